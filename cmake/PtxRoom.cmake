@@ -1,0 +1,73 @@
+# ptx_room(<name> [THREADED] NEEDS <rooms…> [TESTS_NEED <rooms…>])
+#
+# A room's whole CMakeLists. Every .cpp below the room's folder goes into the library ptx_<name> (alias ptx::<name>), every
+# *_test.cpp into the GoogleTest program ptx_<name>_test; gen/ holds build-time programs and is left out. THREADED puts the
+# label `tsan` on the room's tests: they also run under ThreadSanitizer. TESTS_NEED names rooms that only the tests use.
+# A room without sources is an interface library, so that rooms can be furnished in any order.
+function(ptx_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 room "THREADED" "" "NEEDS;TESTS_NEED")
+  if(room_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ptx_room(${name}): what is `${room_UNPARSED_ARGUMENTS}`?")
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/ptx/${name}/gen/")
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(TRANSFORM room_NEEDS PREPEND "ptx::" OUTPUT_VARIABLE needs)
+  list(TRANSFORM room_TESTS_NEED PREPEND "ptx::" OUTPUT_VARIABLE tests_need)
+
+  if(sources)
+    add_library(ptx_${name} STATIC ${sources})
+    target_link_libraries(ptx_${name} PUBLIC ptx_flags ${needs})
+    set_property(GLOBAL APPEND PROPERTY PTX_OBJECTS "$<TARGET_OBJECTS:ptx_${name}>")
+  else()
+    add_library(ptx_${name} INTERFACE)
+    target_link_libraries(ptx_${name} INTERFACE ptx_flags ${needs})
+  endif()
+  add_library(ptx::${name} ALIAS ptx_${name})
+  set_property(GLOBAL APPEND PROPERTY PTX_ROOMS ptx::${name})
+
+  if(PTX_TESTS AND tests)
+    find_package(GTest REQUIRED)
+    include(GoogleTest)
+    add_executable(ptx_${name}_test ${tests})
+    target_link_libraries(ptx_${name}_test PRIVATE ptx::${name} ${tests_need} GTest::gtest_main)
+    set(label ${name})
+    if(room_THREADED)
+      set(label tsan)
+      if(NOT TARGET threaded_tests)
+        add_custom_target(threaded_tests)
+      endif()
+      add_dependencies(threaded_tests ptx_${name}_test)
+    endif()
+    # Tests run in the repository's root: they read tests/golden/.
+    gtest_discover_tests(ptx_${name}_test TEST_PREFIX "${name}." WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+      DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label})
+  endif()
+endfunction()
+
+# ptx_generate(<kind> <file> FOR <target>): `isagen <kind> <file>` at build time, below <build>/generated, before <target>.
+# The file is replaced only when its content changes, so a new isagen that says the same rebuilds nothing.
+function(ptx_generate kind file)
+  cmake_parse_arguments(PARSE_ARGV 2 generate "" "FOR" "")
+  file(GLOB isagen_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ptx/isa/gen/*.cpp")
+  if(NOT isagen_sources)
+    message(STATUS "ptx: no isagen yet, ${file} is not generated")
+    return()
+  endif()
+  if(NOT TARGET isagen)
+    add_executable(isagen ${isagen_sources})
+    target_link_libraries(isagen PRIVATE ptx::isa ptx::base)
+  endif()
+  set(path "${PTX_GENERATED_DIR}/${file}")
+  cmake_path(GET path PARENT_PATH folder)
+  file(MAKE_DIRECTORY "${folder}")
+  add_custom_command(OUTPUT "${path}.stamp" BYPRODUCTS "${path}"
+    COMMAND isagen ${kind} "${path}.new"
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${path}.new" "${path}"
+    COMMAND ${CMAKE_COMMAND} -E touch "${path}.stamp"
+    DEPENDS isagen COMMENT "isagen ${kind}" VERBATIM)
+  add_custom_target(generated_${kind} DEPENDS "${path}.stamp")
+  add_dependencies(${generate_FOR} generated_${kind})
+endfunction()

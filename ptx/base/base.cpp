@@ -1,0 +1,107 @@
+#include "ptx/base/base.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <set>
+
+namespace ptx {
+namespace {
+
+struct KindEntry {
+  std::string_view name, summary;
+};
+constexpr KindEntry kind_table[] = {
+#define PTX_KIND(name, summary) {#name, summary},
+#include "ptx/base/kinds.def"
+#undef PTX_KIND
+};
+constexpr Kind kind_list[] = {
+#define PTX_KIND(name, summary) Kind::name,
+#include "ptx/base/kinds.def"
+#undef PTX_KIND
+};
+
+std::string digits_of(std::uint64_t value, int digits, const char* alphabet) {
+  std::string out;
+  do {
+    out += alphabet[value & 15];
+    value >>= 4;
+  } while (value != 0);
+  while (out.size() < static_cast<std::size_t>(digits)) out += '0';
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0u);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string_view name(Kind kind) { return kind_table[static_cast<std::size_t>(kind)].name; }
+std::string_view summary(Kind kind) { return kind_table[static_cast<std::size_t>(kind)].summary; }
+std::span<const Kind> all_kinds() { return kind_list; }
+
+std::string to_string(const Where& where) { return where.known() ? cat(where.file, ':', where.line) : std::string(); }
+
+const char* intern_file(std::string_view file) {
+  static std::mutex mutex;
+  static auto& names = *new std::set<std::string, std::less<>>;  // never destroyed: diagnostics may outlive statics
+  const std::lock_guard lock(mutex);
+  auto it = names.find(file);
+  if (it == names.end()) it = names.emplace(file).first;
+  return it->c_str();
+}
+
+std::string render(const Diagnostic& d) {
+  constexpr std::string_view severities[] = {"error", "warning", "note"};
+  std::string out = cat(severities[static_cast<std::size_t>(d.severity)], ": ", d.message, "  [", name(d.kind), ']');
+  if (d.where.known()) out += cat("\n  --> ", to_string(d.where));
+  for (const std::string& note : d.notes) {
+    out += "\n  = ";
+    for (char c : note) out += c == '\n' ? std::string("\n    ") : std::string(1, c);
+  }
+  return out;
+}
+
+bool has_errors(const Diagnostics& diagnostics) {
+  return std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
+}
+
+std::string list_choices(std::span<const std::string> words, std::size_t most) {
+  std::string out;
+  const std::size_t shown = std::min(words.size(), most);
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i != 0) out += i + 1 == words.size() ? " or " : ", ";
+    out += cat('`', words[i], '`');
+  }
+  if (shown < words.size()) out += ", …";
+  return out;
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> words) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;  // a third of the letters may differ
+  for (const std::string& candidate : words) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < least) least = distance, best = candidate;
+  }
+  return best;
+}
+
+std::string hex(std::uint64_t value, int digits) { return digits_of(value, digits, "0123456789abcdef"); }
+std::string hex_upper(std::uint64_t value, int digits) { return digits_of(value, digits, "0123456789ABCDEF"); }
+
+}  // namespace ptx

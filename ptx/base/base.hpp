@@ -1,0 +1,9 @@
+// base (floor 0): what every room stands on. Values, errors, places, names. Includes nothing of ours.
+#pragma once
+
+#include "ptx/base/diagnostic.hpp"
+#include "ptx/base/expected.hpp"
+#include "ptx/base/ids.hpp"
+#include "ptx/base/sha256.hpp"
+#include "ptx/base/strings.hpp"
+#include "ptx/base/where.hpp"

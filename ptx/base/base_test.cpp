@@ -1,0 +1,109 @@
+#include "ptx/base/base.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace ptx {
+namespace {
+
+std::string hex_of(const Digest& digest) {
+  std::string out;
+  for (const std::uint8_t byte : digest) out += hex(byte, 2);
+  return out;
+}
+
+// FIPS 180-4's own examples.
+TEST(Sha256, KnownAnswers) {
+  EXPECT_EQ(hex_of(sha256("")), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hex_of(sha256("abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hex_of(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(hex_of(sha256(std::string(1'000'000, 'a'))), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, PiecesEqualTheWhole) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::string text(random() % 300, ' ');
+    std::generate(text.begin(), text.end(), [&] { return static_cast<char>(random()); });
+    Sha256 pieces;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t n = std::min<std::size_t>(1 + random() % 90, text.size() - at);
+      pieces.add(std::string_view(text).substr(at, n));
+      at += n;
+    }
+    EXPECT_EQ(pieces.finish(), sha256(text)) << "length " << text.size();
+  }
+}
+
+TEST(Expected, HoldsAValueOrItsReason) {
+  const auto half = [](int n) -> Expected<int> {
+    if (n % 2 != 0) return Unexpected{{.kind = Kind::internal, .message = cat(n, " is odd")}};
+    return n / 2;
+  };
+  ASSERT_TRUE(half(8));
+  EXPECT_EQ(*half(8), 4);
+  ASSERT_FALSE(half(7));
+  EXPECT_EQ(half(7).error().message, "7 is odd");
+  EXPECT_TRUE(Expected<void>());
+  EXPECT_FALSE(Expected<void>(Unexpected{{.kind = Kind::internal, .message = "no"}}));
+}
+
+TEST(Diagnostic, RendersOnOneScreen) {
+  const Diagnostic d{.kind = Kind::operand_mismatch,
+                     .message = "operand 2 `a` of `fma.rn.f32` is a .u32 register `%r3`",
+                     .where = {"rms.py", 31},
+                     .notes = {"form: fma.rnd.f32 d, a, b, c", "log: two\nlines"}};
+  EXPECT_EQ(render(d),
+            "error: operand 2 `a` of `fma.rn.f32` is a .u32 register `%r3`  [operand_mismatch]\n"
+            "  --> rms.py:31\n"
+            "  = form: fma.rnd.f32 d, a, b, c\n"
+            "  = log: two\n"
+            "    lines");
+}
+
+TEST(Diagnostic, WarningsAreNoErrors) {
+  Diagnostics found = {{.kind = Kind::immediate_range, .severity = Severity::warning, .message = "cut"}};
+  EXPECT_FALSE(has_errors(found));
+  found.push_back({.kind = Kind::undefined_label, .message = "`L`"});
+  EXPECT_TRUE(has_errors(found));
+}
+
+TEST(Diagnostic, KindsAreNamedAndExplained) {
+  for (const Kind kind : all_kinds()) {
+    EXPECT_FALSE(name(kind).empty());
+    EXPECT_FALSE(summary(kind).empty()) << name(kind);
+    EXPECT_NE(summary(kind).back(), '.') << name(kind);
+  }
+}
+
+TEST(Words, ListsAndNearest) {
+  const std::vector<std::string> words = {"rn", "rz", "rm", "rp"};
+  EXPECT_EQ(list_choices(words), "`rn`, `rz`, `rm` or `rp`");
+  EXPECT_EQ(list_choices(std::vector<std::string>{"rn"}), "`rn`");
+  EXPECT_EQ(list_choices(words, 2), "`rn`, `rz`, …");
+  EXPECT_EQ(nearest("globl", std::vector<std::string>{"shared", "global", "local"}), "global");
+  EXPECT_EQ(nearest("xyzzy", std::vector<std::string>{"shared", "global", "local"}), "");
+}
+
+TEST(Strings, NumbersAndHex) {
+  EXPECT_EQ(cat("a", 1, 'b', -2, std::string("c"), true), "a1b-2ctrue");
+  EXPECT_EQ(hex(255, 4), "00ff");
+  EXPECT_EQ(hex_upper(0x3f800000, 8), "3F800000");
+  EXPECT_EQ(hex_upper(0, 8), "00000000");
+}
+
+TEST(Where, FilesAreInterned) {
+  const std::string one = "dir/kernel.py", two = "dir/kernel.py";
+  EXPECT_EQ(intern_file(one), intern_file(two));
+  EXPECT_EQ(to_string(Where{intern_file(one), 12}), "dir/kernel.py:12");
+  EXPECT_EQ(to_string(Where{}), "");
+  const Where here = Where::current();
+  EXPECT_TRUE(here.known());
+  EXPECT_TRUE(std::string_view(here.file).ends_with("base_test.cpp"));
+}
+
+}  // namespace
+}  // namespace ptx

@@ -1,0 +1,32 @@
+// Where an instruction was written: a file and a line of the author's own source, C++ or Python.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ptx {
+
+/// A place in the author's source. `file` points at storage that outlives the process (a string literal or an interned
+/// name, see `intern_file`), so a Where is a cheap value.
+struct Where {
+  const char* file = "";
+  std::uint32_t line = 0;
+
+  /// The place of the call, when used as a default argument. std::source_location would do the same, but its size and
+  /// its support in clang 16 with default member initialisers do not.
+  static constexpr Where current(const char* f = __builtin_FILE(), std::uint32_t l = __builtin_LINE()) { return {f, l}; }
+
+  [[nodiscard]] constexpr bool known() const { return line != 0; }
+  friend bool operator==(const Where& a, const Where& b) {
+    return a.line == b.line && std::string_view(a.file) == std::string_view(b.file);
+  }
+};
+
+/// Returns a pointer that stays valid for the life of the process; equal names give equal pointers. Thread-safe.
+const char* intern_file(std::string_view file);
+
+/// "file.py:12", or "" when the place is not known.
+std::string to_string(const Where& where);
+
+}  // namespace ptx

@@ -1,0 +1,72 @@
+#include "ptx/check/rules.hpp"
+
+#include <array>
+#include <utility>
+
+namespace ptx::check {
+namespace {
+
+Diagnostic error(Kind kind, std::string message) { return {kind, Severity::error, std::move(message), {}, {}}; }
+
+// Loads and stores move at most 16 bytes, and 32 (.v8 of 32-bit, .v4 of 64-bit types) in global memory from sm_100 on (manual: ld, st;
+// ptxas 13.0 speaks of the "256 bit wide load/store").
+std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
+  const int elements = in.form.count("vec", in.choices);
+  const Type type = in.form.type("type", in.choices);
+  const int element_bits = isa::bits(type), bytes = elements * element_bits / 8;
+  const std::string vector = cat("`.v", elements, '.', isa::name(type), "` of `", in.form.opcode, '`');
+  if (elements == 8 && element_bits != 32)
+    return error(Kind::unknown_modifier, cat(vector, " does not exist: `.v8` takes 32-bit types"));
+  if (bytes <= 16) return std::nullopt;
+  if (bytes > 32 || element_bits > 64)
+    return error(Kind::unknown_modifier, cat(vector, " is ", bytes, " bytes; the widest vector is 16 bytes, or 32 as `.v8` of 32-bit or `.v4` of 64-bit types"));
+  if (!isa::allows(in.target, isa::node(sm_100)))
+    return error(Kind::target_lacks, cat(vector, " is 32 bytes, which needs `sm_100` or newer; this kernel targets `", isa::name(in.target), '`'))
+        .note("hint: older targets move 16 bytes: `.v4` of 32-bit or `.v2` of 64-bit types");
+  if (in.version < Version{8, 8})
+    return error(Kind::version_lacks, cat(vector, " is 32 bytes, which needs PTX 8.8; this module says `.version ", to_string(in.version), '`'));
+  const std::string_view space = in.form.has(in.choices, "ss") ? in.form.chosen(in.choices, "ss") : std::string_view();
+  if (!space.empty() && space != "global")
+    return error(Kind::unknown_modifier, cat(vector, " is 32 bytes, which exists in `.global` alone; `.", space, "` was given"));
+  return std::nullopt;
+}
+
+// The rows write the types of a and b as two slots, since PTX does; they must be the same.
+std::optional<Diagnostic> same_ab(const RuleInput& in) {
+  const std::string_view a = in.form.chosen(in.choices, "ab"), b = in.form.chosen(in.choices, "ab2");
+  if (a == b) return std::nullopt;
+  return error(Kind::unknown_modifier, cat('`', short_name(in.form), "` takes a and b of one type; `.", a, "` and `.", b, "` were given"));
+}
+
+// manual: setmaxnreg, "imm-reg-count … in the range 24 to 256 (both inclusive) and must be in multiples of 8".
+std::optional<Diagnostic> setmaxnreg_count(const RuleInput& in) {
+  if (in.args.empty() || in.args[0].kind != isa::ArgKind::integer) return std::nullopt;
+  const std::int64_t count = in.args[0].integer;
+  if (count >= 24 && count <= 256 && count % 8 == 0) return std::nullopt;
+  return error(Kind::immediate_range, cat("`setmaxnreg` takes 24 to 256 registers in steps of 8; ", count, " was given"));
+}
+
+constexpr std::array<std::pair<std::string_view, Rule>, 3> rules = {{
+    {"vector_bytes", vector_bytes},
+    {"same_ab", same_ab},
+    {"setmaxnreg_count", setmaxnreg_count},
+}};
+
+}  // namespace
+
+Rule find_rule(std::string_view name) {
+  for (const auto& [rule_name, rule] : rules)
+    if (rule_name == name) return rule;
+  return nullptr;
+}
+
+std::string short_name(const isa::Form& form) {
+  std::string out(form.opcode);
+  for (const isa::FormSlot& slot : form.slots) {
+    if (!slot.literal || slot.optional || isa::type_from_name(slot.name)) break;
+    out += cat('.', slot.name);
+  }
+  return out;
+}
+
+}  // namespace ptx::check

@@ -1,0 +1,13 @@
+// cuda (floor 4): GPUs through the CUDA driver, found at run time. Takes PTX text or a cubin and never sees the IR.
+//     driver -> device -> LoadedKernel (text or cubin) -> LaunchTemplate -> launch;  assemble and disassemble with NVIDIA's
+//     tools.
+// Nothing here needs a GPU, a driver or a toolkit to build.
+#pragma once
+
+#include "ptx/cuda/device.hpp"
+#include "ptx/cuda/driver.hpp"
+#include "ptx/cuda/launch.hpp"
+#include "ptx/cuda/library.hpp"
+#include "ptx/cuda/memory.hpp"
+#include "ptx/cuda/target.hpp"
+#include "ptx/cuda/tools.hpp"

@@ -1,0 +1,131 @@
+#include "ptx/cuda/launch.hpp"
+
+#include <string_view>
+
+namespace ptx::cuda {
+namespace {
+
+constexpr std::uint32_t portable_cluster = 8;
+constexpr std::uint32_t largest_cluster = 16;
+
+Unexpected refuse(std::string message) { return Unexpected{{.kind = Kind::launch_config, .message = std::move(message)}}; }
+
+std::array<std::uint32_t, 3> axes(Dim3 dim) { return {dim.x, dim.y, dim.z}; }
+constexpr std::array<char, 3> axis_names = {'x', 'y', 'z'};
+
+std::uint64_t volume(Dim3 dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
+
+Expected<void> check_axes(std::string_view what, std::string_view unit, Dim3 dim, const std::array<std::uint32_t, 3>& most) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::uint32_t size = axes(dim)[i];
+    if (size == 0) return refuse(cat(what, ' ', to_string(dim), " is empty: ", axis_names[i], " is 0"));
+    if (size > most[i]) {
+      return refuse(
+          cat(what, ' ', to_string(dim), " has ", size, ' ', unit, " in ", axis_names[i], "; at most ", most[i], " fit"));
+    }
+  }
+  return {};
+}
+
+Expected<void> check_cluster(const LaunchConfig& config, const DeviceLimits& limits) {
+  const Dim3 cluster = config.cluster;
+  if (cluster == Dim3{}) return {};
+  if (auto ok = check_axes("cluster", "blocks", cluster, {largest_cluster, largest_cluster, largest_cluster}); !ok) return ok;
+  if (!limits.clusters) {
+    return refuse(cat("cluster ", to_string(cluster), " needs compute capability 9.0 or later; this GPU is ",
+                      to_string(limits.capability)));
+  }
+  const std::uint32_t most = config.non_portable_cluster ? largest_cluster : portable_cluster;
+  if (volume(cluster) > most) {
+    return refuse(cat("cluster ", to_string(cluster), " has ", volume(cluster), " blocks; at most ", most,
+                      config.non_portable_cluster ? " fit" : " are portable (16 with the non-portable cluster flag)"));
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (axes(config.grid)[i] % axes(cluster)[i] != 0) {
+      return refuse(
+          cat("grid ", to_string(config.grid), " is not a whole number of clusters ", to_string(cluster), " in ", axis_names[i]));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string to_string(Dim3 dim) { return cat('(', dim.x, ", ", dim.y, ", ", dim.z, ')'); }
+
+Expected<void> validate(const LaunchConfig& config, const DeviceLimits& limits, const FunctionFacts* facts) {
+  if (auto ok = check_axes("grid", "blocks", config.grid, limits.max_grid); !ok) return ok;
+  if (auto ok = check_axes("block", "threads", config.block, limits.max_block); !ok) return ok;
+  const std::uint64_t threads = volume(config.block);
+  if (threads > limits.max_threads_per_block) {
+    return refuse(
+        cat("block ", to_string(config.block), " has ", threads, " threads; at most ", limits.max_threads_per_block, " fit"));
+  }
+  if (facts != nullptr && threads > facts->max_threads_per_block) {
+    return refuse(cat("block ", to_string(config.block), " has ", threads, " threads; the compiled kernel, with ",
+                      facts->registers, " registers a thread and its `.maxntid`, runs with at most ",
+                      facts->max_threads_per_block));
+  }
+  const std::uint64_t static_smem = facts != nullptr ? facts->static_smem_bytes : 0;
+  if (static_smem + config.dynamic_smem_bytes > limits.max_smem_bytes) {
+    return refuse(cat("a block needs ", config.dynamic_smem_bytes, " bytes of dynamic shared memory",
+                      static_smem != 0 ? cat(" and ", static_smem, " of static") : std::string(), "; at most ",
+                      limits.max_smem_bytes, " fit"));
+  }
+  if (config.cooperative && !limits.cooperative) return refuse("this GPU has no cooperative launch");
+  return check_cluster(config, limits);
+}
+
+LaunchTemplate::LaunchTemplate(const LaunchConfig& config)
+    : config_{.grid_x = config.grid.x,
+              .grid_y = config.grid.y,
+              .grid_z = config.grid.z,
+              .block_x = config.block.x,
+              .block_y = config.block.y,
+              .block_z = config.block.z,
+              .dynamic_smem_bytes = config.dynamic_smem_bytes} {
+  const auto add = [this](api::LaunchAttributeId id, std::array<std::uint32_t, 3> value) {
+    api::LaunchAttribute& attribute = attributes_[config_.attribute_count++];
+    attribute.id = id;
+    attribute.value[0] = value[0];
+    attribute.value[1] = value[1];
+    attribute.value[2] = value[2];
+  };
+  if (config.cluster != Dim3{}) add(api::LaunchAttributeId::cluster_dimension, axes(config.cluster));
+  if (config.cooperative) add(api::LaunchAttributeId::cooperative, {1, 0, 0});
+  if (config.programmatic_stream_serialization) add(api::LaunchAttributeId::programmatic_stream_serialization, {1, 0, 0});
+}
+
+Expected<LaunchTemplate> LaunchTemplate::make(const LaunchConfig& config, const Device& device, const FunctionFacts* facts) {
+  if (auto ok = validate(config, device.limits(), facts); !ok) {
+    Diagnostic error = std::move(ok).error();
+    return Unexpected{std::move(error).note(cat("GPU ", device.ordinal(), ": ", device.name()))};
+  }
+  return LaunchTemplate(config);
+}
+
+Diagnostic launch_error(const Driver& driver, api::Result result, const api::LaunchConfig& config) {
+  Diagnostic error = driver_error(driver, result, "cuLaunchKernelEx");
+  if (!is_sticky(result)) {
+    error.note(cat("grid ", to_string(Dim3{config.grid_x, config.grid_y, config.grid_z}), ", block ",
+                   to_string(Dim3{config.block_x, config.block_y, config.block_z}), ", ", config.dynamic_smem_bytes,
+                   " bytes of dynamic shared memory"));
+  }
+  return error;
+}
+
+Expected<void> check_cluster_fits(const Driver& driver, api::Function function, const LaunchTemplate& launch_template) {
+  const api::LaunchConfig config = launch_template.on(nullptr);
+  int clusters = 0;
+  if (auto ok = checked(driver, driver.call.occupancy_max_active_clusters(&clusters, function, &config),
+                        "cuOccupancyMaxActiveClusters");
+      !ok) {
+    return ok;
+  }
+  if (clusters > 0) return {};
+  return refuse(cat("not one cluster finds room on the GPU: block ",
+                    to_string(Dim3{config.block_x, config.block_y, config.block_z}), ", ", config.dynamic_smem_bytes,
+                    " bytes of dynamic shared memory a block"));
+}
+
+}  // namespace ptx::cuda

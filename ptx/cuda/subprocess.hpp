@@ -1,0 +1,47 @@
+// Running a program and keeping files for it, for the tools. Inside the room only.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/base/base.hpp"
+
+namespace ptx::cuda {
+
+/// How a program ended and what it printed, standard output and standard error in one.
+struct ProcessResult {
+  int exit_code = 0;
+  int signal = 0;  ///< the signal that ended it, or 0
+  std::string output;
+  [[nodiscard]] bool ok() const { return exit_code == 0 && signal == 0; }
+};
+
+/// Runs a program (a path, not searched) to its end, with no standard input. Errors: tool_failed (it cannot be started).
+Expected<ProcessResult> run_process(const std::string& program, const std::vector<std::string>& arguments);
+
+/// "was killed by signal 11 (Segmentation fault)", "exited with code 255".
+std::string describe_end(const ProcessResult& result);
+
+/// A fresh folder below the system's temporary folder ($TMPDIR), removed with everything in it.
+class TemporaryFolder {
+ public:
+  /// Errors: tool_failed.
+  static Expected<TemporaryFolder> make();
+  ~TemporaryFolder();
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+
+  [[nodiscard]] std::string file(std::string_view name) const { return (path_ / name).string(); }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+/// Errors of both: tool_failed, with the path and the system's reason (a full disk, for instance).
+Expected<void> write_file(const std::string& path, std::string_view bytes);
+Expected<std::string> read_file(const std::string& path);
+
+}  // namespace ptx::cuda

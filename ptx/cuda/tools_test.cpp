@@ -1,0 +1,308 @@
+#include "ptx/cuda/tools.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "ptx/cuda/subprocess.hpp"
+
+namespace ptx::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Sets (or unsets) an environment variable for a scope.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const std::optional<std::string>& value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    assign(value);
+  }
+  ~ScopedVariable() { assign(old_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  void assign(const std::optional<std::string>& value) const {
+    if (value) {
+      setenv(name_, value->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+  const char* name_;
+  std::optional<std::string> old_;
+};
+
+/// Gives each test a folder of its own for made-up tools, and its own folder for temporary files.
+class ToolsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directory(temporary);
+    no_ptxas.emplace("PYPTX_PTXAS", std::nullopt);
+    no_nvdisasm.emplace("PYPTX_NVDISASM", std::nullopt);
+    no_cuobjdump.emplace("PYPTX_CUOBJDUMP", std::nullopt);
+    temporary_variable.emplace("TMPDIR", temporary.string());
+  }
+  void TearDown() override { EXPECT_TRUE(fs::is_empty(temporary)) << "a temporary folder was left behind"; }
+
+  /// A shell script as a tool, below a site-packages folder `root`. Its output is its last argument but one.
+  std::string script(const fs::path& path, std::string_view body) {
+    fs::create_directories(path.parent_path());
+    EXPECT_TRUE(write_file(path.string(), cat("#!/bin/sh\n", body, "\n")));
+    EXPECT_EQ(chmod(path.c_str(), 0700), 0);
+    return path.string();
+  }
+  fs::path root(std::string_view name) const { return fs::path(own->file(name)); }
+
+  Expected<TemporaryFolder> own = TemporaryFolder::make();
+  fs::path temporary = root("tmp");
+  std::optional<ScopedVariable> no_ptxas, no_nvdisasm, no_cuobjdump, temporary_variable;
+};
+
+constexpr std::string_view good_text =
+    ".version 8.0\n.target sm_90a\n.address_size 64\n"
+    ".visible .entry store(.param .u64 out)\n{\n"
+    "  .reg .b64 %rd<3>;\n  .shared .align 16 .b8 staging[512];\n"
+    "  ld.param.u64 %rd1, [out];\n  mov.u64 %rd2, 7;\n  st.global.u64 [%rd1], %rd2;\n  ret;\n}\n";
+
+// --- where tools are
+
+TEST_F(ToolsTest, the_variable_comes_first_and_is_not_passed_over) {
+  const std::string mine = script(root("mine/ptxas"), "exit 0");
+  {
+    const ScopedVariable set("PYPTX_PTXAS", mine);
+    EXPECT_EQ(*find_tools(Tool::ptxas), std::vector<std::string>{mine});
+  }
+  const ScopedVariable set("PYPTX_PTXAS", mine + "-not-there");
+  const auto none = find_tool(Tool::ptxas);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, Kind::no_tool);
+  EXPECT_EQ(none.error().message, cat("PYPTX_PTXAS is `", mine, "-not-there`, which is not a program that can be run"));
+}
+
+TEST_F(ToolsTest, wheels_then_triton_then_the_toolkit_then_the_path) {
+  const std::string site = root("site").string();
+  const std::string triton = script(root("site/triton/backends/nvidia/bin/ptxas"), "exit 0");
+  const std::string wheel12 = script(root("site/nvidia/cuda_nvcc/bin/ptxas"), "exit 0");
+  const std::string wheel13 = script(root("user/nvidia/cu13/bin/ptxas"), "exit 0");
+  const std::string toolkit = script(root("toolkit/bin/ptxas"), "exit 0");
+  const std::string on_path = script(root("path/ptxas"), "exit 0");
+  const ScopedVariable home("CUDA_HOME", root("toolkit").string());
+  const ScopedVariable path("PATH", cat(":", root("empty").string(), "::", root("path").string()));
+  auto found = find_tools(Tool::ptxas, {site, root("user").string()});
+  ASSERT_TRUE(found);
+  if (found->back() == "/usr/local/cuda/bin/ptxas") found->pop_back();
+  EXPECT_EQ(*found, (std::vector{wheel13, wheel12, triton, toolkit, on_path}));
+}
+
+TEST_F(ToolsTest, a_tool_that_is_nowhere_says_where_it_was_sought) {
+  const ScopedVariable path("PATH", root("empty").string());
+  const ScopedVariable home("CUDA_HOME", std::nullopt);
+  const auto none = find_tool(Tool::nvdisasm, {root("site").string()});
+  if (none) GTEST_SKIP() << "this machine has " << *none;
+  EXPECT_EQ(none.error().kind, Kind::no_tool);
+  EXPECT_EQ(none.error().message, "`nvdisasm` is not found");
+  const std::string text = render(none.error());
+  EXPECT_NE(text.find(root("site").string() + "/nvidia/cu13/bin"), std::string::npos) << text;
+  EXPECT_NE(text.find("pip install nvidia-cuda-nvdisasm"), std::string::npos) << text;
+}
+
+TEST_F(ToolsTest, what_cannot_be_run_is_no_tool) {
+  const fs::path path = root("path/ptxas");
+  fs::create_directories(path);  // a folder of that name
+  const ScopedVariable set("PYPTX_PTXAS", path.string());
+  EXPECT_FALSE(find_tool(Tool::ptxas));
+}
+
+// --- ptxas itself
+
+class PtxasTest : public ToolsTest {
+ protected:
+  void SetUp() override {
+    ToolsTest::SetUp();
+    if (const auto found = find_tool(Tool::ptxas); !found) GTEST_SKIP() << render(found.error());
+  }
+};
+
+TEST_F(PtxasTest, assembles_and_reports) {
+  const auto cubin = assemble(good_text, "sm_90a");
+  ASSERT_TRUE(cubin) << render(cubin.error());
+  EXPECT_TRUE(
+      cubin->bytes.starts_with("\x7f"
+                               "ELF"));
+  EXPECT_EQ(cubin->target, "sm_90a");
+  ASSERT_EQ(cubin->report.functions.size(), 1u) << cubin->log;
+  EXPECT_EQ(cubin->report.functions[0].name, "store");
+  EXPECT_EQ(cubin->report.functions[0].target, "sm_90a");
+  EXPECT_GT(cubin->report.functions[0].registers, 0u);
+  EXPECT_EQ(cubin->report.functions[0].spill_store_bytes, 0u);
+  EXPECT_FALSE(has_error(cubin->report));
+}
+
+TEST_F(PtxasTest, errors_stand_at_the_authors_line) {
+  std::string bad(good_text);
+  bad.replace(bad.find("mov.u64 %rd2, 7"), 15, "mov.u64 %rd9, 7");
+  const auto cubin = assemble(bad, "sm_90a", {.where = [](std::uint32_t line) { return Where{"store.py", line * 10}; }});
+  ASSERT_FALSE(cubin);
+  EXPECT_EQ(cubin.error().kind, Kind::compile_error);
+  EXPECT_EQ(cubin.error().where, (Where{"store.py", 90}));
+  const std::string text = render(cubin.error());
+  EXPECT_NE(text.find("ptx line 9: `mov.u64 %rd9, 7;`: "), std::string::npos) << text;
+  EXPECT_NE(text.find("assembled for `sm_90a` by "), std::string::npos) << text;
+  EXPECT_EQ(text.find(temporary.string()), std::string::npos) << "the temporary file is named: " << text;
+}
+
+TEST_F(PtxasTest, a_target_that_cannot_take_the_text_is_a_compile_error) {
+  const auto cubin = assemble(good_text, "sm_100a");
+  ASSERT_FALSE(cubin);
+  EXPECT_EQ(cubin.error().kind, Kind::compile_error);
+  EXPECT_NE(cubin.error().message.find("sm_90a"), std::string::npos) << cubin.error().message;
+}
+
+TEST_F(PtxasTest, text_of_the_future_asks_for_a_newer_ptxas) {
+  std::string future(good_text);
+  future.replace(future.find("8.0"), 3, "99.0");
+  const auto cubin = assemble(future, "sm_90a");
+  ASSERT_FALSE(cubin);
+  EXPECT_NE(render(cubin.error()).find("hint: a newer ptxas may take it"), std::string::npos) << render(cubin.error());
+}
+
+TEST_F(PtxasTest, its_arguments_are_passed_on) {
+  EXPECT_TRUE(assemble(good_text, "sm_90a", {.arguments = {"-O1"}, .line_info = true}));
+  EXPECT_FALSE(assemble(good_text, "sm_90a", {.arguments = {"--no-such-option"}}));
+}
+
+TEST_F(PtxasTest, a_ptxas_that_is_too_old_gives_way_to_the_next) {
+  script(root("site/nvidia/cu13/bin/ptxas"),
+         "echo \"ptxas k.ptx, line 1; fatal   : Unsupported .version 8.0; current version is '7.8'\"; exit 255");
+  const auto cubin = assemble(good_text, "sm_90a", {.roots = {root("site").string()}});
+  ASSERT_TRUE(cubin) << render(cubin.error());
+  script(root("site/nvidia/cu13/bin/ptxas"), "echo 'ptxas k.ptx, line 1; error   : I refuse'; exit 255");
+  EXPECT_FALSE(assemble(good_text, "sm_90a", {.roots = {root("site").string()}}));  // a verdict is a verdict
+}
+
+TEST_F(PtxasTest, a_full_disk_is_said) {
+  // A limit on file size stands in for it: the write fails in the same way.
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  struct sigaction old_action{};
+  sigaction(SIGXFSZ, &ignore, &old_action);
+  rlimit old_limit{};
+  getrlimit(RLIMIT_FSIZE, &old_limit);
+  const rlimit nothing{.rlim_cur = 16, .rlim_max = old_limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &nothing);
+  const auto cubin = assemble(good_text, "sm_90a");
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  sigaction(SIGXFSZ, &old_action, nullptr);
+  ASSERT_FALSE(cubin);
+  EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
+  EXPECT_NE(cubin.error().message.find("kernel.ptx`: File too large"), std::string::npos) << cubin.error().message;
+}
+
+// --- tools that go wrong, and the disassemblers, made up
+
+TEST_F(ToolsTest, a_crash_is_told_from_a_refusal) {
+  const ScopedVariable set("PYPTX_PTXAS", script(root("ptxas"), "echo 'about to fall'; kill -SEGV $$"));
+  const auto cubin = assemble(good_text, "sm_90a");
+  ASSERT_FALSE(cubin);
+  EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
+  EXPECT_NE(cubin.error().message.find("was killed by signal 11 (Segmentation fault)"), std::string::npos)
+      << cubin.error().message;
+  EXPECT_EQ(cubin.error().notes.at(0), "it printed: about to fall");
+}
+
+TEST_F(ToolsTest, an_exit_without_a_word_and_a_missing_result_are_said) {
+  {
+    const ScopedVariable set("PYPTX_PTXAS", script(root("ptxas"), "exit 3"));
+    const auto cubin = assemble(good_text, "sm_90a");
+    ASSERT_FALSE(cubin);
+    EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
+    EXPECT_NE(cubin.error().message.find("exited with code 3"), std::string::npos) << cubin.error().message;
+    EXPECT_EQ(cubin.error().notes.at(0), "it printed nothing");
+  }
+  const ScopedVariable set("PYPTX_PTXAS", script(root("ptxas"), "exit 0"));
+  EXPECT_EQ(assemble(good_text, "sm_90a").error().kind, Kind::tool_failed);
+}
+
+TEST_F(ToolsTest, a_program_that_cannot_start_says_why) {
+  const fs::path path = root("ptxas");
+  ASSERT_TRUE(write_file(path.string(), "#!/no/such/interpreter\n"));
+  ASSERT_EQ(chmod(path.c_str(), 0700), 0);
+  const ScopedVariable set("PYPTX_PTXAS", path.string());
+  const auto cubin = assemble(good_text, "sm_90a");
+  ASSERT_FALSE(cubin);
+  EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
+  EXPECT_NE(cubin.error().message.find("cannot start `"), std::string::npos) << cubin.error().message;
+}
+
+TEST_F(ToolsTest, no_temporary_folder_is_said) {
+  const ScopedVariable set("PYPTX_PTXAS", script(root("ptxas"), "exit 0"));
+  const ScopedVariable gone("TMPDIR", root("not-there").string());
+  const auto cubin = assemble(good_text, "sm_90a");
+  ASSERT_FALSE(cubin);
+  EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
+  EXPECT_NE(cubin.error().message.find("temporary folder"), std::string::npos) << cubin.error().message;
+}
+
+TEST_F(ToolsTest, output_larger_than_a_pipe_is_read_to_its_end) {
+  const auto ended =
+      run_process(script(root("talk"), "i=0; while [ $i -lt 3000 ]; do echo $i$i$i$i$i$i$i$i$i$i; i=$((i+1)); done"), {});
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(ended->ok());
+  EXPECT_GT(ended->output.size(), 65536u);
+  EXPECT_TRUE(ended->output.ends_with("2999\n"));
+}
+
+TEST_F(ToolsTest, arguments_are_passed_as_they_are) {
+  const auto ended = run_process("/bin/echo", {"-e", "a  b", "$HOME", "'"});
+  ASSERT_TRUE(ended);
+  EXPECT_NE(ended->output.find("a  b $HOME '"), std::string::npos) << ended->output;
+}
+
+TEST_F(ToolsTest, nvdisasm_disassembles) {
+  script(root("site/nvidia/cu13/bin/nvdisasm"), "echo \"$1 of $(cat \"$2\")\"");
+  const auto sass = disassemble("CUBIN", {root("site").string()});
+  ASSERT_TRUE(sass) << render(sass.error());
+  EXPECT_EQ(*sass, "-c of CUBIN\n");
+}
+
+TEST_F(ToolsTest, cuobjdump_stands_in_for_it) {
+  const ScopedVariable path("PATH", "/usr/bin:/bin");
+  const ScopedVariable home("CUDA_HOME", std::nullopt);
+  if (const auto real = find_tool(Tool::nvdisasm)) GTEST_SKIP() << "this machine has " << *real;
+  const std::vector<std::string> roots{root("site").string()};
+  const auto none = disassemble("CUBIN", roots);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "`nvdisasm` is not found");
+  script(root("site/nvidia/cu13/bin/cuobjdump"), "echo \"$1 of $(cat \"$2\")\"");
+  EXPECT_EQ(*disassemble("CUBIN", roots), "-sass of CUBIN\n");
+}
+
+TEST_F(ToolsTest, a_disassembler_that_fails_shows_what_it_printed) {
+  script(root("site/nvidia/cu13/bin/nvdisasm"), "echo \"nvdisasm fatal   : $2 is no cubin\" >&2; exit 1");
+  const auto sass = disassemble("CUBIN", {root("site").string()});
+  ASSERT_FALSE(sass);
+  EXPECT_EQ(sass.error().kind, Kind::tool_failed);
+  EXPECT_EQ(sass.error().notes.at(0), "it printed: nvdisasm fatal   : kernel.cubin is no cubin");
+}
+
+TEST_F(ToolsTest, a_real_cubin_comes_back_as_sass) {
+  if (const auto found = find_tool(Tool::nvdisasm); !found) GTEST_SKIP() << render(found.error());
+  const auto cubin = assemble(good_text, "sm_90a");
+  if (!cubin && cubin.error().kind == Kind::no_tool) GTEST_SKIP() << render(cubin.error());
+  ASSERT_TRUE(cubin) << render(cubin.error());
+  const auto sass = disassemble(cubin->bytes);
+  ASSERT_TRUE(sass) << render(sass.error());
+  EXPECT_NE(sass->find("STG"), std::string::npos) << *sass;
+  EXPECT_NE(sass->find("EXIT"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ptx::cuda

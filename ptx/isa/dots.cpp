@@ -1,0 +1,140 @@
+#include "ptx/isa/dots.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+namespace ptx::isa {
+
+struct Dots::Children {
+  std::shared_mutex mutex;
+  std::map<std::string, std::unique_ptr<Dots>, std::less<>> by_word;
+};
+
+namespace {
+
+bool is_complete(const Dots::State& state) {
+  const Form& f = form(state.form);
+  for (std::size_t k = state.next_slot; k < f.slots.size(); ++k)
+    if (!f.slots[k].optional) return false;
+  return true;
+}
+
+// Calls use(state after the word) for every way in which `word` continues a state.
+template <class Use>
+void continuations(const Dots::State& state, std::string_view word, Use use) {
+  const Form& f = form(state.form);
+  for (std::size_t k = state.next_slot; k < f.slots.size(); ++k) {
+    const auto& choices = f.slots[k].choices;
+    for (std::size_t c = 0; c < choices.size(); ++c)
+      if (choices[c].word == word) {
+        Dots::State next = state;
+        next.next_slot = static_cast<std::uint8_t>(k + 1);
+        next.choices[k] = static_cast<std::uint8_t>(c + 1);
+        use(next);
+      }
+    if (!f.slots[k].optional) return;
+  }
+}
+
+void add_unique(std::vector<std::string>& words, std::string_view word) {
+  if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
+}
+
+}  // namespace
+
+Dots::Dots(std::string path, std::vector<State> states)
+    : path_(std::move(path)), states_(std::move(states)), children_(std::make_unique<Children>()) {
+  std::copy_if(states_.begin(), states_.end(), std::back_inserter(complete_), is_complete);
+}
+Dots::~Dots() = default;
+
+const Dots& Dots::root() {
+  static const Dots& node = *new Dots("", {});  // never destroyed: nodes are handed out as plain references
+  return node;
+}
+
+const Dots* Dots::follow(std::string_view word) const {
+  {
+    const std::shared_lock lock(children_->mutex);
+    if (const auto it = children_->by_word.find(word); it != children_->by_word.end()) return it->second.get();
+  }
+  std::vector<State> next;
+  if (path_.empty()) {
+    for (const Form& f : forms())
+      if (f.opcode == word) next.push_back({f.id, 0, {}});
+  } else {
+    for (const State& state : states_) continuations(state, word, [&](const State& s) { next.push_back(s); });
+  }
+  if (next.empty()) return nullptr;
+  const std::unique_lock lock(children_->mutex);
+  auto& child = children_->by_word[std::string(word)];
+  if (!child) child = std::make_unique<Dots>(path_.empty() ? std::string(word) : cat(path_, '.', word), std::move(next));
+  return child.get();
+}
+
+std::vector<std::string> Dots::next_words() const {
+  std::vector<std::string> words;
+  if (path_.empty()) {
+    for (const Form& f : forms()) add_unique(words, f.opcode);
+    return words;
+  }
+  for (const State& state : states_) {
+    const Form& f = form(state.form);
+    for (std::size_t k = state.next_slot; k < f.slots.size(); ++k) {
+      for (const Choice& choice : f.slots[k].choices) add_unique(words, choice.word);
+      if (!f.slots[k].optional) break;
+    }
+  }
+  return words;
+}
+
+Diagnostic Dots::explain(std::string_view word) const {
+  const std::vector<std::string> words = next_words();
+  const std::string near = nearest(word, words);
+  Diagnostic d;
+  if (path_.empty()) {
+    d.kind = Kind::unknown_opcode;
+    d.message = cat("there is no PTX instruction `", word, '`');
+  } else {
+    d.kind = Kind::unknown_modifier;
+    std::vector<std::string> dotted;
+    for (const std::string& w : words) dotted.push_back(cat('.', w));
+    d.message = words.empty() ? cat('`', path_, "` takes no further modifier, `.", word, "` was given")
+                              : cat('`', path_, "` cannot be followed by `.", word, "`; what fits is ", list_choices(dotted));
+    // A modifier that the form has, but earlier: the order is wrong.
+    for (const State& state : states_)
+      for (std::size_t k = 0; k < state.next_slot; ++k)
+        for (const Choice& choice : form(state.form).slots[k].choices)
+          if (choice.word == word && d.notes.empty())
+            d.note(cat("hint: modifiers have an order: `", form(state.form).syntax(), '`'));
+    if (!states_.empty()) {
+      d.note(cat("form: ", form(states_.front().form).syntax()));
+      d.note(cat("manual: ", manual(form(states_.front().form))));
+    }
+  }
+  if (!near.empty()) d.note(cat("hint: did you mean `", path_.empty() ? "" : ".", near, "`?"));
+  return d;
+}
+
+Diagnostic Dots::explain_incomplete() const {
+  Diagnostic d{.kind = Kind::missing_modifier, .severity = Severity::error, .message = {}, .where = {}, .notes = {}};
+  std::vector<std::string> missing;
+  for (const State& state : states_) {
+    const Form& f = form(state.form);
+    for (std::size_t k = state.next_slot; k < f.slots.size(); ++k)
+      if (!f.slots[k].optional) {
+        for (const Choice& choice : f.slots[k].choices) add_unique(missing, cat('.', choice.word));
+        break;
+      }
+  }
+  d.message = cat('`', path_, "` is not whole: it needs ", list_choices(missing));
+  if (!states_.empty()) {
+    d.note(cat("form: ", form(states_.front().form).syntax()));
+    d.note(cat("manual: ", manual(form(states_.front().form))));
+  }
+  return d;
+}
+
+}  // namespace ptx::isa

@@ -1,0 +1,195 @@
+#include "ptx/isa/fit.hpp"
+
+#include <optional>
+
+#include "ptx/isa/rules.hpp"
+
+namespace ptx::isa {
+namespace {
+
+std::string shown_or(const Arg& arg, std::string text) { return arg.shown.empty() ? text : cat(text, " `", arg.shown, '`'); }
+
+std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
+  switch (o.role) {
+    case Role::address: {
+      const std::string_view space = f.space(o, c);
+      return space.empty() ? "an address `[…]`" : cat("an address in .", space, " `[…]`");
+    }
+    case Role::tensor: return cat("a tensor map with ", f.count(o.coords_count, c), " coordinates `[map, {…}]`");
+    case Role::label: return "a label";
+    case Role::symbol: return "the name of a variable, parameter or function";
+    case Role::special: return "a special register";
+    default: break;
+  }
+  const Type type = f.type(o.type, c);
+  if (type == Type::pred) return o.negatable ? "a predicate register, which `~` may negate" : "a predicate register";
+  const int n = f.count(o.count, c);
+  const std::string wide = o.wider ? " (or wider)" : "";
+  if (!o.count.empty() && n != 1) return cat("a vector of ", n, " .", name(type), " registers", wide);
+  if (o.role == Role::imm) return cat("an integer immediate of .", name(type));
+  if (o.role == Role::reg) return cat("a .", name(type), " register", wide);
+  if (is_float(type) && bits(type) < 32) return cat("a .", name(type), " register");
+  return cat("a .", name(type), " register", wide, is_float(type) ? " or a floating-point number" : " or an integer");
+}
+
+bool in_range(std::int64_t value, Type type) {
+  const int n = bits(type);
+  if (n >= 64 || n == 0) return true;
+  // a negative number may stand for its bit pattern in an unsigned type: shfl.sync's mask is written -1
+  const std::int64_t low = -(std::int64_t{1} << (n - 1)), high = (std::int64_t{1} << n) - 1;
+  return value >= low && value <= high;
+}
+
+struct Miss {
+  Diagnostic diagnostic;
+  int reached = -1;  // how many operands fitted before the miss: the form that got furthest explains best
+};
+
+std::string ordinal(std::size_t i) { return cat("operand ", i + 1); }
+
+std::optional<Diagnostic> truncation(const Form& f, const Choices& c, const OperandSpec& o, const Arg& arg, std::size_t index) {
+  if (o.role != Role::value && o.role != Role::imm) return std::nullopt;
+  const Type type = f.type(o.type, c);
+  if (is_float(type)) return std::nullopt;
+  auto outside = [&](const Arg& a) { return a.kind == ArgKind::integer && !in_range(a.integer, type); };
+  const Arg* bad = outside(arg) ? &arg : nullptr;
+  if (arg.kind == ArgKind::vector)
+    for (const Arg& e : arg.elements)
+      if (outside(e)) bad = &e;
+  if (bad == nullptr) return std::nullopt;
+  Diagnostic d{.kind = Kind::immediate_range,
+               .severity = Severity::error,
+               .message = cat(ordinal(index), " `", o.name, "` of `", spell(f, c), "` is ", bad->integer, ", which .", name(type), " cannot hold"),
+               .where = {},
+               .notes = {}};
+  d.note(cat("hint: .", name(type), " holds ", -(std::int64_t{1} << (bits(type) - 1)), " to ", (std::int64_t{1} << bits(type)) - 1));
+  return d;
+}
+
+// Nothing when the arguments fit. Otherwise the miss, with its diagnostic only when it is to be explained: most forms are tried in vain while
+// another one of the same spelling fits, and building their messages would be most of the cost of writing an instruction.
+std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Arg> args, bool explain, Fit& fit) {
+  auto miss = [&](Kind kind, auto message, std::size_t reached) {
+    Miss m{{}, static_cast<int>(reached)};
+    if (!explain) return m;
+    m.diagnostic.kind = kind;
+    m.diagnostic.message = message();
+    m.diagnostic.note(cat("form: ", f.syntax()));
+    m.diagnostic.note(cat("manual: ", manual(f)));
+    return m;
+  };
+  std::size_t required_left = 0, most = 0;  // required_left: operands behind the one in hand that must be there
+  for (const OperandSpec& o : f.operands)
+    if (f.present(o, c)) {
+      required_left += !o.optional;
+      ++most;
+    }
+  const std::size_t least = required_left;
+  if (args.size() < least || args.size() > most) {
+    return miss(
+        Kind::operand_count,
+        [&] {
+          const std::string takes = least == most ? cat(least) : cat(least, " to ", most);
+          return cat('`', spell(f, c), "` takes ", takes, most == 1 ? " operand, " : " operands, ", args.size(), " given");
+        },
+        0);
+  }
+  fit.form = &f;
+  fit.choices = c;
+  fit.truncated.reset();
+  std::size_t next = 0, operands_left = most;
+  for (std::size_t i = 0; i < f.operands.size(); ++i) {
+    const OperandSpec& o = f.operands[i];
+    if (!f.present(o, c)) continue;
+    --operands_left;
+    if (o.optional && !o.piped) {
+      const std::size_t args_left = args.size() - next;
+      if (args_left <= required_left) continue;
+      // left out, when the operands behind it can take what is there and it cannot
+      if (args_left <= operands_left && !rules::operand_fits(f, c, o, args[next])) continue;
+    }
+    if (o.piped && o.optional && (next >= args.size() || !args[next].piped)) continue;
+    required_left -= !o.optional;
+    if (next >= args.size())
+      return miss(Kind::operand_count, [&] { return cat('`', spell(f, c), "` lacks its operand `", o.name, '`'); }, next + 1);
+    const Arg& arg = args[next];
+    if (arg.piped != o.piped || !rules::operand_fits(f, c, o, arg)) {
+      auto m = miss(
+          Kind::operand_mismatch,
+          [&] { return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", describe(arg), "; what fits is ", wanted(f, c, o)); },
+          next + 1);
+      if (!explain) return m;
+      if (arg.kind == ArgKind::special)
+        m.diagnostic.note("hint: only `mov` and `cvt` read special registers; copy it first");
+      else if (arg.kind == ArgKind::reg && o.role == Role::address)
+        m.diagnostic.note("hint: wrap a register in an address: `ptx.addr(r)`");
+      else if (arg.kind == ArgKind::reg && bits(arg.type) == 64 && bits(f.type(o.type, c)) == 32)
+        m.diagnostic.note("hint: `cvt.u32.u64` narrows a 64-bit register");
+      else if (arg.kind == ArgKind::reg && bits(arg.type) == 32 && bits(f.type(o.type, c)) == 64)
+        m.diagnostic.note("hint: `cvt.u64.u32` widens a 32-bit register");
+      else if (arg.kind == ArgKind::floating && o.role == Role::value && is_float(f.type(o.type, c)))
+        m.diagnostic.note("hint: PTX has no 16-bit floating-point literals; convert an f32 with `cvt.rn`, or move the bits with `mov.b16`");
+      else if (arg.kind == ArgKind::address && o.role == Role::address && arg.elements.size() > 1 && arg.elements[1].kind == ArgKind::reg)
+        m.diagnostic.note("hint: PTX adds only constants inside `[…]`; add the register to the base first");
+      return m;
+    }
+    if (auto t = truncation(f, c, o, arg, next); t && !fit.truncated) fit.truncated = std::move(t);
+    fit.operand_of[next++] = static_cast<std::uint8_t>(i);
+  }
+  if (next != args.size())
+    return miss(Kind::operand_count, [&] { return cat('`', spell(f, c), "` has no operand for ", describe(args[next])); }, next + 1);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string describe(const Arg& arg) {
+  switch (arg.kind) {
+    case ArgKind::reg: return shown_or(arg, cat(arg.negated ? "a negated ." : "a .", name(arg.type), " register"));
+    case ArgKind::special: return shown_or(arg, "the special register");
+    case ArgKind::integer: return cat("the integer ", arg.integer);
+    case ArgKind::floating: return shown_or(arg, "the floating-point number");
+    case ArgKind::symbol: return shown_or(arg, "the name");
+    case ArgKind::vector: {
+      if (arg.elements.empty()) return "an empty vector";
+      const Arg& e = arg.elements[0];
+      return cat("a vector of ", arg.elements.size(), e.kind == ArgKind::reg ? cat(" .", name(e.type), " registers") : std::string(" values"));
+    }
+    case ArgKind::address:
+      if (!arg.elements.empty() && arg.elements[0].kind == ArgKind::reg)
+        return shown_or(arg, cat("an address in a .", name(arg.elements[0].type), " register"));
+      return shown_or(arg, "the address");
+    case ArgKind::tensor:
+      return arg.elements.size() == 2 ? cat("a tensor map with ", arg.elements[1].elements.size(), " coordinates") : "a tensor map";
+    case ArgKind::sink: return "the sink `_`";
+    case ArgKind::text: return shown_or(arg, "the expression");
+  }
+  return "an operand";
+}
+
+Expected<Fit> fit(const Form& form, const Choices& choices, std::span<const Arg> args) {
+  Fit result;
+  if (auto miss = try_form(form, choices, args, true, result)) return Unexpected{std::move(miss->diagnostic)};
+  return result;
+}
+
+Expected<Fit> fit(const Dots& dots, std::span<const Arg> args) {
+  Fit result;
+  for (const Dots::State& state : dots.complete())
+    if (!try_form(form(state.form), state.choices, args, false, result)) return result;
+  if (dots.complete().empty()) return Unexpected{dots.explain_incomplete()};
+  // The form that got furthest explains best; the others are named.
+  std::optional<Miss> best;
+  const Form* best_form = nullptr;
+  for (const Dots::State& state : dots.complete()) {
+    auto miss = try_form(form(state.form), state.choices, args, true, result);
+    if (!best || miss->reached > best->reached) best = std::move(miss), best_form = &form(state.form);
+  }
+  constexpr std::size_t most_notes = 6;
+  for (const Dots::State& state : dots.complete())
+    if (&form(state.form) != best_form && best->diagnostic.notes.size() < most_notes)
+      best->diagnostic.note(cat("or: ", form(state.form).syntax()));
+  return Unexpected{std::move(best->diagnostic)};
+}
+
+}  // namespace ptx::isa

@@ -1,0 +1,139 @@
+#include "ptx/isa/form.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "ptx/isa/rules.hpp"
+
+namespace ptx {
+
+std::string to_string(Version v) { return cat(unsigned{v.major}, '.', unsigned{v.minor}); }
+
+namespace isa {
+namespace {
+
+std::vector<Form> read_forms() {
+  std::vector<Form> forms;
+  forms.reserve(rows().size());
+  for (const Row& row : rows()) {
+    const ParsedForm parsed = parse_form(row.form);
+    Form form;
+    form.id = static_cast<FormId>(forms.size());
+    form.row = &row;
+    form.opcode = parsed.opcode;
+    for (const Slot& slot : parsed.slots)
+      form.slots.push_back({slot.name, slot.optional, slot.literal, {slot.choices.begin(), slot.choices.end()}});
+    form.operands.assign(parsed.operands.begin(), parsed.operands.end());
+    forms.push_back(std::move(form));
+  }
+  return forms;
+}
+
+// Words reserved in C++20 or Python, as far as PTX uses them as opcodes or modifiers.
+constexpr std::array<std::string_view, 21> reserved = {"and",    "or",   "not",  "xor",    "const", "global", "if",   "in",     "is",     "return", "default",
+                                                       "auto",   "volatile", "async", "import", "export", "with", "extern", "int", "lambda", "pass"};
+// `xor` is reserved in C++ only as an alternative token, `async` in Python only; one spelling serves both languages.
+
+}  // namespace
+
+std::string list_targets(TargetSet set) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < target_count; ++i)
+    if ((set >> i & 1) != 0) names.emplace_back(detail::target_infos[i].name);
+  return list_choices(names);
+}
+
+std::span<const Form> forms() {
+  static const std::vector<Form>& all = *new std::vector<Form>(read_forms());  // never destroyed: used by other statics
+  return all;
+}
+const Form& form(FormId id) { return forms()[id]; }
+
+int Form::slot(std::string_view name) const { return rules::slot(*this, name); }
+bool Form::present(const OperandSpec& operand, const Choices& choices) const { return rules::present(*this, operand, choices); }
+Type Form::type(std::string_view word, const Choices& choices) const { return rules::type(*this, word, choices); }
+int Form::count(std::string_view word, const Choices& choices) const { return rules::count(*this, word, choices); }
+std::string_view Form::space(const OperandSpec& operand, const Choices& choices) const { return rules::space(*this, operand, choices); }
+
+std::string Form::syntax() const {
+  const std::string_view text = row->form;
+  const std::size_t end = text.find(' ');
+  std::string out(text.substr(0, std::min(end, text.find(';'))));
+  bool first = true;
+  for (const OperandSpec& o : operands) {
+    const bool optional = o.optional || o.conditional;
+    const std::string_view separator = o.piped ? "|" : first ? " " : ", ";
+    std::string shown(o.name);
+    if (o.role == Role::address) shown = cat('[', o.name, ']');
+    if (o.role == Role::tensor) shown = cat('[', o.name, ", {…}]");
+    if (!o.count.empty()) shown = cat('{', o.name, "…}");
+    if (o.negatable) shown = cat("{!}", shown);
+    out += optional ? cat('{', separator, shown, '}') : cat(separator, shown);
+    first = false;
+  }
+  return out;
+}
+
+void spell(const Form& form, const Choices& choices, std::string& out) {
+  out += form.opcode;
+  for (std::size_t i = 0; i < form.slots.size(); ++i)
+    if (choices[i] != 0) {
+      out += '.';
+      out += form.slots[i].choices[choices[i] - 1u].word;
+    }
+}
+std::string spell(const Form& form, const Choices& choices) {
+  std::string out;
+  spell(form, choices, out);
+  return out;
+}
+
+Version version_needed(const Form& form, const Choices& choices) {
+  Version needed = form.row->since;
+  for (std::size_t i = 0; i < form.slots.size(); ++i)
+    if (choices[i] != 0) needed = std::max(needed, form.slots[i].choices[choices[i] - 1u].since);
+  return needed;
+}
+
+std::vector<Availability> targets_needed(const Form& form, const Choices& choices) {
+  std::vector<Availability> needed = {{"", form.row->on}};
+  for (std::size_t i = 0; i < form.slots.size(); ++i)
+    if (choices[i] != 0)
+      if (const Choice& choice = form.slots[i].choices[choices[i] - 1u]; choice.on != 0) needed.push_back({choice.word, choice.on});
+  return needed;
+}
+
+std::string manual(const Form& form) { return cat('#', form.row->anchor); }
+
+std::string identifier(std::string_view word) {
+  std::string out;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (word[i] == ':') {
+      out += "__";
+      ++i;
+    } else {
+      out += word[i];
+    }
+  }
+  if (!out.empty() && out[0] >= '0' && out[0] <= '9') out.insert(out.begin(), '_');
+  if (std::find(reserved.begin(), reserved.end(), out) != reserved.end()) out += '_';
+  return out;
+}
+
+std::string word_of(std::string_view id) {
+  if (id.size() > 1 && id.ends_with('_') && !id.ends_with("__")) id.remove_suffix(1);
+  if (id.size() > 1 && id[0] == '_' && id[1] >= '0' && id[1] <= '9') id.remove_prefix(1);
+  std::string out;
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    if (id[i] == '_' && i + 1 < id.size() && id[i + 1] == '_') {
+      out += "::";
+      ++i;
+    } else {
+      out += id[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace isa
+}  // namespace ptx

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <vector>
+
+#include "ptx/isa/gen/gen.hpp"
+#include "ptx/isa/isa.hpp"
+
+namespace ptx::isa::gen {
+namespace {
+
+// A way in which the dots so far can go on. The words already chosen do not matter to what may follow, so that states with the same places share
+// one class.
+struct Place {
+  FormId form;
+  std::size_t next_slot;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+using State = std::vector<Place>;
+
+bool is_complete(const Place& place) {
+  const auto& slots = form(place.form).slots;
+  return std::all_of(slots.begin() + static_cast<std::ptrdiff_t>(place.next_slot), slots.end(), [](const FormSlot& slot) { return slot.optional; });
+}
+
+std::string availability(Version since, TargetSet on) {
+  std::string text = since > Version{0, 0} ? cat("PTX ", to_string(since)) : std::string();
+  if (on == 0) return text;
+  const bool one = (on & (on - 1)) == 0;
+  const bool base = one && info(static_cast<Target>(__builtin_ctzll(on))).variant == ' ';
+  return cat(text, text.empty() ? "" : ", ", list_targets(on), base ? " or newer" : "");
+}
+
+// The words that may follow, in table order, each with what it leads to and what it needs.
+struct Next {
+  std::string_view word;
+  State state;
+  const Choice* choice;
+};
+std::vector<Next> next_of(const State& state) {
+  std::vector<Next> all;
+  for (const Place& place : state) {
+    const auto& slots = form(place.form).slots;
+    for (std::size_t k = place.next_slot; k < slots.size(); ++k) {
+      for (const Choice& choice : slots[k].choices) {
+        auto it = std::find_if(all.begin(), all.end(), [&](const Next& next) { return next.word == choice.word; });
+        if (it == all.end()) it = all.insert(all.end(), {choice.word, {}, &choice});
+        if (const Place there{place.form, k + 1}; std::find(it->state.begin(), it->state.end(), there) == it->state.end()) it->state.push_back(there);
+      }
+      if (!slots[k].optional) break;
+    }
+  }
+  return all;
+}
+
+class Stubs {
+ public:
+  std::string write() {
+    std::map<std::string_view, State> by_opcode;
+    std::vector<std::string_view> opcodes;
+    for (const Form& f : forms()) {
+      State& state = by_opcode[f.opcode];
+      if (state.empty()) opcodes.push_back(f.opcode);
+      state.push_back({f.id, 0});
+    }
+    std::string root;
+    for (const std::string_view opcode : opcodes) {
+      const State& state = by_opcode[opcode];
+      const Form& first = form(state.front().form);
+      root += cat("    ", identifier(opcode), ": ", class_of(state), "\n    \"\"\"`", opcode, "`: ", first.row->doc, " Manual: ", manual(first), "\"\"\"\n");
+    }
+    return cat(
+        "# Written by isagen from ptx/isa/table.\n"
+        "\"\"\"The dots of `ptx.inst`: every PTX instruction, in PTX's own spelling.\"\"\"\n\n"
+        "from typing import Any, TypeAlias, TypeVar, overload\n\n"
+        "Operand: TypeAlias = Any\n"
+        "\"\"\"A register, a number, the name of a symbol or label, a list (vector), or an address from `ptx.addr`.\"\"\"\n"
+        "D = TypeVar(\"D\")\n\n",
+        classes_, "class Inst:\n    \"\"\"`ptx.inst.<opcode>.<modifier>…(operands)` writes one instruction.\"\"\"\n\n", root, "\ninst: Inst\n");
+  }
+
+ private:
+  // The class of a state, written when first asked for: classes stand behind those they use, which a stub may refer to in any order.
+  const std::string& class_of(const State& state) {
+    if (const auto it = names_.find(state); it != names_.end()) return it->second;
+    const std::string opcode(form(state.front().form).opcode);
+    const std::string& name = names_[state] = cat('_', identifier(opcode), '_', ++count_[opcode]);
+    std::string body;
+    for (const Next& next : next_of(state)) {
+      body += cat("    ", identifier(next.word), ": ", class_of(next.state), "\n    \"\"\"", describe(next), "\"\"\"\n");
+    }
+    body += calls(state);
+    classes_ += cat("class ", name, ":\n", body, '\n');
+    return name;
+  }
+
+  // What a dot leads to and what it needs: "`fma.rnd{.ftz}{.sat}.f32 d, a, b, c`, PTX 2.0, `sm_20` or newer".
+  static std::string describe(const Next& next) {
+    const Form& first = form(next.state.front().form);
+    const std::size_t more = next.state.size() - 1;
+    const Version since = std::max(next.choice->since, first.row->since);
+    return cat('`', first.syntax(), '`', more == 0 ? std::string() : cat(" and ", more, " more"), ", ",
+               availability(since, next.choice->on != 0 ? next.choice->on : first.row->on));
+  }
+
+  // How many operands a form takes, and its parameters as Python names them.
+  struct Call {
+    std::size_t least = 0, most = 0;
+    std::vector<std::string> parameters;
+    bool returns_first = false;
+    std::string doc;
+  };
+
+  static Call call_of(const Form& f) {
+    Call call;
+    for (const OperandSpec& o : f.operands) {
+      if (o.piped) continue;  // `d | p` is one Python value
+      call.least += !o.optional && !o.conditional;
+      call.parameters.push_back(identifier(o.name));
+    }
+    call.most = call.parameters.size();
+    call.returns_first = call.most > 0 && f.operands.front().access != Access::read;
+    call.doc = cat("        ", f.syntax(), "\n\n        ", f.row->doc, '\n', "        ", availability(f.row->since, f.row->on), ". Manual: ", manual(f), '\n');
+    return call;
+  }
+
+  // One __call__ for each number of operands; forms that the number does not tell apart share one.
+  static std::string calls(const State& state) {
+    std::vector<Call> all;
+    for (const Place& place : state) {
+      if (!is_complete(place)) continue;
+      Call call = call_of(form(place.form));
+      for (auto it = all.begin(); it != all.end();) {
+        if (it->least > call.most || call.least > it->most) {
+          ++it;
+          continue;
+        }
+        if (it->parameters.size() >= call.parameters.size()) call.parameters = it->parameters;
+        call.least = std::min(call.least, it->least);
+        call.most = std::max(call.most, it->most);
+        call.returns_first = call.returns_first && it->returns_first;
+        if (it->doc.find(call.doc) == std::string::npos) call.doc = cat(it->doc, '\n', call.doc);
+        else call.doc = it->doc;
+        it = all.erase(it);
+      }
+      all.push_back(std::move(call));
+    }
+    std::string out;
+    for (const Call& call : all) {
+      std::string parameters;
+      for (std::size_t i = 0; i < call.most; ++i)
+        parameters += cat(", ", call.parameters[i], i == 0 && call.returns_first ? ": D" : ": Operand", i >= call.least ? " = ..." : "");
+      out += cat(all.size() > 1 ? "    @overload\n" : "", "    def __call__(self", parameters, parameters.empty() ? "" : ", /",
+                 ", *, pred: Operand = ...) -> ", call.returns_first ? "D" : "None", ":\n        \"\"\"\n", call.doc, "        \"\"\"\n");
+    }
+    return out;
+  }
+
+  std::map<State, std::string> names_;
+  std::map<std::string, int> count_;
+  std::string classes_;
+};
+
+}  // namespace
+
+std::string generate_pyi() { return Stubs().write(); }
+
+}  // namespace ptx::isa::gen

@@ -1,0 +1,425 @@
+// A row of the instruction table: one PTX syntax line in the manual's own notation, read while compiling, so that a malformed row is a
+// compile error at that row. A row is data: no code inside rows.
+//
+// The notation
+//   fma.rnd{.ftz}{.sat}.f32   the opcode and its modifiers in order; {…} may be left out; a name that a slot list below defines
+//                             stands for its choices, any other name is itself
+//   d:=.f32                   a register that the instruction writes
+//   d:+.f32                   a register that it reads and writes
+//   a:.f32                    a value that it reads: a register, an immediate or (mov) a special register
+//   a:%.b64  n:#.s32          a register only; an immediate only
+//   c:!.pred                  a predicate, which `!` may negate
+//   d:=?.b32                  may be the sink `_`
+//   d:=.type+                 the register may be wider than the type (ld, st, cvt)
+//   d:=.vec.type  d:=.x4.f32  a vector: its length is a slot's choice (v2), a fixed one (x4), or a fragment word of fragment.hpp
+//   d:=.f32{|p:=.pred}        a second destination behind a bar; without the braces it is required
+//   [a:.space]  [a]           an address in a state space; a generic address
+//   [map:.tensor, c:.dim.s32] a tensor map and its coordinates
+//   t:label  s:symbol         a label; the name of a variable, parameter or function
+//   a:special                 a special register (mov)
+//   {, b:.u32}                operands that may be left out
+//   {, m:.b16 @.multicast}    an operand that is there exactly when that slot is chosen; @.slot=x|y: when it is chosen as x or y
+//   ; .rnd = { .rn, .rz @8.6, .rm @sm_100a|sm_103a }     a slot's choices, each with its own first version and targets if they differ
+// Types are a type's name, a slot whose choices are types, `wide` (twice the slot `type`) or `dreg` (the 32-bit register that holds the
+// slot `dtype`: f32 or s32 as it is, f16 in pairs).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "ptx/isa/target.hpp"
+#include "ptx/isa/type.hpp"
+
+namespace ptx::isa {
+
+/// No instruction has more modifiers than this; every instruction stores this many choices.
+inline constexpr std::size_t max_slots = 15;
+
+/// What an instruction does besides computing, for the race checker, the checker and the ports. Bits of `Row::effects`.
+enum class Effect : std::uint32_t {
+  pure = 0,
+  reads_memory = 1u << 0,
+  writes_memory = 1u << 1,
+  sync = 1u << 2,                 ///< orders memory or threads
+  async = 1u << 3,                ///< completes later
+  may_wait = 1u << 4,             ///< can block its thread
+  control = 1u << 5,              ///< changes the flow of control
+  converged_warp = 1u << 6,       ///< .aligned: all threads of the warp execute it together
+  converged_warpgroup = 1u << 7,  ///< the same for four warps
+  volatile_ = 1u << 8,            ///< has an effect that no operand names (clock, trap, prefetch)
+};
+struct Effects {
+  std::uint32_t bits = 0;
+  constexpr Effects() = default;
+  constexpr Effects(Effect e) : bits(static_cast<std::uint32_t>(e)) {}  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] constexpr bool has(Effect e) const { return (bits & static_cast<std::uint32_t>(e)) != 0; }
+  friend constexpr Effects operator|(Effects a, Effects b) {
+    a.bits |= b.bits;
+    return a;
+  }
+};
+constexpr Effects operator|(Effect a, Effect b) { return Effects(a) | Effects(b); }
+
+/// One row as written. Everything else about an instruction is derived from it.
+struct Row {
+  std::string_view form;          ///< the notation above
+  Version since;                  ///< first PTX version
+  TargetSet on = 0;               ///< any of these targets
+  Effects effects;
+  std::string_view exec;          ///< names ptx::vgpu::op::<exec>; empty when the executor does not run it
+  std::string_view not_executed;  ///< why not
+  std::string_view anchor;        ///< the manual's anchor
+  std::string_view doc;           ///< one sentence
+  std::string_view rule;          ///< name of a cross-slot rule in check/, or empty
+};
+
+// ---- reading the notation -----------------------------------------------------------------------------------------
+
+/// A fixed-capacity vector that works while compiling.
+template <class T, std::size_t N>
+struct FixedVector {
+  std::array<T, N> items{};
+  std::size_t count = 0;
+  constexpr T& add(T item) {
+    if (count == N) throw "too many entries in this row";
+    items[count] = item;
+    return items[count++];
+  }
+  [[nodiscard]] constexpr const T* begin() const { return items.data(); }
+  [[nodiscard]] constexpr const T* end() const { return items.data() + count; }
+  constexpr T* begin() { return items.data(); }
+  constexpr T* end() { return items.data() + count; }
+  [[nodiscard]] constexpr std::size_t size() const { return count; }
+  constexpr T& operator[](std::size_t i) { return items[i]; }
+  constexpr const T& operator[](std::size_t i) const { return items[i]; }
+};
+
+struct Choice {
+  std::string_view word;  ///< without the leading dot: "shared::cta"
+  Version since{0, 0};    ///< 0.0: as the row
+  TargetSet on = 0;       ///< 0: as the row
+};
+
+struct Slot {
+  std::string_view name;
+  bool optional = false;
+  bool literal = false;  ///< the name itself is the only choice
+  FixedVector<Choice, 56> choices;
+};
+
+enum class Role : std::uint8_t { value, reg, imm, address, tensor, label, symbol, special };
+enum class Access : std::uint8_t { read, write, read_write };
+
+/// One operand of a row. Words refer to slots by name or are literal; see the notation.
+struct OperandSpec {
+  std::string_view name, type, count, space;
+  std::string_view when_slot, when_choices;  ///< `@.slot=x|y`
+  Role role = Role::value;
+  Access access = Access::read;
+  bool optional = false;   ///< inside a `{, …}` without `@`
+  bool conditional = false;  ///< inside a `{, … @.slot}`
+  bool wider = false;
+  bool negatable = false;
+  bool sink = false;
+  bool piped = false;  ///< joined to the operand before it by `|`
+  std::string_view coords_count, coords_type;  ///< Role::tensor
+};
+
+struct ParsedForm {
+  std::string_view opcode;
+  FixedVector<Slot, max_slots> slots;
+  FixedVector<OperandSpec, 14> operands;
+};
+
+namespace detail {
+
+struct Cursor {
+  std::string_view text;
+  std::size_t at = 0;
+
+  [[nodiscard]] constexpr bool done() const { return at >= text.size(); }
+  [[nodiscard]] constexpr char peek() const { return done() ? '\0' : text[at]; }
+  constexpr void space() {
+    while (!done() && (text[at] == ' ' || text[at] == '\n')) ++at;
+  }
+  constexpr bool eat(char c) {
+    space();
+    if (peek() != c) return false;
+    ++at;
+    return true;
+  }
+  constexpr bool eat(std::string_view word) {
+    space();
+    if (!text.substr(at).starts_with(word)) return false;
+    at += word.size();
+    return true;
+  }
+  constexpr void need(char c, const char* why) {
+    if (!eat(c)) throw why;
+  }
+  static constexpr bool word_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  }
+  /// Letters, digits, `_`, and `::` (but not a single ':').
+  constexpr std::string_view word() {
+    const std::size_t begin = at;
+    while (!done()) {
+      if (word_char(text[at])) {
+        ++at;
+      } else if (text[at] == ':' && at + 1 < text.size() && text[at + 1] == ':') {
+        at += 2;
+      } else {
+        break;
+      }
+    }
+    if (begin == at) throw "expected a word in this row's form";
+    return text.substr(begin, at - begin);
+  }
+  constexpr unsigned number() {
+    unsigned n = 0;
+    if (peek() < '0' || peek() > '9') throw "expected a number";
+    while (peek() >= '0' && peek() <= '9') n = 10 * n + static_cast<unsigned>(text[at++] - '0');
+    return n;
+  }
+};
+
+constexpr void parse_type(Cursor& c, OperandSpec& o) {
+  c.need('.', "an operand's type starts with '.'");
+  o.type = c.word();
+  if (c.peek() == '.') {
+    ++c.at;
+    o.count = o.type;
+    o.type = c.word();
+  }
+  if (c.peek() == '+') ++c.at, o.wider = true;
+}
+
+constexpr void parse_condition(Cursor& c, OperandSpec& o) {
+  if (!c.eat('@')) return;
+  c.need('.', "a condition names a slot: @.slot");
+  o.when_slot = c.word();
+  o.conditional = true;
+  o.optional = false;
+  if (c.peek() == '=') {
+    const std::size_t begin = ++c.at;
+    do c.word();
+    while (c.peek() == '|' && ++c.at);
+    o.when_choices = c.text.substr(begin, c.at - begin);
+  }
+}
+
+constexpr OperandSpec parse_operand(Cursor& c) {
+  OperandSpec o;
+  c.space();
+  if (c.eat('[')) {
+    o.role = Role::address;
+    o.name = c.word();
+    if (c.eat(':')) {
+      c.need('.', "an address space starts with '.'");
+      o.space = c.word();
+      if (o.space == "tensor") {
+        o.role = Role::tensor;
+        o.space = {};
+        c.need(',', "a tensor operand has coordinates: [map:.tensor, c:.dim.s32]");
+        c.space();
+        c.word();
+        c.need(':', "coordinates need a type");
+        OperandSpec coords;
+        parse_type(c, coords);
+        o.coords_count = coords.count;
+        o.coords_type = coords.type;
+      }
+    }
+    c.need(']', "missing ] after an address operand");
+    return o;
+  }
+  o.name = c.word();
+  c.need(':', "an operand needs ':' (read), ':=' (written) or ':+' (both)");
+  if (c.peek() == '=') ++c.at, o.access = Access::write;
+  else if (c.peek() == '+') ++c.at, o.access = Access::read_write;
+  if (o.access != Access::read) o.role = Role::reg;
+  for (bool more = true; more;) {
+    switch (c.peek()) {
+      case '%': o.role = Role::reg, ++c.at; break;
+      case '#': o.role = Role::imm, ++c.at; break;
+      case '!': o.negatable = true, ++c.at; break;
+      case '?': o.sink = true, ++c.at; break;
+      default: more = false;
+    }
+  }
+  if (c.eat(std::string_view("label"))) o.role = Role::label;
+  else if (c.eat(std::string_view("symbol"))) o.role = Role::symbol;
+  else if (c.eat(std::string_view("special"))) o.role = Role::special;
+  else parse_type(c, o);
+  return o;
+}
+
+constexpr void parse_operands(Cursor& c, ParsedForm& form, bool optional) {
+  for (bool first = true;; first = false) {
+    c.space();
+    if (c.done() || c.peek() == ';' || c.peek() == '}') return;
+    if (c.eat('{')) {
+      const bool pipe = c.eat('|');
+      if (!pipe && !form.operands.size()) throw "an optional group comes after an operand";
+      if (!pipe) c.need(',', "an optional operand starts with ','");
+      const std::size_t begin = form.operands.size();
+      if (pipe) {
+        OperandSpec o = parse_operand(c);
+        o.piped = o.optional = true;
+        form.operands.add(o);
+      } else {
+        parse_operands(c, form, true);
+      }
+      if (c.peek() == '@') {
+        OperandSpec condition;
+        parse_condition(c, condition);
+        for (std::size_t i = begin; i < form.operands.size(); ++i) {
+          form.operands[i].when_slot = condition.when_slot;
+          form.operands[i].when_choices = condition.when_choices;
+          form.operands[i].conditional = true;
+          form.operands[i].optional = false;
+        }
+      }
+      c.need('}', "missing } after an optional operand");
+      continue;
+    }
+    bool piped = false;
+    if (!first || (form.operands.size() && !optional)) {
+      piped = c.eat('|');
+      if (!piped) c.need(',', "missing , between operands");
+    }
+    OperandSpec o = parse_operand(c);
+    o.optional = optional;
+    o.piped = piped;
+    form.operands.add(o);
+    c.space();
+    if (c.peek() == '@') return;  // the condition belongs to the group
+  }
+}
+
+constexpr void parse_choice(Cursor& c, Slot& slot) {
+  c.need('.', "choices start with '.'");
+  Choice choice{c.word()};
+  for (c.space(); c.peek() == '@'; c.space()) {
+    ++c.at;
+    if (c.peek() >= '0' && c.peek() <= '9') {
+      choice.since.major = static_cast<std::uint8_t>(c.number());
+      if (c.peek() != '.') throw "a version is major.minor";
+      ++c.at;
+      choice.since.minor = static_cast<std::uint8_t>(c.number());
+    } else {
+      do {
+        const auto target = target_from_name(c.word());
+        if (!target) throw "unknown target behind @";
+        choice.on |= node(*target);
+      } while (c.peek() == '|' && ++c.at);
+    }
+  }
+  slot.choices.add(choice);
+}
+
+}  // namespace detail
+
+/// Reads a form. Throws a literal on a malformed one: at run time that never happens, since `row` has read every form while compiling.
+constexpr ParsedForm parse_form(std::string_view text) {
+  ParsedForm form;
+  detail::Cursor c{text};
+  c.space();
+  form.opcode = c.word();
+  for (;;) {
+    const bool optional = c.peek() == '{' && c.at + 1 < text.size() && text[c.at + 1] == '.';
+    if (optional) ++c.at;
+    if (c.peek() != '.') break;
+    ++c.at;
+    form.slots.add({.name = c.word(), .optional = optional, .literal = false, .choices = {}});
+    if (optional && c.peek() != '}') throw "missing } after an optional modifier";
+    if (optional) ++c.at;
+  }
+  detail::parse_operands(c, form, false);
+  c.need(';', "a form ends with ;");
+  for (c.space(); !c.done(); c.space()) {
+    c.need('.', "expected '.slot = { … }' behind the ;");
+    const std::string_view name = c.word();
+    c.need('=', "expected '=' after a slot's name");
+    c.need('{', "expected '{' after a slot's name");
+    Slot* slot = nullptr;
+    for (Slot& s : form.slots)
+      if (s.name == name && s.choices.size() == 0) {
+        slot = &s;
+        break;
+      }
+    if (slot == nullptr) throw "a slot is defined that the form does not use";
+    do {
+      c.space();
+      detail::parse_choice(c, *slot);
+    } while (c.eat(','));
+    c.need('}', "missing } after the choices of a slot");
+  }
+  for (Slot& slot : form.slots)
+    if (slot.choices.size() == 0) {
+      slot.literal = true;
+      slot.choices.add({slot.name});
+    }
+  return form;
+}
+
+namespace detail {
+// Every word that an operand leans on must exist: a slot, a type, or `wide`.
+constexpr const Slot* find_slot(const ParsedForm& form, std::string_view name) {
+  for (const Slot& s : form.slots)
+    if (s.name == name) return &s;
+  return nullptr;
+}
+constexpr bool type_word_known(const ParsedForm& form, std::string_view word) {
+  if (word.empty() || word == "wide" || word == "dreg" || type_from_name(word)) return true;
+  const Slot* slot = find_slot(form, word);
+  if (slot == nullptr) return false;
+  for (const Choice& choice : slot->choices)
+    if (!type_from_name(choice.word)) return false;
+  return true;
+}
+consteval void validate(const Row& row, const ParsedForm& form) {
+  for (const OperandSpec& o : form.operands) {
+    if (!type_word_known(form, o.type)) throw "an operand's type is neither a type nor a slot of types";
+    if (o.conditional && find_slot(form, o.when_slot) == nullptr) throw "an operand's condition names no slot of the form";
+  }
+  if (row.on == 0) throw "a row says on which targets it exists: on(…)";
+  if (row.exec.empty() && row.not_executed.empty()) throw "a row says exec(…) or not_executed(why)";
+  if (row.anchor.empty()) throw "a row cites the manual: doc(anchor, sentence)";
+}
+struct Since { Version version; };
+struct On { TargetSet targets; };
+struct Exec { std::string_view word; };
+struct NotExecuted { std::string_view why; };
+struct Doc { std::string_view anchor, sentence; };
+struct Rule { std::string_view name; };
+constexpr void put(Row& r, Since x) { r.since = x.version; }
+constexpr void put(Row& r, On x) { r.on = x.targets; }
+constexpr void put(Row& r, Effects x) { r.effects = x; }
+constexpr void put(Row& r, Exec x) { r.exec = x.word; }
+constexpr void put(Row& r, NotExecuted x) { r.not_executed = x.why; }
+constexpr void put(Row& r, Doc x) { r.anchor = x.anchor, r.doc = x.sentence; }
+constexpr void put(Row& r, Rule x) { r.rule = x.name; }
+}  // namespace detail
+
+// The columns of a row, by name.
+consteval detail::Since since(std::uint8_t major, std::uint8_t minor) { return {{major, minor}}; }
+template <class... T>
+consteval detail::On on(T... targets) { return {(node(targets) | ...)}; }
+consteval detail::Exec exec(std::string_view word) { return {word}; }
+consteval detail::NotExecuted not_executed(std::string_view why) { return {why}; }
+consteval detail::Doc doc(std::string_view anchor, std::string_view sentence) { return {anchor, sentence}; }
+consteval detail::Rule rule(std::string_view name) { return {name}; }
+
+/// A row, read and validated while compiling.
+template <class... Column>
+consteval Row row(std::string_view form, Column... columns) {
+  Row r;
+  r.form = form;
+  (detail::put(r, columns), ...);
+  detail::validate(r, parse_form(form));
+  return r;
+}
+
+}  // namespace ptx::isa

@@ -1,0 +1,37 @@
+// The table: every family's rows, in one list.
+#include <vector>
+
+#include "ptx/isa/form.hpp"
+#include "ptx/isa/table/async.hpp"
+#include "ptx/isa/table/compare.hpp"
+#include "ptx/isa/table/control.hpp"
+#include "ptx/isa/table/convert.hpp"
+#include "ptx/isa/table/data_movement.hpp"
+#include "ptx/isa/table/floating.hpp"
+#include "ptx/isa/table/integer.hpp"
+#include "ptx/isa/table/matrix.hpp"
+#include "ptx/isa/table/sync.hpp"
+#include "ptx/isa/table/warp.hpp"
+
+namespace ptx::isa {
+
+std::span<const Row> rows() {
+  static const std::vector<Row>& all = *[] {
+    auto* list = new std::vector<Row>;  // never destroyed: forms point into it
+    const auto add = [list](std::span<const Row> family) { list->insert(list->end(), family.begin(), family.end()); };
+    add(table::data_movement);
+    add(table::integer);
+    add(table::floating);
+    add(table::compare);
+    add(table::convert);
+    add(table::control);
+    add(table::warp);
+    add(table::sync);
+    add(table::async);
+    add(table::matrix);
+    return list;
+  }();
+  return all;
+}
+
+}  // namespace ptx::isa

@@ -1,0 +1,98 @@
+// PTX targets as a lattice (manual: ".target"): base nodes, family nodes `f`, exact nodes `a`. Never a number: sm_90a code does not run
+// on sm_100, and sm_103f code runs on sm_103a but not on sm_100a.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ptx {
+
+/// A node of the target lattice. The list is targets.def.
+enum class Target : std::uint8_t {
+#define PTX_TARGET(name, base, variant, family, since_major, since_minor) name,
+#include "ptx/isa/targets.def"
+#undef PTX_TARGET
+};
+
+/// A PTX ISA version, `.version major.minor`.
+struct Version {
+  std::uint8_t major = 1, minor = 0;
+  friend constexpr auto operator<=>(Version, Version) = default;
+};
+std::string to_string(Version version);
+
+namespace isa {
+
+/// A set of lattice nodes, one bit each: "any of these".
+using TargetSet = std::uint64_t;
+
+struct TargetInfo {
+  std::string_view name;  ///< "sm_90a"
+  std::uint16_t base;     ///< 90
+  char variant;           ///< ' ' base, 'f' family, 'a' exact
+  std::uint16_t family;   ///< base of the family's first member, 0 when the target has no family
+  Version since;          ///< the first PTX version that knows it
+};
+
+namespace detail {
+inline constexpr TargetInfo target_infos[] = {
+#define PTX_TARGET(name, base, variant, family, since_major, since_minor) {#name, base, variant, family, {since_major, since_minor}},
+#include "ptx/isa/targets.def"
+#undef PTX_TARGET
+};
+}  // namespace detail
+
+inline constexpr std::size_t target_count = std::size(detail::target_infos);
+static_assert(target_count <= 64, "TargetSet is one 64-bit word");
+
+constexpr const TargetInfo& info(Target target) { return detail::target_infos[static_cast<std::size_t>(target)]; }
+constexpr std::string_view name(Target target) { return info(target).name; }
+constexpr TargetSet node(Target target) { return TargetSet{1} << static_cast<unsigned>(target); }
+
+constexpr std::optional<Target> target_from_name(std::string_view word) {
+  for (std::size_t i = 0; i < target_count; ++i)
+    if (detail::target_infos[i].name == word) return static_cast<Target>(i);
+  return std::nullopt;
+}
+
+namespace detail {
+// What code for each node may use: every base node not above it; a family node also the family nodes of its family not above it; an exact
+// node also its own base's family node.
+constexpr auto implied_sets = [] {
+  std::array<TargetSet, target_count> sets{};
+  for (std::size_t i = 0; i < target_count; ++i) {
+    const TargetInfo& t = target_infos[i];
+    for (std::size_t j = 0; j < target_count; ++j) {
+      const TargetInfo& u = target_infos[j];
+      const bool base = u.variant == ' ' && u.base <= t.base;
+      const bool family = t.variant != ' ' && u.variant == 'f' && u.family != 0 && u.family == t.family && u.base <= t.base;
+      if (i == j || base || family) sets[i] |= TargetSet{1} << j;
+    }
+  }
+  return sets;
+}();
+}  // namespace detail
+
+/// The nodes whose features a kernel for `target` may use, itself included.
+constexpr TargetSet implied(Target target) { return detail::implied_sets[static_cast<std::size_t>(target)]; }
+/// True when code for `target` may use something that needs any node of `needs`.
+constexpr bool allows(Target target, TargetSet needs) { return (implied(target) & needs) != 0; }
+
+static_assert(allows(Target::sm_103a, node(Target::sm_100f)) && !allows(Target::sm_103a, node(Target::sm_100a)));
+static_assert(!allows(Target::sm_120f, node(Target::sm_100f)) && !allows(Target::sm_100a, node(Target::sm_90a)));
+static_assert(allows(Target::sm_120, node(Target::sm_90)) && !allows(Target::sm_90, node(Target::sm_90a)));
+
+/// "sm_100a, sm_100f or sm_110a".
+std::string list_targets(TargetSet set);
+
+}  // namespace isa
+
+// The targets by name, as authors write them: `{.arch = sm_90a}`.
+#define PTX_TARGET(name, base, variant, family, since_major, since_minor) inline constexpr Target name = Target::name;
+#include "ptx/isa/targets.def"
+#undef PTX_TARGET
+
+}  // namespace ptx

@@ -1,0 +1,228 @@
+#include "ptx/launch/image.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace ptx::launch {
+namespace {
+
+cuda::Dim3 dim3(const Dims& dims) { return {dims[0], dims[1], dims[2]}; }
+
+/// `.reqntid` and `.maxntid` bind the driver and the executor alike, so they are checked before either.
+Expected<void> check_directives(const ir::Function& entry, const Geometry& geometry) {
+  for (const ir::Directive& directive : entry.directives) {
+    const bool exact = directive.name == "reqntid";
+    if (!exact && directive.name != "maxntid") continue;
+    Dims wanted{1, 1, 1};
+    std::copy_n(directive.values.begin(), std::min<std::size_t>(3, directive.values.size()), wanted.begin());
+    const Dims& block = geometry.block;
+    const auto threads = [](const Dims& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; };
+    if (exact ? block != wanted : threads(block) > threads(wanted)) {
+      return Unexpected{{.kind = Kind::launch_config,
+                         .message = cat("block ", to_string(block), " does not fit the kernel's `.", directive.name, "` ", to_string(wanted))}};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Cpu default_cpu() {
+  Cpu cpu;
+  cpu.options.workers = std::max(1u, std::thread::hardware_concurrency());
+  return cpu;
+}
+
+/// The kernel, ready on one GPU.
+struct KernelImage::OnDevice {
+  const cuda::Driver& driver;
+  cuda::api::Context context;
+  cuda::api::Function function;
+  cuda::LaunchTemplate launch;
+};
+
+std::int64_t KernelImage::handle_of(const Digest& key) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{key[i]} << 8 * i;
+  return static_cast<std::int64_t>(value & 0x7FFF'FFFF'FFFF'FFFF);
+}
+
+KernelImage::KernelImage(std::shared_ptr<const ir::Listing> listing, LaunchSpec spec)
+    : listing_(std::move(listing)), spec_(std::move(spec)), meta_(spec_.serialise()), offsets_(spec_.offsets()) {
+  key_ = Sha256().add(listing_->text).add(meta_).finish();
+  handle_ = handle_of(key_);
+  for (std::uint32_t i = 0; i < spec_.inputs + spec_.outputs; ++i) {
+    tensor_names_.push_back(i < spec_.inputs ? cat("input ", i) : cat("output ", i - spec_.inputs));
+  }
+}
+
+KernelImage::~KernelImage() = default;
+
+Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted accepted, std::shared_ptr<const ir::Listing> listing, LaunchSpec spec) {
+  if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
+  const ir::Module& module = accepted.module();
+  const ir::Function* entry = module.find(spec.entry);
+  if (entry == nullptr || !entry->is_entry) {
+    return Unexpected{{.kind = Kind::unknown_kernel, .message = cat("the module has no kernel `", spec.entry, '`')}};
+  }
+  bool same = entry->params.size() == spec.params.size();
+  for (std::size_t i = 0; same && i < spec.params.size(); ++i) {
+    same = entry->params[i].bytes() == spec.params[i].size_bytes && entry->params[i].alignment() == spec.params[i].align_bytes;
+  }
+  if (!same) {
+    return Unexpected{{.kind = Kind::param_layout, .message = cat("the launch does not pass the parameters of kernel `", spec.entry, '`')}};
+  }
+  if (auto ok = check_directives(*entry, spec.geometry); !ok) return Unexpected{std::move(ok).error()};
+  std::shared_ptr<KernelImage> image(new KernelImage(std::move(listing), std::move(spec)));
+  for (std::size_t i = 0; i < image->spec_.params.size(); ++i) {
+    const Param& param = image->spec_.params[i];
+    if (param.kind == Param::Kind::pointer) image->tensor_names_[param.arg] = std::string(module.str(entry->params[i].name));
+  }
+  image->accepted_ = std::move(accepted);
+  return std::shared_ptr<const KernelImage>(std::move(image));
+}
+
+Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string text, std::string_view meta) {
+  auto spec = LaunchSpec::parse(meta);
+  if (!spec) return Unexpected{std::move(spec).error()};
+  if (auto target = cuda::target_of(text); !target) {
+    return Unexpected{Diagnostic{.kind = Kind::bad_image, .message = cat("the text of kernel `", spec->entry, "` is not PTX")}.note(target.error().message)};
+  }
+  auto listing = std::make_shared<ir::Listing>();
+  listing->text = std::move(text);
+  return std::shared_ptr<const KernelImage>(new KernelImage(std::move(listing), std::move(*spec)));
+}
+
+Expected<void> KernelImage::check_count(std::size_t pointers) const {
+  const std::size_t takes = std::size_t{spec_.inputs} + spec_.outputs;
+  if (pointers == takes) return {};
+  return Unexpected{{.kind = Kind::argument_count,
+                     .message = cat("kernel `", spec_.entry, "` takes ", spec_.inputs, " inputs and ", spec_.outputs, " outputs; the launch has ",
+                                    pointers, " tensors")}};
+}
+
+// -- on the host --------------------------------------------------------------------------------------------------------------------
+
+Expected<std::shared_ptr<const vgpu::Program>> KernelImage::decode() const {
+  if (!accepted_) {
+    return Unexpected{Diagnostic{.kind = Kind::unknown_kernel,
+                                 .message = cat("kernel `", spec_.entry, "` was not made in this process; its text alone runs on a GPU only")}
+                          .note("hint: trace the kernel in this process before it runs on the CPU")};
+  }
+  return vgpu::Program::make(*accepted_, listing_, spec_.entry);
+}
+
+Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
+  std::call_once(decoded_, [this] { program_.emplace(decode()); });
+  return *program_;
+}
+
+Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes) const {
+  if (auto ok = check_count(pointers.size()); !ok) return Unexpected{std::move(ok).error()};
+  if (auto ok = check_count(bytes.size()); !ok) return Unexpected{std::move(ok).error()};
+  auto decoded = program();
+  if (!decoded) return Unexpected{std::move(decoded).error()};
+  if (spec_.geometry.cluster != Dims{1, 1, 1}) {
+    return Unexpected{{.kind = Kind::not_executed,
+                       .message = cat("kernel `", spec_.entry, "` is launched in clusters ", to_string(spec_.geometry.cluster),
+                                      ", which the executor does not run")}};
+  }
+
+  std::vector<vgpu::Region> regions;
+  regions.reserve(pointers.size());
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    const bool output = i >= spec_.inputs;
+    if (bytes[i] == 0) continue;
+    regions.push_back({.data = static_cast<std::byte*>(pointers[i]), .bytes = bytes[i], .writable = output, .initialised = !output, .name = tensor_names_[i]});
+  }
+  std::vector<std::byte> block(offsets_.empty() ? 0 : offsets_.back() + spec_.params.back().size_bytes);
+  for (std::size_t i = 0; i < spec_.params.size(); ++i) {
+    const Param& param = spec_.params[i];
+    const std::uint64_t value = param.kind == Param::Kind::pointer ? reinterpret_cast<std::uintptr_t>(pointers[param.arg]) : param.bits;
+    for (std::size_t byte = 0; byte < param.size_bytes; ++byte) block[offsets_[i] + byte] = static_cast<std::byte>(value >> 8 * byte);
+  }
+  const vgpu::LaunchConfig config{
+      .grid = spec_.geometry.grid, .block = spec_.geometry.block, .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes};
+  return (*decoded)->run(config, block, regions, cpu.options);
+}
+
+// -- on a GPU -----------------------------------------------------------------------------------------------------------------------
+
+Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal, cuda::api::Stream stream) const {
+  auto device = cuda::device(ordinal);
+  if (!device) return Unexpected{std::move(device).error()};
+  const cuda::Device& gpu = **device;
+  auto context = gpu.context();
+  if (!context) return Unexpected{std::move(context).error()};
+
+  const std::lock_guard lock(mutex_);
+  std::atomic<const OnDevice*>& slot = ready_[static_cast<std::size_t>(ordinal)];
+  if (const OnDevice* ready = slot.load(std::memory_order_acquire)) return ready;
+  if (loaded_ == nullptr) {
+    std::vector<cuda::ParamSlot> slots;
+    for (std::size_t i = 0; i < offsets_.size(); ++i) slots.push_back({.offset = offsets_[i], .size = spec_.params[i].size_bytes});
+    const std::uint64_t cluster = std::uint64_t{spec_.geometry.cluster[0]} * spec_.geometry.cluster[1] * spec_.geometry.cluster[2];
+    auto loaded = cuda::LoadedKernel::make(gpu.driver(), {.image = text(),
+                                                          .entry = spec_.entry,
+                                                          .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
+                                                          .non_portable_cluster = cluster > 8,
+                                                          .params = std::move(slots)});
+    if (!loaded) return Unexpected{std::move(loaded).error()};
+    loaded_ = std::move(*loaded);
+  }
+  auto function = loaded_->function(gpu, stream);
+  if (!function) return Unexpected{std::move(function).error()};
+  auto facts = loaded_->facts(gpu);
+  if (!facts) return Unexpected{std::move(facts).error()};
+  auto packed = cuda::LaunchTemplate::make({.grid = dim3(spec_.geometry.grid),
+                                            .block = dim3(spec_.geometry.block),
+                                            .cluster = dim3(spec_.geometry.cluster),
+                                            .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
+                                            .non_portable_cluster = true},
+                                           gpu, &*facts);
+  if (!packed) return Unexpected{std::move(packed).error()};
+  if (spec_.geometry.cluster != Dims{1, 1, 1}) {
+    auto fits = cuda::in_context(gpu, [&] { return cuda::check_cluster_fits(gpu.driver(), *function, *packed); });
+    if (!fits) return Unexpected{std::move(fits).error()};
+  }
+  on_devices_.push_back(std::unique_ptr<const OnDevice>(new OnDevice{gpu.driver(), *context, *function, *packed}));
+  slot.store(on_devices_.back().get(), std::memory_order_release);
+  return on_devices_.back().get();
+}
+
+Expected<void> KernelImage::prepare(int ordinal, cuda::api::Stream stream) const {
+  if (prepared(ordinal)) return {};
+  auto ready = load(ordinal, stream);
+  if (!ready) return Unexpected{std::move(ready).error()};
+  return {};
+}
+
+Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> pointers) const {
+  const OnDevice* ready = nullptr;
+  if (gpu.ordinal >= 0 && gpu.ordinal < cuda::max_devices) [[likely]] {
+    ready = ready_[static_cast<std::size_t>(gpu.ordinal)].load(std::memory_order_acquire);
+  }
+  if (ready == nullptr) [[unlikely]] {
+    auto loaded = load(gpu.ordinal, gpu.stream);
+    if (!loaded) return Unexpected{std::move(loaded).error()};
+    ready = *loaded;
+  }
+  if (auto ok = check_count(pointers.size()); !ok) return ok;
+  if (ready->driver.forked()) [[unlikely]]
+    return ready->driver.check_process();
+
+  // cuLaunchKernelEx takes the address of each value and copies it before it returns.
+  void* values[max_params];
+  for (std::size_t i = 0; i < spec_.params.size(); ++i) {
+    const Param& param = spec_.params[i];
+    values[i] = param.kind == Param::Kind::pointer ? const_cast<void**>(&pointers[param.arg])
+                                                   : static_cast<void*>(const_cast<std::uint64_t*>(&param.bits));
+  }
+  const cuda::ContextGuard guard(ready->driver, ready->context);
+  if (!guard.ok()) [[unlikely]]
+    return guard.entered();
+  return cuda::launch(ready->driver, ready->function, ready->launch, gpu.stream, values);
+}
+
+}  // namespace ptx::launch

@@ -1,0 +1,102 @@
+// A kernel that can be launched: its text, how to launch it, and (when it was made here) its checked IR. Named by its content.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/base/base.hpp"
+#include "ptx/check/check.hpp"
+#include "ptx/cuda/cuda.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/launch/spec.hpp"
+#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::launch {
+
+/// Run on the host, by the executor.
+struct Cpu {
+  vgpu::Options options;
+};
+/// As many workers as the host has threads.
+Cpu default_cpu();
+
+/// Run on a GPU; null is the legacy default stream.
+struct Cuda {
+  int ordinal = 0;
+  cuda::api::Stream stream = nullptr;
+};
+
+/// Immutable and shared: by registry, plans, XLA's executables. Everything made lazily is made once; any thread may call anything.
+class KernelImage : public std::enable_shared_from_this<KernelImage> {
+ public:
+  /// An image of a module made in this process: it runs on the executor and on GPUs. Kinds: unknown_kernel (no such entry), launch_config,
+  /// param_layout.
+  static Expected<std::shared_ptr<const KernelImage>> make(check::Accepted accepted, std::shared_ptr<const ir::Listing> listing, LaunchSpec spec);
+  /// An image of text and a serialised LaunchSpec, as HLO carries them. It runs on GPUs; on the executor it is unknown_kernel, for text alone
+  /// is not executed. Kinds: bad_image.
+  static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta);
+
+  ~KernelImage();
+  KernelImage(const KernelImage&) = delete;
+  KernelImage& operator=(const KernelImage&) = delete;
+
+  /// sha256(text || meta).
+  [[nodiscard]] const Digest& key() const { return key_; }
+  /// 63 bits of the key: positive, the same in every process.
+  [[nodiscard]] std::int64_t handle() const { return handle_; }
+  static std::int64_t handle_of(const Digest& key);
+  [[nodiscard]] const std::string& text() const { return listing_->text; }
+  [[nodiscard]] const std::string& meta() const { return meta_; }
+  [[nodiscard]] const LaunchSpec& spec() const { return spec_; }
+  /// Whether the executor can run it.
+  [[nodiscard]] bool has_module() const { return accepted_.has_value(); }
+
+  /// Decodes for the executor. Kinds: unknown_kernel (made from text), not_executed.
+  [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> program() const;
+  /// Loads on the GPU and validates the launch there; needed before a capture into a CUDA graph, otherwise the first launch does it.
+  /// Kinds: no_driver, no_device, wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared.
+  [[nodiscard]] Expected<void> prepare(int ordinal, cuda::api::Stream stream = nullptr) const;
+  [[nodiscard]] bool prepared(int ordinal) const noexcept {
+    return ordinal >= 0 && ordinal < cuda::max_devices && ready_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire) != nullptr;
+  }
+
+  /// Runs to the end. `pointers` are the tensors' addresses in host memory, inputs, then outputs; `bytes` their sizes.
+  [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes) const;
+  /// Launches and returns. `pointers` are addresses on the GPU. No lock and no heap after the first launch on a GPU.
+  [[nodiscard]] Expected<void> launch(const Cuda& gpu, std::span<void* const> pointers) const;
+
+ private:
+  struct OnDevice;
+  KernelImage(std::shared_ptr<const ir::Listing> listing, LaunchSpec spec);
+  [[nodiscard]] Expected<void> check_count(std::size_t pointers) const;
+  [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> decode() const;
+  [[nodiscard]] Expected<const OnDevice*> load(int ordinal, cuda::api::Stream stream) const;
+
+  std::shared_ptr<const ir::Listing> listing_;
+  LaunchSpec spec_;
+  std::string meta_;
+  Digest key_{};
+  std::int64_t handle_ = 0;
+  std::optional<check::Accepted> accepted_;
+  std::vector<std::size_t> offsets_;       // of spec_.params
+  std::vector<std::string> tensor_names_;  // as the executor's reports call them
+
+  mutable std::once_flag decoded_;
+  mutable std::optional<Expected<std::shared_ptr<const vgpu::Program>>> program_;
+
+  mutable std::array<std::atomic<const OnDevice*>, cuda::max_devices> ready_{};
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::unique_ptr<cuda::LoadedKernel> loaded_;
+  mutable std::vector<std::unique_ptr<const OnDevice>> on_devices_;
+};
+
+}  // namespace ptx::launch

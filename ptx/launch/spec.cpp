@@ -1,0 +1,264 @@
+#include "ptx/launch/spec.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "ptx/ir/ir.hpp"
+
+namespace ptx::launch {
+namespace {
+
+constexpr std::string_view magic = "ptxL";
+constexpr std::uint64_t max_threads = 1024;
+constexpr std::uint32_t max_entry_bytes = 4096;
+
+Unexpected refuse(Kind kind, std::string message) { return Unexpected{{.kind = kind, .message = std::move(message)}}; }
+
+/// A non-negative finite value's IEEE pattern, rounded to nearest even; the sign is the caller's.
+std::uint64_t float_bits(double value, int exponent_bits, int mantissa_bits) {
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const std::uint64_t sign = std::uint64_t{std::signbit(value)} << (exponent_bits + mantissa_bits);
+  const std::uint64_t infinity = ((std::uint64_t{1} << exponent_bits) - 1) << mantissa_bits;
+  if (std::isnan(value)) return sign | infinity | std::uint64_t{1} << (mantissa_bits - 1);
+  value = std::fabs(value);
+  if (std::isinf(value)) return sign | infinity;
+  if (value == 0) return sign;
+  const int exponent = std::max(std::ilogb(value), 1 - bias);
+  // The significand as an integer. Added, not or-ed: rounding up to the next power of two carries into the exponent, and a
+  // subnormal has no leading bit to take off.
+  const auto significand = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(value, mantissa_bits - exponent)));
+  const std::uint64_t bits = (static_cast<std::uint64_t>(exponent + bias - 1) << mantissa_bits) + significand;
+  return sign | std::min(bits, infinity);
+}
+
+void put32(std::string& out, std::uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(value >> shift & 0xFF);
+}
+void put64(std::string& out, std::uint64_t value) {
+  put32(out, static_cast<std::uint32_t>(value));
+  put32(out, static_cast<std::uint32_t>(value >> 32));
+}
+void put(std::string& out, const Dims& dims) {
+  for (const std::uint32_t n : dims) put32(out, n);
+}
+
+/// Reads what the functions above write; past the end, everything is 0 and `ok` is false.
+struct Reader {
+  std::string_view bytes;
+  bool ok = true;
+
+  std::string_view take(std::size_t count) {
+    if (count > bytes.size()) {
+      ok = false;
+      return {};
+    }
+    const std::string_view taken = bytes.substr(0, count);
+    bytes.remove_prefix(count);
+    return taken;
+  }
+  std::uint32_t get32() {
+    std::uint32_t value = 0;
+    int shift = 0;
+    for (const char byte : take(4)) {
+      value |= std::uint32_t{static_cast<unsigned char>(byte)} << shift;
+      shift += 8;
+    }
+    return value;
+  }
+  std::uint64_t get64() {
+    const std::uint64_t low = get32();
+    return low | std::uint64_t{get32()} << 32;
+  }
+  Dims get_dims() {
+    Dims dims{};
+    for (std::uint32_t& n : dims) n = get32();
+    return dims;
+  }
+};
+
+Expected<void> check_positive(std::string_view what, const Dims& dims) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (dims[i] == 0) return refuse(Kind::launch_config, cat(what, ' ', to_string(dims), " is empty: ", "xyz"[i], " is 0"));
+  }
+  return {};
+}
+
+std::uint64_t volume(const Dims& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; }
+
+std::vector<Param> pointers(std::uint32_t count) {
+  std::vector<Param> params(count);
+  for (std::uint32_t i = 0; i < count; ++i) params[i].arg = i;
+  return params;
+}
+
+}  // namespace
+
+std::string to_string(const Dims& dims) { return cat('(', dims[0], ", ", dims[1], ", ", dims[2], ')'); }
+
+Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value) {
+  const int bits = isa::bits(type);
+  if (isa::is_float(type) && type != Type::tf32) {
+    const double number = std::holds_alternative<double>(value) ? std::get<double>(value) : static_cast<double>(std::get<std::int64_t>(value));
+    if (type == Type::f64) return std::bit_cast<std::uint64_t>(number);
+    if (type == Type::f32) return float_bits(number, 8, 23);
+    if (type == Type::bf16) return float_bits(number, 8, 7);
+    return float_bits(number, 5, 10);
+  }
+  const bool takes_integer = isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits || type == Type::pred;
+  if (!takes_integer || bits > 64) return refuse(Kind::launch_config, cat("a `.", isa::name(type), "` parameter takes no scalar"));
+  if (const double* number = std::get_if<double>(&value)) {
+    return refuse(Kind::launch_config, cat("a `.", isa::name(type), "` parameter takes an integer; the value is a float, ", std::to_string(*number)));
+  }
+  const auto pattern = static_cast<std::uint64_t>(std::get<std::int64_t>(value));
+  if (type == Type::pred) return std::uint64_t{pattern != 0};
+  return bits == 64 ? pattern : pattern & ((std::uint64_t{1} << bits) - 1);
+}
+
+Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry, std::uint32_t inputs,
+                                      std::uint32_t outputs, std::span<const Scalar> scalars) {
+  const std::size_t tensors = std::size_t{inputs} + outputs;
+  const std::string_view name = module.str(entry.name);
+  if (entry.params.size() != tensors + scalars.size()) {
+    return refuse(Kind::param_layout, cat("kernel `", name, "` takes ", entry.params.size(), " parameters; the launch has ", inputs, " inputs, ",
+                                          outputs, " outputs and ", scalars.size(), " scalars"));
+  }
+  LaunchSpec spec{.entry = std::string(name), .geometry = geometry, .inputs = inputs, .outputs = outputs, .params = pointers(inputs + outputs)};
+  for (std::size_t i = 0; i < entry.params.size(); ++i) {
+    const ir::Param& param = entry.params[i];
+    const std::string_view param_name = module.str(param.name);
+    if (i < tensors) {
+      if (param.bytes() != 8) {
+        return refuse(Kind::param_layout, cat("parameter `", param_name, "` of kernel `", name, "` is ", param.bytes(), " bytes; a tensor's address is 8"));
+      }
+      continue;
+    }
+    if (param.elements) {
+      return refuse(Kind::param_layout, cat("parameter `", param_name, "` of kernel `", name, "` is an array, not a scalar"));
+    }
+    auto packed = pack_scalar(param.type, scalars[i - tensors]);
+    if (!packed) {
+      Diagnostic error = std::move(packed).error();
+      error.message = cat("parameter `", param_name, "` of kernel `", name, "`: ", error.message);
+      return Unexpected{std::move(error)};
+    }
+    spec.params.push_back({.kind = Param::Kind::scalar,
+                           .size_bytes = static_cast<std::uint32_t>(param.bytes()),
+                           .align_bytes = param.alignment(),
+                           .bits = *packed});
+  }
+  if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
+  return spec;
+}
+
+Expected<LaunchSpec> LaunchSpec::make(std::string entry, const Geometry& geometry, std::uint32_t inputs, std::uint32_t outputs,
+                                      std::vector<Param> scalars) {
+  if (std::size_t{inputs} + outputs > max_params) {
+    return refuse(Kind::launch_config, cat(std::size_t{inputs} + outputs, " tensors; at most ", max_params, " fit"));
+  }
+  LaunchSpec spec{.entry = std::move(entry), .geometry = geometry, .inputs = inputs, .outputs = outputs, .params = pointers(inputs + outputs)};
+  spec.params.insert(spec.params.end(), scalars.begin(), scalars.end());
+  if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
+  return spec;
+}
+
+std::vector<std::size_t> LaunchSpec::offsets() const {
+  std::vector<std::size_t> found;
+  found.reserve(params.size());
+  std::size_t end = 0;
+  for (const Param& param : params) {
+    end = (end + param.align_bytes - 1) / param.align_bytes * param.align_bytes;
+    found.push_back(end);
+    end += param.size_bytes;
+  }
+  return found;
+}
+
+Expected<void> LaunchSpec::validate() const {
+  if (entry.empty() || entry.size() > max_entry_bytes) return refuse(Kind::launch_config, "the launch names no kernel");
+  if (auto ok = check_positive("grid", geometry.grid); !ok) return ok;
+  if (auto ok = check_positive("block", geometry.block); !ok) return ok;
+  if (auto ok = check_positive("cluster", geometry.cluster); !ok) return ok;
+  for (const std::uint32_t n : geometry.block) {
+    if (n > max_threads || volume(geometry.block) > max_threads) {
+      return refuse(Kind::launch_config, cat("block ", to_string(geometry.block), " has more than ", max_threads, " threads"));
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (geometry.grid[i] % geometry.cluster[i] != 0) {
+      return refuse(Kind::launch_config, cat("grid ", to_string(geometry.grid), " is not a whole number of clusters ", to_string(geometry.cluster),
+                                             " in ", "xyz"[i]));
+    }
+  }
+  if (params.size() > max_params) {
+    return refuse(Kind::launch_config, cat("kernel `", entry, "` has ", params.size(), " parameters; at most ", max_params, " fit"));
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const Param& param = params[i];
+    const bool pointer = param.kind == Param::Kind::pointer;
+    const bool sized = std::has_single_bit(param.size_bytes) && param.size_bytes <= 8 && (!pointer || param.size_bytes == 8);
+    const bool aligned = std::has_single_bit(param.align_bytes) && param.align_bytes <= 128;
+    const bool named = !pointer || param.arg < std::uint64_t{inputs} + outputs;
+    if (!sized || !aligned || !named) {
+      return refuse(Kind::param_layout, cat("parameter ", i, " of kernel `", entry, "` is not one that a launch can pass"));
+    }
+  }
+  return {};
+}
+
+// ptxL | version | grid, block, cluster: 3 words each | dynamic smem | inputs | outputs | entry length, entry | parameter count |
+// per parameter: kind, arg, size, align: a word each; bits: two words.
+std::string LaunchSpec::serialise() const {
+  std::string out(magic);
+  put32(out, static_cast<std::uint32_t>(abi_version));
+  put(out, geometry.grid);
+  put(out, geometry.block);
+  put(out, geometry.cluster);
+  put32(out, geometry.dynamic_smem_bytes);
+  put32(out, inputs);
+  put32(out, outputs);
+  put32(out, static_cast<std::uint32_t>(entry.size()));
+  out += entry;
+  put32(out, static_cast<std::uint32_t>(params.size()));
+  for (const Param& param : params) {
+    put32(out, static_cast<std::uint32_t>(param.kind));
+    put32(out, param.arg);
+    put32(out, param.size_bytes);
+    put32(out, param.align_bytes);
+    put64(out, param.bits);
+  }
+  return out;
+}
+
+Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
+  Reader in{bytes};
+  if (in.take(magic.size()) != magic) return refuse(Kind::bad_image, "these bytes are no launch record");
+  if (const std::uint32_t version = in.get32(); version != static_cast<std::uint32_t>(abi_version)) {
+    return refuse(Kind::bad_image, cat("a launch record of ABI ", version, "; this process reads ABI ", abi_version));
+  }
+  LaunchSpec spec;
+  spec.geometry = {.grid = in.get_dims(), .block = in.get_dims(), .cluster = in.get_dims(), .dynamic_smem_bytes = in.get32()};
+  spec.inputs = in.get32();
+  spec.outputs = in.get32();
+  spec.entry = std::string(in.take(in.get32()));
+  const std::uint32_t count = in.get32();
+  for (std::uint32_t i = 0; in.ok && i < count && i <= max_params; ++i) {
+    Param param;
+    const std::uint32_t kind = in.get32();
+    if (kind > static_cast<std::uint32_t>(Param::Kind::scalar)) in.ok = false;
+    param.kind = static_cast<Param::Kind>(kind);
+    param.arg = in.get32();
+    param.size_bytes = in.get32();
+    param.align_bytes = in.get32();
+    param.bits = in.get64();
+    spec.params.push_back(param);
+  }
+  if (!in.ok || !in.bytes.empty()) return refuse(Kind::bad_image, cat("a damaged launch record of ", bytes.size(), " bytes"));
+  if (auto valid = spec.validate(); !valid) {
+    return Unexpected{Diagnostic{.kind = Kind::bad_image, .message = cat("a damaged launch record: ", valid.error().message)}};
+  }
+  return spec;
+}
+
+}  // namespace ptx::launch

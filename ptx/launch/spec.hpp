@@ -1,0 +1,91 @@
+// What a launch needs to know besides the kernel's text, as a value that can be stored in HLO, on disk, in another process.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ptx/base/base.hpp"
+#include "ptx/isa/type.hpp"
+
+namespace ptx::ir {
+class Module;
+struct Function;
+}  // namespace ptx::ir
+
+namespace ptx::launch {
+
+/// x, y, z.
+using Dims = std::array<std::uint32_t, 3>;
+std::string to_string(const Dims& dims);  ///< "(16, 1, 1)"
+
+/// How many threads, in what arrangement, with how much shared memory.
+struct Geometry {
+  Dims grid{1, 1, 1};                    ///< blocks
+  Dims block{1, 1, 1};                   ///< threads
+  Dims cluster{1, 1, 1};                 ///< blocks
+  std::uint32_t dynamic_smem_bytes = 0;  ///< of each block
+  friend bool operator==(const Geometry&, const Geometry&) = default;
+};
+
+/// A scalar argument as a caller has it.
+using Scalar = std::variant<std::int64_t, double>;
+/// The scalar as the low bytes of a parameter of `type`: integers are masked to its width, floats rounded to nearest even. Kind
+/// launch_config when the type has no scalar form or is a float's for an integer parameter.
+Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value);
+
+/// One parameter of the entry.
+struct Param {
+  enum class Kind : std::uint8_t {
+    pointer = 0,  ///< the address of tensor `arg`
+    scalar = 1,   ///< the low `size_bytes` bytes of `bits`
+  };
+  Kind kind = Kind::pointer;
+  std::uint32_t arg = 0;  ///< counts the inputs, then the outputs
+  std::uint32_t size_bytes = 8;
+  std::uint32_t align_bytes = 8;
+  std::uint64_t bits = 0;
+  friend bool operator==(const Param&, const Param&) = default;
+};
+
+/// The most parameters an entry may have here: 4 KB of pointers, the limit of the older PTX ISA.
+inline constexpr std::size_t max_params = 512;
+
+/// Version of `serialise`'s layout, and of the attributes that carry it.
+inline constexpr std::int32_t abi_version = 1;
+
+/// A launch, whole but for the tensors.
+struct LaunchSpec {
+  std::string entry;
+  Geometry geometry;
+  std::uint32_t inputs = 0;   ///< tensors that the kernel reads only
+  std::uint32_t outputs = 0;  ///< tensors that it writes
+  std::vector<Param> params;  ///< in the entry's order
+
+  /// The spec of an entry whose parameters are `inputs` + `outputs` pointers and then `scalars` (api: inputs, outputs, raw parameters).
+  /// Kinds: param_layout (other parameters than these), launch_config.
+  static Expected<LaunchSpec> make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry, std::uint32_t inputs,
+                                   std::uint32_t outputs, std::span<const Scalar> scalars = {});
+  /// The same for a text: every parameter is what the caller says.
+  static Expected<LaunchSpec> make(std::string entry, const Geometry& geometry, std::uint32_t inputs, std::uint32_t outputs,
+                                   std::vector<Param> scalars = {});
+
+  /// Where each parameter lies in the parameter block: PTX's natural alignment, in order.
+  [[nodiscard]] std::vector<std::size_t> offsets() const;
+  /// Kinds launch_config, param_layout: what no GPU could launch.
+  [[nodiscard]] Expected<void> validate() const;
+
+  /// Little-endian bytes, the same on every machine; equal specs give equal bytes.
+  [[nodiscard]] std::string serialise() const;
+  /// The reverse; kind bad_image for bytes that `serialise` of this version does not write.
+  static Expected<LaunchSpec> parse(std::string_view bytes);
+
+  friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
+};
+
+}  // namespace ptx::launch

@@ -1,0 +1,91 @@
+// tile (floor 2): the tensor boundary contract: what shape, type and layout a kernel's tensors have, and how symbolic dimensions are bound.
+// Specification: pyptx.specs; api.md 12.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
+
+namespace ptx {
+
+/// How a tile lies in memory. The values' names are the specification's.
+enum class Layout : std::uint8_t { row, col, tma_128b, tma_64b, tma_32b, interleaved };
+
+namespace tile {
+
+std::string_view name(Layout layout);  ///< "tma_128b"
+std::optional<Layout> layout_from_name(std::string_view name);
+
+/// A dimension: a size, or a name that is bound to a size at the call.
+using Dim = std::variant<std::int64_t, std::string>;
+/// Sizes of symbolic dimensions by name.
+using Env = std::map<std::string, std::int64_t, std::less<>>;
+
+/// What a dtype is called by numpy, JAX and torch ("bfloat16"), or "" for a type that no tensor has. b16 counts as uint16, pred as bool.
+std::string_view numpy_name(Type type);
+/// The type of a numpy, JAX or PTX name: "float32", "bfloat16", "f32".
+std::optional<Type> type_from_dtype_name(std::string_view name);
+/// True when a tensor of numpy dtype `dtype_name` may stand for a tile of `type` (bN also matches uintN).
+bool dtype_matches(Type type, std::string_view dtype_name);
+/// Bytes of one element of a tensor of this type.
+int element_bytes(Type type);
+
+}  // namespace tile
+
+/// A tensor's shape, element type and layout. Immutable once made; compares by value.
+class Tile {
+ public:
+  /// Kind bad_tile: no dims, a dim of 0 or less, a bad box rank, tma_rank other than 1 to 5.
+  static Expected<Tile> make(std::vector<tile::Dim> dims, Type dtype, Layout layout = Layout::row,
+                             std::optional<std::vector<tile::Dim>> tma_box = std::nullopt, int tma_rank = 2, bool tma_padding = false);
+
+  /// A wgmma A operand, M x K row-major (K-major): layout by the width of one load (api.md 12).
+  static Expected<Tile> wgmma_a(tile::Dim m, tile::Dim k, Type dtype, std::optional<tile::Dim> tile_m = {}, std::optional<tile::Dim> tile_k = {});
+  /// A wgmma B operand, K x N row-major (MN-major).
+  static Expected<Tile> wgmma_b(tile::Dim k, tile::Dim n, Type dtype, std::optional<tile::Dim> tile_k = {}, std::optional<tile::Dim> tile_n = {});
+
+  [[nodiscard]] const std::vector<tile::Dim>& shape() const { return shape_; }
+  [[nodiscard]] Type dtype() const { return dtype_; }
+  [[nodiscard]] Layout layout() const { return layout_; }
+  [[nodiscard]] const std::optional<std::vector<tile::Dim>>& tma_box() const { return tma_box_; }
+  [[nodiscard]] int tma_rank() const { return tma_rank_; }
+  [[nodiscard]] bool tma_padding() const { return tma_padding_; }
+  [[nodiscard]] std::size_t rank() const { return shape_.size(); }
+  /// The names among the dimensions, in order.
+  [[nodiscard]] std::vector<std::string> symbolic_dims() const;
+
+  /// The shape with its names replaced; kind dim_unbound names the first that `env` lacks.
+  [[nodiscard]] Expected<std::vector<std::int64_t>> resolve(const tile::Env& env) const;
+  /// The sizes that this tile's names have in a tensor of `shape`; kinds argument_rank, argument_dim, dim_conflict (one name twice).
+  [[nodiscard]] Expected<tile::Env> extract(std::span<const std::int64_t> shape) const;
+  /// Rank, fixed dimensions and dtype fit.
+  [[nodiscard]] bool matches(std::span<const std::int64_t> shape, std::string_view dtype_name) const;
+  /// "Tile(M, 512, f32)".
+  [[nodiscard]] std::string to_string() const;
+
+  friend bool operator==(const Tile&, const Tile&) = default;
+
+ private:
+  Tile() = default;
+  std::vector<tile::Dim> shape_;
+  Type dtype_ = Type::none;
+  Layout layout_ = Layout::row;
+  std::optional<std::vector<tile::Dim>> tma_box_;
+  int tma_rank_ = 2;
+  bool tma_padding_ = false;
+};
+
+namespace tile {
+/// Merges bindings; kind dim_conflict when one name has two sizes (the message holds the word "conflicting").
+Expected<Env> unify(std::span<const Env> envs);
+}  // namespace tile
+
+}  // namespace ptx

@@ -1,0 +1,186 @@
+// The machine as data: steps that a kernel is decoded into, the warps and CTAs that run them, and the faults that end a run. A warp is
+// explicit state, so waiting is returning: no thread or fiber stands behind a CUDA thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/lanes.hpp"
+#include "ptx/vgpu/memory.hpp"
+#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::vgpu {
+
+struct Code;
+struct Step;
+struct Warp;
+struct Cta;
+
+/// What a handler tells the interpreter.
+enum class Outcome : std::uint8_t {
+  next,      ///< go on with the step behind this one
+  jumped,    ///< go on at Warp::pc, all of the fragment's lanes
+  regroup,   ///< Warp::pc and ::active changed, or other fragments did: choose again who runs
+  left,      ///< the fragment is gone: its lanes exited, or wait
+  fault,     ///< Warp::fault says why
+};
+
+using Handler = Outcome (*)(Warp& warp, const Step& step, Mask mask);
+
+/// What a .sync instruction exchanges between the lanes of a warp. Fragments may come to it at different places, so each first gives its
+/// lanes' values and then, when all have come, takes its lanes' results.
+struct Exchange {
+  Mask members = 0;  ///< the lanes that take part
+  std::array<std::uint32_t, lane_count> value{};
+  Mask pred = 0;
+};
+struct Collective {
+  void (*give)(Warp& warp, const Step& step, Mask mask, Exchange& exchange);
+  /// False: a fault was recorded.
+  bool (*take)(Warp& warp, const Step& step, Mask mask, const Exchange& exchange);
+};
+
+/// One decoded instruction, or a small helper beside it. Registers are byte offsets into the warp's register file; which of `x` is what is the
+/// handler's own convention.
+struct Step {
+  Handler run = nullptr;
+  std::array<std::uint32_t, 10> x{};
+  std::uint32_t guard = 0;        ///< offset of the predicate: lanes whose bit is set run
+  Mask guard_flip = 0;            ///< all ones for @!p
+  std::int64_t imm = 0;           ///< address offset, constant value, …
+  std::uint32_t target = 0;       ///< branches: index of the step
+  std::uint32_t item = 0;         ///< the instruction's place in the function's body
+  std::uint32_t ordinal = 0;      ///< instructions before this step, in the order of the steps: how they are counted
+  std::uint32_t site = 0;         ///< memory accesses: index of the inline cache
+  std::uint32_t signature = 0;    ///< equal for equal opcode and modifiers
+  const Collective* collective = nullptr;
+};
+
+/// Why a run ended, as the handler sees it; report.hpp makes the Diagnostic.
+struct Fault {
+  Kind kind{};
+  std::string message;
+  std::uint32_t item = 0;
+  int lane = 0;
+  std::vector<std::string> notes;
+};
+
+enum class Wait : std::uint8_t {
+  none,       ///< can run
+  converge,   ///< at an .aligned instruction, for the other live lanes of the warp
+  members,    ///< at a .sync instruction, for the lanes of its membermask (`key`)
+  barrier,    ///< at a barrier.sync, for the other live lanes of the warp (`key`: the barrier)
+  arrived,    ///< the warp has come to barrier `key` and waits for the CTA
+};
+
+/// Lanes of a warp that are at the same place. A warp is one fragment until its lanes part, and again when they meet.
+struct Fragment {
+  std::uint32_t pc = 0;
+  Mask mask = 0;
+  Wait wait = Wait::none;
+  std::uint32_t key = 0;
+  std::uint64_t last_run = 0;
+};
+
+/// 64 bytes of a register file, aligned for vector instructions.
+struct alignas(64) RegisterLine {
+  std::array<std::byte, 64> bytes;
+};
+
+struct Warp {
+  Cta* cta = nullptr;
+  std::byte* registers = nullptr;
+  std::uint32_t index = 0;  ///< in the CTA
+  Mask live = 0;            ///< lanes that exist and have not exited
+
+  // the fragment that runs
+  std::uint32_t pc = 0;
+  Mask active = 0;
+  std::uint32_t limit = 0;  ///< a place where another fragment waits: stop when the pc gets there
+  // the others
+  std::vector<Fragment> others;
+
+  std::uint64_t turn = 0;       ///< how often a fragment was chosen
+  std::uint32_t patience = 0;   ///< backward jumps that the running fragment may still take while others can run
+  std::uint32_t patience_now = 0;
+  bool starving = false;        ///< choose the fragment that has not run for longest
+  std::uint64_t executed = 0;   ///< instructions
+
+  std::vector<std::byte> local;         ///< .local variables, lane after lane
+  std::vector<std::uint8_t> local_written;
+  std::vector<RegisterLine> file;
+
+  /// The 32 lanes of a register.
+  template <class Slot>
+  [[nodiscard]] Slot* slot(std::uint32_t offset) const {
+    return reinterpret_cast<Slot*>(registers + offset);  // slots are u32 or u64 arrays and are only ever used as what they are
+  }
+  [[nodiscard]] Mask& pred(std::uint32_t offset) const { return *slot<Mask>(offset); }
+
+  /// Ends the run at this step: `lane` is the thread that did it. Returns Outcome::fault.
+  Outcome fail(const Step& step, int lane, Kind kind, std::string message, std::vector<std::string> notes = {});
+  std::optional<Fault> fault;
+};
+
+/// A hardware barrier of the CTA.
+struct Barrier {
+  std::uint32_t arrived_warps = 0;
+  std::uint32_t expected_threads = 0;  ///< 0: every live warp of the CTA
+  std::uint32_t opened_by = 0;         ///< item of the first arrival
+};
+inline constexpr std::uint32_t barrier_count = 16;
+
+/// What every worker of a launch shares, unchanging while it runs.
+struct Launch {
+  const Code& code;
+  LaunchConfig config;
+  Options options;
+  std::uint32_t threads = 0;  ///< of a CTA
+  GlobalMemory global;
+  std::vector<std::byte> params;
+};
+
+/// A thread of the host.
+struct Worker {
+  const Launch& launch;
+  std::vector<const MemoryRegion*> site_cache;  ///< by Step::site: the region that was found last
+};
+
+struct Cta {
+  Worker* worker = nullptr;
+  const Launch* launch = nullptr;
+  std::uint64_t index = 0;
+  std::array<std::uint32_t, 3> id{};
+  std::vector<Warp> warps;
+  std::uint32_t live_warps = 0;
+  std::array<Barrier, barrier_count> barriers{};
+  std::vector<std::byte> shared;
+  std::vector<std::uint8_t> shared_written;
+  MemoryRegion shared_region, shared_window, param_region, param_window;
+  std::uint64_t executed = 0;
+};
+
+// ---- handlers -----------------------------------------------------------------------------------------------------
+
+/// True when the host can run what is compiled for AVX2 and FMA.
+bool host_has_avx2();
+
+/// A handler compiled once for the baseline and once for hosts with AVX2 and FMA, and chosen while decoding. The choice is explicit, because
+/// clones that the loader chooses between do not work under the sanitizers. Without AVX2 a fused multiply-add calls the C library.
+template <class Body>
+struct Compiled {
+  static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
+#if defined(__x86_64__)
+  [[gnu::target("avx2,fma")]] static Outcome avx2(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
+  static Handler handler() { return host_has_avx2() ? &avx2 : &baseline; }
+#else
+  static Handler handler() { return &baseline; }
+#endif
+};
+
+}  // namespace ptx::vgpu

@@ -1,0 +1,9 @@
+// write (floor 3): authoring. `ptx::Kernel`, registers and their operators, the dots `ptx::inst…`, addresses, control flow, idioms.
+#pragma once
+
+#include "ptx/write/builder.hpp"
+#include "ptx/write/control.hpp"
+#include "ptx/write/idiom/warp.hpp"
+#include "ptx/write/inst.hpp"  // generated from the table: the dots
+#include "ptx/write/kernel.hpp"
+#include "ptx/write/operators.hpp"

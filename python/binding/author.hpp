@@ -1,0 +1,45 @@
+// The author's line: where in the author's Python a call into the core was made.
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "ptx/base/where.hpp"
+
+namespace ptx::python {
+
+/// Says where the package's own Python lies: its frames are never the author's.
+void set_package_folder(std::string_view folder);
+
+/// The line of the nearest Python frame outside the package; unknown when there is none.
+Where authors_line();
+
+/// The same, remembering what it found for as long as a trace lasts: finding a line walks the function's line table from its start, which would
+/// be most of the cost of an instruction.
+class LineCache {
+ public:
+  LineCache() = default;
+  ~LineCache();
+  LineCache(const LineCache&) = delete;
+  LineCache& operator=(const LineCache&) = delete;
+
+  Where authors_line();
+
+ private:
+  struct Entry {
+    PyCodeObject* code = nullptr;  // kept alive by codes_: an address is not taken for another code's
+    int inst = -1;
+    bool ours = false;  // a frame of the package
+    Where where;
+  };
+  const Entry& look_up(PyFrameObject* frame);
+
+  std::array<Entry, 512> entries_{};
+  std::vector<PyCodeObject*> codes_;
+};
+
+}  // namespace ptx::python

@@ -1,0 +1,327 @@
+// Types, registers and what is made of them: `Reg`, `RegArray`, `NegPred`, `PipeRef`.
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <functional>
+
+#include "errors.hpp"
+#include "handles.hpp"
+#include "operands.hpp"
+
+namespace ptx::python {
+namespace {
+
+using write::Comparison;
+using write::Operator;
+using write::Value;
+
+std::array<nb::handle, 256> type_objects;  // the module keeps them alive
+
+nb::str text(std::string_view s) { return nb::str(s.data(), s.size()); }
+
+// ---- operators ----------------------------------------------------------------------------------------------------
+
+// The value of an operator's other side; nothing when no register operator takes such an object, so that Python says so.
+std::optional<Value> other_side(Trace& trace, nb::handle object) {
+  if (const Reg* reg = as<Reg>(object))
+    return reg->kind == Reg::Kind::special ? Value::of_special(reg->special) : Value::of(register_of(trace, *reg));
+  if (PyUnicode_Check(object.ptr())) return std::nullopt;
+  return number_value(trace, object);
+}
+
+Value left_side(Trace& trace, const Reg& reg) {
+  return reg.kind == Reg::Kind::special ? Value::of_special(reg.special) : Value::of(register_of(trace, reg));
+}
+
+template <Operator op>
+nb::object binary(const Reg& self, nb::handle other) {
+  Trace& trace = Trace::require("a register operator");
+  const auto b = other_side(trace, other);
+  if (!b) return nb::borrow(Py_NotImplemented);
+  return make_reg(trace, unwrap(write::binary(trace.builder(), op, left_side(trace, self), *b, trace.where())));
+}
+
+template <Operator op>
+nb::object in_place(nb::handle self, nb::handle other) {
+  Trace& trace = Trace::require("a register operator");
+  const Reg& left = *as<Reg>(self);
+  const auto b = other_side(trace, other);
+  if (!b) return nb::borrow(Py_NotImplemented);
+  if (left.kind == Reg::Kind::special)
+    raise(Kind::bad_operator, cat("`", left.name, "` cannot be written to; copy it first: `reg.from_(…, ", isa::name(left.type), ")`"), trace.where());
+  unwrap(write::in_place(trace.builder(), op, register_of(trace, left), *b, trace.where()));
+  return nb::borrow(self);
+}
+
+template <Comparison cmp>
+nb::object compare(const Reg& self, nb::handle other) {
+  if (as<Reg>(other) == nullptr && (other.is_none() || PyUnicode_Check(other.ptr()))) return nb::borrow(Py_NotImplemented);
+  Trace& trace = Trace::require("a comparison of registers");
+  const auto b = other_side(trace, other);
+  if (!b) return nb::borrow(Py_NotImplemented);
+  return make_reg(trace, unwrap(write::compare(trace.builder(), cmp, left_side(trace, self), *b, trace.where())));
+}
+
+template <Operator op>
+void def_binary(nb::class_<Reg>& reg, const char* method) {
+  reg.def(method, binary<op>, nb::sig(cat("def ", method, "(self, other: Reg | int, /) -> Reg").c_str()));
+}
+template <Operator op>
+void def_in_place(nb::class_<Reg>& reg, const char* method) {
+  reg.def(method, in_place<op>, nb::sig(cat("def ", method, "(self, other: Reg | int, /) -> Reg").c_str()));
+}
+template <Comparison cmp>
+void def_compare(nb::class_<Reg>& reg, const char* method) {
+  reg.def(method, compare<cmp>, nb::sig(cat("def ", method, "(self, other: typing.Any, /) -> Reg").c_str()));
+}
+
+bool is_predicate(nb::handle object) {
+  const Reg* reg = as<Reg>(object);
+  return reg != nullptr && reg->type == Type::pred;
+}
+
+// `d | p` names a pair of destinations when either side is a predicate, else it is the bitwise operator.
+nb::object either(nb::handle self, nb::handle other) {
+  if (is_predicate(self) || is_predicate(other)) return nb::cast(PipeRef{nb::borrow(self), nb::borrow(other)});
+  return binary<Operator::or_>(*as<Reg>(self), other);
+}
+
+// `"_" | p`: the first destination is not wanted.
+nb::object reflected_either(nb::handle self, nb::handle other) {
+  if (is_predicate(self) && PyUnicode_Check(other.ptr())) return nb::cast(PipeRef{nb::borrow(other), nb::borrow(self)});
+  return binary<Operator::or_>(*as<Reg>(self), other);
+}
+
+nb::object negate(nb::handle self) {
+  const Reg& reg = *as<Reg>(self);
+  if (reg.type == Type::pred) return nb::cast(NegPred{nb::borrow(self)});
+  Diagnostic d;
+  d.kind = Kind::bad_operator;
+  d.message = cat("`~` negates a predicate, `", reg.name, "` is a .", isa::name(reg.type), " register");
+  d.where = authors_line();
+  d.note(cat("hint: `ptx.inst.not_.b", isa::bits(isa::register_type(reg.type)), "(d, a)` complements bits"));
+  raise(d);
+}
+
+bool truth(const Reg& self) {
+  Diagnostic d;
+  d.kind = Kind::bad_operator;
+  d.message = cat("`", self.name, "` has no truth value while the kernel is traced: Python's `if`, `and`, `or`, `not` and `while` cannot decide on it");
+  d.where = authors_line();
+  d.note("hint: `with ptx.if_(p):` writes a branch that the kernel takes");
+  raise(d);
+}
+
+// ---- RegArray -------------------------------------------------------------------------------------------------------
+
+nb::object hardware_order(RegArray& self, bool reverse) {
+  nb::list all;
+  for (std::uint32_t i = 0; i < self.array.count; ++i)
+    all.append(element(self, reverse ? self.array.count - 1 - i : i));
+  return all;
+}
+
+// `a[i] = r` copies. It could save the copy by renaming the destination of the instruction that made r, but only when nothing else reads r.
+void set_element(RegArray& self, std::int64_t index, nb::handle value) {
+  Trace& trace = Trace::require("RegArray.__setitem__");
+  const Where where = trace.where();
+  const Reg* reg = as<Reg>(value);
+  if (reg == nullptr)
+    raise(Kind::argument_kind, cat("`", self.base, "[", index, "]` is set to ", describe(value), "; what fits is a register: `ptx.inst.mov…(a[i], value)` sets a number"),
+          where);
+  const nb::object slot = element(self, index);
+  if (slot.is(value)) return;
+  const write::Reg to = register_of(trace, *as<Reg>(slot));
+  const Value from = left_side(trace, *reg);
+  if (from.kind == Value::Kind::reg && from.reg.id == to.id) return;
+  const std::string dots = self.array.type == Type::pred ? "mov.pred" : cat("mov.b", isa::bits(isa::register_type(self.array.type)));
+  unwrap(trace.builder().emit(dots, std::array{Value::of(to), from}, {}, where));
+}
+
+}  // namespace
+
+nb::object type_object(Type type) { return nb::borrow(type_objects[static_cast<std::size_t>(type)]); }
+
+Type type_argument(nb::handle value, const char* what) {
+  if (const PtxType* type = as<PtxType>(value)) return type->type;
+  Diagnostic d;
+  d.kind = Kind::argument_kind;
+  d.message = cat("the dtype of `", what, "` is ", describe(value), "; what fits is a type of `pyptx.types`, such as `f32`");
+  d.where = authors_line();
+  raise(d);
+}
+
+nb::object make_reg(Trace& trace, write::Reg reg) {
+  return nb::cast(Reg{Reg::Kind::traced, reg.type, 0, reg, trace.id(), trace.builder().name(reg)});
+}
+
+nb::object make_special(isa::SpecialId special) {
+  const isa::Special& s = isa::specials()[special];
+  return nb::cast(Reg{Reg::Kind::special, s.type, special, {}, 0, std::string(s.name)});
+}
+
+write::Reg register_of(Trace& trace, const Reg& reg) {
+  if (reg.kind == Reg::Kind::traced && reg.trace == trace.id()) return reg.reg;
+  if (reg.kind == Reg::Kind::named) {
+    const ir::Function& function = trace.builder().function();
+    for (std::size_t i = 0; i < function.regs.size(); ++i)
+      if (const ir::RegId id{i}; trace.builder().module().reg_name(function, id) == reg.name)
+        return {id, reg.type == Type::none ? function.reg(id).type : reg.type};
+    raise(Kind::undefined_symbol, cat("the kernel has no register `", reg.name, "`"), trace.where());
+  }
+  if (reg.kind == Reg::Kind::special)
+    raise(Kind::operand_mismatch, cat("the special register `", reg.name, "` stands where only an ordinary register can; copy it first: `reg.from_(…, ",
+                                      isa::name(reg.type), ")`"),
+          trace.where());
+  raise(Kind::undefined_symbol, cat("`", reg.name, "` belongs to another kernel, whose trace has ended"), trace.where());
+}
+
+write::Reg register_argument(Trace& trace, nb::handle value, const char* what) {
+  if (const Reg* reg = as<Reg>(value)) return register_of(trace, *reg);
+  raise(Kind::argument_kind, cat("`", what, "` takes a register, ", describe(value), " was given"), trace.where());
+}
+
+nb::object element(RegArray& array, std::int64_t index) {
+  if (index < 0 || index >= array.array.count) {
+    const std::string message = cat("`", array.base, "` has ", array.array.count, " registers, index ", index, " is none of them");
+    throw nb::index_error(message.c_str());
+  }
+  nb::object& slot = array.elements[static_cast<std::size_t>(index)];
+  if (!slot.is_valid()) {
+    Trace* trace = Trace::active();
+    if (trace == nullptr || trace->id() != array.trace)
+      raise(Kind::undefined_symbol, cat("the registers `", array.base, "` belong to a kernel whose trace has ended"), authors_line());
+    slot = make_reg(*trace, trace->builder().at(array.array, static_cast<std::uint32_t>(index)));
+  }
+  return slot;
+}
+
+void bind_types(nb::module_& m) {
+  nb::class_<PtxType> type(m, "PtxType", "A PTX type: `pyptx.types.f32` and its like, one object each.");
+  detail::python_type<PtxType> = reinterpret_cast<PyTypeObject*>(type.ptr());
+  type.def("__init__",
+           [](PtxType* self, std::string_view name, std::optional<int> bits) {
+             const auto found = isa::type_from_name(name);
+             if (!found) raise(Kind::bad_declaration, cat("`", name, "` is no PTX type"), authors_line());
+             if (bits && *bits != isa::bits(*found))
+               raise(Kind::bad_declaration, cat("`", name, "` has ", isa::bits(*found), " bits, not ", *bits), authors_line());
+             new (self) PtxType{*found};
+           },
+           nb::arg("name"), nb::arg("bits").none() = nb::none())
+      .def_prop_ro("name", [](const PtxType& t) { return text(isa::name(t.type)); }, "`f32`")
+      .def_prop_ro("bits", [](const PtxType& t) { return isa::bits(t.type); }, "Width in bits; 1 for `pred`.")
+      .def_prop_ro("ptx", [](const PtxType& t) { return nb::str(cat('.', isa::name(t.type)).c_str()); }, "As PTX spells it: `.f32`.")
+      .def("__repr__", [](const PtxType& t) { return text(isa::name(t.type)); })
+      .def("__eq__", [](const PtxType& a, const PtxType& b) { return a.type == b.type; }, nb::is_operator())
+      .def("__hash__", [](const PtxType& t) { return std::hash<std::string_view>()(isa::name(t.type)); })
+      .def("__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); });
+
+  nb::tuple all = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(std::size(isa::detail::type_infos)) - 1));
+  for (std::size_t i = 1; i < std::size(isa::detail::type_infos); ++i) {
+    nb::object object = nb::cast(PtxType{static_cast<Type>(i)});
+    type_objects[i] = object;
+    PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(i) - 1, object.release().ptr());
+  }
+  m.attr("TYPES") = all;
+  m.def(
+      "type_from_name",
+      [](std::string_view name) {
+        const auto found = isa::type_from_name(name);
+        if (!found) {
+          std::vector<std::string> names;
+          for (std::size_t i = 1; i < std::size(isa::detail::type_infos); ++i) names.emplace_back(isa::detail::type_infos[i].name);
+          Diagnostic d;
+          d.kind = Kind::bad_declaration;
+          d.message = cat("`", name, "` is no PTX type");
+          d.where = authors_line();
+          if (const std::string near = nearest(name, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+          raise(d);
+        }
+        return type_object(*found);
+      },
+      nb::arg("name"), nb::sig("def type_from_name(name: str) -> PtxType"), "The type of that name, with or without the leading dot; ValueError for any other.");
+}
+
+void bind_registers(nb::module_& m) {
+  nb::class_<NegPred> negated(m, "NegPred", "`~p`: the predicate, negated.");
+  detail::python_type<NegPred> = reinterpret_cast<PyTypeObject*>(negated.ptr());
+  nb::class_<PipeRef> pipe(m, "PipeRef", "`d | p`: two destinations of one instruction.");
+  detail::python_type<PipeRef> = reinterpret_cast<PyTypeObject*>(pipe.ptr());
+  nb::class_<Reg> reg(m, "Reg", "A register. Its operators write PTX; `==` and its like give a predicate.");
+  detail::python_type<Reg> = reinterpret_cast<PyTypeObject*>(reg.ptr());
+
+  reg.def("__init__",
+          [](Reg* self, std::string name, nb::handle dtype) {
+            Reg made;
+            made.type = type_argument(dtype, "Reg");
+            if (const auto special = isa::special_from_name(name)) made.kind = Reg::Kind::special, made.special = *special;
+            made.name = std::move(name);
+            new (self) Reg(std::move(made));
+          },
+          nb::arg("name"), nb::arg("dtype"), nb::sig("def __init__(self, name: str, dtype: PtxType) -> None"))
+      .def_prop_ro("name", [](const Reg& r) { return r.name; }, "`%r3`")
+      .def_prop_ro("dtype", [](const Reg& r) { return type_object(r.type); }, nb::sig("def dtype(self) -> PtxType"),
+                   "The type it was asked for; it may be declared as another of the same width.")
+      .def("__repr__", [](const Reg& r) { return cat("Reg(", r.name, ", ", isa::name(r.type), ')'); })
+      .def("__hash__", [](const Reg& r) { return std::hash<std::string>()(r.name); })
+      .def("__bool__", truth)
+      .def("__invert__", negate, nb::sig("def __invert__(self) -> NegPred"))
+      .def("__or__", either, nb::sig("def __or__(self, other: Reg | int, /) -> typing.Any"))
+      .def("__ror__", reflected_either, nb::sig("def __ror__(self, other: int | str, /) -> typing.Any"))
+      .def("max", binary<Operator::max>, nb::arg("other"), nb::sig("def max(self, other: Reg | int) -> Reg"), "The larger of the two, in a fresh register.");
+
+  def_binary<Operator::add>(reg, "__add__");
+  def_binary<Operator::add>(reg, "__radd__");
+  def_binary<Operator::sub>(reg, "__sub__");
+  def_binary<Operator::mul>(reg, "__mul__");
+  def_binary<Operator::mul>(reg, "__rmul__");
+  def_binary<Operator::shl>(reg, "__lshift__");
+  def_binary<Operator::shr>(reg, "__rshift__");
+  def_binary<Operator::and_>(reg, "__and__");
+  def_binary<Operator::and_>(reg, "__rand__");
+  def_binary<Operator::xor_>(reg, "__xor__");
+  def_binary<Operator::xor_>(reg, "__rxor__");
+  def_in_place<Operator::add>(reg, "__iadd__");
+  def_in_place<Operator::sub>(reg, "__isub__");
+  def_in_place<Operator::mul>(reg, "__imul__");
+  def_in_place<Operator::shl>(reg, "__ilshift__");
+  def_in_place<Operator::shr>(reg, "__irshift__");
+  def_in_place<Operator::and_>(reg, "__iand__");
+  def_in_place<Operator::or_>(reg, "__ior__");
+  def_in_place<Operator::xor_>(reg, "__ixor__");
+  def_compare<Comparison::eq>(reg, "__eq__");
+  def_compare<Comparison::ne>(reg, "__ne__");
+  def_compare<Comparison::lt>(reg, "__lt__");
+  def_compare<Comparison::le>(reg, "__le__");
+  def_compare<Comparison::gt>(reg, "__gt__");
+  def_compare<Comparison::ge>(reg, "__ge__");
+
+  negated.def(nb::init<nb::object>(), nb::arg("reg"), nb::sig("def __init__(self, reg: Reg) -> None"))
+      .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
+      .def("__invert__", [](const NegPred& n) { return n.reg; }, nb::sig("def __invert__(self) -> Reg"))
+      .def("__repr__", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
+  pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"), nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
+      .def_ro("left", &PipeRef::left, nb::sig("def left(self) -> Reg | str"))
+      .def_ro("right", &PipeRef::right, nb::sig("def right(self) -> Reg | str"))
+      .def("__repr__", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
+
+  nb::class_<RegArray> array(m, "RegArray", "Registers in a row; `a[i]` is one of them.");
+  detail::python_type<RegArray> = reinterpret_cast<PyTypeObject*>(array.ptr());
+  array
+      .def_prop_ro("base", [](const RegArray& a) { return a.base; }, "The registers' names are this and a number.")
+      .def_prop_ro("count", [](const RegArray& a) { return a.array.count; })
+      .def_prop_ro("dtype", [](const RegArray& a) { return type_object(a.array.type); }, nb::sig("def dtype(self) -> PtxType"))
+      .def("__len__", [](const RegArray& a) { return a.array.count; })
+      .def("__getitem__", element, nb::arg("index"),
+           nb::sig("def __getitem__(self, index: int, /) -> Reg"))
+      .def("__setitem__", set_element,
+           nb::sig("def __setitem__(self, index: int, value: Reg, /) -> None"))
+      .def("__iter__", [](RegArray& a) { return nb::iter(hardware_order(a, false)); },
+           nb::sig("def __iter__(self) -> typing.Iterator[Reg]"))
+      .def("regs", [](RegArray& a) { return hardware_order(a, false); }, nb::sig("def regs(self) -> list[Reg]"))
+      .def("hw_order", hardware_order, nb::arg("reverse") = false,
+           nb::sig("def hw_order(self, reverse: bool = False) -> list[Reg]"), "The registers in the hardware's order, or in its reverse.")
+      .def("__repr__", [](const RegArray& a) { return cat("RegArray(", a.base, ", ", a.array.count, ", ", isa::name(a.array.type), ')'); });
+}
+
+}  // namespace ptx::python

@@ -1,0 +1,34 @@
+// From the core's diagnostics to Python's exceptions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <utility>
+
+#include "ptx/base/base.hpp"
+
+namespace ptx::python {
+
+/// Sets the Python error that fits the diagnostic's kind: a `pyptx.PtxError` that is also a ValueError, TypeError, … whose text is the rendered
+/// diagnostic. For slots of C types, which return an error and do not throw.
+void set_error(const Diagnostic& diagnostic);
+
+/// The same, thrown: for functions that nanobind calls.
+[[noreturn]] void raise(const Diagnostic& diagnostic);
+[[noreturn]] void raise(Kind kind, std::string message, Where where = {});
+
+/// The value, or the error raised.
+template <class T>
+T unwrap(Expected<T> expected) {
+  if (!expected) raise(expected.error());
+  return std::move(*expected);
+}
+inline void unwrap(const Expected<void>& expected) {
+  if (!expected) raise(expected.error());
+}
+
+/// "the str 'abc'", "the object None": what a message calls a Python value that does not fit; long ones are cut.
+std::string describe(nanobind::handle value);
+
+}  // namespace ptx::python

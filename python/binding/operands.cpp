@@ -1,0 +1,211 @@
+#include "operands.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "errors.hpp"
+
+namespace ptx::python {
+namespace {
+
+using write::Value;
+
+std::string_view view_of(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (data == nullptr) throw nb::python_error();
+  return {data, static_cast<std::size_t>(size)};
+}
+
+Value integer_value(Trace& trace, nb::handle object) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow == 0) {
+    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    return Value::of_integer(value);
+  }
+  // 2**63 and up: the bit pattern of an unsigned 64-bit number
+  const unsigned long long bits = overflow > 0 ? PyLong_AsUnsignedLongLong(object.ptr()) : 0;
+  if (overflow < 0 || (bits == ~0ull && PyErr_Occurred() != nullptr)) {
+    PyErr_Clear();
+    raise(Kind::immediate_range, cat(describe(object), " does not fit in 64 bits"), trace.where());
+  }
+  return Value::of_integer(static_cast<std::int64_t>(bits));
+}
+
+// "42", "-1", "0x1F", "0b101", "42U", "1.5", "0f3F800000", "0d3FF0000000000000"; nothing for any other text.
+std::optional<Value> immediate(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  std::string_view digits = text.substr(negative ? 1 : 0);
+  auto whole = [&](std::string_view number, int base) -> std::optional<std::uint64_t> {
+    if (number.ends_with('U')) number.remove_suffix(1);
+    std::uint64_t bits = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), bits, base);
+    return error == std::errc() && end == number.data() + number.size() ? std::optional(bits) : std::nullopt;
+  };
+  if (digits.size() == 10 && (digits.starts_with("0f") || digits.starts_with("0F")))
+    if (const auto bits = whole(digits.substr(2), 16); bits && !negative) {
+      float f;
+      const auto word = static_cast<std::uint32_t>(*bits);
+      std::memcpy(&f, &word, sizeof f);
+      return Value::of_floating(static_cast<double>(f));
+    }
+  if (digits.size() == 18 && (digits.starts_with("0d") || digits.starts_with("0D")))
+    if (const auto bits = whole(digits.substr(2), 16); bits && !negative) {
+      double d;
+      std::memcpy(&d, &*bits, sizeof d);
+      return Value::of_floating(d);
+    }
+  std::optional<std::uint64_t> bits;
+  if (digits.starts_with("0x") || digits.starts_with("0X"))
+    bits = whole(digits.substr(2), 16);
+  else if (digits.starts_with("0b") || digits.starts_with("0B"))
+    bits = whole(digits.substr(2), 2);
+  else if (digits.size() > 1 && digits.starts_with('0') && digits.find_first_of(".eE") == std::string_view::npos)
+    bits = whole(digits.substr(1), 8);
+  else
+    bits = whole(digits, 10);
+  if (bits) return Value::of_integer(static_cast<std::int64_t>(negative ? 0 - *bits : *bits));
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(number)) return Value::of_floating(number);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Value> number_value(Trace& trace, nb::handle object) {
+  if (PyLong_Check(object.ptr())) return integer_value(trace, object);
+  if (PyFloat_Check(object.ptr())) return Value::of_floating(PyFloat_AS_DOUBLE(object.ptr()));
+  if (PyIndex_Check(object.ptr())) {
+    const nb::object integer = nb::steal(PyNumber_Index(object.ptr()));
+    if (!integer.is_valid()) throw nb::python_error();
+    return integer_value(trace, integer);
+  }
+  const PyNumberMethods* number = Py_TYPE(object.ptr())->tp_as_number;
+  if (number != nullptr && number->nb_float != nullptr) {
+    const double value = PyFloat_AsDouble(object.ptr());
+    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    return Value::of_floating(value);
+  }
+  return std::nullopt;
+}
+
+std::span<Value> Operands::take(std::size_t count) {
+  if (used_ + count <= inline_.size()) {
+    used_ += count;
+    return std::span(inline_).subspan(used_ - count, count);
+  }
+  heap_.push_back(std::make_unique<Value[]>(count));
+  return {heap_.back().get(), count};
+}
+
+std::span<const Value> Operands::convert(std::span<PyObject* const> arguments) {
+  std::size_t count = arguments.size();
+  for (PyObject* argument : arguments) count += as<PipeRef>(argument) != nullptr;
+  const std::span<Value> values = take(count);
+  std::size_t i = 0;
+  for (PyObject* argument : arguments) {
+    if (const PipeRef* pipe = as<PipeRef>(argument)) {
+      values[i++] = value(pipe->left);
+      values[i] = value(pipe->right);
+      values[i++].piped = true;
+    } else {
+      values[i++] = value(argument);
+    }
+  }
+  return values;
+}
+
+Value Operands::register_value(const Reg& reg) {
+  return reg.kind == Reg::Kind::special ? Value::of_special(reg.special) : Value::of(register_of(trace_, reg));
+}
+
+Value Operands::vector_of(std::span<PyObject* const> items) {
+  const std::span<Value> elements = take(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) elements[i] = value(items[i]);
+  return Value::vector_of(elements);
+}
+
+Value Operands::array_of(RegArray& array) {
+  const std::span<Value> elements = take(array.array.count);
+  for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = value(element(array, static_cast<std::int64_t>(i)));
+  return Value::vector_of(elements);
+}
+
+Value Operands::address_of(const Address& address) {
+  const bool list = PyList_Check(address.offset.ptr()) || PyTuple_Check(address.offset.ptr());
+  const std::span<Value> parts = take(address.offset.is_none() ? 1 : 2);
+  parts[0] = value(address.base);
+  if (list) {
+    parts[1] = vector_of({PySequence_Fast_ITEMS(address.offset.ptr()), static_cast<std::size_t>(PySequence_Fast_GET_SIZE(address.offset.ptr()))});
+    return Value::tensor_of(parts);
+  }
+  if (parts.size() == 2) parts[1] = value(address.offset);
+  return Value::address_of(parts);
+}
+
+Value Operands::text_value(nb::handle object) {
+  const std::string_view text = view_of(object);
+  if (text == "_") return Value{};
+  if (text.empty()) raise(Kind::operand_mismatch, "an operand is the empty text `''`", trace_.where());
+  if (text.front() == '%') {
+    if (const auto special = isa::special_from_name(text)) return Value::of_special(*special);
+    Reg named;
+    named.name = std::string(text);
+    return Value::of(register_of(trace_, named));
+  }
+  if (text.front() == '-' || (text.front() >= '0' && text.front() <= '9')) {
+    if (const auto number = immediate(text)) return *number;
+    raise(Kind::operand_mismatch, cat("the text `", text, "` is no number of PTX"), trace_.where());
+  }
+  return Value::of_symbol(text);
+}
+
+Value Operands::value(nb::handle object) {
+  if (const Reg* reg = as<Reg>(object)) return register_value(*reg);
+  if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr())) return *number_value(trace_, object);
+  if (const Address* address = as<Address>(object)) return address_of(*address);
+  if (PyList_Check(object.ptr()))
+    return vector_of({PySequence_Fast_ITEMS(object.ptr()), static_cast<std::size_t>(PyList_GET_SIZE(object.ptr()))});
+  if (RegArray* array = as<RegArray>(object)) return array_of(*array);
+  if (const NegPred* negated = as<NegPred>(object)) {
+    Value v = value(negated->reg);
+    v.negated = true;
+    return v;
+  }
+  if (PyUnicode_Check(object.ptr())) return text_value(object);
+  if (const TensorSpec* tensor = as<TensorSpec>(object)) return Value::of_symbol(tensor->name);
+  if (const TmaDescriptorHandle* map = as<TmaDescriptorHandle>(object)) return Value::of_symbol(map->name);
+  if (const SharedAlloc* alloc = as<SharedAlloc>(object)) return Value::of_symbol(alloc->name);
+  if (PyTuple_Check(object.ptr()))
+    raise(Kind::operand_mismatch, cat("no instruction of the table takes a parenthesised list, ", describe(object), " was given; a vector is a list `[…]`"),
+          trace_.where());
+  if (const auto number = number_value(trace_, object)) return *number;
+  Diagnostic d;
+  d.kind = Kind::operand_mismatch;
+  d.message = cat("an operand is ", describe(object), "; what fits is a register, a number, the name of a symbol, a list (vector) or an address");
+  d.where = trace_.where();
+  if (object.is_none()) d.note("hint: `ptx.inst` calls give back their first operand when it is a register, else None");
+  raise(d);
+}
+
+write::Guard guard_argument(Trace& trace, nb::handle object) {
+  if (object.is_none()) return {};
+  const NegPred* negated = as<NegPred>(object);
+  const nb::handle inner = negated != nullptr ? nb::handle(negated->reg) : object;
+  const Reg* reg = as<Reg>(inner);
+  if (reg == nullptr || reg->type != Type::pred || reg->kind == Reg::Kind::special) {
+    Diagnostic d;
+    d.kind = Kind::bad_guard;
+    d.message = cat("the guard is ", describe(object), "; what fits is a predicate register or `~predicate`");
+    d.where = trace.where();
+    d.note("hint: a comparison such as `r == 0` gives a predicate");
+    raise(d);
+  }
+  return {register_of(trace, *reg), negated != nullptr};
+}
+
+}  // namespace ptx::python

@@ -1,0 +1,53 @@
+// A kernel being traced: its builder, made the thread's current one while the body runs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "author.hpp"
+#include "ptx/write/write.hpp"
+#include "traced_module.hpp"
+
+namespace ptx::python {
+
+class Trace {
+ public:
+  explicit Trace(write::KernelHeader header);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  /// Makes this trace the thread's current one; traces nest.
+  void enter();
+  /// Gives the thread back to the trace around this one.
+  void exit();
+  /// The checked module with its text; the trace is spent.
+  Expected<TracedModule> finish();
+
+  /// The trace of this thread, or nullptr.
+  static Trace* active();
+  /// The trace of this thread; outside one, raises `no_active_trace` for `what` ("reg.scalar").
+  static Trace& require(const char* what);
+
+  [[nodiscard]] write::Builder& builder() { return builder_; }
+  /// Tells this trace's registers from those of another one; never 0.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  /// The author's line.
+  [[nodiscard]] Where where() { return lines_.authors_line(); }
+  [[nodiscard]] bool spent() const { return spent_; }
+  /// Numbers the shared allocations of this trace.
+  std::uint32_t next_smem() { return smem_count_++; }
+
+ private:
+  write::Builder builder_;
+  std::string name_;
+  LineCache lines_;
+  std::optional<write::Tracing> tracing_;
+  Trace* outer_ = nullptr;
+  std::uint64_t id_;
+  std::uint32_t smem_count_ = 0;
+  bool spent_ = false;
+};
+
+}  // namespace ptx::python

@@ -1,0 +1,39 @@
+#include "tests/oracle/assembler.hpp"
+
+#include "ptx/cuda/cuda.hpp"
+#include "ptx/cuda/subprocess.hpp"
+
+namespace ptx::oracle {
+
+Expected<Assembler> Assembler::find() {
+  Assembler assembler;
+  auto program = cuda::find_tool(cuda::Tool::ptxas);
+  if (!program) return Unexpected{program.error()};
+  assembler.program_ = *std::move(program);
+  const auto said = cuda::run_process(assembler.program_, {"--version"});
+  if (!said) return Unexpected{said.error()};
+  const std::string_view text = said->output;
+  if (const std::size_t at = text.find("release "); at != std::string_view::npos)
+    assembler.release_ = text.substr(at + 8, text.find(',', at) - at - 8);
+  return assembler;
+}
+
+Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string_view ptx, std::string_view target, bool whole) const {
+  const auto folder = cuda::TemporaryFolder::make();
+  if (!folder) return Unexpected{folder.error()};
+  const std::string file = folder->file("oracle.ptx");
+  if (auto written = cuda::write_file(file, ptx); !written) return Unexpected{written.error()};
+  // For a virtual architecture ptxas parses and checks, and makes no code.
+  const std::string arch = whole ? std::string(target) : cat("compute_", target.substr(3));
+  const auto said = cuda::run_process(program_, {"-arch", arch, "-O0", file, "-o", folder->file("oracle.cubin")});
+  if (!said) return Unexpected{said.error()};
+  std::map<std::uint32_t, std::string> by_line;
+  for (const cuda::PtxasMessage& message : cuda::parse_ptxas_log(said->output).messages)
+    if (message.severity == Severity::error && message.text != "Ptx assembly aborted due to errors")
+      by_line.try_emplace(message.line, message.text);
+  if (said->ok() != by_line.empty())
+    return Unexpected{{.kind = Kind::tool_failed, .message = cat("ptxas ", cuda::describe_end(*said), ": ", said->output)}};
+  return by_line;
+}
+
+}  // namespace ptx::oracle

@@ -1,0 +1,89 @@
+"""Floors: a room includes only the rooms its CMakeLists.txt names, and only through their front door <room>/<room>.hpp.
+
+The truth is each `ptx_room(<name> NEEDS … TESTS_NEED …)`; MUST_NEVER_SEE holds those lists to the architecture, transitively.
+"""
+
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](ptx/[^">]+)[">]', re.MULTILINE)
+ROOM = re.compile(r"ptx_room\((\w+)\s*(?:THREADED)?\s*(?:NEEDS([\w\s]*?))?(?:TESTS_NEED([\w\s]*))?\)")
+MUST_NEVER_SEE = {
+    "isa": "ir cuda", "layout": "ir cuda", "tile": "ir", "ir": "text check write", "text": "check write",
+    "check": "text write vgpu", "write": "text check cuda", "vgpu": "text cuda", "cuda": "isa ir text check write",
+}  # fmt: skip
+
+
+def violations(ptx: Path) -> list[str]:
+    found, needs, tests_need = [], {}, {}
+    for lists in ptx.glob("*/CMakeLists.txt"):
+        match = ROOM.search(lists.read_text())
+        if not match or match[1] != lists.parent.name:
+            found.append(f"{lists}: not a `ptx_room({lists.parent.name} …)`")
+            continue
+        needs[match[1]] = set((match[2] or "").split())
+        tests_need[match[1]] = set((match[3] or "").split())
+
+    def reach(room: str, seen: frozenset[str] = frozenset()) -> set[str]:
+        below = needs.get(room, set()) - seen
+        return below.union(*(reach(other, seen | below | {room}) for other in below))
+
+    for room in needs:
+        found += [
+            f"{ptx}/{room}/CMakeLists.txt: {room} needs {other}, which needs {room}"
+            for other in needs[room]
+            if room in reach(other)
+        ]
+        wrong = sorted(reach(room) & set(MUST_NEVER_SEE.get(room, "").split()))
+        found += [f"{ptx}/{room}/CMakeLists.txt: {room} must never see {other}, and reaches it" for other in wrong]
+    for source in sorted(path for path in ptx.glob("*/**/*") if path.suffix in (".cpp", ".hpp", ".def", ".inc")):
+        room, text = source.relative_to(ptx).parts[0], source.read_text()
+        is_test = source.stem.endswith("_test")
+        allowed = {room} | needs.get(room, set()) | (tests_need.get(room, set()) if is_test else set())
+        for include in INCLUDE.finditer(text):
+            other, *rest = include[1].split("/")[1:]
+            place = f"{source}:{text.count(chr(10), 0, include.start()) + 1}"
+            if not rest:
+                if other != "version.hpp":
+                    found.append(f"{place}: {include[1]} is for users of the library, not for its rooms")
+            elif other not in allowed:
+                found.append(f"{place}: {room} may not include {other} (its CMakeLists.txt does not name it)")
+            elif other != room and rest != [f"{other}.hpp"]:
+                found.append(f"{place}: enter {other} through ptx/{other}/{other}.hpp, not {include[1]}")
+    return found
+
+
+def self_test() -> None:
+    """A house with four planted faults: each must be found, and nothing else."""
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = Path(folder) / "ptx"
+        house = {
+            "base/CMakeLists.txt": "ptx_room(base)", "base/base.hpp": "",
+            "ir/CMakeLists.txt": "ptx_room(ir NEEDS base TESTS_NEED text)", "ir/ir.hpp": '#include "ptx/base/base.hpp"',
+            "ir/ir.cpp": '#include "ptx/ir/ir.hpp"\n#include "ptx/base/ids.hpp"',
+            "ir/ir_test.cpp": '#include "ptx/text/text.hpp"',
+            "text/CMakeLists.txt": "ptx_room(text THREADED NEEDS ir base)", "text/text.hpp": '#include "ptx/check/check.hpp"',
+            "text/lexer.cpp": "#include <ptx/ptx.hpp>",
+            "vgpu/CMakeLists.txt": "ptx_room(vgpu NEEDS text)", "vgpu/vgpu.hpp": "",
+        }  # fmt: skip
+        for name, content in house.items():
+            (ptx / name).parent.mkdir(parents=True, exist_ok=True)
+            (ptx / name).write_text(content)
+        found = [fault.removeprefix(f"{ptx}/") for fault in violations(ptx)]
+    expected = [
+        "vgpu/CMakeLists.txt: vgpu must never see text",
+        "ir/ir.cpp:2: enter base",
+        "text/lexer.cpp:1:",
+        "text/text.hpp:1: text may not",
+    ]
+    if len(found) != len(expected) or not all(any(fault.startswith(start) for fault in found) for start in expected):
+        sys.exit(f"check_floors: the self-test's planted faults were not found as expected: {found}")
+
+
+if __name__ == "__main__":
+    self_test()
+    faults = violations(Path(__file__).resolve().parents[1] / "ptx")
+    print(*faults, sep="\n")
+    sys.exit(f"floors: {len(faults)} violations" if faults else None)

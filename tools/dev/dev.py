@@ -1,0 +1,277 @@
+"""The work behind ./dev. Each command sets up what it needs by itself, and is quick when nothing is to do."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from console import Console, Failed, paint
+from machine import (
+    PYTHON,
+    ROOT,
+    cuda_tools,
+    environment,
+    python_packages,
+    system_packages,
+    virtual_environment,
+)
+
+Word = str | Path  # of a command line
+BUILD = ROOT / "build"
+JOBS = str(os.process_cpu_count() if hasattr(os, "process_cpu_count") else len(os.sched_getaffinity(0)))
+CPP_FOLDERS = ("ptx", "python/binding", "kernels", "examples", "bench", "tests")
+PY_FOLDERS = ("python", "tools", "examples", "bench", "tests")
+
+console = Console(BUILD / "log")
+
+
+def files(folders: tuple[str, ...], *suffixes: str) -> list[Path]:
+    found = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in suffixes)
+    return sorted(path.relative_to(ROOT) for path in found)
+
+
+def setup(*, tests: bool = False) -> None:
+    """Everything that is downloaded, while the release build compiles."""
+    system_packages(console, tests=tests)
+    virtual_environment(console)
+
+    def packages() -> None:
+        for group in ("test", "run", "torch") if tests else ("run", "torch"):
+            python_packages(console, group)
+        cuda_tools(console)
+
+    console.together(packages, lambda: build("release"))
+
+
+def build(preset: str, *, folder: str | None = None, python: Path | str = PYTHON, options: tuple[str, ...] = ()) -> None:
+    """Configures and builds a preset of CMakePresets.json in build/<folder>."""
+    tree = BUILD / (folder or preset)
+    configure: list[Word] = ["cmake", "--preset", preset, "-B", tree, f"-DPython_EXECUTABLE={python}", *options]
+    targets = ["--target", "threaded_tests"] if preset == "tsan" else []
+    console.step(f"C++ build: {folder or preset}", configure, ["cmake", "--build", tree, "-j", JOBS, *targets], env=environment())
+
+
+def example(folder: str) -> Path:
+    """The C++ example as its user builds it: against the CMake package of the build tree."""
+    tree = BUILD / f"{folder}-examples"
+    configure: list[Word] = [
+        "cmake",
+        "-S",
+        "examples/cpp",
+        "-B",
+        tree,
+        "-G",
+        "Ninja",
+        f"-Dptx_DIR={BUILD / folder}/lib/cmake/ptx",
+    ]
+    console.step(f"C++ example with find_package(ptx): {folder}", configure, ["cmake", "--build", tree], env=environment())
+    return tree / "rms_norm"
+
+
+def show(*command: Word) -> int:
+    """Runs a command in the foreground, its output for the reader."""
+    return subprocess.run([str(word) for word in command], env=environment(), check=False).returncode
+
+
+def demo() -> int:
+    """set up, build, and run the RMS norm from numpy, JAX, PyTorch and C++"""
+    setup()
+    return show(PYTHON, "examples/demo.py", "--cpp", example("release"))
+
+
+class Checks:
+    """Runs every check even when one fails; the closing lines of the runners come last."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.failed: list[str] = []
+
+    def run(self, name: str, work: Callable[[], str | None]) -> bool:
+        try:
+            said, worked = work(), True
+        except Failed as failure:
+            said, worked = str(failure), False
+            console.line(said)
+            self.failed.append(name)
+        self.lines += [f"  {name:<14} {line}" for line in closing_lines(said or "")]
+        return worked
+
+    def report(self) -> int:
+        print(*["", *self.lines, ""], sep="\n")
+        print(paint("31", f"failed: {', '.join(self.failed)}") if self.failed else paint("32", "all passed"))
+        return 1 if self.failed else 0
+
+
+def closing_lines(output: str) -> list[str]:
+    """What ctest and pytest say at the end, and each test that did not run."""
+    patterns = (
+        r"^ *\d+% tests passed.*",
+        r"^ *\t? *\d+ - .*\((?:Skipped|Disabled|Not Run)\).*",
+        r"^ *SKIPPED \[.*",
+        r"^ *=+ .*\b(?:passed|failed|skipped|error).* =+$",
+    )
+    return [line.strip() for line in output.splitlines() if any(re.match(pattern, line) for pattern in patterns)]
+
+
+def ctest(preset: str, *options: str, **more: str) -> str:
+    command = ["ctest", "--preset", preset, "-j", JOBS, *options]
+    return console.step(f"C++ tests: {preset}", command, env=environment(**more))
+
+
+def pytest(*arguments: str, python: Path | str = PYTHON, **more: str) -> str:
+    title = f"Python tests: {arguments[0] if arguments else 'tests/python'}"
+    return console.step(title, [python, "-m", "pytest", *arguments], env=environment(**more))
+
+
+def test() -> int:
+    """set up, build and run every test: C++ under sanitizers, Python, floors, format and lints"""
+    checks = Checks()
+    setup(tests=True)
+    for preset in ("debug", "tsan"):
+        if checks.run(f"{preset} build", partial(build, preset)):
+            checks.run(f"ctest {preset}", partial(ctest, preset))
+    checks.run("pytest", pytest)
+    checks.run("C++ example", lambda: console.step("C++ example runs", [example("release")], env=environment()))
+    lints(checks)
+    return checks.report()
+
+
+def has_gpu() -> bool:
+    try:
+        return bool(ctypes.CDLL("libcuda.so.1").cuInit(0) == 0)
+    except OSError:
+        return False
+
+
+def gpu() -> int:
+    """on a machine with an NVIDIA GPU and no network: build, run the GPU tests, the C++ tests and the demo; installs nothing"""
+    python = shutil.which("python3") or sys.executable
+    needed = ["nanobind", "numpy", "pytest", "torch", "jax"]
+    probe = "import importlib.util, sys; print(*[name for name in sys.argv[1:] if not importlib.util.find_spec(name)])"
+    absent = subprocess.run([python, "-c", probe, *needed], capture_output=True, text=True, check=True).stdout.split()
+    if absent:
+        raise Failed(f"./dev gpu installs nothing, and {python} lacks: {', '.join(absent)}")
+    if not has_gpu():
+        raise Failed("./dev gpu needs an NVIDIA GPU; there is none here (./dev test needs none)")
+    checks = Checks()
+    build("gpu", python=python)
+    checks.run("pytest gpu", lambda: pytest("tests/gpu", python=python))
+    checks.run("ctest", lambda: ctest("gpu"))
+    checks.run("demo", lambda: None if show(python, "examples/demo.py", "--cpp", example("gpu")) == 0 else fail("the demo"))
+    return checks.report()
+
+
+def fail(what: str) -> None:
+    raise Failed(f"{what} failed")
+
+
+def bless(*names: str) -> int:
+    """rewrite the golden files of the tests whose names match (all without a name); read the diff"""
+    setup(tests=True)
+    build("debug")
+    select = (["-R", "|".join(names)], ["-k", " or ".join(names)]) if names else ([], [])
+    ctest("debug", "--no-tests=ignore", *select[0], PTX_BLESS="1")
+    blessing = environment(PTX_BLESS="1")
+    console.step("Python tests", [PYTHON, "-m", "pytest", *select[1]], env=blessing, fine=(0, 5))  # 5: none selected
+    return show("git", "status", "--short", "--", "tests")
+
+
+def tools() -> None:
+    """The formatters and linters, without a build."""
+    system_packages(console)
+    virtual_environment(console)
+    python_packages(console, "test")
+
+
+def fmt() -> int:
+    """format C++ and Python"""
+    tools()
+    console.step("clang-format", ["clang-format", "-i", *files(CPP_FOLDERS, ".cpp", ".hpp")], env=environment())
+    fix = ["ruff", "check", "--quiet", "--fix-only", *PY_FOLDERS]
+    console.step("ruff format", fix, ["ruff", "format", "--quiet", *PY_FOLDERS], env=environment())
+    return 0
+
+
+def lint() -> int:
+    """check format, floors, Python lints and types, clang-tidy"""
+    setup(tests=True)
+    checks = Checks()
+    lints(checks)
+    return checks.report()
+
+
+def lints(checks: Checks) -> None:
+    compiled = f"^{ROOT}/(ptx|python/binding)/.*"
+    tidy: list[Word] = [
+        "run-clang-tidy.py",
+        "-quiet",
+        "-p",
+        BUILD / "release",
+        "-j",
+        JOBS,
+        "-extra-arg=-Wno-unknown-warning-option",
+    ]
+    steps: dict[str, list[Word]] = {
+        **{path.stem.removeprefix("check_"): [PYTHON, path] for path in sorted(ROOT.glob("tools/check_*.py"))},
+        "clang-format": ["clang-format", "--dry-run", "-Werror", *files(CPP_FOLDERS, ".cpp", ".hpp")],
+        "ruff format": ["ruff", "format", "--check", *PY_FOLDERS],
+        "ruff": ["ruff", "check", *PY_FOLDERS],
+        "mypy": ["mypy"],
+        "clang-tidy": [*tidy, compiled],
+    }
+    for name, command in steps.items():
+        checks.run(name, partial(console.step, name, command, env=environment()))
+
+
+def bench(*names: str) -> int:
+    """build and run the benchmarks (of these names); JSON in build/bench"""
+    setup()
+    system_packages(console, benchmarks=True)
+    build("release", folder="bench", options=("-DPTX_BENCH=ON", "-DPTX_PYTHON=OFF"))
+    found = {path.stem: path for path in files(("bench",), ".cpp", ".py")}
+    if not found:
+        raise Failed("bench/ holds no benchmark")
+    if unknown := [name for name in names if name not in found]:
+        raise Failed(f"no benchmark {', '.join(unknown)}; there are: {', '.join(found)}")
+    failed = 0
+    for name in names or found:
+        json = BUILD / "bench" / f"{name}.json"
+        program: list[Word] = [BUILD / "bench" / "bench" / f"bench_{name}", f"--benchmark_out={json}"]
+        failed |= show(*(program if found[name].suffix == ".cpp" else [PYTHON, found[name], "--json", json]))
+    return failed
+
+
+def clean(*options: str) -> int:
+    """remove what was built (--all: and the virtual environment)"""
+    for path in (BUILD, *ROOT.glob("python/pyptx/_ptx.*"), *([ROOT / ".venv"] if "--all" in options else [])):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    return 0
+
+
+COMMANDS: dict[str, Callable[..., int]] = {
+    "demo": demo, "test": test, "gpu": gpu, "bless": bless, "fmt": fmt, "lint": lint, "bench": bench, "clean": clean,
+}  # fmt: skip
+
+
+def main(name: str = "help", *arguments: str) -> int:
+    if name not in COMMANDS:
+        print("usage: ./dev <command>\n")
+        print(*(f"  {command:<8} {work.__doc__}" for command, work in COMMANDS.items()), sep="\n")
+        return 0 if name in ("help", "-h", "--help") else 2
+    os.chdir(ROOT)
+    try:
+        return COMMANDS[name](*arguments)
+    except Failed as failure:
+        print(failure, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,145 @@
+"""What this machine has and lacks: system packages, the virtual environment, its Python packages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+from console import Console, Failed
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+REQUIREMENTS = ROOT / "tools" / "dev"
+
+
+def environment(**more: str) -> Mapping[str, str]:
+    """The environment of every command: the virtual environment's programs first, its CUDA tools last."""
+    tools = [str(folder) for folder in VENV.glob("lib/python*/site-packages/nvidia/cu*/bin")]
+    path = [str(VENV / "bin"), *os.environ["PATH"].split(os.pathsep), *tools]
+    return {**os.environ, "PATH": os.pathsep.join(path), "PYTHONPATH": str(ROOT / "python"), **more}
+
+
+def find(program: str) -> str | None:
+    return shutil.which(program, path=environment()["PATH"])
+
+
+def version_of(program: str) -> tuple[int, ...]:
+    """(3, 25) for a program that prints 3.25.1 in the first line of --version; () when there is none."""
+    if not (path := find(program)):
+        return ()
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.split("\n")[0]
+    numbers = re.findall(r"\d+\.\d+(?:\.\d+)?", said)
+    return tuple(int(part) for part in numbers[-1].split(".")[:2]) if numbers else ()
+
+
+def header(name: str) -> bool:
+    return any((Path(folder) / name).exists() for folder in ("/usr/include", "/usr/local/include"))
+
+
+def missing_packages(*, tests: bool, benchmarks: bool) -> dict[str, str]:
+    """Debian's name of each system package that is needed and absent, and why it is needed."""
+    missing = {}
+    if not find(os.environ.get("CXX", "c++")):
+        missing["g++"] = "a C++20 compiler"
+    if not find("cmake"):
+        missing["cmake"] = "cmake"
+    if not find("ninja"):
+        missing["ninja-build"] = "ninja"
+    if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
+        missing["python3-dev"] = "Python's headers"
+    if subprocess.run([sys.executable, "-c", "import venv, ensurepip"], capture_output=True, check=False).returncode:
+        missing["python3-venv"] = "Python's venv"
+    if tests and not header("gtest/gtest.h"):
+        missing["libgtest-dev"] = "GoogleTest"
+    if benchmarks and not header("benchmark/benchmark.h"):
+        missing["libbenchmark-dev"] = "Google Benchmark"
+    return missing
+
+
+def sudo_works() -> bool:
+    return bool(shutil.which("sudo")) and not subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode
+
+
+def system_packages(console: Console, *, tests: bool = False, benchmarks: bool = False) -> None:
+    """Installs what is missing with apt-get, as root or through sudo; says what to install where that cannot be."""
+    wanted = missing_packages(tests=tests, benchmarks=benchmarks)
+    if wanted:
+        advice = f"missing: {', '.join(wanted.values())}. Install: apt-get install {' '.join(wanted)} (or your system's like)"
+        root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+        if not shutil.which("apt-get") or (root and not sudo_works()):
+            raise Failed(advice)
+        apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+        install = [*apt, "install", "-y", "--no-install-recommends", *wanted]
+        console.step(f"system packages: {' '.join(wanted)}", [*apt, "update"], install, env=environment())
+        if still := missing_packages(tests=tests, benchmarks=benchmarks):
+            raise Failed(f"installed, and still not found: {', '.join(still.values())}")
+    compiler = os.environ.get("CXX", "c++")
+    if compiler == "c++" and "g++" in Path(find("c++") or "").resolve().name and (0,) < version_of("c++") < (12,):
+        raise Failed(f"the C++ compiler is g++ {version_of('c++')[0]}; 12 or newer is needed (set CXX to choose another)")
+
+
+def virtual_environment(console: Console) -> None:
+    """Makes .venv with what the build needs, cmake included where the system's is too old."""
+    if not PYTHON.exists():
+        console.step("virtual environment .venv", [sys.executable, "-m", "venv", VENV], env=environment())
+    python_packages(console, "build")
+    if version_of("cmake") < (3, 25):
+        console.step("cmake (the system's is older than 3.25)", pip("cmake>=3.25"), env=environment())
+
+
+def pip(*arguments: str | Path) -> list[str | Path]:
+    return [PYTHON, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", *arguments]
+
+
+def python_packages(console: Console, group: str) -> None:
+    """Installs tools/dev/requirements-<group>.txt into .venv, once for each content of that file."""
+    requirements = REQUIREMENTS / f"requirements-{group}.txt"
+    stamp = VENV / "installed" / group
+    content = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == content:
+        return
+    stamp.parent.mkdir(exist_ok=True)
+    if group == "torch" and not torch_is_cpu_build(console, requirements):
+        return
+    names = [line.partition("==")[0] for line in requirements.read_text().split()]
+    console.step(f"Python packages: {' '.join(names)}"[:58], pip("-r", requirements, *torch_index(group)), env=environment())
+    stamp.write_text(content)
+
+
+def torch_index(group: str) -> list[str]:
+    index = os.environ.get("PTX_TORCH_INDEX") if group == "torch" else None
+    return ["--index-url", index] if index else []
+
+
+def torch_is_cpu_build(console: Console, requirements: Path) -> bool:
+    """Asks pip, once, what torch would bring. Gigabytes of CUDA libraries are the owner's choice, never ours."""
+    report = VENV / "installed" / "torch-offer.json"
+    if not report.exists() or "PTX_TORCH_INDEX" in os.environ:
+        ask = pip("--dry-run", "--ignore-installed", "--report", report, "-r", requirements, *torch_index("torch"))
+        console.step("which torch is on offer", ask, env=environment())
+    names = [item["metadata"]["name"] for item in json.loads(report.read_text())["install"]]
+    cuda = [name for name in names if re.match(r"nvidia-|cuda-|triton$", name)]
+    if cuda and os.environ.get("PTX_TORCH") != "cuda":
+        console.line(
+            f"  – torch is left out: here it would bring {len(cuda)} CUDA packages, gigabytes ({', '.join(cuda[:3])}, …).\n"
+            "    PTX_TORCH_INDEX=<the index of CPU builds> takes a CPU build, PTX_TORCH=cuda takes these."
+        )
+        return False
+    return True
+
+
+def cuda_tools(console: Console) -> None:
+    """ptxas (the verdict) and a disassembler (.sass()), from wheels where the machine has none."""
+    if not find("ptxas"):
+        python_packages(console, "ptxas")
+    if not find("nvdisasm") and not find("cuobjdump"):
+        python_packages(console, "disassembler")
