@@ -96,7 +96,7 @@ std::string nearest(std::string_view word, std::span<const std::string> words) {
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;  // a third of the letters may differ
   for (const std::string& candidate : words) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < least) least = distance, best = candidate;
+    if (distance < least && distance < word.size()) least = distance, best = candidate;  // of one letter, nothing may differ
   }
   return best;
 }

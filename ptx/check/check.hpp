@@ -1,5 +1,5 @@
-// check (floor 3): is this module right? Form, operands, types, target, version, labels, declarations, shared memory. The executor and the
-// launcher take check::Accepted, which only accept() makes: unchecked code cannot run.
+// check (floor 3): is this module right? Form, operands, types, target, version, labels, declarations, shared memory. The
+// executor and the launcher take check::Accepted, which only accept() makes: unchecked code cannot run.
 #pragma once
 
 #include <memory>

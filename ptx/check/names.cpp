@@ -31,10 +31,14 @@ bool is_identifier(std::string_view name) {
 std::string describe(const ir::Module& module, const Entity& e) {
   const std::string_view spelled = module.str(e.name);
   switch (e.meaning) {
-    case Meaning::variable: return cat("the .", name(e.space), " variable `", spelled, '`');
-    case Meaning::parameter: return cat("the parameter `", spelled, '`');
-    case Meaning::function: return cat("the function `", spelled, '`');
-    case Meaning::reg: return e.family ? cat("the registers `", spelled, '<', e.count, ">`") : cat("the register `", spelled, '`');
+    case Meaning::variable:
+      return cat("the .", name(e.space), " variable `", spelled, '`');
+    case Meaning::parameter:
+      return cat("the parameter `", spelled, '`');
+    case Meaning::function:
+      return cat("the function `", spelled, '`');
+    case Meaning::reg:
+      return e.family ? cat("the registers `", spelled, '<', e.count, ">`") : cat("the register `", spelled, '`');
   }
   return std::string(spelled);
 }
@@ -53,11 +57,17 @@ bool Names::clash(const Entity& a, const Entity& b) const {
 std::optional<Entity> Names::declare(Entity entity) {
   const std::size_t scope = scopes_.empty() ? 0 : scopes_.back();
   Index& index = entity.family ? families_ : singles_;
-  if (const Entity* same = at(index, entity.name); same != nullptr && static_cast<std::size_t>(same - entities_.data()) >= scope) return *same;
-  // Only a name that ends in a digit, or a family, can clash with another spelling.
-  if (entity.family || is_digit(module_.str(entity.name).back()))
+  if (const Entity* same = at(index, entity.name); same != nullptr && static_cast<std::size_t>(same - entities_.data()) >= scope)
+    return *same;
+  // Spelled differently, only families can clash: with each other, and with a name that ends in a digit.
+  if (entity.family) {
     for (std::size_t i = scope; i < entities_.size(); ++i)
-      if ((entity.family || entities_[i].family) && clash(entity, entities_[i])) return entities_[i];
+      if (clash(entity, entities_[i])) return entities_[i];
+    family_places_.push_back(entities_.size());
+  } else if (const std::string_view name = module_.str(entity.name); !name.empty() && is_digit(name.back())) {
+    for (const std::size_t i : family_places_)
+      if (i >= scope && clash(entity, entities_[i])) return entities_[i];
+  }
   if (entity.name.index >= index.size()) index.resize(entity.name.index + 1);
   entity.outer = index[entity.name.index];
   entities_.push_back(entity);
@@ -69,6 +79,7 @@ void Names::close() {
   while (entities_.size() > scopes_.back()) {
     const Entity& last = entities_.back();
     (last.family ? families_ : singles_)[last.name.index] = last.outer;
+    if (last.family) family_places_.pop_back();
     entities_.pop_back();
   }
   scopes_.pop_back();

@@ -1,4 +1,5 @@
-// What a name means at a place of the module: PTX's scopes (manual: "Identifiers", "Scoping"): the module, a function, each block.
+// What a name means at a place of the module: PTX's scopes (manual: "Identifiers", "Scoping"): the module, a function, each
+// block.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +58,8 @@ class Names {
 
   const ir::Module& module_;
   std::vector<Entity> entities_;
-  std::vector<std::size_t> scopes_;
+  std::vector<std::size_t> scopes_;         // where each open scope begins in entities_
+  std::vector<std::size_t> family_places_;  // the families among entities_
   Index singles_, families_;
 };
 

@@ -8,26 +8,25 @@ namespace {
 
 Diagnostic error(Kind kind, std::string message) { return {kind, Severity::error, std::move(message), {}, {}}; }
 
-// Loads and stores move at most 16 bytes, and 32 (.v8 of 32-bit, .v4 of 64-bit types) in global memory from sm_100 on (manual: ld, st;
-// ptxas 13.0 speaks of the "256 bit wide load/store").
+// Loads and stores move at most 16 bytes, and 32 (.v8 of 32-bit, .v4 of 64-bit types) in global memory from sm_100 on (manual:
+// ld, st; ptxas 13.0 speaks of the "256 bit wide load/store").
 std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
   const int elements = in.form.count("vec", in.choices);
   const Type type = in.form.type("type", in.choices);
-  const int element_bits = isa::bits(type), bytes = elements * element_bits / 8;
-  const std::string vector = cat("`.v", elements, '.', isa::name(type), "` of `", in.form.opcode, '`');
-  if (elements == 8 && element_bits != 32)
-    return error(Kind::unknown_modifier, cat(vector, " does not exist: `.v8` takes 32-bit types"));
+  const int bytes = elements * isa::bits(type) / 8;
   if (bytes <= 16) return std::nullopt;
-  if (bytes > 32 || element_bits > 64)
-    return error(Kind::unknown_modifier, cat(vector, " is ", bytes, " bytes; the widest vector is 16 bytes, or 32 as `.v8` of 32-bit or `.v4` of 64-bit types"));
+  const std::string vector = cat("`.v", elements, '.', isa::name(type), "` of `", in.form.opcode, "` is ", bytes, " bytes");
+  const std::string_view space = in.form.chosen(in.choices, "ss");
+  if (bytes > 32 || isa::bits(type) > 64 || !(space.empty() || space == "global"))
+    return error(Kind::unknown_modifier, cat(vector, "; the widest vector is 16 bytes",
+                                             bytes > 32 || isa::bits(type) > 64 ? "" : ", and 32 in `.global` alone"));
   if (!isa::allows(in.target, isa::node(sm_100)))
-    return error(Kind::target_lacks, cat(vector, " is 32 bytes, which needs `sm_100` or newer; this kernel targets `", isa::name(in.target), '`'))
+    return error(Kind::target_lacks,
+                 cat(vector, ", which needs `sm_100` or newer; this kernel targets `", isa::name(in.target), '`'))
         .note("hint: older targets move 16 bytes: `.v4` of 32-bit or `.v2` of 64-bit types");
   if (in.version < Version{8, 8})
-    return error(Kind::version_lacks, cat(vector, " is 32 bytes, which needs PTX 8.8; this module says `.version ", to_string(in.version), '`'));
-  const std::string_view space = in.form.has(in.choices, "ss") ? in.form.chosen(in.choices, "ss") : std::string_view();
-  if (!space.empty() && space != "global")
-    return error(Kind::unknown_modifier, cat(vector, " is 32 bytes, which exists in `.global` alone; `.", space, "` was given"));
+    return error(Kind::version_lacks,
+                 cat(vector, ", which needs PTX 8.8; this module says `.version ", to_string(in.version), '`'));
   return std::nullopt;
 }
 
@@ -35,7 +34,8 @@ std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
 std::optional<Diagnostic> same_ab(const RuleInput& in) {
   const std::string_view a = in.form.chosen(in.choices, "ab"), b = in.form.chosen(in.choices, "ab2");
   if (a == b) return std::nullopt;
-  return error(Kind::unknown_modifier, cat('`', short_name(in.form), "` takes a and b of one type; `.", a, "` and `.", b, "` were given"));
+  return error(Kind::unknown_modifier,
+               cat('`', short_name(in.form), "` takes a and b of one type; `.", a, "` and `.", b, "` were given"));
 }
 
 // manual: setmaxnreg, "imm-reg-count … in the range 24 to 256 (both inclusive) and must be in multiples of 8".

@@ -27,13 +27,25 @@ class Speller {
   void operand(const Operand& o) {
     if (o.negated) out_ += '!';
     switch (o.kind) {
-      case OperandKind::reg: module_.reg_name(function_, id<RegId>(o), out_); break;
-      case OperandKind::special: out_ += isa::specials()[o.payload].name; break;
-      case OperandKind::integer: number(function_.integer(o)); break;
-      case OperandKind::floating: floating(function_.constants[o.payload], o.count); break;
+      case OperandKind::reg:
+        module_.reg_name(function_, id<RegId>(o), out_);
+        break;
+      case OperandKind::special:
+        out_ += isa::specials()[o.payload].name;
+        break;
+      case OperandKind::integer:
+        number(function_.integer(o));
+        break;
+      case OperandKind::floating:
+        floating(function_.constants[o.payload], o.count);
+        break;
       case OperandKind::symbol:
-      case OperandKind::text: out_ += module_.str(id<StringId>(o)); break;
-      case OperandKind::label: out_ += module_.str(function_.labels[o.payload].name); break;
+      case OperandKind::text:
+        out_ += module_.str(id<StringId>(o));
+        break;
+      case OperandKind::label:
+        out_ += module_.str(function_.labels[o.payload].name);
+        break;
       case OperandKind::vector:
         out_ += '{';
         list(function_.parts(o));
@@ -57,7 +69,9 @@ class Speller {
         out_ += ']';
         break;
       }
-      case OperandKind::sink: out_ += '_'; break;
+      case OperandKind::sink:
+        out_ += '_';
+        break;
     }
   }
 

@@ -19,6 +19,7 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
     case Role::label: return "a label";
     case Role::symbol: return "the name of a variable, parameter or function";
     case Role::special: return "a special register";
+    case Role::sink: return "the sink `_`";
     default: break;
   }
   const Type type = f.type(o.type, c);
@@ -32,14 +33,6 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
   return cat("a .", name(type), " register", wide, is_float(type) ? " or a floating-point number" : " or an integer");
 }
 
-bool in_range(std::int64_t value, Type type) {
-  const int n = bits(type);
-  if (n >= 64 || n == 0) return true;
-  // a negative number may stand for its bit pattern in an unsigned type: shfl.sync's mask is written -1
-  const std::int64_t low = -(std::int64_t{1} << (n - 1)), high = (std::int64_t{1} << n) - 1;
-  return value >= low && value <= high;
-}
-
 struct Miss {
   Diagnostic diagnostic;
   int reached = -1;  // how many operands fitted before the miss: the form that got furthest explains best
@@ -51,7 +44,7 @@ std::optional<Diagnostic> truncation(const Form& f, const Choices& c, const Oper
   if (o.role != Role::value && o.role != Role::imm) return std::nullopt;
   const Type type = f.type(o.type, c);
   if (is_float(type)) return std::nullopt;
-  auto outside = [&](const Arg& a) { return a.kind == ArgKind::integer && !in_range(a.integer, type); };
+  auto outside = [&](const Arg& a) { return a.kind == ArgKind::integer && !rules::in_range(a.integer, type); };
   const Arg* bad = outside(arg) ? &arg : nullptr;
   if (arg.kind == ArgKind::vector)
     for (const Arg& e : arg.elements)

@@ -9,14 +9,14 @@
 //   a:.f32                    a value that it reads: a register, an immediate or (mov) a special register
 //   a:%.b64  n:#.s32          a register only; an immediate only
 //   c:!.pred                  a predicate, which `!` may negate
-//   d:=?.b32                  may be the sink `_`
+//   d:=?.b32  d:=_            may be the sink `_`; is always the sink
 //   d:=.type+                 the register may be wider than the type (ld, st, cvt)
 //   d:=.vec.type  d:=.x4.f32  a vector: its length is a slot's choice (v2), a fixed one (x4), or a fragment word of fragment.hpp
 //   d:=.f32{|p:=.pred}        a second destination behind a bar; without the braces it is required
 //   [a:.space]  [a]           an address in a state space; a generic address
 //   [map:.tensor, c:.dim.s32] a tensor map and its coordinates
 //   t:label  s:symbol         a label; the name of a variable, parameter or function
-//   a:special                 a special register (mov)
+//   a:special.type            a special register (mov, cvt)
 //   {, b:.u32}                operands that may be left out
 //   {, m:.b16 @.multicast}    an operand that is there exactly when that slot is chosen; @.slot=x|y: when it is chosen as x or y
 //   ; .rnd = { .rn, .rz @8.6, .rm @sm_100a|sm_103a }     a slot's choices, each with its own first version and targets if they differ
@@ -108,7 +108,7 @@ struct Slot {
   FixedVector<Choice, 56> choices;
 };
 
-enum class Role : std::uint8_t { value, reg, imm, address, tensor, label, symbol, special };
+enum class Role : std::uint8_t { value, reg, imm, address, tensor, label, symbol, special, sink };
 enum class Access : std::uint8_t { read, write, read_write };
 
 /// One operand of a row. Words refer to slots by name or are literal; see the notation.
@@ -248,9 +248,10 @@ constexpr OperandSpec parse_operand(Cursor& c) {
       default: more = false;
     }
   }
-  if (c.eat(std::string_view("label"))) o.role = Role::label;
+  if (c.eat('_')) o.role = Role::sink;
+  else if (c.eat(std::string_view("label"))) o.role = Role::label;
   else if (c.eat(std::string_view("symbol"))) o.role = Role::symbol;
-  else if (c.eat(std::string_view("special"))) o.role = Role::special;
+  else if (c.eat(std::string_view("special"))) o.role = Role::special, parse_type(c, o);
   else parse_type(c, o);
   return o;
 }

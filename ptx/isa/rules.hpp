@@ -103,9 +103,10 @@ constexpr bool scalar_fits(const Arg& arg, Type type, const OperandSpec& o) {
     case ArgKind::sink: return o.sink;
     case ArgKind::integer:
       if (arg.encodable && encodes) return true;
+      if (type == Type::pred) return o.role == Role::value && (arg.integer == 0 || arg.integer == 1);
       [[fallthrough]];
     case ArgKind::text: return o.role != Role::reg && type != Type::pred && !is_float(type) && kind(type) != TypeKind::packed;
-    case ArgKind::floating: return encodes || (o.role == Role::value && bits(type) >= 32 && kind(type) == TypeKind::bits);
+    case ArgKind::floating: return encodes || (o.role == Role::value && (bits(type) == 32 || bits(type) == 64) && kind(type) == TypeKind::bits);
     default: return false;
   }
 }
@@ -118,9 +119,10 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
       // PTX adds only constants inside the brackets
       if (arg.elements.size() > 1 && arg.elements[1].kind != ArgKind::integer && arg.elements[1].kind != ArgKind::text) return false;
       const Arg& base = arg.elements[0];
-      if (base.kind == ArgKind::symbol || base.kind == ArgKind::integer || base.kind == ArgKind::text) return true;
-      if (base.kind != ArgKind::reg || is_float(base.type) || base.type == Type::pred) return false;
+      if (base.kind == ArgKind::symbol) return true;
       const std::string_view where = space(f, o, c);
+      if (base.kind == ArgKind::integer || base.kind == ArgKind::text) return where == "local";  // ptxas: nowhere else
+      if (base.kind != ArgKind::reg || is_float(base.type) || base.type == Type::pred) return false;
       // ptxas takes 32-bit registers only where the window fits in 32 bits
       const bool narrow = where.starts_with("shared") || where.starts_with("local") || where.starts_with("param") || where.starts_with("const") ||
                           where == "tmem";
@@ -139,6 +141,7 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
     }
     case Role::label:
     case Role::symbol: return arg.kind == ArgKind::symbol;
+    case Role::sink: return arg.kind == ArgKind::sink;
     case Role::special: return arg.kind == ArgKind::special && fits(arg.type, type(f, o.type, c));
     default: break;
   }
@@ -146,9 +149,22 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
   const int n = count(f, o.count, c);
   if (o.count.empty() || (n == 1 && arg.kind != ArgKind::vector)) return scalar_fits(arg, wanted, o);
   if (arg.kind != ArgKind::vector || static_cast<int>(arg.elements.size()) != n) return false;
-  for (const Arg& e : arg.elements)
+  int width = 0;  // of the registers so far: wider ones may be used, but not side by side with others
+  for (const Arg& e : arg.elements) {
     if (!scalar_fits(e, wanted, o) && !(e.kind == ArgKind::sink && o.access == Access::write)) return false;
+    if (e.kind != ArgKind::reg) continue;
+    if (width != 0 && width != bits(e.type)) return false;
+    width = bits(e.type);
+  }
   return true;
+}
+
+/// True when an integer immediate fits the width of `type`. A negative number may stand for its bit pattern in an unsigned type: the mask of
+/// shfl.sync is written -1.
+constexpr bool in_range(std::int64_t value, Type type) {
+  const int n = bits(type);
+  if (n >= 64 || n == 0) return true;
+  return value >= -(std::int64_t{1} << (n - 1)) && value <= (std::int64_t{1} << n) - 1;
 }
 
 }  // namespace ptx::isa::rules

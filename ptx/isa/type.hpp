@@ -92,13 +92,14 @@ constexpr bool fits(Type reg, Type instruction) {
   return is_integer(reg) && is_integer(instruction);
 }
 
-/// As `fits`, but the register may be wider than the instruction type, which `ld`, `st` and `cvt` allow for integers and bits (manual:
-/// "Operand Size Exceeding Instruction-Type Size").
+/// As `fits`, but the register may be wider than the instruction type, which `ld`, `st` and `cvt` allow (manual: "Operand Size Exceeding
+/// Instruction-Type Size"): when either is untyped bits or both are integers.
 constexpr bool fits_wider(Type reg, Type instruction) {
   if (fits(reg, instruction)) return true;
-  if (reg == Type::pred || instruction == Type::pred || bits(reg) < bits(instruction)) return false;
-  if (kind(reg) == TypeKind::bits) return true;
-  return is_integer(reg) && (is_integer(instruction) || kind(instruction) == TypeKind::bits);
+  if (reg == Type::pred || instruction == Type::pred) return false;
+  if (bits(reg) < bits(kind(instruction) == TypeKind::packed ? register_type(instruction) : instruction)) return false;
+  if (kind(reg) == TypeKind::bits || kind(instruction) == TypeKind::bits) return true;
+  return is_integer(reg) && is_integer(instruction);
 }
 
 }  // namespace isa

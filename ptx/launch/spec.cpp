@@ -1,9 +1,8 @@
 #include "ptx/launch/spec.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
-#include <optional>
 
 #include "ptx/ir/ir.hpp"
 
@@ -190,6 +189,9 @@ Expected<void> LaunchSpec::validate() const {
       return refuse(Kind::launch_config, cat("grid ", to_string(geometry.grid), " is not a whole number of clusters ", to_string(geometry.cluster),
                                              " in ", "xyz"[i]));
     }
+  }
+  if (std::uint64_t{inputs} + outputs > max_params) {
+    return refuse(Kind::launch_config, cat("kernel `", entry, "` has ", std::uint64_t{inputs} + outputs, " tensors; at most ", max_params, " fit"));
   }
   if (params.size() > max_params) {
     return refuse(Kind::launch_config, cat("kernel `", entry, "` has ", params.size(), " parameters; at most ", max_params, " fit"));

@@ -118,7 +118,8 @@ class Printer {
       for (const ir::RegDecl& decl : function.reg_decls)
         if (!decl.block_local && is_of(decl, family)) place(decl);
     for (const ir::RegDecl& decl : function.reg_decls)
-      if (!decl.block_local && std::none_of(families.begin(), families.end(), [&](const Family& f) { return is_of(decl, f); })) place(decl);
+      if (!decl.block_local && std::none_of(families.begin(), families.end(), [&](const Family& f) { return is_of(decl, f); }))
+        place(decl);
     if (function.variables.empty()) return;
     std::vector<bool> placed(function.variables.size());
     for (const ir::Inst& item : function.body)
@@ -146,15 +147,25 @@ class Printer {
 
   void statement(const ir::Function& function, const ir::Inst& item) {
     switch (item.kind) {
-      case ir::ItemKind::inst: ir::spell(module_, function, item, listing_.text); break;
+      case ir::ItemKind::inst:
+        ir::spell(module_, function, item, listing_.text);
+        break;
       case ir::ItemKind::label:
         add(module_.str(function.labels[item.payload].name));
         add(':');
         break;
-      case ir::ItemKind::open: add('{'); break;
-      case ir::ItemKind::close: add('}'); break;
-      case ir::ItemKind::reg_decl: declare(function.reg_decls[item.payload]); break;
-      case ir::ItemKind::variable: declare(function.variables[item.payload]); break;
+      case ir::ItemKind::open:
+        add('{');
+        break;
+      case ir::ItemKind::close:
+        add('}');
+        break;
+      case ir::ItemKind::reg_decl:
+        declare(function.reg_decls[item.payload]);
+        break;
+      case ir::ItemKind::variable:
+        declare(function.variables[item.payload]);
+        break;
       case ir::ItemKind::comment:
         add("// ");
         lines(string(item), "// ");
@@ -164,7 +175,9 @@ class Printer {
         add(string(item));
         add("\";");
         break;
-      case ir::ItemKind::raw: lines(string(item), ""); break;
+      case ir::ItemKind::raw:
+        lines(string(item), "");
+        break;
     }
   }
 

@@ -109,10 +109,14 @@ struct Warp {
   std::uint32_t patience = 0;   ///< backward jumps that the running fragment may still take while others can run
   std::uint32_t patience_now = 0;
   bool starving = false;        ///< choose the fragment that has not run for longest
-  std::uint64_t executed = 0;   ///< instructions
+  std::uint64_t executed = 0;   ///< instructions, up to the start of the segment that runs
+  std::uint64_t turn_start = 0;      ///< `executed` when the warp got its turn
+  std::uint32_t segment_start = 0;   ///< ordinal of the first step since the last jump
+  bool waiting = false;         ///< at a barrier of the CTA
 
-  std::vector<std::byte> local;         ///< .local variables, lane after lane
+  std::vector<std::byte> local;  ///< .local variables, lane after lane
   std::vector<std::uint8_t> local_written;
+  MemoryRegion local_region, local_window_region;
   std::vector<RegisterLine> file;
 
   /// The 32 lanes of a register.
@@ -161,7 +165,7 @@ struct Cta {
   std::array<Barrier, barrier_count> barriers{};
   std::vector<std::byte> shared;
   std::vector<std::uint8_t> shared_written;
-  MemoryRegion shared_region, shared_window, param_region, param_window;
+  MemoryRegion shared_region, shared_window_region, param_region, param_window_region;
   std::uint64_t executed = 0;
 };
 

@@ -123,6 +123,8 @@ class Builder {
   /// A whole statement as text, kept as it is.
   void raw(std::string_view statement, Where where = {});
 
+  /// A fresh .s32 register of the family of loop counters, `%ri`.
+  Reg loop_counter();
   /// For control.hpp. An `if_` block has ended with this label, and an `else_` may take it back while nothing has been written behind it.
   void end_if_with(std::string_view label);
   /// Takes the end label of the `if_` block just ended out of the body; nothing when there is none, or something was written since.

@@ -1,9 +1,12 @@
 // Types, registers and what is made of them: `Reg`, `RegArray`, `NegPred`, `PipeRef`.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include <array>
 #include <functional>
 
+#include "bindings.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "operands.hpp"
@@ -121,7 +124,16 @@ nb::object hardware_order(RegArray& self, bool reverse) {
   return all;
 }
 
-// `a[i] = r` copies. It could save the copy by renaming the destination of the instruction that made r, but only when nothing else reads r.
+// True for an argument that is about to be dropped: `x + y` in `a[i] = x + y`, which no variable holds.
+bool is_temporary(nb::handle object) {
+#if PY_VERSION_HEX >= 0x030E0000
+  return PyUnstable_Object_IsUniqueReferencedTemporary(object.ptr()) != 0;
+#else
+  return Py_REFCNT(object.ptr()) == 1;
+#endif
+}
+
+// `a[i] = r` copies r. In `a[i] = x + y` nobody can ever read the temporary, so that its instruction writes to the slot instead.
 void set_element(RegArray& self, std::int64_t index, nb::handle value) {
   Trace& trace = Trace::require("RegArray.__setitem__");
   const Where where = trace.where();
@@ -134,6 +146,7 @@ void set_element(RegArray& self, std::int64_t index, nb::handle value) {
   const write::Reg to = register_of(trace, *as<Reg>(slot));
   const Value from = left_side(trace, *reg);
   if (from.kind == Value::Kind::reg && from.reg.id == to.id) return;
+  if (from.kind == Value::Kind::reg && is_temporary(value) && trace.builder().redirect(from.reg, to)) return;
   const std::string dots = self.array.type == Type::pred ? "mov.pred" : cat("mov.b", isa::bits(isa::register_type(self.array.type)));
   unwrap(trace.builder().emit(dots, std::array{Value::of(to), from}, {}, where));
 }

@@ -14,7 +14,10 @@ namespace ptx::python {
 /// diagnostic. For slots of C types, which return an error and do not throw.
 void set_error(const Diagnostic& diagnostic);
 
-/// The same, thrown: for functions that nanobind calls.
+/// Python's exception that errors of this kind also are: "ValueError".
+std::string_view exception_of(Kind kind);
+
+/// The same as `set_error`, thrown: for functions that nanobind calls.
 [[noreturn]] void raise(const Diagnostic& diagnostic);
 [[noreturn]] void raise(Kind kind, std::string message, Where where = {});
 

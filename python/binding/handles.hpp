@@ -94,9 +94,6 @@ write::Reg register_argument(Trace& trace, nb::handle value, const char* what);
 /// Element `index`; raises IndexError.
 nb::object element(RegArray& array, std::int64_t index);
 
-void bind_types(nb::module_& m);
-void bind_registers(nb::module_& m);
-
 namespace detail {
 /// Python types of the handles, for a test that is one comparison.
 template <class T>

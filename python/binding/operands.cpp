@@ -94,9 +94,11 @@ std::optional<Value> number_value(Trace& trace, nb::handle object) {
 }
 
 std::span<Value> Operands::take(std::size_t count) {
-  if (used_ + count <= inline_.size()) {
+  if (used_ + count <= inline_values) {
+    auto* const first = reinterpret_cast<Value*>(inline_.data()) + used_;
+    std::uninitialized_value_construct_n(first, count);
     used_ += count;
-    return std::span(inline_).subspan(used_ - count, count);
+    return {first, count};
   }
   heap_.push_back(std::make_unique<Value[]>(count));
   return {heap_.back().get(), count};

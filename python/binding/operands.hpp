@@ -4,12 +4,16 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "handles.hpp"
 
 namespace ptx::python {
+
+static_assert(std::is_trivially_destructible_v<write::Value>, "Operands never ends the life of a value");
 
 /// The operands of one instruction. Their values, and the vectors and addresses inside them, live here; the usual instruction needs no heap.
 class Operands {
@@ -32,7 +36,8 @@ class Operands {
   write::Value register_value(const Reg& reg);
 
   Trace& trace_;
-  std::array<write::Value, 24> inline_{};
+  static constexpr std::size_t inline_values = 24;
+  alignas(write::Value) std::array<std::byte, inline_values * sizeof(write::Value)> inline_;  // not initialised: a value costs when it is used
   std::size_t used_ = 0;
   std::vector<std::unique_ptr<write::Value[]>> heap_;
 };

@@ -16,6 +16,14 @@ std::uint64_t next_id() {
   return ++last;
 }
 
+Diagnostic left_early(const char* what, Where where) {
+  Diagnostic d;
+  d.kind = Kind::bad_control_flow;
+  d.message = cat('`', what, "` was left before its end, by `break`, `return` or an exception");
+  d.where = where;
+  return std::move(d).note("hint: its body is written once, and has to be gone through: leave with a branch, `ptx.bra(label, pred=p)`");
+}
+
 }  // namespace
 
 Trace::Trace(write::KernelHeader header) : builder_(header), name_(std::move(header.name)), id_(next_id()) {}
@@ -35,8 +43,25 @@ void Trace::exit() {
   active_trace = std::exchange(outer_, nullptr);
 }
 
+std::size_t Trace::open(const char* what, Where where) {
+  opened_.push_back({what, where});
+  return opened_.size() - 1;
+}
+
+void Trace::close(std::size_t depth) {
+  const std::size_t last = opened_.size() - 1;
+  if (depth == last) {
+    opened_.pop_back();
+    return;
+  }
+  const Opened left = opened_[last];
+  abandon(depth);
+  raise(left_early(left.what, left.where));
+}
+
 Expected<TracedModule> Trace::finish() {
   spent_ = true;
+  if (!opened_.empty()) return Unexpected{left_early(opened_.back().what, opened_.back().where)};
   Expected<ir::Module> module = builder_.finish();
   if (!module) return Unexpected{std::move(module).error()};
   Expected<check::Accepted> accepted = check::accept(std::move(*module));

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "author.hpp"
 #include "ptx/write/write.hpp"
@@ -36,8 +38,20 @@ class Trace {
   /// The author's line.
   [[nodiscard]] Where where() { return lines_.authors_line(); }
   [[nodiscard]] bool spent() const { return spent_; }
+
+  /// A construct that has to end, such as the loop of `range_`: what it is called. Gives its depth.
+  std::size_t open(const char* what, Where where);
+  /// Ends the construct of that depth; raises when one inside it was left without an end.
+  void close(std::size_t depth);
+  /// Forgets it and those inside it: an exception goes through them.
+  void abandon(std::size_t depth) { opened_.resize(depth); }
+
   /// Numbers the shared allocations of this trace.
   std::uint32_t next_smem() { return smem_count_++; }
+
+  // What the kernel says of its shared memory.
+  std::string extern_smem;    ///< name of the `.extern .shared` array, if it has one
+  bool dynamic_smem = false;  ///< its allocations would be parts of one dynamic array
 
  private:
   write::Builder builder_;
@@ -47,6 +61,11 @@ class Trace {
   Trace* outer_ = nullptr;
   std::uint64_t id_;
   std::uint32_t smem_count_ = 0;
+  struct Opened {
+    const char* what;
+    Where where;
+  };
+  std::vector<Opened> opened_;
   bool spent_ = false;
 };
 

@@ -31,6 +31,7 @@ Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string
   for (const cuda::PtxasMessage& message : cuda::parse_ptxas_log(said->output).messages)
     if (message.severity == Severity::error && message.text != "Ptx assembly aborted due to errors")
       by_line.try_emplace(message.line, message.text);
+  if (said->signal != 0) by_line = {{0, cat("ptxas ", cuda::describe_end(*said))}};
   if (said->ok() != by_line.empty())
     return Unexpected{{.kind = Kind::tool_failed, .message = cat("ptxas ", cuda::describe_end(*said), ": ", said->output)}};
   return by_line;

@@ -28,8 +28,8 @@ std::uint32_t optional_count(const isa::Form& form) {
   return static_cast<std::uint32_t>(std::count_if(form.operands.begin(), form.operands.end(), [](const auto& o) { return o.optional; }));
 }
 
-// An immediate that is right for its meaning, where 1 is not.
-std::int64_t usual_immediate(const isa::Form& form) { return form.opcode == "setmaxnreg" ? 64 : 1; }
+// An immediate that is right for its meaning: registers and threads come in groups.
+std::int64_t usual_immediate(const isa::Form& form) { return form.opcode == "setmaxnreg" || form.opcode.starts_with("bar") ? 64 : 1; }
 
 }  // namespace
 
@@ -92,6 +92,8 @@ std::vector<Case> operand_cases(const isa::Form& form) {
         change.operand = static_cast<int>(i);
         cases.push_back({.form = form.id, .choices = choices, .optional = optional, .change = change});
       };
+      if (o.role == isa::Role::special)
+        for (std::size_t s = 0; s < isa::specials().size(); ++s) add({.kind = Kind::special, .special = static_cast<isa::SpecialId>(s)});
       if (!form.present(o, choices) || o.role == isa::Role::label || o.role == isa::Role::symbol || o.role == isa::Role::special ||
           o.role == isa::Role::address || o.role == isa::Role::tensor)
         continue;
@@ -106,6 +108,8 @@ Kernel::Kernel(Target target, Version version) {
   module_.target = target;
   module_.version = version;
   function_.name = module_.intern("k");
+  function_.variables = {{.name = module_.intern("call_param"), .space = ir::StateSpace::param, .type = Type::b8, .align = 32, .elements = 256}};
+  function_.body.push_back({.kind = ir::ItemKind::variable, .payload = 0});
   function_.params = {{.name = module_.intern("entry_param"), .type = Type::b8, .align = 32, .elements = 256}};
   module_.variables = {
       {.name = module_.intern("shared_variable"), .space = ir::StateSpace::shared, .type = Type::b8, .align = 32, .elements = 256},
@@ -136,21 +140,25 @@ ir::Operand Kernel::group(ir::OperandKind kind, const std::vector<ir::Operand>& 
   return {.kind = kind, .count = static_cast<std::uint8_t>(parts.size()), .payload = first};
 }
 
-ir::Operand Kernel::address(std::string_view space) {
+ir::Operand Kernel::address(std::string_view space, bool stores) {
+  if (space == "param::func" || (space == "param" && stores)) return group(ir::OperandKind::address, {symbol("call_param")});
   if (space.starts_with("param")) return group(ir::OperandKind::address, {symbol("entry_param")});
   const bool narrow = space.starts_with("shared") || space == "tmem" || space == "local";
   return group(ir::OperandKind::address, {reg(narrow ? Type::b32 : Type::b64, 100)});
 }
 
-ir::Operand Kernel::scalar(const isa::OperandSpec& spec, Type type, const Change& change, std::uint32_t index) {
+ir::Operand Kernel::scalar(const isa::OperandSpec& spec, Type type, const Change& change, std::uint32_t index, std::int64_t immediate) {
   using Kind = Change::Kind;
   switch (change.kind) {
-    case Kind::integer: return integer(1);
-    case Kind::floating:
-      function_.constants.push_back(0x3FC00000u);
-      return {.kind = ir::OperandKind::floating, .count = 32, .payload = static_cast<std::uint32_t>(function_.constants.size() - 1)};
+    case Kind::integer: return integer(immediate);
+    case Kind::floating: {
+      const bool wide = isa::bits(type) == 64;
+      function_.constants.push_back(wide ? 0x3FF8000000000000u : 0x3FC00000u);  // 1.5
+      return {.kind = ir::OperandKind::floating, .count = static_cast<std::uint8_t>(wide ? 64 : 32), .payload = static_cast<std::uint32_t>(function_.constants.size() - 1)};
+    }
     case Kind::sink: return {.kind = ir::OperandKind::sink};
     case Kind::type: return reg(change.type, index);
+    case Kind::special:
     case Kind::negate:
     case Kind::none: break;
   }
@@ -169,11 +177,15 @@ ir::Operand Kernel::operand(const isa::Form& form, const Case& c, std::size_t in
   switch (o.role) {
     case isa::Role::label: return {.kind = ir::OperandKind::label, .payload = end_.index};
     case isa::Role::symbol: return symbol("shared_variable");
+    case isa::Role::sink:
+      if (change.kind == Change::Kind::none) return {.kind = ir::OperandKind::sink};
+      return scalar(o, Type::b64, change, first_reg, 1);
     case isa::Role::special: {
+      if (change.kind == Change::Kind::special) return {.kind = ir::OperandKind::special, .payload = change.special};
       const bool wide = isa::bits(form.type("atype", c.choices)) == 64 || isa::bits(form.type("type", c.choices)) == 64;
       return {.kind = ir::OperandKind::special, .payload = *isa::special_from_name(wide ? "%clock64" : "%laneid")};
     }
-    case isa::Role::address: return address(form.space(o, c.choices));
+    case isa::Role::address: return address(form.space(o, c.choices), form.opcode == "st");
     case isa::Role::tensor: {
       std::vector<ir::Operand> coords;
       for (int i = 0; i < form.count(o.coords_count, c.choices); ++i)
@@ -187,9 +199,9 @@ ir::Operand Kernel::operand(const isa::Form& form, const Case& c, std::size_t in
   }
   const Type type = form.type(o.type, c.choices);
   const int count = form.count(o.count, c.choices);
-  if (o.count.empty() || (count == 1 && form.slot(o.count) >= 0)) return scalar(o, type, change, first_reg);
+  if (o.count.empty() || (count == 1 && form.slot(o.count) >= 0)) return scalar(o, type, change, first_reg, usual_immediate(form));
   std::vector<ir::Operand> elements;
-  for (int i = 0; i < count; ++i) elements.push_back(scalar(o, type, change, 10 * first_reg % 30 + static_cast<std::uint32_t>(i)));
+  for (int i = 0; i < count; ++i) elements.push_back(scalar(o, type, i == 0 ? change : Change{}, 10 * first_reg % 30 + static_cast<std::uint32_t>(i), 1));
   return group(ir::OperandKind::vector, elements);
 }
 

@@ -12,10 +12,11 @@ namespace ptx::oracle {
 
 /// How one operand differs from the plain register (or address, or number) that the row asks for.
 struct Change {
-  enum class Kind : std::uint8_t { none, integer, floating, negate, sink, type };
+  enum class Kind : std::uint8_t { none, integer, floating, negate, sink, type, special };
   int operand = -1;
   Kind kind = Kind::none;
-  Type type = Type::none;  ///< Kind::type: a register of this type instead
+  Type type = Type::none;       ///< Kind::type: a register of this type instead
+  isa::SpecialId special = 0;  ///< Kind::special: this special register instead
 };
 
 /// One instruction to ask about.
@@ -55,8 +56,9 @@ class Kernel {
   ir::Operand group(ir::OperandKind kind, const std::vector<ir::Operand>& parts);
   ir::Operand symbol(std::string_view name);
   ir::Operand operand(const isa::Form& form, const Case& c, std::size_t index);
-  ir::Operand scalar(const isa::OperandSpec& spec, Type type, const Change& change, std::uint32_t index);
-  ir::Operand address(std::string_view space);
+  ir::Operand scalar(const isa::OperandSpec& spec, Type type, const Change& change, std::uint32_t index,
+                     std::int64_t immediate);
+  ir::Operand address(std::string_view space, bool stores);
 
   ir::Module module_;
   ir::Function function_;

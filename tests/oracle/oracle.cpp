@@ -5,9 +5,10 @@
 // Exit status: 0 agreement, 1 a disagreement that the file does not know or no longer sees, 2 a fault, 77 no ptxas.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+#include <map>
+#include <numeric>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,25 @@ struct Tally {
   std::size_t asked = 0, accepted = 0, known = 0, unknown = 0;
 };
 
+// Where each case stands in a text.
+struct Lines {
+  std::map<std::uint32_t, std::size_t> case_at;
+  std::vector<std::size_t> start, length;
+
+  Lines(const ir::Listing& listing, std::size_t cases) : start(cases), length(cases) {
+    for (std::size_t i = 0; i < cases; ++i) case_at[listing.line_of[0][i + 1]] = i;  // the body starts with a variable
+    std::size_t at = 0;
+    for (std::uint32_t line = 1; at < listing.text.size(); ++line) {
+      const std::size_t end = listing.text.find('\n', at);
+      if (const auto it = case_at.find(line); it != case_at.end()) {
+        start[it->second] = at + 1;  // behind the tab
+        length[it->second] = end - at - 1;
+      }
+      at = end + 1;
+    }
+  }
+};
+
 class Oracle {
  public:
   Oracle(const Assembler& assembler, const Disagreements& known, bool whole) : assembler_(assembler), known_(known), whole_(whole) {}
@@ -65,42 +85,33 @@ class Oracle {
         if (std::string& why = ours[d.where.line - 1]; why.empty()) why = d.message;
 
     const ir::Listing listing = text::list(module);
-    std::vector<std::string> shown(cases.size());
-    std::map<std::uint32_t, std::size_t> case_at;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      const std::uint32_t line = listing.line_of[0][i];
-      case_at[line] = i;
-    }
-    split(listing.text, case_at, shown);
-    if (!verdicts(listing.text, case_at, target, theirs)) return;
+    const Lines lines(listing, cases.size());
+    std::vector<std::size_t> all(cases.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    if (!verdicts(listing.text, lines, all, target, theirs)) return;
 
     for (std::size_t i = 0; i < cases.size(); ++i) {
       ++tally.asked;
       tally.accepted += theirs[i].empty();
       if (ours[i].empty() == theirs[i].empty()) continue;
-      if (known_.known(ours[i].empty(), shown[i], isa::name(target))) {
+      const std::string shown = listing.text.substr(lines.start[i], lines.length[i]);
+      if (known_.known(ours[i].empty(), shown, isa::name(target))) {
         ++tally.known;
         continue;
       }
       ++tally.unknown;
-      std::printf("we %s | %s | %s %s | %s\n", ours[i].empty() ? "accept" : "refuse", shown[i].c_str(), std::string(isa::name(target)).c_str(),
+      std::printf("we %s | %s | %s %s | %s\n", ours[i].empty() ? "accept" : "refuse", shown.c_str(), std::string(isa::name(target)).c_str(),
                   to_string(version).c_str(), (ours[i].empty() ? theirs[i] : ours[i]).c_str());
     }
   }
 
-  static void split(std::string_view text, const std::map<std::uint32_t, std::size_t>& case_at, std::vector<std::string>& shown) {
-    for (std::uint32_t line = 1; !text.empty(); ++line) {
-      const std::size_t end = text.find('\n');
-      if (const auto it = case_at.find(line); it != case_at.end()) shown[it->second] = text.substr(1, end - 1);
-      text.remove_prefix(end + 1);
-    }
-  }
-
-  // Blanks what ptxas complains of until it accepts the rest: some complaints come only when others are gone.
-  bool verdicts(std::string text, const std::map<std::uint32_t, std::size_t>& case_at, Target target, std::vector<std::string>& theirs) {
-    std::vector<std::size_t> line_start = {0, 0};
-    for (std::size_t at = 0; at < text.size(); ++at)
-      if (text[at] == '\n') line_start.push_back(at + 1);
+  // What ptxas says of each case. Blanks what it complains of until it accepts the rest: some complaints come only when others are gone. A
+  // complaint that names no case's line is brought home by halving.
+  bool verdicts(std::string text, const Lines& lines, std::span<const std::size_t> wanted, Target target, std::vector<std::string>& theirs) {
+    const auto blank = [&](std::size_t i) {
+      const auto at = text.begin() + static_cast<std::ptrdiff_t>(lines.start[i]);
+      std::fill(at, at + static_cast<std::ptrdiff_t>(lines.length[i]), ' ');
+    };
     for (bool whole = false;;) {
       const auto complaints = assembler_.complaints(text, isa::name(target), whole);
       if (!complaints) return fault = complaints.error(), false;
@@ -109,16 +120,26 @@ class Oracle {
         whole = true;
         continue;
       }
-      for (const auto& [line, why] : *complaints) {
-        const auto it = case_at.find(line);
-        if (it == case_at.end() || !theirs[it->second].empty()) {
-          fault = Diagnostic{.kind = Kind::tool_failed, .message = cat("ptxas complains of line ", line, ", which is no case: ", why)};
-          return false;
+      bool told = false;
+      for (const auto& [line, why] : *complaints)
+        if (const auto it = lines.case_at.find(line); it != lines.case_at.end() && theirs[it->second].empty()) {
+          theirs[it->second] = why;
+          blank(it->second);
+          told = true;
         }
-        theirs[it->second] = why;
-        std::fill(text.begin() + static_cast<std::ptrdiff_t>(line_start[line]),
-                  text.begin() + static_cast<std::ptrdiff_t>(line_start[line + 1] - 1), ' ');
+      if (told) continue;
+      const std::string& why = complaints->begin()->second;
+      if (wanted.empty()) {
+        fault = Diagnostic{.kind = Kind::tool_failed, .message = cat("ptxas complains of a text without cases: ", why)};
+        return false;
       }
+      if (wanted.size() == 1) return theirs[wanted.front()] = why, true;
+      std::string first = text;
+      const std::span before = wanted.first(wanted.size() / 2), after = wanted.subspan(wanted.size() / 2);
+      for (const std::size_t i : before) blank(i);
+      first.swap(text);
+      for (const std::size_t i : after) blank(i);
+      return verdicts(text, lines, before, target, theirs) && verdicts(std::move(first), lines, after, target, theirs);
     }
   }
 
@@ -161,7 +182,7 @@ int run(const Options& options) {
   if (!known) return std::printf("%s\n", render(known.error()).c_str()), 2;
   Oracle oracle(*assembler, *known, options.whole);
 
-  const auto report = [&, before = Tally{}](const char* what) mutable {
+  auto report = [&, before = Tally{}](const char* what) mutable {
     const Tally& t = oracle.tally;
     std::printf("  %-42s %8zu asked, %8zu accepted, %4zu known disagreements, %4zu new\n", what, t.asked - before.asked, t.accepted - before.accepted,
                 t.known - before.known, t.unknown - before.unknown);

@@ -13,6 +13,7 @@ struct Generator {
   std::string (*generate)();
 };
 constexpr Generator generators[] = {
+    {"cpp-dots", ptx::isa::gen::generate_cpp_dots},
     {"ops", ptx::isa::gen::generate_ops},
     {"pyi", ptx::isa::gen::generate_pyi},
 };

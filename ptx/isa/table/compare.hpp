@@ -22,7 +22,7 @@ inline constexpr Row compare[] = {
   row("setp.cmp.f64  p:=?.pred{|q:=?.pred}, a:.f64, b:.f64 ;"
       " .cmp = { .eq, .ne, .lt, .le, .gt, .ge, .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan }",
       since(1,0), on(sm_13), Effect::pure, exec("setp_f64"), doc("comparison-and-selection-instructions-setp", "p = a compared with b; the forms in u are true for NaN.")),
-  row("selp.type  d:=.type, a:.type, b:.type, c:.pred ;"
+  row("selp.type  d:=.type, a:.type, b:.type, c:!.pred ;"
       " .type = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 }",
       since(1,0), on(sm_10), Effect::pure, exec("selp"), doc("comparison-and-selection-instructions-selp", "d = c ? a : b.")),
 };

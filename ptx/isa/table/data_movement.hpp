@@ -3,15 +3,28 @@
 
 #include "ptx/isa/row.hpp"
 
+// Slots that many rows of ld and st share.
+#define PTX_MEMORY_TYPES \
+  " .type = { .b8, .b16, .b32, .b64, .b128 @8.3 @sm_70, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }"
+#define PTX_L1_EVICT                                                                                                                  \
+  " .l1 = { .L1::evict_normal @7.4 @sm_70, .L1::evict_unchanged @7.4 @sm_70, .L1::evict_first @7.4 @sm_70, .L1::evict_last @7.4 @sm_70," \
+  " .L1::no_allocate @7.4 @sm_70 }"
+#define PTX_L2_EVICT " .l2_evict = { .L2::evict_normal, .L2::evict_first, .L2::evict_last }"
+#define PTX_L2_HINT " .l2 = { .L2::cache_hint @7.4 @sm_80 }"
+#define PTX_PREFETCH " .prefetch = { .L2::64B @7.4 @sm_75, .L2::128B @7.4 @sm_75, .L2::256B @7.4 @sm_80 }"
+
 namespace ptx::isa::table {
 
 // clang-format off
 inline constexpr Row data_movement[] = {
-  row("mov.type  d:=.type, a:.type ;"
+  row("mov.type  d:=.type, a:!.type ;"
       " .type = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64, .pred }",
       since(1,0), on(sm_10), Effect::pure, exec("mov"), doc("data-movement-and-conversion-instructions-mov", "d = a.")),
-  row("mov.type  d:=.type, a:special ; .type = { .u32, .s32, .b32, .u64, .s64, .b64 }",
+  row("mov.type  d:=.type, a:special.type ; .type = { .u32, .s32, .b32, .u64, .s64, .b64 }",
       since(1,0), on(sm_10), Effect::pure, exec("mov_special"), doc("data-movement-and-conversion-instructions-mov", "d = a special register.")),
+  row("mov.pred  d:=.pred, a:special.pred ;",
+      since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),
+      doc("data-movement-and-conversion-instructions-mov", "d = a special register that is a predicate.")),
   row("mov.type  d:=.type, a:symbol ; .type = { .u32, .s32, .b32, .u64, .s64, .b64 }",
       since(1,0), on(sm_10), Effect::pure, exec("mov_symbol"),
       doc("data-movement-and-conversion-instructions-mov", "d = the address of a variable in its state space, or of a kernel parameter.")),
@@ -21,75 +34,108 @@ inline constexpr Row data_movement[] = {
       since(1,0), on(sm_10), Effect::pure, exec("mov_pack"), doc("data-movement-and-conversion-instructions-mov", "d = two words, the first lowest.")),
   row("mov.b64  d:=.b64, a:.v4.b16 ;",
       since(1,0), on(sm_10), Effect::pure, exec("mov_pack"), doc("data-movement-and-conversion-instructions-mov", "d = four halves, the first lowest.")),
-  row("mov.b32  d:=.v2.b16, a:%.b32 ;",
+  row("mov.b32  d:=.v2.b16, a:.b32 ;",
       since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov", "the two halves of a, lowest first.")),
-  row("mov.b64  d:=.v2.b32, a:%.b64 ;",
+  row("mov.b64  d:=.v2.b32, a:.b64 ;",
       since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov", "the two words of a, lowest first.")),
-  row("mov.b64  d:=.v4.b16, a:%.b64 ;",
+  row("mov.b64  d:=.v4.b16, a:.b64 ;",
       since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov", "the four halves of a, lowest first.")),
-  row("ld{.weak}{.ss}{.cop}{.l1}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:%.b64 @.l2} ;"
-      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .param::entry @8.3, .param::func @8.3, .const }"
-      " .cop = { .ca, .cg, .cs, .lu, .cv }"
-      " .l1 = { .L1::evict_normal @7.4 @sm_70, .L1::evict_unchanged @7.4 @sm_70, .L1::evict_first @7.4 @sm_70, .L1::evict_last @7.4 @sm_70, .L1::no_allocate @7.4 @sm_70 }"
-      " .l2 = { .L2::cache_hint @7.4 @sm_80 }"
-      " .prefetch = { .L2::64B @7.4 @sm_75, .L2::128B @7.4 @sm_75, .L2::256B @7.4 @sm_80 }"
-      " .vec = { .v2, .v4, .v8 @8.8 @sm_100 }"
-      " .type = { .b8, .b16, .b32, .b64, .b128 @8.3 @sm_70, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
+  // ld and st: in global memory and through generic addresses with a cache operator, or with an eviction priority; 32 bytes at once; in the
+  // other spaces. The 32-byte rows come first where the others spell the same, since the first row that fits is taken.
+  row("ld{.weak}{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
+      " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
+      since(8,8), on(sm_100), Effect::reads_memory, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a.")),
+  row("ld{.weak}{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
+      " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
+      since(8,8), on(sm_100), Effect::reads_memory, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a.")),
+  row("ld{.weak}{.ss}{.cop}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
+      " .ss = { .global } .cop = { .ca, .cg, .cs, .lu, .cv }" PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(1,0), on(sm_10), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a.")),
+  row("ld{.weak}{.ss}.l1{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
+      " .ss = { .global }" PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(7,4), on(sm_70), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, kept in cache as told.")),
+  row("ld{.weak}.ss{.cop}{.vec}.type  d:=.vec.type+, [a:.ss] ;"
+      " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .param::entry @8.3, .param::func @8.3, .const }"
+      " .cop = { .ca, .cg, .cs, .lu, .cv } .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
       since(1,0), on(sm_10), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a.")),
   row("ld.volatile{.ss}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] ;"
-      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .const }"
-      " .prefetch = { .L2::64B @7.4 @sm_75, .L2::128B @7.4 @sm_75, .L2::256B @7.4 @sm_80 }"
-      " .vec = { .v2, .v4 }"
-      " .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
-      since(1,1), on(sm_10), Effect::reads_memory | Effect::volatile_, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, read as often as written.")),
-  row("ld.sem.scope{.ss}{.l1}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:%.b64 @.l2} ;"
-      " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys }"
-      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
-      " .l1 = { .L1::evict_normal @7.4, .L1::evict_unchanged @7.4, .L1::evict_first @7.4, .L1::evict_last @7.4, .L1::no_allocate @7.4 }"
-      " .l2 = { .L2::cache_hint @7.4 @sm_80 }"
-      " .prefetch = { .L2::64B @7.4 @sm_75, .L2::128B @7.4 @sm_75, .L2::256B @7.4 @sm_80 }"
-      " .vec = { .v2, .v4, .v8 @8.8 @sm_100 }"
-      " .type = { .b8, .b16, .b32, .b64, .b128 @8.3, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
+      " .ss = { .global }" PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(1,1), on(sm_10), Effect::reads_memory | Effect::volatile_, exec("ld"), rule("vector_bytes"),
+      doc("data-movement-and-conversion-instructions-ld", "d = memory at a, read as often as written.")),
+  row("ld.volatile.ss{.vec}.type  d:=.vec.type+, [a:.ss] ;"
+      " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 } .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(1,1), on(sm_10), Effect::reads_memory | Effect::volatile_, exec("ld"), rule("vector_bytes"),
+      doc("data-movement-and-conversion-instructions-ld", "d = memory at a, read as often as written.")),
+  row("ld.sem.scope{.ss}{.l1}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
+      " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .global }"
+      PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::reads_memory | Effect::sync, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
-  row("ld.global{.cop}.nc{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.global] {, policy:%.b64 @.l2} ;"
-      " .cop = { .ca, .cg, .cs } .l2 = { .L2::cache_hint @7.4 @sm_80 }"
-      " .prefetch = { .L2::64B @7.4 @sm_75, .L2::128B @7.4 @sm_75, .L2::256B @7.4 @sm_80 }"
-      " .vec = { .v2, .v4, .v8 @8.8 @sm_100 }"
-      " .type = { .b8, .b16, .b32, .b64, .b128 @8.3 @sm_70, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
-      since(3,1), on(sm_32), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld-global-nc", "d = global memory that no thread writes while the kernel runs.")),
-  row("st{.weak}{.ss}{.cop}{.l1}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:%.b64 @.l2} ;"
-      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .param::func @8.3 }"
-      " .cop = { .wb, .cg, .cs, .wt }"
-      " .l1 = { .L1::evict_normal @7.4 @sm_70, .L1::evict_unchanged @7.4 @sm_70, .L1::evict_first @7.4 @sm_70, .L1::evict_last @7.4 @sm_70, .L1::no_allocate @7.4 @sm_70 }"
-      " .l2 = { .L2::cache_hint @7.4 @sm_80 }"
-      " .vec = { .v2, .v4, .v8 @8.8 @sm_100 }"
-      " .type = { .b8, .b16, .b32, .b64, .b128 @8.3 @sm_70, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
+  row("ld.sem.scope.ss{.vec}.type  d:=.vec.type+, [a:.ss] ;"
+      " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
+      " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(6,0), on(sm_70), Effect::reads_memory | Effect::sync, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
+  row("ld.global.nc{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.global] {, policy:.u64 @.l2} ;"
+      PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
+      since(8,8), on(sm_100), Effect::reads_memory, exec("ld"),
+      doc("data-movement-and-conversion-instructions-ld-global-nc", "d = 32 bytes of global memory that no thread writes while the kernel runs.")),
+  row("ld.global.nc{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.global] {, policy:.u64 @.l2} ;"
+      PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
+      since(8,8), on(sm_100), Effect::reads_memory, exec("ld"),
+      doc("data-movement-and-conversion-instructions-ld-global-nc", "d = 32 bytes of global memory that no thread writes while the kernel runs.")),
+  row("ld.global{.cop}.nc{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.global] {, policy:.u64 @.l2} ;"
+      " .cop = { .ca, .cg, .cs }" PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(3,1), on(sm_32), Effect::reads_memory, exec("ld"), rule("vector_bytes"),
+      doc("data-movement-and-conversion-instructions-ld-global-nc", "d = global memory that no thread writes while the kernel runs.")),
+  row("ld.global.nc.l1{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.global] {, policy:.u64 @.l2} ;"
+      PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(7,4), on(sm_70), Effect::reads_memory, exec("ld"), rule("vector_bytes"),
+      doc("data-movement-and-conversion-instructions-ld-global-nc", "d = global memory that no thread writes while the kernel runs.")),
+  row("st{.weak}{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
+      " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
+      since(8,8), on(sm_100), Effect::writes_memory, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b.")),
+  row("st{.weak}{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
+      " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
+      since(8,8), on(sm_100), Effect::writes_memory, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b.")),
+  row("st{.weak}{.ss}{.cop}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
+      " .ss = { .global } .cop = { .wb, .cg, .cs, .wt }" PTX_L2_HINT " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(1,0), on(sm_10), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b.")),
+  row("st{.weak}{.ss}.l1{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
+      " .ss = { .global }" PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(7,4), on(sm_70), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, kept in cache as told.")),
+  row("st{.weak}.ss{.cop}{.vec}.type  [a:.ss], b:.vec.type+ ;"
+      " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .param::func @8.3 }"
+      " .cop = { .wb, .cg, .cs, .wt } .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
       since(1,0), on(sm_10), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b.")),
   row("st.volatile{.ss}{.vec}.type  [a:.ss], b:.vec.type+ ;"
-      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param }"
-      " .vec = { .v2, .v4 }"
-      " .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
-      since(1,1), on(sm_10), Effect::writes_memory | Effect::volatile_, exec("st"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, written as often as written.")),
-  row("st.sem.scope{.ss}{.l1}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:%.b64 @.l2} ;"
-      " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys }"
-      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
-      " .l1 = { .L1::evict_normal @7.4, .L1::evict_unchanged @7.4, .L1::evict_first @7.4, .L1::evict_last @7.4, .L1::no_allocate @7.4 }"
-      " .l2 = { .L2::cache_hint @7.4 @sm_80 }"
-      " .vec = { .v2, .v4, .v8 @8.8 @sm_100 }"
-      " .type = { .b8, .b16, .b32, .b64, .b128 @8.3, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
+      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 } .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(1,1), on(sm_10), Effect::writes_memory | Effect::volatile_, exec("st"), rule("vector_bytes"),
+      doc("data-movement-and-conversion-instructions-st", "memory at a = b, written as often as written.")),
+  row("st.sem.scope{.ss}{.l1}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
+      " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .global }"
+      PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::writes_memory | Effect::sync, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
-  row("cvta.space.size  d:=.size, a:%.size ;"
+  row("st.sem.scope.ss{.vec}.type  [a:.ss], b:.vec.type+ ;"
+      " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
+      " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      since(6,0), on(sm_70), Effect::writes_memory | Effect::sync, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
+  row("cvta.space.size  d:=.size, a:.size ;"
       " .space = { .const @3.1, .global, .local, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .param @7.7 @sm_70, .param::entry @8.3 @sm_70 }"
       " .size = { .u32, .u64 }",
       since(2,0), on(sm_20), Effect::pure, exec("cvta"), doc("data-movement-and-conversion-instructions-cvta", "the generic address of an address in a space.")),
-  row("cvta.to.space.size  d:=.size, a:%.size ;"
+  row("cvta.to.space.size  d:=.size, a:.size ;"
       " .space = { .const @3.1, .global, .local, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .param @7.7 @sm_70, .param::entry @8.3 @sm_70 }"
       " .size = { .u32, .u64 }",
       since(2,0), on(sm_20), Effect::pure, exec("cvta_to"), doc("data-movement-and-conversion-instructions-cvta", "the address in a space of a generic address.")),
-  row("mapa.shared::cluster.type  d:=.type, a:%.type, b:.u32 ; .type = { .u32, .u64 }",
+  row("mapa.shared::cluster.type  d:=.type, a:.type, b:.u32 ; .type = { .u32, .u64 }",
       since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),
       doc("data-movement-and-conversion-instructions-mapa", "the address of a shared variable in another CTA of the cluster.")),
 };
 // clang-format on
 
 }  // namespace ptx::isa::table
+
+#undef PTX_MEMORY_TYPES
+#undef PTX_L1_EVICT
+#undef PTX_L2_EVICT
+#undef PTX_L2_HINT
+#undef PTX_PREFETCH

@@ -14,16 +14,19 @@ namespace ptx::isa::table {
 
 // clang-format off
 inline constexpr Row matrix[] = {
-  row("mma.sync.aligned.m16n8k16.row.col.f32.ab.ab2.f32  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:%.x4.f32 ; .ab = { .f16, .bf16 } .ab2 = { .f16, .bf16 }",
-      since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("same_ab"),
-      doc("warp-level-matrix-instructions-mma", "d = a * b + c, a 16x16, b 16x8.")),
-  row("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16  d:=.x2.b32, a:%.x4.b32, b:%.x2.b32, c:%.x2.b32 ;",
+  row("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32  d:=.x4.f32, a:.x4.b32, b:.x2.b32, c:.x4.f32 ;",
       since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-mma", "d = a * b + c, a 16x16, b 16x8.")),
-  row("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:%.x4.f32 ;",
+  row("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32  d:=.x4.f32, a:.x4.b32, b:.x2.b32, c:.x4.f32 ;",
+      since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      doc("warp-level-matrix-instructions-mma", "d = a * b + c, a 16x16, b 16x8.")),
+  row("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16  d:=.x2.b32, a:.x4.b32, b:.x2.b32, c:.x2.b32 ;",
+      since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      doc("warp-level-matrix-instructions-mma", "d = a * b + c, a 16x16, b 16x8.")),
+  row("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32  d:=.x4.f32, a:.x4.b32, b:.x2.b32, c:.x4.f32 ;",
       since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-mma", "d = a * b + c, a 16x8, b 8x8.")),
-  row("mma.sync.aligned.m16n8k32.row.col{.satfinite}.s32.atype.btype.s32  d:=.x4.s32, a:%.x4.b32, b:%.x2.b32, c:%.x4.s32 ;"
+  row("mma.sync.aligned.m16n8k32.row.col{.satfinite}.s32.atype.btype.s32  d:=.x4.s32, a:.x4.b32, b:.x2.b32, c:.x4.s32 ;"
       " .atype = { .s8, .u8 } .btype = { .s8, .u8 }",
       since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-mma", "d = a * b + c, a 16x32, b 32x8.")),
@@ -36,28 +39,51 @@ inline constexpr Row matrix[] = {
   row("wgmma.wait_group.sync.aligned  n:#.u32 ;",
       since(8,0), on(sm_90a), Effect::sync | Effect::may_wait | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-wait-group", "wait until at most n groups are pending.")),
-  row("wgmma.mma_async.sync.aligned.shape.dtype.ab.ab2"
-      "  d:+.wgmma_d.dreg, a:%.b64, b:%.b64, scaleD:!.pred, scaleA:#.s32, scaleB:#.s32, transA:#.s32, transB:#.s32 ;"
-      PTX_WGMMA_SHAPES("k16") " .dtype = { .f32, .f16 } .ab = { .f16, .bf16 } .ab2 = { .f16, .bf16 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("same_ab"),
+  row("wgmma.mma_async.sync.aligned.shape.dtype.f16.f16"
+      "  d:+.wgmma_d.dreg, a:.u64, b:.u64, scaleD:!.pred, scaleA:#.s32, scaleB:#.s32, transA:#.s32, transB:#.s32 ;"
+      PTX_WGMMA_SHAPES("k16") " .dtype = { .f32, .f16 }",
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d, both from shared memory.")),
-  row("wgmma.mma_async.sync.aligned.shape.dtype.ab.ab2"
-      "  d:+.wgmma_d.dreg, a:%.x4.b32, b:%.b64, scaleD:!.pred, scaleA:#.s32, scaleB:#.s32, transB:#.s32 ;"
-      PTX_WGMMA_SHAPES("k16") " .dtype = { .f32, .f16 } .ab = { .f16, .bf16 } .ab2 = { .f16, .bf16 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("same_ab"),
+  row("wgmma.mma_async.sync.aligned.shape.dtype.f16.f16"
+      "  d:+.wgmma_d.dreg, a:.x4.b32, b:.u64, scaleD:!.pred, scaleA:#.s32, scaleB:#.s32, transB:#.s32 ;"
+      PTX_WGMMA_SHAPES("k16") " .dtype = { .f32, .f16 }",
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d, a from registers.")),
-  row("tcgen05.mma.cta_group.kind{.ashift}{.collector}"
-      "  [d:.tmem], a:%.b64, b:%.b64, idesc:%.b32 {, disable:%.disable.b32}, enable:!.pred {, scale:#.u32} ;"
-      " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::tf32, .kind::f16, .kind::i8 @sm_100a|sm_101a|sm_110a, .kind::f8f6f4 }"
-      " .ashift = { .ashift } .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
+  row("wgmma.mma_async.sync.aligned.shape.dtype.bf16.bf16"
+      "  d:+.wgmma_d.dreg, a:.u64, b:.u64, scaleD:!.pred, scaleA:#.s32, scaleB:#.s32, transA:#.s32, transB:#.s32 ;"
+      PTX_WGMMA_SHAPES("k16") " .dtype = { .f32 }",
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d, both from shared memory.")),
+  row("wgmma.mma_async.sync.aligned.shape.dtype.bf16.bf16"
+      "  d:+.wgmma_d.dreg, a:.x4.b32, b:.u64, scaleD:!.pred, scaleA:#.s32, scaleB:#.s32, transB:#.s32 ;"
+      PTX_WGMMA_SHAPES("k16") " .dtype = { .f32 }",
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d, a from registers.")),
+  // Where the row with the scale and the one without spell the same, the operands decide.
+  row("tcgen05.mma.cta_group.kind{.collector}  [d:.tmem], a:.u64, b:.u64, idesc:.u32 {, disable:.disable.u32}, enable:!.pred ;"
+      " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8 @sm_100a|sm_101a|sm_110a } .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
       since(8,6), on(sm_100f, sm_101f, sm_110f, sm_100a, sm_101a), Effect::async, not_executed("the executor has no tensor memory yet"),
-      doc("tcgen05-instructions-tcgen05-mma", "d = a * b + d, d in tensor memory, a and b in shared memory.")),
-  row("tcgen05.mma.cta_group.kind{.ashift}{.collector}"
-      "  [d:.tmem], [a:.tmem], b:%.b64, idesc:%.b32 {, disable:%.disable.b32}, enable:!.pred {, scale:#.u32} ;"
-      " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::tf32, .kind::f16, .kind::i8 @sm_100a|sm_101a|sm_110a, .kind::f8f6f4 }"
-      " .ashift = { .ashift } .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
+      doc("tcgen05-mma-instructions-mma", "d = a * b + d, d in tensor memory, a and b in shared memory.")),
+  row("tcgen05.mma.cta_group.kind{.collector}  [d:.tmem], a:.u64, b:.u64, idesc:.u32 {, disable:.disable.u32}, enable:!.pred, scale:#.u32 ;"
+      " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::f16, .kind::tf32 } .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
+      since(8,6), on(sm_100f, sm_100a), Effect::async, not_executed("the executor has no tensor memory yet"),
+      doc("tcgen05-mma-instructions-mma", "d = a * b + d, d in tensor memory, a and b in shared memory and scaled by 2^-scale.")),
+  row("tcgen05.mma.cta_group.kind{.collector}  [d:.tmem], [a:.tmem], b:.u64, idesc:.u32 {, disable:.disable.u32}, enable:!.pred ;"
+      " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8 @sm_100a|sm_101a|sm_110a } .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
       since(8,6), on(sm_100f, sm_101f, sm_110f, sm_100a, sm_101a), Effect::async, not_executed("the executor has no tensor memory yet"),
-      doc("tcgen05-instructions-tcgen05-mma", "d = a * b + d, d and a in tensor memory, b in shared memory.")),
+      doc("tcgen05-mma-instructions-mma", "d = a * b + d, d and a in tensor memory, b in shared memory.")),
+  row("tcgen05.mma.cta_group.kind{.collector}  [d:.tmem], [a:.tmem], b:.u64, idesc:.u32 {, disable:.disable.u32}, enable:!.pred, scale:#.u32 ;"
+      " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::f16, .kind::tf32 } .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
+      since(8,6), on(sm_100f, sm_100a), Effect::async, not_executed("the executor has no tensor memory yet"),
+      doc("tcgen05-mma-instructions-mma", "d = a * b + d, d and a in tensor memory, b in shared memory and scaled by 2^-scale.")),
+  row("tcgen05.mma.cta_group.kind.ashift{.collector}  [d:.tmem], [a:.tmem], b:.u64, idesc:.u32 {, disable:.disable.u32}, enable:!.pred ;"
+      " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8 @sm_100a|sm_101a|sm_110a } .collector = { .collector::a::lastuse, .collector::a::discard }",
+      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_100a, sm_101a), Effect::async, not_executed("the executor has no tensor memory yet"),
+      doc("tcgen05-mma-instructions-mma", "d = a * b + d, the rows of a one lower, d and a in tensor memory.")),
+  row("tcgen05.mma.cta_group.kind.ashift{.collector}  [d:.tmem], [a:.tmem], b:.u64, idesc:.u32 {, disable:.disable.u32}, enable:!.pred, scale:#.u32 ;"
+      " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::f16, .kind::tf32 } .collector = { .collector::a::lastuse, .collector::a::discard }",
+      since(8,6), on(sm_100f, sm_100a), Effect::async, not_executed("the executor has no tensor memory yet"),
+      doc("tcgen05-mma-instructions-mma", "d = a * b + d, the rows of a one lower, d and a in tensor memory and scaled by 2^-scale.")),
 };
 // clang-format on
 

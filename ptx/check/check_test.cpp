@@ -1,0 +1,165 @@
+#include "ptx/check/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ptx/check/declarations.hpp"
+#include "ptx/check/names.hpp"
+#include "ptx/check/rules.hpp"
+#include "tests/support/script.hpp"
+
+namespace ptx::check {
+namespace {
+
+using testing::Script;
+
+TEST(Accept, TakesACleanModuleAndKeepsItsWarnings) {
+  const auto accepted = accept(Script::module({"mov.u16 %rs0, 65536", "ret"}));
+  ASSERT_TRUE(accepted) << render(accepted.error());
+  ASSERT_EQ(accepted->warnings().size(), 1u);
+  EXPECT_EQ(accepted->warnings()[0].kind, Kind::immediate_range);
+  EXPECT_EQ(accepted->warnings()[0].severity, Severity::warning);
+  EXPECT_EQ(accepted->module().functions.size(), 1u);
+  const std::shared_ptr<const ir::Module> shared = accepted->share();
+  EXPECT_EQ(shared.get(), &accepted->module());
+}
+
+TEST(Accept, GivesTheFirstErrorAndTheOthersAsNotes) {
+  std::vector<std::string> lines = {"mov.u16 %rs0, 65536", "add.f32 %f0, %f1, %rd0"};
+  for (int i = 0; i < 10; ++i) lines.push_back(cat("bra L", i));
+  const auto refused = accept(Script::module(lines, "k.py", 1));
+  ASSERT_FALSE(refused);
+  const Diagnostic& error = refused.error();
+  EXPECT_EQ(error.kind, Kind::operand_mismatch) << "a warning before it must not come first";
+  EXPECT_EQ(to_string(error.where), "k.py:2");
+  std::size_t also = 0;
+  for (const std::string& note : error.notes) also += note.starts_with("also: ");
+  EXPECT_EQ(also, 8u);
+  EXPECT_EQ(error.notes.back(), "and 2 more errors");
+}
+
+TEST(Check, ShowsTheInstructionThePlaceAndTheManual) {
+  const Diagnostics found = check(Script::module(
+      {".target sm_90a", ".version 8.6", "", "tcgen05.mma.cta_group::1.kind::f16 [%r4], %rd8, %rd9, %r7, %p1", "ret"}, "gemm.cpp",
+      85));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(render(found[0]),
+            "error: `tcgen05.mma` needs `sm_100f`, `sm_100a`, `sm_101f`, `sm_101a` or `sm_110f`; this kernel targets `sm_90a`  "
+            "[target_lacks]\n"
+            "  --> gemm.cpp:88\n"
+            "  = ptx: tcgen05.mma.cta_group::1.kind::f16 [%r4], %rd8, %rd9, %r7, %p1;\n"
+            "  = manual: #tcgen05-instructions-tcgen05-mma");
+}
+
+TEST(Check, FindsTheSameInASecondInstructionOfTheSameKind) {
+  // A signature is remembered only when it is clean: the second mistake is reported as the first was.
+  const Diagnostics found =
+      check(Script::module({"add.f32 %f0, %f1, %rd0", "add.f32 %f2, %f3, %rd1", "add.f32 %f2, %f3, %f1", "ret"}));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_NE(found[1].message.find("`%rd1`"), std::string::npos) << found[1].message;
+}
+
+TEST(Check, TellsIntegersOfDifferentWidthApart) {
+  // 255 and 65535 are clean in .u16, 65536 is cut: one signature for all three would lose the warning.
+  const Diagnostics found = check(Script::module({"mov.u16 %rs0, 255", "mov.u16 %rs0, 65535", "mov.u16 %rs0, 65536",
+                                                  "mov.u16 %rs0, -32768", "mov.u16 %rs0, -32769", "mov.u16 %rs0, 0", "ret"},
+                                                 "k", 1));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].where.line, 3u);
+  EXPECT_EQ(found[1].where.line, 5u);
+}
+
+TEST(Check, ReportsARegisterThatAnInnerOneHides) {
+  // Not to be had from text: inside the block, `%x` is the block's. An IR that means the outer one would print as something else.
+  ir::Module module = Script::module({".reg .b32 %x", "{", ".reg .b32 %x", "mov.b32 %x, 1", "}", "ret"}, "k", 1);
+  ir::Function& f = module.functions[0];
+  ASSERT_EQ(f.regs.size(), 1u);
+  f.regs[0].decl = ir::RegDeclId(0);
+  const Diagnostics found = check(module);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Kind::duplicate_symbol);
+  EXPECT_EQ(found[0].where.line, 4u);
+}
+
+TEST(Check, ReportsALabelThatAnInnerOneHides) {
+  ir::Module module = Script::module({"L:", "{", "M:", "@%p0 bra L", "}", "ret"}, "k", 1);
+  ir::Function& f = module.functions[0];
+  for (ir::Label& label : f.labels) label.name = module.intern("L");
+  const Diagnostics found = check(module);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, Kind::duplicate_label);
+  EXPECT_EQ(found[0].where.line, 4u);
+}
+
+TEST(Names, ResolveFromTheInnermostScopeOutwards) {
+  ir::Module module;
+  Names names(module);
+  const ir::StringId x = module.intern("x");
+  names.open();
+  EXPECT_EQ(names.find(x), nullptr);
+  EXPECT_FALSE(names.declare({.meaning = Meaning::variable, .name = x, .index = 1}));
+  names.open();
+  EXPECT_EQ(names.find(x)->index, 1u);
+  EXPECT_EQ(names.find_innermost(x), nullptr);
+  EXPECT_FALSE(names.declare({.meaning = Meaning::variable, .name = x, .index = 2})) << "an inner scope may hide";
+  EXPECT_EQ(names.find(x)->index, 2u);
+  EXPECT_TRUE(names.declare({.meaning = Meaning::reg, .name = x, .index = 3})) << "one scope has a name once";
+  names.close();
+  EXPECT_EQ(names.find(x)->index, 1u);
+  names.close();
+  EXPECT_EQ(names.find(x), nullptr);
+}
+
+TEST(Names, KnowTheMembersOfAFamily) {
+  ir::Module module;
+  Names names(module);
+  const auto family = [&](std::string_view base, std::uint32_t count) {
+    return Entity{.meaning = Meaning::reg, .family = true, .count = count, .name = module.intern(base)};
+  };
+  const auto single = [&](std::string_view name) { return Entity{.meaning = Meaning::reg, .name = module.intern(name)}; };
+  names.open();
+  EXPECT_FALSE(names.declare(family("%r", 20)));
+  EXPECT_TRUE(names.declare(single("%r19")));
+  EXPECT_FALSE(names.declare(single("%r20")));
+  EXPECT_TRUE(names.declare(single("%r03"))) << "ptxas reads the digits as a number";
+  EXPECT_FALSE(names.declare(single("%rx1")));
+  EXPECT_TRUE(names.declare(family("%r", 2)));
+  EXPECT_TRUE(names.declare(family("%r1", 5))) << "%r10 to %r14 would be in both";
+  EXPECT_FALSE(names.declare(family("%r3", 5))) << "%r30 is not in %r<20>";
+  EXPECT_FALSE(names.declare(single("q7")));
+  EXPECT_TRUE(names.declare(family("q", 8)));
+}
+
+TEST(Names, AreIdentifiers) {
+  for (const std::string_view good : {"x", "X1", "_a", "$_else_3", "%r1", "a$b", "mov"}) EXPECT_TRUE(is_identifier(good)) << good;
+  for (const std::string_view bad : {"", "_", "%", "$", "1x", "a-b", "a b", "a.b"}) EXPECT_FALSE(is_identifier(bad)) << bad;
+}
+
+TEST(SharedMemory, LimitsAreThoseOfPtxas) {
+  EXPECT_EQ(static_shared_limit(sm_80), 0xc000u);
+  EXPECT_EQ(static_shared_limit(sm_90), 0xc000u);
+  EXPECT_EQ(static_shared_limit(sm_90a), 0x38c00u);
+  EXPECT_EQ(static_shared_limit(sm_100f), 0xc000u);
+  EXPECT_EQ(static_shared_limit(sm_103a), 0x38c00u);
+  EXPECT_EQ(static_shared_limit(sm_120a), 0x18c00u);
+}
+
+TEST(RulesTest, EveryRowsRuleIsThere) {
+  std::size_t with_rule = 0;
+  for (const isa::Row& row : isa::rows()) {
+    if (row.rule.empty()) continue;
+    ++with_rule;
+    EXPECT_NE(find_rule(row.rule), nullptr) << "the row `" << row.form << "` names the rule " << row.rule;
+  }
+  EXPECT_GT(with_rule, 0u);
+  EXPECT_EQ(find_rule("no_such_rule"), nullptr);
+}
+
+TEST(RulesTest, InstructionsAreNamedWithoutWhatVaries) {
+  std::vector<std::string> names;
+  for (const isa::Form& form : isa::forms()) names.push_back(short_name(form));
+  for (const std::string_view wanted : {"fma", "ld", "tcgen05.mma", "cp.async.bulk.tensor", "wgmma.mma_async.sync.aligned"})
+    EXPECT_NE(std::find(names.begin(), names.end(), wanted), names.end()) << wanted;
+}
+
+}  // namespace
+}  // namespace ptx::check

@@ -1,0 +1,293 @@
+#include "ptx/check/instructions.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "ptx/check/rules.hpp"
+
+namespace ptx::check {
+namespace {
+
+using ir::OperandKind;
+
+ir::StringId string_of(const ir::Operand& operand) {
+  ir::StringId id;
+  id.index = operand.payload;
+  return id;
+}
+
+bool is_offset(std::int64_t value) {
+  return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
+}
+
+// "`sm_90` or newer" for a base target, which every later one includes; a list for family and exact targets, which none includes.
+std::string needed(isa::TargetSet set) {
+  for (std::size_t i = 0; i < isa::target_count; ++i)
+    if (const auto target = static_cast<Target>(i); set == isa::node(target) && isa::info(target).variant == ' ')
+      return cat('`', isa::name(target), "` or newer");
+  return isa::list_targets(set);
+}
+
+// A target of the set that differs from `target` in its suffix alone, sm_90a for sm_90.
+std::string_view variant_in(isa::TargetSet set, Target target) {
+  for (std::size_t i = 0; i < isa::target_count; ++i)
+    if (const auto other = static_cast<Target>(i);
+        (set & isa::node(other)) != 0 && isa::info(other).base == isa::info(target).base)
+      return isa::name(other);
+  return {};
+}
+
+}  // namespace
+
+void Instructions::enter(const ir::Function& function, Labels& labels) {
+  function_ = &function;
+  labels_ = &labels;
+  scoped_registers_ =
+      std::any_of(function.reg_decls.begin(), function.reg_decls.end(), [](const ir::RegDecl& d) { return d.block_local; });
+}
+
+void Instructions::check(const ir::Inst& inst, std::uint32_t block) {
+  if (inst.guard_id().valid()) guard(inst);
+  key_.clear();
+  key_.append(reinterpret_cast<const char*>(&inst.form), sizeof inst.form);
+  key_.append(reinterpret_cast<const char*>(inst.choices.data()), inst.choices.size());
+  const bool exact = !isa::form(inst.form).row->rule.empty();
+  for (const ir::Operand& operand : function_->operands_of(inst)) sign(inst, operand, block, exact);
+  if (!clean_.contains(std::string_view(key_))) explain(inst);
+}
+
+void Instructions::guard(const ir::Inst& inst) {
+  if (scoped_registers_) use(inst, inst.guard_id());
+  const Type type = function_->reg(inst.guard_id()).type;
+  if (type == Type::pred) return;
+  const ir::Module& module = report_.module();
+  report_
+      .error(*function_, inst, Kind::bad_guard,
+             cat("the guard `", module.reg_name(*function_, inst.guard_id()), "` is a .", isa::name(type),
+                 " register; what fits is a predicate"))
+      .note("hint: `setp.ne` compares a value with 0 and writes a predicate");
+}
+
+void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_t block, bool exact) {
+  key_ += static_cast<char>(static_cast<unsigned>(o.kind) | (o.negated ? 0x20u : 0u) | (o.piped ? 0x40u : 0u));
+  switch (o.kind) {
+    case OperandKind::reg:
+      key_ += static_cast<char>(function_->regs[o.payload].type);
+      if (scoped_registers_) use(inst, ir::RegId(o.payload));
+      break;
+    case OperandKind::special:
+      key_.append(reinterpret_cast<const char*>(&o.payload), sizeof o.payload);
+      break;
+    case OperandKind::integer:
+      sign_integer(function_->integer(o), exact);
+      break;
+    case OperandKind::symbol:
+      sign_symbol(inst, string_of(o));
+      break;
+    case OperandKind::label:
+      labels_->use(inst, ir::LabelId(o.payload), block);
+      break;
+    case OperandKind::vector:
+    case OperandKind::address:
+    case OperandKind::tensor: {
+      const std::span<const ir::Operand> parts = function_->parts(o);
+      key_ += static_cast<char>(parts.size());
+      for (const ir::Operand& part : parts) sign(inst, part, block, exact && o.kind == OperandKind::vector);
+      break;
+    }
+    case OperandKind::floating:
+    case OperandKind::sink:
+    case OperandKind::text:
+      break;
+  }
+}
+
+// Of an integer only its width decides, unless a rule looks at the value.
+void Instructions::sign_integer(std::int64_t value, bool exact) {
+  if (exact) {
+    key_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return;
+  }
+  const std::uint64_t magnitude = value < 0 ? ~static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+  key_ += static_cast<char>(static_cast<unsigned>(std::bit_width(magnitude)) | (value < 0 ? 0x80u : 0u));
+}
+
+void Instructions::sign_symbol(const ir::Inst& inst, ir::StringId name) {
+  if (const Entity* entity = names_.find(name); entity != nullptr && entity->meaning != Meaning::reg) {
+    key_ += static_cast<char>((function_->is_entry ? 0x80u : 0u) | static_cast<unsigned>(entity->meaning) << 4 |
+                              static_cast<unsigned>(entity->space));
+    return;
+  }
+  key_ += '\xFF';
+  const std::string_view spelled = report_.module().str(name);
+  if (labels_->mentioned_in_raw(spelled)) return;
+  Diagnostic& d = report_.error(*function_, inst, Kind::undefined_symbol,
+                                cat('`', spelled, "` is not declared here: no variable, parameter or function has this name"));
+  if (const std::string near = nearest(spelled, names_.symbols()); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+}
+
+void Instructions::use(const ir::Inst& inst, ir::RegId reg) {
+  const ir::RegDeclId decl_id = function_->reg(reg).decl;
+  const ir::RegDecl& decl = function_->reg_decls[decl_id.index];
+  const Entity* entity = decl.count ? names_.find_family(decl.base) : names_.find(decl.base);
+  if (entity != nullptr && entity->meaning == Meaning::reg && entity->index == decl_id.index) return;
+  const std::string spelled = report_.module().reg_name(*function_, reg);
+  if (entity == nullptr)
+    report_.error(*function_, inst, Kind::undefined_symbol,
+                  cat("the register `", spelled, "` is used outside the block that declares it"));
+  else
+    report_.error(
+        *function_, inst, Kind::duplicate_symbol,
+        cat("the register `", spelled, "` is hidden here by ", describe(report_.module(), *entity), " of an inner block"));
+}
+
+// ---- new signatures -------------------------------------------------------------------------------------------------
+
+void Instructions::explain(const ir::Inst& inst) {
+  const std::size_t before = report_.size();
+  const isa::Form& form = isa::form(inst.form);
+  available(inst, form);
+  parts_.clear();
+  shown_.clear();
+  std::vector<isa::Arg> args;
+  for (const ir::Operand& operand : function_->operands_of(inst)) args.push_back(arg(operand));
+  Expected<isa::Fit> fit = isa::fit(form, inst.choices, args);
+  if (!fit) {
+    report_.add(*function_, inst, std::move(fit).error());
+    return;
+  }
+  if (fit->truncated) {
+    fit->truncated->severity = Severity::warning;
+    fit->truncated->note("hint: ptxas takes the low bits and says nothing");
+    report_.add(*function_, inst, std::move(*fit->truncated));
+  }
+  names_fit(inst, form, *fit);
+  if (const std::string_view name = form.row->rule; !name.empty()) {
+    const ir::Module& module = report_.module();
+    if (const Rule rule = find_rule(name); rule == nullptr)
+      report_.error(*function_, inst, Kind::internal,
+                    cat("the row of `", form.opcode, "` names a rule `", name, "` that check does not have"));
+    else if (auto broken = rule({form, inst.choices, args, module.target, module.version}))
+      report_.add(*function_, inst, std::move(*broken).note(cat("manual: ", isa::manual(form))));
+  }
+  if (report_.size() == before) clean_.insert(key_);
+}
+
+void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
+  const ir::Module& module = report_.module();
+  const auto what = [&](std::string_view modifier) {
+    return modifier.empty() ? cat('`', short_name(form), '`') : cat("`.", modifier, "` of `", short_name(form), '`');
+  };
+  for (const isa::Availability& a : isa::targets_needed(form, inst.choices)) {
+    if (isa::allows(module.target, a.on)) continue;
+    Diagnostic& d =
+        report_.error(*function_, inst, Kind::target_lacks,
+                      cat(what(a.what), " needs ", needed(a.on), "; this kernel targets `", isa::name(module.target), '`'));
+    d.note(cat("manual: ", isa::manual(form)));
+    if (const std::string_view variant = variant_in(a.on, module.target); !variant.empty())
+      d.note(cat("hint: set the kernel's target to `", variant, "`: such features belong to targets with a suffix alone"));
+    if (a.what.empty()) break;  // the modifiers of an instruction that is not there need no word of their own
+  }
+  if (const Version fits = isa::version_needed(form, inst.choices); module.version < fits) {
+    std::string_view newest;  // the modifier that needs it, when the instruction itself is older
+    for (std::size_t i = 0; i < form.slots.size() && form.row->since < fits; ++i)
+      if (inst.choices[i] != 0)
+        if (const isa::Choice& choice = form.slots[i].choices[inst.choices[i] - 1u]; choice.since == fits) newest = choice.word;
+    report_
+        .error(*function_, inst, Kind::version_lacks,
+               cat(what(newest), " needs PTX ", to_string(fits), "; this module says `.version ", to_string(module.version), '`'))
+        .note(cat("manual: ", isa::manual(form)))
+        .note(cat("hint: `.version ", to_string(std::max(fits, isa::info(module.target).since)), "` has it"));
+  }
+  for (const ir::Operand& operand : function_->operands_of(inst))
+    if (operand.kind == OperandKind::special) special_available(inst, operand);
+}
+
+void Instructions::special_available(const ir::Inst& inst, const ir::Operand& operand) {
+  const ir::Module& module = report_.module();
+  const isa::Special& special = isa::specials()[operand.payload];
+  if (!isa::allows(module.target, special.on))
+    report_.error(
+        *function_, inst, Kind::target_lacks,
+        cat('`', special.name, "` needs ", needed(special.on), "; this kernel targets `", isa::name(module.target), '`'));
+  if (module.version < special.since)
+    report_
+        .error(*function_, inst, Kind::version_lacks,
+               cat('`', special.name, "` needs PTX ", to_string(special.since), "; this module says `.version ",
+                   to_string(module.version), '`'))
+        .note(cat("hint: `.version ", to_string(std::max(special.since, isa::info(module.target).since)), "` has it"));
+}
+
+// The table knows that a name or an address stands here; what the name means is known only here.
+void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Fit& fit) {
+  const std::span<const ir::Operand> operands = function_->operands_of(inst);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const ir::Operand& o = operands[i];
+    const isa::OperandSpec& spec = form.operands[fit.operand_of[i]];
+    if (spec.role == isa::Role::address) address_fits(inst, form, spec, o);
+    if (spec.role == isa::Role::symbol && o.kind == OperandKind::label)
+      report_.error(*function_, inst, Kind::operand_mismatch,
+                    cat("operand ", i + 1, " `", spec.name, "` of `", short_name(form), "` is the label `",
+                        report_.module().str(function_->labels[o.payload].name), "`, which has no address"));
+    if (spec.role != isa::Role::label || o.kind == OperandKind::label) continue;
+    if (const Entity* entity = names_.find(string_of(o)))
+      report_.error(*function_, inst, Kind::operand_mismatch,
+                    cat("operand ", i + 1, " `", spec.name, "` of `", short_name(form), "` is ",
+                        describe(report_.module(), *entity), "; what fits is a label"));
+  }
+}
+
+void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, const isa::OperandSpec& spec,
+                                const ir::Operand& address) {
+  const std::span<const ir::Operand> parts = function_->parts(address);
+  if (parts.size() == 2 && parts[1].kind == OperandKind::integer && !is_offset(function_->integer(parts[1])))
+    report_
+        .warning(*function_, inst, Kind::immediate_range,
+                 cat("the offset ", function_->integer(parts[1]), " is outside the 32 signed bits that an address holds"))
+        .note("hint: add it to the register; ptxas says nothing");
+  if (parts[0].kind != OperandKind::symbol) return;
+  const Entity* entity = names_.find(string_of(parts[0]));
+  if (entity == nullptr) return;  // reported while signing
+  const std::string_view wanted = form.space(spec, inst.choices);
+  const ir::StateSpace space = entity->meaning == Meaning::parameter ? ir::StateSpace::param : entity->space;
+  const auto is = [&](ir::StateSpace s) { return entity->meaning != Meaning::function && space == s; };
+  bool fits = wanted.starts_with(name(space)) && is(space);  // .shared::cta and .param::entry are parts of their space
+  if (wanted.empty()) fits = is(ir::StateSpace::global) || is(ir::StateSpace::shared) || is(ir::StateSpace::local);
+  if (!fits) {
+    Diagnostic& d = report_.error(
+        *function_, inst, Kind::operand_mismatch,
+        cat('`', isa::spell(form, inst.choices), "` takes ",
+            wanted.empty() ? "a generic address" : cat("an address in .", wanted), "; ", describe(report_.module(), *entity),
+            " is not in ", wanted.empty() ? "a space that has one" : "that space"));
+    if (is(ir::StateSpace::param)) d.note("hint: `ld.param` reads a parameter");
+    d.note(cat("manual: ", isa::manual(form)));
+  } else if (entity->meaning == Meaning::parameter && function_->is_entry && form.row->effects.has(isa::Effect::writes_memory)) {
+    report_.error(*function_, inst, Kind::operand_mismatch,
+                  cat(describe(report_.module(), *entity), " of an entry can be read alone"));
+  }
+}
+
+isa::Arg Instructions::arg(const ir::Operand& operand) {
+  isa::Arg result;
+  if (operand.kind == OperandKind::vector || operand.kind == OperandKind::address || operand.kind == OperandKind::tensor) {
+    std::vector<isa::Arg> elements;
+    for (const ir::Operand& part : function_->parts(operand)) elements.push_back(arg(part));
+    result.kind = operand.kind == OperandKind::vector    ? isa::ArgKind::vector
+                  : operand.kind == OperandKind::address ? isa::ArgKind::address
+                                                         : isa::ArgKind::tensor;
+    result.negated = operand.negated;
+    result.piped = operand.piped;
+    result.elements = parts_.emplace_back(std::move(elements));
+  } else {
+    result = ir::arg_of(report_.module(), *function_, operand, parts_);
+  }
+  if (operand.kind == OperandKind::reg || operand.kind == OperandKind::address || operand.kind == OperandKind::floating) {
+    std::string& text = shown_.emplace_back();
+    ir::spell(report_.module(), *function_, operand, text);
+    result.shown = text;
+  }
+  return result;
+}
+
+}  // namespace ptx::check

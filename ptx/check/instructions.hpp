@@ -1,0 +1,61 @@
+// One instruction: its guard, its operands, its target and version, the names that it uses.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "ptx/check/labels.hpp"
+#include "ptx/check/names.hpp"
+#include "ptx/check/report.hpp"
+
+namespace ptx::check {
+
+/// Kernels say the same few hundred things over and over: once a form with these choices and these kinds of operands was found
+/// clean, it is clean. So an instruction is first boiled down to a signature, everything that decides whether its operands fit,
+/// and looked up.
+class Instructions {
+ public:
+  Instructions(Report& report, const Names& names) : report_(report), names_(names) {}
+
+  /// Checks the instructions of a function from here on.
+  void enter(const ir::Function& function, Labels& labels);
+  void check(const ir::Inst& inst, std::uint32_t block);
+
+ private:
+  void guard(const ir::Inst& inst);
+  // Names are looked up while signing: what they mean here is part of what decides.
+  void sign(const ir::Inst& inst, const ir::Operand& operand, std::uint32_t block, bool exact);
+  void sign_integer(std::int64_t value, bool exact);
+  void sign_symbol(const ir::Inst& inst, ir::StringId name);
+  void use(const ir::Inst& inst, ir::RegId reg);
+
+  // What follows runs once for every signature that is new or not clean.
+  void explain(const ir::Inst& inst);
+  void available(const ir::Inst& inst, const isa::Form& form);
+  void special_available(const ir::Inst& inst, const ir::Operand& operand);
+  void names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Fit& fit);
+  void address_fits(const ir::Inst& inst, const isa::Form& form, const isa::OperandSpec& spec, const ir::Operand& address);
+  isa::Arg arg(const ir::Operand& operand);
+
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
+  };
+
+  Report& report_;
+  const Names& names_;
+  const ir::Function* function_ = nullptr;
+  Labels* labels_ = nullptr;
+  bool scoped_registers_ = false;  // some register is declared in a block: uses must be inside it
+  std::string key_;
+  std::unordered_set<std::string, Hash, std::equal_to<>> clean_;
+  std::deque<std::vector<isa::Arg>> parts_;  // keeps what the arguments of explain() point to
+  std::deque<std::string> shown_;
+};
+
+}  // namespace ptx::check

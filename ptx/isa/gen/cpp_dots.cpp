@@ -1,0 +1,186 @@
+// The C++ dots: a struct for each state of the modifier tree. A state carries the words written so far as a template argument; its members lead on
+// through references, so that a compiler instantiates only the dots that are written; a state that a form is whole in has call operators, one for
+// each way in which optional operands may be left out, whose parameters are constrained by the form itself (instruction.hpp).
+#include <bit>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "ptx/isa/gen/gen.hpp"
+#include "ptx/isa/gen/states.hpp"
+
+namespace ptx::isa::gen {
+namespace {
+
+// The syntax line with the operands' types, without the choices: "fma.rnd{.ftz}{.sat}.f32 d:=.f32, a:.f32, b:.f32, c:.f32".
+std::string typed_syntax(const Form& f) {
+  std::string out;
+  for (const char c : f.notation().substr(0, f.notation().find(';')))
+    if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
+  while (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+// A word that two slots could take leaves the reader, and the dots, in doubt about which one is meant.
+void require_unambiguous(const Form& f) {
+  for (std::size_t from = 0; from <= f.slots.size(); ++from) {
+    std::set<std::string_view> seen;
+    for (std::size_t k = from; k < f.slots.size(); ++k) {
+      for (const Choice& choice : f.slots[k].choices)
+        if (!seen.insert(choice.word).second) throw std::runtime_error(cat("two slots of `", f.notation(), "` take `.", choice.word, '`'));
+      if (!f.slots[k].optional) break;
+    }
+  }
+}
+
+class CppDots {
+ public:
+  std::string write() {
+    std::string texts;
+    for (const Form& f : forms()) {
+      require_unambiguous(f);
+      texts += cat("template <> inline constexpr std::string_view form_text<", f.id, "> = \"", f.notation(), "\";\n");
+      for (const FormSlot& slot : f.slots)
+        for (const Choice& choice : slot.choices) number_of(choice.word);
+    }
+    for (const auto& [word, number] : words_) texts += cat("template <> inline constexpr std::string_view word_text<", number, "> = \"", word, "\";\n");
+
+    std::map<std::string_view, State> by_opcode;
+    for (const Form& f : forms()) by_opcode[f.opcode].push_back({f.id, 0});
+    std::string root = "template <Words W>\nstruct Root {\n";
+    for (const auto& [opcode, state] : by_opcode) {
+      const Form& first = form(state.front().form);
+      root += cat("  /// `", opcode, "`: ", first.row->doc, " Manual: ", manual(first), '\n', member(identifier(opcode), name_of(state, identifier(opcode)), "W"));
+    }
+    root += "};\n";
+    return cat("// Written by isagen from ptx/isa/table: the dots `ptx::inst`, every PTX instruction in PTX's own spelling, and the special registers.\n"
+               "#pragma once\n\n#include \"ptx/write/instruction.hpp\"\n\nnamespace ptx {\nnamespace dots {\n\n",
+               texts, '\n', declarations_, '\n', definitions_, root,
+               "\n}  // namespace dots\n\n"
+               "/// `k << inst.<opcode>.<modifier>…(operands)` writes one instruction.\n"
+               "inline constexpr dots::Root<dots::Words{}> inst{};\n\n",
+               special_registers(), "\n}  // namespace ptx\n");
+  }
+
+ private:
+  std::size_t number_of(std::string_view word) { return words_.emplace(word, words_.size() + 1).first->second; }
+
+  static std::string member(std::string_view name, std::string_view type, std::string_view words) {
+    const std::string whole = cat(type, '<', words, '>');
+    return cat("  static inline const ", whole, "& ", name, " = node<", whole, ">;\n");
+  }
+
+  // The struct of a state, written when first asked for. It is called after the first spelling that leads to it.
+  const std::string& name_of(const State& state, const std::string& spelling) {
+    if (const auto it = names_.find(state); it != names_.end()) return it->second;
+    std::string name = cat("after_", spelling);
+    while (!taken_.insert(name).second) name += '_';
+    const std::string& kept = names_[state] = name;
+    declarations_ += cat("template <Words W> struct ", name, ";\n");
+    std::string body;
+    for (const Next& next : next_of(state)) {
+      const std::string id = identifier(next.word);
+      if (const std::string needs = availability(next.choice->since, next.choice->on); !needs.empty()) body += cat("  /// Needs ", needs, ".\n");
+      body += member(id, name_of(next.state, cat(spelling, '_', id)), cat("W.then(", number_of(next.word), ')'));
+    }
+    std::string whole_forms;
+    for (const Place& place : state)
+      if (is_complete(place)) {
+        body += calls(form(place.form));
+        whole_forms += cat(whole_forms.empty() ? "" : "  or  ", typed_syntax(form(place.form)));
+      }
+    const std::string complaint = whole_forms.empty() ? cat("a modifier is missing; what may come next is ", required_next(state)) : cat("operands do not fit  ", whole_forms);
+    body += cat("  template <class... X> Inst operator()(const X&...) const { static_assert(never<X...>, \"", complaint, "\"); return Inst({}, {}, Operands(0, 0), {}); }\n");
+    definitions_ += cat("template <Words W>\nstruct ", name, " {\n", body, "};\n");
+    return kept;
+  }
+
+  // The words that one of the missing modifiers may be.
+  static std::string required_next(const State& state) {
+    std::vector<std::string> words;
+    for (const Place& place : state) {
+      const auto& slots = form(place.form).slots;
+      for (std::size_t k = place.next_slot; k < slots.size(); ++k)
+        if (!slots[k].optional) {
+          for (const Choice& choice : slots[k].choices)
+            if (const std::string dotted = cat('.', choice.word); std::find(words.begin(), words.end(), dotted) == words.end()) words.push_back(dotted);
+          break;
+        }
+    }
+    std::string list = list_choices(words);
+    std::erase(list, '`');
+    return list;
+  }
+
+  // The call operators of a form: one for each choice of the operands that need not be there.
+  static std::string calls(const Form& f) {
+    const std::string doc =
+        cat("  /// `", f.syntax(), "`: ", f.row->doc, '\n', "  /// ", availability(f.row->since, f.row->on), ". Manual: ", manual(f), '\n');
+    unsigned conditional = 0, optional = 0;
+    for (std::size_t i = 0; i < f.operands.size(); ++i) {
+      if (f.operands[i].conditional) conditional |= 1u << i;
+      if (f.operands[i].optional) optional |= 1u << i;
+    }
+    std::string out;
+    const unsigned may_lack = conditional | optional;
+    for (unsigned lacks = 0;; lacks = (lacks - may_lack) & may_lack) {  // every subset of may_lack
+      std::vector<std::string> parameters, arguments;
+      for (unsigned i = 0; i < f.operands.size(); ++i) {
+        if ((lacks >> i & 1) != 0) continue;
+        const std::string name = cat(identifier(f.operands[i].name), f.operands[i].name == "at" ? "_" : "");
+        if (f.operands[i].piped) {
+          arguments.back() += cat('_', name);
+          parameters.back() = cat("const Piped<", f.id, ", W, ", i - 1, ", ", i, "> auto& ", arguments.back());
+        } else {
+          arguments.push_back(name);
+          parameters.push_back(cat("const Operand<", f.id, ", W, ", i, "> auto& ", name));
+        }
+      }
+      std::string head, call = cat("make<", f.id, ", W>(at");
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        head += cat(parameters[i], ", ");
+        call += cat(", ", arguments[i]);
+      }
+      out += cat(lacks == 0 ? doc : "  /// The same without operands that may be left out.\n", "  Inst operator()(", head, "Where at = Where::current()) const");
+      if (conditional != 0) out += cat(" requires With<", f.id, ", W, ", conditional & ~lacks, "u>");
+      out += cat(" { return ", call, "); }\n");
+      if (lacks == may_lack) break;
+    }
+    return out;
+  }
+
+  // `tid_x`, and `special.tid.x()`.
+  static std::string special_registers() {
+    std::string constants;
+    std::map<std::string, std::string> groups;
+    for (SpecialId id = 0; id < specials().size(); ++id) {
+      const Special& s = specials()[id];
+      const std::string_view path = s.name.substr(1);
+      const std::size_t dot = path.find('.');
+      std::string flat(path);
+      if (dot != std::string_view::npos) flat[dot] = '_';
+      const std::string type = cat("Special<Type::", name(s.type), '>');
+      const std::string doc = cat('`', s.name, "`: ", s.doc, ". ", availability(s.since, s.on), '.');
+      constants += cat("/// ", doc, "\ninline constexpr ", type, ' ', flat, '{', id, "};\n");
+      const std::string group(dot == std::string_view::npos ? std::string_view() : path.substr(0, dot));
+      groups[group] += cat(group.empty() ? "  " : "    ", "/// ", doc, '\n', group.empty() ? "  " : "    ", "[[nodiscard]] constexpr ", type, ' ',
+                           group.empty() ? path : path.substr(dot + 1), "() const { return {", id, "}; }\n");
+    }
+    std::string tree;
+    for (const auto& [group, members] : groups) tree += group.empty() ? members : cat("  struct {\n", members, "  } ", group, ";\n");
+    return cat(constants, "\n/// The special registers as Python spells them: `special.tid.x()`.\nstruct SpecialRegisters {\n", tree,
+               "};\ninline constexpr SpecialRegisters special{};\n");
+  }
+
+  std::map<std::string, std::size_t, std::less<>> words_;
+  std::map<State, std::string> names_;
+  std::set<std::string> taken_;
+  std::string declarations_, definitions_;
+};
+
+}  // namespace
+
+std::string generate_cpp_dots() { return CppDots().write(); }
+
+}  // namespace ptx::isa::gen

@@ -1,0 +1,195 @@
+#include "ptx/launch/image.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <thread>
+
+#include "tests/launch/twice.hpp"
+
+// Counts this thread's heap allocations, for the promise that a launch makes none.
+namespace {
+thread_local std::size_t allocations = 0;
+}
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace ptx::launch {
+namespace {
+
+// -- on the host --------------------------------------------------------------------------------------------------------------------
+
+class ImageTest : public testing::Test {
+ protected:
+  ImageTest() { std::iota(x.begin(), x.end(), 1.0f); }
+  std::shared_ptr<const KernelImage> image = twice_image();
+  std::vector<float> x = std::vector<float>(32), y = std::vector<float>(32);
+};
+
+TEST_F(ImageTest, runs_on_the_executor) {
+  void* const pointers[] = {x.data(), y.data()};
+  const std::size_t bytes[] = {128, 128};
+  const auto report = image->launch(default_cpu(), pointers, bytes);
+  ASSERT_TRUE(report) << render(report.error());
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(y[i], 2 * x[i]);
+  EXPECT_EQ(report->ctas, 1u);
+}
+
+TEST_F(ImageTest, reports_an_access_outside_a_tensor_by_its_name) {
+  void* const pointers[] = {x.data(), y.data()};
+  const std::size_t bytes[] = {128, 124};
+  const auto report = image->launch(default_cpu(), pointers, bytes);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, Kind::out_of_bounds);
+  EXPECT_TRUE(says(report.error(), "Y")) << render(report.error());
+}
+
+TEST_F(ImageTest, refuses_another_number_of_tensors) {
+  void* const pointers[] = {x.data()};
+  const std::size_t bytes[] = {128};
+  EXPECT_EQ(image->launch(default_cpu(), pointers, bytes).error().kind, Kind::argument_count);
+}
+
+TEST_F(ImageTest, a_program_is_decoded_once) {
+  std::vector<std::thread> threads;
+  std::array<std::shared_ptr<const vgpu::Program>, 4> programs;
+  for (auto& program : programs) threads.emplace_back([&] { program = image->program().value(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& program : programs) EXPECT_EQ(program, programs[0]);
+}
+
+TEST_F(ImageTest, is_named_by_text_and_launch) {
+  const auto again = twice_image();
+  EXPECT_EQ(image->key(), again->key());
+  EXPECT_EQ(image->key(), Sha256().add(image->text()).add(image->meta()).finish());
+  EXPECT_NE(image->key(), twice_image(64)->key());
+  EXPECT_GT(image->handle(), 0);
+}
+
+TEST_F(ImageTest, text_alone_does_not_run_on_the_executor) {
+  const auto text = KernelImage::from_text(image->text(), image->meta()).value();
+  EXPECT_FALSE(text->has_module());
+  EXPECT_EQ(text->key(), image->key());
+  const auto program = text->program();
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().kind, Kind::unknown_kernel);
+  EXPECT_TRUE(says(program.error(), "its text alone runs on a GPU only"));
+}
+
+TEST_F(ImageTest, refuses_what_does_not_fit_the_module) {
+  auto accepted = check::accept(twice_module()).value();
+  auto listing = std::make_shared<const ir::Listing>(text::list(accepted.module()));
+  EXPECT_EQ(KernelImage::make(accepted, listing, LaunchSpec::make("other", {}, 1, 1).value()).error().kind, Kind::unknown_kernel);
+  EXPECT_EQ(KernelImage::make(accepted, listing, LaunchSpec::make("twice", {}, 2, 1).value()).error().kind, Kind::param_layout);
+  EXPECT_EQ(KernelImage::from_text("no PTX", image->meta()).error().kind, Kind::bad_image);
+  EXPECT_EQ(KernelImage::from_text(image->text(), "no record").error().kind, Kind::bad_image);
+}
+
+TEST_F(ImageTest, the_block_must_fit_the_directives) {
+  const auto made = [](const ir::Directive& directive) {
+    ir::Module module = twice_module();
+    module.functions[0].directives.push_back(directive);
+    auto accepted = check::accept(std::move(module)).value();
+    auto listing = std::make_shared<const ir::Listing>(text::list(accepted.module()));
+    return KernelImage::make(accepted, listing, LaunchSpec::make("twice", {.block = {32, 1, 1}}, 1, 1).value());
+  };
+  EXPECT_TRUE(made({"reqntid", {32, 1, 1}}));
+  EXPECT_TRUE(made({"maxntid", {64, 1, 1}}));
+  const auto refused = made({"reqntid", {128, 1, 1}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::launch_config);
+  EXPECT_TRUE(says(refused.error(), "block (32, 1, 1) does not fit the kernel's `.reqntid` (128, 1, 1)"));
+  EXPECT_FALSE(made({"maxntid", {16, 1, 1}}));
+}
+
+// -- on a GPU that is not there -------------------------------------------------------------------------------------------------------
+
+class CudaImageTest : public testing::Test {
+ protected:
+  FakeCuda& fake = fake_driver();
+  static inline int counter = 0;
+  std::shared_ptr<const KernelImage> image = text_image("kernel", {.grid = {16, 1, 1}, .block = {32, 1, 1}, .dynamic_smem_bytes = static_cast<std::uint32_t>(16 * ++counter)});
+  void* const pointers[2] = {reinterpret_cast<void*>(std::uintptr_t{0x1111}), reinterpret_cast<void*>(std::uintptr_t{0x2222})};
+  const cuda::api::Stream stream = reinterpret_cast<cuda::api::Stream>(std::uintptr_t{0x77});
+};
+
+TEST_F(CudaImageTest, launches_with_addresses_geometry_and_stream) {
+  const auto ok = image->launch(Cuda{1, stream}, pointers);
+  ASSERT_TRUE(ok) << render(ok.error());
+  ASSERT_EQ(fake.launches.size(), 1u);
+  const FakeLaunch& seen = fake.launches[0];
+  EXPECT_EQ(seen.context, fake_context(1));
+  EXPECT_EQ(seen.config.stream, stream);
+  EXPECT_EQ(seen.config.grid_x, 16u);
+  EXPECT_EQ(seen.config.block_x, 32u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    void* address = nullptr;
+    std::memcpy(&address, seen.params[i].data(), sizeof address);
+    EXPECT_EQ(address, pointers[i]);
+  }
+}
+
+TEST_F(CudaImageTest, loads_once_and_then_neither_allocates_nor_locks) {
+  ASSERT_TRUE(image->prepare(0));
+  EXPECT_TRUE(image->prepared(0));
+  EXPECT_FALSE(image->prepared(1));
+  fake.calls.clear();
+  ASSERT_TRUE(image->launch(Cuda{0, stream}, pointers));
+  ASSERT_TRUE(image->launch(Cuda{0, stream}, pointers));
+  EXPECT_EQ(fake.count("cuLaunchKernelEx"), 2u);
+  EXPECT_EQ(fake.count("cuLibraryLoadData") + fake.count("cuKernelGetFunction") + fake.count("cuFuncLoad"), 0u);
+  fake.recording = false;
+  const std::size_t before = allocations;
+  ASSERT_TRUE(image->launch(Cuda{0, stream}, pointers));
+  EXPECT_EQ(allocations, before);
+}
+
+TEST_F(CudaImageTest, many_threads_load_it_once) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { EXPECT_TRUE(image->prepare(0)); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(fake.count("cuLibraryLoadData"), 1u);
+}
+
+TEST_F(CudaImageTest, says_which_gpu_is_not_there) {
+  const auto failed = image->launch(Cuda{7, nullptr}, pointers);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().kind, Kind::no_device);
+  EXPECT_FALSE(image->launch(Cuda{-1, nullptr}, pointers));
+  EXPECT_FALSE(image->prepare(cuda::max_devices));
+}
+
+TEST_F(CudaImageTest, refuses_to_load_while_a_graph_is_captured) {
+  fake.capture = cuda::api::CaptureStatus::active;
+  EXPECT_EQ(image->launch(Cuda{0, stream}, pointers).error().kind, Kind::capture_unprepared);
+  fake.capture = cuda::api::CaptureStatus::none;
+  ASSERT_TRUE(image->prepare(0));
+  fake.capture = cuda::api::CaptureStatus::active;
+  EXPECT_TRUE(image->launch(Cuda{0, stream}, pointers));
+}
+
+TEST_F(CudaImageTest, the_compiled_kernel_must_take_what_is_passed) {
+  fake.kernels["kernel"].params = {{0, 8}, {8, 4}};
+  EXPECT_EQ(image->prepare(0).error().kind, Kind::param_layout);
+  fake.kernels["kernel"].params = {{0, 8}, {8, 8}};
+  EXPECT_TRUE(image->prepare(0)) << "a failure is not kept";
+}
+
+TEST_F(CudaImageTest, a_cluster_must_find_room) {
+  const auto clustered = text_image("kernel", {.grid = {16, 1, 1}, .block = {32, 1, 1}, .cluster = {2, 1, 1}});
+  fake.active_clusters = 0;
+  EXPECT_EQ(clustered->prepare(0).error().kind, Kind::launch_config);
+  fake.active_clusters = 1;
+  ASSERT_TRUE(clustered->launch(Cuda{0, nullptr}, pointers));
+  ASSERT_EQ(fake.launches[0].attributes.size(), 1u);
+  EXPECT_EQ(fake.launches[0].attributes[0].value[0], 2u);
+}
+
+}  // namespace
+}  // namespace ptx::launch

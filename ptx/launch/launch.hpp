@@ -1,0 +1,15 @@
+// launch (floor 5): from a checked kernel and tensors to a run, on the executor or on a GPU.
+//     KernelImage   text + LaunchSpec (+ checked IR), named by the hash of its content; loads and decodes itself once
+//     Registry      the process's images by key and handle
+//     Plan          what a user calls: fits tensors to a Signature, specialises, remembers the last call's shapes
+//     ptx::compile  all of it for a C++ program (run.hpp)
+// Knows neither Python nor jax nor torch.
+#pragma once
+
+#include "ptx/launch/image.hpp"
+#include "ptx/launch/plan.hpp"
+#include "ptx/launch/registry.hpp"
+#include "ptx/launch/run.hpp"
+#include "ptx/launch/signature.hpp"
+#include "ptx/launch/spec.hpp"
+#include "ptx/launch/tensor.hpp"

@@ -1,0 +1,63 @@
+#include "ptx/launch/run.hpp"
+
+#include <algorithm>
+
+#include "ptx/text/text.hpp"
+
+namespace ptx {
+
+Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
+  const auto is_entry = [](const ir::Function& function) { return function.is_entry; };
+  if (const auto entries = std::count_if(module.functions.begin(), module.functions.end(), is_entry); entries != 1) {
+    return Unexpected{{.kind = Kind::unknown_kernel, .message = cat("a module with ", entries, " kernels; one is needed to compile it")}};
+  }
+  auto accepted = check::accept(std::move(module));
+  if (!accepted) return Unexpected{std::move(accepted).error()};
+  const ir::Module& checked = accepted->module();
+  const ir::Function& entry = *std::find_if(checked.functions.begin(), checked.functions.end(), is_entry);
+  const std::size_t tensors = entry.params.size() - std::min(entry.params.size(), options.scalars.size());
+  if (tensors < options.outputs) {
+    return Unexpected{{.kind = Kind::param_layout,
+                       .message = cat("kernel `", checked.str(entry.name), "` has ", tensors, " tensor parameters; ", options.outputs, " outputs do not fit")}};
+  }
+  auto spec = launch::LaunchSpec::make(
+      checked, entry,
+      {.grid = options.grid, .block = options.block, .cluster = options.cluster, .dynamic_smem_bytes = options.dynamic_smem_bytes},
+      static_cast<std::uint32_t>(tensors) - options.outputs, options.outputs, options.scalars);
+  if (!spec) return Unexpected{std::move(spec).error()};
+  auto listing = std::make_shared<const ir::Listing>(text::list(checked));
+  auto image = launch::KernelImage::make(std::move(*accepted), std::move(listing), std::move(*spec));
+  if (!image) return Unexpected{std::move(image).error()};
+  return Compiled(std::move(*image));
+}
+
+Expected<void> Compiled::run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const {
+  const launch::LaunchSpec& spec = image_->spec();
+  if (inputs.size() != spec.inputs || outputs.size() != spec.outputs) {
+    return Unexpected{{.kind = Kind::argument_count,
+                       .message = cat("kernel `", spec.entry, "` takes ", spec.inputs, " inputs and ", spec.outputs, " outputs; the call has ",
+                                      inputs.size(), " and ", outputs.size())}};
+  }
+  std::vector<Memory> all(inputs.begin(), inputs.end());
+  all.insert(all.end(), outputs.begin(), outputs.end());
+  const bool on_gpu = std::holds_alternative<launch::Cuda>(place);
+  std::vector<void*> pointers;
+  std::vector<std::size_t> bytes;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].on_gpu != on_gpu) {
+      const bool input = i < inputs.size();
+      return Unexpected{Diagnostic{.kind = Kind::argument_device,
+                                   .message = cat(input ? "input " : "output ", input ? i : i - inputs.size(), " of kernel `", spec.entry, "` is in ",
+                                                  all[i].on_gpu ? "a GPU's memory; the call runs on the CPU" : "host memory; the call runs on a GPU")}
+                            .note(on_gpu ? "hint: copy it to the GPU with `ptx::cuda::DeviceBuffer::copy_of`" : "hint: run it with `ptx::gpu(0)`")};
+    }
+    pointers.push_back(all[i].data);
+    bytes.push_back(all[i].bytes);
+  }
+  if (const auto* gpu = std::get_if<launch::Cuda>(&place)) return image_->launch(*gpu, pointers);
+  auto report = image_->launch(std::get<launch::Cpu>(place), pointers, bytes);
+  if (!report) return Unexpected{std::move(report).error()};
+  return {};
+}
+
+}  // namespace ptx

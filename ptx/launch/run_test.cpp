@@ -1,0 +1,75 @@
+#include "ptx/launch/run.hpp"
+
+#include <array>
+#include <span>
+
+#include "tests/launch/twice.hpp"
+
+namespace ptx {
+namespace {
+
+using launch::fake_driver;
+using launch::says;
+using launch::twice_module;
+
+TEST(Compiled, runs_host_memory_on_the_executor) {
+  const auto kernel = compile(twice_module(), {.block = {32}}).value();
+  const std::vector<float> x(32, 1.5f);
+  std::array<float, 32> y{};
+  const auto ran = kernel.run(cpu(), {x}, {y});
+  ASSERT_TRUE(ran) << render(ran.error());
+  for (const float value : y) EXPECT_EQ(value, 3.0f);
+  EXPECT_TRUE(kernel.run(cpu(), {std::span(x)}, {std::span(y)}));
+  EXPECT_NE(kernel.ptx().find(".entry twice("), std::string::npos);
+}
+
+TEST(Compiled, passes_scalars) {
+  const auto kernel = compile(twice_module(true), {.block = {32}, .scalars = {-3.0}}).value();
+  const std::vector<float> x(32, 2.0f);
+  std::vector<float> y(32);
+  ASSERT_TRUE(kernel.run(cpu(), {x}, {y}));
+  EXPECT_EQ(y[31], -6.0f);
+}
+
+TEST(Compiled, takes_whatever_finishes_into_a_module) {
+  struct Recipe {
+    ir::Module module = twice_module();
+    Expected<ir::Module> finish() && { return std::move(module); }
+  };
+  EXPECT_TRUE(compile(Recipe{}, {.block = {32}}));
+  struct Broken {
+    static Expected<ir::Module> finish() { return Unexpected{{.kind = Kind::undefined_label, .message = "no label"}}; }
+  };
+  EXPECT_EQ(compile(Broken{}, {}).error().kind, Kind::undefined_label);
+}
+
+TEST(Compiled, names_what_does_not_fit) {
+  EXPECT_EQ(compile(ir::Module(), {}).error().kind, Kind::unknown_kernel);
+  EXPECT_EQ(compile(twice_module(), {.outputs = 3}).error().kind, Kind::param_layout);
+  const auto kernel = compile(twice_module(), {.block = {32}}).value();
+  std::vector<float> x(32), y(32);
+  EXPECT_TRUE(says(kernel.run(cpu(), {x, x}, {y}).error(), "kernel `twice` takes 1 inputs and 1 outputs; the call has 2 and 1"));
+  const auto host_on_gpu = kernel.run(gpu(0), {x}, {y});
+  EXPECT_EQ(host_on_gpu.error().kind, Kind::argument_device);
+  EXPECT_TRUE(says(host_on_gpu.error(), "input 0 of kernel `twice` is in host memory; the call runs on a GPU"));
+}
+
+TEST(Compiled, runs_device_buffers_on_a_gpu) {
+  FakeCuda& fake = fake_driver();
+  fake.kernels["twice"].params = {{0, 8}, {8, 8}};
+  const cuda::Device& device = *cuda::device(0).value();
+  auto x = cuda::DeviceBuffer::make(device, 128).value();
+  auto y = cuda::DeviceBuffer::make(device, 128).value();
+  const auto kernel = compile(twice_module(), {.block = {32}}).value();
+  EXPECT_EQ(kernel.run(cpu(), {x}, {y}).error().kind, Kind::argument_device);
+  const auto ran = kernel.run(gpu(0), {x}, {y});
+  ASSERT_TRUE(ran) << render(ran.error());
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.launches[0].config.block_x, 32u);
+  const auto stream = cuda::Stream::make(device).value();
+  ASSERT_TRUE(kernel.run(gpu(0, stream), {x}, {y}));
+  EXPECT_EQ(fake.launches[1].config.stream, stream.handle());
+}
+
+}  // namespace
+}  // namespace ptx

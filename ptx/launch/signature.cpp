@@ -1,0 +1,160 @@
+#include "ptx/launch/signature.hpp"
+
+#include <map>
+
+namespace ptx::launch {
+namespace {
+
+std::string spell(std::span<const std::int64_t> numbers) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < numbers.size(); ++i) text += cat(i == 0 ? "" : ", ", numbers[i]);
+  return text + (numbers.size() == 1 ? ",)" : ")");
+}
+
+std::vector<std::int64_t> row_major(std::span<const std::int64_t> shape) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= std::max<std::int64_t>(shape[i], 1);
+  }
+  return strides;
+}
+
+std::string_view plural(std::size_t count) { return count == 1 ? "" : "s"; }
+
+}  // namespace
+
+std::string describe(const Tile& tile) {
+  const std::string_view dtype = tile::numpy_name(tile.dtype());
+  std::string text = cat(dtype.empty() ? isa::name(tile.dtype()) : dtype, '[');
+  for (std::size_t i = 0; i < tile.rank(); ++i) {
+    const tile::Dim& dim = tile.shape()[i];
+    const auto* size = std::get_if<std::int64_t>(&dim);
+    text += cat(i == 0 ? "" : ", ", size != nullptr ? cat(*size) : std::get<std::string>(dim));
+  }
+  return text + ']';
+}
+
+Expected<Signature> Signature::make(std::string kernel, std::vector<Tile> inputs, std::vector<Tile> outputs, std::vector<std::string> names,
+                                    tile::Env fixed) {
+  if (names.size() != inputs.size() + outputs.size()) {
+    return Unexpected{{.kind = Kind::argument_count,
+                       .message = cat("kernel `", kernel, "` has ", names.size(), " tensor parameter", plural(names.size()), "; its specs describe ",
+                                      inputs.size(), " input", plural(inputs.size()), " and ", outputs.size(), " output", plural(outputs.size()))}};
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!element_type_from_name(tile::numpy_name(outputs[i].dtype()))) {
+      return Unexpected{{.kind = Kind::bad_tile,
+                         .message = cat("output `", names[inputs.size() + i], "` of kernel `", kernel, "` is ", outputs[i].to_string(),
+                                        ", and no tensor has elements of type `", isa::name(outputs[i].dtype()), '`')}};
+    }
+  }
+  Signature signature;
+  signature.kernel_ = std::move(kernel);
+  signature.inputs_ = std::move(inputs);
+  signature.outputs_ = std::move(outputs);
+  signature.names_ = std::move(names);
+  signature.fixed_ = std::move(fixed);
+  return signature;
+}
+
+std::string Signature::argument(std::size_t index) const { return cat("argument ", index, " (`", names_[index], "`) of kernel `", kernel_, '`'); }
+
+Diagnostic Signature::misfit(Kind kind, std::size_t index, std::string reason, const TensorView& tensor) const {
+  return Diagnostic{.kind = kind, .message = cat(argument(index), ": ", reason)}
+      .note(cat("takes: ", describe(inputs_[index])))
+      .note(cat("given: ", describe(tensor)));
+}
+
+Diagnostic Signature::not_a_tensor(std::size_t index, std::string_view what) const {
+  Diagnostic error{.kind = Kind::argument_kind, .message = cat(argument(index), " is ", what, "; it takes a tensor")};
+  if (index < inputs_.size()) error.note(cat("takes: ", describe(inputs_[index])));
+  error.note("hint: a numpy array, a torch tensor, a JAX array or anything with `__dlpack__` is a tensor");
+  return error;
+}
+
+Expected<void> Signature::check_count(std::size_t tensors) const {
+  if (tensors == inputs_.size()) return {};
+  std::string wanted;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) wanted += cat(i == 0 ? "" : ", ", '`', names_[i], '`');
+  Diagnostic error{.kind = Kind::argument_count,
+                   .message = cat("kernel `", kernel_, "` takes ", inputs_.size(), " tensor", plural(inputs_.size()),
+                                  wanted.empty() ? std::string() : cat(" (", wanted, ')'), "; the call has ", tensors)};
+  if (tensors == names_.size() && !outputs_.empty()) error.note("hint: outputs are returned, not passed");
+  return Unexpected{std::move(error)};
+}
+
+Expected<void> Signature::check_tensor(std::size_t index, const TensorView& tensor) const {
+  if (tensor.elements() != 0 && tensor.data == nullptr) {
+    return Unexpected{misfit(Kind::argument_memory, index, "the tensor has no memory", tensor)};
+  }
+  if (!is_contiguous(tensor)) {
+    const auto rank = static_cast<std::size_t>(tensor.rank);
+    const std::string strides = spell({tensor.strides, rank});
+    const std::string needed = spell(row_major({tensor.shape, rank}));
+    return Unexpected{misfit(Kind::argument_layout, index, cat("strides are ", strides, " elements; the kernel takes row-major ", needed), tensor)
+                          .note("hint: call `.contiguous()` on a torch tensor, `numpy.ascontiguousarray` on a numpy array")};
+  }
+  const auto align = static_cast<std::uintptr_t>(tile::element_bytes(inputs_[index].dtype()));
+  if (const auto addr = reinterpret_cast<std::uintptr_t>(tensor.data); addr % align != 0) {
+    return Unexpected{misfit(Kind::argument_alignment, index, cat("the data pointer 0x", hex(addr), " is not a multiple of ", align, " bytes"), tensor)};
+  }
+  return {};
+}
+
+Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope) const {
+  if (auto ok = check_count(tensors.size()); !ok) return Unexpected{std::move(ok).error()};
+  Bound bound{.env = fixed_};
+  std::map<std::string, std::size_t, std::less<>> origin;  // which argument bound a dimension
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const TensorView& tensor = tensors[i];
+    const Tile& tile = inputs_[i];
+    if (!tile::dtype_matches(tile.dtype(), numpy_name(tensor.dtype))) {
+      const std::string_view seen = numpy_name(tensor.dtype);
+      const std::string_view wanted = tile::numpy_name(tile.dtype());
+      return Unexpected{misfit(Kind::argument_dtype, i,
+                               cat("the element type is ", seen.empty() ? "unknown" : seen, "; the kernel takes ", wanted.empty() ? isa::name(tile.dtype()) : wanted),
+                               tensor)};
+    }
+    auto sizes = tile.extract({tensor.shape, static_cast<std::size_t>(tensor.rank)});
+    if (!sizes) return Unexpected{misfit(sizes.error().kind, i, sizes.error().message, tensor)};
+    for (const auto& [dim, size] : *sizes) {
+      const auto [known, added] = bound.env.emplace(dim, size);
+      if (added) {
+        origin.emplace(dim, i);
+      } else if (known->second != size) {
+        const auto from = origin.find(dim);
+        return Unexpected{misfit(Kind::dim_conflict, i,
+                                 cat("conflicting sizes of dimension `", dim, "`: ", size, " here, ", known->second, " from ",
+                                     from == origin.end() ? std::string("the call") : cat("argument ", from->second, " (`", names_[from->second], "`)")),
+                                 tensor)};
+      }
+    }
+    if (scope == Scope::shapes) continue;
+    if (auto ok = check_tensor(i, tensor); !ok) return Unexpected{std::move(ok).error()};
+    if (tensor.device != tensors[0].device) {
+      return Unexpected{Diagnostic{.kind = Kind::argument_device,
+                                   .message = cat("the tensors of one call to kernel `", kernel_, "` are on different devices: argument 0 (`", names_[0],
+                                                  "`) on ", to_string(tensors[0].device), ", argument ", i, " (`", names_[i], "`) on ", to_string(tensor.device))}
+                            .note("hint: move them to one device, as with `.to(…)`")};
+    }
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Tile& tile = outputs_[i];
+    auto shape = tile.resolve(bound.env);
+    if (!shape) {
+      return Unexpected{Diagnostic{.kind = shape.error().kind, .message = cat("output `", names_[inputs_.size() + i], "` of kernel `", kernel_, "`: ", shape.error().message)}
+                            .note(cat("output: ", describe(tile)))
+                            .note("hint: no input has this dimension; give its size by name at the call")};
+    }
+    Output output{.shape = std::move(*shape), .dtype = *element_type_from_name(tile::numpy_name(tile.dtype()))};
+    output.strides = row_major(output.shape);
+    output.bytes = output.dtype.bytes();
+    for (const std::int64_t size : output.shape) output.bytes *= static_cast<std::size_t>(size);
+    bound.outputs.push_back(std::move(output));
+  }
+  return bound;
+}
+
+}  // namespace ptx::launch

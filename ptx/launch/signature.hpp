@@ -1,0 +1,68 @@
+// What tensors a kernel takes and gives, and the check of a call against it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ptx/base/base.hpp"
+#include "ptx/launch/tensor.hpp"
+#include "ptx/tile/tile.hpp"
+
+namespace ptx::launch {
+
+/// One tensor that a call returns.
+struct Output {
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;  ///< in elements: row-major
+  ElementType dtype;
+  std::size_t bytes = 0;
+};
+
+/// A call's tensors, fitted to the signature.
+struct Bound {
+  tile::Env env;  ///< every symbolic dimension's size
+  std::vector<Output> outputs;
+};
+
+/// How far a call is checked: a tracer has a shape and a type, but neither memory nor a device.
+enum class Scope : std::uint8_t { shapes, tensors };
+
+/// A kernel's tensors, inputs first.
+class Signature {
+ public:
+  /// `names` are the arguments', inputs then outputs. Kind bad_tile: an output's type is one that no tensor has; argument_count: names are
+  /// missing.
+  static Expected<Signature> make(std::string kernel, std::vector<Tile> inputs, std::vector<Tile> outputs, std::vector<std::string> names,
+                                  tile::Env fixed = {});
+
+  [[nodiscard]] const std::string& kernel() const { return kernel_; }
+  [[nodiscard]] const std::vector<Tile>& inputs() const { return inputs_; }
+  [[nodiscard]] const std::vector<Tile>& outputs() const { return outputs_; }
+
+  /// Checks type, rank, sizes, layout, memory and device of each tensor and binds the dimensions. The message names the argument, the
+  /// value seen and what would fit. Kinds: argument_count, argument_dtype, argument_rank, argument_dim, dim_conflict, dim_unbound,
+  /// argument_layout, argument_memory, argument_alignment, argument_device.
+  [[nodiscard]] Expected<Bound> bind(std::span<const TensorView> tensors, Scope scope = Scope::tensors) const;
+  [[nodiscard]] Expected<void> check_count(std::size_t tensors) const;
+  /// The error (argument_kind) for a call whose argument `index` is no tensor but, say, "an `int`".
+  [[nodiscard]] Diagnostic not_a_tensor(std::size_t index, std::string_view what) const;
+  /// "argument 1 (`W`) of kernel `rms_norm`".
+  [[nodiscard]] std::string argument(std::size_t index) const;
+
+ private:
+  Signature() = default;
+  [[nodiscard]] Expected<void> check_tensor(std::size_t index, const TensorView& tensor) const;
+  [[nodiscard]] Diagnostic misfit(Kind kind, std::size_t index, std::string reason, const TensorView& tensor) const;
+
+  std::string kernel_;
+  std::vector<Tile> inputs_, outputs_;
+  std::vector<std::string> names_;
+  tile::Env fixed_;  ///< sizes given by name, not by a tensor
+};
+
+/// "float32[M, 512]".
+std::string describe(const Tile& tile);
+
+}  // namespace ptx::launch

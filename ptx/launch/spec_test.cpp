@@ -1,0 +1,127 @@
+#include "ptx/launch/spec.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "tests/launch/twice.hpp"
+
+namespace ptx::launch {
+namespace {
+
+TEST(LaunchSpec, survives_the_trip_through_bytes) {
+  const Param number{.kind = Param::Kind::scalar, .size_bytes = 2, .align_bytes = 2, .bits = 0xBEEF};
+  const auto spec = LaunchSpec::make("gemm", {.grid = {16, 4, 2}, .block = {128, 2, 1}, .cluster = {2, 1, 1}, .dynamic_smem_bytes = 99840}, 2, 1, {number});
+  ASSERT_TRUE(spec) << render(spec.error());
+  const auto back = LaunchSpec::parse(spec->serialise());
+  ASSERT_TRUE(back) << render(back.error());
+  EXPECT_EQ(*back, *spec);
+  EXPECT_EQ(back->params[3].bits, 0xBEEFu);
+}
+
+TEST(LaunchSpec, bytes_are_little_endian_and_fixed) {
+  const std::string bytes = LaunchSpec::make("k", {.grid = {0x01020304, 1, 1}}, 0, 0).value().serialise();
+  EXPECT_EQ(bytes.substr(0, 4), "ptxL");
+  EXPECT_EQ(bytes.substr(4, 8), std::string("\x01\0\0\0\x04\x03\x02\x01", 8));
+}
+
+TEST(LaunchSpec, refuses_every_shorter_or_longer_record) {
+  const std::string bytes = LaunchSpec::make("kernel", {}, 2, 1).value().serialise();
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const auto parsed = LaunchSpec::parse(std::string_view(bytes).substr(0, length));
+    ASSERT_FALSE(parsed) << length;
+    EXPECT_EQ(parsed.error().kind, Kind::bad_image);
+  }
+  EXPECT_EQ(LaunchSpec::parse(bytes + "x").error().kind, Kind::bad_image);
+}
+
+TEST(LaunchSpec, a_damaged_byte_is_refused_or_still_a_valid_launch) {
+  const std::string bytes = LaunchSpec::make("kernel", {}, 2, 1).value().serialise();
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (const int mask : {0x01, 0x80, 0xFF}) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(damaged[at] ^ mask);
+      const auto parsed = LaunchSpec::parse(damaged);
+      if (parsed) {
+        EXPECT_TRUE(parsed->validate()) << at;
+        EXPECT_EQ(parsed->serialise(), damaged) << at;
+      } else {
+        EXPECT_EQ(parsed.error().kind, Kind::bad_image) << at;
+      }
+    }
+  }
+}
+
+TEST(LaunchSpec, names_the_other_version) {
+  std::string bytes = LaunchSpec::make("kernel", {}, 1, 1).value().serialise();
+  bytes[4] = 7;
+  EXPECT_TRUE(says(LaunchSpec::parse(bytes).error(), "a launch record of ABI 7; this process reads ABI 1"));
+}
+
+TEST(LaunchSpec, places_parameters_by_their_natural_alignment) {
+  const auto scalar = [](std::uint32_t bytes) { return Param{.kind = Param::Kind::scalar, .size_bytes = bytes, .align_bytes = bytes}; };
+  const auto spec = LaunchSpec::make("k", {}, 1, 0, {scalar(1), scalar(4), scalar(2), scalar(8)}).value();
+  EXPECT_EQ(spec.offsets(), (std::vector<std::size_t>{0, 8, 12, 16, 24}));
+}
+
+TEST(LaunchSpec, follows_the_entry) {
+  const ir::Module module = twice_module(true);
+  const Scalar three = 3.0;
+  const auto spec = LaunchSpec::make(module, module.functions[0], {.block = {32, 1, 1}}, 1, 1, {&three, 1});
+  ASSERT_TRUE(spec) << render(spec.error());
+  EXPECT_EQ(spec->entry, "twice");
+  EXPECT_EQ(spec->params[2], (Param{.kind = Param::Kind::scalar, .size_bytes = 4, .align_bytes = 4, .bits = std::bit_cast<std::uint32_t>(3.0f)}));
+
+  const auto fewer = LaunchSpec::make(module, module.functions[0], {}, 1, 1);
+  EXPECT_EQ(fewer.error().kind, Kind::param_layout);
+  EXPECT_TRUE(says(fewer.error(), "kernel `twice` takes 3 parameters; the launch has 1 inputs, 1 outputs and 0 scalars"));
+  EXPECT_TRUE(says(LaunchSpec::make(module, module.functions[0], {}, 2, 1).error(), "parameter `factor` of kernel `twice` is 4 bytes"));
+}
+
+TEST(LaunchSpec, refuses_a_geometry_that_no_gpu_has) {
+  const auto refused = [](const Geometry& geometry) {
+    const auto made = LaunchSpec::make("k", geometry, 0, 0);
+    EXPECT_FALSE(made);
+    return made ? std::string() : render(made.error());
+  };
+  EXPECT_NE(refused({.grid = {16, 0, 1}}).find("grid (16, 0, 1) is empty: y is 0"), std::string::npos);
+  EXPECT_NE(refused({.block = {2048, 1, 1}}).find("block (2048, 1, 1) has more than 1024 threads"), std::string::npos);
+  EXPECT_NE(refused({.block = {4294967295, 4294967295, 2}}).find("has more than 1024 threads"), std::string::npos);
+  EXPECT_NE(refused({.grid = {5, 1, 1}, .cluster = {2, 1, 1}}).find("grid (5, 1, 1) is not a whole number of clusters (2, 1, 1) in x"), std::string::npos);
+  EXPECT_FALSE(LaunchSpec::make("", {}, 0, 0));
+  EXPECT_FALSE(LaunchSpec::make("k", {}, max_params, 1));
+}
+
+TEST(PackScalar, rounds_floats_to_the_parameter) {
+  const auto packed = [](Type type, double value) { return pack_scalar(type, value).value(); };
+  EXPECT_EQ(packed(Type::f16, 1.0), 0x3C00u);
+  EXPECT_EQ(packed(Type::f16, -2.0), 0xC000u);
+  EXPECT_EQ(packed(Type::f16, 65504.0), 0x7BFFu);
+  EXPECT_EQ(packed(Type::f16, 65519.9), 0x7BFFu);
+  EXPECT_EQ(packed(Type::f16, 65520.0), 0x7C00u);
+  EXPECT_EQ(packed(Type::f16, std::ldexp(1.0, -24)), 1u);
+  EXPECT_EQ(packed(Type::f16, std::ldexp(1.0, -25)), 0u);  // a tie goes to even
+  EXPECT_EQ(packed(Type::f16, std::ldexp(1.5, -25)), 1u);
+  EXPECT_EQ(packed(Type::f16, std::numeric_limits<double>::infinity()), 0x7C00u);
+  EXPECT_EQ(packed(Type::f16, std::numeric_limits<double>::quiet_NaN()), 0x7E00u);
+  EXPECT_EQ(packed(Type::bf16, 1.0 / 3), 0x3EABu);
+  EXPECT_EQ(packed(Type::bf16, -0.0), 0x8000u);
+  EXPECT_EQ(packed(Type::f64, 0.1), std::bit_cast<std::uint64_t>(0.1));
+  for (const double value : {0.1, -1e-6, 1e-40, 3.4e38, 3.5e38, 1.0 + std::ldexp(1.0, -24), 2.0 - std::ldexp(1.0, -25), 7.0}) {
+    EXPECT_EQ(packed(Type::f32, value), std::bit_cast<std::uint32_t>(static_cast<float>(value))) << value;
+  }
+}
+
+TEST(PackScalar, masks_integers) {
+  const auto packed = [](Type type, std::int64_t value) { return pack_scalar(type, value).value(); };
+  EXPECT_EQ(packed(Type::u8, -1), 0xFFu);
+  EXPECT_EQ(packed(Type::s32, -2), 0xFFFFFFFEu);
+  EXPECT_EQ(packed(Type::u64, -1), 0xFFFFFFFFFFFFFFFFu);
+  EXPECT_EQ(packed(Type::pred, 8), 1u);
+  EXPECT_EQ(packed(Type::f32, 2), std::bit_cast<std::uint32_t>(2.0f));
+  EXPECT_TRUE(says(pack_scalar(Type::u32, 1.5).error(), "a `.u32` parameter takes an integer"));
+  EXPECT_FALSE(pack_scalar(Type::b128, std::int64_t{1}));
+}
+
+}  // namespace
+}  // namespace ptx::launch

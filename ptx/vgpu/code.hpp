@@ -1,0 +1,64 @@
+// A kernel decoded: the steps, the register file they work on, and the tables that lead a fault back to its author.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/vgpu/machine.hpp"
+
+namespace ptx::vgpu {
+
+/// A special register that the kernel reads: its slot is filled when a warp starts.
+struct SpecialSlot {
+  const struct SpecialValue* value = nullptr;
+  bool wide = false;  ///< 64 bits
+  std::uint32_t offset = 0;
+};
+
+struct Code {
+  std::shared_ptr<const ir::Module> module;
+  std::shared_ptr<const ir::Listing> listing;  ///< may be nullptr
+  const ir::Function* function = nullptr;
+  std::size_t function_index = 0;
+  std::string name;
+
+  std::vector<Step> steps;
+  std::vector<RegisterLine> image;  ///< the register file at the start of a warp: constants in place, all else 0
+  std::vector<SpecialSlot> specials;
+  std::uint32_t sites = 0;  ///< memory accesses with an inline cache
+
+  std::uint64_t static_smem = 0;       ///< bytes of .shared variables
+  std::uint64_t dynamic_smem_offset = 0;  ///< where the dynamic part starts
+  std::uint64_t local_bytes = 0;       ///< bytes of .local variables of a thread
+  std::uint64_t param_bytes = 0;
+  std::vector<Region> variables;       ///< module variables in .global and .const
+  std::vector<std::unique_ptr<std::byte[]>> storage;
+  std::array<std::uint32_t, 3> required_block{};  ///< .reqntid, 0 where there is none
+  std::array<std::uint32_t, 3> largest_block{};   ///< .maxntid
+
+  /// "fma.rn.f32", or "" for an item that is no instruction.
+  [[nodiscard]] std::string spell(std::uint32_t item) const;
+  /// "line 12: fma.rn.f32 %f1, %f2, %f3, %f4;", with what the listing knows.
+  [[nodiscard]] std::string line(std::uint32_t item) const;
+  [[nodiscard]] Where where(std::uint32_t item) const;
+};
+
+/// Offsets that every register file has.
+inline constexpr std::uint32_t always_offset = 0;   ///< a predicate that is true in every lane
+inline constexpr std::uint32_t discard_offset = 64; ///< 256 bytes that sinks write to
+inline constexpr std::uint32_t zero_offset = 320;   ///< 256 bytes of zeros
+
+/// Decodes entry `name`. Kinds: unknown_kernel, not_executed.
+Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const ir::Module> module, std::shared_ptr<const ir::Listing> listing, std::string_view name);
+
+/// Runs a grid. Kinds: launch_config, param_layout, and those of faults.
+Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params, std::span<const Region> regions,
+                          const Options& options);
+
+}  // namespace ptx::vgpu

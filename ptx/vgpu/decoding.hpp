@@ -1,0 +1,91 @@
+// One instruction while it is decoded: what an op's decoder function asks, and the step that it fills.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/vgpu/code.hpp"
+
+namespace ptx::vgpu {
+
+class Decoder;
+
+class Decoding {
+ public:
+  Decoding(Decoder& decoder, const ir::Inst& inst, std::uint32_t item);
+
+  // -- the instruction
+  [[nodiscard]] bool has(std::string_view slot) const { return form_.has(choices_, slot); }
+  [[nodiscard]] std::string_view chosen(std::string_view slot) const { return form_.chosen(choices_, slot); }
+  /// True when this modifier was written, whatever slot it stands in.
+  [[nodiscard]] bool wrote(std::string_view word) const;
+  /// The type that a slot or literal word means.
+  [[nodiscard]] Type type(std::string_view word) const { return form_.type(word, choices_); }
+  [[nodiscard]] const isa::Form& form() const { return form_; }
+
+  // -- its operands, by the row's names
+  [[nodiscard]] bool given(std::string_view name) const { return find(name) != nullptr; }
+  /// The slot that holds the operand as a value of `type`; an immediate gets a constant slot. A wider register is narrowed first.
+  std::uint32_t read(std::string_view name, Type type);
+  /// The slot to write a result of `type` to; a sink gets a place that nobody reads. A wider register is extended afterwards.
+  std::uint32_t write(std::string_view name, Type type);
+  /// The same for the parts of a vector operand, or for the one value that stands in its place.
+  std::vector<std::uint32_t> read_all(std::string_view name, Type type);
+  std::vector<std::uint32_t> write_all(std::string_view name, Type type);
+  /// A predicate and whether `!` negates it.
+  std::uint32_t read_pred(std::string_view name, Mask& flip);
+  std::uint32_t write_pred(std::string_view name);
+  /// `[base+offset]`: the base's slot (zeros when the base is a constant), whether it is a 32-bit register, and the constant offset.
+  struct Address {
+    std::uint32_t base = zero_offset;
+    bool narrow = false;
+    std::int64_t offset = 0;
+  };
+  Address read_address(std::string_view name);
+  /// The state space of an address operand as written.
+  [[nodiscard]] Space space(std::string_view name) const;
+  /// The address of a variable or parameter in its state space.
+  std::int64_t read_symbol(std::string_view name);
+  /// The special register's slot; nothing for one that changes while the warp runs.
+  isa::SpecialId special(std::string_view name) const;
+  std::uint32_t special_slot(isa::SpecialId id);
+  /// An inline cache for one more memory access.
+  std::uint32_t new_site();
+  /// The value of an integer immediate operand, or nothing when it is a register.
+  [[nodiscard]] std::optional<std::int64_t> immediate(std::string_view name) const;
+
+  /// Says why the executor does not run this instruction.
+  Handler refuse(std::string why);
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+  Step step;
+
+ private:
+  friend class Decoder;
+  [[nodiscard]] const ir::Operand* find(std::string_view name) const;
+  std::uint32_t read_operand(const ir::Operand& operand, Type type);
+  std::uint32_t write_operand(const ir::Operand& operand, Type type);
+
+  Decoder& decoder_;
+  const ir::Inst& inst_;
+  const isa::Form& form_;
+  const isa::Choices& choices_;
+  std::vector<std::pair<const isa::OperandSpec*, const ir::Operand*>> operands_;
+  std::vector<Step> before_, after_;
+  std::string refusal_;
+};
+
+/// Finds the handler of an instruction and fills `decoding.step`, or calls `decoding.refuse`. One for each word in a row's exec(…).
+using OpDecoder = Handler (*)(Decoding& decoding);
+namespace op {
+#define PTX_OP(word) Handler word(Decoding& decoding);
+#include "ptx/vgpu/ops.inc"
+#undef PTX_OP
+}  // namespace op
+/// The decoder function of a form, or nullptr when its row has no exec(…).
+OpDecoder op_of(isa::FormId form);
+
+}  // namespace ptx::vgpu

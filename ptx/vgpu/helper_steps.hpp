@@ -1,0 +1,21 @@
+// Steps that stand beside an instruction: what an operand's width or a register's definedness asks for, so that handlers need not know of it.
+#pragma once
+
+#include "ptx/vgpu/machine.hpp"
+
+namespace ptx::vgpu::helper {
+
+/// The low 32 bits of x[1], a 64-bit slot, into x[0].
+Handler narrow();
+/// x[1], a 32-bit slot, extended into x[0], a 64-bit one.
+Handler widen(bool with_sign);
+/// Ends the run when a lane reads the register `imm` while its bit of x[0] is clear.
+Handler check_defined();
+/// Sets the lanes' bits of x[0].
+Handler mark_defined();
+/// Goes on at `target`.
+Handler jump();
+/// Ends the lanes.
+Handler exit_lanes();
+
+}  // namespace ptx::vgpu::helper

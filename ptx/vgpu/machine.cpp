@@ -1,0 +1,19 @@
+#include "ptx/vgpu/machine.hpp"
+
+namespace ptx::vgpu {
+
+bool host_has_avx2() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  return has;
+#else
+  return false;
+#endif
+}
+
+Outcome Warp::fail(const Step& step, int lane, Kind kind, std::string message, std::vector<std::string> notes) {
+  if (!fault) fault = Fault{kind, std::move(message), step.item, lane, std::move(notes)};
+  return Outcome::fault;
+}
+
+}  // namespace ptx::vgpu

@@ -1,0 +1,173 @@
+#include "ptx/vgpu/memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/vgpu/machine.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+// "shared address 0x404", "address 0x7f…": what kind of number it is.
+std::string spell_address(Space space, std::uint64_t address) {
+  if (space == Space::global || space == Space::generic) return cat("address 0x", hex(address));
+  return cat(name(space), " address 0x", hex(address));
+}
+
+std::string count_bytes(std::uint64_t n) { return n == 1 ? "1 byte" : cat(n, " bytes"); }
+
+// The regions that an access in this space may fall into, for a report.
+std::vector<MemoryRegion> candidates(const Warp& warp, Space space, std::uint64_t address) {
+  const Cta& cta = *warp.cta;
+  switch (space) {
+    case Space::shared: return {cta.shared_region};
+    case Space::local: return {warp.local_region};
+    case Space::param: return {cta.param_region};
+    case Space::global: break;
+    case Space::generic:
+      if (address >> 56 == shared_window >> 56) return {cta.shared_window_region};
+      if (address >> 56 == local_window >> 56) return {warp.local_window_region};
+      if (address >> 56 == param_window >> 56) return {cta.param_window_region};
+      break;
+  }
+  const auto regions = cta.launch->global.regions();
+  return {regions.begin(), regions.end()};
+}
+
+const MemoryRegion* find(const Warp& warp, Space space, std::uint64_t address, std::uint64_t bytes, bool write) {
+  const Cta& cta = *warp.cta;
+  const MemoryRegion* region = nullptr;
+  switch (space) {
+    case Space::shared: region = &cta.shared_region; break;
+    case Space::local: region = &warp.local_region; break;
+    case Space::param: region = &cta.param_region; break;
+    case Space::global: return cta.launch->global.find(address, bytes, write);
+    case Space::generic:
+      if (address >> 56 == shared_window >> 56) region = &cta.shared_window_region;
+      else if (address >> 56 == local_window >> 56) region = &warp.local_window_region;
+      else if (address >> 56 == param_window >> 56) region = &cta.param_window_region;
+      else return cta.launch->global.find(address, bytes, write);
+      break;
+  }
+  return region->contains(address, bytes) ? region : nullptr;
+}
+
+std::string say_access(bool write, std::uint32_t bytes, Space space, std::uint64_t address) {
+  return cat(write ? "stores " : "loads ", count_bytes(bytes), " at ", spell_address(space, address));
+}
+
+}  // namespace
+
+std::string_view name(Space space) {
+  constexpr std::string_view names[] = {"global", "shared", "local", "param", "generic"};
+  return names[static_cast<std::size_t>(space)];
+}
+
+std::uint64_t window_of(Space space) {
+  switch (space) {
+    case Space::shared: return shared_window;
+    case Space::local: return local_window;
+    case Space::param: return param_window;
+    default: return 0;
+  }
+}
+
+GlobalMemory::GlobalMemory(std::span<const Region> regions, std::span<const Region> variables, bool check_initialised) {
+  const std::size_t count = regions.size() + variables.size();
+  regions_.reserve(count);
+  names_.reserve(count);
+  written_.reserve(count);
+  const auto add = [&](const Region& region) {
+    MemoryRegion r;
+    r.begin = reinterpret_cast<std::uintptr_t>(region.data);
+    r.size = region.bytes;
+    r.data = region.data;
+    r.writable = region.writable;
+    if (!region.initialised && check_initialised) r.written = written_.emplace_back(region.bytes).data();
+    r.name = names_.emplace_back(region.name.empty() ? std::string("an unnamed allocation") : cat('`', region.name, '`'));
+    regions_.push_back(r);
+  };
+  for (const Region& region : regions) add(region);
+  for (const Region& variable : variables) add(variable);
+  std::stable_sort(regions_.begin(), regions_.end(), [](const MemoryRegion& a, const MemoryRegion& b) { return a.begin < b.begin; });
+}
+
+const MemoryRegion* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes, bool write) const {
+  const MemoryRegion* best = nullptr;
+  const auto rank = [&](const MemoryRegion& r) { return 2 * (!write || r.writable) + (r.written == nullptr); };
+  for (const MemoryRegion& region : regions_) {
+    if (region.begin > address) break;
+    if (region.contains(address, bytes) && (best == nullptr || rank(region) > rank(*best))) best = &region;
+  }
+  return best;
+}
+
+std::string describe_position(std::uint64_t address, std::uint64_t bytes, std::span<const MemoryRegion> regions) {
+  const MemoryRegion* nearest = nullptr;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (const MemoryRegion& r : regions) {
+    if (r.data == nullptr && r.size == 0) continue;
+    const std::uint64_t end = r.begin + r.size;
+    const std::uint64_t distance = address >= end ? address - end : address >= r.begin ? 0 : r.begin - address;
+    if (distance < least) least = distance, nearest = &r;
+  }
+  if (nearest == nullptr) return "where the kernel has no memory";
+  const std::uint64_t end = nearest->begin + nearest->size;
+  const std::string region = cat(nearest->name, " (", count_bytes(nearest->size), ')');
+  constexpr std::uint64_t far = std::uint64_t{1} << 40;
+  if (least >= far) return cat("far from every allocation; the nearest is ", region);
+  if (address < nearest->begin) return cat(count_bytes(nearest->begin - address), " before the start of ", region);
+  if (address < end) return cat("of which ", count_bytes(address + bytes - end), (address + bytes - end) == 1 ? " is" : " are", " past the end of ", region);
+  return address == end ? cat("just past the end of ", region) : cat(count_bytes(address - end), " past the end of ", region);
+}
+
+bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes, const std::uint64_t* addresses,
+                 std::array<Place, lane_count>& places) {
+  const MemoryRegion* region = nullptr;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    const std::uint64_t address = addresses[lane];
+    if (address % bytes != 0) {
+      warp.fail(step, lane, Kind::misaligned,
+                cat(say_access(write, bytes, space, address), ", which is not a multiple of ", bytes));
+      return false;
+    }
+    region = find(warp, space, address, bytes, write);
+    if (region == nullptr) {
+      warp.fail(step, lane, Kind::out_of_bounds,
+                cat(say_access(write, bytes, space, address), ", ", describe_position(address, bytes, candidates(warp, space, address))));
+      return false;
+    }
+    if (write && !region->writable) {
+      warp.fail(step, lane, Kind::read_only,
+                cat(say_access(write, bytes, space, address), ", byte ", address - region->begin, " of ", region->name,
+                    ", which the kernel may only read"));
+      return false;
+    }
+    const std::uint64_t offset = address - region->begin + static_cast<std::uint64_t>(lane) * region->lane_stride;
+    places[static_cast<std::size_t>(lane)] = {region->data + offset, region->written == nullptr ? nullptr : region->written + offset};
+  }
+  // Shared, local and param memory need no cache: there is one region. A generic access keeps global regions alone, which outlive the CTA.
+  if (space == Space::global || (space == Space::generic && addresses[lowest_lane(mask)] >> 56 < 0xF1)) warp.cta->worker->site_cache[step.site] = region;
+  return true;
+}
+
+bool fail_unwritten(Warp& warp, const Step& step, Mask mask, Space space, std::uint32_t bytes, const std::uint64_t* addresses,
+                    const std::array<Place, lane_count>& places) {
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    const std::uint8_t* written = places[static_cast<std::size_t>(lane)].written;
+    if (written == nullptr) continue;
+    const auto* missing = std::find(written, written + bytes, std::uint8_t{0});
+    if (missing == written + bytes) continue;
+    const std::uint64_t address = addresses[lane];
+    const MemoryRegion* region = find(warp, space, address, bytes, false);
+    warp.fail(step, lane, Kind::uninitialised,
+              cat(say_access(false, bytes, space, address), ": nothing has written byte ",
+                  address - region->begin + static_cast<std::uint64_t>(missing - written), " of ", region->name));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace ptx::vgpu

@@ -1,0 +1,82 @@
+// Memory as the kernel sees it: regions of addresses with exact bounds, and which of their bytes have been written. Global memory is the
+// host's own, at its own addresses; the other spaces have windows in the generic address space where no host address can lie.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/vgpu/lanes.hpp"
+#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::vgpu {
+
+struct Step;
+struct Warp;
+
+/// Where an address operand points (manual: "State Spaces"). Constant memory is read through global addresses.
+enum class Space : std::uint8_t { global, shared, local, param, generic };
+std::string_view name(Space space);
+
+/// Shared memory starts here: the system keeps the first KiB of a CTA's shared memory, as on a GPU, so that address 0 is nobody's.
+inline constexpr std::uint64_t shared_base = 1024;
+inline constexpr std::uint64_t local_base = 16;
+/// Where the windows start in the generic address space. No user address of the host has its upper bits set.
+inline constexpr std::uint64_t shared_window = 0xF100'0000'0000'0000;
+inline constexpr std::uint64_t local_window = 0xF200'0000'0000'0000;
+inline constexpr std::uint64_t param_window = 0xF300'0000'0000'0000;
+/// The offset between a space's addresses and their generic addresses.
+std::uint64_t window_of(Space space);
+
+struct MemoryRegion {
+  std::uint64_t begin = 0;          ///< the first address
+  std::uint64_t size = 0;           ///< bytes
+  std::byte* data = nullptr;        ///< the host memory behind it
+  std::uint8_t* written = nullptr;  ///< a byte for each byte: 0 until something is stored there; nullptr: all of it counts as written
+  std::uint64_t lane_stride = 0;    ///< local memory: bytes between the memories of neighbouring lanes
+  bool writable = true;
+  std::string_view name;            ///< as reports call it: "`X`", "shared memory"
+
+  [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const {
+    return bytes <= size && address - begin <= size - bytes;
+  }
+};
+
+inline constexpr MemoryRegion no_region{};
+
+/// The regions of a launch, and the bookkeeping of those whose contents count as uninitialised.
+class GlobalMemory {
+ public:
+  GlobalMemory(std::span<const Region> regions, std::span<const Region> variables, bool check_initialised);
+  /// The region that holds all these bytes; where regions overlap, one that may be written and counts as initialised comes first.
+  [[nodiscard]] const MemoryRegion* find(std::uint64_t address, std::uint64_t bytes, bool write) const;
+  [[nodiscard]] std::span<const MemoryRegion> regions() const { return regions_; }
+
+ private:
+  std::vector<MemoryRegion> regions_;
+  std::vector<std::string> names_;
+  std::vector<std::vector<std::uint8_t>> written_;
+};
+
+/// Where one lane's access lies in host memory.
+struct Place {
+  std::byte* data = nullptr;
+  std::uint8_t* written = nullptr;
+};
+
+/// Finds every active lane's place, one by one, and remembers the region for next time. False: a fault was recorded (misaligned,
+/// out_of_bounds, read_only).
+bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes, const std::uint64_t* addresses,
+                 std::array<Place, lane_count>& places);
+/// Records the fault of the first lane that reads a byte which nothing has written. False: there is no such lane.
+bool fail_unwritten(Warp& warp, const Step& step, Mask mask, Space space, std::uint32_t bytes, const std::uint64_t* addresses,
+                    const std::array<Place, lane_count>& places);
+
+/// "4 bytes past the end of `X` (32768 bytes)": where an access lies beside the nearest region.
+std::string describe_position(std::uint64_t address, std::uint64_t bytes, std::span<const MemoryRegion> regions);
+
+}  // namespace ptx::vgpu

@@ -1,0 +1,56 @@
+// Rounding modes, subnormals, NaN and saturation as PTX has them (manual: "Floating Point Instructions", "Rounding Modifiers").
+#pragma once
+
+#include <bit>
+#include <cfenv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace ptx::vgpu::num {
+
+enum class Rounding : std::uint8_t { rn, rz, rm, rp };  ///< to nearest even, to zero, to minus infinity, to plus infinity
+
+/// "rn", "rzi" …; nothing for a word that is no rounding mode. No word is rn.
+constexpr std::optional<Rounding> rounding_from_name(std::string_view word) {
+  if (word.empty() || word.starts_with("rn")) return Rounding::rn;
+  if (word.starts_with("rz")) return Rounding::rz;
+  if (word.starts_with("rm")) return Rounding::rm;
+  if (word.starts_with("rp")) return Rounding::rp;
+  return std::nullopt;
+}
+
+/// The host's floating-point arithmetic rounds this way while the scope lasts.
+class RoundingScope {
+ public:
+  explicit RoundingScope(Rounding rounding) : before_(std::fegetround()) {
+    constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    std::fesetround(modes[static_cast<std::size_t>(rounding)]);
+  }
+  ~RoundingScope() { std::fesetround(before_); }
+  RoundingScope(const RoundingScope&) = delete;
+  RoundingScope& operator=(const RoundingScope&) = delete;
+
+ private:
+  int before_;
+};
+
+inline constexpr std::uint32_t nan32 = 0x7FFFFFFF;             ///< every f32 NaN that arithmetic makes
+inline constexpr std::uint64_t nan64 = 0xFFF8'0000'0000'0000;  ///< the f64 NaN that an invalid operation makes
+inline constexpr std::uint32_t nan16 = 0x7FFF;                 ///< of f16 and bf16
+
+constexpr std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+constexpr std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(x); }
+
+/// A subnormal becomes a zero of its sign (.ftz).
+[[gnu::always_inline]] constexpr float flush(float x) {
+  const std::uint32_t b = bits_of(x);
+  return std::bit_cast<float>((b & 0x7F800000u) == 0 ? b & 0x80000000u : b);
+}
+/// Any NaN becomes the canonical one.
+[[gnu::always_inline]] constexpr float canonical(float x) { return x != x ? std::bit_cast<float>(nan32) : x; }
+/// Clamped to [0, 1]; NaN becomes +0 (.sat).
+[[gnu::always_inline]] constexpr float saturate(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
+[[gnu::always_inline]] constexpr double saturate(double x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
+
+}  // namespace ptx::vgpu::num

@@ -1,0 +1,137 @@
+// Floating-point arithmetic (rows: ptx/isa/table/floating.hpp). Exact operations round once in the mode asked for. Approximations are computed in
+// double precision and rounded to f32, which is within every bound that the manual gives; a GPU's own bits may differ within those bounds.
+#include <cmath>
+
+#include "ptx/vgpu/ops/map.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+using num::canonical;
+using num::flush;
+using num::Rounding;
+using num::saturate;
+
+// f with the modifiers around it: subnormal operands and results flushed, NaN made canonical, the result clamped.
+template <bool ftz, bool sat, class F>
+struct Modified {
+  template <class... A>
+  [[gnu::always_inline]] float operator()(A... a) const {
+    float r;
+    if constexpr (ftz) r = flush(canonical(F{}(flush(a)...)));
+    else r = canonical(F{}(a...));
+    return sat ? saturate(r) : r;
+  }
+};
+
+template <class Signature, class F>
+Handler f32(Decoding& in, std::initializer_list<std::string_view> names, F) {
+  const Rounding rounding = *num::rounding_from_name(in.chosen("rnd"));
+  const auto make = [&]<class M>(M modified) {
+    return rounding == Rounding::rn ? map<Signature>(in, names, modified) : map_directed<Signature>(in, names, rounding, modified);
+  };
+  const bool ftz = in.wrote("ftz"), sat = in.wrote("sat");
+  if (ftz) return sat ? make(Modified<true, true, F>{}) : make(Modified<true, false, F>{});
+  return sat ? make(Modified<false, true, F>{}) : make(Modified<false, false, F>{});
+}
+template <class F>
+Handler f32_unary(Decoding& in, F f) {
+  return f32<float(float)>(in, {"d", "a"}, f);
+}
+template <class F>
+Handler f32_binary(Decoding& in, F f) {
+  return f32<float(float, float)>(in, {"d", "a", "b"}, f);
+}
+
+// f64: a NaN operand is handed on, the first of them, made quiet; an invalid operation makes the canonical NaN.
+template <class F>
+struct WithNan64 {
+  template <class... A>
+  [[gnu::always_inline]] double operator()(A... a) const {
+    const double r = F{}(a...);
+    if (r == r) return r;
+    std::uint64_t nan = num::nan64;
+    bool found = false;
+    ((nan = !found && a != a ? num::bits_of(a) | (std::uint64_t{1} << 51) : nan, found = found || a != a), ...);
+    return std::bit_cast<double>(nan);
+  }
+};
+template <class Signature, class F>
+Handler f64(Decoding& in, std::initializer_list<std::string_view> names, F) {
+  const Rounding rounding = *num::rounding_from_name(in.chosen("rnd"));
+  return rounding == Rounding::rn ? map<Signature>(in, names, WithNan64<F>{}) : map_directed<Signature>(in, names, rounding, WithNan64<F>{});
+}
+
+// The smaller or larger of two: -0 is below +0, and a NaN loses, or with .NaN wins.
+template <bool larger, bool nan_wins>
+struct Extreme {
+  [[gnu::always_inline]] float operator()(float a, float b) const {
+    const std::uint32_t zero = larger ? num::bits_of(a) & num::bits_of(b) : num::bits_of(a) | num::bits_of(b);
+    float r = (larger ? a > b : a < b) ? a : b;
+    r = a == b ? std::bit_cast<float>(zero) : r;  // equal bits, or zeros of either sign
+    if constexpr (nan_wins) return a != a ? a : b != b ? b : r;
+    return a != a ? b : b != b ? a : r;
+  }
+};
+template <bool larger>
+Handler extreme(Decoding& in) {
+  return in.wrote("NaN") ? f32_binary(in, Extreme<larger, true>{}) : f32_binary(in, Extreme<larger, false>{});
+}
+
+// The scalar functions of the C library, for lanes that are computed one by one.
+template <double (*function)(double)>
+struct InDouble {
+  float operator()(float a) const { return static_cast<float>(function(static_cast<double>(a))); }
+};
+
+}  // namespace
+
+namespace op {
+
+Handler add_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a + b; }); }
+Handler sub_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a - b; }); }
+Handler mul_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a * b; }); }
+Handler fma_f32(Decoding& in) {
+  return f32<float(float, float, float)>(in, {"d", "a", "b", "c"}, [](float a, float b, float c) { return __builtin_fmaf(a, b, c); });
+}
+Handler div_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a / b; }); }
+Handler rcp_f32(Decoding& in) { return f32_unary(in, [](float a) { return 1.0f / a; }); }
+Handler sqrt_f32(Decoding& in) { return f32_unary(in, [](float a) { return __builtin_sqrtf(a); }); }
+
+Handler add_f64(Decoding& in) { return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a + b; }); }
+Handler sub_f64(Decoding& in) { return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a - b; }); }
+Handler mul_f64(Decoding& in) { return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a * b; }); }
+Handler fma_f64(Decoding& in) {
+  return f64<double(double, double, double)>(in, {"d", "a", "b", "c"}, [](double a, double b, double c) { return __builtin_fma(a, b, c); });
+}
+
+Handler min_f32(Decoding& in) { return extreme<false>(in); }
+Handler max_f32(Decoding& in) { return extreme<true>(in); }
+Handler abs_f32(Decoding& in) { return f32_unary(in, [](float a) { return __builtin_fabsf(a); }); }
+Handler neg_f32(Decoding& in) { return f32_unary(in, [](float a) { return -a; }); }
+
+// "For 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 delivers NaN, otherwise 0": there the reciprocal that it multiplies with is 0.
+Handler div_approx_f32(Decoding& in) {
+  return f32_binary(in, [](float a, float b) {
+    const float size = __builtin_fabsf(b);
+    const bool vanishes = size > 0x1p126f && size < __builtin_inff();
+    const auto q = static_cast<float>(static_cast<double>(a) / static_cast<double>(b));
+    return vanishes ? a * __builtin_copysignf(0.0f, b) : q;
+  });
+}
+Handler div_full_f32(Decoding& in) {
+  return f32_binary(in, [](float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); });
+}
+Handler rcp_approx_f32(Decoding& in) { return f32_unary(in, [](float a) { return 1.0f / a; }); }
+Handler sqrt_approx_f32(Decoding& in) { return f32_unary(in, [](float a) { return __builtin_sqrtf(a); }); }
+Handler rsqrt_approx_f32(Decoding& in) {
+  return f32_unary(in, [](float a) { return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a))); });
+}
+Handler sin_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::sin>{}); }
+Handler cos_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::cos>{}); }
+Handler lg2_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::log2>{}); }
+Handler ex2_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::exp2>{}); }
+Handler tanh_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::tanh>{}); }
+
+}  // namespace op
+}  // namespace ptx::vgpu

@@ -1,0 +1,62 @@
+// Barriers and fences (rows: ptx/isa/table/sync.hpp).
+#include <atomic>
+
+#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/ops/collective.hpp"
+#include "ptx/vgpu/schedule.hpp"
+#include "ptx/vgpu/waiting.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+// x[0] = barrier, x[1] = count of threads, 0 for all. Both are the same for every thread of a warp: the first active lane's are taken.
+template <bool aligned, bool waits>
+Outcome barrier(Warp& warp, const Step& step, Mask mask) {
+  const auto* ids = warp.slot<std::uint32_t>(step.x[0]);
+  const std::uint32_t id = ids[lowest_lane(mask)];
+  for (Mask left = mask; left != 0; left &= left - 1)
+    if (const int lane = lowest_lane(left); ids[lane] != id)
+      return warp.fail(step, lane, Kind::barrier_misuse, cat("names barrier ", ids[lane], " here and ", id, " in another lane of its warp"));
+  if (mask != warp.live) return aligned ? park(warp, step, mask, Wait::converge) : park(warp, step, mask, Wait::barrier, id);
+  return come_to_barrier(warp, step, mask, id, barrier_threads(warp, step, mask), waits);
+}
+
+Handler barrier(Decoding& in, Handler handler) {
+  in.step.x[0] = in.read("a", Type::u32);
+  if (in.given("b")) {
+    in.step.x[1] = in.read("b", Type::u32);
+    // a count of 0 written out is not "all": no barrier of 0 threads can complete
+    if (in.immediate("b") == 0) return in.refuse("a barrier of 0 threads never completes");
+  } else {
+    in.step.x[1] = zero_offset;
+  }
+  return handler;
+}
+
+// Nothing to exchange: the lanes only meet.
+constexpr Collective meeting = {[](Warp&, const Step&, Mask, Exchange&) {}, [](Warp&, const Step&, Mask, const Exchange&) { return true; }};
+
+}  // namespace
+
+namespace op {
+
+// bar.sync is barrier.sync.aligned
+Handler bar_sync(Decoding& in) {
+  const bool aligned = in.form().opcode == "bar" || in.wrote("aligned");
+  return barrier(in, aligned ? &vgpu::barrier<true, true> : &vgpu::barrier<false, true>);
+}
+Handler bar_arrive(Decoding& in) { return barrier(in, &vgpu::barrier<true, false>); }
+Handler bar_warp_sync(Decoding& in) { return collective<meeting>(in); }
+
+// Every fence reads and writes one word: fences are then ordered among each other, and with them what stands before and behind.
+// (std::atomic_thread_fence would do; ThreadSanitizer does not understand it.)
+Handler membar(Decoding&) {
+  return [](Warp&, const Step&, Mask) {
+    static std::atomic<std::uint32_t> order{0};
+    order.fetch_add(1, std::memory_order_seq_cst);
+    return Outcome::next;
+  };
+}
+
+}  // namespace op
+}  // namespace ptx::vgpu

@@ -1,0 +1,201 @@
+// Warp-wide exchange (rows: ptx/isa/table/warp.hpp).
+#include <array>
+
+#include "ptx/vgpu/ops/collective.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+// ---- shfl.sync: x = d, p, a, b, c; imm = mode
+
+enum class Shuffle : std::uint8_t { up, down, bfly, idx };
+
+void give_value(Warp& warp, const Step& step, Mask mask, Exchange& exchange) {
+  const auto* a = warp.slot<std::uint32_t>(step.x[2]);
+  for (int l = 0; l < lane_count; ++l)
+    if (has_lane(mask, l)) exchange.value[static_cast<std::size_t>(l)] = a[l];
+}
+
+// The lane that a lane reads from, and whether it is in range (manual: "shfl.sync", the pseudocode).
+struct Source {
+  int lane;
+  bool in_range;
+};
+Source source_lane(Shuffle mode, int lane, std::uint32_t b, std::uint32_t c) {
+  const int offset = static_cast<int>(b & 31), clamp = static_cast<int>(c & 31), segment = static_cast<int>(c >> 8 & 31);
+  const int most = (lane & segment) | (clamp & ~segment), least = lane & segment;
+  int j = lane;
+  bool in_range = false;
+  switch (mode) {
+    case Shuffle::up: j = lane - offset, in_range = j >= most; break;
+    case Shuffle::down: j = lane + offset, in_range = j <= most; break;
+    case Shuffle::bfly: j = lane ^ offset, in_range = j <= most; break;
+    case Shuffle::idx: j = least | (offset & ~segment), in_range = j <= most; break;
+  }
+  return {in_range ? j : lane, in_range};
+}
+
+bool take_shuffled(Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+  const auto mode = static_cast<Shuffle>(step.imm);
+  const auto* b = warp.slot<std::uint32_t>(step.x[3]);
+  const auto* c = warp.slot<std::uint32_t>(step.x[4]);
+  std::array<std::uint32_t, lane_count> result{};
+  Mask in_range = 0;
+  for (int l = 0; l < lane_count; ++l) {
+    if (!has_lane(mask, l)) continue;
+    const Source source = source_lane(mode, l, b[l], c[l]);
+    // "If the source lane is inactive, the value is undefined."
+    if (!has_lane(exchange.members, source.lane) && warp.cta->launch->options.check_initialised) {
+      warp.fail(step, l, Kind::uninitialised, cat("reads lane ", source.lane, ", which takes no part: its value is undefined"),
+                {cat("the lanes that take part: ", say_lanes(exchange.members))});
+      return false;
+    }
+    result[static_cast<std::size_t>(l)] = exchange.value[static_cast<std::size_t>(source.lane)];
+    in_range |= static_cast<Mask>(source.in_range) << l;
+  }
+  write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return result[static_cast<std::size_t>(l)]; });
+  Mask& p = warp.pred(step.x[1]);
+  p = (p & ~mask) | in_range;
+  return true;
+}
+constexpr Collective shuffle = {give_value, take_shuffled};
+
+// A full warp with one b and c, the usual butterfly: no lane can be missing. Computed as one permutation.
+struct UniformShuffle {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    if (mask != all_lanes) return meet<shuffle>(warp, step, mask);
+    const auto* a = warp.slot<std::uint32_t>(step.x[2]);
+    const auto& from = *reinterpret_cast<const std::array<std::uint32_t, lane_count>*>(warp.slot<std::uint32_t>(step.x[5]));
+    std::array<std::uint32_t, lane_count> result;
+    for (std::size_t l = 0; l < lane_count; ++l) result[l] = a[from[l]];
+    auto* d = warp.slot<std::uint32_t>(step.x[0]);
+    for (std::size_t l = 0; l < lane_count; ++l) d[l] = result[l];
+    warp.pred(step.x[1]) = static_cast<Mask>(step.target);
+    return Outcome::next;
+  }
+};
+
+// ---- vote.sync: x = d, a; imm = the flip of !a
+
+void give_pred(Warp& warp, const Step& step, Mask mask, Exchange& exchange) {
+  exchange.pred |= (warp.pred(step.x[1]) ^ static_cast<Mask>(step.imm)) & mask;
+}
+template <class F>
+bool take_vote(Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+  Mask& d = warp.pred(step.x[0]);
+  d = (d & ~mask) | (F{}(exchange.pred, exchange.members) ? mask : 0);
+  return true;
+}
+constexpr auto all_of = [](Mask pred, Mask members) { return pred == members; };
+constexpr auto any_of = [](Mask pred, Mask) { return pred != 0; };
+constexpr auto uniform = [](Mask pred, Mask members) { return pred == 0 || pred == members; };
+constexpr Collective vote_all = {give_pred, take_vote<decltype(all_of)>};
+constexpr Collective vote_any = {give_pred, take_vote<decltype(any_of)>};
+constexpr Collective vote_uni = {give_pred, take_vote<decltype(uniform)>};
+constexpr Collective ballot = {give_pred, [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+                                 write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int) { return exchange.pred; });
+                                 return true;
+                               }};
+
+// ---- redux.sync: x = d, -, a
+
+template <class T, class F>
+constexpr Collective reduction = {give_value, [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+                                    auto result = static_cast<T>(exchange.value[static_cast<std::size_t>(lowest_lane(exchange.members))]);
+                                    for (Mask left = exchange.members & (exchange.members - 1); left != 0; left &= left - 1)
+                                      result = F{}(result, static_cast<T>(exchange.value[static_cast<std::size_t>(lowest_lane(left))]));
+                                    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int) { return static_cast<std::uint32_t>(result); });
+                                    return true;
+                                  }};
+template <class T, class F>
+Handler reduce(Decoding& in, F) {
+  const Type type = in.has("type") ? in.type("type") : Type::b32;
+  in.step.x[0] = in.write("d", type);
+  in.step.x[2] = in.read("a", type);
+  return collective<reduction<T, F>>(in);
+}
+
+// ---- elect.sync: x = d, p
+
+constexpr Collective election = {[](Warp&, const Step&, Mask, Exchange&) {},
+                                 [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+                                   const int leader = lowest_lane(exchange.members);
+                                   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [=](int) { return static_cast<std::uint32_t>(leader); });
+                                   Mask& p = warp.pred(step.x[1]);
+                                   p = (p & ~mask) | (mask & Mask{1} << leader);
+                                   return true;
+                                 }};
+
+}  // namespace
+
+namespace op {
+
+Handler shfl_sync(Decoding& in) {
+  const std::string_view mode = in.chosen("mode");
+  const Shuffle shuffle_mode = mode == "up" ? Shuffle::up : mode == "down" ? Shuffle::down : mode == "bfly" ? Shuffle::bfly : Shuffle::idx;
+  in.step.x[0] = in.write("d", Type::b32);
+  in.step.x[1] = in.write_pred("p");
+  in.step.x[2] = in.read("a", Type::b32);
+  in.step.x[3] = in.read("b", Type::b32);
+  in.step.x[4] = in.read("c", Type::b32);
+  in.step.imm = static_cast<std::int64_t>(shuffle_mode);
+  const Handler general = collective<shuffle>(in);
+  const auto b = in.immediate("b"), c = in.immediate("c"), members = in.immediate("membermask");
+  if (!b || !c || !members || static_cast<Mask>(*members) != all_lanes) return general;
+  std::array<std::uint32_t, lane_count> from{};
+  for (int l = 0; l < lane_count; ++l) {
+    const Source source = source_lane(shuffle_mode, l, static_cast<std::uint32_t>(*b), static_cast<std::uint32_t>(*c));
+    from[static_cast<std::size_t>(l)] = static_cast<std::uint32_t>(source.lane);
+    in.step.target |= static_cast<Mask>(source.in_range) << l;
+  }
+  in.step.x[5] = in.lane_constant(from);
+  return Compiled<UniformShuffle>::handler();
+}
+
+Handler vote_sync(Decoding& in) {
+  Mask flip = 0;
+  in.step.x[0] = in.write_pred("d");
+  in.step.x[1] = in.read_pred("a", flip);
+  in.step.imm = flip;
+  const std::string_view mode = in.chosen("mode");
+  return mode == "all" ? collective<vote_all>(in) : mode == "any" ? collective<vote_any>(in) : collective<vote_uni>(in);
+}
+
+Handler vote_ballot(Decoding& in) {
+  Mask flip = 0;
+  in.step.x[0] = in.write("d", Type::b32);
+  in.step.x[1] = in.read_pred("a", flip);
+  in.step.imm = flip;
+  return collective<ballot>(in);
+}
+
+Handler redux_sync(Decoding& in) {
+  const std::string_view what = in.chosen("op");
+  using U = std::uint32_t;
+  using S = std::int32_t;
+  if (what == "add") return reduce<U>(in, [](U a, U b) { return a + b; });
+  if (what == "and") return reduce<U>(in, [](U a, U b) { return a & b; });
+  if (what == "or") return reduce<U>(in, [](U a, U b) { return a | b; });
+  if (what == "xor") return reduce<U>(in, [](U a, U b) { return a ^ b; });
+  const bool with_sign = in.type("type") == Type::s32;
+  if (what == "min")
+    return with_sign ? reduce<S>(in, [](S a, S b) { return b < a ? b : a; }) : reduce<U>(in, [](U a, U b) { return b < a ? b : a; });
+  return with_sign ? reduce<S>(in, [](S a, S b) { return a < b ? b : a; }) : reduce<U>(in, [](U a, U b) { return a < b ? b : a; });
+}
+
+Handler activemask(Decoding& in) {
+  in.step.x[0] = in.write("d", Type::b32);
+  return [](Warp& warp, const Step& step, Mask mask) {
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [=](int) { return mask; });
+    return Outcome::next;
+  };
+}
+
+Handler elect_sync(Decoding& in) {
+  in.step.x[0] = in.write("d", Type::b32);
+  in.step.x[1] = in.write_pred("p");
+  return collective<election>(in);
+}
+
+}  // namespace op
+}  // namespace ptx::vgpu

@@ -1,0 +1,54 @@
+#include "ptx/vgpu/report.hpp"
+
+#include "ptx/vgpu/code.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+std::string triple(const std::array<std::uint32_t, 3>& v) { return cat('(', v[0], ", ", v[1], ", ", v[2], ')'); }
+
+}  // namespace
+
+std::string Code::spell(std::uint32_t item) const {
+  if (item >= function->body.size()) return {};
+  const ir::Inst& inst = function->body[item];
+  return inst.kind == ir::ItemKind::inst ? isa::spell(isa::form(inst.form), inst.choices) : std::string();
+}
+
+std::string Code::line(std::uint32_t item) const {
+  if (listing != nullptr && function_index < listing->line_of.size() && item < listing->line_of[function_index].size()) {
+    const std::uint32_t number = listing->line_of[function_index][item];
+    if (number != 0) return cat("line ", number, ": ", listing->line(number));
+  }
+  if (item < function->body.size() && function->body[item].kind == ir::ItemKind::raw) {
+    ir::StringId id;
+    id.index = function->body[item].payload;
+    return std::string(module->str(id));
+  }
+  return spell(item);
+}
+
+Where Code::where(std::uint32_t item) const {
+  return item < function->body.size() ? module->where(function->body[item]) : Where{};
+}
+
+Diagnostic report(const Cta& cta, const Warp& warp, const Fault& fault) {
+  const Launch& launch = *cta.launch;
+  const Code& code = launch.code;
+  const auto& block = launch.config.block;
+  const std::uint32_t thread = warp.index * lane_count + static_cast<std::uint32_t>(fault.lane);
+  const std::array<std::uint32_t, 3> id{thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1]};
+  Diagnostic d{.kind = fault.kind,
+               .severity = Severity::error,
+               .message = cat('`', code.spell(fault.item), "` ", fault.message),
+               .where = code.where(fault.item),
+               .notes = {}};
+  d.note(cat("ptx: ", code.line(fault.item)));
+  d.note(cat("thread: ", triple(id), " of block ", triple(cta.id), " in kernel `", code.name, "` (warp ", warp.index, ", lane ", fault.lane, ')'));
+  for (const std::string& note : fault.notes) d.note(note);
+  d.note(cat("replay: kernel `", code.name, "`, grid ", triple(launch.config.grid), ", block ", triple(block), ", ", launch.config.dynamic_smem_bytes,
+             " bytes of dynamic shared memory"));
+  return d;
+}
+
+}  // namespace ptx::vgpu

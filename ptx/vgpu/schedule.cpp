@@ -1,0 +1,282 @@
+#include "ptx/vgpu/schedule.hpp"
+
+#include <algorithm>
+
+#include "ptx/vgpu/waiting.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+constexpr std::uint64_t warp_quantum = 2048;   // instructions that a warp runs before the next one of its CTA gets its turn
+constexpr std::uint32_t least_patience = 4;    // a fragment that keeps spinning gives way sooner: it may wait for a lane of its own warp
+
+enum class WarpState : std::uint8_t { running, waiting, exited, fault };
+
+const Step& step_at(const Warp& warp, std::uint32_t pc) { return warp.cta->launch->code.steps[pc]; }
+
+// All fragments that take part in a .sync instruction have come: exchange, and let them go on.
+bool exchange(Warp& warp, const Fragment& one, Mask members) {
+  const std::uint32_t key = one.key, signature = step_at(warp, one.pc).signature;
+  const auto takes_part = [&](const Fragment& f) {
+    return f.wait == Wait::members && f.key == key && step_at(warp, f.pc).signature == signature;
+  };
+  Exchange values;
+  values.members = members;
+  for (const Fragment& f : warp.others)
+    if (takes_part(f)) step_at(warp, f.pc).collective->give(warp, step_at(warp, f.pc), f.mask, values);
+  for (const Fragment& f : warp.others)
+    if (takes_part(f) && !step_at(warp, f.pc).collective->take(warp, step_at(warp, f.pc), f.mask, values)) return false;
+  for (Fragment& f : warp.others)
+    if (takes_part(f)) f.wait = Wait::none, ++f.pc;
+  return true;
+}
+
+// The lanes of the fragments that wait for the same thing as `one`.
+Mask gathered(const Warp& warp, const Fragment& one) {
+  Mask lanes = 0;
+  for (const Fragment& f : warp.others)
+    if (f.wait == one.wait && f.key == one.key && (one.wait != Wait::members || step_at(warp, f.pc).signature == step_at(warp, one.pc).signature))
+      lanes |= f.mask;
+  return lanes;
+}
+
+void release(Cta& cta, std::uint32_t barrier) {
+  cta.barriers[barrier] = {};
+  for (Warp& warp : cta.warps)
+    for (Fragment& f : warp.others)
+      if (f.wait == Wait::arrived && f.key == barrier) {
+        f.wait = Wait::none;
+        ++f.pc;
+        warp.waiting = false;
+      }
+}
+
+// Counts the warp's arrival; nothing: a fault was recorded.
+std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::uint32_t threads) {
+  Cta& cta = *warp.cta;
+  const int lane = lowest_lane(warp.live);
+  if (id >= barrier_count) {
+    warp.fail(step, lane, Kind::barrier_misuse, cat("names barrier ", id, "; a CTA has barriers 0 to ", barrier_count - 1));
+    return std::nullopt;
+  }
+  if (threads % lane_count != 0) {
+    warp.fail(step, lane, Kind::barrier_misuse, cat("counts ", threads, " threads; what fits is a multiple of the warp's ", lane_count));
+    return std::nullopt;
+  }
+  Barrier& barrier = cta.barriers[id];
+  if (barrier.arrived_warps != 0 && barrier.expected_threads != threads) {
+    const auto say = [](std::uint32_t n) { return n == 0 ? std::string("all threads of the CTA") : cat(n, " threads"); };
+    warp.fail(step, lane, Kind::barrier_misuse,
+              cat("expects ", say(threads), " at barrier ", id, ", where others have come that expect ", say(barrier.expected_threads)),
+              {cat("the first came at ", cta.launch->code.line(barrier.opened_by))});
+    return std::nullopt;
+  }
+  if (barrier.arrived_warps == 0) barrier.expected_threads = threads, barrier.opened_by = step.item;
+  ++barrier.arrived_warps;
+  return threads != 0 ? barrier.arrived_warps * lane_count == threads : barrier.arrived_warps == cta.live_warps;
+}
+
+// Fragments that wait for lanes of their own warp and have got them may go on. False: a fault.
+bool settle(Warp& warp) {
+  for (std::size_t i = 0; i < warp.others.size(); ++i) {
+    Fragment& f = warp.others[i];
+    switch (f.wait) {
+      case Wait::none:
+      case Wait::arrived: break;
+      case Wait::converge:
+        if (f.mask == warp.live) f.wait = Wait::none;
+        break;
+      case Wait::members: {
+        const Mask members = f.key & warp.live;
+        if (gathered(warp, f) == members && !exchange(warp, f, members)) return false;
+        break;
+      }
+      case Wait::barrier: {
+        if (gathered(warp, f) != warp.live) break;
+        const Step& step = step_at(warp, f.pc);
+        const std::uint32_t id = f.key;
+        for (Fragment& other : warp.others)
+          if (other.wait == Wait::barrier) other.wait = Wait::arrived;
+        const auto complete = arrive(warp, step, id, barrier_threads(warp, step, f.mask));
+        if (!complete) return false;
+        if (*complete) release(*warp.cta, id);
+        break;
+      }
+    }
+  }
+  return true;
+}
+
+// Makes a fragment the one that runs: the one with the least pc, or, when the warp starves its others, the one that has waited longest.
+// Fragments that have met become one.
+bool choose(Warp& warp) {
+  auto& others = warp.others;
+  const auto better = [&](const Fragment& a, const Fragment& b) { return warp.starving ? a.last_run < b.last_run : a.pc < b.pc; };
+  const Fragment* best = nullptr;
+  for (const Fragment& f : others)
+    if (f.wait == Wait::none && (best == nullptr || better(f, *best))) best = &f;
+  if (best == nullptr) return false;
+  warp.starving = false;
+  warp.pc = best->pc;
+  warp.active = 0;
+  warp.limit = static_cast<std::uint32_t>(warp.cta->launch->code.steps.size());
+  std::size_t kept = 0, met = 0;
+  for (const Fragment& f : others) {
+    if (f.wait == Wait::none && f.pc == warp.pc) {
+      warp.active |= f.mask;
+      ++met;
+      continue;
+    }
+    if (f.wait == Wait::none && f.pc > warp.pc) warp.limit = std::min(warp.limit, f.pc);
+    others[kept++] = f;
+  }
+  others.resize(kept);
+  if (met > 1) warp.patience = warp.patience_now = full_patience;
+  ++warp.turn;
+  return true;
+}
+
+// Puts the fragment that ran back among the others.
+void lay_down(Warp& warp) {
+  warp.others.push_back({warp.pc, warp.active, Wait::none, 0, warp.turn});
+  warp.active = 0;
+}
+
+// A backward jump while other fragments could run uses up patience.
+void count_back_edge(Warp& warp) {
+  const bool rival = std::any_of(warp.others.begin(), warp.others.end(), [](const Fragment& f) { return f.wait == Wait::none; });
+  if (!rival || --warp.patience != 0) return;
+  warp.starving = true;
+  warp.patience_now = std::max(least_patience, warp.patience_now / 2);
+  warp.patience = warp.patience_now;
+}
+
+WarpState run_warp(Warp& warp, std::uint64_t budget) {
+  const Step* const steps = warp.cta->launch->code.steps.data();
+  const std::uint64_t enough = warp.executed + budget;
+  for (;;) {
+    if (!settle(warp)) return WarpState::fault;
+    if (warp.executed >= enough) return WarpState::running;
+    if (!choose(warp)) break;
+    const Step* start = steps + warp.pc;
+    const Step* at = start;
+    warp.segment_start = start->ordinal;
+    const Step* const limit = steps + warp.limit;
+    Outcome outcome;
+    for (;;) {
+      const Mask mask = warp.active & (warp.pred(at->guard) ^ at->guard_flip);
+      outcome = mask == 0 ? Outcome::next : at->run(warp, *at, mask);
+      if (outcome == Outcome::next) {
+        if (++at < limit) continue;
+        warp.executed += at->ordinal - start->ordinal;
+        warp.pc = static_cast<std::uint32_t>(at - steps);
+        outcome = Outcome::regroup;
+        break;
+      }
+      warp.executed += at[1].ordinal - start->ordinal;
+      if (outcome != Outcome::jumped) break;
+      if (warp.others.empty() && warp.executed < enough) {
+        start = at = steps + warp.pc;
+        warp.segment_start = start->ordinal;
+        continue;
+      }
+      if (steps + warp.pc <= at) count_back_edge(warp);
+      break;
+    }
+    if (outcome == Outcome::fault) return WarpState::fault;
+    if (outcome != Outcome::left) lay_down(warp);
+  }
+  if (warp.live == 0) return WarpState::exited;
+  warp.waiting = std::any_of(warp.others.begin(), warp.others.end(), [](const Fragment& f) { return f.wait == Wait::arrived; });
+  if (warp.waiting) return WarpState::waiting;
+  fail_stuck(warp);
+  return WarpState::fault;
+}
+
+// A warp is gone: those that wait for all warps wait for one less.
+void leave(Cta& cta) {
+  --cta.live_warps;
+  for (std::uint32_t id = 0; id < barrier_count; ++id) {
+    const Barrier& b = cta.barriers[id];
+    if (b.arrived_warps != 0 && b.expected_threads == 0 && b.arrived_warps == cta.live_warps) release(cta, id);
+  }
+}
+
+}  // namespace
+
+std::uint32_t index_of(const Warp& warp, const Step& step) {
+  return static_cast<std::uint32_t>(&step - warp.cta->launch->code.steps.data());
+}
+
+Outcome split(Warp& warp, const Step& step, Mask mask, std::uint32_t target) {
+  warp.others.push_back({target, mask, Wait::none, 0, warp.turn});
+  warp.active &= ~mask;
+  warp.pc = index_of(warp, step) + 1;
+  return Outcome::regroup;
+}
+
+Outcome retire(Warp& warp, const Step& step, Mask mask) {
+  warp.live &= ~mask;
+  warp.active &= ~mask;
+  warp.patience = warp.patience_now = full_patience;
+  if (warp.active == 0) return Outcome::left;
+  if (warp.others.empty()) return Outcome::next;
+  warp.pc = index_of(warp, step) + 1;
+  return Outcome::regroup;
+}
+
+Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t key) {
+  const std::uint32_t pc = index_of(warp, step);
+  const auto same = std::find_if(warp.others.begin(), warp.others.end(),
+                                 [&](const Fragment& f) { return f.wait == wait && f.pc == pc && f.key == key; });
+  if (same != warp.others.end()) same->mask |= mask;
+  else warp.others.push_back({pc, mask, wait, key, warp.turn});
+  if (wait == Wait::converge) --warp.executed;  // it runs again when all have come
+  warp.active &= ~mask;
+  if (warp.active == 0) return Outcome::left;
+  warp.pc = pc + 1;
+  return Outcome::regroup;
+}
+
+Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier, std::uint32_t threads, bool waits) {
+  const auto complete = arrive(warp, step, barrier, threads);
+  if (!complete) return Outcome::fault;
+  if (*complete) release(*warp.cta, barrier);
+  if (*complete || !waits) return Outcome::next;
+  return park(warp, step, mask, Wait::arrived, barrier);
+}
+
+CtaState run_cta(Cta& cta, std::uint64_t budget) {
+  const std::uint64_t enough = cta.executed + budget;
+  const std::uint64_t most = cta.launch->options.max_instructions;
+  while (cta.live_warps > 0) {
+    bool ran = false;
+    for (Warp& warp : cta.warps) {
+      if (warp.live == 0 || warp.waiting) continue;
+      ran = true;
+      warp.turn_start = warp.executed;
+      const WarpState state = run_warp(warp, std::min(warp_quantum, most - cta.executed));
+      cta.executed += warp.executed - warp.turn_start;
+      if (state == WarpState::fault) return CtaState::fault;
+      if (state == WarpState::exited) leave(cta);
+      if (state == WarpState::running && cta.executed >= most) {
+        const Fragment& f = warp.others.front();
+        warp.fail(step_at(warp, f.pc), lowest_lane(f.mask), Kind::step_limit,
+                  cat("stands where the block was stopped, after ", cta.executed, " warp instructions"));
+        return CtaState::fault;
+      }
+    }
+    if (!ran) {
+      fail_deadlock(cta);
+      return CtaState::fault;
+    }
+    if (cta.executed >= enough) return CtaState::running;
+  }
+  return CtaState::done;
+}
+
+Warp& faulty(Cta& cta) {
+  return *std::find_if(cta.warps.begin(), cta.warps.end(), [](const Warp& warp) { return warp.fault.has_value(); });
+}
+
+}  // namespace ptx::vgpu

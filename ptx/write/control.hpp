@@ -1,0 +1,49 @@
+// Control flow: what `if_`, `else_`, `loop` and `range_` write. Each construct has a begin and an end, with the body's instructions between them, so
+// that Python's `with` and C++'s lambdas write the same. Braced scopes are Builder::open_block and close_block.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ptx/write/builder.hpp"
+
+namespace ptx::write {
+
+/// An open `if_` or `else_` block.
+struct If {
+  std::string else_label, endif_label;
+};
+
+/// `@!p bra $_else_K;` (`@p` for a negated predicate). Kind bad_guard for anything but a predicate register.
+Expected<If> begin_if(Builder& builder, const Value& predicate, Where where);
+/// `bra $_endif_L; $_else_K: $_endif_L:`
+Expected<void> end_if(Builder& builder, const If& open, Where where);
+/// Goes on behind `$_else_K:` of the `if_` block that has just ended. Kind bad_control_flow when something was written since, or no `if_` ended here.
+Expected<If> begin_else(Builder& builder, Where where);
+/// `$_endif_L:`
+Expected<void> end_else(Builder& builder, const If& open, Where where);
+
+/// `label:`
+Expected<void> begin_loop(Builder& builder, std::string_view label, Where where);
+/// `@p bra label;`, or `bra.uni label;` without a guard: the body runs at least once.
+Expected<void> end_loop(Builder& builder, std::string_view label, const Guard& guard, Where where);
+
+/// An open `range_` loop. `step` is a number or a register.
+struct Range {
+  Reg counter;
+  Value step;
+  std::string head_label, end_label;
+};
+
+/// `mov.s32 k, start; head: setp.ge.s32 p, k, stop; @p bra end;` with k of the family `%ri`; `setp.le` when `step` is a negative number.
+/// Kinds: bad_control_flow (a step of 0), and what Builder::emit says.
+Expected<Range> begin_range(Builder& builder, const Value& start, const Value& stop, const Value& step, Where where);
+/// `add.s32 k, k, step; bra head; end:`
+Expected<void> end_range(Builder& builder, const Range& open, Where where);
+
+/// `bra label;`
+Expected<void> branch(Builder& builder, std::string_view label, const Guard& guard, Where where);
+/// `ret;`
+Expected<void> ret(Builder& builder, const Guard& guard, Where where);
+
+}  // namespace ptx::write

@@ -1,0 +1,399 @@
+// Writing an instruction: find its form, encode its operands, append it whole. Most instructions of a kernel repeat the spelling and the kinds of
+// operands of an earlier one, so what isa::fit found is remembered by exactly those.
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <deque>
+
+#include "ptx/write/builder.hpp"
+#include "ptx/write/state.hpp"
+
+namespace ptx::write {
+namespace {
+
+// The operands as isa::fit sees them; with `names`, as a diagnostic shows them.
+class Args {
+ public:
+  explicit Args(std::span<const Value> values, const ir::Module* names = nullptr) : names_(names) {
+    all_.reserve(values.size());
+    for (const Value& value : values) all_.push_back(arg_of(value));
+  }
+  [[nodiscard]] std::span<const isa::Arg> all() const { return all_; }
+
+ private:
+  isa::Arg arg_of(const Value& value) {
+    isa::Arg arg;
+    arg.negated = value.negated;
+    arg.piped = value.piped;
+    switch (value.kind) {
+      case Value::Kind::reg:
+        arg.kind = isa::ArgKind::reg;
+        arg.type = value.reg.type;
+        if (names_ != nullptr) show(arg, names_->reg_name(names_->functions.front(), value.reg.id));
+        break;
+      case Value::Kind::special:
+        arg.kind = isa::ArgKind::special;
+        arg.type = isa::specials()[value.special].type;
+        arg.shown = isa::specials()[value.special].name;
+        break;
+      case Value::Kind::integer:
+        arg.kind = isa::ArgKind::integer;
+        arg.encodable = true;
+        arg.integer = value.integer;
+        break;
+      case Value::Kind::floating:
+        arg.kind = isa::ArgKind::floating;
+        if (names_ != nullptr) {
+          char text[32];
+          show(arg, std::string(text, std::to_chars(text, text + sizeof text, value.floating).ptr));
+        }
+        break;
+      case Value::Kind::symbol:
+      case Value::Kind::label:
+        arg.kind = isa::ArgKind::symbol;
+        arg.shown = value.text;
+        break;
+      case Value::Kind::sink: arg.kind = isa::ArgKind::sink; break;
+      case Value::Kind::vector: arg.kind = isa::ArgKind::vector; break;
+      case Value::Kind::address: arg.kind = isa::ArgKind::address; break;
+      case Value::Kind::tensor: arg.kind = isa::ArgKind::tensor; break;
+    }
+    if (!value.parts.empty()) {
+      std::vector<isa::Arg> parts;
+      for (const Value& part : value.parts) parts.push_back(arg_of(part));
+      arg.elements = parts_.emplace_back(std::move(parts));
+    }
+    return arg;
+  }
+  void show(isa::Arg& arg, std::string text) { arg.shown = texts_.emplace_back(std::move(text)); }
+
+  const ir::Module* names_;
+  std::deque<std::vector<isa::Arg>> parts_;
+  std::deque<std::string> texts_;
+  std::vector<isa::Arg> all_;
+};
+
+// True when the number can be written for an operand of `type`; what makes it false is found again by whoever explains it.
+bool number_fits(const Value& value, Type type) {
+  switch (value.kind) {
+    case Value::Kind::integer: return isa::is_float(type) || isa::rules::in_range(value.integer, type);
+    case Value::Kind::floating:
+      return isa::bits(type) != 32 || !std::isfinite(value.floating) || std::isfinite(static_cast<float>(value.floating));
+    case Value::Kind::vector:
+      for (const Value& part : value.parts)
+        if (!number_fits(part, type)) return false;
+      return true;
+    case Value::Kind::address: return value.parts.size() < 2 || isa::rules::in_range(value.parts[1].integer, Type::s32);
+    default: return true;
+  }
+}
+
+Diagnostic diagnose(Kind kind, std::string message) {
+  Diagnostic d;
+  d.kind = kind;
+  d.message = std::move(message);
+  return d;
+}
+
+std::string only_newer(isa::TargetSet on) {
+  const bool one = std::has_single_bit(on);
+  const bool base = one && isa::info(static_cast<Target>(std::countr_zero(on))).variant == ' ';
+  return cat(isa::list_targets(on), base ? " or newer" : "");
+}
+
+}  // namespace
+
+// ---- what is asked for ----------------------------------------------------------------------------------------------
+
+bool Builder::State::usable(Reg reg) const {
+  const ir::Function& f = module.functions.front();
+  return reg.id.index < f.regs.size() && !closed[f.regs[reg.id.index].decl.index];
+}
+
+// Appends to `key` what decides whether and how an operand fits: kinds, types, lengths. False when a register cannot be used here.
+bool Builder::State::add_to_key(const Value& value) {
+  key += static_cast<char>(static_cast<unsigned>(value.kind) | (value.negated ? 0x40u : 0u) | (value.piped ? 0x80u : 0u));
+  switch (value.kind) {
+    case Value::Kind::reg: key += static_cast<char>(value.reg.type); return usable(value.reg);
+    case Value::Kind::special:
+      key += static_cast<char>(value.special);
+      key += static_cast<char>(value.special >> 8);
+      return true;
+    case Value::Kind::vector:
+    case Value::Kind::address:
+    case Value::Kind::tensor: {
+      key += static_cast<char>(value.parts.size());
+      key += static_cast<char>(value.parts.size() >> 8);
+      bool all_usable = true;
+      for (const Value& part : value.parts) all_usable &= add_to_key(part);
+      return all_usable;
+    }
+    default: return true;
+  }
+}
+
+Diagnostic Builder::State::unusable(std::span<const Value> values, const Guard& guard) const {
+  const auto explain = [this](Reg reg) {
+    if (reg.id.index >= module.functions.front().regs.size()) {
+      return diagnose(Kind::undefined_symbol, "an operand is a register of another kernel")
+          .note("hint: registers belong to the kernel in whose body they were made");
+    }
+    return diagnose(Kind::undefined_symbol, cat("register `", module.reg_name(module.functions.front(), reg.id), "` belongs to a block that is closed"))
+        .note("hint: make it outside the block, or use it inside");
+  };
+  if (guard.predicate && !usable(*guard.predicate)) return explain(*guard.predicate);
+  std::vector<Value> rest(values.rbegin(), values.rend());
+  while (!rest.empty()) {
+    const Value value = rest.back();
+    rest.pop_back();
+    if (value.kind == Value::Kind::reg && !usable(value.reg)) return explain(value.reg);
+    rest.insert(rest.end(), value.parts.rbegin(), value.parts.rend());
+  }
+  return diagnose(Kind::internal, "an operand was refused without a reason");
+}
+
+Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<const Value> values) {
+  const auto find = [&](const Args& args) {
+    return spelling.dots != nullptr ? isa::fit(*spelling.dots, args.all()) : isa::fit(isa::form(spelling.form), *spelling.choices, args.all());
+  };
+  const Args args(values);
+  const Expected<isa::Fit> found = find(args);
+  if (!found) {
+    const Args named(values, &module);
+    return Unexpected{find(named).error()};
+  }
+  if (found->truncated) return Unexpected{*found->truncated};
+  const isa::Form& form = *found->form;
+  Resolved result{form.id, found->choices, {}, {}};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const isa::OperandSpec& operand = form.operands[found->operand_of[i]];
+    result.types[i] = form.type(operand.type, found->choices);
+    result.roles[i] = operand.role;
+    if (number_fits(values[i], result.types[i])) continue;
+    if (operand.role == isa::Role::address) {
+      return Unexpected{diagnose(Kind::immediate_range, cat("the offset of address `", operand.name, "` of `", isa::spell(form, found->choices), "` is ",
+                                                            values[i].parts[1].integer, ", which 32 bits cannot hold"))
+                            .note("hint: add it to the base register")};
+    }
+    return Unexpected{diagnose(Kind::immediate_range, cat("operand ", i + 1, " `", operand.name, "` of `", isa::spell(form, found->choices), "` is ",
+                                                          isa::describe(Args(values, &module).all()[i]), ", which .", isa::name(result.types[i]),
+                                                          " holds only as an infinity"))
+                          .note("hint: write an infinity if one is meant")};
+  }
+  if (auto available = check_availability(result, values); !available) return Unexpected{std::move(available).error()};
+  return result;
+}
+
+// Whether the kernel's target and version have the instruction, with the modifiers and special registers it uses.
+Expected<void> Builder::State::check_availability(const Resolved& instruction, std::span<const Value> values) const {
+  const isa::Form& form = isa::form(instruction.form);
+  const auto with_form = [&](Diagnostic d) {
+    d.note(cat("form: ", form.syntax()));
+    d.note(cat("manual: ", isa::manual(form)));
+    return Unexpected{std::move(d)};
+  };
+  const auto target_lacks = [&](const std::string& what, isa::TargetSet on) {
+    return diagnose(Kind::target_lacks, cat(what, " needs ", only_newer(on), "; this kernel targets ", isa::name(module.target)));
+  };
+  const auto version_lacks = [&](const std::string& what, Version since) {
+    return diagnose(Kind::version_lacks, cat(what, " needs PTX ", to_string(since), "; this kernel's version is ", to_string(module.version)));
+  };
+  for (const isa::Availability& needed : isa::targets_needed(form, instruction.choices)) {
+    if (isa::allows(module.target, needed.on)) continue;
+    const std::string spelled = isa::spell(form, instruction.choices);
+    return with_form(target_lacks(needed.what.empty() ? cat('`', spelled, '`') : cat("`.", needed.what, "` of `", spelled, '`'), needed.on));
+  }
+  if (const Version since = isa::version_needed(form, instruction.choices); module.version < since)
+    return with_form(version_lacks(cat('`', isa::spell(form, instruction.choices), '`'), since));
+  for (const Value& value : values) {
+    if (value.kind != Value::Kind::special) continue;
+    const isa::Special& special = isa::specials()[value.special];
+    const std::string shown = cat("special register `", special.name, '`');
+    if (!isa::allows(module.target, special.on)) return Unexpected{target_lacks(shown, special.on)};
+    if (module.version < special.since) return Unexpected{version_lacks(shown, special.since)};
+  }
+  return {};
+}
+
+// ---- what is written ------------------------------------------------------------------------------------------------
+
+std::uint32_t Builder::State::constant(std::uint64_t bits) {
+  entry().constants.push_back(bits);
+  return static_cast<std::uint32_t>(entry().constants.size() - 1);
+}
+
+ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role, Where where) {
+  ir::Operand operand;
+  operand.negated = value.negated;
+  operand.piped = value.piped;
+  const auto floating = [&](double number) {
+    operand.kind = ir::OperandKind::floating;
+    const bool single = isa::bits(type) == 32;
+    operand.count = single ? 32 : 64;
+    operand.payload = constant(single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number));
+  };
+  const auto parts = [&](ir::OperandKind kind, std::span<const Value> values, Type part_type) {
+    operand.kind = kind;
+    operand.count = static_cast<std::uint8_t>(values.size());
+    operand.payload = static_cast<std::uint32_t>(entry().operands.size());
+    for (const Value& part : values) {
+      const ir::Operand lowered = lower(part, part_type, isa::Role::value, where);
+      entry().operands.push_back(lowered);
+    }
+  };
+  switch (value.kind) {
+    case Value::Kind::reg:
+      operand.kind = ir::OperandKind::reg;
+      operand.payload = value.reg.id.index;
+      break;
+    case Value::Kind::special:
+      operand.kind = ir::OperandKind::special;
+      operand.payload = value.special;
+      break;
+    case Value::Kind::integer:
+      if (isa::is_float(type)) {
+        floating(static_cast<double>(value.integer));
+      } else {
+        operand.kind = ir::OperandKind::integer;
+        operand.payload = constant(static_cast<std::uint64_t>(value.integer));
+      }
+      break;
+    case Value::Kind::floating: floating(value.floating); break;
+    case Value::Kind::symbol:
+    case Value::Kind::label:
+      if (role == isa::Role::label) {
+        operand.kind = ir::OperandKind::label;
+        operand.payload = label_named(value.text, where).index;
+      } else {
+        operand.kind = ir::OperandKind::symbol;
+        operand.payload = module.intern(value.text).index;
+      }
+      break;
+    case Value::Kind::vector: parts(ir::OperandKind::vector, value.parts, type); break;
+    case Value::Kind::address: {
+      const bool no_offset = value.parts.size() == 2 && value.parts[1].kind == Value::Kind::integer && value.parts[1].integer == 0;
+      parts(ir::OperandKind::address, value.parts.first(no_offset ? 1 : value.parts.size()), Type::b64);
+      break;
+    }
+    case Value::Kind::tensor: {
+      const ir::Operand base = lower(value.parts[0], Type::b64, isa::Role::value, where);
+      const ir::Operand coords = lower(value.parts[1], Type::s32, isa::Role::value, where);
+      operand.kind = ir::OperandKind::tensor;
+      operand.count = 2;
+      operand.payload = static_cast<std::uint32_t>(entry().operands.size());
+      entry().operands.push_back(base);
+      entry().operands.push_back(coords);
+      break;
+    }
+    case Value::Kind::sink: operand.kind = ir::OperandKind::sink; break;
+  }
+  return operand;
+}
+
+Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, Where where) {
+  const auto at_where = [where](Diagnostic d) {
+    d.where = where;
+    return Unexpected{std::move(d)};
+  };
+  if (finished) return at_where(diagnose(Kind::no_active_trace, "this kernel has been finished already"));
+  if (guard.predicate && guard.predicate->type != Type::pred) {
+    const bool known = usable(*guard.predicate);
+    return at_where(diagnose(Kind::bad_guard, cat("an instruction is guarded by ",
+                                                  known ? cat('`', module.reg_name(entry(), guard.predicate->id), "`, ") : std::string(), "a .",
+                                                  isa::name(guard.predicate->type), " register; what fits is a predicate"))
+                        .note("hint: `setp` makes a predicate, and so do the comparison operators"));
+  }
+  key.clear();
+  if (spelling.dots != nullptr) {
+    const auto address = std::bit_cast<std::array<char, sizeof spelling.dots>>(spelling.dots);
+    key.append(address.data(), address.size());
+  } else {
+    key += static_cast<char>(spelling.form);
+    key += static_cast<char>(spelling.form >> 8);
+    for (const std::uint8_t choice : *spelling.choices) key += static_cast<char>(choice);
+  }
+  bool all_usable = !guard.predicate || usable(*guard.predicate);
+  for (const Value& value : values) all_usable &= add_to_key(value);
+  if (!all_usable) return at_where(unusable(values, guard));
+
+  auto it = resolved.find(std::string_view(key));
+  if (it == resolved.end()) {
+    Expected<Resolved> found = resolve(spelling, values);
+    if (!found) return at_where(std::move(found).error());
+    it = resolved.emplace(key, *found).first;
+  } else {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!number_fits(values[i], it->second.types[i])) return at_where(resolve(spelling, values).error());
+  }
+  const Resolved& instruction = it->second;
+
+  std::array<ir::Operand, 14> operands;
+  for (std::size_t i = 0; i < values.size(); ++i) operands[i] = lower(values[i], instruction.types[i], instruction.roles[i], where);
+  ir::Inst inst;
+  inst.form = instruction.form;
+  inst.choices = instruction.choices;
+  inst.payload = static_cast<std::uint32_t>(entry().operands.size());
+  inst.operand_count = static_cast<std::uint8_t>(values.size());
+  if (guard.predicate) inst.guard = guard.predicate->id.index;
+  inst.guard_negated = guard.negated;
+  inst.where = module.add(where).index;
+  entry().operands.insert(entry().operands.end(), operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(values.size()));
+  entry().body.push_back(inst);
+  return {};
+}
+
+// ---- the front door -------------------------------------------------------------------------------------------------
+
+Expected<void> Builder::emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard, Where where) {
+  return state_->emit({.dots = &dots}, operands, guard, where);
+}
+
+Expected<void> Builder::emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard, Where where) {
+  return state_->emit({.form = form, .choices = &choices}, operands, guard, where);
+}
+
+Expected<void> Builder::emit(std::string_view dots, std::span<const Value> operands, const Guard& guard, Where where) {
+  auto it = state_->dots_by_text.find(dots);
+  if (it == state_->dots_by_text.end()) {
+    const isa::Dots* node = &isa::Dots::root();
+    for (std::string_view rest = dots; node != nullptr;) {
+      const std::size_t dot = rest.find('.');
+      const std::string_view word = rest.substr(0, dot);
+      const isa::Dots* next = node->follow(word);
+      if (next == nullptr) {
+        Diagnostic d = node->explain(word);
+        d.where = where;
+        return Unexpected{std::move(d)};
+      }
+      node = next;
+      if (dot == std::string_view::npos) break;
+      rest.remove_prefix(dot + 1);
+    }
+    it = state_->dots_by_text.emplace(dots, node).first;
+  }
+  return emit(*it->second, operands, guard, where);
+}
+
+bool Builder::redirect(Reg from, Reg to) {
+  ir::Function& f = state_->entry();
+  if (f.body.empty() || f.body.back().kind != ir::ItemKind::inst || f.body.back().operand_count == 0) return false;
+  if (!from.id.valid() || from.id.index + 1 != f.regs.size() || to.id.index >= from.id.index || from.type != to.type) return false;
+  const ir::Inst& last = f.body.back();
+  const isa::Form& form = isa::form(last.form);
+  ir::Operand& destination = f.operands[last.payload];
+  const auto is_from = [&](const ir::Operand& operand) { return operand.kind == ir::OperandKind::reg && operand.payload == from.id.index; };
+  if (form.operands.empty() || form.operands[0].access != isa::Access::write || !is_from(destination)) return false;
+  // the register's only instruction is the last one, and names it once
+  std::size_t named = 0;
+  for (std::size_t i = state_->newest_reg.operands; i < f.operands.size(); ++i) named += is_from(f.operands[i]);
+  if (named != 1 || state_->newest_reg.items + 1 != f.body.size()) return false;
+  const ir::Register& reg = f.regs.back();
+  ir::RegDecl& decl = f.reg_decls[reg.decl.index];
+  if (!decl.count || *decl.count != reg.index + 1) return false;
+  destination.payload = to.id.index;
+  decl.count = reg.index;
+  f.regs.pop_back();
+  return true;
+}
+
+}  // namespace ptx::write

@@ -1,0 +1,255 @@
+// A kernel written in C++: the twin of Python's @kernel. Declarations return typed handles, `k << inst…` appends instructions, and errors are kept, with
+// the author's line, until module() hands over the IR or the first of them.
+//
+//   Kernel k({.name = "scale", .in_specs = {{"X", {n}, f32}}, .out_specs = {{"Y", {n}, f32}}, .grid = n / 128, .block = 128});
+//   auto [px, py] = k.global_ptrs("X", "Y");
+//   auto i = k.from_<u32>(ctaid_x) * 128 + k.from_<u32>(tid_x);
+//   auto v = k.scalar<f32>();
+//   k << inst.ld.global_.f32(v, addr(px + i * 4));
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ptx/ir/ir.hpp"
+#include "ptx/tile/tile.hpp"
+#include "ptx/write/builder.hpp"
+#include "ptx/write/control.hpp"
+#include "ptx/write/idiom/warp.hpp"
+#include "ptx/write/instruction.hpp"
+#include "ptx/write/registers.hpp"
+
+namespace ptx {
+
+/// A tensor of the kernel's boundary: its parameter's name, shape, element type and layout. `{"X", {"M", 512}, f32}`.
+struct TensorSpec {
+  std::string name;
+  std::vector<tile::Dim> shape;
+  Type dtype = Type::none;
+  Layout layout = Layout::row;
+};
+
+/// A scalar parameter, behind the tensors: `{"n", u32}`.
+struct ScalarSpec {
+  std::string name;
+  Type type = Type::none;
+};
+
+/// x, y, z: blocks of a grid, threads of a block.
+class Extent {
+ public:
+  constexpr Extent() = default;
+  // any integers, as a program has them; what is no extent is an error of the kernel
+  template <write::Number X, write::Number Y = int, write::Number Z = int>
+  constexpr Extent(X x, Y y = 1, Z z = 1)  // NOLINT(google-explicit-constructor)
+      : sizes_{static_cast<std::int64_t>(x), static_cast<std::int64_t>(y), static_cast<std::int64_t>(z)} {}
+  [[nodiscard]] constexpr const std::array<std::int64_t, 3>& sizes() const { return sizes_; }
+
+ private:
+  std::array<std::int64_t, 3> sizes_{1, 1, 1};
+};
+
+/// What a kernel is besides its body.
+struct KernelSpec {
+  std::string name;
+  std::vector<TensorSpec> in_specs, out_specs;  ///< inputs, then outputs: the entry's first parameters, all pointers
+  std::vector<ScalarSpec> raw_params;           ///< the entry's further parameters
+  Extent grid, block;
+  std::uint32_t smem = 0;                       ///< bytes of dynamic shared memory
+  Target arch = Target::sm_90a;
+  std::optional<Version> version;               ///< nothing: write::default_version(arch)
+  std::vector<ir::Directive> raw_directives;    ///< `.maxntid` and the like
+};
+
+/// The tensors and launch of a kernel as declared, valid once module() has succeeded.
+struct Boundary {
+  std::string name;
+  std::vector<std::string> tensor_names;  ///< inputs, then outputs
+  std::vector<Tile> in_tiles, out_tiles;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t smem = 0;
+};
+
+class Kernel {
+ public:
+  explicit Kernel(KernelSpec spec, Where at = Where::current());
+
+  // -- registers
+  /// One register; named ones are declared by themselves.
+  template <Type T>
+  Reg<T> reg(std::string_view name = {}, Where at = Where::current()) {
+    return typed<T>(builder_->reg(T, name, at));
+  }
+  /// One register without a value.
+  template <Type T>
+  Reg<T> scalar(Where at = Where::current()) {
+    return reg<T>({}, at);
+  }
+  /// One register and `mov.<T> r, init`.
+  template <Type T>
+  Reg<T> scalar(const write::Source& init) {
+    return typed<T>(write::scalar(*builder_, T, init.value, {}, init.at));
+  }
+  /// A fresh register and `mov.<T> r, source`.
+  template <Type T>
+  Reg<T> from_(const write::Source& source) {
+    return typed<T>(write::move_to_fresh(*builder_, T, source.value, source.at));
+  }
+  /// A fresh register and `mov.<T> r, name`: the address of a variable in its state space.
+  template <Type T>
+  Reg<T> address_of(const write::Name& name) {
+    return typed<T>(write::move_to_fresh(*builder_, T, write::Value::of_symbol(name.text), name.at));
+  }
+  /// `count` registers.
+  template <Type T, write::Number Count>
+  RegArray<T> array(Count count, std::string_view name = {}, Where at = Where::current()) {
+    return {*builder_, registers(T, static_cast<std::int64_t>(count), name, at)};
+  }
+  /// N registers in a row, for instructions that take a vector.
+  template <Type T, std::size_t N>
+  RegVec<T, N> vec(std::string_view name = {}, Where at = Where::current()) {
+    return array<T>(N, name, at).template vec<N>({0, at});
+  }
+
+  // -- parameters and variables
+  /// Per name `ld.param.u64 r, [name]; cvta.to.global.u64 r, r;`
+  template <std::convertible_to<std::string_view>... More>
+  std::array<Reg<Type::b64>, 1 + sizeof...(More)> global_ptrs(const write::Name& first, const More&... more) {
+    return {global_ptr(first), global_ptr({std::string_view(more), first.at})...};
+  }
+  /// `ld.param.<T> r, [name]`: a scalar parameter.
+  template <Type T>
+  Reg<T> param(const write::Name& name) {
+    return typed<T>(write::load_param(*builder_, T, name.text, name.at));
+  }
+  /// `.shared .align <align> .<type> name[elements];`; align 0 leaves it out. Returns its address in .shared.
+  Addr<Type::none> shared(const write::Name& name, Type type, std::uint64_t elements, std::uint32_t align = 0);
+
+  // -- instructions and labels
+  Kernel& operator<<(const Inst& inst) {
+    inst.put_into(*builder_);
+    return *this;
+  }
+  /// Defines the label here.
+  Kernel& operator<<(Label label) {
+    define(label, {});
+    return *this;
+  }
+
+  // -- control flow (write/control.hpp says which instructions)
+  template <std::invocable Then>
+  void if_(const Reg<Type::pred>& p, Then then, Where at = Where::current()) {
+    branch(write::Value::of(p.untyped()), then, at);
+  }
+  template <std::invocable Then>
+  void if_(const NegatedPred& p, Then then, Where at = Where::current()) {
+    branch(negated(p), then, at);
+  }
+  template <std::invocable Then, std::invocable Else>
+  void if_(const Reg<Type::pred>& p, Then then, Else otherwise, Where at = Where::current()) {
+    branch(write::Value::of(p.untyped()), then, at);
+    branch_else(otherwise, at);
+  }
+  template <std::invocable Then, std::invocable Else>
+  void if_(const NegatedPred& p, Then then, Else otherwise, Where at = Where::current()) {
+    branch(negated(p), then, at);
+    branch_else(otherwise, at);
+  }
+  /// Runs the body while the predicate that it returns is true, once at least.
+  template <std::invocable Body>
+    requires(std::same_as<std::invoke_result_t<Body>, Reg<Type::pred>>)
+  void loop(const write::Name& label, Body body) {
+    keep(write::begin_loop(*builder_, label.text, label.at));
+    const Reg<Type::pred> again = body();
+    keep(write::end_loop(*builder_, label.text, {again.untyped(), false}, label.at));
+  }
+  /// Runs the body for ever: it leaves by a branch.
+  template <std::invocable Body>
+    requires(std::is_void_v<std::invoke_result_t<Body>>)
+  void loop(const write::Name& label, Body body) {
+    keep(write::begin_loop(*builder_, label.text, label.at));
+    body();
+    keep(write::end_loop(*builder_, label.text, {}, label.at));
+  }
+  /// body(counter) for counter = start, start + step, … below stop; the bounds may be registers. The body is written once.
+  template <std::invocable<Reg<Type::s32>> Body>
+  void range_(const write::Source& start, const write::Source& stop, const write::Source& step, Body body) {
+    auto open = write::begin_range(*builder_, start.value, stop.value, step.value, start.at);
+    if (!open) return builder_->fail(std::move(open).error());
+    body(Reg<Type::s32>(*builder_, open->counter));
+    keep(write::end_range(*builder_, *open, start.at));
+  }
+  /// A block `{ … }` with registers and labels of its own.
+  template <std::invocable Body>
+  void scope(Body body, Where at = Where::current()) {
+    builder_->open_block(at);
+    body();
+    keep(builder_->close_block(at));
+  }
+
+  // -- the end
+  /// The module, or the first error of its writing. The kernel is spent.
+  [[nodiscard]] Expected<ir::Module> module() { return builder_->finish(); }
+  /// The tensors and the launch, as declared.
+  [[nodiscard]] const Boundary& boundary() const { return boundary_; }
+  [[nodiscard]] write::Builder& builder() { return *builder_; }
+
+ private:
+  template <Type T>
+  Reg<T> typed(Expected<write::Reg> reg) {
+    return {*builder_, write::keep_error(*builder_, std::move(reg), T)};
+  }
+  template <class Body>
+  void branch(const write::Value& predicate, Body& body, Where at) {
+    auto open = write::begin_if(*builder_, predicate, at);
+    if (!open) return builder_->fail(std::move(open).error());
+    body();
+    keep(write::end_if(*builder_, *open, at));
+  }
+  template <class Body>
+  void branch_else(Body& body, Where at) {
+    auto open = write::begin_else(*builder_, at);
+    if (!open) return builder_->fail(std::move(open).error());
+    body();
+    keep(write::end_else(*builder_, *open, at));
+  }
+  static write::Value negated(const NegatedPred& p) {
+    write::Value value = write::Value::of(p.reg.untyped());
+    value.negated = true;
+    return value;
+  }
+  Reg<Type::b64> global_ptr(const write::Name& name) { return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at)); }
+  write::RegArray registers(Type type, std::int64_t count, std::string_view name, Where at);
+  void declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at);
+  void define(Label label, Where at) { keep(builder_->label(label.name, at)); }
+  void keep(Expected<void> done) {
+    if (!done) builder_->fail(std::move(done).error());
+  }
+
+  std::unique_ptr<write::Builder> builder_;  // registers point at it: it stays where it is when the kernel moves
+  Boundary boundary_;
+};
+
+/// Warp-wide idioms (write/idiom/warp.hpp): in place, over groups of `width` lanes.
+namespace warp {
+template <Type T>
+  requires(isa::bits(T) == 32 && isa::kind(T) != isa::TypeKind::packed)
+void reduce(write::idiom::Reduction op, const Reg<T>& value, int width, Where at) {
+  if (auto done = write::idiom::warp_reduce(value.builder(), op, value.untyped(), width, at); !done) value.builder().fail(std::move(done).error());
+}
+template <Type T>
+void reduce_sum(const Reg<T>& value, int width = 32, Where at = Where::current()) { reduce(write::idiom::Reduction::sum, value, width, at); }
+template <Type T>
+void reduce_max(const Reg<T>& value, int width = 32, Where at = Where::current()) { reduce(write::idiom::Reduction::max, value, width, at); }
+template <Type T>
+void reduce_min(const Reg<T>& value, int width = 32, Where at = Where::current()) { reduce(write::idiom::Reduction::min, value, width, at); }
+}  // namespace warp
+
+}  // namespace ptx

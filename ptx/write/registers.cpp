@@ -1,0 +1,34 @@
+#include "ptx/write/registers.hpp"
+
+namespace ptx::write {
+
+Reg keep_error(Builder& builder, Expected<Reg> expected, Type type) {
+  if (expected) return *expected;
+  builder.fail(std::move(expected).error());
+  const Expected<Reg> stand_in = builder.reg(type);
+  return stand_in ? *stand_in : Reg{{}, type};
+}
+
+Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, Where at) {
+  return keep_error(builder, binary(builder, op, a, b, at), result);
+}
+
+void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, Where at) {
+  if (auto written = in_place(builder, op, a, b, at); !written) builder.fail(std::move(written).error());
+}
+
+Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, Where at) {
+  return keep_error(builder, compare(builder, cmp, a, b, at), Type::pred);
+}
+
+std::size_t checked_index(Builder& builder, const Index& index, std::size_t count) {
+  if (index.value < count) return index.value;
+  Diagnostic d;
+  d.kind = Kind::bad_operator;
+  d.message = cat("index ", index.value, " of an array of ", count, " registers");
+  d.where = index.at;
+  builder.fail(std::move(d).note(cat("hint: its registers are numbered 0 to ", count - 1)));
+  return 0;
+}
+
+}  // namespace ptx::write

@@ -1,0 +1,333 @@
+// What a C++ kernel is written with: typed registers and their operators, arrays, addresses, labels. Handles: a copy names the same register. They
+// belong to the kernel that made them and must not outlive it. The operators write the instructions of operators.hpp, at the author's line.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ptx/write/builder.hpp"
+#include "ptx/write/operators.hpp"
+
+namespace ptx {
+
+template <Type T>
+class Reg;
+
+/// A special register, read by `mov` and `cvt` alone: `tid_x`, `special.tid.x()`.
+template <Type T>
+struct Special {
+  isa::SpecialId id;
+};
+
+namespace write {
+
+/// A C++ integer that may stand for a number in PTX: any but bool.
+template <class I>
+concept Number = std::integral<I> && !std::same_as<I, bool>;
+
+/// Types that `+`, `<<`, `&` … exist for: integers and untyped bits of 32 or 64 bits.
+constexpr bool is_word(Type type) {
+  return (isa::bits(type) == 32 || isa::bits(type) == 64) && (isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits);
+}
+
+/// The right side of an operator: an integer register of `least` to `most` bits, a special register, or an integer; with the author's line, which
+/// an operator could not take by itself.
+template <int least, int most, bool numbers = true>
+struct RightSide {
+  Value value;
+  Where at;
+  // NOLINTBEGIN(google-explicit-constructor): implicit on purpose, the conversion takes note of the line
+  template <Number I>
+    requires(numbers)
+  RightSide(I number, Where where = Where::current()) : value(Value::of_integer(static_cast<std::int64_t>(number))), at(where) {}
+  template <Type T>
+    requires(is_word(T) && isa::bits(T) >= least && isa::bits(T) <= most)
+  RightSide(const Reg<T>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
+  template <Type T>
+    requires(isa::bits(T) >= least && isa::bits(T) <= most)
+  RightSide(Special<T> special, Where where = Where::current()) : value(Value::of_special(special.id)), at(where) {}
+  // NOLINTEND(google-explicit-constructor)
+};
+/// A number left of an operator.
+using LeftNumber = RightSide<0, 0>;
+
+/// One side of a comparison, or the source of a `mov`: any register, special register or number.
+struct Source {
+  Value value;
+  Where at;
+  // NOLINTBEGIN(google-explicit-constructor)
+  template <Number I>
+  Source(I number, Where where = Where::current()) : value(Value::of_integer(static_cast<std::int64_t>(number))), at(where) {}
+  template <std::floating_point F>
+  Source(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
+  template <Type T>
+  Source(const Reg<T>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
+  template <Type T>
+  Source(Special<T> special, Where where = Where::current()) : value(Value::of_special(special.id)), at(where) {}
+  // NOLINTEND(google-explicit-constructor)
+};
+
+/// A name in the kernel, with the author's line. The text must live until the call returns.
+struct Name {
+  std::string_view text;
+  Where at;
+  // NOLINTBEGIN(google-explicit-constructor)
+  Name(const char* name, Where where = Where::current()) : text(name), at(where) {}
+  Name(std::string_view name, Where where = Where::current()) : text(name), at(where) {}
+  Name(const std::string& name, Where where = Where::current()) : text(name), at(where) {}
+  // NOLINTEND(google-explicit-constructor)
+};
+
+/// An index, with the author's line.
+struct Index {
+  std::size_t value;
+  Where at;
+  template <Number I>
+  Index(I index, Where where = Where::current())  // NOLINT(google-explicit-constructor)
+      : value(static_cast<std::size_t>(index)), at(where) {}
+};
+
+// The operators of operators.hpp for typed callers: an error goes into the kernel and comes out of its module(), and a fresh register stands in for
+// the result, so that what follows is still checked.
+Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, Where at);
+void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, Where at);
+Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, Where at);
+/// `expected`'s register; or, its error kept in the kernel, another one of `type`.
+Reg keep_error(Builder& builder, Expected<Reg> expected, Type type);
+/// Element `index` of `count`; kept as an error in the kernel, and element 0, when there is no such element.
+std::size_t checked_index(Builder& builder, const Index& index, std::size_t count);
+
+}  // namespace write
+
+/// `[base]`, `[base+offset]`; Type::none stands for a base that is a name. Made by addr(…) and by `base[offset]`.
+template <Type Base>
+struct Addr {
+  write::Value base;
+  std::int64_t offset = 0;  ///< bytes
+  const write::Builder* builder = nullptr;
+  friend Addr operator+(Addr address, std::int64_t bytes) {
+    address.offset += bytes;
+    return address;
+  }
+};
+
+/// `!p`, where an instruction takes a negated predicate, and in `.on(!p)`.
+struct NegatedPred {
+  Reg<Type::pred> reg;
+};
+
+/// A register of type T of one kernel.
+template <Type T>
+class Reg {
+  using Right = write::RightSide<0, isa::bits(T) == 64 ? 64 : 32>;
+  using SameWidth = write::RightSide<isa::bits(T), isa::bits(T)>;
+  using Amount = write::RightSide<0, 32>;
+  static constexpr bool word = write::is_word(T), narrow = word && isa::bits(T) == 32;
+  static constexpr bool compares = word || T == Type::f32 || T == Type::f64 || (isa::bits(T) == 16 && !isa::is_float(T) && isa::kind(T) != isa::TypeKind::packed);
+
+ public:
+  static constexpr Type type = T;
+
+  Reg(write::Builder& builder, write::Reg reg) : builder_(&builder), reg_(reg) {}
+  /// The register as the untyped layer has it.
+  [[nodiscard]] write::Reg untyped() const { return reg_; }
+  [[nodiscard]] write::Builder& builder() const { return *builder_; }
+  /// "%r3"
+  [[nodiscard]] std::string name() const { return builder_->name(reg_); }
+
+  /// The address `offset` bytes behind this one: `ld.global_.f32(x, p[16])`.
+  Addr<T> operator[](std::int64_t offset) const
+    requires(word)
+  {
+    return {write::Value::of(reg_), offset, builder_};
+  }
+
+  Reg& operator+=(Right b) requires(word) { return in_place(write::Operator::add, b); }
+  Reg& operator-=(Right b) requires(word) { return in_place(write::Operator::sub, b); }
+  Reg& operator*=(Right b) requires(word) { return in_place(write::Operator::mul, b); }
+  Reg& operator<<=(Amount b) requires(word) { return in_place(write::Operator::shl, b); }
+  Reg& operator>>=(Amount b) requires(word) { return in_place(write::Operator::shr, b); }
+  Reg& operator&=(SameWidth b) requires(word) { return in_place(write::Operator::and_, b); }
+  Reg& operator|=(SameWidth b) requires(word) { return in_place(write::Operator::or_, b); }
+  Reg& operator^=(SameWidth b) requires(word) { return in_place(write::Operator::xor_, b); }
+
+  friend Reg operator+(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::add, b); }
+  friend Reg operator-(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::sub, b); }
+  friend Reg operator*(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::mul, b); }
+  friend Reg operator<<(const Reg& a, Amount b) requires(word) { return a.binary(write::Operator::shl, b); }
+  friend Reg operator>>(const Reg& a, Amount b) requires(word) { return a.binary(write::Operator::shr, b); }
+  friend Reg operator&(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::and_, b); }
+  friend Reg operator|(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::or_, b); }
+  friend Reg operator^(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::xor_, b); }
+  friend Reg operator+(write::LeftNumber a, const Reg& b) requires(word) { return b + Right(a.value.integer, a.at); }
+  friend Reg operator*(write::LeftNumber a, const Reg& b) requires(word) { return b * Right(a.value.integer, a.at); }
+  friend Reg operator&(write::LeftNumber a, const Reg& b) requires(word) { return b & SameWidth(a.value.integer, a.at); }
+  friend Reg operator|(write::LeftNumber a, const Reg& b) requires(word) { return b | SameWidth(a.value.integer, a.at); }
+  friend Reg operator^(write::LeftNumber a, const Reg& b) requires(word) { return b ^ SameWidth(a.value.integer, a.at); }
+  /// A 32-bit left side is widened to meet a 64-bit register.
+  friend Reg<Type::u64> operator+(const Reg& a, write::RightSide<64, 64, false> b) requires(narrow) {
+    return {*a.builder_, write::write_binary(*a.builder_, write::Operator::add, write::Value::of(a.reg_), b.value, Type::u64, b.at)};
+  }
+  /// The larger of the two (`max.u32`, `max.s32`).
+  [[nodiscard]] Reg max(Right b) const requires(narrow) { return binary(write::Operator::max, b); }
+
+  // Both sides are converted, so that the compiler never prefers the reversed comparison.
+  struct Left {
+    Reg reg;
+    Left(const Reg& r) requires(compares) : reg(r) {}  // NOLINT(google-explicit-constructor)
+  };
+  friend Reg<Type::pred> operator==(Left a, write::Source b) { return a.reg.compare(write::Comparison::eq, b); }
+  friend Reg<Type::pred> operator!=(Left a, write::Source b) { return a.reg.compare(write::Comparison::ne, b); }
+  friend Reg<Type::pred> operator<(Left a, write::Source b) { return a.reg.compare(write::Comparison::lt, b); }
+  friend Reg<Type::pred> operator<=(Left a, write::Source b) { return a.reg.compare(write::Comparison::le, b); }
+  friend Reg<Type::pred> operator>(Left a, write::Source b) { return a.reg.compare(write::Comparison::gt, b); }
+  friend Reg<Type::pred> operator>=(Left a, write::Source b) { return a.reg.compare(write::Comparison::ge, b); }
+
+  friend NegatedPred operator!(const Reg& p) requires(T == Type::pred) { return {p}; }
+
+ private:
+  template <class Side>
+  Reg binary(write::Operator op, const Side& b) const {
+    return {*builder_, write::write_binary(*builder_, op, write::Value::of(reg_), b.value, T, b.at)};
+  }
+  template <class Side>
+  Reg& in_place(write::Operator op, const Side& b) {
+    write::write_in_place(*builder_, op, reg_, b.value, b.at);
+    return *this;
+  }
+  [[nodiscard]] Reg<Type::pred> compare(write::Comparison cmp, const write::Source& b) const {
+    return {*builder_, write::write_comparison(*builder_, cmp, write::Value::of(reg_), b.value, b.at)};
+  }
+
+  write::Builder* builder_;
+  write::Reg reg_;
+};
+
+/// N registers as one operand, `{%f0, %f1, %f2, %f3}`: what a vector or matrix instruction takes.
+template <Type T, std::size_t N>
+class RegVec {
+ public:
+  static constexpr Type type = T;
+  static constexpr std::size_t size() { return N; }
+
+  RegVec(write::Builder& builder, const std::array<write::Reg, N>& regs) : builder_(&builder), regs_(regs) {}
+  Reg<T> operator[](write::Index index) const { return {*builder_, regs_[write::checked_index(*builder_, index, N)]}; }
+  [[nodiscard]] write::Builder& builder() const { return *builder_; }
+  [[nodiscard]] const std::array<write::Reg, N>& untyped() const { return regs_; }
+
+ private:
+  write::Builder* builder_;
+  std::array<write::Reg, N> regs_;
+};
+
+/// The registers given, as one operand.
+template <Type T, std::same_as<Reg<T>>... More>
+RegVec<T, 1 + sizeof...(More)> vec(const Reg<T>& first, const More&... more) {
+  return {first.builder(), {first.untyped(), more.untyped()...}};
+}
+
+/// `count` registers of one type, numbered from 0.
+template <Type T>
+class RegArray {
+ public:
+  static constexpr Type type = T;
+
+  RegArray(write::Builder& builder, const write::RegArray& array) : builder_(&builder), array_(array) {}
+  [[nodiscard]] std::size_t size() const { return array_.count; }
+  Reg<T> operator[](write::Index index) const {
+    return {*builder_, builder_->at(array_, static_cast<std::uint32_t>(write::checked_index(*builder_, index, array_.count)))};
+  }
+  /// N registers from `first` on, as one operand.
+  template <std::size_t N>
+  [[nodiscard]] RegVec<T, N> vec(write::Index first) const {
+    std::array<write::Reg, N> regs;
+    for (std::size_t i = 0; i < N; ++i) regs[i] = (*this)[write::Index(first.value + i, first.at)].untyped();
+    return {*builder_, regs};
+  }
+
+  class Iterator {
+   public:
+    Iterator(const RegArray& array, std::size_t at) : array_(&array), at_(at) {}
+    Reg<T> operator*() const { return (*array_)[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    friend bool operator!=(const Iterator& a, const Iterator& b) { return a.at_ != b.at_; }
+
+   private:
+    const RegArray* array_;
+    std::size_t at_;
+  };
+  [[nodiscard]] Iterator begin() const { return {*this, 0}; }
+  [[nodiscard]] Iterator end() const { return {*this, size()}; }
+
+ private:
+  write::Builder* builder_;
+  write::RegArray array_;
+};
+
+/// `[reg]`, `[reg+offset]`; the offset in bytes.
+template <Type T>
+  requires(write::is_word(T))
+Addr<T> addr(const Reg<T>& base, std::int64_t offset = 0) {
+  return base[offset];
+}
+/// `[name]`, `[name+offset]`: a variable or parameter. The text must live until the instruction is in its kernel.
+inline Addr<Type::none> addr(std::string_view name, std::int64_t offset = 0) { return {write::Value::of_symbol(name), offset, nullptr}; }
+/// The address, moved by `offset` bytes.
+template <Type Base>
+Addr<Base> addr(const Addr<Base>& base, std::int64_t offset = 0) {
+  return base + offset;
+}
+
+/// `[map, {c0, c1, …}]`: a tensor map and coordinates, innermost first; Type::none stands for a coordinate that is a number.
+template <Type Map, Type... Coords>
+struct TensorAddr {
+  write::Value map;
+  std::array<write::Value, sizeof...(Coords)> coords;
+  const write::Builder* builder;
+};
+namespace write {
+template <Type T>
+constexpr Type coord_type(const ptx::Reg<T>*) { return T; }
+constexpr Type coord_type(const void*) { return Type::none; }
+template <Type T>
+Value coord(const ptx::Reg<T>& reg) { return Value::of(reg.untyped()); }
+template <Number I>
+Value coord(I number) { return Value::of_integer(static_cast<std::int64_t>(number)); }
+}  // namespace write
+template <Type T, class... Coords>
+auto tensor_addr(const Reg<T>& map, const Coords&... coords) {
+  return TensorAddr<T, write::coord_type(static_cast<const Coords*>(nullptr))...>{write::Value::of(map.untyped()), {write::coord(coords)...}, &map.builder()};
+}
+
+/// A place in the code: `k << top` defines it, `k << inst.bra(top).on(p)` goes there. The text must live until the kernel has it.
+struct Label {
+  std::string_view name;
+};
+
+/// The sink `_`, for a result nobody wants.
+struct Sink {};
+inline constexpr Sink sink{};
+
+/// `d|p`: two destinations joined, as setp, shfl.sync and elect.sync take them.
+template <class First, class Second>
+struct Pipe {
+  First first;
+  Second second;
+};
+template <Type T>
+Pipe<Reg<T>, Reg<Type::pred>> operator|(const Reg<T>& first, const Reg<Type::pred>& second) {
+  return {first, second};
+}
+inline Pipe<Sink, Reg<Type::pred>> operator|(Sink first, const Reg<Type::pred>& second) { return {first, second}; }
+template <Type T>
+Pipe<Reg<T>, Sink> operator|(const Reg<T>& first, Sink second) {
+  return {first, second};
+}
+
+}  // namespace ptx

@@ -1,0 +1,112 @@
+// What a Builder holds. Internal to the room: builder.cpp declares and finishes, emit.cpp writes instructions.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/write/builder.hpp"
+#include "ptx/write/names.hpp"
+
+namespace ptx::write {
+
+/// A family of automatic registers: one declaration at the top of the entry, `.reg .b32 %r<12>;` (docs/decisions/0002).
+struct Family {
+  std::string_view base;    ///< "%r"
+  std::string_view arrays;  ///< bases of later arrays: "%rarr" -> "%rarr0_"
+  Type declared;
+};
+inline constexpr std::array families = {
+    Family{"%p", "%parr", Type::pred},  Family{"%rs", "%rsarr", Type::b16}, Family{"%r", "%rarr", Type::b32},  Family{"%rd", "%rdarr", Type::b64},
+    Family{"%f", "%farr", Type::f32},   Family{"%fd", "%fdarr", Type::f64}, Family{"%h", "%harr", Type::b16},  Family{"%hh", "%hharr", Type::b32},
+    Family{"%rq", "%rqarr", Type::b128}, Family{"%b", "%barr", Type::b16},  Family{"%ri", "%riarr", Type::b32}};
+/// Index into `families` of the one that registers of this type come from; nothing for a type that no register has.
+std::optional<std::size_t> family_of(Type type);
+/// The family of loop counters, `%ri`.
+inline constexpr std::size_t counter_family = 10;
+
+/// An instruction as it was asked for: dots, or a form with its choices.
+struct Spelling {
+  const isa::Dots* dots = nullptr;
+  isa::FormId form = isa::no_form;
+  const isa::Choices* choices = nullptr;
+};
+
+/// What a spelling and the kinds and types of its operands come to: found by isa::fit once, remembered for the rest of the trace.
+struct Resolved {
+  isa::FormId form = isa::no_form;
+  isa::Choices choices{};
+  std::array<Type, 14> types{};       ///< by operand: how numbers are encoded
+  std::array<isa::Role, 14> roles{};  ///< by operand
+};
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+template <class T>
+using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
+
+struct Builder::State {
+  explicit State(KernelHeader header);
+
+  ir::Module module;  // functions[0] is the entry
+  std::optional<Diagnostic> failure;
+  bool finished = false;
+  [[nodiscard]] ir::Function& entry() { return module.functions.front(); }
+  void fail(Diagnostic diagnostic) {
+    if (!failure) failure = std::move(diagnostic);
+  }
+
+  // -- scopes: [0] is the entry
+  struct Scope {
+    std::vector<ir::RegDeclId> decls;                           // declared in this block: out of reach when it closes
+    std::map<std::string, ir::LabelId, std::less<>> labels;     // defined or named here
+    Where opened;
+  };
+  std::vector<Scope> scopes{1};
+  Names names;
+  std::vector<bool> closed;  // by RegDeclId: its block has been closed
+
+  // -- registers
+  std::array<std::uint32_t, families.size()> next_array{};
+  struct {
+    std::size_t items = 0, operands = 0;
+  } newest_reg;  // how much had been written when the newest register was made
+  Reg add_register(ir::RegDeclId decl, std::uint32_t index, Type type);
+  ir::RegDeclId declare(std::string_view base, Type declared, std::optional<std::uint32_t> count, Where where);
+  /// The family and place that a name like `%r7` means; nothing for any other name.
+  [[nodiscard]] static std::optional<std::pair<std::size_t, std::uint32_t>> family_place(std::string_view name);
+
+  // -- labels
+  struct LabelInfo {
+    Where first_use;
+    ir::LabelId same_as;  // valid: this one was named in a block that does not define it, and stands for an outer one
+  };
+  std::vector<LabelInfo> label_infos;  // by LabelId
+  std::uint32_t next_label = 0;
+  ir::LabelId label_named(std::string_view name, Where where);
+  void close_labels(Scope& inner, Scope& outer);
+  Expected<void> resolve_labels();
+  std::optional<std::pair<std::size_t, std::string>> ended_if;  // size of the body, end label
+
+  // -- instructions (emit.cpp)
+  TextMap<const isa::Dots*> dots_by_text;
+  TextMap<Resolved> resolved;
+  std::string key;
+  Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, Where where);
+  Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
+  Expected<void> check_availability(const Resolved& resolved, std::span<const Value> values) const;
+  bool add_to_key(const Value& value);
+  [[nodiscard]] bool usable(Reg reg) const;
+  [[nodiscard]] Diagnostic unusable(std::span<const Value> values, const Guard& guard) const;
+  ir::Operand lower(const Value& value, Type type, isa::Role role, Where where);
+  [[nodiscard]] std::uint32_t constant(std::uint64_t bits);
+
+  void add_item(ir::ItemKind kind, std::uint32_t payload, Where where = {});
+};
+
+}  // namespace ptx::write

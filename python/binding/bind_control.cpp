@@ -1,0 +1,165 @@
+// Flow of control: `ptx.if_`, `else_`, `loop`, `range_`, `scope`, `bra`, `label`, `ret`.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <optional>
+#include <utility>
+
+#include "bindings.hpp"
+#include "errors.hpp"
+#include "operands.hpp"
+
+namespace ptx::python {
+namespace {
+
+using write::Value;
+
+// The line of the `with` is remembered from its begin: its end is executed on that line, too.
+struct Block {
+  std::size_t depth = 0;
+  Where where;
+};
+
+// What `with` does around a body: `begin` writes what comes before it and `end` what comes behind; an exception writes nothing.
+template <class B>
+nb::object enter(nb::handle self) {
+  B& block = nb::cast<B&>(self);
+  Trace& trace = Trace::require(B::name);
+  block.where = trace.where();
+  block.begin(trace);
+  block.depth = trace.open(B::name, block.where);
+  return nb::borrow(self);
+}
+
+template <class B>
+void leave(B& block, nb::handle exception, nb::handle, nb::handle) {
+  Trace& trace = Trace::require(B::name);
+  if (!exception.is_none()) return trace.abandon(block.depth);
+  trace.close(block.depth);
+  block.end(trace);
+}
+
+struct IfBlock : Block {
+  static constexpr const char* name = "ptx.if_";
+  nb::object predicate;
+  write::If open;
+  void begin(Trace& trace) {
+    const write::Guard guard = guard_argument(trace, predicate);
+    if (!guard.predicate)
+      raise(Kind::bad_guard, "`ptx.if_` is given `None`; what fits is a predicate register or `~predicate`", where);
+    Value value = Value::of(*guard.predicate);
+    value.negated = guard.negated;
+    open = unwrap(write::begin_if(trace.builder(), value, where));
+  }
+  void end(Trace& trace) { unwrap(write::end_if(trace.builder(), open, where)); }
+};
+
+struct ElseBlock : Block {
+  static constexpr const char* name = "ptx.else_";
+  write::If open;
+  void begin(Trace& trace) { open = unwrap(write::begin_else(trace.builder(), where)); }
+  void end(Trace& trace) { unwrap(write::end_else(trace.builder(), open, where)); }
+};
+
+struct LoopBlock : Block {
+  static constexpr const char* name = "ptx.loop";
+  std::string label;
+  nb::object predicate;
+  void begin(Trace& trace) {
+    (void)guard_argument(trace, predicate);  // a wrong one is reported before the body is written
+    unwrap(write::begin_loop(trace.builder(), label, where));
+  }
+  void end(Trace& trace) { unwrap(write::end_loop(trace.builder(), label, guard_argument(trace, predicate), where)); }
+};
+
+struct ScopeBlock : Block {
+  static constexpr const char* name = "ptx.scope";
+  void begin(Trace& trace) { trace.builder().open_block(where); }
+  void end(Trace& trace) { unwrap(trace.builder().close_block(where)); }
+};
+
+// `for k in ptx.range_(…)`: the body is written when Python's loop runs, once.
+struct RangeLoop : Block {
+  static constexpr const char* name = "ptx.range_";
+  nb::object start, stop, step;
+  std::optional<write::Range> open;
+  bool done = false;
+
+  nb::object next() {
+    Trace& trace = Trace::require(name);
+    if (open && !done) {
+      done = true;
+      trace.close(depth);
+      unwrap(write::end_range(trace.builder(), *open, where));
+    }
+    if (done) throw nb::stop_iteration();
+    where = trace.where();
+    Operands operands(trace);
+    const Value from = operands.value(start), to = operands.value(stop), by = operands.value(step);
+    open = unwrap(write::begin_range(trace.builder(), from, to, by, where));
+    depth = trace.open(name, where);
+    return make_reg(trace, open->counter);
+  }
+};
+
+template <class B>
+nb::class_<B> bind_block(nb::module_& m, const char* name, const char* doc) {
+  nb::class_<B> block(m, name, doc);
+  block.def("__enter__", enter<B>, nb::sig(cat("def __enter__(self) -> ", name).c_str()))
+      .def("__exit__", leave<B>, nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none(),
+           nb::sig("def __exit__(self, type: object, value: object, traceback: object, /) -> None"));
+  return block;
+}
+
+std::string_view label_argument(Trace& trace, nb::handle label, const char* what) {
+  if (!PyUnicode_Check(label.ptr()))
+    raise(Kind::argument_kind, cat("the label of `", what, "` is ", describe(label), "; what fits is a name"), trace.where());
+  return nb::cast<std::string_view>(label);
+}
+
+}  // namespace
+
+void bind_control(nb::module_& m) {
+  bind_block<IfBlock>(m, "If", "The block of `with ptx.if_(p):`.")
+      .def("__init__", [](IfBlock* self, nb::object pred) { new (self) IfBlock{{}, std::move(pred), {}}; }, nb::arg("pred").none(),
+           nb::sig("def __init__(self, pred: Reg | NegPred) -> None"));
+  bind_block<ElseBlock>(m, "Else", "The block of `with ptx.else_():`.").def(nb::init<>());
+  bind_block<LoopBlock>(m, "Loop", "The block of `with ptx.loop(label):`.")
+      .def("__init__",
+           [](LoopBlock* self, std::string label, nb::object pred) { new (self) LoopBlock{{}, std::move(label), std::move(pred)}; },
+           nb::arg("label"), nb::kw_only(), nb::arg("pred") = nb::none(), nb::sig("def __init__(self, label: str, *, pred: Reg | NegPred | None = None) -> None"));
+  bind_block<ScopeBlock>(m, "Scope", "The block of `with ptx.scope():`.").def(nb::init<>());
+  nb::class_<RangeLoop>(m, "Range", "The loop of `for k in ptx.range_(start, stop):`.")
+      .def("__init__",
+           [](RangeLoop* self, nb::object start, nb::object stop, nb::object step) {
+             new (self) RangeLoop{{}, std::move(start), std::move(stop), std::move(step), {}, false};
+           },
+           nb::arg("start"), nb::arg("stop"), nb::arg("step") = 1, nb::sig("def __init__(self, start: Reg | int, stop: Reg | int, step: Reg | int = 1) -> None"))
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Range"))
+      .def("__next__", &RangeLoop::next, nb::sig("def __next__(self) -> Reg"));
+
+  m.def(
+      "bra",
+      [](nb::handle label, nb::handle pred) {
+        Trace& trace = Trace::require("ptx.bra");
+        unwrap(write::branch(trace.builder(), label_argument(trace, label, "ptx.bra"), guard_argument(trace, pred), trace.where()));
+      },
+      nb::arg("label"), nb::arg("pred") = nb::none(), nb::sig("def bra(label: str, pred: Reg | NegPred | None = None) -> None"), "Go on at the label.");
+  m.def(
+      "label",
+      [](nb::handle label) {
+        Trace& trace = Trace::require("ptx.label");
+        unwrap(trace.builder().label(label_argument(trace, label, "ptx.label"), trace.where()));
+      },
+      nb::arg("name"), nb::sig("def label(name: str) -> None"), "Defines a label here.");
+  m.def(
+      "ret",
+      [](nb::handle pred) {
+        Trace& trace = Trace::require("ptx.ret");
+        unwrap(write::ret(trace.builder(), guard_argument(trace, pred), trace.where()));
+      },
+      nb::arg("pred") = nb::none(), nb::sig("def ret(pred: Reg | NegPred | None = None) -> None"), "Ends the thread.");
+}
+
+}  // namespace ptx::python

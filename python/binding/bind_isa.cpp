@@ -1,0 +1,219 @@
+// `ptx.inst`: the dots. `ptx.inst.fma.rn.f32` follows the modifier tree of the table, each step remembered, and the call writes the instruction.
+#include <Python.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <structmember.h>
+
+#include <exception>
+#include <string>
+
+#include "bindings.hpp"
+#include "errors.hpp"
+#include "operands.hpp"
+
+namespace ptx::python {
+namespace {
+
+struct DotsObject {
+  PyObject_HEAD
+  const isa::Dots* dots;
+  PyObject* children;  // dict: what was asked for before
+  vectorcallfunc call;
+};
+
+PyTypeObject* dots_type = nullptr;
+
+const DotsObject& of(PyObject* self) { return *reinterpret_cast<DotsObject*>(self); }
+
+// No exception crosses into the interpreter: whatever was thrown becomes the Python error of the call.
+void set_current_exception() {
+  try {
+    throw;
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+}
+
+// ---- writing an instruction -----------------------------------------------------------------------------------------
+
+PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_count, PyObject* keywords) {
+  try {
+    const isa::Dots& dots = *of(self).dots;
+    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged_count));
+    Trace& trace = Trace::require(dots.path().empty() ? "ptx.inst" : dots.path().c_str());
+    const Where where = trace.where();
+    if (dots.path().empty()) raise(Kind::argument_kind, "`ptx.inst` is called without an instruction; `ptx.inst.<opcode>.<modifier>…(operands)` writes one", where);
+    nb::handle guard = Py_None;
+    for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i) {
+      const nb::handle keyword = PyTuple_GET_ITEM(keywords, i);
+      if (PyUnicode_CompareWithASCIIString(keyword.ptr(), "pred") != 0)
+        raise(Kind::argument_kind, cat('`', dots.path(), "` takes no keyword `", nb::cast<std::string>(keyword), "`; the only one is `pred`, the guard"), where);
+      guard = arguments[count + static_cast<std::size_t>(i)];
+    }
+    Operands operands(trace);
+    const std::span<const write::Value> values = operands.convert({arguments, count});
+    unwrap(trace.builder().emit(dots, values, guard_argument(trace, guard), where));
+    return Py_NewRef(count != 0 && as<Reg>(arguments[0]) != nullptr ? arguments[0] : Py_None);
+  } catch (...) {
+    set_current_exception();
+    return nullptr;
+  }
+}
+
+PyObject* raw_emit(PyObject*, PyObject* text) {
+  try {
+    Trace& trace = Trace::require("ptx.inst._raw_emit");
+    if (!PyUnicode_Check(text)) raise(Kind::argument_kind, cat("`_raw_emit` takes a text, ", describe(text), " was given"), trace.where());
+    trace.builder().raw(nb::cast<std::string>(nb::handle(text)), trace.where());
+    Py_RETURN_NONE;
+  } catch (...) {
+    set_current_exception();
+    return nullptr;
+  }
+}
+
+// ---- what may follow, and what it all means -------------------------------------------------------------------------
+
+std::string available(Version since, isa::TargetSet on) {
+  const bool one = (on & (on - 1)) == 0;
+  const bool base = one && isa::info(static_cast<Target>(__builtin_ctzll(on))).variant == ' ';
+  return cat("PTX ", to_string(since), ", ", isa::list_targets(on), base ? " or newer" : "");
+}
+
+std::string documentation(const isa::Dots& dots) {
+  if (dots.path().empty())
+    return "ptx.inst.<opcode>.<modifier>…(operands, pred=None): one PTX instruction.\nDots are spelled as in PTX, with `::` as `__`, `_` before a leading "
+           "digit (`_2d`) and `_` behind a reserved word (`global_`).";
+  std::string out = cat("ptx.inst.", dots.path());
+  constexpr std::size_t most = 8;
+  const isa::Form* last = nullptr;
+  std::size_t shown = 0, forms = 0;
+  for (const isa::Dots::State& state : dots.states()) {
+    const isa::Form& form = isa::form(state.form);
+    if (&form == last) continue;  // one form reached in two ways
+    last = &form;
+    if (++forms > most) continue;
+    ++shown;
+    out += cat("\n  ", form.syntax(), "\n      ", form.row->doc, ' ', available(isa::version_needed(form, state.choices), form.row->on), ". Manual: ", isa::manual(form));
+  }
+  if (shown < forms) out += cat("\n  … and ", forms - shown, " more forms");
+  std::vector<std::string> next = dots.next_words();
+  if (next.empty()) return out;
+  for (std::string& word : next) word = cat('.', isa::identifier(word));
+  return cat(out, "\n  ", dots.complete().empty() ? "to be followed by " : "may be followed by ", list_choices(next, 24));
+}
+
+PyObject* new_dots(const isa::Dots& dots) {
+  auto* object = PyObject_New(DotsObject, dots_type);
+  if (object == nullptr) return nullptr;
+  object->dots = &dots;
+  object->children = PyDict_New();
+  object->call = call;
+  if (object->children == nullptr) Py_CLEAR(object);
+  return reinterpret_cast<PyObject*>(object);
+}
+
+PyObject* follow(PyObject* self, PyObject* name, std::string_view identifier) {
+  const std::string word = isa::word_of(identifier);
+  const isa::Dots* next = of(self).dots->follow(word);
+  if (next == nullptr) {
+    Diagnostic d = of(self).dots->explain(word);
+    d.where = authors_line();
+    set_error(d);
+    return nullptr;
+  }
+  PyObject* child = new_dots(*next);
+  if (child != nullptr && PyDict_SetItem(of(self).children, name, child) != 0) Py_CLEAR(child);
+  return child;
+}
+
+PyObject* get_attribute(PyObject* self, PyObject* name) {
+  if (PyObject* known = PyDict_GetItemWithError(of(self).children, name)) return Py_NewRef(known);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  try {
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(name, &size);
+    if (text == nullptr) return nullptr;
+    const std::string_view identifier(text, static_cast<std::size_t>(size));
+    if (identifier == "__doc__") return nb::str(documentation(*of(self).dots).c_str()).release().ptr();
+    const bool digit = identifier.size() > 1 && identifier[1] >= '0' && identifier[1] <= '9';  // `_2d`
+    if (identifier.starts_with('_') && !digit) return PyObject_GenericGetAttr(self, name);
+    return follow(self, name, identifier);
+  } catch (...) {
+    set_current_exception();
+    return nullptr;
+  }
+}
+
+PyObject* directory(PyObject* self, PyObject*) {
+  try {
+    nb::list words;
+    for (const std::string& word : of(self).dots->next_words()) words.append(isa::identifier(word));
+    return words.release().ptr();
+  } catch (...) {
+    set_current_exception();
+    return nullptr;
+  }
+}
+
+PyObject* representation(PyObject* self) {
+  try {
+    return nb::str(documentation(*of(self).dots).c_str()).release().ptr();
+  } catch (...) {
+    set_current_exception();
+    return nullptr;
+  }
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(of(self).children);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+template <class Function>
+void* slot(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+PyTypeObject* make_dots_type() {
+  static PyMethodDef methods[] = {
+      {"__dir__", directory, METH_NOARGS, "What may follow."},
+      {"_raw_emit", raw_emit, METH_O, "Writes a statement as text, as it is."},
+      {nullptr, nullptr, 0, nullptr},
+  };
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(DotsObject, call), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr},
+  };
+  PyType_Slot slots[] = {
+      {Py_tp_getattro, slot(get_attribute)}, {Py_tp_call, slot(PyVectorcall_Call)}, {Py_tp_repr, slot(representation)},
+      {Py_tp_methods, methods},              {Py_tp_members, members},              {Py_tp_dealloc, slot(destroy)},
+      {0, nullptr},
+  };
+  PyType_Spec spec{.name = "pyptx._ptx.Inst",
+                   .basicsize = static_cast<int>(sizeof(DotsObject)),
+                   .itemsize = 0,
+                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                   .slots = slots};
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+}
+
+}  // namespace
+
+void bind_isa(nb::module_& m) {
+  dots_type = make_dots_type();
+  if (dots_type == nullptr) throw nb::python_error();
+  m.attr("Inst") = nb::handle(reinterpret_cast<PyObject*>(dots_type));
+  const nb::object root = nb::steal(new_dots(isa::Dots::root()));
+  if (!root.is_valid()) throw nb::python_error();
+  m.attr("inst") = root;
+  m.def(
+      "opcodes", [] { return isa::Dots::root().next_words(); }, "The first words of all instructions of the table.");
+}
+
+}  // namespace ptx::python

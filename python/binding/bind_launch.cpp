@@ -1,0 +1,294 @@
+// Launching: `Image`, the registry, `Plan`, XLA's handlers, the machine's GPUs and NVIDIA's tools.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "author.hpp"
+#include "bindings.hpp"
+#include "errors.hpp"
+#include "image_handle.hpp"
+#include "ptx/ffi/ffi.hpp"
+#include "tensors.hpp"
+#include "torch_bridge.hpp"
+#include "traced_module.hpp"
+
+namespace ptx::python {
+
+ImageHandle ImageHandle::registered(std::shared_ptr<const launch::KernelImage> image) {
+  auto kept = unwrap(launch::Registry::process().add(std::move(image)));
+  const auto bytes = [](const auto& data) { return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size()); };
+  return {.image = kept, .key = bytes(kept->key()), .meta = bytes(kept->meta()), .ptx = bytes(kept->text())};
+}
+
+Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream, std::span<void* const> pointers,
+                         std::span<const std::size_t> bytes) {
+  if (device.kind == launch::DeviceId::Kind::cuda) {
+    if (!image.prepared(device.ordinal)) [[unlikely]] {
+      const nb::gil_scoped_release unlocked;
+      if (auto ready = image.prepare(device.ordinal, stream); !ready) return ready;
+    }
+    return image.launch(launch::Cuda{device.ordinal, stream}, pointers);
+  }
+  const nb::gil_scoped_release unlocked;
+  auto report = image.launch(launch::default_cpu(), pointers, bytes);
+  if (!report) return Unexpected{std::move(report).error()};
+  return {};
+}
+
+namespace {
+
+/// The value, or the error raised with the caller's line.
+template <class T>
+T unwrap_here(Expected<T> expected) {
+  if (expected) return unwrap(std::move(expected));
+  Diagnostic error = std::move(expected).error();
+  if (!error.where.known()) error.where = authors_line();
+  raise(error);
+}
+void unwrap_here(Expected<void> expected) {
+  if (expected) return;
+  Diagnostic error = std::move(expected).error();
+  if (!error.where.known()) error.where = authors_line();
+  raise(error);
+}
+
+// -- images ---------------------------------------------------------------------------------------------------------------------------
+
+/// A Python number: an integer keeps its low 64 bits, as C's conversions do.
+launch::Scalar scalar_of(nb::handle number) {
+  if (PyFloat_Check(number.ptr())) return PyFloat_AS_DOUBLE(number.ptr());
+  if (PyIndex_Check(number.ptr())) {
+    const nb::object integer = nb::steal(PyNumber_Index(number.ptr()));
+    if (!integer.is_valid()) throw nb::python_error();
+    return static_cast<std::int64_t>(PyLong_AsUnsignedLongLongMask(integer.ptr()));
+  }
+  const double value = PyFloat_AsDouble(number.ptr());  // numpy's floats, and anything else with __float__
+  if (value == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return value;
+}
+
+ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launch::Dims block, launch::Dims cluster, std::uint32_t smem,
+                            std::uint32_t inputs, std::uint32_t outputs, const nb::sequence& scalars) {
+  std::vector<launch::Scalar> values;
+  for (const nb::handle scalar : scalars) values.push_back(scalar_of(scalar));
+  const ir::Module& module = traced.accepted.module();
+  const ir::Function* entry = module.find(traced.entry);
+  if (entry == nullptr) raise(Kind::unknown_kernel, cat("the module has no kernel `", traced.entry, '`'), authors_line());
+  auto spec = unwrap_here(launch::LaunchSpec::make(module, *entry, {grid, block, cluster, smem}, inputs, outputs, values));
+  return ImageHandle::registered(unwrap_here(launch::KernelImage::make(traced.accepted, traced.listing, std::move(spec))));
+}
+
+ImageHandle image_of_text(std::string text, std::string entry, launch::Dims grid, launch::Dims block, launch::Dims cluster, std::uint32_t smem,
+                          std::uint32_t inputs, std::uint32_t outputs, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& scalars) {
+  std::vector<launch::Param> params;
+  for (const auto& [bits, bytes] : scalars) {
+    params.push_back({.kind = launch::Param::Kind::scalar, .size_bytes = bytes, .align_bytes = bytes, .bits = bits});
+  }
+  const auto spec = unwrap_here(launch::LaunchSpec::make(std::move(entry), {grid, block, cluster, smem}, inputs, outputs, std::move(params)));
+  return ImageHandle::registered(unwrap_here(launch::KernelImage::from_text(std::move(text), spec.serialise())));
+}
+
+/// One tensor of a launch on tensors that exist.
+launch::TensorView view_of(std::vector<Import>& imports, nb::handle object, const std::string& which) {
+  const Origin origin = origin_of(object);
+  auto import = Import::of(object, origin);
+  if (!import) {
+    Diagnostic error = std::move(import).error();
+    error.message = cat(which, error.kind == Kind::argument_kind ? " " : ": ", error.message);
+    unwrap_here(Expected<void>(Unexpected{std::move(error)}));
+  }
+  imports.push_back(std::move(*import));
+  return imports.back().view();
+}
+
+/// Runs the image on `inputs`, writing `outputs`. Types and shapes are the caller's to check: an image knows addresses alone.
+void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const nb::sequence& outputs) {
+  const launch::KernelImage& image = *handle.image;
+  const std::string& kernel = image.spec().entry;
+  const std::size_t input_count = nb::len(inputs), output_count = nb::len(outputs);
+  if (input_count != image.spec().inputs || output_count != image.spec().outputs) {
+    raise(Kind::argument_count, cat("kernel `", kernel, "` takes ", image.spec().inputs, " inputs and ", image.spec().outputs, " outputs; the launch has ",
+                                    input_count, " and ", output_count), authors_line());
+  }
+  std::vector<Import> imports;
+  imports.reserve(input_count + output_count);
+  std::vector<void*> pointers;
+  std::vector<std::size_t> bytes;
+  launch::DeviceId device;
+  bool from_torch = false;
+  const auto add = [&](nb::handle object, const std::string& which, bool written) {
+    const launch::TensorView view = view_of(imports, object, which);
+    from_torch = from_torch || origin_of(object) == Origin::torch;
+    if (pointers.empty()) device = view.device;
+    if (view.device != device) raise(Kind::argument_device, cat(which, " is on ", to_string(view.device), "; the first tensor is on ", to_string(device)), authors_line());
+    if (!is_contiguous(view)) raise(Kind::argument_layout, cat(which, " is not contiguous in row-major order"), authors_line());
+    if (written && view.read_only) raise(Kind::argument_memory, cat(which, " is read-only"), authors_line());
+    pointers.push_back(view.data);
+    bytes.push_back(view.bytes());
+  };
+  for (std::size_t i = 0; i < input_count; ++i) add(inputs[i], cat("input ", i, " of kernel `", kernel, '`'), false);
+  for (std::size_t i = 0; i < output_count; ++i) add(outputs[i], cat("output ", i, " of kernel `", kernel, '`'), true);
+  cuda::api::Stream stream = nullptr;
+  if (device.kind == launch::DeviceId::Kind::cuda && from_torch) stream = TorchBridge::find()->stream(device.ordinal);
+  unwrap_here(run_image(image, device, stream, pointers, bytes));
+}
+
+void bind_image(nb::module_& m) {
+  nb::class_<ImageHandle>(m, "Image", "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.")
+      .def(nb::new_(image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1}, nb::arg("block") = launch::Dims{1, 1, 1},
+           nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0, nb::arg("inputs") = 0, nb::arg("outputs") = 0,
+           nb::arg("scalars") = nb::tuple(),
+           "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters behind them.")
+      .def_static("from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1}, nb::arg("block") = launch::Dims{1, 1, 1},
+                  nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0, nb::arg("inputs") = 0, nb::arg("outputs") = 0,
+                  nb::arg("scalars") = std::vector<std::pair<std::uint64_t, std::uint32_t>>{},
+                  "Of PTX text alone: it runs on GPUs. `scalars` are (bits, bytes).")
+      .def_prop_ro("key", [](const ImageHandle& self) { return self.key; }, nb::sig("def key(self) -> bytes"), "sha256 of text and launch record.")
+      .def_prop_ro("handle", [](const ImageHandle& self) { return self.image->handle(); }, "63 bits of the key: the same in every process.")
+      .def_prop_ro("ptx", [](const ImageHandle& self) { return self.image->text(); }, "The text.")
+      .def_prop_ro("ptx_bytes", [](const ImageHandle& self) { return self.ptx; }, nb::sig("def ptx_bytes(self) -> bytes"), "The text as bytes, one object.")
+      .def_prop_ro("meta", [](const ImageHandle& self) { return self.meta; }, nb::sig("def meta(self) -> bytes"), "The launch record, one object.")
+      .def_prop_ro("entry", [](const ImageHandle& self) { return self.image->spec().entry; }, "The kernel's name.")
+      .def_prop_ro("grid", [](const ImageHandle& self) { return self.image->spec().geometry.grid; }, "Blocks.")
+      .def_prop_ro("block", [](const ImageHandle& self) { return self.image->spec().geometry.block; }, "Threads of a block.")
+      .def_prop_ro("cluster", [](const ImageHandle& self) { return self.image->spec().geometry.cluster; }, "Blocks of a cluster.")
+      .def_prop_ro("smem", [](const ImageHandle& self) { return self.image->spec().geometry.dynamic_smem_bytes; }, "Dynamic shared memory of a block, bytes.")
+      .def_prop_ro("inputs", [](const ImageHandle& self) { return self.image->spec().inputs; }, "How many tensors it reads.")
+      .def_prop_ro("outputs", [](const ImageHandle& self) { return self.image->spec().outputs; }, "How many tensors it writes.")
+      .def_prop_ro("has_module", [](const ImageHandle& self) { return self.image->has_module(); }, "Whether the executor can run it.")
+      .def("prepare", [](const ImageHandle& self, int device) {
+            Expected<void> ready;
+            {
+              const nb::gil_scoped_release unlocked;
+              ready = self.image->prepare(device);
+            }
+            unwrap_here(std::move(ready));
+          }, nb::arg("device") = 0, "Loads it on a GPU, as is needed before a capture into a CUDA graph.")
+      .def("launch", launch_image, nb::arg("inputs"), nb::arg("outputs"), nb::sig("def launch(self, inputs: typing.Sequence[typing.Any], outputs: typing.Sequence[typing.Any]) -> None"),
+           "Runs it on contiguous tensors of one device, writing the outputs. Shapes and types are not checked.")
+      .def("__repr__", [](const ImageHandle& self) {
+        const launch::LaunchSpec& spec = self.image->spec();
+        return cat("<image of kernel ", spec.entry, ", grid ", launch::to_string(spec.geometry.grid), ", block ", launch::to_string(spec.geometry.block), ", handle ",
+                   self.image->handle(), '>');
+      });
+  m.def(
+      "find_image",
+      [](std::int64_t handle) -> std::optional<ImageHandle> {
+        auto image = launch::Registry::process().share(handle);
+        if (image == nullptr) return std::nullopt;
+        return ImageHandle::registered(std::move(image));
+      },
+      nb::arg("handle"), "The image of this process with that handle.");
+  m.def("registry_size", [] { return launch::Registry::process().size(); }, "How many images this process holds.");
+}
+
+// -- the machine ----------------------------------------------------------------------------------------------------------------------
+
+/// Folders below which NVIDIA's wheels may lie.
+std::vector<std::string> tool_roots() {
+  std::vector<std::string> roots;
+  for (const nb::handle entry : nb::module_::import_("sys").attr("path")) {
+    if (PyUnicode_Check(entry.ptr()) && PyUnicode_GetLength(entry.ptr()) != 0) roots.push_back(nb::cast<std::string>(entry));
+  }
+  return roots;
+}
+
+/// The author's line of each line of the text.
+cuda::LineMap line_map(const TracedModule& traced) {
+  return [&traced](std::uint32_t line) {
+    const ir::Module& module = traced.accepted.module();
+    for (std::size_t f = 0; f < traced.listing->line_of.size() && f < module.functions.size(); ++f) {
+      const auto& lines = traced.listing->line_of[f];
+      for (std::size_t item = 0; item < lines.size(); ++item) {
+        if (lines[item] == line) return module.where(module.functions[f].body[item]);
+      }
+    }
+    return Where{};
+  };
+}
+
+cuda::Cubin assemble(const TracedModule& traced) {
+  const std::string target(isa::name(traced.accepted.module().target));
+  return unwrap_here(cuda::assemble(traced.listing->text, target, {.roots = tool_roots(), .where = line_map(traced)}));
+}
+
+nb::dict resources(const TracedModule& traced) {
+  const cuda::Cubin cubin = assemble(traced);
+  nb::dict found;
+  for (const cuda::FunctionReport& function : cubin.report.functions) {
+    if (function.name != traced.entry) continue;
+    found["registers"] = function.registers;
+    found["barriers"] = function.barriers;
+    found["stack_frame"] = function.stack_frame_bytes;
+    found["spill_stores"] = function.spill_store_bytes;
+    found["spill_loads"] = function.spill_load_bytes;
+    found["smem"] = function.smem_bytes;
+  }
+  return found;
+}
+
+/// A kernel loaded from text, for callers that keep a CUfunction themselves.
+struct LoadedText {
+  std::unique_ptr<cuda::LoadedKernel> kernel;
+};
+
+std::pair<std::uintptr_t, LoadedText> load_text(std::string text, std::string entry, std::uint32_t smem, int ordinal) {
+  const cuda::Device& device = *unwrap_here(cuda::device(ordinal));
+  auto kernel = unwrap_here(cuda::LoadedKernel::make(device.driver(), {.image = std::move(text), .entry = std::move(entry), .dynamic_smem_bytes = smem}));
+  const cuda::api::Function function = unwrap_here(kernel->prepare(device));
+  return {reinterpret_cast<std::uintptr_t>(function), LoadedText{std::move(kernel)}};
+}
+
+void bind_machine(nb::module_& m) {
+  m.def("sass", [](const TracedModule& traced) { return unwrap_here(cuda::disassemble(assemble(traced).bytes, tool_roots())); }, nb::arg("module"),
+        "The module assembled by ptxas and disassembled by nvdisasm or cuobjdump.");
+  m.def("resources", resources, nb::arg("module"), nb::sig("def resources(module: Module) -> dict[str, int]"),
+        "What ptxas says of the module's kernel: registers, barriers, and bytes of stack, spills and static shared memory.");
+  m.def(
+      "assemble", [](const TracedModule& traced) {
+        const cuda::Cubin cubin = assemble(traced);
+        return nb::make_tuple(nb::bytes(cubin.bytes.data(), cubin.bytes.size()), cubin.log);
+      },
+      nb::arg("module"), nb::sig("def assemble(module: Module) -> tuple[bytes, str]"), "The module's cubin, and all that ptxas printed.");
+  m.def("why_no_gpu", []() -> std::optional<std::string> {
+    const auto count = cuda::device_count();
+    if (!count) return count.error().message;
+    return *count > 0 ? std::nullopt : std::optional<std::string>("the CUDA driver shows no GPU to this process");
+  }, "Why this process cannot use a GPU; None when it can.");
+  m.def("device_count", [] {
+    const auto count = cuda::device_count();
+    return count ? *count : 0;
+  }, "How many GPUs this process can use.");
+  m.def("device_name", [](int device) { return unwrap_here(cuda::device(device))->name(); }, nb::arg("device") = 0, "A GPU's name.");
+  m.def("detect_arch", [](int device) { return cuda::target_name(*unwrap_here(cuda::device(device))); }, nb::arg("device") = 0,
+        "The target with every feature of a GPU, such as `sm_90a`. RuntimeError when it is not there.");
+  nb::class_<LoadedText>(m, "LoadedText", "A kernel loaded on a GPU from text.");
+  m.def("load_text", load_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("smem") = 0, nb::arg("device") = 0,
+        "The CUfunction of a kernel, as an int, and what keeps it.");
+  m.def(
+      "xla_handler",
+      [](std::string_view platform) {
+        void* handler = platform == "cpu" ? reinterpret_cast<void*>(ffi::pyptx_xla_launch_cpu) : reinterpret_cast<void*>(ffi::pyptx_xla_launch_cuda);
+        return nb::capsule(handler, "xla._CUSTOM_CALL_TARGET");
+      },
+      nb::arg("platform"), "XLA's entry into the launcher, for `jax.ffi.register_ffi_target` on \"cpu\" or \"CUDA\".");
+  m.attr("xla_target") = ffi::xla_target;
+  m.attr("launch_abi") = launch::abi_version;
+}
+
+}  // namespace
+
+void bind_launch(nb::module_& m) {
+  bind_image(m);
+  add_plan_type(m);
+  bind_machine(m);
+}
+
+}  // namespace ptx::python

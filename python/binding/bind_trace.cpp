@@ -1,0 +1,240 @@
+// A trace as Python drives it (`Trace`), what it leaves (`Module`), and the tensors of a kernel's signature (`TensorSpec`).
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <charconv>
+#include <utility>
+
+#include "bindings.hpp"
+#include "errors.hpp"
+#include "handles.hpp"
+#include "ptx/text/text.hpp"
+
+namespace ptx::python {
+namespace {
+
+constexpr std::uint32_t smem_align = 128;  // bytes: what TMA and the swizzles need
+
+using Strings = std::vector<std::pair<std::string, std::string>>;
+using Directives = std::vector<std::pair<std::string, std::vector<std::uint32_t>>>;
+
+// ---- parameters -----------------------------------------------------------------------------------------------------
+
+// The number behind `prefix`: 64 for "align64"; nothing when the word is another one.
+std::optional<std::uint32_t> number_after(std::string_view word, std::string_view prefix) {
+  if (!word.starts_with(prefix)) return std::nullopt;
+  word.remove_prefix(prefix.size());
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+}
+
+std::optional<ir::StateSpace> space_of(std::string_view word) {
+  for (const ir::StateSpace space :
+       {ir::StateSpace::global, ir::StateSpace::shared, ir::StateSpace::local, ir::StateSpace::const_, ir::StateSpace::param})
+    if (ir::name(space) == word) return space;
+  return std::nullopt;
+}
+
+// "u64.ptr.global.palign16", "b8.align64.array128": the type and then, in any order, what else the declaration says.
+Expected<ir::Param> parse_param(std::string_view text, std::string_view name) {
+  auto bad = [&](std::string_view why) {
+    Diagnostic d;
+    d.kind = Kind::bad_declaration;
+    d.message = cat("the parameter `", name, "` is declared as `", text, "`: ", why);
+    d.note("hint: a type, then any of `ptr`, a state space, `alignN`, `palignN` (of what the pointer points to) and `arrayN`: `u64.ptr.global.palign16`");
+    return Unexpected{std::move(d)};
+  };
+  ir::Param param;
+  bool first = true;
+  for (std::string_view rest = text; !rest.empty() || first;) {
+    const std::size_t dot = rest.find('.');
+    const std::string_view word = rest.substr(0, dot);
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+    if (first) {
+      const auto type = isa::type_from_name(word);
+      if (!type) return bad(cat('`', word, "` is no type"));
+      param.type = *type;
+      first = false;
+    } else if (word == "ptr") {
+      param.is_ptr = true;
+    } else if (const auto space = space_of(word)) {
+      param.ptr_space = space;
+    } else if (const auto align = number_after(word, "align")) {
+      param.align = *align;
+    } else if (const auto ptr_align = number_after(word, "palign")) {
+      param.ptr_align = *ptr_align;
+    } else if (const auto elements = number_after(word, "array")) {
+      param.elements = *elements;
+    } else {
+      return bad(cat('`', word, "` is no part of a declaration"));
+    }
+  }
+  return param;
+}
+
+// ---- the trace ------------------------------------------------------------------------------------------------------
+
+write::KernelHeader header_of(std::string name, std::string_view arch, std::optional<std::pair<int, int>> version, const Directives& directives) {
+  write::KernelHeader header;
+  const auto target = isa::target_from_name(arch);
+  if (!target) {
+    std::vector<std::string> names;
+    for (const isa::TargetInfo& t : isa::detail::target_infos) names.emplace_back(t.name);
+    Diagnostic d;
+    d.kind = Kind::unknown_target;
+    d.message = cat("`", arch, "` is no target of PTX");
+    d.where = authors_line();
+    if (const std::string near = nearest(arch, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+    raise(d);
+  }
+  header.name = std::move(name);
+  header.target = *target;
+  if (version) header.version = Version{static_cast<std::uint8_t>(version->first), static_cast<std::uint8_t>(version->second)};
+  for (const auto& [directive, values] : directives) header.directives.push_back({directive, values});
+  return header;
+}
+
+// What the signature declares: parameters, and the array that `extern_smem=` names.
+Expected<void> declare(Trace& trace, const Strings& params, std::string_view extern_smem) {
+  const Where where = authors_line();
+  for (const auto& [type, name] : params) {
+    auto param = parse_param(type, name);
+    if (!param) {
+      Diagnostic d = std::move(param).error();
+      d.where = where;
+      return Unexpected{std::move(d)};
+    }
+    if (auto added = trace.builder().param(*param, name, where); !added) return added;
+  }
+  if (extern_smem.empty()) return {};
+  trace.extern_smem = extern_smem;
+  ir::Variable array;
+  array.space = ir::StateSpace::shared;
+  array.linkage = ir::Linkage::extern_;
+  array.align = smem_align;
+  array.unsized = true;
+  if (auto added = trace.builder().module_variable(array, extern_smem, where); !added) return Unexpected{added.error()};
+  return {};
+}
+
+nb::list statements(Trace& trace) {
+  nb::list lines;
+  const write::Builder& builder = trace.builder();
+  for (const ir::Inst& item : builder.function().body) lines.append(text::print(builder.module(), builder.function(), item));
+  return lines;
+}
+
+nb::list register_declarations(Trace& trace) {
+  nb::list lines;
+  const ir::Module& module = trace.builder().module();
+  for (const ir::RegDecl& decl : trace.builder().function().reg_decls)
+    lines.append(cat(".reg .", isa::name(decl.type), ' ', module.str(decl.base), decl.count ? cat('<', *decl.count, '>') : std::string()));
+  return lines;
+}
+
+nb::list variable_declarations(Trace& trace) {
+  nb::list names;
+  for (const ir::Variable& variable : trace.builder().function().variables) names.append(std::string(trace.builder().module().str(variable.name)));
+  return names;
+}
+
+std::size_t instruction_count(const TracedModule& module) {
+  std::size_t count = 0;
+  for (const ir::Function& function : module.accepted.module().functions)
+    for (const ir::Inst& item : function.body) count += item.kind == ir::ItemKind::inst;
+  return count;
+}
+
+void bind_module(nb::module_& m) {
+  nb::class_<TracedModule>(m, "Module", "A traced kernel that passed the checker, with its text.")
+      .def_prop_ro("text", [](const TracedModule& t) -> const std::string& { return t.listing->text; }, "The PTX, the same bytes for the same kernel.")
+      .def_prop_ro("entry", [](const TracedModule& t) -> const std::string& { return t.entry; }, "The kernel's name.")
+      .def_prop_ro("version", [](const TracedModule& t) { return std::pair<int, int>(t.accepted.module().version.major, t.accepted.module().version.minor); },
+                   "The PTX version, `(8, 5)`.")
+      .def_prop_ro("target", [](const TracedModule& t) { return isa::name(t.accepted.module().target); }, "`sm_90a`")
+      .def_prop_ro("instructions", instruction_count, "How many instructions the module has.")
+      .def_prop_ro("warnings",
+                   [](const TracedModule& t) {
+                     nb::list all;
+                     for (const Diagnostic& d : t.accepted.warnings()) all.append(nb::make_tuple(render(d), d.where.file, d.where.line));
+                     return all;
+                   },
+                   nb::sig("def warnings(self) -> list[tuple[str, str, int]]"), "What the checker found short of an error: text, file, line.")
+      .def("__str__", [](const TracedModule& t) -> const std::string& { return t.listing->text; })
+      .def("__repr__", [](const TracedModule& t) {
+        const ir::Module& module = t.accepted.module();
+        return cat("<PTX ", to_string(module.version), " for ", isa::name(module.target), ": ", t.entry, ", ", instruction_count(t), " instructions>");
+      });
+}
+
+void bind_tensor(nb::module_& m) {
+  nb::class_<TensorSpec> tensor(m, "TensorSpec", "A tensor of the kernel's signature, as its body sees it: a name, and what is known of its shape.");
+  detail::python_type<TensorSpec> = reinterpret_cast<PyTypeObject*>(tensor.ptr());
+  nb::class_<TmaDescriptorHandle> map(m, "TmaDescriptorHandle", "The name that a tensor's TMA descriptor has in the kernel.");
+  detail::python_type<TmaDescriptorHandle> = reinterpret_cast<PyTypeObject*>(map.ptr());
+
+  map.def_ro("tensor", &TmaDescriptorHandle::tensor, nb::sig("def tensor(self) -> TensorSpec"))
+      .def_ro("name", &TmaDescriptorHandle::name)
+      .def("__repr__", [](const TmaDescriptorHandle& h) { return cat("TmaDescriptorHandle(", h.name, ')'); });
+  tensor
+      .def("__init__",
+           [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout) {
+             new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout)};
+           },
+           nb::arg("name"), nb::arg("shape") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("layout") = nb::none(),
+           nb::sig("def __init__(self, name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: Layout | None = None) -> None"))
+      .def_ro("name", &TensorSpec::name)
+      .def_ro("shape", &TensorSpec::shape, nb::sig("def shape(self) -> tuple[int, ...] | None"), "The sizes, once all are known.")
+      .def_ro("dtype", &TensorSpec::dtype, nb::sig("def dtype(self) -> PtxType | None"))
+      .def_ro("layout", &TensorSpec::layout, nb::sig("def layout(self) -> Layout | None"))
+      .def("tma_desc",
+           [](nb::handle self) {
+             if (Trace::active() != nullptr) {
+               PyErr_SetString(PyExc_NotImplementedError, "`tma_desc()` inside a kernel: TMA descriptors are not made by this version");
+               throw nb::python_error();
+             }
+             return TmaDescriptorHandle{nb::borrow(self), cat(as<TensorSpec>(self)->name, "_tma_desc")};
+           },
+           nb::sig("def tma_desc(self) -> TmaDescriptorHandle"), "The tensor's TMA descriptor.")
+      .def("__repr__", [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
+}
+
+}  // namespace
+
+void bind_trace(nb::module_& m) {
+  bind_module(m);
+  bind_tensor(m);
+  nb::class_<Trace>(m, "Trace", "A kernel being traced: a context in whose body the calls of reg, smem and ptx write.")
+      .def("__init__",
+           [](Trace* self, std::string name, std::string_view arch, std::optional<std::pair<int, int>> version, const Strings& params,
+              const Directives& directives, std::optional<std::string_view> extern_smem, bool dynamic_smem) {
+             write::KernelHeader header = header_of(std::move(name), arch, version, directives);
+             new (self) Trace(std::move(header));
+             self->dynamic_smem = dynamic_smem;
+             const Expected<void> declared = declare(*self, params, extern_smem.value_or(""));
+             if (!declared) {
+               self->~Trace();
+               raise(declared.error());
+             }
+           },
+           nb::arg("name"), nb::arg("arch") = "sm_90a", nb::arg("version").none() = nb::none(), nb::arg("params") = Strings{},
+           nb::arg("directives") = Directives{}, nb::arg("extern_smem").none() = nb::none(), nb::arg("dynamic_smem") = false,
+           nb::sig("def __init__(self, name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: typing.Sequence[tuple[str, str]] = (), "
+                   "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, dynamic_smem: bool = False) -> None"))
+      .def("__enter__", [](nb::handle self) { nb::cast<Trace&>(self).enter(); return nb::borrow(self); }, nb::sig("def __enter__(self) -> Trace"))
+      .def("__exit__", [](Trace& self, const nb::args&) { self.exit(); }, nb::sig("def __exit__(self, *exception: object) -> None"))
+      .def("finish", [](Trace& self) { return unwrap(self.finish()); }, "Checks what was written; the module, or the first error.")
+      .def_prop_ro("statements", statements, nb::sig("def statements(self) -> list[str]"), "The lines of the body so far.")
+      .def_prop_ro("reg_decls", register_declarations, nb::sig("def reg_decls(self) -> list[str]"), "The registers so far.")
+      .def_prop_ro("var_decls", variable_declarations, nb::sig("def var_decls(self) -> list[str]"), "The variables of the body so far.");
+  m.def("is_tracing", [] { return Trace::active() != nullptr; }, "Whether a kernel is being traced on this thread.");
+  m.def("active_trace", [] { return nb::cast(Trace::require("get_ctx"), nb::rv_policy::reference); }, nb::sig("def active_trace() -> Trace"),
+        "The trace of this thread; RuntimeError outside one.");
+}
+
+}  // namespace ptx::python

@@ -1,0 +1,49 @@
+// pyptx._ptx: the Python package's door onto the core.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "author.hpp"
+#include "bindings.hpp"
+#include "errors.hpp"
+#include "ptx/version.hpp"
+
+NB_MODULE(_ptx, m) {
+  using namespace ptx;
+  nanobind::set_leak_warnings(false);  // the types' objects live as long as the interpreter
+  m.doc() = "The core of pyptx. Its names are documented where pyptx gives them to authors.";
+  m.attr("__version__") = version;
+  m.def("set_package_folder", python::set_package_folder, nanobind::arg("folder"), "Says where pyptx's own Python lies, which is never the author's line.");
+  m.def(
+      "kinds",
+      [] {
+        std::vector<std::pair<std::string_view, std::string_view>> all;
+        for (const Kind kind : all_kinds()) all.emplace_back(name(kind), python::exception_of(kind));
+        return all;
+      },
+      "Every kind of error, with the Python exception that it also is.");
+  m.def(
+      "raise_error",
+      [](std::string_view kind, std::string message, std::string_view hint) {
+        Diagnostic d;
+        d.kind = Kind::internal;
+        for (const Kind k : all_kinds())
+          if (name(k) == kind) d.kind = k;
+        d.message = std::move(message);
+        d.where = python::authors_line();
+        if (!hint.empty()) d.note(cat("hint: ", hint));
+        python::raise(d);
+      },
+      nanobind::arg("kind"), nanobind::arg("message"), nanobind::arg("hint") = "",
+      nanobind::sig("def raise_error(kind: str, message: str, hint: str = '') -> typing.NoReturn"), "Raises the error of that kind, with the author's line.");
+  python::bind_types(m);
+  python::bind_registers(m);
+  python::bind_isa(m);
+  python::bind_tile(m);
+  python::bind_trace(m);
+  python::bind_write(m);
+  python::bind_control(m);
+  python::bind_launch(m);
+}

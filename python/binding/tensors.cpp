@@ -1,0 +1,150 @@
+#include "tensors.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdlib>
+
+#include "dlpack.hpp"
+#include "torch_bridge.hpp"
+
+namespace ptx::python {
+namespace {
+
+Unexpected refuse(Kind kind, std::string message) { return Unexpected{{.kind = kind, .message = std::move(message)}}; }
+
+/// The module, if the process has imported it.
+nb::object loaded_module(const char* name) {
+  const nb::dict modules = nb::borrow<nb::dict>(PyImport_GetModuleDict());
+  return modules.contains(name) ? nb::object(modules[name]) : nb::none();
+}
+
+bool is_jax_array(nb::handle object) {
+  const nb::object jax = loaded_module("jax");
+  return !jax.is_none() && nb::hasattr(jax, "Array") && nb::isinstance(object, jax.attr("Array"));
+}
+
+/// numpy's name of an `__array_interface__` type string, "<f4".
+std::string name_of_typestr(const std::string& typestr) {
+  if (typestr.size() < 3) return {};
+  const int bits = 8 * std::atoi(typestr.c_str() + 2);
+  switch (typestr[1]) {
+    case 'b': return "bool";
+    case 'i': return cat("int", bits);
+    case 'u': return cat("uint", bits);
+    case 'f': return cat("float", bits);
+    case 'c': return cat("complex", bits);
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::string a_type(nb::handle object) {
+  const std::string name = nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()))).attr("__name__"));
+  const bool vowel = !name.empty() && std::string_view("aeiouAEIOU").find(name[0]) != std::string_view::npos;
+  return cat(vowel ? "an `" : "a `", name, '`');
+}
+
+Origin origin_of(nb::handle object) {
+  if (PyType_Check(object.ptr())) return Origin::none;
+  if (const TorchBridge* torch = TorchBridge::find()) {
+    if (torch->is_plain_tensor(object.ptr())) return Origin::torch;
+    if (torch->is_tensor(object.ptr())) return Origin::torch_wrapped;
+  }
+  if (is_jax_array(object)) return Origin::jax;
+  if (nb::hasattr(object, "__array_interface__")) return Origin::numpy;
+  if (nb::hasattr(object, "__dlpack__")) return Origin::dlpack;
+  return Origin::none;
+}
+
+Expected<Import> Import::of(nb::handle object, Origin origin) {
+  switch (origin) {
+    case Origin::torch: return of_torch(object);
+    case Origin::numpy: return of_array_interface(object);
+    case Origin::dlpack: return of_dlpack(object);
+    default: return refuse(Kind::argument_kind, cat("is ", a_type(object), "; it takes a tensor"));
+  }
+}
+
+// Through attributes, which every torch has; also for a tensor that the exchange interface will not show, to say why.
+Expected<Import> Import::of_torch(nb::handle object) {
+  Import import;
+  std::string storage;
+  const std::string_view dtype = TorchBridge::dtype_name(object.attr("dtype"), storage);
+  const auto element = launch::element_type_from_name(dtype);
+  if (!element) return refuse(Kind::argument_dtype, cat("the element type is ", dtype, ", which PTX has not"));
+  const nb::object device = object.attr("device");
+  const std::string type = nb::cast<std::string>(device.attr("type"));
+  if (type == "cuda") {
+    import.view_.device = {launch::DeviceId::Kind::cuda, nb::cast<int>(device.attr("index"))};
+  } else if (type != "cpu") {
+    return refuse(Kind::argument_device, cat("the tensor is on `", nb::cast<std::string>(nb::str(device)), "`; the CPU and CUDA GPUs are what kernels run on"));
+  }
+  if (nb::cast<std::string>(nb::str(object.attr("layout"))) != "torch.strided") {
+    return refuse(Kind::argument_layout, cat("the tensor is ", nb::cast<std::string>(nb::str(object.attr("layout"))), "; the kernel takes a dense one"));
+  }
+  if (nb::cast<bool>(object.attr("is_conj")()) || nb::cast<bool>(object.attr("is_neg")())) {
+    return refuse(Kind::argument_layout, "the tensor is a lazy conjugate or negative; call `.resolve_conj().resolve_neg()`");
+  }
+  import.view_.dtype = *element;
+  import.shape_ = nb::cast<std::vector<std::int64_t>>(object.attr("shape"));
+  import.strides_ = nb::cast<std::vector<std::int64_t>>(object.attr("stride")());
+  import.view_.rank = static_cast<std::int32_t>(import.shape_.size());
+  import.view_.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(object.attr("data_ptr")()));
+  import.keep_ = nb::borrow(object);
+  return import;
+}
+
+// numpy's buffer protocol knows neither bfloat16 nor float8; this interface does.
+Expected<Import> Import::of_array_interface(nb::handle object) {
+  Import import;
+  const auto interface = nb::cast<nb::dict>(object.attr("__array_interface__"));
+  const auto typestr = nb::cast<std::string>(interface["typestr"]);
+  const std::string dtype = nb::hasattr(object, "dtype") ? nb::cast<std::string>(object.attr("dtype").attr("name")) : name_of_typestr(typestr);
+  if (typestr.starts_with('>')) return refuse(Kind::argument_dtype, cat("the element type is big-endian ", dtype, "; the kernel takes little-endian"));
+  const auto element = launch::element_type_from_name(dtype);
+  if (!element) return refuse(Kind::argument_dtype, cat("the element type is ", dtype, ", which PTX has not"));
+  import.view_.dtype = *element;
+  import.shape_ = nb::cast<std::vector<std::int64_t>>(interface["shape"]);
+  import.view_.rank = static_cast<std::int32_t>(import.shape_.size());
+  if (interface.contains("strides") && !interface["strides"].is_none()) {
+    const auto item = static_cast<std::int64_t>(element->bytes());
+    // A stride that is no whole number of elements fits no row-major tensor, and neither does 0.
+    for (const std::int64_t bytes : nb::cast<std::vector<std::int64_t>>(interface["strides"])) import.strides_.push_back(bytes % item == 0 ? bytes / item : 0);
+  }
+  const auto data = nb::cast<nb::tuple>(interface["data"]);
+  import.view_.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
+  import.view_.read_only = nb::cast<bool>(data[1]);
+  import.keep_ = nb::borrow(object);
+  return import;
+}
+
+// The capsule is kept, not consumed: while it lives, so does the tensor, and its own destructor gives it back.
+Expected<Import> Import::of_dlpack(nb::handle object) {
+  Import import;
+  const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+  const bool on_gpu = nb::cast<int>(device[0]) == static_cast<int>(dlpack::DeviceType::cuda);
+  // On a GPU the producer makes its work visible to the stream we name: 1 is the legacy default stream, which we then launch on.
+  import.keep_ = on_gpu ? object.attr("__dlpack__")(nb::arg("stream") = 1) : object.attr("__dlpack__")();
+  const dlpack::Tensor* tensor = nullptr;
+  if (PyCapsule_IsValid(import.keep_.ptr(), "dltensor")) {
+    tensor = &static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(import.keep_.ptr(), "dltensor"))->tensor;
+  } else if (PyCapsule_IsValid(import.keep_.ptr(), "dltensor_versioned")) {
+    const auto* managed = static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(import.keep_.ptr(), "dltensor_versioned"));
+    if (managed->version.major == dlpack::known_major) tensor = &managed->tensor;
+    if (tensor != nullptr) import.view_.read_only = (managed->flags & dlpack::flag_read_only) != 0;
+  }
+  if (tensor == nullptr) return refuse(Kind::argument_kind, cat("is ", a_type(object), ", whose `__dlpack__` gives nothing that this version reads"));
+  const bool read_only = import.view_.read_only;
+  if (!dlpack::view(*tensor, import.view_)) {
+    return refuse(Kind::argument_device, cat("the tensor is on DLPack device ", static_cast<int>(tensor->device.type),
+                                             "; the CPU and CUDA GPUs are what kernels run on"));
+  }
+  import.view_.read_only = read_only;
+  import.shape_.assign(tensor->shape, tensor->shape + tensor->rank);
+  if (tensor->strides != nullptr) import.strides_.assign(tensor->strides, tensor->strides + tensor->rank);
+  return import;
+}
+
+}  // namespace ptx::python

@@ -1,0 +1,74 @@
+// torch as the launcher uses it: found in the running process, never linked, never imported by us.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+#include "dlpack.hpp"
+#include "ptx/launch/launch.hpp"
+
+namespace ptx::python {
+
+namespace nb = nanobind;
+
+/// How the outputs of one specialisation are made: arguments of `empty_strided`, prepared once.
+struct TorchOutput {
+  nb::object size, stride, dtype;
+};
+
+/// Made at the first call with torch imported; lives as long as the process.
+class TorchBridge {
+ public:
+  /// The bridge, if torch has been imported and met before. No look-up.
+  static const TorchBridge* ready() noexcept { return instance_; }
+  /// The bridge, if torch has been imported.
+  static const TorchBridge* find();
+
+  /// Exactly a torch.Tensor or a Parameter: no subclass that would have to be asked first.
+  [[nodiscard]] bool is_plain_tensor(PyObject* object) const noexcept {
+    return reinterpret_cast<PyObject*>(Py_TYPE(object)) == tensor_type_.ptr() || reinterpret_cast<PyObject*>(Py_TYPE(object)) == parameter_type_.ptr();
+  }
+  [[nodiscard]] bool is_tensor(PyObject* object) const;
+  /// Inside torch.func's vmap, grad and the like, a plain tensor is a wrapper that only torch sees through.
+  [[nodiscard]] bool is_wrapped(PyObject* tensor) const;
+
+  /// Whether a dispatch mode (fake tensors, tracing, flop counting) wants to see every operation.
+  [[nodiscard]] bool interposed() const;
+  [[nodiscard]] bool grad_enabled() const;
+  [[nodiscard]] bool requires_grad(PyObject* tensor) const;
+
+  /// Whether `view` works: torch 2.10 and later offer the exchange interface.
+  [[nodiscard]] bool has_exchange() const noexcept { return api_ != nullptr; }
+  /// Borrows the tensor; false (no Python error) when torch will not show it, or it is on a device that we do not know.
+  [[nodiscard]] bool view(PyObject* tensor, launch::TensorView& out) const noexcept {
+    dlpack::Tensor borrowed;
+    if (api_->dltensor_from_py_object_no_sync(tensor, &borrowed) != 0) [[unlikely]] {
+      PyErr_Clear();
+      return false;
+    }
+    return dlpack::view(borrowed, out);
+  }
+  /// torch's current stream on a GPU.
+  [[nodiscard]] cuda::api::Stream stream(int ordinal) const;
+
+  [[nodiscard]] TorchOutput prepare(const launch::Output& output) const;
+  /// A new tensor; null with a Python error. `out` views it.
+  [[nodiscard]] PyObject* allocate(const TorchOutput& output, launch::DeviceId device, launch::TensorView& out) const;
+  /// The tensor of a Python dtype such as torch.float32: its numpy name.
+  [[nodiscard]] static std::string_view dtype_name(nb::handle dtype, std::string& storage);
+
+ private:
+  explicit TorchBridge(nb::object module);
+  static inline const TorchBridge* instance_ = nullptr;
+
+  nb::object torch_, tensor_type_, parameter_type_;
+  nb::object requires_grad_;      // the attribute's descriptor
+  nb::object empty_strided_cuda_, empty_strided_cpu_;  // as compiled torch code calls them; none where this torch has them not
+  nb::object dispatch_stack_length_, is_grad_enabled_;
+  const dlpack::ExchangeApi* api_ = nullptr;
+  std::int64_t (*stack_length_)() = nullptr;  // the two above, as C++ functions of torch's library
+  bool (*grad_mode_)() = nullptr;
+};
+
+}  // namespace ptx::python

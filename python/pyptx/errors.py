@@ -1,0 +1,64 @@
+"""What can go wrong, as exceptions: a `PtxError` is also the built-in exception that fits, so that `except ValueError` works as ever."""
+
+from __future__ import annotations
+
+
+class PtxError(Exception):
+    """An error with its kind, the author's line and hints. Its text is the whole report."""
+
+    kind: str
+    """A word for it, such as ``operand_mismatch``."""
+    message: str
+    """What happened, the value seen, what would fit: one line."""
+    where: tuple[str, int] | None
+    """File and line of the author's code, when known."""
+    notes: list[str]
+    """The syntax, the manual's section, hints."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class PtxValueError(PtxError, ValueError):
+    """A value, an operand or a size that does not fit."""
+
+
+class PtxTypeError(PtxError, TypeError):
+    """An argument or an operator of the wrong kind."""
+
+
+class PtxAttributeError(PtxError, AttributeError):
+    """A word that cannot stand at this place of an instruction."""
+
+
+class PtxKeyError(PtxError, KeyError):
+    """A name that has no value."""
+
+
+class PtxRuntimeError(PtxError, RuntimeError):
+    """Something that went wrong while tracing, compiling, launching or executing."""
+
+
+class PtxWarning(UserWarning):
+    """What the checker found short of an error."""
+
+
+_CLASSES: dict[str, type[PtxError]] = {
+    "ValueError": PtxValueError,
+    "TypeError": PtxTypeError,
+    "AttributeError": PtxAttributeError,
+    "KeyError": PtxKeyError,
+    "RuntimeError": PtxRuntimeError,
+}
+for _class in (PtxError, PtxWarning, *_CLASSES.values()):
+    _class.__module__ = "pyptx"
+
+
+def from_diagnostic(kind: str, builtin: str, message: str, file: str, line: int, notes: list[str], text: str) -> PtxError:
+    """The exception of a diagnostic. Called by the core."""
+    error = _CLASSES[builtin](text)
+    error.kind = kind
+    error.message = message
+    error.where = (file, line) if line else None
+    error.notes = notes
+    return error

@@ -1,0 +1,378 @@
+"""`@kernel`: a Python function whose calls of `reg`, `smem` and `ptx` write PTX becomes a kernel that arrays can be passed to."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+
+from . import _ptx
+from ._ptx import Tile, TensorSpec, TmaDescriptorHandle
+from .errors import PtxWarning
+
+if TYPE_CHECKING:
+    from ._ptx import Module
+
+Dims3 = tuple[int, int, int]
+Grid = Callable[..., Any] | Sequence[int] | int | None
+_Key = tuple[object, ...]
+_T = TypeVar("_T")
+
+MAX_STATIC_SMEM = 48 * 1024  # bytes; a kernel that asks for more at its launch keeps all of it in one dynamic allocation
+_VARARGS, _VARKEYWORDS = 0x04, 0x08  # of a code object's flags
+
+__all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
+
+
+def _fail(kind: str, message: str, hint: str = "") -> NoReturn:
+    _ptx.raise_error(kind, message, hint)
+
+
+def _is_int(value: object) -> bool:
+    return hasattr(type(value), "__index__") and not isinstance(value, bool)
+
+
+def _dims3(value: Any, what: str) -> Dims3:
+    """One to three ints, the missing ones 1."""
+    items = (value,) if _is_int(value) else value
+    if not isinstance(items, Sequence) or isinstance(items, str) or not 1 <= len(items) <= 3 or not all(map(_is_int, items)):
+        _fail("launch_config", f"the {what} is `{value!r}`; what fits is one to three ints")
+    x, y, z = (*map(int, items), *(1,) * (3 - len(items)))
+    if min(x, y, z) < 1:
+        _fail("launch_config", f"the {what} is `{value!r}`; each of its sizes is at least 1")
+    return x, y, z
+
+
+def _tiles(tiles: Sequence[Tile] | None, what: str) -> tuple[Tile, ...] | None:
+    if tiles is None:
+        return None
+    if not isinstance(tiles, Sequence) or not all(isinstance(tile, Tile) for tile in tiles):
+        _fail("bad_tile", f"`{what}` is `{tiles!r}`; what fits is a sequence of `Tile`s")
+    return tuple(tiles)
+
+
+def _parameters(fn: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The tensors (positional) and the template parameters (keyword-only) of a signature. Read off the code: `inspect` is slow to import."""
+    code = getattr(fn, "__code__", None)
+    if code is None:
+        _fail("argument_kind", f"`@kernel` takes a Python function, `{fn!r}` was given")
+    if code.co_flags & (_VARARGS | _VARKEYWORDS):
+        _fail("bad_declaration", f"kernel `{fn.__name__}` has `*` parameters; each tensor and each template parameter has a name of its own")
+    count = code.co_argcount
+    only = code.co_varnames[count : count + code.co_kwonlyargcount]
+    defaults = getattr(fn, "__kwdefaults__", None) or {}
+    return code.co_varnames[:count], {name: defaults.get(name) for name in only}
+
+
+def _accepted(fn: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values that the function has parameters for; all, when that cannot be seen."""
+    code = getattr(fn, "__code__", None)
+    if code is None or code.co_flags & _VARKEYWORDS:
+        return dict(values)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _tagged(values: Mapping[str, Any]) -> tuple[object, ...]:
+    """A key that keeps 1, 1.0 and True apart, which Python's equality does not."""
+    return tuple((name, type(value), value) for name, value in sorted(values.items()))
+
+
+def _get(cache: dict[_Key, _T], key: _Key) -> _T | None:
+    try:
+        return cache.get(key)
+    except TypeError:  # a template value that cannot be hashed: made again each time
+        return None
+
+
+def _keep(cache: dict[_Key, _T], key: _Key, value: _T) -> _T:
+    """Two threads may make the same thing; the first is kept for both."""
+    try:
+        return cache.setdefault(key, value)
+    except TypeError:
+        return value
+
+
+class Kernel:
+    """A kernel: called with arrays it runs, ``.ptx()`` shows its text, ``.sass()`` what the hardware runs."""
+
+    __name__: str
+    __wrapped__: Callable[..., Any]
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        arch: str = "sm_90a",
+        version: tuple[int, int] | None = None,
+        in_specs: Sequence[Tile] | None = None,
+        out_specs: Sequence[Tile] | None = None,
+        grid: Grid = None,
+        block: Sequence[int] | int = (1, 1, 1),
+        cluster: Sequence[int] | int = (1, 1, 1),
+        smem: int = 0,
+        raw_params: Sequence[tuple[str, str]] | None = None,
+        extern_smem: bool | str = False,
+        reqntid: Sequence[int] | None = None,
+        raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
+    ) -> None:
+        self._fn = fn
+        self._tensors, self._template = _parameters(fn)
+        self.__name__ = fn.__name__
+        self.__qualname__, self.__module__, self.__doc__, self.__wrapped__ = fn.__qualname__, fn.__module__, fn.__doc__, fn
+        self._arch = _ptx.detect_arch() if arch == "auto" else arch
+        self._version = version
+        self._in_specs, self._out_specs = _tiles(in_specs, "in_specs"), _tiles(out_specs, "out_specs")
+        self._grid = grid
+        self._block, self._cluster = _dims3(block, "block"), _dims3(cluster, "cluster")
+        self._smem = smem
+        self._raw_params = tuple((str(dtype), str(name)) for dtype, name in raw_params or ())
+        self._extern_smem = "global_smem" if extern_smem is True else extern_smem or None
+        self._directives = [(name, tuple(values)) for name, values in raw_directives or ()]
+        if raw_directives is None and reqntid is not None:
+            self._directives = [("reqntid", tuple(reqntid))]
+
+        specs = (*(self._in_specs or ()), *(self._out_specs or ()))
+        self._has_specs = self._in_specs is not None or self._out_specs is not None
+        if self._has_specs and len(specs) != len(self._tensors):
+            _fail(
+                "argument_count",
+                f"kernel `{self.__name__}` has {len(self._tensors)} tensors ({', '.join(self._tensors)}), and {len(specs)} specs are given",
+                "one Tile for each positional parameter, inputs first, outputs after",
+            )
+        self._specs = specs if self._has_specs else (None,) * len(self._tensors)
+        self._dims = tuple(dict.fromkeys(name for tile in specs for name in tile.symbolic_dims))
+        self._modules: dict[_Key, Module] = {}
+        self._plans: dict[_Key, Callable[..., Any]] = {}
+        self._cubin_handles: dict[_Key, int] = {}
+        self._plan: Callable[..., Any] = self._first_call
+
+    # -- what it was made from
+
+    @property
+    def in_specs(self) -> tuple[Tile, ...] | None:
+        """The inputs' tiles."""
+        return self._in_specs
+
+    @property
+    def out_specs(self) -> tuple[Tile, ...] | None:
+        """The outputs' tiles."""
+        return self._out_specs
+
+    @property
+    def grid(self) -> Grid:
+        """Blocks: a tuple, or a function of the symbolic dimensions."""
+        return self._grid
+
+    @property
+    def block(self) -> Dims3:
+        """Threads of a block."""
+        return self._block
+
+    @property
+    def cluster(self) -> Dims3:
+        """Blocks of a cluster."""
+        return self._cluster
+
+    @property
+    def smem(self) -> int:
+        """Dynamic shared memory of a block, in bytes."""
+        return self._smem
+
+    @property
+    def arch(self) -> str:
+        """The target, such as ``sm_90a``."""
+        return self._arch
+
+    @property
+    def template_params(self) -> dict[str, Any]:
+        """The keyword-only parameters and their defaults."""
+        return dict(self._template)
+
+    def __repr__(self) -> str:
+        tensors = [name if tile is None else f"{name}: {tile}" for name, tile in zip(self._tensors, self._specs, strict=True)]
+        template = [f"{name}={value!r}" for name, value in self._template.items()]
+        signature = ", ".join([*tensors, *(["*", *template] if template else [])])
+        grid = getattr(self._grid, "__name__", self._grid)
+        return f"<kernel {self.__name__}({signature}) for {self._arch}, grid {grid}, block {self._block}>"
+
+    # -- what it becomes
+
+    def ptx(self, **kwargs: Any) -> str:
+        """The kernel's PTX. Template parameters and symbolic dimensions are given by name; those left out keep their defaults, or stay open."""
+        return self.module(**kwargs).text
+
+    def module(self, **kwargs: Any) -> Module:
+        """The traced and checked module. The same arguments give the same object."""
+        template, dims, _ = self._split(kwargs)
+        return self._trace_once(dims, template)
+
+    def sass(self, **kwargs: Any) -> str:
+        """What the hardware runs: the PTX assembled by ptxas and disassembled. Needs NVIDIA's command-line tools."""
+        return _ptx.sass(self.module(**kwargs))
+
+    def resources(self, **kwargs: Any) -> dict[str, int]:
+        """What ptxas makes of it: registers, spill stores and loads, shared memory."""
+        return _ptx.resources(self.module(**kwargs))
+
+    # -- tracing
+
+    def _split(self, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
+        """Keyword arguments as template values (with the defaults), sizes of dimensions, and values of raw parameters."""
+        template, dims, raw = dict(self._template), dict[str, int](), dict[str, Any]()
+        raw_names = [name for _, name in self._raw_params]
+        for name, value in kwargs.items():
+            if name in template:
+                template[name] = value
+            elif name in self._dims:
+                if not _is_int(value):
+                    _fail("argument_kind", f"dimension `{name}` of kernel `{self.__name__}` is `{value!r}`; what fits is an int")
+                dims[name] = int(value)
+            elif name in raw_names:
+                raw[name] = value
+            else:
+                known = [*self._template, *self._dims, *raw_names]
+                has = f"it takes {', '.join(f'`{each}`' for each in known)}" if known else "it takes none"
+                _fail("argument_kind", f"kernel `{self.__name__}` has no template parameter, dimension or raw parameter `{name}`; {has}")
+        for name in self._dims:
+            if name not in dims and _is_int(template.get(name)):
+                dims[name] = int(template[name])
+        return template, dims, raw
+
+    def _trace_once(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
+        key: _Key = (_tagged(dims), _tagged(template))
+        return _get(self._modules, key) or _keep(self._modules, key, self._run_trace(dims, template))
+
+    def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
+        tensors = [
+            TensorSpec(name)
+            if tile is None
+            else TensorSpec(name, tile.resolve_shape(dict(dims)) if dims.keys() >= set(tile.symbolic_dims) else None, tile.dtype, tile.layout)
+            for name, tile in zip(self._tensors, self._specs, strict=True)
+        ]
+        pointers = [("u64", name) for name in self._tensors] if self._has_specs else []
+        trace = _ptx.Trace(
+            self.__name__,
+            self._arch,
+            self._version,
+            params=[*pointers, *self._raw_params],
+            directives=self._directives,
+            extern_smem=self._extern_smem,
+            dynamic_smem=self._smem > MAX_STATIC_SMEM,
+        )
+        with trace:
+            self._fn(*tensors, **template)
+        module = trace.finish()
+        for text, file, line in module.warnings:
+            warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)
+        return module
+
+    def _trace(self, **kwargs: Any) -> Module:
+        return self.module(**kwargs)
+
+    # -- calling
+
+    def _resolve_grid(self, env: Mapping[str, Any]) -> Dims3:
+        """The grid for these sizes; template values count as sizes of their names."""
+        if self._grid is None:
+            _fail("launch_config", f"kernel `{self.__name__}` has no grid", "`@kernel(grid=(blocks, 1, 1))`, or a function of the symbolic dimensions")
+        if callable(self._grid):
+            return _dims3(self._grid(**_accepted(self._grid, env)), f"grid of kernel `{self.__name__}`")
+        return _dims3(self._grid, f"grid of kernel `{self.__name__}`")
+
+    def __call__(self, *arrays: Any, **kwargs: Any) -> Any:
+        """Runs the kernel on numpy arrays, JAX arrays (also under jit) or torch tensors; gives back the output, or a tuple of them."""
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.compiler.is_dynamo_compiling():
+            from . import torch_support
+
+            return torch_support.call_kernel_under_dynamo(self, arrays, kwargs)
+        if kwargs:
+            return self._plan_for(kwargs)(*arrays)
+        return self._plan(*arrays)
+
+    def _first_call(self, *arrays: Any) -> Any:
+        self._plan = self._plan_for({})
+        return self._plan(*arrays)
+
+    def _plan_for(self, kwargs: Mapping[str, Any]) -> Callable[..., Any]:
+        """The launch plan for these keyword arguments, made once."""
+        if self._in_specs is None:
+            raise NotImplementedError(f"kernel `{self.__name__}` cannot be called with arrays: it has no in_specs")
+        template, dims, raw = self._split(kwargs)
+        key: _Key = (_tagged(template), _tagged(dims), _tagged(raw))
+        if known := _get(self._plans, key):
+            return known
+
+        def specialise(env: dict[str, int]) -> Any:
+            return self._image({**dims, **env}, template, raw)
+
+        plan = _ptx.Plan(self.__name__, list(self._in_specs), list(self._out_specs or ()), list(self._tensors), specialise)
+        return _keep(self._plans, key, plan)
+
+    def _image(self, env: Mapping[str, int], template: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
+        """The launchable image for these sizes."""
+        module = self._trace_once(env, template)
+        values = {**template, **env, **raw}
+        scalars = []
+        for dtype, name in self._raw_params:
+            if name not in values:
+                _fail("argument_count", f"kernel `{self.__name__}` is called without its parameter `{name}` ({dtype})")
+            scalars.append(values[name])
+        return _ptx.Image(
+            module,
+            grid=self._resolve_grid({**template, **env}),
+            block=self._block,
+            cluster=self._cluster,
+            smem=self._smem,
+            inputs=len(self._in_specs or ()),
+            outputs=len(self._out_specs or ()),
+            scalars=scalars,
+        )
+
+
+@overload
+def kernel(fn: Callable[..., Any], /) -> Kernel: ...
+@overload
+def kernel(
+    *,
+    arch: str = "sm_90a",
+    version: tuple[int, int] | None = None,
+    in_specs: Sequence[Tile] | None = None,
+    out_specs: Sequence[Tile] | None = None,
+    grid: Grid = None,
+    block: Sequence[int] | int = (1, 1, 1),
+    cluster: Sequence[int] | int = (1, 1, 1),
+    smem: int = 0,
+    raw_params: Sequence[tuple[str, str]] | None = None,
+    extern_smem: bool | str = False,
+    reqntid: Sequence[int] | None = None,
+    raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
+) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(
+    fn: Callable[..., Any] | None = None,
+    *,
+    arch: str = "sm_90a",
+    version: tuple[int, int] | None = None,
+    in_specs: Sequence[Tile] | None = None,
+    out_specs: Sequence[Tile] | None = None,
+    grid: Grid = None,
+    block: Sequence[int] | int = (1, 1, 1),
+    cluster: Sequence[int] | int = (1, 1, 1),
+    smem: int = 0,
+    raw_params: Sequence[tuple[str, str]] | None = None,
+    extern_smem: bool | str = False,
+    reqntid: Sequence[int] | None = None,
+    raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
+) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+    """Makes a kernel of a function: its positional parameters are tensors, inputs first, its keyword-only ones template parameters.
+
+    ``@kernel(in_specs=(Tile("M", f32),), out_specs=(Tile("M", f32),), grid=lambda M: M // 128, block=128)``
+    """
+
+    def make(function: Callable[..., Any]) -> Kernel:
+        return Kernel(
+            function, arch, version, in_specs, out_specs, grid, block, cluster, smem, raw_params, extern_smem, reqntid, raw_directives
+        )
+
+    return make if fn is None else make(fn)
