@@ -20,7 +20,7 @@ bool is_declarable(Type type) { return type != Type::none && (isa::register_type
 void check_type(Report& report, const ir::Function* function, const ir::Inst* item, const std::string& what, Type type) {
   if (!is_declarable(type)) {
     error(report, function, item, Kind::bad_declaration,
-          cat(what, " is declared .", isa::name(type), ", which is a type of instructions alone"))
+          cat(what, " is declared .", isa::name(type), ", which only instructions have"))
         .note(cat("hint: declare it .", isa::name(isa::register_type(type))));
     return;
   }
@@ -156,13 +156,13 @@ void declare_variable(Report& report, Names& names, const ir::Variable& v, std::
   check_name(report, function, item, "a variable", module.str(v.name));
   check_alignment(report, function, item, what, v.align);
   if (v.type == Type::pred)
-    bad("is declared .pred, and predicates live in registers alone");
+    bad("is declared .pred, and predicates live only in registers");
   else
     check_type(report, function, item, what, v.type);
   if (v.space == StateSpace::reg) bad("is a register, not a variable");
   if (level == Level::module && (v.space == StateSpace::local || v.space == StateSpace::param)) bad("belongs inside a function");
-  if (level == Level::body && v.linkage != ir::Linkage::none) bad("has a linkage, which variables of a module alone have");
-  if (v.linkage == ir::Linkage::common && v.space != StateSpace::global) bad("is .common, which .global variables alone are");
+  if (level == Level::body && v.linkage != ir::Linkage::none) bad("has a linkage, which only variables of a module can have");
+  if (v.linkage == ir::Linkage::common && v.space != StateSpace::global) bad("is .common, which only .global variables can be");
   if (v.unsized && v.linkage != ir::Linkage::extern_) bad("has no size, and is not .extern");
   if (v.elements == 0u) bad("is an array of no elements");
   declare(report, names, function, item, {Meaning::variable, v.space, false, 0, v.name, index, 0});

@@ -131,7 +131,7 @@ TEST(CheckGoldens, ShowEveryKind) {
     const std::string source = testing::read_file(path);
     for (std::sregex_iterator it(source.begin(), source.end(), kind), end; it != end; ++it) emitted.insert((*it)[1]);
   }
-  emitted.erase("internal");  // a row that names a rule which is not there: RulesTest.EveryRowsRuleIsThere
+  emitted.erase("internal");  // a row that names a rule which is not there: RulesTest.RowsAndRulesNameEachOther
   ASSERT_GE(emitted.size(), 14u);
   std::string goldens;
   for (const std::string& file : testing::golden_files("check")) goldens += testing::read_file(file);

@@ -29,6 +29,16 @@ std::string needed(isa::TargetSet set) {
   return isa::list_targets(set);
 }
 
+// What is not there: `tcgen05.mma` when all of it is missing here, the whole spelling, `ld.global.v8.f32`, when other rows of
+// that name are there.
+std::string row_name(const isa::Form& form, const isa::Choices& choices, const ir::Module& module) {
+  std::string name = short_name(form);
+  for (const isa::Form& other : isa::forms())
+    if (isa::allows(module.target, other.row->on) && module.version >= other.row->since && short_name(other) == name)
+      return isa::spell(form, choices);
+  return name;
+}
+
 // A target of the set that differs from `target` in its suffix alone, sm_90a for sm_90.
 std::string_view variant_in(isa::TargetSet set, Target target) {
   for (std::size_t i = 0; i < isa::target_count; ++i)
@@ -177,7 +187,8 @@ void Instructions::explain(const ir::Inst& inst) {
 void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
   const ir::Module& module = report_.module();
   const auto what = [&](std::string_view modifier) {
-    return modifier.empty() ? cat('`', short_name(form), '`') : cat("`.", modifier, "` of `", short_name(form), '`');
+    return modifier.empty() ? cat('`', row_name(form, inst.choices, module), '`')
+                            : cat("`.", modifier, "` of `", short_name(form), '`');
   };
   for (const isa::Availability& a : isa::targets_needed(form, inst.choices)) {
     if (isa::allows(module.target, a.on)) continue;
@@ -186,7 +197,7 @@ void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
                       cat(what(a.what), " needs ", needed(a.on), "; this kernel targets `", isa::name(module.target), '`'));
     d.note(cat("manual: ", isa::manual(form)));
     if (const std::string_view variant = variant_in(a.on, module.target); !variant.empty())
-      d.note(cat("hint: set the kernel's target to `", variant, "`: such features belong to targets with a suffix alone"));
+      d.note(cat("hint: set the kernel's target to `", variant, "`: only targets with a suffix have such features"));
     if (a.what.empty()) break;  // the modifiers of an instruction that is not there need no word of their own
   }
   if (const Version fits = isa::version_needed(form, inst.choices); module.version < fits) {
@@ -264,7 +275,7 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
     d.note(cat("manual: ", isa::manual(form)));
   } else if (entity->meaning == Meaning::parameter && function_->is_entry && form.row->effects.has(isa::Effect::writes_memory)) {
     report_.error(*function_, inst, Kind::operand_mismatch,
-                  cat(describe(report_.module(), *entity), " of an entry can be read alone"));
+                  cat(describe(report_.module(), *entity), " of an entry is read-only"));
   }
 }
 

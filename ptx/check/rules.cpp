@@ -30,14 +30,6 @@ std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
   return std::nullopt;
 }
 
-// The rows write the types of a and b as two slots, since PTX does; they must be the same.
-std::optional<Diagnostic> same_ab(const RuleInput& in) {
-  const std::string_view a = in.form.chosen(in.choices, "ab"), b = in.form.chosen(in.choices, "ab2");
-  if (a == b) return std::nullopt;
-  return error(Kind::unknown_modifier,
-               cat('`', short_name(in.form), "` takes a and b of one type; `.", a, "` and `.", b, "` were given"));
-}
-
 // manual: setmaxnreg, "imm-reg-count … in the range 24 to 256 (both inclusive) and must be in multiples of 8".
 std::optional<Diagnostic> setmaxnreg_count(const RuleInput& in) {
   if (in.args.empty() || in.args[0].kind != isa::ArgKind::integer) return std::nullopt;
@@ -46,9 +38,8 @@ std::optional<Diagnostic> setmaxnreg_count(const RuleInput& in) {
   return error(Kind::immediate_range, cat("`setmaxnreg` takes 24 to 256 registers in steps of 8; ", count, " was given"));
 }
 
-constexpr std::array<std::pair<std::string_view, Rule>, 3> rules = {{
+constexpr std::array<std::pair<std::string_view, Rule>, 2> rules = {{
     {"vector_bytes", vector_bytes},
-    {"same_ab", same_ab},
     {"setmaxnreg_count", setmaxnreg_count},
 }};
 
@@ -58,6 +49,12 @@ Rule find_rule(std::string_view name) {
   for (const auto& [rule_name, rule] : rules)
     if (rule_name == name) return rule;
   return nullptr;
+}
+
+std::vector<std::string_view> rule_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, rule] : rules) names.push_back(name);
+  return names;
 }
 
 std::string short_name(const isa::Form& form) {

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
@@ -24,6 +26,7 @@ using Rule = std::optional<Diagnostic> (*)(const RuleInput& input);
 
 /// The rule of that name, or nullptr. Every name that a row uses is there: a test holds the table to it.
 Rule find_rule(std::string_view name);
+std::vector<std::string_view> rule_names();
 
 /// "tcgen05.mma", "ld", "cp.async.bulk.tensor": an instruction without the modifiers that vary.
 std::string short_name(const isa::Form& form);

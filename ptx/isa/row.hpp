@@ -380,7 +380,7 @@ constexpr bool type_word_known(const ParsedForm& form, std::string_view word) {
     if (!type_from_name(choice.word)) return false;
   return true;
 }
-consteval void validate(const Row& row, const ParsedForm& form) {
+constexpr void validate(const Row& row, const ParsedForm& form) {
   for (const OperandSpec& o : form.operands) {
     if (!type_word_known(form, o.type)) throw "an operand's type is neither a type nor a slot of types";
     if (o.conditional && find_slot(form, o.when_slot) == nullptr) throw "an operand's condition names no slot of the form";

@@ -142,7 +142,8 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
     case Role::label:
     case Role::symbol: return arg.kind == ArgKind::symbol;
     case Role::sink: return arg.kind == ArgKind::sink;
-    case Role::special: return arg.kind == ArgKind::special && fits(arg.type, type(f, o.type, c));
+    case Role::special:
+      return arg.kind == ArgKind::special && (o.wider ? fits_wider(arg.type, type(f, o.type, c)) : fits(arg.type, type(f, o.type, c)));
     default: break;
   }
   const Type wanted = type(f, o.type, c);

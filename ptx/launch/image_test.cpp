@@ -12,13 +12,14 @@
 namespace {
 thread_local std::size_t allocations = 0;
 }
-void* operator new(std::size_t bytes) {
+// Not inlined: GCC would take `free` for the wrong partner of `new`.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace ptx::launch {
 namespace {

@@ -221,9 +221,10 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
     }
   for (const Step& step : decoding.before_) add(step, inst, flow.item);
   if (flow.target >= 0) {
-    const auto at = std::lower_bound(blocks_.begin(), blocks_.end(), flow.target, [](const Block& b, std::int64_t inst) { return b.first < inst; });
+    const auto at = std::lower_bound(blocks_.begin(), blocks_.end(), flow.target, [](const Block& b, std::int64_t place) { return b.first < place; });
     jumps_.emplace_back(code_.steps.size(), static_cast<std::uint32_t>(at - blocks_.begin()));
   }
+  decoding.step.signature = signatures_.try_emplace({inst.form, inst.choices}, static_cast<std::uint32_t>(signatures_.size())).first->second;
   add(decoding.step, inst, flow.item);
   ++ordinal_;
   for (const Step& step : decoding.after_) add(step, inst, flow.item);

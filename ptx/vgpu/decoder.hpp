@@ -1,6 +1,7 @@
 // Turns a kernel's body into steps: variables and registers get their places, blocks their order, instructions their handlers.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +53,7 @@ class Decoder {
   std::vector<std::vector<std::uint32_t>> checks_;     ///< by instruction: registers to check before it
   std::vector<std::pair<std::uint32_t, std::uint32_t>> jumps_;  ///< step, and the block it goes to
   std::uint32_t ordinal_ = 0;
+  std::map<std::pair<isa::FormId, isa::Choices>, std::uint32_t> signatures_;
 };
 
 }  // namespace ptx::vgpu

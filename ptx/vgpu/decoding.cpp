@@ -181,6 +181,7 @@ std::int64_t Decoding::read_symbol(std::string_view name) {
 
 isa::SpecialId Decoding::special(std::string_view name) const { return static_cast<isa::SpecialId>(find(name)->payload); }
 std::uint32_t Decoding::special_slot(isa::SpecialId id) { return decoder_.slot_of(id); }
+std::uint32_t Decoding::lane_constant(const std::array<std::uint32_t, lane_count>& values) { return decoder_.file().lane_constant(values); }
 std::uint32_t Decoding::new_site() { return decoder_.new_site(); }
 
 std::optional<std::int64_t> Decoding::immediate(std::string_view name) const {

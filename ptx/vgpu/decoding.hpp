@@ -52,6 +52,8 @@ class Decoding {
   /// The special register's slot; nothing for one that changes while the warp runs.
   isa::SpecialId special(std::string_view name) const;
   std::uint32_t special_slot(isa::SpecialId id);
+  /// A slot with a constant for each lane.
+  std::uint32_t lane_constant(const std::array<std::uint32_t, lane_count>& values);
   /// An inline cache for one more memory access.
   std::uint32_t new_site();
   /// The value of an integer immediate operand, or nothing when it is a register.

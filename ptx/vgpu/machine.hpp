@@ -58,6 +58,8 @@ struct Step {
   std::uint32_t ordinal = 0;      ///< instructions before this step, in the order of the steps: how they are counted
   std::uint32_t site = 0;         ///< memory accesses: index of the inline cache
   std::uint32_t signature = 0;    ///< equal for equal opcode and modifiers
+  Space space{};                  ///< memory accesses
+  bool narrow_address = false;    ///< memory accesses: the address register has 32 bits
   const Collective* collective = nullptr;
 };
 

@@ -133,8 +133,8 @@ class Kernel {
   Addr<Type::none> shared(const write::Name& name, Type type, std::uint64_t elements, std::uint32_t align = 0);
 
   // -- instructions and labels
-  Kernel& operator<<(const Inst& inst) {
-    inst.put_into(*builder_);
+  Kernel& operator<<(const Inst& instruction) {
+    instruction.put_into(*builder_);
     return *this;
   }
   /// Defines the label here.

@@ -45,7 +45,7 @@ struct RightSide {
   RightSide(I number, Where where = Where::current()) : value(Value::of_integer(static_cast<std::int64_t>(number))), at(where) {}
   template <Type T>
     requires(is_word(T) && isa::bits(T) >= least && isa::bits(T) <= most)
-  RightSide(const Reg<T>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
+  RightSide(const ptx::Reg<T>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
   template <Type T>
     requires(isa::bits(T) >= least && isa::bits(T) <= most)
   RightSide(Special<T> special, Where where = Where::current()) : value(Value::of_special(special.id)), at(where) {}
@@ -64,7 +64,7 @@ struct Source {
   template <std::floating_point F>
   Source(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
   template <Type T>
-  Source(const Reg<T>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
+  Source(const ptx::Reg<T>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
   template <Type T>
   Source(Special<T> special, Where where = Where::current()) : value(Value::of_special(special.id)), at(where) {}
   // NOLINTEND(google-explicit-constructor)
@@ -112,11 +112,6 @@ struct Addr {
     address.offset += bytes;
     return address;
   }
-};
-
-/// `!p`, where an instruction takes a negated predicate, and in `.on(!p)`.
-struct NegatedPred {
-  Reg<Type::pred> reg;
 };
 
 /// A register of type T of one kernel.
@@ -186,8 +181,6 @@ class Reg {
   friend Reg<Type::pred> operator>(Left a, write::Source b) { return a.reg.compare(write::Comparison::gt, b); }
   friend Reg<Type::pred> operator>=(Left a, write::Source b) { return a.reg.compare(write::Comparison::ge, b); }
 
-  friend NegatedPred operator!(const Reg& p) requires(T == Type::pred) { return {p}; }
-
  private:
   template <class Side>
   Reg binary(write::Operator op, const Side& b) const {
@@ -205,6 +198,12 @@ class Reg {
   write::Builder* builder_;
   write::Reg reg_;
 };
+
+/// `!p`, where an instruction takes a negated predicate, and in `.on(!p)`.
+struct NegatedPred {
+  Reg<Type::pred> reg;
+};
+inline NegatedPred operator!(const Reg<Type::pred>& p) { return {p}; }
 
 /// N registers as one operand, `{%f0, %f1, %f2, %f3}`: what a vector or matrix instruction takes.
 template <Type T, std::size_t N>

@@ -128,7 +128,7 @@ void bind_control(nb::module_& m) {
   bind_block<LoopBlock>(m, "Loop", "The block of `with ptx.loop(label):`.")
       .def("__init__",
            [](LoopBlock* self, std::string label, nb::object pred) { new (self) LoopBlock{{}, std::move(label), std::move(pred)}; },
-           nb::arg("label"), nb::kw_only(), nb::arg("pred") = nb::none(), nb::sig("def __init__(self, label: str, *, pred: Reg | NegPred | None = None) -> None"));
+           nb::arg("label").none(), nb::kw_only(), nb::arg("pred") = nb::none(), nb::sig("def __init__(self, label: str, *, pred: Reg | NegPred | None = None) -> None"));
   bind_block<ScopeBlock>(m, "Scope", "The block of `with ptx.scope():`.").def(nb::init<>());
   nb::class_<RangeLoop>(m, "Range", "The loop of `for k in ptx.range_(start, stop):`.")
       .def("__init__",
@@ -145,14 +145,14 @@ void bind_control(nb::module_& m) {
         Trace& trace = Trace::require("ptx.bra");
         unwrap(write::branch(trace.builder(), label_argument(trace, label, "ptx.bra"), guard_argument(trace, pred), trace.where()));
       },
-      nb::arg("label"), nb::arg("pred") = nb::none(), nb::sig("def bra(label: str, pred: Reg | NegPred | None = None) -> None"), "Go on at the label.");
+      nb::arg("label").none(), nb::arg("pred") = nb::none(), nb::sig("def bra(label: str, pred: Reg | NegPred | None = None) -> None"), "Go on at the label.");
   m.def(
       "label",
       [](nb::handle label) {
         Trace& trace = Trace::require("ptx.label");
         unwrap(trace.builder().label(label_argument(trace, label, "ptx.label"), trace.where()));
       },
-      nb::arg("name"), nb::sig("def label(name: str) -> None"), "Defines a label here.");
+      nb::arg("name").none(), nb::sig("def label(name: str) -> None"), "Defines a label here.");
   m.def(
       "ret",
       [](nb::handle pred) {

@@ -13,6 +13,7 @@
 #include "author.hpp"
 #include "bindings.hpp"
 #include "errors.hpp"
+#include "handles.hpp"
 #include "image_handle.hpp"
 #include "ptx/ffi/ffi.hpp"
 #include "tensors.hpp"
@@ -142,7 +143,7 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
 
 void bind_image(nb::module_& m) {
   nb::class_<ImageHandle>(m, "Image", "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.")
-      .def(nb::new_(image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1}, nb::arg("block") = launch::Dims{1, 1, 1},
+      .def(nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1}, nb::arg("block") = launch::Dims{1, 1, 1},
            nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0, nb::arg("inputs") = 0, nb::arg("outputs") = 0,
            nb::arg("scalars") = nb::tuple(),
            "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters behind them.")
@@ -186,6 +187,13 @@ void bind_image(nb::module_& m) {
         return ImageHandle::registered(std::move(image));
       },
       nb::arg("handle"), "The image of this process with that handle.");
+  m.def(
+      "content_handle",
+      [](std::string_view text, std::string entry, launch::Dims grid, launch::Dims block, std::uint32_t smem) {
+        const auto spec = unwrap_here(launch::LaunchSpec::make(std::move(entry), {.grid = grid, .block = block, .dynamic_smem_bytes = smem}, 0, 0));
+        return launch::KernelImage::handle_of(Sha256().add(text).add(spec.serialise()).finish());
+      },
+      nb::arg("ptx"), nb::arg("entry"), nb::arg("grid"), nb::arg("block"), nb::arg("smem"), "63 bits of a hash of a text and how it is launched.");
   m.def("registry_size", [] { return launch::Registry::process().size(); }, "How many images this process holds.");
 }
 
@@ -279,6 +287,8 @@ void bind_machine(nb::module_& m) {
         return nb::capsule(handler, "xla._CUSTOM_CALL_TARGET");
       },
       nb::arg("platform"), "XLA's entry into the launcher, for `jax.ffi.register_ffi_target` on \"cpu\" or \"CUDA\".");
+  m.def("numpy_name", [](nb::handle dtype) { return tile::numpy_name(type_argument(dtype, "numpy_name")); }, nb::arg("dtype"),
+        nb::sig("def numpy_name(dtype: PtxType) -> str"), "What numpy calls a PTX type, or an empty string.");
   m.attr("xla_target") = ffi::xla_target;
   m.attr("launch_abi") = launch::abi_version;
 }

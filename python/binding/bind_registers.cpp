@@ -271,7 +271,7 @@ void bind_registers(nb::module_& m) {
             made.name = std::move(name);
             new (self) Reg(std::move(made));
           },
-          nb::arg("name"), nb::arg("dtype"), nb::sig("def __init__(self, name: str, dtype: PtxType) -> None"))
+          nb::arg("name"), nb::arg("dtype").none(), nb::sig("def __init__(self, name: str, dtype: PtxType) -> None"))
       .def_prop_ro("name", [](const Reg& r) { return r.name; }, "`%r3`")
       .def_prop_ro("dtype", [](const Reg& r) { return type_object(r.type); }, nb::sig("def dtype(self) -> PtxType"),
                    "The type it was asked for; it may be declared as another of the same width.")

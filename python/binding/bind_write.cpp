@@ -79,14 +79,14 @@ RegArray wgmma_fragment(std::int64_t rows, std::int64_t columns, nb::handle dtyp
 
 void bind_reg(nb::module_& m) {
   nb::class_<RegSpace>(m, "reg", "The functions of `pyptx.reg`.")
-      .def_static("scalar", scalar, nb::arg("dtype"), nb::arg("init") = nb::none(), nb::arg("name").none() = nb::none(),
+      .def_static("scalar", scalar, nb::arg("dtype").none(), nb::arg("init") = nb::none(), nb::arg("name").none() = nb::none(),
                   nb::sig("def scalar(dtype: PtxType, init: Reg | int | float | str | None = None, name: str | None = None) -> Reg"),
                   "A register, with one `mov` when it is given an initial value.")
-      .def_static("array", array, nb::arg("dtype"), nb::arg("count"), nb::arg("name").none() = nb::none(),
+      .def_static("array", array, nb::arg("dtype").none(), nb::arg("count").none(), nb::arg("name").none() = nb::none(),
                   nb::sig("def array(dtype: PtxType, count: int, name: str | None = None) -> RegArray"), "Registers in a row.")
-      .def_static("from_", from, nb::arg("src"), nb::arg("dtype"), nb::sig("def from_(src: Reg | int | float | str, dtype: PtxType) -> Reg"),
+      .def_static("from_", from, nb::arg("src").none(), nb::arg("dtype").none(), nb::sig("def from_(src: Reg | int | float | str, dtype: PtxType) -> Reg"),
                   "A fresh register and one `mov` from a register, special register, number or symbol.")
-      .def_static("wgmma_frag", wgmma_fragment, nb::kw_only(), nb::arg("m"), nb::arg("n"), nb::arg("dtype"), nb::arg("name").none() = nb::none(),
+      .def_static("wgmma_frag", wgmma_fragment, nb::kw_only(), nb::arg("m"), nb::arg("n").none(), nb::arg("dtype").none(), nb::arg("name").none() = nb::none(),
                   nb::sig("def wgmma_frag(*, m: int, n: int, dtype: PtxType, name: str | None = None) -> RegArray"),
                   "The registers of one thread for an M x N accumulator of a warpgroup.");
 }
@@ -167,16 +167,16 @@ void bind_smem(nb::module_& m) {
       .def("__repr__", [](const SharedAlloc& a) { return nb::str("SharedAlloc({}, {}, {})").format(a.name, type_object(a.type), nb::tuple(nb::cast(a.shape))); });
 
   nb::class_<SmemSpace>(m, "smem", "The functions of `pyptx.smem`.")
-      .def_static("alloc", allocate, nb::arg("dtype"), nb::arg("shape"), nb::arg("swizzle") = nb::none(), nb::arg("align").none() = nb::none(),
+      .def_static("alloc", allocate, nb::arg("dtype").none(), nb::arg("shape").none(), nb::arg("swizzle") = nb::none(), nb::arg("align").none() = nb::none(),
                   nb::arg("name").none() = nb::none(),
                   nb::sig("def alloc(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | None = None, "
                           "name: str | None = None) -> SharedAlloc"),
                   "Declares a `.shared` array for elements of that shape; aligned to 128 bytes unless said otherwise.")
       .def_static("base", base, nb::arg("name").none() = nb::none(), nb::sig("def base(name: str | None = None) -> Reg"),
                   "The shared-space address of a symbol, in a fresh register; without a name, of the kernel's `extern_smem`.")
-      .def_static("load", load, nb::arg("dtype"), nb::arg("address"), nb::sig("def load(dtype: PtxType, address: typing.Any) -> Reg"),
+      .def_static("load", load, nb::arg("dtype").none(), nb::arg("address").none(), nb::sig("def load(dtype: PtxType, address: typing.Any) -> Reg"),
                   "A value from shared memory, in a fresh register.")
-      .def_static("store", store, nb::arg("dtype"), nb::arg("address"), nb::arg("value"),
+      .def_static("store", store, nb::arg("dtype").none(), nb::arg("address").none(), nb::arg("value").none(),
                   nb::sig("def store(dtype: PtxType, address: typing.Any, value: Reg) -> None"), "Writes a register to shared memory.");
 }
 
@@ -257,19 +257,19 @@ void bind_addresses(nb::module_& m) {
   address.def_ro("base", &Address::base).def_ro("offset", &Address::offset).def("__repr__", [](const Address& a) {
     return a.offset.is_none() ? nb::str("addr({})").format(a.base) : nb::str("addr({}, {})").format(a.base, a.offset);
   });
-  m.def("addr", make_address, nb::arg("base"), nb::arg("offset") = nb::none(),
+  m.def("addr", make_address, nb::arg("base").none(), nb::arg("offset") = nb::none(),
         nb::sig("def addr(base: typing.Any, offset: Reg | int | str | typing.Sequence[Reg | int] | None = None) -> Address"),
         "`[base]`, `[base+offset]` with an offset in bytes, or `[map, {x, y}]` with a list of coordinates.");
   m.def("global_ptrs", global_ptrs, nb::sig("def global_ptrs(*params: TensorSpec | str) -> tuple[Reg, ...]"),
         "The tensors' addresses in global memory, a fresh 64-bit register each.");
-  m.def("param", param, nb::arg("dtype"), nb::arg("name"), nb::arg("dst") = nb::none(),
+  m.def("param", param, nb::arg("dtype").none(), nb::arg("name").none(), nb::arg("dst") = nb::none(),
         nb::sig("def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg"), "A raw parameter's value; of an aggregate, its address.");
   m.def("raw", raw, nb::arg("text"), nb::sig("def raw(text: str) -> None"), "A statement as text, kept as it is.");
   m.def("comment", [](std::string_view text) { Trace::require("comment").builder().comment(text); }, nb::arg("text"), "A comment in the PTX.");
   nb::class_<CvtaSpace>(m, "cvta", "Generic addresses and those of a state space.")
-      .def_static("param", cvta<false>, nb::arg("src"), nb::arg("dst") = nb::none(), nb::sig("def param(src: Reg, dst: Reg | None = None) -> Reg"),
+      .def_static("param", cvta<false>, nb::arg("src").none(), nb::arg("dst") = nb::none(), nb::sig("def param(src: Reg, dst: Reg | None = None) -> Reg"),
                   "The generic address of one in parameter space.")
-      .def_static("to_global", cvta<true>, nb::arg("src"), nb::arg("dst") = nb::none(), nb::sig("def to_global(src: Reg, dst: Reg | None = None) -> Reg"),
+      .def_static("to_global", cvta<true>, nb::arg("src").none(), nb::arg("dst") = nb::none(), nb::sig("def to_global(src: Reg, dst: Reg | None = None) -> Reg"),
                   "The address in global space of a generic one.");
 }
 
@@ -349,14 +349,14 @@ void bind_write(nb::module_& m) {
   bind_smem(m);
   bind_addresses(m);
   bind_special(m);
-  m.def("sreg", special_register, nb::arg("name"), nb::sig("def sreg(name: str) -> Reg"), "The special register of that name, `%laneid`.");
+  m.def("sreg", special_register, nb::arg("name").none(), nb::sig("def sreg(name: str) -> Reg"), "The special register of that name, `%laneid`.");
   using write::idiom::Reduction;
   nb::class_<WarpSpace>(m, "warp", "Helpers of a whole warp; each writes several instructions.")
-      .def_static("reduce_sum", reduce<Reduction::sum>, nb::arg("value"), nb::kw_only(), nb::arg("width") = 32,
+      .def_static("reduce_sum", reduce<Reduction::sum>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
                   nb::sig("def reduce_sum(value: Reg, *, width: int = 32) -> Reg"), "The sum over groups of `width` lanes, in place.")
-      .def_static("reduce_max", reduce<Reduction::max>, nb::arg("value"), nb::kw_only(), nb::arg("width") = 32,
+      .def_static("reduce_max", reduce<Reduction::max>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
                   nb::sig("def reduce_max(value: Reg, *, width: int = 32) -> Reg"), "The largest value of groups of `width` lanes, in place.")
-      .def_static("reduce_min", reduce<Reduction::min>, nb::arg("value"), nb::kw_only(), nb::arg("width") = 32,
+      .def_static("reduce_min", reduce<Reduction::min>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
                   nb::sig("def reduce_min(value: Reg, *, width: int = 32) -> Reg"), "The smallest value of groups of `width` lanes, in place.");
   nb::class_<BarSpace>(m, "bar", "Barriers of the block.")
       .def_static("sync", bar_sync, nb::arg("n") = 0, nb::arg("count") = nb::none(), nb::sig("def sync(n: Reg | int = 0, count: Reg | int | None = None) -> None"),

@@ -42,30 +42,8 @@ std::string_view exception_of(Kind kind) {
     case Kind::launch_config:
     case Kind::bad_image: return "ValueError";
     case Kind::dim_unbound: return "KeyError";
-    case Kind::no_active_trace:
-    case Kind::bad_control_flow:
-    case Kind::unknown_kernel:
-    case Kind::argument_gradient:
-    case Kind::no_driver:
-    case Kind::no_device:
-    case Kind::wrong_device:
-    case Kind::driver_error:
-    case Kind::compile_error:
-    case Kind::no_tool:
-    case Kind::tool_failed:
-    case Kind::capture_unprepared:
-    case Kind::param_layout:
-    case Kind::not_executed:
-    case Kind::out_of_bounds:
-    case Kind::misaligned:
-    case Kind::uninitialised:
-    case Kind::read_only:
-    case Kind::divergent:
-    case Kind::deadlock:
-    case Kind::step_limit:
-    case Kind::internal: return "RuntimeError";
+    default: return "RuntimeError";  // of tracing, of the machine, of the executor
   }
-  return "RuntimeError";
 }
 
 // The classes are Python's: pyptx/errors.py.
@@ -95,7 +73,8 @@ void raise(Kind kind, std::string message, Where where) {
 
 std::string describe(nb::handle value) {
   constexpr std::size_t most = 40;
-  const std::string type = nb::cast<std::string>(nb::type_name(value.type()));
+  std::string type = nb::cast<std::string>(nb::type_name(value.type()));
+  if (const std::size_t dot = type.rfind('.'); dot != std::string::npos) type.erase(0, dot + 1);
   std::string shown = nb::cast<std::string>(nb::repr(value));
   if (shown.size() > most) shown = cat(shown.substr(0, most), "…");
   if (value.is_none()) return "`None`";

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "ptx/write/write.hpp"
 #include "trace.hpp"
 
 namespace ptx::python {

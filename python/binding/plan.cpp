@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -294,10 +295,10 @@ nb::object State::bind(nb::handle specs) {
 struct PlanObject {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  std::optional<State> state;
+  alignas(State) std::byte state[sizeof(State)];  // a State from plan_new to plan_dealloc
 };
 
-State& state_of(PyObject* self) { return *reinterpret_cast<PlanObject*>(self)->state; }
+State& state_of(PyObject* self) { return *std::launder(reinterpret_cast<State*>(reinterpret_cast<PlanObject*>(self)->state)); }
 
 /// Runs `body`; what it throws becomes the Python error.
 template <class Body>
@@ -351,28 +352,27 @@ PyObject* plan_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     PyObject* self = type->tp_alloc(type, 0);
     if (self == nullptr) return nullptr;
     auto* plan = reinterpret_cast<PlanObject*>(self);
-    new (&plan->state) std::optional<State>;
+    new (plan->state) State(std::move(signature), nb::borrow(specialise));
     plan->vectorcall = plan_call;
-    plan->state.emplace(std::move(signature), nb::borrow(specialise));
     return self;
   });
 }
 
 int plan_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  if (auto& state = reinterpret_cast<PlanObject*>(self)->state) Py_VISIT(state->specialise().ptr());
+  Py_VISIT(state_of(self).specialise().ptr());
   return 0;
 }
 
 int plan_clear(PyObject* self) {
-  if (auto& state = reinterpret_cast<PlanObject*>(self)->state) state->specialise() = nb::none();
+  state_of(self).specialise() = nb::none();
   return 0;
 }
 
 void plan_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
-  reinterpret_cast<PlanObject*>(self)->state.~optional();
+  std::destroy_at(&state_of(self));
   type->tp_free(self);
   Py_DECREF(type);
 }

@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "author.hpp"
-#include "ptx/write/write.hpp"
+// The untyped half of the room: the typed C++ layer behind its front door takes seconds to compile, and Python uses none of it.
+#include "ptx/write/builder.hpp"
+#include "ptx/write/control.hpp"
+#include "ptx/write/idiom/warp.hpp"
+#include "ptx/write/operators.hpp"
 #include "traced_module.hpp"
 
 namespace ptx::python {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
@@ -94,6 +96,15 @@ def _keep(cache: dict[_Key, _T], key: _Key, value: _T) -> _T:
         return value
 
 
+_numbers = itertools.count()
+_kernels: weakref.WeakValueDictionary[int, Kernel] = weakref.WeakValueDictionary()
+
+
+def kernel_by_number(number: int) -> Kernel:
+    """The kernel of this process with that number: what a graph that torch traces holds in its place."""
+    return _kernels[number]
+
+
 class Kernel:
     """A kernel: called with arrays it runs, ``.ptx()`` shows its text, ``.sass()`` what the hardware runs."""
 
@@ -146,6 +157,8 @@ class Kernel:
         self._plans: dict[_Key, Callable[..., Any]] = {}
         self._cubin_handles: dict[_Key, int] = {}
         self._plan: Callable[..., Any] = self._first_call
+        self._number = next(_numbers)
+        _kernels[self._number] = self
 
     # -- what it was made from
 
@@ -307,7 +320,7 @@ class Kernel:
         def specialise(env: dict[str, int]) -> Any:
             return self._image({**dims, **env}, template, raw)
 
-        plan = _ptx.Plan(self.__name__, list(self._in_specs), list(self._out_specs or ()), list(self._tensors), specialise)
+        plan = _ptx.Plan(self.__name__, list(self._in_specs), list(self._out_specs or ()), list(self._tensors), specialise, dims)
         return _keep(self._plans, key, plan)
 
     def _image(self, env: Mapping[str, int], template: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:

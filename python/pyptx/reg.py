@@ -8,5 +8,6 @@ from ._ptx import reg as _reg
 scalar = _reg.scalar
 array = _reg.array
 from_ = _reg.from_
+wgmma_frag = _reg.wgmma_frag
 
-__all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "array", "from_", "scalar"]
+__all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "array", "from_", "scalar", "wgmma_frag"]

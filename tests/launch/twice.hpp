@@ -30,7 +30,9 @@ inline ir::Module twice_module(bool scaled = false) {
   using write::Value;
   EXPECT_TRUE(builder.param({.type = Type::u64}, "X"));
   EXPECT_TRUE(builder.param({.type = Type::u64}, "Y"));
-  if (scaled) EXPECT_TRUE(builder.param({.type = Type::f32}, "factor"));
+  if (scaled) {
+    EXPECT_TRUE(builder.param({.type = Type::f32}, "factor"));
+  }
   const auto x = reg(Type::u64), y = reg(Type::u64), offset = reg(Type::u64), index = reg(Type::u32), value = reg(Type::f32), factor = reg(Type::f32);
   const auto load_param = [&](std::string_view dots, write::Reg to, std::string_view name) {
     const Value base = Value::of_symbol(name);

@@ -29,7 +29,18 @@ std::uint32_t optional_count(const isa::Form& form) {
 }
 
 // An immediate that is right for its meaning: registers and threads come in groups.
-std::int64_t usual_immediate(const isa::Form& form) { return form.opcode == "setmaxnreg" || form.opcode.starts_with("bar") ? 64 : 1; }
+std::int64_t usual_immediate(const isa::Form& form, const isa::OperandSpec& operand) {
+  const bool groups = form.opcode == "setmaxnreg" || (form.opcode.starts_with("bar") && operand.name == "b");
+  return groups ? 64 : 1;
+}
+
+// True when the operands lean on what is chosen at a slot.
+bool shapes_operands(const isa::Form& form, std::string_view slot) {
+  return std::any_of(form.operands.begin(), form.operands.end(), [&](const isa::OperandSpec& o) {
+    return o.type == slot || o.count == slot || o.space == slot || o.when_slot == slot || o.coords_count == slot ||
+           (o.type == "wide" && slot == "type") || (o.type == "dreg" && slot == "dtype");
+  });
+}
 
 }  // namespace
 
@@ -43,8 +54,9 @@ std::vector<isa::Choices> combinations(const isa::Form& form, Depth depth) {
     }
   };
   const auto add = [&](const isa::Choices& choices) { all.insert(choices); };
-  for (std::size_t i = 0; i < slots.size(); ++i) sweep(defaults(form), i, add);
-  if (depth == Depth::each) return {all.begin(), all.end()};
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (depth != Depth::operands || shapes_operands(form, slots[i].name)) sweep(defaults(form), i, add);
+  if (depth != Depth::pairs) return {all.begin(), all.end()};
 
   std::size_t product = 1;
   for (const auto& slot : slots) product = std::min(most_combinations + 1, product * (slot.choices.size() + slot.optional));
@@ -85,7 +97,7 @@ std::vector<Case> operand_cases(const isa::Form& form) {
   using Kind = Change::Kind;
   std::vector<Case> cases;
   const std::uint32_t optional = (1u << optional_count(form)) - 1;
-  for (const isa::Choices& choices : combinations(form, Depth::each))
+  for (const isa::Choices& choices : combinations(form, Depth::operands))
     for (std::size_t i = 0; i < form.operands.size(); ++i) {
       const isa::OperandSpec& o = form.operands[i];
       const auto add = [&](Change change) {
@@ -193,13 +205,13 @@ ir::Operand Kernel::operand(const isa::Form& form, const Case& c, std::size_t in
       return group(ir::OperandKind::tensor, {reg(Type::b64, 100), group(ir::OperandKind::vector, coords)});
     }
     case isa::Role::imm:
-      if (change.kind == Change::Kind::none) return integer(usual_immediate(form));
+      if (change.kind == Change::Kind::none) return integer(usual_immediate(form, o));
       break;
     default: break;
   }
   const Type type = form.type(o.type, c.choices);
   const int count = form.count(o.count, c.choices);
-  if (o.count.empty() || (count == 1 && form.slot(o.count) >= 0)) return scalar(o, type, change, first_reg, usual_immediate(form));
+  if (o.count.empty() || (count == 1 && form.slot(o.count) >= 0)) return scalar(o, type, change, first_reg, usual_immediate(form, o));
   std::vector<ir::Operand> elements;
   for (int i = 0; i < count; ++i) elements.push_back(scalar(o, type, i == 0 ? change : Change{}, 10 * first_reg % 30 + static_cast<std::uint32_t>(i), 1));
   return group(ir::OperandKind::vector, elements);

@@ -29,8 +29,9 @@ struct Case {
 
 /// How many choices of a form are tried together.
 enum class Depth : std::uint8_t {
-  each,   ///< every choice of every slot once, the other slots at their defaults
-  pairs,  ///< every pair of choices; all combinations where they are few
+  operands,  ///< every choice once of the slots that shape the operands, the other slots at their defaults
+  each,      ///< every choice of every slot once, the other slots at their defaults
+  pairs,     ///< every pair of choices; all combinations where they are few
 };
 
 /// Every combination of choices that `depth` asks for, each once.

@@ -74,7 +74,7 @@ class CppDots {
   // The struct of a state, written when first asked for. It is called after the first spelling that leads to it.
   const std::string& name_of(const State& state, const std::string& spelling) {
     if (const auto it = names_.find(state); it != names_.end()) return it->second;
-    std::string name = cat("after_", spelling);
+    std::string name = cat("after_", spelling, what_comes(state));
     while (!taken_.insert(name).second) name += '_';
     const std::string& kept = names_[state] = name;
     declarations_ += cat("template <Words W> struct ", name, ";\n");
@@ -94,6 +94,20 @@ class CppDots {
     body += cat("  template <class... X> Inst operator()(const X&...) const { static_assert(never<X...>, \"", complaint, "\"); return Inst({}, {}, Operands(0, 0), {}); }\n");
     definitions_ += cat("template <Words W>\nstruct ", name, " {\n", body, "};\n");
     return kept;
+  }
+
+  // "_comes_rn_rz_rm_rp" when one of a few words must come next: `inst.fma.f32` is then refused with "after_fma_comes_rn_rz_rm_rp has no member f32".
+  static std::string what_comes(const State& state) {
+    constexpr std::size_t most = 6;
+    for (const Place& place : state) {
+      const auto& slots = form(place.form).slots;
+      if (place.next_slot == slots.size() || slots[place.next_slot].optional) return {};
+    }
+    const std::vector<Next> next = next_of(state);
+    if (next.size() > most) return {};
+    std::string out = "_comes";
+    for (const Next& n : next) out += cat('_', identifier(n.word));
+    return out;
   }
 
   // The words that one of the missing modifiers may be.

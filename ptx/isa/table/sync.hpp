@@ -32,10 +32,10 @@ inline constexpr Row sync[] = {
   row("mbarrier.init{.space}.b64  [addr:.space], count:.u32 ; .space = { .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-init", "make an mbarrier that expects count arrivals.")),
-  row("mbarrier.arrive.expect_tx{.space}.b64  state:=?.b64, [addr:.space], tx:.u32 ; .space = { .shared, .shared::cta }",
+  row("mbarrier.arrive.expect_tx{.space}.b64  state:=?.u64, [addr:.space], tx:.u32 ; .space = { .shared, .shared::cta }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "expect tx more bytes and arrive.")),
-  row("mbarrier.arrive.expect_tx.sem.scope{.space}.b64  state:=?.b64, [addr:.space], tx:.u32 ;"
+  row("mbarrier.arrive.expect_tx.sem.scope{.space}.b64  state:=?.u64, [addr:.space], tx:.u32 ;"
       " .sem = { .release, .relaxed @8.6 } .scope = { .cta, .cluster } .space = { .shared, .shared::cta }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "expect tx more bytes and arrive, ordered as told.")),
@@ -46,11 +46,11 @@ inline constexpr Row sync[] = {
       " .sem = { .release, .relaxed @8.6 } .scope = { .cta, .cluster } .space = { .shared::cluster }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "expect tx more bytes and arrive, in any CTA of the cluster, ordered as told.")),
-  row("mbarrier.try_wait{.space}.b64  p:=.pred, [addr:.space], state:.b64 {, time:.u32} ;"
+  row("mbarrier.try_wait{.space}.b64  p:=.pred, [addr:.space], state:.u64 {, time:.u32} ;"
       " .space = { .shared, .shared::cta }",
       since(7,8), on(sm_90), Effect::reads_memory | Effect::sync | Effect::may_wait, not_executed("the executor has no mbarriers yet"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the phase that state names completed; may wait a while.")),
-  row("mbarrier.try_wait.sem.scope{.space}.b64  p:=.pred, [addr:.space], state:.b64 {, time:.u32} ;"
+  row("mbarrier.try_wait.sem.scope{.space}.b64  p:=.pred, [addr:.space], state:.u64 {, time:.u32} ;"
       " .sem = { .acquire, .relaxed @8.6 } .scope = { .cta, .cluster } .space = { .shared, .shared::cta }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::sync | Effect::may_wait, not_executed("the executor has no mbarriers yet"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the phase that state names completed; may wait a while.")),

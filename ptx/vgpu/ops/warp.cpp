@@ -60,7 +60,7 @@ bool take_shuffled(Warp& warp, const Step& step, Mask mask, const Exchange& exch
 }
 constexpr Collective shuffle = {give_value, take_shuffled};
 
-// A full warp with one b and c, the usual butterfly: no lane can be missing. Computed as one permutation.
+// A full warp with constant b and c, the usual butterfly: no lane can be missing. x[5] holds each lane's source, x[6] is which are in range.
 struct UniformShuffle {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     if (mask != all_lanes) return meet<shuffle>(warp, step, mask);
@@ -70,7 +70,7 @@ struct UniformShuffle {
     for (std::size_t l = 0; l < lane_count; ++l) result[l] = a[from[l]];
     auto* d = warp.slot<std::uint32_t>(step.x[0]);
     for (std::size_t l = 0; l < lane_count; ++l) d[l] = result[l];
-    warp.pred(step.x[1]) = static_cast<Mask>(step.target);
+    warp.pred(step.x[1]) = static_cast<Mask>(step.x[6]);
     return Outcome::next;
   }
 };
@@ -146,7 +146,7 @@ Handler shfl_sync(Decoding& in) {
   for (int l = 0; l < lane_count; ++l) {
     const Source source = source_lane(shuffle_mode, l, static_cast<std::uint32_t>(*b), static_cast<std::uint32_t>(*c));
     from[static_cast<std::size_t>(l)] = static_cast<std::uint32_t>(source.lane);
-    in.step.target |= static_cast<Mask>(source.in_range) << l;
+    in.step.x[6] |= static_cast<Mask>(source.in_range) << l;
   }
   in.step.x[5] = in.lane_constant(from);
   return Compiled<UniformShuffle>::handler();

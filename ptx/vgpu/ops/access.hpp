@@ -1,0 +1,91 @@
+// Loads and stores of a warp: from the lanes' addresses to host memory. An access whose lanes lie in the region that the site touched last is
+// checked with a few vector comparisons; anything else goes lane by lane through find_places.
+#pragma once
+
+#include <array>
+#include <cstring>
+
+#include "ptx/vgpu/machine.hpp"
+
+namespace ptx::vgpu {
+
+/// The lanes' offsets into one region's memory. Inactive lanes have the offset of an active one, so that every lane may be loaded.
+struct Offsets {
+  const MemoryRegion* region = nullptr;
+  std::array<std::uint64_t, lane_count> of;
+  bool in_order = false;  ///< all lanes are active and each lies right behind the one before it
+};
+
+[[gnu::always_inline]] inline const MemoryRegion* likely_region(const Warp& warp, const Step& step) {
+  switch (step.space) {
+    case Space::shared: return &warp.cta->shared_region;
+    case Space::local: return &warp.local_region;
+    case Space::param: return &warp.cta->param_region;
+    default: return warp.cta->worker->site_cache[step.site];
+  }
+}
+
+/// base + offset of every lane; a 32-bit register's address wraps at 32 bits.
+[[gnu::always_inline]] inline void read_addresses(const Warp& warp, const Step& step, std::array<std::uint64_t, lane_count>& address) {
+  if (step.narrow_address) {
+    const auto* base = warp.slot<std::uint32_t>(step.x[8]);
+    for (std::size_t l = 0; l < lane_count; ++l) address[l] = base[l] + static_cast<std::uint32_t>(step.imm);
+  } else {
+    const auto* base = warp.slot<std::uint64_t>(step.x[8]);
+    for (std::size_t l = 0; l < lane_count; ++l) address[l] = base[l] + static_cast<std::uint64_t>(step.imm);
+  }
+}
+
+/// True when every active lane's `bytes` lie in the likely region, aligned.
+template <std::uint32_t bytes>
+[[gnu::always_inline]] inline bool find_offsets(const Warp& warp, const Step& step, Mask mask, const std::array<std::uint64_t, lane_count>& address,
+                                                bool write, Offsets& offsets) {
+  const MemoryRegion& region = *likely_region(warp, step);
+  offsets.region = &region;
+  if (region.size < bytes || (write && !region.writable)) return false;
+  const std::uint64_t begin = region.begin, last = region.size - bytes;
+  const std::uint64_t first = address[static_cast<std::size_t>(lowest_lane(mask))] - begin;
+  std::uint64_t outside = 0, low_bits = begin & (bytes - 1), disorder = 0;
+  if (mask == all_lanes) {
+    for (std::size_t l = 0; l < lane_count; ++l) {
+      const std::uint64_t offset = address[l] - begin;
+      outside |= offset > last ? 1 : 0;
+      low_bits |= (offset + begin) & (bytes - 1);
+      disorder |= offset ^ (first + l * bytes);
+      offsets.of[l] = offset;
+    }
+    low_bits &= bytes - 1;
+    offsets.in_order = disorder == 0 && region.lane_stride == 0;
+  } else {
+    low_bits = 0;
+    for (std::size_t l = 0; l < lane_count; ++l) {
+      const std::uint64_t offset = has_lane(mask, static_cast<int>(l)) ? address[l] - begin : first;
+      outside |= offset > last ? 1 : 0;
+      low_bits |= (offset + begin) & (bytes - 1);
+      offsets.of[l] = offset;
+    }
+    offsets.in_order = false;
+  }
+  if (region.lane_stride != 0)
+    for (std::size_t l = 0; l < lane_count; ++l) offsets.of[l] += l * region.lane_stride;
+  return (outside | low_bits) == 0;
+}
+
+/// True when all of the bytes' marks are set.
+template <std::uint32_t bytes>
+[[gnu::always_inline]] inline bool all_written(const std::uint8_t* marks) {
+  std::array<std::uint8_t, bytes> copy;
+  std::memcpy(copy.data(), marks, bytes);
+  std::uint8_t all = 0xFF;
+  for (const std::uint8_t mark : copy) all &= mark;
+  return all != 0;
+}
+
+template <class T>
+[[gnu::always_inline]] inline T load_as(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace ptx::vgpu

@@ -1,0 +1,200 @@
+// Conversions (rows: ptx/isa/table/convert.hpp).
+#include <limits>
+
+#include "ptx/vgpu/num/convert.hpp"
+#include "ptx/vgpu/ops/map.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+using num::Rounding;
+
+// ---- integers
+
+template <class D, class A>
+constexpr D clamp_integer(A a) {
+  if (std::cmp_less(a, std::numeric_limits<D>::min())) return std::numeric_limits<D>::min();
+  if (std::cmp_greater(a, std::numeric_limits<D>::max())) return std::numeric_limits<D>::max();
+  return static_cast<D>(a);
+}
+
+// Calls use(D{}, A{}) with the types of .dtype and .atype.
+template <class Use>
+Handler by_integers(Decoding& in, Use use) {
+  return by_integer(in.type("dtype"), [&](auto d) { return by_integer(in.type("atype"), [&](auto a) { return use(d, a); }); });
+}
+
+// ---- floating point to integer
+
+template <class Float>
+[[gnu::always_inline]] inline Float round_to_whole(Float x) {  // in the host's mode
+  if constexpr (sizeof(Float) == 4) return __builtin_rintf(x);
+  else return __builtin_rint(x);
+}
+template <class Float>
+[[gnu::always_inline]] inline Float cut_to_whole(Float x) {
+  if constexpr (sizeof(Float) == 4) return __builtin_truncf(x);
+  else return __builtin_trunc(x);
+}
+
+// .sat changes nothing: a conversion to an integer clamps by itself.
+template <class Float>
+Handler to_integer(Decoding& in) {
+  const Rounding rounding = *num::rounding_from_name(in.chosen("irnd"));
+  const bool ftz = in.wrote("ftz");
+  return by_integer(in.type("dtype"), [&]<class D>(D) {
+    const auto make = [&]<bool flushes>(std::bool_constant<flushes>) {
+      const auto prepare = [](Float a) {
+        if constexpr (flushes && sizeof(Float) == 4) return num::flush(a);
+        else return a;
+      };
+      using Prepare = decltype(prepare);
+      if (rounding == Rounding::rz)
+        return map<D(Float)>(in, {"d", "a"}, [](Float a) { return num::to_integer<D>(cut_to_whole(Prepare{}(a))); });
+      const auto round = [](Float a) { return num::to_integer<D>(round_to_whole(Prepare{}(a))); };
+      return rounding == Rounding::rn ? map<D(Float)>(in, {"d", "a"}, round) : map_directed<D(Float)>(in, {"d", "a"}, rounding, round);
+    };
+    return ftz ? make(std::true_type{}) : make(std::false_type{});
+  });
+}
+
+// ---- integer to floating point
+
+template <class Float, class A, bool sat>
+struct FromInteger {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const auto* a = warp.slot<SlotOf<A>>(step.x[1]);
+    const auto mode = static_cast<Rounding>(step.imm);
+    write_lanes(warp.slot<SlotOf<Float>>(step.x[0]), mask, [=](int l) {
+      const auto value = num::from_integer<Float>(from_slot<A>(a[l]), mode);
+      return to_slot<Float>(sat ? num::saturate(value) : value);
+    });
+    return Outcome::next;
+  }
+};
+template <class Float>
+Handler from_integer(Decoding& in) {
+  const Rounding rounding = *num::rounding_from_name(in.chosen("frnd"));
+  const bool sat = in.wrote("sat");
+  return by_integer(in.type("atype"), [&]<class A>(A) -> Handler {
+    if (rounding == Rounding::rn && !sat) return map<Float(A)>(in, {"d", "a"}, [](A a) { return static_cast<Float>(a); });
+    bind(in, {"d", "a"}, static_cast<Float (*)(A)>(nullptr));
+    in.step.imm = static_cast<std::int64_t>(rounding);
+    return sat ? Compiled<FromInteger<Float, A, true>>::handler() : Compiled<FromInteger<Float, A, false>>::handler();
+  });
+}
+
+// ---- floating point to floating point
+
+template <bool ftz, bool sat, class F>
+struct Modified {
+  template <class A>
+  [[gnu::always_inline]] auto operator()(A a) const {
+    if constexpr (ftz && sizeof(A) == 4) a = num::flush(a);
+    auto r = F{}(a);
+    if constexpr (sizeof(r) == 4) r = num::canonical(r);
+    if constexpr (ftz && sizeof(r) == 4) r = num::flush(r);
+    if constexpr (sat) r = num::saturate(r);
+    return r;
+  }
+};
+template <class Signature, class F>
+Handler modified(Decoding& in, Rounding rounding, F) {
+  const auto make = [&]<class M>(M f) {
+    return rounding == Rounding::rn ? map<Signature>(in, {"d", "a"}, f) : map_directed<Signature>(in, {"d", "a"}, rounding, f);
+  };
+  const bool ftz = in.wrote("ftz"), sat = in.wrote("sat");
+  if (ftz) return sat ? make(Modified<true, true, F>{}) : make(Modified<true, false, F>{});
+  return sat ? make(Modified<false, true, F>{}) : make(Modified<false, false, F>{});
+}
+
+// ---- f32 to 16-bit formats: imm = how
+
+struct Narrowing {
+  num::HalfRounding how;
+  bool bf16 = false, ftz = false, sat = false;
+};
+Narrowing read_narrowing(Decoding& in, bool bf16) {
+  return {{*num::rounding_from_name(in.chosen("frnd")), in.wrote("relu"), in.wrote("satfinite")}, bf16, in.wrote("ftz"), in.wrote("sat")};
+}
+std::int64_t pack(const Narrowing& n) {
+  return static_cast<std::int64_t>(n.how.mode) | n.how.relu << 2 | n.how.satfinite << 3 | n.bf16 << 4 | n.ftz << 5 | n.sat << 6;
+}
+constexpr Narrowing unpack(std::int64_t bits) {
+  return {{static_cast<Rounding>(bits & 3), (bits & 4) != 0, (bits & 8) != 0}, (bits & 16) != 0, (bits & 32) != 0, (bits & 64) != 0};
+}
+[[gnu::always_inline]] inline std::uint32_t narrowed(std::uint32_t raw, const Narrowing& n) {
+  auto x = std::bit_cast<float>(raw);
+  if (n.ftz) x = num::flush(x);
+  if (n.sat) x = num::saturate(x);
+  return num::to_half(x, n.bf16 ? num::bf16_format : num::f16_format, n.how);
+}
+struct NarrowOne {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const Narrowing n = unpack(step.imm);
+    const auto* a = warp.slot<std::uint32_t>(step.x[1]);
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return narrowed(a[l], n); });
+    return Outcome::next;
+  }
+};
+struct NarrowTwo {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const Narrowing n = unpack(step.imm);
+    const auto* a = warp.slot<std::uint32_t>(step.x[1]);
+    const auto* b = warp.slot<std::uint32_t>(step.x[2]);
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return narrowed(a[l], n) << 16 | narrowed(b[l], n); });
+    return Outcome::next;
+  }
+};
+Handler narrow_one(Decoding& in, bool bf16) {
+  in.step.x[0] = in.write("d", Type::b16);
+  in.step.x[1] = in.read("a", Type::f32);
+  in.step.imm = pack(read_narrowing(in, bf16));
+  return Compiled<NarrowOne>::handler();
+}
+
+}  // namespace
+
+namespace op {
+
+Handler cvt_int_int(Decoding& in) {
+  const bool sat = in.wrote("sat");
+  return by_integers(in, [&]<class D, class A>(D, A) {
+    if (sat) return map<D(A)>(in, {"d", "a"}, [](A a) { return clamp_integer<D>(a); });
+    return map<D(A)>(in, {"d", "a"}, [](A a) { return static_cast<D>(a); });
+  });
+}
+
+Handler cvt_f32_int(Decoding& in) { return to_integer<float>(in); }
+Handler cvt_f64_int(Decoding& in) { return to_integer<double>(in); }
+Handler cvt_int_f32(Decoding& in) { return from_integer<float>(in); }
+Handler cvt_int_f64(Decoding& in) { return from_integer<double>(in); }
+
+Handler cvt_f32_f32(Decoding& in) {
+  if (in.has("irnd")) return modified<float(float)>(in, *num::rounding_from_name(in.chosen("irnd")), [](float a) { return __builtin_rintf(a); });
+  return modified<float(float)>(in, Rounding::rn, [](float a) { return a; });
+}
+Handler cvt_f32_f64(Decoding& in) {
+  return modified<double(float)>(in, Rounding::rn, [](float a) { return static_cast<double>(a); });
+}
+Handler cvt_f64_f32(Decoding& in) {
+  return modified<float(double)>(in, *num::rounding_from_name(in.chosen("frnd")), [](double a) { return static_cast<float>(a); });
+}
+Handler cvt_f16_f32(Decoding& in) {
+  return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_f16(a); });
+}
+Handler cvt_bf16_f32(Decoding& in) {
+  return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_bf16(a); });
+}
+Handler cvt_f32_f16(Decoding& in) { return narrow_one(in, false); }
+Handler cvt_f32_bf16(Decoding& in) { return narrow_one(in, true); }
+Handler cvt_f32_half2(Decoding& in) {
+  in.step.x[0] = in.write("d", Type::b32);
+  in.step.x[1] = in.read("a", Type::f32);
+  in.step.x[2] = in.read("b", Type::f32);
+  in.step.imm = pack(read_narrowing(in, in.chosen("dtype") == "bf16x2"));
+  return Compiled<NarrowTwo>::handler();
+}
+
+}  // namespace op
+}  // namespace ptx::vgpu

@@ -1,0 +1,324 @@
+// Operators, control flow and idioms, against the tables of operators.hpp, control.hpp and warp.hpp.
+#include "ptx/write/operators.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ptx/write/control.hpp"
+#include "ptx/write/idiom/warp.hpp"
+#include "tests/write/written.hpp"
+
+namespace ptx::write {
+namespace {
+
+using write_test::Lines;
+using write_test::written;
+
+constexpr Where here{"kernel.py", 9};
+const Value five = Value::of_integer(5);
+Value special(std::string_view name) { return Value::of_special(*isa::special_from_name(name)); }
+
+// The lines that one operator writes, and the type of its result.
+struct Written {
+  Lines lines;
+  Type type = Type::none;
+  friend bool operator==(const Written&, const Written&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Written& w) {
+    for (const std::string& line : w.lines) out << line << ' ';
+    return out << isa::name(w.type);
+  }
+};
+Written result_of(Builder& b, const Expected<Reg>& result) {
+  if (!result) return {{std::string(name(result.error().kind))}, Type::none};
+  return {written(b.module()), result->type};
+}
+Written do_binary(Operator op, Type left, std::optional<Type> right) {
+  Builder b({.name = "k"});
+  const Reg a = *b.reg(left);
+  const Value other = right ? Value::of(*b.reg(*right)) : five;
+  return result_of(b, binary(b, op, Value::of(a), other, here));
+}
+Written do_in_place(Operator op, Type left, std::optional<Type> right) {
+  Builder b({.name = "k"});
+  const Reg a = *b.reg(left);
+  const Value other = right ? Value::of(*b.reg(*right)) : five;
+  return result_of(b, in_place(b, op, a, other, here));
+}
+
+TEST(Binary, Sums) {
+  EXPECT_EQ(do_binary(Operator::add, u32, u32), (Written{{"add.u32 %r2, %r0, %r1;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::add, b32, {}), (Written{{"add.u32 %r1, %r0, 5;"}, b32}));
+  EXPECT_EQ(do_binary(Operator::add, s32, u32), (Written{{"add.s32 %r2, %r0, %r1;"}, s32}));
+  EXPECT_EQ(do_binary(Operator::add, b64, u32), (Written{{"cvt.u64.u32 %rd1, %r0;", "add.s64 %rd2, %rd0, %rd1;"}, b64}));
+  EXPECT_EQ(do_binary(Operator::add, u64, s32), (Written{{"cvt.s64.s32 %rd1, %r0;", "add.s64 %rd2, %rd0, %rd1;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::add, u32, b64), (Written{{"cvt.u64.u32 %rd1, %r0;", "add.s64 %rd2, %rd1, %rd0;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::add, s32, u64), (Written{{"cvt.s64.s32 %rd1, %r0;", "add.s64 %rd2, %rd1, %rd0;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::add, s64, {}), (Written{{"add.s64 %rd1, %rd0, 5;"}, s64}));
+  EXPECT_EQ(do_binary(Operator::sub, u32, u32), (Written{{"sub.s32 %r2, %r0, %r1;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::sub, u64, u32), (Written{{"cvt.u64.u32 %rd1, %r0;", "sub.s64 %rd2, %rd0, %rd1;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::sub, u32, u64).lines, (Lines{"bad_operator"}));
+}
+
+TEST(Binary, Products) {
+  EXPECT_EQ(do_binary(Operator::mul, u32, {}), (Written{{"mul.lo.s32 %r1, %r0, 5;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::mul, u32, u32), (Written{{"mul.lo.u32 %r2, %r0, %r1;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::mul, u64, {}), (Written{{"mul.lo.u64 %rd1, %rd0, 5;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::mul, b64, s32), (Written{{"cvt.s64.s32 %rd1, %r0;", "mul.lo.u64 %rd2, %rd0, %rd1;"}, b64}));
+}
+
+TEST(Binary, Shifts) {
+  EXPECT_EQ(do_binary(Operator::shl, s32, {}), (Written{{"shl.b32 %r1, %r0, 5;"}, s32}));
+  EXPECT_EQ(do_binary(Operator::shl, u64, u32), (Written{{"shl.b64 %rd1, %rd0, %r0;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::shr, u32, {}), (Written{{"shr.u32 %r1, %r0, 5;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::shr, b32, {}), (Written{{"shr.u32 %r1, %r0, 5;"}, b32}));
+  EXPECT_EQ(do_binary(Operator::shr, s32, {}), (Written{{"shr.s32 %r1, %r0, 5;"}, s32}));
+  EXPECT_EQ(do_binary(Operator::shr, s64, {}), (Written{{"shr.s64 %rd1, %rd0, 5;"}, s64}));
+  EXPECT_EQ(do_binary(Operator::shr, u64, {}), (Written{{"shr.u64 %rd1, %rd0, 5;"}, u64}));
+  Builder b({.name = "k"});
+  EXPECT_EQ(binary(b, Operator::shl, Value::of(*b.reg(u32)), Value::of_integer(-1), here).error().kind, Kind::bad_operator);
+}
+
+TEST(Binary, BitsAndMax) {
+  EXPECT_EQ(do_binary(Operator::and_, u32, {}), (Written{{"and.b32 %r1, %r0, 5;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::or_, b64, u64), (Written{{"or.b64 %rd2, %rd0, %rd1;"}, b64}));
+  EXPECT_EQ(do_binary(Operator::xor_, s32, b32), (Written{{"xor.b32 %r2, %r0, %r1;"}, s32}));
+  EXPECT_EQ(do_binary(Operator::and_, u64, u32).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(do_binary(Operator::max, u32, {}), (Written{{"max.u32 %r1, %r0, 5;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::max, s32, {}), (Written{{"max.s32 %r1, %r0, 5;"}, s32}));
+  EXPECT_EQ(do_binary(Operator::max, u64, {}).lines, (Lines{"bad_operator"}));
+}
+
+TEST(Binary, TypesWithoutOperators) {
+  for (const Type type : {f32, f64, f16, u16, b8, pred, bf16x2})
+    EXPECT_EQ(do_binary(Operator::add, type, {}).lines, (Lines{"bad_operator"})) << isa::name(type);
+  EXPECT_EQ(do_binary(Operator::or_, u32, pred).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(do_binary(Operator::add, u32, f32).lines, (Lines{"bad_operator"}));
+  Builder b({.name = "k"});
+  const Reg r = *b.reg(u32);
+  EXPECT_EQ(binary(b, Operator::add, Value::of(r), Value::of_floating(1.5), here).error().kind, Kind::bad_operator);
+  const auto minus = binary(b, Operator::sub, five, Value::of(r), here);
+  ASSERT_FALSE(minus);
+  EXPECT_EQ(minus.error().where, here);
+  EXPECT_EQ(b.size(), 0u);
+}
+
+TEST(Binary, NumbersOnTheLeft) {
+  Builder b({.name = "k"});
+  const Value r = Value::of(*b.reg(u32));
+  for (const Operator op : {Operator::add, Operator::mul, Operator::and_, Operator::or_, Operator::xor_}) ASSERT_TRUE(binary(b, op, five, r, here));
+  EXPECT_EQ(written(b.module()),
+            (Lines{"add.u32 %r1, %r0, 5;", "mul.lo.s32 %r2, %r0, 5;", "and.b32 %r3, %r0, 5;", "or.b32 %r4, %r0, 5;", "xor.b32 %r5, %r0, 5;"}));
+}
+
+TEST(Binary, SpecialRegistersAreCopiedOnEitherSide) {
+  Builder b({.name = "k"});
+  ASSERT_TRUE(binary(b, Operator::add, special("%tid.x"), Value::of_integer(1), here));
+  ASSERT_TRUE(binary(b, Operator::mul, special("%ctaid.x"), special("%ntid.x"), here));
+  ASSERT_TRUE(in_place(b, Operator::add, *b.reg(u64), special("%laneid"), here));
+  ASSERT_TRUE(compare(b, Comparison::lt, special("%tid.x"), special("%ntid.x"), here));
+  EXPECT_EQ(written(b.module()), (Lines{"mov.u32 %r0, %tid.x;", "add.u32 %r1, %r0, 1;", "mov.u32 %r2, %ctaid.x;", "mov.u32 %r3, %ntid.x;",
+                                        "mul.lo.u32 %r4, %r2, %r3;", "mov.u32 %r5, %laneid;", "cvt.u64.u32 %rd1, %r5;", "add.s64 %rd0, %rd0, %rd1;",
+                                        "mov.u32 %r6, %tid.x;", "mov.u32 %r7, %ntid.x;", "setp.lt.u32 %p0, %r6, %r7;"}));
+}
+
+TEST(InPlace, WritesToItsLeftSide) {
+  EXPECT_EQ(do_in_place(Operator::add, u32, {}), (Written{{"add.u32 %r0, %r0, 5;"}, u32}));
+  EXPECT_EQ(do_in_place(Operator::add, b64, u32), (Written{{"cvt.u64.u32 %rd1, %r0;", "add.s64 %rd0, %rd0, %rd1;"}, b64}));
+  EXPECT_EQ(do_in_place(Operator::add, u32, u64).lines, (Lines{"bad_operator"}));  // the sum has no room
+  EXPECT_EQ(do_in_place(Operator::sub, s32, {}), (Written{{"sub.s32 %r0, %r0, 5;"}, s32}));
+  EXPECT_EQ(do_in_place(Operator::mul, u32, {}), (Written{{"mul.lo.s32 %r0, %r0, 5;"}, u32}));
+  EXPECT_EQ(do_in_place(Operator::shl, u32, {}), (Written{{"shl.b32 %r0, %r0, 5;"}, u32}));
+  EXPECT_EQ(do_in_place(Operator::shr, s32, {}), (Written{{"shr.s32 %r0, %r0, 5;"}, s32}));
+  EXPECT_EQ(do_in_place(Operator::xor_, b32, {}), (Written{{"xor.b32 %r0, %r0, 5;"}, b32}));
+}
+
+TEST(Compare, InTheLeftSidesType) {
+  const auto of = [](Comparison cmp, Type left, Value right) {
+    Builder b({.name = "k"});
+    return result_of(b, compare(b, cmp, Value::of(*b.reg(left)), right, here));
+  };
+  EXPECT_EQ(of(Comparison::eq, u32, five), (Written{{"setp.eq.u32 %p0, %r0, 5;"}, pred}));
+  EXPECT_EQ(of(Comparison::ne, b32, five), (Written{{"setp.ne.u32 %p0, %r0, 5;"}, pred}));
+  EXPECT_EQ(of(Comparison::lt, s32, five), (Written{{"setp.lt.s32 %p0, %r0, 5;"}, pred}));
+  EXPECT_EQ(of(Comparison::le, b64, five), (Written{{"setp.le.u64 %p0, %rd0, 5;"}, pred}));
+  EXPECT_EQ(of(Comparison::gt, s64, five), (Written{{"setp.gt.s64 %p0, %rd0, 5;"}, pred}));
+  EXPECT_EQ(of(Comparison::ge, u16, five), (Written{{"setp.ge.u16 %p0, %rs0, 5;"}, pred}));
+  EXPECT_EQ(of(Comparison::lt, f32, Value::of_floating(0.5)), (Written{{"setp.lt.f32 %p0, %f0, 0f3F000000;"}, pred}));
+  EXPECT_EQ(of(Comparison::lt, f64, five), (Written{{"setp.lt.f64 %p0, %fd0, 0d4014000000000000;"}, pred}));
+  EXPECT_EQ(of(Comparison::eq, pred, five).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(of(Comparison::eq, f16, five).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(of(Comparison::eq, u32, Value::of_symbol("x")).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(of(Comparison::eq, u32, Value::of_floating(1)).lines, (Lines{"operand_mismatch"}));
+  Builder b({.name = "k"});
+  EXPECT_EQ(result_of(b, compare(b, Comparison::lt, five, Value::of(*b.reg(u32)), here)), (Written{{"setp.gt.u32 %p0, %r0, 5;"}, pred}));
+}
+
+TEST(Scalar, StartsWithAMov) {
+  const auto of = [](Type type, Value init) {
+    Builder b({.name = "k"});
+    return result_of(b, scalar(b, type, init, {}, here));
+  };
+  EXPECT_EQ(of(u32, five), (Written{{"mov.u32 %r0, 5;"}, u32}));
+  EXPECT_EQ(of(f32, Value::of_floating(0)), (Written{{"mov.f32 %f0, 0f00000000;"}, f32}));
+  EXPECT_EQ(of(f32, Value::of_integer(1)), (Written{{"mov.f32 %f0, 0f3F800000;"}, f32}));
+  EXPECT_EQ(of(f64, Value::of_floating(1)), (Written{{"mov.f64 %fd0, 0d3FF0000000000000;"}, f64}));
+  EXPECT_EQ(of(tf32, Value::of_floating(1)), (Written{{"mov.b32 %r0, 0f3F800000;"}, tf32}));
+  EXPECT_EQ(of(u8, five), (Written{{"mov.b32 %r0, 5;"}, u8}));
+  EXPECT_EQ(of(bf16x2, Value::of_integer(0x3F803F80)), (Written{{"mov.b32 %hh0, 1065369472;"}, bf16x2}));
+  EXPECT_EQ(of(f16, Value::of_integer(0)), (Written{{"mov.b16 %h0, 0;"}, f16}));
+  EXPECT_EQ(of(e4m3, Value::of_integer(7)), (Written{{"mov.b16 %b0, 7;"}, e4m3}));
+  EXPECT_EQ(of(f16, Value::of_floating(1)).lines, (Lines{"operand_mismatch"}));
+  EXPECT_EQ(of(bf16, Value::of_integer(1)).lines, (Lines{"operand_mismatch"}));
+  EXPECT_EQ(of(u16, Value::of_floating(1)).lines, (Lines{"operand_mismatch"}));
+  EXPECT_EQ(of(u32, special("%tid.x")), (Written{{"mov.u32 %r0, %tid.x;"}, u32}));
+  EXPECT_EQ(of(u32, Value::of_symbol("smem")), (Written{{"mov.u32 %r0, smem;"}, u32}));
+  EXPECT_EQ(of(u64, special("%clock64")), (Written{{"mov.u64 %rd0, %clock64;"}, u64}));
+  Builder b({.name = "k"});
+  const Reg h = *b.reg(bf16);
+  EXPECT_EQ(result_of(b, move_to_fresh(b, bf16, Value::of(h), here)), (Written{{"mov.b16 %h1, %h0;"}, bf16}));
+}
+
+TEST(Params, AreLoaded) {
+  Builder b({.name = "k"});
+  ASSERT_TRUE(b.param({}, "X", here));
+  ir::Param n;
+  n.type = f16;
+  ASSERT_TRUE(b.param(n, "n", here));
+  ASSERT_TRUE(global_ptr(b, "X", here));
+  ASSERT_TRUE(load_param(b, f16, "n", here));
+  ASSERT_TRUE(load_param(b, u64, "X", here));
+  EXPECT_EQ(written(b.module()), (Lines{"ld.param.u64 %rd0, [X];", "cvta.to.global.u64 %rd0, %rd0;", "ld.param.b16 %h0, [n];", "ld.param.u64 %rd1, [X];"}));
+  const auto missing = global_ptr(b, "x", here);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, Kind::undefined_symbol);
+  EXPECT_EQ(missing.error().message, "the kernel has no parameter `x`; it has `X` or `n`");
+}
+
+// ---- control flow
+
+struct ControlTest : testing::Test {
+  Builder b{{.name = "k"}};
+  Reg p = *b.reg(Type::pred), r = *b.reg(Type::u32);
+  void body(int n) { ASSERT_TRUE(b.emit("mov.u32", std::vector{Value::of(r), Value::of_integer(n)}, {}, here)); }
+};
+
+TEST_F(ControlTest, If) {
+  const auto open = begin_if(b, Value::of(p), here);
+  ASSERT_TRUE(open);
+  body(1);
+  ASSERT_TRUE(end_if(b, *open, here));
+  EXPECT_EQ(written(b.module()), (Lines{"@!%p0 bra $_else_0;", "mov.u32 %r0, 1;", "bra $_endif_1;", "$_else_0:", "$_endif_1:"}));
+  EXPECT_TRUE(b.finish());
+}
+
+TEST_F(ControlTest, IfElse) {
+  Value not_p = Value::of(p);
+  not_p.negated = true;
+  const auto open = begin_if(b, not_p, here);
+  body(1);
+  ASSERT_TRUE(end_if(b, *open, here));
+  const auto other = begin_else(b, here);
+  ASSERT_TRUE(other);
+  body(2);
+  ASSERT_TRUE(end_else(b, *other, here));
+  EXPECT_EQ(written(b.module()), (Lines{"@%p0 bra $_else_0;", "mov.u32 %r0, 1;", "bra $_endif_1;", "$_else_0:", "mov.u32 %r0, 2;", "$_endif_1:"}));
+  EXPECT_TRUE(b.finish());
+}
+
+TEST_F(ControlTest, AnInnerIfDoesNotDisturbTheOuterElse) {
+  const auto outer = begin_if(b, Value::of(p), here);
+  const auto inner = begin_if(b, Value::of(p), here);
+  body(1);
+  ASSERT_TRUE(end_if(b, *inner, here));
+  ASSERT_TRUE(end_if(b, *outer, here));
+  const auto other = begin_else(b, here);
+  ASSERT_TRUE(other);
+  body(2);
+  ASSERT_TRUE(end_else(b, *other, here));
+  EXPECT_EQ(written(b.module()),
+            (Lines{"@!%p0 bra $_else_0;", "@!%p0 bra $_else_2;", "mov.u32 %r0, 1;", "bra $_endif_3;", "$_else_2:", "$_endif_3:", "bra $_endif_1;",
+                   "$_else_0:", "mov.u32 %r0, 2;", "$_endif_1:"}));
+  EXPECT_TRUE(b.finish());
+}
+
+TEST_F(ControlTest, ElseOutOfPlace) {
+  EXPECT_EQ(begin_else(b, here).error().kind, Kind::bad_control_flow);
+  const auto open = begin_if(b, Value::of(p), here);
+  EXPECT_EQ(begin_else(b, here).error().kind, Kind::bad_control_flow);
+  ASSERT_TRUE(end_if(b, *open, here));
+  body(1);  // between the two
+  EXPECT_EQ(begin_else(b, here).error().kind, Kind::bad_control_flow);
+}
+
+TEST_F(ControlTest, IfTakesAPredicate) {
+  EXPECT_EQ(begin_if(b, Value::of(r), here).error().kind, Kind::bad_guard);
+  EXPECT_EQ(begin_if(b, five, here).error().kind, Kind::bad_guard);
+  EXPECT_EQ(branch(b, "x", {r, false}, here).error().kind, Kind::bad_guard);
+}
+
+TEST_F(ControlTest, Loops) {
+  ASSERT_TRUE(begin_loop(b, "top", here));
+  body(1);
+  ASSERT_TRUE(end_loop(b, "top", {p, false}, here));
+  ASSERT_TRUE(begin_loop(b, "ever", here));
+  ASSERT_TRUE(end_loop(b, "ever", {}, here));
+  ASSERT_TRUE(ret(b, {p, true}, here));
+  EXPECT_EQ(written(b.module()), (Lines{"top:", "mov.u32 %r0, 1;", "@%p0 bra top;", "ever:", "bra.uni ever;", "@!%p0 ret;"}));
+}
+
+TEST_F(ControlTest, Ranges) {
+  const auto open = begin_range(b, Value::of_integer(0), Value::of(r), Value::of_integer(2), here);
+  ASSERT_TRUE(open);
+  body(1);
+  ASSERT_TRUE(end_range(b, *open, here));
+  EXPECT_EQ(written(b.module()), (Lines{"mov.s32 %ri0, 0;", "$_range_0:", "setp.ge.s32 %p1, %ri0, %r0;", "@%p1 bra $_endrange_1;", "mov.u32 %r0, 1;",
+                                        "add.s32 %ri0, %ri0, 2;", "bra $_range_0;", "$_endrange_1:"}));
+  const auto down = begin_range(b, special("%ntid.x"), Value::of_integer(0), Value::of_integer(-1), here);
+  ASSERT_TRUE(down);
+  ASSERT_TRUE(end_range(b, *down, here));
+  EXPECT_EQ(written(b.module())[8], "mov.s32 %ri1, %ntid.x;");
+  EXPECT_EQ(written(b.module())[10], "setp.le.s32 %p2, %ri1, 0;");
+  EXPECT_EQ(begin_range(b, five, five, Value::of_integer(0), here).error().kind, Kind::bad_control_flow);
+  const auto module = b.finish();
+  ASSERT_TRUE(module);
+  EXPECT_EQ(write_test::declared(*module), (Lines{".pred %p<3>", ".b32 %r<1>", ".b32 %ri<2>"}));
+}
+
+// ---- idioms
+
+TEST(WarpReduce, FloatsGoThroughBits) {
+  Builder b({.name = "k"});
+  ASSERT_TRUE(idiom::warp_reduce(b, idiom::Reduction::sum, *b.reg(f32), 4, here));
+  const Lines step2 = {"mov.b32 %r0, %f0;", "shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1;", "mov.b32 %f1, %r1;", "add.f32 %f0, %f0, %f1;"};
+  const Lines step1 = {"mov.b32 %r0, %f0;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;", "mov.b32 %f1, %r1;", "add.f32 %f0, %f0, %f1;"};
+  Lines all = step2;
+  all.insert(all.end(), step1.begin(), step1.end());
+  EXPECT_EQ(written(b.module()), all);
+}
+
+TEST(WarpReduce, IntegersKeepTheirSign) {
+  const auto last = [](idiom::Reduction op, Type type) {
+    Builder b({.name = "k"});
+    EXPECT_TRUE(idiom::warp_reduce(b, op, *b.reg(type), 2, here));
+    EXPECT_EQ(b.size(), 3u);
+    return written(b.module()).back();
+  };
+  EXPECT_EQ(last(idiom::Reduction::sum, u32), "add.u32 %r0, %r0, %r2;");
+  EXPECT_EQ(last(idiom::Reduction::max, b32), "max.u32 %r0, %r0, %r2;");
+  EXPECT_EQ(last(idiom::Reduction::max, s32), "max.s32 %r0, %r0, %r2;");
+  EXPECT_EQ(last(idiom::Reduction::min, s32), "min.s32 %r0, %r0, %r2;");
+  EXPECT_EQ(last(idiom::Reduction::sum, s32), "add.s32 %r0, %r0, %r2;");
+}
+
+TEST(WarpReduce, WhatItRefuses) {
+  Builder b({.name = "k"});
+  const Reg f = *b.reg(f32);
+  for (const int width : {0, 1, 3, 64, -2}) EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, f, width, here).error().kind, Kind::immediate_range);
+  for (const Type type : {f64, u64, f16, pred})
+    EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, *b.reg(type), 32, here).error().kind, Kind::bad_operator);
+  EXPECT_EQ(b.size(), 0u);
+  ASSERT_TRUE(idiom::warp_reduce(b, idiom::Reduction::max, *b.reg(tf32), 32, here));
+  EXPECT_EQ(b.size(), 20u);
+}
+
+}  // namespace
+}  // namespace ptx::write
