@@ -101,8 +101,10 @@ Diagnostic Dots::explain(std::string_view word) const {
     d.kind = Kind::unknown_modifier;
     std::vector<std::string> dotted;
     for (const std::string& w : words) dotted.push_back(cat('.', w));
+    // Some instructions can go on in dozens of ways: those that begin as the author's word does are listed first.
+    std::stable_partition(dotted.begin(), dotted.end(), [&](const std::string& w) { return !word.empty() && w[1] == word[0]; });
     d.message = words.empty() ? cat('`', path_, "` takes no further modifier, `.", word, "` was given")
-                              : cat('`', path_, "` cannot be followed by `.", word, "`; what fits is ", list_choices(dotted));
+                              : cat('`', path_, "` cannot be followed by `.", word, "`; what fits is ", list_choices(dotted, 8));
     // A modifier that the form has, but earlier: the order is wrong.
     for (const State& state : states_)
       for (std::size_t k = 0; k < state.next_slot; ++k)

@@ -1,10 +1,26 @@
 #include "ptx/launch/run.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "ptx/launch/signature.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx {
+namespace {
+launch::Dims dims(cuda::Dim3 dim) { return {dim.x, dim.y, dim.z}; }
+
+/// Bytes of a tensor of this tile; nothing when a dimension is only a name.
+std::optional<std::size_t> bytes_of(const Tile& tile) {
+  auto bytes = static_cast<std::size_t>(tile::element_bytes(tile.dtype()));
+  for (const tile::Dim& dim : tile.shape()) {
+    const auto* size = std::get_if<std::int64_t>(&dim);
+    if (size == nullptr) return std::nullopt;
+    bytes *= static_cast<std::size_t>(*size);
+  }
+  return bytes;
+}
+}  // namespace
 
 Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
   const auto is_entry = [](const ir::Function& function) { return function.is_entry; };
@@ -22,13 +38,17 @@ Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
   }
   auto spec = launch::LaunchSpec::make(
       checked, entry,
-      {.grid = options.grid, .block = options.block, .cluster = options.cluster, .dynamic_smem_bytes = options.dynamic_smem_bytes},
+      {.grid = dims(options.grid), .block = dims(options.block), .cluster = dims(options.cluster), .dynamic_smem_bytes = options.dynamic_smem_bytes},
       static_cast<std::uint32_t>(tensors) - options.outputs, options.outputs, options.scalars);
   if (!spec) return Unexpected{std::move(spec).error()};
   auto listing = std::make_shared<const ir::Listing>(text::list(checked));
   auto image = launch::KernelImage::make(std::move(*accepted), std::move(listing), std::move(*spec));
   if (!image) return Unexpected{std::move(image).error()};
-  return Compiled(std::move(*image));
+  if (!options.tiles.empty() && options.tiles.size() != tensors) {
+    return Unexpected{{.kind = Kind::param_layout,
+                       .message = cat("kernel `", (*image)->spec().entry, "` has ", tensors, " tensor parameters and ", options.tiles.size(), " tiles")}};
+  }
+  return Compiled(std::move(*image), options.tiles);
 }
 
 Expected<void> Compiled::run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const {
@@ -44,11 +64,15 @@ Expected<void> Compiled::run(const Place& place, const std::vector<In>& inputs, 
   std::vector<void*> pointers;
   std::vector<std::size_t> bytes;
   for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool input = i < inputs.size();
+    const std::string which = cat(input ? "input " : "output ", input ? i : i - inputs.size(), " of kernel `", spec.entry, '`');
+    if (const auto wanted = tiles_.empty() ? std::nullopt : bytes_of(tiles_[i]); wanted && *wanted != all[i].bytes) {
+      return Unexpected{{.kind = Kind::argument_dim,
+                         .message = cat(which, " is ", all[i].bytes, " bytes; ", launch::describe(tiles_[i]), " is ", *wanted)}};
+    }
     if (all[i].on_gpu != on_gpu) {
-      const bool input = i < inputs.size();
       return Unexpected{Diagnostic{.kind = Kind::argument_device,
-                                   .message = cat(input ? "input " : "output ", input ? i : i - inputs.size(), " of kernel `", spec.entry, "` is in ",
-                                                  all[i].on_gpu ? "a GPU's memory; the call runs on the CPU" : "host memory; the call runs on a GPU")}
+                                   .message = cat(which, " is in ", all[i].on_gpu ? "a GPU's memory; the call runs on the CPU" : "host memory; the call runs on a GPU")}
                             .note(on_gpu ? "hint: copy it to the GPU with `ptx::cuda::DeviceBuffer::copy_of`" : "hint: run it with `ptx::gpu(0)`")};
     }
     pointers.push_back(all[i].data);

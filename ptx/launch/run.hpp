@@ -1,5 +1,5 @@
 // The whole way for a C++ program: a kernel written with ptx::Kernel, compiled, run on host memory or on a GPU's.
-//     auto kernel = ptx::compile(rms_norm(16, 512), {.grid = {16}, .block = {32}}).value();
+//     auto kernel = ptx::compile(rms_norm(16, 512)).value();        // rms_norm gives a ptx::Kernel
 //     kernel.run(ptx::cpu(), {x, w}, {y});                        // x, w, y: anything contiguous, such as std::vector<float>
 //     kernel.run(ptx::gpu(0), {x_buffer, w_buffer}, {y_buffer});  // ptx::cuda::DeviceBuffer
 #pragma once
@@ -17,6 +17,7 @@
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/launch/image.hpp"
+#include "ptx/tile/tile.hpp"
 
 namespace ptx {
 
@@ -71,43 +72,56 @@ struct Out : Memory {
   // NOLINTEND(google-explicit-constructor)
 };
 
-/// How a kernel is launched. Its parameters are the inputs' addresses, then the outputs', then the scalars.
+/// How a module's kernel is launched. Its parameters are the inputs' addresses, then the outputs', then the scalars.
 struct CompileOptions {
-  launch::Dims grid{1, 1, 1};     ///< blocks
-  launch::Dims block{1, 1, 1};    ///< threads
-  launch::Dims cluster{1, 1, 1};  ///< blocks
+  cuda::Dim3 grid;     ///< blocks
+  cuda::Dim3 block;    ///< threads
+  cuda::Dim3 cluster;  ///< blocks
   std::uint32_t dynamic_smem_bytes = 0;
-  std::uint32_t outputs = 1;             ///< how many of the pointers the kernel writes: the last ones
+  std::uint32_t outputs = 1;              ///< how many of the pointers the kernel writes: the last ones
   std::vector<launch::Scalar> scalars{};  ///< values of the parameters behind the pointers
+  std::vector<Tile> tiles{};              ///< of the tensors, inputs first: a run checks sizes against them; empty: it does not
 };
 
 /// A checked kernel with its launch. A value: copies share everything.
 class Compiled {
  public:
-  explicit Compiled(std::shared_ptr<const launch::KernelImage> image) : image_(std::move(image)) {}
+  explicit Compiled(std::shared_ptr<const launch::KernelImage> image, std::vector<Tile> tiles = {}) : image_(std::move(image)), tiles_(std::move(tiles)) {}
 
   [[nodiscard]] const std::string& ptx() const { return image_->text(); }
   [[nodiscard]] const launch::KernelImage& image() const { return *image_; }
 
-  /// Runs on `place`. Kinds: argument_count, argument_device (host memory on a GPU or the reverse), and those of KernelImage::launch.
+  /// Runs on `place`. Kinds: argument_count, argument_device (host memory on a GPU or the reverse), argument_dim (another size than the tile's),
+  /// and those of KernelImage::launch.
   [[nodiscard]] Expected<void> run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const;
 
  private:
   std::shared_ptr<const launch::KernelImage> image_;
+  std::vector<Tile> tiles_;
 };
 
-/// Checks a module with one entry and prints it. Kinds: those of check::accept and LaunchSpec::make; unknown_kernel (no entry, or several).
+/// Checks a module with one kernel and prints it. Kinds: those of check::accept and LaunchSpec::make; unknown_kernel (no kernel, or several).
 [[nodiscard]] Expected<Compiled> compile(ir::Module module, const CompileOptions& options);
 
-/// The same for anything that finishes into a module, such as a ptx::Kernel.
+/// The same for a kernel that knows its tensors and its launch: a ptx::Kernel. `scalars` are the values of its raw parameters.
 template <class K>
-  requires requires(K kernel) {
-    { std::move(kernel).finish() } -> std::same_as<Expected<ir::Module>>;
+  requires requires(K& kernel) {
+    { kernel.module() } -> std::same_as<Expected<ir::Module>>;
+    kernel.boundary();
   }
-[[nodiscard]] Expected<Compiled> compile(K kernel, const CompileOptions& options) {
-  auto module = std::move(kernel).finish();
+[[nodiscard]] Expected<Compiled> compile(K kernel, std::vector<launch::Scalar> scalars = {}) {
+  auto module = kernel.module();
   if (!module) return Unexpected{std::move(module).error()};
-  return compile(std::move(*module), options);
+  const auto& boundary = kernel.boundary();
+  const auto dim3 = [](const auto& sizes) { return cuda::Dim3{sizes[0], sizes[1], sizes[2]}; };
+  std::vector<Tile> tiles = boundary.in_tiles;
+  tiles.insert(tiles.end(), boundary.out_tiles.begin(), boundary.out_tiles.end());
+  return compile(std::move(*module), {.grid = dim3(boundary.grid),
+                                      .block = dim3(boundary.block),
+                                      .dynamic_smem_bytes = boundary.smem,
+                                      .outputs = static_cast<std::uint32_t>(boundary.out_tiles.size()),
+                                      .scalars = std::move(scalars),
+                                      .tiles = std::move(tiles)});
 }
 
 }  // namespace ptx

@@ -31,16 +31,31 @@ TEST(Compiled, passes_scalars) {
   EXPECT_EQ(y[31], -6.0f);
 }
 
-TEST(Compiled, takes_whatever_finishes_into_a_module) {
+TEST(Compiled, takes_a_kernel_with_its_boundary) {
+  struct Boundary {
+    std::vector<Tile> in_tiles{Tile::make({32}, Type::f32).value()}, out_tiles{Tile::make({32}, Type::f32).value()};
+    launch::Dims grid{1, 1, 1}, block{32, 1, 1};
+    std::uint32_t smem = 0;
+  };
   struct Recipe {
-    ir::Module module = twice_module();
-    Expected<ir::Module> finish() && { return std::move(module); }
+    Boundary declared;
+    static Expected<ir::Module> module() { return twice_module(); }
+    [[nodiscard]] const Boundary& boundary() const { return declared; }
   };
-  EXPECT_TRUE(compile(Recipe{}, {.block = {32}}));
-  struct Broken {
-    static Expected<ir::Module> finish() { return Unexpected{{.kind = Kind::undefined_label, .message = "no label"}}; }
+  const auto kernel = compile(Recipe{});
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  std::vector<float> x(32, 4.0f), y(32);
+  ASSERT_TRUE(kernel->run(cpu(), {x}, {y}));
+  EXPECT_EQ(y[0], 8.0f);
+  x.resize(31);
+  const auto shorter = kernel->run(cpu(), {x}, {y});
+  EXPECT_EQ(shorter.error().kind, Kind::argument_dim);
+  EXPECT_TRUE(says(shorter.error(), "input 0 of kernel `twice` is 124 bytes; float32[32] is 128"));
+
+  struct Broken : Recipe {
+    static Expected<ir::Module> module() { return Unexpected{{.kind = Kind::undefined_label, .message = "no label"}}; }
   };
-  EXPECT_EQ(compile(Broken{}, {}).error().kind, Kind::undefined_label);
+  EXPECT_EQ(compile(Broken{}).error().kind, Kind::undefined_label);
 }
 
 TEST(Compiled, names_what_does_not_fit) {

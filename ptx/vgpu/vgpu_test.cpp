@@ -38,7 +38,7 @@ TEST(Program, AddsVectors) {
   LaunchConfig config;
   config.grid = {2, 1, 1};
   config.block = {48, 1, 1};  // a warp and a half
-  const Report report = testing::run(*program, config, params({x.address(), y.address(), z.address()}), {x.region(), y.region(), z.region()});
+  const Report report = testing::run(program, config, params({x.address(), y.address(), z.address()}), {x.region(), y.region(), z.region()});
   for (std::size_t i = 0; i < 96; ++i) EXPECT_EQ(z.data[i], 1000.0f + 2 * static_cast<float>(i));
   EXPECT_EQ(report.ctas, 2u);
   EXPECT_EQ(report.warp_instructions, 2u * 2u * 16u);

@@ -305,7 +305,7 @@ TEST_F(BuilderTest, LabelsBelongToTheirBlock) {
   std::vector<std::uint32_t> targets;
   for (const ir::Inst& item : f.body)
     if (item.kind == ir::ItemKind::inst) targets.push_back(f.labels[f.operands[item.payload].payload].item);
-  EXPECT_EQ(targets, (std::vector<std::uint32_t>{12, 3, 12, 12, 11}));
+  EXPECT_EQ(targets, (std::vector<std::uint32_t>{13, 3, 13, 13, 12}));
   for (std::uint32_t i = 0; i < f.labels.size(); ++i) EXPECT_EQ(f.body[f.labels[i].item].payload, i);
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <deque>
+#include <utility>
 
 #include "ptx/write/builder.hpp"
 #include "ptx/write/state.hpp"
@@ -83,7 +84,7 @@ bool number_fits(const Value& value, Type type) {
       for (const Value& part : value.parts)
         if (!number_fits(part, type)) return false;
       return true;
-    case Value::Kind::address: return value.parts.size() < 2 || isa::rules::in_range(value.parts[1].integer, Type::s32);
+    case Value::Kind::address: return value.parts.size() < 2 || std::in_range<std::int32_t>(value.parts[1].integer);
     default: return true;
   }
 }

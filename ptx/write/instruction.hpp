@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/isa/rules.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/registers.hpp"
 
 namespace ptx {

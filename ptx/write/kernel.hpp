@@ -138,8 +138,8 @@ class Kernel {
     return *this;
   }
   /// Defines the label here.
-  Kernel& operator<<(Label label) {
-    define(label, {});
+  Kernel& operator<<(const write::Definition& label) {
+    keep(builder_->label(label.name, label.at));
     return *this;
   }
 
@@ -228,7 +228,6 @@ class Kernel {
   Reg<Type::b64> global_ptr(const write::Name& name) { return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at)); }
   write::RegArray registers(Type type, std::int64_t count, std::string_view name, Where at);
   void declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at);
-  void define(Label label, Where at) { keep(builder_->label(label.name, at)); }
   void keep(Expected<void> done) {
     if (!done) builder_->fail(std::move(done).error());
   }

@@ -22,7 +22,7 @@ Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Val
 }
 
 std::size_t checked_index(Builder& builder, const Index& index, std::size_t count) {
-  if (index.value < count) return index.value;
+  if (index.value >= 0 && index.value < static_cast<std::int64_t>(count)) return static_cast<std::size_t>(index.value);
   Diagnostic d;
   d.kind = Kind::bad_operator;
   d.message = cat("index ", index.value, " of an array of ", count, " registers");

@@ -83,11 +83,11 @@ struct Name {
 
 /// An index, with the author's line.
 struct Index {
-  std::size_t value;
+  std::int64_t value;
   Where at;
   template <Number I>
   Index(I index, Where where = Where::current())  // NOLINT(google-explicit-constructor)
-      : value(static_cast<std::size_t>(index)), at(where) {}
+      : value(static_cast<std::int64_t>(index)), at(where) {}
 };
 
 // The operators of operators.hpp for typed callers: an error goes into the kernel and comes out of its module(), and a fresh register stands in for
@@ -180,6 +180,13 @@ class Reg {
   friend Reg<Type::pred> operator<=(Left a, write::Source b) { return a.reg.compare(write::Comparison::le, b); }
   friend Reg<Type::pred> operator>(Left a, write::Source b) { return a.reg.compare(write::Comparison::gt, b); }
   friend Reg<Type::pred> operator>=(Left a, write::Source b) { return a.reg.compare(write::Comparison::ge, b); }
+  // numbers on the left, mirrored
+  friend Reg<Type::pred> operator==(write::LeftNumber a, Left b) { return b == write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator!=(write::LeftNumber a, Left b) { return b != write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator<(write::LeftNumber a, Left b) { return b > write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator<=(write::LeftNumber a, Left b) { return b >= write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator>(write::LeftNumber a, Left b) { return b < write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator>=(write::LeftNumber a, Left b) { return b <= write::Source(a.value.integer, a.at); }
 
  private:
   template <class Side>
@@ -243,7 +250,7 @@ class RegArray {
   template <std::size_t N>
   [[nodiscard]] RegVec<T, N> vec(write::Index first) const {
     std::array<write::Reg, N> regs;
-    for (std::size_t i = 0; i < N; ++i) regs[i] = (*this)[write::Index(first.value + i, first.at)].untyped();
+    for (std::size_t i = 0; i < N; ++i) regs[i] = (*this)[write::Index(first.value + static_cast<std::int64_t>(i), first.at)].untyped();
     return {*builder_, regs};
   }
 
@@ -308,6 +315,14 @@ auto tensor_addr(const Reg<T>& map, const Coords&... coords) {
 struct Label {
   std::string_view name;
 };
+namespace write {
+/// A label where `k <<` defines it, with the author's line.
+struct Definition {
+  std::string_view name;
+  Where at;
+  Definition(const Label& label, Where where = Where::current()) : name(label.name), at(where) {}  // NOLINT(google-explicit-constructor)
+};
+}  // namespace write
 
 /// The sink `_`, for a result nobody wants.
 struct Sink {};

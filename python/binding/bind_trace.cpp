@@ -79,7 +79,7 @@ Expected<ir::Param> parse_param(std::string_view text, std::string_view name) {
 
 // ---- the trace ------------------------------------------------------------------------------------------------------
 
-write::KernelHeader header_of(std::string name, std::string_view arch, std::optional<std::pair<int, int>> version, const Directives& directives) {
+write::KernelHeader header_of(std::string name, std::string_view arch, std::optional<std::pair<int, int>> version, const Directives& directives, Where where) {
   write::KernelHeader header;
   const auto target = isa::target_from_name(arch);
   if (!target) {
@@ -88,7 +88,7 @@ write::KernelHeader header_of(std::string name, std::string_view arch, std::opti
     Diagnostic d;
     d.kind = Kind::unknown_target;
     d.message = cat("`", arch, "` is no target of PTX");
-    d.where = authors_line();
+    d.where = where;
     if (const std::string near = nearest(arch, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
     raise(d);
   }
@@ -101,7 +101,7 @@ write::KernelHeader header_of(std::string name, std::string_view arch, std::opti
 
 // What the signature declares: parameters, and the array that `extern_smem=` names.
 Expected<void> declare(Trace& trace, const Strings& params, std::string_view extern_smem) {
-  const Where where = authors_line();
+  const Where where = trace.defined;
   for (const auto& [type, name] : params) {
     auto param = parse_param(type, name);
     if (!param) {
@@ -212,9 +212,12 @@ void bind_trace(nb::module_& m) {
   nb::class_<Trace>(m, "Trace", "A kernel being traced: a context in whose body the calls of reg, smem and ptx write.")
       .def("__init__",
            [](Trace* self, std::string name, std::string_view arch, std::optional<std::pair<int, int>> version, const Strings& params,
-              const Directives& directives, std::optional<std::string_view> extern_smem, bool dynamic_smem) {
-             write::KernelHeader header = header_of(std::move(name), arch, version, directives);
+              const Directives& directives, std::optional<std::string_view> extern_smem, bool dynamic_smem,
+              std::optional<std::pair<std::string_view, std::uint32_t>> where) {
+             const Where defined = where ? Where{intern_file(where->first), where->second} : authors_line();
+             write::KernelHeader header = header_of(std::move(name), arch, version, directives, defined);
              new (self) Trace(std::move(header));
+             self->defined = defined;
              self->dynamic_smem = dynamic_smem;
              const Expected<void> declared = declare(*self, params, extern_smem.value_or(""));
              if (!declared) {
@@ -224,8 +227,10 @@ void bind_trace(nb::module_& m) {
            },
            nb::arg("name"), nb::arg("arch") = "sm_90a", nb::arg("version").none() = nb::none(), nb::arg("params") = Strings{},
            nb::arg("directives") = Directives{}, nb::arg("extern_smem").none() = nb::none(), nb::arg("dynamic_smem") = false,
+           nb::arg("where").none() = nb::none(),
            nb::sig("def __init__(self, name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: typing.Sequence[tuple[str, str]] = (), "
-                   "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, dynamic_smem: bool = False) -> None"))
+                   "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, dynamic_smem: bool = False, "
+                   "where: tuple[str, int] | None = None) -> None"))
       .def("__enter__", [](nb::handle self) { nb::cast<Trace&>(self).enter(); return nb::borrow(self); }, nb::sig("def __enter__(self) -> Trace"))
       .def("__exit__", [](Trace& self, const nb::args&) { self.exit(); }, nb::sig("def __exit__(self, *exception: object) -> None"))
       .def("finish", [](Trace& self) { return unwrap(self.finish()); }, "Checks what was written; the module, or the first error.")

@@ -14,7 +14,7 @@ NB_MODULE(_ptx, m) {
   using namespace ptx;
   nanobind::set_leak_warnings(false);  // the types' objects live as long as the interpreter
   m.doc() = "The core of pyptx. Its names are documented where pyptx gives them to authors.";
-  m.attr("__version__") = version;
+  m.attr("version") = version;
   m.def("set_package_folder", python::set_package_folder, nanobind::arg("folder"), "Says where pyptx's own Python lies, which is never the author's line.");
   m.def(
       "kinds",

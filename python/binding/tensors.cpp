@@ -13,6 +13,8 @@ namespace {
 
 Unexpected refuse(Kind kind, std::string message) { return Unexpected{{.kind = kind, .message = std::move(message)}}; }
 
+std::string text_of(const nb::object& object) { return nb::cast<std::string>(nb::str(object)); }
+
 /// The module, if the process has imported it.
 nb::object loaded_module(const char* name) {
   const nb::dict modules = nb::borrow<nb::dict>(PyImport_GetModuleDict());
@@ -79,10 +81,10 @@ Expected<Import> Import::of_torch(nb::handle object) {
   if (type == "cuda") {
     import.view_.device = {launch::DeviceId::Kind::cuda, nb::cast<int>(device.attr("index"))};
   } else if (type != "cpu") {
-    return refuse(Kind::argument_device, cat("the tensor is on `", nb::cast<std::string>(nb::str(device)), "`; the CPU and CUDA GPUs are what kernels run on"));
+    return refuse(Kind::argument_device, cat("the tensor is on `", text_of(device), "`; the CPU and CUDA GPUs are what kernels run on"));
   }
-  if (nb::cast<std::string>(nb::str(object.attr("layout"))) != "torch.strided") {
-    return refuse(Kind::argument_layout, cat("the tensor is ", nb::cast<std::string>(nb::str(object.attr("layout"))), "; the kernel takes a dense one"));
+  if (const std::string layout = text_of(object.attr("layout")); layout != "torch.strided") {
+    return refuse(Kind::argument_layout, cat("the tensor is ", layout, "; the kernel takes a dense one"));
   }
   if (nb::cast<bool>(object.attr("is_conj")()) || nb::cast<bool>(object.attr("is_neg")())) {
     return refuse(Kind::argument_layout, "the tensor is a lazy conjugate or negative; call `.resolve_conj().resolve_neg()`");

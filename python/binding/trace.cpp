@@ -60,6 +60,14 @@ void Trace::close(std::size_t depth) {
 }
 
 Expected<TracedModule> Trace::finish() {
+  Expected<TracedModule> module = checked();
+  if (module || module.error().where.known()) return module;
+  Diagnostic d = std::move(module).error();
+  d.where = defined;
+  return Unexpected{std::move(d)};
+}
+
+Expected<TracedModule> Trace::checked() {
   spent_ = true;
   if (!opened_.empty()) return Unexpected{left_early(opened_.back().what, opened_.back().where)};
   Expected<ir::Module> module = builder_.finish();

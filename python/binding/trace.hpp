@@ -53,11 +53,15 @@ class Trace {
   /// Numbers the shared allocations of this trace.
   std::uint32_t next_smem() { return smem_count_++; }
 
+  Where defined;  ///< the kernel's own line: of errors that belong to no line of its body
+
   // What the kernel says of its shared memory.
   std::string extern_smem;    ///< name of the `.extern .shared` array, if it has one
   bool dynamic_smem = false;  ///< its allocations would be parts of one dynamic array
 
  private:
+  Expected<TracedModule> checked();
+
   write::Builder builder_;
   std::string name_;
   LineCache lines_;

@@ -10,7 +10,6 @@ _ptx.set_package_folder(__path__[0])
 
 from . import ptx, reg, smem, types  # noqa: E402
 from ._ptx import Layout, Tile, detect_arch  # noqa: E402
-from ._ptx import __version__ as __version__  # noqa: E402
 from ._trace import intrinsic  # noqa: E402
 from .errors import PtxError, PtxWarning  # noqa: E402
 from .kernel import Kernel, TensorSpec, kernel  # noqa: E402
@@ -18,9 +17,11 @@ from .kernel import Kernel, TensorSpec, kernel  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+__version__ = _ptx.version
+
 
 def differentiable_kernel(forward_kernel: Kernel, backward_kernel: Kernel, **options: Any) -> Callable[..., Any]:
-    """A function of torch tensors that runs one kernel forward and the other backward: `pyptx.torch_support.differentiable_kernel`."""
+    """A function of torch tensors with a gradient, see `pyptx.torch_support.differentiable_kernel`."""
     from . import torch_support
 
     return torch_support.differentiable_kernel(forward_kernel, backward_kernel, **options)

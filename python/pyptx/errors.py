@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions: a `PtxError` is also the built-in exception that fits, so that `except ValueError` works as ever."""
+"""What can go wrong, as exceptions. A `PtxError` is also the built-in exception that fits: `except ValueError` works as ever."""
 
 from __future__ import annotations
 

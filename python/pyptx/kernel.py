@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from . import _ptx
-from ._ptx import Tile, TensorSpec, TmaDescriptorHandle
+from ._ptx import TensorSpec, Tile, TmaDescriptorHandle
 from .errors import PtxWarning
 
 if TYPE_CHECKING:
-    from ._ptx import Module
+    from ._ptx import Module, Plan
 
 Dims3 = tuple[int, int, int]
 Grid = Callable[..., Any] | Sequence[int] | int | None
@@ -55,12 +55,14 @@ def _tiles(tiles: Sequence[Tile] | None, what: str) -> tuple[Tile, ...] | None:
 
 
 def _parameters(fn: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The tensors (positional) and the template parameters (keyword-only) of a signature. Read off the code: `inspect` is slow to import."""
+    """The tensors (positional) and the template parameters (keyword-only). Read off the code: `inspect` is slow to import."""
     code = getattr(fn, "__code__", None)
     if code is None:
         _fail("argument_kind", f"`@kernel` takes a Python function, `{fn!r}` was given")
     if code.co_flags & (_VARARGS | _VARKEYWORDS):
-        _fail("bad_declaration", f"kernel `{fn.__name__}` has `*` parameters; each tensor and each template parameter has a name of its own")
+        _fail(
+            "bad_declaration", f"kernel `{fn.__name__}` has `*` parameters; each tensor and template parameter has its own name"
+        )
     count = code.co_argcount
     only = code.co_varnames[count : count + code.co_kwonlyargcount]
     defaults = getattr(fn, "__kwdefaults__", None) or {}
@@ -74,6 +76,14 @@ def _accepted(fn: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, An
         return dict(values)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return {name: value for name, value in values.items() if name in names}
+
+
+def _tensor(name: str, tile: Tile | None, dims: Mapping[str, int]) -> TensorSpec:
+    """What the body sees of a tensor; its shape only when every dimension has its size."""
+    if tile is None:
+        return TensorSpec(name)
+    shape = tile.resolve_shape(dict(dims)) if dims.keys() >= set(tile.symbolic_dims) else None
+    return TensorSpec(name, shape, tile.dtype, tile.layout)
 
 
 def _tagged(values: Mapping[str, Any]) -> tuple[object, ...]:
@@ -154,7 +164,7 @@ class Kernel:
         self._specs = specs if self._has_specs else (None,) * len(self._tensors)
         self._dims = tuple(dict.fromkeys(name for tile in specs for name in tile.symbolic_dims))
         self._modules: dict[_Key, Module] = {}
-        self._plans: dict[_Key, Callable[..., Any]] = {}
+        self._plans: dict[_Key, Plan] = {}
         self._cubin_handles: dict[_Key, int] = {}
         self._plan: Callable[..., Any] = self._first_call
         self._number = next(_numbers)
@@ -212,7 +222,7 @@ class Kernel:
     # -- what it becomes
 
     def ptx(self, **kwargs: Any) -> str:
-        """The kernel's PTX. Template parameters and symbolic dimensions are given by name; those left out keep their defaults, or stay open."""
+        """The kernel's PTX. Those parameters and dimensions that are not given keep their defaults, or stay open."""
         return self.module(**kwargs).text
 
     def module(self, **kwargs: Any) -> Module:
@@ -246,7 +256,7 @@ class Kernel:
             else:
                 known = [*self._template, *self._dims, *raw_names]
                 has = f"it takes {', '.join(f'`{each}`' for each in known)}" if known else "it takes none"
-                _fail("argument_kind", f"kernel `{self.__name__}` has no template parameter, dimension or raw parameter `{name}`; {has}")
+                _fail("argument_kind", f"kernel `{self.__name__}` has no template parameter or dimension `{name}`; {has}")
         for name in self._dims:
             if name not in dims and _is_int(template.get(name)):
                 dims[name] = int(template[name])
@@ -257,12 +267,7 @@ class Kernel:
         return _get(self._modules, key) or _keep(self._modules, key, self._run_trace(dims, template))
 
     def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
-        tensors = [
-            TensorSpec(name)
-            if tile is None
-            else TensorSpec(name, tile.resolve_shape(dict(dims)) if dims.keys() >= set(tile.symbolic_dims) else None, tile.dtype, tile.layout)
-            for name, tile in zip(self._tensors, self._specs, strict=True)
-        ]
+        tensors = [_tensor(name, tile, dims) for name, tile in zip(self._tensors, self._specs, strict=True)]
         pointers = [("u64", name) for name in self._tensors] if self._has_specs else []
         trace = _ptx.Trace(
             self.__name__,
@@ -272,6 +277,7 @@ class Kernel:
             directives=self._directives,
             extern_smem=self._extern_smem,
             dynamic_smem=self._smem > MAX_STATIC_SMEM,
+            where=(self._fn.__code__.co_filename, self._fn.__code__.co_firstlineno),
         )
         with trace:
             self._fn(*tensors, **template)
@@ -288,7 +294,7 @@ class Kernel:
     def _resolve_grid(self, env: Mapping[str, Any]) -> Dims3:
         """The grid for these sizes; template values count as sizes of their names."""
         if self._grid is None:
-            _fail("launch_config", f"kernel `{self.__name__}` has no grid", "`@kernel(grid=(blocks, 1, 1))`, or a function of the symbolic dimensions")
+            _fail("launch_config", f"kernel `{self.__name__}` has no grid", "a tuple, or a function of the symbolic dimensions")
         if callable(self._grid):
             return _dims3(self._grid(**_accepted(self._grid, env)), f"grid of kernel `{self.__name__}`")
         return _dims3(self._grid, f"grid of kernel `{self.__name__}`")
@@ -308,7 +314,7 @@ class Kernel:
         self._plan = self._plan_for({})
         return self._plan(*arrays)
 
-    def _plan_for(self, kwargs: Mapping[str, Any]) -> Callable[..., Any]:
+    def _plan_for(self, kwargs: Mapping[str, Any]) -> Plan:
         """The launch plan for these keyword arguments, made once."""
         if self._in_specs is None:
             raise NotImplementedError(f"kernel `{self.__name__}` cannot be called with arrays: it has no in_specs")
@@ -385,7 +391,19 @@ def kernel(
 
     def make(function: Callable[..., Any]) -> Kernel:
         return Kernel(
-            function, arch, version, in_specs, out_specs, grid, block, cluster, smem, raw_params, extern_smem, reqntid, raw_directives
+            function,
+            arch,
+            version,
+            in_specs,
+            out_specs,
+            grid,
+            block,
+            cluster,
+            smem,
+            raw_params,
+            extern_smem,
+            reqntid,
+            raw_directives,
         )
 
     return make if fn is None else make(fn)

@@ -1,4 +1,4 @@
-"""The authoring surface: ``ptx.inst.<instruction>`` writes one PTX instruction, and the helpers here write the few that they say."""
+"""The authoring surface: ``ptx.inst.<instruction>`` writes one PTX instruction, the helpers here write the few that they say."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ range_ = Range
 scope = Scope
 
 __all__ = [
-    "Address", "NegPred", "PipeRef", "addr", "bar", "bra", "cvta", "else_", "global_ptrs", "if_", "inst", "label", "loop", "param",
-    "range_", "raw", "ret", "scope", "special", "sreg", "warp",
+    "Address", "NegPred", "PipeRef", "addr", "bar", "bra", "cvta", "else_", "global_ptrs", "if_", "inst", "label", "loop",
+    "param", "range_", "raw", "ret", "scope", "special", "sreg", "warp",
 ]  # fmt: skip

@@ -222,7 +222,7 @@ def differentiable_kernel(
     Gradients of gradients exist when the backward kernel is differentiable itself. IndexError for an index that no input has."""
     import torch
 
-    class KernelFunction(torch.autograd.Function):
+    class KernelFunction(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, *inputs: Any) -> Any:
             ctx.input_count = len(inputs)

@@ -153,7 +153,7 @@ ir::Operand Kernel::group(ir::OperandKind kind, const std::vector<ir::Operand>& 
 }
 
 ir::Operand Kernel::address(std::string_view space, bool stores) {
-  if (space == "param::func" || (space == "param" && stores)) return group(ir::OperandKind::address, {symbol("call_param")});
+  if (stores && space.starts_with("param")) return group(ir::OperandKind::address, {symbol("call_param")});
   if (space.starts_with("param")) return group(ir::OperandKind::address, {symbol("entry_param")});
   const bool narrow = space.starts_with("shared") || space == "tmem" || space == "local";
   return group(ir::OperandKind::address, {reg(narrow ? Type::b32 : Type::b64, 100)});

@@ -43,7 +43,9 @@ def ptxas(tmp_path: Path) -> Callable[[str], None]:
     def assemble(text: str, arch: str = "sm_90a") -> None:
         source = tmp_path / "kernel.ptx"
         source.write_text(text)
-        done = subprocess.run([tool, f"-arch={arch}", "-o", tmp_path / "kernel.cubin", source], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [tool, f"-arch={arch}", "-o", tmp_path / "kernel.cubin", source], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr + done.stdout
 
     return assemble

@@ -11,15 +11,15 @@ from pyptx.types import b32, f32, pred, s32, u16, u32, u64
 
 
 def unknown_opcode():
-    ptx.inst.fmaa.rn.f32
+    _ = ptx.inst.fmaa.rn.f32
 
 
 def unknown_dot():
-    ptx.inst.ld.global_.v3.f32
+    _ = ptx.inst.ld.global_.v3.f32
 
 
 def dots_out_of_order():
-    ptx.inst.ld.f32.global_
+    _ = ptx.inst.ld.f32.global_
 
 
 def missing_rounding():
@@ -163,15 +163,19 @@ def warp_of_a_predicate():
     ptx.warp.reduce_sum(reg.scalar(pred))
 
 
+def nothing():
+    pass
+
 
 CASES: list[tuple[Callable[[], None], str, type[Exception], int, list[str]]] = [
     # function, kind, also a, the line that errs (from the function's first), what the text must name
     (unknown_opcode, "unknown_opcode", AttributeError, 1, ["`fmaa`", "`fma`"]),
-    (unknown_dot, "unknown_modifier", AttributeError, 1, ["`.v3`", "`.v2`", "`ld.global`"]),
+    (unknown_dot, "unknown_modifier", AttributeError, 1, ["`.v3`", "`ld.global`", "did you mean `.v"]),
     (dots_out_of_order, "unknown_modifier", AttributeError, 1, ["`ld.f32`", "`.global`", "modifiers have an order"]),
     (missing_rounding, "unknown_modifier", AttributeError, 2, ["`fma`", "`.rn`, `.rz`, `.rm` or `.rp`"]),
     (missing_type, "missing_modifier", ValueError, 2, ["`fma.rn`", "`.f32`"]),
-    (wide_register, "operand_mismatch", ValueError, 2, ["operand 3 `b` of `add.u32`", ".u64 register `%rd0`", "a .u32 register or an integer", "`cvt.u32.u64`"]),
+    (wide_register, "operand_mismatch", ValueError, 2,
+     ["operand 3 `b` of `add.u32`", ".u64 register `%rd0`", "a .u32 register or an integer", "`cvt.u32.u64`"]),
     (wrong_type, "operand_mismatch", ValueError, 2, ["operand 3 `b` of `fma.rn.f32`", ".u32 register `%r0`", ".f32 register"]),
     (too_few_operands, "operand_count", TypeError, 1, ["`add.u32`", "takes 3 operands, 2 given"]),
     (short_vector, "operand_mismatch", ValueError, 2, ["`ld.global.v4.f32`", "a vector of 2", "a vector of 4 .f32 registers"]),
@@ -197,7 +201,7 @@ CASES: list[tuple[Callable[[], None], str, type[Exception], int, list[str]]] = [
     (unknown_special, "undefined_symbol", ValueError, 1, ["`%tid.w`", "did you mean `%tid."]),
     (unknown_param, "undefined_symbol", ValueError, 1, ["`n`"]),
     (empty_shared_array, "bad_declaration", ValueError, 1, ["a dimension of 0"]),
-    (unfit_width, "operand_mismatch", ValueError, 1, ["5"]),
+    (unfit_width, "immediate_range", ValueError, 1, ["5 lanes", "2, 4, 8, 16 or 32"]),
     (warp_of_a_predicate, "bad_operator", TypeError, 1, ["pred"]),
 ]  # fmt: skip
 
@@ -281,15 +285,23 @@ def test_outside_a_kernel(call) -> None:
         (lambda: kernel(block=(0, 1))(lambda: None), ValueError, "at least 1"),
         (lambda: kernel(block="32")(lambda: None), ValueError, "one to three ints"),
         (lambda: kernel(arch="sm_91")(lambda: None).ptx(), ValueError, "no target of PTX"),
-        (lambda: kernel(version=(7, 0))(lambda: None).ptx(), ValueError, "PTX 8.0"),
-        (lambda: kernel(raw_params=[("q32", "n")])(lambda: None).ptx(), ValueError, "`q32` is no type"),
-        (lambda: kernel(raw_params=[("u32.q", "n")])(lambda: None).ptx(), ValueError, "`q` is no part"),
-        (lambda: kernel(raw_params=[("u32", "n"), ("u32", "n")])(lambda: None).ptx(), ValueError, "declared already"),
+        (lambda: kernel(version=(7, 0))(nothing).ptx(), ValueError, "PTX 8.0"),
+        (lambda: kernel(raw_params=[("q32", "n")])(nothing).ptx(), ValueError, "`q32` is no type"),
+        (lambda: kernel(raw_params=[("u32.q", "n")])(nothing).ptx(), ValueError, "`q` is no part"),
+        (lambda: kernel(raw_params=[("u32", "n"), ("u32", "n")])(nothing).ptx(), ValueError, "declared already"),
+        (lambda: kernel(lambda: None).ptx(), ValueError, "`<lambda>` cannot name a kernel"),
     ],
 )
 def test_kernels_that_cannot_be(make, error, text) -> None:
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=text) as raised:
         make()
+    assert raised.value.where[0] == __file__
+
+
+def test_an_error_of_no_line_of_the_body_is_at_the_kernel() -> None:
+    with pytest.raises(PtxError) as raised:
+        kernel(version=(7, 0))(nothing).ptx()
+    assert raised.value.where == (__file__, inspect.getsourcelines(nothing)[1])
 
 
 def test_an_instruction_that_the_target_lacks() -> None:

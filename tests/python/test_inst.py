@@ -103,12 +103,27 @@ def test_a_call_returns_its_first_operand_when_it_is_a_register(trace) -> None:
 
 def test_numbers(trace) -> None:
     f, d, r, q = reg.scalar(f32), reg.scalar(f64), reg.scalar(u32), reg.scalar(u64)
-    for number, text in ((1.5, "0f3FC00000"), (1, "0f3F800000"), (float("-inf"), "0fFF800000"), ("1.5", "0f3FC00000"), ("0f3F800000", "0f3F800000")):
+    for number, text in (
+        (1.5, "0f3FC00000"),
+        (1, "0f3F800000"),
+        (float("-inf"), "0fFF800000"),
+        ("1.5", "0f3FC00000"),
+        ("0f3F800000", "0f3F800000"),
+    ):
         ptx.inst.mov.f32(f, number)
         assert line(trace) == f"mov.f32 %f0, {text};"
     ptx.inst.mov.f64(d, 0.1)
     assert line(trace) == "mov.f64 %fd0, 0d3FB999999999999A;"
-    for number, text in ((5, "5"), (-1, "-1"), (True, "1"), ("7", "7"), ("0x1F", "31"), ("-3", "-3"), ("42U", "42"), ("0b101", "5")):
+    for number, text in (
+        (5, "5"),
+        (-1, "-1"),
+        (True, "1"),
+        ("7", "7"),
+        ("0x1F", "31"),
+        ("-3", "-3"),
+        ("42U", "42"),
+        ("0b101", "5"),
+    ):
         ptx.inst.mov.u32(r, number)
         assert line(trace) == f"mov.u32 %r0, {text};"
     ptx.inst.mov.u64(q, 2**64 - 1)
@@ -161,7 +176,10 @@ def test_tensor_maps(trace) -> None:
     dst, mbar, desc, x = reg.scalar(u32), reg.scalar(u32), reg.scalar(u64), reg.scalar(u32)
     copy = ptx.inst.cp.async_.bulk.tensor._2d.shared__cluster.global_.mbarrier__complete_tx__bytes
     copy(ptx.addr(dst), ptx.addr(desc, [x, 0]), ptx.addr(mbar))
-    assert line(trace) == "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0, {%r2, 0}], [%r1];"
+    assert (
+        line(trace)
+        == "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0, {%r2, 0}], [%r1];"
+    )
 
 
 def test_two_destinations_sinks_and_negated_predicates(trace) -> None:
@@ -197,7 +215,9 @@ def test_guards(trace) -> None:
 def test_the_worst_rows_go_through(trace) -> None:
     desc, accumulator, p = reg.scalar(u64), reg.array(f32, 128), reg.scalar(pred)
     ptx.inst.wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16(accumulator.regs(), desc, desc, p, 1, 1, 0, 0)
-    assert line(trace).startswith("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {%f0, %f1, ") and line(trace).endswith("}, %rd0, %rd0, %p0, 1, 1, 0, 0;")
+    assert line(trace).startswith("wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {%f0, %f1, ") and line(trace).endswith(
+        "}, %rd0, %rd0, %p0, 1, 1, 0, 0;"
+    )
     d, a, b = reg.array(f32, 4), reg.array(b32, 4), reg.array(b32, 2)
     ptx.inst.mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32(d, a, b, d)
     assert "{%r0, %r1, %r2, %r3}" in line(trace)
@@ -227,13 +247,23 @@ def test_other_objects_are_no_operands(trace, operand) -> None:
 
 
 OPERANDS = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.just("%r0") | st.just("%f0") | st.just("_"),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=6)
+    | st.just("%r0")
+    | st.just("%f0")
+    | st.just("_"),
     lambda inner: st.lists(inner, max_size=3) | st.builds(lambda base, offset: (base, offset), inner, inner),
     max_leaves=5,
 )
 
 
-@given(st.sampled_from(["add.u32", "mov.b32", "ld.global.v2.f32", "setp.eq.s32", "fma.rn.f32", "st.shared.b16", "bra"]), st.lists(OPERANDS, max_size=5))
+@given(
+    st.sampled_from(["add.u32", "mov.b32", "ld.global.v2.f32", "setp.eq.s32", "fma.rn.f32", "st.shared.b16", "bra"]),
+    st.lists(OPERANDS, max_size=5),
+)
 def test_an_instruction_is_whole_or_absent(dots, operands) -> None:
     node = ptx.inst
     for word in dots.split("."):

@@ -120,7 +120,12 @@ def test_a_32_bit_right_side_of_a_64_bit_sum_is_widened_with_its_sign(trace) -> 
     p, unsigned, signed = reg.scalar(u64), reg.scalar(u32), reg.scalar(s32)
     p + unsigned
     p += signed
-    assert written(trace) == ["cvt.u64.u32 %rd1, %r0", "add.s64 %rd2, %rd0, %rd1", "cvt.s64.s32 %rd3, %r1", "add.s64 %rd0, %rd0, %rd3"]
+    assert written(trace) == [
+        "cvt.u64.u32 %rd1, %r0",
+        "add.s64 %rd2, %rd0, %rd1",
+        "cvt.s64.s32 %rd3, %r1",
+        "add.s64 %rd0, %rd0, %rd3",
+    ]
 
 
 def test_in_place_operators_keep_the_register(trace) -> None:
@@ -143,9 +148,11 @@ def test_in_place_operators_keep_the_register(trace) -> None:
 def test_special_registers_are_copied_before_they_are_used(trace) -> None:
     ptx.special.tid.x() + 1
     reg.scalar(u32) + ptx.special.laneid()
-    ptx.special.ctaid.x() == 0
+    _ = ptx.special.ctaid.x() == 0
     assert written(trace) == [
-        "mov.u32 %r0, %tid.x", "add.u32 %r1, %r0, 1", "mov.u32 %r3, %laneid", "add.u32 %r4, %r2, %r3", "mov.u32 %r5, %ctaid.x", "setp.eq.u32 %p0, %r5, 0",
+        "mov.u32 %r0, %tid.x", "add.u32 %r1, %r0, 1",
+        "mov.u32 %r3, %laneid", "add.u32 %r4, %r2, %r3",
+        "mov.u32 %r5, %ctaid.x", "setp.eq.u32 %p0, %r5, 0",
     ]  # fmt: skip
 
 
@@ -244,7 +251,13 @@ def test_a_slot_takes_over_a_temporary_and_copies_what_is_held(trace) -> None:
     a[2] = a[2]
     a[3] += 5
     a[0] = a[3]
-    assert written(trace) == ["add.u32 %a0, %r0, 1", "add.u32 %r1, %r0, 2", "mov.b32 %a1, %r1", "add.u32 %a3, %a3, 5", "mov.b32 %a0, %a3"]
+    assert written(trace) == [
+        "add.u32 %a0, %r0, 1",
+        "add.u32 %r1, %r0, 2",
+        "mov.b32 %a1, %r1",
+        "add.u32 %a3, %a3, 5",
+        "mov.b32 %a0, %a3",
+    ]
 
 
 def test_slots_of_predicates_and_16_bits(trace) -> None:

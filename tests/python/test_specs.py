@@ -22,7 +22,8 @@ def test_kinds_of_items_may_come_in_any_order() -> None:
 
 def test_layouts_have_the_names_of_the_specification() -> None:
     assert [(each.name, each.value) for each in Layout] == [
-        ("ROW", "row"), ("COL", "col"), ("TMA_128B", "tma_128b"), ("TMA_64B", "tma_64b"), ("TMA_32B", "tma_32b"), ("INTERLEAVED", "interleaved"),
+        ("ROW", "row"), ("COL", "col"), ("TMA_128B", "tma_128b"), ("TMA_64B", "tma_64b"), ("TMA_32B", "tma_32b"),
+        ("INTERLEAVED", "interleaved"),
     ]  # fmt: skip
     assert Layout("tma_64b") is Layout.TMA_64B
 
@@ -104,7 +105,15 @@ def test_matches(tile, shape, dtype, fits) -> None:
 
 
 @pytest.mark.parametrize(
-    ("k", "layout"), [(8, Layout.ROW), (16, Layout.TMA_32B), (32, Layout.TMA_64B), (64, Layout.TMA_128B), (256, Layout.TMA_128B), ("K", Layout.ROW)]
+    ("k", "layout"),
+    [
+        (8, Layout.ROW),
+        (16, Layout.TMA_32B),
+        (32, Layout.TMA_64B),
+        (64, Layout.TMA_128B),
+        (256, Layout.TMA_128B),
+        ("K", Layout.ROW),
+    ],
 )
 def test_wgmma_operands_take_their_layout_from_the_width_of_a_load(k, layout) -> None:
     assert Tile.wgmma_a(64, k, bf16) == Tile(64, k, bf16, layout)

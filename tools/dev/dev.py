@@ -248,6 +248,13 @@ def bench(*names: str) -> int:
     return failed
 
 
+def oracle(*options: str) -> int:
+    """ask ptxas about every row of the instruction table (--whole: and make machine code of what it accepts)"""
+    setup(tests=True)
+    build("debug")
+    return show(BUILD / "debug" / "ptx_oracle", *options, "tests/oracle/disagreements.txt")
+
+
 def clean(*options: str) -> int:
     """remove what was built (--all: and the virtual environment)"""
     for path in (BUILD, *ROOT.glob("python/pyptx/_ptx.*"), *([ROOT / ".venv"] if "--all" in options else [])):
@@ -256,7 +263,8 @@ def clean(*options: str) -> int:
 
 
 COMMANDS: dict[str, Callable[..., int]] = {
-    "demo": demo, "test": test, "gpu": gpu, "bless": bless, "fmt": fmt, "lint": lint, "bench": bench, "clean": clean,
+    "demo": demo, "test": test, "gpu": gpu, "bless": bless, "fmt": fmt, "lint": lint, "oracle": oracle,
+    "bench": bench, "clean": clean,
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 // isagen <kind> <file>: writes what is made from the instruction table at build time.
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ constexpr Generator generators[] = {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc == 3)
     for (const Generator& generator : generators)
       if (generator.kind == argv[1]) {
@@ -34,4 +35,7 @@ int main(int argc, char** argv) {
   for (const Generator& generator : generators) kinds.append(kinds.empty() ? "" : "|").append(generator.kind);
   std::fprintf(stderr, "usage: isagen %s <file>\n", kinds.c_str());
   return 2;
+} catch (const std::exception& fault) {  // a row that a generator cannot take
+  std::fprintf(stderr, "isagen: %s\n", fault.what());
+  return 1;
 }

@@ -29,17 +29,17 @@ inline constexpr Row data_movement[] = {
       since(1,0), on(sm_10), Effect::pure, exec("mov_symbol"),
       doc("data-movement-and-conversion-instructions-mov", "d = the address of a variable in its state space, or of a kernel parameter.")),
   row("mov.b32  d:=.b32, a:.v2.b16 ;",
-      since(1,0), on(sm_10), Effect::pure, exec("mov_pack"), doc("data-movement-and-conversion-instructions-mov", "d = two halves, the first lowest.")),
+      since(1,0), on(sm_10), Effect::pure, exec("mov_pack"), doc("data-movement-and-conversion-instructions-mov-2", "d = two halves, the first lowest.")),
   row("mov.b64  d:=.b64, a:.v2.b32 ;",
-      since(1,0), on(sm_10), Effect::pure, exec("mov_pack"), doc("data-movement-and-conversion-instructions-mov", "d = two words, the first lowest.")),
+      since(1,0), on(sm_10), Effect::pure, exec("mov_pack"), doc("data-movement-and-conversion-instructions-mov-2", "d = two words, the first lowest.")),
   row("mov.b64  d:=.b64, a:.v4.b16 ;",
-      since(1,0), on(sm_10), Effect::pure, exec("mov_pack"), doc("data-movement-and-conversion-instructions-mov", "d = four halves, the first lowest.")),
+      since(1,0), on(sm_10), Effect::pure, exec("mov_pack"), doc("data-movement-and-conversion-instructions-mov-2", "d = four halves, the first lowest.")),
   row("mov.b32  d:=.v2.b16, a:.b32 ;",
-      since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov", "the two halves of a, lowest first.")),
+      since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov-2", "the two halves of a, lowest first.")),
   row("mov.b64  d:=.v2.b32, a:.b64 ;",
-      since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov", "the two words of a, lowest first.")),
+      since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov-2", "the two words of a, lowest first.")),
   row("mov.b64  d:=.v4.b16, a:.b64 ;",
-      since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov", "the four halves of a, lowest first.")),
+      since(1,0), on(sm_10), Effect::pure, exec("mov_unpack"), doc("data-movement-and-conversion-instructions-mov-2", "the four halves of a, lowest first.")),
   // ld and st: in global memory and through generic addresses with a cache operator, or with an eviction priority; 32 bytes at once; in the
   // other spaces. The 32-byte rows come first where the others spell the same, since the first row that fits is taken.
   row("ld{.weak}{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
@@ -118,13 +118,14 @@ inline constexpr Row data_movement[] = {
       " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
       " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::writes_memory | Effect::sync, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
+  // .u32 belongs to 32-bit addressing, which ptxas no longer assembles.
   row("cvta.space.size  d:=.size, a:.size ;"
       " .space = { .const @3.1, .global, .local, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .param @7.7 @sm_70, .param::entry @8.3 @sm_70 }"
-      " .size = { .u32, .u64 }",
+      " .size = { .u64 }",
       since(2,0), on(sm_20), Effect::pure, exec("cvta"), doc("data-movement-and-conversion-instructions-cvta", "the generic address of an address in a space.")),
   row("cvta.to.space.size  d:=.size, a:.size ;"
       " .space = { .const @3.1, .global, .local, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .param @7.7 @sm_70, .param::entry @8.3 @sm_70 }"
-      " .size = { .u32, .u64 }",
+      " .size = { .u64 }",
       since(2,0), on(sm_20), Effect::pure, exec("cvta_to"), doc("data-movement-and-conversion-instructions-cvta", "the address in a space of a generic address.")),
   row("mapa.shared::cluster.type  d:=.type, a:.type, b:.u32 ; .type = { .u32, .u64 }",
       since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),

@@ -53,9 +53,10 @@ inline std::vector<std::byte> params(std::initializer_list<std::uint64_t> values
 }
 
 /// Runs and expects no fault.
-inline Report run(const Program& program, const LaunchConfig& config, std::span<const std::byte> block, std::vector<Region> regions,
+inline Report run(const std::shared_ptr<const Program>& program, const LaunchConfig& config, std::span<const std::byte> block, std::vector<Region> regions,
                   const Options& options = {}) {
-  auto report = program.run(config, block, regions, options);
+  if (program == nullptr) return {};
+  auto report = program->run(config, block, regions, options);
   if (!report) {
     ADD_FAILURE() << render(report.error());
     return {};
@@ -64,9 +65,10 @@ inline Report run(const Program& program, const LaunchConfig& config, std::span<
 }
 
 /// The fault of a run that must have one.
-inline Diagnostic fault(const Program& program, const LaunchConfig& config, std::span<const std::byte> block, std::vector<Region> regions,
+inline Diagnostic fault(const std::shared_ptr<const Program>& program, const LaunchConfig& config, std::span<const std::byte> block, std::vector<Region> regions,
                         const Options& options = {}) {
-  auto report = program.run(config, block, regions, options);
+  if (program == nullptr) return {};
+  auto report = program->run(config, block, regions, options);
   if (report) {
     ADD_FAILURE() << "the run ended without a fault";
     return {};
@@ -104,20 +106,22 @@ inline std::vector<std::uint64_t> run_rows(std::string instruction, const std::a
   lines.push_back(cat("@%p1 ", instruction));
   if (types[0] == "pred") {
     lines.emplace_back("selp.b64 %rd5, 1, 0, %vd");
-  } else if (types[0] == "b64") {
+  } else if (types[0] == "b64" || types[0] == "f64") {
     lines.emplace_back("mov.b64 %rd5, %vd");
+  } else if (types[0] == "f32") {
+    lines.insert(lines.end(), {"mov.b32 %r8, %vd", "cvt.u64.u32 %rd5, %r8"});
   } else {
     lines.push_back(cat("cvt.u64.u", types[0].substr(1), " %rd5, %vd"));
   }
   lines.insert(lines.end(), {"st.global.b64 [%rd4], %rd5", "DONE:", "ret"});
   const auto made = program(lines);
-  if (made == nullptr) return {};
+  if (made == nullptr) return std::vector<std::uint64_t>(rows.size());
   Buffer<Operands> table{"rows", rows};
   const auto threads = static_cast<std::uint32_t>(rows.size());
   LaunchConfig config;
   config.block = {256, 1, 1};
   config.grid = {(threads + 255) / 256, 1, 1};
-  run(*made, config, params({table.address(), threads, mask}), {table.region()});
+  run(made, config, params({table.address(), threads, mask}), {table.region()});
   std::vector<std::uint64_t> results;
   for (const Operands& row : table.data) results.push_back(row.d);
   return results;

@@ -1,0 +1,295 @@
+#include "ptx/isa/fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "ptx/isa/isa.hpp"
+
+namespace ptx::isa {
+namespace {
+
+const Dots& dots(std::string_view spelling) {
+  const Dots* at = &Dots::root();
+  while (!spelling.empty()) {
+    const std::size_t dot = spelling.find('.');
+    const Dots* next = at->follow(spelling.substr(0, dot));
+    if (next == nullptr) {
+      ADD_FAILURE() << at->explain(spelling.substr(0, dot)).message;
+      return *at;
+    }
+    at = next;
+    spelling = dot == std::string_view::npos ? std::string_view() : spelling.substr(dot + 1);
+  }
+  return *at;
+}
+
+// ---- arguments ------------------------------------------------------------------------------------------------------
+
+Arg reg(Type type) { return {.kind = ArgKind::reg, .type = type, .shown = "%r"}; }
+Arg negated(Arg arg) { return arg.negated = true, arg; }
+Arg piped(Arg arg) { return arg.piped = true, arg; }
+Arg integer(std::int64_t value) { return {.kind = ArgKind::integer, .integer = value}; }
+Arg number() { return {.kind = ArgKind::floating, .shown = "1.5"}; }
+Arg symbol() { return {.kind = ArgKind::symbol, .shown = "smem"}; }
+Arg sink() { return {.kind = ArgKind::sink}; }
+Arg special(std::string_view name) { return {.kind = ArgKind::special, .type = specials()[*special_from_name(name)].type, .shown = name}; }
+
+// Keeps what arguments point at.
+class Fit : public ::testing::Test {
+ protected:
+  Arg group(ArgKind kind, std::vector<Arg> parts) {
+    kept_.push_back(std::move(parts));
+    return {.kind = kind, .elements = kept_.back()};
+  }
+  Arg vector(std::vector<Arg> parts) { return group(ArgKind::vector, std::move(parts)); }
+  Arg vector(std::size_t count, Type type) { return vector(std::vector<Arg>(count, reg(type))); }
+  Arg at(Arg base) { return group(ArgKind::address, {base}); }
+  Arg at(Arg base, Arg offset) { return group(ArgKind::address, {base, offset}); }
+  Arg tensor(Arg base, std::size_t coordinates) { return group(ArgKind::tensor, {base, vector(coordinates, Type::s32)}); }
+
+  static Expected<isa::Fit> fit(std::string_view spelling, std::vector<Arg> args) { return isa::fit(dots(spelling), args); }
+
+  static void fits(std::string_view spelling, std::vector<Arg> args) {
+    const auto result = fit(spelling, std::move(args));
+    EXPECT_TRUE(result) << (result ? "" : render(result.error()));
+  }
+  // The kind, and words that the rendered diagnostic holds.
+  static void refuses(std::string_view spelling, std::vector<Arg> args, Kind kind, std::string_view words = {}) {
+    const auto result = fit(spelling, std::move(args));
+    ASSERT_FALSE(result) << spelling;
+    EXPECT_EQ(name(result.error().kind), name(kind));
+    EXPECT_NE(render(result.error()).find(words), std::string::npos) << render(result.error());
+  }
+
+ private:
+  std::deque<std::vector<Arg>> kept_;
+};
+
+TEST_F(Fit, PicksTheFormAndSaysWhichOperandEachArgumentFilled) {
+  const auto result = fit("fma.rn.f32", {reg(Type::f32), reg(Type::f32), number(), reg(Type::f32)});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(spell(*result->form, result->choices), "fma.rn.f32");
+  EXPECT_EQ(result->operand_of[0], 0);
+  EXPECT_EQ(result->operand_of[3], 3);
+  EXPECT_FALSE(result->truncated);
+}
+
+TEST_F(Fit, RegistersByTypeAndWidth) {
+  fits("add.u32", {reg(Type::u32), reg(Type::s32), reg(Type::b32)});
+  refuses("add.u32", {reg(Type::u32), reg(Type::u32), reg(Type::f32)}, Kind::operand_mismatch, "a .f32 register `%r`");
+  refuses("add.u32", {reg(Type::u32), reg(Type::u64), reg(Type::u32)}, Kind::operand_mismatch, "operand 2 `a` of `add.u32`");
+  refuses("add.f32", {reg(Type::f32), reg(Type::pred), reg(Type::f32)}, Kind::operand_mismatch, "what fits is a .f32 register");
+  fits("add.f32", {reg(Type::b32), reg(Type::f32), reg(Type::tf32)});
+  fits("mov.b32", {reg(Type::f16x2), reg(Type::bf16x2)});
+}
+
+TEST_F(Fit, SaysHowA64BitRegisterIsMadeToFit) {
+  refuses("add.u32", {reg(Type::u32), reg(Type::u64), reg(Type::u32)}, Kind::operand_mismatch, "hint: `cvt.u32.u64` narrows");
+  refuses("add.u64", {reg(Type::u64), reg(Type::u32), reg(Type::u64)}, Kind::operand_mismatch, "hint: `cvt.u64.u32` widens");
+}
+
+TEST_F(Fit, WiderRegistersWhereTheRowAllowsThem) {
+  fits("ld.global.u8", {reg(Type::u32), at(reg(Type::u64))});
+  fits("ld.global.b8", {reg(Type::f32), at(reg(Type::u64))});
+  fits("st.global.b16", {at(reg(Type::u64)), reg(Type::b64)});
+  refuses("ld.global.u8", {reg(Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch, "(or wider)");
+  refuses("ld.global.u32", {reg(Type::u16), at(reg(Type::u64))}, Kind::operand_mismatch);
+  refuses("add.u16", {reg(Type::u32), reg(Type::u16), reg(Type::u16)}, Kind::operand_mismatch);
+}
+
+TEST_F(Fit, Immediates) {
+  fits("add.u32", {reg(Type::u32), integer(1), integer(-1)});
+  fits("add.f32", {reg(Type::f32), number(), reg(Type::f32)});
+  fits("mov.b32", {reg(Type::b32), number()});
+  refuses("add.u32", {reg(Type::u32), number(), reg(Type::u32)}, Kind::operand_mismatch, "the floating-point number `1.5`");
+  refuses("add.f32", {reg(Type::f32), integer(1), reg(Type::f32)}, Kind::operand_mismatch, "the integer 1");
+  refuses("add.u32", {integer(1), reg(Type::u32), reg(Type::u32)}, Kind::operand_mismatch, "operand 1 `d`");
+  refuses("setmaxnreg.inc.sync.aligned.u32", {reg(Type::u32)}, Kind::operand_mismatch, "an integer immediate of .u32");
+  fits("setmaxnreg.inc.sync.aligned.u32", {integer(64)});
+}
+
+TEST_F(Fit, AnImmediateThatItsTypeCannotHoldIsReported) {
+  const auto result = fit("add.u16", {reg(Type::u16), reg(Type::u16), integer(70000)});
+  ASSERT_TRUE(result);
+  ASSERT_TRUE(result->truncated);
+  EXPECT_EQ(result->truncated->kind, Kind::immediate_range);
+  EXPECT_NE(result->truncated->message.find("70000"), std::string::npos);
+  EXPECT_FALSE(fit("add.u16", {reg(Type::u16), reg(Type::u16), integer(-1)})->truncated) << "a bit pattern";
+  EXPECT_FALSE(fit("add.u16", {reg(Type::u16), reg(Type::u16), integer(65535)})->truncated);
+  EXPECT_FALSE(fit("add.u64", {reg(Type::u64), reg(Type::u64), integer(-1)})->truncated);
+}
+
+TEST_F(Fit, Predicates) {
+  fits("selp.b32", {reg(Type::b32), reg(Type::b32), reg(Type::b32), reg(Type::pred)});
+  fits("selp.b32", {reg(Type::b32), reg(Type::b32), reg(Type::b32), negated(reg(Type::pred))});
+  fits("mov.pred", {reg(Type::pred), integer(1)});
+  refuses("mov.pred", {reg(Type::pred), integer(2)}, Kind::operand_mismatch);
+  refuses("mov.pred", {reg(Type::pred), reg(Type::b32)}, Kind::operand_mismatch, "a predicate register");
+  refuses("add.u32", {reg(Type::u32), negated(reg(Type::u32)), reg(Type::u32)}, Kind::operand_mismatch);
+  refuses("mov.pred", {negated(reg(Type::pred)), reg(Type::pred)}, Kind::operand_mismatch);
+}
+
+TEST_F(Fit, SecondDestinationsBehindABar) {
+  fits("setp.lt.f32", {reg(Type::pred), reg(Type::f32), reg(Type::f32)});
+  fits("setp.lt.f32", {reg(Type::pred), piped(reg(Type::pred)), reg(Type::f32), reg(Type::f32)});
+  fits("setp.lt.f32", {sink(), piped(reg(Type::pred)), reg(Type::f32), reg(Type::f32)});
+  refuses("setp.lt.f32", {reg(Type::pred), reg(Type::pred), reg(Type::f32), reg(Type::f32)}, Kind::operand_mismatch);
+  fits("elect.sync", {sink(), piped(reg(Type::pred)), integer(-1)});
+  refuses("elect.sync", {reg(Type::b32), integer(-1)}, Kind::operand_count, "`elect.sync` takes 3 operands, 2 given");
+}
+
+TEST_F(Fit, Sinks) {
+  fits("mbarrier.arrive.expect_tx.shared.b64", {sink(), at(reg(Type::u32)), integer(64)});
+  fits("mbarrier.arrive.expect_tx.shared::cluster.b64", {sink(), at(reg(Type::u32)), integer(64)});
+  refuses("mbarrier.arrive.expect_tx.shared::cluster.b64", {reg(Type::b64), at(reg(Type::u32)), integer(64)}, Kind::operand_mismatch, "what fits is the sink `_`");
+  refuses("add.u32", {sink(), reg(Type::u32), reg(Type::u32)}, Kind::operand_mismatch, "the sink `_`");
+  fits("mov.b64", {vector({sink(), reg(Type::b32)}), reg(Type::b64)});
+}
+
+TEST_F(Fit, Vectors) {
+  fits("ld.global.v4.f32", {vector(4, Type::f32), at(reg(Type::u64))});
+  refuses("ld.global.v4.f32", {vector(3, Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch, "a vector of 3 .f32 registers");
+  refuses("ld.global.v4.f32", {reg(Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch, "what fits is a vector of 4 .f32 registers");
+  refuses("ld.global.f32", {vector(2, Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch);
+  fits("mov.b64", {reg(Type::b64), vector(2, Type::f32)});
+  fits("mov.b64", {reg(Type::b64), vector(4, Type::b16)});
+  refuses("mov.b64", {reg(Type::b64), vector(3, Type::b16)}, Kind::operand_mismatch);
+  refuses("ld.global.v2.b8", {vector({reg(Type::b16), reg(Type::b32)}), at(reg(Type::u64))}, Kind::operand_mismatch);
+}
+
+TEST_F(Fit, Addresses) {
+  fits("ld.global.f32", {reg(Type::f32), at(reg(Type::u64), integer(16))});
+  fits("ld.shared.f32", {reg(Type::f32), at(reg(Type::u32))});
+  fits("ld.shared.f32", {reg(Type::f32), at(symbol())});
+  fits("ld.param.u64", {reg(Type::u64), at(symbol())});
+  refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u32))}, Kind::operand_mismatch, "what fits is an address in .global `[…]`");
+  refuses("ld.f32", {reg(Type::f32), at(reg(Type::u32))}, Kind::operand_mismatch, "what fits is an address `[…]`");
+  refuses("ld.global.f32", {reg(Type::f32), reg(Type::u64)}, Kind::operand_mismatch, "hint: wrap a register in an address");
+  refuses("ld.shared.f32", {reg(Type::f32), at(reg(Type::f32))}, Kind::operand_mismatch);
+  refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u64), reg(Type::u64))}, Kind::operand_mismatch);
+}
+
+TEST_F(Fit, OptionalAndConditionalOperands) {
+  fits("bar.sync", {integer(0)});
+  fits("bar.sync", {integer(0), integer(64)});
+  refuses("bar.sync", {integer(0), integer(64), integer(1)}, Kind::operand_count, "`bar.sync` takes 1 to 2 operands, 3 given");
+  refuses("bar.sync", {}, Kind::operand_count);
+  fits("ld.global.L2::cache_hint.f32", {reg(Type::f32), at(reg(Type::u64)), reg(Type::u64)});
+  refuses("ld.global.L2::cache_hint.f32", {reg(Type::f32), at(reg(Type::u64))}, Kind::operand_count);
+  refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u64)), reg(Type::u64)}, Kind::operand_count);
+}
+
+TEST_F(Fit, OperandsThatAreLeftOutInTheMiddle) {
+  const std::vector<Arg> least = {at(reg(Type::b32)), reg(Type::u64), reg(Type::u64), reg(Type::b32), reg(Type::pred)};
+  fits("tcgen05.mma.cta_group::1.kind::f16", least);
+  std::vector<Arg> masked = least;
+  masked.insert(masked.end() - 1, vector(4, Type::b32));
+  fits("tcgen05.mma.cta_group::1.kind::f16", masked);
+  refuses("tcgen05.mma.cta_group::2.kind::f16", masked, Kind::operand_mismatch, "a vector of 8");
+  std::vector<Arg> scaled = masked;
+  scaled.push_back(integer(3));
+  fits("tcgen05.mma.cta_group::1.kind::f16", scaled);
+  refuses("tcgen05.mma.cta_group::1.kind::i8", scaled, Kind::operand_count);
+  std::vector<Arg> from_tmem = least;
+  from_tmem[1] = at(reg(Type::b32));
+  fits("tcgen05.mma.cta_group::1.kind::f16", from_tmem);
+  fits("tcgen05.mma.cta_group::1.kind::f16.ashift", from_tmem);
+  refuses("tcgen05.mma.cta_group::1.kind::f16.ashift", least, Kind::operand_mismatch, "an address in .tmem");
+}
+
+TEST_F(Fit, TensorMaps) {
+  constexpr std::string_view load = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes";
+  fits(load, {at(reg(Type::u32)), tensor(reg(Type::u64), 2), at(reg(Type::u32))});
+  refuses(load, {at(reg(Type::u32)), tensor(reg(Type::u64), 3), at(reg(Type::u32))}, Kind::operand_mismatch, "what fits is a tensor map with 2 coordinates");
+  refuses(load, {at(reg(Type::u32)), tensor(reg(Type::u32), 2), at(reg(Type::u32))}, Kind::operand_mismatch);
+  refuses(load, {at(reg(Type::u32)), at(reg(Type::u64)), at(reg(Type::u32))}, Kind::operand_mismatch, "an address");
+}
+
+TEST_F(Fit, SpecialRegistersAreReadByMovAndCvtAlone) {
+  fits("mov.u32", {reg(Type::u32), special("%tid.x")});
+  fits("mov.u64", {reg(Type::u64), special("%clock64")});
+  fits("cvt.u64.u32", {reg(Type::u64), special("%tid.x")});
+  fits("mov.pred", {reg(Type::pred), special("%is_explicit_cluster")});
+  refuses("mov.u64", {reg(Type::u64), special("%tid.x")}, Kind::operand_mismatch, "`%tid.x`");
+  refuses("add.u32", {reg(Type::u32), special("%tid.x"), reg(Type::u32)}, Kind::operand_mismatch, "hint: only `mov` and `cvt` read special registers");
+}
+
+TEST_F(Fit, SymbolsAndLabels) {
+  fits("mov.u32", {reg(Type::u32), symbol()});
+  fits("bra", {symbol()});
+  refuses("bra", {integer(4)}, Kind::operand_mismatch, "what fits is a label");
+  refuses("add.u32", {reg(Type::u32), symbol(), reg(Type::u32)}, Kind::operand_mismatch, "`smem`");
+}
+
+TEST_F(Fit, WgmmasAccumulator) {
+  constexpr std::string_view mma = "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16";
+  const std::vector<Arg> rest = {reg(Type::u64), reg(Type::u64), integer(1), integer(1), integer(-1), integer(0), integer(1)};
+  std::vector<Arg> args = {vector(128, Type::f32)};
+  args.insert(args.end(), rest.begin(), rest.end());
+  fits(mma, args);
+  args[0] = vector(64, Type::f32);
+  refuses(mma, args, Kind::operand_mismatch, "a vector of 128 .f32 registers");
+  args[0] = vector(128, Type::f32);
+  args[1] = vector(4, Type::b32);
+  refuses(mma, args, Kind::operand_mismatch, "what fits is a .u64 register");
+  args.pop_back();
+  fits(mma, args);
+}
+
+TEST_F(Fit, AMissingModifierIsNamed) {
+  refuses("fma.rn", {reg(Type::f32)}, Kind::missing_modifier, "`fma.rn` is not whole: it needs");
+}
+
+TEST_F(Fit, TheFormThatGotFurthestExplainsAndTheOthersAreNamed) {
+  const auto result = fit("mov.b64", {reg(Type::b64), vector(3, Type::b32)});
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("operand 2"), std::string::npos);
+  EXPECT_NE(render(result.error()).find("or: mov.b64"), std::string::npos) << render(result.error());
+}
+
+TEST_F(Fit, OneFormWithItsChoicesMade) {
+  const Dots::State state = dots("add.u32").complete().front();
+  const std::vector<Arg> good = {reg(Type::u32), reg(Type::u32), integer(4)}, bad = {reg(Type::u32), reg(Type::f32), integer(4)};
+  EXPECT_TRUE(isa::fit(form(state.form), state.choices, good));
+  EXPECT_FALSE(isa::fit(form(state.form), state.choices, bad));
+}
+
+TEST(Describe, NamesArguments) {
+  EXPECT_EQ(describe(reg(Type::u32)), "a .u32 register `%r`");
+  EXPECT_EQ(describe(negated(reg(Type::pred))), "a negated .pred register `%r`");
+  EXPECT_EQ(describe(integer(-5)), "the integer -5");
+  EXPECT_EQ(describe(number()), "the floating-point number `1.5`");
+  EXPECT_EQ(describe(symbol()), "the name `smem`");
+  EXPECT_EQ(describe(sink()), "the sink `_`");
+  EXPECT_EQ(describe(special("%laneid")), "the special register `%laneid`");
+}
+
+// ---- the type rules -------------------------------------------------------------------------------------------------
+
+TEST(Types, FitEachOther) {
+  const auto all = [] {
+    std::vector<Type> types;
+    for (std::size_t i = 1; i < std::size(detail::type_infos); ++i) types.push_back(static_cast<Type>(i));
+    return types;
+  }();
+  for (const Type type : all) {
+    EXPECT_TRUE(fits(type, type)) << name(type);
+    EXPECT_TRUE(type == Type::pred || fits(register_type(type), type)) << name(type) << " is declared " << name(register_type(type));
+    for (const Type other : all) {
+      EXPECT_TRUE(!fits(type, other) || fits_wider(type, other)) << name(type) << ' ' << name(other);
+      EXPECT_TRUE(type == other || type == Type::pred || other != Type::pred || !fits(type, other));
+    }
+    EXPECT_EQ(type_from_name(name(type)), type);
+    EXPECT_EQ(type_from_name(cat('.', name(type))), type);
+  }
+  EXPECT_TRUE(fits(Type::u32, Type::s32) && fits(Type::b32, Type::f32) && fits(Type::f64, Type::b64));
+  EXPECT_FALSE(fits(Type::f32, Type::u32) || fits(Type::u32, Type::u64) || fits(Type::f16x2, Type::u32) || fits(Type::bf16, Type::u16));
+  EXPECT_TRUE(fits_wider(Type::b64, Type::f32) && fits_wider(Type::f32, Type::b8) && fits_wider(Type::s64, Type::u8));
+  EXPECT_FALSE(fits_wider(Type::f64, Type::f32) || fits_wider(Type::f32, Type::u8) || fits_wider(Type::u8, Type::u16));
+  EXPECT_EQ(widened(Type::s16), Type::s32);
+  EXPECT_EQ(widened(Type::f32), Type::none);
+}
+
+}  // namespace
+}  // namespace ptx::isa

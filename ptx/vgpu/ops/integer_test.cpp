@@ -1,0 +1,140 @@
+// Integer instructions against exact arithmetic in 128 bits.
+#include <functional>
+
+#include "ptx/vgpu/testing/values.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+using testing::Operands;
+__extension__ using Wide = __int128;
+
+struct IntegerType {
+  std::string name;
+  int width;
+  bool is_signed;
+  [[nodiscard]] Wide value(std::uint64_t bits) const {
+    const std::uint64_t low = width == 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
+    if (is_signed && (low >> (width - 1) & 1) != 0) return static_cast<Wide>(low) - (static_cast<Wide>(1) << width);
+    return static_cast<Wide>(low);
+  }
+  [[nodiscard]] std::uint64_t bits(Wide v) const {
+    const auto low = static_cast<std::uint64_t>(v);
+    return width == 64 ? low : low & ((std::uint64_t{1} << width) - 1);
+  }
+  [[nodiscard]] std::string reg() const { return cat('b', width); }
+  [[nodiscard]] IntegerType wide() const { return {cat(name[0], 2 * width), 2 * width, is_signed}; }
+};
+const std::vector<IntegerType> types = {{"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false}, {"s16", 16, true}, {"s32", 32, true}, {"s64", 64, true}};
+const std::vector<IntegerType> untyped = {{"b16", 16, false}, {"b32", 32, false}, {"b64", 64, false}};
+
+using Reference = std::function<Wide(Wide, Wide, Wide)>;
+
+// Every instruction runs with all lanes and with every other one, which must leave d as it was.
+void expect_like(const std::string& instruction, const std::array<std::string, 4>& regs, const IntegerType& d, const IntegerType& a, const IntegerType& b,
+                 const IntegerType& c, const Reference& reference) {
+  const std::vector<Operands> rows = testing::make_rows(testing::integer_edges(), testing::integer_edges(), 64, 3000, false);
+  for (const std::uint32_t mask : {0xFFFFFFFFu, 0x55555555u}) {
+    const auto results = testing::run_rows(instruction, regs, rows, mask);
+    ASSERT_EQ(results.size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const bool active = (mask >> (i % 32) & 1) != 0;
+      const std::uint64_t expected =
+          active ? d.bits(reference(a.value(rows[i].a), b.value(rows[i].b), c.value(rows[i].c)))
+                 : (regs[0] == "pred" ? 1 : d.bits(static_cast<Wide>(rows[i].d)));
+      ASSERT_EQ(results[i], expected) << instruction << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b) << " c=0x" << hex(rows[i].c)
+                                      << (active ? "" : " in an inactive lane");
+    }
+  }
+}
+void expect_like(const std::string& opcode, const IntegerType& t, int sources, const Reference& reference) {
+  const std::string operands = sources == 1 ? " %vd, %va" : sources == 2 ? " %vd, %va, %vb" : " %vd, %va, %vb, %vc";
+  expect_like(cat(opcode, '.', t.name, operands), {t.reg(), t.reg(), sources > 1 ? t.reg() : "", sources > 2 ? t.reg() : ""}, t, t, t, t, reference);
+}
+
+// The product's bits from `from` on; 128 bits hold every product but those of two large u64.
+Wide high_half(Wide a, Wide b, const IntegerType& t) {
+  if (t.width < 64) return (a * b) >> t.width;
+  const bool negative = (a < 0) != (b < 0);
+  const auto x = static_cast<std::uint64_t>(a < 0 ? -a : a), y = static_cast<std::uint64_t>(b < 0 ? -b : b);
+  const std::uint64_t x0 = x & 0xFFFFFFFF, x1 = x >> 32, y0 = y & 0xFFFFFFFF, y1 = y >> 32;
+  const std::uint64_t low = x0 * y0, mid = x1 * y0 + (low >> 32), mid2 = x0 * y1 + (mid & 0xFFFFFFFF);
+  const std::uint64_t high = x1 * y1 + (mid >> 32) + (mid2 >> 32), bottom = x * y;
+  if (!negative) return static_cast<Wide>(high);
+  return static_cast<Wide>(~high + (bottom == 0 ? 1 : 0));
+}
+Wide low_half(Wide a, Wide b) { return static_cast<Wide>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b)); }
+
+class IntegerOps : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(IntegerOps, AreExact) {
+  const IntegerType& t = types[GetParam()];
+  expect_like("add", t, 2, [](Wide a, Wide b, Wide) { return a + b; });
+  expect_like("sub", t, 2, [](Wide a, Wide b, Wide) { return a - b; });
+  expect_like("mul.lo", t, 2, [](Wide a, Wide b, Wide) { return low_half(a, b); });
+  expect_like("mul.hi", t, 2, [&](Wide a, Wide b, Wide) { return high_half(a, b, t); });
+  expect_like("mad.lo", t, 3, [](Wide a, Wide b, Wide c) { return low_half(a, b) + c; });
+  expect_like("mad.hi", t, 3, [&](Wide a, Wide b, Wide c) { return high_half(a, b, t) + c; });
+  expect_like("div", t, 2, [](Wide a, Wide b, Wide) { return b == 0 ? Wide{-1} : a / b; });
+  expect_like("rem", t, 2, [](Wide a, Wide b, Wide) { return b == 0 ? Wide{-1} : a % b; });
+  expect_like("min", t, 2, [](Wide a, Wide b, Wide) { return std::min(a, b); });
+  expect_like("max", t, 2, [](Wide a, Wide b, Wide) { return std::max(a, b); });
+  if (t.is_signed) {
+    expect_like("abs", t, 1, [](Wide a, Wide, Wide) { return a < 0 ? -a : a; });
+    expect_like("neg", t, 1, [](Wide a, Wide, Wide) { return -a; });
+  }
+  if (t.width < 64) {
+    const IntegerType w = t.wide();
+    expect_like(cat("mul.wide.", t.name, " %vd, %va, %vb"), {w.reg(), t.reg(), t.reg(), ""}, w, t, t, t, [](Wide a, Wide b, Wide) { return a * b; });
+    expect_like(cat("mad.wide.", t.name, " %vd, %va, %vb, %vc"), {w.reg(), t.reg(), t.reg(), w.reg()}, w, t, t, w,
+                [](Wide a, Wide b, Wide c) { return a * b + c; });
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, IntegerOps, ::testing::Range<std::size_t>(0, types.size()), [](const auto& which) { return types[which.param].name; });
+
+TEST(IntegerOps, SaturateSumsOfS32) {
+  const IntegerType s32 = types[4];
+  const auto clamp = [](Wide v) { return std::clamp<Wide>(v, INT32_MIN, INT32_MAX); };
+  expect_like("add.sat", s32, 2, [&](Wide a, Wide b, Wide) { return clamp(a + b); });
+  expect_like("sub.sat", s32, 2, [&](Wide a, Wide b, Wide) { return clamp(a - b); });
+}
+
+TEST(IntegerOps, WorkOnBits) {
+  for (const IntegerType& t : untyped) {
+    expect_like("and", t, 2, [](Wide a, Wide b, Wide) { return a & b; });
+    expect_like("or", t, 2, [](Wide a, Wide b, Wide) { return a | b; });
+    expect_like("xor", t, 2, [](Wide a, Wide b, Wide) { return a ^ b; });
+    expect_like("not", t, 1, [](Wide a, Wide, Wide) { return ~a; });
+  }
+  const IntegerType flag{"pred", 1, false};
+  const std::array<std::string, 4> regs = {"pred", "pred", "pred", ""};
+  const auto truth = [](Wide v) { return static_cast<std::uint32_t>(v) != 0; };
+  const IntegerType word{"b32", 32, false};
+  const auto as = [&](auto f) { return [=](Wide a, Wide b, Wide) { return static_cast<Wide>(f(truth(a), truth(b)) ? 1 : 0); }; };
+  expect_like("and.pred %vd, %va, %vb", regs, flag, word, word, word, as([](bool a, bool b) { return a && b; }));
+  expect_like("or.pred %vd, %va, %vb", regs, flag, word, word, word, as([](bool a, bool b) { return a || b; }));
+  expect_like("xor.pred %vd, %va, %vb", regs, flag, word, word, word, as([](bool a, bool b) { return a != b; }));
+  expect_like("not.pred %vd, %va", {"pred", "pred", "", ""}, flag, word, word, word, as([](bool a, bool) { return !a; }));
+}
+
+TEST(IntegerOps, ShiftWithAmountsOfAnySize) {
+  const IntegerType amount{"u32", 32, false};
+  for (const IntegerType& t : untyped)
+    expect_like(cat("shl.", t.name, " %vd, %va, %vb"), {t.reg(), t.reg(), "b32", ""}, t, t, amount, t,
+                [&](Wide a, Wide b, Wide) { return b >= t.width ? Wide{0} : low_half(a, static_cast<Wide>(std::uint64_t{1} << static_cast<int>(b))); });
+  for (const auto* list : {&types, &untyped})
+    for (const IntegerType& t : *list)
+      expect_like(cat("shr.", t.name, " %vd, %va, %vb"), {t.reg(), t.reg(), "b32", ""}, t, t, amount, t,
+                  [](Wide a, Wide b, Wide) { return a >> static_cast<int>(std::min<Wide>(b, 100)); });
+}
+
+TEST(IntegerOps, TakeImmediatesAndTheirOwnDestination) {
+  const IntegerType u32 = types[1], s64 = types[5], s16 = types[3];
+  expect_like("add.u32 %vd, %va, -3", {"b32", "b32", "", ""}, u32, u32, u32, u32, [](Wide a, Wide, Wide) { return a - 3; });
+  expect_like("sub.s64 %vd, 5, %va", {"b64", "b64", "", ""}, s64, s64, s64, s64, [](Wide a, Wide, Wide) { return 5 - a; });
+  expect_like("mul.lo.s16 %vd, %va, -7", {"b16", "b16", "", ""}, s16, s16, s16, s16, [](Wide a, Wide, Wide) { return a * -7; });
+  expect_like("mad.lo.u32 %vd, %va, 3, %vd", {"b32", "b32", "", ""}, u32, u32, u32, u32, [](Wide a, Wide, Wide) { return a * 3 + 0x5A5A5A5A; });
+}
+
+}  // namespace
+}  // namespace ptx::vgpu

@@ -1,0 +1,97 @@
+"""The package itself: quick to import, thin, and with what a C++ project needs."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pyptx
+from pyptx import _ptx
+
+PACKAGE = Path(pyptx.__file__).parent
+
+
+def run(*arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {"PYTHONPATH": str(PACKAGE.parent), "PATH": ""}
+    command = [sys.executable, *arguments, *(["-c", code] if code else [])]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def test_importing_is_quick() -> None:
+    """At most 60 ms; the best of several, since the machine may be busy."""
+    run(code="import pyptx")  # writes the byte code
+
+    def cost() -> int:
+        done = run("-X", "importtime", code="import pyptx")
+        assert done.returncode == 0, done.stderr
+        (line,) = [line for line in done.stderr.splitlines() if line.endswith("| pyptx")]
+        return int(line.split("|")[1])
+
+    assert min(cost() for _ in range(5)) <= 60_000
+
+
+def test_importing_loads_no_framework_and_no_gpu() -> None:
+    code = """if True:
+        import sys, pyptx
+        from pyptx import kernel, ptx, reg, smem, types, specs
+        heavy = {"numpy", "jax", "jaxlib", "torch", "inspect", "dataclasses", "ml_dtypes"} & set(sys.modules)
+        gpu = [line for line in open("/proc/self/maps") if "libcuda" in line]
+        print(sorted(heavy), gpu)
+    """
+    done = run(code=code)
+    assert (done.stdout, done.stderr, done.returncode) == ("[] []\n", "", 0)
+
+
+def test_every_public_name_of_the_specification_is_there() -> None:
+    from pyptx import jax_support, kernel, specs, torch_support  # noqa: F401
+    from pyptx.kernel import Kernel, TensorSpec, TmaDescriptorHandle  # noqa: F401
+
+    assert (
+        callable(pyptx.kernel)
+        and callable(pyptx.intrinsic)
+        and callable(pyptx.detect_arch)
+        and callable(pyptx.differentiable_kernel)
+    )
+    for name in ("Tile", "Layout", "reg", "smem", "ptx", "types", "__version__"):
+        assert hasattr(pyptx, name)
+
+
+def strings_of(path: Path) -> list[tuple[int, str]]:
+    """Every string of the code that is no docstring."""
+    tree = ast.parse(path.read_text())
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.glob("*.py")), ids=lambda path: path.name)
+def test_python_writes_no_ptx_of_its_own(path) -> None:
+    opcodes = "|".join(sorted(_ptx.opcodes(), key=len, reverse=True))
+    instruction = re.compile(rf"^\s*(@!?%\w+\s+)?({opcodes})(\.\w+)+(\s|;|$)|^\s*({opcodes})\s+[%\[{{]")
+    found = [(line, text) for line, text in strings_of(path) if any(instruction.match(row) for row in text.splitlines())]
+    assert found == []
+
+
+def test_the_command_line_says_where_the_cpp_library_is(tmp_path) -> None:
+    assert run("-m", "pyptx", "--version").stdout.strip() == pyptx.__version__
+    for option, folder in (("--cmake-dir", "lib/cmake/ptx"), ("--includedir", "include")):
+        done = run("-m", "pyptx", option)
+        if (PACKAGE / folder).is_dir():
+            assert done.stdout.strip() == str(PACKAGE / folder)
+        else:
+            assert done.returncode == 1 and "source tree" in done.stderr
+    assert run("-m", "pyptx").returncode == 2
+
+
+def test_the_package_is_typed() -> None:
+    assert (PACKAGE / "py.typed").exists()
