@@ -1,4 +1,5 @@
-// RMS norm, one warp a row: y[row] = x[row] * w / sqrt(mean(x[row]^2) + eps). The twin of examples/rms_norm.py, line for line: both print the same PTX.
+// RMS norm, one warp a row: y[row] = x[row] * w / sqrt(mean(x[row]^2) + eps). The twin of examples/rms_norm.py, line for line:
+// both print the same PTX.
 //     rms_norm          runs it on the executor and, where there is one, on a GPU, and checks both against float64
 //     rms_norm --ptx    prints its PTX
 //     rms_norm --json   as the first, one JSON object a line
@@ -160,12 +161,15 @@ int main(int argc, char** argv) {
     if (result) {
       all_right &= result->error < 1e-6;
       if (json)
-        std::printf("{\"device\": \"%s\", \"max_relative_error\": %.9g, \"microseconds\": %.6g}\n", result->device.c_str(), result->error, result->took);
+        std::printf("{\"device\": \"%s\", \"max_relative_error\": %.9g, \"microseconds\": %.6g}\n", result->device.c_str(),
+                    result->error, result->took);
       else
         std::printf("%-24s largest relative error %.2e, %.0f us a call\n", result->device.c_str(), result->error, result->took);
     } else if (result.error().kind == Kind::no_driver || result.error().kind == Kind::no_device) {
-      if (json) std::printf("{\"device\": \"%s\", \"note\": \"none here\"}\n", route);
-      else std::printf("%-24s none here\n", route);
+      if (json)
+        std::printf("{\"device\": \"%s\", \"note\": \"none here\"}\n", route);
+      else
+        std::printf("%-24s none here\n", route);
     } else {
       all_right = false;
       std::fprintf(stderr, "%s\n", render(result.error()).c_str());

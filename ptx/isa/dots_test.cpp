@@ -20,7 +20,9 @@ const Dots* follow(std::initializer_list<std::string_view> words) {
   return dots;
 }
 
-bool has(const std::vector<std::string>& words, std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); }
+bool has(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 std::string text(const Diagnostic& diagnostic) { return render(diagnostic); }
 
@@ -63,7 +65,8 @@ TEST(Dots, SayWhatMayComeNext) {
   const auto after_fma = follow({"fma"})->next_words();
   EXPECT_EQ(after_fma, (std::vector<std::string>{"rn", "rz", "rm", "rp"}));
   const auto after_rn = follow({"fma", "rn"})->next_words();
-  EXPECT_TRUE(has(after_rn, "ftz") && has(after_rn, "sat") && has(after_rn, "f32") && has(after_rn, "f64") && !has(after_rn, "rz"));
+  EXPECT_TRUE(has(after_rn, "ftz") && has(after_rn, "sat") && has(after_rn, "f32") && has(after_rn, "f64") &&
+              !has(after_rn, "rz"));
   EXPECT_TRUE(follow({"exit"})->next_words().empty());
 }
 
@@ -109,9 +112,9 @@ TEST(Dots, ReachEveryChoiceOfTheTable) {
           if (choices[i] != 0) dots = dots->follow(f.chosen(choices, static_cast<int>(i)));
         ASSERT_NE(dots, nullptr) << spell(f, choices);
         EXPECT_EQ(dots->path(), spell(f, choices));
-        EXPECT_TRUE(std::any_of(dots->complete().begin(), dots->complete().end(),
-                                [&](const Dots::State& s) { return s.form == f.id && s.choices == choices; }))
-            << spell(f, choices);
+        EXPECT_TRUE(std::any_of(dots->complete().begin(), dots->complete().end(), [&](const Dots::State& s) {
+          return s.form == f.id && s.choices == choices;
+        })) << spell(f, choices);
       }
 }
 
@@ -140,7 +143,8 @@ TEST(Dots, MayBeFollowedByManyThreadsAtOnce) {
       ++ready;
       while (ready < threads) std::this_thread::yield();
       for (const std::string_view type : {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"})
-        for (const std::string_view from : {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"}) found[static_cast<std::size_t>(t)].push_back(follow({"cvt", type, from}));
+        for (const std::string_view from : {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"})
+          found[static_cast<std::size_t>(t)].push_back(follow({"cvt", type, from}));
     });
   for (std::thread& thread : running) thread.join();
   for (const auto& nodes : found) {

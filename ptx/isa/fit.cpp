@@ -15,12 +15,18 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
       const std::string_view space = f.space(o, c);
       return space.empty() ? "an address `[…]`" : cat("an address in .", space, " `[…]`");
     }
-    case Role::tensor: return cat("a tensor map with ", f.count(o.coords_count, c), " coordinates `[map, {…}]`");
-    case Role::label: return "a label";
-    case Role::symbol: return "the name of a variable, parameter or function";
-    case Role::special: return "a special register";
-    case Role::sink: return "the sink `_`";
-    default: break;
+    case Role::tensor:
+      return cat("a tensor map with ", f.count(o.coords_count, c), " coordinates `[map, {…}]`");
+    case Role::label:
+      return "a label";
+    case Role::symbol:
+      return "the name of a variable, parameter or function";
+    case Role::special:
+      return "a special register";
+    case Role::sink:
+      return "the sink `_`";
+    default:
+      break;
   }
   const Type type = f.type(o.type, c);
   if (type == Type::pred) return o.negatable ? "a predicate register, which `~` may negate" : "a predicate register";
@@ -52,15 +58,18 @@ std::optional<Diagnostic> truncation(const Form& f, const Choices& c, const Oper
   if (bad == nullptr) return std::nullopt;
   Diagnostic d{.kind = Kind::immediate_range,
                .severity = Severity::error,
-               .message = cat(ordinal(index), " `", o.name, "` of `", spell(f, c), "` is ", bad->integer, ", which .", name(type), " cannot hold"),
+               .message = cat(ordinal(index), " `", o.name, "` of `", spell(f, c), "` is ", bad->integer, ", which .", name(type),
+                              " cannot hold"),
                .where = {},
                .notes = {}};
-  d.note(cat("hint: .", name(type), " holds ", -(std::int64_t{1} << (bits(type) - 1)), " to ", (std::int64_t{1} << bits(type)) - 1));
+  d.note(
+      cat("hint: .", name(type), " holds ", -(std::int64_t{1} << (bits(type) - 1)), " to ", (std::int64_t{1} << bits(type)) - 1));
   return d;
 }
 
-// Nothing when the arguments fit. Otherwise the miss, with its diagnostic only when it is to be explained: most forms are tried in vain while
-// another one of the same spelling fits, and building their messages would be most of the cost of writing an instruction.
+// Nothing when the arguments fit. Otherwise the miss, with its diagnostic only when it is to be explained: most forms are tried
+// in vain while another one of the same spelling fits, and building their messages would be most of the cost of writing an
+// instruction.
 std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Arg> args, bool explain, Fit& fit) {
   auto miss = [&](Kind kind, auto message, std::size_t reached) {
     Miss m{{}, static_cast<int>(reached)};
@@ -109,7 +118,10 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
     if (arg.piped != o.piped || !rules::operand_fits(f, c, o, arg)) {
       auto m = miss(
           Kind::operand_mismatch,
-          [&] { return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", describe(arg), "; what fits is ", wanted(f, c, o)); },
+          [&] {
+            return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", describe(arg), "; what fits is ",
+                       wanted(f, c, o));
+          },
           next + 1);
       if (!explain) return m;
       if (arg.kind == ArgKind::special)
@@ -121,8 +133,10 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
       else if (arg.kind == ArgKind::reg && bits(arg.type) == 32 && bits(f.type(o.type, c)) == 64)
         m.diagnostic.note("hint: `cvt.u64.u32` widens a 32-bit register");
       else if (arg.kind == ArgKind::floating && o.role == Role::value && is_float(f.type(o.type, c)))
-        m.diagnostic.note("hint: PTX has no 16-bit floating-point literals; convert an f32 with `cvt.rn`, or move the bits with `mov.b16`");
-      else if (arg.kind == ArgKind::address && o.role == Role::address && arg.elements.size() > 1 && arg.elements[1].kind == ArgKind::reg)
+        m.diagnostic.note(
+            "hint: PTX has no 16-bit floating-point literals; convert an f32 with `cvt.rn`, or move the bits with `mov.b16`");
+      else if (arg.kind == ArgKind::address && o.role == Role::address && arg.elements.size() > 1 &&
+               arg.elements[1].kind == ArgKind::reg)
         m.diagnostic.note("hint: PTX adds only constants inside `[…]`; add the register to the base first");
       return m;
     }
@@ -130,7 +144,8 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
     fit.operand_of[next++] = static_cast<std::uint8_t>(i);
   }
   if (next != args.size())
-    return miss(Kind::operand_count, [&] { return cat('`', spell(f, c), "` has no operand for ", describe(args[next])); }, next + 1);
+    return miss(
+        Kind::operand_count, [&] { return cat('`', spell(f, c), "` has no operand for ", describe(args[next])); }, next + 1);
   return std::nullopt;
 }
 
@@ -138,24 +153,33 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
 
 std::string describe(const Arg& arg) {
   switch (arg.kind) {
-    case ArgKind::reg: return shown_or(arg, cat(arg.negated ? "a negated ." : "a .", name(arg.type), " register"));
-    case ArgKind::special: return shown_or(arg, "the special register");
-    case ArgKind::integer: return cat("the integer ", arg.integer);
-    case ArgKind::floating: return shown_or(arg, "the floating-point number");
-    case ArgKind::symbol: return shown_or(arg, "the name");
+    case ArgKind::reg:
+      return shown_or(arg, cat(arg.negated ? "a negated ." : "a .", name(arg.type), " register"));
+    case ArgKind::special:
+      return shown_or(arg, "the special register");
+    case ArgKind::integer:
+      return cat("the integer ", arg.integer);
+    case ArgKind::floating:
+      return shown_or(arg, "the floating-point number");
+    case ArgKind::symbol:
+      return shown_or(arg, "the name");
     case ArgKind::vector: {
       if (arg.elements.empty()) return "an empty vector";
       const Arg& e = arg.elements[0];
-      return cat("a vector of ", arg.elements.size(), e.kind == ArgKind::reg ? cat(" .", name(e.type), " registers") : std::string(" values"));
+      return cat("a vector of ", arg.elements.size(),
+                 e.kind == ArgKind::reg ? cat(" .", name(e.type), " registers") : std::string(" values"));
     }
     case ArgKind::address:
       if (!arg.elements.empty() && arg.elements[0].kind == ArgKind::reg)
         return shown_or(arg, cat("an address in a .", name(arg.elements[0].type), " register"));
       return shown_or(arg, "the address");
     case ArgKind::tensor:
-      return arg.elements.size() == 2 ? cat("a tensor map with ", arg.elements[1].elements.size(), " coordinates") : "a tensor map";
-    case ArgKind::sink: return "the sink `_`";
-    case ArgKind::text: return shown_or(arg, "the expression");
+      return arg.elements.size() == 2 ? cat("a tensor map with ", arg.elements[1].elements.size(), " coordinates")
+                                      : "a tensor map";
+    case ArgKind::sink:
+      return "the sink `_`";
+    case ArgKind::text:
+      return shown_or(arg, "the expression");
   }
   return "an operand";
 }

@@ -33,7 +33,9 @@ Arg integer(std::int64_t value) { return {.kind = ArgKind::integer, .integer = v
 Arg number() { return {.kind = ArgKind::floating, .shown = "1.5"}; }
 Arg symbol() { return {.kind = ArgKind::symbol, .shown = "smem"}; }
 Arg sink() { return {.kind = ArgKind::sink}; }
-Arg special(std::string_view name) { return {.kind = ArgKind::special, .type = specials()[*special_from_name(name)].type, .shown = name}; }
+Arg special(std::string_view name) {
+  return {.kind = ArgKind::special, .type = specials()[*special_from_name(name)].type, .shown = name};
+}
 
 // Keeps what arguments point at.
 class Fit : public ::testing::Test {
@@ -142,7 +144,8 @@ TEST_F(Fit, SecondDestinationsBehindABar) {
 TEST_F(Fit, Sinks) {
   fits("mbarrier.arrive.expect_tx.shared.b64", {sink(), at(reg(Type::u32)), integer(64)});
   fits("mbarrier.arrive.expect_tx.shared::cluster.b64", {sink(), at(reg(Type::u32)), integer(64)});
-  refuses("mbarrier.arrive.expect_tx.shared::cluster.b64", {reg(Type::b64), at(reg(Type::u32)), integer(64)}, Kind::operand_mismatch, "what fits is the sink `_`");
+  refuses("mbarrier.arrive.expect_tx.shared::cluster.b64", {reg(Type::b64), at(reg(Type::u32)), integer(64)},
+          Kind::operand_mismatch, "what fits is the sink `_`");
   refuses("add.u32", {sink(), reg(Type::u32), reg(Type::u32)}, Kind::operand_mismatch, "the sink `_`");
   fits("mov.b64", {vector({sink(), reg(Type::b32)}), reg(Type::b64)});
 }
@@ -150,7 +153,8 @@ TEST_F(Fit, Sinks) {
 TEST_F(Fit, Vectors) {
   fits("ld.global.v4.f32", {vector(4, Type::f32), at(reg(Type::u64))});
   refuses("ld.global.v4.f32", {vector(3, Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch, "a vector of 3 .f32 registers");
-  refuses("ld.global.v4.f32", {reg(Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch, "what fits is a vector of 4 .f32 registers");
+  refuses("ld.global.v4.f32", {reg(Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch,
+          "what fits is a vector of 4 .f32 registers");
   refuses("ld.global.f32", {vector(2, Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch);
   fits("mov.b64", {reg(Type::b64), vector(2, Type::f32)});
   fits("mov.b64", {reg(Type::b64), vector(4, Type::b16)});
@@ -163,7 +167,8 @@ TEST_F(Fit, Addresses) {
   fits("ld.shared.f32", {reg(Type::f32), at(reg(Type::u32))});
   fits("ld.shared.f32", {reg(Type::f32), at(symbol())});
   fits("ld.param.u64", {reg(Type::u64), at(symbol())});
-  refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u32))}, Kind::operand_mismatch, "what fits is an address in .global `[…]`");
+  refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u32))}, Kind::operand_mismatch,
+          "what fits is an address in .global `[…]`");
   refuses("ld.f32", {reg(Type::f32), at(reg(Type::u32))}, Kind::operand_mismatch, "what fits is an address `[…]`");
   refuses("ld.global.f32", {reg(Type::f32), reg(Type::u64)}, Kind::operand_mismatch, "hint: wrap a register in an address");
   refuses("ld.shared.f32", {reg(Type::f32), at(reg(Type::f32))}, Kind::operand_mismatch);
@@ -201,7 +206,8 @@ TEST_F(Fit, OperandsThatAreLeftOutInTheMiddle) {
 TEST_F(Fit, TensorMaps) {
   constexpr std::string_view load = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes";
   fits(load, {at(reg(Type::u32)), tensor(reg(Type::u64), 2), at(reg(Type::u32))});
-  refuses(load, {at(reg(Type::u32)), tensor(reg(Type::u64), 3), at(reg(Type::u32))}, Kind::operand_mismatch, "what fits is a tensor map with 2 coordinates");
+  refuses(load, {at(reg(Type::u32)), tensor(reg(Type::u64), 3), at(reg(Type::u32))}, Kind::operand_mismatch,
+          "what fits is a tensor map with 2 coordinates");
   refuses(load, {at(reg(Type::u32)), tensor(reg(Type::u32), 2), at(reg(Type::u32))}, Kind::operand_mismatch);
   refuses(load, {at(reg(Type::u32)), at(reg(Type::u64)), at(reg(Type::u32))}, Kind::operand_mismatch, "an address");
 }
@@ -212,7 +218,8 @@ TEST_F(Fit, SpecialRegistersAreReadByMovAndCvtAlone) {
   fits("cvt.u64.u32", {reg(Type::u64), special("%tid.x")});
   fits("mov.pred", {reg(Type::pred), special("%is_explicit_cluster")});
   refuses("mov.u64", {reg(Type::u64), special("%tid.x")}, Kind::operand_mismatch, "`%tid.x`");
-  refuses("add.u32", {reg(Type::u32), special("%tid.x"), reg(Type::u32)}, Kind::operand_mismatch, "hint: only `mov` and `cvt` read special registers");
+  refuses("add.u32", {reg(Type::u32), special("%tid.x"), reg(Type::u32)}, Kind::operand_mismatch,
+          "hint: only `mov` and `cvt` read special registers");
 }
 
 TEST_F(Fit, SymbolsAndLabels) {
@@ -275,7 +282,8 @@ TEST(Types, FitEachOther) {
   }();
   for (const Type type : all) {
     EXPECT_TRUE(fits(type, type)) << name(type);
-    EXPECT_TRUE(type == Type::pred || fits(register_type(type), type)) << name(type) << " is declared " << name(register_type(type));
+    EXPECT_TRUE(type == Type::pred || fits(register_type(type), type))
+        << name(type) << " is declared " << name(register_type(type));
     for (const Type other : all) {
       EXPECT_TRUE(!fits(type, other) || fits_wider(type, other)) << name(type) << ' ' << name(other);
       EXPECT_TRUE(type == other || type == Type::pred || other != Type::pred || !fits(type, other));
@@ -284,7 +292,8 @@ TEST(Types, FitEachOther) {
     EXPECT_EQ(type_from_name(cat('.', name(type))), type);
   }
   EXPECT_TRUE(fits(Type::u32, Type::s32) && fits(Type::b32, Type::f32) && fits(Type::f64, Type::b64));
-  EXPECT_FALSE(fits(Type::f32, Type::u32) || fits(Type::u32, Type::u64) || fits(Type::f16x2, Type::u32) || fits(Type::bf16, Type::u16));
+  EXPECT_FALSE(fits(Type::f32, Type::u32) || fits(Type::u32, Type::u64) || fits(Type::f16x2, Type::u32) ||
+               fits(Type::bf16, Type::u16));
   EXPECT_TRUE(fits_wider(Type::b64, Type::f32) && fits_wider(Type::f32, Type::b8) && fits_wider(Type::s64, Type::u8));
   EXPECT_FALSE(fits_wider(Type::f64, Type::f32) || fits_wider(Type::f32, Type::u8) || fits_wider(Type::u8, Type::u16));
   EXPECT_EQ(widened(Type::s16), Type::s32);

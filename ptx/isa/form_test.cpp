@@ -129,7 +129,8 @@ TEST(Form, FragmentsOfTheOthers) {
   EXPECT_EQ(tcgen05("16x64b", "x128"), 128);
   EXPECT_EQ(tcgen05("16x128b", "x8"), 16);
   EXPECT_EQ(tcgen05("16x256b", "x4"), 16);
-  const auto im2col = spelled({"cp", "async", "bulk", "tensor", "5d", "shared::cluster", "global", "im2col", "mbarrier::complete_tx::bytes"});
+  const auto im2col =
+      spelled({"cp", "async", "bulk", "tensor", "5d", "shared::cluster", "global", "im2col", "mbarrier::complete_tx::bytes"});
   EXPECT_EQ(im2col.form->count(operand(*im2col.form, "offsets").count, im2col.choices), 3);
   const auto pair = spelled({"tcgen05", "mma", "cta_group::2", "kind::f16"});
   EXPECT_EQ(pair.form->count(operand(*pair.form, "disable").count, pair.choices), 8);
@@ -159,7 +160,9 @@ TEST(Form, AvailabilityIsTheRowsAndThatOfItsChoices) {
   EXPECT_EQ(needed[1].on, node(Target::sm_90));
   const auto i8 = spelled({"tcgen05", "mma", "cta_group::1", "kind::i8"});
   const auto i8_needs = targets_needed(*i8.form, i8.choices);
-  const auto runs = [&](Target t) { return std::all_of(i8_needs.begin(), i8_needs.end(), [&](const Availability& a) { return allows(t, a.on); }); };
+  const auto runs = [&](Target t) {
+    return std::all_of(i8_needs.begin(), i8_needs.end(), [&](const Availability& a) { return allows(t, a.on); });
+  };
   EXPECT_TRUE(runs(Target::sm_100a) && runs(Target::sm_110a));
   EXPECT_FALSE(runs(Target::sm_103a) || runs(Target::sm_100f) || runs(Target::sm_120a));
 }

@@ -1,5 +1,5 @@
-// Fragment words: how many registers a matrix operand takes, where a slot's choice alone does not say (manual: the fragment tables of
-// mma.sync, wgmma.mma_async, tcgen05.ld).
+// Fragment words: how many registers a matrix operand takes, where a slot's choice alone does not say (manual: the fragment
+// tables of mma.sync, wgmma.mma_async, tcgen05.ld).
 #pragma once
 
 #include <string_view>
@@ -15,11 +15,16 @@ constexpr Shape shape_of(std::string_view word) {
   Shape shape;
   int* field = nullptr;
   for (const char c : word) {
-    if (c == 'm') field = &shape.m;
-    else if (c == 'n') field = &shape.n;
-    else if (c == 'k') field = &shape.k;
-    else if (c >= '0' && c <= '9' && field != nullptr) *field = 10 * *field + (c - '0');
-    else return {};
+    if (c == 'm')
+      field = &shape.m;
+    else if (c == 'n')
+      field = &shape.n;
+    else if (c == 'k')
+      field = &shape.k;
+    else if (c >= '0' && c <= '9' && field != nullptr)
+      *field = 10 * *field + (c - '0');
+    else
+      return {};
   }
   return shape;
 }
@@ -33,7 +38,8 @@ constexpr int number_in(std::string_view word) {
 }
 }  // namespace detail
 
-/// Registers of the operand that `word` names; 0 when the word is no fragment word. `chosen(slot name)` is the word chosen at that slot, "" for none.
+/// Registers of the operand that `word` names; 0 when the word is no fragment word. `chosen(slot name)` is the word chosen at
+/// that slot, "" for none.
 ///   wgmma_d     the accumulator of wgmma.mma_async: M*N/128 for 32-bit types, half of that for f16
 ///   tcgen05_n   32-bit registers per thread of tcgen05.ld/st for a .shape repeated .num times
 ///   im2col      the offsets of an im2col copy: the rank less two

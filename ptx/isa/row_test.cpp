@@ -11,10 +11,12 @@ namespace {
 
 // ---- the notation, read while compiling -----------------------------------------------------------------------------
 
-constexpr ParsedForm fma = parse_form("fma.rnd{.ftz}{.sat}.f32  d:=.f32, a:.f32, b:.f32, c:.f32 ; .rnd = { .rn, .rz @8.6, .rm @sm_100a|sm_103a, .rp @7.8 @sm_90 }");
+constexpr ParsedForm fma = parse_form(
+    "fma.rnd{.ftz}{.sat}.f32  d:=.f32, a:.f32, b:.f32, c:.f32 ; .rnd = { .rn, .rz @8.6, .rm @sm_100a|sm_103a, .rp @7.8 @sm_90 }");
 static_assert(fma.opcode == "fma" && fma.slots.size() == 4 && fma.operands.size() == 4);
 static_assert(fma.slots[0].name == "rnd" && !fma.slots[0].optional && !fma.slots[0].literal && fma.slots[0].choices.size() == 4);
-static_assert(fma.slots[0].choices[0].word == "rn" && fma.slots[0].choices[0].since == Version{0, 0} && fma.slots[0].choices[0].on == 0);
+static_assert(fma.slots[0].choices[0].word == "rn" && fma.slots[0].choices[0].since == Version{0, 0} &&
+              fma.slots[0].choices[0].on == 0);
 static_assert(fma.slots[0].choices[1].since == Version{8, 6} && fma.slots[0].choices[1].on == 0);
 static_assert(fma.slots[0].choices[2].on == (node(Target::sm_100a) | node(Target::sm_103a)));
 static_assert(fma.slots[0].choices[3].since == Version{7, 8} && fma.slots[0].choices[3].on == node(Target::sm_90));
@@ -24,9 +26,11 @@ static_assert(fma.operands[0].access == Access::write && fma.operands[0].role ==
 static_assert(fma.operands[1].access == Access::read && fma.operands[1].role == Role::value && fma.operands[1].name == "a");
 
 constexpr ParsedForm roles = parse_form(
-    "op.type  d:+.wgmma_d.dreg, a:%.b64, n:#.s32, p:!.pred, [addr:.space], [generic], t:label, s:symbol, r:special.u32, x:=_, w:=?.x4.type+ ;"
+    "op.type  d:+.wgmma_d.dreg, a:%.b64, n:#.s32, p:!.pred, [addr:.space], [generic], t:label, s:symbol, r:special.u32, x:=_, "
+    "w:=?.x4.type+ ;"
     " .type = { .f32 }");
-static_assert(roles.operands[0].access == Access::read_write && roles.operands[0].count == "wgmma_d" && roles.operands[0].type == "dreg");
+static_assert(roles.operands[0].access == Access::read_write && roles.operands[0].count == "wgmma_d" &&
+              roles.operands[0].type == "dreg");
 static_assert(roles.operands[1].role == Role::reg && roles.operands[1].access == Access::read);
 static_assert(roles.operands[2].role == Role::imm);
 static_assert(roles.operands[3].negatable && roles.operands[3].role == Role::value);
@@ -35,13 +39,16 @@ static_assert(roles.operands[5].role == Role::address && roles.operands[5].space
 static_assert(roles.operands[6].role == Role::label && roles.operands[7].role == Role::symbol);
 static_assert(roles.operands[8].role == Role::special && roles.operands[8].type == "u32");
 static_assert(roles.operands[9].role == Role::sink && roles.operands[9].access == Access::write);
-static_assert(roles.operands[10].sink && roles.operands[10].wider && roles.operands[10].count == "x4" && roles.operands[10].type == "type");
+static_assert(roles.operands[10].sink && roles.operands[10].wider && roles.operands[10].count == "x4" &&
+              roles.operands[10].type == "type");
 
 constexpr ParsedForm groups = parse_form(
-    "op{.mc}{.mode}.dim  d:=.b32{|p:=.pred}, [map:.tensor, c:.dim.s32] {, b:.u32} {, mask:.u16 @.mc} {, x:.u32, y:.u32 @.mode=one|two::three} ;"
+    "op{.mc}{.mode}.dim  d:=.b32{|p:=.pred}, [map:.tensor, c:.dim.s32] {, b:.u32} {, mask:.u16 @.mc} {, x:.u32, y:.u32 "
+    "@.mode=one|two::three} ;"
     " .mc = { .mc } .mode = { .one, .two::three, .four } .dim = { .1d, .2d }");
 static_assert(groups.operands[1].piped && groups.operands[1].optional && !groups.operands[1].conditional);
-static_assert(groups.operands[2].role == Role::tensor && groups.operands[2].coords_count == "dim" && groups.operands[2].coords_type == "s32");
+static_assert(groups.operands[2].role == Role::tensor && groups.operands[2].coords_count == "dim" &&
+              groups.operands[2].coords_type == "s32");
 static_assert(groups.operands[3].optional && !groups.operands[3].conditional);
 static_assert(groups.operands[4].conditional && !groups.operands[4].optional && groups.operands[4].when_slot == "mc");
 static_assert(groups.operands[5].when_slot == "mode" && groups.operands[5].when_choices == "one|two::three");
@@ -111,7 +118,11 @@ std::string invalid(Row row) {
 }
 
 TEST(RowNotation, RefusesRowsThatDoNotHoldTogether) {
-  const Row good = {.form = "add.type  d:=.type, a:.wide ; .type = { .u32, .u64 }", .on = node(Target::sm_80), .exec = "add", .anchor = "a", .doc = "b"};
+  const Row good = {.form = "add.type  d:=.type, a:.wide ; .type = { .u32, .u64 }",
+                    .on = node(Target::sm_80),
+                    .exec = "add",
+                    .anchor = "a",
+                    .doc = "b"};
   EXPECT_EQ(invalid(good), "");
   Row row = good;
   row.form = "add.type  d:=.kind ; .type = { .u32 }";
@@ -132,8 +143,8 @@ TEST(RowNotation, RefusesRowsThatDoNotHoldTogether) {
 }
 
 TEST(RowNotation, ColumnsComeInAnyOrder) {
-  static constexpr Row made = row("exit ;", doc("anchor", "a sentence."), rule("odd"), Effect::control | Effect::sync, exec("exit"), since(1, 2),
-                                  on(Target::sm_80, Target::sm_90a));
+  static constexpr Row made = row("exit ;", doc("anchor", "a sentence."), rule("odd"), Effect::control | Effect::sync,
+                                  exec("exit"), since(1, 2), on(Target::sm_80, Target::sm_90a));
   EXPECT_EQ(made.form, "exit ;");
   EXPECT_EQ(made.since, (Version{1, 2}));
   EXPECT_EQ(made.on, node(Target::sm_80) | node(Target::sm_90a));

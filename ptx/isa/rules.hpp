@@ -1,5 +1,6 @@
-// What an operand of a form accepts under the choices made: its type, vector length and state space, whether it is there, and whether an argument
-// fits it. Templates over Form, which the program uses, and ParsedForm, which the C++ dots use while compiling, so that both give one answer.
+// What an operand of a form accepts under the choices made: its type, vector length and state space, whether it is there, and
+// whether an argument fits it. Templates over Form, which the program uses, and ParsedForm, which the C++ dots use while
+// compiling, so that both give one answer.
 #pragma once
 
 #include <string_view>
@@ -61,7 +62,8 @@ constexpr Type type(const F& form, std::string_view word, const Choices& choices
   return type_from_name(word).value_or(Type::none);
 }
 
-/// The vector length that a count word means: 1 for "", a slot's choice (v4, x2, 3d), a fixed one, or a fragment's size; 0 unknown.
+/// The vector length that a count word means: 1 for "", a slot's choice (v4, x2, 3d), a fixed one, or a fragment's size; 0
+/// unknown.
 template <class F>
 constexpr int count(const F& form, std::string_view word, const Choices& choices) {
   if (word.empty()) return 1;
@@ -99,15 +101,20 @@ constexpr bool scalar_fits(const Arg& arg, Type type, const OperandSpec& o) {
   // in the author's hands a whole number may stand for a float: it is encoded as one
   const bool encodes = o.role == Role::value && bits(type) >= 32 && is_float(type);
   switch (arg.kind) {
-    case ArgKind::reg: return o.role != Role::imm && register_fits(arg, type, o.wider);
-    case ArgKind::sink: return o.sink;
+    case ArgKind::reg:
+      return o.role != Role::imm && register_fits(arg, type, o.wider);
+    case ArgKind::sink:
+      return o.sink;
     case ArgKind::integer:
       if (arg.encodable && encodes) return true;
       if (type == Type::pred) return o.role == Role::value && (arg.integer == 0 || arg.integer == 1);
       [[fallthrough]];
-    case ArgKind::text: return o.role != Role::reg && type != Type::pred && !is_float(type) && kind(type) != TypeKind::packed;
-    case ArgKind::floating: return encodes || (o.role == Role::value && (bits(type) == 32 || bits(type) == 64) && kind(type) == TypeKind::bits);
-    default: return false;
+    case ArgKind::text:
+      return o.role != Role::reg && type != Type::pred && !is_float(type) && kind(type) != TypeKind::packed;
+    case ArgKind::floating:
+      return encodes || (o.role == Role::value && (bits(type) == 32 || bits(type) == 64) && kind(type) == TypeKind::bits);
+    default:
+      return false;
   }
 }
 
@@ -117,15 +124,16 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
     case Role::address: {
       if (arg.kind != ArgKind::address || arg.elements.empty()) return false;
       // PTX adds only constants inside the brackets
-      if (arg.elements.size() > 1 && arg.elements[1].kind != ArgKind::integer && arg.elements[1].kind != ArgKind::text) return false;
+      if (arg.elements.size() > 1 && arg.elements[1].kind != ArgKind::integer && arg.elements[1].kind != ArgKind::text)
+        return false;
       const Arg& base = arg.elements[0];
       if (base.kind == ArgKind::symbol) return true;
       const std::string_view where = space(f, o, c);
       if (base.kind == ArgKind::integer || base.kind == ArgKind::text) return where == "local";  // ptxas: nowhere else
       if (base.kind != ArgKind::reg || is_float(base.type) || base.type == Type::pred) return false;
       // ptxas takes 32-bit registers only where the window fits in 32 bits
-      const bool narrow = where.starts_with("shared") || where.starts_with("local") || where.starts_with("param") || where.starts_with("const") ||
-                          where == "tmem";
+      const bool narrow = where.starts_with("shared") || where.starts_with("local") || where.starts_with("param") ||
+                          where.starts_with("const") || where == "tmem";
       return bits(base.type) == 64 || (narrow && bits(base.type) == 32);
     }
     case Role::tensor: {
@@ -140,11 +148,15 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
       return base.kind == ArgKind::symbol || (base.kind == ArgKind::reg && bits(base.type) == 64 && !is_float(base.type));
     }
     case Role::label:
-    case Role::symbol: return arg.kind == ArgKind::symbol;
-    case Role::sink: return arg.kind == ArgKind::sink;
+    case Role::symbol:
+      return arg.kind == ArgKind::symbol;
+    case Role::sink:
+      return arg.kind == ArgKind::sink;
     case Role::special:
-      return arg.kind == ArgKind::special && (o.wider ? fits_wider(arg.type, type(f, o.type, c)) : fits(arg.type, type(f, o.type, c)));
-    default: break;
+      return arg.kind == ArgKind::special &&
+             (o.wider ? fits_wider(arg.type, type(f, o.type, c)) : fits(arg.type, type(f, o.type, c)));
+    default:
+      break;
   }
   const Type wanted = type(f, o.type, c);
   const int n = count(f, o.count, c);
@@ -160,8 +172,8 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
   return true;
 }
 
-/// True when an integer immediate fits the width of `type`. A negative number may stand for its bit pattern in an unsigned type: the mask of
-/// shfl.sync is written -1.
+/// True when an integer immediate fits the width of `type`. A negative number may stand for its bit pattern in an unsigned type:
+/// the mask of shfl.sync is written -1.
 constexpr bool in_range(std::int64_t value, Type type) {
   const int n = bits(type);
   if (n >= 64 || n == 0) return true;

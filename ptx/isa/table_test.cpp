@@ -101,8 +101,9 @@ const std::set<std::string_view> anchors = {
 };
 
 bool is_identifier(std::string_view word) {
-  return !word.empty() && !(word[0] >= '0' && word[0] <= '9') &&
-         std::all_of(word.begin(), word.end(), [](char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+  return !word.empty() && !(word[0] >= '0' && word[0] <= '9') && std::all_of(word.begin(), word.end(), [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  });
 }
 
 TEST(Table, FormsAreTheirRowsInOrder) {

@@ -10,10 +10,14 @@ Unexpected bad(std::string message) { return {{.kind = Kind::bad_tile, .message 
 
 std::optional<LayoutType> type_for_width(std::int64_t bytes) {
   switch (bytes) {
-    case 16: return LayoutType::interleave;
-    case 32: return LayoutType::b32;
-    case 64: return LayoutType::b64;
-    default: return bytes >= 128 ? std::optional(LayoutType::b128) : std::nullopt;
+    case 16:
+      return LayoutType::interleave;
+    case 32:
+      return LayoutType::b32;
+    case 64:
+      return LayoutType::b64;
+    default:
+      return bytes >= 128 ? std::optional(LayoutType::b128) : std::nullopt;
   }
 }
 
@@ -31,7 +35,8 @@ std::string_view tma_swizzle_name(LayoutType type) {
 
 Expected<GmmaLayout> pick_gmma_layout(std::int64_t element_bytes, std::int64_t m_or_n, std::int64_t k, Major major) {
   if (element_bytes <= 0 || m_or_n <= 0 || k <= 0)
-    return bad(cat("a matrix tile needs positive sizes; elements of ", element_bytes, " bytes, ", m_or_n, " by ", k, " were given"));
+    return bad(
+        cat("a matrix tile needs positive sizes; elements of ", element_bytes, " bytes, ", m_or_n, " by ", k, " were given"));
   const bool k_major = major == Major::k;
   const std::int64_t width = (k_major ? k : m_or_n) * element_bytes;
   const auto type = type_for_width(width);

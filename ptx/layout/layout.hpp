@@ -1,5 +1,5 @@
-// layout (floor 1): where bytes lie. Swizzles as address functions, canonical shared-memory layouts of matrix operands, strides of
-// tensors. Pure arithmetic.
+// layout (floor 1): where bytes lie. Swizzles as address functions, canonical shared-memory layouts of matrix operands, strides
+// of tensors. Pure arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,9 @@ namespace ptx::layout {
 
 // ---- swizzles (manual: "Swizzling Modes") ---------------------------------------------------------------------------
 
-/// A swizzle mode of shared memory: the width of the pattern in bytes and, behind `atom`, the size of the pieces it exchanges where that is
-/// not 16 bytes. Tensor copies and matrix descriptors use the same function of the absolute address in the shared window.
+/// A swizzle mode of shared memory: the width of the pattern in bytes and, behind `atom`, the size of the pieces it exchanges
+/// where that is not 16 bytes. Tensor copies and matrix descriptors use the same function of the absolute address in the shared
+/// window.
 enum class Swizzle : std::uint8_t { none, b32, b64, b96, b128, b128_atom32, b128_atom64 };
 
 /// address ^ ((address & mask) >> shift), which is its own inverse.
@@ -30,18 +31,25 @@ struct SwizzleFunction {
 
 constexpr SwizzleFunction swizzle_function(Swizzle swizzle) {
   switch (swizzle) {
-    case Swizzle::none: break;
+    case Swizzle::none:
+      break;
     case Swizzle::b32:
-    case Swizzle::b96: return {1u << 7, 3, 256};
-    case Swizzle::b64: return {3u << 7, 3, 512};
-    case Swizzle::b128: return {7u << 7, 3, 1024};
-    case Swizzle::b128_atom32: return {3u << 7, 2, 512};
-    case Swizzle::b128_atom64: return {1u << 7, 1, 256};
+    case Swizzle::b96:
+      return {1u << 7, 3, 256};
+    case Swizzle::b64:
+      return {3u << 7, 3, 512};
+    case Swizzle::b128:
+      return {7u << 7, 3, 1024};
+    case Swizzle::b128_atom32:
+      return {3u << 7, 2, 512};
+    case Swizzle::b128_atom64:
+      return {1u << 7, 1, 256};
   }
   return {};
 }
 
-/// Where the byte that lies at `address` without a swizzle lies with it. Addresses are in bytes from the start of the shared window.
+/// Where the byte that lies at `address` without a swizzle lies with it. Addresses are in bytes from the start of the shared
+/// window.
 constexpr std::uint64_t swizzled(Swizzle swizzle, std::uint64_t address) { return swizzle_function(swizzle)(address); }
 
 /// The alignment in bytes that the start of a swizzled tile needs, so that its pattern begins there.
@@ -76,16 +84,16 @@ struct GmmaLayout {
   friend bool operator==(const GmmaLayout&, const GmmaLayout&) = default;
 };
 
-/// The layout of a tile of `m_or_n` x `k` elements of `element_bytes` each, by the bytes of its contiguous dimension. Kind bad_tile:
-/// a size of 0 or less, a width that is none of 16, 32, 64, 128 or more, the other dimension not a multiple of 8.
+/// The layout of a tile of `m_or_n` x `k` elements of `element_bytes` each, by the bytes of its contiguous dimension. Kind
+/// bad_tile: a size of 0 or less, a width that is none of 16, 32, 64, 128 or more, the other dimension not a multiple of 8.
 Expected<GmmaLayout> pick_gmma_layout(std::int64_t element_bytes, std::int64_t m_or_n, std::int64_t k, Major major);
 
 // ---- tensors --------------------------------------------------------------------------------------------------------
 
 /// The strides, in elements, of a contiguous row-major tensor.
 std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape);
-/// True when a tensor of these strides, in elements, is contiguous in row-major order. Strides of dimensions of size 1 and those of an
-/// empty tensor mean nothing. Both spans have the same length.
+/// True when a tensor of these strides, in elements, is contiguous in row-major order. Strides of dimensions of size 1 and those
+/// of an empty tensor mean nothing. Both spans have the same length.
 bool is_row_major(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
 /// The number of elements; nothing when a dimension is negative or the product does not fit.
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);

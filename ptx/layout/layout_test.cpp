@@ -8,7 +8,8 @@
 namespace ptx::layout {
 namespace {
 
-constexpr Swizzle swizzles[] = {Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b96, Swizzle::b128, Swizzle::b128_atom32, Swizzle::b128_atom64};
+constexpr Swizzle swizzles[] = {Swizzle::none, Swizzle::b32,         Swizzle::b64,        Swizzle::b96,
+                                Swizzle::b128, Swizzle::b128_atom32, Swizzle::b128_atom64};
 
 using Shape = std::vector<std::int64_t>;
 
@@ -67,12 +68,18 @@ TEST(GmmaLayout, IsTheTable) {
     std::string_view tma;
   };
   constexpr Case cases[] = {
-      {Major::k, 2, 64, 8, LayoutType::interleave, 16, 128, "NONE"},  {Major::k, 2, 64, 16, LayoutType::b32, 16, 256, "32B"},
-      {Major::k, 2, 64, 32, LayoutType::b64, 16, 512, "64B"},         {Major::k, 2, 64, 64, LayoutType::b128, 16, 1024, "128B"},
-      {Major::k, 2, 64, 128, LayoutType::b128, 64 * 128, 1024, "128B"}, {Major::k, 4, 8, 8, LayoutType::b32, 16, 256, "32B"},
-      {Major::k, 1, 256, 128, LayoutType::b128, 16, 1024, "128B"},    {Major::mn, 2, 8, 16, LayoutType::interleave, 128, 16, "NONE"},
-      {Major::mn, 2, 16, 16, LayoutType::b32, 16, 256, "32B"},        {Major::mn, 2, 32, 16, LayoutType::b64, 16, 512, "64B"},
-      {Major::mn, 2, 64, 16, LayoutType::b128, 16, 1024, "128B"},     {Major::mn, 2, 256, 64, LayoutType::b128, 64 * 128, 1024, "128B"},
+      {Major::k, 2, 64, 8, LayoutType::interleave, 16, 128, "NONE"},
+      {Major::k, 2, 64, 16, LayoutType::b32, 16, 256, "32B"},
+      {Major::k, 2, 64, 32, LayoutType::b64, 16, 512, "64B"},
+      {Major::k, 2, 64, 64, LayoutType::b128, 16, 1024, "128B"},
+      {Major::k, 2, 64, 128, LayoutType::b128, 64 * 128, 1024, "128B"},
+      {Major::k, 4, 8, 8, LayoutType::b32, 16, 256, "32B"},
+      {Major::k, 1, 256, 128, LayoutType::b128, 16, 1024, "128B"},
+      {Major::mn, 2, 8, 16, LayoutType::interleave, 128, 16, "NONE"},
+      {Major::mn, 2, 16, 16, LayoutType::b32, 16, 256, "32B"},
+      {Major::mn, 2, 32, 16, LayoutType::b64, 16, 512, "64B"},
+      {Major::mn, 2, 64, 16, LayoutType::b128, 16, 1024, "128B"},
+      {Major::mn, 2, 256, 64, LayoutType::b128, 64 * 128, 1024, "128B"},
   };
   for (const Case& c : cases) {
     const auto layout = pick_gmma_layout(c.element_bytes, c.m_or_n, c.k, c.major);
@@ -90,11 +97,16 @@ TEST(GmmaLayout, RefusesWhatHasNone) {
     std::string_view words;
   };
   constexpr Case cases[] = {
-      {Major::k, 2, 64, 24, "not one of the canonical"}, {Major::k, 2, 64, 4, "not one of the canonical"},
-      {Major::k, 2, 60, 64, "M divisible by 8"},         {Major::k, 2, 60, 128, "M divisible by 8"},
-      {Major::mn, 2, 48, 16, "not one of the canonical"}, {Major::mn, 2, 4, 16, "not one of the canonical"},
-      {Major::mn, 2, 64, 12, "K divisible by 8"},        {Major::mn, 2, 256, 12, "K divisible by 8"},
-      {Major::k, 0, 64, 64, "positive"},                 {Major::k, 2, 0, 64, "positive"},
+      {Major::k, 2, 64, 24, "not one of the canonical"},
+      {Major::k, 2, 64, 4, "not one of the canonical"},
+      {Major::k, 2, 60, 64, "M divisible by 8"},
+      {Major::k, 2, 60, 128, "M divisible by 8"},
+      {Major::mn, 2, 48, 16, "not one of the canonical"},
+      {Major::mn, 2, 4, 16, "not one of the canonical"},
+      {Major::mn, 2, 64, 12, "K divisible by 8"},
+      {Major::mn, 2, 256, 12, "K divisible by 8"},
+      {Major::k, 0, 64, 64, "positive"},
+      {Major::k, 2, 0, 64, "positive"},
       {Major::mn, 2, 64, -8, "positive"},
   };
   for (const Case& c : cases) {

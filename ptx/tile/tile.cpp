@@ -18,11 +18,13 @@ struct Dtype {
 };
 // The first entry of a numpy name is the type that the name means.
 constexpr Dtype dtypes[] = {
-    {Type::pred, "bool"},   {Type::u8, "uint8"},     {Type::u16, "uint16"},   {Type::u32, "uint32"},   {Type::u64, "uint64"},
-    {Type::s8, "int8"},     {Type::s16, "int16"},    {Type::s32, "int32"},    {Type::s64, "int64"},    {Type::f16, "float16"},
-    {Type::bf16, "bfloat16"}, {Type::f32, "float32"}, {Type::f64, "float64"}, {Type::b8, "uint8"},     {Type::b16, "uint16"},
-    {Type::b32, "uint32"},  {Type::b64, "uint64"},   {Type::tf32, "float32"}, {Type::e4m3, "float8_e4m3fn"}, {Type::e5m2, "float8_e5m2"},
-    {Type::ue8m0, "float8_e8m0fnu"},
+    {Type::pred, "bool"},          {Type::u8, "uint8"},         {Type::u16, "uint16"},
+    {Type::u32, "uint32"},         {Type::u64, "uint64"},       {Type::s8, "int8"},
+    {Type::s16, "int16"},          {Type::s32, "int32"},        {Type::s64, "int64"},
+    {Type::f16, "float16"},        {Type::bf16, "bfloat16"},    {Type::f32, "float32"},
+    {Type::f64, "float64"},        {Type::b8, "uint8"},         {Type::b16, "uint16"},
+    {Type::b32, "uint32"},         {Type::b64, "uint64"},       {Type::tf32, "float32"},
+    {Type::e4m3, "float8_e4m3fn"}, {Type::e5m2, "float8_e5m2"}, {Type::ue8m0, "float8_e8m0fnu"},
 };
 
 Unexpected error(Kind kind, std::string message) { return {{.kind = kind, .message = std::move(message)}}; }
@@ -62,10 +64,14 @@ Expected<Layout> layout_for(const Dim& inner, Type dtype) {
   const auto swizzle = layout::swizzle_for_width(*size * element_bytes(dtype));
   if (!swizzle) return Unexpected{swizzle.error()};
   switch (*swizzle) {
-    case layout::Swizzle::b32: return Layout::tma_32b;
-    case layout::Swizzle::b64: return Layout::tma_64b;
-    case layout::Swizzle::b128: return Layout::tma_128b;
-    default: return Layout::row;
+    case layout::Swizzle::b32:
+      return Layout::tma_32b;
+    case layout::Swizzle::b64:
+      return Layout::tma_64b;
+    case layout::Swizzle::b128:
+      return Layout::tma_128b;
+    default:
+      return Layout::row;
   }
 }
 
@@ -124,7 +130,8 @@ Expected<Tile> Tile::make(std::vector<tile::Dim> dims, Type dtype, Layout layout
   if (auto bad = tile::bad_dim(dims, "dimension")) return *std::move(bad);
   if (tma_box) {
     if (tma_box->size() != dims.size())
-      return error(Kind::bad_tile, cat("the tma_box (", tile::listed(*tma_box), ") has rank ", tma_box->size(), ", the Tile has rank ", dims.size()));
+      return error(Kind::bad_tile, cat("the tma_box (", tile::listed(*tma_box), ") has rank ", tma_box->size(),
+                                       ", the Tile has rank ", dims.size()));
     if (auto bad = tile::bad_dim(*tma_box, "tma_box dimension")) return *std::move(bad);
   }
   if (tma_rank < 1 || tma_rank > 5) return error(Kind::bad_tile, cat("tma_rank is ", tma_rank, "; a tensor map has rank 1 to 5"));
@@ -138,11 +145,13 @@ Expected<Tile> Tile::make(std::vector<tile::Dim> dims, Type dtype, Layout layout
   return tile;
 }
 
-Expected<Tile> Tile::wgmma_a(tile::Dim m, tile::Dim k, Type dtype, std::optional<tile::Dim> tile_m, std::optional<tile::Dim> tile_k) {
+Expected<Tile> Tile::wgmma_a(tile::Dim m, tile::Dim k, Type dtype, std::optional<tile::Dim> tile_m,
+                             std::optional<tile::Dim> tile_k) {
   return tile::matrix_operand(std::move(m), std::move(k), dtype, std::move(tile_m), std::move(tile_k));
 }
 
-Expected<Tile> Tile::wgmma_b(tile::Dim k, tile::Dim n, Type dtype, std::optional<tile::Dim> tile_k, std::optional<tile::Dim> tile_n) {
+Expected<Tile> Tile::wgmma_b(tile::Dim k, tile::Dim n, Type dtype, std::optional<tile::Dim> tile_k,
+                             std::optional<tile::Dim> tile_n) {
   return tile::matrix_operand(std::move(k), std::move(n), dtype, std::move(tile_k), std::move(tile_n));
 }
 
@@ -163,7 +172,8 @@ Expected<std::vector<std::int64_t>> Tile::resolve(const tile::Env& env) const {
     }
     const std::string& name = std::get<std::string>(dim);
     const auto it = env.find(name);
-    if (it == env.end()) return tile::error(Kind::dim_unbound, cat("the dimension `", name, "` of ", to_string(), " has no size"));
+    if (it == env.end())
+      return tile::error(Kind::dim_unbound, cat("the dimension `", name, "` of ", to_string(), " has no size"));
     sizes.push_back(it->second);
   }
   return sizes;
@@ -172,20 +182,20 @@ Expected<std::vector<std::int64_t>> Tile::resolve(const tile::Env& env) const {
 Expected<tile::Env> Tile::extract(std::span<const std::int64_t> shape) const {
   using tile::error;
   if (shape.size() != rank())
-    return error(Kind::argument_rank,
-                 cat("a tensor of shape ", tile::listed(shape), " has rank ", shape.size(), ", ", to_string(), " has rank ", rank()));
+    return error(Kind::argument_rank, cat("a tensor of shape ", tile::listed(shape), " has rank ", shape.size(), ", ",
+                                          to_string(), " has rank ", rank()));
   tile::Env env;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (const auto* size = std::get_if<std::int64_t>(&shape_[i])) {
       if (*size != shape[i])
-        return error(Kind::argument_dim, cat("dimension ", i, " of a tensor of shape ", tile::listed(shape), " is ", shape[i], ", ",
-                                             to_string(), " has ", *size, " there"));
+        return error(Kind::argument_dim, cat("dimension ", i, " of a tensor of shape ", tile::listed(shape), " is ", shape[i],
+                                             ", ", to_string(), " has ", *size, " there"));
       continue;
     }
     const std::string& name = std::get<std::string>(shape_[i]);
     if (const auto [it, added] = env.emplace(name, shape[i]); !added && it->second != shape[i])
-      return error(Kind::dim_conflict, cat("conflicting sizes for the dimension `", name, "` of ", to_string(), " in a tensor of shape ",
-                                           tile::listed(shape), ": ", it->second, " and ", shape[i]));
+      return error(Kind::dim_conflict, cat("conflicting sizes for the dimension `", name, "` of ", to_string(),
+                                           " in a tensor of shape ", tile::listed(shape), ": ", it->second, " and ", shape[i]));
   }
   return env;
 }

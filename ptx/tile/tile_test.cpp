@@ -71,8 +71,10 @@ TEST(Tile, ExtractAndResolveAreInverse) {
     Shape shape;
     for (unsigned i = 0, rank = 1 + random() % 5; i < rank; ++i) {
       shape.push_back(1 + random() % 100);
-      if (random() % 2 == 0) dims.emplace_back(shape.back());
-      else dims.emplace_back(cat("D", i));
+      if (random() % 2 == 0)
+        dims.emplace_back(shape.back());
+      else
+        dims.emplace_back(cat("D", i));
     }
     const Tile tile = made(dims);
     const auto env = tile.extract(shape);
@@ -97,7 +99,8 @@ TEST(Tile, MatrixOperandsTakeTheirLayoutFromTheWidthOfOneLoad) {
     int k;
     Layout layout;
   };
-  for (const Case c : {Case{8, Layout::row}, Case{16, Layout::tma_32b}, Case{32, Layout::tma_64b}, Case{64, Layout::tma_128b}, Case{256, Layout::tma_128b}}) {
+  for (const Case c : {Case{8, Layout::row}, Case{16, Layout::tma_32b}, Case{32, Layout::tma_64b}, Case{64, Layout::tma_128b},
+                       Case{256, Layout::tma_128b}}) {
     const auto whole = Tile::wgmma_a(64, c.k, bf16);
     ASSERT_TRUE(whole) << c.k;
     EXPECT_EQ(whole->layout(), c.layout) << c.k;

@@ -37,7 +37,7 @@ TEST(Fault, OutOfBoundsSaysByHowMuchAndWho) {
   EXPECT_EQ(d.kind, Kind::out_of_bounds);
   EXPECT_EQ(shown(d), cat("error: `ld.global.b32` loads 4 bytes at address ", address(x.address() + 160), ", just past the end of `X` (160 bytes)  [out_of_bounds]\n"
                           "  --> kernel.py:8\n"
-                          "  = ptx: line 18: ld.global.b32 %r2, [%rd1+4];\n"
+                          "  = ptx: line 16: ld.global.b32 %r2, [%rd1+4];\n"
                           "  = thread: (39, 0, 0) of block (0, 0, 0) in kernel `k` (warp 1, lane 7)\n"
                           "  = replay: kernel `k`, grid (1, 1, 1), block (48, 1, 1), 0 bytes of dynamic shared memory"));
 }
@@ -58,7 +58,7 @@ TEST(Fault, OutOfBoundsDescribesThePosition) {
   EXPECT_EQ(message(touch("ld.global.b64 %rd2,", 24), {short_x}),
             cat("`ld.global.b64` loads 8 bytes at address ", straddling, ", of which 3 bytes are past the end of `X` (29 bytes)"));
   EXPECT_EQ(message(touch(load), {}), cat("`ld.global.b32` loads 4 bytes at address ", address(x.address()), ", where the kernel has no memory"));
-  const auto wild = message({".visible .entry k", ".param .u64 x", "ld.global.b32 %r0, [64]", "ret"}, {x.region()});
+  const auto wild = message({".visible .entry k", ".param .u64 x", "mov.u64 %rd0, 64", "ld.global.b32 %r0, [%rd0]", "ret"}, {x.region()});
   EXPECT_EQ(wild, "`ld.global.b32` loads 4 bytes at address 0x40, far from every allocation; the nearest is `X` (32 bytes)");
   auto unnamed = x.region();
   unnamed.name.clear();
@@ -75,7 +75,9 @@ TEST(Fault, OutOfBoundsKnowsEverySpace) {
   };
   EXPECT_EQ(message({".shared .align 4 .b8 tile[64]", "mov.b32 %r0, tile", "st.shared.b32 [%r0+64], 1", "ret"}),
             "`st.shared.b32` stores 4 bytes at shared address 0x440, just past the end of shared memory (64 bytes)");
-  EXPECT_EQ(message({"st.shared.b32 [0], 1", "ret"}), "`st.shared.b32` stores 4 bytes at shared address 0x0, 1024 bytes before the start of shared memory (0 bytes)");
+  EXPECT_EQ(message({"mov.u32 %r0, 0", "st.shared.b32 [%r0], 1", "ret"}), "`st.shared.b32` stores 4 bytes at shared address 0x0, where the kernel has no memory");
+  EXPECT_EQ(message({".shared .align 4 .b8 tile[64]", "mov.u32 %r0, 1000", "st.shared.b32 [%r0], 1", "ret"}),
+            "`st.shared.b32` stores 4 bytes at shared address 0x3e8, 24 bytes before the start of shared memory (64 bytes)");
   EXPECT_EQ(message({".module .extern .shared .align 16 .b8 dyn[]", ".visible .entry k", "mov.b32 %r0, dyn", "st.shared.b32 [%r0+96], 1", "ret"}, 96),
             "`st.shared.b32` stores 4 bytes at shared address 0x460, just past the end of shared memory (96 bytes)");
   EXPECT_EQ(message({".shared .align 4 .b8 tile[64]", "mov.b64 %rd0, tile", "cvta.shared.u64 %rd0, %rd0", "st.b32 [%rd0+72], 1", "ret"}),
@@ -187,8 +189,8 @@ TEST(Fault, DivergentBarriersShowBothPlaces) {
   EXPECT_EQ(d.kind, Kind::divergent);
   EXPECT_EQ(d.message, "`bar.sync` needs all live threads of warp 0 together; lanes 0-7 cannot come");
   EXPECT_EQ(d.where.line, 4u);
-  EXPECT_TRUE(has_note(d, "lanes 8-31 wait at kernel.py:4, line 13: bar.sync 0;")) << shown(d);
-  EXPECT_TRUE(has_note(d, "lanes 0-7 wait at kernel.py:7, line 16: bar.sync 1;")) << shown(d);
+  EXPECT_TRUE(has_note(d, "lanes 8-31 wait at kernel.py:4, line 12: bar.sync 0;")) << shown(d);
+  EXPECT_TRUE(has_note(d, "lanes 0-7 wait at kernel.py:7, line 15: bar.sync 1;")) << shown(d);
 }
 
 TEST(Fault, MembersThatCannotCome) {
@@ -213,8 +215,8 @@ TEST(Fault, DeadlocksShowWhereEachWarpWaits) {
   EXPECT_EQ(d.kind, Kind::deadlock);
   EXPECT_EQ(d.message, "`bar.sync` waits at barrier 2, which cannot complete: no warp of the block can run on");
   EXPECT_EQ(d.where.line, 7u);
-  EXPECT_TRUE(has_note(d, "warp 0 waits at barrier 2, where 32 of 64 threads have come: kernel.py:7, line 16: bar.sync 2;")) << shown(d);
-  EXPECT_TRUE(has_note(d, "warp 1 waits at barrier 1, where 32 of 64 threads have come: kernel.py:4, line 13: bar.sync 1;")) << shown(d);
+  EXPECT_TRUE(has_note(d, "warp 0 waits at barrier 2, where 32 of 64 threads have come: kernel.py:7, line 15: bar.sync 2;")) << shown(d);
+  EXPECT_TRUE(has_note(d, "warp 1 waits at barrier 1, where 32 of 64 threads have come: kernel.py:4, line 12: bar.sync 1;")) << shown(d);
 }
 
 TEST(Fault, BarriersThatExitedThreadsCanNoLongerFill) {

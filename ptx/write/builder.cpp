@@ -20,7 +20,9 @@ Diagnostic diagnose(Kind kind, std::string message, Where where) {
 
 Diagnostic not_an_identifier(std::string_view what, std::string_view name, Where where) {
   return diagnose(Kind::bad_declaration, cat('`', name, "` cannot name ", what), where)
-      .note("hint: a PTX name starts with a letter, or with `_`, `$` or `%` and more, and goes on with letters, digits, `_` and `$`");
+      .note(
+          "hint: a PTX name starts with a letter, or with `_`, `$` or `%` and more, and goes on with letters, digits, `_` and "
+          "`$`");
 }
 
 Diagnostic already_declared(std::string_view name, Where where) {
@@ -38,13 +40,20 @@ std::optional<std::size_t> family_of(Type type) {
   if (type == Type::f64) return fd;
   const bool packed = isa::kind(type) == isa::TypeKind::packed;
   switch (isa::bits(type)) {
-    case 0: return std::nullopt;
-    case 8: return packed ? b : r;  // PTX loads, stores and converts bytes through wider registers
-    case 16: return packed ? b : rs;
-    case 32: return r;
-    case 64: return rd;
-    case 128: return rq;
-    default: return std::nullopt;  // 1- and 4-bit formats exist inside wider registers alone
+    case 0:
+      return std::nullopt;
+    case 8:
+      return packed ? b : r;  // PTX loads, stores and converts bytes through wider registers
+    case 16:
+      return packed ? b : rs;
+    case 32:
+      return r;
+    case 64:
+      return rd;
+    case 128:
+      return rq;
+    default:
+      return std::nullopt;  // 1- and 4-bit formats exist inside wider registers alone
   }
 }
 
@@ -68,7 +77,9 @@ Builder::State::State(KernelHeader header) {
   const Version since = isa::info(header.target).since;
   if (module.version < since)
     fail(diagnose(Kind::version_lacks,
-                  cat("target ", isa::name(header.target), " needs PTX ", to_string(since), "; this kernel's version is ", to_string(module.version)), {}));
+                  cat("target ", isa::name(header.target), " needs PTX ", to_string(since), "; this kernel's version is ",
+                      to_string(module.version)),
+                  {}));
 }
 
 ir::RegDeclId Builder::State::declare(std::string_view base, Type declared, std::optional<std::uint32_t> count, Where where) {
@@ -136,7 +147,8 @@ Expected<void> Builder::State::resolve_labels() {
     if (entry().labels[id.index].item == ir::Label{}.item && (undefined == nullptr || id < *undefined)) undefined = &id;
   if (undefined != nullptr) {
     const std::string_view name = module.str(entry().labels[undefined->index].name);
-    Diagnostic d = diagnose(Kind::undefined_label, cat("the kernel branches to `", name, "` and never defines that label"), label_infos[undefined->index].first_use);
+    Diagnostic d = diagnose(Kind::undefined_label, cat("the kernel branches to `", name, "` and never defines that label"),
+                            label_infos[undefined->index].first_use);
     if (const std::string near = nearest(name, defined); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
     return Unexpected{std::move(d)};
   }
@@ -180,7 +192,8 @@ Expected<Reg> Builder::reg(Type type, std::string_view name, Where where) {
     const auto [named_family, index] = *place;
     if (families[named_family].declared != families[*family].declared)
       return Unexpected{diagnose(Kind::bad_declaration,
-                                 cat('`', name, "` is the name of a .", isa::name(families[named_family].declared), " register, and .", isa::name(type), " was asked for"),
+                                 cat('`', name, "` is the name of a .", isa::name(families[named_family].declared),
+                                     " register, and .", isa::name(type), " was asked for"),
                                  where)};
     if (index < *s.entry().reg_decls[named_family].count) return Unexpected{already_declared(name, where)};
     return s.add_register(ir::RegDeclId(named_family), index, type);
@@ -194,7 +207,9 @@ Expected<RegArray> Builder::array(Type type, std::uint32_t count, std::string_vi
   State& s = *state_;
   const auto family = family_of(type);
   if (!family || count == 0)
-    return Unexpected{diagnose(Kind::bad_declaration, !family ? cat("no register has type .", isa::name(type)) : std::string("an array has at least one register"), where)};
+    return Unexpected{diagnose(
+        Kind::bad_declaration,
+        !family ? cat("no register has type .", isa::name(type)) : std::string("an array has at least one register"), where)};
   const auto named = std::find_if(families.begin(), families.end(), [&](const Family& f) { return f.base == name; });
   std::optional<std::size_t> takes;  // the family whose own name the array has
   std::string base(name);
@@ -202,7 +217,9 @@ Expected<RegArray> Builder::array(Type type, std::uint32_t count, std::string_vi
     takes = static_cast<std::size_t>(named - families.begin());
     if (named->declared != families[*family].declared)
       return Unexpected{diagnose(Kind::bad_declaration,
-                                 cat('`', name, "` is the family of .", isa::name(named->declared), " registers, and .", isa::name(type), " was asked for"), where)};
+                                 cat('`', name, "` is the family of .", isa::name(named->declared), " registers, and .",
+                                     isa::name(type), " was asked for"),
+                                 where)};
     if (*s.entry().reg_decls[*takes].count != 0) return Unexpected{already_declared(cat(name, 0), where)};
   } else if (!name.empty()) {
     if (!is_identifier(name)) return Unexpected{not_an_identifier("an array", name, where)};
@@ -302,7 +319,9 @@ Expected<void> Builder::close_block(Where where) {
 }
 
 void Builder::comment(std::string_view text) { state_->add_item(ir::ItemKind::comment, state_->module.intern(text).index); }
-void Builder::raw(std::string_view statement, Where where) { state_->add_item(ir::ItemKind::raw, state_->module.intern(statement).index, where); }
+void Builder::raw(std::string_view statement, Where where) {
+  state_->add_item(ir::ItemKind::raw, state_->module.intern(statement).index, where);
+}
 
 void Builder::end_if_with(std::string_view label) { state_->ended_if.emplace(size(), label); }
 
@@ -321,7 +340,8 @@ Target Builder::target() const { return state_->module.target; }
 const ir::Module& Builder::module() const { return state_->module; }
 const ir::Function& Builder::function() const { return state_->module.functions.front(); }
 std::string Builder::name(Reg reg) const {
-  return reg.id.index < function().regs.size() ? state_->module.reg_name(function(), reg.id) : std::string("a register of another kernel");
+  return reg.id.index < function().regs.size() ? state_->module.reg_name(function(), reg.id)
+                                               : std::string("a register of another kernel");
 }
 
 // ---- the end ------------------------------------------------------------------------------------------------------
@@ -349,7 +369,8 @@ Expected<ir::Module> Builder::finish() {
   f.reg_decls = std::move(kept);
   ir::Module module = std::move(s.module);
   // what is still written goes into an empty kernel that nobody reads
-  state_ = std::make_unique<State>(KernelHeader{std::string(module.str(module.functions.front().name)), module.target, module.version, {}});
+  state_ = std::make_unique<State>(
+      KernelHeader{std::string(module.str(module.functions.front().name)), module.target, module.version, {}});
   state_->finished = true;
   return module;
 }

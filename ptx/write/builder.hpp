@@ -1,5 +1,5 @@
-// The builder: where authored instructions become IR. Untyped: Python and the typed C++ layer (kernel.hpp) both write through it, so that
-// what they emit is the same by construction. Every call checks what it is given at once and is whole or absent.
+// The builder: where authored instructions become IR. Untyped: Python and the typed C++ layer (kernel.hpp) both write through it,
+// so that what they emit is the same by construction. Every call checks what it is given at once and is whole or absent.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace ptx::write {
 
-/// A register as the author sees it: its IR id and the type it was asked for. The declared type may be another one (bf16 is declared
-/// .b16; u32 and s32 share the family `%r` declared .b32), see docs/decisions.
+/// A register as the author sees it: its IR id and the type it was asked for. The declared type may be another one (bf16 is
+/// declared .b16; u32 and s32 share the family `%r` declared .b32), see docs/decisions.
 struct Reg {
   ir::RegId id;
   Type type = Type::none;
@@ -42,18 +42,63 @@ struct Value {
   isa::SpecialId special = 0;
   std::int64_t integer = 0;
   double floating = 0;
-  std::string_view text;           ///< symbol, label
-  std::span<const Value> parts;    ///< vector: elements; address: base and, if there, offset; tensor: base, coordinates (a vector)
+  std::string_view text;         ///< symbol, label
+  std::span<const Value> parts;  ///< vector: elements; address: base and, if there, offset; tensor: base, coordinates (a vector)
 
-  static Value of(Reg r) { Value v; v.kind = Kind::reg; v.reg = r; return v; }
-  static Value of_integer(std::int64_t i) { Value v; v.kind = Kind::integer; v.integer = i; return v; }
-  static Value of_floating(double f) { Value v; v.kind = Kind::floating; v.floating = f; return v; }
-  static Value of_symbol(std::string_view s) { Value v; v.kind = Kind::symbol; v.text = s; return v; }
-  static Value of_label(std::string_view s) { Value v; v.kind = Kind::label; v.text = s; return v; }
-  static Value of_special(isa::SpecialId s) { Value v; v.kind = Kind::special; v.special = s; return v; }
-  static Value vector_of(std::span<const Value> e) { Value v; v.kind = Kind::vector; v.parts = e; return v; }
-  static Value address_of(std::span<const Value> base_and_offset) { Value v; v.kind = Kind::address; v.parts = base_and_offset; return v; }
-  static Value tensor_of(std::span<const Value> base_and_coords) { Value v; v.kind = Kind::tensor; v.parts = base_and_coords; return v; }
+  static Value of(Reg r) {
+    Value v;
+    v.kind = Kind::reg;
+    v.reg = r;
+    return v;
+  }
+  static Value of_integer(std::int64_t i) {
+    Value v;
+    v.kind = Kind::integer;
+    v.integer = i;
+    return v;
+  }
+  static Value of_floating(double f) {
+    Value v;
+    v.kind = Kind::floating;
+    v.floating = f;
+    return v;
+  }
+  static Value of_symbol(std::string_view s) {
+    Value v;
+    v.kind = Kind::symbol;
+    v.text = s;
+    return v;
+  }
+  static Value of_label(std::string_view s) {
+    Value v;
+    v.kind = Kind::label;
+    v.text = s;
+    return v;
+  }
+  static Value of_special(isa::SpecialId s) {
+    Value v;
+    v.kind = Kind::special;
+    v.special = s;
+    return v;
+  }
+  static Value vector_of(std::span<const Value> e) {
+    Value v;
+    v.kind = Kind::vector;
+    v.parts = e;
+    return v;
+  }
+  static Value address_of(std::span<const Value> base_and_offset) {
+    Value v;
+    v.kind = Kind::address;
+    v.parts = base_and_offset;
+    return v;
+  }
+  static Value tensor_of(std::span<const Value> base_and_coords) {
+    Value v;
+    v.kind = Kind::tensor;
+    v.parts = base_and_coords;
+    return v;
+  }
 };
 
 /// @p or @!p in front of an instruction; none by default.
@@ -70,8 +115,8 @@ struct KernelHeader {
   std::vector<ir::Directive> directives;
 };
 
-/// The `.version` a kernel for this target gets when its author names none: 8.5, 8.8 for sm_100* and sm_101*, or the first version that knows
-/// the target if that is newer.
+/// The `.version` a kernel for this target gets when its author names none: 8.5, 8.8 for sm_100* and sm_101*, or the first
+/// version that knows the target if that is newer.
 Version default_version(Target target);
 
 /// Builds one entry. Not thread-safe; one builder per trace.
@@ -82,11 +127,13 @@ class Builder {
   Builder& operator=(Builder&&) noexcept;
   ~Builder();
 
-  // -- declarations. Kinds: bad_declaration, duplicate_symbol. Named registers and arrays of a block are declared where they are made; all others
-  // at the top of the entry.
-  /// One register; unnamed ones come from the family of their type: %r0, %rd0, %f0, %p0 … A name of that form takes that place of the family.
+  // -- declarations. Kinds: bad_declaration, duplicate_symbol. Named registers and arrays of a block are declared where they are
+  // made; all others at the top of the entry.
+  /// One register; unnamed ones come from the family of their type: %r0, %rd0, %f0, %p0 … A name of that form takes that place of
+  /// the family.
   Expected<Reg> reg(Type type, std::string_view name = {}, Where where = {});
-  /// `count` registers in a row. Unnamed, the first of a family takes the family's own name (%f0, %f1, …), a later one a base of its own
+  /// `count` registers in a row. Unnamed, the first of a family takes the family's own name (%f0, %f1, …), a later one a base of
+  /// its own
   /// (%farr0_0, %farr0_1, …).
   Expected<RegArray> array(Type type, std::uint32_t count, std::string_view name = {}, Where where = {});
   /// Element `index` of an array.
@@ -99,17 +146,19 @@ class Builder {
   Expected<void> param(ir::Param param, std::string_view name, Where where = {});
 
   // -- instructions
-  /// One instruction: the form is found from the dots and the operands, and the target and version must have it. Numbers are encoded by the
-  /// operand's type: a float as its exact bits, an integer in place of a float as that float. Errors carry `where`; kinds: missing_modifier,
-  /// operand_count, operand_mismatch, immediate_range, bad_guard, target_lacks, version_lacks, undefined_symbol.
+  /// One instruction: the form is found from the dots and the operands, and the target and version must have it. Numbers are
+  /// encoded by the operand's type: a float as its exact bits, an integer in place of a float as that float. Errors carry
+  /// `where`; kinds: missing_modifier, operand_count, operand_mismatch, immediate_range, bad_guard, target_lacks, version_lacks,
+  /// undefined_symbol.
   Expected<void> emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
   /// The same with the dots as text, "fma.rn.f32".
   Expected<void> emit(std::string_view dots, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
   /// The same for a form already chosen (the C++ dots choose while compiling).
-  Expected<void> emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
+  Expected<void> emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard = {},
+                      Where where = {});
 
-  /// Makes the last instruction write to `to` in place of `from`, and gives `from` back: only when `from` is that instruction's destination, none
-  /// of its other operands, and the register made last. False, and nothing done, otherwise.
+  /// Makes the last instruction write to `to` in place of `from`, and gives `from` back: only when `from` is that instruction's
+  /// destination, none of its other operands, and the register made last. False, and nothing done, otherwise.
   bool redirect(Reg from, Reg to);
 
   // -- labels and structure
@@ -125,9 +174,11 @@ class Builder {
 
   /// A fresh .s32 register of the family of loop counters, `%ri`.
   Reg loop_counter();
-  /// For control.hpp. An `if_` block has ended with this label, and an `else_` may take it back while nothing has been written behind it.
+  /// For control.hpp. An `if_` block has ended with this label, and an `else_` may take it back while nothing has been written
+  /// behind it.
   void end_if_with(std::string_view label);
-  /// Takes the end label of the `if_` block just ended out of the body; nothing when there is none, or something was written since.
+  /// Takes the end label of the `if_` block just ended out of the body; nothing when there is none, or something was written
+  /// since.
   std::optional<std::string> reopen_if();
 
   /// Instructions, labels, braces and comments written so far.

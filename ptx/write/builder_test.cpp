@@ -35,7 +35,8 @@ struct BuilderTest : testing::Test {
     return d ? render(*d) : last();
   }
   Kind refused(std::string_view dots, std::vector<Value> operands, Guard guard = {}) {
-    const std::size_t before = b.size(), constants = b.function().constants.size(), operands_before = b.function().operands.size();
+    const std::size_t before = b.size(), constants = b.function().constants.size(),
+                      operands_before = b.function().operands.size();
     const auto d = emit(dots, std::move(operands), guard);
     EXPECT_TRUE(d) << last();
     // whole or absent
@@ -50,9 +51,11 @@ struct BuilderTest : testing::Test {
 
 TEST_F(BuilderTest, FamiliesByType) {
   const std::vector<std::pair<Type, std::string>> expected = {
-      {Type::pred, "%p0"}, {Type::b16, "%rs0"}, {Type::u16, "%rs1"}, {Type::b32, "%r0"},  {Type::u32, "%r1"},   {Type::s32, "%r2"},    {Type::u8, "%r3"},
-      {Type::tf32, "%r4"}, {Type::b64, "%rd0"}, {Type::s64, "%rd1"}, {Type::f32, "%f0"},  {Type::f64, "%fd0"},  {Type::f16, "%h0"},    {Type::bf16, "%h1"},
-      {Type::f16x2, "%hh0"}, {Type::bf16x2, "%hh1"}, {Type::b128, "%rq0"}, {Type::e4m3, "%b0"}, {Type::e4m3x2, "%b1"}, {Type::u8x4, "%r5"}, {Type::f32x2, "%rd2"}};
+      {Type::pred, "%p0"},    {Type::b16, "%rs0"},  {Type::u16, "%rs1"}, {Type::b32, "%r0"},    {Type::u32, "%r1"},
+      {Type::s32, "%r2"},     {Type::u8, "%r3"},    {Type::tf32, "%r4"}, {Type::b64, "%rd0"},   {Type::s64, "%rd1"},
+      {Type::f32, "%f0"},     {Type::f64, "%fd0"},  {Type::f16, "%h0"},  {Type::bf16, "%h1"},   {Type::f16x2, "%hh0"},
+      {Type::bf16x2, "%hh1"}, {Type::b128, "%rq0"}, {Type::e4m3, "%b0"}, {Type::e4m3x2, "%b1"}, {Type::u8x4, "%r5"},
+      {Type::f32x2, "%rd2"}};
   for (const auto& [type, name] : expected) {
     const Reg r = reg(type);
     EXPECT_EQ(b.name(r), name) << isa::name(type);
@@ -60,8 +63,8 @@ TEST_F(BuilderTest, FamiliesByType) {
   }
   const auto module = b.finish();
   ASSERT_TRUE(module);
-  EXPECT_EQ(declared(*module), (Lines{".pred %p<1>", ".b16 %rs<2>", ".b32 %r<6>", ".b64 %rd<3>", ".f32 %f<1>", ".f64 %fd<1>", ".b16 %h<2>", ".b32 %hh<2>",
-                                      ".b128 %rq<1>", ".b16 %b<2>"}));
+  EXPECT_EQ(declared(*module), (Lines{".pred %p<1>", ".b16 %rs<2>", ".b32 %r<6>", ".b64 %rd<3>", ".f32 %f<1>", ".f64 %fd<1>",
+                                      ".b16 %h<2>", ".b32 %hh<2>", ".b128 %rq<1>", ".b16 %b<2>"}));
 }
 
 TEST_F(BuilderTest, UnusedFamiliesAreNotDeclaredAndIdsFollow) {
@@ -173,7 +176,8 @@ TEST_F(BuilderTest, VectorsTensorsPipesAndSinks) {
   const RegArray v = *b.array(Type::f32, 4);
   const std::vector<Value> four = {Value::of(b.at(v, 0)), Value::of(b.at(v, 1)), Value::of(b.at(v, 2)), Value::of(b.at(v, 3))};
   const std::vector<Value> base = {Value::of(p)};
-  EXPECT_EQ(one("ld.global.v4.f32", {Value::vector_of(four), Value::address_of(base)}), "ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0];");
+  EXPECT_EQ(one("ld.global.v4.f32", {Value::vector_of(four), Value::address_of(base)}),
+            "ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%rd0];");
   EXPECT_EQ(refused("ld.global.v2.f32", {Value::vector_of(four), Value::address_of(base)}), Kind::operand_mismatch);
   Value second = Value::of(pr);
   second.piped = true;
@@ -187,7 +191,8 @@ TEST_F(BuilderTest, VectorsTensorsPipesAndSinks) {
 
 TEST_F(BuilderTest, SpecialRegistersWhereRowsAllow) {
   const Reg r = reg(Type::u32);
-  const Value tid = Value::of_special(*isa::special_from_name("%tid.x")), rank = Value::of_special(*isa::special_from_name("%cluster_ctarank"));
+  const Value tid = Value::of_special(*isa::special_from_name("%tid.x")),
+              rank = Value::of_special(*isa::special_from_name("%cluster_ctarank"));
   EXPECT_EQ(one("mov.u32", {Value::of(r), tid}), "mov.u32 %r0, %tid.x;");
   EXPECT_EQ(refused("add.u32", {Value::of(r), Value::of(r), tid}), Kind::operand_mismatch);
   EXPECT_EQ(one("mov.u32", {Value::of(r), rank}), "mov.u32 %r0, %cluster_ctarank;");
@@ -249,7 +254,8 @@ TEST(DefaultVersion, KnowsTheTarget) {
   EXPECT_EQ(default_version(Target::sm_120a), (Version{8, 7}));
   EXPECT_EQ(default_version(Target::sm_121a), (Version{8, 8}));
   for (std::size_t i = 0; i < isa::target_count; ++i)
-    EXPECT_GE(default_version(static_cast<Target>(i)), isa::info(static_cast<Target>(i)).since) << isa::detail::target_infos[i].name;
+    EXPECT_GE(default_version(static_cast<Target>(i)), isa::info(static_cast<Target>(i)).since)
+        << isa::detail::target_infos[i].name;
   Builder b({.name = "k", .target = Target::sm_100a, .version = Version{8, 0}});
   EXPECT_EQ(b.finish().error().kind, Kind::version_lacks);
 }

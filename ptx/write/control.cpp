@@ -57,7 +57,8 @@ Expected<void> end_if(Builder& builder, const If& open, Where where) {
 Expected<If> begin_else(Builder& builder, Where where) {
   auto label = builder.reopen_if();
   if (!label)
-    return misplaced("`else_` does not follow the block of an `if_`", where, "hint: nothing may stand between the end of the `if_` block and `else_`");
+    return misplaced("`else_` does not follow the block of an `if_`", where,
+                     "hint: nothing may stand between the end of the `if_` block and `else_`");
   return If{{}, std::move(*label)};
 }
 
@@ -83,7 +84,9 @@ Expected<Range> begin_range(Builder& builder, const Value& start, const Value& s
   if (auto e = builder.label(open.head_label, where); !e) return Unexpected{std::move(e).error()};
   const Expected<Reg> done = builder.reg(Type::pred);
   if (!done) return Unexpected{done.error()};
-  if (auto e = put(builder, downwards ? "setp.le.s32" : "setp.ge.s32", {}, where, Value::of(*done), Value::of(open.counter), *last); !e)
+  if (auto e =
+          put(builder, downwards ? "setp.le.s32" : "setp.ge.s32", {}, where, Value::of(*done), Value::of(open.counter), *last);
+      !e)
     return Unexpected{std::move(e).error()};
   if (auto e = branch(builder, open.end_label, {*done, false}, where); !e) return Unexpected{std::move(e).error()};
   return open;

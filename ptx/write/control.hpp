@@ -1,5 +1,6 @@
-// Control flow: what `if_`, `else_`, `loop` and `range_` write. Each construct has a begin and an end, with the body's instructions between them, so
-// that Python's `with` and C++'s lambdas write the same. Braced scopes are Builder::open_block and close_block.
+// Control flow: what `if_`, `else_`, `loop` and `range_` write. Each construct has a begin and an end, with the body's
+// instructions between them, so that Python's `with` and C++'s lambdas write the same. Braced scopes are Builder::open_block and
+// close_block.
 #pragma once
 
 #include <string>
@@ -18,7 +19,8 @@ struct If {
 Expected<If> begin_if(Builder& builder, const Value& predicate, Where where);
 /// `bra $_endif_L; $_else_K: $_endif_L:`
 Expected<void> end_if(Builder& builder, const If& open, Where where);
-/// Goes on behind `$_else_K:` of the `if_` block that has just ended. Kind bad_control_flow when something was written since, or no `if_` ended here.
+/// Goes on behind `$_else_K:` of the `if_` block that has just ended. Kind bad_control_flow when something was written since, or
+/// no `if_` ended here.
 Expected<If> begin_else(Builder& builder, Where where);
 /// `$_endif_L:`
 Expected<void> end_else(Builder& builder, const If& open, Where where);
@@ -35,8 +37,8 @@ struct Range {
   std::string head_label, end_label;
 };
 
-/// `mov.s32 k, start; head: setp.ge.s32 p, k, stop; @p bra end;` with k of the family `%ri`; `setp.le` when `step` is a negative number.
-/// Kinds: bad_control_flow (a step of 0), and what Builder::emit says.
+/// `mov.s32 k, start; head: setp.ge.s32 p, k, stop; @p bra end;` with k of the family `%ri`; `setp.le` when `step` is a negative
+/// number. Kinds: bad_control_flow (a step of 0), and what Builder::emit says.
 Expected<Range> begin_range(Builder& builder, const Value& start, const Value& stop, const Value& step, Where where);
 /// `add.s32 k, k, step; bra head; end:`
 Expected<void> end_range(Builder& builder, const Range& open, Where where);

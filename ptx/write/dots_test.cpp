@@ -1,4 +1,5 @@
-// The C++ dots against the table: for lines of every family, and of the hardest rows, the dots write the instruction that the same text gives.
+// The C++ dots against the table: for lines of every family, and of the hardest rows, the dots write the instruction that the
+// same text gives.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -29,19 +30,37 @@ struct DotsTest : testing::Test {
       return std::span<const Value>(parts_.emplace_back(std::move(all)));
     };
     switch (operand.kind) {
-      case ir::OperandKind::reg: v = Value::of({reg, f.reg(reg).type}); break;
-      case ir::OperandKind::special: v = Value::of_special(static_cast<isa::SpecialId>(operand.payload)); break;
-      case ir::OperandKind::integer: v = Value::of_integer(f.integer(operand)); break;
+      case ir::OperandKind::reg:
+        v = Value::of({reg, f.reg(reg).type});
+        break;
+      case ir::OperandKind::special:
+        v = Value::of_special(static_cast<isa::SpecialId>(operand.payload));
+        break;
+      case ir::OperandKind::integer:
+        v = Value::of_integer(f.integer(operand));
+        break;
       case ir::OperandKind::floating:
-        v = Value::of_floating(operand.count == 32 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(f.constants[operand.payload])))
+        v = Value::of_floating(operand.count == 32 ? static_cast<double>(std::bit_cast<float>(
+                                                         static_cast<std::uint32_t>(f.constants[operand.payload])))
                                                    : std::bit_cast<double>(f.constants[operand.payload]));
         break;
-      case ir::OperandKind::symbol: v = Value::of_symbol(module.str(string)); break;
-      case ir::OperandKind::label: v = Value::of_label(module.str(f.labels[operand.payload].name)); break;
-      case ir::OperandKind::vector: v = Value::vector_of(parts()); break;
-      case ir::OperandKind::address: v = Value::address_of(parts()); break;
-      case ir::OperandKind::tensor: v = Value::tensor_of(parts()); break;
-      default: break;
+      case ir::OperandKind::symbol:
+        v = Value::of_symbol(module.str(string));
+        break;
+      case ir::OperandKind::label:
+        v = Value::of_label(module.str(f.labels[operand.payload].name));
+        break;
+      case ir::OperandKind::vector:
+        v = Value::vector_of(parts());
+        break;
+      case ir::OperandKind::address:
+        v = Value::address_of(parts());
+        break;
+      case ir::OperandKind::tensor:
+        v = Value::tensor_of(parts());
+        break;
+      default:
+        break;
     }
     v.negated = operand.negated;
     v.piped = operand.piped;
@@ -57,7 +76,8 @@ struct DotsTest : testing::Test {
     ASSERT_EQ(ir::spell(b.module(), b.function(), by_dots), text);
     const std::string spelled(text.substr(0, text.find_first_of(" ;")));
     std::vector<write::Value> operands;
-    for (const ir::Operand& operand : std::vector<ir::Operand>(b.function().operands_of(by_dots).begin(), b.function().operands_of(by_dots).end()))
+    for (const ir::Operand& operand :
+         std::vector<ir::Operand>(b.function().operands_of(by_dots).begin(), b.function().operands_of(by_dots).end()))
       operands.push_back(again(b.module(), operand));
     const auto written = kernel.builder().emit(spelled, operands);
     ASSERT_TRUE(written) << render(written.error());
@@ -172,9 +192,11 @@ TEST_F(DotsTest, ControlWarpAndBarriers) {
   same(inst.fence.proxy.async_(), "fence.proxy.async;");
   same(inst.fence.acq_rel.cluster(), "fence.acq_rel.cluster;");
   same(inst.mbarrier.init.shared__cta.b64(addr(r), 1), "mbarrier.init.shared::cta.b64 [%r0], 1;");
-  same(inst.mbarrier.arrive.expect_tx.shared__cta.b64(sink, addr(r), 4096), "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r0], 4096;");
+  same(inst.mbarrier.arrive.expect_tx.shared__cta.b64(sink, addr(r), 4096),
+       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r0], 4096;");
   same(inst.mbarrier.try_wait.parity.shared__cta.b64(p, addr(r), 0), "mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r0], 0;");
-  same(inst.mbarrier.try_wait.parity.shared__cta.b64(p, addr(r), 0, 1000), "mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r0], 0, 1000;");
+  same(inst.mbarrier.try_wait.parity.shared__cta.b64(p, addr(r), 0, 1000),
+       "mbarrier.try_wait.parity.shared::cta.b64 %p0, [%r0], 0, 1000;");
 }
 
 TEST_F(DotsTest, TensorCopies) {
@@ -184,15 +206,21 @@ TEST_F(DotsTest, TensorCopies) {
   const auto& copy = inst.cp.async_.bulk.tensor;
   same(copy._2d.shared__cluster.global_.mbarrier__complete_tx__bytes(addr(smem), tensor_addr(map, x, 0), addr(smem)),
        "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0, {%r1, 0}], [%r0];");
-  same(copy._3d.shared__cluster.global_.tile.mbarrier__complete_tx__bytes.multicast__cluster.L2__cache_hint(addr(smem), tensor_addr(map, x, x, x), addr(smem),
-                                                                                                         mask, policy),
-       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%r0], [%rd0, {%r1, %r1, %r1}], "
+  same(copy._3d.shared__cluster.global_.tile.mbarrier__complete_tx__bytes.multicast__cluster.L2__cache_hint(
+           addr(smem), tensor_addr(map, x, x, x), addr(smem), mask, policy),
+       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint "
+       "[%r0], [%rd0, {%r1, %r1, %r1}], "
        "[%r0], %rs0, %rd1;");
-  same(copy._2d.shared__cluster.global_.tile.mbarrier__complete_tx__bytes.L2__cache_hint(addr(smem), tensor_addr(map, x, x), addr(smem), policy),
-       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%r0], [%rd0, {%r1, %r1}], [%r0], %rd1;");
-  same(copy._4d.shared__cluster.global_.im2col.mbarrier__complete_tx__bytes(addr(smem), tensor_addr(map, x, x, x, x), addr(smem), vec(off, off)),
-       "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r0], [%rd0, {%r1, %r1, %r1, %r1}], [%r0], {%rs1, %rs1};");
-  same(copy._1d.global_.shared__cta.bulk_group(tensor_addr(map, x), addr(smem)), "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd0, {%r1}], [%r0];");
+  same(copy._2d.shared__cluster.global_.tile.mbarrier__complete_tx__bytes.L2__cache_hint(addr(smem), tensor_addr(map, x, x),
+                                                                                         addr(smem), policy),
+       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%r0], [%rd0, {%r1, "
+       "%r1}], [%r0], %rd1;");
+  same(copy._4d.shared__cluster.global_.im2col.mbarrier__complete_tx__bytes(addr(smem), tensor_addr(map, x, x, x, x), addr(smem),
+                                                                            vec(off, off)),
+       "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r0], [%rd0, {%r1, %r1, %r1, %r1}], "
+       "[%r0], {%rs1, %rs1};");
+  same(copy._1d.global_.shared__cta.bulk_group(tensor_addr(map, x), addr(smem)),
+       "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd0, {%r1}], [%r0];");
 }
 
 TEST_F(DotsTest, Matrices) {
@@ -207,14 +235,16 @@ TEST_F(DotsTest, Matrices) {
   same(inst.mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16(h, a, b, h),
        "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {h0, h1}, {a0, a1, a2, a3}, {b0, b1}, {h0, h1};");
   same(inst.mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32(i, a, b, i),
-       "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32 {i0, i1, i2, i3}, {a0, a1, a2, a3}, {b0, b1}, {i0, i1, i2, i3};");
+       "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32 {i0, i1, i2, i3}, {a0, a1, a2, a3}, {b0, b1}, {i0, i1, i2, "
+       "i3};");
   same(inst.wgmma.fence.sync.aligned(), "wgmma.fence.sync.aligned;");
   same(inst.wgmma.wait_group.sync.aligned(0), "wgmma.wait_group.sync.aligned 0;");
   auto d = k.vec<f32, 8>("d");
   same(inst.wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16(d, desc, desc, p, 1, 1, 0, 1),
        "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {d0, d1, d2, d3, d4, d5, d6, d7}, %rd0, %rd0, %p0, 1, 1, 0, 1;");
   same(inst.wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16(d, a, desc, !p, 1, 1, 1),
-       "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {d0, d1, d2, d3, d4, d5, d6, d7}, {a0, a1, a2, a3}, %rd0, !%p0, 1, 1, 1;");
+       "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {d0, d1, d2, d3, d4, d5, d6, d7}, {a0, a1, a2, a3}, %rd0, !%p0, 1, "
+       "1, 1;");
   auto wide = k.vec<f32, 128>("w");
   k << inst.wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16(wide, desc, desc, p, 1, 1, 0, 0);
   EXPECT_EQ(k.builder().function().operands_of(k.builder().function().body.back())[0].count, 128);
@@ -227,14 +257,16 @@ TEST_F(DotsTest, BlackwellMatrices) {
   auto p = q.scalar<pred>();
   auto lanes = q.vec<u32, 4>("lanes");
   auto lanes2 = q.vec<u32, 8>("pair");
-  same(q, inst.tcgen05.mma.cta_group__1.kind__f16(addr(d), a, b, idesc, p), "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;");
-  same(q, inst.tcgen05.mma.cta_group__1.kind__f16(addr(d), a, b, idesc, p, 3), "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0, 3;");
+  same(q, inst.tcgen05.mma.cta_group__1.kind__f16(addr(d), a, b, idesc, p),
+       "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;");
+  same(q, inst.tcgen05.mma.cta_group__1.kind__f16(addr(d), a, b, idesc, p, 3),
+       "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0, 3;");
   same(q, inst.tcgen05.mma.cta_group__1.kind__tf32.collector__a__use(addr(d), a, b, idesc, lanes, p, 3),
        "tcgen05.mma.cta_group::1.kind::tf32.collector::a::use [%r0], %rd0, %rd1, %r1, {lanes0, lanes1, lanes2, lanes3}, %p0, 3;");
   same(q, inst.tcgen05.mma.cta_group__2.kind__f8f6f4.ashift(addr(d), addr(d, 4), b, idesc, lanes2, !p),
-       "tcgen05.mma.cta_group::2.kind::f8f6f4.ashift [%r0], [%r0+4], %rd1, %r1, {pair0, pair1, pair2, pair3, pair4, pair5, pair6, pair7}, !%p0;");
+       "tcgen05.mma.cta_group::2.kind::f8f6f4.ashift [%r0], [%r0+4], %rd1, %r1, {pair0, pair1, pair2, pair3, pair4, pair5, "
+       "pair6, pair7}, !%p0;");
 }
-
 
 TEST_F(DotsTest, SpecialRegistersMirrorPython) {
   EXPECT_EQ(special.tid.x().id, tid_x.id);

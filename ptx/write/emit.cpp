@@ -1,5 +1,5 @@
-// Writing an instruction: find its form, encode its operands, append it whole. Most instructions of a kernel repeat the spelling and the kinds of
-// operands of an earlier one, so what isa::fit found is remembered by exactly those.
+// Writing an instruction: find its form, encode its operands, append it whole. Most instructions of a kernel repeat the spelling
+// and the kinds of operands of an earlier one, so what isa::fit found is remembered by exactly those.
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -54,10 +54,18 @@ class Args {
         arg.kind = isa::ArgKind::symbol;
         arg.shown = value.text;
         break;
-      case Value::Kind::sink: arg.kind = isa::ArgKind::sink; break;
-      case Value::Kind::vector: arg.kind = isa::ArgKind::vector; break;
-      case Value::Kind::address: arg.kind = isa::ArgKind::address; break;
-      case Value::Kind::tensor: arg.kind = isa::ArgKind::tensor; break;
+      case Value::Kind::sink:
+        arg.kind = isa::ArgKind::sink;
+        break;
+      case Value::Kind::vector:
+        arg.kind = isa::ArgKind::vector;
+        break;
+      case Value::Kind::address:
+        arg.kind = isa::ArgKind::address;
+        break;
+      case Value::Kind::tensor:
+        arg.kind = isa::ArgKind::tensor;
+        break;
     }
     if (!value.parts.empty()) {
       std::vector<isa::Arg> parts;
@@ -77,15 +85,18 @@ class Args {
 // True when the number can be written for an operand of `type`; what makes it false is found again by whoever explains it.
 bool number_fits(const Value& value, Type type) {
   switch (value.kind) {
-    case Value::Kind::integer: return isa::is_float(type) || isa::rules::in_range(value.integer, type);
+    case Value::Kind::integer:
+      return isa::is_float(type) || isa::rules::in_range(value.integer, type);
     case Value::Kind::floating:
       return isa::bits(type) != 32 || !std::isfinite(value.floating) || std::isfinite(static_cast<float>(value.floating));
     case Value::Kind::vector:
       for (const Value& part : value.parts)
         if (!number_fits(part, type)) return false;
       return true;
-    case Value::Kind::address: return value.parts.size() < 2 || std::in_range<std::int32_t>(value.parts[1].integer);
-    default: return true;
+    case Value::Kind::address:
+      return value.parts.size() < 2 || std::in_range<std::int32_t>(value.parts[1].integer);
+    default:
+      return true;
   }
 }
 
@@ -111,11 +122,14 @@ bool Builder::State::usable(Reg reg) const {
   return reg.id.index < f.regs.size() && !closed[f.regs[reg.id.index].decl.index];
 }
 
-// Appends to `key` what decides whether and how an operand fits: kinds, types, lengths. False when a register cannot be used here.
+// Appends to `key` what decides whether and how an operand fits: kinds, types, lengths. False when a register cannot be used
+// here.
 bool Builder::State::add_to_key(const Value& value) {
   key += static_cast<char>(static_cast<unsigned>(value.kind) | (value.negated ? 0x40u : 0u) | (value.piped ? 0x80u : 0u));
   switch (value.kind) {
-    case Value::Kind::reg: key += static_cast<char>(value.reg.type); return usable(value.reg);
+    case Value::Kind::reg:
+      key += static_cast<char>(value.reg.type);
+      return usable(value.reg);
     case Value::Kind::special:
       key += static_cast<char>(value.special);
       key += static_cast<char>(value.special >> 8);
@@ -129,7 +143,8 @@ bool Builder::State::add_to_key(const Value& value) {
       for (const Value& part : value.parts) all_usable &= add_to_key(part);
       return all_usable;
     }
-    default: return true;
+    default:
+      return true;
   }
 }
 
@@ -139,7 +154,8 @@ Diagnostic Builder::State::unusable(std::span<const Value> values, const Guard& 
       return diagnose(Kind::undefined_symbol, "an operand is a register of another kernel")
           .note("hint: registers belong to the kernel in whose body they were made");
     }
-    return diagnose(Kind::undefined_symbol, cat("register `", module.reg_name(module.functions.front(), reg.id), "` belongs to a block that is closed"))
+    return diagnose(Kind::undefined_symbol,
+                    cat("register `", module.reg_name(module.functions.front(), reg.id), "` belongs to a block that is closed"))
         .note("hint: make it outside the block, or use it inside");
   };
   if (guard.predicate && !usable(*guard.predicate)) return explain(*guard.predicate);
@@ -155,7 +171,8 @@ Diagnostic Builder::State::unusable(std::span<const Value> values, const Guard& 
 
 Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<const Value> values) {
   const auto find = [&](const Args& args) {
-    return spelling.dots != nullptr ? isa::fit(*spelling.dots, args.all()) : isa::fit(isa::form(spelling.form), *spelling.choices, args.all());
+    return spelling.dots != nullptr ? isa::fit(*spelling.dots, args.all())
+                                    : isa::fit(isa::form(spelling.form), *spelling.choices, args.all());
   };
   const Args args(values);
   const Expected<isa::Fit> found = find(args);
@@ -172,14 +189,16 @@ Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<c
     result.roles[i] = operand.role;
     if (number_fits(values[i], result.types[i])) continue;
     if (operand.role == isa::Role::address) {
-      return Unexpected{diagnose(Kind::immediate_range, cat("the offset of address `", operand.name, "` of `", isa::spell(form, found->choices), "` is ",
-                                                            values[i].parts[1].integer, ", which 32 bits cannot hold"))
-                            .note("hint: add it to the base register")};
+      return Unexpected{
+          diagnose(Kind::immediate_range, cat("the offset of address `", operand.name, "` of `", isa::spell(form, found->choices),
+                                              "` is ", values[i].parts[1].integer, ", which 32 bits cannot hold"))
+              .note("hint: add it to the base register")};
     }
-    return Unexpected{diagnose(Kind::immediate_range, cat("operand ", i + 1, " `", operand.name, "` of `", isa::spell(form, found->choices), "` is ",
-                                                          isa::describe(Args(values, &module).all()[i]), ", which .", isa::name(result.types[i]),
-                                                          " holds only as an infinity"))
-                          .note("hint: write an infinity if one is meant")};
+    return Unexpected{
+        diagnose(Kind::immediate_range, cat("operand ", i + 1, " `", operand.name, "` of `", isa::spell(form, found->choices),
+                                            "` is ", isa::describe(Args(values, &module).all()[i]), ", which .",
+                                            isa::name(result.types[i]), " holds only as an infinity"))
+            .note("hint: write an infinity if one is meant")};
   }
   if (auto available = check_availability(result, values); !available) return Unexpected{std::move(available).error()};
   return result;
@@ -197,12 +216,14 @@ Expected<void> Builder::State::check_availability(const Resolved& instruction, s
     return diagnose(Kind::target_lacks, cat(what, " needs ", only_newer(on), "; this kernel targets ", isa::name(module.target)));
   };
   const auto version_lacks = [&](const std::string& what, Version since) {
-    return diagnose(Kind::version_lacks, cat(what, " needs PTX ", to_string(since), "; this kernel's version is ", to_string(module.version)));
+    return diagnose(Kind::version_lacks,
+                    cat(what, " needs PTX ", to_string(since), "; this kernel's version is ", to_string(module.version)));
   };
   for (const isa::Availability& needed : isa::targets_needed(form, instruction.choices)) {
     if (isa::allows(module.target, needed.on)) continue;
     const std::string spelled = isa::spell(form, instruction.choices);
-    return with_form(target_lacks(needed.what.empty() ? cat('`', spelled, '`') : cat("`.", needed.what, "` of `", spelled, '`'), needed.on));
+    return with_form(
+        target_lacks(needed.what.empty() ? cat('`', spelled, '`') : cat("`.", needed.what, "` of `", spelled, '`'), needed.on));
   }
   if (const Version since = isa::version_needed(form, instruction.choices); module.version < since)
     return with_form(version_lacks(cat('`', isa::spell(form, instruction.choices), '`'), since));
@@ -231,7 +252,8 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
     operand.kind = ir::OperandKind::floating;
     const bool single = isa::bits(type) == 32;
     operand.count = single ? 32 : 64;
-    operand.payload = constant(single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number));
+    operand.payload =
+        constant(single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number));
   };
   const auto parts = [&](ir::OperandKind kind, std::span<const Value> values, Type part_type) {
     operand.kind = kind;
@@ -259,7 +281,9 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
         operand.payload = constant(static_cast<std::uint64_t>(value.integer));
       }
       break;
-    case Value::Kind::floating: floating(value.floating); break;
+    case Value::Kind::floating:
+      floating(value.floating);
+      break;
     case Value::Kind::symbol:
     case Value::Kind::label:
       if (role == isa::Role::label) {
@@ -270,9 +294,12 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
         operand.payload = module.intern(value.text).index;
       }
       break;
-    case Value::Kind::vector: parts(ir::OperandKind::vector, value.parts, type); break;
+    case Value::Kind::vector:
+      parts(ir::OperandKind::vector, value.parts, type);
+      break;
     case Value::Kind::address: {
-      const bool no_offset = value.parts.size() == 2 && value.parts[1].kind == Value::Kind::integer && value.parts[1].integer == 0;
+      const bool no_offset =
+          value.parts.size() == 2 && value.parts[1].kind == Value::Kind::integer && value.parts[1].integer == 0;
       parts(ir::OperandKind::address, value.parts.first(no_offset ? 1 : value.parts.size()), Type::b64);
       break;
     }
@@ -286,7 +313,9 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
       entry().operands.push_back(coords);
       break;
     }
-    case Value::Kind::sink: operand.kind = ir::OperandKind::sink; break;
+    case Value::Kind::sink:
+      operand.kind = ir::OperandKind::sink;
+      break;
   }
   return operand;
 }
@@ -299,10 +328,11 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   if (finished) return at_where(diagnose(Kind::no_active_trace, "this kernel has been finished already"));
   if (guard.predicate && guard.predicate->type != Type::pred) {
     const bool known = usable(*guard.predicate);
-    return at_where(diagnose(Kind::bad_guard, cat("an instruction is guarded by ",
-                                                  known ? cat('`', module.reg_name(entry(), guard.predicate->id), "`, ") : std::string(), "a .",
-                                                  isa::name(guard.predicate->type), " register; what fits is a predicate"))
-                        .note("hint: `setp` makes a predicate, and so do the comparison operators"));
+    return at_where(
+        diagnose(Kind::bad_guard, cat("an instruction is guarded by ",
+                                      known ? cat('`', module.reg_name(entry(), guard.predicate->id), "`, ") : std::string(),
+                                      "a .", isa::name(guard.predicate->type), " register; what fits is a predicate"))
+            .note("hint: `setp` makes a predicate, and so do the comparison operators"));
   }
   key.clear();
   if (spelling.dots != nullptr) {
@@ -329,7 +359,8 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   const Resolved& instruction = it->second;
 
   std::array<ir::Operand, 14> operands;
-  for (std::size_t i = 0; i < values.size(); ++i) operands[i] = lower(values[i], instruction.types[i], instruction.roles[i], where);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    operands[i] = lower(values[i], instruction.types[i], instruction.roles[i], where);
   ir::Inst inst;
   inst.form = instruction.form;
   inst.choices = instruction.choices;
@@ -338,7 +369,8 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   if (guard.predicate) inst.guard = guard.predicate->id.index;
   inst.guard_negated = guard.negated;
   inst.where = module.add(where).index;
-  entry().operands.insert(entry().operands.end(), operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(values.size()));
+  entry().operands.insert(entry().operands.end(), operands.begin(),
+                          operands.begin() + static_cast<std::ptrdiff_t>(values.size()));
   entry().body.push_back(inst);
   return {};
 }
@@ -349,7 +381,8 @@ Expected<void> Builder::emit(const isa::Dots& dots, std::span<const Value> opera
   return state_->emit({.dots = &dots}, operands, guard, where);
 }
 
-Expected<void> Builder::emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard, Where where) {
+Expected<void> Builder::emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard,
+                             Where where) {
   return state_->emit({.form = form, .choices = &choices}, operands, guard, where);
 }
 
@@ -378,11 +411,14 @@ Expected<void> Builder::emit(std::string_view dots, std::span<const Value> opera
 bool Builder::redirect(Reg from, Reg to) {
   ir::Function& f = state_->entry();
   if (f.body.empty() || f.body.back().kind != ir::ItemKind::inst || f.body.back().operand_count == 0) return false;
-  if (!from.id.valid() || from.id.index + 1 != f.regs.size() || to.id.index >= from.id.index || from.type != to.type) return false;
+  if (!from.id.valid() || from.id.index + 1 != f.regs.size() || to.id.index >= from.id.index || from.type != to.type)
+    return false;
   const ir::Inst& last = f.body.back();
   const isa::Form& form = isa::form(last.form);
   ir::Operand& destination = f.operands[last.payload];
-  const auto is_from = [&](const ir::Operand& operand) { return operand.kind == ir::OperandKind::reg && operand.payload == from.id.index; };
+  const auto is_from = [&](const ir::Operand& operand) {
+    return operand.kind == ir::OperandKind::reg && operand.payload == from.id.index;
+  };
   if (form.operands.empty() || form.operands[0].access != isa::Access::write || !is_from(destination)) return false;
   // the register's only instruction is the last one, and names it once
   std::size_t named = 0;

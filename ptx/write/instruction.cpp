@@ -11,7 +11,8 @@ void Inst::put_into(write::Builder& builder) const {
     builder.fail(std::move(d).note("hint: registers belong to the kernel that made them"));
     return;
   }
-  if (auto written = builder.emit(form_, choices_, operands_.all(), guard_, at_); !written) builder.fail(std::move(written).error());
+  if (auto written = builder.emit(form_, choices_, operands_.all(), guard_, at_); !written)
+    builder.fail(std::move(written).error());
 }
 
 }  // namespace ptx

@@ -1,5 +1,5 @@
-// An instruction as a C++ value, and how the generated dots (inst.hpp) check its operands while compiling. The check is isa::rules, the same that
-// Python's dots and the checker use at run time.
+// An instruction as a C++ value, and how the generated dots (inst.hpp) check its operands while compiling. The check is
+// isa::rules, the same that Python's dots and the checker use at run time.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace ptx {
 
 namespace write {
 
-/// The operands of an instruction: first the operands themselves, behind them the parts of vectors and addresses. The space is reserved and moving it
-/// keeps it in place, so that an operand finds its parts.
+/// The operands of an instruction: first the operands themselves, behind them the parts of vectors and addresses. The space is
+/// reserved and moving it keeps it in place, so that an operand finds its parts.
 class Operands {
  public:
   Operands(std::size_t operands, std::size_t parts) : count_(operands), next_part_(operands) { values_.resize(operands + parts); }
@@ -56,7 +56,8 @@ class Operands {
 
 }  // namespace write
 
-/// One instruction, whole but for its place: `k << inst.fma.rn.f32(d, a, b, c)` appends it. Names and labels among its operands must live until then.
+/// One instruction, whole but for its place: `k << inst.fma.rn.f32(d, a, b, c)` appends it. Names and labels among its operands
+/// must live until then.
 class [[nodiscard("an instruction does nothing until it is put in a kernel: k << inst…")]] Inst {
  public:
   Inst(isa::FormId form, const isa::Choices& choices, write::Operands operands, Where at)
@@ -217,8 +218,9 @@ struct As<RegVec<T, N>> {
 };
 template <Type T>
 struct As<Addr<T>> {
-  static constexpr std::array<isa::Arg, 2> elements = {isa::Arg{.kind = T == Type::none ? isa::ArgKind::symbol : isa::ArgKind::reg, .type = T},
-                                                       isa::Arg{.kind = isa::ArgKind::integer}};
+  static constexpr std::array<isa::Arg, 2> elements = {
+      isa::Arg{.kind = T == Type::none ? isa::ArgKind::symbol : isa::ArgKind::reg, .type = T},
+      isa::Arg{.kind = isa::ArgKind::integer}};
   static constexpr isa::Arg arg{.kind = isa::ArgKind::address, .elements = elements};
   static constexpr std::size_t parts = 2;
   static Value value(const Addr<T>& x, Operands& c) {
@@ -261,13 +263,15 @@ struct Count<Pipe<First, Second>> {
 
 template <isa::FormId F, Words W, std::size_t I, class X>
 consteval bool operand_fits() {
-  if constexpr (requires { As<X>::arg; }) return isa::rules::operand_fits(parsed<F>, choices<F, W>, parsed<F>.operands[I], As<X>::arg);
+  if constexpr (requires { As<X>::arg; })
+    return isa::rules::operand_fits(parsed<F>, choices<F, W>, parsed<F>.operands[I], As<X>::arg);
   return false;
 }
 template <isa::FormId F, Words W, std::size_t I, std::size_t J, class X>
 inline constexpr bool pipe_fits = false;
 template <isa::FormId F, Words W, std::size_t I, std::size_t J, class First, class Second>
-inline constexpr bool pipe_fits<F, W, I, J, Pipe<First, Second>> = operand_fits<F, W, I, First>() && operand_fits<F, W, J, Second>();
+inline constexpr bool pipe_fits<F, W, I, J, Pipe<First, Second>> =
+    operand_fits<F, W, I, First>() && operand_fits<F, W, J, Second>();
 
 /// X fits operand I of form F with the modifiers W.
 template <class X, isa::FormId F, Words W, std::size_t I>
@@ -280,7 +284,9 @@ concept Piped = pipe_fits<F, W, I, J, X>;
 template <isa::FormId F, Words W, unsigned mask>
 concept With = [] {
   for (std::size_t i = 0; i < parsed<F>.operands.size(); ++i)
-    if (parsed<F>.operands[i].conditional && isa::rules::present(parsed<F>, parsed<F>.operands[i], choices<F, W>) != ((mask >> i & 1) != 0)) return false;
+    if (parsed<F>.operands[i].conditional &&
+        isa::rules::present(parsed<F>, parsed<F>.operands[i], choices<F, W>) != ((mask >> i & 1) != 0))
+      return false;
   return true;
 }();
 

@@ -16,7 +16,8 @@ Diagnostic diagnose(Kind kind, std::string message, Where at) {
 }  // namespace
 
 Kernel::Kernel(KernelSpec spec, Where at)
-    : builder_(std::make_unique<write::Builder>(write::KernelHeader{spec.name, spec.arch, spec.version, std::move(spec.raw_directives)})) {
+    : builder_(std::make_unique<write::Builder>(
+          write::KernelHeader{spec.name, spec.arch, spec.version, std::move(spec.raw_directives)})) {
   boundary_.name = std::move(spec.name);
   boundary_.smem = spec.smem;
   for (const TensorSpec& tensor : spec.in_specs) declare(tensor, boundary_.in_tiles, at);
@@ -30,8 +31,9 @@ Kernel::Kernel(KernelSpec spec, Where at)
     for (std::size_t i = 0; i < 3; ++i) {
       const std::int64_t size = given.sizes()[i];
       if (size < 1 || size > std::numeric_limits<std::int32_t>::max())
-        return builder_->fail(diagnose(Kind::launch_config, cat("the ", what, " of `", boundary_.name, "` has ", size, " in ", "xyz"[i]), at)
-                                  .note("hint: a size is at least 1"));
+        return builder_->fail(
+            diagnose(Kind::launch_config, cat("the ", what, " of `", boundary_.name, "` has ", size, " in ", "xyz"[i]), at)
+                .note("hint: a size is at least 1"));
       sizes[i] = static_cast<std::uint32_t>(size);
     }
   };

@@ -1,5 +1,5 @@
-// A kernel written in C++: the twin of Python's @kernel. Declarations return typed handles, `k << inst…` appends instructions, and errors are kept, with
-// the author's line, until module() hands over the IR or the first of them.
+// A kernel written in C++: the twin of Python's @kernel. Declarations return typed handles, `k << inst…` appends instructions,
+// and errors are kept, with the author's line, until module() hands over the IR or the first of them.
 //
 //   Kernel k({.name = "scale", .in_specs = {{"X", {n}, f32}}, .out_specs = {{"Y", {n}, f32}}, .grid = n / 128, .block = 128});
 //   auto [px, py] = k.global_ptrs("X", "Y");
@@ -62,10 +62,10 @@ struct KernelSpec {
   std::vector<TensorSpec> in_specs, out_specs;  ///< inputs, then outputs: the entry's first parameters, all pointers
   std::vector<ScalarSpec> raw_params;           ///< the entry's further parameters
   Extent grid, block;
-  std::uint32_t smem = 0;                       ///< bytes of dynamic shared memory
+  std::uint32_t smem = 0;  ///< bytes of dynamic shared memory
   Target arch = Target::sm_90a;
-  std::optional<Version> version;               ///< nothing: write::default_version(arch)
-  std::vector<ir::Directive> raw_directives;    ///< `.maxntid` and the like
+  std::optional<Version> version;             ///< nothing: write::default_version(arch)
+  std::vector<ir::Directive> raw_directives;  ///< `.maxntid` and the like
 };
 
 /// The tensors and launch of a kernel as declared, valid once module() has succeeded.
@@ -225,7 +225,9 @@ class Kernel {
     value.negated = true;
     return value;
   }
-  Reg<Type::b64> global_ptr(const write::Name& name) { return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at)); }
+  Reg<Type::b64> global_ptr(const write::Name& name) {
+    return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at));
+  }
   write::RegArray registers(Type type, std::int64_t count, std::string_view name, Where at);
   void declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at);
   void keep(Expected<void> done) {
@@ -241,14 +243,21 @@ namespace warp {
 template <Type T>
   requires(isa::bits(T) == 32 && isa::kind(T) != isa::TypeKind::packed)
 void reduce(write::idiom::Reduction op, const Reg<T>& value, int width, Where at) {
-  if (auto done = write::idiom::warp_reduce(value.builder(), op, value.untyped(), width, at); !done) value.builder().fail(std::move(done).error());
+  if (auto done = write::idiom::warp_reduce(value.builder(), op, value.untyped(), width, at); !done)
+    value.builder().fail(std::move(done).error());
 }
 template <Type T>
-void reduce_sum(const Reg<T>& value, int width = 32, Where at = Where::current()) { reduce(write::idiom::Reduction::sum, value, width, at); }
+void reduce_sum(const Reg<T>& value, int width = 32, Where at = Where::current()) {
+  reduce(write::idiom::Reduction::sum, value, width, at);
+}
 template <Type T>
-void reduce_max(const Reg<T>& value, int width = 32, Where at = Where::current()) { reduce(write::idiom::Reduction::max, value, width, at); }
+void reduce_max(const Reg<T>& value, int width = 32, Where at = Where::current()) {
+  reduce(write::idiom::Reduction::max, value, width, at);
+}
 template <Type T>
-void reduce_min(const Reg<T>& value, int width = 32, Where at = Where::current()) { reduce(write::idiom::Reduction::min, value, width, at); }
+void reduce_min(const Reg<T>& value, int width = 32, Where at = Where::current()) {
+  reduce(write::idiom::Reduction::min, value, width, at);
+}
 }  // namespace warp
 
 }  // namespace ptx

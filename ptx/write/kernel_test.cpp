@@ -36,8 +36,8 @@ TEST(KernelTest, BoundaryAndParameters) {
   auto [px, py] = k.global_ptrs("X", "Y");
   auto n = k.param<u32>("n");
   k << inst.ret();
-  EXPECT_EQ(lines_of(k), (Lines{"ld.param.u64 %rd0, [X];", "cvta.to.global.u64 %rd0, %rd0;", "ld.param.u64 %rd1, [Y];", "cvta.to.global.u64 %rd1, %rd1;",
-                                "ld.param.u32 %r0, [n];", "ret;"}));
+  EXPECT_EQ(lines_of(k), (Lines{"ld.param.u64 %rd0, [X];", "cvta.to.global.u64 %rd0, %rd0;", "ld.param.u64 %rd1, [Y];",
+                                "cvta.to.global.u64 %rd1, %rd1;", "ld.param.u32 %r0, [n];", "ret;"}));
   EXPECT_EQ(px.name() + py.name() + n.name(), "%rd0%rd1%r0");
   const Boundary& boundary = k.boundary();
   EXPECT_EQ(boundary.tensor_names, (Lines{"X", "S", "Y"}));
@@ -81,7 +81,8 @@ TEST(KernelTest, RegistersArraysAndVectors) {
   for (const auto& r : array) k << inst.mov.f32(r, quad[3]);
   EXPECT_EQ(lines_of(k), (Lines{"mov.f32 %f1, 0f3F000000;", "mov.u32 %r0, %tid.x;", "mov.s32 %r1, %r0;", "mov.u64 base, 1;",
                                 "st.shared.v4.f32 [smem], {q0, q1, q2, q3};", "st.shared.v2.f32 [smem+8], {%f0, %f1};",
-                                "st.shared.v2.f32 [%r1], {%farr0_1, %farr0_2};", "mov.f32 %farr0_0, q3;", "mov.f32 %farr0_1, q3;", "mov.f32 %farr0_2, q3;"}));
+                                "st.shared.v2.f32 [%r1], {%farr0_1, %farr0_2};", "mov.f32 %farr0_0, q3;", "mov.f32 %farr0_1, q3;",
+                                "mov.f32 %farr0_2, q3;"}));
 }
 
 TEST(KernelTest, OperatorsOfEveryKind) {
@@ -117,14 +118,16 @@ TEST(KernelTest, OperatorsOfEveryKind) {
   a |= 1;
   a ^= b;
   EXPECT_EQ(wide.name(), "%rd6");
-  EXPECT_EQ(lines_of(k),
-            (Lines{"add.u32 %r3, %r0, %r1;", "add.u32 %r4, %r0, 1;", "add.u32 %r5, %r0, 2;", "sub.s32 %r6, %r0, %r1;", "mul.lo.s32 %r7, %r0, 4;",
-                   "mul.lo.s32 %r8, %r0, 4;", "mul.lo.u32 %r9, %r0, %r1;", "shl.b32 %r10, %r0, 2;", "shr.u32 %r11, %r0, %r1;", "shr.s32 %r12, %r2, 3;",
-                   "and.b32 %r13, %r0, 7;", "or.b32 %r14, %r0, 7;", "xor.b32 %r15, %r0, %r1;", "mov.u32 %r16, %tid.x;", "add.u32 %r17, %r0, %r16;",
-                   "max.u32 %r18, %r0, 9;", "cvt.u64.u32 %rd1, %r0;", "add.s64 %rd2, %rd0, %rd1;", "cvt.s64.s32 %rd3, %r2;", "sub.s64 %rd4, %rd0, %rd3;",
-                   "cvt.u64.u32 %rd5, %r0;", "add.s64 %rd6, %rd5, %rd0;", "add.u32 %r0, %r0, 1;", "cvt.s64.s32 %rd7, %r2;", "add.s64 %rd0, %rd0, %rd7;",
-                   "sub.s32 %r0, %r0, %r1;", "mul.lo.s32 %r0, %r0, 3;", "shl.b32 %r0, %r0, 1;", "shr.s32 %r2, %r2, 1;", "and.b32 %r0, %r0, %r1;",
-                   "or.b32 %r0, %r0, 1;", "xor.b32 %r0, %r0, %r1;"}));
+  EXPECT_EQ(
+      lines_of(k),
+      (Lines{"add.u32 %r3, %r0, %r1;",    "add.u32 %r4, %r0, 1;",      "add.u32 %r5, %r0, 2;",      "sub.s32 %r6, %r0, %r1;",
+             "mul.lo.s32 %r7, %r0, 4;",   "mul.lo.s32 %r8, %r0, 4;",   "mul.lo.u32 %r9, %r0, %r1;", "shl.b32 %r10, %r0, 2;",
+             "shr.u32 %r11, %r0, %r1;",   "shr.s32 %r12, %r2, 3;",     "and.b32 %r13, %r0, 7;",     "or.b32 %r14, %r0, 7;",
+             "xor.b32 %r15, %r0, %r1;",   "mov.u32 %r16, %tid.x;",     "add.u32 %r17, %r0, %r16;",  "max.u32 %r18, %r0, 9;",
+             "cvt.u64.u32 %rd1, %r0;",    "add.s64 %rd2, %rd0, %rd1;", "cvt.s64.s32 %rd3, %r2;",    "sub.s64 %rd4, %rd0, %rd3;",
+             "cvt.u64.u32 %rd5, %r0;",    "add.s64 %rd6, %rd5, %rd0;", "add.u32 %r0, %r0, 1;",      "cvt.s64.s32 %rd7, %r2;",
+             "add.s64 %rd0, %rd0, %rd7;", "sub.s32 %r0, %r0, %r1;",    "mul.lo.s32 %r0, %r0, 3;",   "shl.b32 %r0, %r0, 1;",
+             "shr.s32 %r2, %r2, 1;",      "and.b32 %r0, %r0, %r1;",    "or.b32 %r0, %r0, 1;",       "xor.b32 %r0, %r0, %r1;"}));
   EXPECT_TRUE(k.module());
 }
 
@@ -142,9 +145,10 @@ TEST(KernelTest, Comparisons) {
   (void)(a >= tid_x);
   (void)(5 == a);
   (void)(5 < a);
-  EXPECT_EQ(lines_of(k), (Lines{"setp.eq.u32 %p0, %r0, 0;", "setp.ne.u32 %p1, %r0, %r1;", "setp.eq.s32 %p2, %r1, %r0;", "setp.lt.s32 %p3, %r1, -1;",
-                                "setp.le.f32 %p4, %f0, 0f3F000000;", "setp.gt.u32 %p5, %r0, %r0;", "mov.u32 %r2, %tid.x;", "setp.ge.u32 %p6, %r0, %r2;",
-                                "setp.eq.u32 %p7, %r0, 5;", "setp.gt.u32 %p8, %r0, 5;"}));
+  EXPECT_EQ(lines_of(k), (Lines{"setp.eq.u32 %p0, %r0, 0;", "setp.ne.u32 %p1, %r0, %r1;", "setp.eq.s32 %p2, %r1, %r0;",
+                                "setp.lt.s32 %p3, %r1, -1;", "setp.le.f32 %p4, %f0, 0f3F000000;", "setp.gt.u32 %p5, %r0, %r0;",
+                                "mov.u32 %r2, %tid.x;", "setp.ge.u32 %p6, %r0, %r2;", "setp.eq.u32 %p7, %r0, 5;",
+                                "setp.gt.u32 %p8, %r0, 5;"}));
 }
 
 TEST(KernelTest, EveryLineIsTheAuthors) {
@@ -184,14 +188,40 @@ TEST(KernelTest, GuardsLabelsAndControlFlow) {
   k.range_(0, r, 4, [&](Reg<s32> i) { r += i; });
   k.scope([&] { (void)k.reg<f32>("t"); });
   k << done;
-  EXPECT_EQ(lines_of(k), (Lines{"setp.eq.u32 %p0, %r0, 0;", "@%p0 bra done;", "@!%p0 ret;", "@!%p0 bra done;",
-                                "@!%p0 bra $_else_0;", "mov.u32 %r0, 1;", "bra $_endif_1;", "$_else_0:", "$_endif_1:",
-                                "@%p0 bra $_else_2;", "mov.u32 %r0, 2;", "bra $_endif_3;", "$_else_2:", "mov.u32 %r0, 3;", "$_endif_3:",
-                                "top:", "sub.s32 %r0, %r0, 1;", "setp.ne.u32 %p1, %r0, 0;", "@%p1 bra top;",
-                                "ever:", "bra done;", "bra.uni ever;",
-                                "mov.s32 %ri0, 0;", "$_range_4:", "setp.ge.s32 %p2, %ri0, %r0;", "@%p2 bra $_endrange_5;", "add.u32 %r0, %r0, %ri0;",
-                                "add.s32 %ri0, %ri0, 4;", "bra $_range_4;", "$_endrange_5:",
-                                "{", ".reg .f32 t;", "}", "done:"}));
+  EXPECT_EQ(lines_of(k), (Lines{"setp.eq.u32 %p0, %r0, 0;",
+                                "@%p0 bra done;",
+                                "@!%p0 ret;",
+                                "@!%p0 bra done;",
+                                "@!%p0 bra $_else_0;",
+                                "mov.u32 %r0, 1;",
+                                "bra $_endif_1;",
+                                "$_else_0:",
+                                "$_endif_1:",
+                                "@%p0 bra $_else_2;",
+                                "mov.u32 %r0, 2;",
+                                "bra $_endif_3;",
+                                "$_else_2:",
+                                "mov.u32 %r0, 3;",
+                                "$_endif_3:",
+                                "top:",
+                                "sub.s32 %r0, %r0, 1;",
+                                "setp.ne.u32 %p1, %r0, 0;",
+                                "@%p1 bra top;",
+                                "ever:",
+                                "bra done;",
+                                "bra.uni ever;",
+                                "mov.s32 %ri0, 0;",
+                                "$_range_4:",
+                                "setp.ge.s32 %p2, %ri0, %r0;",
+                                "@%p2 bra $_endrange_5;",
+                                "add.u32 %r0, %r0, %ri0;",
+                                "add.s32 %ri0, %ri0, 4;",
+                                "bra $_range_4;",
+                                "$_endrange_5:",
+                                "{",
+                                ".reg .f32 t;",
+                                "}",
+                                "done:"}));
   EXPECT_TRUE(k.module());
 }
 
@@ -201,10 +231,11 @@ TEST(KernelTest, AddressesAndSharedMemory) {
   auto p = k.scalar<u64>();
   auto x = k.scalar<f32>();
   auto base = k.address_of<u32>("tile");
-  k << inst.ld.global_.f32(x, p[16]) << inst.ld.global_.f32(x, p[16] + 4) << inst.st.shared.f32(smem + 8, x) << inst.st.shared.f32(addr(base, -4), x)
-    << inst.ld.global_.f32(x, addr(p[8], 8));
-  EXPECT_EQ(lines_of(k), (Lines{"mov.u32 %r0, tile;", "ld.global.f32 %f0, [%rd0+16];", "ld.global.f32 %f0, [%rd0+20];", "st.shared.f32 [tile+8], %f0;",
-                                "st.shared.f32 [%r0+-4], %f0;", "ld.global.f32 %f0, [%rd0+16];"}));
+  k << inst.ld.global_.f32(x, p[16]) << inst.ld.global_.f32(x, p[16] + 4) << inst.st.shared.f32(smem + 8, x)
+    << inst.st.shared.f32(addr(base, -4), x) << inst.ld.global_.f32(x, addr(p[8], 8));
+  EXPECT_EQ(lines_of(k),
+            (Lines{"mov.u32 %r0, tile;", "ld.global.f32 %f0, [%rd0+16];", "ld.global.f32 %f0, [%rd0+20];",
+                   "st.shared.f32 [tile+8], %f0;", "st.shared.f32 [%r0+-4], %f0;", "ld.global.f32 %f0, [%rd0+16];"}));
   const auto module = k.module();
   ASSERT_TRUE(module);
   const ir::Variable& v = module->functions[0].variables[0];

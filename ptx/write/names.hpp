@@ -20,8 +20,8 @@ struct SplitName {
 };
 SplitName split_number(std::string_view name);
 
-/// The names declared in every open scope. A register, a variable and a parameter may not share a name, and an inner scope may not hide an outer
-/// name: a register made outside would silently become another one inside.
+/// The names declared in every open scope. A register, a variable and a parameter may not share a name, and an inner scope may
+/// not hide an outer name: a register made outside would silently become another one inside.
 class Names {
  public:
   Names() : scopes_(1) {}

@@ -10,18 +10,18 @@ namespace {
 struct OperatorInfo {
   std::string_view symbol, opcode;
 };
-constexpr std::array operator_infos = {OperatorInfo{"+", "add"}, OperatorInfo{"-", "sub"}, OperatorInfo{"*", "mul"},
+constexpr std::array operator_infos = {OperatorInfo{"+", "add"},  OperatorInfo{"-", "sub"},  OperatorInfo{"*", "mul"},
                                        OperatorInfo{"<<", "shl"}, OperatorInfo{">>", "shr"}, OperatorInfo{"&", "and"},
-                                       OperatorInfo{"|", "or"},  OperatorInfo{"^", "xor"}, OperatorInfo{"max", "max"}};
+                                       OperatorInfo{"|", "or"},   OperatorInfo{"^", "xor"},  OperatorInfo{"max", "max"}};
 const OperatorInfo& info(Operator op) { return operator_infos[static_cast<std::size_t>(op)]; }
 
 struct ComparisonInfo {
   std::string_view symbol, word;
   Comparison mirrored;  // a < b is b > a
 };
-constexpr std::array comparison_infos = {
-    ComparisonInfo{"==", "eq", Comparison::eq}, ComparisonInfo{"!=", "ne", Comparison::ne}, ComparisonInfo{"<", "lt", Comparison::gt},
-    ComparisonInfo{"<=", "le", Comparison::ge}, ComparisonInfo{">", "gt", Comparison::lt},  ComparisonInfo{">=", "ge", Comparison::le}};
+constexpr std::array comparison_infos = {ComparisonInfo{"==", "eq", Comparison::eq}, ComparisonInfo{"!=", "ne", Comparison::ne},
+                                         ComparisonInfo{"<", "lt", Comparison::gt},  ComparisonInfo{"<=", "le", Comparison::ge},
+                                         ComparisonInfo{">", "gt", Comparison::lt},  ComparisonInfo{">=", "ge", Comparison::le}};
 const ComparisonInfo& info(Comparison cmp) { return comparison_infos[static_cast<std::size_t>(cmp)]; }
 
 bool is_reg(const Value& value) { return value.kind == Value::Kind::reg; }
@@ -42,12 +42,17 @@ Unexpected refuse(std::string message, Where where, std::string hint) {
 
 std::string describe(const Builder& builder, const Value& value) {
   switch (value.kind) {
-    case Value::Kind::reg: return cat("the .", isa::name(value.reg.type), " register `", builder.name(value.reg), '`');
-    case Value::Kind::integer: return cat("the integer ", value.integer);
-    case Value::Kind::floating: return "a floating-point number";
+    case Value::Kind::reg:
+      return cat("the .", isa::name(value.reg.type), " register `", builder.name(value.reg), '`');
+    case Value::Kind::integer:
+      return cat("the integer ", value.integer);
+    case Value::Kind::floating:
+      return "a floating-point number";
     case Value::Kind::symbol:
-    case Value::Kind::label: return cat("the name `", value.text, '`');
-    default: return "an operand that is no register and no number";
+    case Value::Kind::label:
+      return cat("the name `", value.text, '`');
+    default:
+      return "an operand that is no register and no number";
   }
 }
 
@@ -65,22 +70,32 @@ Expected<Value> widened(Builder& builder, Reg narrow, Where where) {
   if (!wide) return Unexpected{wide.error()};
   const std::array operands = {Value::of(*wide), Value::of(narrow)};
   const bool sign = isa::kind(narrow.type) == isa::TypeKind::sint;
-  if (auto written = builder.emit(sign ? "cvt.s64.s32" : "cvt.u64.u32", operands, {}, where); !written) return Unexpected{std::move(written).error()};
+  if (auto written = builder.emit(sign ? "cvt.s64.s32" : "cvt.u64.u32", operands, {}, where); !written)
+    return Unexpected{std::move(written).error()};
   return Value::of(*wide);
 }
 
 std::string_view spelled(Operator op, Type left, bool by_number) {
   const bool wide = isa::bits(left) == 64, sign = isa::kind(left) == isa::TypeKind::sint;
   switch (op) {
-    case Operator::add: return wide ? "add.s64" : sign ? "add.s32" : "add.u32";
-    case Operator::sub: return wide ? "sub.s64" : "sub.s32";
-    case Operator::mul: return wide ? "mul.lo.u64" : by_number ? "mul.lo.s32" : "mul.lo.u32";
-    case Operator::shl: return wide ? "shl.b64" : "shl.b32";
-    case Operator::shr: return wide ? (sign ? "shr.s64" : "shr.u64") : (sign ? "shr.s32" : "shr.u32");
-    case Operator::and_: return wide ? "and.b64" : "and.b32";
-    case Operator::or_: return wide ? "or.b64" : "or.b32";
-    case Operator::xor_: return wide ? "xor.b64" : "xor.b32";
-    case Operator::max: return sign ? "max.s32" : "max.u32";
+    case Operator::add:
+      return wide ? "add.s64" : sign ? "add.s32" : "add.u32";
+    case Operator::sub:
+      return wide ? "sub.s64" : "sub.s32";
+    case Operator::mul:
+      return wide ? "mul.lo.u64" : by_number ? "mul.lo.s32" : "mul.lo.u32";
+    case Operator::shl:
+      return wide ? "shl.b64" : "shl.b32";
+    case Operator::shr:
+      return wide ? (sign ? "shr.s64" : "shr.u64") : (sign ? "shr.s32" : "shr.u32");
+    case Operator::and_:
+      return wide ? "and.b64" : "and.b32";
+    case Operator::or_:
+      return wide ? "or.b64" : "or.b32";
+    case Operator::xor_:
+      return wide ? "xor.b64" : "xor.b32";
+    case Operator::max:
+      return sign ? "max.s32" : "max.u32";
   }
   return {};
 }
@@ -99,7 +114,9 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   if (!b) return Unexpected{std::move(b).error()};
   const bool is_sum = op == Operator::add || op == Operator::sub || op == Operator::mul;
   const bool is_shift = op == Operator::shl || op == Operator::shr;
-  const auto advice = [&](Type type) { return cat("hint: write the instruction: `ptx.inst.", isa::identifier(info(op).opcode), "…` for .", isa::name(type)); };
+  const auto advice = [&](Type type) {
+    return cat("hint: write the instruction: `ptx.inst.", isa::identifier(info(op).opcode), "…` for .", isa::name(type));
+  };
   const std::string shown = cat('`', info(op).symbol, in_place ? "=`" : "`");
 
   if (!is_reg(*a)) {
@@ -110,15 +127,20 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   if (!(is_word(type, 32) || is_word(type, 64)) || (op == Operator::max && isa::bits(type) == 64))
     return refuse(cat(shown, " does not exist for ", describe(builder, *a)), where, advice(type));
   if (!is_reg(*b) && b->kind != Value::Kind::integer) {
-    return refuse(cat("the right side of ", shown, " is ", describe(builder, *b), "; what fits is an integer register or an integer"), where, advice(type));
+    return refuse(
+        cat("the right side of ", shown, " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
+        where, advice(type));
   }
   if (is_shift && b->kind == Value::Kind::integer && b->integer < 0)
-    return refuse(cat("the right side of ", shown, " is ", b->integer, ", and a shift amount is not negative"), where, "hint: shift the other way");
+    return refuse(cat("the right side of ", shown, " is ", b->integer, ", and a shift amount is not negative"), where,
+                  "hint: shift the other way");
   Operation operation{spelled(op, type, !is_reg(*b)), *a, *b, type};
   if (!is_reg(*b)) return operation;
   const Type other = b->reg.type;
   if (!(is_word(other, 32) || is_word(other, 64)))
-    return refuse(cat("the right side of ", shown, " is ", describe(builder, *b), "; what fits is an integer register or an integer"), where, advice(other));
+    return refuse(
+        cat("the right side of ", shown, " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
+        where, advice(other));
   if (isa::bits(other) == isa::bits(type) || (is_shift && isa::bits(other) == 32)) return operation;
   if (is_sum && isa::bits(other) == 32) {
     auto wide = widened(builder, b->reg, where);
@@ -175,7 +197,8 @@ Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where 
   if (!right) return Unexpected{std::move(right).error()};
   const std::string shown = cat('`', info(cmp).symbol, '`');
   const auto advice = cat("hint: write the instruction: `ptx.inst.setp.", info(cmp).word, "…`");
-  if (!is_reg(*left)) return refuse(cat("the left side of ", shown, " is ", describe(builder, *left), ", and must be a register"), where, advice);
+  if (!is_reg(*left))
+    return refuse(cat("the left side of ", shown, " is ", describe(builder, *left), ", and must be a register"), where, advice);
   Type type = left->reg.type;
   if (type == Type::b16) type = Type::u16;
   if (type == Type::b32) type = Type::u32;
@@ -183,7 +206,8 @@ Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where 
   if (!(isa::is_integer(type) && isa::bits(type) >= 16) && type != Type::f32 && type != Type::f64)
     return refuse(cat(shown, " does not exist for ", describe(builder, *left)), where, advice);
   if (!is_reg(*right) && !is_number(*right))
-    return refuse(cat("the right side of ", shown, " is ", describe(builder, *right), "; what fits is a register or a number"), where, advice);
+    return refuse(cat("the right side of ", shown, " is ", describe(builder, *right), "; what fits is a register or a number"),
+                  where, advice);
   const Expected<Reg> result = builder.reg(Type::pred);
   if (!result) return Unexpected{result.error()};
   return write(builder, cat("setp.", info(cmp).word, '.', isa::name(type)), *result, *left, *right, where);
@@ -200,17 +224,22 @@ Type moved_as(Type type) {
   if (isa::is_integer(type)) return type;
   switch (isa::bits(type)) {
     case 8:  // fp8 values lie in 16 bits
-    case 16: return Type::b16;
-    case 32: return Type::b32;
-    case 64: return Type::b64;
-    default: return type;
+    case 16:
+      return Type::b16;
+    case 32:
+      return Type::b32;
+    case 64:
+      return Type::b64;
+    default:
+      return type;
   }
 }
 
 Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, Where where) {
   const Type type = destination.type;
   const bool half = type == Type::f16 || type == Type::bf16;
-  if ((half && source.kind == Value::Kind::integer && source.integer != 0) || (isa::bits(type) < 32 && source.kind == Value::Kind::floating)) {
+  if ((half && source.kind == Value::Kind::integer && source.integer != 0) ||
+      (isa::bits(type) < 32 && source.kind == Value::Kind::floating)) {
     Diagnostic d;
     d.kind = Kind::operand_mismatch;
     d.message = cat("a .", isa::name(type), " register cannot start as a number: PTX has no literals of that type");
@@ -223,13 +252,16 @@ Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, 
   // the same register, read as what `mov` moves
   if (is_reg(value) && isa::fits(value.reg.type, type)) value.reg.type = as;
   const std::array operands = {Value::of(Reg{destination.id, as}), value};
-  if (auto written = builder.emit(cat("mov.", isa::name(as)), operands, {}, where); !written) return Unexpected{std::move(written).error()};
+  if (auto written = builder.emit(cat("mov.", isa::name(as)), operands, {}, where); !written)
+    return Unexpected{std::move(written).error()};
   return destination;
 }
 
 }  // namespace
 
-Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, Where where) { return scalar(builder, type, source, {}, where); }
+Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, Where where) {
+  return scalar(builder, type, source, {}, where);
+}
 
 Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std::string_view name, Where where) {
   Expected<Reg> reg = builder.reg(type, name, where);
@@ -246,7 +278,8 @@ std::optional<Diagnostic> unknown_param(const Builder& builder, std::string_view
   if (std::find(params.begin(), params.end(), name) != params.end()) return std::nullopt;
   Diagnostic d;
   d.kind = Kind::undefined_symbol;
-  d.message = cat("the kernel has no parameter `", name, '`', params.empty() ? std::string() : cat("; it has ", list_choices(params)));
+  d.message =
+      cat("the kernel has no parameter `", name, '`', params.empty() ? std::string() : cat("; it has ", list_choices(params)));
   d.where = where;
   if (const std::string near = nearest(name, params); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
   return d;
@@ -267,7 +300,8 @@ Expected<Reg> load_param(Builder& builder, Type type, std::string_view name, Whe
   const Type as = loaded_as(type);
   const Value base = Value::of_symbol(name);
   const std::array load = {Value::of(Reg{reg->id, as}), Value::address_of({&base, 1})};
-  if (auto written = builder.emit(cat("ld.param.", isa::name(as)), load, {}, where); !written) return Unexpected{std::move(written).error()};
+  if (auto written = builder.emit(cat("ld.param.", isa::name(as)), load, {}, where); !written)
+    return Unexpected{std::move(written).error()};
   return reg;
 }
 
@@ -279,7 +313,8 @@ Expected<Reg> global_ptr(Builder& builder, std::string_view param, Where where) 
   const std::array load = {Value::of(*reg), Value::address_of({&base, 1})};
   if (auto written = builder.emit("ld.param.u64", load, {}, where); !written) return Unexpected{std::move(written).error()};
   const std::array convert = {Value::of(*reg), Value::of(*reg)};
-  if (auto written = builder.emit("cvta.to.global.u64", convert, {}, where); !written) return Unexpected{std::move(written).error()};
+  if (auto written = builder.emit("cvta.to.global.u64", convert, {}, where); !written)
+    return Unexpected{std::move(written).error()};
   return reg;
 }
 

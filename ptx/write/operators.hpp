@@ -1,5 +1,5 @@
-// Operators on registers and the small helpers around them. Python's and C++'s operators both call these, so that they write the same instructions.
-// All return the resulting register, or the error with the author's line.
+// Operators on registers and the small helpers around them. Python's and C++'s operators both call these, so that they write the
+// same instructions. All return the resulting register, or the error with the author's line.
 //
 //   operator       left is 32 bits wide (b32, u32, s32)               left is 64 bits wide (b64, u64, s64)
 //   a + b          add.u32; add.s32 for s32                           add.s64
@@ -12,8 +12,9 @@
 //   max(a, b)      max.u32; max.s32 for s32                           -
 //   a cmp b        setp.cmp.<type of a>, b32 compared as u32, b64 as u64; f32, f64 and 16-bit integers too
 //
-// In +, - and * a 32-bit register right of a 64-bit one is widened first: cvt.u64.u32, or cvt.s64.s32 for s32; so is the left side of a + whose
-// right side is a 64-bit register (into a u64 result). A special register is copied first, on either side: `mov.<its type>`.
+// In +, - and * a 32-bit register right of a 64-bit one is widened first: cvt.u64.u32, or cvt.s64.s32 for s32; so is the left
+// side of a + whose right side is a 64-bit register (into a u64 result). A special register is copied first, on either side:
+// `mov.<its type>`.
 #pragma once
 
 #include "ptx/write/builder.hpp"
@@ -23,7 +24,8 @@ namespace ptx::write {
 enum class Operator : std::uint8_t { add, sub, mul, shl, shr, and_, or_, xor_, max };
 enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
 
-/// `a op b` into a fresh register of a's type (or .u64 when a 32-bit left side of + meets a 64-bit register). A number may stand on the left of
+/// `a op b` into a fresh register of a's type (or .u64 when a 32-bit left side of + meets a 64-bit register). A number may stand
+/// on the left of
 /// +, *, &, | and ^. Kinds: bad_operator, and what Builder::emit says.
 Expected<Reg> binary(Builder& builder, Operator op, Value a, Value b, Where where);
 /// `a op= b` into a itself.
@@ -31,7 +33,8 @@ Expected<Reg> in_place(Builder& builder, Operator op, Reg a, Value b, Where wher
 /// `a cmp b` into a fresh predicate.
 Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where where);
 
-/// `mov.<type> r, source` into a fresh register of `type` (reg.from_); the source may be a register, special register, number or symbol.
+/// `mov.<type> r, source` into a fresh register of `type` (reg.from_); the source may be a register, special register, number or
+/// symbol.
 Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, Where where);
 /// A fresh register, initialised by one `mov` when `init` is given (reg.scalar).
 Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std::string_view name, Where where);

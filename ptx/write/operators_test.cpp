@@ -104,9 +104,10 @@ TEST(Binary, TypesWithoutOperators) {
 TEST(Binary, NumbersOnTheLeft) {
   Builder b({.name = "k"});
   const Value r = Value::of(*b.reg(u32));
-  for (const Operator op : {Operator::add, Operator::mul, Operator::and_, Operator::or_, Operator::xor_}) ASSERT_TRUE(binary(b, op, five, r, here));
-  EXPECT_EQ(written(b.module()),
-            (Lines{"add.u32 %r1, %r0, 5;", "mul.lo.s32 %r2, %r0, 5;", "and.b32 %r3, %r0, 5;", "or.b32 %r4, %r0, 5;", "xor.b32 %r5, %r0, 5;"}));
+  for (const Operator op : {Operator::add, Operator::mul, Operator::and_, Operator::or_, Operator::xor_})
+    ASSERT_TRUE(binary(b, op, five, r, here));
+  EXPECT_EQ(written(b.module()), (Lines{"add.u32 %r1, %r0, 5;", "mul.lo.s32 %r2, %r0, 5;", "and.b32 %r3, %r0, 5;",
+                                        "or.b32 %r4, %r0, 5;", "xor.b32 %r5, %r0, 5;"}));
 }
 
 TEST(Binary, SpecialRegistersAreCopiedOnEitherSide) {
@@ -115,9 +116,10 @@ TEST(Binary, SpecialRegistersAreCopiedOnEitherSide) {
   ASSERT_TRUE(binary(b, Operator::mul, special("%ctaid.x"), special("%ntid.x"), here));
   ASSERT_TRUE(in_place(b, Operator::add, *b.reg(u64), special("%laneid"), here));
   ASSERT_TRUE(compare(b, Comparison::lt, special("%tid.x"), special("%ntid.x"), here));
-  EXPECT_EQ(written(b.module()), (Lines{"mov.u32 %r0, %tid.x;", "add.u32 %r1, %r0, 1;", "mov.u32 %r2, %ctaid.x;", "mov.u32 %r3, %ntid.x;",
-                                        "mul.lo.u32 %r4, %r2, %r3;", "mov.u32 %r5, %laneid;", "cvt.u64.u32 %rd1, %r5;", "add.s64 %rd0, %rd0, %rd1;",
-                                        "mov.u32 %r6, %tid.x;", "mov.u32 %r7, %ntid.x;", "setp.lt.u32 %p0, %r6, %r7;"}));
+  EXPECT_EQ(written(b.module()),
+            (Lines{"mov.u32 %r0, %tid.x;", "add.u32 %r1, %r0, 1;", "mov.u32 %r2, %ctaid.x;", "mov.u32 %r3, %ntid.x;",
+                   "mul.lo.u32 %r4, %r2, %r3;", "mov.u32 %r5, %laneid;", "cvt.u64.u32 %rd1, %r5;", "add.s64 %rd0, %rd0, %rd1;",
+                   "mov.u32 %r6, %tid.x;", "mov.u32 %r7, %ntid.x;", "setp.lt.u32 %p0, %r6, %r7;"}));
 }
 
 TEST(InPlace, WritesToItsLeftSide) {
@@ -149,7 +151,8 @@ TEST(Compare, InTheLeftSidesType) {
   EXPECT_EQ(of(Comparison::eq, u32, Value::of_symbol("x")).lines, (Lines{"bad_operator"}));
   EXPECT_EQ(of(Comparison::eq, u32, Value::of_floating(1)).lines, (Lines{"operand_mismatch"}));
   Builder b({.name = "k"});
-  EXPECT_EQ(result_of(b, compare(b, Comparison::lt, five, Value::of(*b.reg(u32)), here)), (Written{{"setp.gt.u32 %p0, %r0, 5;"}, pred}));
+  EXPECT_EQ(result_of(b, compare(b, Comparison::lt, five, Value::of(*b.reg(u32)), here)),
+            (Written{{"setp.gt.u32 %p0, %r0, 5;"}, pred}));
 }
 
 TEST(Scalar, StartsWithAMov) {
@@ -186,7 +189,8 @@ TEST(Params, AreLoaded) {
   ASSERT_TRUE(global_ptr(b, "X", here));
   ASSERT_TRUE(load_param(b, f16, "n", here));
   ASSERT_TRUE(load_param(b, u64, "X", here));
-  EXPECT_EQ(written(b.module()), (Lines{"ld.param.u64 %rd0, [X];", "cvta.to.global.u64 %rd0, %rd0;", "ld.param.b16 %h0, [n];", "ld.param.u64 %rd1, [X];"}));
+  EXPECT_EQ(written(b.module()), (Lines{"ld.param.u64 %rd0, [X];", "cvta.to.global.u64 %rd0, %rd0;", "ld.param.b16 %h0, [n];",
+                                        "ld.param.u64 %rd1, [X];"}));
   const auto missing = global_ptr(b, "x", here);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind, Kind::undefined_symbol);
@@ -220,7 +224,8 @@ TEST_F(ControlTest, IfElse) {
   ASSERT_TRUE(other);
   body(2);
   ASSERT_TRUE(end_else(b, *other, here));
-  EXPECT_EQ(written(b.module()), (Lines{"@%p0 bra $_else_0;", "mov.u32 %r0, 1;", "bra $_endif_1;", "$_else_0:", "mov.u32 %r0, 2;", "$_endif_1:"}));
+  EXPECT_EQ(written(b.module()),
+            (Lines{"@%p0 bra $_else_0;", "mov.u32 %r0, 1;", "bra $_endif_1;", "$_else_0:", "mov.u32 %r0, 2;", "$_endif_1:"}));
   EXPECT_TRUE(b.finish());
 }
 
@@ -235,8 +240,8 @@ TEST_F(ControlTest, AnInnerIfDoesNotDisturbTheOuterElse) {
   body(2);
   ASSERT_TRUE(end_else(b, *other, here));
   EXPECT_EQ(written(b.module()),
-            (Lines{"@!%p0 bra $_else_0;", "@!%p0 bra $_else_2;", "mov.u32 %r0, 1;", "bra $_endif_3;", "$_else_2:", "$_endif_3:", "bra $_endif_1;",
-                   "$_else_0:", "mov.u32 %r0, 2;", "$_endif_1:"}));
+            (Lines{"@!%p0 bra $_else_0;", "@!%p0 bra $_else_2;", "mov.u32 %r0, 1;", "bra $_endif_3;",
+                   "$_else_2:", "$_endif_3:", "bra $_endif_1;", "$_else_0:", "mov.u32 %r0, 2;", "$_endif_1:"}));
   EXPECT_TRUE(b.finish());
 }
 
@@ -270,8 +275,8 @@ TEST_F(ControlTest, Ranges) {
   ASSERT_TRUE(open);
   body(1);
   ASSERT_TRUE(end_range(b, *open, here));
-  EXPECT_EQ(written(b.module()), (Lines{"mov.s32 %ri0, 0;", "$_range_0:", "setp.ge.s32 %p1, %ri0, %r0;", "@%p1 bra $_endrange_1;", "mov.u32 %r0, 1;",
-                                        "add.s32 %ri0, %ri0, 2;", "bra $_range_0;", "$_endrange_1:"}));
+  EXPECT_EQ(written(b.module()), (Lines{"mov.s32 %ri0, 0;", "$_range_0:", "setp.ge.s32 %p1, %ri0, %r0;", "@%p1 bra $_endrange_1;",
+                                        "mov.u32 %r0, 1;", "add.s32 %ri0, %ri0, 2;", "bra $_range_0;", "$_endrange_1:"}));
   const auto down = begin_range(b, special("%ntid.x"), Value::of_integer(0), Value::of_integer(-1), here);
   ASSERT_TRUE(down);
   ASSERT_TRUE(end_range(b, *down, here));
@@ -288,8 +293,10 @@ TEST_F(ControlTest, Ranges) {
 TEST(WarpReduce, FloatsGoThroughBits) {
   Builder b({.name = "k"});
   ASSERT_TRUE(idiom::warp_reduce(b, idiom::Reduction::sum, *b.reg(f32), 4, here));
-  const Lines step2 = {"mov.b32 %r0, %f0;", "shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1;", "mov.b32 %f1, %r1;", "add.f32 %f0, %f0, %f1;"};
-  const Lines step1 = {"mov.b32 %r0, %f0;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;", "mov.b32 %f1, %r1;", "add.f32 %f0, %f0, %f1;"};
+  const Lines step2 = {"mov.b32 %r0, %f0;", "shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1;", "mov.b32 %f1, %r1;",
+                       "add.f32 %f0, %f0, %f1;"};
+  const Lines step1 = {"mov.b32 %r0, %f0;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;", "mov.b32 %f1, %r1;",
+                       "add.f32 %f0, %f0, %f1;"};
   Lines all = step2;
   all.insert(all.end(), step1.begin(), step1.end());
   EXPECT_EQ(written(b.module()), all);
@@ -312,7 +319,8 @@ TEST(WarpReduce, IntegersKeepTheirSign) {
 TEST(WarpReduce, WhatItRefuses) {
   Builder b({.name = "k"});
   const Reg f = *b.reg(f32);
-  for (const int width : {0, 1, 3, 64, -2}) EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, f, width, here).error().kind, Kind::immediate_range);
+  for (const int width : {0, 1, 3, 64, -2})
+    EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, f, width, here).error().kind, Kind::immediate_range);
   for (const Type type : {f64, u64, f16, pred})
     EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, *b.reg(type), 32, here).error().kind, Kind::bad_operator);
   EXPECT_EQ(b.size(), 0u);

@@ -1,5 +1,6 @@
-// What a C++ kernel is written with: typed registers and their operators, arrays, addresses, labels. Handles: a copy names the same register. They
-// belong to the kernel that made them and must not outlive it. The operators write the instructions of operators.hpp, at the author's line.
+// What a C++ kernel is written with: typed registers and their operators, arrays, addresses, labels. Handles: a copy names the
+// same register. They belong to the kernel that made them and must not outlive it. The operators write the instructions of
+// operators.hpp, at the author's line.
 #pragma once
 
 #include <array>
@@ -33,8 +34,8 @@ constexpr bool is_word(Type type) {
   return (isa::bits(type) == 32 || isa::bits(type) == 64) && (isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits);
 }
 
-/// The right side of an operator: an integer register of `least` to `most` bits, a special register, or an integer; with the author's line, which
-/// an operator could not take by itself.
+/// The right side of an operator: an integer register of `least` to `most` bits, a special register, or an integer; with the
+/// author's line, which an operator could not take by itself.
 template <int least, int most, bool numbers = true>
 struct RightSide {
   Value value;
@@ -90,8 +91,8 @@ struct Index {
       : value(static_cast<std::int64_t>(index)), at(where) {}
 };
 
-// The operators of operators.hpp for typed callers: an error goes into the kernel and comes out of its module(), and a fresh register stands in for
-// the result, so that what follows is still checked.
+// The operators of operators.hpp for typed callers: an error goes into the kernel and comes out of its module(), and a fresh
+// register stands in for the result, so that what follows is still checked.
 Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, Where at);
 void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, Where at);
 Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, Where at);
@@ -121,7 +122,8 @@ class Reg {
   using SameWidth = write::RightSide<isa::bits(T), isa::bits(T)>;
   using Amount = write::RightSide<0, 32>;
   static constexpr bool word = write::is_word(T), narrow = word && isa::bits(T) == 32;
-  static constexpr bool compares = word || T == Type::f32 || T == Type::f64 || (isa::bits(T) == 16 && !isa::is_float(T) && isa::kind(T) != isa::TypeKind::packed);
+  static constexpr bool compares = word || T == Type::f32 || T == Type::f64 ||
+                                   (isa::bits(T) == 16 && !isa::is_float(T) && isa::kind(T) != isa::TypeKind::packed);
 
  public:
   static constexpr Type type = T;
@@ -140,39 +142,132 @@ class Reg {
     return {write::Value::of(reg_), offset, builder_};
   }
 
-  Reg& operator+=(Right b) requires(word) { return in_place(write::Operator::add, b); }
-  Reg& operator-=(Right b) requires(word) { return in_place(write::Operator::sub, b); }
-  Reg& operator*=(Right b) requires(word) { return in_place(write::Operator::mul, b); }
-  Reg& operator<<=(Amount b) requires(word) { return in_place(write::Operator::shl, b); }
-  Reg& operator>>=(Amount b) requires(word) { return in_place(write::Operator::shr, b); }
-  Reg& operator&=(SameWidth b) requires(word) { return in_place(write::Operator::and_, b); }
-  Reg& operator|=(SameWidth b) requires(word) { return in_place(write::Operator::or_, b); }
-  Reg& operator^=(SameWidth b) requires(word) { return in_place(write::Operator::xor_, b); }
+  Reg& operator+=(Right b)
+    requires(word)
+  {
+    return in_place(write::Operator::add, b);
+  }
+  Reg& operator-=(Right b)
+    requires(word)
+  {
+    return in_place(write::Operator::sub, b);
+  }
+  Reg& operator*=(Right b)
+    requires(word)
+  {
+    return in_place(write::Operator::mul, b);
+  }
+  Reg& operator<<=(Amount b)
+    requires(word)
+  {
+    return in_place(write::Operator::shl, b);
+  }
+  Reg& operator>>=(Amount b)
+    requires(word)
+  {
+    return in_place(write::Operator::shr, b);
+  }
+  Reg& operator&=(SameWidth b)
+    requires(word)
+  {
+    return in_place(write::Operator::and_, b);
+  }
+  Reg& operator|=(SameWidth b)
+    requires(word)
+  {
+    return in_place(write::Operator::or_, b);
+  }
+  Reg& operator^=(SameWidth b)
+    requires(word)
+  {
+    return in_place(write::Operator::xor_, b);
+  }
 
-  friend Reg operator+(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::add, b); }
-  friend Reg operator-(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::sub, b); }
-  friend Reg operator*(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::mul, b); }
-  friend Reg operator<<(const Reg& a, Amount b) requires(word) { return a.binary(write::Operator::shl, b); }
-  friend Reg operator>>(const Reg& a, Amount b) requires(word) { return a.binary(write::Operator::shr, b); }
-  friend Reg operator&(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::and_, b); }
-  friend Reg operator|(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::or_, b); }
-  friend Reg operator^(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::xor_, b); }
-  friend Reg operator+(write::LeftNumber a, const Reg& b) requires(word) { return b + Right(a.value.integer, a.at); }
-  friend Reg operator*(write::LeftNumber a, const Reg& b) requires(word) { return b * Right(a.value.integer, a.at); }
-  friend Reg operator&(write::LeftNumber a, const Reg& b) requires(word) { return b & SameWidth(a.value.integer, a.at); }
-  friend Reg operator|(write::LeftNumber a, const Reg& b) requires(word) { return b | SameWidth(a.value.integer, a.at); }
-  friend Reg operator^(write::LeftNumber a, const Reg& b) requires(word) { return b ^ SameWidth(a.value.integer, a.at); }
+  friend Reg operator+(const Reg& a, Right b)
+    requires(word)
+  {
+    return a.binary(write::Operator::add, b);
+  }
+  friend Reg operator-(const Reg& a, Right b)
+    requires(word)
+  {
+    return a.binary(write::Operator::sub, b);
+  }
+  friend Reg operator*(const Reg& a, Right b)
+    requires(word)
+  {
+    return a.binary(write::Operator::mul, b);
+  }
+  friend Reg operator<<(const Reg& a, Amount b)
+    requires(word)
+  {
+    return a.binary(write::Operator::shl, b);
+  }
+  friend Reg operator>>(const Reg& a, Amount b)
+    requires(word)
+  {
+    return a.binary(write::Operator::shr, b);
+  }
+  friend Reg operator&(const Reg& a, SameWidth b)
+    requires(word)
+  {
+    return a.binary(write::Operator::and_, b);
+  }
+  friend Reg operator|(const Reg& a, SameWidth b)
+    requires(word)
+  {
+    return a.binary(write::Operator::or_, b);
+  }
+  friend Reg operator^(const Reg& a, SameWidth b)
+    requires(word)
+  {
+    return a.binary(write::Operator::xor_, b);
+  }
+  friend Reg operator+(write::LeftNumber a, const Reg& b)
+    requires(word)
+  {
+    return b + Right(a.value.integer, a.at);
+  }
+  friend Reg operator*(write::LeftNumber a, const Reg& b)
+    requires(word)
+  {
+    return b * Right(a.value.integer, a.at);
+  }
+  friend Reg operator&(write::LeftNumber a, const Reg& b)
+    requires(word)
+  {
+    return b & SameWidth(a.value.integer, a.at);
+  }
+  friend Reg operator|(write::LeftNumber a, const Reg& b)
+    requires(word)
+  {
+    return b | SameWidth(a.value.integer, a.at);
+  }
+  friend Reg operator^(write::LeftNumber a, const Reg& b)
+    requires(word)
+  {
+    return b ^ SameWidth(a.value.integer, a.at);
+  }
   /// A 32-bit left side is widened to meet a 64-bit register.
-  friend Reg<Type::u64> operator+(const Reg& a, write::RightSide<64, 64, false> b) requires(narrow) {
-    return {*a.builder_, write::write_binary(*a.builder_, write::Operator::add, write::Value::of(a.reg_), b.value, Type::u64, b.at)};
+  friend Reg<Type::u64> operator+(const Reg& a, write::RightSide<64, 64, false> b)
+    requires(narrow)
+  {
+    return {*a.builder_,
+            write::write_binary(*a.builder_, write::Operator::add, write::Value::of(a.reg_), b.value, Type::u64, b.at)};
   }
   /// The larger of the two (`max.u32`, `max.s32`).
-  [[nodiscard]] Reg max(Right b) const requires(narrow) { return binary(write::Operator::max, b); }
+  [[nodiscard]] Reg max(Right b) const
+    requires(narrow)
+  {
+    return binary(write::Operator::max, b);
+  }
 
   // Both sides are converted, so that the compiler never prefers the reversed comparison.
   struct Left {
     Reg reg;
-    Left(const Reg& r) requires(compares) : reg(r) {}  // NOLINT(google-explicit-constructor)
+    Left(const Reg& r)
+      requires(compares)
+        : reg(r) {}  // NOLINT(google-explicit-constructor)
   };
   friend Reg<Type::pred> operator==(Left a, write::Source b) { return a.reg.compare(write::Comparison::eq, b); }
   friend Reg<Type::pred> operator!=(Left a, write::Source b) { return a.reg.compare(write::Comparison::ne, b); }
@@ -250,7 +345,8 @@ class RegArray {
   template <std::size_t N>
   [[nodiscard]] RegVec<T, N> vec(write::Index first) const {
     std::array<write::Reg, N> regs;
-    for (std::size_t i = 0; i < N; ++i) regs[i] = (*this)[write::Index(first.value + static_cast<std::int64_t>(i), first.at)].untyped();
+    for (std::size_t i = 0; i < N; ++i)
+      regs[i] = (*this)[write::Index(first.value + static_cast<std::int64_t>(i), first.at)].untyped();
     return {*builder_, regs};
   }
 
@@ -283,7 +379,9 @@ Addr<T> addr(const Reg<T>& base, std::int64_t offset = 0) {
   return base[offset];
 }
 /// `[name]`, `[name+offset]`: a variable or parameter. The text must live until the instruction is in its kernel.
-inline Addr<Type::none> addr(std::string_view name, std::int64_t offset = 0) { return {write::Value::of_symbol(name), offset, nullptr}; }
+inline Addr<Type::none> addr(std::string_view name, std::int64_t offset = 0) {
+  return {write::Value::of_symbol(name), offset, nullptr};
+}
 /// The address, moved by `offset` bytes.
 template <Type Base>
 Addr<Base> addr(const Addr<Base>& base, std::int64_t offset = 0) {
@@ -299,16 +397,23 @@ struct TensorAddr {
 };
 namespace write {
 template <Type T>
-constexpr Type coord_type(const ptx::Reg<T>*) { return T; }
+constexpr Type coord_type(const ptx::Reg<T>*) {
+  return T;
+}
 constexpr Type coord_type(const void*) { return Type::none; }
 template <Type T>
-Value coord(const ptx::Reg<T>& reg) { return Value::of(reg.untyped()); }
+Value coord(const ptx::Reg<T>& reg) {
+  return Value::of(reg.untyped());
+}
 template <Number I>
-Value coord(I number) { return Value::of_integer(static_cast<std::int64_t>(number)); }
+Value coord(I number) {
+  return Value::of_integer(static_cast<std::int64_t>(number));
+}
 }  // namespace write
 template <Type T, class... Coords>
 auto tensor_addr(const Reg<T>& map, const Coords&... coords) {
-  return TensorAddr<T, write::coord_type(static_cast<const Coords*>(nullptr))...>{write::Value::of(map.untyped()), {write::coord(coords)...}, &map.builder()};
+  return TensorAddr<T, write::coord_type(static_cast<const Coords*>(nullptr))...>{
+      write::Value::of(map.untyped()), {write::coord(coords)...}, &map.builder()};
 }
 
 /// A place in the code: `k << top` defines it, `k << inst.bra(top).on(p)` goes there. The text must live until the kernel has it.
@@ -320,7 +425,8 @@ namespace write {
 struct Definition {
   std::string_view name;
   Where at;
-  Definition(const Label& label, Where where = Where::current()) : name(label.name), at(where) {}  // NOLINT(google-explicit-constructor)
+  Definition(const Label& label, Where where = Where::current())
+      : name(label.name), at(where) {}  // NOLINT(google-explicit-constructor)
 };
 }  // namespace write
 

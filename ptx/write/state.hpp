@@ -20,9 +20,10 @@ struct Family {
   Type declared;
 };
 inline constexpr std::array families = {
-    Family{"%p", "%parr", Type::pred},  Family{"%rs", "%rsarr", Type::b16}, Family{"%r", "%rarr", Type::b32},  Family{"%rd", "%rdarr", Type::b64},
-    Family{"%f", "%farr", Type::f32},   Family{"%fd", "%fdarr", Type::f64}, Family{"%h", "%harr", Type::b16},  Family{"%hh", "%hharr", Type::b32},
-    Family{"%rq", "%rqarr", Type::b128}, Family{"%b", "%barr", Type::b16},  Family{"%ri", "%riarr", Type::b32}};
+    Family{"%p", "%parr", Type::pred},  Family{"%rs", "%rsarr", Type::b16}, Family{"%r", "%rarr", Type::b32},
+    Family{"%rd", "%rdarr", Type::b64}, Family{"%f", "%farr", Type::f32},   Family{"%fd", "%fdarr", Type::f64},
+    Family{"%h", "%harr", Type::b16},   Family{"%hh", "%hharr", Type::b32}, Family{"%rq", "%rqarr", Type::b128},
+    Family{"%b", "%barr", Type::b16},   Family{"%ri", "%riarr", Type::b32}};
 /// Index into `families` of the one that registers of this type come from; nothing for a type that no register has.
 std::optional<std::size_t> family_of(Type type);
 /// The family of loop counters, `%ri`.
@@ -63,8 +64,8 @@ struct Builder::State {
 
   // -- scopes: [0] is the entry
   struct Scope {
-    std::vector<ir::RegDeclId> decls;                           // declared in this block: out of reach when it closes
-    std::map<std::string, ir::LabelId, std::less<>> labels;     // defined or named here
+    std::vector<ir::RegDeclId> decls;                        // declared in this block: out of reach when it closes
+    std::map<std::string, ir::LabelId, std::less<>> labels;  // defined or named here
     Where opened;
   };
   std::vector<Scope> scopes{1};

@@ -1,4 +1,5 @@
-// write (floor 3): authoring. `ptx::Kernel`, registers and their operators, the dots `ptx::inst…`, addresses, control flow, idioms.
+// write (floor 3): authoring. `ptx::Kernel`, registers and their operators, the dots `ptx::inst…`, addresses, control flow,
+// idioms.
 #pragma once
 
 #include "ptx/write/builder.hpp"

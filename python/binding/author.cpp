@@ -64,7 +64,8 @@ LineCache::~LineCache() {
 const LineCache::Entry& LineCache::look_up(PyFrameObject* frame) {
   PyCodeObject* code = PyFrame_GetCode(frame);
   const int inst = PyFrame_GetLasti(frame);
-  Entry& entry = entries_[(reinterpret_cast<std::uintptr_t>(code) / alignof(PyCodeObject) + static_cast<unsigned>(inst) / 2) % entries_.size()];
+  Entry& entry = entries_[(reinterpret_cast<std::uintptr_t>(code) / alignof(PyCodeObject) + static_cast<unsigned>(inst) / 2) %
+                          entries_.size()];
   if (entry.code != code || entry.inst != inst) {
     const std::string_view file = file_of(code);
     entry = {code, inst, is_ours(file), {}};

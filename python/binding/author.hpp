@@ -18,8 +18,8 @@ void set_package_folder(std::string_view folder);
 /// The line of the nearest Python frame outside the package; unknown when there is none.
 Where authors_line();
 
-/// The same, remembering what it found for as long as a trace lasts: finding a line walks the function's line table from its start, which would
-/// be most of the cost of an instruction.
+/// The same, remembering what it found for as long as a trace lasts: finding a line walks the function's line table from its
+/// start, which would be most of the cost of an instruction.
 class LineCache {
  public:
   LineCache() = default;

@@ -122,30 +122,40 @@ std::string_view label_argument(Trace& trace, nb::handle label, const char* what
 
 void bind_control(nb::module_& m) {
   bind_block<IfBlock>(m, "If", "The block of `with ptx.if_(p):`.")
-      .def("__init__", [](IfBlock* self, nb::object pred) { new (self) IfBlock{{}, std::move(pred), {}}; }, nb::arg("pred").none(),
-           nb::sig("def __init__(self, pred: Reg | NegPred) -> None"));
+      .def(
+          "__init__", [](IfBlock* self, nb::object pred) { new (self) IfBlock{{}, std::move(pred), {}}; }, nb::arg("pred").none(),
+          nb::sig("def __init__(self, pred: Reg | NegPred) -> None"));
   bind_block<ElseBlock>(m, "Else", "The block of `with ptx.else_():`.").def(nb::init<>());
   bind_block<LoopBlock>(m, "Loop", "The block of `with ptx.loop(label):`.")
-      .def("__init__",
-           [](LoopBlock* self, std::string label, nb::object pred) { new (self) LoopBlock{{}, std::move(label), std::move(pred)}; },
-           nb::arg("label").none(), nb::kw_only(), nb::arg("pred") = nb::none(), nb::sig("def __init__(self, label: str, *, pred: Reg | NegPred | None = None) -> None"));
+      .def(
+          "__init__",
+          [](LoopBlock* self, std::string label, nb::object pred) {
+            new (self) LoopBlock{{}, std::move(label), std::move(pred)};
+          },
+          nb::arg("label").none(), nb::kw_only(), nb::arg("pred") = nb::none(),
+          nb::sig("def __init__(self, label: str, *, pred: Reg | NegPred | None = None) -> None"));
   bind_block<ScopeBlock>(m, "Scope", "The block of `with ptx.scope():`.").def(nb::init<>());
   nb::class_<RangeLoop>(m, "Range", "The loop of `for k in ptx.range_(start, stop):`.")
-      .def("__init__",
-           [](RangeLoop* self, nb::object start, nb::object stop, nb::object step) {
-             new (self) RangeLoop{{}, std::move(start), std::move(stop), std::move(step), {}, false};
-           },
-           nb::arg("start"), nb::arg("stop"), nb::arg("step") = 1, nb::sig("def __init__(self, start: Reg | int, stop: Reg | int, step: Reg | int = 1) -> None"))
-      .def("__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Range"))
+      .def(
+          "__init__",
+          [](RangeLoop* self, nb::object start, nb::object stop, nb::object step) {
+            new (self) RangeLoop{{}, std::move(start), std::move(stop), std::move(step), {}, false};
+          },
+          nb::arg("start"), nb::arg("stop"), nb::arg("step") = 1,
+          nb::sig("def __init__(self, start: Reg | int, stop: Reg | int, step: Reg | int = 1) -> None"))
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Range"))
       .def("__next__", &RangeLoop::next, nb::sig("def __next__(self) -> Reg"));
 
   m.def(
       "bra",
       [](nb::handle label, nb::handle pred) {
         Trace& trace = Trace::require("ptx.bra");
-        unwrap(write::branch(trace.builder(), label_argument(trace, label, "ptx.bra"), guard_argument(trace, pred), trace.where()));
+        unwrap(
+            write::branch(trace.builder(), label_argument(trace, label, "ptx.bra"), guard_argument(trace, pred), trace.where()));
       },
-      nb::arg("label").none(), nb::arg("pred") = nb::none(), nb::sig("def bra(label: str, pred: Reg | NegPred | None = None) -> None"), "Go on at the label.");
+      nb::arg("label").none(), nb::arg("pred") = nb::none(),
+      nb::sig("def bra(label: str, pred: Reg | NegPred | None = None) -> None"), "Go on at the label.");
   m.def(
       "label",
       [](nb::handle label) {

@@ -1,4 +1,5 @@
-// `ptx.inst`: the dots. `ptx.inst.fma.rn.f32` follows the modifier tree of the table, each step remembered, and the call writes the instruction.
+// `ptx.inst`: the dots. `ptx.inst.fma.rn.f32` follows the modifier tree of the table, each step remembered, and the call writes
+// the instruction.
 #include <Python.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -16,8 +17,7 @@ namespace ptx::python {
 namespace {
 
 struct DotsObject {
-  PyObject_HEAD
-  const isa::Dots* dots;
+  PyObject_HEAD const isa::Dots* dots;
   PyObject* children;  // dict: what was asked for before
   vectorcallfunc call;
 };
@@ -45,12 +45,17 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_c
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged_count));
     Trace& trace = Trace::require(dots.path().empty() ? "ptx.inst" : dots.path().c_str());
     const Where where = trace.where();
-    if (dots.path().empty()) raise(Kind::argument_kind, "`ptx.inst` is called without an instruction; `ptx.inst.<opcode>.<modifier>…(operands)` writes one", where);
+    if (dots.path().empty())
+      raise(Kind::argument_kind,
+            "`ptx.inst` is called without an instruction; `ptx.inst.<opcode>.<modifier>…(operands)` writes one", where);
     nb::handle guard = Py_None;
     for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i) {
       const nb::handle keyword = PyTuple_GET_ITEM(keywords, i);
       if (PyUnicode_CompareWithASCIIString(keyword.ptr(), "pred") != 0)
-        raise(Kind::argument_kind, cat('`', dots.path(), "` takes no keyword `", nb::cast<std::string>(keyword), "`; the only one is `pred`, the guard"), where);
+        raise(
+            Kind::argument_kind,
+            cat('`', dots.path(), "` takes no keyword `", nb::cast<std::string>(keyword), "`; the only one is `pred`, the guard"),
+            where);
       guard = arguments[count + static_cast<std::size_t>(i)];
     }
     Operands operands(trace);
@@ -66,7 +71,8 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_c
 PyObject* raw_emit(PyObject*, PyObject* text) {
   try {
     Trace& trace = Trace::require("ptx.inst._raw_emit");
-    if (!PyUnicode_Check(text)) raise(Kind::argument_kind, cat("`_raw_emit` takes a text, ", describe(text), " was given"), trace.where());
+    if (!PyUnicode_Check(text))
+      raise(Kind::argument_kind, cat("`_raw_emit` takes a text, ", describe(text), " was given"), trace.where());
     trace.builder().raw(nb::cast<std::string>(nb::handle(text)), trace.where());
     Py_RETURN_NONE;
   } catch (...) {
@@ -85,7 +91,8 @@ std::string available(Version since, isa::TargetSet on) {
 
 std::string documentation(const isa::Dots& dots) {
   if (dots.path().empty())
-    return "ptx.inst.<opcode>.<modifier>…(operands, pred=None): one PTX instruction.\nDots are spelled as in PTX, with `::` as `__`, `_` before a leading "
+    return "ptx.inst.<opcode>.<modifier>…(operands, pred=None): one PTX instruction.\nDots are spelled as in PTX, with `::` as "
+           "`__`, `_` before a leading "
            "digit (`_2d`) and `_` behind a reserved word (`global_`).";
   std::string out = cat("ptx.inst.", dots.path());
   constexpr std::size_t most = 8;
@@ -97,7 +104,8 @@ std::string documentation(const isa::Dots& dots) {
     last = &form;
     if (++forms > most) continue;
     ++shown;
-    out += cat("\n  ", form.syntax(), "\n      ", form.row->doc, ' ', available(isa::version_needed(form, state.choices), form.row->on), ". Manual: ", isa::manual(form));
+    out += cat("\n  ", form.syntax(), "\n      ", form.row->doc, ' ',
+               available(isa::version_needed(form, state.choices), form.row->on), ". Manual: ", isa::manual(form));
   }
   if (shown < forms) out += cat("\n  … and ", forms - shown, " more forms");
   std::vector<std::string> next = dots.next_words();
@@ -191,15 +199,20 @@ PyTypeObject* make_dots_type() {
       {nullptr, 0, 0, 0, nullptr},
   };
   PyType_Slot slots[] = {
-      {Py_tp_getattro, slot(get_attribute)}, {Py_tp_call, slot(PyVectorcall_Call)}, {Py_tp_repr, slot(representation)},
-      {Py_tp_methods, methods},              {Py_tp_members, members},              {Py_tp_dealloc, slot(destroy)},
+      {Py_tp_getattro, slot(get_attribute)},
+      {Py_tp_call, slot(PyVectorcall_Call)},
+      {Py_tp_repr, slot(representation)},
+      {Py_tp_methods, methods},
+      {Py_tp_members, members},
+      {Py_tp_dealloc, slot(destroy)},
       {0, nullptr},
   };
-  PyType_Spec spec{.name = "pyptx._ptx.Inst",
-                   .basicsize = static_cast<int>(sizeof(DotsObject)),
-                   .itemsize = 0,
-                   .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                   .slots = slots};
+  PyType_Spec spec{
+      .name = "pyptx._ptx.Inst",
+      .basicsize = static_cast<int>(sizeof(DotsObject)),
+      .itemsize = 0,
+      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+      .slots = slots};
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
@@ -212,8 +225,7 @@ void bind_isa(nb::module_& m) {
   const nb::object root = nb::steal(new_dots(isa::Dots::root()));
   if (!root.is_valid()) throw nb::python_error();
   m.attr("inst") = root;
-  m.def(
-      "opcodes", [] { return isa::Dots::root().next_words(); }, "The first words of all instructions of the table.");
+  m.def("opcodes", [] { return isa::Dots::root().next_words(); }, "The first words of all instructions of the table.");
 }
 
 }  // namespace ptx::python

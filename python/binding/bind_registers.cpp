@@ -51,7 +51,9 @@ nb::object in_place(nb::handle self, nb::handle other) {
   const auto b = other_side(trace, other);
   if (!b) return nb::borrow(Py_NotImplemented);
   if (left.kind == Reg::Kind::special)
-    raise(Kind::bad_operator, cat("`", left.name, "` cannot be written to; copy it first: `reg.from_(…, ", isa::name(left.type), ")`"), trace.where());
+    raise(Kind::bad_operator,
+          cat("`", left.name, "` cannot be written to; copy it first: `reg.from_(…, ", isa::name(left.type), ")`"),
+          trace.where());
   unwrap(write::in_place(trace.builder(), op, register_of(trace, left), *b, trace.where()));
   return nb::borrow(self);
 }
@@ -109,7 +111,9 @@ nb::object negate(nb::handle self) {
 bool truth(const Reg& self) {
   Diagnostic d;
   d.kind = Kind::bad_operator;
-  d.message = cat("`", self.name, "` has no truth value while the kernel is traced: Python's `if`, `and`, `or`, `not` and `while` cannot decide on it");
+  d.message =
+      cat("`", self.name,
+          "` has no truth value while the kernel is traced: Python's `if`, `and`, `or`, `not` and `while` cannot decide on it");
   d.where = authors_line();
   d.note("hint: `with ptx.if_(p):` writes a branch that the kernel takes");
   raise(d);
@@ -119,8 +123,7 @@ bool truth(const Reg& self) {
 
 nb::object hardware_order(RegArray& self, bool reverse) {
   nb::list all;
-  for (std::uint32_t i = 0; i < self.array.count; ++i)
-    all.append(element(self, reverse ? self.array.count - 1 - i : i));
+  for (std::uint32_t i = 0; i < self.array.count; ++i) all.append(element(self, reverse ? self.array.count - 1 - i : i));
   return all;
 }
 
@@ -139,7 +142,9 @@ void set_element(RegArray& self, std::int64_t index, nb::handle value) {
   const Where where = trace.where();
   const Reg* reg = as<Reg>(value);
   if (reg == nullptr)
-    raise(Kind::argument_kind, cat("`", self.base, "[", index, "]` is set to ", describe(value), "; what fits is a register: `ptx.inst.mov…(a[i], value)` sets a number"),
+    raise(Kind::argument_kind,
+          cat("`", self.base, "[", index, "]` is set to ", describe(value),
+              "; what fits is a register: `ptx.inst.mov…(a[i], value)` sets a number"),
           where);
   const nb::object slot = element(self, index);
   if (slot.is(value)) return;
@@ -147,7 +152,8 @@ void set_element(RegArray& self, std::int64_t index, nb::handle value) {
   const Value from = left_side(trace, *reg);
   if (from.kind == Value::Kind::reg && from.reg.id == to.id) return;
   if (from.kind == Value::Kind::reg && is_temporary(value) && trace.builder().redirect(from.reg, to)) return;
-  const std::string dots = self.array.type == Type::pred ? "mov.pred" : cat("mov.b", isa::bits(isa::register_type(self.array.type)));
+  const std::string dots =
+      self.array.type == Type::pred ? "mov.pred" : cat("mov.b", isa::bits(isa::register_type(self.array.type)));
   unwrap(trace.builder().emit(dots, std::array{Value::of(to), from}, {}, where));
 }
 
@@ -183,8 +189,9 @@ write::Reg register_of(Trace& trace, const Reg& reg) {
     raise(Kind::undefined_symbol, cat("the kernel has no register `", reg.name, "`"), trace.where());
   }
   if (reg.kind == Reg::Kind::special)
-    raise(Kind::operand_mismatch, cat("the special register `", reg.name, "` stands where only an ordinary register can; copy it first: `reg.from_(…, ",
-                                      isa::name(reg.type), ")`"),
+    raise(Kind::operand_mismatch,
+          cat("the special register `", reg.name, "` stands where only an ordinary register can; copy it first: `reg.from_(…, ",
+              isa::name(reg.type), ")`"),
           trace.where());
   raise(Kind::undefined_symbol, cat("`", reg.name, "` belongs to another kernel, whose trace has ended"), trace.where());
 }
@@ -196,14 +203,16 @@ write::Reg register_argument(Trace& trace, nb::handle value, const char* what) {
 
 nb::object element(RegArray& array, std::int64_t index) {
   if (index < 0 || index >= array.array.count) {
-    const std::string message = cat("`", array.base, "` has ", array.array.count, " registers, index ", index, " is none of them");
+    const std::string message =
+        cat("`", array.base, "` has ", array.array.count, " registers, index ", index, " is none of them");
     throw nb::index_error(message.c_str());
   }
   nb::object& slot = array.elements[static_cast<std::size_t>(index)];
   if (!slot.is_valid()) {
     Trace* trace = Trace::active();
     if (trace == nullptr || trace->id() != array.trace)
-      raise(Kind::undefined_symbol, cat("the registers `", array.base, "` belong to a kernel whose trace has ended"), authors_line());
+      raise(Kind::undefined_symbol, cat("the registers `", array.base, "` belong to a kernel whose trace has ended"),
+            authors_line());
     slot = make_reg(*trace, trace->builder().at(array.array, static_cast<std::uint32_t>(index)));
   }
   return slot;
@@ -212,20 +221,25 @@ nb::object element(RegArray& array, std::int64_t index) {
 void bind_types(nb::module_& m) {
   nb::class_<PtxType> type(m, "PtxType", "A PTX type: `pyptx.types.f32` and its like, one object each.");
   detail::python_type<PtxType> = reinterpret_cast<PyTypeObject*>(type.ptr());
-  type.def("__init__",
-           [](PtxType* self, std::string_view name, std::optional<int> bits) {
-             const auto found = isa::type_from_name(name);
-             if (!found) raise(Kind::bad_declaration, cat("`", name, "` is no PTX type"), authors_line());
-             if (bits && *bits != isa::bits(*found))
-               raise(Kind::bad_declaration, cat("`", name, "` has ", isa::bits(*found), " bits, not ", *bits), authors_line());
-             new (self) PtxType{*found};
-           },
-           nb::arg("name"), nb::arg("bits").none() = nb::none())
-      .def_prop_ro("name", [](const PtxType& t) { return text(isa::name(t.type)); }, "`f32`")
-      .def_prop_ro("bits", [](const PtxType& t) { return isa::bits(t.type); }, "Width in bits; 1 for `pred`.")
-      .def_prop_ro("ptx", [](const PtxType& t) { return nb::str(cat('.', isa::name(t.type)).c_str()); }, "As PTX spells it: `.f32`.")
+  type.def(
+          "__init__",
+          [](PtxType* self, std::string_view name, std::optional<int> bits) {
+            const auto found = isa::type_from_name(name);
+            if (!found) raise(Kind::bad_declaration, cat("`", name, "` is no PTX type"), authors_line());
+            if (bits && *bits != isa::bits(*found))
+              raise(Kind::bad_declaration, cat("`", name, "` has ", isa::bits(*found), " bits, not ", *bits), authors_line());
+            new (self) PtxType{*found};
+          },
+          nb::arg("name"), nb::arg("bits").none() = nb::none())
+      .def_prop_ro(
+          "name", [](const PtxType& t) { return text(isa::name(t.type)); }, "`f32`")
+      .def_prop_ro(
+          "bits", [](const PtxType& t) { return isa::bits(t.type); }, "Width in bits; 1 for `pred`.")
+      .def_prop_ro(
+          "ptx", [](const PtxType& t) { return nb::str(cat('.', isa::name(t.type)).c_str()); }, "As PTX spells it: `.f32`.")
       .def("__repr__", [](const PtxType& t) { return text(isa::name(t.type)); })
-      .def("__eq__", [](const PtxType& a, const PtxType& b) { return a.type == b.type; }, nb::is_operator())
+      .def(
+          "__eq__", [](const PtxType& a, const PtxType& b) { return a.type == b.type; }, nb::is_operator())
       .def("__hash__", [](const PtxType& t) { return std::hash<std::string_view>()(isa::name(t.type)); })
       .def("__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); });
 
@@ -242,7 +256,8 @@ void bind_types(nb::module_& m) {
         const auto found = isa::type_from_name(name);
         if (!found) {
           std::vector<std::string> names;
-          for (std::size_t i = 1; i < std::size(isa::detail::type_infos); ++i) names.emplace_back(isa::detail::type_infos[i].name);
+          for (std::size_t i = 1; i < std::size(isa::detail::type_infos); ++i)
+            names.emplace_back(isa::detail::type_infos[i].name);
           Diagnostic d;
           d.kind = Kind::bad_declaration;
           d.message = cat("`", name, "` is no PTX type");
@@ -252,7 +267,8 @@ void bind_types(nb::module_& m) {
         }
         return type_object(*found);
       },
-      nb::arg("name"), nb::sig("def type_from_name(name: str) -> PtxType"), "The type of that name, with or without the leading dot; ValueError for any other.");
+      nb::arg("name"), nb::sig("def type_from_name(name: str) -> PtxType"),
+      "The type of that name, with or without the leading dot; ValueError for any other.");
 }
 
 void bind_registers(nb::module_& m) {
@@ -263,25 +279,29 @@ void bind_registers(nb::module_& m) {
   nb::class_<Reg> reg(m, "Reg", "A register. Its operators write PTX; `==` and its like give a predicate.");
   detail::python_type<Reg> = reinterpret_cast<PyTypeObject*>(reg.ptr());
 
-  reg.def("__init__",
-          [](Reg* self, std::string name, nb::handle dtype) {
-            Reg made;
-            made.type = type_argument(dtype, "Reg");
-            if (const auto special = isa::special_from_name(name)) made.kind = Reg::Kind::special, made.special = *special;
-            made.name = std::move(name);
-            new (self) Reg(std::move(made));
-          },
-          nb::arg("name"), nb::arg("dtype").none(), nb::sig("def __init__(self, name: str, dtype: PtxType) -> None"))
-      .def_prop_ro("name", [](const Reg& r) { return r.name; }, "`%r3`")
-      .def_prop_ro("dtype", [](const Reg& r) { return type_object(r.type); }, nb::sig("def dtype(self) -> PtxType"),
-                   "The type it was asked for; it may be declared as another of the same width.")
+  reg.def(
+         "__init__",
+         [](Reg* self, std::string name, nb::handle dtype) {
+           Reg made;
+           made.type = type_argument(dtype, "Reg");
+           if (const auto special = isa::special_from_name(name)) made.kind = Reg::Kind::special, made.special = *special;
+           made.name = std::move(name);
+           new (self) Reg(std::move(made));
+         },
+         nb::arg("name"), nb::arg("dtype").none(), nb::sig("def __init__(self, name: str, dtype: PtxType) -> None"))
+      .def_prop_ro(
+          "name", [](const Reg& r) { return r.name; }, "`%r3`")
+      .def_prop_ro(
+          "dtype", [](const Reg& r) { return type_object(r.type); }, nb::sig("def dtype(self) -> PtxType"),
+          "The type it was asked for; it may be declared as another of the same width.")
       .def("__repr__", [](const Reg& r) { return cat("Reg(", r.name, ", ", isa::name(r.type), ')'); })
       .def("__hash__", [](const Reg& r) { return std::hash<std::string>()(r.name); })
       .def("__bool__", truth)
       .def("__invert__", negate, nb::sig("def __invert__(self) -> NegPred"))
       .def("__or__", either, nb::sig("def __or__(self, other: Reg | int, /) -> typing.Any"))
       .def("__ror__", reflected_either, nb::sig("def __ror__(self, other: int | str, /) -> typing.Any"))
-      .def("max", binary<Operator::max>, nb::arg("other"), nb::sig("def max(self, other: Reg | int) -> Reg"), "The larger of the two, in a fresh register.");
+      .def("max", binary<Operator::max>, nb::arg("other"), nb::sig("def max(self, other: Reg | int) -> Reg"),
+           "The larger of the two, in a fresh register.");
 
   def_binary<Operator::add>(reg, "__add__");
   def_binary<Operator::add>(reg, "__radd__");
@@ -311,30 +331,35 @@ void bind_registers(nb::module_& m) {
 
   negated.def(nb::init<nb::object>(), nb::arg("reg"), nb::sig("def __init__(self, reg: Reg) -> None"))
       .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
-      .def("__invert__", [](const NegPred& n) { return n.reg; }, nb::sig("def __invert__(self) -> Reg"))
+      .def(
+          "__invert__", [](const NegPred& n) { return n.reg; }, nb::sig("def __invert__(self) -> Reg"))
       .def("__repr__", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
-  pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"), nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
+  pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"),
+           nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
       .def_ro("left", &PipeRef::left, nb::sig("def left(self) -> Reg | str"))
       .def_ro("right", &PipeRef::right, nb::sig("def right(self) -> Reg | str"))
       .def("__repr__", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
 
   nb::class_<RegArray> array(m, "RegArray", "Registers in a row; `a[i]` is one of them.");
   detail::python_type<RegArray> = reinterpret_cast<PyTypeObject*>(array.ptr());
-  array
-      .def_prop_ro("base", [](const RegArray& a) { return a.base; }, "The registers' names are this and a number.")
+  array.def_prop_ro(
+           "base", [](const RegArray& a) { return a.base; }, "The registers' names are this and a number.")
       .def_prop_ro("count", [](const RegArray& a) { return a.array.count; })
-      .def_prop_ro("dtype", [](const RegArray& a) { return type_object(a.array.type); }, nb::sig("def dtype(self) -> PtxType"))
+      .def_prop_ro(
+          "dtype", [](const RegArray& a) { return type_object(a.array.type); }, nb::sig("def dtype(self) -> PtxType"))
       .def("__len__", [](const RegArray& a) { return a.array.count; })
-      .def("__getitem__", element, nb::arg("index"),
-           nb::sig("def __getitem__(self, index: int, /) -> Reg"))
-      .def("__setitem__", set_element,
-           nb::sig("def __setitem__(self, index: int, value: Reg, /) -> None"))
-      .def("__iter__", [](RegArray& a) { return nb::iter(hardware_order(a, false)); },
-           nb::sig("def __iter__(self) -> typing.Iterator[Reg]"))
-      .def("regs", [](RegArray& a) { return hardware_order(a, false); }, nb::sig("def regs(self) -> list[Reg]"))
+      .def("__getitem__", element, nb::arg("index"), nb::sig("def __getitem__(self, index: int, /) -> Reg"))
+      .def("__setitem__", set_element, nb::sig("def __setitem__(self, index: int, value: Reg, /) -> None"))
+      .def(
+          "__iter__", [](RegArray& a) { return nb::iter(hardware_order(a, false)); },
+          nb::sig("def __iter__(self) -> typing.Iterator[Reg]"))
+      .def(
+          "regs", [](RegArray& a) { return hardware_order(a, false); }, nb::sig("def regs(self) -> list[Reg]"))
       .def("hw_order", hardware_order, nb::arg("reverse") = false,
-           nb::sig("def hw_order(self, reverse: bool = False) -> list[Reg]"), "The registers in the hardware's order, or in its reverse.")
-      .def("__repr__", [](const RegArray& a) { return cat("RegArray(", a.base, ", ", a.array.count, ", ", isa::name(a.array.type), ')'); });
+           nb::sig("def hw_order(self, reverse: bool = False) -> list[Reg]"),
+           "The registers in the hardware's order, or in its reverse.")
+      .def("__repr__",
+           [](const RegArray& a) { return cat("RegArray(", a.base, ", ", a.array.count, ", ", isa::name(a.array.type), ')'); });
 }
 
 }  // namespace ptx::python

@@ -20,7 +20,8 @@
 namespace ptx::python {
 namespace {
 
-constexpr std::array layouts = {Layout::row, Layout::col, Layout::tma_128b, Layout::tma_64b, Layout::tma_32b, Layout::interleaved};
+constexpr std::array layouts = {Layout::row,     Layout::col,     Layout::tma_128b,
+                                Layout::tma_64b, Layout::tma_32b, Layout::interleaved};
 std::array<nb::handle, layouts.size()> layout_objects;  // the enumeration keeps them alive
 
 nb::object layout_object(Layout layout) { return nb::borrow(layout_objects[static_cast<std::size_t>(layout)]); }
@@ -94,7 +95,8 @@ Tile make_tile(const nb::args& items, nb::handle dtype, nb::handle layout, nb::h
     } else if (auto dim = dim_of(item)) {
       dims.push_back(*std::move(dim));
     } else {
-      bad_kind(cat("a Tile is given ", describe(item), "; what fits is a dimension (an int or a name), a dtype such as `f32`, or a `Layout`"));
+      bad_kind(cat("a Tile is given ", describe(item),
+                   "; what fits is a dimension (an int or a name), a dtype such as `f32`, or a `Layout`"));
     }
   }
   if (!dtype.is_none()) set_once(type, type_argument(dtype, "Tile"), "dtype");
@@ -108,7 +110,8 @@ Tile make_tile(const nb::args& items, nb::handle dtype, nb::handle layout, nb::h
     box.emplace();
     for (const nb::handle item : tma_box) box->push_back(dim_argument(item, "tma_box"));
   }
-  return unwrap_here(Tile::make(std::move(dims), type.value_or(Type::none), order.value_or(Layout::row), std::move(box), tma_rank, tma_padding));
+  return unwrap_here(
+      Tile::make(std::move(dims), type.value_or(Type::none), order.value_or(Layout::row), std::move(box), tma_rank, tma_padding));
 }
 
 tile::Env env_of(const nb::dict& dict) {
@@ -128,8 +131,8 @@ nb::dict dict_of(const tile::Env& env) {
 }
 
 nb::tuple state_of(const Tile& tile) {
-  return nb::make_tuple(dims_object(tile.shape()), type_object(tile.dtype()), layout_object(tile.layout()), box_object(tile), tile.tma_rank(),
-                        tile.tma_padding());
+  return nb::make_tuple(dims_object(tile.shape()), type_object(tile.dtype()), layout_object(tile.layout()), box_object(tile),
+                        tile.tma_rank(), tile.tma_padding());
 }
 
 std::string representation(const Tile& tile) {
@@ -160,54 +163,73 @@ void bind_layout(nb::module_& m) {
 
 void bind_tile(nb::module_& m) {
   bind_layout(m);
-  nb::class_<Tile> tile(m, "Tile", "What a kernel expects of a tensor: dimensions (sizes, or names bound at the call), dtype and layout.\n\n"
-                                   "    Tile(\"M\", 512, f32)");
+  nb::class_<Tile> tile(m, "Tile",
+                        "What a kernel expects of a tensor: dimensions (sizes, or names bound at the call), dtype and layout.\n\n"
+                        "    Tile(\"M\", 512, f32)");
   tile.def(
           "__init__",
-          [](Tile* self, const nb::args& items, nb::handle dtype, nb::handle layout, nb::handle tma_box, int tma_rank, bool tma_padding) {
-            new (self) Tile(make_tile(items, dtype, layout, tma_box, tma_rank, tma_padding));
-          },
-          nb::arg("dims_and_dtype"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("layout") = nb::none(), nb::arg("tma_box") = nb::none(),
-          nb::arg("tma_rank") = 2, nb::arg("tma_padding") = false,
-          nb::sig("def __init__(self, *dims_and_dtype: int | str | PtxType | Layout, dtype: PtxType | None = None, layout: Layout | None = None, "
+          [](Tile* self, const nb::args& items, nb::handle dtype, nb::handle layout, nb::handle tma_box, int tma_rank,
+             bool tma_padding) { new (self) Tile(make_tile(items, dtype, layout, tma_box, tma_rank, tma_padding)); },
+          nb::arg("dims_and_dtype"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("layout") = nb::none(),
+          nb::arg("tma_box") = nb::none(), nb::arg("tma_rank") = 2, nb::arg("tma_padding") = false,
+          nb::sig("def __init__(self, *dims_and_dtype: int | str | PtxType | Layout, dtype: PtxType | None = None, layout: "
+                  "Layout | None = None, "
                   "tma_box: typing.Sequence[int | str] | None = None, tma_rank: int = 2, tma_padding: bool = False) -> None"))
-      .def_prop_ro("shape", [](const Tile& t) { return dims_object(t.shape()); }, nb::sig("def shape(self) -> tuple[int | str, ...]"))
-      .def_prop_ro("dtype", [](const Tile& t) { return type_object(t.dtype()); }, nb::sig("def dtype(self) -> PtxType"))
-      .def_prop_ro("layout", [](const Tile& t) { return layout_object(t.layout()); }, nb::sig("def layout(self) -> Layout"))
+      .def_prop_ro(
+          "shape", [](const Tile& t) { return dims_object(t.shape()); }, nb::sig("def shape(self) -> tuple[int | str, ...]"))
+      .def_prop_ro(
+          "dtype", [](const Tile& t) { return type_object(t.dtype()); }, nb::sig("def dtype(self) -> PtxType"))
+      .def_prop_ro(
+          "layout", [](const Tile& t) { return layout_object(t.layout()); }, nb::sig("def layout(self) -> Layout"))
       .def_prop_ro("tma_box", box_object, nb::sig("def tma_box(self) -> tuple[int | str, ...] | None"),
                    "What one TMA copy moves; None: the whole tensor.")
       .def_prop_ro("tma_rank", &Tile::tma_rank, "Rank of the tensor map: 2, or 3 for the 64-column view of a matrix.")
       .def_prop_ro("tma_padding", &Tile::tma_padding, "With tma_rank=3: pad the innermost box dimension.")
       .def_prop_ro("rank", &Tile::rank, "Number of dimensions.")
-      .def_prop_ro("symbolic_dims", [](const Tile& t) { return nb::tuple(nb::cast(t.symbolic_dims())); }, nb::sig("def symbolic_dims(self) -> tuple[str, ...]"),
-                   "The names among the dimensions, in order.")
-      .def("resolve_shape", [](const Tile& t, const nb::dict& env) { return nb::tuple(nb::cast(unwrap_here(t.resolve(env_of(env))))); }, nb::arg("env"),
-           nb::sig("def resolve_shape(self, env: dict[str, int]) -> tuple[int, ...]"), "The shape with its names replaced by their sizes; KeyError for a name that `env` lacks.")
-      .def("matches", [](const Tile& t, const std::vector<std::int64_t>& shape, std::string_view dtype) { return t.matches(shape, dtype); },
-           nb::arg("array_shape"), nb::arg("array_dtype_name"), nb::sig("def matches(self, array_shape: typing.Sequence[int], array_dtype_name: str) -> bool"),
-           "Whether rank, fixed dimensions and dtype (its PTX or numpy name) fit.")
-      .def("extract_env", [](const Tile& t, const std::vector<std::int64_t>& shape) { return dict_of(unwrap_here(t.extract(shape))); }, nb::arg("array_shape"),
-           nb::sig("def extract_env(self, array_shape: typing.Sequence[int]) -> dict[str, int]"),
-           "The sizes of this tile's names in an array of that shape; ValueError when it does not fit.")
+      .def_prop_ro(
+          "symbolic_dims", [](const Tile& t) { return nb::tuple(nb::cast(t.symbolic_dims())); },
+          nb::sig("def symbolic_dims(self) -> tuple[str, ...]"), "The names among the dimensions, in order.")
+      .def(
+          "resolve_shape",
+          [](const Tile& t, const nb::dict& env) { return nb::tuple(nb::cast(unwrap_here(t.resolve(env_of(env))))); },
+          nb::arg("env"), nb::sig("def resolve_shape(self, env: dict[str, int]) -> tuple[int, ...]"),
+          "The shape with its names replaced by their sizes; KeyError for a name that `env` lacks.")
+      .def(
+          "matches",
+          [](const Tile& t, const std::vector<std::int64_t>& shape, std::string_view dtype) { return t.matches(shape, dtype); },
+          nb::arg("array_shape"), nb::arg("array_dtype_name"),
+          nb::sig("def matches(self, array_shape: typing.Sequence[int], array_dtype_name: str) -> bool"),
+          "Whether rank, fixed dimensions and dtype (its PTX or numpy name) fit.")
+      .def(
+          "extract_env",
+          [](const Tile& t, const std::vector<std::int64_t>& shape) { return dict_of(unwrap_here(t.extract(shape))); },
+          nb::arg("array_shape"), nb::sig("def extract_env(self, array_shape: typing.Sequence[int]) -> dict[str, int]"),
+          "The sizes of this tile's names in an array of that shape; ValueError when it does not fit.")
       .def_static(
           "wgmma_a",
           [](nb::handle rows, nb::handle k, nb::handle dtype, nb::handle tile_m, nb::handle tile_k) {
-            return unwrap_here(Tile::wgmma_a(dim_argument(rows, "m"), dim_argument(k, "k"), type_argument(dtype, "Tile.wgmma_a"), optional_dim(tile_m, "tile_m"),
-                                             optional_dim(tile_k, "tile_k")));
+            return unwrap_here(Tile::wgmma_a(dim_argument(rows, "m"), dim_argument(k, "k"), type_argument(dtype, "Tile.wgmma_a"),
+                                             optional_dim(tile_m, "tile_m"), optional_dim(tile_k, "tile_k")));
           },
-          nb::arg("m"), nb::arg("k"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_m") = nb::none(), nb::arg("tile_k") = nb::none(),
-          nb::sig("def wgmma_a(m: int | str, k: int | str, dtype: PtxType, *, tile_m: int | str | None = None, tile_k: int | str | None = None) -> Tile"),
+          nb::arg("m"), nb::arg("k"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_m") = nb::none(),
+          nb::arg("tile_k") = nb::none(),
+          nb::sig("def wgmma_a(m: int | str, k: int | str, dtype: PtxType, *, tile_m: int | str | None = None, tile_k: int | str "
+                  "| None = None) -> Tile"),
           "The tile of a wgmma A operand, M x K: its layout follows from the width of one load.")
       .def_static(
           "wgmma_b",
           [](nb::handle k, nb::handle n, nb::handle dtype, nb::handle tile_k, nb::handle tile_n) {
-            return unwrap_here(Tile::wgmma_b(dim_argument(k, "k"), dim_argument(n, "n"), type_argument(dtype, "Tile.wgmma_b"), optional_dim(tile_k, "tile_k"),
-                                             optional_dim(tile_n, "tile_n")));
+            return unwrap_here(Tile::wgmma_b(dim_argument(k, "k"), dim_argument(n, "n"), type_argument(dtype, "Tile.wgmma_b"),
+                                             optional_dim(tile_k, "tile_k"), optional_dim(tile_n, "tile_n")));
           },
-          nb::arg("k"), nb::arg("n"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_k") = nb::none(), nb::arg("tile_n") = nb::none(),
-          nb::sig("def wgmma_b(k: int | str, n: int | str, dtype: PtxType, *, tile_k: int | str | None = None, tile_n: int | str | None = None) -> Tile"),
+          nb::arg("k"), nb::arg("n"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_k") = nb::none(),
+          nb::arg("tile_n") = nb::none(),
+          nb::sig("def wgmma_b(k: int | str, n: int | str, dtype: PtxType, *, tile_k: int | str | None = None, tile_n: int | str "
+                  "| None = None) -> Tile"),
           "The tile of a wgmma B operand, K x N.")
-      .def("__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Tile& t) { return nb::hash(state_of(t)); })
       .def("__getstate__", state_of)
       .def("__setstate__",

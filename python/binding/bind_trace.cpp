@@ -46,7 +46,9 @@ Expected<ir::Param> parse_param(std::string_view text, std::string_view name) {
     Diagnostic d;
     d.kind = Kind::bad_declaration;
     d.message = cat("the parameter `", name, "` is declared as `", text, "`: ", why);
-    d.note("hint: a type, then any of `ptr`, a state space, `alignN`, `palignN` (of what the pointer points to) and `arrayN`: `u64.ptr.global.palign16`");
+    d.note(
+        "hint: a type, then any of `ptr`, a state space, `alignN`, `palignN` (of what the pointer points to) and `arrayN`: "
+        "`u64.ptr.global.palign16`");
     return Unexpected{std::move(d)};
   };
   ir::Param param;
@@ -79,7 +81,8 @@ Expected<ir::Param> parse_param(std::string_view text, std::string_view name) {
 
 // ---- the trace ------------------------------------------------------------------------------------------------------
 
-write::KernelHeader header_of(std::string name, std::string_view arch, std::optional<std::pair<int, int>> version, const Directives& directives, Where where) {
+write::KernelHeader header_of(std::string name, std::string_view arch, std::optional<std::pair<int, int>> version,
+                              const Directives& directives, Where where) {
   write::KernelHeader header;
   const auto target = isa::target_from_name(arch);
   if (!target) {
@@ -133,13 +136,15 @@ nb::list register_declarations(Trace& trace) {
   nb::list lines;
   const ir::Module& module = trace.builder().module();
   for (const ir::RegDecl& decl : trace.builder().function().reg_decls)
-    lines.append(cat(".reg .", isa::name(decl.type), ' ', module.str(decl.base), decl.count ? cat('<', *decl.count, '>') : std::string()));
+    lines.append(
+        cat(".reg .", isa::name(decl.type), ' ', module.str(decl.base), decl.count ? cat('<', *decl.count, '>') : std::string()));
   return lines;
 }
 
 nb::list variable_declarations(Trace& trace) {
   nb::list names;
-  for (const ir::Variable& variable : trace.builder().function().variables) names.append(std::string(trace.builder().module().str(variable.name)));
+  for (const ir::Variable& variable : trace.builder().function().variables)
+    names.append(std::string(trace.builder().module().str(variable.name)));
   return names;
 }
 
@@ -152,28 +157,40 @@ std::size_t instruction_count(const TracedModule& module) {
 
 void bind_module(nb::module_& m) {
   nb::class_<TracedModule>(m, "Module", "A traced kernel that passed the checker, with its text.")
-      .def_prop_ro("text", [](const TracedModule& t) -> const std::string& { return t.listing->text; }, "The PTX, the same bytes for the same kernel.")
-      .def_prop_ro("entry", [](const TracedModule& t) -> const std::string& { return t.entry; }, "The kernel's name.")
-      .def_prop_ro("version", [](const TracedModule& t) { return std::pair<int, int>(t.accepted.module().version.major, t.accepted.module().version.minor); },
-                   "The PTX version, `(8, 5)`.")
-      .def_prop_ro("target", [](const TracedModule& t) { return isa::name(t.accepted.module().target); }, "`sm_90a`")
+      .def_prop_ro(
+          "text", [](const TracedModule& t) -> const std::string& { return t.listing->text; },
+          "The PTX, the same bytes for the same kernel.")
+      .def_prop_ro(
+          "entry", [](const TracedModule& t) -> const std::string& { return t.entry; }, "The kernel's name.")
+      .def_prop_ro(
+          "version",
+          [](const TracedModule& t) {
+            return std::pair<int, int>(t.accepted.module().version.major, t.accepted.module().version.minor);
+          },
+          "The PTX version, `(8, 5)`.")
+      .def_prop_ro(
+          "target", [](const TracedModule& t) { return isa::name(t.accepted.module().target); }, "`sm_90a`")
       .def_prop_ro("instructions", instruction_count, "How many instructions the module has.")
-      .def_prop_ro("warnings",
-                   [](const TracedModule& t) {
-                     nb::list all;
-                     for (const Diagnostic& d : t.accepted.warnings()) all.append(nb::make_tuple(render(d), d.where.file, d.where.line));
-                     return all;
-                   },
-                   nb::sig("def warnings(self) -> list[tuple[str, str, int]]"), "What the checker found short of an error: text, file, line.")
+      .def_prop_ro(
+          "warnings",
+          [](const TracedModule& t) {
+            nb::list all;
+            for (const Diagnostic& d : t.accepted.warnings()) all.append(nb::make_tuple(render(d), d.where.file, d.where.line));
+            return all;
+          },
+          nb::sig("def warnings(self) -> list[tuple[str, str, int]]"),
+          "What the checker found short of an error: text, file, line.")
       .def("__str__", [](const TracedModule& t) -> const std::string& { return t.listing->text; })
       .def("__repr__", [](const TracedModule& t) {
         const ir::Module& module = t.accepted.module();
-        return cat("<PTX ", to_string(module.version), " for ", isa::name(module.target), ": ", t.entry, ", ", instruction_count(t), " instructions>");
+        return cat("<PTX ", to_string(module.version), " for ", isa::name(module.target), ": ", t.entry, ", ",
+                   instruction_count(t), " instructions>");
       });
 }
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<TensorSpec> tensor(m, "TensorSpec", "A tensor of the kernel's signature, as its body sees it: a name, and what is known of its shape.");
+  nb::class_<TensorSpec> tensor(
+      m, "TensorSpec", "A tensor of the kernel's signature, as its body sees it: a name, and what is known of its shape.");
   detail::python_type<TensorSpec> = reinterpret_cast<PyTypeObject*>(tensor.ptr());
   nb::class_<TmaDescriptorHandle> map(m, "TmaDescriptorHandle", "The name that a tensor's TMA descriptor has in the kernel.");
   detail::python_type<TmaDescriptorHandle> = reinterpret_cast<PyTypeObject*>(map.ptr());
@@ -182,26 +199,31 @@ void bind_tensor(nb::module_& m) {
       .def_ro("name", &TmaDescriptorHandle::name)
       .def("__repr__", [](const TmaDescriptorHandle& h) { return cat("TmaDescriptorHandle(", h.name, ')'); });
   tensor
-      .def("__init__",
-           [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout) {
-             new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout)};
-           },
-           nb::arg("name"), nb::arg("shape") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("layout") = nb::none(),
-           nb::sig("def __init__(self, name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: Layout | None = None) -> None"))
+      .def(
+          "__init__",
+          [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout) {
+            new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout)};
+          },
+          nb::arg("name"), nb::arg("shape") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("layout") = nb::none(),
+          nb::sig("def __init__(self, name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: "
+                  "Layout | None = None) -> None"))
       .def_ro("name", &TensorSpec::name)
       .def_ro("shape", &TensorSpec::shape, nb::sig("def shape(self) -> tuple[int, ...] | None"), "The sizes, once all are known.")
       .def_ro("dtype", &TensorSpec::dtype, nb::sig("def dtype(self) -> PtxType | None"))
       .def_ro("layout", &TensorSpec::layout, nb::sig("def layout(self) -> Layout | None"))
-      .def("tma_desc",
-           [](nb::handle self) {
-             if (Trace::active() != nullptr) {
-               PyErr_SetString(PyExc_NotImplementedError, "`tma_desc()` inside a kernel: TMA descriptors are not made by this version");
-               throw nb::python_error();
-             }
-             return TmaDescriptorHandle{nb::borrow(self), cat(as<TensorSpec>(self)->name, "_tma_desc")};
-           },
-           nb::sig("def tma_desc(self) -> TmaDescriptorHandle"), "The tensor's TMA descriptor.")
-      .def("__repr__", [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
+      .def(
+          "tma_desc",
+          [](nb::handle self) {
+            if (Trace::active() != nullptr) {
+              PyErr_SetString(PyExc_NotImplementedError,
+                              "`tma_desc()` inside a kernel: TMA descriptors are not made by this version");
+              throw nb::python_error();
+            }
+            return TmaDescriptorHandle{nb::borrow(self), cat(as<TensorSpec>(self)->name, "_tma_desc")};
+          },
+          nb::sig("def tma_desc(self) -> TmaDescriptorHandle"), "The tensor's TMA descriptor.")
+      .def("__repr__",
+           [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
 }
 
 }  // namespace
@@ -210,36 +232,50 @@ void bind_trace(nb::module_& m) {
   bind_module(m);
   bind_tensor(m);
   nb::class_<Trace>(m, "Trace", "A kernel being traced: a context in whose body the calls of reg, smem and ptx write.")
-      .def("__init__",
-           [](Trace* self, std::string name, std::string_view arch, std::optional<std::pair<int, int>> version, const Strings& params,
-              const Directives& directives, std::optional<std::string_view> extern_smem, bool dynamic_smem,
-              std::optional<std::pair<std::string_view, std::uint32_t>> where) {
-             const Where defined = where ? Where{intern_file(where->first), where->second} : authors_line();
-             write::KernelHeader header = header_of(std::move(name), arch, version, directives, defined);
-             new (self) Trace(std::move(header));
-             self->defined = defined;
-             self->dynamic_smem = dynamic_smem;
-             const Expected<void> declared = declare(*self, params, extern_smem.value_or(""));
-             if (!declared) {
-               self->~Trace();
-               raise(declared.error());
-             }
-           },
-           nb::arg("name"), nb::arg("arch") = "sm_90a", nb::arg("version").none() = nb::none(), nb::arg("params") = Strings{},
-           nb::arg("directives") = Directives{}, nb::arg("extern_smem").none() = nb::none(), nb::arg("dynamic_smem") = false,
-           nb::arg("where").none() = nb::none(),
-           nb::sig("def __init__(self, name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: typing.Sequence[tuple[str, str]] = (), "
-                   "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, dynamic_smem: bool = False, "
-                   "where: tuple[str, int] | None = None) -> None"))
-      .def("__enter__", [](nb::handle self) { nb::cast<Trace&>(self).enter(); return nb::borrow(self); }, nb::sig("def __enter__(self) -> Trace"))
-      .def("__exit__", [](Trace& self, const nb::args&) { self.exit(); }, nb::sig("def __exit__(self, *exception: object) -> None"))
-      .def("finish", [](Trace& self) { return unwrap(self.finish()); }, "Checks what was written; the module, or the first error.")
+      .def(
+          "__init__",
+          [](Trace* self, std::string name, std::string_view arch, std::optional<std::pair<int, int>> version,
+             const Strings& params, const Directives& directives, std::optional<std::string_view> extern_smem, bool dynamic_smem,
+             std::optional<std::pair<std::string_view, std::uint32_t>> where) {
+            const Where defined = where ? Where{intern_file(where->first), where->second} : authors_line();
+            write::KernelHeader header = header_of(std::move(name), arch, version, directives, defined);
+            new (self) Trace(std::move(header));
+            self->defined = defined;
+            self->dynamic_smem = dynamic_smem;
+            const Expected<void> declared = declare(*self, params, extern_smem.value_or(""));
+            if (!declared) {
+              self->~Trace();
+              raise(declared.error());
+            }
+          },
+          nb::arg("name"), nb::arg("arch") = "sm_90a", nb::arg("version").none() = nb::none(), nb::arg("params") = Strings{},
+          nb::arg("directives") = Directives{}, nb::arg("extern_smem").none() = nb::none(), nb::arg("dynamic_smem") = false,
+          nb::arg("where").none() = nb::none(),
+          nb::sig("def __init__(self, name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: "
+                  "typing.Sequence[tuple[str, str]] = (), "
+                  "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, "
+                  "dynamic_smem: bool = False, "
+                  "where: tuple[str, int] | None = None) -> None"))
+      .def(
+          "__enter__",
+          [](nb::handle self) {
+            nb::cast<Trace&>(self).enter();
+            return nb::borrow(self);
+          },
+          nb::sig("def __enter__(self) -> Trace"))
+      .def(
+          "__exit__", [](Trace& self, const nb::args&) { self.exit(); },
+          nb::sig("def __exit__(self, *exception: object) -> None"))
+      .def(
+          "finish", [](Trace& self) { return unwrap(self.finish()); }, "Checks what was written; the module, or the first error.")
       .def_prop_ro("statements", statements, nb::sig("def statements(self) -> list[str]"), "The lines of the body so far.")
       .def_prop_ro("reg_decls", register_declarations, nb::sig("def reg_decls(self) -> list[str]"), "The registers so far.")
-      .def_prop_ro("var_decls", variable_declarations, nb::sig("def var_decls(self) -> list[str]"), "The variables of the body so far.");
+      .def_prop_ro("var_decls", variable_declarations, nb::sig("def var_decls(self) -> list[str]"),
+                   "The variables of the body so far.");
   m.def("is_tracing", [] { return Trace::active() != nullptr; }, "Whether a kernel is being traced on this thread.");
-  m.def("active_trace", [] { return nb::cast(Trace::require("get_ctx"), nb::rv_policy::reference); }, nb::sig("def active_trace() -> Trace"),
-        "The trace of this thread; RuntimeError outside one.");
+  m.def(
+      "active_trace", [] { return nb::cast(Trace::require("get_ctx"), nb::rv_policy::reference); },
+      nb::sig("def active_trace() -> Trace"), "The trace of this thread; RuntimeError outside one.");
 }
 
 }  // namespace ptx::python

@@ -24,7 +24,6 @@ struct SmemSpace {};
 struct WarpSpace {};
 struct BarSpace {};
 struct CvtaSpace {};
-struct SpecialSpace {};
 
 template <class... V>
 void put(Trace& trace, std::string_view dots, nb::handle pred, const V&... operands) {
@@ -73,37 +72,49 @@ RegArray wgmma_fragment(std::int64_t rows, std::int64_t columns, nb::handle dtyp
   Trace& trace = Trace::require("reg.wgmma_frag");
   constexpr std::int64_t threads = 128;  // of a warpgroup, which holds the fragment together
   if (rows < 1 || columns < 1 || rows * columns % threads != 0)
-    raise(Kind::bad_declaration, cat("a fragment of ", rows, " x ", columns, " does not divide among the ", threads, " threads of a warpgroup"), trace.where());
+    raise(Kind::bad_declaration,
+          cat("a fragment of ", rows, " x ", columns, " does not divide among the ", threads, " threads of a warpgroup"),
+          trace.where());
   return make_array(trace, type_argument(dtype, "reg.wgmma_frag"), rows * columns / threads, name.value_or(""));
 }
 
 void bind_reg(nb::module_& m) {
   nb::class_<RegSpace>(m, "reg", "The functions of `pyptx.reg`.")
-      .def_static("scalar", scalar, nb::arg("dtype").none(), nb::arg("init") = nb::none(), nb::arg("name").none() = nb::none(),
-                  nb::sig("def scalar(dtype: PtxType, init: Reg | int | float | str | None = None, name: str | None = None) -> Reg"),
-                  "A register, with one `mov` when it is given an initial value.")
+      .def_static(
+          "scalar", scalar, nb::arg("dtype").none(), nb::arg("init") = nb::none(), nb::arg("name").none() = nb::none(),
+          nb::sig("def scalar(dtype: PtxType, init: Reg | int | float | str | None = None, name: str | None = None) -> Reg"),
+          "A register, with one `mov` when it is given an initial value.")
       .def_static("array", array, nb::arg("dtype").none(), nb::arg("count").none(), nb::arg("name").none() = nb::none(),
                   nb::sig("def array(dtype: PtxType, count: int, name: str | None = None) -> RegArray"), "Registers in a row.")
-      .def_static("from_", from, nb::arg("src").none(), nb::arg("dtype").none(), nb::sig("def from_(src: Reg | int | float | str, dtype: PtxType) -> Reg"),
+      .def_static("from_", from, nb::arg("src").none(), nb::arg("dtype").none(),
+                  nb::sig("def from_(src: Reg | int | float | str, dtype: PtxType) -> Reg"),
                   "A fresh register and one `mov` from a register, special register, number or symbol.")
-      .def_static("wgmma_frag", wgmma_fragment, nb::kw_only(), nb::arg("m"), nb::arg("n").none(), nb::arg("dtype").none(), nb::arg("name").none() = nb::none(),
+      .def_static("wgmma_frag", wgmma_fragment, nb::kw_only(), nb::arg("m"), nb::arg("n").none(), nb::arg("dtype").none(),
+                  nb::arg("name").none() = nb::none(),
                   nb::sig("def wgmma_frag(*, m: int, n: int, dtype: PtxType, name: str | None = None) -> RegArray"),
                   "The registers of one thread for an M x N accumulator of a warpgroup.");
 }
 
 // ---- smem -----------------------------------------------------------------------------------------------------------
 
-SharedAlloc allocate(nb::handle dtype, nb::handle shape, nb::object swizzle, std::optional<std::uint32_t> align, std::optional<std::string> name) {
+SharedAlloc allocate(nb::handle dtype, nb::handle shape, nb::object swizzle, std::optional<std::uint32_t> align,
+                     std::optional<std::string> name) {
   Trace& trace = Trace::require("smem.alloc");
-  if (trace.dynamic_smem) not_yet("`smem.alloc` in a kernel with more than 48 KiB of shared memory: parts of a dynamic allocation are not made by this version");
-  SharedAlloc alloc{name ? *std::move(name) : cat("smem_", trace.next_smem()), type_argument(dtype, "smem.alloc"), {}, std::move(swizzle)};
+  if (trace.dynamic_smem)
+    not_yet(
+        "`smem.alloc` in a kernel with more than 48 KiB of shared memory: parts of a dynamic allocation are not made by this "
+        "version");
+  SharedAlloc alloc{
+      name ? *std::move(name) : cat("smem_", trace.next_smem()), type_argument(dtype, "smem.alloc"), {}, std::move(swizzle)};
   if (PyIndex_Check(shape.ptr()))
     alloc.shape = {nb::cast<std::int64_t>(shape)};
   else
     alloc.shape = nb::cast<std::vector<std::int64_t>>(shape);
   std::int64_t bits = isa::bits(alloc.type);
   for (const std::int64_t size : alloc.shape) {
-    if (size < 1) raise(Kind::bad_declaration, cat("`", alloc.name, "` has a dimension of ", size, "; what fits is 1 or more"), trace.where());
+    if (size < 1)
+      raise(Kind::bad_declaration, cat("`", alloc.name, "` has a dimension of ", size, "; what fits is 1 or more"),
+            trace.where());
     bits *= size;
   }
   constexpr std::uint32_t usual_align = 128;  // bytes: what TMA and the swizzles need
@@ -117,13 +128,16 @@ SharedAlloc allocate(nb::handle dtype, nb::handle shape, nb::object swizzle, std
 
 nb::object base(std::optional<std::string_view> name) {
   Trace& trace = Trace::require("smem.base");
-  const std::string_view symbol = name ? *name : trace.extern_smem.empty() ? std::string_view("smem") : std::string_view(trace.extern_smem);
+  const std::string_view symbol = name                        ? *name
+                                  : trace.extern_smem.empty() ? std::string_view("smem")
+                                                              : std::string_view(trace.extern_smem);
   return make_reg(trace, unwrap(write::move_to_fresh(trace.builder(), Type::u32, Value::of_symbol(symbol), trace.where())));
 }
 
 // What memory instructions call a type: 16-bit floats and packed formats move as bits.
 std::string memory_type(Type type) {
-  const bool as_bits = isa::kind(type) == isa::TypeKind::packed || (isa::is_float(type) && type != Type::f32 && type != Type::f64);
+  const bool as_bits =
+      isa::kind(type) == isa::TypeKind::packed || (isa::is_float(type) && type != Type::f32 && type != Type::f64);
   return as_bits ? cat('b', isa::bits(type)) : std::string(isa::name(type));
 }
 
@@ -158,26 +172,38 @@ void bind_smem(nb::module_& m) {
   nb::class_<SharedAlloc> alloc(m, "SharedAlloc", "A static allocation in shared memory; `ptx.addr(a)` is its address.");
   detail::python_type<SharedAlloc> = reinterpret_cast<PyTypeObject*>(alloc.ptr());
   alloc.def_ro("name", &SharedAlloc::name)
-      .def_prop_ro("dtype", [](const SharedAlloc& a) { return type_object(a.type); }, nb::sig("def dtype(self) -> PtxType"))
-      .def_prop_ro("shape", [](const SharedAlloc& a) { return nb::tuple(nb::cast(a.shape)); }, nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def_prop_ro(
+          "dtype", [](const SharedAlloc& a) { return type_object(a.type); }, nb::sig("def dtype(self) -> PtxType"))
+      .def_prop_ro(
+          "shape", [](const SharedAlloc& a) { return nb::tuple(nb::cast(a.shape)); },
+          nb::sig("def shape(self) -> tuple[int, ...]"))
       .def_ro("swizzle", &SharedAlloc::swizzle, nb::sig("def swizzle(self) -> str | None"))
       .def_prop_ro("byte_offset", [](const SharedAlloc&) { return 0; })
-      .def("__getitem__", [](const SharedAlloc&, nb::handle) { not_yet("indexing a `SharedAlloc`: this version addresses shared memory by `ptx.addr(a, bytes)`"); },
-           nb::arg("index"))
-      .def("__repr__", [](const SharedAlloc& a) { return nb::str("SharedAlloc({}, {}, {})").format(a.name, type_object(a.type), nb::tuple(nb::cast(a.shape))); });
+      .def(
+          "__getitem__",
+          [](const SharedAlloc&, nb::handle) {
+            not_yet("indexing a `SharedAlloc`: this version addresses shared memory by `ptx.addr(a, bytes)`");
+          },
+          nb::arg("index"))
+      .def("__repr__", [](const SharedAlloc& a) {
+        return nb::str("SharedAlloc({}, {}, {})").format(a.name, type_object(a.type), nb::tuple(nb::cast(a.shape)));
+      });
 
   nb::class_<SmemSpace>(m, "smem", "The functions of `pyptx.smem`.")
-      .def_static("alloc", allocate, nb::arg("dtype").none(), nb::arg("shape").none(), nb::arg("swizzle") = nb::none(), nb::arg("align").none() = nb::none(),
-                  nb::arg("name").none() = nb::none(),
-                  nb::sig("def alloc(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | None = None, "
+      .def_static("alloc", allocate, nb::arg("dtype").none(), nb::arg("shape").none(), nb::arg("swizzle") = nb::none(),
+                  nb::arg("align").none() = nb::none(), nb::arg("name").none() = nb::none(),
+                  nb::sig("def alloc(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | "
+                          "None = None, "
                           "name: str | None = None) -> SharedAlloc"),
                   "Declares a `.shared` array for elements of that shape; aligned to 128 bytes unless said otherwise.")
       .def_static("base", base, nb::arg("name").none() = nb::none(), nb::sig("def base(name: str | None = None) -> Reg"),
                   "The shared-space address of a symbol, in a fresh register; without a name, of the kernel's `extern_smem`.")
-      .def_static("load", load, nb::arg("dtype").none(), nb::arg("address").none(), nb::sig("def load(dtype: PtxType, address: typing.Any) -> Reg"),
+      .def_static("load", load, nb::arg("dtype").none(), nb::arg("address").none(),
+                  nb::sig("def load(dtype: PtxType, address: typing.Any) -> Reg"),
                   "A value from shared memory, in a fresh register.")
       .def_static("store", store, nb::arg("dtype").none(), nb::arg("address").none(), nb::arg("value").none(),
-                  nb::sig("def store(dtype: PtxType, address: typing.Any, value: Reg) -> None"), "Writes a register to shared memory.");
+                  nb::sig("def store(dtype: PtxType, address: typing.Any, value: Reg) -> None"),
+                  "Writes a register to shared memory.");
 }
 
 // ---- ptx: addresses, parameters -----------------------------------------------------------------------------------
@@ -194,11 +220,12 @@ Address make_address(nb::object base, nb::object offset) {
   if (const Address* inner = as<Address>(base)) {
     if (offset.is_none()) return *inner;
     if (inner->offset.is_none()) return {inner->base, std::move(offset)};
-    if (!PyIndex_Check(inner->offset.ptr()) || !PyIndex_Check(offset.ptr())) bad("base", base, "an address whose offset and the new one are numbers");
+    if (!PyIndex_Check(inner->offset.ptr()) || !PyIndex_Check(offset.ptr()))
+      bad("base", base, "an address whose offset and the new one are numbers");
     return {inner->base, nb::steal(PyNumber_Add(inner->offset.ptr(), offset.ptr()))};
   }
-  if (as<Reg>(base) == nullptr && !PyUnicode_Check(base.ptr()) && as<TensorSpec>(base) == nullptr && as<SharedAlloc>(base) == nullptr &&
-      as<TmaDescriptorHandle>(base) == nullptr && !PyIndex_Check(base.ptr()))
+  if (as<Reg>(base) == nullptr && !PyUnicode_Check(base.ptr()) && as<TensorSpec>(base) == nullptr &&
+      as<SharedAlloc>(base) == nullptr && as<TmaDescriptorHandle>(base) == nullptr && !PyIndex_Check(base.ptr()))
     bad("base", base, "a register, the name of a symbol, a tensor or a shared allocation");
   return {std::move(base), std::move(offset)};
 }
@@ -206,7 +233,8 @@ Address make_address(nb::object base, nb::object offset) {
 std::string name_of(nb::handle parameter, const char* what) {
   if (const TensorSpec* tensor = as<TensorSpec>(parameter)) return tensor->name;
   if (PyUnicode_Check(parameter.ptr())) return nb::cast<std::string>(parameter);
-  raise(Kind::argument_kind, cat("`", what, "` is given ", describe(parameter), "; what fits is a tensor of the kernel's signature"), authors_line());
+  raise(Kind::argument_kind,
+        cat("`", what, "` is given ", describe(parameter), "; what fits is a tensor of the kernel's signature"), authors_line());
 }
 
 nb::tuple global_ptrs(const nb::args& parameters) {
@@ -223,7 +251,8 @@ nb::object param(nb::handle dtype, std::string_view name, nb::object dst) {
   Trace& trace = Trace::require("ptx.param");
   const Type type = type_argument(dtype, "ptx.param");
   const auto& params = trace.builder().function().params;
-  const auto it = std::find_if(params.begin(), params.end(), [&](const ir::Param& p) { return trace.builder().module().str(p.name) == name; });
+  const auto it = std::find_if(params.begin(), params.end(),
+                               [&](const ir::Param& p) { return trace.builder().module().str(p.name) == name; });
   if (it == params.end()) raise(Kind::undefined_symbol, cat("the kernel has no parameter `", name, '`'), trace.where());
   const bool aggregate = it->elements.has_value();  // one is read through its address
   if (dst.is_none()) dst = make_reg(trace, unwrap(trace.builder().reg(type, {}, trace.where())));
@@ -242,7 +271,8 @@ nb::object cvta(nb::handle source, nb::object dst) {
   Operands operands(trace);
   const Value from = operands.value(source);
   if (dst.is_none()) dst = make_reg(trace, unwrap(trace.builder().reg(Type::b64, {}, trace.where())));
-  put(trace, to_global ? "cvta.to.global.u64" : "cvta.param.u64", nb::none(), Value::of(register_argument(trace, dst, "ptx.cvta")), from);
+  put(trace, to_global ? "cvta.to.global.u64" : "cvta.param.u64", nb::none(),
+      Value::of(register_argument(trace, dst, "ptx.cvta")), from);
   return dst;
 }
 
@@ -263,17 +293,21 @@ void bind_addresses(nb::module_& m) {
   m.def("global_ptrs", global_ptrs, nb::sig("def global_ptrs(*params: TensorSpec | str) -> tuple[Reg, ...]"),
         "The tensors' addresses in global memory, a fresh 64-bit register each.");
   m.def("param", param, nb::arg("dtype").none(), nb::arg("name").none(), nb::arg("dst") = nb::none(),
-        nb::sig("def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg"), "A raw parameter's value; of an aggregate, its address.");
+        nb::sig("def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg"),
+        "A raw parameter's value; of an aggregate, its address.");
   m.def("raw", raw, nb::arg("text"), nb::sig("def raw(text: str) -> None"), "A statement as text, kept as it is.");
-  m.def("comment", [](std::string_view text) { Trace::require("comment").builder().comment(text); }, nb::arg("text"), "A comment in the PTX.");
+  m.def(
+      "comment", [](std::string_view text) { Trace::require("comment").builder().comment(text); }, nb::arg("text"),
+      "A comment in the PTX.");
   nb::class_<CvtaSpace>(m, "cvta", "Generic addresses and those of a state space.")
-      .def_static("param", cvta<false>, nb::arg("src").none(), nb::arg("dst") = nb::none(), nb::sig("def param(src: Reg, dst: Reg | None = None) -> Reg"),
-                  "The generic address of one in parameter space.")
-      .def_static("to_global", cvta<true>, nb::arg("src").none(), nb::arg("dst") = nb::none(), nb::sig("def to_global(src: Reg, dst: Reg | None = None) -> Reg"),
+      .def_static("param", cvta<false>, nb::arg("src").none(), nb::arg("dst") = nb::none(),
+                  nb::sig("def param(src: Reg, dst: Reg | None = None) -> Reg"), "The generic address of one in parameter space.")
+      .def_static("to_global", cvta<true>, nb::arg("src").none(), nb::arg("dst") = nb::none(),
+                  nb::sig("def to_global(src: Reg, dst: Reg | None = None) -> Reg"),
                   "The address in global space of a generic one.");
 }
 
-// ---- ptx: warps, barriers, special registers --------------------------------------------------------------------
+// ---- ptx: warps, barriers -------------------------------------------------------------------------------------------
 
 template <write::idiom::Reduction op>
 nb::object reduce(nb::object value, int width) {
@@ -293,73 +327,26 @@ void bar_sync(nb::handle barrier, nb::handle count) {
     put(trace, "bar.sync", nb::none(), number, operands.value(count));
 }
 
-nb::object special_register(std::string_view name) {
-  if (const auto special = isa::special_from_name(name)) return make_special(*special);
-  std::vector<std::string> names;
-  for (const isa::Special& s : isa::specials()) names.emplace_back(s.name);
-  Diagnostic d;
-  d.kind = Kind::undefined_symbol;
-  d.message = cat("`", name, "` is no special register");
-  d.where = authors_line();
-  if (const std::string near = nearest(name, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
-  raise(d);
-}
-
-// `special.tid.x`: nanobind makes one Python class for one C++ type, so that each group needs its own.
-template <std::size_t>
-struct SpecialGroup {};
-constexpr std::size_t most_groups = 16;
-
-template <std::size_t... I>
-nb::object make_group(std::size_t index, nb::handle scope, const char* name, std::index_sequence<I...>) {
-  nb::object made;
-  ((I == index ? void(made = nb::class_<SpecialGroup<I>>(scope, name)) : void()), ...);
-  return made;
-}
-
-void bind_special(nb::module_& m) {
-  nb::class_<SpecialSpace> space(m, "special", "The special registers: `special.tid.x()`, `special.laneid()`. They write nothing; only `mov` reads them.");
-  std::vector<std::pair<std::string, nb::object>> groups;
-  for (std::size_t i = 0; i < isa::specials().size(); ++i) {
-    const isa::Special& special = isa::specials()[i];
-    std::string name(special.name.substr(1));
-    nb::object scope = space;
-    if (const std::size_t dot = name.find('.'); dot != std::string::npos) {
-      const std::string group = name.substr(0, dot);
-      auto it = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
-      if (it == groups.end()) {
-        if (groups.size() == most_groups) throw std::length_error("more groups of special registers than the binding has classes for");
-        nb::object made = make_group(groups.size(), space, group.c_str(), std::make_index_sequence<most_groups>());
-        it = groups.insert(groups.end(), {group, std::move(made)});
-      }
-      scope = it->second;
-      name.erase(0, dot + 1);
-    }
-    const auto id = static_cast<isa::SpecialId>(i);
-    const std::string signature = cat("def ", name, "() -> Reg"), doc = cat('`', special.name, "`: ", special.doc);
-    const nb::object function = nb::cpp_function([id] { return make_special(id); }, nb::name(name.c_str()), nb::scope(scope), nb::sig(signature.c_str()), doc.c_str());
-    scope.attr(name.c_str()) = nb::handle(reinterpret_cast<PyObject*>(&PyStaticMethod_Type))(function);
-  }
-}
-
 }  // namespace
 
 void bind_write(nb::module_& m) {
   bind_reg(m);
   bind_smem(m);
   bind_addresses(m);
-  bind_special(m);
-  m.def("sreg", special_register, nb::arg("name").none(), nb::sig("def sreg(name: str) -> Reg"), "The special register of that name, `%laneid`.");
   using write::idiom::Reduction;
   nb::class_<WarpSpace>(m, "warp", "Helpers of a whole warp; each writes several instructions.")
       .def_static("reduce_sum", reduce<Reduction::sum>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
-                  nb::sig("def reduce_sum(value: Reg, *, width: int = 32) -> Reg"), "The sum over groups of `width` lanes, in place.")
+                  nb::sig("def reduce_sum(value: Reg, *, width: int = 32) -> Reg"),
+                  "The sum over groups of `width` lanes, in place.")
       .def_static("reduce_max", reduce<Reduction::max>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
-                  nb::sig("def reduce_max(value: Reg, *, width: int = 32) -> Reg"), "The largest value of groups of `width` lanes, in place.")
+                  nb::sig("def reduce_max(value: Reg, *, width: int = 32) -> Reg"),
+                  "The largest value of groups of `width` lanes, in place.")
       .def_static("reduce_min", reduce<Reduction::min>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
-                  nb::sig("def reduce_min(value: Reg, *, width: int = 32) -> Reg"), "The smallest value of groups of `width` lanes, in place.");
+                  nb::sig("def reduce_min(value: Reg, *, width: int = 32) -> Reg"),
+                  "The smallest value of groups of `width` lanes, in place.");
   nb::class_<BarSpace>(m, "bar", "Barriers of the block.")
-      .def_static("sync", bar_sync, nb::arg("n") = 0, nb::arg("count") = nb::none(), nb::sig("def sync(n: Reg | int = 0, count: Reg | int | None = None) -> None"),
+      .def_static("sync", bar_sync, nb::arg("n") = 0, nb::arg("count") = nb::none(),
+                  nb::sig("def sync(n: Reg | int = 0, count: Reg | int | None = None) -> None"),
                   "Wait until all (or `count`) threads of the block have come to barrier `n`.");
 }
 

@@ -2,7 +2,6 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
 
@@ -11,13 +10,15 @@ namespace ptx::python {
 std::string_view exception_of(Kind kind) {
   switch (kind) {
     case Kind::unknown_opcode:
-    case Kind::unknown_modifier: return "AttributeError";
+    case Kind::unknown_modifier:
+      return "AttributeError";
     case Kind::bad_guard:
     case Kind::bad_operator:
     case Kind::operand_count:
     case Kind::argument_count:
     case Kind::argument_kind:
-    case Kind::argument_dtype: return "TypeError";
+    case Kind::argument_dtype:
+      return "TypeError";
     case Kind::missing_modifier:
     case Kind::operand_mismatch:
     case Kind::immediate_range:
@@ -40,18 +41,32 @@ std::string_view exception_of(Kind kind) {
     case Kind::argument_device:
     case Kind::argument_memory:
     case Kind::launch_config:
-    case Kind::bad_image: return "ValueError";
-    case Kind::dim_unbound: return "KeyError";
-    default: return "RuntimeError";  // of tracing, of the machine, of the executor
+    case Kind::bad_image:
+      return "ValueError";
+    case Kind::dim_unbound:
+      return "KeyError";
+    default:
+      return "RuntimeError";  // of tracing, of the machine, of the executor
   }
 }
+
+namespace {
+// A message may quote a tool's output, which need not be UTF-8.
+nb::object text(std::string_view bytes) {
+  const nb::object decoded = nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+  if (!decoded.is_valid()) throw nb::python_error();
+  return decoded;
+}
+}  // namespace
 
 // The classes are Python's: pyptx/errors.py.
 void set_error(const Diagnostic& diagnostic) {
   try {
     const nb::object make = nb::module_::import_("pyptx.errors").attr("from_diagnostic");
-    const nb::object error =
-        make(name(diagnostic.kind), exception_of(diagnostic.kind), diagnostic.message, nb::str(diagnostic.where.file), diagnostic.where.line, diagnostic.notes, render(diagnostic));
+    nb::list notes;
+    for (const std::string& note : diagnostic.notes) notes.append(text(note));
+    const nb::object error = make(name(diagnostic.kind), exception_of(diagnostic.kind), text(diagnostic.message),
+                                  text(diagnostic.where.file), diagnostic.where.line, notes, text(render(diagnostic)));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   } catch (nb::python_error& e) {
     e.restore();
@@ -72,13 +87,14 @@ void raise(Kind kind, std::string message, Where where) {
 }
 
 std::string describe(nb::handle value) {
-  constexpr std::size_t most = 40;
+  if (value.is_none()) return "`None`";
+  constexpr Py_ssize_t most = 40;  // characters
   std::string type = nb::cast<std::string>(nb::type_name(value.type()));
   if (const std::size_t dot = type.rfind('.'); dot != std::string::npos) type.erase(0, dot + 1);
-  std::string shown = nb::cast<std::string>(nb::repr(value));
-  if (shown.size() > most) shown = cat(shown.substr(0, most), "…");
-  if (value.is_none()) return "`None`";
-  return cat("the ", type, " `", shown, '`');
+  const nb::object shown = nb::repr(value);
+  if (PyUnicode_GetLength(shown.ptr()) <= most) return cat("the ", type, " `", nb::cast<std::string>(shown), '`');
+  const nb::object cut = nb::steal(PyUnicode_Substring(shown.ptr(), 0, most));
+  return cat("the ", type, " `", nb::cast<std::string>(cut), "…`");
 }
 
 }  // namespace ptx::python

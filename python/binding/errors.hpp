@@ -10,8 +10,8 @@
 
 namespace ptx::python {
 
-/// Sets the Python error that fits the diagnostic's kind: a `pyptx.PtxError` that is also a ValueError, TypeError, … whose text is the rendered
-/// diagnostic. For slots of C types, which return an error and do not throw.
+/// Sets the Python error that fits the diagnostic's kind: a `pyptx.PtxError` that is also a ValueError, TypeError, … whose text
+/// is the rendered diagnostic. For slots of C types, which return an error and do not throw.
 void set_error(const Diagnostic& diagnostic);
 
 /// Python's exception that errors of this kind also are: "ValueError".

@@ -15,7 +15,8 @@ NB_MODULE(_ptx, m) {
   nanobind::set_leak_warnings(false);  // the types' objects live as long as the interpreter
   m.doc() = "The core of pyptx. Its names are documented where pyptx gives them to authors.";
   m.attr("version") = version;
-  m.def("set_package_folder", python::set_package_folder, nanobind::arg("folder"), "Says where pyptx's own Python lies, which is never the author's line.");
+  m.def("set_package_folder", python::set_package_folder, nanobind::arg("folder"),
+        "Says where pyptx's own Python lies, which is never the author's line.");
   m.def(
       "kinds",
       [] {
@@ -37,13 +38,15 @@ NB_MODULE(_ptx, m) {
         python::raise(d);
       },
       nanobind::arg("kind"), nanobind::arg("message"), nanobind::arg("hint") = "",
-      nanobind::sig("def raise_error(kind: str, message: str, hint: str = '') -> typing.NoReturn"), "Raises the error of that kind, with the author's line.");
+      nanobind::sig("def raise_error(kind: str, message: str, hint: str = '') -> typing.NoReturn"),
+      "Raises the error of that kind, with the author's line.");
   python::bind_types(m);
   python::bind_registers(m);
   python::bind_isa(m);
   python::bind_tile(m);
   python::bind_trace(m);
   python::bind_write(m);
+  python::bind_special(m);
   python::bind_control(m);
   python::bind_launch(m);
 }

@@ -142,7 +142,8 @@ Value Operands::address_of(const Address& address) {
   const std::span<Value> parts = take(address.offset.is_none() ? 1 : 2);
   parts[0] = value(address.base);
   if (list) {
-    parts[1] = vector_of({PySequence_Fast_ITEMS(address.offset.ptr()), static_cast<std::size_t>(PySequence_Fast_GET_SIZE(address.offset.ptr()))});
+    parts[1] = vector_of(
+        {PySequence_Fast_ITEMS(address.offset.ptr()), static_cast<std::size_t>(PySequence_Fast_GET_SIZE(address.offset.ptr()))});
     return Value::tensor_of(parts);
   }
   if (parts.size() == 2) parts[1] = value(address.offset);
@@ -183,12 +184,15 @@ Value Operands::value(nb::handle object) {
   if (const TmaDescriptorHandle* map = as<TmaDescriptorHandle>(object)) return Value::of_symbol(map->name);
   if (const SharedAlloc* alloc = as<SharedAlloc>(object)) return Value::of_symbol(alloc->name);
   if (PyTuple_Check(object.ptr()))
-    raise(Kind::operand_mismatch, cat("no instruction of the table takes a parenthesised list, ", describe(object), " was given; a vector is a list `[…]`"),
-          trace_.where());
+    raise(
+        Kind::operand_mismatch,
+        cat("no instruction of the table takes a parenthesised list, ", describe(object), " was given; a vector is a list `[…]`"),
+        trace_.where());
   if (const auto number = number_value(trace_, object)) return *number;
   Diagnostic d;
   d.kind = Kind::operand_mismatch;
-  d.message = cat("an operand is ", describe(object), "; what fits is a register, a number, the name of a symbol, a list (vector) or an address");
+  d.message = cat("an operand is ", describe(object),
+                  "; what fits is a register, a number, the name of a symbol, a list (vector) or an address");
   d.where = trace_.where();
   if (object.is_none()) d.note("hint: `ptx.inst` calls give back their first operand when it is a register, else None");
   raise(d);

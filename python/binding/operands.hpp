@@ -15,7 +15,8 @@ namespace ptx::python {
 
 static_assert(std::is_trivially_destructible_v<write::Value>, "Operands never ends the life of a value");
 
-/// The operands of one instruction. Their values, and the vectors and addresses inside them, live here; the usual instruction needs no heap.
+/// The operands of one instruction. Their values, and the vectors and addresses inside them, live here; the usual instruction
+/// needs no heap.
 class Operands {
  public:
   explicit Operands(Trace& trace) : trace_(trace) {}
@@ -37,7 +38,8 @@ class Operands {
 
   Trace& trace_;
   static constexpr std::size_t inline_values = 24;
-  alignas(write::Value) std::array<std::byte, inline_values * sizeof(write::Value)> inline_;  // not initialised: a value costs when it is used
+  alignas(write::Value)
+      std::array<std::byte, inline_values * sizeof(write::Value)> inline_;  // not initialised: a value costs when it is used
   std::size_t used_ = 0;
   std::vector<std::unique_ptr<write::Value[]>> heap_;
 };

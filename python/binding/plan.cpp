@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <new>
 #include <optional>
@@ -31,11 +32,15 @@ using launch::TensorView;
 constexpr std::size_t max_tensors = 64;       // inputs and outputs: their addresses are gathered on the stack
 constexpr std::size_t max_fast_tensors = 8;  // inputs that the fast path views; clearing more than these would cost more than they save
 
+/// Arguments of `numpy.empty`.
+struct NumpyOutput {
+  nb::object shape, dtype;
+};
+
 /// The Python side of one specialisation.
 struct Prepared {
-  std::vector<TorchOutput> torch;        // empty until torch tensors come
-  std::vector<nb::object> numpy_shapes;  // empty until arrays come
-  std::vector<nb::object> numpy_dtypes;
+  std::vector<TorchOutput> torch;  // empty until torch tensors come
+  std::vector<NumpyOutput> numpy;  // empty until arrays come
 };
 
 /// Results on their way out.
@@ -96,7 +101,7 @@ class State {
 
   nb::object specialise_;
   launch::Plan plan_;
-  std::vector<Prepared> prepared_;  // by Specialisation::index
+  std::deque<Prepared> prepared_;  // by Specialisation::index; a deque, since other threads may add to it while one is used
 };
 
 Expected<std::shared_ptr<const launch::KernelImage>> State::make_image(const tile::Env& env) {
@@ -134,7 +139,7 @@ PyObject* State::run_torch(const TorchBridge& torch, const Specialisation& speci
   if (ready.torch.size() != specialisation.outputs.size()) [[unlikely]] {
     std::vector<TorchOutput> made;
     for (const launch::Output& output : specialisation.outputs) made.push_back(torch.prepare(output));
-    ready.torch = std::move(made);
+    if (ready.torch.empty()) ready.torch = std::move(made);  // unless another thread was faster
   }
   const DeviceId device = inputs.empty() ? DeviceId{} : inputs[0].device;
   std::array<void*, max_tensors> pointers;
@@ -162,16 +167,15 @@ PyObject* State::run_torch(const TorchBridge& torch, const Specialisation& speci
 PyObject* State::run_numpy(const Specialisation& specialisation, std::span<const TensorView> inputs) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   Prepared& ready = prepared(specialisation);
-  if (ready.numpy_dtypes.size() != specialisation.outputs.size()) {
-    Prepared made;
+  if (ready.numpy.size() != specialisation.outputs.size()) {
+    std::vector<NumpyOutput> made;
     for (const launch::Output& output : specialisation.outputs) {
-      const std::string name(launch::numpy_name(output.dtype));
-      made.numpy_shapes.push_back(nb::tuple(nb::cast(output.shape)));
       // numpy learns bfloat16 and float8 from ml_dtypes, and only by its types.
-      made.numpy_dtypes.push_back(nb::hasattr(numpy, name.c_str()) ? numpy.attr(name.c_str()) : nb::module_::import_("ml_dtypes").attr(name.c_str()));
+      const std::string name(launch::numpy_name(output.dtype));
+      made.push_back({.shape = nb::tuple(nb::cast(output.shape)),
+                      .dtype = nb::hasattr(numpy, name.c_str()) ? nb::object(numpy.attr(name.c_str())) : nb::module_::import_("ml_dtypes").attr(name.c_str())});
     }
-    ready.numpy_shapes = std::move(made.numpy_shapes);
-    ready.numpy_dtypes = std::move(made.numpy_dtypes);
+    if (ready.numpy.empty()) ready.numpy = std::move(made);
   }
   std::array<void*, max_tensors> pointers;
   std::array<std::size_t, max_tensors> bytes;
@@ -182,7 +186,7 @@ PyObject* State::run_numpy(const Specialisation& specialisation, std::span<const
   }
   Results results;
   for (std::size_t i = 0; i < specialisation.outputs.size(); ++i) {
-    nb::object array = numpy.attr("empty")(ready.numpy_shapes[i], ready.numpy_dtypes[i]);
+    nb::object array = numpy.attr("empty")(ready.numpy[i].shape, ready.numpy[i].dtype);
     auto import = Import::of(array, Origin::numpy);
     if (!import) return fail(import.error());
     results.add(std::move(array));

@@ -21,7 +21,8 @@ Diagnostic left_early(const char* what, Where where) {
   d.kind = Kind::bad_control_flow;
   d.message = cat('`', what, "` was left before its end, by `break`, `return` or an exception");
   d.where = where;
-  return std::move(d).note("hint: its body is written once, and has to be gone through: leave with a branch, `ptx.bra(label, pred=p)`");
+  return std::move(d).note(
+      "hint: its body is written once, and has to be gone through: leave with a branch, `ptx.bra(label, pred=p)`");
 }
 
 }  // namespace
@@ -32,13 +33,15 @@ Trace::~Trace() {
 }
 
 void Trace::enter() {
-  if (tracing_ || spent_) raise(Kind::bad_control_flow, cat("the trace of `", name_, spent_ ? "` is finished" : "` is already being made"));
+  if (tracing_ || spent_)
+    raise(Kind::bad_control_flow, cat("the trace of `", name_, spent_ ? "` is finished" : "` is already being made"));
   outer_ = std::exchange(active_trace, this);
   tracing_.emplace(builder_);
 }
 
 void Trace::exit() {
-  if (active_trace != this) raise(Kind::bad_control_flow, cat("the trace of `", name_, "` is left while another one is being made"));
+  if (active_trace != this)
+    raise(Kind::bad_control_flow, cat("the trace of `", name_, "` is left while another one is being made"));
   tracing_.reset();
   active_trace = std::exchange(outer_, nullptr);
 }

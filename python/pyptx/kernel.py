@@ -158,7 +158,7 @@ class Kernel:
         if self._has_specs and len(specs) != len(self._tensors):
             _fail(
                 "argument_count",
-                f"kernel `{self.__name__}` has {len(self._tensors)} tensors ({', '.join(self._tensors)}), and {len(specs)} specs are given",
+                f"kernel `{self.__name__}` has {len(self._tensors)} tensors ({', '.join(self._tensors)}) and {len(specs)} specs",
                 "one Tile for each positional parameter, inputs first, outputs after",
             )
         self._specs = specs if self._has_specs else (None,) * len(self._tensors)
@@ -222,7 +222,7 @@ class Kernel:
     # -- what it becomes
 
     def ptx(self, **kwargs: Any) -> str:
-        """The kernel's PTX. Those parameters and dimensions that are not given keep their defaults, or stay open."""
+        """The kernel's PTX. Template parameters and dimensions go by name; those not given keep their defaults, or stay open."""
         return self.module(**kwargs).text
 
     def module(self, **kwargs: Any) -> Module:
@@ -300,7 +300,7 @@ class Kernel:
         return _dims3(self._grid, f"grid of kernel `{self.__name__}`")
 
     def __call__(self, *arrays: Any, **kwargs: Any) -> Any:
-        """Runs the kernel on numpy arrays, JAX arrays (also under jit) or torch tensors; gives back the output, or a tuple of them."""
+        """Runs the kernel on numpy arrays, JAX arrays (also under jit) or torch tensors: its output, or a tuple of them."""
         torch = sys.modules.get("torch")
         if torch is not None and torch.compiler.is_dynamo_compiling():
             from . import torch_support
@@ -338,7 +338,7 @@ class Kernel:
             if name not in values:
                 _fail("argument_count", f"kernel `{self.__name__}` is called without its parameter `{name}` ({dtype})")
             scalars.append(values[name])
-        return _ptx.Image(
+        image = _ptx.Image(
             module,
             grid=self._resolve_grid({**template, **env}),
             block=self._block,
@@ -348,6 +348,8 @@ class Kernel:
             outputs=len(self._out_specs or ()),
             scalars=scalars,
         )
+        self._cubin_handles[(self._arch, self._version, repr(sorted(values.items())))] = image.handle
+        return image
 
 
 @overload
@@ -384,7 +386,7 @@ def kernel(
     reqntid: Sequence[int] | None = None,
     raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
-    """Makes a kernel of a function: its positional parameters are tensors, inputs first, its keyword-only ones template parameters.
+    """Makes a kernel of a function. Positional parameters are tensors, inputs first; keyword-only ones are template parameters.
 
     ``@kernel(in_specs=(Tile("M", f32),), out_specs=(Tile("M", f32),), grid=lambda M: M // 128, block=128)``
     """

@@ -18,7 +18,8 @@ Expected<Assembler> Assembler::find() {
   return assembler;
 }
 
-Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string_view ptx, std::string_view target, bool whole) const {
+Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string_view ptx, std::string_view target,
+                                                                     bool whole) const {
   const auto folder = cuda::TemporaryFolder::make();
   if (!folder) return Unexpected{folder.error()};
   const std::string file = folder->file("oracle.ptx");

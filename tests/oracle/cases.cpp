@@ -10,8 +10,9 @@ namespace ptx::oracle {
 namespace {
 
 // The types a register can be declared with.
-constexpr Type register_types[] = {Type::pred, Type::b8,  Type::b16, Type::b32, Type::b64, Type::b128, Type::u8,    Type::u16, Type::u32,
-                                   Type::u64,  Type::s8,  Type::s16, Type::s32, Type::s64, Type::f16,  Type::f16x2, Type::f32, Type::f64};
+constexpr Type register_types[] = {Type::pred, Type::b8,  Type::b16, Type::b32,   Type::b64, Type::b128,
+                                   Type::u8,   Type::u16, Type::u32, Type::u64,   Type::s8,  Type::s16,
+                                   Type::s32,  Type::s64, Type::f16, Type::f16x2, Type::f32, Type::f64};
 
 constexpr std::size_t most_combinations = 2500;
 
@@ -25,7 +26,8 @@ isa::Choices defaults(const isa::Form& form) {
 }
 
 std::uint32_t optional_count(const isa::Form& form) {
-  return static_cast<std::uint32_t>(std::count_if(form.operands.begin(), form.operands.end(), [](const auto& o) { return o.optional; }));
+  return static_cast<std::uint32_t>(
+      std::count_if(form.operands.begin(), form.operands.end(), [](const auto& o) { return o.optional; }));
 }
 
 // An immediate that is right for its meaning: registers and threads come in groups.
@@ -105,9 +107,10 @@ std::vector<Case> operand_cases(const isa::Form& form) {
         cases.push_back({.form = form.id, .choices = choices, .optional = optional, .change = change});
       };
       if (o.role == isa::Role::special)
-        for (std::size_t s = 0; s < isa::specials().size(); ++s) add({.kind = Kind::special, .special = static_cast<isa::SpecialId>(s)});
-      if (!form.present(o, choices) || o.role == isa::Role::label || o.role == isa::Role::symbol || o.role == isa::Role::special ||
-          o.role == isa::Role::address || o.role == isa::Role::tensor)
+        for (std::size_t s = 0; s < isa::specials().size(); ++s)
+          add({.kind = Kind::special, .special = static_cast<isa::SpecialId>(s)});
+      if (!form.present(o, choices) || o.role == isa::Role::label || o.role == isa::Role::symbol ||
+          o.role == isa::Role::special || o.role == isa::Role::address || o.role == isa::Role::tensor)
         continue;
       for (const Kind kind : {Kind::integer, Kind::floating, Kind::sink}) add({.kind = kind});
       if (form.type(o.type, choices) == Type::pred) add({.kind = Kind::negate});
@@ -120,11 +123,16 @@ Kernel::Kernel(Target target, Version version) {
   module_.target = target;
   module_.version = version;
   function_.name = module_.intern("k");
-  function_.variables = {{.name = module_.intern("call_param"), .space = ir::StateSpace::param, .type = Type::b8, .align = 32, .elements = 256}};
+  function_.variables = {
+      {.name = module_.intern("call_param"), .space = ir::StateSpace::param, .type = Type::b8, .align = 32, .elements = 256}};
   function_.body.push_back({.kind = ir::ItemKind::variable, .payload = 0});
   function_.params = {{.name = module_.intern("entry_param"), .type = Type::b8, .align = 32, .elements = 256}};
   module_.variables = {
-      {.name = module_.intern("shared_variable"), .space = ir::StateSpace::shared, .type = Type::b8, .align = 32, .elements = 256},
+      {.name = module_.intern("shared_variable"),
+       .space = ir::StateSpace::shared,
+       .type = Type::b8,
+       .align = 32,
+       .elements = 256},
   };
   end_ = ir::LabelId(0);
   function_.labels.push_back({.name = module_.intern("$end")});
@@ -133,7 +141,8 @@ Kernel::Kernel(Target target, Version version) {
 ir::Operand Kernel::reg(Type type, std::uint32_t index) {
   constexpr std::uint32_t most = 160;
   auto [decl, new_decl] = decls_.try_emplace(type, function_.reg_decls.size());
-  if (new_decl) function_.reg_decls.push_back({.base = module_.intern(cat('%', isa::name(type), '_')), .type = type, .count = most});
+  if (new_decl)
+    function_.reg_decls.push_back({.base = module_.intern(cat('%', isa::name(type), '_')), .type = type, .count = most});
   auto [id, new_reg] = regs_.try_emplace({type, index}, function_.regs.size());
   if (new_reg) function_.regs.push_back({.decl = decl->second, .index = index, .type = type});
   return {.kind = ir::OperandKind::reg, .payload = id->second.index};
@@ -144,7 +153,9 @@ ir::Operand Kernel::integer(std::int64_t value) {
   return {.kind = ir::OperandKind::integer, .payload = static_cast<std::uint32_t>(function_.constants.size() - 1)};
 }
 
-ir::Operand Kernel::symbol(std::string_view name) { return {.kind = ir::OperandKind::symbol, .payload = module_.intern(name).index}; }
+ir::Operand Kernel::symbol(std::string_view name) {
+  return {.kind = ir::OperandKind::symbol, .payload = module_.intern(name).index};
+}
 
 ir::Operand Kernel::group(ir::OperandKind kind, const std::vector<ir::Operand>& parts) {
   const auto first = static_cast<std::uint32_t>(function_.operands.size());
@@ -159,20 +170,27 @@ ir::Operand Kernel::address(std::string_view space, bool stores) {
   return group(ir::OperandKind::address, {reg(narrow ? Type::b32 : Type::b64, 100)});
 }
 
-ir::Operand Kernel::scalar(const isa::OperandSpec& spec, Type type, const Change& change, std::uint32_t index, std::int64_t immediate) {
+ir::Operand Kernel::scalar(const isa::OperandSpec& spec, Type type, const Change& change, std::uint32_t index,
+                           std::int64_t immediate) {
   using Kind = Change::Kind;
   switch (change.kind) {
-    case Kind::integer: return integer(immediate);
+    case Kind::integer:
+      return integer(immediate);
     case Kind::floating: {
       const bool wide = isa::bits(type) == 64;
       function_.constants.push_back(wide ? 0x3FF8000000000000u : 0x3FC00000u);  // 1.5
-      return {.kind = ir::OperandKind::floating, .count = static_cast<std::uint8_t>(wide ? 64 : 32), .payload = static_cast<std::uint32_t>(function_.constants.size() - 1)};
+      return {.kind = ir::OperandKind::floating,
+              .count = static_cast<std::uint8_t>(wide ? 64 : 32),
+              .payload = static_cast<std::uint32_t>(function_.constants.size() - 1)};
     }
-    case Kind::sink: return {.kind = ir::OperandKind::sink};
-    case Kind::type: return reg(change.type, index);
+    case Kind::sink:
+      return {.kind = ir::OperandKind::sink};
+    case Kind::type:
+      return reg(change.type, index);
     case Kind::special:
     case Kind::negate:
-    case Kind::none: break;
+    case Kind::none:
+      break;
   }
   Type declared = isa::register_type(type);
   if (isa::bits(declared) == 8) declared = Type::b16;  // nothing computes in 8 bits
@@ -187,8 +205,10 @@ ir::Operand Kernel::operand(const isa::Form& form, const Case& c, std::size_t in
   const Change change = c.change.operand == static_cast<int>(index) ? c.change : Change{};
   const auto first_reg = static_cast<std::uint32_t>(index);
   switch (o.role) {
-    case isa::Role::label: return {.kind = ir::OperandKind::label, .payload = end_.index};
-    case isa::Role::symbol: return symbol("shared_variable");
+    case isa::Role::label:
+      return {.kind = ir::OperandKind::label, .payload = end_.index};
+    case isa::Role::symbol:
+      return symbol("shared_variable");
     case isa::Role::sink:
       if (change.kind == Change::Kind::none) return {.kind = ir::OperandKind::sink};
       return scalar(o, Type::b64, change, first_reg, 1);
@@ -197,7 +217,8 @@ ir::Operand Kernel::operand(const isa::Form& form, const Case& c, std::size_t in
       const bool wide = isa::bits(form.type("atype", c.choices)) == 64 || isa::bits(form.type("type", c.choices)) == 64;
       return {.kind = ir::OperandKind::special, .payload = *isa::special_from_name(wide ? "%clock64" : "%laneid")};
     }
-    case isa::Role::address: return address(form.space(o, c.choices), form.opcode == "st");
+    case isa::Role::address:
+      return address(form.space(o, c.choices), form.opcode == "st");
     case isa::Role::tensor: {
       std::vector<ir::Operand> coords;
       for (int i = 0; i < form.count(o.coords_count, c.choices); ++i)
@@ -207,13 +228,16 @@ ir::Operand Kernel::operand(const isa::Form& form, const Case& c, std::size_t in
     case isa::Role::imm:
       if (change.kind == Change::Kind::none) return integer(usual_immediate(form, o));
       break;
-    default: break;
+    default:
+      break;
   }
   const Type type = form.type(o.type, c.choices);
   const int count = form.count(o.count, c.choices);
-  if (o.count.empty() || (count == 1 && form.slot(o.count) >= 0)) return scalar(o, type, change, first_reg, usual_immediate(form, o));
+  if (o.count.empty() || (count == 1 && form.slot(o.count) >= 0))
+    return scalar(o, type, change, first_reg, usual_immediate(form, o));
   std::vector<ir::Operand> elements;
-  for (int i = 0; i < count; ++i) elements.push_back(scalar(o, type, i == 0 ? change : Change{}, 10 * first_reg % 30 + static_cast<std::uint32_t>(i), 1));
+  for (int i = 0; i < count; ++i)
+    elements.push_back(scalar(o, type, i == 0 ? change : Change{}, 10 * first_reg % 30 + static_cast<std::uint32_t>(i), 1));
   return group(ir::OperandKind::vector, elements);
 }
 

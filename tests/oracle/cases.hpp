@@ -15,7 +15,7 @@ struct Change {
   enum class Kind : std::uint8_t { none, integer, floating, negate, sink, type, special };
   int operand = -1;
   Kind kind = Kind::none;
-  Type type = Type::none;       ///< Kind::type: a register of this type instead
+  Type type = Type::none;      ///< Kind::type: a register of this type instead
   isa::SpecialId special = 0;  ///< Kind::special: this special register instead
 };
 
@@ -41,8 +41,8 @@ std::vector<Case> choice_cases(const isa::Form& form, Depth depth);
 /// Cases that change one operand of a form at a time into everything that might fit.
 std::vector<Case> operand_cases(const isa::Form& form);
 
-/// A module of one entry, with declarations of whatever an instruction may name. The instruction of each case carries the case's number as
-/// the line of its place, from 1.
+/// A module of one entry, with declarations of whatever an instruction may name. The instruction of each case carries the case's
+/// number as the line of its place, from 1.
 class Kernel {
  public:
   Kernel(Target target, Version version);
@@ -57,8 +57,7 @@ class Kernel {
   ir::Operand group(ir::OperandKind kind, const std::vector<ir::Operand>& parts);
   ir::Operand symbol(std::string_view name);
   ir::Operand operand(const isa::Form& form, const Case& c, std::size_t index);
-  ir::Operand scalar(const isa::OperandSpec& spec, Type type, const Change& change, std::uint32_t index,
-                     std::int64_t immediate);
+  ir::Operand scalar(const isa::OperandSpec& spec, Type type, const Change& change, std::uint32_t index, std::int64_t immediate);
   ir::Operand address(std::string_view space, bool stores);
 
   ir::Module module_;

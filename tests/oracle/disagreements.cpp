@@ -40,7 +40,8 @@ Expected<Disagreements> Disagreements::read(const std::string& path) {
       if (bar == std::string_view::npos) break;
       rest.remove_prefix(bar + 3);
     }
-    if (fields.size() != 4 || fields[3].empty()) return bad(line, "expected `we accept|we refuse | instruction | targets | reason`");
+    if (fields.size() != 4 || fields[3].empty())
+      return bad(line, "expected `we accept|we refuse | instruction | targets | reason`");
     if (fields[0] != "we accept" && fields[0] != "we refuse") return bad(line, "expected `we accept` or `we refuse`");
     all.entries_.push_back({fields[0] == "we accept", fields[1], fields[2], fields[3], line});
   }

@@ -1,4 +1,5 @@
-// The disagreements with ptxas that we know, each with its reason. The list only shrinks: an entry that no longer happens is a failure.
+// The disagreements with ptxas that we know, each with its reason. The list only shrinks: an entry that no longer happens is a
+// failure.
 #pragma once
 
 #include <string>

@@ -1,8 +1,9 @@
 // ptx_oracle [--short] [--whole] <disagreements file>: does ptxas accept and refuse what our table accepts and refuses?
 //
-// Every row becomes instructions: its choices (all combinations, or all pairs where those are too many), its operands as immediates, sinks and
-// registers of every type; each for a list of targets at the newest .version, and at its own first .version and the one before.
-// Exit status: 0 agreement, 1 a disagreement that the file does not know or no longer sees, 2 a fault, 77 no ptxas.
+// Every row becomes instructions: its choices (all combinations, or all pairs where those are too many), its operands as
+// immediates, sinks and registers of every type; each for a list of targets at the newest .version, and at its own first .version
+// and the one before. Exit status: 0 agreement, 1 a disagreement that the file does not know or no longer sees, 2 a fault, 77 no
+// ptxas.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -22,11 +23,12 @@ namespace ptx::oracle {
 namespace {
 
 constexpr Version newest{9, 0};
-constexpr Version versions[] = {{6, 0}, {6, 1}, {6, 2}, {6, 3}, {6, 4}, {6, 5}, {7, 0}, {7, 1}, {7, 2}, {7, 3}, {7, 4}, {7, 5}, {7, 6},
-                                {7, 7}, {7, 8}, {8, 0}, {8, 1}, {8, 2}, {8, 3}, {8, 4}, {8, 5}, {8, 6}, {8, 7}, {8, 8}, {9, 0}};
-constexpr Target targets[] = {Target::sm_75,   Target::sm_80,   Target::sm_86,   Target::sm_89,   Target::sm_90,   Target::sm_90a,
-                              Target::sm_100,  Target::sm_100f, Target::sm_100a, Target::sm_103a, Target::sm_110f, Target::sm_110a,
-                              Target::sm_120,  Target::sm_120f, Target::sm_120a, Target::sm_121a};
+constexpr Version versions[] = {{6, 0}, {6, 1}, {6, 2}, {6, 3}, {6, 4}, {6, 5}, {7, 0}, {7, 1}, {7, 2},
+                                {7, 3}, {7, 4}, {7, 5}, {7, 6}, {7, 7}, {7, 8}, {8, 0}, {8, 1}, {8, 2},
+                                {8, 3}, {8, 4}, {8, 5}, {8, 6}, {8, 7}, {8, 8}, {9, 0}};
+constexpr Target targets[] = {Target::sm_75,  Target::sm_80,   Target::sm_86,   Target::sm_89,   Target::sm_90,   Target::sm_90a,
+                              Target::sm_100, Target::sm_100f, Target::sm_100a, Target::sm_103a, Target::sm_110f, Target::sm_110a,
+                              Target::sm_120, Target::sm_120f, Target::sm_120a, Target::sm_121a};
 constexpr Target short_targets[] = {Target::sm_75, Target::sm_90a, Target::sm_100a};
 // Where nearly every row can be asked about its operands.
 constexpr Target operand_targets[] = {Target::sm_90a, Target::sm_100a};
@@ -63,7 +65,8 @@ struct Lines {
 
 class Oracle {
  public:
-  Oracle(const Assembler& assembler, const Disagreements& known, bool whole) : assembler_(assembler), known_(known), whole_(whole) {}
+  Oracle(const Assembler& assembler, const Disagreements& known, bool whole)
+      : assembler_(assembler), known_(known), whole_(whole) {}
 
   Tally tally;
   std::optional<Diagnostic> fault;
@@ -100,14 +103,16 @@ class Oracle {
         continue;
       }
       ++tally.unknown;
-      std::printf("we %s | %s | %s %s | %s\n", ours[i].empty() ? "accept" : "refuse", shown.c_str(), std::string(isa::name(target)).c_str(),
-                  to_string(version).c_str(), (ours[i].empty() ? theirs[i] : ours[i]).c_str());
+      std::printf("we %s | %s | %s %s | %s\n", ours[i].empty() ? "accept" : "refuse", shown.c_str(),
+                  std::string(isa::name(target)).c_str(), to_string(version).c_str(),
+                  (ours[i].empty() ? theirs[i] : ours[i]).c_str());
     }
   }
 
-  // What ptxas says of each case. Blanks what it complains of until it accepts the rest: some complaints come only when others are gone. A
-  // complaint that names no case's line is brought home by halving.
-  bool verdicts(std::string text, const Lines& lines, std::span<const std::size_t> wanted, Target target, std::vector<std::string>& theirs) {
+  // What ptxas says of each case. Blanks what it complains of until it accepts the rest: some complaints come only when others
+  // are gone. A complaint that names no case's line is brought home by halving.
+  bool verdicts(std::string text, const Lines& lines, std::span<const std::size_t> wanted, Target target,
+                std::vector<std::string>& theirs) {
     const auto blank = [&](std::size_t i) {
       const auto at = text.begin() + static_cast<std::ptrdiff_t>(lines.start[i]);
       std::fill(at, at + static_cast<std::ptrdiff_t>(lines.length[i]), ' ');
@@ -167,7 +172,8 @@ void ask_versions(Oracle& oracle) {
       const auto* first = std::lower_bound(std::begin(versions), std::end(versions), since);
       for (const auto* version : {first, first - 1})
         if (version >= std::begin(versions) && version < std::end(versions))
-          if (const auto target = target_for(c, *version)) at[{*target, static_cast<std::size_t>(version - versions)}].push_back(c);
+          if (const auto target = target_for(c, *version))
+            at[{*target, static_cast<std::size_t>(version - versions)}].push_back(c);
     }
   for (const auto& [where, cases] : at) oracle.ask(cases, where.first, versions[where.second]);
 }
@@ -184,8 +190,8 @@ int run(const Options& options) {
 
   auto report = [&, before = Tally{}](const char* what) mutable {
     const Tally& t = oracle.tally;
-    std::printf("  %-42s %8zu asked, %8zu accepted, %4zu known disagreements, %4zu new\n", what, t.asked - before.asked, t.accepted - before.accepted,
-                t.known - before.known, t.unknown - before.unknown);
+    std::printf("  %-42s %8zu asked, %8zu accepted, %4zu known disagreements, %4zu new\n", what, t.asked - before.asked,
+                t.accepted - before.accepted, t.known - before.known, t.unknown - before.unknown);
     before = t;
   };
   std::printf("ptxas %s, %zu rows\n", assembler->release().c_str(), isa::forms().size());
@@ -212,12 +218,15 @@ int run(const Options& options) {
   if (!options.brief)
     for (const Entry& entry : known->entries())
       if (entry.seen == 0) {
-        std::printf("%s:%zu: no longer a disagreement, delete it: %s\n", options.disagreements.c_str(), entry.line, entry.instruction.c_str());
+        std::printf("%s:%zu: no longer a disagreement, delete it: %s\n", options.disagreements.c_str(), entry.line,
+                    entry.instruction.c_str());
         stale = true;
       }
   const Tally& t = oracle.tally;
-  std::printf("%zu instructions asked, %zu agreed (%.3f%%), %zu known disagreements, %zu new\n", t.asked, t.asked - t.known - t.unknown,
-              100.0 * static_cast<double>(t.asked - t.known - t.unknown) / static_cast<double>(std::max<std::size_t>(t.asked, 1)), t.known, t.unknown);
+  std::printf("%zu instructions asked, %zu agreed (%.3f%%), %zu known disagreements, %zu new\n", t.asked,
+              t.asked - t.known - t.unknown,
+              100.0 * static_cast<double>(t.asked - t.known - t.unknown) / static_cast<double>(std::max<std::size_t>(t.asked, 1)),
+              t.known, t.unknown);
   return t.unknown != 0 || stale ? 1 : 0;
 }
 
@@ -228,11 +237,16 @@ int main(int argc, char** argv) {
   ptx::oracle::Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument == "--short") options.brief = true;
-    else if (argument == "--whole") options.whole = true;
-    else if (options.disagreements.empty() && !argument.starts_with('-')) options.disagreements = argument;
-    else return std::fprintf(stderr, "usage: ptx_oracle [--short] [--whole] <disagreements file>\n"), 2;
+    if (argument == "--short")
+      options.brief = true;
+    else if (argument == "--whole")
+      options.whole = true;
+    else if (options.disagreements.empty() && !argument.starts_with('-'))
+      options.disagreements = argument;
+    else
+      return std::fprintf(stderr, "usage: ptx_oracle [--short] [--whole] <disagreements file>\n"), 2;
   }
-  if (options.disagreements.empty()) return std::fprintf(stderr, "usage: ptx_oracle [--short] [--whole] <disagreements file>\n"), 2;
+  if (options.disagreements.empty())
+    return std::fprintf(stderr, "usage: ptx_oracle [--short] [--whole] <disagreements file>\n"), 2;
   return ptx::oracle::run(options);
 }

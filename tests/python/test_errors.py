@@ -279,7 +279,7 @@ def test_outside_a_kernel(call) -> None:
     ("make", "error", "text"),
     [
         (lambda: kernel(len), TypeError, "takes a Python function"),
-        (lambda: kernel(lambda *tensors: None), ValueError, "has a name of its own"),
+        (lambda: kernel(lambda *tensors: None), ValueError, "has its own name"),
         (lambda: kernel(in_specs=(Tile(4, f32),))(lambda: None), TypeError, "has 0 tensors"),
         (lambda: kernel(in_specs=(f32,))(lambda x: None), ValueError, "a sequence of `Tile`s"),
         (lambda: kernel(block=(0, 1))(lambda: None), ValueError, "at least 1"),
@@ -321,3 +321,17 @@ def test_every_kind_of_the_core_has_its_exception() -> None:
         error = errors.from_diagnostic(kind, builtin, "m", "f.py", 3, [], "text")
         assert isinstance(error, PtxError) and error.kind == kind and str(error) == "text" and error.where == ("f.py", 3)
         assert type(error).__module__ == "pyptx"
+
+
+def test_sass_without_tools(monkeypatch) -> None:
+    monkeypatch.setenv("PYPTX_PTXAS", "/nowhere/ptxas")
+    with pytest.raises(RuntimeError, match="ptxas") as raised:
+        kernel(nothing).sass()
+    assert raised.value.kind == "no_tool" and "/nowhere/ptxas" in str(raised.value)
+    monkeypatch.delenv("PYPTX_PTXAS")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CUDA_HOME", "/nowhere")
+    monkeypatch.setattr("sys.path", [])
+    if not Path("/usr/local/cuda/bin/ptxas").exists():
+        with pytest.raises(RuntimeError, match="CUDA toolkit"):
+            kernel(nothing).sass()

@@ -1,6 +1,7 @@
-// The C++ dots: a struct for each state of the modifier tree. A state carries the words written so far as a template argument; its members lead on
-// through references, so that a compiler instantiates only the dots that are written; a state that a form is whole in has call operators, one for
-// each way in which optional operands may be left out, whose parameters are constrained by the form itself (instruction.hpp).
+// The C++ dots: a struct for each state of the modifier tree. A state carries the words written so far as a template argument;
+// its members lead on through references, so that a compiler instantiates only the dots that are written; a state that a form is
+// whole in has call operators, one for each way in which optional operands may be left out, whose parameters are constrained by
+// the form itself (instruction.hpp).
 #include <bit>
 #include <map>
 #include <set>
@@ -28,7 +29,8 @@ void require_unambiguous(const Form& f) {
     std::set<std::string_view> seen;
     for (std::size_t k = from; k < f.slots.size(); ++k) {
       for (const Choice& choice : f.slots[k].choices)
-        if (!seen.insert(choice.word).second) throw std::runtime_error(cat("two slots of `", f.notation(), "` take `.", choice.word, '`'));
+        if (!seen.insert(choice.word).second)
+          throw std::runtime_error(cat("two slots of `", f.notation(), "` take `.", choice.word, '`'));
       if (!f.slots[k].optional) break;
     }
   }
@@ -44,23 +46,27 @@ class CppDots {
       for (const FormSlot& slot : f.slots)
         for (const Choice& choice : slot.choices) number_of(choice.word);
     }
-    for (const auto& [word, number] : words_) texts += cat("template <> inline constexpr std::string_view word_text<", number, "> = \"", word, "\";\n");
+    for (const auto& [word, number] : words_)
+      texts += cat("template <> inline constexpr std::string_view word_text<", number, "> = \"", word, "\";\n");
 
     std::map<std::string_view, State> by_opcode;
     for (const Form& f : forms()) by_opcode[f.opcode].push_back({f.id, 0});
     std::string root = "template <Words W>\nstruct Root {\n";
     for (const auto& [opcode, state] : by_opcode) {
       const Form& first = form(state.front().form);
-      root += cat("  /// `", opcode, "`: ", first.row->doc, " Manual: ", manual(first), '\n', member(identifier(opcode), name_of(state, identifier(opcode)), "W"));
+      root += cat("  /// `", opcode, "`: ", first.row->doc, " Manual: ", manual(first), '\n',
+                  member(identifier(opcode), name_of(state, identifier(opcode)), "W"));
     }
     root += "};\n";
-    return cat("// Written by isagen from ptx/isa/table: the dots `ptx::inst`, every PTX instruction in PTX's own spelling, and the special registers.\n"
-               "#pragma once\n\n#include \"ptx/write/instruction.hpp\"\n\nnamespace ptx {\nnamespace dots {\n\n",
-               texts, '\n', declarations_, '\n', definitions_, root,
-               "\n}  // namespace dots\n\n"
-               "/// `k << inst.<opcode>.<modifier>…(operands)` writes one instruction.\n"
-               "inline constexpr dots::Root<dots::Words{}> inst{};\n\n",
-               special_registers(), "\n}  // namespace ptx\n");
+    return cat(
+        "// Written by isagen from ptx/isa/table: the dots `ptx::inst`, every PTX instruction in PTX's own spelling, and the "
+        "special registers.\n"
+        "#pragma once\n\n#include \"ptx/write/instruction.hpp\"\n\nnamespace ptx {\nnamespace dots {\n\n",
+        texts, '\n', declarations_, '\n', definitions_, root,
+        "\n}  // namespace dots\n\n"
+        "/// `k << inst.<opcode>.<modifier>…(operands)` writes one instruction.\n"
+        "inline constexpr dots::Root<dots::Words{}> inst{};\n\n",
+        special_registers(), "\n}  // namespace ptx\n");
   }
 
  private:
@@ -81,7 +87,8 @@ class CppDots {
     std::string body;
     for (const Next& next : next_of(state)) {
       const std::string id = identifier(next.word);
-      if (const std::string needs = availability(next.choice->since, next.choice->on); !needs.empty()) body += cat("  /// Needs ", needs, ".\n");
+      if (const std::string needs = availability(next.choice->since, next.choice->on); !needs.empty())
+        body += cat("  /// Needs ", needs, ".\n");
       body += member(id, name_of(next.state, cat(spelling, '_', id)), cat("W.then(", number_of(next.word), ')'));
     }
     std::string whole_forms;
@@ -90,13 +97,16 @@ class CppDots {
         body += calls(form(place.form));
         whole_forms += cat(whole_forms.empty() ? "" : "  or  ", typed_syntax(form(place.form)));
       }
-    const std::string complaint = whole_forms.empty() ? cat("a modifier is missing; what may come next is ", required_next(state)) : cat("operands do not fit  ", whole_forms);
-    body += cat("  template <class... X> Inst operator()(const X&...) const { static_assert(never<X...>, \"", complaint, "\"); return Inst({}, {}, Operands(0, 0), {}); }\n");
+    const std::string complaint = whole_forms.empty() ? cat("a modifier is missing; what may come next is ", required_next(state))
+                                                      : cat("operands do not fit  ", whole_forms);
+    body += cat("  template <class... X> Inst operator()(const X&...) const { static_assert(never<X...>, \"", complaint,
+                "\"); return Inst({}, {}, Operands(0, 0), {}); }\n");
     definitions_ += cat("template <Words W>\nstruct ", name, " {\n", body, "};\n");
     return kept;
   }
 
-  // "_comes_rn_rz_rm_rp" when one of a few words must come next: `inst.fma.f32` is then refused with "after_fma_comes_rn_rz_rm_rp has no member f32".
+  // "_comes_rn_rz_rm_rp" when one of a few words must come next: `inst.fma.f32` is then refused with "after_fma_comes_rn_rz_rm_rp
+  // has no member f32".
   static std::string what_comes(const State& state) {
     constexpr std::size_t most = 6;
     for (const Place& place : state) {
@@ -118,7 +128,8 @@ class CppDots {
       for (std::size_t k = place.next_slot; k < slots.size(); ++k)
         if (!slots[k].optional) {
           for (const Choice& choice : slots[k].choices)
-            if (const std::string dotted = cat('.', choice.word); std::find(words.begin(), words.end(), dotted) == words.end()) words.push_back(dotted);
+            if (const std::string dotted = cat('.', choice.word); std::find(words.begin(), words.end(), dotted) == words.end())
+              words.push_back(dotted);
           break;
         }
     }
@@ -129,8 +140,8 @@ class CppDots {
 
   // The call operators of a form: one for each choice of the operands that need not be there.
   static std::string calls(const Form& f) {
-    const std::string doc =
-        cat("  /// `", f.syntax(), "`: ", f.row->doc, '\n', "  /// ", availability(f.row->since, f.row->on), ". Manual: ", manual(f), '\n');
+    const std::string doc = cat("  /// `", f.syntax(), "`: ", f.row->doc, '\n', "  /// ", availability(f.row->since, f.row->on),
+                                ". Manual: ", manual(f), '\n');
     unsigned conditional = 0, optional = 0;
     for (std::size_t i = 0; i < f.operands.size(); ++i) {
       if (f.operands[i].conditional) conditional |= 1u << i;
@@ -156,7 +167,8 @@ class CppDots {
         head += cat(parameters[i], ", ");
         call += cat(", ", arguments[i]);
       }
-      out += cat(lacks == 0 ? doc : "  /// The same without operands that may be left out.\n", "  Inst operator()(", head, "Where at = Where::current()) const");
+      out += cat(lacks == 0 ? doc : "  /// The same without operands that may be left out.\n", "  Inst operator()(", head,
+                 "Where at = Where::current()) const");
       if (conditional != 0) out += cat(" requires With<", f.id, ", W, ", conditional & ~lacks, "u>");
       out += cat(" { return ", call, "); }\n");
       if (lacks == may_lack) break;
@@ -178,13 +190,15 @@ class CppDots {
       const std::string doc = cat('`', s.name, "`: ", s.doc, ". ", availability(s.since, s.on), '.');
       constants += cat("/// ", doc, "\ninline constexpr ", type, ' ', flat, '{', id, "};\n");
       const std::string group(dot == std::string_view::npos ? std::string_view() : path.substr(0, dot));
-      groups[group] += cat(group.empty() ? "  " : "    ", "/// ", doc, '\n', group.empty() ? "  " : "    ", "[[nodiscard]] constexpr ", type, ' ',
-                           group.empty() ? path : path.substr(dot + 1), "() const { return {", id, "}; }\n");
+      groups[group] +=
+          cat(group.empty() ? "  " : "    ", "/// ", doc, '\n', group.empty() ? "  " : "    ", "[[nodiscard]] constexpr ", type,
+              ' ', group.empty() ? path : path.substr(dot + 1), "() const { return {", id, "}; }\n");
     }
     std::string tree;
-    for (const auto& [group, members] : groups) tree += group.empty() ? members : cat("  struct {\n", members, "  } ", group, ";\n");
-    return cat(constants, "\n/// The special registers as Python spells them: `special.tid.x()`.\nstruct SpecialRegisters {\n", tree,
-               "};\ninline constexpr SpecialRegisters special{};\n");
+    for (const auto& [group, members] : groups)
+      tree += group.empty() ? members : cat("  struct {\n", members, "  } ", group, ";\n");
+    return cat(constants, "\n/// The special registers as Python spells them: `special.tid.x()`.\nstruct SpecialRegisters {\n",
+               tree, "};\ninline constexpr SpecialRegisters special{};\n");
   }
 
   std::map<std::string, std::size_t, std::less<>> words_;

@@ -8,12 +8,12 @@ namespace ptx::isa::gen {
 /// The C++ dots `ptx::inst` and the constants of the special registers, for <ptx/write/inst.hpp>.
 std::string generate_cpp_dots();
 
-/// The executor's coverage, for whoever defines the macros it wants: PTX_OP(word) for every distinct word of a row's exec(…), in table order,
-/// and PTX_FORM_OP(form id, word) for every row that has one.
+/// The executor's coverage, for whoever defines the macros it wants: PTX_OP(word) for every distinct word of a row's exec(…), in
+/// table order, and PTX_FORM_OP(form id, word) for every row that has one.
 std::string generate_ops();
 
-/// The stubs of Python's `ptx.inst`: one class for each state of the modifier tree, with the syntax, availability and manual anchor of
-/// every dot and every call.
+/// The stubs of Python's `ptx.inst`: one class for each state of the modifier tree, with the syntax, availability and manual
+/// anchor of every dot and every call.
 std::string generate_pyi();
 
 }  // namespace ptx::isa::gen

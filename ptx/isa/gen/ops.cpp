@@ -14,7 +14,8 @@ std::string generate_ops() {
     if (seen.insert(word).second) words += cat("PTX_OP(", word, ")\n");
     forms_of_words += cat("PTX_FORM_OP(", form.id, ", ", word, ")  // ", form.syntax(), '\n');
   }
-  return cat("// Written by isagen from ptx/isa/table.\n#ifdef PTX_OP\n", words, "#endif\n#ifdef PTX_FORM_OP\n", forms_of_words, "#endif\n");
+  return cat("// Written by isagen from ptx/isa/table.\n#ifdef PTX_OP\n", words, "#endif\n#ifdef PTX_FORM_OP\n", forms_of_words,
+             "#endif\n");
 }
 
 }  // namespace ptx::isa::gen

@@ -22,7 +22,8 @@ class Stubs {
     for (const std::string_view opcode : opcodes) {
       const State& state = by_opcode[opcode];
       const Form& first = form(state.front().form);
-      root += cat("    ", identifier(opcode), ": ", class_of(state), "\n    \"\"\"`", opcode, "`: ", first.row->doc, " Manual: ", manual(first), "\"\"\"\n");
+      root += cat("    ", identifier(opcode), ": ", class_of(state), "\n    \"\"\"`", opcode, "`: ", first.row->doc,
+                  " Manual: ", manual(first), "\"\"\"\n");
     }
     return cat(
         "# Written by isagen from ptx/isa/table.\n"
@@ -31,11 +32,13 @@ class Stubs {
         "Operand: TypeAlias = Any\n"
         "\"\"\"A register, a number, the name of a symbol or label, a list (vector), or an address from `ptx.addr`.\"\"\"\n"
         "D = TypeVar(\"D\")\n\n",
-        classes_, "class Inst:\n    \"\"\"`ptx.inst.<opcode>.<modifier>…(operands)` writes one instruction.\"\"\"\n\n", root, "\ninst: Inst\n");
+        classes_, "class Inst:\n    \"\"\"`ptx.inst.<opcode>.<modifier>…(operands)` writes one instruction.\"\"\"\n\n", root,
+        "\ninst: Inst\n");
   }
 
  private:
-  // The class of a state, written when first asked for: classes stand behind those they use, which a stub may refer to in any order.
+  // The class of a state, written when first asked for: classes stand behind those they use, which a stub may refer to in any
+  // order.
   const std::string& class_of(const State& state) {
     if (const auto it = names_.find(state); it != names_.end()) return it->second;
     const std::string opcode(form(state.front().form).opcode);
@@ -75,7 +78,8 @@ class Stubs {
     }
     call.most = call.parameters.size();
     call.returns_first = call.most > 0 && f.operands.front().access != Access::read;
-    call.doc = cat("        ", f.syntax(), "\n\n        ", f.row->doc, '\n', "        ", availability(f.row->since, f.row->on), ". Manual: ", manual(f), '\n');
+    call.doc = cat("        ", f.syntax(), "\n\n        ", f.row->doc, '\n', "        ", availability(f.row->since, f.row->on),
+                   ". Manual: ", manual(f), '\n');
     return call;
   }
 
@@ -94,8 +98,10 @@ class Stubs {
         call.least = std::min(call.least, it->least);
         call.most = std::max(call.most, it->most);
         call.returns_first = call.returns_first && it->returns_first;
-        if (it->doc.find(call.doc) == std::string::npos) call.doc = cat(it->doc, '\n', call.doc);
-        else call.doc = it->doc;
+        if (it->doc.find(call.doc) == std::string::npos)
+          call.doc = cat(it->doc, '\n', call.doc);
+        else
+          call.doc = it->doc;
         it = all.erase(it);
       }
       all.push_back(std::move(call));
@@ -104,9 +110,11 @@ class Stubs {
     for (const Call& call : all) {
       std::string parameters;
       for (std::size_t i = 0; i < call.most; ++i)
-        parameters += cat(", ", call.parameters[i], i == 0 && call.returns_first ? ": D" : ": Operand", i >= call.least ? " = ..." : "");
+        parameters +=
+            cat(", ", call.parameters[i], i == 0 && call.returns_first ? ": D" : ": Operand", i >= call.least ? " = ..." : "");
       out += cat(all.size() > 1 ? "    @overload\n" : "", "    def __call__(self", parameters, parameters.empty() ? "" : ", /",
-                 ", *, pred: Operand = ...) -> ", call.returns_first ? "D" : "None", ":\n        \"\"\"\n", call.doc, "        \"\"\"\n");
+                 ", *, pred: Operand = ...) -> ", call.returns_first ? "D" : "None", ":\n        \"\"\"\n", call.doc,
+                 "        \"\"\"\n");
     }
     return out;
   }

@@ -1,4 +1,5 @@
-// The modifier tree as its generators walk it: states of (form, next slot), shared by every spelling that leaves the same ways to go on.
+// The modifier tree as its generators walk it: states of (form, next slot), shared by every spelling that leaves the same ways to
+// go on.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 
 namespace ptx::isa::gen {
 
-// A way in which the dots so far can go on. The words already chosen do not matter to what may follow, so that states with the same places share
-// one class.
+// A way in which the dots so far can go on. The words already chosen do not matter to what may follow, so that states with the
+// same places share one class.
 struct Place {
   FormId form;
   std::size_t next_slot;
@@ -21,7 +22,8 @@ using State = std::vector<Place>;
 
 inline bool is_complete(const Place& place) {
   const auto& slots = form(place.form).slots;
-  return std::all_of(slots.begin() + static_cast<std::ptrdiff_t>(place.next_slot), slots.end(), [](const FormSlot& slot) { return slot.optional; });
+  return std::all_of(slots.begin() + static_cast<std::ptrdiff_t>(place.next_slot), slots.end(),
+                     [](const FormSlot& slot) { return slot.optional; });
 }
 
 inline std::string availability(Version since, TargetSet on) {
@@ -46,7 +48,8 @@ inline std::vector<Next> next_of(const State& state) {
       for (const Choice& choice : slots[k].choices) {
         auto it = std::find_if(all.begin(), all.end(), [&](const Next& next) { return next.word == choice.word; });
         if (it == all.end()) it = all.insert(all.end(), {choice.word, {}, &choice});
-        if (const Place there{place.form, k + 1}; std::find(it->state.begin(), it->state.end(), there) == it->state.end()) it->state.push_back(there);
+        if (const Place there{place.form, k + 1}; std::find(it->state.begin(), it->state.end(), there) == it->state.end())
+          it->state.push_back(there);
       }
       if (!slots[k].optional) break;
     }

@@ -8,13 +8,13 @@ namespace ptx::isa::table {
 // clang-format off
 inline constexpr Row sync[] = {
   row("bar{.cta}.sync  a:.u32 {, b:.u32} ; .cta = { .cta @7.8 }",
-      since(1,0), on(sm_10), Effect::sync | Effect::may_wait | Effect::converged_warp, exec("bar_sync"),
+      since(1,0), on(sm_10), Effect::sync | Effect::may_wait | Effect::converged_warp, exec("bar_sync"), rule("barrier_operands"),
       doc("parallel-synchronization-and-communication-instructions-bar", "wait until all, or b, threads of the CTA have come to barrier a.")),
   row("bar{.cta}.arrive  a:.u32, b:.u32 ; .cta = { .cta @7.8 }",
-      since(2,0), on(sm_20), Effect::sync | Effect::converged_warp, exec("bar_arrive"),
+      since(2,0), on(sm_20), Effect::sync | Effect::converged_warp, exec("bar_arrive"), rule("barrier_operands"),
       doc("parallel-synchronization-and-communication-instructions-bar", "come to barrier a without waiting.")),
   row("barrier{.cta}.sync{.aligned}  a:.u32 {, b:.u32} ; .cta = { .cta @7.8 }",
-      since(6,0), on(sm_30), Effect::sync | Effect::may_wait, exec("bar_sync"),
+      since(6,0), on(sm_30), Effect::sync | Effect::may_wait, exec("bar_sync"), rule("barrier_operands"),
       doc("parallel-synchronization-and-communication-instructions-bar", "wait until all, or b, threads of the CTA have come to barrier a.")),
   row("bar.warp.sync  membermask:.u32 ;",
       since(6,0), on(sm_30), Effect::sync | Effect::may_wait, exec("bar_warp_sync"),

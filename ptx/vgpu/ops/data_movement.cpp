@@ -114,8 +114,9 @@ struct Store {
         }
       }
     }
-    if (region.written != nullptr)  // inactive lanes name an active lane's bytes
-      for (std::size_t l = 0; l < lane_count; ++l) std::memset(region.written + offsets.of[l], written_mark, bytes);
+    if (region.written != nullptr)
+      for (Mask left = mask; left != 0; left &= left - 1)
+        std::memset(region.written + offsets.of[static_cast<std::size_t>(lowest_lane(left))], written_mark, bytes);
     return Outcome::next;
   }
   [[gnu::always_inline]] static void put(std::byte* to, T value) { std::memcpy(to, &value, sizeof value); }

@@ -102,7 +102,7 @@ std::vector<std::string> copy(const Width& w, int elements, int stride, const st
                                     "mov.u32 %r3, staging",
                                     "add.u32 %r3, %r3, %r2",
                                     cat(guard, "ld", how, ".global", vec, '.', w.type, ' ', list, ", [%rd0+16]")};
-  if (elements < 8)  // only global memory has vectors of 8
+  if (elements * w.bytes <= 16)  // only global memory has wider vectors
     lines.insert(lines.end(), {cat(guard, "st", how, ".shared", vec, '.', w.type, " [%r3], ", list), "bar.sync 0",
                                cat(guard, "ld", how, ".shared", vec, '.', w.type, ' ', list, ", [%r3]")});
   lines.insert(lines.end(), {cat(guard, "st", how, ".global", vec, '.', w.type, " [%rd1+16], ", list), "ret"});
@@ -114,7 +114,7 @@ TEST(LdSt, CopyEveryWidthAndLength) {
   for (const Width& w : widths)
     for (const int elements : {1, 2, 4, 8}) {
       const int bytes = w.bytes * elements;
-      if (bytes > 32 || (elements == 8 && w.bytes != 4)) continue;
+      if (bytes > 32 || (elements == 8 && w.bytes != 4) || (elements > 1 && w.bytes == 16)) continue;
       for (const int stride : {bytes, 2 * bytes, 0})
         for (const std::string guard : {"", "@%p0 ", "@!%p0 "})
           for (const bool volatile_access : {false, true}) {
