@@ -38,13 +38,16 @@ std::optional<Diagnostic> setmaxnreg_count(const RuleInput& in) {
   return error(Kind::immediate_range, cat("`setmaxnreg` takes 24 to 256 registers in steps of 8; ", count, " was given"));
 }
 
-// manual: bar, "Operand a … has range 0 to 15", "operand b … must be a multiple of the warp size".
+// manual: bar, "Operand a … has range 0 to 15", "operand b … must be a multiple of the warp size", "non-zero … for
+// barrier.arrive".
 std::optional<Diagnostic> barrier_operands(const RuleInput& in) {
   const auto immediate = [&](std::size_t i) { return i < in.args.size() && in.args[i].kind == isa::ArgKind::integer; };
   if (immediate(0) && (in.args[0].integer < 0 || in.args[0].integer > 15))
     return error(Kind::immediate_range, cat("a CTA has the barriers 0 to 15; ", in.args[0].integer, " was given"));
-  if (immediate(1) && (in.args[1].integer <= 0 || in.args[1].integer % 32 != 0))
-    return error(Kind::immediate_range, cat("a barrier waits for whole warps, a multiple of 32 threads; ", in.args[1].integer, " was given"));
+  const bool arrives = in.form.slot("arrive") >= 0;
+  if (immediate(1) && (in.args[1].integer < 0 || in.args[1].integer % 32 != 0 || (arrives && in.args[1].integer == 0)))
+    return error(Kind::immediate_range,
+                 cat("a barrier waits for whole warps, a multiple of 32 threads; ", in.args[1].integer, " was given"));
   return std::nullopt;
 }
 

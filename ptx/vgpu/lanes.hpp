@@ -14,7 +14,8 @@ inline constexpr int lane_count = 32;
 using Mask = std::uint32_t;
 inline constexpr Mask all_lanes = 0xFFFFFFFFu;
 constexpr bool has_lane(Mask mask, int lane) { return (mask >> lane & 1u) != 0; }
-constexpr int lowest_lane(Mask mask) { return std::countr_zero(mask); }
+/// Of an empty mask: 0, so that the result is always a lane.
+constexpr int lowest_lane(Mask mask) { return std::countr_zero(mask) & (lane_count - 1); }
 
 /// What a register of type T is kept as, 32 times in a row: registers up to 32 bits as u32 lanes, 64-bit ones as u64 lanes. The bits of a
 /// lane above the register's width mean nothing: whoever reads a register takes as many bits as its instruction's type has.

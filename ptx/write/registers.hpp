@@ -142,125 +142,36 @@ class Reg {
     return {write::Value::of(reg_), offset, builder_};
   }
 
-  Reg& operator+=(Right b)
-    requires(word)
-  {
-    return in_place(write::Operator::add, b);
-  }
-  Reg& operator-=(Right b)
-    requires(word)
-  {
-    return in_place(write::Operator::sub, b);
-  }
-  Reg& operator*=(Right b)
-    requires(word)
-  {
-    return in_place(write::Operator::mul, b);
-  }
-  Reg& operator<<=(Amount b)
-    requires(word)
-  {
-    return in_place(write::Operator::shl, b);
-  }
-  Reg& operator>>=(Amount b)
-    requires(word)
-  {
-    return in_place(write::Operator::shr, b);
-  }
-  Reg& operator&=(SameWidth b)
-    requires(word)
-  {
-    return in_place(write::Operator::and_, b);
-  }
-  Reg& operator|=(SameWidth b)
-    requires(word)
-  {
-    return in_place(write::Operator::or_, b);
-  }
-  Reg& operator^=(SameWidth b)
-    requires(word)
-  {
-    return in_place(write::Operator::xor_, b);
-  }
+  // clang-format off
+  Reg& operator+=(Right b) requires(word) { return in_place(write::Operator::add, b); }
+  Reg& operator-=(Right b) requires(word) { return in_place(write::Operator::sub, b); }
+  Reg& operator*=(Right b) requires(word) { return in_place(write::Operator::mul, b); }
+  Reg& operator<<=(Amount b) requires(word) { return in_place(write::Operator::shl, b); }
+  Reg& operator>>=(Amount b) requires(word) { return in_place(write::Operator::shr, b); }
+  Reg& operator&=(SameWidth b) requires(word) { return in_place(write::Operator::and_, b); }
+  Reg& operator|=(SameWidth b) requires(word) { return in_place(write::Operator::or_, b); }
+  Reg& operator^=(SameWidth b) requires(word) { return in_place(write::Operator::xor_, b); }
 
-  friend Reg operator+(const Reg& a, Right b)
-    requires(word)
-  {
-    return a.binary(write::Operator::add, b);
-  }
-  friend Reg operator-(const Reg& a, Right b)
-    requires(word)
-  {
-    return a.binary(write::Operator::sub, b);
-  }
-  friend Reg operator*(const Reg& a, Right b)
-    requires(word)
-  {
-    return a.binary(write::Operator::mul, b);
-  }
-  friend Reg operator<<(const Reg& a, Amount b)
-    requires(word)
-  {
-    return a.binary(write::Operator::shl, b);
-  }
-  friend Reg operator>>(const Reg& a, Amount b)
-    requires(word)
-  {
-    return a.binary(write::Operator::shr, b);
-  }
-  friend Reg operator&(const Reg& a, SameWidth b)
-    requires(word)
-  {
-    return a.binary(write::Operator::and_, b);
-  }
-  friend Reg operator|(const Reg& a, SameWidth b)
-    requires(word)
-  {
-    return a.binary(write::Operator::or_, b);
-  }
-  friend Reg operator^(const Reg& a, SameWidth b)
-    requires(word)
-  {
-    return a.binary(write::Operator::xor_, b);
-  }
-  friend Reg operator+(write::LeftNumber a, const Reg& b)
-    requires(word)
-  {
-    return b + Right(a.value.integer, a.at);
-  }
-  friend Reg operator*(write::LeftNumber a, const Reg& b)
-    requires(word)
-  {
-    return b * Right(a.value.integer, a.at);
-  }
-  friend Reg operator&(write::LeftNumber a, const Reg& b)
-    requires(word)
-  {
-    return b & SameWidth(a.value.integer, a.at);
-  }
-  friend Reg operator|(write::LeftNumber a, const Reg& b)
-    requires(word)
-  {
-    return b | SameWidth(a.value.integer, a.at);
-  }
-  friend Reg operator^(write::LeftNumber a, const Reg& b)
-    requires(word)
-  {
-    return b ^ SameWidth(a.value.integer, a.at);
-  }
+  friend Reg operator+(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::add, b); }
+  friend Reg operator-(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::sub, b); }
+  friend Reg operator*(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::mul, b); }
+  friend Reg operator<<(const Reg& a, Amount b) requires(word) { return a.binary(write::Operator::shl, b); }
+  friend Reg operator>>(const Reg& a, Amount b) requires(word) { return a.binary(write::Operator::shr, b); }
+  friend Reg operator&(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::and_, b); }
+  friend Reg operator|(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::or_, b); }
+  friend Reg operator^(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::xor_, b); }
+  friend Reg operator+(write::LeftNumber a, const Reg& b) requires(word) { return b + Right(a.value.integer, a.at); }
+  friend Reg operator*(write::LeftNumber a, const Reg& b) requires(word) { return b * Right(a.value.integer, a.at); }
+  friend Reg operator&(write::LeftNumber a, const Reg& b) requires(word) { return b & SameWidth(a.value.integer, a.at); }
+  friend Reg operator|(write::LeftNumber a, const Reg& b) requires(word) { return b | SameWidth(a.value.integer, a.at); }
+  friend Reg operator^(write::LeftNumber a, const Reg& b) requires(word) { return b ^ SameWidth(a.value.integer, a.at); }
   /// A 32-bit left side is widened to meet a 64-bit register.
-  friend Reg<Type::u64> operator+(const Reg& a, write::RightSide<64, 64, false> b)
-    requires(narrow)
-  {
-    return {*a.builder_,
-            write::write_binary(*a.builder_, write::Operator::add, write::Value::of(a.reg_), b.value, Type::u64, b.at)};
+  friend Reg<Type::u64> operator+(const Reg& a, write::RightSide<64, 64, false> b) requires(narrow) {
+    return {*a.builder_, write::write_binary(*a.builder_, write::Operator::add, write::Value::of(a.reg_), b.value, Type::u64, b.at)};
   }
   /// The larger of the two (`max.u32`, `max.s32`).
-  [[nodiscard]] Reg max(Right b) const
-    requires(narrow)
-  {
-    return binary(write::Operator::max, b);
-  }
+  [[nodiscard]] Reg max(Right b) const requires(narrow) { return binary(write::Operator::max, b); }
+  // clang-format on
 
   // Both sides are converted, so that the compiler never prefers the reversed comparison.
   struct Left {

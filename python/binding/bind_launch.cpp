@@ -5,9 +5,11 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "author.hpp"
@@ -141,6 +143,8 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
   unwrap_here(run_image(image, device, stream, pointers, bytes));
 }
 
+std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> tuple_of(const launch::Dims& dims) { return {dims[0], dims[1], dims[2]}; }
+
 void bind_image(nb::module_& m) {
   nb::class_<ImageHandle>(m, "Image", "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.")
       .def(nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1}, nb::arg("block") = launch::Dims{1, 1, 1},
@@ -157,9 +161,9 @@ void bind_image(nb::module_& m) {
       .def_prop_ro("ptx_bytes", [](const ImageHandle& self) { return self.ptx; }, nb::sig("def ptx_bytes(self) -> bytes"), "The text as bytes, one object.")
       .def_prop_ro("meta", [](const ImageHandle& self) { return self.meta; }, nb::sig("def meta(self) -> bytes"), "The launch record, one object.")
       .def_prop_ro("entry", [](const ImageHandle& self) { return self.image->spec().entry; }, "The kernel's name.")
-      .def_prop_ro("grid", [](const ImageHandle& self) { return self.image->spec().geometry.grid; }, "Blocks.")
-      .def_prop_ro("block", [](const ImageHandle& self) { return self.image->spec().geometry.block; }, "Threads of a block.")
-      .def_prop_ro("cluster", [](const ImageHandle& self) { return self.image->spec().geometry.cluster; }, "Blocks of a cluster.")
+      .def_prop_ro("grid", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.grid); }, "Blocks.")
+      .def_prop_ro("block", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.block); }, "Threads of a block.")
+      .def_prop_ro("cluster", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.cluster); }, "Blocks of a cluster.")
       .def_prop_ro("smem", [](const ImageHandle& self) { return self.image->spec().geometry.dynamic_smem_bytes; }, "Dynamic shared memory of a block, bytes.")
       .def_prop_ro("inputs", [](const ImageHandle& self) { return self.image->spec().inputs; }, "How many tensors it reads.")
       .def_prop_ro("outputs", [](const ImageHandle& self) { return self.image->spec().outputs; }, "How many tensors it writes.")

@@ -35,7 +35,7 @@ inline constexpr Row integer_more[] = {
   row("bfind{.shiftamt}.type  d:=.u32, a:.type ; .type = { .u32, .u64, .s32, .s64 }",
       since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run bfind yet"),
       doc("integer-arithmetic-instructions-bfind", "the position of the highest bit of a that is not a sign bit; 0xffffffff if there is none.")),
-  row("fns.b32  d:=.b32, mask:.b32, base:.b32, offset:.s32 ;",
+  row("fns.b32  d:=.b32, mask:.b32, base:.b32, offset:.b32 ;",
       since(6,0), on(sm_30), Effect::pure, not_executed("the executor does not run fns yet"),
       doc("integer-arithmetic-instructions-fns", "the position of the n-th one bit of mask, counted from base up or down.")),
   row("brev.type  d:=.type, a:.type ; .type = { .b32, .b64 }",
@@ -50,15 +50,15 @@ inline constexpr Row integer_more[] = {
   row("szext.mode.type  d:=.type, a:.type, b:.u32 ; .mode = { .clamp, .wrap } .type = { .u32, .s32 }",
       since(7,6), on(sm_70), Effect::pure, not_executed("the executor does not run szext yet"),
       doc("integer-arithmetic-instructions-szext", "the low b bits of a, extended to 32.")),
-  row("bmsk.mode.b32  d:=.b32, a:.b32, b:.b32 ; .mode = { .clamp, .wrap }",
+  row("bmsk.mode.b32  d:=.u32, a:.u32, b:.u32 ; .mode = { .clamp, .wrap }",
       since(7,6), on(sm_70), Effect::pure, not_executed("the executor does not run bmsk yet"),
       doc("integer-arithmetic-instructions-bmsk", "a mask of b one bits from bit a on.")),
 
   // dot products of bytes and halves
-  row("dp4a.atype.btype  d:=.s32, a:.b32, b:.b32, c:.s32 ; .atype = { .u32, .s32 } .btype = { .u32, .s32 }",
+  row("dp4a.atype.btype  d:=.s32, a:.atype, b:.btype, c:.s32 ; .atype = { .u32, .s32 } .btype = { .u32, .s32 }",
       since(5,0), on(sm_61), Effect::pure, not_executed("the executor does not run dp4a yet"),
       doc("integer-arithmetic-instructions-dp4a", "c plus the products of the four bytes of a and b.")),
-  row("dp2a.mode.atype.btype  d:=.s32, a:.b32, b:.b32, c:.s32 ; .mode = { .lo, .hi } .atype = { .u32, .s32 } .btype = { .u32, .s32 }",
+  row("dp2a.mode.atype.btype  d:=.s32, a:.atype, b:.btype, c:.s32 ; .mode = { .lo, .hi } .atype = { .u32, .s32 } .btype = { .u32, .s32 }",
       since(5,0), on(sm_61), Effect::pure, not_executed("the executor does not run dp2a yet"),
       doc("integer-arithmetic-instructions-dp2a", "c plus the products of the two halves of a and two bytes of b.")),
 
@@ -100,7 +100,7 @@ inline constexpr Row integer_more[] = {
       doc("extended-precision-arithmetic-instructions-madc", "half of a * b, plus c, plus the carry in.")),
 
   // logic of three operands, shifts over two registers
-  row("lop3.b32  d:=.b32, a:.b32, b:.b32, c:.b32, lut:#.u32 ;",
+  row("lop3.b32  d:=?.b32, a:.b32, b:.b32, c:.b32, lut:#.u32 ;",
       since(4,3), on(sm_50), Effect::pure, not_executed("the executor does not run lop3 yet"),
       doc("logic-and-shift-instructions-lop3", "any function of three bits, given by its table lut, on each bit of a, b and c.")),
   row("lop3.bool_op.b32  d:=?.b32|p:=.pred, a:.b32, b:.b32, c:.b32, lut:#.u32, q:!.pred ; .bool_op = { .or, .and }",

@@ -1,0 +1,198 @@
+"""Calls with JAX arrays: eager, under jit, vmap and export, by handle. On the CPU: tests/gpu has the rest."""
+
+import hashlib
+
+import pytest
+
+jax = pytest.importorskip("jax")
+np = pytest.importorskip("numpy")
+
+import jax.numpy as jnp  # noqa: E402
+from launching import add, copy_kernel, one_block_too_many, value_and_index  # noqa: E402
+
+import pyptx  # noqa: E402
+from pyptx import Tile, _ptx, jax_support, types  # noqa: E402
+from pyptx.types import f32  # noqa: E402
+
+CPU = jax.devices("cpu")[0]
+
+
+@pytest.fixture(autouse=True)
+def on_cpu():
+    with jax.default_device(CPU):
+        yield
+
+
+def ramp(n=64):
+    return jnp.arange(n, dtype=jnp.float32)
+
+
+def image_of_add(n=64):
+    return add._plan_for({}).bind([((n,), "float32"), ((n,), "float32")])[0]
+
+
+# -- calls
+
+
+def test_eager_and_jitted():
+    assert (add(ramp(), ramp()) == 2 * ramp()).all()
+    f = jax.jit(lambda a, b: add(a, b) * 2)
+    assert (f(ramp(), ramp()) == 4 * ramp()).all()
+    assert (f(ramp(96), ramp(96)) == 4 * ramp(96)).all()
+
+
+def test_numpy_arrays_beside_jax_arrays():
+    assert (add(ramp(), np.arange(64, dtype=np.float32)) == 2 * ramp()).all()
+
+
+def test_several_outputs_are_a_tuple():
+    y, index = jax.jit(value_and_index)(ramp(32))
+    assert (y == ramp(32)).all()
+    assert index.dtype == jnp.uint32 and index.tolist() == list(range(32))
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "s8", "s16", "s32", "u8", "u16", "u32", "e4m3", "e5m2"])
+def test_dtypes(dtype):
+    ptx_type = types.from_name(dtype)
+    x = jnp.arange(32).astype(_ptx.numpy_name(ptx_type))
+    y = jax.jit(copy_kernel(ptx_type))(x)
+    assert y.dtype == x.dtype
+    assert np.asarray(y).tobytes() == np.asarray(x).tobytes()
+
+
+def test_the_program_carries_the_kernel():
+    text = jax.jit(add).lower(ramp(), ramp()).as_text()
+    image = image_of_add()
+    for part in ("pyptx_launch", f"cubin_handle = {image.handle} : i64", "abi = 1 : i32", "key =", "meta =", "add.f32"):
+        assert part in text
+    assert text == jax.jit(add).lower(ramp(), ramp()).as_text()
+
+
+def test_a_transposed_operand_is_laid_out_first():
+    square = ramp().reshape(8, 8)
+    f = jax.jit(lambda a: add(a.T.reshape(-1), a.T.reshape(-1)))
+    assert (f(square) == 2 * square.T.reshape(-1)).all()
+
+
+def test_vmap_runs_one_after_the_other():
+    a = jnp.stack([ramp(), ramp() + 1, ramp() + 2])
+    assert (jax.vmap(add)(a, a) == 2 * a).all()
+    assert (jax.vmap(add, in_axes=(0, None))(a, ramp()) == a + ramp()).all()
+
+
+def test_inside_shard_map():
+    mesh = jax.make_mesh((1,), ("i",), devices=[CPU])
+    spec = jax.sharding.PartitionSpec("i")
+    f = jax.jit(jax.shard_map(add, mesh=mesh, in_specs=(spec, spec), out_specs=spec))
+    assert (f(ramp(), ramp()) == 2 * ramp()).all()
+
+
+def test_an_exported_program_runs():
+    exported = jax.export.export(jax.jit(add), platforms=["cpu"], disabled_checks=jax_support.export_safety_checks())(ramp(), ramp())
+    again = jax.export.deserialize(exported.serialize())
+    assert (again.call(ramp(), ramp()) == 2 * ramp()).all()
+
+
+def test_a_gradient_does_not_exist():
+    with pytest.raises(Exception, match="(?i)ffi|differentiat|jvp"):
+        jax.grad(lambda a: add(a, a).sum())(ramp())
+
+
+# -- calls that are wrong
+
+
+@pytest.mark.parametrize("wrap", [lambda k: k, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize(
+    ("call", "kind", "builtin", "says"),
+    [
+        pytest.param(lambda k: k(ramp().astype(jnp.int32), ramp()), "argument_dtype", TypeError, ["argument 0 (`A`)", "int32", "float32"], id="dtype"),
+        pytest.param(lambda k: k(ramp().reshape(8, 8), ramp()), "argument_rank", ValueError, ["argument 0 (`A`)", "float32[8, 8]"], id="rank"),
+        pytest.param(lambda k: k(ramp(), ramp(32)), "dim_conflict", ValueError, ["argument 1 (`B`)", "32 here, 64 from argument 0 (`A`)"], id="dims"),
+        pytest.param(lambda k: k(ramp()), "argument_count", TypeError, ["takes 2 tensors (`A`, `B`); the call has 1"], id="count"),
+    ],
+)  # fmt: skip
+def test_a_wrong_call_says_what_is_wrong(wrap, call, kind, builtin, says):
+    with pytest.raises(builtin) as raised:
+        call(wrap(add))
+    assert isinstance(raised.value, pyptx.PtxError)
+    assert raised.value.kind == kind
+    for part in says:
+        assert part in str(raised.value)
+
+
+def test_an_int_beside_a_jax_array():
+    with pytest.raises(TypeError, match="argument 1 .* is an `int`"):
+        add(ramp(), 3)
+
+
+def test_a_torch_tensor_beside_a_jax_array():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match="argument 1 .* is a torch tensor, and argument 0 a JAX array; a call takes one kind"):
+        add(ramp(), torch.ones(64))
+
+
+def test_a_fault_of_the_kernel_is_an_error_of_the_program():
+    with pytest.raises(Exception, match="out_of_bounds") as raised:
+        jax.block_until_ready(jax.jit(one_block_too_many)(ramp(32)))
+    assert "launching.py" in str(raised.value)
+
+
+# -- by handle
+
+
+def by_handle(handle, n=64):
+    specs = {"out_specs": (Tile("N", f32),), "out_shape_env": {"N": n}, "grid": (n // 32, 1, 1), "block": (32, 1, 1)}
+    return lambda a, b: jax_support.call_kernel_via_ffi(a, b, cubin_handle=handle, **specs)
+
+
+def test_calls_by_handle():
+    call = by_handle(image_of_add().handle)
+    assert (call(ramp(), ramp()) == 2 * ramp()).all()
+    assert (jax.jit(call)(ramp(), ramp()) == 2 * ramp()).all()
+    with pytest.raises(ValueError, match="has the grid"):
+        by_handle(image_of_add().handle, 96)(ramp(96), ramp(96))
+
+
+def test_an_unknown_handle_lowers_and_then_says_so():
+    lowered = jax.jit(by_handle(42)).lower(ramp(), ramp())
+    text = lowered.as_text()
+    assert "pyptx_launch" in text and "cubin_handle = 42 : i64" in text
+    with pytest.raises(Exception, match="no kernel with handle 42 is registered in this process"):
+        lowered.compile()
+
+
+def test_a_text_lowers_and_runs_on_gpus_alone():
+    image = image_of_add()
+    handle = jax_support.get_cubin_registry().register("// a text\n" + image.ptx, "add", grid=(2, 1, 1), block=(32, 1, 1))
+    lowered = jax.jit(by_handle(handle)).lower(ramp(), ramp())
+    assert "// a text" in lowered.as_text()
+    with pytest.raises(Exception, match="its text alone runs on a GPU only"):
+        lowered.compile()
+
+
+def test_attributes_keep_every_byte():
+    """XLA's CPU compiler writes attributes as text and reads them again. The handler finds the key wrong if one byte of 256 is lost."""
+    meta = image_of_add().meta
+    text = b".version 8.5\n.target sm_90a\n// " + bytes(range(256)) + bytes(reversed(range(256)))
+
+    def compiled(key):
+        attributes = {"abi": np.int32(_ptx.launch_abi), "key": key, "meta": meta, "ptx": text}
+        jax_support.ensure_ffi_registered()
+        f = jax.ffi.ffi_call("pyptx_launch", jax.ShapeDtypeStruct((64,), jnp.float32))
+        return jax.jit(lambda a, b: f(a, b, **attributes)).lower(ramp(), ramp()).compile()
+
+    key = hashlib.sha256(text + meta).digest()
+    with pytest.raises(Exception, match="its text alone runs on a GPU only"):
+        compiled(key)
+    with pytest.raises(Exception, match="do not have the key that the call names"):
+        compiled(key[::-1])
+
+
+def test_registering_twice_is_once():
+    assert jax_support.ensure_ffi_registered() and jax_support.ensure_ffi_registered()
+
+
+def test_one_bytes_object_for_each_attribute():
+    image = image_of_add()
+    one, other = jax_support._attributes_of(image), jax_support._attributes_of(_ptx.find_image(image.handle))
+    assert all(one[name] is other[name] for name in one)
