@@ -6,8 +6,8 @@ namespace ptx::ffi {
 /// Name of the custom-call target, on both platforms.
 inline constexpr const char* xla_target = "pyptx_launch";
 
-/// Handlers of XLA's FFI, to be registered as `xla_target` with api_version 1: for the platform "cpu" at the stages instantiate and
-/// execute, for "CUDA" at instantiate, prepare, initialize and execute. Their attributes, sorted by name as XLA gives them:
+/// Handlers of XLA's FFI, to be registered as `xla_target` with api_version 1: for the platform "cpu" at the stages instantiate
+/// and execute, for "CUDA" at instantiate, prepare, initialize and execute. Their attributes, sorted by name as XLA gives them:
 ///     abi           i32      launch::abi_version
 ///     cubin_handle  i64      KernelImage::handle(); alone it names a kernel that this process has registered
 ///     key           string   32 bytes: KernelImage::key()

@@ -65,8 +65,12 @@ class Site {
     spans_.push_back({strings_.back().data(), strings_.back().size()});
     attribute(name, AttributeType::string, &spans_.back());
   }
-  void argument(void* data, std::vector<std::int64_t> dims, DataType type = DataType::f32) { arguments_.push_back(buffer(data, std::move(dims), type)); }
-  void result(void* data, std::vector<std::int64_t> dims, DataType type = DataType::f32) { results_.push_back(buffer(data, std::move(dims), type)); }
+  void argument(void* data, std::vector<std::int64_t> dims, DataType type = DataType::f32) {
+    arguments_.push_back(buffer(data, std::move(dims), type));
+  }
+  void result(void* data, std::vector<std::int64_t> dims, DataType type = DataType::f32) {
+    results_.push_back(buffer(data, std::move(dims), type));
+  }
 
   /// What the handler returned: null for success.
   void* call(void* (*handler)(void*) noexcept, Stage stage) {
@@ -78,7 +82,11 @@ class Site {
     frame.stage = stage;
     frame.args = {sizeof(Buffers), nullptr, static_cast<std::int64_t>(arguments_.size()), types_.data(), arguments_.data()};
     frame.results = {sizeof(Buffers), nullptr, static_cast<std::int64_t>(results_.size()), types_.data(), results_.data()};
-    frame.attributes = {sizeof(Attributes), nullptr, static_cast<std::int64_t>(attribute_values_.size()), attribute_types_.data(), attribute_names_.data(),
+    frame.attributes = {sizeof(Attributes),
+                        nullptr,
+                        static_cast<std::int64_t>(attribute_values_.size()),
+                        attribute_types_.data(),
+                        attribute_names_.data(),
                         attribute_values_.data()};
     return handler(&frame);
   }
@@ -94,7 +102,8 @@ class Site {
   }
   void* buffer(void* data, std::vector<std::int64_t> dims, DataType type) {
     dims_.push_back(std::move(dims));
-    buffers_.push_back({sizeof(Buffer), nullptr, type, data, static_cast<std::int64_t>(dims_.back().size()), dims_.back().data()});
+    buffers_.push_back(
+        {sizeof(Buffer), nullptr, type, data, static_cast<std::int64_t>(dims_.back().size()), dims_.back().data()});
     return &buffers_.back();
   }
 

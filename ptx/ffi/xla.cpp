@@ -21,27 +21,38 @@ enum class Platform : std::uint8_t { cpu, cuda };
 /// XLA's word for what kind of failure a diagnostic is.
 ErrorCode code_of(Kind kind) {
   switch (kind) {
-    case Kind::unknown_kernel: return ErrorCode::not_found;
-    case Kind::not_executed: return ErrorCode::unimplemented;
+    case Kind::unknown_kernel:
+      return ErrorCode::not_found;
+    case Kind::not_executed:
+      return ErrorCode::unimplemented;
     case Kind::no_driver:
-    case Kind::no_device: return ErrorCode::unavailable;
+    case Kind::no_device:
+      return ErrorCode::unavailable;
     case Kind::wrong_device:
-    case Kind::capture_unprepared: return ErrorCode::failed_precondition;
-    case Kind::out_of_bounds: return ErrorCode::out_of_range;
+    case Kind::capture_unprepared:
+      return ErrorCode::failed_precondition;
+    case Kind::out_of_bounds:
+      return ErrorCode::out_of_range;
     case Kind::bad_image:
     case Kind::argument_count:
     case Kind::argument_dtype:
-    case Kind::launch_config: return ErrorCode::invalid_argument;
-    default: return ErrorCode::internal;
+    case Kind::launch_config:
+      return ErrorCode::invalid_argument;
+    default:
+      return ErrorCode::internal;
   }
 }
 
 void* fail(const CallFrame& frame, const char* message, ErrorCode code) noexcept {
-  ErrorCreateArgs args{.struct_size = offsetof(ErrorCreateArgs, code) + sizeof(std::int32_t), .extension = nullptr, .message = message,
+  ErrorCreateArgs args{.struct_size = offsetof(ErrorCreateArgs, code) + sizeof(std::int32_t),
+                       .extension = nullptr,
+                       .message = message,
                        .code = static_cast<std::int32_t>(code)};
   return frame.api->error_create(&args);
 }
-void* fail(const CallFrame& frame, const Diagnostic& diagnostic) { return fail(frame, render(diagnostic).c_str(), code_of(diagnostic.kind)); }
+void* fail(const CallFrame& frame, const Diagnostic& diagnostic) {
+  return fail(frame, render(diagnostic).c_str(), code_of(diagnostic.kind));
+}
 
 Unexpected refuse(std::string message) { return Unexpected{{.kind = Kind::bad_image, .message = std::move(message)}}; }
 
@@ -69,7 +80,10 @@ Expected<Call> read(const Attributes& attributes) {
       }
     } else if (attributes.types[i] == AttributeType::string) {
       const auto& span = *static_cast<const ByteSpan*>(value);
-      std::optional<std::string_view>* wanted = name == "key" ? &call.key : name == "meta" ? &call.meta : name == "ptx" ? &call.ptx : nullptr;
+      std::optional<std::string_view>* wanted = name == "key"    ? &call.key
+                                                : name == "meta" ? &call.meta
+                                                : name == "ptx"  ? &call.ptx
+                                                                 : nullptr;
       if (wanted != nullptr) {
         *wanted = std::string_view(span.data, span.size);
         continue;
@@ -81,7 +95,8 @@ Expected<Call> read(const Attributes& attributes) {
     return refuse(cat("this program was made for launch ABI ", *call.abi, "; this process has ABI ", launch::abi_version));
   }
   if (!call.handle && !call.key) return refuse(cat("`", xla_target, "` has neither `key` nor `cubin_handle`"));
-  if (call.key && call.key->size() != Digest{}.size()) return refuse(cat("the kernel's key is ", call.key->size(), " bytes, not 32"));
+  if (call.key && call.key->size() != Digest{}.size())
+    return refuse(cat("the kernel's key is ", call.key->size(), " bytes, not 32"));
   return call;
 }
 
@@ -90,8 +105,9 @@ Expected<const KernelImage*> image_of(const Call& call) {
   Registry& registry = Registry::process();
   if (!call.key) {
     if (const KernelImage* image = registry.find(*call.handle)) return image;
-    return Unexpected{Diagnostic{.kind = Kind::unknown_kernel, .message = cat("no kernel with handle ", *call.handle, " is registered in this process")}.note(
-        "hint: the call carries no PTX; register the kernel before the program runs")};
+    return Unexpected{Diagnostic{.kind = Kind::unknown_kernel,
+                                 .message = cat("no kernel with handle ", *call.handle, " is registered in this process")}
+                          .note("hint: the call carries no PTX; register the kernel before the program runs")};
   }
   Digest key;
   std::memcpy(key.data(), call.key->data(), key.size());
@@ -110,16 +126,21 @@ std::size_t element_bytes(DataType dtype) {
     case DataType::s16:
     case DataType::u16:
     case DataType::f16:
-    case DataType::bf16: return 2;
+    case DataType::bf16:
+      return 2;
     case DataType::s32:
     case DataType::u32:
-    case DataType::f32: return 4;
+    case DataType::f32:
+      return 4;
     case DataType::s64:
     case DataType::u64:
     case DataType::f64:
-    case DataType::c64: return 8;
-    case DataType::c128: return 16;
-    default: return 1;
+    case DataType::c64:
+      return 8;
+    case DataType::c128:
+      return 16;
+    default:
+      return 1;
   }
 }
 
@@ -134,8 +155,8 @@ Expected<void> collect(const CallFrame& frame, const KernelImage& image, Tensors
   const launch::LaunchSpec& spec = image.spec();
   if (frame.args.size != spec.inputs || frame.results.size != spec.outputs) {
     return Unexpected{{.kind = Kind::argument_count,
-                       .message = cat("kernel `", spec.entry, "` takes ", spec.inputs, " inputs and ", spec.outputs, " outputs; the call has ",
-                                      frame.args.size, " and ", frame.results.size)}};
+                       .message = cat("kernel `", spec.entry, "` takes ", spec.inputs, " inputs and ", spec.outputs,
+                                      " outputs; the call has ", frame.args.size, " and ", frame.results.size)}};
   }
   for (const Buffers* buffers : {&frame.args, &frame.results}) {
     for (std::int64_t i = 0; i < buffers->size; ++i) {
@@ -153,8 +174,10 @@ Expected<void> collect(const CallFrame& frame, const KernelImage& image, Tensors
 int ordinal_of(const CallFrame& frame) {
   constexpr std::size_t needed = offsetof(Api, device_ordinal_get) + sizeof(void*);
   if (frame.api->struct_size < needed || frame.api->device_ordinal_get == nullptr) return -1;
-  DeviceOrdinalGetArgs args{.struct_size = offsetof(DeviceOrdinalGetArgs, ordinal) + sizeof(std::int32_t), .extension = nullptr,
-                            .context = frame.context, .ordinal = -1};
+  DeviceOrdinalGetArgs args{.struct_size = offsetof(DeviceOrdinalGetArgs, ordinal) + sizeof(std::int32_t),
+                            .extension = nullptr,
+                            .context = frame.context,
+                            .ordinal = -1};
   // An error is XLA's to free and says no more than -1 does.
   return frame.api->device_ordinal_get(&args) == nullptr ? args.ordinal : -1;
 }
@@ -163,7 +186,8 @@ void* run_on_cuda(const CallFrame& frame, const KernelImage& image) {
   StreamGetArgs stream{.struct_size = sizeof stream, .extension = nullptr, .context = frame.context, .stream = nullptr};
   if (void* error = frame.api->stream_get(&stream)) return error;
   const int ordinal = ordinal_of(frame);
-  if (ordinal < 0) return fail(frame, "pyptx: XLA does not say on which GPU the call runs; jaxlib 0.6 or later does", ErrorCode::unimplemented);
+  if (ordinal < 0)
+    return fail(frame, "pyptx: XLA does not say on which GPU the call runs; jaxlib 0.6 or later does", ErrorCode::unimplemented);
   Tensors tensors;
   if (auto ok = collect(frame, image, tensors); !ok) return fail(frame, ok.error());
   const auto launched = image.launch(launch::Cuda{ordinal, static_cast<cuda::api::Stream>(stream.stream)},
@@ -182,8 +206,8 @@ void* run_on_cpu(const CallFrame& frame, const KernelImage& image) {
 void* handle(const CallFrame& frame, Platform platform) {
   if (frame.extension != nullptr && frame.extension->type == ExtensionType::metadata) {
     Metadata& metadata = *reinterpret_cast<MetadataExtension*>(frame.extension)->metadata;
-    // The version that the runtime itself speaks, up to what we know: an older jaxlib refuses a newer one. Without an `api` (jaxlib
-    // 0.5.0) it is 0.1.
+    // The version that the runtime itself speaks, up to what we know: an older jaxlib refuses a newer one. Without an `api`
+    // (jaxlib 0.5.0) it is 0.1.
     metadata.version.major = major_version;
     metadata.version.minor = frame.api != nullptr ? std::min(frame.api->version.minor, newest_minor_version) : 1;
     metadata.traits = platform == Platform::cuda ? command_buffer_compatible : 0;
@@ -206,7 +230,8 @@ void* handle(const CallFrame& frame, Platform platform) {
         if (auto ready = (*image)->prepare(ordinal); !ready) return fail(frame, ready.error());
       }
       return nullptr;
-    case Stage::execute: return platform == Platform::cuda ? run_on_cuda(frame, **image) : run_on_cpu(frame, **image);
+    case Stage::execute:
+      return platform == Platform::cuda ? run_on_cuda(frame, **image) : run_on_cpu(frame, **image);
   }
   return fail(frame, "pyptx: an unknown stage of XLA's FFI", ErrorCode::unimplemented);
 }

@@ -1,5 +1,6 @@
-// XLA's FFI as plain C structures, declared by ourselves: the core builds without jaxlib's headers, and one object file serves every jaxlib
-// from 0.5 to 0.11 (FFI 0.1 to 0.4), where these layouts are the same. Compared with the c_api.h of each in docs/facts.md.
+// XLA's FFI as plain C structures, declared by ourselves: the core builds without jaxlib's headers, and one object file serves
+// every jaxlib from 0.5 to 0.11 (FFI 0.1 to 0.4), where these layouts are the same. Compared with the c_api.h of each in
+// docs/facts.md.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +40,29 @@ struct ByteSpan {
 };
 /// XLA_FFI_DataType, the members with a width of their own.
 enum class DataType : std::int32_t {
-  pred = 1, s8 = 2, s16 = 3, s32 = 4, s64 = 5, u8 = 6, u16 = 7, u32 = 8, u64 = 9, f16 = 10, f32 = 11, f64 = 12, c64 = 15, bf16 = 16, c128 = 18,
-  f8e5m2 = 19, f8e4m3fn = 20, f8e4m3b11fnuz = 23, f8e5m2fnuz = 24, f8e4m3fnuz = 25, f8e4m3 = 28, f8e3m4 = 29, f8e8m0fnu = 33,
+  pred = 1,
+  s8 = 2,
+  s16 = 3,
+  s32 = 4,
+  s64 = 5,
+  u8 = 6,
+  u16 = 7,
+  u32 = 8,
+  u64 = 9,
+  f16 = 10,
+  f32 = 11,
+  f64 = 12,
+  c64 = 15,
+  bf16 = 16,
+  c128 = 18,
+  f8e5m2 = 19,
+  f8e4m3fn = 20,
+  f8e4m3b11fnuz = 23,
+  f8e5m2fnuz = 24,
+  f8e4m3fnuz = 25,
+  f8e4m3 = 28,
+  f8e3m4 = 29,
+  f8e8m0fnu = 33,
 };
 struct Buffer {
   std::size_t struct_size;
@@ -93,7 +115,13 @@ struct DeviceOrdinalGetArgs {
 };
 /// absl::StatusCode, those we use.
 enum class ErrorCode : std::int32_t {
-  invalid_argument = 3, not_found = 5, failed_precondition = 9, out_of_range = 11, unimplemented = 12, internal = 13, unavailable = 14,
+  invalid_argument = 3,
+  not_found = 5,
+  failed_precondition = 9,
+  out_of_range = 11,
+  unimplemented = 12,
+  internal = 13,
+  unavailable = 14,
 };
 
 struct Api {

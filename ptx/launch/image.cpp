@@ -19,8 +19,9 @@ Expected<void> check_directives(const ir::Function& entry, const Geometry& geome
     const Dims& block = geometry.block;
     const auto threads = [](const Dims& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; };
     if (exact ? block != wanted : threads(block) > threads(wanted)) {
-      return Unexpected{{.kind = Kind::launch_config,
-                         .message = cat("block ", to_string(block), " does not fit the kernel's `.", directive.name, "` ", to_string(wanted))}};
+      return Unexpected{
+          {.kind = Kind::launch_config,
+           .message = cat("block ", to_string(block), " does not fit the kernel's `.", directive.name, "` ", to_string(wanted))}};
     }
   }
   return {};
@@ -59,7 +60,8 @@ KernelImage::KernelImage(std::shared_ptr<const ir::Listing> listing, LaunchSpec 
 
 KernelImage::~KernelImage() = default;
 
-Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted accepted, std::shared_ptr<const ir::Listing> listing, LaunchSpec spec) {
+Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted accepted,
+                                                               std::shared_ptr<const ir::Listing> listing, LaunchSpec spec) {
   if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
   const ir::Module& module = accepted.module();
   const ir::Function* entry = module.find(spec.entry);
@@ -71,7 +73,8 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
     same = entry->params[i].bytes() == spec.params[i].size_bytes && entry->params[i].alignment() == spec.params[i].align_bytes;
   }
   if (!same) {
-    return Unexpected{{.kind = Kind::param_layout, .message = cat("the launch does not pass the parameters of kernel `", spec.entry, '`')}};
+    return Unexpected{
+        {.kind = Kind::param_layout, .message = cat("the launch does not pass the parameters of kernel `", spec.entry, '`')}};
   }
   if (auto ok = check_directives(*entry, spec.geometry); !ok) return Unexpected{std::move(ok).error()};
   std::shared_ptr<KernelImage> image(new KernelImage(std::move(listing), std::move(spec)));
@@ -87,7 +90,9 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string 
   auto spec = LaunchSpec::parse(meta);
   if (!spec) return Unexpected{std::move(spec).error()};
   if (auto target = cuda::target_of(text); !target) {
-    return Unexpected{Diagnostic{.kind = Kind::bad_image, .message = cat("the text of kernel `", spec->entry, "` is not PTX")}.note(target.error().message)};
+    return Unexpected{
+        Diagnostic{.kind = Kind::bad_image, .message = cat("the text of kernel `", spec->entry, "` is not PTX")}.note(
+            target.error().message)};
   }
   auto listing = std::make_shared<ir::Listing>();
   listing->text = std::move(text);
@@ -98,17 +103,19 @@ Expected<void> KernelImage::check_count(std::size_t pointers) const {
   const std::size_t takes = std::size_t{spec_.inputs} + spec_.outputs;
   if (pointers == takes) return {};
   return Unexpected{{.kind = Kind::argument_count,
-                     .message = cat("kernel `", spec_.entry, "` takes ", spec_.inputs, " inputs and ", spec_.outputs, " outputs; the launch has ",
-                                    pointers, " tensors")}};
+                     .message = cat("kernel `", spec_.entry, "` takes ", spec_.inputs, " inputs and ", spec_.outputs,
+                                    " outputs; the launch has ", pointers, " tensors")}};
 }
 
-// -- on the host --------------------------------------------------------------------------------------------------------------------
+// -- on the host
+// --------------------------------------------------------------------------------------------------------------------
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::decode() const {
   if (!accepted_) {
-    return Unexpected{Diagnostic{.kind = Kind::unknown_kernel,
-                                 .message = cat("kernel `", spec_.entry, "` was not made in this process; its text alone runs on a GPU only")}
-                          .note("hint: trace the kernel in this process before it runs on the CPU")};
+    return Unexpected{
+        Diagnostic{.kind = Kind::unknown_kernel,
+                   .message = cat("kernel `", spec_.entry, "` was not made in this process; its text alone runs on a GPU only")}
+            .note("hint: trace the kernel in this process before it runs on the CPU")};
   }
   return vgpu::Program::make(*accepted_, listing_, spec_.entry);
 }
@@ -118,7 +125,8 @@ Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
   return *program_;
 }
 
-Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes) const {
+Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const> pointers,
+                                           std::span<const std::size_t> bytes) const {
   if (auto ok = check_count(pointers.size()); !ok) return Unexpected{std::move(ok).error()};
   if (auto ok = check_count(bytes.size()); !ok) return Unexpected{std::move(ok).error()};
   auto decoded = program();
@@ -134,20 +142,27 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const bool output = i >= spec_.inputs;
     if (bytes[i] == 0) continue;
-    regions.push_back({.data = static_cast<std::byte*>(pointers[i]), .bytes = bytes[i], .writable = output, .initialised = !output, .name = tensor_names_[i]});
+    regions.push_back({.data = static_cast<std::byte*>(pointers[i]),
+                       .bytes = bytes[i],
+                       .writable = output,
+                       .initialised = !output,
+                       .name = tensor_names_[i]});
   }
   std::vector<std::byte> block(offsets_.empty() ? 0 : offsets_.back() + spec_.params.back().size_bytes);
   for (std::size_t i = 0; i < spec_.params.size(); ++i) {
     const Param& param = spec_.params[i];
-    const std::uint64_t value = param.kind == Param::Kind::pointer ? reinterpret_cast<std::uintptr_t>(pointers[param.arg]) : param.bits;
-    for (std::size_t byte = 0; byte < param.size_bytes; ++byte) block[offsets_[i] + byte] = static_cast<std::byte>(value >> 8 * byte);
+    const std::uint64_t value =
+        param.kind == Param::Kind::pointer ? reinterpret_cast<std::uintptr_t>(pointers[param.arg]) : param.bits;
+    for (std::size_t byte = 0; byte < param.size_bytes; ++byte)
+      block[offsets_[i] + byte] = static_cast<std::byte>(value >> 8 * byte);
   }
   const vgpu::LaunchConfig config{
       .grid = spec_.geometry.grid, .block = spec_.geometry.block, .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes};
   return (*decoded)->run(config, block, regions, cpu.options);
 }
 
-// -- on a GPU -----------------------------------------------------------------------------------------------------------------------
+// -- on a GPU
+// -----------------------------------------------------------------------------------------------------------------------
 
 Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal, cuda::api::Stream stream) const {
   auto device = cuda::device(ordinal);
@@ -161,8 +176,10 @@ Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal, cuda::api:
   if (const OnDevice* ready = slot.load(std::memory_order_acquire)) return ready;
   if (loaded_ == nullptr) {
     std::vector<cuda::ParamSlot> slots;
-    for (std::size_t i = 0; i < offsets_.size(); ++i) slots.push_back({.offset = offsets_[i], .size = spec_.params[i].size_bytes});
-    const std::uint64_t cluster = std::uint64_t{spec_.geometry.cluster[0]} * spec_.geometry.cluster[1] * spec_.geometry.cluster[2];
+    for (std::size_t i = 0; i < offsets_.size(); ++i)
+      slots.push_back({.offset = offsets_[i], .size = spec_.params[i].size_bytes});
+    const std::uint64_t cluster =
+        std::uint64_t{spec_.geometry.cluster[0]} * spec_.geometry.cluster[1] * spec_.geometry.cluster[2];
     auto loaded = cuda::LoadedKernel::make(gpu.driver(), {.image = text(),
                                                           .entry = spec_.entry,
                                                           .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,

@@ -35,14 +35,16 @@ struct Cuda {
   cuda::api::Stream stream = nullptr;
 };
 
-/// Immutable and shared: by registry, plans, XLA's executables. Everything made lazily is made once; any thread may call anything.
+/// Immutable and shared: by registry, plans, XLA's executables. Everything made lazily is made once; any thread may call
+/// anything.
 class KernelImage : public std::enable_shared_from_this<KernelImage> {
  public:
-  /// An image of a module made in this process: it runs on the executor and on GPUs. Kinds: unknown_kernel (no such entry), launch_config,
-  /// param_layout.
-  static Expected<std::shared_ptr<const KernelImage>> make(check::Accepted accepted, std::shared_ptr<const ir::Listing> listing, LaunchSpec spec);
-  /// An image of text and a serialised LaunchSpec, as HLO carries them. It runs on GPUs; on the executor it is unknown_kernel, for text alone
-  /// is not executed. Kinds: bad_image.
+  /// An image of a module made in this process: it runs on the executor and on GPUs. Kinds: unknown_kernel (no such entry),
+  /// launch_config, param_layout.
+  static Expected<std::shared_ptr<const KernelImage>> make(check::Accepted accepted, std::shared_ptr<const ir::Listing> listing,
+                                                           LaunchSpec spec);
+  /// An image of text and a serialised LaunchSpec, as HLO carries them. It runs on GPUs; on the executor it is unknown_kernel,
+  /// for text alone is not executed. Kinds: bad_image.
   static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta);
 
   ~KernelImage();
@@ -62,15 +64,17 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
 
   /// Decodes for the executor. Kinds: unknown_kernel (made from text), not_executed.
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> program() const;
-  /// Loads on the GPU and validates the launch there; needed before a capture into a CUDA graph, otherwise the first launch does it.
-  /// Kinds: no_driver, no_device, wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared.
+  /// Loads on the GPU and validates the launch there; needed before a capture into a CUDA graph, otherwise the first launch does
+  /// it. Kinds: no_driver, no_device, wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared.
   [[nodiscard]] Expected<void> prepare(int ordinal, cuda::api::Stream stream = nullptr) const;
   [[nodiscard]] bool prepared(int ordinal) const noexcept {
-    return ordinal >= 0 && ordinal < cuda::max_devices && ready_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire) != nullptr;
+    return ordinal >= 0 && ordinal < cuda::max_devices &&
+           ready_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire) != nullptr;
   }
 
   /// Runs to the end. `pointers` are the tensors' addresses in host memory, inputs, then outputs; `bytes` their sizes.
-  [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes) const;
+  [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers,
+                                              std::span<const std::size_t> bytes) const;
   /// Launches and returns. `pointers` are addresses on the GPU. No lock and no heap after the first launch on a GPU.
   [[nodiscard]] Expected<void> launch(const Cuda& gpu, std::span<void* const> pointers) const;
 

@@ -24,7 +24,8 @@ thread_local std::size_t allocations = 0;
 namespace ptx::launch {
 namespace {
 
-// -- on the host --------------------------------------------------------------------------------------------------------------------
+// -- on the host
+// --------------------------------------------------------------------------------------------------------------------
 
 class ImageTest : public testing::Test {
  protected:
@@ -109,13 +110,15 @@ TEST_F(ImageTest, the_block_must_fit_the_directives) {
   EXPECT_FALSE(made({"maxntid", {16, 1, 1}}));
 }
 
-// -- on a GPU that is not there -------------------------------------------------------------------------------------------------------
+// -- on a GPU that is not there
+// -------------------------------------------------------------------------------------------------------
 
 class CudaImageTest : public testing::Test {
  protected:
   FakeCuda& fake = fake_driver();
   static inline int counter = 0;
-  std::shared_ptr<const KernelImage> image = text_image("kernel", {.grid = {16, 1, 1}, .block = {32, 1, 1}, .dynamic_smem_bytes = static_cast<std::uint32_t>(16 * ++counter)});
+  std::shared_ptr<const KernelImage> image = text_image(
+      "kernel", {.grid = {16, 1, 1}, .block = {32, 1, 1}, .dynamic_smem_bytes = static_cast<std::uint32_t>(16 * ++counter)});
   void* const pointers[2] = {reinterpret_cast<void*>(std::uintptr_t{0x1111}), reinterpret_cast<void*>(std::uintptr_t{0x2222})};
   const cuda::api::Stream stream = reinterpret_cast<cuda::api::Stream>(std::uintptr_t{0x77});
 };

@@ -43,9 +43,10 @@ Expected<const Specialisation*> Plan::find(std::span<const TensorView> tensors, 
   if (!image) return Unexpected{std::move(image).error()};
   const LaunchSpec& spec = (*image)->spec();
   if (spec.inputs != signature_.inputs().size() || spec.outputs != signature_.outputs().size()) {
-    return Unexpected{{.kind = Kind::param_layout,
-                       .message = cat("kernel `", signature_.kernel(), "` has ", signature_.inputs().size(), " inputs and ", signature_.outputs().size(),
-                                      " outputs; its image takes ", spec.inputs, " and ", spec.outputs)}};
+    return Unexpected{
+        {.kind = Kind::param_layout,
+         .message = cat("kernel `", signature_.kernel(), "` has ", signature_.inputs().size(), " inputs and ",
+                        signature_.outputs().size(), " outputs; its image takes ", spec.inputs, " and ", spec.outputs)}};
   }
   auto made = std::make_unique<Specialisation>();
   made->image = std::move(*image);

@@ -1,5 +1,5 @@
-// A kernel, ready to be called with tensors again and again. The first call with new shapes makes (traces, checks) an image; a call like the
-// last one costs a comparison.
+// A kernel, ready to be called with tensors again and again. The first call with new shapes makes (traces, checks) an image; a
+// call like the last one costs a comparison.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,8 @@ class Specialisation {
     const std::int64_t* key = key_.data();
     for (const TensorView& tensor : tensors) {
       if (tensor.device != tensors[0].device || tensor.data == nullptr) return false;
-      if (key[0] != pack(tensor) || (reinterpret_cast<std::uintptr_t>(tensor.data) & static_cast<std::uintptr_t>(key[1])) != 0) return false;
+      if (key[0] != pack(tensor) || (reinterpret_cast<std::uintptr_t>(tensor.data) & static_cast<std::uintptr_t>(key[1])) != 0)
+        return false;
       key += 2;
       for (std::int32_t i = 0; i < tensor.rank; ++i, key += 2) {
         if (tensor.shape[i] != key[0] || (tensor.strides != nullptr && tensor.strides[i] != key[1])) return false;
@@ -46,7 +47,8 @@ class Specialisation {
   friend class Plan;
   /// Rank and element type in one word.
   static std::int64_t pack(const TensorView& tensor) noexcept {
-    return std::int64_t{tensor.rank} << 32 | std::int64_t{tensor.dtype.lanes} << 16 | std::int64_t{tensor.dtype.bits} << 8 | tensor.dtype.code;
+    return std::int64_t{tensor.rank} << 32 | std::int64_t{tensor.dtype.lanes} << 16 | std::int64_t{tensor.dtype.bits} << 8 |
+           tensor.dtype.code;
   }
   /// For each tensor: pack(), a mask of the address bits that must be 0, then size and row-major stride of each dimension.
   std::vector<std::int64_t> key_;
@@ -64,12 +66,14 @@ class Plan {
 
   [[nodiscard]] const Signature& signature() const { return signature_; }
 
-  /// The specialisation of the last call, when these tensors are like that call's; else null. As many tensors as the signature has inputs.
+  /// The specialisation of the last call, when these tensors are like that call's; else null. As many tensors as the signature
+  /// has inputs.
   [[nodiscard]] const Specialisation* last(std::span<const TensorView> tensors) const noexcept {
     const Specialisation* specialisation = last_.load(std::memory_order_acquire);
     return specialisation != nullptr && specialisation->fits(tensors) ? specialisation : nullptr;
   }
-  /// The specialisation for these tensors, made when it is the first of its kind. Errors: those of Signature::bind and of the maker.
+  /// The specialisation for these tensors, made when it is the first of its kind. Errors: those of Signature::bind and of the
+  /// maker.
   Expected<const Specialisation*> find(std::span<const TensorView> tensors, Scope scope = Scope::tensors);
   /// How many there are.
   [[nodiscard]] std::size_t size() const;

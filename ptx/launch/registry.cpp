@@ -50,7 +50,8 @@ Expected<std::shared_ptr<const KernelImage>> Registry::add(std::shared_ptr<const
   std::atomic<const KernelImage*>& slot = slot_of(table, image->handle());
   if (const KernelImage* kept = slot.load(std::memory_order_acquire)) {
     if (kept->key() != image->key()) {
-      return Unexpected{{.kind = Kind::internal, .message = cat("kernels `", kept->spec().entry, "` and `", image->spec().entry, "` have one handle")}};
+      return Unexpected{{.kind = Kind::internal,
+                         .message = cat("kernels `", kept->spec().entry, "` and `", image->spec().entry, "` have one handle")}};
     }
     if (kept->has_module() || !image->has_module()) return kept->shared_from_this();
     images_.push_back(image);
@@ -63,7 +64,8 @@ Expected<std::shared_ptr<const KernelImage>> Registry::add(std::shared_ptr<const
   if (2 * count > table.slots.size()) {
     auto larger = std::make_unique<Table>(2 * table.slots.size());
     for (const auto& old : table.slots) {
-      if (const KernelImage* kept = old.load(std::memory_order_relaxed)) slot_of(*larger, kept->handle()).store(kept, std::memory_order_relaxed);
+      if (const KernelImage* kept = old.load(std::memory_order_relaxed))
+        slot_of(*larger, kept->handle()).store(kept, std::memory_order_relaxed);
     }
     table_.store(larger.get(), std::memory_order_release);
     tables_.push_back(std::move(larger));

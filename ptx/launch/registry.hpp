@@ -24,8 +24,8 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  /// Adds an image; the one kept under its key is returned. An image that the executor can run takes the place of one made from text.
-  /// Kind internal when another kernel has the same 63-bit handle.
+  /// Adds an image; the one kept under its key is returned. An image that the executor can run takes the place of one made from
+  /// text. Kind internal when another kernel has the same 63-bit handle.
   Expected<std::shared_ptr<const KernelImage>> add(std::shared_ptr<const KernelImage> image);
   [[nodiscard]] const KernelImage* find(std::int64_t handle) const noexcept;
   [[nodiscard]] const KernelImage* find(const Digest& key) const noexcept;
@@ -39,7 +39,7 @@ class Registry {
 
   std::atomic<const Table*> table_;
   std::atomic<std::size_t> size_{0};
-  mutable std::mutex mutex_;  // guards what follows; readers never take it
+  mutable std::mutex mutex_;                    // guards what follows; readers never take it
   std::vector<std::unique_ptr<Table>> tables_;  // outgrown ones stay: a reader may be in one
   std::vector<std::shared_ptr<const KernelImage>> images_;
 };

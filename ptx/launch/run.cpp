@@ -25,7 +25,8 @@ std::optional<std::size_t> bytes_of(const Tile& tile) {
 Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
   const auto is_entry = [](const ir::Function& function) { return function.is_entry; };
   if (const auto entries = std::count_if(module.functions.begin(), module.functions.end(), is_entry); entries != 1) {
-    return Unexpected{{.kind = Kind::unknown_kernel, .message = cat("a module with ", entries, " kernels; one is needed to compile it")}};
+    return Unexpected{
+        {.kind = Kind::unknown_kernel, .message = cat("a module with ", entries, " kernels; one is needed to compile it")}};
   }
   auto accepted = check::accept(std::move(module));
   if (!accepted) return Unexpected{std::move(accepted).error()};
@@ -34,19 +35,23 @@ Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
   const std::size_t tensors = entry.params.size() - std::min(entry.params.size(), options.scalars.size());
   if (tensors < options.outputs) {
     return Unexpected{{.kind = Kind::param_layout,
-                       .message = cat("kernel `", checked.str(entry.name), "` has ", tensors, " tensor parameters; ", options.outputs, " outputs do not fit")}};
+                       .message = cat("kernel `", checked.str(entry.name), "` has ", tensors, " tensor parameters; ",
+                                      options.outputs, " outputs do not fit")}};
   }
-  auto spec = launch::LaunchSpec::make(
-      checked, entry,
-      {.grid = dims(options.grid), .block = dims(options.block), .cluster = dims(options.cluster), .dynamic_smem_bytes = options.dynamic_smem_bytes},
-      static_cast<std::uint32_t>(tensors) - options.outputs, options.outputs, options.scalars);
+  auto spec = launch::LaunchSpec::make(checked, entry,
+                                       {.grid = dims(options.grid),
+                                        .block = dims(options.block),
+                                        .cluster = dims(options.cluster),
+                                        .dynamic_smem_bytes = options.dynamic_smem_bytes},
+                                       static_cast<std::uint32_t>(tensors) - options.outputs, options.outputs, options.scalars);
   if (!spec) return Unexpected{std::move(spec).error()};
   auto listing = std::make_shared<const ir::Listing>(text::list(checked));
   auto image = launch::KernelImage::make(std::move(*accepted), std::move(listing), std::move(*spec));
   if (!image) return Unexpected{std::move(image).error()};
   if (!options.tiles.empty() && options.tiles.size() != tensors) {
     return Unexpected{{.kind = Kind::param_layout,
-                       .message = cat("kernel `", (*image)->spec().entry, "` has ", tensors, " tensor parameters and ", options.tiles.size(), " tiles")}};
+                       .message = cat("kernel `", (*image)->spec().entry, "` has ", tensors, " tensor parameters and ",
+                                      options.tiles.size(), " tiles")}};
   }
   return Compiled(std::move(*image), options.tiles);
 }
@@ -55,8 +60,8 @@ Expected<void> Compiled::run(const Place& place, const std::vector<In>& inputs, 
   const launch::LaunchSpec& spec = image_->spec();
   if (inputs.size() != spec.inputs || outputs.size() != spec.outputs) {
     return Unexpected{{.kind = Kind::argument_count,
-                       .message = cat("kernel `", spec.entry, "` takes ", spec.inputs, " inputs and ", spec.outputs, " outputs; the call has ",
-                                      inputs.size(), " and ", outputs.size())}};
+                       .message = cat("kernel `", spec.entry, "` takes ", spec.inputs, " inputs and ", spec.outputs,
+                                      " outputs; the call has ", inputs.size(), " and ", outputs.size())}};
   }
   std::vector<Memory> all(inputs.begin(), inputs.end());
   all.insert(all.end(), outputs.begin(), outputs.end());
@@ -71,9 +76,12 @@ Expected<void> Compiled::run(const Place& place, const std::vector<In>& inputs, 
                          .message = cat(which, " is ", all[i].bytes, " bytes; ", launch::describe(tiles_[i]), " is ", *wanted)}};
     }
     if (all[i].on_gpu != on_gpu) {
-      return Unexpected{Diagnostic{.kind = Kind::argument_device,
-                                   .message = cat(which, " is in ", all[i].on_gpu ? "a GPU's memory; the call runs on the CPU" : "host memory; the call runs on a GPU")}
-                            .note(on_gpu ? "hint: copy it to the GPU with `ptx::cuda::DeviceBuffer::copy_of`" : "hint: run it with `ptx::gpu(0)`")};
+      return Unexpected{Diagnostic{
+          .kind = Kind::argument_device,
+          .message = cat(which, " is in ",
+                         all[i].on_gpu ? "a GPU's memory; the call runs on the CPU" : "host memory; the call runs on a GPU")}
+                            .note(on_gpu ? "hint: copy it to the GPU with `ptx::cuda::DeviceBuffer::copy_of`"
+                                         : "hint: run it with `ptx::gpu(0)`")};
     }
     pointers.push_back(all[i].data);
     bytes.push_back(all[i].bytes);

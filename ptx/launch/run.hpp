@@ -86,13 +86,14 @@ struct CompileOptions {
 /// A checked kernel with its launch. A value: copies share everything.
 class Compiled {
  public:
-  explicit Compiled(std::shared_ptr<const launch::KernelImage> image, std::vector<Tile> tiles = {}) : image_(std::move(image)), tiles_(std::move(tiles)) {}
+  explicit Compiled(std::shared_ptr<const launch::KernelImage> image, std::vector<Tile> tiles = {})
+      : image_(std::move(image)), tiles_(std::move(tiles)) {}
 
   [[nodiscard]] const std::string& ptx() const { return image_->text(); }
   [[nodiscard]] const launch::KernelImage& image() const { return *image_; }
 
-  /// Runs on `place`. Kinds: argument_count, argument_device (host memory on a GPU or the reverse), argument_dim (another size than the tile's),
-  /// and those of KernelImage::launch.
+  /// Runs on `place`. Kinds: argument_count, argument_device (host memory on a GPU or the reverse), argument_dim (another size
+  /// than the tile's), and those of KernelImage::launch.
   [[nodiscard]] Expected<void> run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const;
 
  private:
@@ -100,7 +101,8 @@ class Compiled {
   std::vector<Tile> tiles_;
 };
 
-/// Checks a module with one kernel and prints it. Kinds: those of check::accept and LaunchSpec::make; unknown_kernel (no kernel, or several).
+/// Checks a module with one kernel and prints it. Kinds: those of check::accept and LaunchSpec::make; unknown_kernel (no kernel,
+/// or several).
 [[nodiscard]] Expected<Compiled> compile(ir::Module module, const CompileOptions& options);
 
 /// The same for a kernel that knows its tensors and its launch: a ptx::Kernel. `scalars` are the values of its raw parameters.

@@ -36,18 +36,20 @@ std::string describe(const Tile& tile) {
   return text + ']';
 }
 
-Expected<Signature> Signature::make(std::string kernel, std::vector<Tile> inputs, std::vector<Tile> outputs, std::vector<std::string> names,
-                                    tile::Env fixed) {
+Expected<Signature> Signature::make(std::string kernel, std::vector<Tile> inputs, std::vector<Tile> outputs,
+                                    std::vector<std::string> names, tile::Env fixed) {
   if (names.size() != inputs.size() + outputs.size()) {
     return Unexpected{{.kind = Kind::argument_count,
-                       .message = cat("kernel `", kernel, "` has ", names.size(), " tensor parameter", plural(names.size()), "; its specs describe ",
-                                      inputs.size(), " input", plural(inputs.size()), " and ", outputs.size(), " output", plural(outputs.size()))}};
+                       .message = cat("kernel `", kernel, "` has ", names.size(), " tensor parameter", plural(names.size()),
+                                      "; its specs describe ", inputs.size(), " input", plural(inputs.size()), " and ",
+                                      outputs.size(), " output", plural(outputs.size()))}};
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!element_type_from_name(tile::numpy_name(outputs[i].dtype()))) {
-      return Unexpected{{.kind = Kind::bad_tile,
-                         .message = cat("output `", names[inputs.size() + i], "` of kernel `", kernel, "` is ", outputs[i].to_string(),
-                                        ", and no tensor has elements of type `", isa::name(outputs[i].dtype()), '`')}};
+      return Unexpected{
+          {.kind = Kind::bad_tile,
+           .message = cat("output `", names[inputs.size() + i], "` of kernel `", kernel, "` is ", outputs[i].to_string(),
+                          ", and no tensor has elements of type `", isa::name(outputs[i].dtype()), '`')}};
     }
   }
   Signature signature;
@@ -59,7 +61,9 @@ Expected<Signature> Signature::make(std::string kernel, std::vector<Tile> inputs
   return signature;
 }
 
-std::string Signature::argument(std::size_t index) const { return cat("argument ", index, " (`", names_[index], "`) of kernel `", kernel_, '`'); }
+std::string Signature::argument(std::size_t index) const {
+  return cat("argument ", index, " (`", names_[index], "`) of kernel `", kernel_, '`');
+}
 
 Diagnostic Signature::misfit(Kind kind, std::size_t index, std::string reason, const TensorView& tensor) const {
   return Diagnostic{.kind = kind, .message = cat(argument(index), ": ", reason)}
@@ -93,12 +97,14 @@ Expected<void> Signature::check_tensor(std::size_t index, const TensorView& tens
     const auto rank = static_cast<std::size_t>(tensor.rank);
     const std::string strides = spell({tensor.strides, rank});
     const std::string needed = spell(row_major({tensor.shape, rank}));
-    return Unexpected{misfit(Kind::argument_layout, index, cat("strides are ", strides, " elements; the kernel takes row-major ", needed), tensor)
+    return Unexpected{misfit(Kind::argument_layout, index,
+                             cat("strides are ", strides, " elements; the kernel takes row-major ", needed), tensor)
                           .note("hint: call `.contiguous()` on a torch tensor, `numpy.ascontiguousarray` on a numpy array")};
   }
   const auto align = static_cast<std::uintptr_t>(tile::element_bytes(inputs_[index].dtype()));
   if (const auto addr = reinterpret_cast<std::uintptr_t>(tensor.data); addr % align != 0) {
-    return Unexpected{misfit(Kind::argument_alignment, index, cat("the data pointer 0x", hex(addr), " is not a multiple of ", align, " bytes"), tensor)};
+    return Unexpected{misfit(Kind::argument_alignment, index,
+                             cat("the data pointer 0x", hex(addr), " is not a multiple of ", align, " bytes"), tensor)};
   }
   return {};
 }
@@ -114,7 +120,8 @@ Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope
       const std::string_view seen = numpy_name(tensor.dtype);
       const std::string_view wanted = tile::numpy_name(tile.dtype());
       return Unexpected{misfit(Kind::argument_dtype, i,
-                               cat("the element type is ", seen.empty() ? "unknown" : seen, "; the kernel takes ", wanted.empty() ? isa::name(tile.dtype()) : wanted),
+                               cat("the element type is ", seen.empty() ? "unknown" : seen, "; the kernel takes ",
+                                   wanted.empty() ? isa::name(tile.dtype()) : wanted),
                                tensor)};
     }
     auto sizes = tile.extract({tensor.shape, static_cast<std::size_t>(tensor.rank)});
@@ -127,16 +134,19 @@ Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope
         const auto from = origin.find(dim);
         return Unexpected{misfit(Kind::dim_conflict, i,
                                  cat("conflicting sizes of dimension `", dim, "`: ", size, " here, ", known->second, " from ",
-                                     from == origin.end() ? std::string("the call") : cat("argument ", from->second, " (`", names_[from->second], "`)")),
+                                     from == origin.end() ? std::string("the call")
+                                                          : cat("argument ", from->second, " (`", names_[from->second], "`)")),
                                  tensor)};
       }
     }
     if (scope == Scope::shapes) continue;
     if (auto ok = check_tensor(i, tensor); !ok) return Unexpected{std::move(ok).error()};
     if (tensor.device != tensors[0].device) {
-      return Unexpected{Diagnostic{.kind = Kind::argument_device,
-                                   .message = cat("the tensors of one call to kernel `", kernel_, "` are on different devices: argument 0 (`", names_[0],
-                                                  "`) on ", to_string(tensors[0].device), ", argument ", i, " (`", names_[i], "`) on ", to_string(tensor.device))}
+      return Unexpected{Diagnostic{
+          .kind = Kind::argument_device,
+          .message =
+              cat("the tensors of one call to kernel `", kernel_, "` are on different devices: argument 0 (`", names_[0],
+                  "`) on ", to_string(tensors[0].device), ", argument ", i, " (`", names_[i], "`) on ", to_string(tensor.device))}
                             .note("hint: move them to one device, as with `.to(…)`")};
     }
   }
@@ -144,7 +154,9 @@ Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope
     const Tile& tile = outputs_[i];
     auto shape = tile.resolve(bound.env);
     if (!shape) {
-      return Unexpected{Diagnostic{.kind = shape.error().kind, .message = cat("output `", names_[inputs_.size() + i], "` of kernel `", kernel_, "`: ", shape.error().message)}
+      return Unexpected{Diagnostic{
+          .kind = shape.error().kind,
+          .message = cat("output `", names_[inputs_.size() + i], "` of kernel `", kernel_, "`: ", shape.error().message)}
                             .note(cat("output: ", describe(tile)))
                             .note("hint: no input has this dimension; give its size by name at the call")};
     }

@@ -32,18 +32,18 @@ enum class Scope : std::uint8_t { shapes, tensors };
 /// A kernel's tensors, inputs first.
 class Signature {
  public:
-  /// `names` are the arguments', inputs then outputs. Kind bad_tile: an output's type is one that no tensor has; argument_count: names are
-  /// missing.
-  static Expected<Signature> make(std::string kernel, std::vector<Tile> inputs, std::vector<Tile> outputs, std::vector<std::string> names,
-                                  tile::Env fixed = {});
+  /// `names` are the arguments', inputs then outputs. Kind bad_tile: an output's type is one that no tensor has; argument_count:
+  /// names are missing.
+  static Expected<Signature> make(std::string kernel, std::vector<Tile> inputs, std::vector<Tile> outputs,
+                                  std::vector<std::string> names, tile::Env fixed = {});
 
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
   [[nodiscard]] const std::vector<Tile>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<Tile>& outputs() const { return outputs_; }
 
-  /// Checks type, rank, sizes, layout, memory and device of each tensor and binds the dimensions. The message names the argument, the
-  /// value seen and what would fit. Kinds: argument_count, argument_dtype, argument_rank, argument_dim, dim_conflict, dim_unbound,
-  /// argument_layout, argument_memory, argument_alignment, argument_device.
+  /// Checks type, rank, sizes, layout, memory and device of each tensor and binds the dimensions. The message names the argument,
+  /// the value seen and what would fit. Kinds: argument_count, argument_dtype, argument_rank, argument_dim, dim_conflict,
+  /// dim_unbound, argument_layout, argument_memory, argument_alignment, argument_device.
   [[nodiscard]] Expected<Bound> bind(std::span<const TensorView> tensors, Scope scope = Scope::tensors) const;
   [[nodiscard]] Expected<void> check_count(std::size_t tensors) const;
   /// The error (argument_kind) for a call whose argument `index` is no tensor but, say, "an `int`".

@@ -19,7 +19,11 @@ struct Tensor {
   DeviceId device;
   void* data = reinterpret_cast<void*>(std::uintptr_t{0x1000});
   [[nodiscard]] TensorView view() const {
-    return {.data = data, .dtype = dtype, .device = device, .rank = static_cast<std::int32_t>(shape.size()), .shape = shape.data(),
+    return {.data = data,
+            .dtype = dtype,
+            .device = device,
+            .rank = static_cast<std::int32_t>(shape.size()),
+            .shape = shape.data(),
             .strides = strides.empty() ? nullptr : strides.data()};
   }
 };
@@ -80,11 +84,13 @@ TEST_F(SignatureTest, names_a_wrong_fixed_dimension) {
 
 TEST_F(SignatureTest, names_both_sides_of_a_conflict) {
   const std::string error = refused(matmul, {{.shape = {128, 64}}, {.shape = {32, 16}}}, Kind::dim_conflict);
-  EXPECT_SAYS(error, "argument 1 (`B`) of kernel `matmul`: conflicting sizes of dimension `K`: 32 here, 64 from argument 0 (`A`)");
+  EXPECT_SAYS(error,
+              "argument 1 (`B`) of kernel `matmul`: conflicting sizes of dimension `K`: 32 here, 64 from argument 0 (`A`)");
 }
 
 TEST_F(SignatureTest, names_the_strides_of_a_transposed_tensor) {
-  const std::string error = refused(matmul, {{.shape = {128, 64}, .strides = {1, 128}}, {.shape = {64, 32}}}, Kind::argument_layout);
+  const std::string error =
+      refused(matmul, {{.shape = {128, 64}, .strides = {1, 128}}, {.shape = {64, 32}}}, Kind::argument_layout);
   EXPECT_SAYS(error, "argument 0 (`A`) of kernel `matmul`: strides are (1, 128) elements; the kernel takes row-major (64, 1)");
   EXPECT_SAYS(error, ".contiguous()");
 }
@@ -101,15 +107,18 @@ TEST_F(SignatureTest, names_both_devices) {
 }
 
 TEST_F(SignatureTest, names_a_missing_or_misaligned_memory) {
-  EXPECT_SAYS(refused(rms_norm, {{.shape = {16, 512}, .data = nullptr}, {.shape = {512}}}, Kind::argument_memory), "argument 0 (`X`)");
+  EXPECT_SAYS(refused(rms_norm, {{.shape = {16, 512}, .data = nullptr}, {.shape = {512}}}, Kind::argument_memory),
+              "argument 0 (`X`)");
   Tensor odd{.shape = {512}};
   odd.data = reinterpret_cast<void*>(std::uintptr_t{0x1002});
   EXPECT_SAYS(refused(rms_norm, {{.shape = {16, 512}}, odd}, Kind::argument_alignment), "0x1002 is not a multiple of 4 bytes");
 }
 
 TEST_F(SignatureTest, counts_arguments) {
-  EXPECT_SAYS(refused(rms_norm, {{.shape = {16, 512}}}, Kind::argument_count), "kernel `rms_norm` takes 2 tensors (`X`, `W`); the call has 1");
-  EXPECT_SAYS(refused(rms_norm, {{.shape = {16, 512}}, {.shape = {512}}, {.shape = {16, 512}}}, Kind::argument_count), "outputs are returned, not passed");
+  EXPECT_SAYS(refused(rms_norm, {{.shape = {16, 512}}}, Kind::argument_count),
+              "kernel `rms_norm` takes 2 tensors (`X`, `W`); the call has 1");
+  EXPECT_SAYS(refused(rms_norm, {{.shape = {16, 512}}, {.shape = {512}}, {.shape = {16, 512}}}, Kind::argument_count),
+              "outputs are returned, not passed");
   EXPECT_FALSE(Signature::make("k", {tile({1})}, {}, {"X", "Y"}));
 }
 
@@ -121,7 +130,9 @@ TEST_F(SignatureTest, says_what_is_no_tensor) {
 }
 
 TEST_F(SignatureTest, an_output_dimension_can_be_given_by_name) {
-  const auto grow = [](tile::Env fixed) { return Signature::make("grow", {tile({"M"})}, {tile({"M", "R"})}, {"X", "Y"}, std::move(fixed)).value(); };
+  const auto grow = [](tile::Env fixed) {
+    return Signature::make("grow", {tile({"M"})}, {tile({"M", "R"})}, {"X", "Y"}, std::move(fixed)).value();
+  };
   EXPECT_EQ(bind(grow({{"R", 3}}), {{.shape = {4}}})->outputs[0].shape, (std::vector<std::int64_t>{4, 3}));
   const std::string error = refused(grow({}), {{.shape = {4}}}, Kind::dim_unbound);
   EXPECT_SAYS(error, "output `Y` of kernel `grow`");
@@ -145,7 +156,8 @@ TEST(TensorView, knows_its_size_and_its_names) {
   EXPECT_EQ(to_string(DeviceId{DeviceId::Kind::cuda, 3}), "cuda:3");
 }
 
-// -- plans ----------------------------------------------------------------------------------------------------------------------------
+// -- plans
+// ----------------------------------------------------------------------------------------------------------------------------
 
 class PlanTest : public SignatureTest {
  protected:

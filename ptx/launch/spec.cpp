@@ -99,37 +99,45 @@ std::string to_string(const Dims& dims) { return cat('(', dims[0], ", ", dims[1]
 Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value) {
   const int bits = isa::bits(type);
   if (isa::is_float(type) && type != Type::tf32) {
-    const double number = std::holds_alternative<double>(value) ? std::get<double>(value) : static_cast<double>(std::get<std::int64_t>(value));
+    const double number =
+        std::holds_alternative<double>(value) ? std::get<double>(value) : static_cast<double>(std::get<std::int64_t>(value));
     if (type == Type::f64) return std::bit_cast<std::uint64_t>(number);
     if (type == Type::f32) return float_bits(number, 8, 23);
     if (type == Type::bf16) return float_bits(number, 8, 7);
     return float_bits(number, 5, 10);
   }
   const bool takes_integer = isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits || type == Type::pred;
-  if (!takes_integer || bits > 64) return refuse(Kind::launch_config, cat("a `.", isa::name(type), "` parameter takes no scalar"));
+  if (!takes_integer || bits > 64)
+    return refuse(Kind::launch_config, cat("a `.", isa::name(type), "` parameter takes no scalar"));
   if (const double* number = std::get_if<double>(&value)) {
-    return refuse(Kind::launch_config, cat("a `.", isa::name(type), "` parameter takes an integer; the value is a float, ", std::to_string(*number)));
+    return refuse(Kind::launch_config,
+                  cat("a `.", isa::name(type), "` parameter takes an integer; the value is a float, ", std::to_string(*number)));
   }
   const auto pattern = static_cast<std::uint64_t>(std::get<std::int64_t>(value));
   if (type == Type::pred) return std::uint64_t{pattern != 0};
   return bits == 64 ? pattern : pattern & ((std::uint64_t{1} << bits) - 1);
 }
 
-Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry, std::uint32_t inputs,
-                                      std::uint32_t outputs, std::span<const Scalar> scalars) {
+Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry,
+                                      std::uint32_t inputs, std::uint32_t outputs, std::span<const Scalar> scalars) {
   const std::size_t tensors = std::size_t{inputs} + outputs;
   const std::string_view name = module.str(entry.name);
   if (entry.params.size() != tensors + scalars.size()) {
-    return refuse(Kind::param_layout, cat("kernel `", name, "` takes ", entry.params.size(), " parameters; the launch has ", inputs, " inputs, ",
-                                          outputs, " outputs and ", scalars.size(), " scalars"));
+    return refuse(Kind::param_layout, cat("kernel `", name, "` takes ", entry.params.size(), " parameters; the launch has ",
+                                          inputs, " inputs, ", outputs, " outputs and ", scalars.size(), " scalars"));
   }
-  LaunchSpec spec{.entry = std::string(name), .geometry = geometry, .inputs = inputs, .outputs = outputs, .params = pointers(inputs + outputs)};
+  LaunchSpec spec{.entry = std::string(name),
+                  .geometry = geometry,
+                  .inputs = inputs,
+                  .outputs = outputs,
+                  .params = pointers(inputs + outputs)};
   for (std::size_t i = 0; i < entry.params.size(); ++i) {
     const ir::Param& param = entry.params[i];
     const std::string_view param_name = module.str(param.name);
     if (i < tensors) {
       if (param.bytes() != 8) {
-        return refuse(Kind::param_layout, cat("parameter `", param_name, "` of kernel `", name, "` is ", param.bytes(), " bytes; a tensor's address is 8"));
+        return refuse(Kind::param_layout, cat("parameter `", param_name, "` of kernel `", name, "` is ", param.bytes(),
+                                              " bytes; a tensor's address is 8"));
       }
       continue;
     }
@@ -156,7 +164,11 @@ Expected<LaunchSpec> LaunchSpec::make(std::string entry, const Geometry& geometr
   if (std::size_t{inputs} + outputs > max_params) {
     return refuse(Kind::launch_config, cat(std::size_t{inputs} + outputs, " tensors; at most ", max_params, " fit"));
   }
-  LaunchSpec spec{.entry = std::move(entry), .geometry = geometry, .inputs = inputs, .outputs = outputs, .params = pointers(inputs + outputs)};
+  LaunchSpec spec{.entry = std::move(entry),
+                  .geometry = geometry,
+                  .inputs = inputs,
+                  .outputs = outputs,
+                  .params = pointers(inputs + outputs)};
   spec.params.insert(spec.params.end(), scalars.begin(), scalars.end());
   if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
   return spec;
@@ -186,15 +198,17 @@ Expected<void> LaunchSpec::validate() const {
   }
   for (std::size_t i = 0; i < 3; ++i) {
     if (geometry.grid[i] % geometry.cluster[i] != 0) {
-      return refuse(Kind::launch_config, cat("grid ", to_string(geometry.grid), " is not a whole number of clusters ", to_string(geometry.cluster),
-                                             " in ", "xyz"[i]));
+      return refuse(Kind::launch_config, cat("grid ", to_string(geometry.grid), " is not a whole number of clusters ",
+                                             to_string(geometry.cluster), " in ", "xyz"[i]));
     }
   }
   if (std::uint64_t{inputs} + outputs > max_params) {
-    return refuse(Kind::launch_config, cat("kernel `", entry, "` has ", std::uint64_t{inputs} + outputs, " tensors; at most ", max_params, " fit"));
+    return refuse(Kind::launch_config,
+                  cat("kernel `", entry, "` has ", std::uint64_t{inputs} + outputs, " tensors; at most ", max_params, " fit"));
   }
   if (params.size() > max_params) {
-    return refuse(Kind::launch_config, cat("kernel `", entry, "` has ", params.size(), " parameters; at most ", max_params, " fit"));
+    return refuse(Kind::launch_config,
+                  cat("kernel `", entry, "` has ", params.size(), " parameters; at most ", max_params, " fit"));
   }
   for (std::size_t i = 0; i < params.size(); ++i) {
     const Param& param = params[i];

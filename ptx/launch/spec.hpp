@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
-#include "ptx/isa/type.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::ir {
 class Module;
@@ -67,10 +67,10 @@ struct LaunchSpec {
   std::uint32_t outputs = 0;  ///< tensors that it writes
   std::vector<Param> params;  ///< in the entry's order
 
-  /// The spec of an entry whose parameters are `inputs` + `outputs` pointers and then `scalars` (api: inputs, outputs, raw parameters).
-  /// Kinds: param_layout (other parameters than these), launch_config.
-  static Expected<LaunchSpec> make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry, std::uint32_t inputs,
-                                   std::uint32_t outputs, std::span<const Scalar> scalars = {});
+  /// The spec of an entry whose parameters are `inputs` + `outputs` pointers and then `scalars` (api: inputs, outputs, raw
+  /// parameters). Kinds: param_layout (other parameters than these), launch_config.
+  static Expected<LaunchSpec> make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry,
+                                   std::uint32_t inputs, std::uint32_t outputs, std::span<const Scalar> scalars = {});
   /// The same for a text: every parameter is what the caller says.
   static Expected<LaunchSpec> make(std::string entry, const Geometry& geometry, std::uint32_t inputs, std::uint32_t outputs,
                                    std::vector<Param> scalars = {});

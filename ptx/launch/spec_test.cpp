@@ -11,7 +11,8 @@ namespace {
 
 TEST(LaunchSpec, survives_the_trip_through_bytes) {
   const Param number{.kind = Param::Kind::scalar, .size_bytes = 2, .align_bytes = 2, .bits = 0xBEEF};
-  const auto spec = LaunchSpec::make("gemm", {.grid = {16, 4, 2}, .block = {128, 2, 1}, .cluster = {2, 1, 1}, .dynamic_smem_bytes = 99840}, 2, 1, {number});
+  const auto spec = LaunchSpec::make(
+      "gemm", {.grid = {16, 4, 2}, .block = {128, 2, 1}, .cluster = {2, 1, 1}, .dynamic_smem_bytes = 99840}, 2, 1, {number});
   ASSERT_TRUE(spec) << render(spec.error());
   const auto back = LaunchSpec::parse(spec->serialise());
   ASSERT_TRUE(back) << render(back.error());
@@ -59,7 +60,9 @@ TEST(LaunchSpec, names_the_other_version) {
 }
 
 TEST(LaunchSpec, places_parameters_by_their_natural_alignment) {
-  const auto scalar = [](std::uint32_t bytes) { return Param{.kind = Param::Kind::scalar, .size_bytes = bytes, .align_bytes = bytes}; };
+  const auto scalar = [](std::uint32_t bytes) {
+    return Param{.kind = Param::Kind::scalar, .size_bytes = bytes, .align_bytes = bytes};
+  };
   const auto spec = LaunchSpec::make("k", {}, 1, 0, {scalar(1), scalar(4), scalar(2), scalar(8)}).value();
   EXPECT_EQ(spec.offsets(), (std::vector<std::size_t>{0, 8, 12, 16, 24}));
 }
@@ -70,12 +73,14 @@ TEST(LaunchSpec, follows_the_entry) {
   const auto spec = LaunchSpec::make(module, module.functions[0], {.block = {32, 1, 1}}, 1, 1, {&three, 1});
   ASSERT_TRUE(spec) << render(spec.error());
   EXPECT_EQ(spec->entry, "twice");
-  EXPECT_EQ(spec->params[2], (Param{.kind = Param::Kind::scalar, .size_bytes = 4, .align_bytes = 4, .bits = std::bit_cast<std::uint32_t>(3.0f)}));
+  EXPECT_EQ(spec->params[2],
+            (Param{.kind = Param::Kind::scalar, .size_bytes = 4, .align_bytes = 4, .bits = std::bit_cast<std::uint32_t>(3.0f)}));
 
   const auto fewer = LaunchSpec::make(module, module.functions[0], {}, 1, 1);
   EXPECT_EQ(fewer.error().kind, Kind::param_layout);
   EXPECT_TRUE(says(fewer.error(), "kernel `twice` takes 3 parameters; the launch has 1 inputs, 1 outputs and 0 scalars"));
-  EXPECT_TRUE(says(LaunchSpec::make(module, module.functions[0], {}, 2, 1).error(), "parameter `factor` of kernel `twice` is 4 bytes"));
+  EXPECT_TRUE(
+      says(LaunchSpec::make(module, module.functions[0], {}, 2, 1).error(), "parameter `factor` of kernel `twice` is 4 bytes"));
 }
 
 TEST(LaunchSpec, refuses_a_geometry_that_no_gpu_has) {
@@ -87,7 +92,9 @@ TEST(LaunchSpec, refuses_a_geometry_that_no_gpu_has) {
   EXPECT_NE(refused({.grid = {16, 0, 1}}).find("grid (16, 0, 1) is empty: y is 0"), std::string::npos);
   EXPECT_NE(refused({.block = {2048, 1, 1}}).find("block (2048, 1, 1) has more than 1024 threads"), std::string::npos);
   EXPECT_NE(refused({.block = {4294967295, 4294967295, 2}}).find("has more than 1024 threads"), std::string::npos);
-  EXPECT_NE(refused({.grid = {5, 1, 1}, .cluster = {2, 1, 1}}).find("grid (5, 1, 1) is not a whole number of clusters (2, 1, 1) in x"), std::string::npos);
+  EXPECT_NE(
+      refused({.grid = {5, 1, 1}, .cluster = {2, 1, 1}}).find("grid (5, 1, 1) is not a whole number of clusters (2, 1, 1) in x"),
+      std::string::npos);
   EXPECT_FALSE(LaunchSpec::make("", {}, 0, 0));
   EXPECT_FALSE(LaunchSpec::make("k", {}, max_params, 1));
 }

@@ -48,7 +48,8 @@ template <class T>
 #define PTX_INDEPENDENT_LANES _Pragma("GCC ivdep")
 #endif
 
-/// d[l] = value(l) in the lanes of the mask. `value` is called for the other lanes too and must stand any operand.
+/// d[l] = value(l) in the lanes of the mask. `value` is called for the other lanes too, so that there is nothing to branch on, and must stand
+/// any operand.
 template <class Slot, class Value>
 [[gnu::always_inline]] inline void write_lanes(Slot* d, Mask mask, Value value) {
   if (mask == all_lanes) {
@@ -56,7 +57,10 @@ template <class Slot, class Value>
     for (int l = 0; l < lane_count; ++l) d[l] = static_cast<Slot>(value(l));
   } else {
     PTX_INDEPENDENT_LANES
-    for (int l = 0; l < lane_count; ++l) d[l] = has_lane(mask, l) ? static_cast<Slot>(value(l)) : d[l];
+    for (int l = 0; l < lane_count; ++l) {
+      const Slot chosen = Slot{0} - static_cast<Slot>(mask >> l & 1u);
+      d[l] = (static_cast<Slot>(value(l)) & chosen) | (d[l] & ~chosen);
+    }
   }
 }
 

@@ -30,8 +30,8 @@ ImageHandle ImageHandle::registered(std::shared_ptr<const launch::KernelImage> i
   return {.image = kept, .key = bytes(kept->key()), .meta = bytes(kept->meta()), .ptx = bytes(kept->text())};
 }
 
-Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream, std::span<void* const> pointers,
-                         std::span<const std::size_t> bytes) {
+Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream,
+                         std::span<void* const> pointers, std::span<const std::size_t> bytes) {
   if (device.kind == launch::DeviceId::Kind::cuda) {
     if (!image.prepared(device.ordinal)) [[unlikely]] {
       const nb::gil_scoped_release unlocked;
@@ -62,7 +62,8 @@ void unwrap_here(Expected<void> expected) {
   raise(error);
 }
 
-// -- images ---------------------------------------------------------------------------------------------------------------------------
+// -- images
+// ---------------------------------------------------------------------------------------------------------------------------
 
 /// A Python number: an integer keeps its low 64 bits, as C's conversions do.
 launch::Scalar scalar_of(nb::handle number) {
@@ -77,8 +78,9 @@ launch::Scalar scalar_of(nb::handle number) {
   return value;
 }
 
-ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launch::Dims block, launch::Dims cluster, std::uint32_t smem,
-                            std::uint32_t inputs, std::uint32_t outputs, const nb::sequence& scalars) {
+ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launch::Dims block, launch::Dims cluster,
+                            std::uint32_t smem, std::uint32_t inputs, std::uint32_t outputs,
+                            const nb::typed<nb::sequence, nb::float_>& scalars) {
   std::vector<launch::Scalar> values;
   for (const nb::handle scalar : scalars) values.push_back(scalar_of(scalar));
   const ir::Module& module = traced.accepted.module();
@@ -88,13 +90,15 @@ ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launc
   return ImageHandle::registered(unwrap_here(launch::KernelImage::make(traced.accepted, traced.listing, std::move(spec))));
 }
 
-ImageHandle image_of_text(std::string text, std::string entry, launch::Dims grid, launch::Dims block, launch::Dims cluster, std::uint32_t smem,
-                          std::uint32_t inputs, std::uint32_t outputs, const std::vector<std::pair<std::uint64_t, std::uint32_t>>& scalars) {
+ImageHandle image_of_text(std::string text, std::string entry, launch::Dims grid, launch::Dims block, launch::Dims cluster,
+                          std::uint32_t smem, std::uint32_t inputs, std::uint32_t outputs,
+                          const std::vector<std::pair<std::uint64_t, std::uint32_t>>& scalars) {
   std::vector<launch::Param> params;
   for (const auto& [bits, bytes] : scalars) {
     params.push_back({.kind = launch::Param::Kind::scalar, .size_bytes = bytes, .align_bytes = bytes, .bits = bits});
   }
-  const auto spec = unwrap_here(launch::LaunchSpec::make(std::move(entry), {grid, block, cluster, smem}, inputs, outputs, std::move(params)));
+  const auto spec =
+      unwrap_here(launch::LaunchSpec::make(std::move(entry), {grid, block, cluster, smem}, inputs, outputs, std::move(params)));
   return ImageHandle::registered(unwrap_here(launch::KernelImage::from_text(std::move(text), spec.serialise())));
 }
 
@@ -117,8 +121,10 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
   const std::string& kernel = image.spec().entry;
   const std::size_t input_count = nb::len(inputs), output_count = nb::len(outputs);
   if (input_count != image.spec().inputs || output_count != image.spec().outputs) {
-    raise(Kind::argument_count, cat("kernel `", kernel, "` takes ", image.spec().inputs, " inputs and ", image.spec().outputs, " outputs; the launch has ",
-                                    input_count, " and ", output_count), authors_line());
+    raise(Kind::argument_count,
+          cat("kernel `", kernel, "` takes ", image.spec().inputs, " inputs and ", image.spec().outputs,
+              " outputs; the launch has ", input_count, " and ", output_count),
+          authors_line());
   }
   std::vector<Import> imports;
   imports.reserve(input_count + output_count);
@@ -130,7 +136,9 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
     const launch::TensorView view = view_of(imports, object, which);
     from_torch = from_torch || origin_of(object) == Origin::torch;
     if (pointers.empty()) device = view.device;
-    if (view.device != device) raise(Kind::argument_device, cat(which, " is on ", to_string(view.device), "; the first tensor is on ", to_string(device)), authors_line());
+    if (view.device != device)
+      raise(Kind::argument_device, cat(which, " is on ", to_string(view.device), "; the first tensor is on ", to_string(device)),
+            authors_line());
     if (!is_contiguous(view)) raise(Kind::argument_layout, cat(which, " is not contiguous in row-major order"), authors_line());
     if (written && view.read_only) raise(Kind::argument_memory, cat(which, " is read-only"), authors_line());
     pointers.push_back(view.data);
@@ -146,42 +154,68 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> tuple_of(const launch::Dims& dims) { return {dims[0], dims[1], dims[2]}; }
 
 void bind_image(nb::module_& m) {
-  nb::class_<ImageHandle>(m, "Image", "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.")
-      .def(nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1}, nb::arg("block") = launch::Dims{1, 1, 1},
-           nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0, nb::arg("inputs") = 0, nb::arg("outputs") = 0,
-           nb::arg("scalars") = nb::tuple(),
-           "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters behind them.")
-      .def_static("from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1}, nb::arg("block") = launch::Dims{1, 1, 1},
-                  nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0, nb::arg("inputs") = 0, nb::arg("outputs") = 0,
+  nb::class_<ImageHandle>(m, "Image",
+                          "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.")
+      .def(
+          nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
+          nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
+          nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(),
+          "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters behind them.")
+      .def_static("from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1},
+                  nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
+                  nb::arg("inputs") = 0, nb::arg("outputs") = 0,
                   nb::arg("scalars") = std::vector<std::pair<std::uint64_t, std::uint32_t>>{},
                   "Of PTX text alone: it runs on GPUs. `scalars` are (bits, bytes).")
-      .def_prop_ro("key", [](const ImageHandle& self) { return self.key; }, nb::sig("def key(self) -> bytes"), "sha256 of text and launch record.")
-      .def_prop_ro("handle", [](const ImageHandle& self) { return self.image->handle(); }, "63 bits of the key: the same in every process.")
-      .def_prop_ro("ptx", [](const ImageHandle& self) { return self.image->text(); }, "The text.")
-      .def_prop_ro("ptx_bytes", [](const ImageHandle& self) { return self.ptx; }, nb::sig("def ptx_bytes(self) -> bytes"), "The text as bytes, one object.")
-      .def_prop_ro("meta", [](const ImageHandle& self) { return self.meta; }, nb::sig("def meta(self) -> bytes"), "The launch record, one object.")
-      .def_prop_ro("entry", [](const ImageHandle& self) { return self.image->spec().entry; }, "The kernel's name.")
-      .def_prop_ro("grid", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.grid); }, "Blocks.")
-      .def_prop_ro("block", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.block); }, "Threads of a block.")
-      .def_prop_ro("cluster", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.cluster); }, "Blocks of a cluster.")
-      .def_prop_ro("smem", [](const ImageHandle& self) { return self.image->spec().geometry.dynamic_smem_bytes; }, "Dynamic shared memory of a block, bytes.")
-      .def_prop_ro("inputs", [](const ImageHandle& self) { return self.image->spec().inputs; }, "How many tensors it reads.")
-      .def_prop_ro("outputs", [](const ImageHandle& self) { return self.image->spec().outputs; }, "How many tensors it writes.")
-      .def_prop_ro("has_module", [](const ImageHandle& self) { return self.image->has_module(); }, "Whether the executor can run it.")
-      .def("prepare", [](const ImageHandle& self, int device) {
+      .def_prop_ro(
+          "key", [](const ImageHandle& self) { return self.key; }, nb::sig("def key(self) -> bytes"),
+          "sha256 of text and launch record.")
+      .def_prop_ro(
+          "handle", [](const ImageHandle& self) { return self.image->handle(); },
+          "63 bits of the key: the same in every process.")
+      .def_prop_ro(
+          "ptx", [](const ImageHandle& self) { return self.image->text(); }, "The text.")
+      .def_prop_ro(
+          "ptx_bytes", [](const ImageHandle& self) { return self.ptx; }, nb::sig("def ptx_bytes(self) -> bytes"),
+          "The text as bytes, one object.")
+      .def_prop_ro(
+          "meta", [](const ImageHandle& self) { return self.meta; }, nb::sig("def meta(self) -> bytes"),
+          "The launch record, one object.")
+      .def_prop_ro(
+          "entry", [](const ImageHandle& self) { return self.image->spec().entry; }, "The kernel's name.")
+      .def_prop_ro(
+          "grid", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.grid); }, "Blocks.")
+      .def_prop_ro(
+          "block", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.block); }, "Threads of a block.")
+      .def_prop_ro(
+          "cluster", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.cluster); },
+          "Blocks of a cluster.")
+      .def_prop_ro(
+          "smem", [](const ImageHandle& self) { return self.image->spec().geometry.dynamic_smem_bytes; },
+          "Dynamic shared memory of a block, bytes.")
+      .def_prop_ro(
+          "inputs", [](const ImageHandle& self) { return self.image->spec().inputs; }, "How many tensors it reads.")
+      .def_prop_ro(
+          "outputs", [](const ImageHandle& self) { return self.image->spec().outputs; }, "How many tensors it writes.")
+      .def_prop_ro(
+          "has_module", [](const ImageHandle& self) { return self.image->has_module(); }, "Whether the executor can run it.")
+      .def(
+          "prepare",
+          [](const ImageHandle& self, int device) {
             Expected<void> ready;
             {
               const nb::gil_scoped_release unlocked;
               ready = self.image->prepare(device);
             }
             unwrap_here(std::move(ready));
-          }, nb::arg("device") = 0, "Loads it on a GPU, as is needed before a capture into a CUDA graph.")
-      .def("launch", launch_image, nb::arg("inputs"), nb::arg("outputs"), nb::sig("def launch(self, inputs: typing.Sequence[typing.Any], outputs: typing.Sequence[typing.Any]) -> None"),
+          },
+          nb::arg("device") = 0, "Loads it on a GPU, as is needed before a capture into a CUDA graph.")
+      .def("launch", launch_image, nb::arg("inputs"), nb::arg("outputs"),
+           nb::sig("def launch(self, inputs: typing.Sequence[typing.Any], outputs: typing.Sequence[typing.Any]) -> None"),
            "Runs it on contiguous tensors of one device, writing the outputs. Shapes and types are not checked.")
       .def("__repr__", [](const ImageHandle& self) {
         const launch::LaunchSpec& spec = self.image->spec();
-        return cat("<image of kernel ", spec.entry, ", grid ", launch::to_string(spec.geometry.grid), ", block ", launch::to_string(spec.geometry.block), ", handle ",
-                   self.image->handle(), '>');
+        return cat("<image of kernel ", spec.entry, ", grid ", launch::to_string(spec.geometry.grid), ", block ",
+                   launch::to_string(spec.geometry.block), ", handle ", self.image->handle(), '>');
       });
   m.def(
       "find_image",
@@ -194,14 +228,17 @@ void bind_image(nb::module_& m) {
   m.def(
       "content_handle",
       [](std::string_view text, std::string entry, launch::Dims grid, launch::Dims block, std::uint32_t smem) {
-        const auto spec = unwrap_here(launch::LaunchSpec::make(std::move(entry), {.grid = grid, .block = block, .dynamic_smem_bytes = smem}, 0, 0));
+        const auto spec = unwrap_here(
+            launch::LaunchSpec::make(std::move(entry), {.grid = grid, .block = block, .dynamic_smem_bytes = smem}, 0, 0));
         return launch::KernelImage::handle_of(Sha256().add(text).add(spec.serialise()).finish());
       },
-      nb::arg("ptx"), nb::arg("entry"), nb::arg("grid"), nb::arg("block"), nb::arg("smem"), "63 bits of a hash of a text and how it is launched.");
+      nb::arg("ptx"), nb::arg("entry"), nb::arg("grid"), nb::arg("block"), nb::arg("smem"),
+      "63 bits of a hash of a text and how it is launched.");
   m.def("registry_size", [] { return launch::Registry::process().size(); }, "How many images this process holds.");
 }
 
-// -- the machine ----------------------------------------------------------------------------------------------------------------------
+// -- the machine
+// ----------------------------------------------------------------------------------------------------------------------
 
 /// Folders below which NVIDIA's wheels may lie.
 std::vector<std::string> tool_roots() {
@@ -253,46 +290,61 @@ struct LoadedText {
 
 std::pair<std::uintptr_t, LoadedText> load_text(std::string text, std::string entry, std::uint32_t smem, int ordinal) {
   const cuda::Device& device = *unwrap_here(cuda::device(ordinal));
-  auto kernel = unwrap_here(cuda::LoadedKernel::make(device.driver(), {.image = std::move(text), .entry = std::move(entry), .dynamic_smem_bytes = smem}));
+  auto kernel = unwrap_here(cuda::LoadedKernel::make(
+      device.driver(), {.image = std::move(text), .entry = std::move(entry), .dynamic_smem_bytes = smem}));
   const cuda::api::Function function = unwrap_here(kernel->prepare(device));
   return {reinterpret_cast<std::uintptr_t>(function), LoadedText{std::move(kernel)}};
 }
 
 void bind_machine(nb::module_& m) {
-  m.def("sass", [](const TracedModule& traced) { return unwrap_here(cuda::disassemble(assemble(traced).bytes, tool_roots())); }, nb::arg("module"),
-        "The module assembled by ptxas and disassembled by nvdisasm or cuobjdump.");
+  m.def(
+      "sass", [](const TracedModule& traced) { return unwrap_here(cuda::disassemble(assemble(traced).bytes, tool_roots())); },
+      nb::arg("module"), "The module assembled by ptxas and disassembled by nvdisasm or cuobjdump.");
   m.def("resources", resources, nb::arg("module"), nb::sig("def resources(module: Module) -> dict[str, int]"),
         "What ptxas says of the module's kernel: registers, barriers, and bytes of stack, spills and static shared memory.");
   m.def(
-      "assemble", [](const TracedModule& traced) {
+      "assemble",
+      [](const TracedModule& traced) {
         const cuda::Cubin cubin = assemble(traced);
         return nb::make_tuple(nb::bytes(cubin.bytes.data(), cubin.bytes.size()), cubin.log);
       },
-      nb::arg("module"), nb::sig("def assemble(module: Module) -> tuple[bytes, str]"), "The module's cubin, and all that ptxas printed.");
-  m.def("why_no_gpu", []() -> std::optional<std::string> {
-    const auto count = cuda::device_count();
-    if (!count) return count.error().message;
-    return *count > 0 ? std::nullopt : std::optional<std::string>("the CUDA driver shows no GPU to this process");
-  }, "Why this process cannot use a GPU; None when it can.");
-  m.def("device_count", [] {
-    const auto count = cuda::device_count();
-    return count ? *count : 0;
-  }, "How many GPUs this process can use.");
-  m.def("device_name", [](int device) { return unwrap_here(cuda::device(device))->name(); }, nb::arg("device") = 0, "A GPU's name.");
-  m.def("detect_arch", [](int device) { return cuda::target_name(*unwrap_here(cuda::device(device))); }, nb::arg("device") = 0,
-        "The target with every feature of a GPU, such as `sm_90a`. RuntimeError when it is not there.");
+      nb::arg("module"), nb::sig("def assemble(module: Module) -> tuple[bytes, str]"),
+      "The module's cubin, and all that ptxas printed.");
+  m.def(
+      "why_no_gpu",
+      []() -> std::optional<std::string> {
+        const auto count = cuda::device_count();
+        if (!count) return count.error().message;
+        return *count > 0 ? std::nullopt : std::optional<std::string>("the CUDA driver shows no GPU to this process");
+      },
+      "Why this process cannot use a GPU; None when it can.");
+  m.def(
+      "device_count",
+      [] {
+        const auto count = cuda::device_count();
+        return count ? *count : 0;
+      },
+      "How many GPUs this process can use.");
+  m.def(
+      "device_name", [](int device) { return unwrap_here(cuda::device(device))->name(); }, nb::arg("device") = 0,
+      "A GPU's name.");
+  m.def(
+      "detect_arch", [](int device) { return cuda::target_name(*unwrap_here(cuda::device(device))); }, nb::arg("device") = 0,
+      "The target with every feature of a GPU, such as `sm_90a`. RuntimeError when it is not there.");
   nb::class_<LoadedText>(m, "LoadedText", "A kernel loaded on a GPU from text.");
   m.def("load_text", load_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("smem") = 0, nb::arg("device") = 0,
         "The CUfunction of a kernel, as an int, and what keeps it.");
   m.def(
       "xla_handler",
       [](std::string_view platform) {
-        void* handler = platform == "cpu" ? reinterpret_cast<void*>(ffi::pyptx_xla_launch_cpu) : reinterpret_cast<void*>(ffi::pyptx_xla_launch_cuda);
+        void* handler = platform == "cpu" ? reinterpret_cast<void*>(ffi::pyptx_xla_launch_cpu)
+                                          : reinterpret_cast<void*>(ffi::pyptx_xla_launch_cuda);
         return nb::capsule(handler, "xla._CUSTOM_CALL_TARGET");
       },
       nb::arg("platform"), "XLA's entry into the launcher, for `jax.ffi.register_ffi_target` on \"cpu\" or \"CUDA\".");
-  m.def("numpy_name", [](nb::handle dtype) { return tile::numpy_name(type_argument(dtype, "numpy_name")); }, nb::arg("dtype"),
-        nb::sig("def numpy_name(dtype: PtxType) -> str"), "What numpy calls a PTX type, or an empty string.");
+  m.def(
+      "numpy_name", [](nb::handle dtype) { return tile::numpy_name(type_argument(dtype, "numpy_name")); }, nb::arg("dtype"),
+      nb::sig("def numpy_name(dtype: PtxType) -> str"), "What numpy calls a PTX type, or an empty string.");
   m.attr("xla_target") = ffi::xla_target;
   m.attr("launch_abi") = launch::abi_version;
 }

@@ -69,15 +69,18 @@ nb::object compare(const Reg& self, nb::handle other) {
 
 template <Operator op>
 void def_binary(nb::class_<Reg>& reg, const char* method) {
-  reg.def(method, binary<op>, nb::sig(cat("def ", method, "(self, other: Reg | int, /) -> Reg").c_str()));
+  reg.def(method, binary<op>, nb::arg("other").none(),
+          nb::sig(cat("def ", method, "(self, other: Reg | int, /) -> Reg").c_str()));
 }
 template <Operator op>
 void def_in_place(nb::class_<Reg>& reg, const char* method) {
-  reg.def(method, in_place<op>, nb::sig(cat("def ", method, "(self, other: Reg | int, /) -> Reg").c_str()));
+  reg.def(method, in_place<op>, nb::arg("other").none(),
+          nb::sig(cat("def ", method, "(self, other: Reg | int, /) -> Reg").c_str()));
 }
 template <Comparison cmp>
 void def_compare(nb::class_<Reg>& reg, const char* method) {
-  reg.def(method, compare<cmp>, nb::sig(cat("def ", method, "(self, other: typing.Any, /) -> Reg").c_str()));
+  reg.def(method, compare<cmp>, nb::arg("other").none(),
+          nb::sig(cat("def ", method, "(self, other: typing.Any, /) -> Reg").c_str()));
 }
 
 bool is_predicate(nb::handle object) {
@@ -298,9 +301,9 @@ void bind_registers(nb::module_& m) {
       .def("__hash__", [](const Reg& r) { return std::hash<std::string>()(r.name); })
       .def("__bool__", truth)
       .def("__invert__", negate, nb::sig("def __invert__(self) -> NegPred"))
-      .def("__or__", either, nb::sig("def __or__(self, other: Reg | int, /) -> typing.Any"))
-      .def("__ror__", reflected_either, nb::sig("def __ror__(self, other: int | str, /) -> typing.Any"))
-      .def("max", binary<Operator::max>, nb::arg("other"), nb::sig("def max(self, other: Reg | int) -> Reg"),
+      .def("__or__", either, nb::arg("other").none(), nb::sig("def __or__(self, other: Reg | int, /) -> typing.Any"))
+      .def("__ror__", reflected_either, nb::arg("other").none(), nb::sig("def __ror__(self, other: int | str, /) -> typing.Any"))
+      .def("max", binary<Operator::max>, nb::arg("other").none(), nb::sig("def max(self, other: Reg | int) -> Reg"),
            "The larger of the two, in a fresh register.");
 
   def_binary<Operator::add>(reg, "__add__");
@@ -349,7 +352,8 @@ void bind_registers(nb::module_& m) {
           "dtype", [](const RegArray& a) { return type_object(a.array.type); }, nb::sig("def dtype(self) -> PtxType"))
       .def("__len__", [](const RegArray& a) { return a.array.count; })
       .def("__getitem__", element, nb::arg("index"), nb::sig("def __getitem__(self, index: int, /) -> Reg"))
-      .def("__setitem__", set_element, nb::sig("def __setitem__(self, index: int, value: Reg, /) -> None"))
+      .def("__setitem__", set_element, nb::arg("index"), nb::arg("value").none(),
+           nb::sig("def __setitem__(self, index: int, value: Reg, /) -> None"))
       .def(
           "__iter__", [](RegArray& a) { return nb::iter(hardware_order(a, false)); },
           nb::sig("def __iter__(self) -> typing.Iterator[Reg]"))

@@ -260,11 +260,16 @@ void bind_trace(nb::module_& m) {
           "__enter__",
           [](nb::handle self) {
             nb::cast<Trace&>(self).enter();
+            self.inc_ref();  // the thread holds it until it is left
             return nb::borrow(self);
           },
           nb::sig("def __enter__(self) -> Trace"))
       .def(
-          "__exit__", [](Trace& self, const nb::args&) { self.exit(); },
+          "__exit__",
+          [](nb::handle self, const nb::args&) {
+            nb::cast<Trace&>(self).exit();
+            self.dec_ref();
+          },
           nb::sig("def __exit__(self, *exception: object) -> None"))
       .def(
           "finish", [](Trace& self) { return unwrap(self.finish()); }, "Checks what was written; the module, or the first error.")

@@ -60,10 +60,15 @@ inline bool view(const Tensor& tensor, launch::TensorView& out) {
   using Kind = launch::DeviceId::Kind;
   switch (tensor.device.type) {
     case DeviceType::cpu:
-    case DeviceType::cuda_host: out.device = {Kind::cpu, 0}; break;
+    case DeviceType::cuda_host:
+      out.device = {Kind::cpu, 0};
+      break;
     case DeviceType::cuda:
-    case DeviceType::cuda_managed: out.device = {Kind::cuda, tensor.device.id}; break;
-    default: return false;
+    case DeviceType::cuda_managed:
+      out.device = {Kind::cuda, tensor.device.id};
+      break;
+    default:
+      return false;
   }
   out.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   out.dtype = tensor.dtype;

@@ -31,12 +31,18 @@ std::string name_of_typestr(const std::string& typestr) {
   if (typestr.size() < 3) return {};
   const int bits = 8 * std::atoi(typestr.c_str() + 2);
   switch (typestr[1]) {
-    case 'b': return "bool";
-    case 'i': return cat("int", bits);
-    case 'u': return cat("uint", bits);
-    case 'f': return cat("float", bits);
-    case 'c': return cat("complex", bits);
-    default: return {};
+    case 'b':
+      return "bool";
+    case 'i':
+      return cat("int", bits);
+    case 'u':
+      return cat("uint", bits);
+    case 'f':
+      return cat("float", bits);
+    case 'c':
+      return cat("complex", bits);
+    default:
+      return {};
   }
 }
 
@@ -62,10 +68,14 @@ Origin origin_of(nb::handle object) {
 
 Expected<Import> Import::of(nb::handle object, Origin origin) {
   switch (origin) {
-    case Origin::torch: return of_torch(object);
-    case Origin::numpy: return of_array_interface(object);
-    case Origin::dlpack: return of_dlpack(object);
-    default: return refuse(Kind::argument_kind, cat("is ", a_type(object), "; it takes a tensor"));
+    case Origin::torch:
+      return of_torch(object);
+    case Origin::numpy:
+      return of_array_interface(object);
+    case Origin::dlpack:
+      return of_dlpack(object);
+    default:
+      return refuse(Kind::argument_kind, cat("is ", a_type(object), "; it takes a tensor"));
   }
 }
 
@@ -81,7 +91,8 @@ Expected<Import> Import::of_torch(nb::handle object) {
   if (type == "cuda") {
     import.view_.device = {launch::DeviceId::Kind::cuda, nb::cast<int>(device.attr("index"))};
   } else if (type != "cpu") {
-    return refuse(Kind::argument_device, cat("the tensor is on `", text_of(device), "`; the CPU and CUDA GPUs are what kernels run on"));
+    return refuse(Kind::argument_device,
+                  cat("the tensor is on `", text_of(device), "`; the CPU and CUDA GPUs are what kernels run on"));
   }
   if (const std::string layout = text_of(object.attr("layout")); layout != "torch.strided") {
     return refuse(Kind::argument_layout, cat("the tensor is ", layout, "; the kernel takes a dense one"));
@@ -103,8 +114,10 @@ Expected<Import> Import::of_array_interface(nb::handle object) {
   Import import;
   const auto interface = nb::cast<nb::dict>(object.attr("__array_interface__"));
   const auto typestr = nb::cast<std::string>(interface["typestr"]);
-  const std::string dtype = nb::hasattr(object, "dtype") ? nb::cast<std::string>(object.attr("dtype").attr("name")) : name_of_typestr(typestr);
-  if (typestr.starts_with('>')) return refuse(Kind::argument_dtype, cat("the element type is big-endian ", dtype, "; the kernel takes little-endian"));
+  const std::string dtype =
+      nb::hasattr(object, "dtype") ? nb::cast<std::string>(object.attr("dtype").attr("name")) : name_of_typestr(typestr);
+  if (typestr.starts_with('>'))
+    return refuse(Kind::argument_dtype, cat("the element type is big-endian ", dtype, "; the kernel takes little-endian"));
   const auto element = launch::element_type_from_name(dtype);
   if (!element) return refuse(Kind::argument_dtype, cat("the element type is ", dtype, ", which PTX has not"));
   import.view_.dtype = *element;
@@ -113,7 +126,8 @@ Expected<Import> Import::of_array_interface(nb::handle object) {
   if (interface.contains("strides") && !interface["strides"].is_none()) {
     const auto item = static_cast<std::int64_t>(element->bytes());
     // A stride that is no whole number of elements fits no row-major tensor, and neither does 0.
-    for (const std::int64_t bytes : nb::cast<std::vector<std::int64_t>>(interface["strides"])) import.strides_.push_back(bytes % item == 0 ? bytes / item : 0);
+    for (const std::int64_t bytes : nb::cast<std::vector<std::int64_t>>(interface["strides"]))
+      import.strides_.push_back(bytes % item == 0 ? bytes / item : 0);
   }
   const auto data = nb::cast<nb::tuple>(interface["data"]);
   import.view_.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
@@ -133,11 +147,13 @@ Expected<Import> Import::of_dlpack(nb::handle object) {
   if (PyCapsule_IsValid(import.keep_.ptr(), "dltensor")) {
     tensor = &static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(import.keep_.ptr(), "dltensor"))->tensor;
   } else if (PyCapsule_IsValid(import.keep_.ptr(), "dltensor_versioned")) {
-    const auto* managed = static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(import.keep_.ptr(), "dltensor_versioned"));
+    const auto* managed =
+        static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(import.keep_.ptr(), "dltensor_versioned"));
     if (managed->version.major == dlpack::known_major) tensor = &managed->tensor;
     if (tensor != nullptr) import.view_.read_only = (managed->flags & dlpack::flag_read_only) != 0;
   }
-  if (tensor == nullptr) return refuse(Kind::argument_kind, cat("is ", a_type(object), ", whose `__dlpack__` gives nothing that this version reads"));
+  if (tensor == nullptr)
+    return refuse(Kind::argument_kind, cat("is ", a_type(object), ", whose `__dlpack__` gives nothing that this version reads"));
   const bool read_only = import.view_.read_only;
   if (!dlpack::view(*tensor, import.view_)) {
     return refuse(Kind::argument_device, cat("the tensor is on DLPack device ", static_cast<int>(tensor->device.type),

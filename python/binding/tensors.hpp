@@ -26,8 +26,8 @@ Origin origin_of(nb::handle object);
 /// A view, and what keeps it valid.
 class Import {
  public:
-  /// Looks at an object of origin torch, numpy or dlpack. Errors: argument_kind, argument_dtype, argument_device, saying only what is wrong:
-  /// the caller knows which argument it is.
+  /// Looks at an object of origin torch, numpy or dlpack. Errors: argument_kind, argument_dtype, argument_device, saying only
+  /// what is wrong: the caller knows which argument it is.
   static Expected<Import> of(nb::handle object, Origin origin);
 
   /// Valid while this Import lives and does not move, and the object is not resized.

@@ -79,7 +79,8 @@ bool TorchBridge::grad_enabled() const {
 
 bool TorchBridge::requires_grad(PyObject* tensor) const {
   // The descriptor itself: what an attribute look-up would find, without looking.
-  PyObject* answer = Py_TYPE(requires_grad_.ptr())->tp_descr_get(requires_grad_.ptr(), tensor, reinterpret_cast<PyObject*>(Py_TYPE(tensor)));
+  PyObject* answer =
+      Py_TYPE(requires_grad_.ptr())->tp_descr_get(requires_grad_.ptr(), tensor, reinterpret_cast<PyObject*>(Py_TYPE(tensor)));
   if (answer == nullptr) throw nb::python_error();
   Py_DECREF(answer);  // True and False live on
   return answer == Py_True;
@@ -91,7 +92,8 @@ cuda::api::Stream TorchBridge::stream(int ordinal) const {
     if (api_->current_work_stream(dlpack::DeviceType::cuda, ordinal, &stream) != 0) throw nb::python_error();
     return static_cast<cuda::api::Stream>(stream);
   }
-  return reinterpret_cast<cuda::api::Stream>(nb::cast<std::uintptr_t>(torch_.attr("cuda").attr("current_stream")(ordinal).attr("cuda_stream")));
+  return reinterpret_cast<cuda::api::Stream>(
+      nb::cast<std::uintptr_t>(torch_.attr("cuda").attr("current_stream")(ordinal).attr("cuda_stream")));
 }
 
 TorchOutput TorchBridge::prepare(const launch::Output& output) const {
@@ -106,7 +108,8 @@ TorchOutput TorchBridge::prepare(const launch::Output& output) const {
 
 PyObject* TorchBridge::allocate(const TorchOutput& output, launch::DeviceId device, launch::TensorView& out) const {
   const bool on_gpu = device.kind == launch::DeviceId::Kind::cuda;
-  if (const nb::object& direct = on_gpu ? empty_strided_cuda_ : empty_strided_cpu_; api_ != nullptr && !direct.is_none()) [[likely]] {
+  if (const nb::object& direct = on_gpu ? empty_strided_cuda_ : empty_strided_cpu_; api_ != nullptr && !direct.is_none())
+      [[likely]] {
     PyObject* const arguments[] = {output.size.ptr(), output.stride.ptr(), output.dtype.ptr()};
     PyObject* tensor = PyObject_Vectorcall(direct.ptr(), arguments, 3, nullptr);
     if (tensor == nullptr) return nullptr;
@@ -116,7 +119,8 @@ PyObject* TorchBridge::allocate(const TorchOutput& output, launch::DeviceId devi
     Py_DECREF(tensor);
   }
   const nb::object where = torch_.attr("device")(on_gpu ? "cuda" : "cpu", device.ordinal);
-  nb::object tensor = torch_.attr("empty_strided")(output.size, output.stride, nb::arg("dtype") = output.dtype, nb::arg("device") = where);
+  nb::object tensor =
+      torch_.attr("empty_strided")(output.size, output.stride, nb::arg("dtype") = output.dtype, nb::arg("device") = where);
   out = {};
   out.device = device;
   out.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(tensor.attr("data_ptr")()));

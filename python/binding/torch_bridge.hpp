@@ -27,7 +27,8 @@ class TorchBridge {
 
   /// Exactly a torch.Tensor or a Parameter: no subclass that would have to be asked first.
   [[nodiscard]] bool is_plain_tensor(PyObject* object) const noexcept {
-    return reinterpret_cast<PyObject*>(Py_TYPE(object)) == tensor_type_.ptr() || reinterpret_cast<PyObject*>(Py_TYPE(object)) == parameter_type_.ptr();
+    return reinterpret_cast<PyObject*>(Py_TYPE(object)) == tensor_type_.ptr() ||
+           reinterpret_cast<PyObject*>(Py_TYPE(object)) == parameter_type_.ptr();
   }
   [[nodiscard]] bool is_tensor(PyObject* object) const;
   /// Inside torch.func's vmap, grad and the like, a plain tensor is a wrapper that only torch sees through.
@@ -63,7 +64,7 @@ class TorchBridge {
   static inline const TorchBridge* instance_ = nullptr;
 
   nb::object torch_, tensor_type_, parameter_type_;
-  nb::object requires_grad_;      // the attribute's descriptor
+  nb::object requires_grad_;                           // the attribute's descriptor
   nb::object empty_strided_cuda_, empty_strided_cpu_;  // as compiled torch code calls them; none where this torch has them not
   nb::object dispatch_stack_length_, is_grad_enabled_;
   const dlpack::ExchangeApi* api_ = nullptr;

@@ -1,7 +1,8 @@
 """JAX: kernels inside `jax.jit`, on the CPU through the executor and on GPUs, by XLA's typed foreign function interface.
 
-A call becomes a custom call `pyptx_launch` that carries the whole kernel (PTX, launch record, content hash), so that a compiled program means the
-same in another process: from JAX's persistent cache, from `jax.export`. The integer handles of this module are 63 bits of that hash.
+A call becomes a custom call `pyptx_launch` that carries the whole kernel (PTX, launch record, content hash), so that a compiled
+program means the same in another process: from JAX's persistent cache, from `jax.export`. The integer handles of this module are
+63 bits of that hash.
 
 JAX is imported when it is first needed, not by importing this module.
 """
@@ -13,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import _ptx
@@ -24,23 +26,35 @@ Dims3 = tuple[int, int, int]
 _ONE: Dims3 = (1, 1, 1)
 
 __all__ = [
-    "CubinRecord", "CubinRegistry", "add_scalar_param_to_shim", "add_tma_spec_to_shim", "call_kernel_via_ffi", "compile_ptx_to_cubin",
-    "ensure_ffi_registered", "export_safety_checks", "get_cubin_registry", "register_launch_config", "set_mock_ffi_callback", "shim_is_available",
-    "shim_load_error", "synthesize_tma_descriptor", "synthesize_tma_descriptor_3d",
-]  # fmt: skip
+    "CubinRecord",
+    "CubinRegistry",
+    "add_scalar_param_to_shim",
+    "add_tma_spec_to_shim",
+    "call_kernel_via_ffi",
+    "compile_ptx_to_cubin",
+    "ensure_ffi_registered",
+    "export_safety_checks",
+    "get_cubin_registry",
+    "register_launch_config",
+    "set_mock_ffi_callback",
+    "shim_is_available",
+    "shim_load_error",
+    "synthesize_tma_descriptor",
+    "synthesize_tma_descriptor_3d",
+]
 
 
 # -- calls
 
 
 def ensure_ffi_registered() -> bool:
-    """Makes the custom-call target `pyptx_launch` known to JAX, for CPU and CUDA. False when JAX cannot be imported. Import `pyptx.jax_support` and call this
-    before a program that was compiled elsewhere is loaded."""
+    """Makes the custom-call target `pyptx_launch` known to JAX, for CPU and CUDA. False when JAX cannot be imported. Import
+    `pyptx.jax_support` and call this before a program that was compiled elsewhere is loaded."""
     global _registered
     if _registered:
         return True
     try:
-        import jax
+        jax: Any = import_module("jax")
     except ImportError:
         return False
     with _lock:
@@ -63,8 +77,7 @@ def _attributes_of(image: Image) -> dict[str, Any]:
     """The custom call's attributes. The same objects each time: JAX compares them by identity before it compares bytes."""
     known = _attributes.get(image.handle)
     if known is None:
-        import numpy
-
+        numpy: Any = import_module("numpy")
         known = {
             "abi": numpy.int32(_ptx.launch_abi),
             "cubin_handle": numpy.int64(image.handle),
@@ -78,10 +91,9 @@ def _attributes_of(image: Image) -> dict[str, Any]:
 
 def _ffi_call(attributes: dict[str, Any], outputs: Sequence[tuple[tuple[int, ...], Any]], inputs: Sequence[Any]) -> Any:
     """One custom call. `outputs` are shapes and dtypes; one output comes back as an array, several as a tuple."""
-    import jax
-
     if not ensure_ffi_registered():
         raise RuntimeError("JAX cannot be imported")
+    jax: Any = import_module("jax")
     # Under shard_map every value knows the mesh axes it varies over; results vary over all that the inputs do.
     axes: frozenset[Any] = frozenset().union(*(getattr(jax.typeof(x), "vma", ()) or () for x in inputs))
     more: dict[str, Any] = {"vma": axes} if axes else {}
@@ -93,8 +105,7 @@ def _ffi_call(attributes: dict[str, Any], outputs: Sequence[tuple[tuple[int, ...
 
 def call_plan(plan: Plan, inputs: tuple[Any, ...]) -> Any:
     """A kernel's call with JAX arrays or tracers among its tensors. Raises what the plan's check of shapes and dtypes raises."""
-    import jax
-
+    jax: Any = import_module("jax")
     abstract = [jax.typeof(x) for x in inputs]
     image, outputs = plan.bind([(x.shape, x.dtype.name) for x in abstract])
     return _ffi_call(_attributes_of(image), [(shape, jax.numpy.dtype(dtype)) for shape, dtype in outputs], inputs)
@@ -110,39 +121,28 @@ def call_kernel_via_ffi(
     cluster: Dims3 = _ONE,
     smem_bytes: int = 0,
 ) -> Any:
-    """Calls a kernel by its handle: a traced kernel's, or one of `CubinRegistry.register`. The outputs have the shapes of `out_specs` under
-    `out_shape_env`; one comes back as an array, several as a tuple. A handle that this process does not know lowers, and fails when compiled.
-    ValueError when grid or block are not those that the handle stands for."""
+    """Calls a kernel by its handle: a traced kernel's, or one of `CubinRegistry.register`. The outputs have the shapes of
+    `out_specs` under `out_shape_env`; one comes back as an array, several as a tuple. A handle that this process does not
+    know lowers, and fails when compiled. ValueError when grid or block are not those that the handle stands for."""
     image = _image_for(cubin_handle, len(inputs), len(out_specs), grid, block, cluster, smem_bytes)
-    if image is not None:
-        attributes = _attributes_of(image)
-    else:
-        import numpy
-
-        attributes = {"cubin_handle": numpy.int64(cubin_handle)}
+    attributes = _attributes_of(image) if image is not None else {"cubin_handle": import_module("numpy").int64(cubin_handle)}
     outputs = [(tile.resolve_shape(out_shape_env), numpy_dtype(tile.dtype)) for tile in out_specs]
     return _ffi_call(attributes, outputs, inputs)
 
 
 def numpy_dtype(dtype: PtxType) -> Any:
-    """The numpy dtype of a tensor of this PTX type, with ml_dtypes for bfloat16 and float8. TypeError for a type that no tensor has."""
-    import numpy
-
+    """The numpy dtype of a tensor of this PTX type, with ml_dtypes for bfloat16 and float8. TypeError for a type that no
+    tensor has."""
     name = _ptx.numpy_name(dtype)
     if not name:
         raise TypeError(f"no tensor has elements of type {dtype}")
-    if hasattr(numpy, name):
-        return numpy.dtype(getattr(numpy, name))
-    import ml_dtypes
-
-    return numpy.dtype(getattr(ml_dtypes, name))
+    numpy: Any = import_module("numpy")
+    return numpy.dtype(getattr(numpy if hasattr(numpy, name) else import_module("ml_dtypes"), name))
 
 
 def export_safety_checks() -> list[Any]:
     """What `jax.export.export(…, disabled_checks=…)` needs to let the custom call through."""
-    import jax.export
-
-    return [jax.export.DisabledSafetyCheck.custom_call(_ptx.xla_target)]
+    return [import_module("jax.export").DisabledSafetyCheck.custom_call(_ptx.xla_target)]
 
 
 # -- kernels that the caller compiled or wrote as text
@@ -164,8 +164,8 @@ class CubinRecord:
 
 
 class CubinRegistry:
-    """Records by handle. A handle is 63 bits of a hash of the kernel's content: registering the same kernel again, here or in another process, gives
-    the same one."""
+    """Records by handle. A handle is 63 bits of a hash of the kernel's content: registering the same kernel again, here or in
+    another process, gives the same one."""
 
     def __init__(self) -> None:
         self._records: dict[int, CubinRecord] = {}
@@ -185,7 +185,9 @@ class CubinRegistry:
         """Keeps a record and returns its handle."""
         handle = _ptx.content_handle(ptx_source, kernel_name, grid, block, smem_bytes)
         with self._lock:
-            self._records[handle] = CubinRecord(handle, ptx_source, kernel_name, smem_bytes, grid, block, cu_function, module, cubin_bytes)
+            self._records[handle] = CubinRecord(
+                handle, ptx_source, kernel_name, smem_bytes, grid, block, cu_function, module, cubin_bytes
+            )
         return handle
 
     def get(self, handle: int) -> CubinRecord | None:
@@ -248,11 +250,15 @@ def _image_for(
         )
     for what, given, has in (("grid", grid, image.grid), ("block", block, image.block)):
         if tuple(given) != tuple(has):
-            raise ValueError(f"kernel `{image.entry}` (handle {handle}) has the {what} {tuple(has)}; the call gives {tuple(given)}")
+            raise ValueError(
+                f"kernel `{image.entry}` (handle {handle}) has the {what} {tuple(has)}; the call gives {tuple(given)}"
+            )
     return image
 
 
-def image_of_handle(handle: int, inputs: int, outputs: int, grid: Dims3, block: Dims3, cluster: Dims3 = _ONE, smem_bytes: int = 0) -> Image:
+def image_of_handle(
+    handle: int, inputs: int, outputs: int, grid: Dims3, block: Dims3, cluster: Dims3 = _ONE, smem_bytes: int = 0
+) -> Image:
     """The image that a handle stands for. KeyError for an unknown handle, ValueError for another grid or block."""
     image = _image_for(handle, inputs, outputs, grid, block, cluster, smem_bytes)
     if image is None:
@@ -260,9 +266,12 @@ def image_of_handle(handle: int, inputs: int, outputs: int, grid: Dims3, block: 
     return image
 
 
-def register_launch_config(handle: int, cu_function: int, grid: Dims3, block: Dims3, cluster: Dims3 = _ONE, smem_bytes: int = 0) -> None:
-    """Says how the kernel of a handle is launched, in place of what the call would give. RuntimeError for a handle that no record has: the launcher
-    loads the PTX itself, on whichever GPU the call runs, so `cu_function`, which is of one GPU, is kept in the record only."""
+def register_launch_config(
+    handle: int, cu_function: int, grid: Dims3, block: Dims3, cluster: Dims3 = _ONE, smem_bytes: int = 0
+) -> None:
+    """Says how the kernel of a handle is launched, in place of what the call would give. RuntimeError for a handle that no
+    record has: the launcher loads the PTX itself, on whichever GPU the call runs, so `cu_function`, which is of one GPU, is
+    kept in the record only."""
     record = _registry.get(handle)
     if record is None:
         raise RuntimeError(f"no kernel with handle {handle} is registered: `get_cubin_registry().register(…)` gives handles")
@@ -272,7 +281,8 @@ def register_launch_config(handle: int, cu_function: int, grid: Dims3, block: Di
 
 
 def add_scalar_param_to_shim(handle: int, *, value_bits: int, size_bytes: int) -> None:
-    """Adds a scalar of 1, 2, 4 or 8 bytes behind the kernel's pointers, after those added before. RuntimeError before `register_launch_config`."""
+    """Adds a scalar of 1, 2, 4 or 8 bytes behind the kernel's pointers, after those added before. RuntimeError before
+    `register_launch_config`."""
     with _lock:
         config = _configs.get(handle)
         if config is None:
@@ -282,9 +292,12 @@ def add_scalar_param_to_shim(handle: int, *, value_bits: int, size_bytes: int) -
         )
 
 
-def compile_ptx_to_cubin(ptx_source: str, arch: str, kernel_name: str = "", dynamic_smem_bytes: int = 0) -> tuple[int, Any] | None:
-    """Loads a kernel on GPU 0: its CUfunction as an int, and what keeps it loaded. None where there is no driver or no GPU. An empty name means
-    the text's first entry. RuntimeError when the text is not for `arch`, has no entry, or does not compile."""
+def compile_ptx_to_cubin(
+    ptx_source: str, arch: str, kernel_name: str = "", dynamic_smem_bytes: int = 0
+) -> tuple[int, Any] | None:
+    """Loads a kernel on GPU 0: its CUfunction as an int, and what keeps it loaded. None where there is no driver or no GPU. An
+    empty name means the text's first entry. RuntimeError when the text is not for `arch`, has no entry, or does not
+    compile."""
     name = kernel_name or _first_entry(ptx_source)
     target = re.search(r"^\s*\.target\s+(\w+)", ptx_source, re.MULTILINE)
     if target is not None and target[1] != arch:
@@ -305,7 +318,9 @@ def _first_entry(ptx_source: str) -> str:
 
 
 def _no_tensor_maps(name: str) -> NotImplementedError:
-    return NotImplementedError(f"{name}: the launcher does not encode CUtensorMap descriptors (`cuTensorMapEncodeTiled`), nor pass them to kernels")
+    return NotImplementedError(
+        f"{name}: the launcher does not encode CUtensorMap descriptors (`cuTensorMapEncodeTiled`), nor pass them to kernels"
+    )
 
 
 def synthesize_tma_descriptor(

@@ -1,7 +1,8 @@
 """PyTorch: kernels on CPU and CUDA tensors, eager, under `torch.compile`, and with gradients.
 
-The eager path is not here: a kernel's plan takes torch tensors in C++. This module has what torch must be told in its own terms: operators that
-Dynamo can trace, named by the kernel's content so that compiled graphs mean the same in another process, and `torch.autograd`.
+The eager path is not here: a kernel's plan takes torch tensors in C++. This module has what torch must be told in its own terms:
+operators that Dynamo can trace, named by the kernel's content so that compiled graphs mean the same in another process, and
+`torch.autograd`.
 
 torch is imported when it is first needed, not by importing this module.
 """
@@ -12,6 +13,7 @@ import hashlib
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import _ptx, jax_support
@@ -26,9 +28,14 @@ _ONE: Dims3 = (1, 1, 1)
 _Outputs = Sequence[tuple[tuple[int, ...], str]]  # shape and numpy's dtype name
 
 __all__ = [
-    "any_torch_tensors", "call_kernel_via_torch", "call_kernel_via_torch_compile", "differentiable_kernel", "extract_input_shapes",
-    "get_or_register_torch_op", "is_torch_tensor",
-]  # fmt: skip
+    "any_torch_tensors",
+    "call_kernel_via_torch",
+    "call_kernel_via_torch_compile",
+    "differentiable_kernel",
+    "extract_input_shapes",
+    "get_or_register_torch_op",
+    "is_torch_tensor",
+]
 
 
 def is_torch_tensor(obj: Any) -> bool:
@@ -55,8 +62,7 @@ def _outputs(out_specs: Sequence[Tile], env: dict[str, int]) -> _Outputs:
 
 
 def _empty(outputs: _Outputs, device: Any) -> list[Any]:
-    import torch
-
+    torch: Any = import_module("torch")
     return [torch.empty(shape, dtype=getattr(torch, dtype), device=device) for shape, dtype in outputs]
 
 
@@ -65,7 +71,8 @@ def _one_or_all(tensors: Sequence[Any]) -> Any:
 
 
 def _run(image: Image, outputs: _Outputs, inputs: Sequence[Any]) -> list[Any]:
-    """Runs the image on real tensors, on their device's current stream. ValueError when they are not contiguous or on several devices."""
+    """Runs the image on real tensors, on their device's current stream. ValueError when they are not contiguous or on several
+    devices."""
     if not inputs:
         raise ValueError("a call needs at least one tensor, which says where the kernel runs")
     results = _empty(outputs, inputs[0].device)
@@ -83,8 +90,9 @@ def call_kernel_via_torch(
     cluster: Dims3 = _ONE,
     smem_bytes: int = 0,
 ) -> Any:
-    """Calls a kernel by its handle with torch tensors, on their device and its current stream. One output comes back as a tensor, several as a tuple.
-    ValueError without inputs or for another grid or block than the handle's; KeyError for an unknown handle."""
+    """Calls a kernel by its handle with torch tensors, on their device and its current stream. One output comes back as a
+    tensor, several as a tuple. ValueError without inputs or for another grid or block than the handle's; KeyError for an
+    unknown handle."""
     image = jax_support.image_of_handle(cubin_handle, len(inputs), len(out_specs), grid, block, cluster, smem_bytes)
     return _one_or_all(_run(image, _outputs(out_specs, out_shape_env), inputs))
 
@@ -97,15 +105,14 @@ _ops: dict[str, Callable[..., list[Any]]] = {}
 
 
 def _op_for(image: Image, outputs: _Outputs) -> Callable[..., list[Any]]:
-    """The operator `pyptx::kernel_<handle>_<outputs>(Tensor[] inputs) -> Tensor[]` of an image. torch's caches know an operator by its name alone: hashes
-    of the kernel and of what it returns make the name mean the same in every process."""
+    """The operator `pyptx::kernel_<handle>_<outputs>(Tensor[] inputs) -> Tensor[]` of an image. torch's caches know an
+    operator by its name alone: hashes of the kernel and of what it returns make the name mean the same in every process."""
     global _library
     name = f"kernel_{image.handle}_{hashlib.sha256(repr(tuple(outputs)).encode()).hexdigest()[:8]}"
     known = _ops.get(name)
     if known is not None:
         return known
-    import torch
-
+    torch: Any = import_module("torch")
     with _lock:
         if name in _ops:
             return _ops[name]
@@ -139,8 +146,9 @@ def get_or_register_torch_op(
     *,
     num_inputs: int | None = None,
 ) -> Callable[..., Any]:
-    """A function of the input tensors that calls the operator of a handle: it survives Dynamo. The handle of a traced kernel knows its inputs; for
-    one of `CubinRegistry.register`, `num_inputs` says how many there are. KeyError for an unknown handle."""
+    """A function of the input tensors that calls the operator of a handle: it survives Dynamo. The handle of a traced kernel
+    knows its inputs; for one of `CubinRegistry.register`, `num_inputs` says how many there are. KeyError for an unknown
+    handle."""
     image = _ptx.find_image(cubin_handle)
     if image is None:
         image = jax_support.image_of_handle(cubin_handle, num_inputs or 0, len(out_specs), grid, block, cluster, smem_bytes)
@@ -173,22 +181,24 @@ def call_kernel_via_torch_compile(
 
 
 def call_plan(plan: Plan, inputs: tuple[Any, ...]) -> Any:
-    """A kernel's call that torch has to see: fake tensors, tensors inside torch.func, a dispatch mode. Goes through the operator."""
+    """A kernel's call that torch has to see: fake tensors, tensors inside torch.func, a dispatch mode. Goes through the
+    operator."""
     specs = [(tuple(int(size) for size in x.shape), str(x.dtype).removeprefix("torch.")) for x in inputs]
     image, outputs = plan.bind(specs)
     return _one_or_all(_op_for(image, outputs)(list(inputs)))
 
 
 def _in_graph(number: int, kwargs: dict[str, Any], *tensors: Any) -> Any:
-    """What Dynamo puts into its graph; called with fake tensors while the graph is lowered. Shapes become constants here, as they are in the PTX."""
-    import torch
-
+    """What Dynamo puts into its graph; called with fake tensors while the graph is lowered. Shapes become constants here, as
+    they are in the PTX."""
+    torch: Any = import_module("torch")
     kernel = kernel_by_number(number)
     if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
         _ptx.raise_error(
             "argument_gradient",
             f"a tensor of a call to kernel `{kernel.__name__}` requires a gradient; the kernel has no backward",
-            "wrap the kernel and its backward with `pyptx.differentiable_kernel(forward, backward)`, or call it under `torch.no_grad()`",
+            "wrap the kernel and its backward with `pyptx.differentiable_kernel(forward, backward)`, or call it under "
+            "`torch.no_grad()`",
         )
     return call_plan(kernel._plan_for(kwargs), tensors)
 
@@ -217,10 +227,11 @@ def differentiable_kernel(
     save_for_backward: Sequence[int] | None = None,
     num_grad_inputs: int | None = None,
 ) -> Callable[..., Any]:
-    """A function of torch tensors with a gradient: `forward_kernel(*inputs)` forward, `backward_kernel(*saved, *grad_outputs)` backward, which gives one
-    gradient for each of the first `num_grad_inputs` inputs (default: all). `save_for_backward` are the indices of the inputs to save (default: all).
-    Gradients of gradients exist when the backward kernel is differentiable itself. IndexError for an index that no input has."""
-    import torch
+    """A function of torch tensors with a gradient: `forward_kernel(*inputs)` forward, `backward_kernel(*saved, *grad_outputs)`
+    backward, which gives one gradient for each of the first `num_grad_inputs` inputs (default: all). `save_for_backward`
+    are the indices of the inputs to save (default: all). Gradients of gradients exist when the backward kernel is
+    differentiable itself. IndexError for an index that no input has."""
+    torch: Any = import_module("torch")
 
     class KernelFunction(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
@@ -243,6 +254,5 @@ def differentiable_kernel(
     def differentiable(*inputs: Any) -> Any:
         return KernelFunction.apply(*inputs)
 
-    differentiable.forward_kernel = forward_kernel  # type: ignore[attr-defined]
-    differentiable.backward_kernel = backward_kernel  # type: ignore[attr-defined]
+    vars(differentiable).update(forward_kernel=forward_kernel, backward_kernel=backward_kernel)
     return differentiable

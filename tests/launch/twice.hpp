@@ -33,7 +33,8 @@ inline ir::Module twice_module(bool scaled = false) {
   if (scaled) {
     EXPECT_TRUE(builder.param({.type = Type::f32}, "factor"));
   }
-  const auto x = reg(Type::u64), y = reg(Type::u64), offset = reg(Type::u64), index = reg(Type::u32), value = reg(Type::f32), factor = reg(Type::f32);
+  const auto x = reg(Type::u64), y = reg(Type::u64), offset = reg(Type::u64), index = reg(Type::u32), value = reg(Type::f32),
+             factor = reg(Type::f32);
   const auto load_param = [&](std::string_view dots, write::Reg to, std::string_view name) {
     const Value base = Value::of_symbol(name);
     emit(dots, {Value::of(to), Value::address_of({&base, 1})});
@@ -73,7 +74,8 @@ inline std::shared_ptr<const KernelImage> twice_image(std::uint32_t threads = 32
 
 /// An image of text alone: `name` makes it another kernel.
 inline std::shared_ptr<const KernelImage> text_image(const std::string& name = "kernel", const Geometry& geometry = {}) {
-  auto image = KernelImage::from_text(cat(".version 8.5\n.target sm_90a\n// ", name, "\n"), LaunchSpec::make(name, geometry, 1, 1).value().serialise());
+  auto image = KernelImage::from_text(cat(".version 8.5\n.target sm_90a\n// ", name, "\n"),
+                                      LaunchSpec::make(name, geometry, 1, 1).value().serialise());
   EXPECT_TRUE(image) << render(image.error());
   return *image;
 }

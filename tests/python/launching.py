@@ -3,7 +3,7 @@
 from typing import Any
 
 from pyptx import Kernel, Tile, kernel, ptx, reg
-from pyptx.types import PtxType, b16, b32, b64, b8, f32, u32
+from pyptx.types import PtxType, b8, b16, b32, b64, f32, u32
 
 WARP = 32
 
@@ -29,7 +29,12 @@ def add(A, B, C):
     ptx.ret()
 
 
-@kernel(in_specs=(Tile("M", "K", f32), Tile("K", "N", f32)), out_specs=(Tile("M", "N", f32),), grid=lambda M, N: M * N // WARP, block=WARP)
+@kernel(
+    in_specs=(Tile("M", "K", f32), Tile("K", "N", f32)),
+    out_specs=(Tile("M", "N", f32),),
+    grid=lambda M, N: M * N // WARP,
+    block=WARP,
+)
 def zeros_like_matmul(A, B, C):
     """C = 0, with the shapes of a matrix product; M * N is a multiple of 32."""
     _, _, pc = ptx.global_ptrs(A, B, C)
@@ -65,7 +70,9 @@ def repeat(X, Y):
     ptx.ret()
 
 
-@kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // WARP, block=WARP, raw_params=[("f32", "factor")])
+@kernel(
+    in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // WARP, block=WARP, raw_params=[("f32", "factor")]
+)
 def scale(X, Y):
     """Y = X * factor."""
     px, py = ptx.global_ptrs(X, Y)

@@ -65,9 +65,10 @@ def test_several_outputs_are_a_tuple_each_of_its_dtype():
     assert (index == np.arange(32)).all() and index.dtype == np.uint32
 
 
-@pytest.mark.parametrize(
-    "dtype", ["f16", "bf16", "f32", "f64", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "b8", "b16", "b32", "b64", "e4m3", "e5m2"]
-)
+DTYPES = "f16 bf16 f32 f64 s8 s16 s32 s64 u8 u16 u32 u64 b8 b16 b32 b64 e4m3 e5m2"
+
+
+@pytest.mark.parametrize("dtype", DTYPES.split())
 def test_every_dtype_goes_in_and_comes_out(dtype):
     ptx_type = types.from_name(dtype)
     name = _ptx.numpy_name(ptx_type)
@@ -147,38 +148,108 @@ def test_an_image_is_named_by_its_content(build_rms_norm):
 @pytest.mark.parametrize(
     ("call", "kind", "builtin", "says"),
     [
-        pytest.param(lambda k: k(X.astype(np.float64), W), "argument_dtype", TypeError,
-                     ["argument 0 (`X`) of kernel `rms_norm`: the element type is float64; the kernel takes float32",
-                      "takes: float32[16, 512]", "given: float64[16, 512]"], id="dtype"),
+        pytest.param(
+            lambda k: k(X.astype(np.float64), W),
+            "argument_dtype",
+            TypeError,
+            [
+                "argument 0 (`X`) of kernel `rms_norm`: the element type is float64; the kernel takes float32",
+                "takes: float32[16, 512]",
+                "given: float64[16, 512]",
+            ],
+            id="dtype",
+        ),
         pytest.param(lambda k: k(X.astype(">f4"), W), "argument_dtype", TypeError, ["big-endian float32"], id="byte order"),
         pytest.param(lambda k: k(X.astype(np.complex64), W), "argument_dtype", TypeError, ["complex64"], id="complex"),
         pytest.param(lambda k: k(X, W.astype("U4")), "argument_dtype", TypeError, ["argument 1 (`W`)", "str"], id="text"),
-        pytest.param(lambda k: k(X, W.reshape(1, 512)), "argument_rank", ValueError,
-                     ["argument 1 (`W`) of kernel `rms_norm`", "takes: float32[512]", "given: float32[1, 512]"], id="rank"),
-        pytest.param(lambda k: k(np.float32(1), W), "argument_rank", ValueError, ["argument 0 (`X`)", "given: float32[]"], id="scalar"),
-        pytest.param(lambda k: k(X[:, :256].copy(), W), "argument_dim", ValueError, ["argument 0 (`X`) of kernel `rms_norm`", "512", "256"],
-                     id="fixed dim"),
-        pytest.param(lambda k: k(np.asfortranarray(X), W), "argument_layout", ValueError,
-                     ["argument 0 (`X`)", "strides are (1, 16) elements; the kernel takes row-major (512, 1)", "ascontiguousarray"], id="layout"),
-        pytest.param(lambda k: k(X, np.ones(1024, np.float32)[::2]), "argument_layout", ValueError, ["argument 1 (`W`)", "strides are (2,)"],
-                     id="strided"),
-        pytest.param(lambda k: k(X, np.broadcast_to(np.float32(1), 512)), "argument_layout", ValueError, ["strides are (0,)"], id="broadcast"),
-        pytest.param(lambda k: k(X, np.frombuffer(bytes(2049), np.uint8)[1:].view(np.float32)), "argument_alignment", ValueError,
-                     ["argument 1 (`W`)", "is not a multiple of 4 bytes"], id="alignment"),
-        pytest.param(lambda k: k(X, 3), "argument_kind", TypeError,
-                     ["argument 1 (`W`) of kernel `rms_norm` is an `int`; it takes a tensor", "takes: float32[512]"], id="int"),
-        pytest.param(lambda k: k(None, W), "argument_kind", TypeError, ["argument 0 (`X`) of kernel `rms_norm` is a `NoneType`"], id="None"),
+        pytest.param(
+            lambda k: k(X, W.reshape(1, 512)),
+            "argument_rank",
+            ValueError,
+            ["argument 1 (`W`) of kernel `rms_norm`", "takes: float32[512]", "given: float32[1, 512]"],
+            id="rank",
+        ),
+        pytest.param(
+            lambda k: k(np.float32(1), W), "argument_rank", ValueError, ["argument 0 (`X`)", "given: float32[]"], id="scalar"
+        ),
+        pytest.param(
+            lambda k: k(X[:, :256].copy(), W),
+            "argument_dim",
+            ValueError,
+            ["argument 0 (`X`) of kernel `rms_norm`", "512", "256"],
+            id="fixed dim",
+        ),
+        pytest.param(
+            lambda k: k(np.asfortranarray(X), W),
+            "argument_layout",
+            ValueError,
+            ["argument 0 (`X`)", "strides are (1, 16) elements; the kernel takes row-major (512, 1)", "ascontiguousarray"],
+            id="layout",
+        ),
+        pytest.param(
+            lambda k: k(X, np.ones(1024, np.float32)[::2]),
+            "argument_layout",
+            ValueError,
+            ["argument 1 (`W`)", "strides are (2,)"],
+            id="strided",
+        ),
+        pytest.param(
+            lambda k: k(X, np.broadcast_to(np.float32(1), 512)),
+            "argument_layout",
+            ValueError,
+            ["strides are (0,)"],
+            id="broadcast",
+        ),
+        pytest.param(
+            lambda k: k(X, np.frombuffer(bytes(2049), np.uint8)[1:].view(np.float32)),
+            "argument_alignment",
+            ValueError,
+            ["argument 1 (`W`)", "is not a multiple of 4 bytes"],
+            id="alignment",
+        ),
+        pytest.param(
+            lambda k: k(X, 3),
+            "argument_kind",
+            TypeError,
+            ["argument 1 (`W`) of kernel `rms_norm` is an `int`; it takes a tensor", "takes: float32[512]"],
+            id="int",
+        ),
+        pytest.param(
+            lambda k: k(None, W), "argument_kind", TypeError, ["argument 0 (`X`) of kernel `rms_norm` is a `NoneType`"], id="None"
+        ),
         pytest.param(lambda k: k(X, [1.0] * 512), "argument_kind", TypeError, ["is a `list`"], id="list"),
         pytest.param(lambda k: k(X, np.ndarray), "argument_kind", TypeError, ["is a `type`"], id="a type"),
-        pytest.param(lambda k: k(X), "argument_count", TypeError, ["kernel `rms_norm` takes 2 tensors (`X`, `W`); the call has 1"], id="too few"),
-        pytest.param(lambda k: k(X, W, X), "argument_count", TypeError, ["the call has 3", "outputs are returned, not passed"], id="too many"),
-        pytest.param(lambda k: zeros_like_matmul(np.ones((32, 8), np.float32), np.ones((4, 32), np.float32)), "dim_conflict", ValueError,
-                     ["argument 1 (`B`)", "conflicting sizes of dimension `K`: 4 here, 8 from argument 0 (`A`)"], id="symbolic dims"),
-        pytest.param(lambda k: repeat(ramp(32)), "dim_unbound", KeyError, ["output `Y` of kernel `repeat`", "give its size by name at the call"],
-                     id="unbound dim"),
+        pytest.param(
+            lambda k: k(X),
+            "argument_count",
+            TypeError,
+            ["kernel `rms_norm` takes 2 tensors (`X`, `W`); the call has 1"],
+            id="too few",
+        ),
+        pytest.param(
+            lambda k: k(X, W, X),
+            "argument_count",
+            TypeError,
+            ["the call has 3", "outputs are returned, not passed"],
+            id="too many",
+        ),
+        pytest.param(
+            lambda k: zeros_like_matmul(np.ones((32, 8), np.float32), np.ones((4, 32), np.float32)),
+            "dim_conflict",
+            ValueError,
+            ["argument 1 (`B`)", "conflicting sizes of dimension `K`: 4 here, 8 from argument 0 (`A`)"],
+            id="symbolic dims",
+        ),
+        pytest.param(
+            lambda k: repeat(ramp(32)),
+            "dim_unbound",
+            KeyError,
+            ["output `Y` of kernel `repeat`", "give its size by name at the call"],
+            id="unbound dim",
+        ),
         pytest.param(lambda k: add(ramp(0), ramp(0)), "launch_config", ValueError, ["grid"], id="no blocks"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_call_says_what_is_wrong(rms_norm, call, kind, builtin, says):
     with pytest.raises(builtin) as raised:
         call(rms_norm)
@@ -226,7 +297,7 @@ def test_tensors_on_two_devices(rms_norm):
 
 
 def test_a_device_that_nobody_knows(rms_norm):
-    with pytest.raises(ValueError, match="argument 0 .*DLPack device 8"):
+    with pytest.raises(ValueError, match=r"argument 0 .*DLPack device 8"):
         rms_norm(OnCuda(X, (8, 0)), W)
 
 

@@ -64,7 +64,7 @@ def test_without_a_gpu_nothing_is_compiled():
 
 
 def test_what_cannot_be_compiled_says_why():
-    with pytest.raises(RuntimeError, match="no `.entry`"):
+    with pytest.raises(RuntimeError, match=r"no `\.entry`"):
         jax_support.compile_ptx_to_cubin(".target sm_90a", "sm_90a")
     with pytest.raises(RuntimeError, match="`mine` targets sm_90a; it is to be compiled for sm_100a"):
         jax_support.compile_ptx_to_cubin(PTX, "sm_100a")

@@ -83,7 +83,9 @@ def test_several_outputs_are_a_tuple():
     assert index.dtype == torch.uint32 and index.tolist() == list(range(32))
 
 
-@pytest.mark.parametrize("dtype", ["f16", "bf16", "f64", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "b64", "e4m3", "e5m2"])
+@pytest.mark.parametrize(
+    "dtype", ["f16", "bf16", "f64", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "b64", "e4m3", "e5m2"]
+)
 def test_outputs_have_the_dtype_of_their_tile(dtype):
     ptx_type = types.from_name(dtype)
     torch_dtype = getattr(torch, _ptx.numpy_name(ptx_type))
@@ -107,22 +109,68 @@ def test_views_that_are_contiguous_are_fine():
 @pytest.mark.parametrize(
     ("call", "kind", "builtin", "says"),
     [
-        pytest.param(lambda: add(ramp(dtype=torch.float64), ramp()), "argument_dtype", TypeError, ["argument 0 (`A`)", "float64", "float32"], id="dtype"),
-        pytest.param(lambda: add(ramp().view(8, 8), ramp()), "argument_rank", ValueError, ["argument 0 (`A`)", "given: float32[8, 8]"], id="rank"),
+        pytest.param(
+            lambda: add(ramp(dtype=torch.float64), ramp()),
+            "argument_dtype",
+            TypeError,
+            ["argument 0 (`A`)", "float64", "float32"],
+            id="dtype",
+        ),
+        pytest.param(
+            lambda: add(ramp().view(8, 8), ramp()),
+            "argument_rank",
+            ValueError,
+            ["argument 0 (`A`)", "given: float32[8, 8]"],
+            id="rank",
+        ),
         pytest.param(lambda: copy_kernel(f32)(ramp()), "argument_dim", ValueError, ["32", "64"], id="fixed dim"),
-        pytest.param(lambda: add(ramp(), ramp(32)), "dim_conflict", ValueError, ["argument 1 (`B`)", "`N`", "32 here, 64 from argument 0"], id="dims"),
-        pytest.param(lambda: zeros_like_matmul(torch.ones(8, 32).t(), torch.ones(8, 4)), "argument_layout", ValueError,
-                     ["argument 0 (`A`)", "strides are (1, 32) elements; the kernel takes row-major (8, 1)", ".contiguous()"], id="transposed"),
+        pytest.param(
+            lambda: add(ramp(), ramp(32)),
+            "dim_conflict",
+            ValueError,
+            ["argument 1 (`B`)", "`N`", "32 here, 64 from argument 0"],
+            id="dims",
+        ),
+        pytest.param(
+            lambda: zeros_like_matmul(torch.ones(8, 32).t(), torch.ones(8, 4)),
+            "argument_layout",
+            ValueError,
+            ["argument 0 (`A`)", "strides are (1, 32) elements; the kernel takes row-major (8, 1)", ".contiguous()"],
+            id="transposed",
+        ),
         pytest.param(lambda: add(ramp(128)[::2], ramp()), "argument_layout", ValueError, ["strides are (2,)"], id="strided"),
-        pytest.param(lambda: add(ramp(), 3), "argument_kind", TypeError, ["argument 1 (`B`) of kernel `add` is an `int`"], id="int"),
-        pytest.param(lambda: add(ramp()), "argument_count", TypeError, ["takes 2 tensors (`A`, `B`); the call has 1"], id="count"),
-        pytest.param(lambda: add(ramp().to("meta"), ramp()), "argument_device", ValueError, ["argument 0 (`A`)", "`meta`"], id="meta"),
-        pytest.param(lambda: add(ramp().to_sparse(), ramp()), "argument_layout", ValueError, ["argument 0 (`A`)", "torch.sparse_coo"], id="sparse"),
-        pytest.param(lambda: copy_kernel(f32)(torch.zeros(32, dtype=torch.complex64)), "argument_dtype", TypeError, ["complex64"], id="complex"),
-        pytest.param(lambda: add(ramp().requires_grad_(), ramp()), "argument_gradient", RuntimeError,
-                     ["argument 0 (`A`) of kernel `add` requires a gradient", "differentiable_kernel", "torch.no_grad()"], id="gradient"),
+        pytest.param(
+            lambda: add(ramp(), 3), "argument_kind", TypeError, ["argument 1 (`B`) of kernel `add` is an `int`"], id="int"
+        ),
+        pytest.param(
+            lambda: add(ramp()), "argument_count", TypeError, ["takes 2 tensors (`A`, `B`); the call has 1"], id="count"
+        ),
+        pytest.param(
+            lambda: add(ramp().to("meta"), ramp()), "argument_device", ValueError, ["argument 0 (`A`)", "`meta`"], id="meta"
+        ),
+        pytest.param(
+            lambda: add(ramp().to_sparse(), ramp()),
+            "argument_layout",
+            ValueError,
+            ["argument 0 (`A`)", "torch.sparse_coo"],
+            id="sparse",
+        ),
+        pytest.param(
+            lambda: copy_kernel(f32)(torch.zeros(32, dtype=torch.complex64)),
+            "argument_dtype",
+            TypeError,
+            ["complex64"],
+            id="complex",
+        ),
+        pytest.param(
+            lambda: add(ramp().requires_grad_(), ramp()),
+            "argument_gradient",
+            RuntimeError,
+            ["argument 0 (`A`) of kernel `add` requires a gradient", "differentiable_kernel", "torch.no_grad()"],
+            id="gradient",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_call_says_what_is_wrong(call, kind, builtin, says):
     add(ramp(), ramp())  # also when the last call was a good one
     with pytest.raises(builtin) as raised:
@@ -160,7 +208,8 @@ def test_many_threads():
 
 
 def test_a_torch_without_the_exchange_interface(tmp_path):
-    """torch 2.9 and before: tensors are seen through their attributes. Played by hiding the capsule before the first call of a process."""
+    """torch 2.9 and before: tensors are seen through their attributes. Played by hiding the capsule before the first call of a
+    process."""
     import subprocess
     import sys
     from pathlib import Path
@@ -207,7 +256,7 @@ def test_a_dispatch_mode_sees_the_kernel():
 
 
 def test_vmap_is_refused_by_torch_itself():
-    with pytest.raises(RuntimeError, match="(?i)batching rule|vmap"):
+    with pytest.raises(RuntimeError, match=r"(?i)batching rule|vmap"):
         torch.vmap(add)(torch.ones(3, 64), torch.ones(3, 64))
 
 
@@ -253,7 +302,7 @@ def test_compiled_calls_are_checked_too():
     def f(a, b):
         return add(a, b)
 
-    with pytest.raises(Exception, match="argument 0 .*float64; the kernel takes float32"):
+    with pytest.raises(Exception, match=r"argument 0 .*float64; the kernel takes float32"):
         f(ramp(dtype=torch.float64), ramp())
     with pytest.raises(Exception, match="requires a gradient; the kernel has no backward"):
         f(ramp().requires_grad_(), ramp())
@@ -311,7 +360,13 @@ def test_a_differentiable_kernel_compiles():
 
 def by_handle(**more):
     image = image_of(add, ((64,), "float32"), ((64,), "float32"))
-    spec = {"cubin_handle": image.handle, "out_specs": (Tile("N", f32),), "out_shape_env": {"N": 64}, "grid": (2, 1, 1), "block": (32, 1, 1)}
+    spec = {
+        "cubin_handle": image.handle,
+        "out_specs": (Tile("N", f32),),
+        "out_shape_env": {"N": 64},
+        "grid": (2, 1, 1),
+        "block": (32, 1, 1),
+    }
     return spec | more
 
 

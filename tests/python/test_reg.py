@@ -190,6 +190,21 @@ def test_a_register_has_no_truth_value(trace) -> None:
         bool(reg.scalar(u32) == 0)
 
 
+def test_comparing_with_what_is_no_operand_writes_nothing(trace) -> None:
+    a = reg.scalar(u32)
+    for other in (None, "a", object(), [a]):
+        assert (a == other) is False and (a != other) is True
+    with pytest.raises(TypeError):
+        _ = a < None
+    assert trace.statements == []
+
+
+def test_registers_are_keys_of_dicts(trace) -> None:
+    a = reg.array(u32, 2)
+    assert {a[0]: 0, a[1]: 1}[a[1]] == 1
+    assert trace.statements == []
+
+
 def test_predicates(trace) -> None:
     p, d = reg.scalar(u32) == 0, reg.scalar(b32)
     negated = ~p

@@ -13,7 +13,6 @@ namespace ptx::vgpu {
 struct Offsets {
   const MemoryRegion* region = nullptr;
   std::array<std::uint64_t, lane_count> of;
-  bool in_order = false;  ///< all lanes are active and each lies right behind the one before it
 };
 
 [[gnu::always_inline]] inline const MemoryRegion* likely_region(const Warp& warp, const Step& step) {
@@ -36,7 +35,33 @@ struct Offsets {
   }
 }
 
-/// True when every active lane's `bytes` lie in the likely region, aligned.
+/// True when all lanes are active and each one's bytes lie right behind those of the lane before it, in the likely region and aligned:
+/// `offset` is where they begin in the region's memory. Costs one pass over the addresses.
+template <std::uint32_t bytes>
+[[gnu::always_inline]] inline bool in_order(const Warp& warp, const Step& step, Mask mask, bool write, const MemoryRegion*& region, std::uint64_t& offset) {
+  if (mask != all_lanes) return false;
+  std::uint64_t first = 0;
+  if (step.narrow_address) {
+    const auto* base = warp.slot<std::uint32_t>(step.x[8]);
+    std::uint32_t disorder = 0;
+    for (std::uint32_t l = 0; l < lane_count; ++l) disorder |= base[l] ^ (base[0] + l * bytes);
+    if (disorder != 0) return false;
+    first = base[0] + static_cast<std::uint32_t>(step.imm);
+    if (first > 0xFFFFFFFFu - bytes * lane_count) return false;  // would wrap
+  } else {
+    const auto* base = warp.slot<std::uint64_t>(step.x[8]);
+    std::uint64_t disorder = 0;
+    for (std::uint64_t l = 0; l < lane_count; ++l) disorder |= base[l] ^ (base[0] + l * bytes);
+    if (disorder != 0) return false;
+    first = base[0] + static_cast<std::uint64_t>(step.imm);
+  }
+  region = likely_region(warp, step);
+  offset = first - region->begin;
+  return region->size >= bytes * lane_count && offset <= region->size - bytes * lane_count && first % bytes == 0 && region->lane_stride == 0 &&
+         (!write || region->writable);
+}
+
+/// True when every active lane's bytes lie in the likely region, aligned.
 template <std::uint32_t bytes>
 [[gnu::always_inline]] inline bool find_offsets(const Warp& warp, const Step& step, Mask mask, const std::array<std::uint64_t, lane_count>& address,
                                                 bool write, Offsets& offsets) {
@@ -44,40 +69,24 @@ template <std::uint32_t bytes>
   offsets.region = &region;
   if (region.size < bytes || (write && !region.writable)) return false;
   const std::uint64_t begin = region.begin, last = region.size - bytes;
-  const std::uint64_t first = address[static_cast<std::size_t>(lowest_lane(mask))] - begin;
-  std::uint64_t outside = 0, low_bits = begin & (bytes - 1), disorder = 0;
-  if (mask == all_lanes) {
-    for (std::size_t l = 0; l < lane_count; ++l) {
-      const std::uint64_t offset = address[l] - begin;
-      outside |= offset > last ? 1 : 0;
-      low_bits |= (offset + begin) & (bytes - 1);
-      disorder |= offset ^ (first + l * bytes);
-      offsets.of[l] = offset;
-    }
-    low_bits &= bytes - 1;
-    offsets.in_order = disorder == 0 && region.lane_stride == 0;
-  } else {
-    low_bits = 0;
-    for (std::size_t l = 0; l < lane_count; ++l) {
-      const std::uint64_t offset = has_lane(mask, static_cast<int>(l)) ? address[l] - begin : first;
-      outside |= offset > last ? 1 : 0;
-      low_bits |= (offset + begin) & (bytes - 1);
-      offsets.of[l] = offset;
-    }
-    offsets.in_order = false;
+  const std::uint64_t first = address[static_cast<std::size_t>(lowest_lane(mask))];
+  std::uint64_t outside = 0, low_bits = 0;
+  for (std::size_t l = 0; l < lane_count; ++l) {
+    const std::uint64_t chosen = std::uint64_t{0} - (mask >> l & 1u);
+    const std::uint64_t at = (address[l] & chosen) | (first & ~chosen);
+    const std::uint64_t offset = at - begin;
+    outside |= offset > last ? 1 : 0;
+    low_bits |= at;
+    offsets.of[l] = offset + l * region.lane_stride;
   }
-  if (region.lane_stride != 0)
-    for (std::size_t l = 0; l < lane_count; ++l) offsets.of[l] += l * region.lane_stride;
-  return (outside | low_bits) == 0;
+  return outside == 0 && low_bits % bytes == 0;
 }
 
 /// True when all of the bytes' marks are set.
 template <std::uint32_t bytes>
 [[gnu::always_inline]] inline bool all_written(const std::uint8_t* marks) {
-  std::array<std::uint8_t, bytes> copy;
-  std::memcpy(copy.data(), marks, bytes);
   std::uint8_t all = 0xFF;
-  for (const std::uint8_t mark : copy) all &= mark;
+  for (std::uint32_t i = 0; i < bytes; ++i) all &= marks[i];
   return all != 0;
 }
 

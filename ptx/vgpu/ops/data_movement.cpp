@@ -32,27 +32,31 @@ template <class T, std::size_t n>
 struct Load {
   static constexpr std::uint32_t bytes = n * sizeof(T);
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    std::array<SlotOf<T>*, n> d;
+    for (std::size_t k = 0; k < n; ++k) d[k] = warp.slot<SlotOf<T>>(step.x[k]);
+    const MemoryRegion* region = nullptr;
+    std::uint64_t offset = 0;
+    if (in_order<bytes>(warp, step, mask, false, region, offset) &&
+        (region->written == nullptr || all_written<bytes * lane_count>(region->written + offset))) {
+      const std::byte* from = region->data + offset;
+      PTX_INDEPENDENT_LANES
+      for (std::size_t l = 0; l < lane_count; ++l)
+        for (std::size_t k = 0; k < n; ++k) d[k][l] = to_slot<T>(load_as<T>(from + l * bytes + k * sizeof(T)));
+      return Outcome::next;
+    }
     Addresses address;
     read_addresses(warp, step, address);
     Offsets offsets;
     if (!find_offsets<bytes>(warp, step, mask, address, false, offsets)) return load_places<T, n>(warp, step, mask, address);
-    const MemoryRegion& region = *offsets.region;
-    if (region.written != nullptr) {
+    region = offsets.region;
+    if (region->written != nullptr) {
       bool written = true;
-      if (offsets.in_order) written = all_written<bytes * lane_count>(region.written + offsets.of[0]);
-      else
-        for (std::size_t l = 0; l < lane_count; ++l) written &= all_written<bytes>(region.written + offsets.of[l]);
+      for (std::size_t l = 0; l < lane_count; ++l) written &= all_written<bytes>(region->written + offsets.of[l]);
       if (!written) return load_places<T, n>(warp, step, mask, address);
     }
     for (std::size_t k = 0; k < n; ++k) {
-      auto* d = warp.slot<SlotOf<T>>(step.x[k]);
-      if (offsets.in_order) {
-        const std::byte* from = region.data + offsets.of[0] + k * sizeof(T);
-        for (std::size_t l = 0; l < lane_count; ++l) d[l] = to_slot<T>(load_as<T>(from + l * bytes));
-      } else {
-        const std::byte* from = region.data + k * sizeof(T);
-        write_lanes(d, mask, [&](int l) { return to_slot<T>(load_as<T>(from + offsets.of[static_cast<std::size_t>(l)])); });
-      }
+      const std::byte* from = region->data + k * sizeof(T);
+      write_lanes(d[k], mask, [&](int l) { return to_slot<T>(load_as<T>(from + offsets.of[static_cast<std::size_t>(l)])); });
     }
     return Outcome::next;
   }
@@ -81,42 +85,28 @@ template <class T, std::size_t n>
 struct Store {
   static constexpr std::uint32_t bytes = n * sizeof(T);
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    std::array<const SlotOf<T>*, n> b;
+    for (std::size_t k = 0; k < n; ++k) b[k] = warp.slot<SlotOf<T>>(step.x[k]);
+    const MemoryRegion* region = nullptr;
+    std::uint64_t offset = 0;
+    if (in_order<bytes>(warp, step, mask, true, region, offset)) {
+      std::byte* to = region->data + offset;
+      PTX_INDEPENDENT_LANES
+      for (std::size_t l = 0; l < lane_count; ++l)
+        for (std::size_t k = 0; k < n; ++k) put(to + l * bytes + k * sizeof(T), from_slot<T>(b[k][l]));
+      if (region->written != nullptr) std::memset(region->written + offset, written_mark, bytes * lane_count);
+      return Outcome::next;
+    }
     Addresses address;
     read_addresses(warp, step, address);
     Offsets offsets;
     if (!find_offsets<bytes>(warp, step, mask, address, true, offsets)) return store_places<T, n>(warp, step, mask, address);
-    const MemoryRegion& region = *offsets.region;
-    if (offsets.in_order) {
-      std::byte* to = region.data + offsets.of[0];
-      if constexpr (n == 1) {
-        const auto* b = warp.slot<SlotOf<T>>(step.x[0]);
-        for (std::size_t l = 0; l < lane_count; ++l) put(to + l * sizeof(T), from_slot<T>(b[l]));
-      } else {
-        std::array<T, n * lane_count> whole;
-        for (std::size_t k = 0; k < n; ++k) {
-          const auto* b = warp.slot<SlotOf<T>>(step.x[k]);
-          for (std::size_t l = 0; l < lane_count; ++l) whole[l * n + k] = from_slot<T>(b[l]);
-        }
-        std::memcpy(to, whole.data(), sizeof whole);
-      }
-      if (region.written != nullptr) std::memset(region.written + offsets.of[0], written_mark, bytes * lane_count);
-      return Outcome::next;
+    region = offsets.region;
+    for (Mask left = mask; left != 0; left &= left - 1) {
+      const auto l = static_cast<std::size_t>(lowest_lane(left));
+      for (std::size_t k = 0; k < n; ++k) put(region->data + offsets.of[l] + k * sizeof(T), from_slot<T>(b[k][l]));
+      if (region->written != nullptr) std::memset(region->written + offsets.of[l], written_mark, bytes);
     }
-    for (std::size_t k = 0; k < n; ++k) {
-      const auto* b = warp.slot<SlotOf<T>>(step.x[k]);
-      std::byte* to = region.data + k * sizeof(T);
-      if (mask == all_lanes) {
-        for (std::size_t l = 0; l < lane_count; ++l) put(to + offsets.of[l], from_slot<T>(b[l]));
-      } else {
-        for (Mask left = mask; left != 0; left &= left - 1) {
-          const auto l = static_cast<std::size_t>(lowest_lane(left));
-          put(to + offsets.of[l], from_slot<T>(b[l]));
-        }
-      }
-    }
-    if (region.written != nullptr)
-      for (Mask left = mask; left != 0; left &= left - 1)
-        std::memset(region.written + offsets.of[static_cast<std::size_t>(lowest_lane(left))], written_mark, bytes);
     return Outcome::next;
   }
   [[gnu::always_inline]] static void put(std::byte* to, T value) { std::memcpy(to, &value, sizeof value); }

@@ -37,8 +37,7 @@ struct Map<R(A...), F> {
   }
 };
 
-/// The same under a rounding mode of the host. Operands are loaded and results stored between the calls that set and restore it, which the
-/// compiler cannot look into, so that no arithmetic leaves the scope.
+/// The same under a rounding mode of the host.
 template <class Signature, class F>
 struct DirectedMap {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {

@@ -1,0 +1,69 @@
+// The state of a `pyptx._ptx.Plan`: a launch::Plan, and how Python's tensors go in and come out.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ptx/launch/launch.hpp"
+#include "tensors.hpp"
+#include "torch_bridge.hpp"
+
+namespace ptx::python {
+
+/// Inputs and outputs that a call may have: their addresses are gathered on the stack.
+inline constexpr std::size_t max_plan_tensors = 64;
+
+/// Arguments of `numpy.empty`.
+struct NumpyOutput {
+  nb::object shape, dtype;
+};
+
+/// What makes the outputs of one specialisation.
+struct PreparedOutputs {
+  std::vector<TorchOutput> torch;  // empty until torch tensors come
+  std::vector<NumpyOutput> numpy;  // empty until arrays come
+};
+
+/// What a plan object holds, and what a call does.
+class PlanState {
+ public:
+  PlanState(launch::Signature signature, nb::object specialise)
+      : specialise_(std::move(specialise)),
+        plan_(std::move(signature), [this](const tile::Env& env) { return make_image(env); }) {}
+
+  [[nodiscard]] launch::Plan& plan() { return plan_; }
+  [[nodiscard]] const launch::Signature& signature() const { return plan_.signature(); }
+  [[nodiscard]] nb::object& specialise() { return specialise_; }
+
+  /// Torch tensors like those of the last call. Null without a Python error: the careful path must look.
+  PyObject* call_fast(PyObject* const* args, std::size_t count);
+  PyObject* call_carefully(PyObject* self, PyObject* const* args, std::size_t count, PyObject* keywords);
+  /// For shapes and element types alone, which is what a tracer has: the image and its outputs. Throws the Python error.
+  nb::object bind(nb::handle specs);
+
+ private:
+  Expected<std::shared_ptr<const launch::KernelImage>> make_image(const tile::Env& env);
+  PreparedOutputs& prepared(const launch::Specialisation& specialisation) {
+    if (prepared_.size() <= specialisation.index) prepared_.resize(specialisation.index + 1);
+    return prepared_[specialisation.index];
+  }
+  PyObject* run_torch(const TorchBridge& torch, const launch::Specialisation& specialisation,
+                      std::span<const launch::TensorView> inputs);
+  PyObject* run_numpy(const launch::Specialisation& specialisation, std::span<const launch::TensorView> inputs);
+  [[nodiscard]] std::optional<Diagnostic> check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,
+                                                          std::span<const Origin> origins) const;
+  [[nodiscard]] Diagnostic about(std::size_t index, Diagnostic error) const;
+
+  nb::object specialise_;
+  launch::Plan plan_;
+  std::deque<PreparedOutputs>
+      prepared_;  // by Specialisation::index; a deque, since other threads may add to it while one is used
+};
+
+}  // namespace ptx::python

@@ -1,0 +1,338 @@
+"""The executor against the GPU: each scalar instruction that both run, on special and random values, bit for bit.
+
+The executor's answer and the GPU's must be equal; NaNs count as equal whatever their payload. The `.approx` instructions are held to the manual's error bounds
+around the exact value on both machines instead, since their last bits are the hardware's own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from pyptx import Tile, kernel, ptx, reg, types
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU here")
+
+THREADS, COUNT = 128, 8192
+INTEGERS = ("u16", "u32", "u64", "s16", "s32", "s64")
+ALL_INTEGERS = ("u8", "s8", *INTEGERS)
+ROUNDINGS = ("rn", "rz", "rm", "rp")
+
+
+def width(name: str) -> int:
+    return int(name.lstrip("abefsu"))
+
+
+def storage(name: str) -> str:
+    """The type that arrays hold these bits as; 8-bit values travel in the low bytes of 32-bit words."""
+    return f"s{max(width(name), 16) if name not in ('u8', 's8') else 32}"
+
+
+def run(spelling: str, result: str, sources: tuple[str, ...], arrays: tuple[np.ndarray, ...], write: Callable[..., None] | None = None):
+    """`spelling` on the arrays, thread by thread: the executor's answer and the GPU's, as raw bits."""
+    tiles = [Tile(COUNT, getattr(types, storage(t))) for t in sources]
+
+    out_tile = Tile(COUNT, getattr(types, storage(result)))
+
+    def body(*tensors):
+        pointers = ptx.global_ptrs(*tensors)
+        index = reg.from_(ptx.special.ctaid.x(), types.u32) * THREADS + reg.from_(ptx.special.tid.x(), types.u32)
+        values = []
+        for pointer, name in zip(pointers, sources, strict=False):
+            bits = width(storage(name))
+            value = reg.scalar(getattr(types, name if bits == width(name) else storage(name)))
+            getattr(ptx.inst.ld.global_, f"b{bits}")(value, ptx.addr(pointer + index * (bits // 8)))
+            values.append(value)
+        bits = width(storage(result))
+        out = reg.scalar(getattr(types, result if bits == width(result) else storage(result)))
+        if write is None:
+            instruction = ptx.inst
+            for word in spelling.split("."):
+                instruction = getattr(instruction, word + "_" if word in ("and", "or", "xor", "not") else word)
+            instruction(out, *values)
+        else:
+            write(out, *values)
+        getattr(ptx.inst.st.global_, f"b{bits}")(ptx.addr(pointers[-1] + index * (bits // 8)), out)
+        ptx.ret()
+
+    names = "ABCDEFG"[: len(sources) + 1]
+    scope: dict[str, object] = {"body": body}
+    exec(f"def differential({', '.join(names)}):\n    body({', '.join(names)})", scope)  # a kernel's tensors are its parameters
+    k = kernel(in_specs=tiles, out_specs=[out_tile], grid=COUNT // THREADS, block=THREADS, arch="sm_90a")(scope["differential"])
+    cpu = k(*arrays)
+    gpu = k(*(torch.from_numpy(a).cuda() for a in arrays)).cpu().numpy()
+    return cpu, gpu
+
+
+# ---- values ---------------------------------------------------------------------------------------------------------------
+
+
+def special(name: str) -> np.ndarray:
+    """Bit patterns worth trying, as the storage type."""
+    bits, holder = width(name), np.dtype(f"i{width(storage(name)) // 8}")
+    if name[0] in "bf":
+        mantissa = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}[name]
+        one = ((1 << (bits - 2 - mantissa)) - 1) << mantissa
+        top = ((1 << (bits - 1 - mantissa)) - 1) << mantissa  # infinity
+        half = 1 << (mantissa - 1)
+        positive = [0, 1, 2, (1 << mantissa) - 1, 1 << mantissa, (1 << mantissa) + 1, one - 1, one, one + 1, one + half, top - 1, top, top + half, top - (1 << mantissa)]
+        positive += [one + ((k << mantissa) | half) for k in range(1, 12)]  # 3, 6, 12 …: halves and whole numbers in range of integers
+        patterns = [p | s << (bits - 1) for p in positive for s in (0, 1)]
+    else:
+        edge = 1 << (bits - 1)
+        patterns = [0, 1, 2, 3, 7, 10, 255, 256, edge - 1, edge, edge + 1, 2 * edge - 1, 2 * edge - 2, 2 * edge - 7]
+    unsigned = np.array([p % (1 << (8 * holder.itemsize)) for p in patterns], dtype=f"u{holder.itemsize}")
+    return unsigned.view(holder)
+
+
+def values(names: tuple[str, ...], seed: int = 1) -> tuple[np.ndarray, ...]:
+    """All pairs of special values first, then random bits, small numbers and numbers near each other."""
+    rng = np.random.default_rng(seed)
+    columns = []
+    grids = np.meshgrid(*[special(n) for n in names[:2]], indexing="ij")
+    for i, name in enumerate(names):
+        holder = np.dtype(f"i{width(storage(name)) // 8}")
+        column = rng.integers(0, 256, size=COUNT * holder.itemsize, dtype=np.uint8).view(holder).copy()
+        if name[0] not in "bf":
+            column[COUNT // 2 :] >>= rng.integers(0, width(name), size=COUNT // 2).astype(holder)
+        elif name == "f32":
+            column[COUNT // 2 :] = rng.standard_normal(COUNT // 2).astype(np.float32).view(np.int32)
+        elif name == "f64":
+            column[COUNT // 2 :] = rng.standard_normal(COUNT // 2).view(np.int64)
+        pairs = grids[i].ravel() if i < 2 else rng.choice(special(name), grids[0].size)
+        n = min(len(pairs), COUNT // 2)
+        column[:n] = pairs[:n]
+        columns.append(column)
+    return tuple(columns)
+
+
+def is_nan(bits: np.ndarray, name: str) -> np.ndarray:
+    mantissa = {"f16": 10, "bf16": 7, "f32": 23, "f64": 52}[name]
+    magnitude = bits & ((1 << (width(name) - 1)) - 1)
+    return magnitude > (((1 << (width(name) - 1 - mantissa)) - 1) << mantissa)
+
+
+def agree(spelling: str, result: str, sources: tuple[str, ...], write: Callable[..., None] | None = None, arrays: tuple[np.ndarray, ...] | None = None) -> None:
+    arrays = arrays or values(sources)
+    cpu, gpu = run(spelling, result, sources, arrays, write)
+    same = cpu == gpu
+    if result[0] in "f" or result == "bf16":
+        same |= is_nan(cpu, result) & is_nan(gpu, result)
+    if not same.all():
+        first = int(np.argmin(same))
+        seen = ", ".join(f"{int(a[first]) & ((1 << width(storage(s))) - 1):#x}" for a, s in zip(arrays, sources, strict=True))
+        pytest.fail(f"{spelling} of {seen}: executor {int(cpu[first]) & 0xFFFFFFFFFFFFFFFF:#x}, GPU {int(gpu[first]) & 0xFFFFFFFFFFFFFFFF:#x}; {(~same).sum()} of {COUNT} differ")
+
+
+# ---- integers, logic, comparison --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("type_name", INTEGERS)
+@pytest.mark.parametrize("op", ["add", "sub", "mul.lo", "mul.hi", "div", "rem", "min", "max"])
+def test_integer_pairs(op: str, type_name: str) -> None:
+    agree(f"{op}.{type_name}", type_name, (type_name, type_name))
+
+
+@pytest.mark.parametrize("op", ["mad.lo", "mad.hi"])
+@pytest.mark.parametrize("type_name", INTEGERS)
+def test_integer_triples(op: str, type_name: str) -> None:
+    agree(f"{op}.{type_name}", type_name, (type_name,) * 3)
+
+
+@pytest.mark.parametrize(("narrow", "wide"), [("u16", "u32"), ("s16", "s32"), ("u32", "u64"), ("s32", "s64")])
+def test_wide(narrow: str, wide: str) -> None:
+    agree(f"mul.wide.{narrow}", wide, (narrow, narrow))
+    agree(f"mad.wide.{narrow}", wide, (narrow, narrow, wide))
+
+
+def test_saturating() -> None:
+    agree("add.sat.s32", "s32", ("s32", "s32"))
+    agree("sub.sat.s32", "s32", ("s32", "s32"))
+
+
+@pytest.mark.parametrize("bits", [16, 32, 64])
+def test_logic_and_shifts(bits: int) -> None:
+    for op in ("and", "or", "xor"):
+        agree(f"{op}.b{bits}", f"u{bits}", (f"u{bits}",) * 2)
+    agree(f"not.b{bits}", f"u{bits}", (f"u{bits}",))
+    for op in ("shl.b", "shr.b", "shr.u", "shr.s"):
+        agree(f"{op}{bits}", f"u{bits}", (f"u{bits}", "u32"))
+    for op in ("abs", "neg"):
+        agree(f"{op}.s{bits}", f"s{bits}", (f"s{bits}",))
+
+
+def chosen(compare: str) -> Callable[..., None]:
+    def write(out, a, b):
+        p = reg.scalar(types.pred)
+        instruction = ptx.inst.setp
+        for word in compare.split("."):
+            instruction = getattr(instruction, word)
+        instruction(p, a, b)
+        ptx.inst.selp.u32(out, 1, 0, p)
+
+    return write
+
+
+@pytest.mark.parametrize("type_name", [*INTEGERS, "f32", "f64"])
+def test_comparisons(type_name: str) -> None:
+    names = ["eq", "ne", "lt", "le", "gt", "ge"]
+    names += ["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"] if type_name[0] == "f" else ["lo", "ls", "hi", "hs"] if type_name[0] == "u" else []
+    for name in names:
+        agree(f"setp.{name}.{type_name}", "u32", (type_name,) * 2, chosen(f"{name}.{type_name}"))
+    if type_name == "f32":
+        agree("setp.lt.ftz.f32", "u32", ("f32", "f32"), chosen("lt.ftz.f32"))
+
+
+# ---- floating point -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul"])
+def test_f32_pairs(op: str) -> None:
+    for rounding, ftz, sat in itertools.product(("", *(f".{r}" for r in ROUNDINGS)), ("", ".ftz"), ("", ".sat")):
+        agree(f"{op}{rounding}{ftz}{sat}.f32", "f32", ("f32", "f32"))
+    for rounding in ROUNDINGS:
+        agree(f"{op}.{rounding}.f64", "f64", ("f64", "f64"))
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_rounded_once(rounding: str) -> None:
+    for ftz, sat in itertools.product(("", ".ftz"), ("", ".sat")):
+        agree(f"fma.{rounding}{ftz}{sat}.f32", "f32", ("f32",) * 3)
+    for ftz in ("", ".ftz"):
+        agree(f"div.{rounding}{ftz}.f32", "f32", ("f32",) * 2)
+        agree(f"sqrt.{rounding}{ftz}.f32", "f32", ("f32",))
+        agree(f"rcp.{rounding}{ftz}.f32", "f32", ("f32",))
+    agree(f"fma.{rounding}.f64", "f64", ("f64",) * 3)
+
+
+@pytest.mark.parametrize("op", ["min", "max"])
+def test_f32_order(op: str) -> None:
+    for ftz, nan in itertools.product(("", ".ftz"), ("", ".NaN")):
+        agree(f"{op}{ftz}{nan}.f32", "f32", ("f32",) * 2)
+
+
+def test_f32_sign() -> None:
+    for op, ftz in itertools.product(("abs", "neg"), ("", ".ftz")):
+        agree(f"{op}{ftz}.f32", "f32", ("f32",))
+
+
+# ---- conversions -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", ALL_INTEGERS)
+def test_integer_conversions(to: str) -> None:
+    for source in ALL_INTEGERS:
+        agree(f"cvt.{to}.{source}", to, (source,))
+    for rounding in ("rni", "rzi", "rmi", "rpi"):
+        for ftz in ("", ".ftz"):
+            agree(f"cvt.{rounding}{ftz}.{to}.f32", to, ("f32",))
+        agree(f"cvt.{rounding}.{to}.f64", to, ("f64",))
+    for rounding in ROUNDINGS:
+        agree(f"cvt.{rounding}.f32.{to}", "f32", (to,))
+        agree(f"cvt.{rounding}.f64.{to}", "f64", (to,))
+
+
+def test_float_conversions() -> None:
+    for rounding, ftz in itertools.product(ROUNDINGS, ("", ".ftz")):
+        agree(f"cvt.{rounding}{ftz}.f32.f64", "f32", ("f64",))
+    for rounding in ("rni", "rzi", "rmi", "rpi"):
+        agree(f"cvt.{rounding}.f32.f32", "f32", ("f32",))
+    for ftz in ("", ".ftz"):
+        agree(f"cvt{ftz}.f64.f32", "f64", ("f32",))
+        agree(f"cvt{ftz}.f32.f16", "f32", ("f16",))
+    agree("cvt.f32.bf16", "f32", ("bf16",))
+    for rounding in ("rn", "rz"):
+        agree(f"cvt.{rounding}.f16.f32", "f16", ("f32",))
+        agree(f"cvt.{rounding}.bf16.f32", "bf16", ("f32",))
+        agree(f"cvt.{rounding}.relu.bf16.f32", "bf16", ("f32",))
+        agree(f"cvt.{rounding}.f16x2.f32", "b32", ("f32", "f32"), arrays=finite_pairs())
+        agree(f"cvt.{rounding}.bf16x2.f32", "b32", ("f32", "f32"), arrays=finite_pairs())
+
+
+def finite_pairs() -> tuple[np.ndarray, ...]:
+    """Two columns without NaN: packed results are compared as bits."""
+    return tuple(np.where(is_nan(c, "f32"), 0, c).astype(np.int32) for c in values(("f32", "f32")))
+
+
+# ---- approximations: the manual's bounds, on both machines ------------------------------------------------------------------------
+
+
+def ulps(got: np.ndarray, exact: np.ndarray) -> np.ndarray:
+    """Distance to the exact value in units of the result's last place."""
+    return np.abs(got.astype(np.float64) - exact) / np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
+
+
+APPROXIMATIONS = {
+    # op: (exact function, smallest and largest argument tried, bound, what the bound counts)
+    "rcp": (lambda x: 1 / x, 1e-30, 1e30, 1.0, "ulp"),
+    "sqrt": (np.sqrt, 1e-30, 1e30, 2.0**-22, "relative"),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), 1e-30, 1e30, 2.0**-22.4, "relative"),
+    "ex2": (np.exp2, -60.0, 60.0, 2.0, "ulp"),
+    "lg2": (np.log2, 2.5, 1e30, 2.0**-22, "relative"),
+    "sin": (np.sin, -np.pi, np.pi, 2.0**-20.5, "absolute"),
+    "cos": (np.cos, -np.pi, np.pi, 2.0**-20.5, "absolute"),
+    "tanh": (np.tanh, -10.0, 10.0, 2.0**-11, "relative"),
+}
+
+
+@pytest.mark.parametrize("op", APPROXIMATIONS)
+def test_approximations(op: str) -> None:
+    exact_of, low, high, bound, kind = APPROXIMATIONS[op]
+    rng = np.random.default_rng(3)
+    x = (np.exp(rng.uniform(np.log(low), np.log(high), COUNT)) if low > 0 else rng.uniform(low, high, COUNT)).astype(np.float32)
+    exact = exact_of(x.astype(np.float64))
+    for machine, bits in zip(("executor", "GPU"), run(f"{op}.approx.f32", "f32", ("f32",), (x.view(np.int32),)), strict=True):
+        got = bits.view(np.float32)
+        error = ulps(got, exact) if kind == "ulp" else np.abs(got - exact) / (np.abs(exact) if kind == "relative" else 1)
+        assert error.max() <= bound, f"{op}.approx.f32 on the {machine}: {error.max():.3g} {kind} at {x[np.argmax(error)]!r}, bound {bound:.3g}"
+
+
+@pytest.mark.parametrize("op", APPROXIMATIONS)
+def test_approximations_of_special_values(op: str) -> None:
+    """Zeros, infinities, NaN, subnormals: what the manual's tables fix must be equal bit for bit."""
+    fixed = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0 if op in ("sqrt", "rsqrt", "lg2") else 1.0], np.float32)
+    if op in ("sin", "cos"):
+        fixed = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], np.float32)
+    x = np.resize(fixed, COUNT)
+    forms = [f"{op}.approx.f32"] + ([f"{op}.approx.ftz.f32"] if op != "tanh" else [])
+    for form in forms:
+        agree(form, "f32", ("f32",), arrays=(x.view(np.int32).copy(),))
+
+
+# ---- exchange between lanes -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+def test_shuffles(mode: str) -> None:
+    for amount, clamp in itertools.product((0, 1, 3, 16, 31), (0, 31, 0x1F00 | 7, 0x1C1F, 0x1800 | 31)):
+        def write(out, a, amount=amount, clamp=clamp):
+            p = reg.scalar(types.pred)
+            t, flag = reg.scalar(types.b32), reg.scalar(types.u32)
+            getattr(ptx.inst.shfl.sync, mode).b32(t | p, a, amount, clamp, -1)
+            ptx.inst.selp.u32(flag, 1, 0, p)
+            ptx.inst.xor_.b32(out, t, flag)
+
+        agree(f"shfl.sync.{mode}.b32 by {amount}, {clamp:#x}", "u32", ("u32",), write)
+
+
+def test_votes_and_reductions() -> None:
+    def ballot(out, a):
+        ptx.inst.vote.sync.ballot.b32(out, (a & 1) == 1, -1)
+
+    def any_all(out, a):
+        p, q, all_of, any_of = (reg.scalar(types.pred) for _ in range(4))
+        ptx.inst.setp.lt.u32(p, a, 0x20000000)
+        ptx.inst.vote.sync.all.pred(all_of, p, -1)
+        ptx.inst.vote.sync.any.pred(any_of, p, -1)
+        ptx.inst.xor_.pred(q, all_of, any_of)
+        ptx.inst.selp.u32(out, 1, 0, q)
+
+    agree("vote.sync.ballot", "u32", ("u32",), ballot)
+    agree("vote.sync.all and any", "u32", ("u32",), any_all)
+    for op, type_name in itertools.product(("add", "min", "max"), ("u32", "s32")):
+        agree(f"redux.sync.{op}.{type_name}", type_name, (type_name,), lambda out, a, op=op, t=type_name: getattr(getattr(ptx.inst.redux.sync, op), t)(out, a, -1))
+    for op in ("and_", "or_", "xor_"):
+        agree(f"redux.sync.{op}.b32", "u32", ("u32",), lambda out, a, op=op: getattr(ptx.inst.redux.sync, op).b32(out, a, -1))
