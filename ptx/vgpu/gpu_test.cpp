@@ -56,7 +56,7 @@ class Gpu : public ::testing::Test {
     EXPECT_EQ(wrong, 0u) << instruction << ": " << wrong << " of " << rows.size() << " rows differ" << shown;
     ++instructions_;
   }
-  void expect_same(const std::vector<std::string>& instructions, const std::array<std::string, 4>& types, const std::vector<Operands>& rows) {
+  void expect_all(const std::vector<std::string>& instructions, const std::array<std::string, 4>& types, const std::vector<Operands>& rows) {
     for (const std::string& instruction : instructions) expect_same(instruction, types, rows);
   }
   void TearDown() override { RecordProperty("instructions", static_cast<int>(instructions_)); }
@@ -84,11 +84,11 @@ TEST_F(Gpu, IntegerArithmetic) {
     expect_same(cat("mul.wide.", t, " %vd, %va, %vb"), {w, r, r, ""}, rows);
     expect_same(cat("mad.wide.", t, " %vd, %va, %vb, %vc"), {w, r, r, w}, rows);
   }
-  expect_same({"add.sat.s32 %vd, %va, %vb", "sub.sat.s32 %vd, %va, %vb"}, {"b32", "b32", "b32", ""}, rows);
+  expect_all({"add.sat.s32 %vd, %va, %vb", "sub.sat.s32 %vd, %va, %vb"}, {"b32", "b32", "b32", ""}, rows);
   for (const std::string r : {"b16", "b32", "b64"}) {
     for (const std::string op : {"and", "or", "xor"}) expect_same(cat(op, '.', r, " %vd, %va, %vb"), {r, r, r, ""}, rows);
     expect_same(cat("not.", r, " %vd, %va"), {r, r, "", ""}, rows);
-    expect_same({cat("shl.", r, " %vd, %va, %vb"), cat("shr.", r, " %vd, %va, %vb")}, {r, r, "b32", ""}, rows);
+    expect_all({cat("shl.", r, " %vd, %va, %vb"), cat("shr.", r, " %vd, %va, %vb")}, {r, r, "b32", ""}, rows);
   }
 }
 
@@ -141,11 +141,11 @@ TEST_F(Gpu, Conversions) {
       for (const std::string sat : {"", ".sat"})
         for (const std::string f : {"f32", "f64"}) expect_same(cat("cvt.", rnd, sat, '.', f, '.', d, " %vd, %va"), {f, reg_of(d), "", ""}, integers());
   }
-  expect_same({"cvt.sat.s32.u64 %vd, %va", "cvt.sat.u32.s64 %vd, %va"}, {"b32", "b64", "", ""}, integers());
-  expect_same({"cvt.sat.s8.s32 %vd, %va", "cvt.sat.u8.s32 %vd, %va", "cvt.sat.u16.s32 %vd, %va"}, {"b16", "b32", "", ""}, integers());
+  expect_all({"cvt.sat.s32.u64 %vd, %va", "cvt.sat.u32.s64 %vd, %va"}, {"b32", "b64", "", ""}, integers());
+  expect_all({"cvt.sat.s8.s32 %vd, %va", "cvt.sat.u8.s32 %vd, %va", "cvt.sat.u16.s32 %vd, %va"}, {"b16", "b32", "", ""}, integers());
   for (const std::string m : {"", ".ftz", ".sat", ".ftz.sat"}) {
     expect_same(cat("cvt", m, ".f64.f32 %vd, %va"), {"f64", "f32", "", ""}, f32_rows());
-    expect_same({cat("cvt.rni", m, ".f32.f32 %vd, %va"), cat("cvt.rzi", m, ".f32.f32 %vd, %va"), cat("cvt.rmi", m, ".f32.f32 %vd, %va"), cat("cvt.rpi", m, ".f32.f32 %vd, %va")},
+    expect_all({cat("cvt.rni", m, ".f32.f32 %vd, %va"), cat("cvt.rzi", m, ".f32.f32 %vd, %va"), cat("cvt.rmi", m, ".f32.f32 %vd, %va"), cat("cvt.rpi", m, ".f32.f32 %vd, %va")},
                 {"f32", "f32", "", ""}, f32_rows());
     for (const std::string rnd : {"rn", "rz", "rm", "rp"}) {
       expect_same(cat("cvt.", rnd, m, ".f32.f64 %vd, %va"), {"f32", "f64", "", ""}, f64_rows());
@@ -153,12 +153,12 @@ TEST_F(Gpu, Conversions) {
     }
     expect_same(cat("cvt", m, ".f32.f16 %vd, %va"), {"f32", "b16", "", ""}, integers());
   }
-  expect_same({"cvt.ftz.f32.f32 %vd, %va", "cvt.sat.f32.f32 %vd, %va"}, {"f32", "f32", "", ""}, f32_rows());
+  expect_all({"cvt.ftz.f32.f32 %vd, %va", "cvt.sat.f32.f32 %vd, %va"}, {"f32", "f32", "", ""}, f32_rows());
   expect_same("cvt.f32.bf16 %vd, %va", {"f32", "b16", "", ""}, integers());
   for (const std::string rnd : {"rn", "rz"})
     for (const std::string m : {"", ".relu", ".satfinite", ".relu.satfinite"}) {
       expect_same(cat("cvt.", rnd, m, ".bf16.f32 %vd, %va"), {"b16", "f32", "", ""}, f32_rows());
-      expect_same({cat("cvt.", rnd, m, ".f16x2.f32 %vd, %va, %vb"), cat("cvt.", rnd, m, ".bf16x2.f32 %vd, %va, %vb")}, {"b32", "f32", "f32", ""}, f32_rows());
+      expect_all({cat("cvt.", rnd, m, ".f16x2.f32 %vd, %va, %vb"), cat("cvt.", rnd, m, ".bf16x2.f32 %vd, %va, %vb")}, {"b32", "f32", "f32", ""}, f32_rows());
     }
 }
 

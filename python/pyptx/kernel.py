@@ -115,6 +115,19 @@ def kernel_by_number(number: int) -> Kernel:
     return _kernels[number]
 
 
+def _is_compiling_once_torch_is_there() -> bool:
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "compiler"):
+        return False
+    global _is_compiling
+    _is_compiling = torch.compiler.is_dynamo_compiling
+    return bool(_is_compiling())
+
+
+# Asked at every call, so it is one look-up and one call: torch's own function, once torch is imported.
+_is_compiling: Callable[[], bool] = _is_compiling_once_torch_is_there
+
+
 class Kernel:
     """A kernel: called with arrays it runs, ``.ptx()`` shows its text, ``.sass()`` what the hardware runs."""
 
@@ -301,8 +314,7 @@ class Kernel:
 
     def __call__(self, *arrays: Any, **kwargs: Any) -> Any:
         """Runs the kernel on numpy arrays, JAX arrays (also under jit) or torch tensors: its output, or a tuple of them."""
-        torch = sys.modules.get("torch")
-        if torch is not None and torch.compiler.is_dynamo_compiling():
+        if _is_compiling():
             from . import torch_support
 
             return torch_support.call_kernel_under_dynamo(self, arrays, kwargs)

@@ -220,19 +220,19 @@ inline constexpr Row atomics[] = {
       PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the pairs at the multimem address a, ordered, perhaps added up in f32.")),
-  row("multimem.ld_reduce{.weak}{.ss}.op.vec.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce{.weak}{.ss}.op.vec.type  d:=.vec.b8, [a:.ss] ;"
       " .ss = { .global } .op = { .min, .max } .vec = { .v4, .v8 } .type = { .e5m2, .e4m3 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest fp8 numbers at the multimem address a.")),
-  row("multimem.ld_reduce.sem.scope{.ss}.op.vec.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce.sem.scope{.ss}.op.vec.type  d:=.vec.b8, [a:.ss] ;"
       PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v4, .v8 } .type = { .e5m2, .e4m3 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest fp8 numbers at the multimem address a, ordered.")),
-  row("multimem.ld_reduce{.weak}{.ss}.add{.acc}.vec.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce{.weak}{.ss}.add{.acc}.vec.type  d:=.vec.b8, [a:.ss] ;"
       " .ss = { .global } .acc = { .acc::f16 } .vec = { .v4, .v8 } .type = { .e5m2, .e4m3 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the fp8 numbers at the multimem address a, perhaps added up in f16.")),
-  row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}.vec.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}.vec.type  d:=.vec.b8, [a:.ss] ;"
       PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f16 } .vec = { .v4, .v8 } .type = { .e5m2, .e4m3 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the fp8 numbers at the multimem address a, ordered, perhaps added up in f16.")),
@@ -300,11 +300,11 @@ inline constexpr Row atomics[] = {
       PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
       since(8,1), on(sm_90), Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
-  row("multimem.st{.weak}{.ss}.vec.type  [a:.ss], b:.vec.type ;"
+  row("multimem.st{.weak}{.ss}.vec.type  [a:.ss], b:.vec.b8 ;"
       " .ss = { .global } .vec = { .v4, .v8 } .type = { .e5m2, .e4m3 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::writes_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a.")),
-  row("multimem.st.sem.scope{.ss}.vec.type  [a:.ss], b:.vec.type ;"
+  row("multimem.st.sem.scope{.ss}.vec.type  [a:.ss], b:.vec.b8 ;"
       PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v4, .v8 } .type = { .e5m2, .e4m3 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
@@ -356,22 +356,22 @@ inline constexpr Row atomics[] = {
       PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4 } .type = { .f32 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "every memory behind the multimem address a = it + b, ordered.")),
-  row("multimem.red{.ss}.op.vec.type  [a:.ss], b:.vec.type ;"
-      " .ss = { .global } .op = { .add, .min, .max } .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
+  row("multimem.red{.ss}.add.vec.type  [a:.ss], b:.vec.type ;"
+      " .ss = { .global } .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
-      doc(PTX_MULTIMEM, "every memory behind the multimem address a = it op b, element by element.")),
-  row("multimem.red.sem.scope{.ss}.op.vec.type  [a:.ss], b:.vec.type ;"
-      PTX_MULTIMEM_ORDER(".relaxed, .release") " .op = { .add, .min, .max } .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
+      doc(PTX_MULTIMEM, "every memory behind the multimem address a = it + b, element by element.")),
+  row("multimem.red.sem.scope{.ss}.add.vec.type  [a:.ss], b:.vec.type ;"
+      PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
-      doc(PTX_MULTIMEM, "every memory behind the multimem address a = it op b, element by element, ordered.")),
-  row("multimem.red{.ss}.op{.vec}.type  [a:.ss], b:.vec.type ;"
-      " .ss = { .global } .op = { .add, .min, .max } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
+      doc(PTX_MULTIMEM, "every memory behind the multimem address a = it + b, element by element, ordered.")),
+  row("multimem.red{.ss}.add{.vec}.type  [a:.ss], b:.vec.type ;"
+      " .ss = { .global } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
-      doc(PTX_MULTIMEM, "every memory behind the multimem address a = it op b, half by half.")),
-  row("multimem.red.sem.scope{.ss}.op{.vec}.type  [a:.ss], b:.vec.type ;"
-      PTX_MULTIMEM_ORDER(".relaxed, .release") " .op = { .add, .min, .max } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
+      doc(PTX_MULTIMEM, "every memory behind the multimem address a = it + b, half by half.")),
+  row("multimem.red.sem.scope{.ss}.add{.vec}.type  [a:.ss], b:.vec.type ;"
+      PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
-      doc(PTX_MULTIMEM, "every memory behind the multimem address a = it op b, half by half, ordered.")),
+      doc(PTX_MULTIMEM, "every memory behind the multimem address a = it + b, half by half, ordered.")),
 };
 // clang-format on
 

@@ -47,7 +47,7 @@ inline constexpr Row matrix_more[] = {
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
-  row("wmma.load.a.sync.aligned.row.shape{.ss}.type  r:=.x1.u32, [p:.ss] {, stride:.u32} ;"
+  row("wmma.load.a.sync.aligned.row.shape{.ss}.type  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k32 } .ss = { .global, .shared, .shared::cta @7.8 } .type = { .s4, .u4 }",
       since(6,3), on(sm_75), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
@@ -73,7 +73,7 @@ inline constexpr Row matrix_more[] = {
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
-  row("wmma.load.b.sync.aligned.col.shape{.ss}.type  r:=.x1.u32, [p:.ss] {, stride:.u32} ;"
+  row("wmma.load.b.sync.aligned.col.shape{.ss}.type  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k32 } .ss = { .global, .shared, .shared::cta @7.8 } .type = { .s4, .u4 }",
       since(6,3), on(sm_75), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
@@ -111,11 +111,11 @@ inline constexpr Row matrix_more[] = {
       " .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_70), Effect::writes_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-store", "store the matrix d.")),
-  row("wmma.store.d.sync.aligned.layout.shape{.ss}.s32  [p:.ss], d:%.x8.s32 {, stride:.u32} ;"
+  row("wmma.store.d.sync.aligned.layout.shape{.ss}.s32  [p:.ss], d:.x8.s32 {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_72), Effect::writes_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-store", "store the matrix d.")),
-  row("wmma.store.d.sync.aligned.layout.shape{.ss}.s32  [p:.ss], d:%.x2.s32 {, stride:.u32} ;"
+  row("wmma.store.d.sync.aligned.layout.shape{.ss}.s32  [p:.ss], d:.x2.s32 {, stride:.u32} ;"
       " .shape = { .m8n8k32, .m8n8k128 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_75), Effect::writes_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-store", "store the matrix d.")),
@@ -161,14 +161,14 @@ inline constexpr Row matrix_more[] = {
       " .alayout = { .row, .col } .blayout = { .row, .col }",
       since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
-  row("wmma.mma.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64  d:=.x2.f64, a:.x1.f64, b:.x1.f64, c:.x2.f64 ;"
+  row("wmma.mma.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64  d:=.x2.b64, a:.x1.f64, b:.x1.f64, c:.x2.b64 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .rnd = { .rn, .rz, .rm, .rp }",
       since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
-  row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite}  d:=.x2.s32, a:%.x1.u32, b:%.x1.u32, c:.x2.s32 ;",
+  row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite}  d:=.x2.s32, a:.x1.u32, b:.x1.u32, c:.x2.s32 ;",
       since(6,3), on(sm_75), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
-  row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite}  d:=.x2.s32, a:%.x1.u32, b:%.x1.u32, c:.x2.s32 ;",
+  row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite}  d:=.x2.s32, a:.x1.u32, b:.x1.u32, c:.x2.s32 ;",
       since(6,3), on(sm_75), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32  d:=.x2.s32, a:%.x1.u32, b:%.x1.u32, c:.x2.s32 ;"
@@ -228,21 +228,21 @@ inline constexpr Row matrix_more[] = {
       "  d:=.x4.f32, a:%.x4.e4m3x4, b:%.x2.e4m3x4, c:.x4.f32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .scale_vec = { .scale_vec::1X } .atype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }"
       " .btype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
-      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids_1X"),
+      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
       doc("warp-level-matrix-instructions-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec}.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:.x4.f32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .scale_vec = { .scale_vec::2X }",
-      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids_2X"),
+      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
       doc("warp-level-matrix-instructions-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:.x4.f32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;",
-      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids_2X"),
+      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
       doc("warp-level-matrix-instructions-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:.x4.f32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .stype = { .ue4m3, .ue8m0 @9.1 }",
-      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids_4X"),
+      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
       doc("warp-level-matrix-instructions-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sync.aligned.shape.row.col{.rnd}.dtype.atype.btype.ctype"
       "  d:=.mma_d.b64, a:.mma_a.b64, b:.mma_b.b64, c:.mma_c.b64 ;"
@@ -317,21 +317,21 @@ inline constexpr Row matrix_more[] = {
       "  d:=.x4.f32, a:%.x4.e4m3x4, b:%.x4.e4m3x4, c:.x4.f32, e:%.b32, f:#.u32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .scale_vec = { .scale_vec::1X } .atype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }"
       " .btype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
-      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids_1X"),
+      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
       doc("warp-level-matrix-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec}.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .scale_vec = { .scale_vec::2X }",
-      since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids_2X"),
+      since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
       doc("warp-level-matrix-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;",
-      since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids_2X"),
+      since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
       doc("warp-level-matrix-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .stype = { .ue4m3, .ue8m0 @9.1 }",
-      since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids_4X"),
+      since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
       doc("warp-level-matrix-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.spvariant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32"
       "  d:=.x4.s32, a:%.mma_sp_a.b32, b:%.mma_b.b32, c:.x4.s32, e:%.b32, f:#.u32 ;"
@@ -378,35 +378,35 @@ inline constexpr Row matrix_more[] = {
   // wgmma: a from shared memory or registers, b from shared memory, d in registers
   row("wgmma.mma_async.sync.aligned.shape.dtype.f16.f16  d:+.wgmma_d.dreg, a:.u64, b:.u64, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_a:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k16") " .dtype = { .f16, .f32 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sync.aligned.shape.dtype.f16.f16  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k16") " .dtype = { .f16, .f32 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sync.aligned.shape.dtype.bf16.bf16  d:+.wgmma_d.dreg, a:.u64, b:.u64, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_a:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k16") " .dtype = { .f32 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sync.aligned.shape.dtype.bf16.bf16  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k16") " .dtype = { .f32 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sync.aligned.shape.dtype.tf32.tf32  d:+.wgmma_d.dreg, a:.u64, b:.u64, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k8") " .dtype = { .f32 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sync.aligned.shape.dtype.tf32.tf32  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k8") " .dtype = { .f32 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype  d:+.wgmma_d.dreg, a:.u64, b:.u64, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f16, .f32 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sync.aligned.shape.dtype.atype.btype  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f16, .f32 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
-      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sync.aligned.shape.dtype.s8.btype{.satfinite}  d:+.wgmma_d.s32, a:.u64, b:.u64, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k32") " .dtype = { .s32 } .btype = { .s8, .u8 @8.4 }",
@@ -434,51 +434,51 @@ inline constexpr Row matrix_more[] = {
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_a:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f16, .f32 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f16, .f32 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.bf16.bf16  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_a:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f32 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.bf16.bf16  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f32 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.tf32.tf32  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k16") " .dtype = { .f32 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.tf32.tf32  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k16") " .dtype = { .f32 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k64") " .dtype = { .f16, .f32 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k64") " .dtype = { .f16, .f32 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.s8.btype{.satfinite}  d:+.wgmma_d.s32, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k64") " .dtype = { .s32 } .btype = { .s8, .u8 @8.4 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.u8.btype{.satfinite}  d:+.wgmma_d.s32, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k64") " .dtype = { .s32 } .btype = { .s8 @8.4, .u8 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.s8.btype{.satfinite}  d:+.wgmma_d.s32, a:%.x4.b32, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k64") " .dtype = { .s32 } .btype = { .s8, .u8 @8.4 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
   row("wgmma.mma_async.sp.sync.aligned.shape.dtype.u8.btype{.satfinite}  d:+.wgmma_d.s32, a:%.x4.b32, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k64") " .dtype = { .s32 } .btype = { .s8 @8.4, .u8 }",
-      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
+      since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
 };
 // clang-format on

@@ -11,19 +11,35 @@ namespace ptx::isa::table {
 inline constexpr Row texture[] = {
   // ---- tex: of the whole texture, or (base) of its finest mipmap. An array's coordinates begin with an index.
   row("tex{.base}.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype] {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32, .f32 } .base = { .base @3.1 @sm_20 }",
+      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .f32 } .base = { .base @3.1 @sm_20 }",
       since(1,0), on(sm_10), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c.")),
   row("tex{.base}.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype] {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .1d, .2d } .ctype = { .s32, .f32 } .base = { .base @3.1 @sm_20 }",
+      " .geom = { .1d, .2d } .ctype = { .f32 } .base = { .base @3.1 @sm_20 }",
+      since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what the texture a holds at c.")),
+  row("tex{.base}.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype] {, offset:.tex_offset.s32} ;"
+      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32 } .base = { .base @3.1 @sm_20 }",
+      since(1,0), on(sm_10), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what the texture a holds at c.")),
+  row("tex{.base}.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype] {, offset:.tex_offset.s32} ;"
+      " .geom = { .1d, .2d } .ctype = { .s32 } .base = { .base @3.1 @sm_20 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c.")),
   row("tex{.base}.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32] {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32, .f32 } .base = { .base @3.1 @sm_20 }",
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .f32 } .base = { .base @3.1 @sm_20 }",
       since(1,0), on(sm_10), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c.")),
   row("tex{.base}.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32] {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .s32, .f32 } .base = { .base @3.1 @sm_20 }",
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .f32 } .base = { .base @3.1 @sm_20 }",
+      since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what the texture a holds at c.")),
+  row("tex{.base}.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32] {, offset:.tex_offset.s32} ;"
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32 } .base = { .base @3.1 @sm_20 }",
+      since(1,0), on(sm_10), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what the texture a holds at c.")),
+  row("tex{.base}.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32] {, offset:.tex_offset.s32} ;"
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .s32 } .base = { .base @3.1 @sm_20 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c.")),
   row("tex{.base}.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype] {, offset:.tex_offset.s32} ;"
@@ -60,19 +76,35 @@ inline constexpr Row texture[] = {
       doc(PTX_TEX, "d = what the texture a holds at c.")),
   // ---- tex.level: of the mipmap level lod
   row("tex.level.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], lod:.ctype {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32, .f32 }",
+      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .f32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
   row("tex.level.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], lod:.ctype {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .1d, .2d } .ctype = { .s32, .f32 }",
+      " .geom = { .1d, .2d } .ctype = { .f32 }",
+      since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
+  row("tex.level.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], lod:.ctype {, offset:.tex_offset.s32} ;"
+      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32 }",
+      since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
+  row("tex.level.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], lod:.ctype {, offset:.tex_offset.s32} ;"
+      " .geom = { .1d, .2d } .ctype = { .s32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
   row("tex.level.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32], lod:.ctype {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32, .f32 }",
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .f32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
   row("tex.level.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32], lod:.ctype {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .s32, .f32 }",
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .f32 }",
+      since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
+  row("tex.level.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32], lod:.ctype {, offset:.tex_offset.s32} ;"
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32 }",
+      since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
+  row("tex.level.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32], lod:.ctype {, offset:.tex_offset.s32} ;"
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .s32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
   row("tex.level.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], lod:.ctype {, offset:.tex_offset.s32} ;"
@@ -101,19 +133,35 @@ inline constexpr Row texture[] = {
       doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
   // ---- tex.grad: of the mipmap level that the gradients call for
   row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32, .f32 }",
+      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .f32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
   row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .1d, .2d } .ctype = { .s32, .f32 }",
+      " .geom = { .1d, .2d } .ctype = { .f32 }",
+      since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
+  row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+      " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32 }",
+      since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
+  row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+      " .geom = { .1d, .2d } .ctype = { .s32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
   row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32, .f32 }",
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .f32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
   row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
-      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .s32, .f32 }",
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .f32 }",
+      since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
+  row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32 }",
+      since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
+      doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
+  row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=?.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+      " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .s32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
   row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=?.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
