@@ -21,7 +21,7 @@ std::vector<std::string> loop(const std::vector<std::string>& body, int trips) {
                                     "ld.param.u64 %rd2, [memory]", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd2, %rd2, %rd1"};
   for (int i = 0; i < 20; ++i) lines.push_back(cat("mov.f32 %f", i, ", 0f3F800001"));
   for (int i = 20; i < 66; ++i) lines.push_back(cat("mov.u32 %r", i, ", ", i));
-  lines.insert(lines.end(), {"st.shared.v4.b32 [%r11], {%r20, %r21, %r22, %r23}", "bar.sync 0", "mov.u32 %r1, 0", "LOOP:"});
+  lines.insert(lines.end(), {"st.shared.v4.f32 [%r11], {%f1, %f2, %f3, %f4}", "bar.sync 0", "mov.u32 %r1, 0", "LOOP:"});
   lines.insert(lines.end(), body.begin(), body.end());
   lines.insert(lines.end(), {"add.u32 %r1, %r1, 1", cat("setp.lt.u32 %p0, %r1, ", trips), "@%p0 bra LOOP", "ret"});
   return lines;

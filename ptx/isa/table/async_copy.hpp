@@ -183,17 +183,17 @@ inline constexpr Row async_copy[] = {
       doc(PTX_TENSOR_PREFETCH, "bring the pixels under a convolution's filter along w into the L2 cache.")),
 
   // ---- tensor maps
-  row("tensormap.replace.tile.field{.ss}.b1024.b64  [addr:.ss], new_val:.u64 ; .field = { .global_address } .ss = { .global, .shared::cta }",
+  row("tensormap.replace.tile.field{.ss}.b1024.b64  [addr:.ss], new_val:.b64 ; .field = { .global_address } .ss = { .global, .shared::cta }",
       since(8,3), on(sm_90a, sm_100f, sm_101f, sm_110f, sm_120f), Effect::reads_memory | Effect::writes_memory,
       not_executed("the executor has no tensor copies yet"), doc(PTX_TENSORMAP, "the address of a tensor map's tensor = new_val.")),
-  row("tensormap.replace.tile.field{.ss}.b1024.b32  [addr:.ss], new_val:.u32 ; .field = { .rank } .ss = { .global, .shared::cta }",
+  row("tensormap.replace.tile.field{.ss}.b1024.b32  [addr:.ss], new_val:.b32 ; .field = { .rank } .ss = { .global, .shared::cta }",
       since(8,3), on(sm_90a, sm_100f, sm_101f, sm_110f, sm_120f), Effect::reads_memory | Effect::writes_memory,
       not_executed("the executor has no tensor copies yet"), doc(PTX_TENSORMAP, "the rank of a tensor map, less one = new_val.")),
-  row("tensormap.replace.tile.field{.ss}.b1024.b32  [addr:.ss], ord:#.u32, new_val:.u32 ;"
+  row("tensormap.replace.tile.field{.ss}.b1024.b32  [addr:.ss], ord:#.u32, new_val:.b32 ;"
       " .field = { .box_dim, .global_dim, .element_stride } .ss = { .global, .shared::cta }",
       since(8,3), on(sm_90a, sm_100f, sm_101f, sm_110f, sm_120f), Effect::reads_memory | Effect::writes_memory,
       not_executed("the executor has no tensor copies yet"), rule("tensormap_field"), doc(PTX_TENSORMAP, "dimension ord of a tensor map = new_val.")),
-  row("tensormap.replace.tile.field{.ss}.b1024.b64  [addr:.ss], ord:#.u32, new_val:.u64 ; .field = { .global_stride } .ss = { .global, .shared::cta }",
+  row("tensormap.replace.tile.field{.ss}.b1024.b64  [addr:.ss], ord:#.u32, new_val:.b64 ; .field = { .global_stride } .ss = { .global, .shared::cta }",
       since(8,3), on(sm_90a, sm_100f, sm_101f, sm_110f, sm_120f), Effect::reads_memory | Effect::writes_memory,
       not_executed("the executor has no tensor copies yet"), rule("tensormap_field"), doc(PTX_TENSORMAP, "stride ord of a tensor map, in bytes = new_val.")),
   row("tensormap.replace.tile.field{.ss}.b1024.b32  [addr:.ss], new_val:#.u32 ;"

@@ -189,35 +189,67 @@ inline constexpr Row atomics[] = {
       since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sum of the values at the multimem address a, ordered.")),
   row("multimem.ld_reduce{.weak}{.ss}.op.vec.type  d:=.vec.type, [a:.ss] ;"
-      " .ss = { .global } .op = { .min, .max } .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
+      " .ss = { .global } .op = { .min, .max } .vec = { .v2, .v4, .v8 } .type = { .f16 }",
+      since(8,1), on(sm_90), Effect::reads_memory, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "d = the least or greatest values at the multimem address a.")),
+  row("multimem.ld_reduce{.weak}{.ss}.op.vec.type  d:=.vec.b16, [a:.ss] ;"
+      " .ss = { .global } .op = { .min, .max } .vec = { .v2, .v4, .v8 } .type = { .bf16 }",
       since(8,1), on(sm_90), Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest values at the multimem address a.")),
   row("multimem.ld_reduce.sem.scope{.ss}.op.vec.type  d:=.vec.type, [a:.ss] ;"
-      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
+      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v2, .v4, .v8 } .type = { .f16 }",
+      since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "d = the least or greatest values at the multimem address a, ordered.")),
+  row("multimem.ld_reduce.sem.scope{.ss}.op.vec.type  d:=.vec.b16, [a:.ss] ;"
+      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v2, .v4, .v8 } .type = { .bf16 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest values at the multimem address a, ordered.")),
   row("multimem.ld_reduce{.weak}{.ss}.add{.acc}.vec.type  d:=.vec.type, [a:.ss] ;"
-      " .ss = { .global } .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
+      " .ss = { .global } .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4, .v8 } .type = { .f16 }",
+      since(8,1), on(sm_90), Effect::reads_memory, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "d = the sums of the values at the multimem address a, perhaps added up in f32.")),
+  row("multimem.ld_reduce{.weak}{.ss}.add{.acc}.vec.type  d:=.vec.b16, [a:.ss] ;"
+      " .ss = { .global } .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4, .v8 } .type = { .bf16 }",
       since(8,1), on(sm_90), Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the values at the multimem address a, perhaps added up in f32.")),
   row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}.vec.type  d:=.vec.type, [a:.ss] ;"
-      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
+      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4, .v8 } .type = { .f16 }",
+      since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "d = the sums of the values at the multimem address a, ordered, perhaps added up in f32.")),
+  row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}.vec.type  d:=.vec.b16, [a:.ss] ;"
+      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4, .v8 } .type = { .bf16 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the values at the multimem address a, ordered, perhaps added up in f32.")),
   row("multimem.ld_reduce{.weak}{.ss}.op{.vec}.type  d:=.vec.type, [a:.ss] ;"
-      " .ss = { .global } .op = { .min, .max } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
+      " .ss = { .global } .op = { .min, .max } .vec = { .v2, .v4 } .type = { .f16x2 }",
+      since(8,1), on(sm_90), Effect::reads_memory, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "d = the least or greatest pairs at the multimem address a, half by half.")),
+  row("multimem.ld_reduce{.weak}{.ss}.op{.vec}.type  d:=.vec.b32, [a:.ss] ;"
+      " .ss = { .global } .op = { .min, .max } .vec = { .v2, .v4 } .type = { .bf16x2 }",
       since(8,1), on(sm_90), Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest pairs at the multimem address a, half by half.")),
   row("multimem.ld_reduce.sem.scope{.ss}.op{.vec}.type  d:=.vec.type, [a:.ss] ;"
-      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
+      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v2, .v4 } .type = { .f16x2 }",
+      since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "d = the least or greatest pairs at the multimem address a, half by half, ordered.")),
+  row("multimem.ld_reduce.sem.scope{.ss}.op{.vec}.type  d:=.vec.b32, [a:.ss] ;"
+      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v2, .v4 } .type = { .bf16x2 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest pairs at the multimem address a, half by half, ordered.")),
   row("multimem.ld_reduce{.weak}{.ss}.add{.acc}{.vec}.type  d:=.vec.type, [a:.ss] ;"
-      " .ss = { .global } .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
+      " .ss = { .global } .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4 } .type = { .f16x2 }",
+      since(8,1), on(sm_90), Effect::reads_memory, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "d = the sums of the pairs at the multimem address a, perhaps added up in f32.")),
+  row("multimem.ld_reduce{.weak}{.ss}.add{.acc}{.vec}.type  d:=.vec.b32, [a:.ss] ;"
+      " .ss = { .global } .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4 } .type = { .bf16x2 }",
       since(8,1), on(sm_90), Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the pairs at the multimem address a, perhaps added up in f32.")),
   row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}{.vec}.type  d:=.vec.type, [a:.ss] ;"
-      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
+      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4 } .type = { .f16x2 }",
+      since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "d = the sums of the pairs at the multimem address a, ordered, perhaps added up in f32.")),
+  row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}{.vec}.type  d:=.vec.b32, [a:.ss] ;"
+      PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f32 @8.2 } .vec = { .v2, .v4 } .type = { .bf16x2 }",
       since(8,1), on(sm_90), Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the pairs at the multimem address a, ordered, perhaps added up in f32.")),
   row("multimem.ld_reduce{.weak}{.ss}.op.vec.type  d:=.vec.b8, [a:.ss] ;"
@@ -236,35 +268,35 @@ inline constexpr Row atomics[] = {
       PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f16 } .vec = { .v4, .v8 } .type = { .e5m2, .e4m3 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the fp8 numbers at the multimem address a, ordered, perhaps added up in f16.")),
-  row("multimem.ld_reduce{.weak}{.ss}.op.vec.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce{.weak}{.ss}.op.vec.type  d:=.vec.b16, [a:.ss] ;"
       " .ss = { .global } .op = { .min, .max } .vec = { .v2, .v4, .v8 } .type = { .e5m2x2, .e4m3x2 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest fp8 numbers at the multimem address a.")),
-  row("multimem.ld_reduce.sem.scope{.ss}.op.vec.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce.sem.scope{.ss}.op.vec.type  d:=.vec.b16, [a:.ss] ;"
       PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v2, .v4, .v8 } .type = { .e5m2x2, .e4m3x2 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest fp8 numbers at the multimem address a, ordered.")),
-  row("multimem.ld_reduce{.weak}{.ss}.add{.acc}.vec.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce{.weak}{.ss}.add{.acc}.vec.type  d:=.vec.b16, [a:.ss] ;"
       " .ss = { .global } .acc = { .acc::f16 } .vec = { .v2, .v4, .v8 } .type = { .e5m2x2, .e4m3x2 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the fp8 numbers at the multimem address a, perhaps added up in f16.")),
-  row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}.vec.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}.vec.type  d:=.vec.b16, [a:.ss] ;"
       PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f16 } .vec = { .v2, .v4, .v8 } .type = { .e5m2x2, .e4m3x2 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the fp8 numbers at the multimem address a, ordered, perhaps added up in f16.")),
-  row("multimem.ld_reduce{.weak}{.ss}.op{.vec}.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce{.weak}{.ss}.op{.vec}.type  d:=.vec.b32, [a:.ss] ;"
       " .ss = { .global } .op = { .min, .max } .vec = { .v2, .v4 } .type = { .e5m2x4, .e4m3x4 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest fp8 numbers at the multimem address a.")),
-  row("multimem.ld_reduce.sem.scope{.ss}.op{.vec}.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce.sem.scope{.ss}.op{.vec}.type  d:=.vec.b32, [a:.ss] ;"
       PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .op = { .min, .max } .vec = { .v2, .v4 } .type = { .e5m2x4, .e4m3x4 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the least or greatest fp8 numbers at the multimem address a, ordered.")),
-  row("multimem.ld_reduce{.weak}{.ss}.add{.acc}{.vec}.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce{.weak}{.ss}.add{.acc}{.vec}.type  d:=.vec.b32, [a:.ss] ;"
       " .ss = { .global } .acc = { .acc::f16 } .vec = { .v2, .v4 } .type = { .e5m2x4, .e4m3x4 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the fp8 numbers at the multimem address a, perhaps added up in f16.")),
-  row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}{.vec}.type  d:=.vec.type, [a:.ss] ;"
+  row("multimem.ld_reduce.sem.scope{.ss}.add{.acc}{.vec}.type  d:=.vec.b32, [a:.ss] ;"
       PTX_MULTIMEM_ORDER(".relaxed, .acquire") " .acc = { .acc::f16 } .vec = { .v2, .v4 } .type = { .e5m2x4, .e4m3x4 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::reads_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "d = the sums of the fp8 numbers at the multimem address a, ordered, perhaps added up in f16.")),
@@ -285,19 +317,35 @@ inline constexpr Row atomics[] = {
       since(8,1), on(sm_90), Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
   row("multimem.st{.weak}{.ss}.vec.type  [a:.ss], b:.vec.type ;"
-      " .ss = { .global } .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
+      " .ss = { .global } .vec = { .v2, .v4, .v8 } .type = { .f16 }",
+      since(8,1), on(sm_90), Effect::writes_memory, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "b into every memory behind the multimem address a.")),
+  row("multimem.st{.weak}{.ss}.vec.type  [a:.ss], b:.vec.b16 ;"
+      " .ss = { .global } .vec = { .v2, .v4, .v8 } .type = { .bf16 }",
       since(8,1), on(sm_90), Effect::writes_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a.")),
   row("multimem.st.sem.scope{.ss}.vec.type  [a:.ss], b:.vec.type ;"
-      PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4, .v8 } .type = { .f16, .bf16 }",
+      PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4, .v8 } .type = { .f16 }",
+      since(8,1), on(sm_90), Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
+  row("multimem.st.sem.scope{.ss}.vec.type  [a:.ss], b:.vec.b16 ;"
+      PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4, .v8 } .type = { .bf16 }",
       since(8,1), on(sm_90), Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
   row("multimem.st{.weak}{.ss}{.vec}.type  [a:.ss], b:.vec.type ;"
-      " .ss = { .global } .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
+      " .ss = { .global } .vec = { .v2, .v4 } .type = { .f16x2 }",
+      since(8,1), on(sm_90), Effect::writes_memory, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "b into every memory behind the multimem address a.")),
+  row("multimem.st{.weak}{.ss}{.vec}.type  [a:.ss], b:.vec.b32 ;"
+      " .ss = { .global } .vec = { .v2, .v4 } .type = { .bf16x2 }",
       since(8,1), on(sm_90), Effect::writes_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a.")),
   row("multimem.st.sem.scope{.ss}{.vec}.type  [a:.ss], b:.vec.type ;"
-      PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4 } .type = { .f16x2, .bf16x2 }",
+      PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4 } .type = { .f16x2 }",
+      since(8,1), on(sm_90), Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
+      doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
+  row("multimem.st.sem.scope{.ss}{.vec}.type  [a:.ss], b:.vec.b32 ;"
+      PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4 } .type = { .bf16x2 }",
       since(8,1), on(sm_90), Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
   row("multimem.st{.weak}{.ss}.vec.type  [a:.ss], b:.vec.b8 ;"
@@ -308,19 +356,19 @@ inline constexpr Row atomics[] = {
       PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v4, .v8 } .type = { .e5m2, .e4m3 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
-  row("multimem.st{.weak}{.ss}.vec.type  [a:.ss], b:.vec.type ;"
+  row("multimem.st{.weak}{.ss}.vec.type  [a:.ss], b:.vec.b16 ;"
       " .ss = { .global } .vec = { .v2, .v4, .v8 } .type = { .e5m2x2, .e4m3x2 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::writes_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a.")),
-  row("multimem.st.sem.scope{.ss}.vec.type  [a:.ss], b:.vec.type ;"
+  row("multimem.st.sem.scope{.ss}.vec.type  [a:.ss], b:.vec.b16 ;"
       PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4, .v8 } .type = { .e5m2x2, .e4m3x2 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),
-  row("multimem.st{.weak}{.ss}{.vec}.type  [a:.ss], b:.vec.type ;"
+  row("multimem.st{.weak}{.ss}{.vec}.type  [a:.ss], b:.vec.b32 ;"
       " .ss = { .global } .vec = { .v2, .v4 } .type = { .e5m2x4, .e4m3x4 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::writes_memory, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a.")),
-  row("multimem.st.sem.scope{.ss}{.vec}.type  [a:.ss], b:.vec.type ;"
+  row("multimem.st.sem.scope{.ss}{.vec}.type  [a:.ss], b:.vec.b32 ;"
       PTX_MULTIMEM_ORDER(".relaxed, .release") " .vec = { .v2, .v4 } .type = { .e5m2x4, .e4m3x4 }",
       since(8,6), PTX_MULTIMEM_FP8, Effect::writes_memory | Effect::sync, not_executed("the executor has no multicast memory"),
       doc(PTX_MULTIMEM, "b into every memory behind the multimem address a, ordered.")),

@@ -432,51 +432,51 @@ inline constexpr Row matrix_more[] = {
       PTX_WGMMA_INT_SHAPES("k256") " .dtype = { .s32 }",
       since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma", "d = a * b + d.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_a:#.s32, trans_b:#.s32 ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:.b32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_a:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f16, .f32 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_b:#.s32 ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:.b32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f16, .f32 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.bf16.bf16  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_a:#.s32, trans_b:#.s32 ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.bf16.bf16  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:.b32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_a:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f32 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.bf16.bf16  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_b:#.s32 ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.bf16.bf16  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:.b32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32, trans_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k32") " .dtype = { .f32 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.tf32.tf32  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.tf32.tf32  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:.b32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k16") " .dtype = { .f32 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.tf32.tf32  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.tf32.tf32  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:.b32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k16") " .dtype = { .f32 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype  d:+.wgmma_d.dreg, a:.u64, b:.u64, e:.b32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k64") " .dtype = { .f16, .f32 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype  d:+.wgmma_d.dreg, a:%.x4.f16x2, b:.u64, e:.b32, f:#.u32, scale_d:!.pred, scale_a:#.s32, scale_b:#.s32 ;"
       PTX_WGMMA_FLOAT_SHAPES("k64") " .dtype = { .f16, .f32 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.s8.btype{.satfinite}  d:+.wgmma_d.s32, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.s8.btype{.satfinite}  d:+.wgmma_d.s32, a:.u64, b:.u64, e:.b32, f:#.u32, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k64") " .dtype = { .s32 } .btype = { .s8, .u8 @8.4 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.u8.btype{.satfinite}  d:+.wgmma_d.s32, a:.u64, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.u8.btype{.satfinite}  d:+.wgmma_d.s32, a:.u64, b:.u64, e:.b32, f:#.u32, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k64") " .dtype = { .s32 } .btype = { .s8 @8.4, .u8 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.s8.btype{.satfinite}  d:+.wgmma_d.s32, a:%.x4.b32, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.s8.btype{.satfinite}  d:+.wgmma_d.s32, a:%.x4.b32, b:.u64, e:.b32, f:#.u32, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k64") " .dtype = { .s32 } .btype = { .s8, .u8 @8.4 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),
-  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.u8.btype{.satfinite}  d:+.wgmma_d.s32, a:%.x4.b32, b:.u64, e:%.u32, f:#.u32, scale_d:!.pred ;"
+  row("wgmma.mma_async.sp.sync.aligned.shape.dtype.u8.btype{.satfinite}  d:+.wgmma_d.s32, a:%.x4.b32, b:.u64, e:.b32, f:#.u32, scale_d:!.pred ;"
       PTX_WGMMA_INT_SHAPES("k64") " .dtype = { .s32 } .btype = { .s8 @8.4, .u8 }",
       since(8,2), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"), rule("wgmma_immediates"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-mma-sp", "d = a * b + d, a sparse.")),

@@ -116,7 +116,7 @@ struct HalfRounding {
   return std::bit_cast<float>(sign | bits_of(subnormal));
 }
 
-/// A bf16 as f32, exact.
+/// A bf16 as f32, exact, NaN's bits included.
 [[gnu::always_inline]] constexpr float from_bf16(std::uint16_t half) { return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16); }
 
 }  // namespace ptx::vgpu::num

@@ -90,9 +90,8 @@ template <bool ftz, bool sat, class F>
 struct Modified {
   template <class A>
   [[gnu::always_inline]] auto operator()(A a) const {
-    if constexpr (ftz && sizeof(A) == 4) a = num::flush(a);
+    if constexpr (ftz && sizeof(A) == 4) a = num::flush(num::canonical(a));
     auto r = F{}(a);
-    if constexpr (sizeof(r) == 4) r = num::canonical(r);
     if constexpr (ftz && sizeof(r) == 4) r = num::flush(r);
     if constexpr (sat) r = num::saturate(r);
     return r;
@@ -108,24 +107,23 @@ Handler modified(Decoding& in, Rounding rounding, F) {
   return sat ? make(Modified<false, true, F>{}) : make(Modified<false, false, F>{});
 }
 
-// ---- f32 to 16-bit formats: imm = how
+// ---- f32 to 16-bit formats: imm = how. An H200 does not flush the f32 that it narrows, .ftz or not (facts.md): only directed rounding shows it.
 
 struct Narrowing {
   num::HalfRounding how;
-  bool bf16 = false, ftz = false, sat = false;
+  bool bf16 = false, sat = false;
 };
 Narrowing read_narrowing(Decoding& in, bool bf16) {
-  return {{*num::rounding_from_name(in.chosen("frnd")), in.wrote("relu"), in.wrote("satfinite")}, bf16, in.wrote("ftz"), in.wrote("sat")};
+  return {{*num::rounding_from_name(in.chosen("frnd")), in.wrote("relu"), in.wrote("satfinite")}, bf16, in.wrote("sat")};
 }
 std::int64_t pack(const Narrowing& n) {
-  return static_cast<std::int64_t>(n.how.mode) | n.how.relu << 2 | n.how.satfinite << 3 | n.bf16 << 4 | n.ftz << 5 | n.sat << 6;
+  return static_cast<std::int64_t>(n.how.mode) | n.how.relu << 2 | n.how.satfinite << 3 | n.bf16 << 4 | n.sat << 5;
 }
 constexpr Narrowing unpack(std::int64_t bits) {
-  return {{static_cast<Rounding>(bits & 3), (bits & 4) != 0, (bits & 8) != 0}, (bits & 16) != 0, (bits & 32) != 0, (bits & 64) != 0};
+  return {{static_cast<Rounding>(bits & 3), (bits & 4) != 0, (bits & 8) != 0}, (bits & 16) != 0, (bits & 32) != 0};
 }
 [[gnu::always_inline]] inline std::uint32_t narrowed(std::uint32_t raw, const Narrowing& n) {
   auto x = std::bit_cast<float>(raw);
-  if (n.ftz) x = num::flush(x);
   if (n.sat) x = num::saturate(x);
   return num::to_half(x, n.bf16 ? num::bf16_format : num::f16_format, n.how);
 }
@@ -171,14 +169,20 @@ Handler cvt_int_f32(Decoding& in) { return from_integer<float>(in); }
 Handler cvt_int_f64(Decoding& in) { return from_integer<double>(in); }
 
 Handler cvt_f32_f32(Decoding& in) {
-  if (in.has("irnd")) return modified<float(float)>(in, *num::rounding_from_name(in.chosen("irnd")), [](float a) { return __builtin_rintf(a); });
-  return modified<float(float)>(in, Rounding::rn, [](float a) { return a; });
+  if (in.has("irnd"))
+    return modified<float(float)>(in, *num::rounding_from_name(in.chosen("irnd")), [](float a) { return num::canonical(__builtin_rintf(a)); });
+  return modified<float(float)>(in, Rounding::rn, [](float a) { return num::canonical(a); });
 }
 Handler cvt_f32_f64(Decoding& in) {
   return modified<double(float)>(in, Rounding::rn, [](float a) { return static_cast<double>(a); });
 }
 Handler cvt_f64_f32(Decoding& in) {
-  return modified<float(double)>(in, *num::rounding_from_name(in.chosen("frnd")), [](double a) { return static_cast<float>(a); });
+  return modified<float(double)>(in, *num::rounding_from_name(in.chosen("frnd")), [](double a) {
+    // a NaN keeps its sign and the upper bits of its payload
+    const std::uint64_t bits = num::bits_of(a);
+    const auto nan = static_cast<std::uint32_t>(bits >> 32 & 0x80000000u) | 0x7FC00000u | static_cast<std::uint32_t>(bits >> 29 & 0x003FFFFFu);
+    return a != a ? std::bit_cast<float>(nan) : static_cast<float>(a);
+  });
 }
 Handler cvt_f16_f32(Decoding& in) {
   return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_f16(a); });

@@ -24,36 +24,93 @@ struct Modified {
   }
 };
 
-template <class Signature, class F>
-Handler f32(Decoding& in, std::initializer_list<std::string_view> names, F) {
+// True when the exact result lies below the smallest normal number. Cut towards zero, a double is below exactly when the exact value is: for
+// the product, the sum and the quotient of f32 operands it has enough bits to tell.
+template <class Exact, class... A>
+[[gnu::noinline]] bool is_tiny(A... a) {
+  const num::RoundingScope scope(Rounding::rz);
+  const volatile double operands[] = {static_cast<double>(a)...};
+  const volatile double r = [&]<std::size_t... I>(std::index_sequence<I...>) { return Exact{}(operands[I]...); }(std::index_sequence_for<A...>{});
+  return __builtin_fabs(r) < 0x1p-126;
+}
+
+// Flushing is decided before rounding (facts.md: H200): a result that only rounds up to the smallest normal number becomes 0. Where f's
+// result is that number, Exact, the same in double precision, tells.
+template <class Signature, class F, class Exact, bool sat>
+struct Flushing;
+template <class... A, class F, class Exact, bool sat>
+struct Flushing<float(A...), F, Exact, sat> {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) { return apply(warp, step, mask, std::index_sequence_for<A...>{}); }
+  template <std::size_t... I>
+  [[gnu::always_inline]] static Outcome apply(Warp& warp, const Step& step, Mask mask, std::index_sequence<I...>) {
+    const std::tuple<const SlotOf<A>*...> from{warp.slot<SlotOf<A>>(step.x[I + 1])...};
+    const auto operand = [=](auto* slot, std::size_t l) { return flush(from_slot<float>(slot[l])); };
+    alignas(64) std::array<float, lane_count> result;
+    std::uint32_t at_edge = 0;
+    for (std::size_t l = 0; l < lane_count; ++l) {
+      result[l] = canonical(F{}(operand(std::get<I>(from), l)...));
+      at_edge |= (num::bits_of(result[l]) & 0x7FFFFFFFu) == 0x00800000u ? 1 : 0;
+    }
+    if (at_edge != 0)
+      for (std::size_t l = 0; l < lane_count; ++l)
+        if (__builtin_fabsf(result[l]) == 0x1p-126f && is_tiny<Exact>(operand(std::get<I>(from), l)...)) result[l] = __builtin_copysignf(0.0f, result[l]);
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) {
+      const float r = flush(result[static_cast<std::size_t>(l)]);
+      return to_slot<float>(sat ? saturate(r) : r);
+    });
+    return Outcome::next;
+  }
+};
+template <class Body>
+struct Directed {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const num::RoundingScope scope(static_cast<Rounding>(step.imm));
+    return Body::run(warp, step, mask);
+  }
+};
+
+// For results that cannot round up to the smallest normal number: sums and differences are exact down there.
+struct NeverAtEdge {};
+
+template <class Signature, class F, class Exact = NeverAtEdge>
+Handler f32(Decoding& in, std::initializer_list<std::string_view> names, F, Exact = {}) {
   const Rounding rounding = *num::rounding_from_name(in.chosen("rnd"));
+  const bool ftz = in.wrote("ftz"), sat = in.wrote("sat");
+  if constexpr (!std::is_same_v<Exact, NeverAtEdge>) {
+    if (ftz) {
+      bind(in, names, static_cast<Signature*>(nullptr));
+      in.step.imm = static_cast<std::int64_t>(rounding);
+      const auto make = [&]<class Body>(Body) { return rounding == Rounding::rn ? Compiled<Body>::handler() : Compiled<Directed<Body>>::handler(); };
+      return sat ? make(Flushing<Signature, F, Exact, true>{}) : make(Flushing<Signature, F, Exact, false>{});
+    }
+  }
   const auto make = [&]<class M>(M modified) {
     return rounding == Rounding::rn ? map<Signature>(in, names, modified) : map_directed<Signature>(in, names, rounding, modified);
   };
-  const bool ftz = in.wrote("ftz"), sat = in.wrote("sat");
   if (ftz) return sat ? make(Modified<true, true, F>{}) : make(Modified<true, false, F>{});
   return sat ? make(Modified<false, true, F>{}) : make(Modified<false, false, F>{});
 }
-template <class F>
-Handler f32_unary(Decoding& in, F f) {
-  return f32<float(float)>(in, {"d", "a"}, f);
+template <class F, class Exact = NeverAtEdge>
+Handler f32_unary(Decoding& in, F f, Exact exact = {}) {
+  return f32<float(float)>(in, {"d", "a"}, f, exact);
 }
-template <class F>
-Handler f32_binary(Decoding& in, F f) {
-  return f32<float(float, float)>(in, {"d", "a", "b"}, f);
+template <class F, class Exact = NeverAtEdge>
+Handler f32_binary(Decoding& in, F f, Exact exact = {}) {
+  return f32<float(float, float)>(in, {"d", "a", "b"}, f, exact);
 }
+constexpr auto exact_product = [](double a, double b) { return a * b; };
+constexpr auto exact_quotient = [](double a, double b) { return a / b; };
+constexpr auto exact_reciprocal = [](double a) { return 1.0 / a; };
 
-// f64: a NaN operand is handed on, the first of them, made quiet; an invalid operation makes the canonical NaN.
+// f64: a NaN operand is handed on, the last of them, made quiet; an invalid operation makes the canonical NaN (facts.md: H200).
 template <class F>
 struct WithNan64 {
   template <class... A>
   [[gnu::always_inline]] double operator()(A... a) const {
     const double r = F{}(a...);
-    if (r == r) return r;
     std::uint64_t nan = num::nan64;
-    bool found = false;
-    ((nan = !found && a != a ? num::bits_of(a) | (std::uint64_t{1} << 51) : nan, found = found || a != a), ...);
-    return std::bit_cast<double>(nan);
+    ((nan = a != a ? num::bits_of(a) | (std::uint64_t{1} << 51) : nan), ...);
+    return r == r ? r : std::bit_cast<double>(nan);
   }
 };
 template <class Signature, class F>
@@ -90,12 +147,13 @@ namespace op {
 
 Handler add_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a + b; }); }
 Handler sub_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a - b; }); }
-Handler mul_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a * b; }); }
+Handler mul_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a * b; }, exact_product); }
 Handler fma_f32(Decoding& in) {
-  return f32<float(float, float, float)>(in, {"d", "a", "b", "c"}, [](float a, float b, float c) { return __builtin_fmaf(a, b, c); });
+  return f32<float(float, float, float)>(in, {"d", "a", "b", "c"}, [](float a, float b, float c) { return __builtin_fmaf(a, b, c); },
+                                         [](double a, double b, double c) { return __builtin_fma(a, b, c); });
 }
-Handler div_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a / b; }); }
-Handler rcp_f32(Decoding& in) { return f32_unary(in, [](float a) { return 1.0f / a; }); }
+Handler div_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a / b; }, exact_quotient); }
+Handler rcp_f32(Decoding& in) { return f32_unary(in, [](float a) { return 1.0f / a; }, exact_reciprocal); }
 Handler sqrt_f32(Decoding& in) { return f32_unary(in, [](float a) { return __builtin_sqrtf(a); }); }
 
 Handler add_f64(Decoding& in) { return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a + b; }); }
@@ -107,8 +165,15 @@ Handler fma_f64(Decoding& in) {
 
 Handler min_f32(Decoding& in) { return extreme<false>(in); }
 Handler max_f32(Decoding& in) { return extreme<true>(in); }
-Handler abs_f32(Decoding& in) { return f32_unary(in, [](float a) { return __builtin_fabsf(a); }); }
-Handler neg_f32(Decoding& in) { return f32_unary(in, [](float a) { return -a; }); }
+// Without .ftz the sign bit alone changes, also of a NaN.
+Handler abs_f32(Decoding& in) {
+  if (in.wrote("ftz")) return f32_unary(in, [](float a) { return __builtin_fabsf(a); });
+  return map<std::uint32_t(std::uint32_t)>(in, {"d", "a"}, [](std::uint32_t a) { return a & 0x7FFFFFFFu; });
+}
+Handler neg_f32(Decoding& in) {
+  if (in.wrote("ftz")) return f32_unary(in, [](float a) { return -a; });
+  return map<std::uint32_t(std::uint32_t)>(in, {"d", "a"}, [](std::uint32_t a) { return a ^ 0x80000000u; });
+}
 
 // "For 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 delivers NaN, otherwise 0": there the reciprocal that it multiplies with is 0.
 Handler div_approx_f32(Decoding& in) {
@@ -117,12 +182,12 @@ Handler div_approx_f32(Decoding& in) {
     const bool vanishes = size > 0x1p126f && size < __builtin_inff();
     const auto q = static_cast<float>(static_cast<double>(a) / static_cast<double>(b));
     return vanishes ? a * __builtin_copysignf(0.0f, b) : q;
-  });
+  }, exact_quotient);
 }
 Handler div_full_f32(Decoding& in) {
-  return f32_binary(in, [](float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); });
+  return f32_binary(in, [](float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); }, exact_quotient);
 }
-Handler rcp_approx_f32(Decoding& in) { return f32_unary(in, [](float a) { return 1.0f / a; }); }
+Handler rcp_approx_f32(Decoding& in) { return f32_unary(in, [](float a) { return 1.0f / a; }, exact_reciprocal); }
 Handler sqrt_approx_f32(Decoding& in) { return f32_unary(in, [](float a) { return __builtin_sqrtf(a); }); }
 Handler rsqrt_approx_f32(Decoding& in) {
   return f32_unary(in, [](float a) { return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a))); });

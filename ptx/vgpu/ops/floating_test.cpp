@@ -23,6 +23,17 @@ double f64(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 std::uint64_t bits_of(float x) { return std::isnan(x) ? 0x7FFFFFFF : std::bit_cast<std::uint32_t>(x); }
 
 using Reference32 = float (*)(float, float, float);
+// The same with more bits than an f32 result can need; nullptr where a result below the smallest normal number is exact in f32.
+using Exact = long double (*)(long double, long double, long double);
+
+// Flushing is decided before rounding.
+bool tiny(Exact exact, float a, float b, float c) {
+  if (exact == nullptr) return false;
+  const Mode scope(FE_TOWARDZERO);
+  const volatile long double x = a, y = b, z = c;
+  const volatile long double r = exact(x, y, z);
+  return std::fabs(r) < 0x1p-126L;
+}
 
 float rounded(Reference32 f, int mode, float a, float b, float c) {
   const Mode scope(mode);
@@ -32,7 +43,7 @@ float rounded(Reference32 f, int mode, float a, float b, float c) {
 }
 
 // Runs the instruction with every modifier that it takes.
-void expect_exact(const std::string& opcode, int sources, bool directed, bool sat, Reference32 reference) {
+void expect_exact(const std::string& opcode, int sources, bool directed, bool sat, Reference32 reference, Exact exact = nullptr) {
   const std::string operands = sources == 1 ? " %vd, %va" : sources == 2 ? " %vd, %va, %vb" : " %vd, %va, %vb, %vc";
   const std::array<std::string, 4> regs = {"f32", "f32", sources > 1 ? "f32" : "", sources > 2 ? "f32" : ""};
   const auto rows = testing::make_rows(testing::f32_edges(), testing::f32_edges(), 32, 4000, true);
@@ -51,7 +62,7 @@ void expect_exact(const std::string& opcode, int sources, bool directed, bool sa
             }
             const auto in = [&](std::uint64_t bits) { return ftz ? flushed(f32(bits)) : f32(bits); };
             float r = rounded(reference, mode, in(rows[i].a), in(rows[i].b), in(rows[i].c));
-            if (ftz) r = flushed(r);
+            if (ftz) r = tiny(exact, in(rows[i].a), in(rows[i].b), in(rows[i].c)) ? std::copysign(0.0f, r) : flushed(r);
             if (clamp) r = std::isnan(r) || r <= 0 ? 0.0f : std::min(r, 1.0f);
             ASSERT_EQ(hex(results[i], 8), hex(bits_of(r), 8))
                 << spelled << " a=0x" << hex(rows[i].a, 8) << " b=0x" << hex(rows[i].b, 8) << " c=0x" << hex(rows[i].c, 8);
@@ -64,19 +75,30 @@ void expect_exact(const std::string& opcode, int sources, bool directed, bool sa
 TEST(FloatingOps, RoundOnceInEveryMode) {
   expect_exact("add", 2, true, true, [](float a, float b, float) { return a + b; });
   expect_exact("sub", 2, true, true, [](float a, float b, float) { return a - b; });
-  expect_exact("mul", 2, true, true, [](float a, float b, float) { return a * b; });
-  expect_exact("fma", 3, true, true, [](float a, float b, float c) { return std::fma(a, b, c); });
-  expect_exact("div", 2, true, false, [](float a, float b, float) { return a / b; });
-  expect_exact("rcp", 1, true, false, [](float a, float, float) { return 1.0f / a; });
+  expect_exact("mul", 2, true, true, [](float a, float b, float) { return a * b; }, [](long double a, long double b, long double) { return a * b; });
+  expect_exact("fma", 3, true, true, [](float a, float b, float c) { return std::fma(a, b, c); }, [](long double a, long double b, long double c) { return a * b + c; });
+  expect_exact("div", 2, true, false, [](float a, float b, float) { return a / b; }, [](long double a, long double b, long double) { return a / b; });
+  expect_exact("rcp", 1, true, false, [](float a, float, float) { return 1.0f / a; }, [](long double a, long double, long double) { return 1 / a; });
   expect_exact("sqrt", 1, true, false, [](float a, float, float) { return std::sqrt(a); });
 }
 
 TEST(FloatingOps, RoundToNearestByDefault) {
   expect_exact("add", 2, false, true, [](float a, float b, float) { return a + b; });
   expect_exact("sub", 2, false, true, [](float a, float b, float) { return a - b; });
-  expect_exact("mul", 2, false, true, [](float a, float b, float) { return a * b; });
-  expect_exact("abs", 1, false, false, [](float a, float, float) { return std::fabs(a); });
-  expect_exact("neg", 1, false, false, [](float a, float, float) { return -a; });
+  expect_exact("mul", 2, false, true, [](float a, float b, float) { return a * b; }, [](long double a, long double b, long double) { return a * b; });
+}
+
+TEST(FloatingOps, ChangeTheSign) {
+  const auto rows = testing::make_rows(testing::f32_edges(), {0}, 32, 500, true);
+  const auto run = [&](const char* spelled) { return testing::run_rows(cat(spelled, ".f32 %vd, %va"), {"f32", "f32", "", ""}, rows); };
+  const auto abs = run("abs"), neg = run("neg"), abs_ftz = run("abs.ftz"), neg_ftz = run("neg.ftz");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto a = static_cast<std::uint32_t>(rows[i].a);
+    ASSERT_EQ(abs[i], a & 0x7FFFFFFF);
+    ASSERT_EQ(neg[i], a ^ 0x80000000) << "of a NaN, too";
+    ASSERT_EQ(abs_ftz[i], bits_of(std::fabs(flushed(f32(a)))));
+    ASSERT_EQ(neg_ftz[i], bits_of(-flushed(f32(a))));
+  }
 }
 
 TEST(FloatingOps, TakeMinimaAndMaxima) {
@@ -128,7 +150,7 @@ void expect_exact64(const std::string& opcode, int sources, bool by_default, Ref
         std::uint64_t expected = std::bit_cast<std::uint64_t>(r);
         if (std::isnan(r)) {
           expected = 0xFFF8000000000000;
-          for (const double x : {c, b, a})
+          for (const double x : {a, b, c})  // the last one stays
             if (std::isnan(x)) expected = std::bit_cast<std::uint64_t>(x) | 0x0008000000000000;
         }
         ASSERT_EQ(hex(results[i], 16), hex(expected, 16)) << opcode << suffix << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b) << " c=0x" << hex(rows[i].c);
@@ -171,7 +193,7 @@ void expect_near(const std::string& spelled, int sources, bool ftz, Bound bound,
       ASSERT_EQ(hex(results[i], 8), hex(bits_of(ftz ? flushed(rounded_want) : rounded_want), 8)) << spelled << " a=0x" << hex(rows[i].a, 8) << " b=0x" << hex(rows[i].b, 8);
       continue;
     }
-    if (ftz && std::fpclassify(rounded_want) == FP_SUBNORMAL) {
+    if (ftz && std::fabs(want) < 0x1p-126L) {
       ASSERT_EQ(results[i], bits_of(std::copysign(0.0f, rounded_want))) << spelled;
       continue;
     }

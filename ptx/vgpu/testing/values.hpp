@@ -20,7 +20,7 @@ inline std::vector<std::uint64_t> integer_edges() {
 
 inline std::vector<std::uint64_t> f32_edges() {
   std::vector<std::uint64_t> values = {
-      0x00000000, 0x00000001, 0x00000002, 0x007FFFFF, 0x00800000, 0x00800001, 0x00FFFFFF, 0x33800000, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x3F000000,
+      0x00000000, 0x00000001, 0x00000002, 0x007FFFFF, 0x00800000, 0x00800001, 0x00FFFFFF, 0x33800000, 0x3F7FFFFE, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x2E800000, 0x3F000000,
       0x3FC00000, 0x40000000, 0x40490FDB, 0x4B000000, 0x4B7FFFFF, 0x4B800000, 0x4EFFFFFF, 0x4F000000, 0x4F7FFFFF, 0x4F800000, 0x5EFFFFFF, 0x5F000000,
       0x5F7FFFFF, 0x5F800000, 0x7E800000, 0x7E800001, 0x7F000000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF, 0x7FC12345,
       // around the limits of f16 and bf16, and their halfway points
@@ -37,6 +37,9 @@ inline std::vector<std::uint64_t> f64_edges() {
                                        0x000FFFFFFFFFFFFF,
                                        0x0010000000000000,
                                        0x36A0000000000000,
+                                       0x380FFFFFC0000000,  // about the smallest normal f32
+                                       0x380FFFFFE0000000,
+                                       0x380FFFFFF0000000,
                                        0x380FFFFFFFFFFFFF,
                                        0x3FEFFFFFFFFFFFFF,
                                        0x3FF0000000000000,
