@@ -1,4 +1,4 @@
-"""What working on and with the project costs: importing pyptx, including the authoring header, rebuilding after one edit, tracing.
+"""What working with the project costs: importing pyptx, including the authoring header, rebuilding after an edit, tracing.
 
 python bench/developer_costs.py [--build build/release] [--json FILE]
 """
@@ -31,7 +31,8 @@ def import_cost() -> dict[str, object]:
     )
     times, heavy = [], []
     for _ in range(11):
-        first, *heavy = subprocess.run([sys.executable, "-c", probe], check=True, capture_output=True, text=True, cwd=ROOT).stdout.split()
+        done = subprocess.run([sys.executable, "-c", probe], check=True, capture_output=True, text=True, cwd=ROOT)
+        first, *heavy = done.stdout.split()
         times.append(float(first))
     return {"import_pyptx_ms": round(statistics.median(times), 1), "import_brings": heavy}
 
@@ -80,7 +81,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     found: dict[str, object] = {}
-    for measure in (import_cost, trace_cost, lambda: include_cost(args.build.resolve()), lambda: rebuild_cost(args.build.resolve())):
+    build = args.build.resolve()
+    for measure in (import_cost, trace_cost, lambda: include_cost(build), lambda: rebuild_cost(build)):
         part = measure()
         for name, value in part.items():
             print(f"{name}: {value}")

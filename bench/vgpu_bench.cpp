@@ -14,11 +14,23 @@ namespace {
 
 using namespace ptx;
 
-// A loop around the body; %rd0 points at 16 bytes of global memory of each thread, %r11 at 16 of shared memory; %rd2 and %r12 at 4.
+// A loop around the body; %rd0 points at 16 bytes of global memory of each thread, %r11 at 16 of shared memory; %rd2 and %r12
+// at 4.
 std::vector<std::string> loop(const std::vector<std::string>& body, int trips) {
-  std::vector<std::string> lines = {".visible .entry k", ".param .u64 memory", ".shared .align 16 .b8 tile[16384]", "ld.param.u64 %rd0, [memory]", "mov.u32 %r0, %tid.x", "mul.wide.u32 %rd1, %r0, 16",
-                                    "add.u64 %rd0, %rd0, %rd1", "mov.u32 %r11, tile", "mad.lo.u32 %r11, %r0, 16, %r11", "mov.u32 %r12, tile", "mad.lo.u32 %r12, %r0, 4, %r12",
-                                    "ld.param.u64 %rd2, [memory]", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd2, %rd2, %rd1"};
+  std::vector<std::string> lines = {".visible .entry k",
+                                    ".param .u64 memory",
+                                    ".shared .align 16 .b8 tile[16384]",
+                                    "ld.param.u64 %rd0, [memory]",
+                                    "mov.u32 %r0, %tid.x",
+                                    "mul.wide.u32 %rd1, %r0, 16",
+                                    "add.u64 %rd0, %rd0, %rd1",
+                                    "mov.u32 %r11, tile",
+                                    "mad.lo.u32 %r11, %r0, 16, %r11",
+                                    "mov.u32 %r12, tile",
+                                    "mad.lo.u32 %r12, %r0, 4, %r12",
+                                    "ld.param.u64 %rd2, [memory]",
+                                    "mul.wide.u32 %rd1, %r0, 4",
+                                    "add.u64 %rd2, %rd2, %rd1"};
   for (int i = 0; i < 20; ++i) lines.push_back(cat("mov.f32 %f", i, ", 0f3F800001"));
   for (int i = 20; i < 66; ++i) lines.push_back(cat("mov.u32 %r", i, ", ", i));
   lines.insert(lines.end(), {"st.shared.v4.f32 [%r11], {%f1, %f2, %f3, %f4}", "bar.sync 0", "mov.u32 %r1, 0", "LOOP:"});
@@ -61,7 +73,10 @@ std::vector<std::string> sixteen(const std::vector<std::string>& pattern) {
 void fma(benchmark::State& state) { run(state, sixteen({"fma.rn.f32 %f#, %f1, %f2, %f#"})); }
 void fma_ftz(benchmark::State& state) { run(state, sixteen({"fma.rn.ftz.f32 %f#, %f1, %f2, %f#"})); }
 void fma_rz(benchmark::State& state) { run(state, sixteen({"fma.rz.f32 %f#, %f1, %f2, %f#"})); }
-void integer_mix(benchmark::State& state) { run(state, sixteen({"mad.lo.u32 %r5#, %r21, %r22, %r31", "add.u32 %r5#, %r22, %r23", "shl.b32 %r5#, %r23, 3", "xor.b32 %r5#, %r21, %r32"})); }
+void integer_mix(benchmark::State& state) {
+  run(state, sixteen({"mad.lo.u32 %r5#, %r21, %r22, %r31", "add.u32 %r5#, %r22, %r23", "shl.b32 %r5#, %r23, 3",
+                      "xor.b32 %r5#, %r21, %r32"}));
+}
 void half_masked(benchmark::State& state) {
   auto body = sixteen({"@%p1 fma.rn.f32 %f#, %f1, %f2, %f#"});
   body.insert(body.begin(), {"and.b32 %r2, %r0, 1", "setp.eq.u32 %p1, %r2, 0"});
@@ -70,10 +85,14 @@ void half_masked(benchmark::State& state) {
 void ld_shared(benchmark::State& state) { run(state, sixteen({"ld.shared.f32 %f#, [%r12]", "fma.rn.f32 %f1, %f#, %f2, %f1"})); }
 void ld_shared_v4(benchmark::State& state) { run(state, sixteen({"ld.shared.v4.f32 {%f4, %f5, %f6, %f7}, [%r11]"})); }
 void ld_global(benchmark::State& state) { run(state, sixteen({"ld.global.f32 %f#, [%rd2]", "fma.rn.f32 %f1, %f#, %f2, %f1"})); }
-void ld_global_strided(benchmark::State& state) { run(state, sixteen({"ld.global.f32 %f#, [%rd0]", "fma.rn.f32 %f1, %f#, %f2, %f1"})); }
+void ld_global_strided(benchmark::State& state) {
+  run(state, sixteen({"ld.global.f32 %f#, [%rd0]", "fma.rn.f32 %f1, %f#, %f2, %f1"}));
+}
 void ld_global_v4(benchmark::State& state) { run(state, sixteen({"ld.global.v4.f32 {%f4, %f5, %f6, %f7}, [%rd0]"})); }
 void st_global_v4(benchmark::State& state) { run(state, sixteen({"st.global.v4.f32 [%rd0], {%f4, %f5, %f6, %f7}"})); }
-void shuffle(benchmark::State& state) { run(state, sixteen({"shfl.sync.bfly.b32 %r20, %r21, 4, 31, -1", "add.u32 %r21, %r21, %r20"})); }
+void shuffle(benchmark::State& state) {
+  run(state, sixteen({"shfl.sync.bfly.b32 %r20, %r21, 4, 31, -1", "add.u32 %r21, %r21, %r20"}));
+}
 void rsqrt(benchmark::State& state) { run(state, sixteen({"rsqrt.approx.f32 %f#, %f#"})); }
 void ex2(benchmark::State& state) { run(state, sixteen({"ex2.approx.f32 %f#, %f#"})); }
 BENCHMARK(fma);

@@ -24,7 +24,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent))
-import rms_norm as example  # noqa: E402
+import rms_norm as example
 
 ROWS, COLUMNS, TOLERANCE = 16, 512, 1e-6
 
@@ -100,7 +100,7 @@ def torch_rows(kernel: Any, x: np.ndarray, w: np.ndarray, expected: np.ndarray) 
 
 
 def cpp_rows(program: Path | None, text: str) -> list[Row]:
-    """Runs the C++ twin, which draws its own inputs and compares with float64 itself, and holds its PTX to the Python kernel's."""
+    """Runs the C++ twin, which compares with float64 itself, and holds its PTX to the Python kernel's."""
     if program is None or not program.exists():
         return [Row("C++", "-", note="the C++ example is not built (./dev demo builds it)")]
     printed = subprocess.run([program, "--ptx"], capture_output=True, text=True, check=True).stdout
@@ -118,11 +118,13 @@ def cpp_rows(program: Path | None, text: str) -> list[Row]:
 
 def show_kernel(console: Console, text: str) -> None:
     source = inspect.getsource(example.build_rms_norm)
-    console.print(Panel(Syntax(source, "python", background_color="default"), title="the kernel, examples/rms_norm.py", title_align="left"))
+    python = Syntax(source, "python", background_color="default")
+    console.print(Panel(python, title="the kernel, examples/rms_norm.py", title_align="left"))
     lines = text.splitlines()
     head, tail = lines[:34], lines[-6:]
     shown = "\n".join([*head, f"\t// … {len(lines) - len(head) - len(tail)} more lines …", *tail])
-    console.print(Panel(Syntax(shown, "ptx", background_color="default", tab_size=4), title="its PTX, kernel.ptx()", title_align="left"))
+    ptx = Syntax(shown, "ptx", background_color="default", tab_size=4)
+    console.print(Panel(ptx, title="its PTX, kernel.ptx()", title_align="left"))
 
 
 def show_verdict(console: Console, kernel: Any) -> None:

@@ -1,7 +1,7 @@
 """RMS norm, one warp a row: y[row] = x[row] * w / sqrt(mean(x[row]**2) + eps).
 
-The kernel of the specification's JAX page. It runs as it stands from numpy arrays, under jax.jit and on torch tensors, on a GPU or, without
-one, on the executor. ``python examples/rms_norm.py`` prints its PTX and checks it against float64.
+The kernel of the specification's JAX page. It runs as it stands from numpy arrays, under jax.jit and on torch tensors, on a GPU
+or, without one, on the executor. ``python examples/rms_norm.py`` prints its PTX and checks it against float64.
 """
 
 from pyptx import Tile, kernel, ptx, reg

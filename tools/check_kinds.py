@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Every diagnostic kind of ptx/base/kinds.def appears in a test or golden. Kinds still without one are listed below; the list only shrinks."""
+"""Every diagnostic kind of ptx/base/kinds.def appears in a test or golden.
+
+Kinds still without one are listed below; the list only shrinks.
+"""
 
 import re
 import sys

@@ -22,12 +22,13 @@ def spelled(form: str) -> str:
 
 def main() -> int:
     rows = []
-    for family in sorted((ROOT / "ptx/isa/table").glob("*.hpp")):
-        for row in re.split(r"^\s*row\(", family.read_text(), flags=re.MULTILINE)[1:]:
+    for header in sorted((ROOT / "ptx/isa/table").glob("*.hpp")):
+        for row in re.split(r"^\s*row\(", header.read_text(), flags=re.MULTILINE)[1:]:
             form = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', row.split("since(")[0]))
             if re.search(r"\bexec\(", row):
-                rows.append((family.name, form))
-    tests = "\n".join(p.read_text() for p in [*ROOT.glob("ptx/vgpu/**/*_test.cpp"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("tests/golden/**/*.golden")])
+                rows.append((header.name, form))
+    places = ("ptx/vgpu/**/*_test.cpp", "tests/**/*.py", "tests/golden/**/*.golden")
+    tests = "\n".join(path.read_text() for place in places for path in ROOT.glob(place))
     missing = [(family, form) for family, form in rows if not re.search(re.escape(spelled(form)) + r"\b", tests)]
     for family, form in missing:
         print(f"coverage: row `{form.split(';')[0].strip()}` of {family} is in no test of the executor")

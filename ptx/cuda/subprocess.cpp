@@ -34,7 +34,7 @@ class Descriptor {
   int number_;
 };
 
-Unexpected failed(std::string what, int error) {
+Unexpected failed(std::string_view what, int error) {
   return Unexpected{{.kind = Kind::tool_failed, .message = cat(what, ": ", std::strerror(error))}};
 }
 

@@ -61,7 +61,8 @@ std::string_view Listing::line(std::uint32_t number) const {
   return found;
 }
 
-isa::Arg arg_of(const Module& module, const Function& function, const Operand& operand, std::deque<std::vector<isa::Arg>>& scratch) {
+isa::Arg arg_of(const Module& module, const Function& function, const Operand& operand,
+                std::deque<std::vector<isa::Arg>>& scratch) {
   isa::Arg arg;
   arg.negated = operand.negated;
   arg.piped = operand.piped;
@@ -82,7 +83,9 @@ isa::Arg arg_of(const Module& module, const Function& function, const Operand& o
       arg.kind = isa::ArgKind::integer;
       arg.integer = function.integer(operand);
       break;
-    case OperandKind::floating: arg.kind = isa::ArgKind::floating; break;
+    case OperandKind::floating:
+      arg.kind = isa::ArgKind::floating;
+      break;
     case OperandKind::symbol:
       string.index = operand.payload;
       arg.kind = isa::ArgKind::symbol;
@@ -92,7 +95,9 @@ isa::Arg arg_of(const Module& module, const Function& function, const Operand& o
       arg.kind = isa::ArgKind::symbol;
       arg.shown = module.str(function.labels[operand.payload].name);
       break;
-    case OperandKind::sink: arg.kind = isa::ArgKind::sink; break;
+    case OperandKind::sink:
+      arg.kind = isa::ArgKind::sink;
+      break;
     case OperandKind::text:
       string.index = operand.payload;
       arg.kind = isa::ArgKind::text;

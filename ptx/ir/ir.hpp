@@ -1,5 +1,6 @@
-// ir (floor 2): a PTX module as data. Flat stores and typed ids; an instruction is 32 bytes. Made by write (authoring) and by text (parsing),
-// read by check, text (printing), vgpu and port. What the table does not know is kept as `raw` text and prints back whole.
+// ir (floor 2): a PTX module as data. Flat stores and typed ids; an instruction is 32 bytes. Made by write (authoring) and by
+// text (parsing), read by check, text (printing), vgpu and port. What the table does not know is kept as `raw` text and prints
+// back whole.
 #pragma once
 
 #include <array>
@@ -55,21 +56,21 @@ static_assert(sizeof(Operand) == 8);
 // ---- instructions and other lines of a body ---------------------------------------------------------------------
 
 enum class ItemKind : std::uint8_t {
-  inst,       ///< an instruction of the table
-  label,      ///< `payload`: LabelId
-  open,       ///< {
-  close,      ///< }
-  reg_decl,   ///< `payload`: RegDeclId of a block-local declaration
-  variable,   ///< `payload`: VariableId of a variable of the body (.shared, .local, …)
-  comment,    ///< `payload`: StringId, printed as `// text`
-  pragma,     ///< `payload`: StringId
-  raw,        ///< `payload`: StringId of a whole statement the table does not know, printed as it is
+  inst,      ///< an instruction of the table
+  label,     ///< `payload`: LabelId
+  open,      ///< {
+  close,     ///< }
+  reg_decl,  ///< `payload`: RegDeclId of a block-local declaration
+  variable,  ///< `payload`: VariableId of a variable of the body (.shared, .local, …)
+  comment,   ///< `payload`: StringId, printed as `// text`
+  pragma,    ///< `payload`: StringId
+  raw,       ///< `payload`: StringId of a whole statement the table does not know, printed as it is
 };
 
 /// One line of a function's body. An instruction is whole: form, choices, operands, guard, and where the author wrote it.
 struct Inst {
   ItemKind kind = ItemKind::inst;
-  bool guard_negated = false;             ///< @!p
+  bool guard_negated = false;  ///< @!p
   isa::FormId form = isa::no_form;
   std::uint32_t payload = 0;              ///< inst: first OperandId; else see ItemKind
   std::uint32_t guard = RegId::absent;    ///< RegId
@@ -113,9 +114,9 @@ struct Variable {
   StateSpace space = StateSpace::global;
   Linkage linkage = Linkage::none;
   Type type = Type::b8;
-  std::uint32_t align = 0;                   ///< bytes; 0: not written
-  std::optional<std::uint64_t> elements;     ///< array length; nothing: a scalar
-  bool unsized = false;                      ///< `name[]`
+  std::uint32_t align = 0;                ///< bytes; 0: not written
+  std::optional<std::uint64_t> elements;  ///< array length; nothing: a scalar
+  bool unsized = false;                   ///< `name[]`
   [[nodiscard]] std::uint64_t bytes() const {
     return unsized ? 0 : elements.value_or(1) * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8);
   }
@@ -130,9 +131,13 @@ struct Param {
   bool is_ptr = false;
   std::optional<StateSpace> ptr_space;
   std::uint32_t ptr_align = 0;
-  [[nodiscard]] std::uint64_t bytes() const { return elements.value_or(1) * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8); }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return elements.value_or(1) * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8);
+  }
   /// The parameter's alignment in the parameter block, bytes.
-  [[nodiscard]] std::uint32_t alignment() const { return align != 0 ? align : static_cast<std::uint32_t>((isa::bits(type) + 7) / 8); }
+  [[nodiscard]] std::uint32_t alignment() const {
+    return align != 0 ? align : static_cast<std::uint32_t>((isa::bits(type) + 7) / 8);
+  }
 };
 
 /// `.reqntid 128, 1, 1` and the like: the name without the dot, and its values.
@@ -169,7 +174,9 @@ struct Function {
   [[nodiscard]] std::span<const Operand> parts(const Operand& operand) const {
     return std::span(operands).subspan(operand.payload, operand.kind == OperandKind::tensor ? 2u : operand.count);
   }
-  [[nodiscard]] std::int64_t integer(const Operand& operand) const { return static_cast<std::int64_t>(constants[operand.payload]); }
+  [[nodiscard]] std::int64_t integer(const Operand& operand) const {
+    return static_cast<std::int64_t>(constants[operand.payload]);
+  }
 };
 
 /// A module: header, module-level variables, functions, and the strings and places that they share.
@@ -182,7 +189,9 @@ class Module {
   std::vector<Function> functions;
 
   StringId intern(std::string_view text);
-  [[nodiscard]] std::string_view str(StringId id) const { return id.valid() ? std::string_view(strings_[id.index]) : std::string_view(); }
+  [[nodiscard]] std::string_view str(StringId id) const {
+    return id.valid() ? std::string_view(strings_[id.index]) : std::string_view();
+  }
   WhereId add(Where where);
   [[nodiscard]] Where where(WhereId id) const { return id.valid() ? wheres_[id.index] : Where{}; }
   [[nodiscard]] Where where(const Inst& inst) const {
@@ -197,8 +206,8 @@ class Module {
   [[nodiscard]] const Function* find(std::string_view function_name) const;
 
   Module() = default;
-  Module(Module&&) = default;
-  Module& operator=(Module&&) = default;
+  Module(Module&&) = default;             // NOLINT(performance-noexcept-move-constructor): a deque's is not
+  Module& operator=(Module&&) = default;  // NOLINT(performance-noexcept-move-constructor)
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
@@ -208,8 +217,8 @@ class Module {
   std::vector<Where> wheres_;
 };
 
-/// A module as text, and on which line of it (from 1) each body item of the entry stands: what a report or a log needs to lead back to the
-/// author. Made by text::list, read by vgpu and launch, which do not see each other's rooms.
+/// A module as text, and on which line of it (from 1) each body item of the entry stands: what a report or a log needs to lead
+/// back to the author. Made by text::list, read by vgpu and launch, which do not see each other's rooms.
 struct Listing {
   std::string text;
   std::vector<std::vector<std::uint32_t>> line_of;  ///< [function][item] -> line, 0: not printed
@@ -217,14 +226,15 @@ struct Listing {
   [[nodiscard]] std::string_view line(std::uint32_t number) const;
 };
 
-/// An instruction as PTX spells it, appended to `out`: `@%p1 fma.rn.f32 %f2, %f1, %f1, %f2;`. The printer's lines and the `ptx:` notes of
-/// diagnostics are made of it. For items of kind inst alone.
+/// An instruction as PTX spells it, appended to `out`: `@%p1 fma.rn.f32 %f2, %f1, %f1, %f2;`. The printer's lines and the `ptx:`
+/// notes of diagnostics are made of it. For items of kind inst alone.
 void spell(const Module& module, const Function& function, const Inst& inst, std::string& out);
 std::string spell(const Module& module, const Function& function, const Inst& inst);
 /// One operand: `{%f0, %f1}`, `[%rd0+16]`, `0f3F800000`.
 void spell(const Module& module, const Function& function, const Operand& operand, std::string& out);
 
 /// What an operand is, for isa::fit. `scratch` keeps the parts alive.
-isa::Arg arg_of(const Module& module, const Function& function, const Operand& operand, std::deque<std::vector<isa::Arg>>& scratch);
+isa::Arg arg_of(const Module& module, const Function& function, const Operand& operand,
+                std::deque<std::vector<isa::Arg>>& scratch);
 
 }  // namespace ptx::ir

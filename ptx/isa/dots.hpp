@@ -1,5 +1,5 @@
-// The modifier tree: what may be written after the dots so far. Python's attribute access, the parser and "did you mean" walk it; the C++
-// dots are the same tree, generated.
+// The modifier tree: what may be written after the dots so far. Python's attribute access, the parser and "did you mean" walk it;
+// the C++ dots are the same tree, generated.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace ptx::isa {
 
-/// A node of the tree: the dots so far and every form they can still become. Nodes are made once, on first use, and live as long as the
-/// process; following is thread-safe.
+/// A node of the tree: the dots so far and every form they can still become. Nodes are made once, on first use, and live as long
+/// as the process; following is thread-safe.
 class Dots {
  public:
   struct State {

@@ -7,7 +7,9 @@
 namespace ptx::isa {
 namespace {
 
-std::string shown_or(const Arg& arg, std::string text) { return arg.shown.empty() ? text : cat(text, " `", arg.shown, '`'); }
+std::string shown_or(const Arg& arg, std::string_view text) {
+  return arg.shown.empty() ? std::string(text) : cat(text, " `", arg.shown, '`');
+}
 
 std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
   switch (o.role) {

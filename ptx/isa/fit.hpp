@@ -30,8 +30,8 @@ enum class ArgKind : std::uint8_t {
 struct Arg {
   ArgKind kind = ArgKind::reg;
   Type type = Type::none;
-  bool negated = false;  ///< !p
-  bool piped = false;    ///< joined to the argument before it by `|`
+  bool negated = false;    ///< !p
+  bool piped = false;      ///< joined to the argument before it by `|`
   bool encodable = false;  ///< an integer in the author's hands: where a float is due it is written as a float literal
   std::int64_t integer = 0;
   std::string_view space;  ///< symbols: the state space of the variable if known
@@ -48,8 +48,8 @@ struct Fit {
   std::optional<Diagnostic> truncated;
 };
 
-/// Finds the first complete form of `dots` that takes these arguments. The diagnostic names the operand, what was given and what would
-/// fit; kinds missing_modifier, operand_count, operand_mismatch.
+/// Finds the first complete form of `dots` that takes these arguments. The diagnostic names the operand, what was given and what
+/// would fit; kinds missing_modifier, operand_count, operand_mismatch.
 Expected<Fit> fit(const Dots& dots, std::span<const Arg> args);
 /// The same for one form with its choices made.
 Expected<Fit> fit(const Form& form, const Choices& choices, std::span<const Arg> args);

@@ -30,8 +30,9 @@ std::vector<Form> read_forms() {
 }
 
 // Words reserved in C++20 or Python, as far as PTX uses them as opcodes or modifiers.
-constexpr std::array<std::string_view, 21> reserved = {"and",    "or",   "not",  "xor",    "const", "global", "if",   "in",     "is",     "return", "default",
-                                                       "auto",   "volatile", "async", "import", "export", "with", "extern", "int", "lambda", "pass"};
+constexpr std::array<std::string_view, 21> reserved = {"and",    "or",     "not",    "xor",     "const", "global",   "if",
+                                                       "in",     "is",     "return", "default", "auto",  "volatile", "async",
+                                                       "import", "export", "with",   "extern",  "int",   "lambda",   "pass"};
 // `xor` is reserved in C++ only as an alternative token, `async` in Python only; one spelling serves both languages.
 
 }  // namespace
@@ -53,7 +54,9 @@ int Form::slot(std::string_view name) const { return rules::slot(*this, name); }
 bool Form::present(const OperandSpec& operand, const Choices& choices) const { return rules::present(*this, operand, choices); }
 Type Form::type(std::string_view word, const Choices& choices) const { return rules::type(*this, word, choices); }
 int Form::count(std::string_view word, const Choices& choices) const { return rules::count(*this, word, choices); }
-std::string_view Form::space(const OperandSpec& operand, const Choices& choices) const { return rules::space(*this, operand, choices); }
+std::string_view Form::space(const OperandSpec& operand, const Choices& choices) const {
+  return rules::space(*this, operand, choices);
+}
 
 std::string Form::syntax() const {
   const std::string_view text = row->form;
@@ -99,7 +102,8 @@ std::vector<Availability> targets_needed(const Form& form, const Choices& choice
   std::vector<Availability> needed = {{"", form.row->on}};
   for (std::size_t i = 0; i < form.slots.size(); ++i)
     if (choices[i] != 0)
-      if (const Choice& choice = form.slots[i].choices[choices[i] - 1u]; choice.on != 0) needed.push_back({choice.word, choice.on});
+      if (const Choice& choice = form.slots[i].choices[choices[i] - 1u]; choice.on != 0)
+        needed.push_back({choice.word, choice.on});
   return needed;
 }
 

@@ -52,7 +52,8 @@ struct Form {
   [[nodiscard]] bool present(const OperandSpec& operand, const Choices& choices) const;
   /// The instruction type of an operand or of a tensor's coordinates: a literal type, a slot's choice, or `wide`.
   [[nodiscard]] Type type(std::string_view word, const Choices& choices) const;
-  /// The vector length that a count word means: 1 for "", a slot's choice (v4, x2, 3d), a fixed one, or a fragment's size; 0 unknown.
+  /// The vector length that a count word means: 1 for "", a slot's choice (v4, x2, 3d), a fixed one, or a fragment's size; 0
+  /// unknown.
   [[nodiscard]] int count(std::string_view word, const Choices& choices) const;
   /// The state space that an address operand lies in ("global", "shared::cta", …); "" for generic.
   [[nodiscard]] std::string_view space(const OperandSpec& operand, const Choices& choices) const;
@@ -84,7 +85,8 @@ std::vector<Availability> targets_needed(const Form& form, const Choices& choice
 /// The manual's address for a form: "#data-movement-and-conversion-instructions-ld".
 std::string manual(const Form& form);
 
-/// A modifier or opcode as C++ and Python spell it: `shared::cta` -> shared__cta, `2d` -> _2d, `global` -> global_ (reserved in either language).
+/// A modifier or opcode as C++ and Python spell it: `shared::cta` -> shared__cta, `2d` -> _2d, `global` -> global_ (reserved in
+/// either language).
 std::string identifier(std::string_view word);
 /// The reverse, for what an author wrote: `global_` -> "global", `shared__cta` -> "shared::cta", `_2d` -> "2d".
 std::string word_of(std::string_view identifier);

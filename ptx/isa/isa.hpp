@@ -1,5 +1,5 @@
-// isa (floor 1): the instruction table. One row per PTX syntax line; everything that knows an instruction asks here: the dots of both
-// languages, the printer, the parser, the checker, the executor's dispatch, the stubs and the documentation.
+// isa (floor 1): the instruction table. One row per PTX syntax line; everything that knows an instruction asks here: the dots of
+// both languages, the printer, the parser, the checker, the executor's dispatch, the stubs and the documentation.
 #pragma once
 
 #include "ptx/base/base.hpp"

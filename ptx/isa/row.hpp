@@ -1,5 +1,5 @@
-// A row of the instruction table: one PTX syntax line in the manual's own notation, read while compiling, so that a malformed row is a
-// compile error at that row. A row is data: no code inside rows.
+// A row of the instruction table: one PTX syntax line in the manual's own notation, read while compiling, so that a malformed row
+// is a compile error at that row. A row is data: no code inside rows.
 //
 // The notation
 //   fma.rnd{.ftz}{.sat}.f32   the opcode and its modifiers in order; {…} may be left out; a name that a slot list below defines
@@ -19,9 +19,10 @@
 //   a:special.type            a special register (mov, cvt)
 //   {, b:.u32}                operands that may be left out
 //   {, m:.b16 @.multicast}    an operand that is there exactly when that slot is chosen; @.slot=x|y: when it is chosen as x or y
-//   ; .rnd = { .rn, .rz @8.6, .rm @sm_100a|sm_103a }     a slot's choices, each with its own first version and targets if they differ
-// Types are a type's name, a slot whose choices are types, `wide` (twice the slot `type`) or `dreg` (the 32-bit register that holds the
-// slot `dtype`: f32 or s32 as it is, f16 in pairs).
+//   ; .rnd = { .rn, .rz @8.6, .rm @sm_100a|sm_103a }     a slot's choices, each with its own first version and targets if they
+//   differ
+// Types are a type's name, a slot whose choices are types, `wide` (twice the slot `type`) or `dreg` (the 32-bit register that
+// holds the slot `dtype`: f32 or s32 as it is, f16 in pairs).
 #pragma once
 
 #include <array>
@@ -63,9 +64,9 @@ constexpr Effects operator|(Effect a, Effect b) { return Effects(a) | Effects(b)
 
 /// One row as written. Everything else about an instruction is derived from it.
 struct Row {
-  std::string_view form;          ///< the notation above
-  Version since;                  ///< first PTX version
-  TargetSet on = 0;               ///< any of these targets
+  std::string_view form;  ///< the notation above
+  Version since;          ///< first PTX version
+  TargetSet on = 0;       ///< any of these targets
   Effects effects;
   std::string_view exec;          ///< names ptx::vgpu::op::<exec>; empty when the executor does not run it
   std::string_view not_executed;  ///< why not
@@ -117,12 +118,12 @@ struct OperandSpec {
   std::string_view when_slot, when_choices;  ///< `@.slot=x|y`
   Role role = Role::value;
   Access access = Access::read;
-  bool optional = false;   ///< inside a `{, …}` without `@`
+  bool optional = false;     ///< inside a `{, …}` without `@`
   bool conditional = false;  ///< inside a `{, … @.slot}`
   bool wider = false;
   bool negatable = false;
   bool sink = false;
-  bool piped = false;  ///< joined to the operand before it by `|`
+  bool piped = false;                          ///< joined to the operand before it by `|`
   std::string_view coords_count, coords_type;  ///< Role::tensor
 };
 
@@ -236,23 +237,39 @@ constexpr OperandSpec parse_operand(Cursor& c) {
   }
   o.name = c.word();
   c.need(':', "an operand needs ':' (read), ':=' (written) or ':+' (both)");
-  if (c.peek() == '=') ++c.at, o.access = Access::write;
-  else if (c.peek() == '+') ++c.at, o.access = Access::read_write;
+  if (c.peek() == '=')
+    ++c.at, o.access = Access::write;
+  else if (c.peek() == '+')
+    ++c.at, o.access = Access::read_write;
   if (o.access != Access::read) o.role = Role::reg;
   for (bool more = true; more;) {
     switch (c.peek()) {
-      case '%': o.role = Role::reg, ++c.at; break;
-      case '#': o.role = Role::imm, ++c.at; break;
-      case '!': o.negatable = true, ++c.at; break;
-      case '?': o.sink = true, ++c.at; break;
-      default: more = false;
+      case '%':
+        o.role = Role::reg, ++c.at;
+        break;
+      case '#':
+        o.role = Role::imm, ++c.at;
+        break;
+      case '!':
+        o.negatable = true, ++c.at;
+        break;
+      case '?':
+        o.sink = true, ++c.at;
+        break;
+      default:
+        more = false;
     }
   }
-  if (c.eat('_')) o.role = Role::sink;
-  else if (c.eat(std::string_view("label"))) o.role = Role::label;
-  else if (c.eat(std::string_view("symbol"))) o.role = Role::symbol;
-  else if (c.eat(std::string_view("special"))) o.role = Role::special, parse_type(c, o);
-  else parse_type(c, o);
+  if (c.eat('_'))
+    o.role = Role::sink;
+  else if (c.eat(std::string_view("label")))
+    o.role = Role::label;
+  else if (c.eat(std::string_view("symbol")))
+    o.role = Role::symbol;
+  else if (c.eat(std::string_view("special")))
+    o.role = Role::special, parse_type(c, o);
+  else
+    parse_type(c, o);
   return o;
 }
 
@@ -322,7 +339,8 @@ constexpr void parse_choice(Cursor& c, Slot& slot) {
 
 }  // namespace detail
 
-/// Reads a form. Throws a literal on a malformed one: at run time that never happens, since `row` has read every form while compiling.
+/// Reads a form. Throws a literal on a malformed one: at run time that never happens, since `row` has read every form while
+/// compiling.
 constexpr ParsedForm parse_form(std::string_view text) {
   ParsedForm form;
   detail::Cursor c{text};
@@ -389,12 +407,24 @@ constexpr void validate(const Row& row, const ParsedForm& form) {
   if (row.exec.empty() && row.not_executed.empty()) throw "a row says exec(…) or not_executed(why)";
   if (row.anchor.empty()) throw "a row cites the manual: doc(anchor, sentence)";
 }
-struct Since { Version version; };
-struct On { TargetSet targets; };
-struct Exec { std::string_view word; };
-struct NotExecuted { std::string_view why; };
-struct Doc { std::string_view anchor, sentence; };
-struct Rule { std::string_view name; };
+struct Since {
+  Version version;
+};
+struct On {
+  TargetSet targets;
+};
+struct Exec {
+  std::string_view word;
+};
+struct NotExecuted {
+  std::string_view why;
+};
+struct Doc {
+  std::string_view anchor, sentence;
+};
+struct Rule {
+  std::string_view name;
+};
 constexpr void put(Row& r, Since x) { r.since = x.version; }
 constexpr void put(Row& r, On x) { r.on = x.targets; }
 constexpr void put(Row& r, Effects x) { r.effects = x; }
@@ -407,7 +437,9 @@ constexpr void put(Row& r, Rule x) { r.rule = x.name; }
 // The columns of a row, by name.
 consteval detail::Since since(std::uint8_t major, std::uint8_t minor) { return {{major, minor}}; }
 template <class... T>
-consteval detail::On on(T... targets) { return {(node(targets) | ...)}; }
+consteval detail::On on(T... targets) {
+  return {(node(targets) | ...)};
+}
 consteval detail::Exec exec(std::string_view word) { return {word}; }
 consteval detail::NotExecuted not_executed(std::string_view why) { return {why}; }
 consteval detail::Doc doc(std::string_view anchor, std::string_view sentence) { return {anchor, sentence}; }

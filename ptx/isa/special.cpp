@@ -65,16 +65,20 @@ constexpr Special table[] = {
     {"%current_graph_exec", Type::u64, {8, 0}, node(Target::sm_50), "identifier of the running CUDA graph"},
 };
 
+using Index = std::map<std::string_view, SpecialId>;
+
+Index index_by_name() {
+  Index index;
+  for (std::size_t i = 0; i < std::size(table); ++i) index.emplace(table[i].name, static_cast<SpecialId>(i));
+  return index;
+}
+
 }  // namespace
 
 std::span<const Special> specials() { return table; }
 
 std::optional<SpecialId> special_from_name(std::string_view name) {
-  static const auto& index = *[] {
-    auto* map = new std::map<std::string_view, SpecialId>;  // never destroyed: used by other statics
-    for (std::size_t i = 0; i < std::size(table); ++i) map->emplace(table[i].name, static_cast<SpecialId>(i));
-    return map;
-  }();
+  static const Index& index = *new Index(index_by_name());  // never destroyed: used by other statics
   const auto it = index.find(name);
   return it == index.end() ? std::nullopt : std::optional(it->second);
 }

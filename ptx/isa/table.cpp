@@ -15,22 +15,28 @@
 
 namespace ptx::isa {
 
+namespace {
+
+std::vector<Row> collect() {
+  std::vector<Row> list;
+  const auto add = [&list](std::span<const Row> family) { list.insert(list.end(), family.begin(), family.end()); };
+  add(table::data_movement);
+  add(table::integer);
+  add(table::floating);
+  add(table::compare);
+  add(table::convert);
+  add(table::control);
+  add(table::warp);
+  add(table::sync);
+  add(table::async);
+  add(table::matrix);
+  return list;
+}
+
+}  // namespace
+
 std::span<const Row> rows() {
-  static const std::vector<Row>& all = *[] {
-    auto* list = new std::vector<Row>;  // never destroyed: forms point into it
-    const auto add = [list](std::span<const Row> family) { list->insert(list->end(), family.begin(), family.end()); };
-    add(table::data_movement);
-    add(table::integer);
-    add(table::floating);
-    add(table::compare);
-    add(table::convert);
-    add(table::control);
-    add(table::warp);
-    add(table::sync);
-    add(table::async);
-    add(table::matrix);
-    return list;
-  }();
+  static const std::vector<Row>& all = *new std::vector<Row>(collect());  // never destroyed: forms point into it
   return all;
 }
 

@@ -1,5 +1,5 @@
-// PTX targets as a lattice (manual: ".target"): base nodes, family nodes `f`, exact nodes `a`. Never a number: sm_90a code does not run
-// on sm_100, and sm_103f code runs on sm_103a but not on sm_100a.
+// PTX targets as a lattice (manual: ".target"): base nodes, family nodes `f`, exact nodes `a`. Never a number: sm_90a code does
+// not run on sm_100, and sm_103f code runs on sm_103a but not on sm_100a.
 #pragma once
 
 #include <array>
@@ -39,7 +39,8 @@ struct TargetInfo {
 
 namespace detail {
 inline constexpr TargetInfo target_infos[] = {
-#define PTX_TARGET(name, base, variant, family, since_major, since_minor) {#name, base, variant, family, {since_major, since_minor}},
+#define PTX_TARGET(name, base, variant, family, since_major, since_minor) \
+  {#name, base, variant, family, {since_major, since_minor}},
 #include "ptx/isa/targets.def"
 #undef PTX_TARGET
 };
@@ -59,8 +60,8 @@ constexpr std::optional<Target> target_from_name(std::string_view word) {
 }
 
 namespace detail {
-// What code for each node may use: every base node not above it; a family node also the family nodes of its family not above it; an exact
-// node also its own base's family node.
+// What code for each node may use: every base node not above it; a family node also the family nodes of its family not above it;
+// an exact node also its own base's family node.
 constexpr auto implied_sets = [] {
   std::array<TargetSet, target_count> sets{};
   for (std::size_t i = 0; i < target_count; ++i) {

@@ -55,11 +55,14 @@ constexpr std::optional<Type> type_from_name(std::string_view word) {
 /// .b32 and fp8 values live in .b16 pairs.
 constexpr Type register_type(Type type) {
   switch (kind(type)) {
-    case TypeKind::packed: return bits(type) <= 16 ? Type::b16 : bits(type) == 32 ? Type::b32 : bits(type) == 64 ? Type::b64 : Type::b128;
+    case TypeKind::packed:
+      return bits(type) <= 16 ? Type::b16 : bits(type) == 32 ? Type::b32 : bits(type) == 64 ? Type::b64 : Type::b128;
     case TypeKind::bits:
     case TypeKind::uint:
-    case TypeKind::sint: return type;
-    default: break;
+    case TypeKind::sint:
+      return type;
+    default:
+      break;
   }
   if (type == Type::bf16) return Type::b16;
   if (type == Type::tf32) return Type::b32;
@@ -69,12 +72,18 @@ constexpr Type register_type(Type type) {
 /// The type with twice the width, as `mul.wide` and `mad.wide` write it.
 constexpr Type widened(Type type) {
   switch (type) {
-    case Type::u16: return Type::u32;
-    case Type::s16: return Type::s32;
-    case Type::u32: return Type::u64;
-    case Type::s32: return Type::s64;
-    case Type::b32: return Type::b64;
-    default: return Type::none;
+    case Type::u16:
+      return Type::u32;
+    case Type::s16:
+      return Type::s32;
+    case Type::u32:
+      return Type::u64;
+    case Type::s32:
+      return Type::s64;
+    case Type::b32:
+      return Type::b64;
+    default:
+      return Type::none;
   }
 }
 
@@ -91,8 +100,8 @@ constexpr bool fits(Type reg, Type instruction) {
   return is_integer(reg) && is_integer(instruction);
 }
 
-/// As `fits`, but the register may be wider than the instruction type, which `ld`, `st` and `cvt` allow (manual: "Operand Size Exceeding
-/// Instruction-Type Size"): when either is untyped bits or both are integers.
+/// As `fits`, but the register may be wider than the instruction type, which `ld`, `st` and `cvt` allow (manual: "Operand Size
+/// Exceeding Instruction-Type Size"): when either is untyped bits or both are integers.
 constexpr bool fits_wider(Type reg, Type instruction) {
   if (fits(reg, instruction)) return true;
   if (reg == Type::pred || instruction == Type::pred) return false;

@@ -111,7 +111,8 @@ template <class K>
     { kernel.module() } -> std::same_as<Expected<ir::Module>>;
     kernel.boundary();
   }
-[[nodiscard]] Expected<Compiled> compile(K kernel, std::vector<launch::Scalar> scalars = {}) {
+[[nodiscard]] Expected<Compiled> compile(
+    K kernel, std::vector<launch::Scalar> scalars = {}) {  // NOLINT(performance-unnecessary-value-param): moved on
   auto module = kernel.module();
   if (!module) return Unexpected{std::move(module).error()};
   const auto& boundary = kernel.boundary();

@@ -65,7 +65,7 @@ std::string Signature::argument(std::size_t index) const {
   return cat("argument ", index, " (`", names_[index], "`) of kernel `", kernel_, '`');
 }
 
-Diagnostic Signature::misfit(Kind kind, std::size_t index, std::string reason, const TensorView& tensor) const {
+Diagnostic Signature::misfit(Kind kind, std::size_t index, std::string_view reason, const TensorView& tensor) const {
   return Diagnostic{.kind = kind, .message = cat(argument(index), ": ", reason)}
       .note(cat("takes: ", describe(inputs_[index])))
       .note(cat("given: ", describe(tensor)));

@@ -54,7 +54,7 @@ class Signature {
  private:
   Signature() = default;
   [[nodiscard]] Expected<void> check_tensor(std::size_t index, const TensorView& tensor) const;
-  [[nodiscard]] Diagnostic misfit(Kind kind, std::size_t index, std::string reason, const TensorView& tensor) const;
+  [[nodiscard]] Diagnostic misfit(Kind kind, std::size_t index, std::string_view reason, const TensorView& tensor) const;
 
   std::string kernel_;
   std::vector<Tile> inputs_, outputs_;

@@ -75,7 +75,8 @@ Expected<Layout> layout_for(const Dim& inner, Type dtype) {
   }
 }
 
-Expected<Tile> matrix_operand(Dim rows, Dim columns, Type dtype, std::optional<Dim> box_rows, std::optional<Dim> box_columns) {
+Expected<Tile> matrix_operand(Dim rows, Dim columns, Type dtype, const std::optional<Dim>& box_rows,
+                              const std::optional<Dim>& box_columns) {
   const Dim inner = box_columns.value_or(columns);
   if (auto bad = bad_dim(std::array{inner}, "the width")) return *std::move(bad);
   const auto layout = layout_for(inner, dtype);

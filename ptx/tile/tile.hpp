@@ -1,5 +1,5 @@
-// tile (floor 2): the tensor boundary contract: what shape, type and layout a kernel's tensors have, and how symbolic dimensions are bound.
-// Specification: pyptx.specs; api.md 12.
+// tile (floor 2): the tensor boundary contract: what shape, type and layout a kernel's tensors have, and how symbolic dimensions
+// are bound. Specification: pyptx.specs; api.md 12.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ using Dim = std::variant<std::int64_t, std::string>;
 /// Sizes of symbolic dimensions by name.
 using Env = std::map<std::string, std::int64_t, std::less<>>;
 
-/// What a dtype is called by numpy, JAX and torch ("bfloat16"), or "" for a type that no tensor has. b16 counts as uint16, pred as bool.
+/// What a dtype is called by numpy, JAX and torch ("bfloat16"), or "" for a type that no tensor has. b16 counts as uint16, pred
+/// as bool.
 std::string_view numpy_name(Type type);
 /// The type of a numpy, JAX or PTX name: "float32", "bfloat16", "f32".
 std::optional<Type> type_from_dtype_name(std::string_view name);
@@ -45,12 +46,15 @@ class Tile {
  public:
   /// Kind bad_tile: no dims, a dim of 0 or less, a bad box rank, tma_rank other than 1 to 5.
   static Expected<Tile> make(std::vector<tile::Dim> dims, Type dtype, Layout layout = Layout::row,
-                             std::optional<std::vector<tile::Dim>> tma_box = std::nullopt, int tma_rank = 2, bool tma_padding = false);
+                             std::optional<std::vector<tile::Dim>> tma_box = std::nullopt, int tma_rank = 2,
+                             bool tma_padding = false);
 
   /// A wgmma A operand, M x K row-major (K-major): layout by the width of one load (api.md 12).
-  static Expected<Tile> wgmma_a(tile::Dim m, tile::Dim k, Type dtype, std::optional<tile::Dim> tile_m = {}, std::optional<tile::Dim> tile_k = {});
+  static Expected<Tile> wgmma_a(tile::Dim m, tile::Dim k, Type dtype, std::optional<tile::Dim> tile_m = {},
+                                std::optional<tile::Dim> tile_k = {});
   /// A wgmma B operand, K x N row-major (MN-major).
-  static Expected<Tile> wgmma_b(tile::Dim k, tile::Dim n, Type dtype, std::optional<tile::Dim> tile_k = {}, std::optional<tile::Dim> tile_n = {});
+  static Expected<Tile> wgmma_b(tile::Dim k, tile::Dim n, Type dtype, std::optional<tile::Dim> tile_k = {},
+                                std::optional<tile::Dim> tile_n = {});
 
   [[nodiscard]] const std::vector<tile::Dim>& shape() const { return shape_; }
   [[nodiscard]] Type dtype() const { return dtype_; }
@@ -64,7 +68,8 @@ class Tile {
 
   /// The shape with its names replaced; kind dim_unbound names the first that `env` lacks.
   [[nodiscard]] Expected<std::vector<std::int64_t>> resolve(const tile::Env& env) const;
-  /// The sizes that this tile's names have in a tensor of `shape`; kinds argument_rank, argument_dim, dim_conflict (one name twice).
+  /// The sizes that this tile's names have in a tensor of `shape`; kinds argument_rank, argument_dim, dim_conflict (one name
+  /// twice).
   [[nodiscard]] Expected<tile::Env> extract(std::span<const std::int64_t> shape) const;
   /// Rank, fixed dimensions and dtype fit.
   [[nodiscard]] bool matches(std::span<const std::int64_t> shape, std::string_view dtype_name) const;

@@ -71,10 +71,10 @@ std::vector<Operands> f32_rows() {
   // results about the smallest normal number, where flushing is decided
   for (std::uint64_t a = 0x007FFFF8; a < 0x00800008; ++a)
     for (std::uint64_t b = 0x3F7FFFF8; b < 0x3F800008; ++b)
-      for (const std::uint64_t c : {0x00000000, 0x00800000, 0x80800000}) rows.push_back({0, a, b, c});
-  for (const std::uint64_t a : {0x00800000, 0x80800000})
+      for (const std::uint64_t c : {0x00000000u, 0x00800000u, 0x80800000u}) rows.push_back({0, a, b, c});
+  for (const std::uint64_t a : {0x00800000u, 0x80800000u})
     for (std::uint64_t b = 0x20000000; b < 0x3F800000; b += 0x00800000)
-      for (const std::uint64_t c : {0x00800000, 0x80800000, 0x00800001}) rows.push_back({0, a, b, c});
+      for (const std::uint64_t c : {0x00800000u, 0x80800000u, 0x00800001u}) rows.push_back({0, a, b, c});
   return rows;
 }
 std::vector<Operands> f64_rows() { return testing::make_rows(testing::f64_edges(), testing::f64_edges(), 64, 20000, true); }

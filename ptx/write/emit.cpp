@@ -336,7 +336,7 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   }
   key.clear();
   if (spelling.dots != nullptr) {
-    const auto address = std::bit_cast<std::array<char, sizeof spelling.dots>>(spelling.dots);
+    const auto address = std::bit_cast<std::array<char, sizeof(void*)>>(spelling.dots);
     key.append(address.data(), address.size());
   } else {
     key += static_cast<char>(spelling.form);

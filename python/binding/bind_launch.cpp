@@ -107,7 +107,7 @@ launch::TensorView view_of(std::vector<Import>& imports, nb::handle object, cons
   const Origin origin = origin_of(object);
   auto import = Import::of(object, origin);
   if (!import) {
-    Diagnostic error = std::move(import).error();
+    Diagnostic error = import.error();
     error.message = cat(which, error.kind == Kind::argument_kind ? " " : ": ", error.message);
     unwrap_here(Expected<void>(Unexpected{std::move(error)}));
   }
@@ -331,7 +331,7 @@ void bind_machine(nb::module_& m) {
   m.def(
       "detect_arch", [](int device) { return cuda::target_name(*unwrap_here(cuda::device(device))); }, nb::arg("device") = 0,
       "The target with every feature of a GPU, such as `sm_90a`. RuntimeError when it is not there.");
-  nb::class_<LoadedText>(m, "LoadedText", "A kernel loaded on a GPU from text.");
+  nb::class_<LoadedText>(m, "LoadedText", "A kernel loaded on a GPU from text.");  // NOLINT(bugprone-unused-raii)
   m.def("load_text", load_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("smem") = 0, nb::arg("device") = 0,
         "The CUfunction of a kernel, as an int, and what keeps it.");
   m.def(

@@ -1,7 +1,7 @@
 """The executor against the GPU: each scalar instruction that both run, on special and random values, bit for bit.
 
-The executor's answer and the GPU's must be equal; NaNs count as equal whatever their payload. The `.approx` instructions are held to the manual's error bounds
-around the exact value on both machines instead, since their last bits are the hardware's own.
+The executor's answer and the GPU's must be equal; NaNs count as equal whatever their payload. The `.approx` instructions are held
+to the manual's error bounds around the exact value on both machines instead, since their last bits are the hardware's own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from pyptx import Tile, kernel, ptx, reg, types
 
 torch = pytest.importorskip("torch")
@@ -31,7 +32,13 @@ def storage(name: str) -> str:
     return f"s{max(width(name), 16) if name not in ('u8', 's8') else 32}"
 
 
-def run(spelling: str, result: str, sources: tuple[str, ...], arrays: tuple[np.ndarray, ...], write: Callable[..., None] | None = None):
+def run(
+    spelling: str,
+    result: str,
+    sources: tuple[str, ...],
+    arrays: tuple[np.ndarray, ...],
+    write: Callable[..., None] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """`spelling` on the arrays, thread by thread: the executor's answer and the GPU's, as raw bits."""
     tiles = [Tile(COUNT, getattr(types, storage(t))) for t in sources]
 
@@ -67,7 +74,7 @@ def run(spelling: str, result: str, sources: tuple[str, ...], arrays: tuple[np.n
     return cpu, gpu
 
 
-# ---- values ---------------------------------------------------------------------------------------------------------------
+# ---- values ----------------------------------------------------------------------------------------------------------
 
 
 def special(name: str) -> np.ndarray:
@@ -78,8 +85,24 @@ def special(name: str) -> np.ndarray:
         one = ((1 << (bits - 2 - mantissa)) - 1) << mantissa
         top = ((1 << (bits - 1 - mantissa)) - 1) << mantissa  # infinity
         half = 1 << (mantissa - 1)
-        positive = [0, 1, 2, (1 << mantissa) - 1, 1 << mantissa, (1 << mantissa) + 1, one - 1, one, one + 1, one + half, top - 1, top, top + half, top - (1 << mantissa)]
-        positive += [one + ((k << mantissa) | half) for k in range(1, 12)]  # 3, 6, 12 …: halves and whole numbers in range of integers
+        least = 1 << mantissa  # the least normal
+        positive = [
+            0,
+            1,
+            2,
+            least - 1,
+            least,
+            least + 1,
+            one - 1,
+            one,
+            one + 1,
+            one + half,
+            top - least,
+            top - 1,
+            top,
+            top + half,
+        ]
+        positive += [one + ((k << mantissa) | half) for k in range(1, 12)]  # 3, 6, 12 …: in range of the integers
         patterns = [p | s << (bits - 1) for p in positive for s in (0, 1)]
     else:
         edge = 1 << (bits - 1)
@@ -115,7 +138,13 @@ def is_nan(bits: np.ndarray, name: str) -> np.ndarray:
     return magnitude > (((1 << (width(name) - 1 - mantissa)) - 1) << mantissa)
 
 
-def agree(spelling: str, result: str, sources: tuple[str, ...], write: Callable[..., None] | None = None, arrays: tuple[np.ndarray, ...] | None = None) -> None:
+def agree(
+    spelling: str,
+    result: str,
+    sources: tuple[str, ...],
+    write: Callable[..., None] | None = None,
+    arrays: tuple[np.ndarray, ...] | None = None,
+) -> None:
     arrays = arrays or values(sources)
     cpu, gpu = run(spelling, result, sources, arrays, write)
     same = cpu == gpu
@@ -124,10 +153,11 @@ def agree(spelling: str, result: str, sources: tuple[str, ...], write: Callable[
     if not same.all():
         first = int(np.argmin(same))
         seen = ", ".join(f"{int(a[first]) & ((1 << width(storage(s))) - 1):#x}" for a, s in zip(arrays, sources, strict=True))
-        pytest.fail(f"{spelling} of {seen}: executor {int(cpu[first]) & 0xFFFFFFFFFFFFFFFF:#x}, GPU {int(gpu[first]) & 0xFFFFFFFFFFFFFFFF:#x}; {(~same).sum()} of {COUNT} differ")
+        machines = ", ".join(f"{m} {int(bits[first]) & 0xFFFFFFFFFFFFFFFF:#x}" for m, bits in (("executor", cpu), ("GPU", gpu)))
+        pytest.fail(f"{spelling} of {seen}: {machines}; {(~same).sum()} of {COUNT} differ")
 
 
-# ---- integers, logic, comparison --------------------------------------------------------------------------------------------
+# ---- integers, logic, comparison -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("type_name", INTEGERS)
@@ -179,14 +209,15 @@ def chosen(compare: str) -> Callable[..., None]:
 @pytest.mark.parametrize("type_name", [*INTEGERS, "f32", "f64"])
 def test_comparisons(type_name: str) -> None:
     names = ["eq", "ne", "lt", "le", "gt", "ge"]
-    names += ["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"] if type_name[0] == "f" else ["lo", "ls", "hi", "hs"] if type_name[0] == "u" else []
+    more = {"f": ["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"], "u": ["lo", "ls", "hi", "hs"]}
+    names += more.get(type_name[0], [])
     for name in names:
         agree(f"setp.{name}.{type_name}", "u32", (type_name,) * 2, chosen(f"{name}.{type_name}"))
     if type_name == "f32":
         agree("setp.lt.ftz.f32", "u32", ("f32", "f32"), chosen("lt.ftz.f32"))
 
 
-# ---- floating point -----------------------------------------------------------------------------------------------------------
+# ---- floating point --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("op", ["add", "sub", "mul"])
@@ -208,6 +239,29 @@ def test_rounded_once(rounding: str) -> None:
     agree(f"fma.{rounding}.f64", "f64", ("f64",) * 3)
 
 
+def test_flushed_at_the_edge() -> None:
+    """.ftz flushes what is tiny after rounding to 24 bits, the exponent unbounded: results just below 2**-126."""
+    rng = np.random.default_rng(5)
+    sign = rng.choice([-1, 1], COUNT)
+    a = (1 + rng.random(COUNT)).astype(np.float32)
+    near_two = (np.float32(2) / a).view(np.int32) + rng.integers(-3, 4, COUNT, dtype=np.int32)
+    x = np.ldexp(a, -64).astype(np.float32) * sign.astype(np.float32)
+    y = np.ldexp(near_two.view(np.float32), -63).astype(np.float32)
+    product = (x.view(np.int32).copy(), y.view(np.int32).copy())
+    addend = np.where(rng.random(COUNT) < 0.5, 0, np.ldexp(rng.random(COUNT), -127) * sign).astype(np.float32).view(np.int32)
+    numerator = np.ldexp(a, -100).astype(np.float32).view(np.int32).copy()
+    denominator = numerator + ((126 << 23) + rng.integers(-2, 3, COUNT, dtype=np.int32))
+    large = np.int32(0x7E800000) + rng.integers(-100, 100, COUNT, dtype=np.int32)
+    wide = (np.ldexp(1 - rng.random(COUNT) * 2.0 ** -rng.integers(1, 40, COUNT), -126) * sign).view(np.int64)
+    for rounding in ROUNDINGS:
+        for sat in ("", ".sat"):
+            agree(f"mul.{rounding}.ftz{sat}.f32", "f32", ("f32",) * 2, arrays=product)
+            agree(f"fma.{rounding}.ftz{sat}.f32", "f32", ("f32",) * 3, arrays=(*product, addend))
+        agree(f"div.{rounding}.ftz.f32", "f32", ("f32",) * 2, arrays=(numerator, denominator))
+        agree(f"rcp.{rounding}.ftz.f32", "f32", ("f32",), arrays=(large,))
+        agree(f"cvt.{rounding}.ftz.f32.f64", "f32", ("f64",), arrays=(wide,))
+
+
 @pytest.mark.parametrize("op", ["min", "max"])
 def test_f32_order(op: str) -> None:
     for ftz, nan in itertools.product(("", ".ftz"), ("", ".NaN")):
@@ -219,7 +273,7 @@ def test_f32_sign() -> None:
         agree(f"{op}{ftz}.f32", "f32", ("f32",))
 
 
-# ---- conversions -----------------------------------------------------------------------------------------------------------------
+# ---- conversions -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("to", ALL_INTEGERS)
@@ -257,7 +311,7 @@ def finite_pairs() -> tuple[np.ndarray, ...]:
     return tuple(np.where(is_nan(c, "f32"), 0, c).astype(np.int32) for c in values(("f32", "f32")))
 
 
-# ---- approximations: the manual's bounds, on both machines ------------------------------------------------------------------------
+# ---- approximations: the manual's bounds, on both machines -----------------------------------------------------------
 
 
 def ulps(got: np.ndarray, exact: np.ndarray) -> np.ndarray:
@@ -287,27 +341,29 @@ def test_approximations(op: str) -> None:
     for machine, bits in zip(("executor", "GPU"), run(f"{op}.approx.f32", "f32", ("f32",), (x.view(np.int32),)), strict=True):
         got = bits.view(np.float32)
         error = ulps(got, exact) if kind == "ulp" else np.abs(got - exact) / (np.abs(exact) if kind == "relative" else 1)
-        assert error.max() <= bound, f"{op}.approx.f32 on the {machine}: {error.max():.3g} {kind} at {x[np.argmax(error)]!r}, bound {bound:.3g}"
+        worst = f"{error.max():.3g} {kind} at {x[np.argmax(error)]!r}"
+        assert error.max() <= bound, f"{op}.approx.f32 on the {machine}: {worst}, bound {bound:.3g}"
 
 
 @pytest.mark.parametrize("op", APPROXIMATIONS)
 def test_approximations_of_special_values(op: str) -> None:
     """Zeros, infinities, NaN, subnormals: what the manual's tables fix must be equal bit for bit."""
-    fixed = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0 if op in ("sqrt", "rsqrt", "lg2") else 1.0], np.float32)
-    if op in ("sin", "cos"):
-        fixed = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], np.float32)
+    fixed = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], np.float32)
+    if op in ("sqrt", "rsqrt", "lg2"):
+        fixed = np.append(fixed, np.float32(-1.0))
     x = np.resize(fixed, COUNT)
     forms = [f"{op}.approx.f32"] + ([f"{op}.approx.ftz.f32"] if op != "tanh" else [])
     for form in forms:
         agree(form, "f32", ("f32",), arrays=(x.view(np.int32).copy(),))
 
 
-# ---- exchange between lanes -----------------------------------------------------------------------------------------------------
+# ---- exchange between lanes ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
 def test_shuffles(mode: str) -> None:
     for amount, clamp in itertools.product((0, 1, 3, 16, 31), (0, 31, 0x1F00 | 7, 0x1C1F, 0x1800 | 31)):
+
         def write(out, a, amount=amount, clamp=clamp):
             p = reg.scalar(types.pred)
             t, flag = reg.scalar(types.b32), reg.scalar(types.u32)
@@ -333,6 +389,7 @@ def test_votes_and_reductions() -> None:
     agree("vote.sync.ballot", "u32", ("u32",), ballot)
     agree("vote.sync.all and any", "u32", ("u32",), any_all)
     for op, type_name in itertools.product(("add", "min", "max"), ("u32", "s32")):
-        agree(f"redux.sync.{op}.{type_name}", type_name, (type_name,), lambda out, a, op=op, t=type_name: getattr(getattr(ptx.inst.redux.sync, op), t)(out, a, -1))
+        redux = getattr(getattr(ptx.inst.redux.sync, op), type_name)
+        agree(f"redux.sync.{op}.{type_name}", type_name, (type_name,), lambda out, a, redux=redux: redux(out, a, -1))
     for op in ("and_", "or_", "xor_"):
         agree(f"redux.sync.{op}.b32", "u32", ("u32",), lambda out, a, op=op: getattr(ptx.inst.redux.sync, op).b32(out, a, -1))

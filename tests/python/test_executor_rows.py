@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from pyptx import Tile, kernel, ptx, reg, types
 
 COUNT = 256

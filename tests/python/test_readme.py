@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from pyptx import PtxError, Tile, kernel, ptx, reg, types
 
 README = (Path(__file__).parents[2] / "README.md").read_text()

@@ -72,7 +72,8 @@ inline constexpr Row async_copy[] = {
       doc("data-movement-and-conversion-instructions-cp-async-bulk-commit-group", "close the group of bulk copies begun so far.")),
   row("cp.async.bulk.wait_group{.read}  n:#.u32 ;",
       since(8,0), on(sm_90), Effect::sync | Effect::may_wait, not_executed("the executor has no bulk copies yet"),
-      doc("data-movement-and-conversion-instructions-cp-async-bulk-wait-group", "wait until at most n groups of bulk copies are pending, or (read) still read their source.")),
+      doc("data-movement-and-conversion-instructions-cp-async-bulk-wait-group",
+          "wait until at most n groups of bulk copies are pending, or (read) still read their source.")),
 
   // ---- cp.reduce.async.bulk
   row("cp.reduce.async.bulk.dst.src.completion.op.b32  [dstMem:.dst], [srcMem:.src], size:.u32, [mbar:.shared] ;"
@@ -189,7 +190,7 @@ inline constexpr Row async_copy[] = {
   row("tensormap.replace.tile.field{.ss}.b1024.b32  [addr:.ss], new_val:.b32 ; .field = { .rank } .ss = { .global, .shared::cta }",
       since(8,3), on(sm_90a, sm_100f, sm_101f, sm_110f, sm_120f), Effect::reads_memory | Effect::writes_memory,
       not_executed("the executor has no tensor copies yet"), doc(PTX_TENSORMAP, "the rank of a tensor map, less one = new_val.")),
-  row("tensormap.replace.tile.field{.ss}.b1024.b32  [addr:.ss], ord:#.u32, new_val:.b32 ;"
+  row("tensormap.replace.tile.field{.ss}.b1024.b32  [addr:.ss], ord:#.u32, new_val:.u32 ;"
       " .field = { .box_dim, .global_dim, .element_stride } .ss = { .global, .shared::cta }",
       since(8,3), on(sm_90a, sm_100f, sm_101f, sm_110f, sm_120f), Effect::reads_memory | Effect::writes_memory,
       not_executed("the executor has no tensor copies yet"), rule("tensormap_field"), doc(PTX_TENSORMAP, "dimension ord of a tensor map = new_val.")),
@@ -205,7 +206,8 @@ inline constexpr Row async_copy[] = {
       " .scope = { .cta, .cluster, .gpu, .sys }",
       since(8,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync | Effect::converged_warp,
       not_executed("the executor has no tensor copies yet"), rule("size_128"),
-      doc("parallel-synchronization-and-communication-instructions-tensormap-cp-fenceproxy", "copy a tensor map into global memory and release it to tensor copies.")),
+      doc("parallel-synchronization-and-communication-instructions-tensormap-cp-fenceproxy",
+          "copy a tensor map into global memory and release it to tensor copies.")),
 
   // ---- st.async, st.bulk, red.async
   row("st.async{.weak}{.ss}.completion{.vec}.type  [a:.ss], b:.vec.type, [mbar:.ss] ;"

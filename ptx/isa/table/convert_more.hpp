@@ -4,8 +4,6 @@
 #include "ptx/isa/row.hpp"
 
 #define PTX_INTEGERS " .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64 "
-// there are no conversions between bf16 and 8-bit integers
-#define PTX_WIDE_INTEGERS " .u16, .u32, .u64, .s16, .s32, .s64 "
 #define PTX_CVT "data-movement-and-conversion-instructions-cvt"
 
 namespace ptx::isa::table {
@@ -38,11 +36,11 @@ inline constexpr Row convert_more[] = {
       since(1,0), on(sm_13), Effect::pure, not_executed("the executor does not run cvt.f64.f64 yet"),
       doc(PTX_CVT, "an f64, perhaps rounded to a whole number or clamped.")),
 
-  // bf16
-  row("cvt.irnd.dtype.bf16  d:=.dtype, a:.bf16 ; .irnd = { .rni, .rzi, .rmi, .rpi } .dtype = {" PTX_WIDE_INTEGERS "}",
+  // bf16: the registers of integers are no wider than their types
+  row("cvt.irnd.dtype.bf16  d:=.dtype, a:.bf16 ; .irnd = { .rni, .rzi, .rmi, .rpi } .dtype = {" PTX_INTEGERS "}",
       since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run cvt between bf16 and integers yet"),
       doc(PTX_CVT, "a bf16 rounded to an integer.")),
-  row("cvt.frnd.bf16.atype  d:=.bf16, a:.atype ; .frnd = { .rn, .rz, .rm, .rp } .atype = {" PTX_WIDE_INTEGERS "}",
+  row("cvt.frnd.bf16.atype  d:=.bf16, a:.atype ; .frnd = { .rn, .rz, .rm, .rp } .atype = {" PTX_INTEGERS "}",
       since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run cvt between bf16 and integers yet"),
       doc(PTX_CVT, "an integer rounded to bf16.")),
   row("cvt{.irnd}.bf16.bf16  d:=.bf16, a:.bf16 ; .irnd = { .rni, .rzi, .rmi, .rpi }",
@@ -98,12 +96,30 @@ inline constexpr Row convert_more[] = {
   row("cvt.rn.satfinite{.relu}.dtype.f32  d:=.dtype, a:.f32, b:.f32 ; .dtype = { .e2m3x2, .e3m2x2, .e2m1x2 }",
       since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::pure, not_executed("the executor has no fp6 and fp4 formats yet"),
       doc(PTX_CVT, "two f32 rounded to fp6 or fp4 and packed, a in the upper part.")),
-  row("cvt.rn.satfinite{.relu}.e2m1x2.f16x2  d:=.e2m1x2, a:.f16x2 ;",
-      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::pure, not_executed("the executor has no fp6 and fp4 formats yet"),
-      doc(PTX_CVT, "a pair of f16 rounded to fp4.")),
   row("cvt.rn{.relu}.f16x2.atype  d:=.f16x2, a:.atype ; .atype = { .e2m3x2, .e3m2x2, .e2m1x2 }",
       since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::pure, not_executed("the executor has no fp6 and fp4 formats yet"),
       doc(PTX_CVT, "a pair of fp6 or fp4 as f16.")),
+
+  // from and to bf16 pairs and s2f6 (PTX 9.1 and 9.2)
+  row("cvt.rn.satfinite{.relu}.dtype.bf16x2  d:=.dtype, a:.bf16x2 ; .dtype = { .e4m3x2, .e5m2x2 }",
+      since(9,1), on(sm_100f, sm_110f, sm_120f), Effect::pure, not_executed("the executor has no fp8 formats yet"),
+      doc(PTX_CVT, "a pair of bf16 rounded to fp8.")),
+  row("cvt.rn.satfinite{.relu}.dtype.atype  d:=.dtype, a:.atype ; .dtype = { .e2m3x2, .e3m2x2, .e2m1x2 } .atype = { .f16x2, .bf16x2 }",
+      since(9,1), on(sm_100f, sm_110f, sm_120f), Effect::pure, not_executed("the executor has no fp6 and fp4 formats yet"),
+      doc(PTX_CVT, "a pair of halves rounded to fp6 or fp4.")),
+  row("cvt.rn{.satfinite}{.relu}{.scaled}.bf16x2.atype  d:=.bf16x2, a:.atype {, scale:.b16 @.scaled} ;"
+      " .scaled = { .scaled::n2::ue8m0 } .atype = { .e4m3x2, .e5m2x2, .e2m3x2, .e3m2x2, .e2m1x2 }",
+      since(9,2), on(sm_100f, sm_110f, sm_120f), Effect::pure, not_executed("the executor has no fp8, fp6 and fp4 formats yet"),
+      doc(PTX_CVT, "a pair of fp8, fp6 or fp4 as bf16, perhaps times a pair of powers of two.")),
+  row("cvt.rn.satfinite{.relu}{.scaled}.s2f6x2.f32  d:=.b16, a:.f32, b:.f32 {, scale:.b16 @.scaled} ; .scaled = { .scaled::n2::ue8m0 }",
+      since(9,1), on(sm_100a, sm_103a, sm_110a, sm_120a, sm_121a), Effect::pure, not_executed("the executor has no s2f6 format yet"),
+      doc(PTX_CVT, "two f32, perhaps over a pair of powers of two, rounded to s2f6 and packed, a in the upper byte.")),
+  row("cvt.rn.satfinite{.relu}{.scaled}.s2f6x2.bf16x2  d:=.b16, a:.bf16x2 {, scale:.b16 @.scaled} ; .scaled = { .scaled::n2::ue8m0 }",
+      since(9,1), on(sm_100a, sm_103a, sm_110a, sm_120a, sm_121a), Effect::pure, not_executed("the executor has no s2f6 format yet"),
+      doc(PTX_CVT, "a pair of bf16, perhaps over a pair of powers of two, rounded to s2f6.")),
+  row("cvt.rn{.satfinite}{.relu}{.scaled}.bf16x2.s2f6x2  d:=.bf16x2, a:.b16 {, scale:.b16 @.scaled} ; .scaled = { .scaled::n2::ue8m0 }",
+      since(9,1), on(sm_100a, sm_103a, sm_110a, sm_120a, sm_121a), Effect::pure, not_executed("the executor has no s2f6 format yet"),
+      doc(PTX_CVT, "a pair of s2f6 as bf16, perhaps times a pair of powers of two.")),
 
   // scale factors
   row("cvt.frnd{.satfinite}.ue8m0x2.f32  d:=.ue8m0x2, a:.f32, b:.f32 ; .frnd = { .rz, .rp }",
@@ -129,5 +145,4 @@ inline constexpr Row convert_more[] = {
 }  // namespace ptx::isa::table
 
 #undef PTX_INTEGERS
-#undef PTX_WIDE_INTEGERS
 #undef PTX_CVT

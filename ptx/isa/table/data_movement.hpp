@@ -6,8 +6,9 @@
 // Slots that many rows of ld and st share.
 #define PTX_MEMORY_TYPES \
   " .type = { .b8, .b16, .b32, .b64, .b128 @8.3 @sm_70, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }"
-#define PTX_L1_EVICT                                                                                                                  \
-  " .l1 = { .L1::evict_normal @7.4 @sm_70, .L1::evict_unchanged @7.4 @sm_70, .L1::evict_first @7.4 @sm_70, .L1::evict_last @7.4 @sm_70," \
+#define PTX_L1_EVICT                                                                                                         \
+  " .l1 = { .L1::evict_normal @7.4 @sm_70, .L1::evict_unchanged @7.4 @sm_70, .L1::evict_first @7.4 @sm_70, .L1::evict_last " \
+  "@7.4 @sm_70,"                                                                                                             \
   " .L1::no_allocate @7.4 @sm_70 }"
 #define PTX_L2_EVICT " .l2_evict = { .L2::evict_normal, .L2::evict_first, .L2::evict_last }"
 #define PTX_L2_HINT " .l2 = { .L2::cache_hint @7.4 @sm_80 }"

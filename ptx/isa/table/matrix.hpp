@@ -4,11 +4,11 @@
 #include "ptx/isa/row.hpp"
 
 // The accumulator's shapes of wgmma: n in steps of 8 up to 256.
-#define PTX_WGMMA_SHAPES(k)                                                                                                            \
-  " .shape = { .m64n8" k ", .m64n16" k ", .m64n24" k ", .m64n32" k ", .m64n40" k ", .m64n48" k ", .m64n56" k ", .m64n64" k ", .m64n72" k \
-  ", .m64n80" k ", .m64n88" k ", .m64n96" k ", .m64n104" k ", .m64n112" k ", .m64n120" k ", .m64n128" k ", .m64n136" k ", .m64n144" k    \
-  ", .m64n152" k ", .m64n160" k ", .m64n168" k ", .m64n176" k ", .m64n184" k ", .m64n192" k ", .m64n200" k ", .m64n208" k ", .m64n216" k \
-  ", .m64n224" k ", .m64n232" k ", .m64n240" k ", .m64n248" k ", .m64n256" k " }"
+#define PTX_WGMMA_SHAPES(k)                                                                                                \
+  " .shape = { .m64n8" k ", .m64n16" k ", .m64n24" k ", .m64n32" k ", .m64n40" k ", .m64n48" k ", .m64n56" k ", .m64n64" k \
+  ", .m64n72" k ", .m64n80" k ", .m64n88" k ", .m64n96" k ", .m64n104" k ", .m64n112" k ", .m64n120" k ", .m64n128" k      \
+  ", .m64n136" k ", .m64n144" k ", .m64n152" k ", .m64n160" k ", .m64n168" k ", .m64n176" k ", .m64n184" k ", .m64n192" k  \
+  ", .m64n200" k ", .m64n208" k ", .m64n216" k ", .m64n224" k ", .m64n232" k ", .m64n240" k ", .m64n248" k ", .m64n256" k " }"
 
 namespace ptx::isa::table {
 

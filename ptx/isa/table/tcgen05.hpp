@@ -160,14 +160,14 @@ inline constexpr Row tcgen05[] = {
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::mxf8f6f4 }"
       " .scale_size = { .block32 @8.8, .scale_vec::1X @sm_100a|sm_101a|sm_103a|sm_110a }"
       " .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"), rule("tcgen05_default_scale_size"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"),
       doc("tcgen05-mma-instructions-mma", "d = (a * its scales) * (b * its scales) + d, a in shared memory.")),
   row("tcgen05.mma.cta_group.kind.block_scale{.scale_size}{.collector}"
       "  [d:.tmem], a:.u64, b:.u64, idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::mxf4 }"
       " .scale_size = { .block32 @8.8, .scale_vec::2X @sm_100a|sm_101a|sm_103a|sm_110a }"
       " .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"), rule("tcgen05_default_scale_size"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"),
       doc("tcgen05-mma-instructions-mma", "d = (a * its scales) * (b * its scales) + d, a in shared memory.")),
   row("tcgen05.mma.cta_group.kind.block_scale.scale_size{.collector}"
       "  [d:.tmem], a:.u64, b:.u64, idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"
@@ -182,14 +182,14 @@ inline constexpr Row tcgen05[] = {
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::mxf8f6f4 }"
       " .scale_size = { .block32 @8.8, .scale_vec::1X @sm_100a|sm_101a|sm_103a|sm_110a }"
       " .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"), rule("tcgen05_default_scale_size"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"),
       doc("tcgen05-mma-instructions-mma", "d = (a * its scales) * (b * its scales) + d, a in tensor memory.")),
   row("tcgen05.mma.cta_group.kind.block_scale{.scale_size}{.collector}"
       "  [d:.tmem], [a:.tmem], b:.u64, idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::mxf4 }"
       " .scale_size = { .block32 @8.8, .scale_vec::2X @sm_100a|sm_101a|sm_103a|sm_110a }"
       " .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"), rule("tcgen05_default_scale_size"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"),
       doc("tcgen05-mma-instructions-mma", "d = (a * its scales) * (b * its scales) + d, a in tensor memory.")),
   row("tcgen05.mma.cta_group.kind.block_scale.scale_size{.collector}"
       "  [d:.tmem], [a:.tmem], b:.u64, idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"
@@ -245,14 +245,14 @@ inline constexpr Row tcgen05[] = {
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::mxf8f6f4 }"
       " .scale_size = { .block32 @8.8, .scale_vec::1X @sm_100a|sm_101a|sm_103a|sm_110a }"
       " .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"), rule("tcgen05_default_scale_size"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"),
       doc("tcgen05-mma-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + d, a sparse, a in shared memory.")),
   row("tcgen05.mma.sp.cta_group.kind.block_scale{.scale_size}{.collector}"
       "  [d:.tmem], a:.u64, b:.u64, [e:.tmem], idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::mxf4 }"
       " .scale_size = { .block32 @8.8, .scale_vec::2X @sm_100a|sm_101a|sm_103a|sm_110a }"
       " .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100a, sm_101a, sm_103a, sm_110a), Effect::async, not_executed("the executor has no tensor memory yet"), rule("tcgen05_default_scale_size"),
+      since(8,6), on(sm_100a, sm_101a, sm_103a, sm_110a), Effect::async, not_executed("the executor has no tensor memory yet"),
       doc("tcgen05-mma-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + d, a sparse, a in shared memory.")),
   row("tcgen05.mma.sp.cta_group.kind.block_scale.scale_size{.collector}"
       "  [d:.tmem], a:.u64, b:.u64, [e:.tmem], idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"
@@ -267,14 +267,14 @@ inline constexpr Row tcgen05[] = {
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::mxf8f6f4 }"
       " .scale_size = { .block32 @8.8, .scale_vec::1X @sm_100a|sm_101a|sm_103a|sm_110a }"
       " .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"), rule("tcgen05_default_scale_size"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), Effect::async, not_executed("the executor has no tensor memory yet"),
       doc("tcgen05-mma-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + d, a sparse, a in tensor memory.")),
   row("tcgen05.mma.sp.cta_group.kind.block_scale{.scale_size}{.collector}"
       "  [d:.tmem], [a:.tmem], b:.u64, [e:.tmem], idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::mxf4 }"
       " .scale_size = { .block32 @8.8, .scale_vec::2X @sm_100a|sm_101a|sm_103a|sm_110a }"
       " .collector = { .collector::a::fill, .collector::a::use, .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100a, sm_101a, sm_103a, sm_110a), Effect::async, not_executed("the executor has no tensor memory yet"), rule("tcgen05_default_scale_size"),
+      since(8,6), on(sm_100a, sm_101a, sm_103a, sm_110a), Effect::async, not_executed("the executor has no tensor memory yet"),
       doc("tcgen05-mma-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + d, a sparse, a in tensor memory.")),
   row("tcgen05.mma.sp.cta_group.kind.block_scale.scale_size{.collector}"
       "  [d:.tmem], [a:.tmem], b:.u64, [e:.tmem], idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"

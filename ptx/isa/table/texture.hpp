@@ -132,43 +132,53 @@ inline constexpr Row texture[] = {
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what level lod of the texture a holds at c.")),
   // ---- tex.grad: of the mipmap level that the gradients call for
-  row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
+  row("tex.grad.geom.v4.dtype.ctype"
+      "  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
       " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .f32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
+  row("tex.grad.geom.v2.f16x2.ctype"
+      "  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
       " .geom = { .1d, .2d } .ctype = { .f32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+  row("tex.grad.geom.v4.dtype.ctype"
+      "  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
       " .geom = { .1d, .2d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+  row("tex.grad.geom.v2.f16x2.ctype"
+      "  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
       " .geom = { .1d, .2d } .ctype = { .s32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
+  row("tex.grad.geom.v4.dtype.ctype"
+      "  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
       " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .f32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
+  row("tex.grad.geom.v2.f16x2.ctype"
+      "  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} {, compare:.f32} ;"
       " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .f32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+  row("tex.grad.geom.v4.dtype.ctype"
+      "  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
       " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+  row("tex.grad.geom.v2.f16x2.ctype"
+      "  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.b32], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
       " .geom = { .a1d @2.3 @sm_20, .a2d @2.3 @sm_20 } .ctype = { .s32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v4.dtype.ctype  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+  row("tex.grad.geom.v4.dtype.ctype"
+      "  d:=.x4.dtype{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
       " .geom = { .3d } .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 } .ctype = { .s32, .f32 }",
       since(3,1), on(sm_20), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),
-  row("tex.grad.geom.v2.f16x2.ctype  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
+  row("tex.grad.geom.v2.f16x2.ctype"
+      "  d:=.x2.f16x2{|p:=.pred}, [a:.tensor, c:.tex_coords.ctype], dPdx:.tex_gradient.f32, dPdy:.tex_gradient.f32 {, offset:.tex_offset.s32} ;"
       " .geom = { .3d } .ctype = { .s32, .f32 }",
       since(4,2), on(sm_53), Effect::reads_memory, not_executed("the executor has no textures yet"),
       doc(PTX_TEX, "d = what the texture a holds at c, on the level that the gradients call for.")),

@@ -63,6 +63,12 @@ constexpr std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(
   const std::uint32_t b = bits_of(x);
   return std::bit_cast<float>((b & 0x7F800000u) == 0 ? b & 0x80000000u : b);
 }
+/// What .ftz makes of a result that is the smallest normal number in f32: it is flushed when the exact value, rounded to 24 bits as if there
+/// were smaller exponents, lies below (facts.md: H200). `value` is the exact value, or that value cut (rn) or rounded in `mode` to a double.
+constexpr bool flushes_at_edge(double value, Rounding mode) {
+  const double size = value < 0 ? -value : value;
+  return mode == Rounding::rn ? size < 0x1p-126 - 0x1p-151 : size <= 0x1p-126 - 0x1p-150;
+}
 /// Any NaN becomes the canonical one.
 [[gnu::always_inline]] constexpr float canonical(float x) { return x != x ? std::bit_cast<float>(nan32) : x; }
 /// Clamped to [0, 1]; NaN becomes +0 (.sat).

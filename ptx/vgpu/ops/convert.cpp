@@ -177,17 +177,31 @@ Handler cvt_f32_f64(Decoding& in) {
   return modified<double(float)>(in, Rounding::rn, [](float a) { return static_cast<double>(a); });
 }
 Handler cvt_f64_f32(Decoding& in) {
-  return modified<float(double)>(in, *num::rounding_from_name(in.chosen("frnd")), [](double a) {
-    // a NaN keeps its sign and the upper bits of its payload
-    const std::uint64_t bits = num::bits_of(a);
-    const auto nan = static_cast<std::uint32_t>(bits >> 32 & 0x80000000u) | 0x7FC00000u | static_cast<std::uint32_t>(bits >> 29 & 0x003FFFFFu);
-    return a != a ? std::bit_cast<float>(nan) : static_cast<float>(a);
-  });
+  const Rounding rounding = *num::rounding_from_name(in.chosen("frnd"));
+  const auto with_nan = []<class F>(F) {
+    return [](double a) {
+      // a NaN keeps its sign and the upper bits of its payload
+      const std::uint64_t bits = num::bits_of(a);
+      const auto nan = static_cast<std::uint32_t>(bits >> 32 & 0x80000000u) | 0x7FC00000u | static_cast<std::uint32_t>(bits >> 29 & 0x003FFFFFu);
+      return a != a ? std::bit_cast<float>(nan) : F{}(a);
+    };
+  };
+  const auto at_edge = []<bool nearest>(std::bool_constant<nearest>) {
+    return [](double a) {
+      const auto r = static_cast<float>(a);
+      const bool flushes = __builtin_fabsf(r) == 0x1p-126f && num::flushes_at_edge(a, nearest ? Rounding::rn : Rounding::rz);
+      return flushes ? __builtin_copysignf(0.0f, r) : r;
+    };
+  };
+  if (!in.wrote("ftz")) return modified<float(double)>(in, rounding, with_nan([](double a) { return static_cast<float>(a); }));
+  return rounding == Rounding::rn ? modified<float(double)>(in, rounding, with_nan(at_edge(std::true_type{})))
+                                  : modified<float(double)>(in, rounding, with_nan(at_edge(std::false_type{})));
 }
 Handler cvt_f16_f32(Decoding& in) {
   return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_f16(a); });
 }
 Handler cvt_bf16_f32(Decoding& in) {
+  if (in.wrote("ftz")) return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::canonical(num::from_bf16(a)); });
   return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_bf16(a); });
 }
 Handler cvt_f32_f16(Decoding& in) { return narrow_one(in, false); }

@@ -24,18 +24,16 @@ struct Modified {
   }
 };
 
-// True when the exact result lies below the smallest normal number. Cut towards zero, a double is below exactly when the exact value is: for
-// the product, the sum and the quotient of f32 operands it has enough bits to tell.
+// Whether a result that is the smallest normal number is to be flushed: Exact computes it in double precision, which for the product, the sum
+// and the quotient of f32 operands, cut towards zero or rounded away from it, has enough bits to tell.
 template <class Exact, class... A>
-[[gnu::noinline]] bool is_tiny(A... a) {
-  const num::RoundingScope scope(Rounding::rz);
+[[gnu::noinline]] bool flushes_at_edge(Rounding mode, A... a) {
+  const num::RoundingScope scope(mode == Rounding::rn ? Rounding::rz : mode);
   const volatile double operands[] = {static_cast<double>(a)...};
   const volatile double r = [&]<std::size_t... I>(std::index_sequence<I...>) { return Exact{}(operands[I]...); }(std::index_sequence_for<A...>{});
-  return __builtin_fabs(r) < 0x1p-126;
+  return num::flushes_at_edge(r, mode);
 }
 
-// Flushing is decided before rounding (facts.md: H200): a result that only rounds up to the smallest normal number becomes 0. Where f's
-// result is that number, Exact, the same in double precision, tells.
 template <class Signature, class F, class Exact, bool sat>
 struct Flushing;
 template <class... A, class F, class Exact, bool sat>
@@ -45,6 +43,7 @@ struct Flushing<float(A...), F, Exact, sat> {
   [[gnu::always_inline]] static Outcome apply(Warp& warp, const Step& step, Mask mask, std::index_sequence<I...>) {
     const std::tuple<const SlotOf<A>*...> from{warp.slot<SlotOf<A>>(step.x[I + 1])...};
     const auto operand = [=](auto* slot, std::size_t l) { return flush(from_slot<float>(slot[l])); };
+    const auto mode = static_cast<Rounding>(step.imm);
     alignas(64) std::array<float, lane_count> result;
     std::uint32_t at_edge = 0;
     for (std::size_t l = 0; l < lane_count; ++l) {
@@ -53,7 +52,8 @@ struct Flushing<float(A...), F, Exact, sat> {
     }
     if (at_edge != 0)
       for (std::size_t l = 0; l < lane_count; ++l)
-        if (__builtin_fabsf(result[l]) == 0x1p-126f && is_tiny<Exact>(operand(std::get<I>(from), l)...)) result[l] = __builtin_copysignf(0.0f, result[l]);
+        if (__builtin_fabsf(result[l]) == 0x1p-126f && flushes_at_edge<Exact>(mode, operand(std::get<I>(from), l)...))
+          result[l] = __builtin_copysignf(0.0f, result[l]);
     write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) {
       const float r = flush(result[static_cast<std::size_t>(l)]);
       return to_slot<float>(sat ? saturate(r) : r);
@@ -102,14 +102,16 @@ constexpr auto exact_product = [](double a, double b) { return a * b; };
 constexpr auto exact_quotient = [](double a, double b) { return a / b; };
 constexpr auto exact_reciprocal = [](double a) { return 1.0 / a; };
 
-// f64: a NaN operand is handed on, the last of them, made quiet; an invalid operation makes the canonical NaN (facts.md: H200).
+// f64: a NaN operand is handed on, made quiet: b before c before a. An invalid operation makes the canonical NaN (facts.md: H200).
 template <class F>
 struct WithNan64 {
-  template <class... A>
-  [[gnu::always_inline]] double operator()(A... a) const {
-    const double r = F{}(a...);
-    std::uint64_t nan = num::nan64;
-    ((nan = a != a ? num::bits_of(a) | (std::uint64_t{1} << 51) : nan), ...);
+  [[gnu::always_inline]] double operator()(double a, double b) const { return finish(F{}(a, b), a, b, b); }
+  [[gnu::always_inline]] double operator()(double a, double b, double c) const { return finish(F{}(a, b, c), a, b, c); }
+  [[gnu::always_inline]] static double finish(double r, double a, double b, double c) {
+    constexpr std::uint64_t quiet = std::uint64_t{1} << 51;
+    std::uint64_t nan = a != a ? num::bits_of(a) | quiet : num::nan64;
+    nan = c != c ? num::bits_of(c) | quiet : nan;
+    nan = b != b ? num::bits_of(b) | quiet : nan;
     return r == r ? r : std::bit_cast<double>(nan);
   }
 };
