@@ -33,11 +33,11 @@ struct Code {
   std::vector<SpecialSlot> specials;
   std::uint32_t sites = 0;  ///< memory accesses with an inline cache
 
-  std::uint64_t static_smem = 0;       ///< bytes of .shared variables
+  std::uint64_t static_smem = 0;          ///< bytes of .shared variables
   std::uint64_t dynamic_smem_offset = 0;  ///< where the dynamic part starts
-  std::uint64_t local_bytes = 0;       ///< bytes of .local variables of a thread
+  std::uint64_t local_bytes = 0;          ///< bytes of .local variables of a thread
   std::uint64_t param_bytes = 0;
-  std::vector<Region> variables;       ///< module variables in .global and .const
+  std::vector<Region> variables;  ///< module variables in .global and .const
   std::vector<std::unique_ptr<std::byte[]>> storage;
   std::array<std::uint32_t, 3> required_block{};  ///< .reqntid, 0 where there is none
   std::array<std::uint32_t, 3> largest_block{};   ///< .maxntid
@@ -50,15 +50,16 @@ struct Code {
 };
 
 /// Offsets that every register file has.
-inline constexpr std::uint32_t always_offset = 0;   ///< a predicate that is true in every lane
-inline constexpr std::uint32_t discard_offset = 64; ///< 256 bytes that sinks write to
-inline constexpr std::uint32_t zero_offset = 320;   ///< 256 bytes of zeros
+inline constexpr std::uint32_t always_offset = 0;    ///< a predicate that is true in every lane
+inline constexpr std::uint32_t discard_offset = 64;  ///< 256 bytes that sinks write to
+inline constexpr std::uint32_t zero_offset = 320;    ///< 256 bytes of zeros
 
 /// Decodes entry `name`. Kinds: unknown_kernel, not_executed.
-Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const ir::Module> module, std::shared_ptr<const ir::Listing> listing, std::string_view name);
+Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const ir::Module> module, std::shared_ptr<const ir::Listing> listing,
+                                       std::string_view name);
 
 /// Runs a grid. Kinds: launch_config, param_layout, and those of faults.
-Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params, std::span<const Region> regions,
-                          const Options& options);
+Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,
+                          std::span<const Region> regions, const Options& options);
 
 }  // namespace ptx::vgpu

@@ -16,8 +16,7 @@ std::uint64_t alignment(const ir::Variable& v) {
 
 }  // namespace
 
-Decoder::Decoder(Code& code)
-    : code_(code), reg_slots_(code.function->regs.size()), tracked_(code.function->regs.size()) {}
+Decoder::Decoder(Code& code) : code_(code), reg_slots_(code.function->regs.size()), tracked_(code.function->regs.size()) {}
 
 Expected<void> Decoder::run() {
   place_params();
@@ -67,7 +66,8 @@ void Decoder::place(const ir::Variable& variable, std::vector<const ir::Variable
                                  std::string(code_.module->str(variable.name))});
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -79,7 +79,8 @@ void Decoder::place_variables() {
   std::uint64_t align = 16;
   for (const ir::Variable* v : unsized) align = std::max(align, alignment(*v));
   code_.dynamic_smem_offset = align_up(code_.static_smem, align);
-  for (const ir::Variable* v : unsized) symbols_[v->name] = {Space::shared, static_cast<std::int64_t>(shared_base + code_.dynamic_smem_offset)};
+  for (const ir::Variable* v : unsized)
+    symbols_[v->name] = {Space::shared, static_cast<std::int64_t>(shared_base + code_.dynamic_smem_offset)};
 }
 
 void Decoder::read_directives() {
@@ -175,7 +176,8 @@ void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item, const Decoding
       case ir::OperandKind::tensor:
         for (const ir::Operand& part : f.parts(operand)) self(part, isa::Access::read, self);
         return;
-      default: return;
+      default:
+        return;
     }
   };
   for (const auto& [spec, operand] : decoding.operands_) use(*operand, spec->access, use);
@@ -221,10 +223,12 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
     }
   for (const Step& step : decoding.before_) add(step, inst, flow.item);
   if (flow.target >= 0) {
-    const auto at = std::lower_bound(blocks_.begin(), blocks_.end(), flow.target, [](const Block& b, std::int64_t place) { return b.first < place; });
+    const auto at = std::lower_bound(blocks_.begin(), blocks_.end(), flow.target,
+                                     [](const Block& b, std::int64_t place) { return b.first < place; });
     jumps_.emplace_back(code_.steps.size(), static_cast<std::uint32_t>(at - blocks_.begin()));
   }
-  decoding.step.signature = signatures_.try_emplace({inst.form, inst.choices}, static_cast<std::uint32_t>(signatures_.size())).first->second;
+  decoding.step.signature =
+      signatures_.try_emplace({inst.form, inst.choices}, static_cast<std::uint32_t>(signatures_.size())).first->second;
   add(decoding.step, inst, flow.item);
   ++ordinal_;
   for (const Step& step : decoding.after_) add(step, inst, flow.item);
@@ -258,13 +262,18 @@ std::optional<Diagnostic> Decoder::emit() {
   return std::nullopt;
 }
 
-Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const ir::Module> module, std::shared_ptr<const ir::Listing> listing, std::string_view name) {
+Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const ir::Module> module, std::shared_ptr<const ir::Listing> listing,
+                                       std::string_view name) {
   const ir::Function* function = module->find(name);
   if (function == nullptr || !function->is_entry) {
     std::vector<std::string> entries;
     for (const ir::Function& f : module->functions)
       if (f.is_entry) entries.emplace_back(module->str(f.name));
-    Diagnostic d{.kind = Kind::unknown_kernel, .severity = Severity::error, .message = cat("the module has no entry `", name, '`'), .where = {}, .notes = {}};
+    Diagnostic d{.kind = Kind::unknown_kernel,
+                 .severity = Severity::error,
+                 .message = cat("the module has no entry `", name, '`'),
+                 .where = {},
+                 .notes = {}};
     if (!entries.empty()) d.note(cat("hint: it has ", list_choices(entries)));
     return Unexpected{std::move(d)};
   }

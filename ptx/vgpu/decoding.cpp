@@ -12,7 +12,9 @@ namespace {
 // What a literal is in the width of the type that reads it: PTX's floating literals are f64 unless written 0f.
 std::uint64_t floating_bits(const ir::Operand& operand, std::uint64_t constant, Type type) {
   if (isa::bits(type) == 64)
-    return operand.count == 64 ? constant : std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(constant))));
+    return operand.count == 64
+               ? constant
+               : std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(constant))));
   return operand.count == 64 ? std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(constant))) : constant;
 }
 
@@ -36,7 +38,8 @@ Decoding::Decoding(Decoder& decoder, const ir::Inst& inst, std::uint32_t item)
     refuse(fit.error().message);
     return;
   }
-  for (std::size_t i = 0; i < operands.size(); ++i) operands_.emplace_back(&form_.operands[fit.value().operand_of[i]], &operands[i]);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    operands_.emplace_back(&form_.operands[fit.value().operand_of[i]], &operands[i]);
   step.item = item;
 }
 
@@ -64,13 +67,7 @@ std::uint32_t Decoding::read_operand(const ir::Operand& operand, Type type) {
     case ir::OperandKind::reg: {
       const std::uint32_t slot = decoder_.slot_of(reg_id(operand));
       const int have = isa::bits(f.reg(reg_id(operand)).type);
-      if (have <= 32 || width > 32) return slot;
-      Step narrow;
-      narrow.run = helper::narrow();
-      narrow.x[0] = decoder_.file().allocate(Type::b32);
-      narrow.x[1] = slot;
-      before_.push_back(narrow);
-      return narrow.x[0];
+      return have <= 32 || width > 32 ? slot : low_half(slot);
     }
     case ir::OperandKind::integer: {
       const auto value = static_cast<std::uint64_t>(f.integer(operand));
@@ -80,9 +77,23 @@ std::uint32_t Decoding::read_operand(const ir::Operand& operand, Type type) {
       const std::uint64_t bits = floating_bits(operand, f.constants[operand.payload], type);
       return width > 32 ? decoder_.file().constant64(bits) : decoder_.file().constant32(static_cast<std::uint32_t>(bits));
     }
-    case ir::OperandKind::text: refuse("the executor does not compute constant expressions"); return zero_offset;
-    default: refuse("an operand of this kind is not executed"); return zero_offset;
+    case ir::OperandKind::text:
+      refuse("the executor does not compute constant expressions");
+      return zero_offset;
+    default:
+      refuse("an operand of this kind is not executed");
+      return zero_offset;
   }
+}
+
+// The low 32 bits of a 64-bit slot, in a slot of their own.
+std::uint32_t Decoding::low_half(std::uint32_t slot) {
+  Step narrow;
+  narrow.run = helper::narrow();
+  narrow.x[0] = decoder_.file().allocate(Type::b32);
+  narrow.x[1] = slot;
+  before_.push_back(narrow);
+  return narrow.x[0];
 }
 
 std::uint32_t Decoding::write_operand(const ir::Operand& operand, Type type) {
@@ -116,10 +127,14 @@ std::vector<std::uint32_t> Decoding::write_all(std::string_view name, Type type)
   return slots;
 }
 
-std::uint32_t Decoding::read_pred(std::string_view name, Mask& flip) {
+Decoding::Pred Decoding::read_pred(std::string_view name) {
   const ir::Operand& operand = *find(name);
-  flip = operand.negated ? all_lanes : 0;
-  return decoder_.slot_of(reg_id(operand));
+  const Mask negated = operand.negated ? all_lanes : 0;
+  if (operand.kind == ir::OperandKind::integer)
+    return {always_offset, decoder_.code().function->integer(operand) != 0 ? negated : ~negated};
+  if (operand.kind == ir::OperandKind::reg) return {decoder_.slot_of(reg_id(operand)), negated};
+  refuse("a predicate of this kind is not executed");
+  return {};
 }
 
 std::uint32_t Decoding::write_pred(std::string_view name) {
@@ -137,7 +152,9 @@ Decoding::Address Decoding::read_address(std::string_view name) {
       address.base = decoder_.slot_of(reg_id(base));
       address.narrow = isa::bits(f.reg(reg_id(base)).type) <= 32;
       break;
-    case ir::OperandKind::integer: address.offset = f.integer(base); break;
+    case ir::OperandKind::integer:
+      address.offset = f.integer(base);
+      break;
     case ir::OperandKind::symbol: {
       ir::StringId id;
       id.index = base.payload;
@@ -150,11 +167,15 @@ Decoding::Address Decoding::read_address(std::string_view name) {
       }
       break;
     }
-    default: refuse("an address of this kind is not executed"); return address;
+    default:
+      refuse("an address of this kind is not executed");
+      return address;
   }
   if (parts.size() > 1) {
-    if (parts[1].kind == ir::OperandKind::integer) address.offset += f.integer(parts[1]);
-    else refuse("the executor adds only constants to addresses");
+    if (parts[1].kind == ir::OperandKind::integer)
+      address.offset += f.integer(parts[1]);
+    else
+      refuse("the executor adds only constants to addresses");
   }
   return address;
 }
@@ -180,8 +201,13 @@ std::int64_t Decoding::read_symbol(std::string_view name) {
 }
 
 isa::SpecialId Decoding::special(std::string_view name) const { return static_cast<isa::SpecialId>(find(name)->payload); }
-std::uint32_t Decoding::special_slot(isa::SpecialId id) { return decoder_.slot_of(id); }
-std::uint32_t Decoding::lane_constant(const std::array<std::uint32_t, lane_count>& values) { return decoder_.file().lane_constant(values); }
+std::uint32_t Decoding::read_special(isa::SpecialId id, Type type) {
+  const std::uint32_t slot = decoder_.slot_of(id);
+  return isa::bits(isa::specials()[id].type) == 64 && isa::bits(type) <= 32 ? low_half(slot) : slot;
+}
+std::uint32_t Decoding::lane_constant(const std::array<std::uint32_t, lane_count>& values) {
+  return decoder_.file().lane_constant(values);
+}
 std::uint32_t Decoding::new_site() { return decoder_.new_site(); }
 
 std::optional<std::int64_t> Decoding::immediate(std::string_view name) const {

@@ -35,10 +35,15 @@ class Decoding {
   /// The same for the parts of a vector operand, or for the one value that stands in its place.
   std::vector<std::uint32_t> read_all(std::string_view name, Type type);
   std::vector<std::uint32_t> write_all(std::string_view name, Type type);
-  /// A predicate and whether `!` negates it.
-  std::uint32_t read_pred(std::string_view name, Mask& flip);
+  /// A predicate, and what to combine it with by exclusive or: `!p` reads as its opposite, the immediates 0 and 1 as such.
+  struct Pred {
+    std::uint32_t offset = always_offset;
+    Mask flip = 0;
+  };
+  [[nodiscard]] Pred read_pred(std::string_view name);
   std::uint32_t write_pred(std::string_view name);
-  /// `[base+offset]`: the base's slot (zeros when the base is a constant), whether it is a 32-bit register, and the constant offset.
+  /// `[base+offset]`: the base's slot (zeros when the base is a constant), whether it is a 32-bit register, and the constant
+  /// offset.
   struct Address {
     std::uint32_t base = zero_offset;
     bool narrow = false;
@@ -49,9 +54,9 @@ class Decoding {
   [[nodiscard]] Space space(std::string_view name) const;
   /// The address of a variable or parameter in its state space.
   std::int64_t read_symbol(std::string_view name);
-  /// The special register's slot; nothing for one that changes while the warp runs.
-  isa::SpecialId special(std::string_view name) const;
-  std::uint32_t special_slot(isa::SpecialId id);
+  /// A special register, and the slot that holds it, which the ones that change while the warp runs do not have.
+  [[nodiscard]] isa::SpecialId special(std::string_view name) const;
+  std::uint32_t read_special(isa::SpecialId id, Type type);
   /// A slot with a constant for each lane.
   std::uint32_t lane_constant(const std::array<std::uint32_t, lane_count>& values);
   /// An inline cache for one more memory access.
@@ -70,6 +75,7 @@ class Decoding {
   [[nodiscard]] const ir::Operand* find(std::string_view name) const;
   std::uint32_t read_operand(const ir::Operand& operand, Type type);
   std::uint32_t write_operand(const ir::Operand& operand, Type type);
+  std::uint32_t low_half(std::uint32_t slot);
 
   Decoder& decoder_;
   const ir::Inst& inst_;
@@ -80,7 +86,8 @@ class Decoding {
   std::string refusal_;
 };
 
-/// Finds the handler of an instruction and fills `decoding.step`, or calls `decoding.refuse`. One for each word in a row's exec(…).
+/// Finds the handler of an instruction and fills `decoding.step`, or calls `decoding.refuse`. One for each word in a row's
+/// exec(…).
 using OpDecoder = Handler (*)(Decoding& decoding);
 namespace op {
 #define PTX_OP(word) Handler word(Decoding& decoding);

@@ -13,7 +13,9 @@ LaunchConfig block(std::uint32_t threads) {
   return config;
 }
 std::string address(std::uint64_t a) { return cat("0x", hex(a)); }
-bool has_note(const Diagnostic& d, std::string_view note) { return std::find(d.notes.begin(), d.notes.end(), note) != d.notes.end(); }
+bool has_note(const Diagnostic& d, std::string_view note) {
+  return std::find(d.notes.begin(), d.notes.end(), note) != d.notes.end();
+}
 std::string shown(const Diagnostic& d) { return render(d); }
 
 // x[tid] + offset, loaded or stored.
@@ -35,7 +37,8 @@ TEST(Fault, OutOfBoundsSaysByHowMuchAndWho) {
   const auto program = testing::program(touch(load, 4));
   const Diagnostic d = testing::fault(program, block(48), params({x.address()}), {x.region()});
   EXPECT_EQ(d.kind, Kind::out_of_bounds);
-  EXPECT_EQ(shown(d), cat("error: `ld.global.b32` loads 4 bytes at address ", address(x.address() + 160), ", just past the end of `X` (160 bytes)  [out_of_bounds]\n"
+  EXPECT_EQ(shown(d), cat("error: `ld.global.b32` loads 4 bytes at address ", address(x.address() + 160),
+                          ", just past the end of `X` (160 bytes)  [out_of_bounds]\n"
                           "  --> kernel.py:8\n"
                           "  = ptx: line 16: ld.global.b32 %r2, [%rd1+4];\n"
                           "  = thread: (39, 0, 0) of block (0, 0, 0) in kernel `k` (warp 1, lane 7)\n"
@@ -50,19 +53,25 @@ TEST(Fault, OutOfBoundsDescribesThePosition) {
     return d.message;
   };
   const std::string at = address(x.address() + 44), before = address(x.address() - 4), straddling = address(x.address() + 24);
-  EXPECT_EQ(message(touch(load, 44), {x.region()}), cat("`ld.global.b32` loads 4 bytes at address ", at, ", 12 bytes past the end of `X` (32 bytes)"));
-  EXPECT_EQ(message(touch("st.global.b32", 44), {x.region()}), cat("`st.global.b32` stores 4 bytes at address ", at, ", 12 bytes past the end of `X` (32 bytes)"));
-  EXPECT_EQ(message(touch(load, -4), {x.region()}), cat("`ld.global.b32` loads 4 bytes at address ", before, ", 4 bytes before the start of `X` (32 bytes)"));
+  EXPECT_EQ(message(touch(load, 44), {x.region()}),
+            cat("`ld.global.b32` loads 4 bytes at address ", at, ", 12 bytes past the end of `X` (32 bytes)"));
+  EXPECT_EQ(message(touch("st.global.b32", 44), {x.region()}),
+            cat("`st.global.b32` stores 4 bytes at address ", at, ", 12 bytes past the end of `X` (32 bytes)"));
+  EXPECT_EQ(message(touch(load, -4), {x.region()}),
+            cat("`ld.global.b32` loads 4 bytes at address ", before, ", 4 bytes before the start of `X` (32 bytes)"));
   auto short_x = x.region();
   short_x.bytes = 29;
-  EXPECT_EQ(message(touch("ld.global.b64 %rd2,", 24), {short_x}),
-            cat("`ld.global.b64` loads 8 bytes at address ", straddling, ", of which 3 bytes are past the end of `X` (29 bytes)"));
-  EXPECT_EQ(message(touch(load), {}), cat("`ld.global.b32` loads 4 bytes at address ", address(x.address()), ", where the kernel has no memory"));
-  const auto wild = message({".visible .entry k", ".param .u64 x", "mov.u64 %rd0, 64", "ld.global.b32 %r0, [%rd0]", "ret"}, {x.region()});
+  EXPECT_EQ(message(touch("ld.global.b64 %rd2,", 24), {short_x}), cat("`ld.global.b64` loads 8 bytes at address ", straddling,
+                                                                      ", of which 3 bytes are past the end of `X` (29 bytes)"));
+  EXPECT_EQ(message(touch(load), {}),
+            cat("`ld.global.b32` loads 4 bytes at address ", address(x.address()), ", where the kernel has no memory"));
+  const auto wild =
+      message({".visible .entry k", ".param .u64 x", "mov.u64 %rd0, 64", "ld.global.b32 %r0, [%rd0]", "ret"}, {x.region()});
   EXPECT_EQ(wild, "`ld.global.b32` loads 4 bytes at address 0x40, far from every allocation; the nearest is `X` (32 bytes)");
   auto unnamed = x.region();
   unnamed.name.clear();
-  EXPECT_EQ(message(touch(load, 32), {unnamed}), cat("`ld.global.b32` loads 4 bytes at address ", address(x.address() + 32), ", just past the end of an unnamed allocation (32 bytes)"));
+  EXPECT_EQ(message(touch(load, 32), {unnamed}), cat("`ld.global.b32` loads 4 bytes at address ", address(x.address() + 32),
+                                                     ", just past the end of an unnamed allocation (32 bytes)"));
 }
 
 TEST(Fault, OutOfBoundsKnowsEverySpace) {
@@ -75,12 +84,16 @@ TEST(Fault, OutOfBoundsKnowsEverySpace) {
   };
   EXPECT_EQ(message({".shared .align 4 .b8 tile[64]", "mov.b32 %r0, tile", "st.shared.b32 [%r0+64], 1", "ret"}),
             "`st.shared.b32` stores 4 bytes at shared address 0x440, just past the end of shared memory (64 bytes)");
-  EXPECT_EQ(message({"mov.u32 %r0, 0", "st.shared.b32 [%r0], 1", "ret"}), "`st.shared.b32` stores 4 bytes at shared address 0x0, where the kernel has no memory");
+  EXPECT_EQ(message({"mov.u32 %r0, 0", "st.shared.b32 [%r0], 1", "ret"}),
+            "`st.shared.b32` stores 4 bytes at shared address 0x0, where the kernel has no memory");
   EXPECT_EQ(message({".shared .align 4 .b8 tile[64]", "mov.u32 %r0, 1000", "st.shared.b32 [%r0], 1", "ret"}),
             "`st.shared.b32` stores 4 bytes at shared address 0x3e8, 24 bytes before the start of shared memory (64 bytes)");
-  EXPECT_EQ(message({".module .extern .shared .align 16 .b8 dyn[]", ".visible .entry k", "mov.b32 %r0, dyn", "st.shared.b32 [%r0+96], 1", "ret"}, 96),
+  EXPECT_EQ(message({".module .extern .shared .align 16 .b8 dyn[]", ".visible .entry k", "mov.b32 %r0, dyn",
+                     "st.shared.b32 [%r0+96], 1", "ret"},
+                    96),
             "`st.shared.b32` stores 4 bytes at shared address 0x460, just past the end of shared memory (96 bytes)");
-  EXPECT_EQ(message({".shared .align 4 .b8 tile[64]", "mov.b64 %rd0, tile", "cvta.shared.u64 %rd0, %rd0", "st.b32 [%rd0+72], 1", "ret"}),
+  EXPECT_EQ(message({".shared .align 4 .b8 tile[64]", "mov.b64 %rd0, tile", "cvta.shared.u64 %rd0, %rd0", "st.b32 [%rd0+72], 1",
+                     "ret"}),
             "`st.b32` stores 4 bytes at address 0xf100000000000448, 8 bytes past the end of shared memory (64 bytes)");
   EXPECT_EQ(message({".local .align 4 .b8 mine[8]", "st.local.b32 [mine+8], 1", "ret"}),
             "`st.local.b32` stores 4 bytes at local address 0x18, just past the end of local memory (8 bytes)");
@@ -90,36 +103,53 @@ TEST(Fault, ParametersHaveBounds) {
   const auto program = testing::program({".visible .entry k", ".param .u64 x", "ld.param.u32 %r0, [x+8]", "ret"});
   const Diagnostic d = testing::fault(program, block(1), params({1}), {});
   EXPECT_EQ(d.kind, Kind::out_of_bounds);
-  EXPECT_EQ(d.message, "`ld.param.u32` loads 4 bytes at param address 0x8, just past the end of the kernel's parameters (8 bytes)");
+  EXPECT_EQ(d.message,
+            "`ld.param.u32` loads 4 bytes at param address 0x8, just past the end of the kernel's parameters (8 bytes)");
 }
 
 TEST(Fault, MisalignedNamesTheNeed) {
   Buffer<std::uint64_t> x{"X", std::vector<std::uint64_t>(16)};
   Diagnostic d = testing::fault(testing::program(touch(load, 2)), block(1), params({x.address()}), {x.region()});
   EXPECT_EQ(d.kind, Kind::misaligned);
-  EXPECT_EQ(d.message, cat("`ld.global.b32` loads 4 bytes at address ", address(x.address() + 2), ", which is not a multiple of 4"));
+  EXPECT_EQ(d.message,
+            cat("`ld.global.b32` loads 4 bytes at address ", address(x.address() + 2), ", which is not a multiple of 4"));
   // lanes 0 and 2 are aligned to 8, lane 1 is not
   d = testing::fault(testing::program(touch("ld.global.v2.b32 {%r2, %r3},")), block(4), params({x.address()}), {x.region()});
   EXPECT_EQ(d.kind, Kind::misaligned);
-  EXPECT_EQ(d.message, cat("`ld.global.v2.b32` loads 8 bytes at address ", address(x.address() + 4), ", which is not a multiple of 8"));
+  EXPECT_EQ(d.message,
+            cat("`ld.global.v2.b32` loads 8 bytes at address ", address(x.address() + 4), ", which is not a multiple of 8"));
   EXPECT_TRUE(has_note(d, "thread: (1, 0, 0) of block (0, 0, 0) in kernel `k` (warp 0, lane 1)")) << shown(d);
 }
 
 TEST(Fault, ReadOnlyRegionsTakeNoStores) {
   Buffer<std::uint32_t> x{"X", std::vector<std::uint32_t>(64), false};
-  const Diagnostic d = testing::fault(testing::program(touch("st.global.b32", 12)), block(32), params({x.address()}), {x.region()});
+  const Diagnostic d =
+      testing::fault(testing::program(touch("st.global.b32", 12)), block(32), params({x.address()}), {x.region()});
   EXPECT_EQ(d.kind, Kind::read_only);
-  EXPECT_EQ(d.message, cat("`st.global.b32` stores 4 bytes at address ", address(x.address() + 12), ", byte 12 of `X`, which the kernel may only read"));
+  EXPECT_EQ(d.message, cat("`st.global.b32` stores 4 bytes at address ", address(x.address() + 12),
+                           ", byte 12 of `X`, which the kernel may only read"));
   EXPECT_EQ(x.data[3], 0u);
-  const Diagnostic p = testing::fault(testing::program({".visible .entry k", ".param .u64 x", "mov.u64 %rd0, x", "cvta.param.u64 %rd0, %rd0", "st.b64 [%rd0], 1", "ret"}), block(1), params({1}), {});
+  const Diagnostic p = testing::fault(testing::program({".visible .entry k", ".param .u64 x", "mov.u64 %rd0, x",
+                                                        "cvta.param.u64 %rd0, %rd0", "st.b64 [%rd0], 1", "ret"}),
+                                      block(1), params({1}), {});
   EXPECT_EQ(p.kind, Kind::read_only) << shown(p);
 }
 
 TEST(Fault, UninitialisedMemoryIsFoundByTheByte) {
   // thread t stores byte t; then every thread loads a word, and one byte of the last has nobody
-  const std::vector<std::string> lines = {".shared .align 4 .b8 tile[128]", "mov.u32 %r0, %tid.x", "mov.u32 %r1, tile", "add.u32 %r1, %r1, %r0", "setp.eq.u32 %p0, %r0, 27",
-                                          "@!%p0 st.shared.b8 [%r1], %r0", "bar.sync 0", "and.b32 %r2, %r0, 7", "mul.lo.u32 %r2, %r2, 4", "mov.u32 %r3, tile", "add.u32 %r3, %r3, %r2",
-                                          "ld.shared.b32 %r4, [%r3]", "ret"};
+  const std::vector<std::string> lines = {".shared .align 4 .b8 tile[128]",
+                                          "mov.u32 %r0, %tid.x",
+                                          "mov.u32 %r1, tile",
+                                          "add.u32 %r1, %r1, %r0",
+                                          "setp.eq.u32 %p0, %r0, 27",
+                                          "@!%p0 st.shared.b8 [%r1], %r0",
+                                          "bar.sync 0",
+                                          "and.b32 %r2, %r0, 7",
+                                          "mul.lo.u32 %r2, %r2, 4",
+                                          "mov.u32 %r3, tile",
+                                          "add.u32 %r3, %r3, %r2",
+                                          "ld.shared.b32 %r4, [%r3]",
+                                          "ret"};
   const Diagnostic d = testing::fault(testing::program(lines), block(32), {}, {});
   EXPECT_EQ(d.kind, Kind::uninitialised);
   EXPECT_EQ(d.message, "`ld.shared.b32` loads 4 bytes at shared address 0x418: nothing has written byte 27 of shared memory");
@@ -137,7 +167,8 @@ TEST(Fault, UninitialisedOutputsMayBeReadOnceWritten) {
   lines.insert(lines.end(), {"ld.global.b32 %r3, [%rd1]", "ld.global.b32 %r4, [%rd1+4]", "ret"});
   const Diagnostic d = testing::fault(testing::program(lines), block(32), params({y.address()}), {y.region()});
   EXPECT_EQ(d.kind, Kind::uninitialised);
-  EXPECT_EQ(d.message, cat("`ld.global.b32` loads 4 bytes at address ", address(y.address() + 128), ": nothing has written byte 128 of `Y`"));
+  EXPECT_EQ(d.message, cat("`ld.global.b32` loads 4 bytes at address ", address(y.address() + 128),
+                           ": nothing has written byte 128 of `Y`"));
   // the same memory given once more as an input counts as initialised
   Region as_input = y.region();
   as_input.initialised = true;
@@ -147,7 +178,8 @@ TEST(Fault, UninitialisedOutputsMayBeReadOnceWritten) {
 }
 
 TEST(Fault, UninitialisedLocalMemoryIsEachLanesOwn) {
-  const auto program = testing::program({".local .align 4 .b8 mine[8]", "mov.u32 %r0, %laneid", "setp.ne.u32 %p0, %r0, 9", "@%p0 st.local.b32 [mine], %r0", "ld.local.b32 %r1, [mine]", "ret"});
+  const auto program = testing::program({".local .align 4 .b8 mine[8]", "mov.u32 %r0, %laneid", "setp.ne.u32 %p0, %r0, 9",
+                                         "@%p0 st.local.b32 [mine], %r0", "ld.local.b32 %r1, [mine]", "ret"});
   const Diagnostic d = testing::fault(program, block(32), {}, {});
   EXPECT_EQ(d.kind, Kind::uninitialised);
   EXPECT_TRUE(has_note(d, "thread: (9, 0, 0) of block (0, 0, 0) in kernel `k` (warp 0, lane 9)")) << shown(d);
@@ -158,7 +190,13 @@ TEST(Fault, UninitialisedRegistersAreNamed) {
   EXPECT_EQ(straight.kind, Kind::uninitialised);
   EXPECT_EQ(straight.message, "`add.u32` reads `%r1`, which nothing has written");
   // written on one way only, and read by the lanes of the other
-  const std::vector<std::string> lines = {"mov.u32 %r0, %laneid", "setp.lt.u32 %p0, %r0, 20", "@%p0 mov.u32 %r1, 5", "@%p0 add.u32 %r2, %r1, 1", "setp.lt.u32 %p1, %r0, 22", "@%p1 add.u32 %r3, %r1, 1", "ret"};
+  const std::vector<std::string> lines = {"mov.u32 %r0, %laneid",
+                                          "setp.lt.u32 %p0, %r0, 20",
+                                          "@%p0 mov.u32 %r1, 5",
+                                          "@%p0 add.u32 %r2, %r1, 1",
+                                          "setp.lt.u32 %p1, %r0, 22",
+                                          "@%p1 add.u32 %r3, %r1, 1",
+                                          "ret"};
   const Diagnostic d = testing::fault(testing::program(lines), block(32), {}, {});
   EXPECT_EQ(d.kind, Kind::uninitialised);
   EXPECT_EQ(d.where.line, 6u) << "the guarded read above it is fine in every lane";
@@ -184,7 +222,8 @@ TEST(Fault, ShufflesFromAbsentLanes) {
 }
 
 TEST(Fault, DivergentBarriersShowBothPlaces) {
-  const auto program = testing::program({"mov.u32 %r0, %laneid", "setp.lt.u32 %p0, %r0, 8", "@%p0 bra LOW", "bar.sync 0", "ret", "LOW:", "bar.sync 1", "ret"});
+  const auto program = testing::program(
+      {"mov.u32 %r0, %laneid", "setp.lt.u32 %p0, %r0, 8", "@%p0 bra LOW", "bar.sync 0", "ret", "LOW:", "bar.sync 1", "ret"});
   const Diagnostic d = testing::fault(program, block(32), {}, {});
   EXPECT_EQ(d.kind, Kind::divergent);
   EXPECT_EQ(d.message, "`bar.sync` needs all live threads of warp 0 together; lanes 0-7 cannot come");
@@ -194,8 +233,8 @@ TEST(Fault, DivergentBarriersShowBothPlaces) {
 }
 
 TEST(Fault, MembersThatCannotCome) {
-  const auto program = testing::program({"mov.u32 %r0, %laneid", "setp.eq.u32 %p0, %r0, 3", "@%p0 bra ALONE", "shfl.sync.idx.b32 %r1, %r0, 0, 31, -1", "ret", "ALONE:",
-                                         "bar.warp.sync 24", "ret"});
+  const auto program = testing::program({"mov.u32 %r0, %laneid", "setp.eq.u32 %p0, %r0, 3", "@%p0 bra ALONE",
+                                         "shfl.sync.idx.b32 %r1, %r0, 0, 31, -1", "ret", "ALONE:", "bar.warp.sync 24", "ret"});
   const Diagnostic d = testing::fault(program, block(32), {}, {});
   EXPECT_EQ(d.kind, Kind::divergent);
   EXPECT_EQ(d.message, "`shfl.sync.idx.b32` waits for lane 3 of its membermask 0xffffffff, which cannot come");
@@ -210,20 +249,24 @@ TEST(Fault, MembermasksNameTheirOwnLane) {
 }
 
 TEST(Fault, DeadlocksShowWhereEachWarpWaits) {
-  const auto program = testing::program({"mov.u32 %r0, %tid.x", "setp.lt.u32 %p0, %r0, 32", "@%p0 bra FIRST", "bar.sync 1", "ret", "FIRST:", "bar.sync 2", "ret"});
+  const auto program = testing::program(
+      {"mov.u32 %r0, %tid.x", "setp.lt.u32 %p0, %r0, 32", "@%p0 bra FIRST", "bar.sync 1", "ret", "FIRST:", "bar.sync 2", "ret"});
   const Diagnostic d = testing::fault(program, block(64), {}, {});
   EXPECT_EQ(d.kind, Kind::deadlock);
   EXPECT_EQ(d.message, "`bar.sync` waits at barrier 2, which cannot complete: no warp of the block can run on");
   EXPECT_EQ(d.where.line, 7u);
-  EXPECT_TRUE(has_note(d, "warp 0 waits at barrier 2, where 32 of 64 threads have come: kernel.py:7, line 15: bar.sync 2;")) << shown(d);
-  EXPECT_TRUE(has_note(d, "warp 1 waits at barrier 1, where 32 of 64 threads have come: kernel.py:4, line 12: bar.sync 1;")) << shown(d);
+  EXPECT_TRUE(has_note(d, "warp 0 waits at barrier 2, where 32 of 64 threads have come: kernel.py:7, line 15: bar.sync 2;"))
+      << shown(d);
+  EXPECT_TRUE(has_note(d, "warp 1 waits at barrier 1, where 32 of 64 threads have come: kernel.py:4, line 12: bar.sync 1;"))
+      << shown(d);
 }
 
 TEST(Fault, BarriersThatExitedThreadsCanNoLongerFill) {
   const auto program = testing::program({"mov.u32 %r0, %tid.x", "setp.ge.u32 %p0, %r0, 32", "@%p0 ret", "bar.sync 3, 64", "ret"});
   const Diagnostic d = testing::fault(program, block(64), {}, {});
   EXPECT_EQ(d.kind, Kind::deadlock);
-  EXPECT_TRUE(has_note(d, "warp 0 waits at barrier 3, where 32 of 64 threads have come: kernel.py:4, line 12: bar.sync 3, 64;")) << shown(d);
+  EXPECT_TRUE(has_note(d, "warp 0 waits at barrier 3, where 32 of 64 threads have come: kernel.py:4, line 12: bar.sync 3, 64;"))
+      << shown(d);
   EXPECT_TRUE(has_note(d, "1 warp has exited")) << shown(d);
 }
 
@@ -234,10 +277,12 @@ TEST(Fault, BarrierMisuse) {
     return d.message;
   };
   EXPECT_EQ(message({"mov.u32 %r0, 16", "bar.sync %r0", "ret"}), "`bar.sync` names barrier 16; a CTA has barriers 0 to 15");
-  EXPECT_EQ(message({"mov.u32 %r0, 48", "bar.sync 0, %r0", "ret"}), "`bar.sync` counts 48 threads; what fits is a multiple of the warp's 32");
+  EXPECT_EQ(message({"mov.u32 %r0, 48", "bar.sync 0, %r0", "ret"}),
+            "`bar.sync` counts 48 threads; what fits is a multiple of the warp's 32");
   EXPECT_EQ(message({"mov.u32 %r0, %tid.x", "shr.u32 %r1, %r0, 5", "mad.lo.u32 %r1, %r1, 32, 64", "bar.sync 0, %r1", "ret"}),
             "`bar.sync` expects 96 threads at barrier 0, where others have come that expect 64 threads");
-  EXPECT_EQ(message({"mov.u32 %r0, %laneid", "and.b32 %r0, %r0, 1", "bar.sync %r0", "ret"}), "`bar.sync` names barrier 1 here and 0 in another lane of its warp");
+  EXPECT_EQ(message({"mov.u32 %r0, %laneid", "and.b32 %r0, %r0, 1", "bar.sync %r0", "ret"}),
+            "`bar.sync` names barrier 1 here and 0 in another lane of its warp");
 }
 
 TEST(Fault, StepLimitStopsEndlessLoops) {
@@ -270,6 +315,16 @@ TEST(Fault, IsTheSameForAnyNumberOfWorkers) {
   }
 }
 
+TEST(Fault, NeedsNoListing) {
+  const auto accepted =
+      check::accept(ptx::testing::Script::module({"@%p0 trap", "setp.eq.u32 %p0, 1, 1", "@%p0 trap", "ret"}, "kernel.py"));
+  ASSERT_TRUE(accepted);
+  const auto program = Program::make(*accepted, nullptr, "k");
+  ASSERT_TRUE(program);
+  const Diagnostic d = testing::fault(*program, block(1), {}, {});
+  EXPECT_TRUE(has_note(d, "ptx: @%p0 trap;")) << shown(d);
+}
+
 TEST(Make, RefusesWhatIsNotExecuted) {
   const auto refused = [](const std::vector<std::string>& lines, std::string_view entry = "k") {
     const auto accepted = check::accept(ptx::testing::Script::module(lines, "kernel.py"));
@@ -294,17 +349,22 @@ TEST(Make, RefusesWhatIsNotExecuted) {
 }
 
 TEST(Launch, ChecksItsConfiguration) {
-  const auto program = testing::program({".visible .entry k", ".param .u64 x", ".reqntid 64, 1, 1", ".shared .align 4 .b8 tile[1000]", "ret"});
+  const auto program =
+      testing::program({".visible .entry k", ".param .u64 x", ".reqntid 64, 1, 1", ".shared .align 4 .b8 tile[1000]", "ret"});
   const auto message = [&](const LaunchConfig& config, std::size_t param_bytes, Kind kind) {
     const std::vector<std::byte> bytes(param_bytes);
     const Diagnostic d = testing::fault(program, config, bytes, {});
     EXPECT_EQ(d.kind, kind) << shown(d);
     return d.message;
   };
-  EXPECT_EQ(message({{0, 1, 1}, {64, 1, 1}, 0}, 8, Kind::launch_config), "kernel `k`: grid dimension x is 0; what fits is 1 or more");
-  EXPECT_EQ(message({{1, 1, 1}, {64, 1, 0}, 0}, 8, Kind::launch_config), "kernel `k`: block dimension z is 0; what fits is 1 or more");
-  EXPECT_EQ(message({{1, 1, 1}, {64, 32, 1}, 0}, 8, Kind::launch_config), "kernel `k`: a block of 2048 threads; what fits is at most 1024");
-  EXPECT_EQ(message({{1, 1, 1}, {32, 2, 1}, 0}, 8, Kind::launch_config), "kernel `k`: its `.reqntid` asks for a block of 64 x 1 x 1, the launch has 32 x 2 x 1");
+  EXPECT_EQ(message({{0, 1, 1}, {64, 1, 1}, 0}, 8, Kind::launch_config),
+            "kernel `k`: grid dimension x is 0; what fits is 1 or more");
+  EXPECT_EQ(message({{1, 1, 1}, {64, 1, 0}, 0}, 8, Kind::launch_config),
+            "kernel `k`: block dimension z is 0; what fits is 1 or more");
+  EXPECT_EQ(message({{1, 1, 1}, {64, 32, 1}, 0}, 8, Kind::launch_config),
+            "kernel `k`: a block of 2048 threads; what fits is at most 1024");
+  EXPECT_EQ(message({{1, 1, 1}, {32, 2, 1}, 0}, 8, Kind::launch_config),
+            "kernel `k`: its `.reqntid` asks for a block of 64 x 1 x 1, the launch has 32 x 2 x 1");
   EXPECT_EQ(message({{1, 1, 1}, {64, 1, 1}, 232448}, 8, Kind::launch_config),
             "kernel `k`: 233456 bytes of shared memory; a block on sm_90a has at most 232448");
   EXPECT_EQ(message({{1, 1, 1}, {64, 1, 1}, 0}, 4, Kind::param_layout), "kernel `k`: its parameters take 8 bytes, 4 given");

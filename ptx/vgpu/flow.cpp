@@ -8,12 +8,14 @@ namespace {
 using Ids = std::vector<std::uint32_t>;
 
 void each_successor(const Block& block, auto use) {
-  // The branch first: Tarjan's order is then the reverse, and the fall-through stands right behind its block where nothing speaks against it.
+  // The branch first: Tarjan's order is then the reverse, and the fall-through stands right behind its block where nothing speaks
+  // against it.
   if (block.taken >= 0) use(static_cast<std::uint32_t>(block.taken));
   if (block.next >= 0) use(static_cast<std::uint32_t>(block.next));
 }
 
-// Strongly connected components of a part of the graph, in topological order, without recursion over blocks: unrolled kernels have thousands.
+// Strongly connected components of a part of the graph, in topological order, without recursion over blocks: unrolled kernels
+// have thousands.
 class Components {
  public:
   Components(std::span<const Block> blocks, std::vector<std::uint32_t>& part_of, std::uint32_t part)
@@ -76,8 +78,8 @@ class Components {
 };
 
 // Appends the order of the blocks of `part` that `roots` reach. Recursion is as deep as loops are nested.
-void order_part(std::span<const Block> blocks, std::vector<std::uint32_t>& part_of, std::uint32_t& parts, std::uint32_t part, const Ids& roots,
-                Ids& order) {
+void order_part(std::span<const Block> blocks, std::vector<std::uint32_t>& part_of, std::uint32_t& parts, std::uint32_t part,
+                const Ids& roots, Ids& order) {
   Components components(blocks, part_of, part);
   for (const std::uint32_t root : roots) components.from(root);
   for (const Ids& component : components.in_order()) {
@@ -148,7 +150,8 @@ std::vector<std::uint32_t> weak_topological_order(std::span<const Block> blocks)
   return order;
 }
 
-std::vector<MaybeUndefined> find_maybe_undefined(std::span<const FlowInst> instructions, std::span<const Block> blocks, std::size_t registers) {
+std::vector<MaybeUndefined> find_maybe_undefined(std::span<const FlowInst> instructions, std::span<const Block> blocks,
+                                                 std::size_t registers) {
   // Forward, over all paths: a register is defined where every way there writes it. A guarded write defines nothing for sure.
   std::vector<BitSet> defined(blocks.size(), BitSet(registers, true));
   std::vector<bool> reached(blocks.size());

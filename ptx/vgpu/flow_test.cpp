@@ -7,7 +7,9 @@
 namespace ptx::vgpu {
 namespace {
 
-FlowInst plain(std::vector<std::uint32_t> reads = {}, std::vector<std::uint32_t> writes = {}) { return {0, -1, true, false, std::move(reads), std::move(writes)}; }
+FlowInst plain(std::vector<std::uint32_t> reads = {}, std::vector<std::uint32_t> writes = {}) {
+  return {0, -1, true, false, std::move(reads), std::move(writes)};
+}
 FlowInst jump(std::int64_t target) { return {0, target, false, false, {}, {}}; }
 FlowInst branch(std::int64_t target) { return {0, target, true, true, {}, {}}; }
 FlowInst end() { return {0, -1, false, false, {}, {}}; }

@@ -1,5 +1,5 @@
-// The executor beside a GPU: the same kernel over the same operands must give the same bits, and approximations the same within their bounds.
-// Skips with the driver's own reason where there is no GPU.
+// The executor beside a GPU: the same kernel over the same operands must give the same bits, and approximations the same within
+// their bounds. Skips with the driver's own reason where there is no GPU.
 #include <cmath>
 
 #include "ptx/cuda/cuda.hpp"
@@ -20,10 +20,13 @@ class Gpu : public ::testing::Test {
   }
 
   // %vd of every row, as the GPU computes it.
-  std::vector<std::uint64_t> on_gpu(const std::string& instruction, const std::array<std::string, 4>& types, const std::vector<Operands>& rows) {
+  std::vector<std::uint64_t> on_gpu(const std::string& instruction, const std::array<std::string, 4>& types,
+                                    const std::vector<Operands>& rows) {
     std::vector<Operands> table = rows;
     const auto done = cuda::in_context(*device_, [&]() -> Expected<void> {
-      auto kernel = cuda::LoadedKernel::make(device_->driver(), {.image = text::print(ptx::testing::Script::module(testing::rows_kernel(instruction, types))), .entry = "k"});
+      auto kernel = cuda::LoadedKernel::make(
+          device_->driver(),
+          {.image = text::print(ptx::testing::Script::module(testing::rows_kernel(instruction, types))), .entry = "k"});
       if (!kernel) return Unexpected{kernel.error()};
       auto function = (*kernel)->function(*device_, nullptr);
       if (!function) return Unexpected{function.error()};
@@ -32,7 +35,8 @@ class Gpu : public ::testing::Test {
       const auto threads = static_cast<std::uint32_t>(rows.size());
       std::uint64_t address = memory->addr(), count = threads, lanes = 0xFFFFFFFF;
       std::array<void*, 3> params{&address, &count, &lanes};
-      const cuda::LaunchTemplate config({.grid = {(threads + testing::rows_of_block - 1) / testing::rows_of_block}, .block = {testing::rows_of_block}});
+      const cuda::LaunchTemplate config(
+          {.grid = {(threads + testing::rows_of_block - 1) / testing::rows_of_block}, .block = {testing::rows_of_block}});
       if (auto ok = cuda::launch(device_->driver(), *function, config, nullptr, params.data()); !ok) return ok;
       if (auto ok = cuda::synchronize(*device_); !ok) return ok;
       if (auto ok = memory->copy_to(std::as_writable_bytes(std::span(table))); !ok) return ok;
@@ -51,12 +55,15 @@ class Gpu : public ::testing::Test {
     std::string shown;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (ours[i] == theirs[i]) continue;
-      if (++wrong <= 8) shown += cat("\n  a=0x", hex(rows[i].a), " b=0x", hex(rows[i].b), " c=0x", hex(rows[i].c), ": executor 0x", hex(ours[i]), ", GPU 0x", hex(theirs[i]));
+      if (++wrong <= 8)
+        shown += cat("\n  a=0x", hex(rows[i].a), " b=0x", hex(rows[i].b), " c=0x", hex(rows[i].c), ": executor 0x", hex(ours[i]),
+                     ", GPU 0x", hex(theirs[i]));
     }
     EXPECT_EQ(wrong, 0u) << instruction << ": " << wrong << " of " << rows.size() << " rows differ" << shown;
     ++instructions_;
   }
-  void expect_all(const std::vector<std::string>& instructions, const std::array<std::string, 4>& types, const std::vector<Operands>& rows) {
+  void expect_all(const std::vector<std::string>& instructions, const std::array<std::string, 4>& types,
+                  const std::vector<Operands>& rows) {
     for (const std::string& instruction : instructions) expect_same(instruction, types, rows);
   }
   void TearDown() override { RecordProperty("instructions", static_cast<int>(instructions_)); }
@@ -65,7 +72,9 @@ class Gpu : public ::testing::Test {
   std::size_t instructions_ = 0;
 };
 
-std::vector<Operands> integers() { return testing::make_rows(testing::integer_edges(), testing::integer_edges(), 64, 4000, false); }
+std::vector<Operands> integers() {
+  return testing::make_rows(testing::integer_edges(), testing::integer_edges(), 64, 4000, false);
+}
 std::vector<Operands> f32_rows() {
   auto rows = testing::make_rows(testing::f32_edges(), testing::f32_edges(), 32, 20000, true);
   // results about the smallest normal number, where flushing is decided
@@ -84,7 +93,8 @@ TEST_F(Gpu, IntegerArithmetic) {
   const auto rows = integers();
   for (const std::string t : {"u16", "u32", "u64", "s16", "s32", "s64"}) {
     const std::string r = reg_of(t);
-    for (const std::string op : {"add", "sub", "mul.lo", "mul.hi", "min", "max", "div", "rem"}) expect_same(cat(op, '.', t, " %vd, %va, %vb"), {r, r, r, ""}, rows);
+    for (const std::string op : {"add", "sub", "mul.lo", "mul.hi", "min", "max", "div", "rem"})
+      expect_same(cat(op, '.', t, " %vd, %va, %vb"), {r, r, r, ""}, rows);
     for (const std::string op : {"mad.lo", "mad.hi"}) expect_same(cat(op, '.', t, " %vd, %va, %vb, %vc"), {r, r, r, r}, rows);
     if (t[0] == 's')
       for (const std::string op : {"abs", "neg"}) expect_same(cat(op, '.', t, " %vd, %va"), {r, r, "", ""}, rows);
@@ -107,7 +117,8 @@ TEST_F(Gpu, FloatingArithmetic) {
   for (const std::string rnd : {".rn", ".rz", ".rm", ".rp"})
     for (const std::string ftz : {"", ".ftz"}) {
       for (const std::string sat : {"", ".sat"}) {
-        for (const std::string op : {"add", "sub", "mul"}) expect_same(cat(op, rnd, ftz, sat, ".f32 %vd, %va, %vb"), {"f32", "f32", "f32", ""}, rows);
+        for (const std::string op : {"add", "sub", "mul"})
+          expect_same(cat(op, rnd, ftz, sat, ".f32 %vd, %va, %vb"), {"f32", "f32", "f32", ""}, rows);
         expect_same(cat("fma", rnd, ftz, sat, ".f32 %vd, %va, %vb, %vc"), {"f32", "f32", "f32", "f32"}, rows);
       }
       expect_same(cat("div", rnd, ftz, ".f32 %vd, %va, %vb"), {"f32", "f32", "f32", ""}, rows);
@@ -115,19 +126,22 @@ TEST_F(Gpu, FloatingArithmetic) {
     }
   for (const std::string ftz : {"", ".ftz"}) {
     for (const std::string op : {"min", "max"})
-      for (const std::string nan : {"", ".NaN"}) expect_same(cat(op, ftz, nan, ".f32 %vd, %va, %vb"), {"f32", "f32", "f32", ""}, rows);
+      for (const std::string nan : {"", ".NaN"})
+        expect_same(cat(op, ftz, nan, ".f32 %vd, %va, %vb"), {"f32", "f32", "f32", ""}, rows);
     for (const std::string op : {"abs", "neg"}) expect_same(cat(op, ftz, ".f32 %vd, %va"), {"f32", "f32", "", ""}, rows);
   }
 }
 
 TEST_F(Gpu, DoubleArithmetic) {
   auto rows = f64_rows();
-  const std::uint64_t operands[] = {0x3FF0000000000000, 0x7FF0000000000001, 0xFFF0000000000002, 0x7FF8000000000003, 0xFFF8000000000004, 0x7FF0000000000000, 0};
+  const std::uint64_t operands[] = {
+      0x3FF0000000000000, 0x7FF0000000000001, 0xFFF0000000000002, 0x7FF8000000000003, 0xFFF8000000000004, 0x7FF0000000000000, 0};
   for (const std::uint64_t a : operands)  // which NaN of several is handed on
     for (const std::uint64_t b : operands)
       for (const std::uint64_t c : operands) rows.push_back({0, a, b, c});
   for (const std::string rnd : {".rn", ".rz", ".rm", ".rp"}) {
-    for (const std::string op : {"add", "sub", "mul"}) expect_same(cat(op, rnd, ".f64 %vd, %va, %vb"), {"f64", "f64", "f64", ""}, rows);
+    for (const std::string op : {"add", "sub", "mul"})
+      expect_same(cat(op, rnd, ".f64 %vd, %va, %vb"), {"f64", "f64", "f64", ""}, rows);
     expect_same(cat("fma", rnd, ".f64 %vd, %va, %vb, %vc"), {"f64", "f64", "f64", "f64"}, rows);
   }
 }
@@ -135,10 +149,12 @@ TEST_F(Gpu, DoubleArithmetic) {
 TEST_F(Gpu, Comparisons) {
   for (const std::string t : {"u16", "u32", "u64", "s16", "s32", "s64"}) {
     const std::string r = reg_of(t);
-    for (const std::string cmp : {"eq", "ne", "lt", "le", "gt", "ge"}) expect_same(cat("setp.", cmp, '.', t, " %vd, %va, %vb"), {"pred", r, r, ""}, integers());
+    for (const std::string cmp : {"eq", "ne", "lt", "le", "gt", "ge"})
+      expect_same(cat("setp.", cmp, '.', t, " %vd, %va, %vb"), {"pred", r, r, ""}, integers());
   }
   for (const std::string cmp : {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}) {
-    for (const std::string ftz : {"", ".ftz"}) expect_same(cat("setp.", cmp, ftz, ".f32 %vd, %va, %vb"), {"pred", "f32", "f32", ""}, f32_rows());
+    for (const std::string ftz : {"", ".ftz"})
+      expect_same(cat("setp.", cmp, ftz, ".f32 %vd, %va, %vb"), {"pred", "f32", "f32", ""}, f32_rows());
     expect_same(cat("setp.", cmp, ".f64 %vd, %va, %vb"), {"pred", "f64", "f64", ""}, f64_rows());
   }
 }
@@ -146,21 +162,26 @@ TEST_F(Gpu, Comparisons) {
 TEST_F(Gpu, Conversions) {
   const std::vector<std::string> types = {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"};
   for (const std::string& d : types) {
-    for (const std::string& a : types) expect_same(cat("cvt.", d, '.', a, " %vd, %va"), {reg_of(d), reg_of(a), "", ""}, integers());
+    for (const std::string& a : types)
+      expect_same(cat("cvt.", d, '.', a, " %vd, %va"), {reg_of(d), reg_of(a), "", ""}, integers());
     for (const std::string rnd : {"rni", "rzi", "rmi", "rpi"}) {
-      for (const std::string ftz : {"", ".ftz"}) expect_same(cat("cvt.", rnd, ftz, '.', d, ".f32 %vd, %va"), {reg_of(d), "f32", "", ""}, f32_rows());
+      for (const std::string ftz : {"", ".ftz"})
+        expect_same(cat("cvt.", rnd, ftz, '.', d, ".f32 %vd, %va"), {reg_of(d), "f32", "", ""}, f32_rows());
       expect_same(cat("cvt.", rnd, '.', d, ".f64 %vd, %va"), {reg_of(d), "f64", "", ""}, f64_rows());
     }
     for (const std::string rnd : {"rn", "rz", "rm", "rp"})
       for (const std::string sat : {"", ".sat"})
-        for (const std::string f : {"f32", "f64"}) expect_same(cat("cvt.", rnd, sat, '.', f, '.', d, " %vd, %va"), {f, reg_of(d), "", ""}, integers());
+        for (const std::string f : {"f32", "f64"})
+          expect_same(cat("cvt.", rnd, sat, '.', f, '.', d, " %vd, %va"), {f, reg_of(d), "", ""}, integers());
   }
   expect_all({"cvt.sat.s32.u64 %vd, %va", "cvt.sat.u32.s64 %vd, %va"}, {"b32", "b64", "", ""}, integers());
-  expect_all({"cvt.sat.s8.s32 %vd, %va", "cvt.sat.u8.s32 %vd, %va", "cvt.sat.u16.s32 %vd, %va"}, {"b16", "b32", "", ""}, integers());
+  expect_all({"cvt.sat.s8.s32 %vd, %va", "cvt.sat.u8.s32 %vd, %va", "cvt.sat.u16.s32 %vd, %va"}, {"b16", "b32", "", ""},
+             integers());
   for (const std::string m : {"", ".ftz", ".sat", ".ftz.sat"}) {
     expect_same(cat("cvt", m, ".f64.f32 %vd, %va"), {"f64", "f32", "", ""}, f32_rows());
-    expect_all({cat("cvt.rni", m, ".f32.f32 %vd, %va"), cat("cvt.rzi", m, ".f32.f32 %vd, %va"), cat("cvt.rmi", m, ".f32.f32 %vd, %va"), cat("cvt.rpi", m, ".f32.f32 %vd, %va")},
-                {"f32", "f32", "", ""}, f32_rows());
+    expect_all({cat("cvt.rni", m, ".f32.f32 %vd, %va"), cat("cvt.rzi", m, ".f32.f32 %vd, %va"),
+                cat("cvt.rmi", m, ".f32.f32 %vd, %va"), cat("cvt.rpi", m, ".f32.f32 %vd, %va")},
+               {"f32", "f32", "", ""}, f32_rows());
     for (const std::string rnd : {"rn", "rz", "rm", "rp"}) {
       expect_same(cat("cvt.", rnd, m, ".f32.f64 %vd, %va"), {"f32", "f64", "", ""}, f64_rows());
       expect_same(cat("cvt.", rnd, m, ".f16.f32 %vd, %va"), {"b16", "f32", "", ""}, f32_rows());
@@ -172,7 +193,8 @@ TEST_F(Gpu, Conversions) {
   for (const std::string rnd : {"rn", "rz"})
     for (const std::string m : {"", ".relu", ".satfinite", ".relu.satfinite"}) {
       expect_same(cat("cvt.", rnd, m, ".bf16.f32 %vd, %va"), {"b16", "f32", "", ""}, f32_rows());
-      expect_all({cat("cvt.", rnd, m, ".f16x2.f32 %vd, %va, %vb"), cat("cvt.", rnd, m, ".bf16x2.f32 %vd, %va, %vb")}, {"b32", "f32", "f32", ""}, f32_rows());
+      expect_all({cat("cvt.", rnd, m, ".f16x2.f32 %vd, %va, %vb"), cat("cvt.", rnd, m, ".bf16x2.f32 %vd, %va, %vb")},
+                 {"b32", "f32", "f32", ""}, f32_rows());
     }
 }
 
@@ -189,7 +211,8 @@ TEST_F(Gpu, WarpExchange) {
   for (Operands& row : rows) row.a = random() % 4 != 0 ? random() : 0;
   for (const std::string op : {"add.u32", "add.s32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"})
     expect_same(cat("redux.sync.", op, " %vd, %va, -1"), {"b32", "b32", "", ""}, rows);
-  for (const std::string op : {"all", "any", "uni"}) expect_same(cat("vote.sync.", op, ".pred %vd, %va, -1"), {"pred", "pred", "", ""}, rows);
+  for (const std::string op : {"all", "any", "uni"})
+    expect_same(cat("vote.sync.", op, ".pred %vd, %va, -1"), {"pred", "pred", "", ""}, rows);
   expect_same("vote.sync.ballot.b32 %vd, !%va, -1", {"b32", "pred", "", ""}, rows);
   expect_same("elect.sync %vd|%p2, -1", {"b32", "", "", ""}, rows);
 }
@@ -222,19 +245,24 @@ TEST_F(Gpu, Approximations) {
       double worst = 0;
       std::string shown;
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        const auto a = std::bit_cast<float>(static_cast<std::uint32_t>(rows[i].a)), b = std::bit_cast<float>(static_cast<std::uint32_t>(rows[i].b));
+        const auto a = std::bit_cast<float>(static_cast<std::uint32_t>(rows[i].a)),
+                   b = std::bit_cast<float>(static_cast<std::uint32_t>(rows[i].b));
         if (!c.in_range(a, b)) continue;
         ++compared;
-        const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(ours[i])), y = std::bit_cast<float>(static_cast<std::uint32_t>(theirs[i]));
+        const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(ours[i])),
+                   y = std::bit_cast<float>(static_cast<std::uint32_t>(theirs[i]));
         bool close = ours[i] == theirs[i];
         if (!close && std::isfinite(x) && std::isfinite(y)) {
           const double ulp = std::nextafter(std::fabs(x), INFINITY) - std::fabs(x), error = std::fabs(static_cast<double>(x) - y);
           if (error > c.absolute) worst = std::max(worst, error / ulp);
           close = error <= c.absolute || error <= c.ulps * ulp;
         }
-        if (!close && ++wrong <= 4) shown += cat("\n  a=0x", hex(rows[i].a, 8), " b=0x", hex(rows[i].b, 8), ": executor 0x", hex(ours[i], 8), ", GPU 0x", hex(theirs[i], 8));
+        if (!close && ++wrong <= 4)
+          shown += cat("\n  a=0x", hex(rows[i].a, 8), " b=0x", hex(rows[i].b, 8), ": executor 0x", hex(ours[i], 8), ", GPU 0x",
+                       hex(theirs[i], 8));
       }
-      EXPECT_EQ(wrong, 0u) << instruction << ": " << wrong << " of " << compared << " rows are too far apart; the others differ by at most " << worst << " ulp" << shown;
+      EXPECT_EQ(wrong, 0u) << instruction << ": " << wrong << " of " << compared
+                           << " rows are too far apart; the others differ by at most " << worst << " ulp" << shown;
       ++instructions_;
     }
 }

@@ -27,7 +27,9 @@ struct Widen {
 }  // namespace
 
 Handler narrow() { return Compiled<Narrow>::handler(); }
-Handler widen(bool with_sign) { return with_sign ? Compiled<Widen<std::int32_t>>::handler() : Compiled<Widen<std::uint32_t>>::handler(); }
+Handler widen(bool with_sign) {
+  return with_sign ? Compiled<Widen<std::int32_t>>::handler() : Compiled<Widen<std::uint32_t>>::handler();
+}
 
 Handler check_defined() {
   return [](Warp& warp, const Step& step, Mask mask) {

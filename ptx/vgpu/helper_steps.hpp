@@ -1,4 +1,5 @@
-// Steps that stand beside an instruction: what an operand's width or a register's definedness asks for, so that handlers need not know of it.
+// Steps that stand beside an instruction: what an operand's width or a register's definedness asks for, so that handlers need not
+// know of it.
 #pragma once
 
 #include "ptx/vgpu/machine.hpp"

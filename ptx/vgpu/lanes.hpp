@@ -17,8 +17,9 @@ constexpr bool has_lane(Mask mask, int lane) { return (mask >> lane & 1u) != 0; 
 /// Of an empty mask: 0, so that the result is always a lane.
 constexpr int lowest_lane(Mask mask) { return std::countr_zero(mask) & (lane_count - 1); }
 
-/// What a register of type T is kept as, 32 times in a row: registers up to 32 bits as u32 lanes, 64-bit ones as u64 lanes. The bits of a
-/// lane above the register's width mean nothing: whoever reads a register takes as many bits as its instruction's type has.
+/// What a register of type T is kept as, 32 times in a row: registers up to 32 bits as u32 lanes, 64-bit ones as u64 lanes. The
+/// bits of a lane above the register's width mean nothing: whoever reads a register takes as many bits as its instruction's type
+/// has.
 template <class T>
 using SlotOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
@@ -41,15 +42,16 @@ template <class T>
   }
 }
 
-// A lane reads and writes its own elements alone, also where a source is the destination: the loop may be vectorised without asking.
+// A lane reads and writes its own elements alone, also where a source is the destination: the loop may be vectorised without
+// asking.
 #if defined(__clang__)
-#define PTX_INDEPENDENT_LANES _Pragma("clang loop vectorize(assume_safety)")
+#define PTX_INDEPENDENT_LANES _Pragma("clang loop vectorize(assume_safety) unroll(disable)")
 #else
 #define PTX_INDEPENDENT_LANES _Pragma("GCC ivdep")
 #endif
 
-/// d[l] = value(l) in the lanes of the mask. `value` is called for the other lanes too, so that there is nothing to branch on, and must stand
-/// any operand.
+/// d[l] = value(l) in the lanes of the mask. `value` is called for the other lanes too, so that there is nothing to branch on,
+/// and must stand any operand.
 template <class Slot, class Value>
 [[gnu::always_inline]] inline void write_lanes(Slot* d, Mask mask, Value value) {
   if (mask == all_lanes) {

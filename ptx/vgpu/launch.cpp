@@ -15,7 +15,8 @@ namespace ptx::vgpu {
 namespace {
 
 constexpr std::uint32_t most_threads = 1024;
-// A CTA that has run this long may be waiting for a later one (a flag in global memory): the worker then starts that one too, and gives both turns.
+// A CTA that has run this long may be waiting for a later one (a flag in global memory): the worker then starts that one too, and
+// gives both turns.
 constexpr std::uint64_t patience = 1u << 20;
 constexpr std::size_t most_resident = 132 * 16;  // CTAs of 128 threads that an H200 holds at a time
 
@@ -38,25 +39,32 @@ std::optional<Diagnostic> check_config(const Code& code, const LaunchConfig& con
   std::uint64_t threads = 1;
   for (std::size_t i = 0; i < 3; ++i) {
     if (config.grid[i] == 0 || config.block[i] == 0)
-      return launch_error(Kind::launch_config, cat(name, config.grid[i] == 0 ? "grid" : "block", " dimension ", "xyz"[i], " is 0; what fits is 1 or more"));
+      return launch_error(Kind::launch_config, cat(name, config.grid[i] == 0 ? "grid" : "block", " dimension ", "xyz"[i],
+                                                   " is 0; what fits is 1 or more"));
     threads *= config.block[i];
   }
-  if (threads > most_threads) return launch_error(Kind::launch_config, cat(name, "a block of ", threads, " threads; what fits is at most ", most_threads));
+  if (threads > most_threads)
+    return launch_error(Kind::launch_config, cat(name, "a block of ", threads, " threads; what fits is at most ", most_threads));
   if (code.required_block[0] != 0 && code.required_block != config.block)
-    return launch_error(Kind::launch_config, cat(name, "its `.reqntid` asks for a block of ", code.required_block[0], " x ", code.required_block[1], " x ",
-                                                 code.required_block[2], ", the launch has ", config.block[0], " x ", config.block[1], " x ", config.block[2]));
+    return launch_error(Kind::launch_config, cat(name, "its `.reqntid` asks for a block of ", code.required_block[0], " x ",
+                                                 code.required_block[1], " x ", code.required_block[2], ", the launch has ",
+                                                 config.block[0], " x ", config.block[1], " x ", config.block[2]));
   const std::uint64_t largest = std::uint64_t{code.largest_block[0]} * code.largest_block[1] * code.largest_block[2];
   if (code.largest_block[0] != 0 && threads > largest)
     return launch_error(Kind::launch_config, cat(name, "its `.maxntid` allows ", largest, " threads, the block has ", threads));
-  const std::uint64_t smem = (config.dynamic_smem_bytes == 0 ? code.static_smem : code.dynamic_smem_offset + config.dynamic_smem_bytes);
+  const std::uint64_t smem =
+      (config.dynamic_smem_bytes == 0 ? code.static_smem : code.dynamic_smem_offset + config.dynamic_smem_bytes);
   if (const std::uint64_t limit = smem_limit(code.module->target); smem > limit)
-    return launch_error(Kind::launch_config, cat(name, smem, " bytes of shared memory; a block on ", isa::name(code.module->target), " has at most ", limit));
+    return launch_error(Kind::launch_config, cat(name, smem, " bytes of shared memory; a block on ",
+                                                 isa::name(code.module->target), " has at most ", limit));
   if (param_bytes != code.param_bytes)
-    return launch_error(Kind::param_layout, cat(name, "its parameters take ", code.param_bytes, " bytes, ", param_bytes, " given"));
+    return launch_error(Kind::param_layout,
+                        cat(name, "its parameters take ", code.param_bytes, " bytes, ", param_bytes, " given"));
   return std::nullopt;
 }
 
-// What the workers of a grid share while it runs. The first fault in the order of the CTAs wins, so that every number of workers reports the same.
+// What the workers of a grid share while it runs. The first fault in the order of the CTAs wins, so that every number of workers
+// reports the same.
 struct Progress {
   std::atomic<std::uint64_t> next{0};
   std::atomic<std::uint64_t> stop_at{std::numeric_limits<std::uint64_t>::max()};
@@ -88,7 +96,8 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   if (const std::uint64_t bytes = launch.code.local_bytes; bytes != 0) {
     warp.local.assign(bytes * lane_count, std::byte{0});
     if (launch.options.check_initialised) warp.local_written.assign(bytes * lane_count, 0);
-    warp.local_region = {local_base, bytes, warp.local.data(), warp.local_written.empty() ? nullptr : warp.local_written.data(), bytes, true, "local memory"};
+    warp.local_region = {local_base, bytes, warp.local.data(), warp.local_written.empty() ? nullptr : warp.local_written.data(),
+                         bytes,      true,  "local memory"};
     warp.local_window_region = warp.local_region;
     warp.local_window_region.begin += local_window;
   }
@@ -105,15 +114,18 @@ void start_cta(Cta& cta, Worker& worker, std::uint64_t index) {
             static_cast<std::uint32_t>(index / grid[0] / grid[1])};
   cta.barriers = {};
   cta.executed = 0;
-  const std::uint64_t smem =
-      launch.config.dynamic_smem_bytes == 0 ? launch.code.static_smem : launch.code.dynamic_smem_offset + launch.config.dynamic_smem_bytes;
+  const std::uint64_t smem = launch.config.dynamic_smem_bytes == 0
+                                 ? launch.code.static_smem
+                                 : launch.code.dynamic_smem_offset + launch.config.dynamic_smem_bytes;
   cta.shared.assign(smem, std::byte{0});
   if (launch.options.check_initialised) cta.shared_written.assign(smem, 0);
-  cta.shared_region = {shared_base, smem, cta.shared.data(), cta.shared_written.empty() ? nullptr : cta.shared_written.data(), 0, true, "shared memory"};
+  cta.shared_region = {shared_base, smem, cta.shared.data(), cta.shared_written.empty() ? nullptr : cta.shared_written.data(),
+                       0,           true, "shared memory"};
   cta.shared_window_region = cta.shared_region;
   cta.shared_window_region.begin += shared_window;
   // Nobody writes parameters: one copy serves every CTA. The region wants a mutable pointer and is not writable.
-  cta.param_region = {0, launch.params.size(), const_cast<std::byte*>(launch.params.data()), nullptr, 0, false, "the kernel's parameters"};
+  cta.param_region = {0,     launch.params.size(),     const_cast<std::byte*>(launch.params.data()), nullptr, 0,
+                      false, "the kernel's parameters"};
   cta.param_window_region = cta.param_region;
   cta.param_window_region.begin += param_window;
   const std::uint32_t warps = (launch.threads + lane_count - 1) / lane_count;
@@ -158,16 +170,21 @@ void work(const Launch& launch, std::uint64_t ctas, Progress& progress) {
 
 }  // namespace
 
-Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params, std::span<const Region> regions,
-                          const Options& options) {
+Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,
+                          std::span<const Region> regions, const Options& options) {
   if (auto error = check_config(code, config, params.size())) return Unexpected{std::move(*error)};
-  Launch launch{code, config, options, config.block[0] * config.block[1] * config.block[2],
-                GlobalMemory(regions, code.variables, options.check_initialised), {params.begin(), params.end()}};
+  Launch launch{code,
+                config,
+                options,
+                config.block[0] * config.block[1] * config.block[2],
+                GlobalMemory(regions, code.variables, options.check_initialised),
+                {params.begin(), params.end()}};
   const std::uint64_t ctas = std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2];
   Progress progress;
   {
     std::vector<std::jthread> helpers;
-    for (std::uint64_t i = 1; i < std::min<std::uint64_t>(options.workers, ctas); ++i) helpers.emplace_back([&] { work(launch, ctas, progress); });
+    for (std::uint64_t i = 1; i < std::min<std::uint64_t>(options.workers, ctas); ++i)
+      helpers.emplace_back([&] { work(launch, ctas, progress); });
     work(launch, ctas, progress);
   }
   if (progress.fault) return Unexpected{std::move(*progress.fault)};

@@ -1,5 +1,5 @@
-// The machine as data: steps that a kernel is decoded into, the warps and CTAs that run them, and the faults that end a run. A warp is
-// explicit state, so waiting is returning: no thread or fiber stands behind a CUDA thread.
+// The machine as data: steps that a kernel is decoded into, the warps and CTAs that run them, and the faults that end a run. A
+// warp is explicit state, so waiting is returning: no thread or fiber stands behind a CUDA thread.
 #pragma once
 
 #include <array>
@@ -23,17 +23,17 @@ struct Cta;
 
 /// What a handler tells the interpreter.
 enum class Outcome : std::uint8_t {
-  next,      ///< go on with the step behind this one
-  jumped,    ///< go on at Warp::pc, all of the fragment's lanes
-  regroup,   ///< Warp::pc and ::active changed, or other fragments did: choose again who runs
-  left,      ///< the fragment is gone: its lanes exited, or wait
-  fault,     ///< Warp::fault says why
+  next,     ///< go on with the step behind this one
+  jumped,   ///< go on at Warp::pc, all of the fragment's lanes
+  regroup,  ///< Warp::pc and ::active changed, or other fragments did: choose again who runs
+  left,     ///< the fragment is gone: its lanes exited, or wait
+  fault,    ///< Warp::fault says why
 };
 
 using Handler = Outcome (*)(Warp& warp, const Step& step, Mask mask);
 
-/// What a .sync instruction exchanges between the lanes of a warp. Fragments may come to it at different places, so each first gives its
-/// lanes' values and then, when all have come, takes its lanes' results.
+/// What a .sync instruction exchanges between the lanes of a warp. Fragments may come to it at different places, so each first
+/// gives its lanes' values and then, when all have come, takes its lanes' results.
 struct Exchange {
   Mask members = 0;  ///< the lanes that take part
   std::array<std::uint32_t, lane_count> value{};
@@ -45,21 +45,21 @@ struct Collective {
   bool (*take)(Warp& warp, const Step& step, Mask mask, const Exchange& exchange);
 };
 
-/// One decoded instruction, or a small helper beside it. Registers are byte offsets into the warp's register file; which of `x` is what is the
-/// handler's own convention.
+/// One decoded instruction, or a small helper beside it. Registers are byte offsets into the warp's register file; which of `x`
+/// is what is the handler's own convention.
 struct Step {
   Handler run = nullptr;
   std::array<std::uint32_t, 10> x{};
-  std::uint32_t guard = 0;        ///< offset of the predicate: lanes whose bit is set run
-  Mask guard_flip = 0;            ///< all ones for @!p
-  std::int64_t imm = 0;           ///< address offset, constant value, …
-  std::uint32_t target = 0;       ///< branches: index of the step
-  std::uint32_t item = 0;         ///< the instruction's place in the function's body
-  std::uint32_t ordinal = 0;      ///< instructions before this step, in the order of the steps: how they are counted
-  std::uint32_t site = 0;         ///< memory accesses: index of the inline cache
-  std::uint32_t signature = 0;    ///< equal for equal opcode and modifiers
-  Space space{};                  ///< memory accesses
-  bool narrow_address = false;    ///< memory accesses: the address register has 32 bits
+  std::uint32_t guard = 0;      ///< offset of the predicate: lanes whose bit is set run
+  Mask guard_flip = 0;          ///< all ones for @!p
+  std::int64_t imm = 0;         ///< address offset, constant value, …
+  std::uint32_t target = 0;     ///< branches: index of the step
+  std::uint32_t item = 0;       ///< the instruction's place in the function's body
+  std::uint32_t ordinal = 0;    ///< instructions before this step, in the order of the steps: how they are counted
+  std::uint32_t site = 0;       ///< memory accesses: index of the inline cache
+  std::uint32_t signature = 0;  ///< equal for equal opcode and modifiers
+  Space space{};                ///< memory accesses
+  bool narrow_address = false;  ///< memory accesses: the address register has 32 bits
   const Collective* collective = nullptr;
 };
 
@@ -73,11 +73,11 @@ struct Fault {
 };
 
 enum class Wait : std::uint8_t {
-  none,       ///< can run
-  converge,   ///< at an .aligned instruction, for the other live lanes of the warp
-  members,    ///< at a .sync instruction, for the lanes of its membermask (`key`)
-  barrier,    ///< at a barrier.sync, for the other live lanes of the warp (`key`: the barrier)
-  arrived,    ///< the warp has come to barrier `key` and waits for the CTA
+  none,      ///< can run
+  converge,  ///< at an .aligned instruction, for the other live lanes of the warp
+  members,   ///< at a .sync instruction, for the lanes of its membermask (`key`)
+  barrier,   ///< at a barrier.sync, for the other live lanes of the warp (`key`: the barrier)
+  arrived,   ///< the warp has come to barrier `key` and waits for the CTA
 };
 
 /// Lanes of a warp that are at the same place. A warp is one fragment until its lanes part, and again when they meet.
@@ -107,14 +107,14 @@ struct Warp {
   // the others
   std::vector<Fragment> others;
 
-  std::uint64_t turn = 0;       ///< how often a fragment was chosen
-  std::uint32_t patience = 0;   ///< backward jumps that the running fragment may still take while others can run
+  std::uint64_t turn = 0;      ///< how often a fragment was chosen
+  std::uint32_t patience = 0;  ///< backward jumps that the running fragment may still take while others can run
   std::uint32_t patience_now = 0;
-  bool starving = false;        ///< choose the fragment that has not run for longest
-  std::uint64_t executed = 0;   ///< instructions, up to the start of the segment that runs
-  std::uint64_t turn_start = 0;      ///< `executed` when the warp got its turn
-  std::uint32_t segment_start = 0;   ///< ordinal of the first step since the last jump
-  bool waiting = false;         ///< at a barrier of the CTA
+  bool starving = false;            ///< choose the fragment that has not run for longest
+  std::uint64_t executed = 0;       ///< instructions, up to the start of the segment that runs
+  std::uint64_t turn_start = 0;     ///< `executed` when the warp got its turn
+  std::uint32_t segment_start = 0;  ///< ordinal of the first step since the last jump
+  bool waiting = false;             ///< at a barrier of the CTA
 
   std::vector<std::byte> local;  ///< .local variables, lane after lane
   std::vector<std::uint8_t> local_written;
@@ -176,8 +176,9 @@ struct Cta {
 /// True when the host can run what is compiled for AVX2 and FMA.
 bool host_has_avx2();
 
-/// A handler compiled once for the baseline and once for hosts with AVX2 and FMA, and chosen while decoding. The choice is explicit, because
-/// clones that the loader chooses between do not work under the sanitizers. Without AVX2 a fused multiply-add calls the C library.
+/// A handler compiled once for the baseline and once for hosts with AVX2 and FMA, and chosen while decoding. The choice is
+/// explicit, because clones that the loader chooses between do not work under the sanitizers. Without AVX2 a fused multiply-add
+/// calls the C library.
 template <class Body>
 struct Compiled {
   static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }

@@ -20,10 +20,14 @@ std::string count_bytes(std::uint64_t n) { return n == 1 ? "1 byte" : cat(n, " b
 std::vector<MemoryRegion> candidates(const Warp& warp, Space space, std::uint64_t address) {
   const Cta& cta = *warp.cta;
   switch (space) {
-    case Space::shared: return {cta.shared_region};
-    case Space::local: return {warp.local_region};
-    case Space::param: return {cta.param_region};
-    case Space::global: break;
+    case Space::shared:
+      return {cta.shared_region};
+    case Space::local:
+      return {warp.local_region};
+    case Space::param:
+      return {cta.param_region};
+    case Space::global:
+      break;
     case Space::generic:
       if (address >> 56 == shared_window >> 56) return {cta.shared_window_region};
       if (address >> 56 == local_window >> 56) return {warp.local_window_region};
@@ -38,15 +42,26 @@ const MemoryRegion* find(const Warp& warp, Space space, std::uint64_t address, s
   const Cta& cta = *warp.cta;
   const MemoryRegion* region = nullptr;
   switch (space) {
-    case Space::shared: region = &cta.shared_region; break;
-    case Space::local: region = &warp.local_region; break;
-    case Space::param: region = &cta.param_region; break;
-    case Space::global: return cta.launch->global.find(address, bytes, write);
+    case Space::shared:
+      region = &cta.shared_region;
+      break;
+    case Space::local:
+      region = &warp.local_region;
+      break;
+    case Space::param:
+      region = &cta.param_region;
+      break;
+    case Space::global:
+      return cta.launch->global.find(address, bytes, write);
     case Space::generic:
-      if (address >> 56 == shared_window >> 56) region = &cta.shared_window_region;
-      else if (address >> 56 == local_window >> 56) region = &warp.local_window_region;
-      else if (address >> 56 == param_window >> 56) region = &cta.param_window_region;
-      else return cta.launch->global.find(address, bytes, write);
+      if (address >> 56 == shared_window >> 56)
+        region = &cta.shared_window_region;
+      else if (address >> 56 == local_window >> 56)
+        region = &warp.local_window_region;
+      else if (address >> 56 == param_window >> 56)
+        region = &cta.param_window_region;
+      else
+        return cta.launch->global.find(address, bytes, write);
       break;
   }
   return region->contains(address, bytes) ? region : nullptr;
@@ -65,10 +80,14 @@ std::string_view name(Space space) {
 
 std::uint64_t window_of(Space space) {
   switch (space) {
-    case Space::shared: return shared_window;
-    case Space::local: return local_window;
-    case Space::param: return param_window;
-    default: return 0;
+    case Space::shared:
+      return shared_window;
+    case Space::local:
+      return local_window;
+    case Space::param:
+      return param_window;
+    default:
+      return 0;
   }
 }
 
@@ -89,7 +108,8 @@ GlobalMemory::GlobalMemory(std::span<const Region> regions, std::span<const Regi
   };
   for (const Region& region : regions) add(region);
   for (const Region& variable : variables) add(variable);
-  std::stable_sort(regions_.begin(), regions_.end(), [](const MemoryRegion& a, const MemoryRegion& b) { return a.begin < b.begin; });
+  std::stable_sort(regions_.begin(), regions_.end(),
+                   [](const MemoryRegion& a, const MemoryRegion& b) { return a.begin < b.begin; });
 }
 
 const MemoryRegion* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes, bool write) const {
@@ -117,12 +137,14 @@ std::string describe_position(std::uint64_t address, std::uint64_t bytes, std::s
   constexpr std::uint64_t far = std::uint64_t{1} << 40;
   if (least >= far) return cat("far from every allocation; the nearest is ", region);
   if (address < nearest->begin) return cat(count_bytes(nearest->begin - address), " before the start of ", region);
-  if (address < end) return cat("of which ", count_bytes(address + bytes - end), (address + bytes - end) == 1 ? " is" : " are", " past the end of ", region);
+  if (address < end)
+    return cat("of which ", count_bytes(address + bytes - end), (address + bytes - end) == 1 ? " is" : " are",
+               " past the end of ", region);
   return address == end ? cat("just past the end of ", region) : cat(count_bytes(address - end), " past the end of ", region);
 }
 
-bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes, const std::uint64_t* addresses,
-                 std::array<Place, lane_count>& places) {
+bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes,
+                 const std::uint64_t* addresses, std::array<Place, lane_count>& places) {
   const MemoryRegion* region = nullptr;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
@@ -135,7 +157,8 @@ bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool writ
     region = find(warp, space, address, bytes, write);
     if (region == nullptr) {
       warp.fail(step, lane, Kind::out_of_bounds,
-                cat(say_access(write, bytes, space, address), ", ", describe_position(address, bytes, candidates(warp, space, address))));
+                cat(say_access(write, bytes, space, address), ", ",
+                    describe_position(address, bytes, candidates(warp, space, address))));
       return false;
     }
     if (write && !region->writable) {
@@ -145,10 +168,13 @@ bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool writ
       return false;
     }
     const std::uint64_t offset = address - region->begin + static_cast<std::uint64_t>(lane) * region->lane_stride;
-    places[static_cast<std::size_t>(lane)] = {region->data + offset, region->written == nullptr ? nullptr : region->written + offset};
+    places[static_cast<std::size_t>(lane)] = {region->data + offset,
+                                              region->written == nullptr ? nullptr : region->written + offset};
   }
-  // Shared, local and param memory need no cache: there is one region. A generic access keeps global regions alone, which outlive the CTA.
-  if (space == Space::global || (space == Space::generic && addresses[lowest_lane(mask)] >> 56 < 0xF1)) warp.cta->worker->site_cache[step.site] = region;
+  // Shared, local and param memory need no cache: there is one region. A generic access keeps global regions alone, which outlive
+  // the CTA.
+  if (space == Space::global || (space == Space::generic && addresses[lowest_lane(mask)] >> 56 < 0xF1))
+    warp.cta->worker->site_cache[step.site] = region;
   return true;
 }
 

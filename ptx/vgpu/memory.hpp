@@ -1,5 +1,6 @@
-// Memory as the kernel sees it: regions of addresses with exact bounds, and which of their bytes have been written. Global memory is the
-// host's own, at its own addresses; the other spaces have windows in the generic address space where no host address can lie.
+// Memory as the kernel sees it: regions of addresses with exact bounds, and which of their bytes have been written. Global memory
+// is the host's own, at its own addresses; the other spaces have windows in the generic address space where no host address can
+// lie.
 #pragma once
 
 #include <array>
@@ -22,7 +23,8 @@ struct Warp;
 enum class Space : std::uint8_t { global, shared, local, param, generic };
 std::string_view name(Space space);
 
-/// Shared memory starts here: the system keeps the first KiB of a CTA's shared memory, as on a GPU, so that address 0 is nobody's.
+/// Shared memory starts here: the system keeps the first KiB of a CTA's shared memory, as on a GPU, so that address 0 is
+/// nobody's.
 inline constexpr std::uint64_t shared_base = 1024;
 inline constexpr std::uint64_t local_base = 16;
 /// Where the windows start in the generic address space. No user address of the host has its upper bits set.
@@ -33,13 +35,14 @@ inline constexpr std::uint64_t param_window = 0xF300'0000'0000'0000;
 std::uint64_t window_of(Space space);
 
 struct MemoryRegion {
-  std::uint64_t begin = 0;          ///< the first address
-  std::uint64_t size = 0;           ///< bytes
-  std::byte* data = nullptr;        ///< the host memory behind it
-  std::uint8_t* written = nullptr;  ///< a byte for each byte: 0 until something is stored there; nullptr: all of it counts as written
-  std::uint64_t lane_stride = 0;    ///< local memory: bytes between the memories of neighbouring lanes
+  std::uint64_t begin = 0;    ///< the first address
+  std::uint64_t size = 0;     ///< bytes
+  std::byte* data = nullptr;  ///< the host memory behind it
+  std::uint8_t* written =
+      nullptr;  ///< a byte for each byte: 0 until something is stored there; nullptr: all of it counts as written
+  std::uint64_t lane_stride = 0;  ///< local memory: bytes between the memories of neighbouring lanes
   bool writable = true;
-  std::string_view name;            ///< as reports call it: "`X`", "shared memory"
+  std::string_view name;  ///< as reports call it: "`X`", "shared memory"
 
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const {
     return bytes <= size && address - begin <= size - bytes;
@@ -70,8 +73,8 @@ struct Place {
 
 /// Finds every active lane's place, one by one, and remembers the region for next time. False: a fault was recorded (misaligned,
 /// out_of_bounds, read_only).
-bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes, const std::uint64_t* addresses,
-                 std::array<Place, lane_count>& places);
+bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes,
+                 const std::uint64_t* addresses, std::array<Place, lane_count>& places);
 /// Records the fault of the first lane that reads a byte which nothing has written. False: there is no such lane.
 bool fail_unwritten(Warp& warp, const Step& step, Mask mask, Space space, std::uint32_t bytes, const std::uint64_t* addresses,
                     const std::array<Place, lane_count>& places);

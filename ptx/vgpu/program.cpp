@@ -8,8 +8,8 @@ struct Program::Code : vgpu::Code {};
 Program::Program(std::unique_ptr<const Code> code) : code_(std::move(code)) {}
 Program::~Program() = default;
 
-Expected<std::shared_ptr<const Program>> Program::make(const check::Accepted& accepted, std::shared_ptr<const ir::Listing> listing,
-                                                       std::string_view entry) {
+Expected<std::shared_ptr<const Program>> Program::make(const check::Accepted& accepted,
+                                                       std::shared_ptr<const ir::Listing> listing, std::string_view entry) {
   auto code = decode(accepted.share(), std::move(listing), entry);
   if (!code) return Unexpected{std::move(code).error()};
   auto owned = std::make_unique<const Code>(Code{std::move(**code)});

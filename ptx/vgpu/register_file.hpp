@@ -27,8 +27,8 @@ class RegisterFile {
   void put(std::uint32_t offset, const void* from, std::size_t bytes);
 
   std::vector<RegisterLine> lines_;
-  std::uint32_t end_ = 0;                             ///< of the whole lines in use
-  std::uint32_t small_ = 0, small_end_ = 0;           ///< a line shared by predicates
+  std::uint32_t end_ = 0;                    ///< of the whole lines in use
+  std::uint32_t small_ = 0, small_end_ = 0;  ///< a line shared by predicates
   std::map<std::uint32_t, std::uint32_t> constants32_;
   std::map<std::uint64_t, std::uint32_t> constants64_;
 };

@@ -20,12 +20,12 @@ std::string Code::line(std::uint32_t item) const {
     const std::uint32_t number = listing->line_of[function_index][item];
     if (number != 0) return cat("line ", number, ": ", listing->line(number));
   }
-  if (item < function->body.size() && function->body[item].kind == ir::ItemKind::raw) {
-    ir::StringId id;
-    id.index = function->body[item].payload;
-    return std::string(module->str(id));
-  }
-  return spell(item);
+  if (item >= function->body.size()) return {};
+  const ir::Inst& inst = function->body[item];
+  if (inst.kind == ir::ItemKind::inst) return ir::spell(*module, *function, inst);
+  ir::StringId id;
+  id.index = inst.payload;
+  return inst.kind == ir::ItemKind::raw ? std::string(module->str(id)) : std::string();
 }
 
 Where Code::where(std::uint32_t item) const {
@@ -44,10 +44,11 @@ Diagnostic report(const Cta& cta, const Warp& warp, const Fault& fault) {
                .where = code.where(fault.item),
                .notes = {}};
   d.note(cat("ptx: ", code.line(fault.item)));
-  d.note(cat("thread: ", triple(id), " of block ", triple(cta.id), " in kernel `", code.name, "` (warp ", warp.index, ", lane ", fault.lane, ')'));
+  d.note(cat("thread: ", triple(id), " of block ", triple(cta.id), " in kernel `", code.name, "` (warp ", warp.index, ", lane ",
+             fault.lane, ')'));
   for (const std::string& note : fault.notes) d.note(note);
-  d.note(cat("replay: kernel `", code.name, "`, grid ", triple(launch.config.grid), ", block ", triple(block), ", ", launch.config.dynamic_smem_bytes,
-             " bytes of dynamic shared memory"));
+  d.note(cat("replay: kernel `", code.name, "`, grid ", triple(launch.config.grid), ", block ", triple(block), ", ",
+             launch.config.dynamic_smem_bytes, " bytes of dynamic shared memory"));
   return d;
 }
 

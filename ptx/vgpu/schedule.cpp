@@ -7,8 +7,9 @@
 namespace ptx::vgpu {
 namespace {
 
-constexpr std::uint64_t warp_quantum = 2048;   // instructions that a warp runs before the next one of its CTA gets its turn
-constexpr std::uint32_t least_patience = 4;    // a fragment that keeps spinning gives way sooner: it may wait for a lane of its own warp
+constexpr std::uint64_t warp_quantum = 2048;  // instructions that a warp runs before the next one of its CTA gets its turn
+constexpr std::uint32_t least_patience =
+    4;  // a fragment that keeps spinning gives way sooner: it may wait for a lane of its own warp
 
 enum class WarpState : std::uint8_t { running, waiting, exited, fault };
 
@@ -35,7 +36,8 @@ bool exchange(Warp& warp, const Fragment& one, Mask members) {
 Mask gathered(const Warp& warp, const Fragment& one) {
   Mask lanes = 0;
   for (const Fragment& f : warp.others)
-    if (f.wait == one.wait && f.key == one.key && (one.wait != Wait::members || step_at(warp, f.pc).signature == step_at(warp, one.pc).signature))
+    if (f.wait == one.wait && f.key == one.key &&
+        (one.wait != Wait::members || step_at(warp, f.pc).signature == step_at(warp, one.pc).signature))
       lanes |= f.mask;
   return lanes;
 }
@@ -60,15 +62,17 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
     return std::nullopt;
   }
   if (threads % lane_count != 0) {
-    warp.fail(step, lane, Kind::barrier_misuse, cat("counts ", threads, " threads; what fits is a multiple of the warp's ", lane_count));
+    warp.fail(step, lane, Kind::barrier_misuse,
+              cat("counts ", threads, " threads; what fits is a multiple of the warp's ", lane_count));
     return std::nullopt;
   }
   Barrier& barrier = cta.barriers[id];
   if (barrier.arrived_warps != 0 && barrier.expected_threads != threads) {
     const auto say = [](std::uint32_t n) { return n == 0 ? std::string("all threads of the CTA") : cat(n, " threads"); };
-    warp.fail(step, lane, Kind::barrier_misuse,
-              cat("expects ", say(threads), " at barrier ", id, ", where others have come that expect ", say(barrier.expected_threads)),
-              {cat("the first came at ", cta.launch->code.line(barrier.opened_by))});
+    warp.fail(
+        step, lane, Kind::barrier_misuse,
+        cat("expects ", say(threads), " at barrier ", id, ", where others have come that expect ", say(barrier.expected_threads)),
+        {cat("the first came at ", cta.launch->code.line(barrier.opened_by))});
     return std::nullopt;
   }
   if (barrier.arrived_warps == 0) barrier.expected_threads = threads, barrier.opened_by = step.item;
@@ -82,7 +86,8 @@ bool settle(Warp& warp) {
     Fragment& f = warp.others[i];
     switch (f.wait) {
       case Wait::none:
-      case Wait::arrived: break;
+      case Wait::arrived:
+        break;
       case Wait::converge:
         if (f.mask == warp.live) f.wait = Wait::none;
         break;
@@ -107,8 +112,8 @@ bool settle(Warp& warp) {
   return true;
 }
 
-// Makes a fragment the one that runs: the one with the least pc, or, when the warp starves its others, the one that has waited longest.
-// Fragments that have met become one.
+// Makes a fragment the one that runs: the one with the least pc, or, when the warp starves its others, the one that has waited
+// longest. Fragments that have met become one.
 bool choose(Warp& warp) {
   auto& others = warp.others;
   const auto better = [&](const Fragment& a, const Fragment& b) { return warp.starving ? a.last_run < b.last_run : a.pc < b.pc; };
@@ -229,8 +234,10 @@ Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t k
   const std::uint32_t pc = index_of(warp, step);
   const auto same = std::find_if(warp.others.begin(), warp.others.end(),
                                  [&](const Fragment& f) { return f.wait == wait && f.pc == pc && f.key == key; });
-  if (same != warp.others.end()) same->mask |= mask;
-  else warp.others.push_back({pc, mask, wait, key, warp.turn});
+  if (same != warp.others.end())
+    same->mask |= mask;
+  else
+    warp.others.push_back({pc, mask, wait, key, warp.turn});
   if (wait == Wait::converge) --warp.executed;  // it runs again when all have come
   warp.active &= ~mask;
   if (warp.active == 0) return Outcome::left;

@@ -18,11 +18,12 @@ Outcome split(Warp& warp, const Step& step, Mask mask, std::uint32_t target);
 Outcome retire(Warp& warp, const Step& step, Mask mask);
 /// The lanes of `mask` wait at this step; the others go on.
 Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t key = 0);
-/// The warp comes to a barrier of the CTA with `threads` (0: all of the CTA); its live lanes wait at this step unless that completes it or
-/// it only arrives. Called with the live lanes in `mask`.
+/// The warp comes to a barrier of the CTA with `threads` (0: all of the CTA); its live lanes wait at this step unless that
+/// completes it or it only arrives. Called with the live lanes in `mask`.
 Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier, std::uint32_t threads, bool waits);
 
-/// Backward jumps that a fragment may take while another one of its warp could run. Fairness costs 1.4 % of the steps at 16, nothing at 64.
+/// Backward jumps that a fragment may take while another one of its warp could run. Fairness costs 1.4 % of the steps at 16,
+/// nothing at 64.
 inline constexpr std::uint32_t full_patience = 64;
 
 /// How a CTA stands after some of its instructions.

@@ -21,7 +21,8 @@ LaunchConfig block(std::uint32_t threads) {
 
 // ---- random structured programs ------------------------------------------------------------------------------------
 
-// A program as basic blocks of a tiny machine with an accumulator and loop counters; both the kernel and the reference are made from it.
+// A program as basic blocks of a tiny machine with an accumulator and loop counters; both the kernel and the reference are made
+// from it.
 struct Op {
   enum class Kind { work, init, inc, jump, branch_if, branch_loop, exit } kind;
   std::uint32_t value = 0;  // work: what is added; branches: salt
@@ -96,23 +97,33 @@ std::optional<std::uint32_t> scalar(const std::vector<Op>& ops, std::uint32_t la
     const Op& op = ops[pc++];
     const auto target = static_cast<std::size_t>(op.target);
     switch (op.kind) {
-      case Op::Kind::work: accumulator = accumulator * 31 + op.value; break;
-      case Op::Kind::init: count[static_cast<std::size_t>(op.counter)] = 0; break;
-      case Op::Kind::inc: ++count[static_cast<std::size_t>(op.counter)]; break;
-      case Op::Kind::jump: pc = target; break;
+      case Op::Kind::work:
+        accumulator = accumulator * 31 + op.value;
+        break;
+      case Op::Kind::init:
+        count[static_cast<std::size_t>(op.counter)] = 0;
+        break;
+      case Op::Kind::inc:
+        ++count[static_cast<std::size_t>(op.counter)];
+        break;
+      case Op::Kind::jump:
+        pc = target;
+        break;
       case Op::Kind::branch_if:
         if (hash(accumulator, op.value) % 1024 < op.limit) pc = target;
         break;
       case Op::Kind::branch_loop:
         if (count[static_cast<std::size_t>(op.counter)] >= hash(lane, op.value) % op.limit) pc = target;
         break;
-      case Op::Kind::exit: return accumulator;
+      case Op::Kind::exit:
+        return accumulator;
     }
   }
   return std::nullopt;
 }
 
-// The kernel: %r0 lane, %r1 accumulator. Every exit stores the accumulator. `layout` shuffles the order of the basic blocks in the text.
+// The kernel: %r0 lane, %r1 accumulator. Every exit stores the accumulator. `layout` shuffles the order of the basic blocks in
+// the text.
 std::vector<std::string> kernel(const std::vector<Op>& ops, std::mt19937* layout) {
   std::vector<bool> leads(ops.size() + 1);
   leads[0] = true;
@@ -127,26 +138,38 @@ std::vector<std::string> kernel(const std::vector<Op>& ops, std::mt19937* layout
     if (leads[i]) blocks.push_back({cat("B", i, ":")});
     auto& out = blocks.back();
     switch (op.kind) {
-      case Op::Kind::work: out.push_back(cat("mad.lo.u32 %r1, %r1, 31, ", op.value)); break;
-      case Op::Kind::init: out.push_back(cat("mov.u32 %q", op.counter, ", 0")); break;
-      case Op::Kind::inc: out.push_back(cat("add.u32 %q", op.counter, ", %q", op.counter, ", 1")); break;
-      case Op::Kind::jump: out.push_back(cat("bra B", op.target)); break;
+      case Op::Kind::work:
+        out.push_back(cat("mad.lo.u32 %r1, %r1, 31, ", op.value));
+        break;
+      case Op::Kind::init:
+        out.push_back(cat("mov.u32 %q", op.counter, ", 0"));
+        break;
+      case Op::Kind::inc:
+        out.push_back(cat("add.u32 %q", op.counter, ", %q", op.counter, ", 1"));
+        break;
+      case Op::Kind::jump:
+        out.push_back(cat("bra B", op.target));
+        break;
       case Op::Kind::branch_if:
-        out.insert(out.end(), {cat("xor.b32 %r2, %r1, ", op.value), "mul.lo.u32 %r2, %r2, 2654435761", "shr.u32 %r2, %r2, 12", "and.b32 %r2, %r2, 1023",
-                               cat("setp.lt.u32 %p0, %r2, ", op.limit), cat("@%p0 bra B", op.target)});
+        out.insert(out.end(), {cat("xor.b32 %r2, %r1, ", op.value), "mul.lo.u32 %r2, %r2, 2654435761", "shr.u32 %r2, %r2, 12",
+                               "and.b32 %r2, %r2, 1023", cat("setp.lt.u32 %p0, %r2, ", op.limit), cat("@%p0 bra B", op.target)});
         break;
       case Op::Kind::branch_loop:
-        out.insert(out.end(), {cat("xor.b32 %r2, %r0, ", op.value), "mul.lo.u32 %r2, %r2, 2654435761", "shr.u32 %r2, %r2, 12", cat("rem.u32 %r2, %r2, ", op.limit),
-                               cat("setp.ge.u32 %p0, %q", op.counter, ", %r2"), cat("@%p0 bra B", op.target)});
+        out.insert(out.end(), {cat("xor.b32 %r2, %r0, ", op.value), "mul.lo.u32 %r2, %r2, 2654435761", "shr.u32 %r2, %r2, 12",
+                               cat("rem.u32 %r2, %r2, ", op.limit), cat("setp.ge.u32 %p0, %q", op.counter, ", %r2"),
+                               cat("@%p0 bra B", op.target)});
         break;
-      case Op::Kind::exit: out.insert(out.end(), {"st.global.b32 [%rd0], %r1", "ret"}); break;
+      case Op::Kind::exit:
+        out.insert(out.end(), {"st.global.b32 [%rd0], %r1", "ret"});
+        break;
     }
     const bool falls = op.kind != Op::Kind::jump && op.kind != Op::Kind::exit;
     if (falls && leads[i + 1]) out.push_back(cat("bra B", i + 1));
   }
   if (layout != nullptr) std::shuffle(blocks.begin() + 1, blocks.end(), *layout);
-  std::vector<std::string> lines = {".visible .entry k", ".param .u64 out", ".reg .b32 %q<40>", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid", "mov.u32 %r1, %r0", "mul.wide.u32 %rd1, %r0, 4",
-                                    "add.u64 %rd0, %rd0, %rd1"};
+  std::vector<std::string> lines = {".visible .entry k",         ".param .u64 out",         ".reg .b32 %q<40>",
+                                    "ld.param.u64 %rd0, [out]",  "mov.u32 %r0, %laneid",    "mov.u32 %r1, %r0",
+                                    "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1"};
   for (const auto& b : blocks) lines.insert(lines.end(), b.begin(), b.end());
   return lines;
 }
@@ -173,7 +196,8 @@ TEST(Divergence, RandomProgramsRunLikeTheirThreads) {
       Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(32)};
       const Report report = testing::run(program, block(32), params({out.address()}), {out.region()});
       (shuffle ? shuffled : in_order) += report.warp_instructions;
-      for (std::size_t lane = 0; lane < 32; ++lane) ASSERT_EQ(out.data[lane], expected[lane]) << "seed " << seed << " lane " << lane << (shuffle ? ", shuffled" : "");
+      for (std::size_t lane = 0; lane < 32; ++lane)
+        ASSERT_EQ(out.data[lane], expected[lane]) << "seed " << seed << " lane " << lane << (shuffle ? ", shuffled" : "");
     }
   }
   // The order of the blocks in the text must not matter: they are laid out anew.
@@ -182,9 +206,11 @@ TEST(Divergence, RandomProgramsRunLikeTheirThreads) {
 
 TEST(Divergence, BothSidesMeetAtTheJoin) {
   // behind the join, activemask must see the whole warp; inside, its half
-  const auto program = testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid", "mul.wide.u32 %rd1, %r0, 8", "add.u64 %rd0, %rd0, %rd1",
-                                         "setp.lt.u32 %p0, %r0, 12", "@%p0 bra LOW", "activemask.b32 %r1", "bra JOIN", "LOW:", "activemask.b32 %r1", "add.u32 %r2, %r1, %r1", "JOIN:", "activemask.b32 %r3",
-                                         "st.global.v2.b32 [%rd0], {%r1, %r3}", "ret"});
+  const auto program =
+      testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid",
+                        "mul.wide.u32 %rd1, %r0, 8", "add.u64 %rd0, %rd0, %rd1", "setp.lt.u32 %p0, %r0, 12", "@%p0 bra LOW",
+                        "activemask.b32 %r1", "bra JOIN", "LOW:", "activemask.b32 %r1", "add.u32 %r2, %r1, %r1",
+                        "JOIN:", "activemask.b32 %r3", "st.global.v2.b32 [%rd0], {%r1, %r3}", "ret"});
   Buffer<std::array<std::uint32_t, 2>> out{"out", std::vector<std::array<std::uint32_t, 2>>(32)};
   testing::run(program, block(32), params({out.address()}), {out.region()});
   for (std::size_t lane = 0; lane < 32; ++lane) {
@@ -195,7 +221,8 @@ TEST(Divergence, BothSidesMeetAtTheJoin) {
 
 TEST(Divergence, LoopsRunAsLongAsTheirLongestLane) {
   // lane l goes round l times: 31 rounds of 3 instructions for the warp, not the sum over lanes
-  const auto program = testing::program({"mov.u32 %r0, %laneid", "mov.u32 %r1, 0", "L:", "setp.ge.u32 %p0, %r1, %r0", "@%p0 bra DONE", "add.u32 %r1, %r1, 1", "bra L", "DONE:", "ret"});
+  const auto program = testing::program({"mov.u32 %r0, %laneid", "mov.u32 %r1, 0", "L:", "setp.ge.u32 %p0, %r1, %r0",
+                                         "@%p0 bra DONE", "add.u32 %r1, %r1, 1", "bra L", "DONE:", "ret"});
   const Report report = testing::run(program, block(32), {}, {});
   EXPECT_EQ(report.warp_instructions, 2u + 31u * 4u + 2u + 1u);
 }
@@ -203,10 +230,13 @@ TEST(Divergence, LoopsRunAsLongAsTheirLongestLane) {
 // ---- .sync instructions in parted warps -----------------------------------------------------------------------------
 
 TEST(Sync, ExchangesBetweenDifferentPlaces) {
-  // the same shfl.sync stands in both arms of a branch: the manual asks for the same opcode, qualifiers and membermask, not the same place
-  const auto program = testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1",
-                                         "and.b32 %r1, %r0, 1", "setp.eq.u32 %p0, %r1, 0", "@%p0 bra EVEN", "mul.lo.u32 %r2, %r0, 100", "shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1", "bra JOIN", "EVEN:",
-                                         "mul.lo.u32 %r4, %r0, 1000", "shfl.sync.bfly.b32 %r3, %r4, 1, 31, -1", "JOIN:", "st.global.b32 [%rd0], %r3", "ret"});
+  // the same shfl.sync stands in both arms of a branch: the manual asks for the same opcode, qualifiers and membermask, not the
+  // same place
+  const auto program = testing::program(
+      {".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid", "mul.wide.u32 %rd1, %r0, 4",
+       "add.u64 %rd0, %rd0, %rd1", "and.b32 %r1, %r0, 1", "setp.eq.u32 %p0, %r1, 0", "@%p0 bra EVEN", "mul.lo.u32 %r2, %r0, 100",
+       "shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1", "bra JOIN", "EVEN:", "mul.lo.u32 %r4, %r0, 1000",
+       "shfl.sync.bfly.b32 %r3, %r4, 1, 31, -1", "JOIN:", "st.global.b32 [%rd0], %r3", "ret"});
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(32)};
   testing::run(program, block(32), params({out.address()}), {out.region()});
   for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out.data[lane], lane % 2 == 0 ? (lane + 1) * 100 : (lane - 1) * 1000);
@@ -214,8 +244,10 @@ TEST(Sync, ExchangesBetweenDifferentPlaces) {
 
 TEST(Sync, WaitsForAllMembersThatHaveNotExited) {
   // lanes 0 to 15 exit first; the others still name them in the membermask
-  const auto program = testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid", "setp.lt.u32 %p0, %r0, 16", "@%p0 ret", "mul.wide.u32 %rd1, %r0, 4",
-                                         "add.u64 %rd0, %rd0, %rd1", "redux.sync.add.u32 %r1, %r0, -1", "st.global.b32 [%rd0], %r1", "ret"});
+  const auto program =
+      testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid",
+                        "setp.lt.u32 %p0, %r0, 16", "@%p0 ret", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1",
+                        "redux.sync.add.u32 %r1, %r0, -1", "st.global.b32 [%rd0], %r1", "ret"});
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(32)};
   testing::run(program, block(32), params({out.address()}), {out.region()});
   for (std::uint32_t lane = 16; lane < 32; ++lane) EXPECT_EQ(out.data[lane], (16u + 31u) * 8u);
@@ -223,8 +255,10 @@ TEST(Sync, WaitsForAllMembersThatHaveNotExited) {
 
 TEST(Sync, GroupsWithTheirOwnMembermasksDoNotMix) {
   // each quarter of the warp reduces by itself, with its membermask in a register
-  const auto program = testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1",
-                                         "and.b32 %r1, %r0, 24", "mov.u32 %r2, 255", "shl.b32 %r2, %r2, %r1", "redux.sync.add.u32 %r3, %r0, %r2", "st.global.b32 [%rd0], %r3", "ret"});
+  const auto program =
+      testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid",
+                        "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1", "and.b32 %r1, %r0, 24", "mov.u32 %r2, 255",
+                        "shl.b32 %r2, %r2, %r1", "redux.sync.add.u32 %r3, %r0, %r2", "st.global.b32 [%rd0], %r3", "ret"});
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(32)};
   testing::run(program, block(32), params({out.address()}), {out.region()});
   for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out.data[lane], lane / 8 * 64 + 28);
@@ -232,18 +266,39 @@ TEST(Sync, GroupsWithTheirOwnMembermasksDoNotMix) {
 
 TEST(Sync, AlignedBarriersWaitForTheRestOfTheWarp) {
   // a guard holds half of the warp back for a while: the barrier waits until it has exited
-  const auto program = testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %tid.x", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1",
-                                         "and.b32 %r1, %r0, 16", "setp.ne.u32 %p0, %r1, 0", "@%p0 bra AWAY", "bar.sync 0", "st.global.b32 [%rd0], 1", "ret", "AWAY:", "st.global.b32 [%rd0], 2", "ret"});
+  const auto program = testing::program({".visible .entry k", ".param .u64 out", "ld.param.u64 %rd0, [out]",
+                                         "mov.u32 %r0, %tid.x", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1",
+                                         "and.b32 %r1, %r0, 16", "setp.ne.u32 %p0, %r1, 0", "@%p0 bra AWAY", "bar.sync 0",
+                                         "st.global.b32 [%rd0], 1", "ret", "AWAY:", "st.global.b32 [%rd0], 2", "ret"});
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(64)};
   testing::run(program, block(64), params({out.address()}), {out.region()});
   for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(out.data[t], (t & 16) != 0 ? 2u : 1u);
 }
 
 TEST(Sync, NonAlignedBarriersMayStandInBothArms) {
-  const auto program = testing::program({".visible .entry k", ".param .u64 out", ".shared .align 4 .b8 flags[256]", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %tid.x", "mul.wide.u32 %rd1, %r0, 4",
-                                         "add.u64 %rd0, %rd0, %rd1", "mov.u32 %r1, flags", "mad.lo.u32 %r2, %r0, 4, %r1", "st.shared.b32 [%r2], %r0", "and.b32 %r3, %r0, 1", "setp.eq.u32 %p0, %r3, 0",
-                                         "@%p0 bra EVEN", "barrier.sync 0", "bra JOIN", "EVEN:", "barrier.sync 0", "JOIN:", "xor.b32 %r4, %r0, 33", "mad.lo.u32 %r4, %r4, 4, %r1", "ld.shared.b32 %r5, [%r4]",
-                                         "st.global.b32 [%rd0], %r5", "ret"});
+  const auto program = testing::program({".visible .entry k",
+                                         ".param .u64 out",
+                                         ".shared .align 4 .b8 flags[256]",
+                                         "ld.param.u64 %rd0, [out]",
+                                         "mov.u32 %r0, %tid.x",
+                                         "mul.wide.u32 %rd1, %r0, 4",
+                                         "add.u64 %rd0, %rd0, %rd1",
+                                         "mov.u32 %r1, flags",
+                                         "mad.lo.u32 %r2, %r0, 4, %r1",
+                                         "st.shared.b32 [%r2], %r0",
+                                         "and.b32 %r3, %r0, 1",
+                                         "setp.eq.u32 %p0, %r3, 0",
+                                         "@%p0 bra EVEN",
+                                         "barrier.sync 0",
+                                         "bra JOIN",
+                                         "EVEN:",
+                                         "barrier.sync 0",
+                                         "JOIN:",
+                                         "xor.b32 %r4, %r0, 33",
+                                         "mad.lo.u32 %r4, %r4, 4, %r1",
+                                         "ld.shared.b32 %r5, [%r4]",
+                                         "st.global.b32 [%rd0], %r5",
+                                         "ret"});
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(64)};
   testing::run(program, block(64), params({out.address()}), {out.region()});
   for (std::uint32_t t = 0; t < 64; ++t) EXPECT_EQ(out.data[t], t ^ 33);
@@ -253,12 +308,16 @@ TEST(Sync, NonAlignedBarriersMayStandInBothArms) {
 
 TEST(Barrier, OrdersSharedMemoryBetweenWarps) {
   // a tree reduction over 256 threads
-  std::vector<std::string> lines = {".visible .entry k", ".param .u64 out", ".shared .align 4 .b8 sums[1024]", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %tid.x", "mov.u32 %r1, sums", "mad.lo.u32 %r1, %r0, 4, %r1",
-                                    "mul.lo.u32 %r2, %r0, %r0", "st.shared.b32 [%r1], %r2", "bar.sync 0"};
+  std::vector<std::string> lines = {
+      ".visible .entry k",        ".param .u64 out",   ".shared .align 4 .b8 sums[1024]", "ld.param.u64 %rd0, [out]",
+      "mov.u32 %r0, %tid.x",      "mov.u32 %r1, sums", "mad.lo.u32 %r1, %r0, 4, %r1",     "mul.lo.u32 %r2, %r0, %r0",
+      "st.shared.b32 [%r1], %r2", "bar.sync 0"};
   for (int half = 128; half >= 1; half /= 2)
-    lines.insert(lines.end(), {cat("setp.lt.u32 %p0, %r0, ", half), cat("@%p0 ld.shared.b32 %r3, [%r1+", 4 * half, "]"), "@%p0 ld.shared.b32 %r4, [%r1]", "@%p0 add.u32 %r4, %r4, %r3",
-                               "@%p0 st.shared.b32 [%r1], %r4", "bar.sync 0"});
-  lines.insert(lines.end(), {"setp.eq.u32 %p1, %r0, 0", "@%p1 ld.shared.b32 %r5, [%r1]", "mov.u32 %r6, %ctaid.x", "mul.wide.u32 %rd1, %r6, 4", "add.u64 %rd0, %rd0, %rd1", "@%p1 st.global.b32 [%rd0], %r5", "ret"});
+    lines.insert(lines.end(),
+                 {cat("setp.lt.u32 %p0, %r0, ", half), cat("@%p0 ld.shared.b32 %r3, [%r1+", 4 * half, "]"),
+                  "@%p0 ld.shared.b32 %r4, [%r1]", "@%p0 add.u32 %r4, %r4, %r3", "@%p0 st.shared.b32 [%r1], %r4", "bar.sync 0"});
+  lines.insert(lines.end(), {"setp.eq.u32 %p1, %r0, 0", "@%p1 ld.shared.b32 %r5, [%r1]", "mov.u32 %r6, %ctaid.x",
+                             "mul.wide.u32 %rd1, %r6, 4", "add.u64 %rd0, %rd0, %rd1", "@%p1 st.global.b32 [%rd0], %r5", "ret"});
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(30)};
   LaunchConfig config = block(256);
   config.grid = {30, 1, 1};
@@ -272,19 +331,46 @@ TEST(Barrier, OrdersSharedMemoryBetweenWarps) {
 }
 
 TEST(Barrier, NamedOnesPassDataFromProducersToConsumers) {
-  // warp 0 produces 8 values, one a round; warps 1 and 2 consume: full = barrier 1 (arrive, sync), empty = barrier 2 (sync, arrive)
-  const auto program = testing::program({".visible .entry k", ".param .u64 out", ".shared .align 4 .b8 slot[4]", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %tid.x", "mov.u32 %r1, 0", "mov.u32 %r9, 0",
-                                         "setp.lt.u32 %p0, %r0, 32", "@%p0 bra PRODUCER",
-                                         "CONSUMER:", "bar.sync 1, 96", "ld.shared.b32 %r2, [slot]", "mad.lo.u32 %r9, %r9, 10, %r2", "bar.arrive 2, 96", "add.u32 %r1, %r1, 1", "setp.lt.u32 %p1, %r1, 8",
-                                         "@%p1 bra CONSUMER", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1", "st.global.b32 [%rd0], %r9", "ret",
-                                         "PRODUCER:", "add.u32 %r3, %r1, 1", "st.shared.b32 [slot], %r3", "bar.arrive 1, 96", "bar.sync 2, 96", "add.u32 %r1, %r1, 1", "setp.lt.u32 %p1, %r1, 8", "@%p1 bra PRODUCER", "ret"});
+  // warp 0 produces 8 values, one a round; warps 1 and 2 consume: full = barrier 1 (arrive, sync), empty = barrier 2 (sync,
+  // arrive)
+  const auto program = testing::program({".visible .entry k",
+                                         ".param .u64 out",
+                                         ".shared .align 4 .b8 slot[4]",
+                                         "ld.param.u64 %rd0, [out]",
+                                         "mov.u32 %r0, %tid.x",
+                                         "mov.u32 %r1, 0",
+                                         "mov.u32 %r9, 0",
+                                         "setp.lt.u32 %p0, %r0, 32",
+                                         "@%p0 bra PRODUCER",
+                                         "CONSUMER:",
+                                         "bar.sync 1, 96",
+                                         "ld.shared.b32 %r2, [slot]",
+                                         "mad.lo.u32 %r9, %r9, 10, %r2",
+                                         "bar.arrive 2, 96",
+                                         "add.u32 %r1, %r1, 1",
+                                         "setp.lt.u32 %p1, %r1, 8",
+                                         "@%p1 bra CONSUMER",
+                                         "mul.wide.u32 %rd1, %r0, 4",
+                                         "add.u64 %rd0, %rd0, %rd1",
+                                         "st.global.b32 [%rd0], %r9",
+                                         "ret",
+                                         "PRODUCER:",
+                                         "add.u32 %r3, %r1, 1",
+                                         "st.shared.b32 [slot], %r3",
+                                         "bar.arrive 1, 96",
+                                         "bar.sync 2, 96",
+                                         "add.u32 %r1, %r1, 1",
+                                         "setp.lt.u32 %p1, %r1, 8",
+                                         "@%p1 bra PRODUCER",
+                                         "ret"});
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(96)};
   testing::run(program, block(96), params({out.address()}), {out.region()});
   for (std::size_t t = 32; t < 96; ++t) EXPECT_EQ(out.data[t], 12345678u);
 }
 
 TEST(Barrier, DoesNotWaitForWarpsThatHaveExited) {
-  const auto program = testing::program({"mov.u32 %r0, %tid.x", "setp.ge.u32 %p0, %r0, 64", "@%p0 ret", "bar.sync 0", "bar.sync 0", "ret"});
+  const auto program =
+      testing::program({"mov.u32 %r0, %tid.x", "setp.ge.u32 %p0, %r0, 64", "@%p0 ret", "bar.sync 0", "bar.sync 0", "ret"});
   testing::run(program, block(256), {}, {});
 }
 
@@ -292,10 +378,27 @@ TEST(Barrier, DoesNotWaitForWarpsThatHaveExited) {
 
 TEST(Progress, ALaneMayWaitForAnotherLaneOfItsWarp) {
   // lane l spins until flag l is set, then sets flag l + 1: without fairness the spinners run for ever
-  const auto program = testing::program({".visible .entry k", ".param .u64 out", ".shared .align 4 .b8 flags[132]", "ld.param.u64 %rd0, [out]", "mov.u32 %r0, %laneid", "mov.u32 %r1, flags",
-                                         "mad.lo.u32 %r1, %r0, 4, %r1", "st.shared.b32 [%r1+4], 0", "setp.eq.u32 %p0, %r0, 0", "@%p0 st.shared.b32 [%r1], 1", "bar.warp.sync -1",
-                                         "SPIN:", "ld.volatile.shared.b32 %r2, [%r1]", "setp.eq.u32 %p1, %r2, 0", "@%p1 bra SPIN",
-                                         "add.u32 %r3, %r2, 1", "st.volatile.shared.b32 [%r1+4], %r3", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1", "st.global.b32 [%rd0], %r2", "ret"});
+  const auto program = testing::program({".visible .entry k",
+                                         ".param .u64 out",
+                                         ".shared .align 4 .b8 flags[132]",
+                                         "ld.param.u64 %rd0, [out]",
+                                         "mov.u32 %r0, %laneid",
+                                         "mov.u32 %r1, flags",
+                                         "mad.lo.u32 %r1, %r0, 4, %r1",
+                                         "st.shared.b32 [%r1+4], 0",
+                                         "setp.eq.u32 %p0, %r0, 0",
+                                         "@%p0 st.shared.b32 [%r1], 1",
+                                         "bar.warp.sync -1",
+                                         "SPIN:",
+                                         "ld.volatile.shared.b32 %r2, [%r1]",
+                                         "setp.eq.u32 %p1, %r2, 0",
+                                         "@%p1 bra SPIN",
+                                         "add.u32 %r3, %r2, 1",
+                                         "st.volatile.shared.b32 [%r1+4], %r3",
+                                         "mul.wide.u32 %rd1, %r0, 4",
+                                         "add.u64 %rd0, %rd0, %rd1",
+                                         "st.global.b32 [%rd0], %r2",
+                                         "ret"});
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(32)};
   const Report report = testing::run(program, block(32), params({out.address()}), {out.region()});
   for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(out.data[lane], lane + 1);
@@ -303,17 +406,21 @@ TEST(Progress, ALaneMayWaitForAnotherLaneOfItsWarp) {
 }
 
 TEST(Progress, AWarpMayWaitForAnotherWarp) {
-  const auto program = testing::program({".visible .entry k", ".shared .align 4 .b8 flag[4]", "mov.u32 %r0, %tid.x", "setp.eq.u32 %p0, %r0, 0", "@%p0 st.shared.b32 [flag], 0", "bar.sync 0",
-                                         "setp.eq.u32 %p1, %r0, 40", "@%p1 bra SET", "SPIN:", "ld.acquire.cta.shared.b32 %r1, [flag]", "setp.eq.u32 %p2, %r1, 0", "@%p2 bra SPIN", "ret", "SET:",
-                                         "st.release.cta.shared.b32 [flag], 1", "ret"});
+  const auto program =
+      testing::program({".visible .entry k", ".shared .align 4 .b8 flag[4]", "mov.u32 %r0, %tid.x", "setp.eq.u32 %p0, %r0, 0",
+                        "@%p0 st.shared.b32 [flag], 0", "bar.sync 0", "setp.eq.u32 %p1, %r0, 40", "@%p1 bra SET",
+                        "SPIN:", "ld.acquire.cta.shared.b32 %r1, [flag]", "setp.eq.u32 %p2, %r1, 0", "@%p2 bra SPIN", "ret",
+                        "SET:", "st.release.cta.shared.b32 [flag], 1", "ret"});
   testing::run(program, block(64), {}, {});
 }
 
 TEST(Progress, ABlockMayWaitForALaterBlock) {
   // block b waits for the flag of block b + 1; the last one sets its own: one worker must keep all of them going
-  const auto program = testing::program({".visible .entry k", ".param .u64 flags", "ld.param.u64 %rd0, [flags]", "mov.u32 %r0, %ctaid.x", "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1",
-                                         "mov.u32 %r1, %nctaid.x", "sub.u32 %r1, %r1, 1", "setp.eq.u32 %p0, %r0, %r1", "@%p0 bra SET", "SPIN:", "ld.relaxed.gpu.global.b32 %r2, [%rd0+4]", "setp.eq.u32 %p1, %r2, 0",
-                                         "@%p1 bra SPIN", "fence.acq_rel.gpu", "SET:", "st.release.gpu.global.b32 [%rd0], 1", "ret"});
+  const auto program = testing::program(
+      {".visible .entry k", ".param .u64 flags", "ld.param.u64 %rd0, [flags]", "mov.u32 %r0, %ctaid.x",
+       "mul.wide.u32 %rd1, %r0, 4", "add.u64 %rd0, %rd0, %rd1", "mov.u32 %r1, %nctaid.x", "sub.u32 %r1, %r1, 1",
+       "setp.eq.u32 %p0, %r0, %r1", "@%p0 bra SET", "SPIN:", "ld.relaxed.gpu.global.b32 %r2, [%rd0+4]", "setp.eq.u32 %p1, %r2, 0",
+       "@%p1 bra SPIN", "fence.acq_rel.gpu", "SET:", "st.release.gpu.global.b32 [%rd0], 1", "ret"});
   for (const unsigned workers : {1u, 2u}) {
     Buffer<std::uint32_t> flags{"flags", std::vector<std::uint32_t>(5)};
     LaunchConfig config = block(32);

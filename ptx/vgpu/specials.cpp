@@ -19,8 +19,10 @@ using Lane = std::uint32_t;
 // Every CTA is a cluster of its own.
 constexpr SpecialValue values[] = {
     {"%tid.x", true, false, [](const Warp& w, Lane l) -> std::uint64_t { return thread(w, l) % config(w).block[0]; }},
-    {"%tid.y", true, false, [](const Warp& w, Lane l) -> std::uint64_t { return thread(w, l) / config(w).block[0] % config(w).block[1]; }},
-    {"%tid.z", true, false, [](const Warp& w, Lane l) -> std::uint64_t { return thread(w, l) / config(w).block[0] / config(w).block[1]; }},
+    {"%tid.y", true, false,
+     [](const Warp& w, Lane l) -> std::uint64_t { return thread(w, l) / config(w).block[0] % config(w).block[1]; }},
+    {"%tid.z", true, false,
+     [](const Warp& w, Lane l) -> std::uint64_t { return thread(w, l) / config(w).block[0] / config(w).block[1]; }},
     {"%ntid.x", false, false, [](const Warp& w, Lane) -> std::uint64_t { return config(w).block[0]; }},
     {"%ntid.y", false, false, [](const Warp& w, Lane) -> std::uint64_t { return config(w).block[1]; }},
     {"%ntid.z", false, false, [](const Warp& w, Lane) -> std::uint64_t { return config(w).block[2]; }},
@@ -62,7 +64,8 @@ constexpr SpecialValue values[] = {
     {"%globaltimer_lo", false, true, nullptr},
     {"%globaltimer_hi", false, true, nullptr},
     {"%total_smem_size", false, false, [](const Warp& w, Lane) -> std::uint64_t { return w.cta->shared_region.size; }},
-    {"%aggr_smem_size", false, false, [](const Warp& w, Lane) -> std::uint64_t { return w.cta->shared_region.size + shared_base; }},
+    {"%aggr_smem_size", false, false,
+     [](const Warp& w, Lane) -> std::uint64_t { return w.cta->shared_region.size + shared_base; }},
     {"%dynamic_smem_size", false, false, [](const Warp& w, Lane) -> std::uint64_t { return config(w).dynamic_smem_bytes; }},
     {"%reserved_smem_offset_begin", false, false, [](const Warp&, Lane) -> std::uint64_t { return 0; }},
     {"%reserved_smem_offset_end", false, false, [](const Warp&, Lane) -> std::uint64_t { return shared_base; }},
@@ -73,7 +76,8 @@ constexpr SpecialValue values[] = {
 }  // namespace
 
 const SpecialValue* special_value(isa::SpecialId id) {
-  const auto* found = std::find_if(std::begin(values), std::end(values), [&](const SpecialValue& v) { return v.name == isa::specials()[id].name; });
+  const auto* found = std::find_if(std::begin(values), std::end(values),
+                                   [&](const SpecialValue& v) { return v.name == isa::specials()[id].name; });
   return found == std::end(values) ? nullptr : found;
 }
 
@@ -81,8 +85,10 @@ void fill_specials(Warp& warp) {
   for (const SpecialSlot& special : warp.cta->launch->code.specials)
     for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
       const std::uint64_t value = special.value->value(warp, special.value->by_lane ? lane : 0);
-      if (special.wide) warp.slot<std::uint64_t>(special.offset)[lane] = value;
-      else warp.slot<std::uint32_t>(special.offset)[lane] = static_cast<std::uint32_t>(value);
+      if (special.wide)
+        warp.slot<std::uint64_t>(special.offset)[lane] = value;
+      else
+        warp.slot<std::uint32_t>(special.offset)[lane] = static_cast<std::uint32_t>(value);
     }
 }
 

@@ -1,5 +1,5 @@
-// vgpu (floor 4): the executor. Runs an accepted module on the CPU as a GPU would, warp by warp, and says what is wrong with it: accesses outside
-// an allocation, misaligned and uninitialised reads, divergence where convergence is needed, deadlock.
+// vgpu (floor 4): the executor. Runs an accepted module on the CPU as a GPU would, warp by warp, and says what is wrong with it:
+// accesses outside an allocation, misaligned and uninitialised reads, divergence where convergence is needed, deadlock.
 #pragma once
 
 #include <array>
@@ -48,11 +48,12 @@ struct Report {
 class Program {
  public:
   /// Decodes entry `name`. Kinds: not_executed (with the instruction, its line and why), unknown_kernel.
-  static Expected<std::shared_ptr<const Program>> make(const check::Accepted& accepted, std::shared_ptr<const ir::Listing> listing, std::string_view entry);
-  /// Runs a grid to its end. `params` is the parameter block, laid out as the CUDA driver's. The first fault ends the run; its diagnostic names kernel,
-  /// instruction, PTX line, the author's line, block and thread.
-  [[nodiscard]] Expected<Report> run(const LaunchConfig& config, std::span<const std::byte> params, std::span<const Region> regions,
-                                     const Options& options = {}) const;
+  static Expected<std::shared_ptr<const Program>> make(const check::Accepted& accepted,
+                                                       std::shared_ptr<const ir::Listing> listing, std::string_view entry);
+  /// Runs a grid to its end. `params` is the parameter block, laid out as the CUDA driver's. The first fault ends the run; its
+  /// diagnostic names kernel, instruction, PTX line, the author's line, block and thread.
+  [[nodiscard]] Expected<Report> run(const LaunchConfig& config, std::span<const std::byte> params,
+                                     std::span<const Region> regions, const Options& options = {}) const;
   [[nodiscard]] std::string_view name() const;
 
   ~Program();

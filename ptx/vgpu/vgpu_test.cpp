@@ -11,7 +11,10 @@ using testing::Buffer;
 using testing::params;
 
 std::vector<std::string> vector_add() {
-  return {".visible .entry k", ".param .u64 x", ".param .u64 y", ".param .u64 z",
+  return {".visible .entry k",
+          ".param .u64 x",
+          ".param .u64 y",
+          ".param .u64 z",
           "ld.param.u64 %rd0, [x]",
           "ld.param.u64 %rd1, [y]",
           "ld.param.u64 %rd2, [z]",
@@ -32,13 +35,15 @@ std::vector<std::string> vector_add() {
 
 TEST(Program, AddsVectors) {
   const auto program = testing::program(vector_add());
-  Buffer<float> x{"x", std::vector<float>(96), false}, y{"y", std::vector<float>(96), false}, z{"z", std::vector<float>(96), true, false};
+  Buffer<float> x{"x", std::vector<float>(96), false}, y{"y", std::vector<float>(96), false},
+      z{"z", std::vector<float>(96), true, false};
   std::iota(x.data.begin(), x.data.end(), 0.0f);
   std::iota(y.data.begin(), y.data.end(), 1000.0f);
   LaunchConfig config;
   config.grid = {2, 1, 1};
   config.block = {48, 1, 1};  // a warp and a half
-  const Report report = testing::run(program, config, params({x.address(), y.address(), z.address()}), {x.region(), y.region(), z.region()});
+  const Report report =
+      testing::run(program, config, params({x.address(), y.address(), z.address()}), {x.region(), y.region(), z.region()});
   for (std::size_t i = 0; i < 96; ++i) EXPECT_EQ(z.data[i], 1000.0f + 2 * static_cast<float>(i));
   EXPECT_EQ(report.ctas, 2u);
   EXPECT_EQ(report.warp_instructions, 2u * 2u * 16u);

@@ -47,7 +47,8 @@ void fail_stuck(Warp& warp) {
       if (f.wait == Wait::members && f.key == stuck.key) missing &= ~f.mask;
     message = cat("waits for ", say_lanes(missing), " of its membermask 0x", hex(stuck.key, 8), ", which cannot come");
   } else {
-    message = cat("needs all live threads of warp ", warp.index, " together; ", say_lanes(warp.live & ~stuck.mask), " cannot come");
+    message =
+        cat("needs all live threads of warp ", warp.index, " together; ", say_lanes(warp.live & ~stuck.mask), " cannot come");
   }
   std::vector<std::string> notes;
   for (const Fragment& f : warp.others) notes.push_back(say_fragment(warp, f));
@@ -68,15 +69,15 @@ void fail_deadlock(Cta& cta) {
     const Barrier& b = cta.barriers[f.key];
     const std::uint32_t want = b.expected_threads != 0 ? b.expected_threads : cta.live_warps * lane_count;
     if (notes.size() < most_notes)
-      notes.push_back(cat("warp ", warp.index, " waits at barrier ", f.key, ", where ", b.arrived_warps * lane_count, " of ", want, " threads have come: ",
-                          say_place(code, code.steps[f.pc].item)));
+      notes.push_back(cat("warp ", warp.index, " waits at barrier ", f.key, ", where ", b.arrived_warps * lane_count, " of ",
+                          want, " threads have come: ", say_place(code, code.steps[f.pc].item)));
   }
   if (waiting > most_notes) notes.push_back(cat("and ", waiting - most_notes, " more warps"));
   const std::uint64_t gone = cta.warps.size() - cta.live_warps;
   if (gone != 0) notes.push_back(cat(gone, gone == 1 ? " warp has exited" : " warps have exited"));
   const Fragment& f = first->others.front();
-  first->fail(code.steps[f.pc], lowest_lane(f.mask), Kind::deadlock, cat("waits at barrier ", f.key, ", which cannot complete: no warp of the block can run on"),
-              std::move(notes));
+  first->fail(code.steps[f.pc], lowest_lane(f.mask), Kind::deadlock,
+              cat("waits at barrier ", f.key, ", which cannot complete: no warp of the block can run on"), std::move(notes));
 }
 
 }  // namespace ptx::vgpu

@@ -28,7 +28,7 @@ inline constexpr Row convert[] = {
   row("cvt.sat.dtype.atype  d:=.dtype+, a:.atype+ ; .dtype = { .u8, .u16, .u32, .u64, .s8, .s16, .s32 } .atype = { .s64 }",
       since(1,0), on(sm_10), Effect::pure, exec("cvt_int_int"), doc("data-movement-and-conversion-instructions-cvt", "an integer clamped to another width or sign.")),
   row("cvt.dtype.atype  d:=.dtype+, a:special.atype+ ; .dtype = { .u32, .u64, .s32, .s64 } .atype = { .u32, .u64, .s32, .s64 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor reads special registers through mov alone"),
+      since(1,0), on(sm_10), Effect::pure, exec("cvt_special"),
       doc("data-movement-and-conversion-instructions-cvt", "a special register in another width or sign.")),
   row("cvt.irnd{.ftz}{.sat}.dtype.f32  d:=.dtype+, a:.f32+ ;"
       " .irnd = { .rni, .rzi, .rmi, .rpi } .dtype = { .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64 }",

@@ -118,9 +118,6 @@ inline constexpr Row memory[] = {
   row("prmt.b32{.mode}  d:=.b32, a:.b32, b:.b32, c:.b32 ; .mode = { .f4e, .b4e, .rc8, .ecl, .ecr, .rc16 }",
       since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run prmt yet"),
       doc("data-movement-and-conversion-instructions-prmt", "d = four bytes picked from those of a and b by c.")),
-  row("fns.b32  d:=.b32, mask:.b32, base:.b32, offset:.b32 ;",
-      since(6,0), on(sm_30), Effect::pure, not_executed("the executor does not run fns yet"),
-      doc("integer-arithmetic-instructions-fns", "the place of the offset-th set bit of mask, counted from base.")),
 
   // ---- the stack (manual: "Stack Manipulation Instructions")
   row("stacksave.type  d:=.type ; .type = { .u32, .u64 }",

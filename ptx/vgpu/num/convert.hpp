@@ -13,10 +13,14 @@ namespace ptx::vgpu::num {
 /// True when cutting `rest` of 2 * `half` off an odd or even number of this sign moves it away from zero.
 [[gnu::always_inline]] constexpr bool rounds_up(Rounding mode, bool negative, bool odd, std::uint64_t rest, std::uint64_t half) {
   switch (mode) {
-    case Rounding::rn: return rest > half || (rest == half && odd);
-    case Rounding::rz: return false;
-    case Rounding::rm: return negative && rest != 0;
-    case Rounding::rp: return !negative && rest != 0;
+    case Rounding::rn:
+      return rest > half || (rest == half && odd);
+    case Rounding::rz:
+      return false;
+    case Rounding::rm:
+      return negative && rest != 0;
+    case Rounding::rp:
+      return !negative && rest != 0;
   }
   return false;
 }
@@ -24,8 +28,10 @@ namespace ptx::vgpu::num {
 /// What a NaN becomes (manual: "cvt"): 0 where neither side is 64 bits wide, else the pattern with the top bit alone.
 template <class Integer, class Float>
 constexpr Integer nan_as() {
-  if constexpr (sizeof(Float) == 8 || sizeof(Integer) == 8) return static_cast<Integer>(std::make_unsigned_t<Integer>{1} << (8 * sizeof(Integer) - 1));
-  else return 0;
+  if constexpr (sizeof(Float) == 8 || sizeof(Integer) == 8)
+    return static_cast<Integer>(std::make_unsigned_t<Integer>{1} << (8 * sizeof(Integer) - 1));
+  else
+    return 0;
 }
 
 /// A whole number as an integer; out of range, the nearest the type has.
@@ -53,7 +59,8 @@ constexpr Float from_integer(Integer value, Rounding mode) {
     result = static_cast<Float>(magnitude);  // exact
   } else {
     const std::uint64_t kept = magnitude >> excess, rest = magnitude & ((std::uint64_t{1} << excess) - 1);
-    const std::uint64_t rounded = kept + (rounds_up(mode, negative, (kept & 1) != 0, rest, std::uint64_t{1} << (excess - 1)) ? 1 : 0);
+    const std::uint64_t rounded =
+        kept + (rounds_up(mode, negative, (kept & 1) != 0, rest, std::uint64_t{1} << (excess - 1)) ? 1 : 0);
     result = static_cast<Float>(rounded) * static_cast<Float>(std::uint64_t{1} << excess);  // both exact
   }
   return negative ? -result : result;
@@ -100,7 +107,8 @@ struct HalfRounding {
   kept += rounds_up(how.mode, negative, (kept & 1) != 0, rest, half) ? 1 : 0;
   if (kept >= infinity) {
     const bool is_infinite = magnitude == 0x7F800000;
-    const bool to_infinity = how.mode == Rounding::rn || (how.mode == Rounding::rm && negative) || (how.mode == Rounding::rp && !negative);
+    const bool to_infinity =
+        how.mode == Rounding::rn || (how.mode == Rounding::rm && negative) || (how.mode == Rounding::rp && !negative);
     kept = (is_infinite || to_infinity) && !how.satfinite ? infinity : infinity - 1;
   }
   return kept | (negative ? 0x8000u : 0u);
@@ -117,6 +125,8 @@ struct HalfRounding {
 }
 
 /// A bf16 as f32, exact, NaN's bits included.
-[[gnu::always_inline]] constexpr float from_bf16(std::uint16_t half) { return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16); }
+[[gnu::always_inline]] constexpr float from_bf16(std::uint16_t half) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+}
 
 }  // namespace ptx::vgpu::num

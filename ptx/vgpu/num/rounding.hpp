@@ -20,8 +20,8 @@ constexpr std::optional<Rounding> rounding_from_name(std::string_view word) {
   return std::nullopt;
 }
 
-/// The host's floating-point arithmetic rounds this way while the scope lasts. The compiler keeps arithmetic inside only if its operands are
-/// loaded from memory and its results stored to memory there, as handlers do.
+/// The host's floating-point arithmetic rounds this way while the scope lasts. The compiler keeps arithmetic inside only if its
+/// operands are loaded from memory and its results stored to memory there, as handlers do.
 class RoundingScope {
  public:
   RoundingScope(const RoundingScope&) = delete;
@@ -63,8 +63,9 @@ constexpr std::uint64_t bits_of(double x) { return std::bit_cast<std::uint64_t>(
   const std::uint32_t b = bits_of(x);
   return std::bit_cast<float>((b & 0x7F800000u) == 0 ? b & 0x80000000u : b);
 }
-/// What .ftz makes of a result that is the smallest normal number in f32: it is flushed when the exact value, rounded to 24 bits as if there
-/// were smaller exponents, lies below (facts.md: H200). `value` is the exact value, or that value cut (rn) or rounded in `mode` to a double.
+/// What .ftz makes of a result that is the smallest normal number in f32: it is flushed when the exact value, rounded to 24 bits
+/// as if there were smaller exponents, lies below (facts.md: H200). `value` is the exact value, or that value cut (rn) or rounded
+/// in `mode` to a double.
 constexpr bool flushes_at_edge(double value, Rounding mode) {
   const double size = value < 0 ? -value : value;
   return mode == Rounding::rn ? size < 0x1p-126 - 0x1p-151 : size <= 0x1p-126 - 0x1p-150;

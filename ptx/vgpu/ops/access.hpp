@@ -1,5 +1,5 @@
-// Loads and stores of a warp: from the lanes' addresses to host memory. An access whose lanes lie in the region that the site touched last is
-// checked with a few vector comparisons; anything else goes lane by lane through find_places.
+// Loads and stores of a warp: from the lanes' addresses to host memory. An access whose lanes lie in the region that the site
+// touched last is checked with a few vector comparisons; anything else goes lane by lane through find_places.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 namespace ptx::vgpu {
 
-/// The lanes' offsets into one region's memory. Inactive lanes have the offset of an active one, so that every lane may be loaded.
+/// The lanes' offsets into one region's memory. Inactive lanes have the offset of an active one, so that every lane may be
+/// loaded.
 struct Offsets {
   const MemoryRegion* region = nullptr;
   std::array<std::uint64_t, lane_count> of;
@@ -17,15 +18,20 @@ struct Offsets {
 
 [[gnu::always_inline]] inline const MemoryRegion* likely_region(const Warp& warp, const Step& step) {
   switch (step.space) {
-    case Space::shared: return &warp.cta->shared_region;
-    case Space::local: return &warp.local_region;
-    case Space::param: return &warp.cta->param_region;
-    default: return warp.cta->worker->site_cache[step.site];
+    case Space::shared:
+      return &warp.cta->shared_region;
+    case Space::local:
+      return &warp.local_region;
+    case Space::param:
+      return &warp.cta->param_region;
+    default:
+      return warp.cta->worker->site_cache[step.site];
   }
 }
 
 /// base + offset of every lane; a 32-bit register's address wraps at 32 bits.
-[[gnu::always_inline]] inline void read_addresses(const Warp& warp, const Step& step, std::array<std::uint64_t, lane_count>& address) {
+[[gnu::always_inline]] inline void read_addresses(const Warp& warp, const Step& step,
+                                                  std::array<std::uint64_t, lane_count>& address) {
   if (step.narrow_address) {
     const auto* base = warp.slot<std::uint32_t>(step.x[8]);
     for (std::size_t l = 0; l < lane_count; ++l) address[l] = base[l] + static_cast<std::uint32_t>(step.imm);
@@ -35,10 +41,11 @@ struct Offsets {
   }
 }
 
-/// True when all lanes are active and each one's bytes lie right behind those of the lane before it, in the likely region and aligned:
-/// `offset` is where they begin in the region's memory. Costs one pass over the addresses.
+/// True when all lanes are active and each one's bytes lie right behind those of the lane before it, in the likely region and
+/// aligned: `offset` is where they begin in the region's memory. Costs one pass over the addresses.
 template <std::uint32_t bytes>
-[[gnu::always_inline]] inline bool in_order(const Warp& warp, const Step& step, Mask mask, bool write, const MemoryRegion*& region, std::uint64_t& offset) {
+[[gnu::always_inline]] inline bool in_order(const Warp& warp, const Step& step, Mask mask, bool write,
+                                            const MemoryRegion*& region, std::uint64_t& offset) {
   if (mask != all_lanes) return false;
   std::uint64_t first = 0;
   if (step.narrow_address) {
@@ -57,14 +64,15 @@ template <std::uint32_t bytes>
   }
   region = likely_region(warp, step);
   offset = first - region->begin;
-  return region->size >= bytes * lane_count && offset <= region->size - bytes * lane_count && first % bytes == 0 && region->lane_stride == 0 &&
-         (!write || region->writable);
+  return region->size >= bytes * lane_count && offset <= region->size - bytes * lane_count && first % bytes == 0 &&
+         region->lane_stride == 0 && (!write || region->writable);
 }
 
 /// True when every active lane's bytes lie in the likely region, aligned.
 template <std::uint32_t bytes>
-[[gnu::always_inline]] inline bool find_offsets(const Warp& warp, const Step& step, Mask mask, const std::array<std::uint64_t, lane_count>& address,
-                                                bool write, Offsets& offsets) {
+[[gnu::always_inline]] inline bool find_offsets(const Warp& warp, const Step& step, Mask mask,
+                                                const std::array<std::uint64_t, lane_count>& address, bool write,
+                                                Offsets& offsets) {
   const MemoryRegion& region = *likely_region(warp, step);
   offsets.region = &region;
   if (region.size < bytes || (write && !region.writable)) return false;

@@ -60,7 +60,7 @@ struct Select {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     const auto* a = warp.slot<Slot>(step.x[1]);
     const auto* b = warp.slot<Slot>(step.x[2]);
-    const Mask c = warp.pred(step.x[3]);
+    const Mask c = warp.pred(step.x[3]) ^ step.x[4];
     write_lanes(warp.slot<Slot>(step.x[0]), mask, [=](int l) { return has_lane(c, l) ? a[l] : b[l]; });
     return Outcome::next;
   }
@@ -83,13 +83,15 @@ Handler setp_int(Decoding& in) {
   });
 }
 
-Handler setp_f32(Decoding& in) { return in.wrote("ftz") ? compare_floating<float, true>(in) : compare_floating<float, false>(in); }
+Handler setp_f32(Decoding& in) {
+  return in.wrote("ftz") ? compare_floating<float, true>(in) : compare_floating<float, false>(in);
+}
 Handler setp_f64(Decoding& in) { return compare_floating<double, false>(in); }
 
 Handler selp(Decoding& in) {
   const Type type = in.type("type");
-  Mask flip = 0;
-  in.step.x = {in.write("d", type), in.read("a", type), in.read("b", type), in.read_pred("c", flip)};
+  const Decoding::Pred c = in.read_pred("c");
+  in.step.x = {in.write("d", type), in.read("a", type), in.read("b", type), c.offset, c.flip};
   return isa::bits(type) == 64 ? Compiled<Select<std::uint64_t>>::handler() : Compiled<Select<std::uint32_t>>::handler();
 }
 

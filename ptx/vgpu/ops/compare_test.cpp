@@ -19,17 +19,21 @@ T as(std::uint64_t bits) {
 }
 
 template <class T>
-void expect_like(const std::string& type, const std::string& reg, const std::vector<Operands>& rows, const std::vector<Comparison<T>>& comparisons,
-                 T (*prepare)(T) = [](T x) { return x; }) {
+void expect_like(
+    const std::string& type, const std::string& reg, const std::vector<Operands>& rows,
+    const std::vector<Comparison<T>>& comparisons, T (*prepare)(T) = [](T x) { return x; }) {
   for (const auto& [name, holds] : comparisons)
     for (const std::uint32_t mask : {0xFFFFFFFFu, 0x0F0F3355u}) {
       const auto both = testing::run_rows(cat("setp.", name, '.', type, " %vd, %va, %vb"), {"pred", reg, reg, ""}, rows, mask);
-      const auto opposite = testing::run_rows(cat("setp.", name, '.', type, " _|%vd, %va, %vb"), {"pred", reg, reg, ""}, rows, mask);
+      const auto opposite =
+          testing::run_rows(cat("setp.", name, '.', type, " _|%vd, %va, %vb"), {"pred", reg, reg, ""}, rows, mask);
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const bool expected = holds(prepare(as<T>(rows[i].a)), prepare(as<T>(rows[i].b)));
         const bool active = (mask >> (i % 32) & 1) != 0;
-        ASSERT_EQ(both[i], active ? expected : true) << name << '.' << type << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b);
-        ASSERT_EQ(opposite[i], active ? !expected : true) << name << '.' << type << " q of a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b);
+        ASSERT_EQ(both[i], active ? expected : true)
+            << name << '.' << type << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b);
+        ASSERT_EQ(opposite[i], active ? !expected : true)
+            << name << '.' << type << " q of a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b);
       }
     }
 }
@@ -38,10 +42,14 @@ template <class T>
 void expect_integers(const std::string& type, bool unsigned_names) {
   const auto rows = testing::make_rows(testing::integer_edges(), testing::integer_edges(), 64, 500, false);
   const std::string reg = cat('b', 8 * sizeof(T));
-  std::vector<Comparison<T>> all = {{"eq", [](T a, T b) { return a == b; }}, {"ne", [](T a, T b) { return a != b; }}, {"lt", [](T a, T b) { return a < b; }},
-                                    {"le", [](T a, T b) { return a <= b; }}, {"gt", [](T a, T b) { return a > b; }},  {"ge", [](T a, T b) { return a >= b; }}};
+  std::vector<Comparison<T>> all = {{"eq", [](T a, T b) { return a == b; }}, {"ne", [](T a, T b) { return a != b; }},
+                                    {"lt", [](T a, T b) { return a < b; }},  {"le", [](T a, T b) { return a <= b; }},
+                                    {"gt", [](T a, T b) { return a > b; }},  {"ge", [](T a, T b) { return a >= b; }}};
   if (unsigned_names)
-    all.insert(all.end(), {{"lo", [](T a, T b) { return a < b; }}, {"ls", [](T a, T b) { return a <= b; }}, {"hi", [](T a, T b) { return a > b; }}, {"hs", [](T a, T b) { return a >= b; }}});
+    all.insert(all.end(), {{"lo", [](T a, T b) { return a < b; }},
+                           {"ls", [](T a, T b) { return a <= b; }},
+                           {"hi", [](T a, T b) { return a > b; }},
+                           {"hs", [](T a, T b) { return a >= b; }}});
   expect_like<T>(type, reg, rows, all);
 }
 
@@ -74,8 +82,10 @@ std::vector<Comparison<T>> floating() {
 }
 
 TEST(Setp, ComparesFloats) {
-  expect_like<float>("f32", "b32", testing::make_rows(testing::f32_edges(), testing::f32_edges(), 32, 500, true), floating<float>());
-  expect_like<double>("f64", "b64", testing::make_rows(testing::f64_edges(), testing::f64_edges(), 64, 500, true), floating<double>());
+  expect_like<float>("f32", "b32", testing::make_rows(testing::f32_edges(), testing::f32_edges(), 32, 500, true),
+                     floating<float>());
+  expect_like<double>("f64", "b64", testing::make_rows(testing::f64_edges(), testing::f64_edges(), 64, 500, true),
+                      floating<double>());
 }
 
 TEST(Setp, FlushesSubnormalsWhenAsked) {
@@ -83,6 +93,17 @@ TEST(Setp, FlushesSubnormalsWhenAsked) {
   for (const auto& [name, holds] : floating<float>()) all.emplace_back(cat(name, ".ftz"), holds);
   expect_like<float>("f32", "b32", testing::make_rows(testing::f32_edges(), testing::f32_edges(), 32, 500, true), all,
                      [](float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; });
+}
+
+TEST(Selp, TakesNegatedAndConstantPredicates) {
+  const std::vector<Operands> rows = {{0, 11, 22, 0}, {0, 11, 22, 1}};
+  const auto run = [&](const char* c) {
+    return testing::run_rows(cat("selp.b32 %vd, %va, %vb, ", c), {"b32", "b32", "b32", "pred"}, rows);
+  };
+  EXPECT_EQ(run("%vc"), (std::vector<std::uint64_t>{22, 11}));
+  EXPECT_EQ(run("!%vc"), (std::vector<std::uint64_t>{11, 22}));
+  EXPECT_EQ(run("1"), (std::vector<std::uint64_t>{11, 11}));
+  EXPECT_EQ(run("0"), (std::vector<std::uint64_t>{22, 22}));
 }
 
 TEST(Selp, SelectsByLane) {

@@ -3,6 +3,7 @@
 
 #include "ptx/vgpu/num/convert.hpp"
 #include "ptx/vgpu/ops/map.hpp"
+#include "ptx/vgpu/specials.hpp"
 
 namespace ptx::vgpu {
 namespace {
@@ -28,13 +29,17 @@ Handler by_integers(Decoding& in, Use use) {
 
 template <class Float>
 [[gnu::always_inline]] inline Float round_to_whole(Float x) {  // in the host's mode
-  if constexpr (sizeof(Float) == 4) return __builtin_rintf(x);
-  else return __builtin_rint(x);
+  if constexpr (sizeof(Float) == 4)
+    return __builtin_rintf(x);
+  else
+    return __builtin_rint(x);
 }
 template <class Float>
 [[gnu::always_inline]] inline Float cut_to_whole(Float x) {
-  if constexpr (sizeof(Float) == 4) return __builtin_truncf(x);
-  else return __builtin_trunc(x);
+  if constexpr (sizeof(Float) == 4)
+    return __builtin_truncf(x);
+  else
+    return __builtin_trunc(x);
 }
 
 // .sat changes nothing: a conversion to an integer clamps by itself.
@@ -45,14 +50,17 @@ Handler to_integer(Decoding& in) {
   return by_integer(in.type("dtype"), [&]<class D>(D) {
     const auto make = [&]<bool flushes>(std::bool_constant<flushes>) {
       const auto prepare = [](Float a) {
-        if constexpr (flushes && sizeof(Float) == 4) return num::flush(a);
-        else return a;
+        if constexpr (flushes && sizeof(Float) == 4)
+          return num::flush(a);
+        else
+          return a;
       };
       using Prepare = decltype(prepare);
       if (rounding == Rounding::rz)
         return map<D(Float)>(in, {"d", "a"}, [](Float a) { return num::to_integer<D>(cut_to_whole(Prepare{}(a))); });
       const auto round = [](Float a) { return num::to_integer<D>(round_to_whole(Prepare{}(a))); };
-      return rounding == Rounding::rn ? map<D(Float)>(in, {"d", "a"}, round) : map_directed<D(Float)>(in, {"d", "a"}, rounding, round);
+      return rounding == Rounding::rn ? map<D(Float)>(in, {"d", "a"}, round)
+                                      : map_directed<D(Float)>(in, {"d", "a"}, rounding, round);
     };
     return ftz ? make(std::true_type{}) : make(std::false_type{});
   });
@@ -107,7 +115,8 @@ Handler modified(Decoding& in, Rounding rounding, F) {
   return sat ? make(Modified<false, true, F>{}) : make(Modified<false, false, F>{});
 }
 
-// ---- f32 to 16-bit formats: imm = how. An H200 does not flush the f32 that it narrows, .ftz or not (facts.md): only directed rounding shows it.
+// ---- f32 to 16-bit formats: imm = how. An H200 does not flush the f32 that it narrows, .ftz or not (facts.md): only directed
+// rounding shows it.
 
 struct Narrowing {
   num::HalfRounding how;
@@ -163,6 +172,18 @@ Handler cvt_int_int(Decoding& in) {
   });
 }
 
+Handler cvt_special(Decoding& in) {
+  const isa::SpecialId id = in.special("a");
+  const SpecialValue* value = special_value(id);
+  if (value == nullptr || value->clock)
+    return in.refuse(cat("the executor reads `", isa::specials()[id].name, "` through `mov` alone"));
+  return by_integers(in, [&]<class D, class A>(D, A) {
+    in.step.x = {in.write("d", type_of<D>()), in.read_special(id, type_of<A>())};
+    const auto convert = [](A a) { return static_cast<D>(a); };
+    return Compiled<Map<D(A), decltype(convert)>>::handler();
+  });
+}
+
 Handler cvt_f32_int(Decoding& in) { return to_integer<float>(in); }
 Handler cvt_f64_int(Decoding& in) { return to_integer<double>(in); }
 Handler cvt_int_f32(Decoding& in) { return from_integer<float>(in); }
@@ -170,7 +191,8 @@ Handler cvt_int_f64(Decoding& in) { return from_integer<double>(in); }
 
 Handler cvt_f32_f32(Decoding& in) {
   if (in.has("irnd"))
-    return modified<float(float)>(in, *num::rounding_from_name(in.chosen("irnd")), [](float a) { return num::canonical(__builtin_rintf(a)); });
+    return modified<float(float)>(in, *num::rounding_from_name(in.chosen("irnd")),
+                                  [](float a) { return num::canonical(__builtin_rintf(a)); });
   return modified<float(float)>(in, Rounding::rn, [](float a) { return num::canonical(a); });
 }
 Handler cvt_f32_f64(Decoding& in) {
@@ -182,7 +204,8 @@ Handler cvt_f64_f32(Decoding& in) {
     return [](double a) {
       // a NaN keeps its sign and the upper bits of its payload
       const std::uint64_t bits = num::bits_of(a);
-      const auto nan = static_cast<std::uint32_t>(bits >> 32 & 0x80000000u) | 0x7FC00000u | static_cast<std::uint32_t>(bits >> 29 & 0x003FFFFFu);
+      const auto nan = static_cast<std::uint32_t>(bits >> 32 & 0x80000000u) | 0x7FC00000u |
+                       static_cast<std::uint32_t>(bits >> 29 & 0x003FFFFFu);
       return a != a ? std::bit_cast<float>(nan) : F{}(a);
     };
   };
@@ -201,7 +224,8 @@ Handler cvt_f16_f32(Decoding& in) {
   return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_f16(a); });
 }
 Handler cvt_bf16_f32(Decoding& in) {
-  if (in.wrote("ftz")) return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::canonical(num::from_bf16(a)); });
+  if (in.wrote("ftz"))
+    return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::canonical(num::from_bf16(a)); });
   return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_bf16(a); });
 }
 Handler cvt_f32_f16(Decoding& in) { return narrow_one(in, false); }

@@ -1,4 +1,5 @@
-// Conversions against exact values: integers in 128 bits, floats in long double, 16-bit formats by search among all of their values.
+// Conversions against exact values: integers in 128 bits, floats in long double, 16-bit formats by search among all of their
+// values.
 #include <cfenv>
 #include <cmath>
 
@@ -36,7 +37,8 @@ std::vector<Operands> integers() {
     for (const std::uint64_t delta : {0u, 1u, 2u, 3u}) {
       const std::uint64_t top = std::uint64_t{1} << bit;
       for (const int tail : {24, 25, 53, 54})
-        if (static_cast<int>(bit) >= tail) rows.push_back({0, top + (std::uint64_t{1} << (static_cast<int>(bit) - tail)) + delta - 1, 0, 0});
+        if (static_cast<int>(bit) >= tail)
+          rows.push_back({0, top + (std::uint64_t{1} << (static_cast<int>(bit) - tail)) + delta - 1, 0, 0});
       rows.push_back({0, top - delta, 0, 0});
       rows.push_back({0, 0 - (top - delta), 0, 0});
     }
@@ -67,8 +69,19 @@ TEST(Cvt, ReadsWiderRegisters) {
     for (const int reg : {16, 32, 64}) {
       if (reg < from.width) continue;
       const auto results = testing::run_rows(cat("cvt.s64.", from.name, " %vd, %va"), {"b64", cat('b', reg), "", ""}, rows);
-      for (std::size_t i = 0; i < rows.size(); ++i) ASSERT_EQ(results[i], cut(from.value(rows[i].a), 64)) << from.name << " in " << reg << " bits";
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        ASSERT_EQ(results[i], cut(from.value(rows[i].a), 64)) << from.name << " in " << reg << " bits";
     }
+}
+
+TEST(Cvt, ReadsSpecialRegisters) {
+  const std::vector<Operands> rows(64);
+  const auto wide = testing::run_rows("cvt.u64.u32 %vd, %tid.x", {"b64", "", "", ""}, rows),
+             narrow = testing::run_rows("cvt.u32.u64 %vd, %gridid", {"b32", "", "", ""}, rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(wide[i], i);
+    EXPECT_EQ(narrow[i], 1u);
+  }
 }
 
 // A float to an integer: nothing at all is rounded before the mode says so.
@@ -76,7 +89,8 @@ template <class Float>
 void expect_to_integers(const std::vector<Operands>& rows, const std::string& reg, bool ftz) {
   for (const IntegerType& to : integer_types)
     for (const auto& [letter, mode] : modes) {
-      const std::string spelled = cat("cvt.r", letter, "i", ftz ? ".ftz" : "", '.', to.name, sizeof(Float) == 4 ? ".f32" : ".f64", " %vd, %va");
+      const std::string spelled =
+          cat("cvt.r", letter, "i", ftz ? ".ftz" : "", '.', to.name, sizeof(Float) == 4 ? ".f32" : ".f64", " %vd, %va");
       const auto results = testing::run_rows(spelled, {reg_of(to.width), reg, "", ""}, rows);
       for (std::size_t i = 0; i < rows.size(); ++i) {
         Float x;
@@ -107,7 +121,8 @@ TEST(Cvt, RoundsFloatsToIntegers) {
   for (int i = -2600; i < 2600; ++i) rows.push_back({0, std::bit_cast<std::uint64_t>(static_cast<double>(i) / 8.0), 0, 0});
   for (int bit = 30; bit < 65; ++bit)
     for (const double delta : {-1.0, -0.5, 0.0, 0.5, 1.0})
-      for (const double sign : {-1.0, 1.0}) rows.push_back({0, std::bit_cast<std::uint64_t>(sign * (std::ldexp(1.0, bit) + delta)), 0, 0});
+      for (const double sign : {-1.0, 1.0})
+        rows.push_back({0, std::bit_cast<std::uint64_t>(sign * (std::ldexp(1.0, bit) + delta)), 0, 0});
   expect_to_integers<double>(rows, "f64", false);
 }
 
@@ -117,7 +132,8 @@ void expect_from_integers(const std::string& reg) {
   for (const IntegerType& from : integer_types)
     for (const auto& [letter, mode] : modes)
       for (const bool sat : {false, true}) {
-        const std::string spelled = cat("cvt.r", letter, sat ? ".sat" : "", sizeof(Float) == 4 ? ".f32." : ".f64.", from.name, " %vd, %va");
+        const std::string spelled =
+            cat("cvt.r", letter, sat ? ".sat" : "", sizeof(Float) == 4 ? ".f32." : ".f64.", from.name, " %vd, %va");
         const auto results = testing::run_rows(spelled, {reg, reg_of(from.width), "", ""}, rows);
         for (std::size_t i = 0; i < rows.size(); ++i) {
           std::fesetround(mode);
@@ -148,7 +164,8 @@ struct Format {
     const std::uint32_t exponent = bits >> mantissa_bits, mantissa = bits & ((1u << mantissa_bits) - 1);
     const int bias = (1 << (exponent_bits - 1)) - 1;
     if (exponent == 0) return std::ldexp(static_cast<long double>(mantissa), 1 - bias - mantissa_bits);
-    return std::ldexp(static_cast<long double>(mantissa + (1u << mantissa_bits)), static_cast<int>(exponent) - bias - mantissa_bits);
+    return std::ldexp(static_cast<long double>(mantissa + (1u << mantissa_bits)),
+                      static_cast<int>(exponent) - bias - mantissa_bits);
   }
 };
 constexpr Format f16{"f16", 5, 10}, bf16{"bf16", 8, 7};
@@ -171,8 +188,10 @@ std::uint32_t to_format(const Format& f, float x, char mode, bool relu, bool sat
     std::uint32_t low = 0, high = most;  // the largest value not above
     while (low < high) {
       const std::uint32_t middle = (low + high + 1) / 2;
-      if (f.value(middle) <= size) low = middle;
-      else high = middle - 1;
+      if (f.value(middle) <= size)
+        low = middle;
+      else
+        high = middle - 1;
     }
     result = low;
     const long double rest = size - f.value(low);
@@ -208,7 +227,8 @@ TEST(Cvt, RoundsToF16) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
           float x = f32(rows[i].a);  // not flushed: what an H200 does
           if (sat) x = std::isnan(x) || x <= 0 ? 0.0f : std::min(x, 1.0f);
-          ASSERT_EQ(hex(results[i], 4), hex(to_format(f16, x, letter, false, false), 4)) << spelled << " a=0x" << hex(rows[i].a, 8);
+          ASSERT_EQ(hex(results[i], 4), hex(to_format(f16, x, letter, false, false), 4))
+              << spelled << " a=0x" << hex(rows[i].a, 8);
         }
       }
 }
@@ -221,12 +241,16 @@ TEST(Cvt, RoundsToBf16AndToPairs) {
         const std::string modifiers = cat(relu ? ".relu" : "", satfinite ? ".satfinite" : "");
         const auto one = testing::run_rows(cat("cvt.r", letter, modifiers, ".bf16.f32 %vd, %va"), {"b16", "f32", "", ""}, rows);
         for (std::size_t i = 0; i < rows.size(); ++i)
-          ASSERT_EQ(hex(one[i], 4), hex(to_format(bf16, f32(rows[i].a), letter, relu, satfinite), 4)) << "bf16 of 0x" << hex(rows[i].a, 8);
+          ASSERT_EQ(hex(one[i], 4), hex(to_format(bf16, f32(rows[i].a), letter, relu, satfinite), 4))
+              << "bf16 of 0x" << hex(rows[i].a, 8);
         for (const Format& f : {f16, bf16}) {
-          const auto two = testing::run_rows(cat("cvt.r", letter, modifiers, '.', f.name, "x2.f32 %vd, %va, %vb"), {"b32", "f32", "f32", ""}, rows);
+          const auto two = testing::run_rows(cat("cvt.r", letter, modifiers, '.', f.name, "x2.f32 %vd, %va, %vb"),
+                                             {"b32", "f32", "f32", ""}, rows);
           for (std::size_t i = 0; i < rows.size(); ++i) {
-            const std::uint32_t expected = to_format(f, f32(rows[i].a), letter, relu, satfinite) << 16 | to_format(f, f32(rows[i].b), letter, relu, satfinite);
-            ASSERT_EQ(hex(two[i], 8), hex(expected, 8)) << f.name << "x2 of 0x" << hex(rows[i].a, 8) << " and 0x" << hex(rows[i].b, 8);
+            const std::uint32_t expected = to_format(f, f32(rows[i].a), letter, relu, satfinite) << 16 |
+                                           to_format(f, f32(rows[i].b), letter, relu, satfinite);
+            ASSERT_EQ(hex(two[i], 8), hex(expected, 8))
+                << f.name << "x2 of 0x" << hex(rows[i].a, 8) << " and 0x" << hex(rows[i].b, 8);
           }
         }
       }
@@ -239,7 +263,8 @@ TEST(Cvt, WidensEverySixteenBitValue) {
     const auto results = testing::run_rows(cat("cvt.f32.", f.name, " %vd, %va"), {"f32", "b16", "", ""}, rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::uint32_t magnitude = i & 0x7FFF;
-      std::uint32_t expected = f.exponent_bits == 5 ? 0x7FFFFFFF : static_cast<std::uint32_t>(i) << 16;  // a bf16 NaN keeps its bits
+      std::uint32_t expected =
+          f.exponent_bits == 5 ? 0x7FFFFFFF : static_cast<std::uint32_t>(i) << 16;  // a bf16 NaN keeps its bits
       if (magnitude <= f.infinity()) {
         const auto value = magnitude == f.infinity() ? INFINITY : static_cast<float>(f.value(magnitude));
         expected = std::bit_cast<std::uint32_t>((i & 0x8000) != 0 ? -value : value);
@@ -261,9 +286,11 @@ TEST(Cvt, RoundsFloatsToWholeNumbersAndBetweenWidths) {
       };
       const auto in = [&](std::uint64_t bits) { return ftz ? flushed(f32(bits)) : f32(bits); };
       const auto same = testing::run_rows(cat("cvt", modifiers, ".f32.f32 %vd, %va"), {"f32", "f32", "", ""}, rows);
-      for (std::size_t i = 0; i < rows.size(); ++i) ASSERT_EQ(hex(same[i], 8), hex(finish(in(rows[i].a)), 8)) << "a=0x" << hex(rows[i].a, 8);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        ASSERT_EQ(hex(same[i], 8), hex(finish(in(rows[i].a)), 8)) << "a=0x" << hex(rows[i].a, 8);
       for (const auto& [letter, mode] : modes) {
-        const auto whole = testing::run_rows(cat("cvt.r", letter, "i", modifiers, ".f32.f32 %vd, %va"), {"f32", "f32", "", ""}, rows);
+        const auto whole =
+            testing::run_rows(cat("cvt.r", letter, "i", modifiers, ".f32.f32 %vd, %va"), {"f32", "f32", "", ""}, rows);
         for (std::size_t i = 0; i < rows.size(); ++i) {
           std::fesetround(mode);
           const volatile float x = in(rows[i].a);
@@ -281,16 +308,22 @@ TEST(Cvt, ConvertsBetweenF32AndF64) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double expected = f32(rows[i].a);
     const auto bits = static_cast<std::uint32_t>(rows[i].a);
-    if (std::isnan(expected)) ASSERT_EQ(widened[i], std::uint64_t{bits >> 31} << 63 | 0x7FF8000000000000 | std::uint64_t{bits & 0x7FFFFF} << 29);
-    else ASSERT_EQ(widened[i], std::bit_cast<std::uint64_t>(expected)) << "a=0x" << hex(rows[i].a, 8);
+    if (std::isnan(expected))
+      ASSERT_EQ(widened[i], std::uint64_t{bits >> 31} << 63 | 0x7FF8000000000000 | std::uint64_t{bits & 0x7FFFFF} << 29);
+    else
+      ASSERT_EQ(widened[i], std::bit_cast<std::uint64_t>(expected)) << "a=0x" << hex(rows[i].a, 8);
   }
   auto doubles = testing::make_rows(testing::f64_edges(), {0}, 64, 4000, true);
   std::mt19937_64 random(3);
   for (int i = 0; i < 4000; ++i)  // over the whole range of f32, halfway points among them
-    doubles.push_back({0, (random() & (i % 2 == 0 ? 0x800FFFFFFFFFFFFF : 0x800FFFFFE0000000)) | (i % 4 == 1 ? 0x10000000 : 0) | (1023 - 152 + random() % 282) << 52, 0, 0});
+    doubles.push_back({0,
+                       (random() & (i % 2 == 0 ? 0x800FFFFFFFFFFFFF : 0x800FFFFFE0000000)) | (i % 4 == 1 ? 0x10000000 : 0) |
+                           (1023 - 152 + random() % 282) << 52,
+                       0, 0});
   for (const bool ftz : {false, true})
     for (const auto& [letter, mode] : modes) {
-      const auto narrowed = testing::run_rows(cat("cvt.r", letter, ftz ? ".ftz" : "", ".f32.f64 %vd, %va"), {"f32", "f64", "", ""}, doubles);
+      const auto narrowed =
+          testing::run_rows(cat("cvt.r", letter, ftz ? ".ftz" : "", ".f32.f64 %vd, %va"), {"f32", "f64", "", ""}, doubles);
       for (std::size_t i = 0; i < doubles.size(); ++i) {
         std::fesetround(mode);
         const volatile double x = std::bit_cast<double>(doubles[i].a);
@@ -301,7 +334,9 @@ TEST(Cvt, ConvertsBetweenF32AndF64) {
         std::fesetround(FE_TONEAREST);
         const float kept = ftz && std::fabs(large) < 0x1p-66f ? std::copysign(0.0f, r) : r;
         const std::uint64_t bits = doubles[i].a;
-        const std::uint32_t expected = std::isnan(kept) ? static_cast<std::uint32_t>((bits >> 63) << 31 | 0x7FC00000 | (bits >> 29 & 0x3FFFFF)) : std::bit_cast<std::uint32_t>(kept);
+        const std::uint32_t expected = std::isnan(kept)
+                                           ? static_cast<std::uint32_t>((bits >> 63) << 31 | 0x7FC00000 | (bits >> 29 & 0x3FFFFF))
+                                           : std::bit_cast<std::uint32_t>(kept);
         ASSERT_EQ(hex(narrowed[i], 8), hex(expected, 8)) << "r" << letter << " a=0x" << hex(doubles[i].a, 16);
       }
     }

@@ -23,7 +23,8 @@ Outcome load_places(Warp& warp, const Step& step, Mask mask, const Addresses& ad
   if (fail_unwritten(warp, step, mask, step.space, bytes, address.data(), places)) return Outcome::fault;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
-    for (std::size_t k = 0; k < n; ++k) warp.slot<SlotOf<T>>(step.x[k])[l] = to_slot<T>(load_as<T>(places[l].data + k * sizeof(T)));
+    for (std::size_t k = 0; k < n; ++k)
+      warp.slot<SlotOf<T>>(step.x[k])[l] = to_slot<T>(load_as<T>(places[l].data + k * sizeof(T)));
   }
   return Outcome::next;
 }
@@ -112,8 +113,8 @@ struct Store {
   [[gnu::always_inline]] static void put(std::byte* to, T value) { std::memcpy(to, &value, sizeof value); }
 };
 
-// ---- strong accesses (.volatile, .relaxed, .acquire, .release): other workers may read and write the same memory now. step.target: 1 when it
-// also orders what stands around it.
+// ---- strong accesses (.volatile, .relaxed, .acquire, .release): other workers may read and write the same memory now.
+// step.target: 1 when it also orders what stands around it.
 
 template <class T, std::size_t n>
 Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
@@ -126,7 +127,8 @@ Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
     for (std::size_t k = 0; k < n; ++k) {
       const std::atomic_ref<T> memory(*reinterpret_cast<T*>(places[l].data + k * sizeof(T)));
-      warp.slot<SlotOf<T>>(step.x[k])[l] = to_slot<T>(memory.load(step.target != 0 ? std::memory_order_acquire : std::memory_order_relaxed));
+      warp.slot<SlotOf<T>>(step.x[k])[l] =
+          to_slot<T>(memory.load(step.target != 0 ? std::memory_order_acquire : std::memory_order_relaxed));
     }
   }
   return Outcome::next;
@@ -143,7 +145,8 @@ Outcome store_strong(Warp& warp, const Step& step, Mask mask) {
     if (places[l].written != nullptr) std::memset(places[l].written, written_mark, n * sizeof(T));
     for (std::size_t k = 0; k < n; ++k) {
       const std::atomic_ref<T> memory(*reinterpret_cast<T*>(places[l].data + k * sizeof(T)));
-      memory.store(from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[l]), step.target != 0 ? std::memory_order_release : std::memory_order_relaxed);
+      memory.store(from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[l]),
+                   step.target != 0 ? std::memory_order_release : std::memory_order_relaxed);
     }
   }
   return Outcome::next;
@@ -153,15 +156,21 @@ Outcome store_strong(Warp& warp, const Step& step, Mask mask) {
 template <class Make>
 Handler by_count(std::size_t n, Make make) {
   switch (n) {
-    case 1: return make(std::integral_constant<std::size_t, 1>{});
-    case 2: return make(std::integral_constant<std::size_t, 2>{});
-    case 4: return make(std::integral_constant<std::size_t, 4>{});
-    case 8: return make(std::integral_constant<std::size_t, 8>{});
-    default: return nullptr;
+    case 1:
+      return make(std::integral_constant<std::size_t, 1>{});
+    case 2:
+      return make(std::integral_constant<std::size_t, 2>{});
+    case 4:
+      return make(std::integral_constant<std::size_t, 4>{});
+    case 8:
+      return make(std::integral_constant<std::size_t, 8>{});
+    default:
+      return nullptr;
   }
 }
 
-// Memory knows only widths; a load also extends with the sign. A .b128 element is two words of 64 bits, its register two such slots.
+// Memory knows only widths; a load also extends with the sign. A .b128 element is two words of 64 bits, its register two such
+// slots.
 Type memory_type(Type type, bool load) {
   const int width = isa::bits(type);
   if (load && isa::kind(type) == isa::TypeKind::sint) return type;
@@ -188,7 +197,9 @@ bool access(Decoding& in, Type type, std::vector<std::uint32_t> slots) {
   return true;
 }
 
-std::size_t elements_of(Type type, const std::vector<std::uint32_t>& slots) { return slots.size() * (type == Type::b128 ? 2 : 1); }
+std::size_t elements_of(Type type, const std::vector<std::uint32_t>& slots) {
+  return slots.size() * (type == Type::b128 ? 2 : 1);
+}
 
 // x[0] = d, x[1] and so on = the parts.
 template <class Whole, class Part>
@@ -198,7 +209,8 @@ struct Pack {
     for (std::size_t k = 0; k < from.size(); ++k) from[k] = warp.slot<std::uint32_t>(step.x[k + 1]);
     write_lanes(warp.slot<SlotOf<Whole>>(step.x[0]), mask, [=](int l) {
       Whole whole = 0;
-      for (std::size_t k = 0; k < from.size(); ++k) whole |= static_cast<Whole>(static_cast<Part>(from[k][l])) << (8 * sizeof(Part) * k);
+      for (std::size_t k = 0; k < from.size(); ++k)
+        whole |= static_cast<Whole>(static_cast<Part>(from[k][l])) << (8 * sizeof(Part) * k);
       return whole;
     });
     return Outcome::next;
@@ -209,14 +221,16 @@ struct Unpack {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     const auto* from = warp.slot<SlotOf<Whole>>(step.x[0]);
     for (std::size_t k = 0; k < sizeof(Whole) / sizeof(Part); ++k)
-      write_lanes(warp.slot<std::uint32_t>(step.x[k + 1]), mask, [=](int l) { return static_cast<Part>(from[l] >> (8 * sizeof(Part) * k)); });
+      write_lanes(warp.slot<std::uint32_t>(step.x[k + 1]), mask,
+                  [=](int l) { return static_cast<Part>(from[l] >> (8 * sizeof(Part) * k)); });
     return Outcome::next;
   }
 };
 template <template <class, class> class Body>
 Handler by_shape(std::size_t parts, int whole) {
   if (whole == 32) return Compiled<Body<std::uint32_t, std::uint16_t>>::handler();
-  return parts == 2 ? Compiled<Body<std::uint64_t, std::uint32_t>>::handler() : Compiled<Body<std::uint64_t, std::uint16_t>>::handler();
+  return parts == 2 ? Compiled<Body<std::uint64_t, std::uint32_t>>::handler()
+                    : Compiled<Body<std::uint64_t, std::uint16_t>>::handler();
 }
 
 }  // namespace
@@ -226,12 +240,11 @@ namespace op {
 Handler mov(Decoding& in) {
   const Type type = in.type("type");
   if (type == Type::pred) {
-    Mask flip = 0;
-    in.step.x[0] = in.write_pred("d");
-    in.step.x[1] = in.read_pred("a", flip);
+    const Decoding::Pred a = in.read_pred("a");
+    in.step.x = {in.write_pred("d"), a.offset, a.flip};
     return [](Warp& warp, const Step& step, Mask mask) {
       Mask& d = warp.pred(step.x[0]);
-      d = (d & ~mask) | (warp.pred(step.x[1]) & mask);
+      d = (d & ~mask) | ((warp.pred(step.x[1]) ^ step.x[2]) & mask);
       return Outcome::next;
     };
   }
@@ -253,13 +266,15 @@ Handler mov_special(Decoding& in) {
         return Outcome::next;
       };
     return [](Warp& warp, const Step& step, Mask mask) {
-      write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [now = time_at(warp, step) >> step.imm](int) { return static_cast<std::uint32_t>(now); });
+      write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
+                  [now = time_at(warp, step) >> step.imm](int) { return static_cast<std::uint32_t>(now); });
       return Outcome::next;
     };
   }
-  in.step.x[1] = in.special_slot(id);
+  in.step.x[1] = in.read_special(id, in.type("type"));
   const auto copy = []<class T>(T a) { return a; };
-  return wide ? Compiled<Map<std::uint64_t(std::uint64_t), decltype(copy)>>::handler() : Compiled<Map<std::uint32_t(std::uint32_t), decltype(copy)>>::handler();
+  return wide ? Compiled<Map<std::uint64_t(std::uint64_t), decltype(copy)>>::handler()
+              : Compiled<Map<std::uint32_t(std::uint32_t), decltype(copy)>>::handler();
 }
 
 Handler mov_symbol(Decoding& in) {
@@ -313,7 +328,8 @@ Handler st(Decoding& in) {
   const bool strong = in.has("sem") || in.wrote("volatile");
   in.step.target = in.chosen("sem") == "release" ? 1 : 0;
   return by_integer(memory_type(type, false), [&]<class T>(T) -> Handler {
-    if constexpr (std::is_signed_v<T>) return nullptr;
+    if constexpr (std::is_signed_v<T>)
+      return nullptr;
     else
       return by_count(elements_of(type, slots), [&]<std::size_t n>(std::integral_constant<std::size_t, n>) -> Handler {
         return strong ? &store_strong<T, n> : Compiled<Store<T, n>>::handler();
@@ -324,7 +340,10 @@ Handler st(Decoding& in) {
 Handler cvta(Decoding& in) {
   if (in.wrote("u32")) return in.refuse("the executor's generic addresses have 64 bits");
   const std::string_view word = in.chosen("space");
-  const Space space = word.starts_with("shared") ? Space::shared : word == "local" ? Space::local : word.starts_with("param") ? Space::param : Space::global;
+  const Space space = word.starts_with("shared")  ? Space::shared
+                      : word == "local"           ? Space::local
+                      : word.starts_with("param") ? Space::param
+                                                  : Space::global;
   in.step.x[0] = in.write("d", Type::u64);
   in.step.x[1] = in.read("a", Type::u64);
   in.step.imm = static_cast<std::int64_t>(window_of(space));

@@ -1,5 +1,6 @@
-// Floating-point arithmetic (rows: ptx/isa/table/floating.hpp). Exact operations round once in the mode asked for. Approximations are computed in
-// double precision and rounded to f32, which is within every bound that the manual gives; a GPU's own bits may differ within those bounds.
+// Floating-point arithmetic (rows: ptx/isa/table/floating.hpp). Exact operations round once in the mode asked for. Approximations
+// are computed in double precision and rounded to f32, which is within every bound that the manual gives; a GPU's own bits may
+// differ within those bounds.
 #include <cmath>
 
 #include "ptx/vgpu/ops/map.hpp"
@@ -18,19 +19,23 @@ struct Modified {
   template <class... A>
   [[gnu::always_inline]] float operator()(A... a) const {
     float r;
-    if constexpr (ftz) r = flush(canonical(F{}(flush(a)...)));
-    else r = canonical(F{}(a...));
+    if constexpr (ftz)
+      r = flush(canonical(F{}(flush(a)...)));
+    else
+      r = canonical(F{}(a...));
     return sat ? saturate(r) : r;
   }
 };
 
-// Whether a result that is the smallest normal number is to be flushed: Exact computes it in double precision, which for the product, the sum
-// and the quotient of f32 operands, cut towards zero or rounded away from it, has enough bits to tell.
+// Whether a result that is the smallest normal number is to be flushed: Exact computes it in double precision, which for the
+// product, the sum and the quotient of f32 operands, cut towards zero or rounded away from it, has enough bits to tell.
 template <class Exact, class... A>
 [[gnu::noinline]] bool flushes_at_edge(Rounding mode, A... a) {
   const num::RoundingScope scope(mode == Rounding::rn ? Rounding::rz : mode);
   const volatile double operands[] = {static_cast<double>(a)...};
-  const volatile double r = [&]<std::size_t... I>(std::index_sequence<I...>) { return Exact{}(operands[I]...); }(std::index_sequence_for<A...>{});
+  const volatile double r = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return Exact{}(operands[I]...);
+  }(std::index_sequence_for<A...>{});
   return num::flushes_at_edge(r, mode);
 }
 
@@ -38,7 +43,9 @@ template <class Signature, class F, class Exact, bool sat>
 struct Flushing;
 template <class... A, class F, class Exact, bool sat>
 struct Flushing<float(A...), F, Exact, sat> {
-  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) { return apply(warp, step, mask, std::index_sequence_for<A...>{}); }
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    return apply(warp, step, mask, std::index_sequence_for<A...>{});
+  }
   template <std::size_t... I>
   [[gnu::always_inline]] static Outcome apply(Warp& warp, const Step& step, Mask mask, std::index_sequence<I...>) {
     const std::tuple<const SlotOf<A>*...> from{warp.slot<SlotOf<A>>(step.x[I + 1])...};
@@ -80,12 +87,15 @@ Handler f32(Decoding& in, std::initializer_list<std::string_view> names, F, Exac
     if (ftz) {
       bind(in, names, static_cast<Signature*>(nullptr));
       in.step.imm = static_cast<std::int64_t>(rounding);
-      const auto make = [&]<class Body>(Body) { return rounding == Rounding::rn ? Compiled<Body>::handler() : Compiled<Directed<Body>>::handler(); };
+      const auto make = [&]<class Body>(Body) {
+        return rounding == Rounding::rn ? Compiled<Body>::handler() : Compiled<Directed<Body>>::handler();
+      };
       return sat ? make(Flushing<Signature, F, Exact, true>{}) : make(Flushing<Signature, F, Exact, false>{});
     }
   }
   const auto make = [&]<class M>(M modified) {
-    return rounding == Rounding::rn ? map<Signature>(in, names, modified) : map_directed<Signature>(in, names, rounding, modified);
+    return rounding == Rounding::rn ? map<Signature>(in, names, modified)
+                                    : map_directed<Signature>(in, names, rounding, modified);
   };
   if (ftz) return sat ? make(Modified<true, true, F>{}) : make(Modified<true, false, F>{});
   return sat ? make(Modified<false, true, F>{}) : make(Modified<false, false, F>{});
@@ -102,7 +112,8 @@ constexpr auto exact_product = [](double a, double b) { return a * b; };
 constexpr auto exact_quotient = [](double a, double b) { return a / b; };
 constexpr auto exact_reciprocal = [](double a) { return 1.0 / a; };
 
-// f64: a NaN operand is handed on, made quiet: b before c before a. An invalid operation makes the canonical NaN (facts.md: H200).
+// f64: a NaN operand is handed on, made quiet: b before c before a. An invalid operation makes the canonical NaN (facts.md:
+// H200).
 template <class F>
 struct WithNan64 {
   [[gnu::always_inline]] double operator()(double a, double b) const { return finish(F{}(a, b), a, b, b); }
@@ -118,7 +129,8 @@ struct WithNan64 {
 template <class Signature, class F>
 Handler f64(Decoding& in, std::initializer_list<std::string_view> names, F) {
   const Rounding rounding = *num::rounding_from_name(in.chosen("rnd"));
-  return rounding == Rounding::rn ? map<Signature>(in, names, WithNan64<F>{}) : map_directed<Signature>(in, names, rounding, WithNan64<F>{});
+  return rounding == Rounding::rn ? map<Signature>(in, names, WithNan64<F>{})
+                                  : map_directed<Signature>(in, names, rounding, WithNan64<F>{});
 }
 
 // The smaller or larger of two: -0 is below +0, and a NaN loses, or with .NaN wins.
@@ -147,22 +159,42 @@ struct InDouble {
 
 namespace op {
 
-Handler add_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a + b; }); }
-Handler sub_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a - b; }); }
-Handler mul_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a * b; }, exact_product); }
-Handler fma_f32(Decoding& in) {
-  return f32<float(float, float, float)>(in, {"d", "a", "b", "c"}, [](float a, float b, float c) { return __builtin_fmaf(a, b, c); },
-                                         [](double a, double b, double c) { return __builtin_fma(a, b, c); });
+Handler add_f32(Decoding& in) {
+  return f32_binary(in, [](float a, float b) { return a + b; });
 }
-Handler div_f32(Decoding& in) { return f32_binary(in, [](float a, float b) { return a / b; }, exact_quotient); }
-Handler rcp_f32(Decoding& in) { return f32_unary(in, [](float a) { return 1.0f / a; }, exact_reciprocal); }
-Handler sqrt_f32(Decoding& in) { return f32_unary(in, [](float a) { return __builtin_sqrtf(a); }); }
+Handler sub_f32(Decoding& in) {
+  return f32_binary(in, [](float a, float b) { return a - b; });
+}
+Handler mul_f32(Decoding& in) {
+  return f32_binary(in, [](float a, float b) { return a * b; }, exact_product);
+}
+Handler fma_f32(Decoding& in) {
+  return f32<float(float, float, float)>(
+      in, {"d", "a", "b", "c"}, [](float a, float b, float c) { return __builtin_fmaf(a, b, c); },
+      [](double a, double b, double c) { return __builtin_fma(a, b, c); });
+}
+Handler div_f32(Decoding& in) {
+  return f32_binary(in, [](float a, float b) { return a / b; }, exact_quotient);
+}
+Handler rcp_f32(Decoding& in) {
+  return f32_unary(in, [](float a) { return 1.0f / a; }, exact_reciprocal);
+}
+Handler sqrt_f32(Decoding& in) {
+  return f32_unary(in, [](float a) { return __builtin_sqrtf(a); });
+}
 
-Handler add_f64(Decoding& in) { return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a + b; }); }
-Handler sub_f64(Decoding& in) { return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a - b; }); }
-Handler mul_f64(Decoding& in) { return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a * b; }); }
+Handler add_f64(Decoding& in) {
+  return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a + b; });
+}
+Handler sub_f64(Decoding& in) {
+  return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a - b; });
+}
+Handler mul_f64(Decoding& in) {
+  return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a * b; });
+}
 Handler fma_f64(Decoding& in) {
-  return f64<double(double, double, double)>(in, {"d", "a", "b", "c"}, [](double a, double b, double c) { return __builtin_fma(a, b, c); });
+  return f64<double(double, double, double)>(in, {"d", "a", "b", "c"},
+                                             [](double a, double b, double c) { return __builtin_fma(a, b, c); });
 }
 
 Handler min_f32(Decoding& in) { return extreme<false>(in); }
@@ -177,20 +209,29 @@ Handler neg_f32(Decoding& in) {
   return map<std::uint32_t(std::uint32_t)>(in, {"d", "a"}, [](std::uint32_t a) { return a ^ 0x80000000u; });
 }
 
-// "For 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 delivers NaN, otherwise 0": there the reciprocal that it multiplies with is 0.
+// "For 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 delivers NaN, otherwise 0": there the reciprocal that it multiplies
+// with is 0.
 Handler div_approx_f32(Decoding& in) {
-  return f32_binary(in, [](float a, float b) {
-    const float size = __builtin_fabsf(b);
-    const bool vanishes = size > 0x1p126f && size < __builtin_inff();
-    const auto q = static_cast<float>(static_cast<double>(a) / static_cast<double>(b));
-    return vanishes ? a * __builtin_copysignf(0.0f, b) : q;
-  }, exact_quotient);
+  return f32_binary(
+      in,
+      [](float a, float b) {
+        const float size = __builtin_fabsf(b);
+        const bool vanishes = size > 0x1p126f && size < __builtin_inff();
+        const auto q = static_cast<float>(static_cast<double>(a) / static_cast<double>(b));
+        return vanishes ? a * __builtin_copysignf(0.0f, b) : q;
+      },
+      exact_quotient);
 }
 Handler div_full_f32(Decoding& in) {
-  return f32_binary(in, [](float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); }, exact_quotient);
+  return f32_binary(
+      in, [](float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); }, exact_quotient);
 }
-Handler rcp_approx_f32(Decoding& in) { return f32_unary(in, [](float a) { return 1.0f / a; }, exact_reciprocal); }
-Handler sqrt_approx_f32(Decoding& in) { return f32_unary(in, [](float a) { return __builtin_sqrtf(a); }); }
+Handler rcp_approx_f32(Decoding& in) {
+  return f32_unary(in, [](float a) { return 1.0f / a; }, exact_reciprocal);
+}
+Handler sqrt_approx_f32(Decoding& in) {
+  return f32_unary(in, [](float a) { return __builtin_sqrtf(a); });
+}
 Handler rsqrt_approx_f32(Decoding& in) {
   return f32_unary(in, [](float a) { return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a))); });
 }

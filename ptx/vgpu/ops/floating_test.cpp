@@ -1,4 +1,5 @@
-// Floating-point instructions against the host's scalar arithmetic in the rounding mode asked for, and approximations against their bounds.
+// Floating-point instructions against the host's scalar arithmetic in the rounding mode asked for, and approximations against
+// their bounds.
 #include <cfenv>
 #include <cmath>
 #include <functional>
@@ -15,7 +16,8 @@ struct Mode {
   explicit Mode(int mode) { std::fesetround(mode); }
   ~Mode() { std::fesetround(FE_TONEAREST); }
 };
-const std::pair<const char*, int> modes[] = {{".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
+const std::pair<const char*, int> modes[] = {
+    {".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
 
 float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 float f32(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
@@ -87,22 +89,34 @@ void expect_exact(const std::string& opcode, int sources, bool directed, bool sa
 TEST(FloatingOps, RoundOnceInEveryMode) {
   expect_exact("add", 2, true, true, [](float a, float b, float) { return a + b; });
   expect_exact("sub", 2, true, true, [](float a, float b, float) { return a - b; });
-  expect_exact("mul", 2, true, true, [](float a, float b, float) { return a * b; }, [](long double a, long double b, long double) { return a * b; });
-  expect_exact("fma", 3, true, true, [](float a, float b, float c) { return std::fma(a, b, c); }, [](long double a, long double b, long double c) { return a * b + c; });
-  expect_exact("div", 2, true, false, [](float a, float b, float) { return a / b; }, [](long double a, long double b, long double) { return a / b; });
-  expect_exact("rcp", 1, true, false, [](float a, float, float) { return 1.0f / a; }, [](long double a, long double, long double) { return 1 / a; });
+  expect_exact(
+      "mul", 2, true, true, [](float a, float b, float) { return a * b; },
+      [](long double a, long double b, long double) { return a * b; });
+  expect_exact(
+      "fma", 3, true, true, [](float a, float b, float c) { return std::fma(a, b, c); },
+      [](long double a, long double b, long double c) { return a * b + c; });
+  expect_exact(
+      "div", 2, true, false, [](float a, float b, float) { return a / b; },
+      [](long double a, long double b, long double) { return a / b; });
+  expect_exact(
+      "rcp", 1, true, false, [](float a, float, float) { return 1.0f / a; },
+      [](long double a, long double, long double) { return 1 / a; });
   expect_exact("sqrt", 1, true, false, [](float a, float, float) { return std::sqrt(a); });
 }
 
 TEST(FloatingOps, RoundToNearestByDefault) {
   expect_exact("add", 2, false, true, [](float a, float b, float) { return a + b; });
   expect_exact("sub", 2, false, true, [](float a, float b, float) { return a - b; });
-  expect_exact("mul", 2, false, true, [](float a, float b, float) { return a * b; }, [](long double a, long double b, long double) { return a * b; });
+  expect_exact(
+      "mul", 2, false, true, [](float a, float b, float) { return a * b; },
+      [](long double a, long double b, long double) { return a * b; });
 }
 
 TEST(FloatingOps, ChangeTheSign) {
   const auto rows = testing::make_rows(testing::f32_edges(), {0}, 32, 500, true);
-  const auto run = [&](const char* spelled) { return testing::run_rows(cat(spelled, ".f32 %vd, %va"), {"f32", "f32", "", ""}, rows); };
+  const auto run = [&](const char* spelled) {
+    return testing::run_rows(cat(spelled, ".f32 %vd, %va"), {"f32", "f32", "", ""}, rows);
+  };
   const auto abs = run("abs"), neg = run("neg"), abs_ftz = run("abs.ftz"), neg_ftz = run("neg.ftz");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto a = static_cast<std::uint32_t>(rows[i].a);
@@ -132,7 +146,8 @@ TEST(FloatingOps, TakeMinimaAndMaxima) {
   const auto rows = testing::make_rows(testing::f32_edges(), testing::f32_edges(), 32, 100, true);
   for (const bool ftz : {false, true})
     for (const bool larger : {false, true}) {
-      const auto results = testing::run_rows(cat(larger ? "max" : "min", ftz ? ".ftz" : "", ".NaN.f32 %vd, %va, %vb"), {"f32", "f32", "f32", ""}, rows);
+      const auto results = testing::run_rows(cat(larger ? "max" : "min", ftz ? ".ftz" : "", ".NaN.f32 %vd, %va, %vb"),
+                                             {"f32", "f32", "f32", ""}, rows);
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const float a = ftz ? flushed(f32(rows[i].a)) : f32(rows[i].a), b = ftz ? flushed(f32(rows[i].b)) : f32(rows[i].b);
         const float r = std::isnan(a) || std::isnan(b) ? NAN : larger ? most(a, b, 0) : least(a, b, 0);
@@ -155,7 +170,8 @@ void expect_exact64(const std::string& opcode, int sources, bool by_default, Ref
   for (const auto& [suffix, mode] : modes)
     for (const bool named : {true, false}) {
       if (!named && (!by_default || mode != FE_TONEAREST)) continue;
-      const auto results = testing::run_rows(cat(opcode, named ? suffix : "", operands), {"f64", "f64", "f64", sources > 2 ? "f64" : ""}, rows);
+      const auto results =
+          testing::run_rows(cat(opcode, named ? suffix : "", operands), {"f64", "f64", "f64", sources > 2 ? "f64" : ""}, rows);
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const double a = f64(rows[i].a), b = f64(rows[i].b), c = sources > 2 ? f64(rows[i].c) : 0;
         const double r = rounded(reference, mode, a, b, c);
@@ -165,7 +181,8 @@ void expect_exact64(const std::string& opcode, int sources, bool by_default, Ref
           for (const double x : {a, c, b})  // the last one stays
             if (std::isnan(x)) expected = std::bit_cast<std::uint64_t>(x) | 0x0008000000000000;
         }
-        ASSERT_EQ(hex(results[i], 16), hex(expected, 16)) << opcode << suffix << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b) << " c=0x" << hex(rows[i].c);
+        ASSERT_EQ(hex(results[i], 16), hex(expected, 16))
+            << opcode << suffix << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b) << " c=0x" << hex(rows[i].c);
       }
     }
 }
@@ -188,7 +205,8 @@ struct Bound {
 void expect_near(const std::string& spelled, int sources, bool ftz, Bound bound, long double (*exact)(long double, long double),
                  const std::function<bool(float, float)>& in_range) {
   const auto rows = testing::make_rows(testing::f32_edges(), testing::f32_edges(), 32, 4000, true);
-  const auto results = testing::run_rows(cat(spelled, sources == 1 ? " %vd, %va" : " %vd, %va, %vb"), {"f32", "f32", sources > 1 ? "f32" : "", ""}, rows);
+  const auto results = testing::run_rows(cat(spelled, sources == 1 ? " %vd, %va" : " %vd, %va, %vb"),
+                                         {"f32", "f32", sources > 1 ? "f32" : "", ""}, rows);
   std::size_t compared = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const float a = ftz ? flushed(f32(rows[i].a)) : f32(rows[i].a), b = ftz ? flushed(f32(rows[i].b)) : f32(rows[i].b);
@@ -202,7 +220,8 @@ void expect_near(const std::string& spelled, int sources, bool ftz, Bound bound,
     const long double want = exact(a, b);
     const auto rounded_want = static_cast<float>(want);
     if (std::isnan(rounded_want) || std::isinf(rounded_want) || rounded_want == 0) {
-      ASSERT_EQ(hex(results[i], 8), hex(bits_of(ftz ? flushed(rounded_want) : rounded_want), 8)) << spelled << " a=0x" << hex(rows[i].a, 8) << " b=0x" << hex(rows[i].b, 8);
+      ASSERT_EQ(hex(results[i], 8), hex(bits_of(ftz ? flushed(rounded_want) : rounded_want), 8))
+          << spelled << " a=0x" << hex(rows[i].a, 8) << " b=0x" << hex(rows[i].b, 8);
       continue;
     }
     if (ftz && std::fabs(static_cast<float>(want * 0x1p60L)) < 0x1p-66f) {
@@ -211,8 +230,10 @@ void expect_near(const std::string& spelled, int sources, bool ftz, Bound bound,
     }
     const float ulp = std::nextafter(std::fabs(rounded_want), INFINITY) - std::fabs(rounded_want);
     const long double error = std::fabs(want - static_cast<long double>(got));
-    const long double allowed = std::max({static_cast<long double>(bound.ulps) * ulp, bound.relative * std::fabs(want), static_cast<long double>(bound.absolute)});
-    ASSERT_LE(error, allowed) << spelled << " a=0x" << hex(rows[i].a, 8) << " b=0x" << hex(rows[i].b, 8) << " gives 0x" << hex(results[i], 8);
+    const long double allowed = std::max(
+        {static_cast<long double>(bound.ulps) * ulp, bound.relative * std::fabs(want), static_cast<long double>(bound.absolute)});
+    ASSERT_LE(error, allowed) << spelled << " a=0x" << hex(rows[i].a, 8) << " b=0x" << hex(rows[i].b, 8) << " gives 0x"
+                              << hex(results[i], 8);
   }
   EXPECT_GT(compared, rows.size() / 20) << spelled << ": too few rows were in range";
 }
@@ -228,18 +249,26 @@ TEST(Approximations, StayWithinTheManualsBounds) {
     expect_near(cat("lg2.approx", f), 1, ftz, one_ulp, [](long double a, long double) { return std::log2(a); }, always);
     expect_near(cat("ex2.approx", f), 1, ftz, one_ulp, [](long double a, long double) { return std::exp2(a); }, always);
     expect_near(cat("div.full", f), 2, ftz, one_ulp, [](long double a, long double b) { return a / b; }, always);
-    expect_near(cat("div.approx", f), 2, ftz, one_ulp, [](long double a, long double b) { return a / b; },
-                [](float, float b) { return std::fabs(b) <= 0x1p126f || std::isinf(b); });
+    expect_near(
+        cat("div.approx", f), 2, ftz, one_ulp, [](long double a, long double b) { return a / b; },
+        [](float, float b) { return std::fabs(b) <= 0x1p126f || std::isinf(b); });
     // the bounds hold in [-100 pi, 100 pi]; the values hold everywhere
-    expect_near(cat("sin.approx", f), 1, ftz, {.ulps = 0.5001, .relative = 0, .absolute = 0}, [](long double a, long double) { return static_cast<long double>(std::sin(static_cast<double>(a))); }, always);
-    expect_near(cat("cos.approx", f), 1, ftz, {.ulps = 0.5001, .relative = 0, .absolute = 0}, [](long double a, long double) { return static_cast<long double>(std::cos(static_cast<double>(a))); }, always);
+    expect_near(
+        cat("sin.approx", f), 1, ftz, {.ulps = 0.5001, .relative = 0, .absolute = 0},
+        [](long double a, long double) { return static_cast<long double>(std::sin(static_cast<double>(a))); }, always);
+    expect_near(
+        cat("cos.approx", f), 1, ftz, {.ulps = 0.5001, .relative = 0, .absolute = 0},
+        [](long double a, long double) { return static_cast<long double>(std::cos(static_cast<double>(a))); }, always);
   }
   expect_near("tanh.approx.f32", 1, false, one_ulp, [](long double a, long double) { return std::tanh(a); }, always);
 }
 
 TEST(Approximations, DivideByHugeNumbersAsTheManualSays) {
   const auto results = testing::run_rows("div.approx.f32 %vd, %va, %vb", {"f32", "f32", "f32", ""},
-                                         {{0, 0x3F800000, 0x7F000000, 0}, {0, 0x7F800000, 0x7F000000, 0}, {0, 0xBF800000, 0x7F000000, 0}, {0, 0x3F800000, 0x7E800000, 0}});
+                                         {{0, 0x3F800000, 0x7F000000, 0},
+                                          {0, 0x7F800000, 0x7F000000, 0},
+                                          {0, 0xBF800000, 0x7F000000, 0},
+                                          {0, 0x3F800000, 0x7E800000, 0}});
   EXPECT_EQ(results[0], 0u);
   EXPECT_EQ(results[1], 0x7FFFFFFFu) << "infinity by more than 2^126";
   EXPECT_EQ(results[2], 0x80000000u);

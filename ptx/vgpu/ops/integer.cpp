@@ -16,10 +16,10 @@ __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
 template <class T>
-using Doubled = std::conditional_t<
-    sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
-    std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>,
-                       std::conditional_t<std::is_signed_v<T>, Int128, UInt128>>>;
+using Doubled =
+    std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
+                       std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>,
+                                          std::conditional_t<std::is_signed_v<T>, Int128, UInt128>>>;
 
 template <class T>
 constexpr T high(T a, T b) {
@@ -38,12 +38,14 @@ constexpr std::int32_t clamp_to_s32(std::int64_t v) {
   return static_cast<std::int32_t>(v < least ? least : v > most ? most : v);
 }
 
-// The manual leaves division by zero open; what an H200 gives is in docs/facts.md: every bit set, for the quotient and the remainder alike.
+// The manual leaves division by zero open; what an H200 gives is in docs/facts.md: every bit set, for the quotient and the
+// remainder alike.
 template <class T>
 constexpr T quotient(T a, T b) {
   if (b == 0) return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>)
-    if (b == -1) return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a));  // the least value has no opposite: it wraps
+    if (b == -1)
+      return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a));  // the least value has no opposite: it wraps
   return static_cast<T>(a / b);
 }
 template <class T>
@@ -57,24 +59,21 @@ constexpr T remainder(T a, T b) {
 // d = f(a, b) for every integer type.
 template <class F>
 Handler binary(Decoding& in, F) {
-  return by_wide_integer(in.type("type"), [&]<class T>(T) {
-    return map<T(T, T)>(in, {"d", "a", "b"}, [](T a, T b) { return F{}(a, b); });
-  });
+  return by_wide_integer(in.type("type"),
+                         [&]<class T>(T) { return map<T(T, T)>(in, {"d", "a", "b"}, [](T a, T b) { return F{}(a, b); }); });
 }
 template <class F>
 Handler unary(Decoding& in, F) {
   return by_wide_integer(in.type("type"), [&]<class T>(T) { return map<T(T)>(in, {"d", "a"}, [](T a) { return F{}(a); }); });
 }
 
-// and, or, xor and not of predicates work on the masks of the whole warp.
+// and, or, xor and not of predicates work on the masks of the whole warp. x[3] and x[4] are what a and b are flipped with.
 template <class F>
 Handler predicates(Decoding& in, F, bool two) {
-  Mask flip = 0;
-  in.step.x[0] = in.write_pred("d");
-  in.step.x[1] = in.read_pred("a", flip);
-  in.step.x[2] = two ? in.read_pred("b", flip) : always_offset;
+  const Decoding::Pred a = in.read_pred("a"), b = two ? in.read_pred("b") : Decoding::Pred{};
+  in.step.x = {in.write_pred("d"), a.offset, b.offset, a.flip, b.flip};
   return [](Warp& warp, const Step& step, Mask mask) {
-    const Mask value = F{}(warp.pred(step.x[1]), warp.pred(step.x[2]));
+    const Mask value = F{}(warp.pred(step.x[1]) ^ step.x[3], warp.pred(step.x[2]) ^ step.x[4]);
     Mask& d = warp.pred(step.x[0]);
     d = (d & ~mask) | (value & mask);
     return Outcome::next;
@@ -91,15 +90,15 @@ namespace op {
 
 Handler add_int(Decoding& in) {
   if (in.wrote("sat"))
-    return map<std::int32_t(std::int32_t, std::int32_t)>(in, {"d", "a", "b"},
-                                                         [](std::int32_t a, std::int32_t b) { return clamp_to_s32(std::int64_t{a} + b); });
+    return map<std::int32_t(std::int32_t, std::int32_t)>(
+        in, {"d", "a", "b"}, [](std::int32_t a, std::int32_t b) { return clamp_to_s32(std::int64_t{a} + b); });
   return binary(in, []<class T>(T a, T b) { return plus(a, b); });
 }
 
 Handler sub_int(Decoding& in) {
   if (in.wrote("sat"))
-    return map<std::int32_t(std::int32_t, std::int32_t)>(in, {"d", "a", "b"},
-                                                         [](std::int32_t a, std::int32_t b) { return clamp_to_s32(std::int64_t{a} - b); });
+    return map<std::int32_t(std::int32_t, std::int32_t)>(
+        in, {"d", "a", "b"}, [](std::int32_t a, std::int32_t b) { return clamp_to_s32(std::int64_t{a} - b); });
   return binary(in, []<class T>(T a, T b) { return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b)); });
 }
 
@@ -110,8 +109,12 @@ Handler mul_int(Decoding& in) {
 
 Handler mul_wide(Decoding& in) {
   return by_wide_integer(in.type("type"), [&]<class T>(T) -> Handler {
-    if constexpr (sizeof(T) == 8) return nullptr;
-    else return map<Doubled<T>(T, T)>(in, {"d", "a", "b"}, [](T a, T b) { return static_cast<Doubled<T>>(static_cast<Doubled<T>>(a) * static_cast<Doubled<T>>(b)); });
+    if constexpr (sizeof(T) == 8)
+      return nullptr;
+    else
+      return map<Doubled<T>(T, T)>(in, {"d", "a", "b"}, [](T a, T b) {
+        return static_cast<Doubled<T>>(static_cast<Doubled<T>>(a) * static_cast<Doubled<T>>(b));
+      });
   });
 }
 
@@ -125,7 +128,8 @@ Handler mad_int(Decoding& in) {
 
 Handler mad_wide(Decoding& in) {
   return by_wide_integer(in.type("type"), [&]<class T>(T) -> Handler {
-    if constexpr (sizeof(T) == 8) return nullptr;
+    if constexpr (sizeof(T) == 8)
+      return nullptr;
     else
       return map<Doubled<T>(T, T, Doubled<T>)>(in, {"d", "a", "b", "c"}, [](T a, T b, Doubled<T> c) {
         return plus(static_cast<Doubled<T>>(static_cast<Doubled<T>>(a) * static_cast<Doubled<T>>(b)), c);
@@ -133,19 +137,35 @@ Handler mad_wide(Decoding& in) {
   });
 }
 
-Handler div_int(Decoding& in) { return binary(in, []<class T>(T a, T b) { return quotient(a, b); }); }
-Handler rem_int(Decoding& in) { return binary(in, []<class T>(T a, T b) { return remainder(a, b); }); }
+Handler div_int(Decoding& in) {
+  return binary(in, []<class T>(T a, T b) { return quotient(a, b); });
+}
+Handler rem_int(Decoding& in) {
+  return binary(in, []<class T>(T a, T b) { return remainder(a, b); });
+}
 
 Handler abs_int(Decoding& in) {
   return unary(in, []<class T>(T a) { return a < 0 ? static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a)) : a; });
 }
-Handler neg_int(Decoding& in) { return unary(in, []<class T>(T a) { return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a)); }); }
-Handler min_int(Decoding& in) { return binary(in, []<class T>(T a, T b) { return b < a ? b : a; }); }
-Handler max_int(Decoding& in) { return binary(in, []<class T>(T a, T b) { return a < b ? b : a; }); }
+Handler neg_int(Decoding& in) {
+  return unary(in, []<class T>(T a) { return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a)); });
+}
+Handler min_int(Decoding& in) {
+  return binary(in, []<class T>(T a, T b) { return b < a ? b : a; });
+}
+Handler max_int(Decoding& in) {
+  return binary(in, []<class T>(T a, T b) { return a < b ? b : a; });
+}
 
-Handler and_(Decoding& in) { return logic(in, []<class T>(T a, T b) { return static_cast<T>(a & b); }); }
-Handler or_(Decoding& in) { return logic(in, []<class T>(T a, T b) { return static_cast<T>(a | b); }); }
-Handler xor_(Decoding& in) { return logic(in, []<class T>(T a, T b) { return static_cast<T>(a ^ b); }); }
+Handler and_(Decoding& in) {
+  return logic(in, []<class T>(T a, T b) { return static_cast<T>(a & b); });
+}
+Handler or_(Decoding& in) {
+  return logic(in, []<class T>(T a, T b) { return static_cast<T>(a | b); });
+}
+Handler xor_(Decoding& in) {
+  return logic(in, []<class T>(T a, T b) { return static_cast<T>(a ^ b); });
+}
 Handler not_(Decoding& in) {
   if (in.type("type") == Type::pred) return predicates(in, [](Mask a, Mask) { return ~a; }, false);
   return unary(in, []<class T>(T a) { return static_cast<T>(~a); });

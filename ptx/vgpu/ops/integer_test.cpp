@@ -25,31 +25,32 @@ struct IntegerType {
   [[nodiscard]] std::string reg() const { return cat('b', width); }
   [[nodiscard]] IntegerType wide() const { return {cat(name[0], 2 * width), 2 * width, is_signed}; }
 };
-const std::vector<IntegerType> types = {{"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false}, {"s16", 16, true}, {"s32", 32, true}, {"s64", 64, true}};
+const std::vector<IntegerType> types = {{"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false},
+                                        {"s16", 16, true},  {"s32", 32, true},  {"s64", 64, true}};
 const std::vector<IntegerType> untyped = {{"b16", 16, false}, {"b32", 32, false}, {"b64", 64, false}};
 
 using Reference = std::function<Wide(Wide, Wide, Wide)>;
 
 // Every instruction runs with all lanes and with every other one, which must leave d as it was.
-void expect_like(const std::string& instruction, const std::array<std::string, 4>& regs, const IntegerType& d, const IntegerType& a, const IntegerType& b,
-                 const IntegerType& c, const Reference& reference) {
+void expect_like(const std::string& instruction, const std::array<std::string, 4>& regs, const IntegerType& d,
+                 const IntegerType& a, const IntegerType& b, const IntegerType& c, const Reference& reference) {
   const std::vector<Operands> rows = testing::make_rows(testing::integer_edges(), testing::integer_edges(), 64, 3000, false);
   for (const std::uint32_t mask : {0xFFFFFFFFu, 0x55555555u}) {
     const auto results = testing::run_rows(instruction, regs, rows, mask);
     ASSERT_EQ(results.size(), rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const bool active = (mask >> (i % 32) & 1) != 0;
-      const std::uint64_t expected =
-          active ? d.bits(reference(a.value(rows[i].a), b.value(rows[i].b), c.value(rows[i].c)))
-                 : (regs[0] == "pred" ? 1 : d.bits(static_cast<Wide>(rows[i].d)));
-      ASSERT_EQ(results[i], expected) << instruction << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b) << " c=0x" << hex(rows[i].c)
-                                      << (active ? "" : " in an inactive lane");
+      const std::uint64_t expected = active ? d.bits(reference(a.value(rows[i].a), b.value(rows[i].b), c.value(rows[i].c)))
+                                            : (regs[0] == "pred" ? 1 : d.bits(static_cast<Wide>(rows[i].d)));
+      ASSERT_EQ(results[i], expected) << instruction << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b) << " c=0x"
+                                      << hex(rows[i].c) << (active ? "" : " in an inactive lane");
     }
   }
 }
 void expect_like(const std::string& opcode, const IntegerType& t, int sources, const Reference& reference) {
   const std::string operands = sources == 1 ? " %vd, %va" : sources == 2 ? " %vd, %va, %vb" : " %vd, %va, %vb, %vc";
-  expect_like(cat(opcode, '.', t.name, operands), {t.reg(), t.reg(), sources > 1 ? t.reg() : "", sources > 2 ? t.reg() : ""}, t, t, t, t, reference);
+  expect_like(cat(opcode, '.', t.name, operands), {t.reg(), t.reg(), sources > 1 ? t.reg() : "", sources > 2 ? t.reg() : ""}, t,
+              t, t, t, reference);
 }
 
 // The product's bits from `from` on; 128 bits hold every product but those of two large u64.
@@ -85,12 +86,14 @@ TEST_P(IntegerOps, AreExact) {
   }
   if (t.width < 64) {
     const IntegerType w = t.wide();
-    expect_like(cat("mul.wide.", t.name, " %vd, %va, %vb"), {w.reg(), t.reg(), t.reg(), ""}, w, t, t, t, [](Wide a, Wide b, Wide) { return a * b; });
+    expect_like(cat("mul.wide.", t.name, " %vd, %va, %vb"), {w.reg(), t.reg(), t.reg(), ""}, w, t, t, t,
+                [](Wide a, Wide b, Wide) { return a * b; });
     expect_like(cat("mad.wide.", t.name, " %vd, %va, %vb, %vc"), {w.reg(), t.reg(), t.reg(), w.reg()}, w, t, t, w,
                 [](Wide a, Wide b, Wide c) { return a * b + c; });
   }
 }
-INSTANTIATE_TEST_SUITE_P(All, IntegerOps, ::testing::Range<std::size_t>(0, types.size()), [](const auto& which) { return types[which.param].name; });
+INSTANTIATE_TEST_SUITE_P(All, IntegerOps, ::testing::Range<std::size_t>(0, types.size()),
+                         [](const auto& which) { return types[which.param].name; });
 
 TEST(IntegerOps, SaturateSumsOfS32) {
   const IntegerType s32 = types[4];
@@ -117,11 +120,29 @@ TEST(IntegerOps, WorkOnBits) {
   expect_like("not.pred %vd, %va", {"pred", "pred", "", ""}, flag, word, word, word, as([](bool a, bool) { return !a; }));
 }
 
+TEST(IntegerOps, NegatePredicatesAndTakeConstantOnes) {
+  const std::vector<Operands> rows = {{1, 0, 0, 0}, {0, 0, 1, 0}, {1, 1, 0, 0}, {0, 1, 1, 0}};
+  const auto expect = [&](const std::string& instruction, bool (*truth)(bool, bool)) {
+    const auto results = testing::run_rows(instruction, {"pred", "pred", "pred", ""}, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      EXPECT_EQ(results[i], truth(rows[i].a != 0, rows[i].b != 0) ? 1u : 0u) << instruction << " row " << i;
+  };
+  expect("and.pred %vd, !%va, %vb", [](bool a, bool b) { return !a && b; });
+  expect("or.pred %vd, %va, !%vb", [](bool a, bool b) { return a || !b; });
+  expect("xor.pred %vd, !%va, !%vb", [](bool a, bool b) { return a != b; });
+  expect("not.pred %vd, !%va", [](bool a, bool) { return a; });
+  expect("mov.pred %vd, !%vb", [](bool, bool b) { return !b; });
+  expect("and.pred %vd, %va, 1", [](bool a, bool) { return a; });
+  expect("or.pred %vd, 0, %vb", [](bool, bool b) { return b; });
+  expect("mov.pred %vd, 1", [](bool, bool) { return true; });
+}
+
 TEST(IntegerOps, ShiftWithAmountsOfAnySize) {
   const IntegerType amount{"u32", 32, false};
   for (const IntegerType& t : untyped)
-    expect_like(cat("shl.", t.name, " %vd, %va, %vb"), {t.reg(), t.reg(), "b32", ""}, t, t, amount, t,
-                [&](Wide a, Wide b, Wide) { return b >= t.width ? Wide{0} : low_half(a, static_cast<Wide>(std::uint64_t{1} << static_cast<int>(b))); });
+    expect_like(cat("shl.", t.name, " %vd, %va, %vb"), {t.reg(), t.reg(), "b32", ""}, t, t, amount, t, [&](Wide a, Wide b, Wide) {
+      return b >= t.width ? Wide{0} : low_half(a, static_cast<Wide>(std::uint64_t{1} << static_cast<int>(b)));
+    });
   for (const auto* list : {&types, &untyped})
     for (const IntegerType& t : *list)
       expect_like(cat("shr.", t.name, " %vd, %va, %vb"), {t.reg(), t.reg(), "b32", ""}, t, t, amount, t,
@@ -133,7 +154,8 @@ TEST(IntegerOps, TakeImmediatesAndTheirOwnDestination) {
   expect_like("add.u32 %vd, %va, -3", {"b32", "b32", "", ""}, u32, u32, u32, u32, [](Wide a, Wide, Wide) { return a - 3; });
   expect_like("sub.s64 %vd, 5, %va", {"b64", "b64", "", ""}, s64, s64, s64, s64, [](Wide a, Wide, Wide) { return 5 - a; });
   expect_like("mul.lo.s16 %vd, %va, -7", {"b16", "b16", "", ""}, s16, s16, s16, s16, [](Wide a, Wide, Wide) { return a * -7; });
-  expect_like("mad.lo.u32 %vd, %va, 3, %vd", {"b32", "b32", "", ""}, u32, u32, u32, u32, [](Wide a, Wide, Wide) { return a * 3 + 0x5A5A5A5A; });
+  expect_like("mad.lo.u32 %vd, %va, 3, %vd", {"b32", "b32", "", ""}, u32, u32, u32, u32,
+              [](Wide a, Wide, Wide) { return a * 3 + 0x5A5A5A5A; });
 }
 
 }  // namespace

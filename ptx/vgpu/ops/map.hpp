@@ -12,27 +12,40 @@ namespace ptx::vgpu {
 
 template <class T>
 constexpr Type type_of() {
-  if constexpr (std::is_same_v<T, float>) return Type::f32;
-  else if constexpr (std::is_same_v<T, double>) return Type::f64;
-  else if constexpr (std::is_same_v<T, std::uint16_t>) return Type::u16;
-  else if constexpr (std::is_same_v<T, std::int16_t>) return Type::s16;
-  else if constexpr (std::is_same_v<T, std::uint8_t>) return Type::u8;
-  else if constexpr (std::is_same_v<T, std::int8_t>) return Type::s8;
-  else if constexpr (std::is_same_v<T, std::uint32_t>) return Type::u32;
-  else if constexpr (std::is_same_v<T, std::int32_t>) return Type::s32;
-  else if constexpr (std::is_same_v<T, std::uint64_t>) return Type::u64;
-  else if constexpr (std::is_same_v<T, std::int64_t>) return Type::s64;
+  if constexpr (std::is_same_v<T, float>)
+    return Type::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Type::f64;
+  else if constexpr (std::is_same_v<T, std::uint16_t>)
+    return Type::u16;
+  else if constexpr (std::is_same_v<T, std::int16_t>)
+    return Type::s16;
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return Type::u8;
+  else if constexpr (std::is_same_v<T, std::int8_t>)
+    return Type::s8;
+  else if constexpr (std::is_same_v<T, std::uint32_t>)
+    return Type::u32;
+  else if constexpr (std::is_same_v<T, std::int32_t>)
+    return Type::s32;
+  else if constexpr (std::is_same_v<T, std::uint64_t>)
+    return Type::u64;
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return Type::s64;
 }
 
 template <class Signature, class F>
 struct Map;
 template <class R, class... A, class F>
 struct Map<R(A...), F> {
-  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) { return apply(warp, step, mask, std::index_sequence_for<A...>{}); }
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    return apply(warp, step, mask, std::index_sequence_for<A...>{});
+  }
   template <std::size_t... I>
   [[gnu::always_inline]] static Outcome apply(Warp& warp, const Step& step, Mask mask, std::index_sequence<I...>) {
     const std::tuple<const SlotOf<A>*...> from{warp.slot<SlotOf<A>>(step.x[I + 1])...};
-    write_lanes(warp.slot<SlotOf<R>>(step.x[0]), mask, [=](int l) { return to_slot<R>(F{}(from_slot<A>(std::get<I>(from)[l])...)); });
+    write_lanes(warp.slot<SlotOf<R>>(step.x[0]), mask,
+                [=](int l) { return to_slot<R>(F{}(from_slot<A>(std::get<I>(from)[l])...)); });
     return Outcome::next;
   }
 };
@@ -73,18 +86,27 @@ template <class Use>
 Handler by_integer(Type type, Use use) {
   switch (type) {
     case Type::u8:
-    case Type::b8: return use(std::uint8_t{});
+    case Type::b8:
+      return use(std::uint8_t{});
     case Type::u16:
-    case Type::b16: return use(std::uint16_t{});
+    case Type::b16:
+      return use(std::uint16_t{});
     case Type::u32:
-    case Type::b32: return use(std::uint32_t{});
+    case Type::b32:
+      return use(std::uint32_t{});
     case Type::u64:
-    case Type::b64: return use(std::uint64_t{});
-    case Type::s8: return use(std::int8_t{});
-    case Type::s16: return use(std::int16_t{});
-    case Type::s32: return use(std::int32_t{});
-    case Type::s64: return use(std::int64_t{});
-    default: return nullptr;
+    case Type::b64:
+      return use(std::uint64_t{});
+    case Type::s8:
+      return use(std::int8_t{});
+    case Type::s16:
+      return use(std::int16_t{});
+    case Type::s32:
+      return use(std::int32_t{});
+    case Type::s64:
+      return use(std::int64_t{});
+    default:
+      return nullptr;
   }
 }
 
@@ -92,8 +114,10 @@ Handler by_integer(Type type, Use use) {
 template <class Use>
 Handler by_wide_integer(Type type, Use use) {
   return by_integer(type, [&]<class T>(T zero) -> Handler {
-    if constexpr (sizeof(T) > 1) return use(zero);
-    else return nullptr;
+    if constexpr (sizeof(T) > 1)
+      return use(zero);
+    else
+      return nullptr;
   });
 }
 

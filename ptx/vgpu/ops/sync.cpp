@@ -9,14 +9,16 @@
 namespace ptx::vgpu {
 namespace {
 
-// x[0] = barrier, x[1] = count of threads, 0 for all. Both are the same for every thread of a warp: the first active lane's are taken.
+// x[0] = barrier, x[1] = count of threads, 0 for all. Both are the same for every thread of a warp: the first active lane's are
+// taken.
 template <bool aligned, bool waits>
 Outcome barrier(Warp& warp, const Step& step, Mask mask) {
   const auto* ids = warp.slot<std::uint32_t>(step.x[0]);
   const std::uint32_t id = ids[lowest_lane(mask)];
   for (Mask left = mask; left != 0; left &= left - 1)
     if (const int lane = lowest_lane(left); ids[lane] != id)
-      return warp.fail(step, lane, Kind::barrier_misuse, cat("names barrier ", ids[lane], " here and ", id, " in another lane of its warp"));
+      return warp.fail(step, lane, Kind::barrier_misuse,
+                       cat("names barrier ", ids[lane], " here and ", id, " in another lane of its warp"));
   if (mask != warp.live) return aligned ? park(warp, step, mask, Wait::converge) : park(warp, step, mask, Wait::barrier, id);
   return come_to_barrier(warp, step, mask, id, barrier_threads(warp, step, mask), waits);
 }
@@ -34,7 +36,8 @@ Handler barrier(Decoding& in, Handler handler) {
 }
 
 // Nothing to exchange: the lanes only meet.
-constexpr Collective meeting = {[](Warp&, const Step&, Mask, Exchange&) {}, [](Warp&, const Step&, Mask, const Exchange&) { return true; }};
+constexpr Collective meeting = {[](Warp&, const Step&, Mask, Exchange&) {},
+                                [](Warp&, const Step&, Mask, const Exchange&) { return true; }};
 
 }  // namespace
 

@@ -27,10 +27,18 @@ Source source_lane(Shuffle mode, int lane, std::uint32_t b, std::uint32_t c) {
   int j = lane;
   bool in_range = false;
   switch (mode) {
-    case Shuffle::up: j = lane - offset, in_range = j >= most; break;
-    case Shuffle::down: j = lane + offset, in_range = j <= most; break;
-    case Shuffle::bfly: j = lane ^ offset, in_range = j <= most; break;
-    case Shuffle::idx: j = least | (offset & ~segment), in_range = j <= most; break;
+    case Shuffle::up:
+      j = lane - offset, in_range = j >= most;
+      break;
+    case Shuffle::down:
+      j = lane + offset, in_range = j <= most;
+      break;
+    case Shuffle::bfly:
+      j = lane ^ offset, in_range = j <= most;
+      break;
+    case Shuffle::idx:
+      j = least | (offset & ~segment), in_range = j <= most;
+      break;
   }
   return {in_range ? j : lane, in_range};
 }
@@ -60,7 +68,8 @@ bool take_shuffled(Warp& warp, const Step& step, Mask mask, const Exchange& exch
 }
 constexpr Collective shuffle = {give_value, take_shuffled};
 
-// A full warp with constant b and c, the usual butterfly: no lane can be missing. x[5] holds each lane's source, x[6] is which are in range.
+// A full warp with constant b and c, the usual butterfly: no lane can be missing. x[5] holds each lane's source, x[6] is which
+// are in range.
 struct UniformShuffle {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     if (mask != all_lanes) return meet<shuffle>(warp, step, mask);
@@ -75,10 +84,10 @@ struct UniformShuffle {
   }
 };
 
-// ---- vote.sync: x = d, a; imm = the flip of !a
+// ---- vote.sync: x = d, a, the flip of a
 
 void give_pred(Warp& warp, const Step& step, Mask mask, Exchange& exchange) {
-  exchange.pred |= (warp.pred(step.x[1]) ^ static_cast<Mask>(step.imm)) & mask;
+  exchange.pred |= (warp.pred(step.x[1]) ^ step.x[2]) & mask;
 }
 template <class F>
 bool take_vote(Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
@@ -100,13 +109,14 @@ constexpr Collective ballot = {give_pred, [](Warp& warp, const Step& step, Mask 
 // ---- redux.sync: x = d, -, a
 
 template <class T, class F>
-constexpr Collective reduction = {give_value, [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
-                                    auto result = static_cast<T>(exchange.value[static_cast<std::size_t>(lowest_lane(exchange.members))]);
-                                    for (Mask left = exchange.members & (exchange.members - 1); left != 0; left &= left - 1)
-                                      result = F{}(result, static_cast<T>(exchange.value[static_cast<std::size_t>(lowest_lane(left))]));
-                                    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int) { return static_cast<std::uint32_t>(result); });
-                                    return true;
-                                  }};
+constexpr Collective reduction = {
+    give_value, [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+      auto result = static_cast<T>(exchange.value[static_cast<std::size_t>(lowest_lane(exchange.members))]);
+      for (Mask left = exchange.members & (exchange.members - 1); left != 0; left &= left - 1)
+        result = F{}(result, static_cast<T>(exchange.value[static_cast<std::size_t>(lowest_lane(left))]));
+      write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int) { return static_cast<std::uint32_t>(result); });
+      return true;
+    }};
 template <class T, class F>
 Handler reduce(Decoding& in, F) {
   const Type type = in.has("type") ? in.type("type") : Type::b32;
@@ -120,7 +130,8 @@ Handler reduce(Decoding& in, F) {
 constexpr Collective election = {[](Warp&, const Step&, Mask, Exchange&) {},
                                  [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
                                    const int leader = lowest_lane(exchange.members);
-                                   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [=](int) { return static_cast<std::uint32_t>(leader); });
+                                   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
+                                               [=](int) { return static_cast<std::uint32_t>(leader); });
                                    Mask& p = warp.pred(step.x[1]);
                                    p = (p & ~mask) | (mask & Mask{1} << leader);
                                    return true;
@@ -132,7 +143,10 @@ namespace op {
 
 Handler shfl_sync(Decoding& in) {
   const std::string_view mode = in.chosen("mode");
-  const Shuffle shuffle_mode = mode == "up" ? Shuffle::up : mode == "down" ? Shuffle::down : mode == "bfly" ? Shuffle::bfly : Shuffle::idx;
+  const Shuffle shuffle_mode = mode == "up"     ? Shuffle::up
+                               : mode == "down" ? Shuffle::down
+                               : mode == "bfly" ? Shuffle::bfly
+                                                : Shuffle::idx;
   in.step.x[0] = in.write("d", Type::b32);
   in.step.x[1] = in.write_pred("p");
   in.step.x[2] = in.read("a", Type::b32);
@@ -153,19 +167,15 @@ Handler shfl_sync(Decoding& in) {
 }
 
 Handler vote_sync(Decoding& in) {
-  Mask flip = 0;
-  in.step.x[0] = in.write_pred("d");
-  in.step.x[1] = in.read_pred("a", flip);
-  in.step.imm = flip;
+  const Decoding::Pred a = in.read_pred("a");
+  in.step.x = {in.write_pred("d"), a.offset, a.flip};
   const std::string_view mode = in.chosen("mode");
   return mode == "all" ? collective<vote_all>(in) : mode == "any" ? collective<vote_any>(in) : collective<vote_uni>(in);
 }
 
 Handler vote_ballot(Decoding& in) {
-  Mask flip = 0;
-  in.step.x[0] = in.write("d", Type::b32);
-  in.step.x[1] = in.read_pred("a", flip);
-  in.step.imm = flip;
+  const Decoding::Pred a = in.read_pred("a");
+  in.step.x = {in.write("d", Type::b32), a.offset, a.flip};
   return collective<ballot>(in);
 }
 
@@ -179,8 +189,10 @@ Handler redux_sync(Decoding& in) {
   if (what == "xor") return reduce<U>(in, [](U a, U b) { return a ^ b; });
   const bool with_sign = in.type("type") == Type::s32;
   if (what == "min")
-    return with_sign ? reduce<S>(in, [](S a, S b) { return b < a ? b : a; }) : reduce<U>(in, [](U a, U b) { return b < a ? b : a; });
-  return with_sign ? reduce<S>(in, [](S a, S b) { return a < b ? b : a; }) : reduce<U>(in, [](U a, U b) { return a < b ? b : a; });
+    return with_sign ? reduce<S>(in, [](S a, S b) { return b < a ? b : a; })
+                     : reduce<U>(in, [](U a, U b) { return b < a ? b : a; });
+  return with_sign ? reduce<S>(in, [](S a, S b) { return a < b ? b : a; })
+                   : reduce<U>(in, [](U a, U b) { return a < b ? b : a; });
 }
 
 Handler activemask(Decoding& in) {

@@ -1,4 +1,5 @@
-// For the executor's tests: kernels from script lines, accepted, listed and run; and single instructions run over tables of operands.
+// For the executor's tests: kernels from script lines, accepted, listed and run; and single instructions run over tables of
+// operands.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,8 +54,8 @@ inline std::vector<std::byte> params(std::initializer_list<std::uint64_t> values
 }
 
 /// Runs and expects no fault.
-inline Report run(const std::shared_ptr<const Program>& program, const LaunchConfig& config, std::span<const std::byte> block, std::vector<Region> regions,
-                  const Options& options = {}) {
+inline Report run(const std::shared_ptr<const Program>& program, const LaunchConfig& config, std::span<const std::byte> block,
+                  std::vector<Region> regions, const Options& options = {}) {
   if (program == nullptr) return {};
   auto report = program->run(config, block, regions, options);
   if (!report) {
@@ -65,8 +66,8 @@ inline Report run(const std::shared_ptr<const Program>& program, const LaunchCon
 }
 
 /// The fault of a run that must have one.
-inline Diagnostic fault(const std::shared_ptr<const Program>& program, const LaunchConfig& config, std::span<const std::byte> block, std::vector<Region> regions,
-                        const Options& options = {}) {
+inline Diagnostic fault(const std::shared_ptr<const Program>& program, const LaunchConfig& config,
+                        std::span<const std::byte> block, std::vector<Region> regions, const Options& options = {}) {
   if (program == nullptr) return {};
   auto report = program->run(config, block, regions, options);
   if (report) {
@@ -81,18 +82,20 @@ struct Operands {
   std::uint64_t d = 0, a = 0, b = 0, c = 0;
 };
 
-/// The kernel that runs `instruction`, with %vd, %va, %vb and %vc of the given types ("b32", "b64", "b16", "f32", "f64", "pred"; "" for one that it
-/// does not have), in a thread for each row of a table, only in the lanes of a mask, and writes %vd back to the row.
+/// The kernel that runs `instruction`, with %vd, %va, %vb and %vc of the given types ("b32", "b64", "b16", "f32", "f64", "pred";
+/// "" for one that it does not have), in a thread for each row of a table, only in the lanes of a mask, and writes %vd back to
+/// the row.
 inline std::vector<std::string> rows_kernel(const std::string& instruction, const std::array<std::string, 4>& types) {
   constexpr std::string_view names[] = {"%vd", "%va", "%vb", "%vc"};
-  std::vector<std::string> lines = {".target sm_90a", ".visible .entry k", ".param .u64 rows", ".param .u64 count", ".param .u64 lanes"};
+  std::vector<std::string> lines = {".target sm_90a", ".visible .entry k", ".param .u64 rows", ".param .u64 count",
+                                    ".param .u64 lanes"};
   for (std::size_t i = 0; i < 4; ++i)
     if (!types[i].empty()) lines.push_back(cat(".reg .", types[i], ' ', names[i]));
-  for (const char* line :
-       {"ld.param.u64 %rd0, [rows]", "ld.param.u64 %rd1, [count]", "ld.param.u64 %rd2, [lanes]", "mov.u32 %r0, %tid.x", "mov.u32 %r1, %ctaid.x",
-        "mov.u32 %r2, %ntid.x", "mad.lo.u32 %r3, %r1, %r2, %r0", "cvt.u64.u32 %rd3, %r3", "setp.ge.u64 %p0, %rd3, %rd1", "@%p0 bra DONE",
-        "shl.b64 %rd4, %rd3, 5", "add.u64 %rd4, %rd4, %rd0", "cvt.u32.u64 %r4, %rd2", "mov.u32 %r5, %laneid", "shr.u32 %r6, %r4, %r5",
-        "and.b32 %r6, %r6, 1", "setp.ne.u32 %p1, %r6, 0"})
+  for (const char* line : {"ld.param.u64 %rd0, [rows]", "ld.param.u64 %rd1, [count]", "ld.param.u64 %rd2, [lanes]",
+                           "mov.u32 %r0, %tid.x", "mov.u32 %r1, %ctaid.x", "mov.u32 %r2, %ntid.x",
+                           "mad.lo.u32 %r3, %r1, %r2, %r0", "cvt.u64.u32 %rd3, %r3", "setp.ge.u64 %p0, %rd3, %rd1",
+                           "@%p0 bra DONE", "shl.b64 %rd4, %rd3, 5", "add.u64 %rd4, %rd4, %rd0", "cvt.u32.u64 %r4, %rd2",
+                           "mov.u32 %r5, %laneid", "shr.u32 %r6, %r4, %r5", "and.b32 %r6, %r6, 1", "setp.ne.u32 %p1, %r6, 0"})
     lines.emplace_back(line);
   for (std::size_t i = 0; i < 4; ++i) {
     if (types[i].empty()) continue;
@@ -120,8 +123,8 @@ inline std::vector<std::string> rows_kernel(const std::string& instruction, cons
 inline constexpr std::uint32_t rows_of_block = 256;
 
 /// Runs that kernel over the rows and returns %vd of every row.
-inline std::vector<std::uint64_t> run_rows(const std::string& instruction, const std::array<std::string, 4>& types, const std::vector<Operands>& rows,
-                                           std::uint32_t mask = 0xFFFFFFFFu) {
+inline std::vector<std::uint64_t> run_rows(const std::string& instruction, const std::array<std::string, 4>& types,
+                                           const std::vector<Operands>& rows, std::uint32_t mask = 0xFFFFFFFFu) {
   const auto made = program(rows_kernel(instruction, types));
   if (made == nullptr) return std::vector<std::uint64_t>(rows.size());
   Buffer<Operands> table{"rows", rows};

@@ -20,12 +20,13 @@ inline std::vector<std::uint64_t> integer_edges() {
 
 inline std::vector<std::uint64_t> f32_edges() {
   std::vector<std::uint64_t> values = {
-      0x00000000, 0x00000001, 0x00000002, 0x007FFFFF, 0x00800000, 0x00800001, 0x00FFFFFF, 0x33800000, 0x3F7FFFFE, 0x3F7FFFFF, 0x3F800000, 0x3F800001, 0x2E800000, 0x3F000000,
-      0x3FC00000, 0x40000000, 0x40490FDB, 0x4B000000, 0x4B7FFFFF, 0x4B800000, 0x4EFFFFFF, 0x4F000000, 0x4F7FFFFF, 0x4F800000, 0x5EFFFFFF, 0x5F000000,
-      0x5F7FFFFF, 0x5F800000, 0x7E800000, 0x7E800001, 0x7F000000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF, 0x7FC12345,
+      0x00000000, 0x00000001, 0x00000002, 0x007FFFFF, 0x00800000, 0x00800001, 0x00FFFFFF, 0x33800000, 0x3F7FFFFE, 0x3F7FFFFF,
+      0x3F800000, 0x3F800001, 0x2E800000, 0x3F000000, 0x3FC00000, 0x40000000, 0x40490FDB, 0x4B000000, 0x4B7FFFFF, 0x4B800000,
+      0x4EFFFFFF, 0x4F000000, 0x4F7FFFFF, 0x4F800000, 0x5EFFFFFF, 0x5F000000, 0x5F7FFFFF, 0x5F800000, 0x7E800000, 0x7E800001,
+      0x7F000000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF, 0x7FC12345,
       // around the limits of f16 and bf16, and their halfway points
-      0x33000000, 0x33000001, 0x337FFFFF, 0x387FC000, 0x387FE000, 0x38800000, 0x477FE000, 0x477FEFFF, 0x477FF000, 0x477FF001, 0x3F808000, 0x3F818000, 0x7F7F7FFF,
-      0x7F7F8000, 0x3F801000, 0x3F803000, 0x00400000, 0x00008000};
+      0x33000000, 0x33000001, 0x337FFFFF, 0x387FC000, 0x387FE000, 0x38800000, 0x477FE000, 0x477FEFFF, 0x477FF000, 0x477FF001,
+      0x3F808000, 0x3F818000, 0x7F7F7FFF, 0x7F7F8000, 0x3F801000, 0x3F803000, 0x00400000, 0x00008000};
   const std::size_t n = values.size();
   for (std::size_t i = 0; i < n; ++i) values.push_back(values[i] | 0x80000000u);
   return values;
@@ -71,17 +72,20 @@ inline std::uint64_t random_bits(std::mt19937_64& random, int width) {
   const std::uint64_t bits = random();
   if (width == 32) {
     switch (bits >> 61) {
-      case 0: return bits & 0xFFFFFFFF;
-      case 1: return bits & 0x807FFFFF;                                             // subnormal
-      default: return (bits & 0x807FFFFF) | ((120 + (bits >> 40) % 16) << 23);      // around 1
+      case 0:
+        return bits & 0xFFFFFFFF;
+      case 1:
+        return bits & 0x807FFFFF;  // subnormal
+      default:
+        return (bits & 0x807FFFFF) | ((120 + (bits >> 40) % 16) << 23);  // around 1
     }
   }
   return bits >> 62 == 0 ? bits : (bits & 0x800FFFFFFFFFFFFF) | ((1016 + (bits >> 52) % 16) << 52);
 }
 
 /// Every pair of edges as a and b, c drawn at random from them, then random rows; d is a pattern that no result has by chance.
-inline std::vector<Operands> make_rows(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, int width, std::size_t random_rows,
-                                       bool floating) {
+inline std::vector<Operands> make_rows(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b, int width,
+                                       std::size_t random_rows, bool floating) {
   std::mt19937_64 random(20240611);
   std::vector<Operands> rows;
   constexpr std::uint64_t before = 0x5A5A5A5A5A5A5A5A;
