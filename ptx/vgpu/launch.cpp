@@ -15,9 +15,9 @@ namespace ptx::vgpu {
 namespace {
 
 constexpr std::uint32_t most_threads = 1024;
-// A CTA that has run this long may be waiting for a later one (a flag in global memory): the worker then starts that one too, and
-// gives both turns.
-constexpr std::uint64_t patience = 1u << 20;
+// A CTA that polls memory this long may be waiting for a later one (a flag in global memory): its worker then starts that one
+// too, and gives both turns.
+constexpr std::uint64_t turn = 1u << 15;
 constexpr std::size_t most_resident = 132 * 16;  // CTAs of 128 threads that an H200 holds at a time
 
 Diagnostic launch_error(Kind kind, std::string message) {
@@ -113,7 +113,7 @@ void start_cta(Cta& cta, Worker& worker, std::uint64_t index) {
   cta.id = {static_cast<std::uint32_t>(index % grid[0]), static_cast<std::uint32_t>(index / grid[0] % grid[1]),
             static_cast<std::uint32_t>(index / grid[0] / grid[1])};
   cta.barriers = {};
-  cta.executed = 0;
+  cta.executed = cta.polls = 0;
   const std::uint64_t smem = launch.config.dynamic_smem_bytes == 0
                                  ? launch.code.static_smem
                                  : launch.code.dynamic_smem_offset + launch.config.dynamic_smem_bytes;
@@ -138,7 +138,7 @@ void work(const Launch& launch, std::uint64_t ctas, Progress& progress) {
   Worker worker{launch, std::vector<const MemoryRegion*>(launch.code.sites, &no_region)};
   std::deque<std::unique_ptr<Cta>> resident;
   std::vector<std::unique_ptr<Cta>> spare;
-  bool fresh = true;  // start another CTA: none is resident, or those that are have had a long turn
+  bool fresh = true;  // start another CTA: none is resident, or the one that had its turn was polling
   while (true) {
     if (fresh && resident.size() < most_resident)
       if (const std::uint64_t index = progress.next++; index < ctas && index < progress.stop_at) {
@@ -155,11 +155,11 @@ void work(const Launch& launch, std::uint64_t ctas, Progress& progress) {
       continue;
     }
     const std::uint64_t before = cta->executed;
-    const CtaState state = run_cta(*cta, patience);
+    const CtaState state = run_cta(*cta, turn);
     progress.executed += cta->executed - before;
     if (state == CtaState::running) {
+      fresh = std::exchange(cta->polls, 0) != 0;
       resident.push_back(std::move(cta));
-      fresh = true;
       continue;
     }
     if (state == CtaState::fault) progress.fail(cta->index, report(*cta, faulty(*cta), *faulty(*cta).fault));

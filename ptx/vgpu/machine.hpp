@@ -169,6 +169,7 @@ struct Cta {
   std::vector<std::uint8_t> shared_written;
   MemoryRegion shared_region, shared_window_region, param_region, param_window_region;
   std::uint64_t executed = 0;
+  std::uint64_t polls = 0;  ///< strong loads since the CTA's worker looked last
 };
 
 // ---- handlers -----------------------------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ class Bytes {
   std::size_t size_, at_ = 0;
 };
 
-constexpr Type types[] = {Type::pred, Type::b16, Type::u16, Type::b32, Type::u32, Type::s32, Type::b64, Type::u64,
-                          Type::s64,  Type::f16, Type::f32, Type::f64, Type::bf16};
+constexpr Type types[] = {Type::pred, Type::b16, Type::u16, Type::b32, Type::u32, Type::s32, Type::b64,
+                          Type::u64,  Type::s64, Type::f16, Type::f32, Type::f64, Type::bf16};
 
 /// Dots that may be the start of an instruction, perhaps a whole one.
 const isa::Dots& dots(Bytes& in) {
@@ -48,15 +48,24 @@ class Operands {
     switch (in_.below(depth == 0 ? 11 : 4)) {
       case 0:
       case 1:
-      case 2: return Value::of(regs_[in_.below(regs_.size())]);
-      case 3: return Value::of_integer(static_cast<std::int64_t>(in_.next()) - 128);
-      case 4: return Value::of_floating(static_cast<double>(in_.next()) / 16 - 8);
-      case 5: return Value::of_special(static_cast<isa::SpecialId>(in_.below(isa::specials().size())));
-      case 6: return Value::of_symbol(in_.below(2) == 0 ? "tile" : "X");
-      case 7: return Value::of_label(in_.below(2) == 0 ? "L0" : "L1");
-      case 8: return Value{};
-      case 9: return Value::address_of(some(1 + in_.below(2), 1));
-      default: return Value::vector_of(some(1 + in_.below(8), 1));
+      case 2:
+        return Value::of(regs_[in_.below(regs_.size())]);
+      case 3:
+        return Value::of_integer(static_cast<std::int64_t>(in_.next()) - 128);
+      case 4:
+        return Value::of_floating(static_cast<double>(in_.next()) / 16 - 8);
+      case 5:
+        return Value::of_special(static_cast<isa::SpecialId>(in_.below(isa::specials().size())));
+      case 6:
+        return Value::of_symbol(in_.below(2) == 0 ? "tile" : "X");
+      case 7:
+        return Value::of_label(in_.below(2) == 0 ? "L0" : "L1");
+      case 8:
+        return Value{};
+      case 9:
+        return Value::address_of(some(1 + in_.below(2), 1));
+      default:
+        return Value::vector_of(some(1 + in_.below(8), 1));
     }
   }
   std::span<const Value> some(std::size_t count, int depth = 0) {
@@ -102,7 +111,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   if (!accepted) {
     const Kind kind = accepted.error().kind;
     // names and flow are the checker's alone; what one instruction is, both must say alike
-    if (kind == Kind::operand_mismatch || kind == Kind::operand_count || kind == Kind::target_lacks || kind == Kind::version_lacks) {
+    if (kind == Kind::operand_mismatch || kind == Kind::operand_count || kind == Kind::target_lacks ||
+        kind == Kind::version_lacks) {
       std::fprintf(stderr, "%s\n%s\n", render(accepted.error()).c_str(), listing->text.c_str());
       std::abort();
     }

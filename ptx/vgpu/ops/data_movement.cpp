@@ -118,6 +118,7 @@ struct Store {
 
 template <class T, std::size_t n>
 Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
+  ++warp.cta->polls;
   Addresses address;
   read_addresses(warp, step, address);
   Places places;

@@ -1,5 +1,5 @@
-// Video arithmetic: 33-bit sums of bytes, halves and words, and the same on two halves or four bytes at once (manual: "Scalar Video Instructions",
-// "SIMD Video Instructions"). On current targets they are emulated.
+// Video arithmetic: 33-bit sums of bytes, halves and words, and the same on two halves or four bytes at once (manual: "Scalar
+// Video Instructions", "SIMD Video Instructions"). On current targets they are emulated.
 #pragma once
 
 #include "ptx/isa/row.hpp"
@@ -11,27 +11,32 @@
 #define PTX_SIMD_VIDEO "simd-video-instructions-"
 
 // d = a op b; then, with op2, combined with c; or put into a byte or half of c
-#define PTX_VIDEO_ROWS(name, anchor, sentence)                                                                                        \
-  row(name ".dtype.atype.btype{.sat}  d:=.dtype, a:.atype, b:.btype {, c:.dtype} ;" PTX_VIDEO_TYPES, since(2,0), on(sm_20), Effect::pure, \
-      not_executed("the executor does not run video instructions yet"), doc(PTX_SCALAR_VIDEO anchor, sentence ".")),                  \
-  row(name ".dtype.atype.btype{.sat}.op2  d:=.dtype, a:.atype, b:.btype, c:.dtype ;" PTX_VIDEO_TYPES PTX_VIDEO_OPS, since(2,0),       \
-      on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),                                      \
-      doc(PTX_SCALAR_VIDEO anchor, sentence ", combined with c."))
+#define PTX_VIDEO_ROWS(name, anchor, sentence)                                                                               \
+  row(name ".dtype.atype.btype{.sat}  d:=.dtype, a:.atype, b:.btype {, c:.dtype} ;" PTX_VIDEO_TYPES, since(2, 0), on(sm_20), \
+      Effect::pure, not_executed("the executor does not run video instructions yet"),                                        \
+      doc(PTX_SCALAR_VIDEO anchor, sentence ".")),                                                                           \
+      row(name ".dtype.atype.btype{.sat}.op2  d:=.dtype, a:.atype, b:.btype, c:.dtype ;" PTX_VIDEO_TYPES PTX_VIDEO_OPS,      \
+          since(2, 0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),            \
+          doc(PTX_SCALAR_VIDEO anchor, sentence ", combined with c."))
 
-#define PTX_VIDEO_SHIFT_ROWS(name, anchor, sentence)                                                                                  \
-  row(name ".dtype.atype.btype{.sat}.mode  d:=.dtype, a:.atype, b:.btype {, c:.dtype} ;" PTX_VIDEO_SHIFT_TYPES " .mode = { .clamp, .wrap }", \
-      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),                          \
-      doc(PTX_SCALAR_VIDEO anchor, sentence ".")),                                                                                    \
-  row(name ".dtype.atype.btype{.sat}.mode.op2  d:=.dtype, a:.atype, b:.btype, c:.dtype ;" PTX_VIDEO_SHIFT_TYPES " .mode = { .clamp, .wrap }" \
-      PTX_VIDEO_OPS, since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),           \
-      doc(PTX_SCALAR_VIDEO anchor, sentence ", combined with c."))
+#define PTX_VIDEO_SHIFT_ROWS(name, anchor, sentence)                                                                \
+  row(name ".dtype.atype.btype{.sat}.mode  d:=.dtype, a:.atype, b:.btype {, c:.dtype} ;" PTX_VIDEO_SHIFT_TYPES      \
+           " .mode = { .clamp, .wrap }",                                                                            \
+      since(2, 0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),       \
+      doc(PTX_SCALAR_VIDEO anchor, sentence ".")),                                                                  \
+      row(name ".dtype.atype.btype{.sat}.mode.op2  d:=.dtype, a:.atype, b:.btype, c:.dtype ;" PTX_VIDEO_SHIFT_TYPES \
+               " .mode = { .clamp, .wrap }" PTX_VIDEO_OPS,                                                          \
+          since(2, 0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),   \
+          doc(PTX_SCALAR_VIDEO anchor, sentence ", combined with c."))
 
 // in each of two halves or four bytes: d = a op b, put over those of c; or, with .add, summed into c
-#define PTX_SIMD_VIDEO_ROWS(name, anchor, sentence)                                                                                   \
-  row(name ".dtype.atype.btype{.sat}  d:=.dtype, a:%.atype, b:%.btype, c:%.dtype ;" PTX_VIDEO_TYPES, since(3,0), on(sm_30), Effect::pure, \
-      not_executed("the executor does not run video instructions yet"), doc(PTX_SIMD_VIDEO anchor, sentence ", put over c.")),        \
-  row(name ".dtype.atype.btype.add  d:=.dtype, a:%.atype, b:%.btype, c:%.dtype ;" PTX_VIDEO_TYPES, since(3,0), on(sm_30), Effect::pure, \
-      not_executed("the executor does not run video instructions yet"), doc(PTX_SIMD_VIDEO anchor, sentence ", summed into c."))
+#define PTX_SIMD_VIDEO_ROWS(name, anchor, sentence)                                                                            \
+  row(name ".dtype.atype.btype{.sat}  d:=.dtype, a:%.atype, b:%.btype, c:%.dtype ;" PTX_VIDEO_TYPES, since(3, 0), on(sm_30),   \
+      Effect::pure, not_executed("the executor does not run video instructions yet"),                                          \
+      doc(PTX_SIMD_VIDEO anchor, sentence ", put over c.")),                                                                   \
+      row(name ".dtype.atype.btype.add  d:=.dtype, a:%.atype, b:%.btype, c:%.dtype ;" PTX_VIDEO_TYPES, since(3, 0), on(sm_30), \
+          Effect::pure, not_executed("the executor does not run video instructions yet"),                                      \
+          doc(PTX_SIMD_VIDEO anchor, sentence ", summed into c."))
 
 #define PTX_VADD2 "vadd2-vsub2-vavrg2-vabsdiff2-vmin2-vmax2"
 #define PTX_VADD4 "vadd4-vsub4-vavrg4-vabsdiff4-vmin4-vmax4"

@@ -1,10 +1,11 @@
-// Atomics and reductions (manual: "Parallel Synchronization and Communication Instructions: atom, red, redux.sync" and "Data Movement and
-// Conversion Instructions: multimem").
+// Atomics and reductions (manual: "Parallel Synchronization and Communication Instructions: atom, red, redux.sync" and "Data
+// Movement and Conversion Instructions: multimem").
 #pragma once
 
 #include "ptx/isa/row.hpp"
 
-// Slots that many rows share. A cache policy exists in global memory and through generic addresses alone, so that each operation has two rows.
+// Slots that many rows share. A cache policy exists in global memory and through generic addresses alone, so that each operation
+// has two rows.
 #define PTX_ATOM_SEM " .sem = { .relaxed @6.0 @sm_70, .acquire @6.0 @sm_70, .release @6.0 @sm_70, .acq_rel @6.0 @sm_70 }"
 #define PTX_RED_SEM " .sem = { .relaxed @6.0 @sm_70, .release @6.0 @sm_70 }"
 #define PTX_SCOPE " .scope = { .cta @5.0 @sm_60, .cluster @7.8 @sm_90, .gpu @5.0 @sm_60, .sys @5.0 @sm_60 }"

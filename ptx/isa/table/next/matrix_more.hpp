@@ -1,19 +1,25 @@
-// Matrix multiply-accumulate of a warp: wmma, mma, their sparse and scaled forms, matrices in shared memory; and of a warpgroup: wgmma (manual:
-// "Warp Level Matrix Instructions", "Asynchronous Warpgroup Level Matrix Instructions").
+// Matrix multiply-accumulate of a warp: wmma, mma, their sparse and scaled forms, matrices in shared memory; and of a warpgroup:
+// wgmma (manual: "Warp Level Matrix Instructions", "Asynchronous Warpgroup Level Matrix Instructions").
 #pragma once
 
 #include "ptx/isa/row.hpp"
 
 // Shapes of wgmma's accumulator.
-#define PTX_WGMMA_FLOAT_SHAPES(k) \
-  " .shape = { .m64n8" k ", .m64n16" k ", .m64n24" k ", .m64n32" k ", .m64n40" k ", .m64n48" k ", .m64n56" k ", " \
-  ".m64n64" k ", .m64n72" k ", .m64n80" k ", .m64n88" k ", .m64n96" k ", .m64n104" k ", .m64n112" k ", .m64n120" k ", " \
-  ".m64n128" k ", .m64n136" k ", .m64n144" k ", .m64n152" k ", .m64n160" k ", .m64n168" k ", .m64n176" k ", " \
-  ".m64n184" k ", .m64n192" k ", .m64n200" k ", .m64n208" k ", .m64n216" k ", .m64n224" k ", .m64n232" k ", " \
+#define PTX_WGMMA_FLOAT_SHAPES(k)                                                                                  \
+  " .shape = { .m64n8" k ", .m64n16" k ", .m64n24" k ", .m64n32" k ", .m64n40" k ", .m64n48" k ", .m64n56" k       \
+  ", "                                                                                                             \
+  ".m64n64" k ", .m64n72" k ", .m64n80" k ", .m64n88" k ", .m64n96" k ", .m64n104" k ", .m64n112" k ", .m64n120" k \
+  ", "                                                                                                             \
+  ".m64n128" k ", .m64n136" k ", .m64n144" k ", .m64n152" k ", .m64n160" k ", .m64n168" k ", .m64n176" k           \
+  ", "                                                                                                             \
+  ".m64n184" k ", .m64n192" k ", .m64n200" k ", .m64n208" k ", .m64n216" k ", .m64n224" k ", .m64n232" k           \
+  ", "                                                                                                             \
   ".m64n240" k ", .m64n248" k ", .m64n256" k " }"
-#define PTX_WGMMA_INT_SHAPES(k) \
-  " .shape = { .m64n8" k ", .m64n16" k ", .m64n24" k ", .m64n32" k ", .m64n48" k ", .m64n64" k ", .m64n80" k ", " \
-  ".m64n96" k ", .m64n112" k ", .m64n128" k ", .m64n144" k ", .m64n160" k ", .m64n176" k ", .m64n192" k ", " \
+#define PTX_WGMMA_INT_SHAPES(k)                                                                              \
+  " .shape = { .m64n8" k ", .m64n16" k ", .m64n24" k ", .m64n32" k ", .m64n48" k ", .m64n64" k ", .m64n80" k \
+  ", "                                                                                                       \
+  ".m64n96" k ", .m64n112" k ", .m64n128" k ", .m64n144" k ", .m64n160" k ", .m64n176" k ", .m64n192" k      \
+  ", "                                                                                                       \
   ".m64n208" k ", .m64n224" k ", .m64n240" k ", .m64n256" k " }"
 
 namespace ptx::isa::table {
@@ -24,105 +30,105 @@ inline constexpr Row matrix_more[] = {
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.f16  r:=.x8.f16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_70), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.f16  r:=.x8.f16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_70), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.atype  r:=.mma_a.u32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }"
       " .atype = { .s8, .u8 }",
       since(6,3), on(sm_72), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.atype  r:=.mma_a.bf16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }"
       " .atype = { .bf16 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.tf32  r:=.x4.tf32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k8 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.f64  r:=.x1.f64, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.row.shape{.ss}.type  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k32 } .ss = { .global, .shared, .shared::cta @7.8 } .type = { .s4, .u4 }",
       since(6,3), on(sm_75), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.row.shape{.ss}.b1  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k128 } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_75), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix a.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.btype  r:=.mma_b.u32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }"
       " .btype = { .s8, .u8 }",
       since(6,3), on(sm_72), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.btype  r:=.mma_b.bf16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }"
       " .btype = { .bf16 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.tf32  r:=.x4.tf32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k8 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.f64  r:=.x1.f64, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.col.shape{.ss}.type  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k32 } .ss = { .global, .shared, .shared::cta @7.8 } .type = { .s4, .u4 }",
       since(6,3), on(sm_75), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.col.shape{.ss}.b1  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k128 } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_75), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix b.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.f16  r:=.x4.f16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_70), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix c.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.f32  r:=.x8.f32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16, .m16n16k8 @7.0 @sm_80 } .layout = { .row, .col }"
       " .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_70), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix c.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.s32  r:=.x8.s32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_72), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix c.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.s32  r:=.x2.s32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k32, .m8n8k128 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_75), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix c.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.f64  r:=.x2.f64, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-load", "load the matrix c.")),
+      doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.f16  [p:.ss], d:%.x4.f16x2 {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_70), Effect::writes_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-store", "store the matrix d.")),
+      doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.f32  [p:.ss], d:%.x8.f32 {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16, .m16n16k8 @7.0 @sm_80 } .layout = { .row, .col }"
       " .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_70), Effect::writes_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-store", "store the matrix d.")),
+      doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.s32  [p:.ss], d:.x8.s32 {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_72), Effect::writes_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-store", "store the matrix d.")),
+      doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.s32  [p:.ss], d:.x2.s32 {, stride:.u32} ;"
       " .shape = { .m8n8k32, .m8n8k128 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(6,3), on(sm_75), Effect::writes_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-store", "store the matrix d.")),
+      doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.f64  [p:.ss], d:%.x2.f64 {, stride:.u32} ;"
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::writes_memory | Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
-      doc("warp-level-matrix-instructions-wmma-store", "store the matrix d.")),
+      doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f16  d:=.x4.f16x2, a:%.x8.f16x2, b:%.x8.f16x2, c:.x4.f16x2 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
       since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
@@ -274,77 +280,77 @@ inline constexpr Row matrix_more[] = {
       "  d:=.x2.f16x2, a:%.mma_sp_a.f16x2, b:%.mma_b.f16x2, c:.x2.f16x2, e:%.b32, f:#.u32 ;"
       " .spvariant = { .sp, .sp::ordered_metadata @8.5 } .shape = { .m16n8k16, .m16n8k32 } .atype = { .f16 } .btype = { .f16 }",
       since(7,1), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.spvariant.sync.aligned.shape.row.col.f32.atype.btype.f32"
       "  d:=.x4.f32, a:%.mma_sp_a.f16x2, b:%.mma_b.f16x2, c:.x4.f32, e:%.b32, f:#.u32 ;"
       " .spvariant = { .sp, .sp::ordered_metadata @8.5 } .shape = { .m16n8k16, .m16n8k32 } .atype = { .f16 } .btype = { .f16 }",
       since(7,1), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.spvariant.sync.aligned.shape.row.col.f32.atype.btype.f32"
       "  d:=.x4.f32, a:%.mma_sp_a.bf16x2, b:%.mma_b.bf16x2, c:.x4.f32, e:%.b32, f:#.u32 ;"
       " .spvariant = { .sp, .sp::ordered_metadata @8.5 } .shape = { .m16n8k16, .m16n8k32 } .atype = { .bf16 }"
       " .btype = { .bf16 }",
       since(7,1), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.spvariant.sync.aligned.shape.row.col.f32.atype.btype.f32"
       "  d:=.x4.f32, a:%.mma_sp_a.tf32, b:%.mma_b.tf32, c:.x4.f32, e:%.b32, f:#.u32 ;"
       " .spvariant = { .sp, .sp::ordered_metadata @8.5 } .shape = { .m16n8k8, .m16n8k16 } .atype = { .tf32 }"
       " .btype = { .tf32 }",
       since(7,1), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.spvariant.sync.aligned.m16n8k64.row.col.f32.atype.btype.f32"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32 ;"
       " .spvariant = { .sp, .sp::ordered_metadata @8.5 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
       since(8,4), on(sm_89), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f16.atype.btype.f16"
       "  d:=.x2.f16x2, a:%.x4.b32, b:%.x4.b32, c:.x2.f16x2, e:%.b32, f:#.u32 ;"
       " .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
       since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32.atype.btype.f32"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32 ;"
       " .atype = { .e4m3, .e5m2, .e3m2 @8.7 @sm_120f, .e2m3 @8.7 @sm_120f, .e2m1 @8.7 @sm_120f }"
       " .btype = { .e4m3, .e5m2, .e3m2 @8.7 @sm_120f, .e2m3 @8.7 @sm_120f, .e2m1 @8.7 @sm_120f }",
       since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.atype.btype.f16"
       "  d:=.x2.f16x2, a:%.x4.b32, b:%.x4.b32, c:.x2.f16x2, e:%.b32, f:#.u32 ;"
       " .atype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 } .btype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
       since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec}.f32.atype.btype.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.e4m3x4, b:%.x4.e4m3x4, c:.x4.f32, e:%.b32, f:#.u32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .scale_vec = { .scale_vec::1X } .atype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }"
       " .btype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
       since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + c.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec}.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .scale_vec = { .scale_vec::2X }",
       since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + c.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;",
       since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + c.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32, sa:%.one.b32, ida:.x2.u16, sb:%.one.b32, idb:.x2.u16 ;"
       " .stype = { .ue4m3, .ue8m0 @9.1 }",
       since(8,7), on(sm_120a, sm_121a), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_scale_ids"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = (a * its scales) * (b * its scales) + c.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.spvariant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32"
       "  d:=.x4.s32, a:%.mma_sp_a.b32, b:%.mma_b.b32, c:.x4.s32, e:%.b32, f:#.u32 ;"
       " .spvariant = { .sp, .sp::ordered_metadata @8.5 } .shape = { .m16n8k32, .m16n8k64 } .atype = { .s8, .u8 }"
       " .btype = { .s8, .u8 }",
       since(7,1), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.spvariant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32"
       "  d:=.x4.s32, a:%.mma_sp_a.b32, b:%.mma_b.b32, c:.x4.s32, e:%.b32, f:#.u32 ;"
       " .spvariant = { .sp, .sp::ordered_metadata @8.5 } .shape = { .m16n8k64, .m16n8k128 } .atype = { .s4, .u4 }"
       " .btype = { .s4, .u4 }",
       since(7,1), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_sp_selector"),
-      doc("warp-level-matrix-instructions-mma-sp", "d = a * b + c, a sparse.")),
+      doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
 
   // matrices between shared memory and fragments
   row("ldmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16  r:=.num.b32, [p:.ss] ;"

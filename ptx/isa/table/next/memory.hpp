@@ -1,16 +1,16 @@
-// Memory and addresses beyond ld and st (manual: "Data Movement and Conversion Instructions"): memory-mapped devices, ldu, prefetches, cache
-// policies, questions to addresses, packs of mov, prmt, and the stack.
+// Memory and addresses beyond ld and st (manual: "Data Movement and Conversion Instructions"): memory-mapped devices, ldu,
+// prefetches, cache policies, questions to addresses, packs of mov, prmt, and the stack.
 #pragma once
 
 #include "ptx/isa/row.hpp"
 
 // Slots that several rows share.
 #define PTX_MMIO_TYPES " .type = { .b8, .b16, .b32, .b64, .b128 @8.4, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }"
-#define PTX_POLICY_PRIORITIES                                                                                                \
-  " .primary = { .L2::evict_last, .L2::evict_normal, .L2::evict_first, .L2::evict_unchanged }"                               \
+#define PTX_POLICY_PRIORITIES                                                                  \
+  " .primary = { .L2::evict_last, .L2::evict_normal, .L2::evict_first, .L2::evict_unchanged }" \
   " .secondary = { .L2::evict_first, .L2::evict_unchanged }"
-#define PTX_WINDOWS                                                                                                          \
-  " .space = { .const @3.1, .global, .local, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .param @7.7 @sm_70,"  \
+#define PTX_WINDOWS                                                                                                         \
+  " .space = { .const @3.1, .global, .local, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .param @7.7 @sm_70," \
   " .param::entry @8.3 @sm_70 }"
 
 namespace ptx::isa::table {

@@ -1,4 +1,5 @@
-// Textures and surfaces (manual: "Texture Instructions", "Surface Instructions"), in unified mode or through handles in registers.
+// Textures and surfaces (manual: "Texture Instructions", "Surface Instructions"), in unified mode or through handles in
+// registers.
 #pragma once
 
 #include "ptx/isa/row.hpp"

@@ -1,5 +1,5 @@
-// Asynchronous copies, stores and reductions, and tensor maps (manual: "Data Movement and Conversion Instructions: Asynchronous copy"); the tensor
-// copies between global memory and a cluster's shared memory are in async.hpp.
+// Asynchronous copies, stores and reductions, and tensor maps (manual: "Data Movement and Conversion Instructions: Asynchronous
+// copy"); the tensor copies between global memory and a cluster's shared memory are in async.hpp.
 #pragma once
 
 #include "ptx/isa/row.hpp"
@@ -7,8 +7,7 @@
 // Slots that many rows share.
 #define PTX_POLICY " .l2 = { .L2::cache_hint }"
 #define PTX_TX_BYTES " .completion = { .mbarrier::complete_tx::bytes }"
-#define PTX_CTA_GROUP                                                                                                        \
-  " .cta_group = { .cta_group::1 @8.6 @sm_100f|sm_101f|sm_110f, .cta_group::2 @8.6 @sm_100f|sm_101f|sm_110f }"
+#define PTX_CTA_GROUP " .cta_group = { .cta_group::1 @8.6 @sm_100f|sm_101f|sm_110f, .cta_group::2 @8.6 @sm_100f|sm_101f|sm_110f }"
 #define PTX_CP_ASYNC "data-movement-and-conversion-instructions-cp-async"
 #define PTX_BULK "data-movement-and-conversion-instructions-cp-async-bulk"
 #define PTX_REDUCE "data-movement-and-conversion-instructions-cp-reduce-async-bulk"

@@ -1,4 +1,5 @@
-// Conversions from and to halves, bf16, tf32, fp8, fp6, fp4 and scale factors (manual: "Data Movement and Conversion Instructions: cvt, cvt.pack").
+// Conversions from and to halves, bf16, tf32, fp8, fp6, fp4 and scale factors (manual: "Data Movement and Conversion
+// Instructions: cvt, cvt.pack").
 #pragma once
 
 #include "ptx/isa/row.hpp"

@@ -1,6 +1,6 @@
-// Floating-point arithmetic beyond plain f32 and f64: halves and their pairs, mixed precision, pairs of f32, and the f32 and f64 forms that
-// floating.hpp lacks (manual: "Floating Point Instructions", "Half Precision Floating Point Instructions", "Mixed Precision Floating Point
-// Instructions").
+// Floating-point arithmetic beyond plain f32 and f64: halves and their pairs, mixed precision, pairs of f32, and the f32 and f64
+// forms that floating.hpp lacks (manual: "Floating Point Instructions", "Half Precision Floating Point Instructions", "Mixed
+// Precision Floating Point Instructions").
 #pragma once
 
 #include "ptx/isa/row.hpp"

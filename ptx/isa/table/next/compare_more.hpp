@@ -1,5 +1,5 @@
-// Comparison into registers, comparison combined with a predicate, comparison of halves, selection by sign (manual: "Comparison and Selection
-// Instructions", "Half Precision Comparison Instructions").
+// Comparison into registers, comparison combined with a predicate, comparison of halves, selection by sign (manual: "Comparison
+// and Selection Instructions", "Half Precision Comparison Instructions").
 #pragma once
 
 #include "ptx/isa/row.hpp"

@@ -1,5 +1,5 @@
-// Barriers, fences and mbarriers (manual: "Parallel Synchronization and Communication Instructions"), what sync.hpp, warp.hpp and control.hpp do not
-// have.
+// Barriers, fences and mbarriers (manual: "Parallel Synchronization and Communication Instructions"), what sync.hpp, warp.hpp and
+// control.hpp do not have.
 #pragma once
 
 #include "ptx/isa/row.hpp"

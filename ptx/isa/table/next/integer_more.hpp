@@ -1,5 +1,5 @@
-// The rest of integer arithmetic, logic and shifts: bit counting and fields, byte dot products, carries, packed pairs (manual: "Integer Arithmetic
-// Instructions", "Extended-Precision Integer Arithmetic Instructions", "Logic and Shift Instructions").
+// The rest of integer arithmetic, logic and shifts: bit counting and fields, byte dot products, carries, packed pairs (manual:
+// "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions", "Logic and Shift Instructions").
 #pragma once
 
 #include "ptx/isa/row.hpp"
@@ -106,22 +106,22 @@ inline constexpr Row integer_more[] = {
       doc("integer-arithmetic-instructions-neg", "d = -a in each byte.")),
 
   // carries: the condition code CC.CF is written by .cc and read by the forms in c
-  row("add.cc.type  d:=.type, a:.type, b:.type ; .type = { .u32, .s32, .u64 @4.3, .s64 @4.3 }",
+  row("add.cc.type  d:=.type, a:.type, b:.type ; .type = { .u32, .s32, .u64 @4.3 @sm_20, .s64 @4.3 @sm_20 }",
       since(1,2), on(sm_10), Effect::pure, not_executed("the executor has no carry flag yet"),
       doc("extended-precision-arithmetic-instructions-add-cc", "d = a + b, and the carry out.")),
-  row("addc{.cc}.type  d:=.type, a:.type, b:.type ; .type = { .u32, .s32, .u64 @4.3, .s64 @4.3 }",
+  row("addc{.cc}.type  d:=.type, a:.type, b:.type ; .type = { .u32, .s32, .u64 @4.3 @sm_20, .s64 @4.3 @sm_20 }",
       since(1,2), on(sm_10), Effect::pure, not_executed("the executor has no carry flag yet"),
       doc("extended-precision-arithmetic-instructions-addc", "d = a + b + the carry in.")),
-  row("sub.cc.type  d:=.type, a:.type, b:.type ; .type = { .u32, .s32, .u64 @4.3, .s64 @4.3 }",
+  row("sub.cc.type  d:=.type, a:.type, b:.type ; .type = { .u32, .s32, .u64 @4.3 @sm_20, .s64 @4.3 @sm_20 }",
       since(1,2), on(sm_10), Effect::pure, not_executed("the executor has no carry flag yet"),
       doc("extended-precision-arithmetic-instructions-sub-cc", "d = a - b, and the borrow out.")),
-  row("subc{.cc}.type  d:=.type, a:.type, b:.type ; .type = { .u32, .s32, .u64 @4.3, .s64 @4.3 }",
+  row("subc{.cc}.type  d:=.type, a:.type, b:.type ; .type = { .u32, .s32, .u64 @4.3 @sm_20, .s64 @4.3 @sm_20 }",
       since(1,2), on(sm_10), Effect::pure, not_executed("the executor has no carry flag yet"),
       doc("extended-precision-arithmetic-instructions-subc", "d = a - (b + the borrow in).")),
-  row("mad.mode.cc.type  d:=.type, a:.type, b:.type, c:.type ; .mode = { .hi, .lo } .type = { .u32, .s32, .u64 @4.3, .s64 @4.3 }",
+  row("mad.mode.cc.type  d:=.type, a:.type, b:.type, c:.type ; .mode = { .hi, .lo } .type = { .u32, .s32, .u64 @4.3 @sm_20, .s64 @4.3 @sm_20 }",
       since(3,0), on(sm_20), Effect::pure, not_executed("the executor has no carry flag yet"),
       doc("extended-precision-arithmetic-instructions-mad-cc", "half of a * b, plus c, and the carry out.")),
-  row("madc.mode{.cc}.type  d:=.type, a:.type, b:.type, c:.type ; .mode = { .hi, .lo } .type = { .u32, .s32, .u64 @4.3, .s64 @4.3 }",
+  row("madc.mode{.cc}.type  d:=.type, a:.type, b:.type, c:.type ; .mode = { .hi, .lo } .type = { .u32, .s32, .u64 @4.3 @sm_20, .s64 @4.3 @sm_20 }",
       since(3,0), on(sm_20), Effect::pure, not_executed("the executor has no carry flag yet"),
       doc("extended-precision-arithmetic-instructions-madc", "half of a * b, plus c, plus the carry in.")),
 
