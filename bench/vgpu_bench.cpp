@@ -95,6 +95,31 @@ void shuffle(benchmark::State& state) {
 }
 void rsqrt(benchmark::State& state) { run(state, sixteen({"rsqrt.approx.f32 %f#, %f#"})); }
 void ex2(benchmark::State& state) { run(state, sixteen({"ex2.approx.f32 %f#, %f#"})); }
+
+// What a call costs before the first instruction: 16 blocks of one warp that return at once.
+void launch(benchmark::State& state) {
+  auto accepted = check::accept(ptx::testing::Script::module({"ret"}));
+  if (!accepted) return state.SkipWithError(render(accepted.error()).c_str());
+  auto program = vgpu::Program::make(*accepted, nullptr, "k");
+  if (!program) return state.SkipWithError(render(program.error()).c_str());
+  vgpu::LaunchConfig config;
+  config.grid = {16, 1, 1};
+  config.block = {32, 1, 1};
+  for ([[maybe_unused]] const auto _ : state) benchmark::DoNotOptimize((*program)->run(config, {}, {}));
+}
+// Decoding; items are instructions.
+void decode(benchmark::State& state) {
+  std::vector<std::string> body;
+  for (int i = 0; i < 500; ++i)
+    for (std::string& line : sixteen({"fma.rn.f32 %f#, %f1, %f2, %f#", "ld.shared.f32 %f#, [%r12]"}))
+      body.push_back(std::move(line));
+  const auto accepted = check::accept(ptx::testing::Script::module(loop(body, 1)));
+  if (!accepted) return state.SkipWithError(render(accepted.error()).c_str());
+  for ([[maybe_unused]] const auto _ : state) benchmark::DoNotOptimize(vgpu::Program::make(*accepted, nullptr, "k"));
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * body.size()));
+}
+BENCHMARK(launch);
+BENCHMARK(decode);
 BENCHMARK(fma);
 BENCHMARK(fma_ftz);
 BENCHMARK(fma_rz);

@@ -5,19 +5,7 @@
 #include <new>
 
 #include "tests/cuda/fake_driver.hpp"
-
-// Counts this thread's heap allocations, for the promise that a launch makes none. Not inlined: GCC would take the free() in the
-// one for a mismatch with the new of its caller.
-namespace {
-thread_local std::size_t allocations = 0;
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "tests/support/allocations.hpp"
 
 namespace ptx::cuda {
 namespace {
@@ -91,13 +79,13 @@ TEST_F(LaunchTest, allocates_nothing) {
   void* params[] = {&value, &value};
   const api::Context context = *device->context();
   fake.recording = false;
-  const std::size_t before = allocations;
+  const std::size_t before = heap::allocations;
   for (int i = 0; i < 100; ++i) {
     const ContextGuard guard(*driver, nullptr);
     const auto function = kernel->function(*device, nullptr);
     EXPECT_TRUE(launch(*driver, *function, packed, nullptr, params));
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(heap::allocations, before);
   EXPECT_NE(context, nullptr);
 }
 

@@ -7,23 +7,7 @@
 #include <thread>
 
 #include "tests/launch/twice.hpp"
-
-// Counts this thread's heap allocations, for the promise that a launch makes none.
-namespace {
-thread_local std::size_t allocations = 0;
-}
-// Not inlined: GCC would take `free` for the wrong partner of `new`.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes != 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(bytes != 0 ? bytes : 1);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "tests/support/allocations.hpp"
 
 namespace ptx::launch {
 namespace {
@@ -153,9 +137,9 @@ TEST_F(CudaImageTest, loads_once_and_then_neither_allocates_nor_locks) {
   EXPECT_EQ(fake.count("cuLaunchKernelEx"), 2u);
   EXPECT_EQ(fake.count("cuLibraryLoadData") + fake.count("cuKernelGetFunction") + fake.count("cuFuncLoad"), 0u);
   fake.recording = false;
-  const std::size_t before = allocations;
+  const std::size_t before = heap::allocations;
   ASSERT_TRUE(image->launch(Cuda{0, stream}, pointers));
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(heap::allocations, before);
 }
 
 TEST_F(CudaImageTest, many_threads_load_it_once) {

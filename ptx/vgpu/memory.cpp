@@ -104,12 +104,11 @@ GlobalMemory::GlobalMemory(std::span<const Region> regions, std::span<const Regi
     r.writable = region.writable;
     if (!region.initialised && check_initialised) r.written = written_.emplace_back(region.bytes).data();
     r.name = names_.emplace_back(region.name.empty() ? std::string("an unnamed allocation") : cat('`', region.name, '`'));
-    regions_.push_back(r);
+    const auto below = [](std::uint64_t begin, const MemoryRegion& other) { return begin < other.begin; };
+    regions_.insert(std::upper_bound(regions_.begin(), regions_.end(), r.begin, below), r);
   };
   for (const Region& region : regions) add(region);
   for (const Region& variable : variables) add(variable);
-  std::stable_sort(regions_.begin(), regions_.end(),
-                   [](const MemoryRegion& a, const MemoryRegion& b) { return a.begin < b.begin; });
 }
 
 const MemoryRegion* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes, bool write) const {

@@ -35,7 +35,7 @@ struct LaunchConfig {
 struct Options {
   unsigned workers = 1;                       ///< threads of the host; CTAs are shared out among them
   std::uint64_t max_instructions = 1u << 30;  ///< warp instructions per CTA before the run is stopped (step_limit)
-  bool check_initialised = true;              ///< track which bytes and registers have been written
+  bool check_initialised = true;              ///< track which bytes and registers have been written, and lanes that shuffles read
 };
 
 /// What a run did.
@@ -51,7 +51,10 @@ class Program {
   static Expected<std::shared_ptr<const Program>> make(const check::Accepted& accepted,
                                                        std::shared_ptr<const ir::Listing> listing, std::string_view entry);
   /// Runs a grid to its end. `params` is the parameter block, laid out as the CUDA driver's. The first fault ends the run; its
-  /// diagnostic names kernel, instruction, PTX line, the author's line, block and thread.
+  /// diagnostic names kernel, instruction, PTX line, the author's line, block and thread, and is the same for every number of
+  /// workers. Kinds: launch_config, param_layout; out_of_bounds, misaligned, read_only, uninitialised; divergent, deadlock,
+  /// barrier_misuse; trapped, step_limit. Blocks may wait for each other through strong loads (.volatile, .relaxed, .acquire); a
+  /// wait that never ends is a step_limit. Time (%clock, %globaltimer) is the number of instructions that the block has run.
   [[nodiscard]] Expected<Report> run(const LaunchConfig& config, std::span<const std::byte> params,
                                      std::span<const Region> regions, const Options& options = {}) const;
   [[nodiscard]] std::string_view name() const;
