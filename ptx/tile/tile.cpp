@@ -146,14 +146,14 @@ Expected<Tile> Tile::make(std::vector<tile::Dim> dims, Type dtype, Layout layout
   return tile;
 }
 
-Expected<Tile> Tile::wgmma_a(tile::Dim m, tile::Dim k, Type dtype, std::optional<tile::Dim> tile_m,
-                             std::optional<tile::Dim> tile_k) {
-  return tile::matrix_operand(std::move(m), std::move(k), dtype, std::move(tile_m), std::move(tile_k));
+Expected<Tile> Tile::wgmma_a(tile::Dim m, tile::Dim k, Type dtype, const std::optional<tile::Dim>& tile_m,
+                             const std::optional<tile::Dim>& tile_k) {
+  return tile::matrix_operand(std::move(m), std::move(k), dtype, tile_m, tile_k);
 }
 
-Expected<Tile> Tile::wgmma_b(tile::Dim k, tile::Dim n, Type dtype, std::optional<tile::Dim> tile_k,
-                             std::optional<tile::Dim> tile_n) {
-  return tile::matrix_operand(std::move(k), std::move(n), dtype, std::move(tile_k), std::move(tile_n));
+Expected<Tile> Tile::wgmma_b(tile::Dim k, tile::Dim n, Type dtype, const std::optional<tile::Dim>& tile_k,
+                             const std::optional<tile::Dim>& tile_n) {
+  return tile::matrix_operand(std::move(k), std::move(n), dtype, tile_k, tile_n);
 }
 
 std::vector<std::string> Tile::symbolic_dims() const {

@@ -50,11 +50,11 @@ class Tile {
                              bool tma_padding = false);
 
   /// A wgmma A operand, M x K row-major (K-major): layout by the width of one load (api.md 12).
-  static Expected<Tile> wgmma_a(tile::Dim m, tile::Dim k, Type dtype, std::optional<tile::Dim> tile_m = {},
-                                std::optional<tile::Dim> tile_k = {});
+  static Expected<Tile> wgmma_a(tile::Dim m, tile::Dim k, Type dtype, const std::optional<tile::Dim>& tile_m = {},
+                                const std::optional<tile::Dim>& tile_k = {});
   /// A wgmma B operand, K x N row-major (MN-major).
-  static Expected<Tile> wgmma_b(tile::Dim k, tile::Dim n, Type dtype, std::optional<tile::Dim> tile_k = {},
-                                std::optional<tile::Dim> tile_n = {});
+  static Expected<Tile> wgmma_b(tile::Dim k, tile::Dim n, Type dtype, const std::optional<tile::Dim>& tile_k = {},
+                                const std::optional<tile::Dim>& tile_n = {});
 
   [[nodiscard]] const std::vector<tile::Dim>& shape() const { return shape_; }
   [[nodiscard]] Type dtype() const { return dtype_; }

@@ -2,10 +2,12 @@
 
 namespace ptx::vgpu {
 
+bool baseline_only = false;
+
 bool host_has_avx2() {
 #if defined(__x86_64__)
   static const bool has = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  return has;
+  return has && !baseline_only;
 #else
   return false;
 #endif

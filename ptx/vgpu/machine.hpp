@@ -174,8 +174,10 @@ struct Cta {
 
 // ---- handlers -----------------------------------------------------------------------------------------------------
 
-/// True when the host can run what is compiled for AVX2 and FMA.
+/// True when the host can run what is compiled for AVX2 and FMA, and `baseline_only` is not set.
 bool host_has_avx2();
+/// For tests: what is decoded meanwhile runs as on a host without AVX2.
+extern bool baseline_only;
 
 /// A handler compiled once for the baseline and once for hosts with AVX2 and FMA, and chosen while decoding. The choice is
 /// explicit, because clones that the loader chooses between do not work under the sanitizers. Without AVX2 a fused multiply-add

@@ -27,42 +27,61 @@ Handler by_integers(Decoding& in, Use use) {
 
 // ---- floating point to integer
 
-template <class Float>
-[[gnu::always_inline]] inline Float round_to_whole(Float x) {  // in the host's mode
-  if constexpr (sizeof(Float) == 4)
-    return __builtin_rintf(x);
-  else
-    return __builtin_rint(x);
-}
-template <class Float>
-[[gnu::always_inline]] inline Float cut_to_whole(Float x) {
-  if constexpr (sizeof(Float) == 4)
-    return __builtin_truncf(x);
-  else
-    return __builtin_trunc(x);
+// To the nearest whole number, ties to even; to zero, down, up. Never under a rounding mode of the host: without SSE4.1 compilers
+// round the absolute value and put the sign back.
+template <Rounding rounding>
+struct ToWhole {
+  [[gnu::always_inline]] float operator()(float x) const {
+    switch (rounding) {
+      case Rounding::rn:
+        return __builtin_rintf(x);
+      case Rounding::rz:
+        return __builtin_truncf(x);
+      case Rounding::rm:
+        return __builtin_floorf(x);
+      case Rounding::rp:
+        return __builtin_ceilf(x);
+    }
+  }
+  [[gnu::always_inline]] double operator()(double x) const {
+    switch (rounding) {
+      case Rounding::rn:
+        return __builtin_rint(x);
+      case Rounding::rz:
+        return __builtin_trunc(x);
+      case Rounding::rm:
+        return __builtin_floor(x);
+      case Rounding::rp:
+        return __builtin_ceil(x);
+    }
+  }
+};
+/// Calls use(ToWhole<…>{}) for .irnd.
+template <class Use>
+Handler by_whole_rounding(Decoding& in, Use use) {
+  switch (*num::rounding_from_name(in.chosen("irnd"))) {
+    case Rounding::rn:
+      return use(ToWhole<Rounding::rn>{});
+    case Rounding::rz:
+      return use(ToWhole<Rounding::rz>{});
+    case Rounding::rm:
+      return use(ToWhole<Rounding::rm>{});
+    case Rounding::rp:
+      return use(ToWhole<Rounding::rp>{});
+  }
+  return nullptr;
 }
 
 // .sat changes nothing: a conversion to an integer clamps by itself.
 template <class Float>
 Handler to_integer(Decoding& in) {
-  const Rounding rounding = *num::rounding_from_name(in.chosen("irnd"));
   const bool ftz = in.wrote("ftz");
   return by_integer(in.type("dtype"), [&]<class D>(D) {
-    const auto make = [&]<bool flushes>(std::bool_constant<flushes>) {
-      const auto prepare = [](Float a) {
-        if constexpr (flushes && sizeof(Float) == 4)
-          return num::flush(a);
-        else
-          return a;
-      };
-      using Prepare = decltype(prepare);
-      if (rounding == Rounding::rz)
-        return map<D(Float)>(in, {"d", "a"}, [](Float a) { return num::to_integer<D>(cut_to_whole(Prepare{}(a))); });
-      const auto round = [](Float a) { return num::to_integer<D>(round_to_whole(Prepare{}(a))); };
-      return rounding == Rounding::rn ? map<D(Float)>(in, {"d", "a"}, round)
-                                      : map_directed<D(Float)>(in, {"d", "a"}, rounding, round);
-    };
-    return ftz ? make(std::true_type{}) : make(std::false_type{});
+    return by_whole_rounding(in, [&]<class Whole>(Whole) -> Handler {
+      if constexpr (sizeof(Float) == 4)
+        if (ftz) return map<D(Float)>(in, {"d", "a"}, [](Float a) { return num::to_integer<D>(Whole{}(num::flush(a))); });
+      return map<D(Float)>(in, {"d", "a"}, [](Float a) { return num::to_integer<D>(Whole{}(a)); });
+    });
   });
 }
 
@@ -190,10 +209,10 @@ Handler cvt_int_f32(Decoding& in) { return from_integer<float>(in); }
 Handler cvt_int_f64(Decoding& in) { return from_integer<double>(in); }
 
 Handler cvt_f32_f32(Decoding& in) {
-  if (in.has("irnd"))
-    return modified<float(float)>(in, *num::rounding_from_name(in.chosen("irnd")),
-                                  [](float a) { return num::canonical(__builtin_rintf(a)); });
-  return modified<float(float)>(in, Rounding::rn, [](float a) { return num::canonical(a); });
+  if (!in.has("irnd")) return modified<float(float)>(in, Rounding::rn, [](float a) { return num::canonical(a); });
+  return by_whole_rounding(in, [&]<class Whole>(Whole) {
+    return modified<float(float)>(in, Rounding::rn, [](float a) { return num::canonical(Whole{}(a)); });
+  });
 }
 Handler cvt_f32_f64(Decoding& in) {
   return modified<double(float)>(in, Rounding::rn, [](float a) { return static_cast<double>(a); });

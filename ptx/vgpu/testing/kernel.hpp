@@ -12,6 +12,7 @@
 
 #include "ptx/check/check.hpp"
 #include "ptx/text/text.hpp"
+#include "ptx/vgpu/machine.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 #include "tests/support/script.hpp"
 
@@ -122,7 +123,7 @@ inline std::vector<std::string> rows_kernel(const std::string& instruction, cons
 
 inline constexpr std::uint32_t rows_of_block = 256;
 
-/// Runs that kernel over the rows and returns %vd of every row.
+/// Runs that kernel over the rows and returns %vd of every row. What is compiled for AVX2 and for the baseline must agree.
 inline std::vector<std::uint64_t> run_rows(const std::string& instruction, const std::array<std::string, 4>& types,
                                            const std::vector<Operands>& rows, std::uint32_t mask = 0xFFFFFFFFu) {
   const auto made = program(rows_kernel(instruction, types));
@@ -133,8 +134,18 @@ inline std::vector<std::uint64_t> run_rows(const std::string& instruction, const
   config.block = {rows_of_block, 1, 1};
   config.grid = {(threads + rows_of_block - 1) / rows_of_block, 1, 1};
   run(made, config, params({table.address(), threads, mask}), {table.region()});
+  Buffer<Operands> baseline{"rows", rows};
+  baseline_only = true;
+  const auto made_for_baseline = program(rows_kernel(instruction, types));
+  baseline_only = false;
+  run(made_for_baseline, config, params({baseline.address(), threads, mask}), {baseline.region()});
   std::vector<std::uint64_t> results;
-  for (const Operands& row : table.data) results.push_back(row.d);
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    results.push_back(table.data[i].d);
+    different += baseline.data[i].d != table.data[i].d;
+  }
+  EXPECT_EQ(different, 0u) << instruction << ": rows that differ between AVX2 and the baseline";
   return results;
 }
 
