@@ -23,7 +23,7 @@ function(ptx_library)
   install(TARGETS ptx EXPORT ptxTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/ptx" "${PTX_GENERATED_DIR}/ptx" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def" PATTERN "*.inc"
-    PATTERN "*_test.hpp" EXCLUDE PATTERN "gen" EXCLUDE PATTERN "next" EXCLUDE PATTERN "testing" EXCLUDE)
+    PATTERN "*_test.hpp" EXCLUDE PATTERN "gen" EXCLUDE PATTERN "testing" EXCLUDE)
   install(EXPORT ptxTargets NAMESPACE ptx:: DESTINATION "${package_dir}")
   export(EXPORT ptxTargets NAMESPACE ptx:: FILE "${build_package_dir}/ptxTargets.cmake")
 

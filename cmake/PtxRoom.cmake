@@ -1,8 +1,9 @@
 # ptx_room(<name> [THREADED] NEEDS <rooms…> [TESTS_NEED <rooms…>])
 #
 # A room's whole CMakeLists. Every .cpp below the room's folder goes into the library ptx_<name> (alias ptx::<name>), every
-# *_test.cpp into the GoogleTest program ptx_<name>_test; gen/ holds build-time programs and is left out. THREADED puts the
-# label `tsan` on the room's tests: they also run under ThreadSanitizer. TESTS_NEED names rooms that only the tests use.
+# *_test.cpp into the GoogleTest program ptx_<name>_test; gen/ holds build-time programs and main.cpp is a program, they are left
+# out. THREADED puts the label `tsan` on the room's tests: they also run under ThreadSanitizer. TESTS_NEED names rooms that only
+# the tests use.
 # A room without sources is an interface library, so that rooms can be furnished in any order.
 function(ptx_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "THREADED" "" "NEEDS;TESTS_NEED")
@@ -10,7 +11,7 @@ function(ptx_room name)
     message(FATAL_ERROR "ptx_room(${name}): what is `${room_UNPARSED_ARGUMENTS}`?")
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-  list(FILTER sources EXCLUDE REGEX "/ptx/${name}/gen/")
+  list(FILTER sources EXCLUDE REGEX "/ptx/${name}/(gen/|main\\.cpp$)")
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")

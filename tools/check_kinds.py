@@ -19,7 +19,7 @@ def main() -> int:
     tests = [
         p
         for p in [*ROOT.glob("ptx/**/*_test.cpp"), *ROOT.glob("tests/**/*")]
-        if p.is_file() and p.suffix in {".cpp", ".hpp", ".py", ".golden", ".txt"}
+        if p.is_file() and p.suffix in {".cpp", ".hpp", ".py", ".golden", ".ptx", ".txt"}
     ]
     text = "\n".join(p.read_text(errors="replace") for p in tests)
     words = set(re.findall(r"\w+", text))

@@ -54,7 +54,10 @@ std::string_view name(Kind kind) { return kind_table[static_cast<std::size_t>(ki
 std::string_view summary(Kind kind) { return kind_table[static_cast<std::size_t>(kind)].summary; }
 std::span<const Kind> all_kinds() { return kind_list; }
 
-std::string to_string(const Where& where) { return where.known() ? cat(where.file, ':', where.line) : std::string(); }
+std::string to_string(const Where& where) {
+  if (!where.known()) return {};
+  return where.column == 0 ? cat(where.file, ':', where.line) : cat(where.file, ':', where.line, ':', where.column);
+}
 
 const char* intern_file(std::string_view file) {
   static std::mutex mutex;

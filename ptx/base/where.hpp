@@ -12,21 +12,22 @@ namespace ptx {
 struct Where {
   const char* file = "";
   std::uint32_t line = 0;
+  std::uint32_t column = 0;  ///< from 1, in bytes; 0: not known (authored code has lines alone)
 
   /// The place of the call, when used as a default argument. std::source_location would do the same, but its size and
   /// its support in clang 16 with default member initialisers do not.
-  static constexpr Where current(const char* f = __builtin_FILE(), std::uint32_t l = __builtin_LINE()) { return {f, l}; }
+  static constexpr Where current(const char* f = __builtin_FILE(), std::uint32_t l = __builtin_LINE()) { return {f, l, 0}; }
 
   [[nodiscard]] constexpr bool known() const { return line != 0; }
   friend bool operator==(const Where& a, const Where& b) {
-    return a.line == b.line && std::string_view(a.file) == std::string_view(b.file);
+    return a.line == b.line && a.column == b.column && std::string_view(a.file) == std::string_view(b.file);
   }
 };
 
 /// Returns a pointer that stays valid for the life of the process; equal names give equal pointers. Thread-safe.
 const char* intern_file(std::string_view file);
 
-/// "file.py:12", or "" when the place is not known.
+/// "file.py:12", "file.ptx:12:5" when the column is known, or "" when the place is not known.
 std::string to_string(const Where& where);
 
 }  // namespace ptx

@@ -1,47 +1,63 @@
 #include "ptx/check/body.hpp"
 
+#include "ptx/check/calls.hpp"
+#include "ptx/check/dataflow.hpp"
 #include "ptx/check/declarations.hpp"
+#include "ptx/check/descriptors.hpp"
+#include "ptx/check/directives.hpp"
+#include "ptx/check/pipeline.hpp"
+#include "ptx/check/signatures.hpp"
 
 namespace ptx::check {
 namespace {
 
-// True for an instruction after which the next line is not reached: unguarded bra, brx, ret, exit. After `trap` code is
-// customary.
-bool leaves(const isa::Form& form) {
-  return form.row->effects.has(isa::Effect::control) && !form.row->effects.has(isa::Effect::volatile_) && form.opcode != "call";
+ir::WhereId where_of(const ir::Inst& item) {
+  ir::WhereId id;
+  id.index = item.where;
+  return id;
 }
 
 class Body {
  public:
-  Body(Report& report, Names& names, Instructions& instructions, const ir::Function& function)
-      : report_(report), names_(names), instructions_(instructions), function_(function), labels_(report, function) {}
+  Body(Report& report, Names& names, Instructions& instructions, DebugInfo& debug, const ir::Function& function)
+      : report_(report),
+        names_(names),
+        instructions_(instructions),
+        debug_(debug),
+        function_(function),
+        labels_(report, function),
+        registers_(function) {}
 
   void run() {
     declare_all();
     instructions_.enter(function_, labels_);
-    for (const ir::Inst& item : function_.body) check(item);
+    if (isa::allows(report_.module().target, isa::node(sm_90a))) access_.resize(function_.body.size());
+    for (item_ = 0; item_ < function_.body.size(); ++item_) check(function_.body[item_]);
     while (blocks_.size() > 1) close();
+    registers_.report_unwritten(report_);
+    for (const std::uint32_t item : described_) check_descriptors(report_, function_, function_.body[item], registers_);
+    if ((seen_ & wgmma_mma) != 0 && !access_.empty()) check_wgmma(report_, names_, function_, access_);
+    if ((seen_ & setmaxnreg) != 0) check_setmaxnreg(report_, function_);
   }
 
  private:
   // What stands at the top of the function, whether it is used there or not.
   void declare_all() {
     for (std::uint32_t i = 0; i < function_.reg_decls.size(); ++i)
-      if (!function_.reg_decls[i].block_local) declare_registers(report_, names_, function_, i);
+      if (const ir::RegDecl& decl = function_.reg_decls[i]; !decl.block_local && !decl.is_param)
+        declare_registers(report_, names_, function_, i, decl.where);
     if (function_.variables.empty()) return;
     std::vector<bool> placed(function_.variables.size());
     for (const ir::Inst& item : function_.body)
       if (item.kind == ir::ItemKind::variable) placed[item.payload] = true;
     for (std::uint32_t i = 0; i < function_.variables.size(); ++i)
-      if (!placed[i]) declare_variable(report_, names_, function_.variables[i], i, Level::body);
+      if (!placed[i]) declare_variable(report_, names_, function_.variables[i], i, Level::body, function_.variables[i].where);
   }
 
   void check(const ir::Inst& item) {
     switch (item.kind) {
       case ir::ItemKind::inst:
-        if (dead_) unreachable(item);
-        instructions_.check(item, blocks_.back());
-        if (!item.guard_id().valid() && leaves(isa::form(item.form))) dead_ = true;
+        instruction(item);
         break;
       case ir::ItemKind::label:
         dead_ = reported_ = false;
@@ -55,18 +71,58 @@ class Body {
         if (blocks_.size() > 1) close();
         break;
       case ir::ItemKind::reg_decl:
-        declare_registers(report_, names_, function_, item.payload, &item);
+        if (!function_.reg_decls[item.payload].count) no_label(function_.reg_decls[item.payload].base, item);
+        declare_registers(report_, names_, function_, item.payload, where_of(item));
         break;
       case ir::ItemKind::variable:
-        declare_variable(report_, names_, function_.variables[item.payload], item.payload, Level::body, &function_, &item);
+        no_label(function_.variables[item.payload].name, item);
+        declare_variable(report_, names_, function_.variables[item.payload], item.payload, Level::body, where_of(item));
         break;
       case ir::ItemKind::raw:
         dead_ = reported_ = false;  // it may hold a label
         break;
-      case ir::ItemKind::comment:
       case ir::ItemKind::pragma:
+        pragma(item);
+        break;
+      case ir::ItemKind::loc:
+        debug_.loc(function_, item);
+        break;
+      case ir::ItemKind::prototype:
+        if (item_ == 0 || function_.body[item_ - 1].kind != ir::ItemKind::label)
+          report_.error(function_, item, Kind::bad_declaration, "this prototype has no label, which calls would name")
+              .note("hint: `name: .callprototype …;`");
+        check_prototype(report_, function_.prototypes[item.payload], where_of(item));
+        break;
+      case ir::ItemKind::branch_targets:
+        check_branch_targets(report_, function_, item);
+        for (const ir::Operand& target : function_.target_lists[item.payload])
+          if (target.kind == ir::OperandKind::label) labels_.use(item, ir::LabelId(target.payload), blocks_.back());
+        break;
+      case ir::ItemKind::call_targets:
+        check_call_targets(report_, names_, function_, item);
+        break;
+      case ir::ItemKind::comment:
         break;
     }
+  }
+
+  void instruction(const ir::Inst& item) {
+    if (dead_) unreachable(item);
+    const Access access = instructions_.check(item, blocks_.back());
+    registers_.touch(item_, item, access);
+    if (!access_.empty()) access_[item_] = access;
+    const std::uint16_t fact = facts(item.form);
+    if ((fact & leaves) != 0 && item.guard == ir::RegId::absent) dead_ = true;
+    if ((fact & (wgmma_mma | tcgen05_mma | setmaxnreg)) == 0) return;
+    seen_ |= fact;
+    if ((fact & (wgmma_mma | tcgen05_mma)) != 0) described_.push_back(item_);
+  }
+
+  void pragma(const ir::Inst& item) {
+    ir::StringId text;
+    text.index = item.payload;
+    check_pragma(report_, report_.module().str(text), function_.is_entry ? PragmaLevel::entry_body : PragmaLevel::func_body,
+                 where_of(item));
   }
 
   void close() {
@@ -84,6 +140,12 @@ class Body {
                     cat("the label `", spelled, "` and ", describe(report_.module(), *taken), " share a name in one scope"));
   }
 
+  void no_label(ir::StringId name, const ir::Inst& item) {
+    if (labels_.defined(name, blocks_.back(), item_))
+      report_.error(function_, item, Kind::duplicate_symbol,
+                    cat('`', report_.module().str(name), "` is the name of a label of this block"));
+  }
+
   void unreachable(const ir::Inst& item) {
     if (!reported_)
       report_.warning(function_, item, Kind::unreachable,
@@ -94,8 +156,14 @@ class Body {
   Report& report_;
   Names& names_;
   Instructions& instructions_;
+  DebugInfo& debug_;
   const ir::Function& function_;
   Labels labels_;
+  Registers registers_;
+  std::vector<std::uint32_t> described_;  // the items that have descriptors
+  std::vector<Access> access_;            // of each item, for targets that have wgmma
+  std::uint32_t item_ = 0;                // the one in hand
+  std::uint16_t seen_ = 0;                // facts of its instructions
   std::vector<std::uint32_t> blocks_{0};  // the blocks that are open, numbered as Labels does
   std::uint32_t last_block_ = 0;
   bool dead_ = false, reported_ = false;
@@ -103,8 +171,8 @@ class Body {
 
 }  // namespace
 
-void check_body(Report& report, Names& names, Instructions& instructions, const ir::Function& function) {
-  Body(report, names, instructions, function).run();
+void check_body(Report& report, Names& names, Instructions& instructions, DebugInfo& debug, const ir::Function& function) {
+  Body(report, names, instructions, debug, function).run();
 }
 
 }  // namespace ptx::check

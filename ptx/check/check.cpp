@@ -4,7 +4,10 @@
 #include <utility>
 
 #include "ptx/check/body.hpp"
+#include "ptx/check/debug_info.hpp"
 #include "ptx/check/declarations.hpp"
+#include "ptx/check/directives.hpp"
+#include "ptx/check/signatures.hpp"
 
 namespace ptx::check {
 namespace {
@@ -14,33 +17,95 @@ std::string one_line(const Diagnostic& d) {
   return cat('[', name(d.kind), "] ", to_string(d.where), d.where.known() ? ": " : "", d.message);
 }
 
+// In a module that was parsed all findings have a place, and come in the order of the text.
+bool earlier(const Diagnostic& a, const Diagnostic& b) {
+  if (a.where.file != b.where.file || !a.where.known() || !b.where.known() || a.where.column == 0 || b.where.column == 0)
+    return false;
+  return a.where.line != b.where.line ? a.where.line < b.where.line : a.where.column < b.where.column;
+}
+
+// The things of a module in the order of its text: what is named must be declared before.
+class Check {
+ public:
+  Check(const ir::Module& module, Diagnostics& findings)
+      : module_(module),
+        report_(module, findings),
+        names_(module),
+        instructions_(report_, names_),
+        debug_(report_),
+        aliased_(module.functions.size()) {}
+
+  void run() {
+    check_header(report_);
+    names_.open();
+    std::vector<bool> variables(module_.variables.size()), functions(module_.functions.size());
+    for (const ir::ModuleItem& item : module_.items) {
+      if (item.kind == ir::ModuleItemKind::variable && item.payload < variables.size()) variables[item.payload] = true;
+      if (item.kind == ir::ModuleItemKind::function && item.payload < functions.size()) functions[item.payload] = true;
+    }
+    for (std::uint32_t i = 0; i < variables.size(); ++i)
+      if (!variables[i]) variable(i);
+    for (const ir::ModuleItem& item : module_.items) check(item);
+    for (std::uint32_t i = 0; i < functions.size(); ++i)
+      if (!functions[i]) function(i);
+    check_resolved(report_, aliased_);
+    check_shared_memory(report_);
+    check_constant_memory(report_);
+  }
+
+ private:
+  void check(const ir::ModuleItem& item) {
+    ir::StringId id;
+    id.index = item.payload;
+    switch (item.kind) {
+      case ir::ModuleItemKind::variable:
+        if (item.payload < module_.variables.size()) variable(item.payload);
+        break;
+      case ir::ModuleItemKind::function:
+        if (item.payload < module_.functions.size()) function(item.payload);
+        break;
+      case ir::ModuleItemKind::file:
+        debug_.file(module_.str(id), item.where);
+        break;
+      case ir::ModuleItemKind::pragma:
+        check_pragma(report_, module_.str(id), PragmaLevel::module, item.where);
+        break;
+      case ir::ModuleItemKind::alias:
+        check_alias(report_, names_, module_.str(id), item.where, aliased_);
+        break;
+      case ir::ModuleItemKind::section:
+      case ir::ModuleItemKind::raw:
+        break;
+    }
+  }
+
+  void variable(std::uint32_t i) {
+    declare_variable(report_, names_, module_.variables[i], i, Level::module, module_.variables[i].where);
+  }
+
+  void function(std::uint32_t i) {
+    const ir::Function& function = module_.functions[i];
+    declare_function(report_, names_, i);
+    names_.open();
+    check_signature(report_, names_, function);
+    if (function.has_body) check_body(report_, names_, instructions_, debug_, function);
+    names_.close();
+  }
+
+  const ir::Module& module_;
+  Report report_;
+  Names names_;
+  Instructions instructions_;
+  DebugInfo debug_;
+  std::vector<bool> aliased_;  // functions that an alias defines
+};
+
 }  // namespace
 
 Diagnostics check(const ir::Module& module) {
   Diagnostics findings;
-  Report report(module, findings);
-  Names names(module);
-  Instructions instructions(report, names);
-  check_header(report);
-  names.open();
-  for (std::uint32_t i = 0; i < module.variables.size(); ++i)
-    declare_variable(report, names, module.variables[i], i, Level::module);
-  for (std::uint32_t i = 0; i < module.functions.size(); ++i) {
-    const ir::Function& function = module.functions[i];
-    if (const std::string_view spelled = module.str(function.name); !is_identifier(spelled))
-      report.error(Kind::bad_declaration, cat('`', spelled, "` cannot name a function"));
-    const Entity entity{Meaning::function, ir::StateSpace::reg, false, 0, function.name, i, 0};
-    if (const auto taken = names.declare(entity))
-      report.error(Kind::duplicate_symbol,
-                   taken->meaning == Meaning::function
-                       ? cat(describe(module, entity), " is declared twice")
-                       : cat(describe(module, entity), " and ", describe(module, *taken), " share a name"));
-    names.open();
-    check_signature(report, names, function);
-    check_shared_memory(report, function);
-    check_body(report, names, instructions, function);
-    names.close();
-  }
+  Check(module, findings).run();
+  std::stable_sort(findings.begin(), findings.end(), earlier);
   return findings;
 }
 

@@ -4,197 +4,305 @@
 #include <array>
 #include <bit>
 
+#include "ptx/check/initialisers.hpp"
+
 namespace ptx::check {
 namespace {
 
 using ir::StateSpace;
 
-// Reports at the item when there is one.
-Diagnostic& error(Report& report, const ir::Function* function, const ir::Inst* item, Kind kind, std::string message) {
-  return item != nullptr ? report.error(*function, *item, kind, std::move(message)) : report.error(kind, std::move(message));
+// The versions that there are (ptxas 13.0 by what it takes, and the manual's newest).
+constexpr std::array<std::uint8_t, 10> last_minor_of = {0, 5, 3, 2, 3, 1, 5, 8, 8, 1};
+
+bool is_version(Version v) { return v.major >= 1 && v.major < last_minor_of.size() && v.minor <= last_minor_of[v.major]; }
+
+// Where the module says `word`, for a module that was parsed.
+ir::WhereId place_of(const ir::Module& module, std::string_view word) {
+  if (!module.source) return {};
+  const std::string_view text = module.source->text;
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t line = at == 0 ? std::string_view::npos : text.find_last_of('\n', at - 1);
+    const std::size_t begin = line == std::string_view::npos ? 0 : line + 1;
+    if (text.find_first_not_of(" \t", begin) == at) return ir::Module::at(static_cast<std::uint32_t>(at));
+  }
+  return {};
 }
 
 // Registers and variables exist in fundamental types and .f16x2 alone; the others are types of instructions (manual: "Types").
 bool is_declarable(Type type) { return type != Type::none && (isa::register_type(type) == type || type == Type::f16x2); }
 
-void check_type(Report& report, const ir::Function* function, const ir::Inst* item, const std::string& what, Type type) {
-  if (!is_declarable(type)) {
-    error(report, function, item, Kind::bad_declaration,
-          cat(what, " is declared .", isa::name(type), ", which only instructions have"))
-        .note(cat("hint: declare it .", isa::name(isa::register_type(type))));
-    return;
-  }
-  if (type != Type::b128) return;
+void check_options(Report& report) {
   const ir::Module& module = report.module();
-  if (module.version < Version{8, 3})
-    error(report, function, item, Kind::version_lacks,
-          cat(what, " is declared .b128, which needs PTX 8.3; this module says `.version ", to_string(module.version), '`'));
-  if (!isa::allows(module.target, isa::node(sm_70)))
-    error(report, function, item, Kind::target_lacks,
-          cat(what, " is declared .b128, which needs `sm_70` or newer; this kernel targets `", isa::name(module.target), '`'));
-}
-
-void check_name(Report& report, const ir::Function* function, const ir::Inst* item, std::string_view what,
-                std::string_view name) {
-  if (is_identifier(name)) return;
-  error(report, function, item, Kind::bad_declaration, cat('`', name, "` cannot name ", what))
-      .note("hint: a name is a letter, or one of `_`, `$`, `%` and another character; then letters, digits, `_` and `$`");
-}
-
-void check_alignment(Report& report, const ir::Function* function, const ir::Inst* item, const std::string& what,
-                     std::uint32_t align) {
-  if (align == 0 || std::has_single_bit(align)) return;  // 0: not written
-  error(report, function, item, Kind::bad_declaration, cat(what, " is aligned to ", align, " bytes, which is no power of two"));
-}
-
-void declare(Report& report, Names& names, const ir::Function* function, const ir::Inst* item, const Entity& entity) {
-  const auto taken = names.declare(entity);
-  if (!taken) return;
-  const std::string now = describe(report.module(), entity), before = describe(report.module(), *taken);
-  error(report, function, item, Kind::duplicate_symbol,
-        now == before ? cat(now, " is declared twice") : cat(now, " and ", before, " share a name in one scope"));
-}
-
-// ---- directives (manual: "Performance-Tuning Directives", "Cluster Dimension Directives") --------------------------------
-
-struct DirectiveInfo {
-  std::string_view name;
-  std::size_t least, most;  ///< values
-  Version since;
-  isa::TargetSet on;
-};
-constexpr std::array directive_infos = {
-    DirectiveInfo{"maxnreg", 1, 1, {1, 3}, isa::node(sm_10)},
-    DirectiveInfo{"maxntid", 1, 3, {1, 3}, isa::node(sm_10)},
-    DirectiveInfo{"reqntid", 1, 3, {2, 1}, isa::node(sm_10)},
-    DirectiveInfo{"minnctapersm", 1, 1, {2, 0}, isa::node(sm_10)},
-    DirectiveInfo{"reqnctapercluster", 1, 3, {7, 8}, isa::node(sm_90)},
-    DirectiveInfo{"explicitcluster", 0, 0, {7, 8}, isa::node(sm_90)},
-    DirectiveInfo{"maxclusterrank", 1, 1, {7, 8}, isa::node(sm_90)},
-    DirectiveInfo{"blocksareclusters", 0, 0, {9, 0}, isa::node(sm_90)},
-    DirectiveInfo{"noreturn", 0, 0, {6, 4}, isa::node(sm_30)},
-};
-
-void check_directive(Report& report, const ir::Function& function, const ir::Directive& directive) {
-  const ir::Module& module = report.module();
-  const auto info = std::find_if(directive_infos.begin(), directive_infos.end(),
-                                 [&](const DirectiveInfo& d) { return d.name == directive.name; });
-  if (info == directive_infos.end()) {
-    std::vector<std::string> known;
-    for (const DirectiveInfo& d : directive_infos) known.emplace_back(d.name);
-    Diagnostic& d = report.error(Kind::bad_declaration, cat("`.", directive.name, "` is no directive of a function"));
-    if (const std::string near = nearest(directive.name, known); !near.empty()) d.note(cat("hint: did you mean `.", near, "`?"));
-    return;
+  const ir::WhereId where = place_of(module, ".target");
+  std::string_view texmode;
+  for (const std::string& option : module.target_options) {
+    if (option == "debug") {
+      const auto is_debug = [](const ir::Section& s) { return s.name.starts_with(".debug"); };
+      if (std::none_of(module.sections.begin(), module.sections.end(), is_debug))
+        report.error(where, Kind::bad_declaration, "`.target …, debug` promises debug sections, and the module has none");
+      continue;
+    }
+    if (isa::target_from_name(option)) continue;
+    if (option == "map_f64_to_f32") {
+      if (isa::info(module.target).base >= 13)
+        report.error(where, Kind::bad_declaration,
+                     cat("`map_f64_to_f32` is for targets before sm_13; `", isa::name(module.target), "` has double precision"));
+    } else if (option == "texmode_unified" || option == "texmode_independent") {
+      if (!texmode.empty() && texmode != option)
+        report.error(where, Kind::bad_declaration, "`texmode_unified` and `texmode_independent` exclude each other");
+      texmode = option;
+    } else {
+      const std::string known[] = {"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"};
+      Diagnostic& d = report.error(where, Kind::bad_declaration, cat('`', option, "` is no option of `.target`"));
+      if (const std::string near = nearest(option, known); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+    }
   }
-  const std::string what = cat("`.", directive.name, '`');
-  if (directive.values.size() < info->least || directive.values.size() > info->most)
-    report.error(Kind::bad_declaration,
-                 cat(what, " takes ", info->least == info->most ? cat(info->most) : cat(info->least, " to ", info->most),
-                     info->most == 1 ? " value, " : " values, ", directive.values.size(), " given"));
-  if (std::find(directive.values.begin(), directive.values.end(), 0u) != directive.values.end())
-    report.error(Kind::bad_declaration, cat(what, " has a value of 0"));
-  if (!isa::allows(module.target, info->on))
-    report.error(Kind::target_lacks, cat(what, " needs `sm_90` or newer; this kernel targets `", isa::name(module.target), '`'));
-  if (module.version < info->since)
-    report.error(Kind::version_lacks, cat(what, " needs PTX ", to_string(info->since), "; this module says `.version ",
-                                          to_string(module.version), '`'));
-  if (info->name == "noreturn" && function.is_entry)
-    report.error(Kind::bad_declaration, "`.noreturn` stands on a `.func`, not on an `.entry`");
 }
 
-void check_directives(Report& report, const ir::Function& function) {
-  const auto has = [&](std::string_view name) {
-    return std::any_of(function.directives.begin(), function.directives.end(),
-                       [&](const ir::Directive& d) { return d.name == name; });
+bool has_option(const ir::Module& module, std::string_view option) {
+  return std::find(module.target_options.begin(), module.target_options.end(), option) != module.target_options.end();
+}
+
+// manual: "Texture Sampler and Surface Types"
+void check_opaque(Report& report, ir::WhereId where, const std::string& what, const ir::Variable& v, Level level) {
+  const auto bad = [&](std::string_view why) { report.error(where, Kind::bad_declaration, cat(what, ' ', why)); };
+  if (v.space != StateSpace::global)
+    bad(cat("is declared .", isa::name(v.type), ", which lives in .global alone"));
+  else if (level == Level::body)
+    bad(cat("is declared .", isa::name(v.type), ", which only a module or the parameters of an entry can have"));
+  if (isa::name(v.type) == "samplerref" && !has_option(report.module(), "texmode_independent"))
+    bad("is a .samplerref, which `.target …, texmode_independent` alone has");
+}
+
+void check_attributes(Report& report, ir::WhereId where, const std::string& what, const ir::Variable& v) {
+  const auto bad = [&](std::string_view why) -> Diagnostic& {
+    return report.error(where, Kind::bad_declaration, cat(what, ' ', why));
   };
-  for (const ir::Directive& directive : function.directives) check_directive(report, function, directive);
-  if (has("maxntid") && has("reqntid")) report.error(Kind::bad_declaration, "`.maxntid` and `.reqntid` exclude each other");
-  if (has("reqnctapercluster") && has("maxclusterrank"))
-    report.error(Kind::bad_declaration, "`.reqnctapercluster` and `.maxclusterrank` exclude each other");
-  if (has("blocksareclusters") && !(has("reqntid") && has("reqnctapercluster")))
-    report.error(Kind::bad_declaration, "`.blocksareclusters` goes with `.reqntid` and `.reqnctapercluster`");
+  for (const std::string& attribute : v.attributes) {
+    const std::string_view name = std::string_view(attribute).substr(0, attribute.find('('));
+    if (name != "managed" && name != "unified") {
+      bad(cat("has the attribute `.", name, "`; there are `.managed` and `.unified`"));
+      continue;
+    }
+    if (name == "unified" && std::count(attribute.begin(), attribute.end(), ',') != 1)
+      bad("has the attribute `.unified` without its two numbers").note("hint: `.unified(19, 95)`");
+    if (v.space != StateSpace::global) bad(cat("is `.", name, "`, which only .global variables can be"));
+    if (name == "managed")
+      check_availability(report, where, "`.managed`", {4, 0}, isa::node(sm_30));
+    else
+      check_availability(report, where, "`.unified`", {8, 0}, isa::node(sm_90));
+  }
 }
 
-void check_param(Report& report, const ir::Param& param) {
-  const ir::Module& module = report.module();
-  const std::string what = cat("the parameter `", module.str(param.name), '`');
-  check_name(report, nullptr, nullptr, "a parameter", module.str(param.name));
-  check_alignment(report, nullptr, nullptr, what, param.align);
-  check_alignment(report, nullptr, nullptr, what, param.ptr_align);
-  if (param.type == Type::pred || param.type == Type::f16x2)
-    report.error(Kind::bad_declaration, cat(what, " is declared .", isa::name(param.type), ", which no parameter can be"));
-  else
-    check_type(report, nullptr, nullptr, what, param.type);
-  if (param.elements == 0u) report.error(Kind::bad_declaration, cat(what, " is an array of no elements"));
-  if (param.ptr_space && (*param.ptr_space == StateSpace::param || *param.ptr_space == StateSpace::reg))
-    report.error(Kind::bad_declaration,
-                 cat(what, " points to .", name(*param.ptr_space), "; what fits is .global, .shared, .local or .const"));
+void check_size(Report& report, ir::WhereId where, const std::string& what, const ir::Variable& v) {
+  const auto bad = [&](std::string_view why) { report.error(where, Kind::bad_declaration, cat(what, ' ', why)); };
+  if (v.unsized && v.initialiser.empty() && v.linkage != ir::Linkage::extern_) bad("has no size, and is not .extern");
+  if (v.elements == 0u || std::find(v.inner.begin(), v.inner.end(), 0u) != v.inner.end()) bad("is an array of no elements");
+  if (v.space == StateSpace::param && v.align > 128) bad(cat("is aligned to ", v.align, " bytes; a parameter has 128 at most"));
 }
 
 }  // namespace
 
+// ---- what every declaration is held to ------------------------------------------------------------------------------
+
+std::string needed(isa::TargetSet set) {
+  for (std::size_t i = 0; i < isa::target_count; ++i)
+    if (const auto target = static_cast<Target>(i); set == isa::node(target) && isa::info(target).variant == ' ')
+      return cat('`', isa::name(target), "` or newer");
+  return isa::list_targets(set);
+}
+
+void check_availability(Report& report, ir::WhereId where, const std::string& what, Version since, isa::TargetSet on) {
+  const ir::Module& module = report.module();
+  if (!isa::allows(module.target, on))
+    report.error(where, Kind::target_lacks,
+                 cat(what, " needs ", needed(on), "; this kernel targets `", isa::name(module.target), '`'));
+  if (module.version < since)
+    report.error(where, Kind::version_lacks,
+                 cat(what, " needs PTX ", to_string(since), "; this module says `.version ", to_string(module.version), '`'));
+}
+
+void check_type(Report& report, ir::WhereId where, const std::string& what, Type type) {
+  if (!is_declarable(type)) {
+    report.error(where, Kind::bad_declaration, cat(what, " is declared .", isa::name(type), ", which only instructions have"))
+        .note(cat("hint: declare it .", isa::name(isa::register_type(type))));
+    return;
+  }
+  if (type == Type::b128) check_availability(report, where, cat(what, " is declared .b128, which"), {8, 3}, isa::node(sm_70));
+}
+
+void check_name(Report& report, ir::WhereId where, std::string_view what, std::string_view name) {
+  if (is_identifier(name)) return;
+  report.error(where, Kind::bad_declaration, cat('`', name, "` cannot name ", what))
+      .note("hint: a name is a letter, or one of `_`, `$`, `%` and another character; then letters, digits, `_` and `$`");
+}
+
+void check_alignment(Report& report, ir::WhereId where, const std::string& what, std::uint32_t align) {
+  if (align == 0 || std::has_single_bit(align)) return;  // 0: not written
+  report.error(where, Kind::bad_declaration, cat(what, " is aligned to ", align, " bytes, which is no power of two"));
+}
+
+void check_vector(Report& report, ir::WhereId where, const std::string& what, Type type, unsigned vector) {
+  if (vector > 1 && vector * static_cast<unsigned>(isa::bits(type)) > 128)
+    report.error(where, Kind::bad_declaration,
+                 cat(what, " is declared .v", vector, " .", isa::name(type), "; a vector has 16 bytes at most"));
+}
+
+void declare(Report& report, Names& names, ir::WhereId where, const Entity& entity) {
+  const auto taken = names.declare(entity);
+  if (!taken) return;
+  const std::string now = describe(report.module(), entity), before = describe(report.module(), *taken);
+  report.error(where, Kind::duplicate_symbol,
+               now == before ? cat(now, " is declared twice") : cat(now, " and ", before, " share a name in one scope"));
+}
+
+// ---- the module -----------------------------------------------------------------------------------------------------
+
 void check_header(Report& report) {
   const ir::Module& module = report.module();
   const isa::TargetInfo& target = isa::info(module.target);
-  if (module.version < target.since)
+  if (!is_version(module.version))
+    report.error(place_of(module, ".version"), Kind::version_lacks,
+                 cat("there is no PTX ", to_string(module.version), "; the newest known here is 9.1"));
+  else if (module.version < target.since)
     report
-        .error(Kind::version_lacks, cat("the target `", target.name, "` needs PTX ", to_string(target.since),
-                                        "; this module says `.version ", to_string(module.version), '`'))
+        .error(place_of(module, ".target"), Kind::version_lacks,
+               cat("the target `", target.name, "` needs PTX ", to_string(target.since), "; this module says `.version ",
+                   to_string(module.version), '`'))
         .note(cat("hint: `.version ", to_string(target.since), "` knows it"));
-  if (module.address_size != 64 && (module.address_size != 32 || target.base >= 90))
-    report.error(Kind::bad_declaration,
-                 cat("`.address_size ", module.address_size, "` is not one that `", target.name, "` has; what fits is 64"));
+  const unsigned size = module.address_size;
+  if (size != 0 && size != 64 && (size != 32 || target.base >= 90))
+    report.error(place_of(module, ".address_size"), Kind::bad_declaration,
+                 cat("`.address_size ", size, "` is not one that `", target.name, "` has; what fits is 64"));
+  check_options(report);
 }
 
-void declare_variable(Report& report, Names& names, const ir::Variable& v, std::uint32_t index, Level level,
-                      const ir::Function* function, const ir::Inst* item) {
+void declare_variable(Report& report, Names& names, const ir::Variable& v, std::uint32_t index, Level level, ir::WhereId where) {
   const ir::Module& module = report.module();
   const std::string what = cat("the .", name(v.space), " variable `", module.str(v.name), '`');
-  const auto bad = [&](std::string_view why) -> Diagnostic& {
-    return error(report, function, item, Kind::bad_declaration, cat(what, ' ', why));
-  };
-  check_name(report, function, item, "a variable", module.str(v.name));
-  check_alignment(report, function, item, what, v.align);
-  if (v.type == Type::pred)
+  const auto bad = [&](std::string_view why) { report.error(where, Kind::bad_declaration, cat(what, ' ', why)); };
+  check_name(report, where, "a variable", module.str(v.name));
+  if (level == Level::module && isa::special_from_name(module.str(v.name)))
+    report.error(where, Kind::duplicate_symbol, cat('`', module.str(v.name), "` is a special register"));
+  check_alignment(report, where, what, v.align);
+  if (is_opaque(v.type))
+    check_opaque(report, where, what, v, level);
+  else if (v.type == Type::pred)
     bad("is declared .pred, and predicates live only in registers");
   else
-    check_type(report, function, item, what, v.type);
+    check_type(report, where, what, v.type);
+  check_vector(report, where, what, v.type, v.vector);
+  if (v.space == StateSpace::param && (v.vector > 1 || v.type == Type::f16x2))
+    bad(cat("is declared ", v.vector > 1 ? cat(".v", v.vector) : ".f16x2", ", which no parameter can be"));
   if (v.space == StateSpace::reg) bad("is a register, not a variable");
+  if (v.space == StateSpace::sreg) bad("is in .sreg, where nothing can be declared");
+  if (v.space == StateSpace::tex) {
+    report.error(where, Kind::bad_declaration, cat(what, " is in .tex, which is gone since PTX 1.5"))
+        .note("hint: `.global .texref name;`");
+  }
   if (level == Level::module && (v.space == StateSpace::local || v.space == StateSpace::param)) bad("belongs inside a function");
   if (level == Level::body && v.linkage != ir::Linkage::none) bad("has a linkage, which only variables of a module can have");
   if (v.linkage == ir::Linkage::common && v.space != StateSpace::global) bad("is .common, which only .global variables can be");
-  if (v.unsized && v.linkage != ir::Linkage::extern_) bad("has no size, and is not .extern");
-  if (v.elements == 0u) bad("is an array of no elements");
-  declare(report, names, function, item, {Meaning::variable, v.space, false, 0, v.name, index, 0});
+  check_size(report, where, what, v);
+  check_attributes(report, where, what, v);
+  if (!v.initialiser.empty()) check_initialiser(report, names, v, where);
+
+  const Entity entity{Meaning::variable, v.space, false, 0, v.name, index, 0};
+  // A variable may be declared .extern more than once, beside its definition (manual: ".extern").
+  const Entity* before = level == Level::module ? names.find_innermost(v.name) : nullptr;
+  if (before == nullptr || before->meaning != Meaning::variable) return declare(report, names, where, entity);
+  const ir::Variable& other = module.variables[before->index];
+  const bool extern_first = other.linkage == ir::Linkage::extern_, extern_now = v.linkage == ir::Linkage::extern_;
+  if (!extern_first && !extern_now) return declare(report, names, where, entity);
+  const bool same = v.space == other.space && v.type == other.type && v.vector == other.vector && v.inner == other.inner &&
+                    (v.unsized || other.unsized || v.elements == other.elements);
+  if (!same)
+    report.error(where, Kind::duplicate_symbol, cat(what, " was declared before, with another type or size"));
+  else if ((extern_first && v.linkage == ir::Linkage::none) || (extern_now && other.linkage == ir::Linkage::none))
+    report.error(where, Kind::duplicate_symbol, cat(what, " is .extern and also the module's own"))
+        .note("hint: a definition that others may name is `.visible` or `.weak`");
 }
 
-void declare_registers(Report& report, Names& names, const ir::Function& function, std::uint32_t index, const ir::Inst* item) {
+void declare_registers(Report& report, Names& names, const ir::Function& function, std::uint32_t index, ir::WhereId where) {
   const ir::RegDecl& decl = function.reg_decls[index];
   const std::string_view base = report.module().str(decl.base);
-  check_name(report, &function, item, "a register", decl.count ? cat(base, '0') : std::string(base));
-  check_type(report, &function, item, cat("the register `", base, '`'), decl.type);
-  declare(report, names, &function, item,
+  const std::string what = cat("the register `", base, '`');
+  check_name(report, where, "a register", decl.count ? cat(base, '0') : std::string(base));
+  if (is_opaque(decl.type))
+    report.error(where, Kind::bad_declaration, cat(what, " is declared .", isa::name(decl.type), ", which no register can be"));
+  else
+    check_type(report, where, what, decl.type);
+  check_vector(report, where, what, decl.type, decl.vector);
+  if (decl.type == Type::pred && decl.vector > 1)
+    report.error(where, Kind::bad_declaration, cat(what, " is a vector of predicates, which there are not"));
+  declare(report, names, where,
           {Meaning::reg, StateSpace::reg, decl.count.has_value(), decl.count.value_or(0), decl.base, index, 0});
 }
 
-void check_signature(Report& report, Names& names, const ir::Function& function) {
-  const ir::Module& module = report.module();
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < function.params.size(); ++i) {
-    const ir::Param& param = function.params[i];
-    check_param(report, param);
-    declare(report, names, nullptr, nullptr,
-            {Meaning::parameter, StateSpace::param, false, 0, param.name, static_cast<std::uint32_t>(i), 0});
-    const std::uint64_t align = std::max<std::uint64_t>(1, param.alignment());
-    bytes = (bytes + align - 1) / align * align + param.bytes();
-  }
-  // manual: "Kernel Function Parameters"; ptxas 13.0 holds the version to it, not the target
-  const std::uint64_t limit = module.version < Version{8, 1} ? 4352 : 32764;
-  if (function.is_entry && bytes > limit)
-    report.error(Kind::bad_declaration, cat("the parameters of `", module.str(function.name), "` take ", bytes, " bytes; PTX ",
-                                            to_string(module.version), " gives an entry ", limit));
-  check_directives(report, function);
+// ---- memory that is declared with a size ----------------------------------------------------------------------------
+
+namespace {
+
+std::uint64_t aligned(std::uint64_t offset, const ir::Variable& v) {
+  const std::uint64_t align = v.align != 0 ? v.align : v.vector * ((static_cast<std::uint64_t>(isa::bits(v.type)) + 7) / 8);
+  return std::has_single_bit(align) ? (offset + align - 1) & ~(align - 1) : offset;
 }
+
+// What a function takes of a space: its own variables, and those of the module that it and the functions it names take.
+class Footprint {
+ public:
+  explicit Footprint(const ir::Module& module) : module_(module) {
+    for (std::uint32_t i = 0; i < module.variables.size(); ++i) {
+      const ir::Variable& v = module.variables[i];
+      if (v.space == StateSpace::shared && v.linkage != ir::Linkage::extern_) note(v.name, i);
+    }
+    for (std::uint32_t i = 0; i < module.functions.size(); ++i)
+      if (module.functions[i].has_body) note(module.functions[i].name, i | function_bit);
+  }
+
+  std::uint64_t shared_bytes(const ir::Function& entry) {
+    seen_.assign(module_.functions.size(), false);
+    taken_.assign(module_.variables.size(), false);
+    bytes_ = 0;
+    std::vector<const ir::Function*> open{&entry};
+    while (!open.empty()) {
+      const ir::Function& f = *open.back();
+      open.pop_back();
+      for (const ir::Variable& v : f.variables)
+        if (v.space == StateSpace::shared) take(v);
+      for (const ir::Operand& o : f.operands)
+        if (o.kind == ir::OperandKind::symbol && o.payload < index_.size() && index_[o.payload] != nothing)
+          visit(index_[o.payload], open);
+    }
+    return bytes_;
+  }
+
+ private:
+  static constexpr std::uint32_t nothing = 0xFFFFFFFFu, function_bit = 0x80000000u;
+
+  void note(ir::StringId name, std::uint32_t what) {
+    if (!name.valid()) return;
+    if (name.index >= index_.size()) index_.resize(name.index + std::size_t{1}, nothing);
+    index_[name.index] = what;
+  }
+  void visit(std::uint32_t what, std::vector<const ir::Function*>& open) {
+    if ((what & function_bit) == 0) {
+      if (!taken_[what]) take(module_.variables[what]);
+      taken_[what] = true;
+    } else if (const std::uint32_t f = what & ~function_bit; !seen_[f]) {
+      seen_[f] = true;
+      open.push_back(&module_.functions[f]);
+    }
+  }
+  void take(const ir::Variable& v) { bytes_ = aligned(bytes_, v) + v.bytes(); }
+
+  const ir::Module& module_;
+  std::vector<std::uint32_t> index_;  // by StringId
+  std::vector<bool> seen_, taken_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace
 
 std::uint64_t static_shared_limit(Target target) {
   const isa::TargetInfo& info = isa::info(target);
@@ -204,30 +312,48 @@ std::uint64_t static_shared_limit(Target target) {
   return info.base >= 120 ? 99 * 1024 : 227 * 1024;
 }
 
-void check_shared_memory(Report& report, const ir::Function& function) {
+void check_shared_memory(Report& report) {
   const ir::Module& module = report.module();
-  std::uint64_t bytes = 0;
-  for (const ir::Variable& v : function.variables)
-    if (v.space == StateSpace::shared) bytes += v.bytes();
-  std::vector<ir::StringId> shared;
-  for (const ir::Variable& v : module.variables)
-    if (v.space == StateSpace::shared && v.bytes() != 0) shared.push_back(v.name);
-  if (!shared.empty()) {
-    std::vector<bool> used(module.variables.size());
-    for (const ir::Operand& o : function.operands)
-      if (o.kind == ir::OperandKind::symbol)
-        for (std::size_t i = 0; i < module.variables.size(); ++i)
-          if (module.variables[i].name.index == o.payload) used[i] = true;
-    for (std::size_t i = 0; i < module.variables.size(); ++i)
-      if (used[i] && module.variables[i].space == StateSpace::shared) bytes += module.variables[i].bytes();
-  }
   const std::uint64_t limit = static_shared_limit(module.target);
-  if (!function.is_entry || bytes <= limit) return;
-  report
-      .error(Kind::shared_memory_size,
-             cat('`', module.str(function.name), "` declares ", bytes, " bytes of shared memory; `", isa::name(module.target),
-                 "` gives a kernel ", limit, " at most when they are declared with a size"))
-      .note("hint: dynamic shared memory may be larger: `.extern .shared .align 128 .b8 name[];` and the launch says how much");
+  // Only a module that declares more than fits can have an entry that takes more.
+  std::uint64_t declared = 0;
+  const auto count = [&](const std::vector<ir::Variable>& variables) {
+    for (const ir::Variable& v : variables)
+      if (v.space == StateSpace::shared) declared += std::min<std::uint64_t>(v.bytes(), limit + 1) + v.align;
+  };
+  count(module.variables);
+  for (const ir::Function& f : module.functions) count(f.variables);
+  if (declared <= limit) return;
+  Footprint footprint(module);
+  for (const ir::Function& function : module.functions) {
+    if (!function.is_entry || !function.has_body) continue;
+    const std::uint64_t bytes = footprint.shared_bytes(function);
+    if (bytes <= limit) continue;
+    report
+        .error(function.where, Kind::shared_memory_size,
+               cat('`', module.str(function.name), "` takes ", bytes, " bytes of shared memory; `", isa::name(module.target),
+                   "` gives a kernel ", limit, " at most when they are declared with a size"))
+        .note("hint: dynamic shared memory may be larger: `.extern .shared .align 128 .b8 name[];` and the launch says how much");
+  }
+}
+
+void check_constant_memory(Report& report) {
+  constexpr std::uint64_t limit = 64 * 1024;  // manual: "Constant State Space"
+  std::uint64_t bytes = 0;
+  const ir::Module& module = report.module();
+  const auto count = [&](const std::vector<ir::Variable>& variables) {
+    for (const ir::Variable& v : variables) {
+      if (v.space != StateSpace::const_ || v.linkage == ir::Linkage::extern_) continue;
+      const std::uint64_t before = bytes;
+      bytes = aligned(bytes, v) + v.bytes();
+      if (before <= limit && bytes > limit)
+        report.error(v.where, Kind::bad_declaration,
+                     cat("the .const variable `", module.str(v.name), "` ends at byte ", bytes,
+                         " of constant memory; a module has ", limit));
+    }
+  };
+  count(module.variables);
+  for (const ir::Function& f : module.functions) count(f.variables);
 }
 
 }  // namespace ptx::check

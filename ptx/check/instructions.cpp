@@ -4,6 +4,8 @@
 #include <bit>
 #include <limits>
 
+#include "ptx/check/calls.hpp"
+#include "ptx/check/declarations.hpp"
 #include "ptx/check/rules.hpp"
 
 namespace ptx::check {
@@ -19,14 +21,6 @@ ir::StringId string_of(const ir::Operand& operand) {
 
 bool is_offset(std::int64_t value) {
   return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
-}
-
-// "`sm_90` or newer" for a base target, which every later one includes; a list for family and exact targets, which none includes.
-std::string needed(isa::TargetSet set) {
-  for (std::size_t i = 0; i < isa::target_count; ++i)
-    if (const auto target = static_cast<Target>(i); set == isa::node(target) && isa::info(target).variant == ' ')
-      return cat('`', isa::name(target), "` or newer");
-  return isa::list_targets(set);
 }
 
 // What is not there: `tcgen05.mma` when all of it is missing here, the whole spelling, `ld.global.v8.f32`, when other rows of
@@ -57,14 +51,23 @@ void Instructions::enter(const ir::Function& function, Labels& labels) {
       std::any_of(function.reg_decls.begin(), function.reg_decls.end(), [](const ir::RegDecl& d) { return d.block_local; });
 }
 
-void Instructions::check(const ir::Inst& inst, std::uint32_t block) {
+Access Instructions::check(const ir::Inst& inst, std::uint32_t block) {
+  const std::size_t before = report_.size();
   if (inst.guard_id().valid()) guard(inst);
   key_.clear();
   key_.append(reinterpret_cast<const char*>(&inst.form), sizeof inst.form);
   key_.append(reinterpret_cast<const char*>(inst.choices.data()), inst.choices.size());
-  const bool exact = !isa::form(inst.form).row->rule.empty();
+  const bool exact = isa::form(inst.form).reads_integers;
   for (const ir::Operand& operand : function_->operands_of(inst)) sign(inst, operand, block, exact);
-  if (!clean_.contains(std::string_view(key_))) explain(inst);
+  const auto known = clean_.find(std::string_view(key_));
+  const Access access = known != clean_.end() ? known->second : explain(inst);
+  // What a label or a function is like is not part of the signature.
+  if (const std::uint16_t fact = facts(inst.form); (fact & (calls | branches | branch_list)) != 0 && report_.size() == before) {
+    if ((fact & calls) != 0) check_call(report_, names_, *function_, inst);
+    if ((fact & branches) != 0) check_branch(report_, *function_, inst);
+    if ((fact & branch_list) != 0) check_branch_list(report_, *function_, inst);
+  }
+  return access;
 }
 
 void Instructions::guard(const ir::Inst& inst) {
@@ -84,6 +87,7 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_
   switch (o.kind) {
     case OperandKind::reg:
       key_ += static_cast<char>(function_->regs[o.payload].type);
+      key_ += static_cast<char>(function_->regs[o.payload].vector);
       if (scoped_registers_) use(inst, ir::RegId(o.payload));
       break;
     case OperandKind::special:
@@ -100,15 +104,24 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_
       break;
     case OperandKind::vector:
     case OperandKind::address:
-    case OperandKind::tensor: {
+    case OperandKind::tensor:
+    case OperandKind::list:
+    case OperandKind::part: {
       const std::span<const ir::Operand> parts = function_->parts(o);
       key_ += static_cast<char>(parts.size());
       for (const ir::Operand& part : parts) sign(inst, part, block, exact && o.kind == OperandKind::vector);
       break;
     }
+    case OperandKind::expression:
+      sign_integer(function_->integer(o), exact);
+      break;
     case OperandKind::floating:
-    case OperandKind::sink:
+      key_ += static_cast<char>(o.count);
+      break;
     case OperandKind::text:
+      key_.append(reinterpret_cast<const char*>(&o.payload), sizeof o.payload);
+      break;
+    case OperandKind::sink:
       break;
   }
 }
@@ -126,7 +139,7 @@ void Instructions::sign_integer(std::int64_t value, bool exact) {
 void Instructions::sign_symbol(const ir::Inst& inst, ir::StringId name) {
   if (const Entity* entity = names_.find(name); entity != nullptr && entity->meaning != Meaning::reg) {
     key_ += static_cast<char>((function_->is_entry ? 0x80u : 0u) | static_cast<unsigned>(entity->meaning) << 4 |
-                              static_cast<unsigned>(entity->space));
+                              (entity->result ? 0x08u : 0u) | static_cast<unsigned>(entity->space));
     return;
   }
   key_ += '\xFF';
@@ -134,7 +147,14 @@ void Instructions::sign_symbol(const ir::Inst& inst, ir::StringId name) {
   if (labels_->mentioned_in_raw(spelled)) return;
   Diagnostic& d = report_.error(*function_, inst, Kind::undefined_symbol,
                                 cat('`', spelled, "` is not declared here: no variable, parameter or function has this name"));
-  if (const std::string near = nearest(spelled, names_.symbols()); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+  if (++undefined_ > most_hints) return;  // a look at every name for each of many mistakes would take too long
+  const ir::Module& module = report_.module();
+  const auto named = [&](const auto& thing) { return thing.name == name; };
+  if (std::any_of(module.functions.begin(), module.functions.end(), named) ||
+      std::any_of(module.variables.begin(), module.variables.end(), named))
+    d.note("hint: it is declared further down; declare it before its use");
+  else if (const std::string near = nearest(spelled, names_.symbols()); !near.empty())
+    d.note(cat("hint: did you mean `", near, "`?"));
 }
 
 void Instructions::use(const ir::Inst& inst, ir::RegId reg) {
@@ -154,7 +174,7 @@ void Instructions::use(const ir::Inst& inst, ir::RegId reg) {
 
 // ---- new signatures -------------------------------------------------------------------------------------------------
 
-void Instructions::explain(const ir::Inst& inst) {
+Access Instructions::explain(const ir::Inst& inst) {
   const std::size_t before = report_.size();
   const isa::Form& form = isa::form(inst.form);
   available(inst, form);
@@ -165,7 +185,13 @@ void Instructions::explain(const ir::Inst& inst) {
   Expected<isa::Fit> fit = isa::fit(form, inst.choices, args);
   if (!fit) {
     report_.add(*function_, inst, std::move(fit).error());
-    return;
+    return {0xFFFF, 0};
+  }
+  Access access;
+  for (std::size_t i = 0; i < args.size() && i < 16; ++i) {
+    const isa::Access how = form.operands[fit->operand_of[i]].access;
+    if (how != isa::Access::read) access.writes |= static_cast<std::uint16_t>(1u << i);
+    if (how == isa::Access::read_write) access.updates |= static_cast<std::uint16_t>(1u << i);
   }
   if (fit->truncated) {
     fit->truncated->severity = Severity::warning;
@@ -181,7 +207,8 @@ void Instructions::explain(const ir::Inst& inst) {
     else if (auto broken = rule({form, inst.choices, args, module.target, module.version}))
       report_.add(*function_, inst, std::move(*broken).note(cat("manual: ", isa::manual(form))));
   }
-  if (report_.size() == before) clean_.insert(key_);
+  if (report_.size() == before) clean_.emplace(key_, access);
+  return access;
 }
 
 void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
@@ -200,7 +227,13 @@ void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
       d.note(cat("hint: set the kernel's target to `", variant, "`: only targets with a suffix have such features"));
     if (a.what.empty()) break;  // the modifiers of an instruction that is not there need no word of their own
   }
-  if (const Version fits = isa::version_needed(form, inst.choices); module.version < fits) {
+  if (isa::removed(form, module.target, module.version))
+    report_
+        .error(*function_, inst, Kind::target_lacks,
+               cat(what(""), " is gone from ", needed(form.row->removed_on), " since PTX ", to_string(form.row->removed_since),
+                   "; this module says `.version ", to_string(module.version), '`'))
+        .note(cat("manual: ", isa::manual(form)));
+  if (const Version fits = isa::version_needed(form, inst.choices, module.target); module.version < fits) {
     std::string_view newest;  // the modifier that needs it, when the instruction itself is older
     for (std::size_t i = 0; i < form.slots.size() && form.row->since < fits; ++i)
       if (inst.choices[i] != 0)
@@ -241,6 +274,12 @@ void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const 
       report_.error(*function_, inst, Kind::operand_mismatch,
                     cat("operand ", i + 1, " `", spec.name, "` of `", short_name(form), "` is the label `",
                         report_.module().str(function_->labels[o.payload].name), "`, which has no address"));
+    if (spec.role == isa::Role::symbol && o.kind == OperandKind::symbol && form.opcode == "mov")
+      if (const Entity* entity = names_.find(string_of(o));
+          entity != nullptr && entity->meaning == Meaning::variable && entity->space == ir::StateSpace::param)
+        report_.error(
+            *function_, inst, Kind::operand_mismatch,
+            cat(describe(report_.module(), *entity), " has no address: only parameters of the function itself have one"));
     if (spec.role != isa::Role::label || o.kind == OperandKind::label) continue;
     if (const Entity* entity = names_.find(string_of(o)))
       report_.error(*function_, inst, Kind::operand_mismatch,
@@ -257,14 +296,29 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
         .warning(*function_, inst, Kind::immediate_range,
                  cat("the offset ", function_->integer(parts[1]), " is outside the 32 signed bits that an address holds"))
         .note("hint: add it to the register; ptxas says nothing");
+  if (parts[0].kind == OperandKind::reg) {
+    const Type base = function_->regs[parts[0].payload].type;
+    const std::string_view where = form.space(spec, inst.choices);
+    if (const int needs = isa::rules::needs_wide_address(where) ? 64 : 32; isa::bits(base) < needs)
+      report_
+          .warning(
+              *function_, inst, Kind::operand_mismatch,
+              cat("an address ", where.empty() ? "" : cat("in .", where, ' '), "has ", needs, " bits; `",
+                  report_.module().reg_name(*function_, ir::RegId(parts[0].payload)), "` is a .", isa::name(base), " register"))
+          .note("hint: ptxas extends it with zeros and says nothing");
+  }
   if (parts[0].kind != OperandKind::symbol) return;
   const Entity* entity = names_.find(string_of(parts[0]));
   if (entity == nullptr) return;  // reported while signing
   const std::string_view wanted = form.space(spec, inst.choices);
   const ir::StateSpace space = entity->meaning == Meaning::parameter ? ir::StateSpace::param : entity->space;
   const auto is = [&](ir::StateSpace s) { return entity->meaning != Meaning::function && space == s; };
+  if (wanted.empty() && entity->meaning == Meaning::parameter && entity->index < function_->params.size() &&
+      is_opaque(function_->params[entity->index].type))
+    return;                                                  // suq and txq ask about a texture that the launch hands over
   bool fits = wanted.starts_with(name(space)) && is(space);  // .shared::cta and .param::entry are parts of their space
-  if (wanted.empty()) fits = is(ir::StateSpace::global) || is(ir::StateSpace::shared) || is(ir::StateSpace::local);
+  if (wanted.empty())
+    fits = is(ir::StateSpace::shared) || (form.opcode != "mbarrier" && (is(ir::StateSpace::global) || is(ir::StateSpace::local)));
   if (!fits) {
     Diagnostic& d = report_.error(
         *function_, inst, Kind::operand_mismatch,
@@ -273,25 +327,40 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
             " is not in ", wanted.empty() ? "a space that has one" : "that space"));
     if (is(ir::StateSpace::param)) d.note("hint: `ld.param` reads a parameter");
     d.note(cat("manual: ", isa::manual(form)));
-  } else if (entity->meaning == Meaning::parameter && function_->is_entry && form.row->effects.has(isa::Effect::writes_memory)) {
-    report_.error(*function_, inst, Kind::operand_mismatch,
-                  cat(describe(report_.module(), *entity), " of an entry is read-only"));
+    return;
   }
+  if (entity->meaning != Meaning::parameter) return;
+  if (form.row->effects.has(isa::Effect::writes_memory) && !entity->result)
+    report_.error(
+        *function_, inst, Kind::operand_mismatch,
+        cat(describe(report_.module(), *entity), " of ", function_->is_entry ? "an entry" : "a function", " is read-only"));
+  else if (form.row->effects.has(isa::Effect::reads_memory) && entity->result)
+    report_
+        .error(*function_, inst, Kind::operand_mismatch,
+               cat(describe(report_.module(), *entity), " of a function cannot be read"))
+        .note("hint: keep the value in a register, and `st.param` it at the end");
 }
 
 isa::Arg Instructions::arg(const ir::Operand& operand) {
   isa::Arg result;
-  if (operand.kind == OperandKind::vector || operand.kind == OperandKind::address || operand.kind == OperandKind::tensor) {
+  if (operand.kind == OperandKind::vector || operand.kind == OperandKind::address || operand.kind == OperandKind::tensor ||
+      operand.kind == OperandKind::list) {
     std::vector<isa::Arg> elements;
     for (const ir::Operand& part : function_->parts(operand)) elements.push_back(arg(part));
     result.kind = operand.kind == OperandKind::vector    ? isa::ArgKind::vector
                   : operand.kind == OperandKind::address ? isa::ArgKind::address
-                                                         : isa::ArgKind::tensor;
+                  : operand.kind == OperandKind::tensor  ? isa::ArgKind::tensor
+                                                         : isa::ArgKind::list;
     result.negated = operand.negated;
     result.piped = operand.piped;
     result.elements = parts_.emplace_back(std::move(elements));
   } else {
     result = ir::arg_of(report_.module(), *function_, operand, parts_);
+    if (operand.kind == OperandKind::symbol)
+      if (const Entity* entity = names_.find(string_of(operand)))
+        result.space = entity->meaning == Meaning::function    ? "function"
+                       : entity->meaning == Meaning::parameter ? "param"
+                                                               : name(entity->space);
   }
   if (operand.kind == OperandKind::reg || operand.kind == OperandKind::address || operand.kind == OperandKind::floating) {
     std::string& text = shown_.emplace_back();

@@ -6,9 +6,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
+#include "ptx/check/facts.hpp"
 #include "ptx/check/labels.hpp"
 #include "ptx/check/names.hpp"
 #include "ptx/check/report.hpp"
@@ -24,7 +25,8 @@ class Instructions {
 
   /// Checks the instructions of a function from here on.
   void enter(const ir::Function& function, Labels& labels);
-  void check(const ir::Inst& inst, std::uint32_t block);
+  /// Returns what the instruction writes.
+  Access check(const ir::Inst& inst, std::uint32_t block);
 
  private:
   void guard(const ir::Inst& inst);
@@ -35,7 +37,7 @@ class Instructions {
   void use(const ir::Inst& inst, ir::RegId reg);
 
   // What follows runs once for every signature that is new or not clean.
-  void explain(const ir::Inst& inst);
+  Access explain(const ir::Inst& inst);
   void available(const ir::Inst& inst, const isa::Form& form);
   void special_available(const ir::Inst& inst, const ir::Operand& operand);
   void names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Fit& fit);
@@ -51,9 +53,11 @@ class Instructions {
   const Names& names_;
   const ir::Function* function_ = nullptr;
   Labels* labels_ = nullptr;
+  static constexpr int most_hints = 50;
+  int undefined_ = 0;              // symbols so far
   bool scoped_registers_ = false;  // some register is declared in a block: uses must be inside it
   std::string key_;
-  std::unordered_set<std::string, Hash, std::equal_to<>> clean_;
+  std::unordered_map<std::string, Access, Hash, std::equal_to<>> clean_;
   std::deque<std::vector<isa::Arg>> parts_;  // keeps what the arguments of explain() point to
   std::deque<std::string> shown_;
 };

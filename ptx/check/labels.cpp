@@ -87,6 +87,7 @@ void Labels::undefined(const ir::Inst& branch, ir::StringId name) {
   const std::string_view spelled = module.str(name);
   if (mentioned_in_raw(spelled)) return;
   Diagnostic& d = report_.error(function_, branch, Kind::undefined_label, cat("the label `", spelled, "` is not defined"));
+  if (++undefined_ > 50) return;  // a look at every label for each of many mistakes would take too long
   std::vector<std::string> names;
   for (const auto& [where, definition] : definitions_) {
     const ir::StringId other = function_.labels[definition.label.index].name;

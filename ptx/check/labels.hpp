@@ -19,6 +19,12 @@ class Labels {
   /// braces.
   void use(const ir::Inst& branch, ir::LabelId label, std::uint32_t block);
 
+  /// True when the block itself defines the label before that item.
+  [[nodiscard]] bool defined(ir::StringId name, std::uint32_t block, std::uint32_t before) const {
+    const auto found = definitions_.find(key(block, name));
+    return found != definitions_.end() && found->second.item < before;
+  }
+
   /// True when text that the table does not know mentions the name: it may define it.
   [[nodiscard]] bool mentioned_in_raw(std::string_view name) const;
 
@@ -35,6 +41,7 @@ class Labels {
   std::unordered_map<std::uint64_t, Definition> definitions_;  // (block, name)
   std::vector<std::uint32_t> outer_{0};                        // by block: the block around it
   std::vector<ir::StringId> raws_;
+  int undefined_ = 0;  // labels so far
 };
 
 }  // namespace ptx::check

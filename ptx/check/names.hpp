@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ptx/ir/ir.hpp"
@@ -23,6 +24,7 @@ struct Entity {
   ir::StringId name;                           ///< a family's is its base
   std::uint32_t index = 0;                     ///< RegDeclId or index among the variables
   std::uint32_t outer = 0;                     ///< what the name meant outside this scope: 1 + its place, 0: nothing
+  bool result = false;                         ///< a parameter that the function returns
 };
 
 /// "the parameter `x`", "the .shared variable `tile`", "the registers `%f<4>`".
@@ -40,6 +42,10 @@ class Names {
 
   /// What a name means here, or nullptr.
   [[nodiscard]] const Entity* find(ir::StringId name) const { return at(singles_, name); }
+  /// The same for the name of a function or variable of the module that is no StringId.
+  [[nodiscard]] const Entity* find(std::string_view name);
+  /// The name, which is declared in the innermost scope, now means that function: its definition.
+  void redefine(ir::StringId name, std::uint32_t index) { entities_[singles_[name.index] - 1].index = index; }
   /// The family of that base, or nullptr.
   [[nodiscard]] const Entity* find_family(ir::StringId base) const { return at(families_, base); }
   /// What has this name in the innermost scope itself, or nullptr.
@@ -54,13 +60,20 @@ class Names {
     const std::uint32_t place = name.index < index.size() ? index[name.index] : 0;
     return place == 0 ? nullptr : &entities_[place - 1];
   }
+  // Names that are equal but for the digits at their end: only these can clash although they are spelled differently.
+  struct Kin {
+    std::vector<std::uint32_t> singles, families;  // places in entities_; singles that end in a digit
+  };
+
   [[nodiscard]] bool clash(const Entity& a, const Entity& b) const;
+  Kin& kin(const Entity& entity);
 
   const ir::Module& module_;
   std::vector<Entity> entities_;
-  std::vector<std::size_t> scopes_;         // where each open scope begins in entities_
-  std::vector<std::size_t> family_places_;  // the families among entities_
+  std::vector<std::size_t> scopes_;  // where each open scope begins in entities_
+  std::unordered_map<std::string_view, Kin> kin_;
   Index singles_, families_;
+  std::unordered_map<std::string_view, ir::StringId> module_names_;  // of functions and variables, once somebody asks
 };
 
 /// Letters, digits, `_` and `$` after a letter or one of `_$%` (manual: "Identifiers").

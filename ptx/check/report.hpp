@@ -14,9 +14,12 @@ class Report {
  public:
   Report(const ir::Module& module, Diagnostics& findings) : module_(module), findings_(findings) {}
 
-  /// A finding on the module or a declaration, which has no place of its own.
-  Diagnostic& error(Kind kind, std::string message) {
-    return findings_.emplace_back(Diagnostic{kind, Severity::error, std::move(message), {}, {}});
+  /// A finding on the module or a declaration; authored declarations have no place of their own.
+  Diagnostic& error(ir::WhereId where, Kind kind, std::string message) {
+    return findings_.emplace_back(Diagnostic{kind, Severity::error, std::move(message), module_.where(where), {}});
+  }
+  Diagnostic& warning(ir::WhereId where, Kind kind, std::string message) {
+    return findings_.emplace_back(Diagnostic{kind, Severity::warning, std::move(message), module_.where(where), {}});
   }
   /// A finding on an item of a body, at the author's line; on an instruction with its text.
   Diagnostic& error(const ir::Function& function, const ir::Inst& item, Kind kind, std::string message) {

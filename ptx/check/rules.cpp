@@ -30,31 +30,52 @@ std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
   return std::nullopt;
 }
 
-// manual: setmaxnreg, "imm-reg-count … in the range 24 to 256 (both inclusive) and must be in multiples of 8".
-std::optional<Diagnostic> setmaxnreg_count(const RuleInput& in) {
-  if (in.args.empty() || in.args[0].kind != isa::ArgKind::integer) return std::nullopt;
-  const std::int64_t count = in.args[0].integer;
-  if (count >= 24 && count <= 256 && count % 8 == 0) return std::nullopt;
-  return error(Kind::immediate_range, cat("`setmaxnreg` takes 24 to 256 registers in steps of 8; ", count, " was given"));
+// The integer at argument `index`, or nothing.
+std::optional<std::int64_t> integer_at(const RuleInput& in, std::size_t index) {
+  if (index >= in.args.size() || in.args[index].kind != isa::ArgKind::integer) return std::nullopt;
+  return in.args[index].integer;
 }
 
-// manual: bar, "Operand a … has range 0 to 15", "operand b … must be a multiple of the warp size", "non-zero … for
-// barrier.arrive".
-std::optional<Diagnostic> barrier_operands(const RuleInput& in) {
-  const auto immediate = [&](std::size_t i) { return i < in.args.size() && in.args[i].kind == isa::ArgKind::integer; };
-  if (immediate(0) && (in.args[0].integer < 0 || in.args[0].integer > 15))
-    return error(Kind::immediate_range, cat("a CTA has the barriers 0 to 15; ", in.args[0].integer, " was given"));
-  const bool arrives = in.form.slot("arrive") >= 0;
-  if (immediate(1) && (in.args[1].integer < 0 || in.args[1].integer % 32 != 0 || (arrives && in.args[1].integer == 0)))
-    return error(Kind::immediate_range,
-                 cat("a barrier waits for whole warps, a multiple of 32 threads; ", in.args[1].integer, " was given"));
+// manual: cp.async: "src-size … must be less than or equal to cp-size"; behind it only a policy may stand.
+std::optional<Diagnostic> cp_async_source_size(const RuleInput& in) {
+  const auto size = integer_at(in, 2), source = integer_at(in, 3);
+  if (in.args.size() != (in.form.has(in.choices, "l2") ? 5u : 4u) || !size || !source || (*source >= 0 && *source <= *size))
+    return std::nullopt;
+  return error(Kind::immediate_range, cat("the source size of `", short_name(in.form), "` is 0 to ", *size,
+                                          ", the bytes that are copied; ", *source, " was given"));
+}
+
+// manual: tensormap.replace: the numbers that each property has.
+std::optional<Diagnostic> tensormap_field(const RuleInput& in) {
+  const std::string_view field = in.form.chosen(in.choices, "field");
+  const auto exists = [&](Target target, Version since) {
+    return isa::allows(in.target, isa::node(target)) && in.version >= since;
+  };
+  std::int64_t most = 3;
+  if (field == "elemtype") most = exists(sm_100, {8, 7}) ? 15 : 12;
+  if (field == "interleave_layout") most = 2;
+  if (field == "swizzle_mode") most = exists(sm_103a, {8, 8}) ? 4 : 3;
+  if (field == "fill_mode") most = 1;
+  if (const auto number = integer_at(in, 1); number && (*number < 0 || *number > most))
+    return error(Kind::immediate_range, cat("`.", field, "` of a tensor map is 0 to ", most, "; ", *number, " was given"));
   return std::nullopt;
 }
 
-constexpr std::array<std::pair<std::string_view, Rule>, 3> rules = {{
+// manual: %tid, %ntid, %ctaid, %nctaid, "legacy PTX code still accesses … using 16-bit mov"; ptxas takes no others.
+std::optional<Diagnostic> special_in_16_bits(const RuleInput& in) {
+  if (in.args.size() < 2) return std::nullopt;
+  const std::string_view name = in.args[1].shown;
+  for (const std::string_view one : {"%tid.", "%ntid.", "%ctaid.", "%nctaid."})
+    if (name.starts_with(one)) return std::nullopt;
+  return error(Kind::operand_mismatch,
+               cat('`', name, "` is not read in 16 bits; only `%tid`, `%ntid`, `%ctaid` and `%nctaid` are"));
+}
+
+constexpr std::array<std::pair<std::string_view, Rule>, 4> rules = {{
+    {"special_in_16_bits", special_in_16_bits},
     {"vector_bytes", vector_bytes},
-    {"setmaxnreg_count", setmaxnreg_count},
-    {"barrier_operands", barrier_operands},
+    {"cp_async_source_size", cp_async_source_size},
+    {"tensormap_field", tensormap_field},
 }};
 
 }  // namespace

@@ -201,13 +201,13 @@ TEST_F(XlaTest, refuses_another_number_of_buffers) {
   EXPECT_TRUE(error_says("kernel `twice` takes 1 inputs and 1 outputs; the call has 1 and 0"));
 }
 
-TEST_F(XlaTest, a_kernel_of_another_process_runs_on_a_gpu_and_says_why_not_on_the_cpu) {
+TEST_F(XlaTest, a_text_without_the_kernel_is_the_drivers_to_refuse_and_says_why_not_on_the_cpu) {
   FakeCuda& fake = launch::fake_driver();
   const auto foreign = launch::text_image("kernel", {.grid = {16, 1, 1}, .block = {64, 1, 1}});  // never registered here
   ASSERT_EQ(launch::Registry::process().find(foreign->key()), nullptr);
   Site site(runtime, *foreign);
   EXPECT_NE(site.cpu(Stage::instantiate), nullptr);
-  EXPECT_TRUE(error_says("its text alone runs on a GPU only"));
+  EXPECT_TRUE(error_says("the module has no entry `kernel`"));
 
   EXPECT_EQ(site.cuda(Stage::instantiate), nullptr) << runtime.error;
   runtime.ordinal = 1;

@@ -1,11 +1,13 @@
 #include "ptx/ir/ir.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 
 namespace ptx::ir {
 
 std::string_view name(StateSpace space) {
-  constexpr std::string_view names[] = {"reg", "global", "shared", "local", "const", "param"};
+  constexpr std::string_view names[] = {"reg", "global", "shared", "local", "const", "param", "sreg", "tex"};
   return names[static_cast<std::size_t>(space)];
 }
 
@@ -14,12 +16,85 @@ std::string_view name(Linkage linkage) {
   return names[static_cast<std::size_t>(linkage)];
 }
 
+std::uint32_t Module::hash(std::string_view text) {
+  // Eight bytes at a time; the last eight may overlap those before.
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
+  const char* p = text.data();
+  std::size_t n = text.size();
+  std::uint64_t h = n * factor;
+  const auto mix = [&h](std::uint64_t word) {
+    h = (h ^ word) * factor;
+    h ^= h >> 29;
+  };
+  const auto load = [](const char* from, std::size_t bytes) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, bytes);
+    return word;
+  };
+  if (n >= 8) {
+    for (; n > 8; n -= 8, p += 8) mix(load(p, 8));
+    mix(load(text.data() + text.size() - 8, 8));
+  } else if (n >= 4) {
+    mix(load(p, 4) | load(p + n - 4, 4) << 32);
+  } else {
+    std::uint64_t word = 0;
+    for (std::size_t i = 0; i < n; ++i) word = word << 8 | static_cast<unsigned char>(p[i]);
+    mix(word);
+  }
+  return static_cast<std::uint32_t>(h >> 32);
+}
+
+// The slot that holds the text, or the free one where it belongs. There is a free one.
+std::size_t Module::slot_of(std::string_view text, std::uint32_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+    const Slot& slot = slots_[i];
+    if (slot.id == StringId::absent || (slot.hash == hash && strings_[slot.id] == text)) return i;
+  }
+}
+
+std::string_view Module::keep(std::string_view text) {
+  constexpr std::size_t block = 4096;
+  if (text.size() > free_.left) {
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(std::max(text.size(), block)));
+    if (text.size() >= block) {
+      std::copy(text.begin(), text.end(), blocks_.back().get());
+      return {blocks_.back().get(), text.size()};
+    }
+    free_.at = blocks_.back().get();
+    free_.left = block;
+  }
+  const char* kept = free_.at;
+  free_.at = std::copy(text.begin(), text.end(), free_.at);
+  free_.left -= text.size();
+  return {kept, text.size()};
+}
+
+void Module::grow() {
+  const std::vector<Slot> old = std::move(slots_);
+  slots_.assign(std::max<std::size_t>(64, 2 * old.size()), {});
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot& slot : old) {
+    if (slot.id == StringId::absent) continue;
+    std::size_t i = slot.hash & mask;
+    while (slots_[i].id != StringId::absent) i = (i + 1) & mask;
+    slots_[i] = slot;
+  }
+}
+
 StringId Module::intern(std::string_view text) {
-  if (const auto it = index_.find(text); it != index_.end()) return it->second;
-  const StringId id(strings_.size());
-  strings_.emplace_back(text);
-  index_.emplace(strings_.back(), id);
-  return id;
+  if (2 * strings_.size() >= slots_.size()) grow();
+  const std::uint32_t h = hash(text);
+  Slot& slot = slots_[slot_of(text, h)];
+  if (slot.id == StringId::absent) {
+    slot = {h, static_cast<std::uint32_t>(strings_.size())};
+    strings_.push_back(keep(text));
+  }
+  return StringId(slot.id);
+}
+
+StringId Module::interned(std::string_view text) const {
+  return slots_.empty() ? StringId() : StringId(slots_[slot_of(text, hash(text))].id);
 }
 
 WhereId Module::add(Where where) {
@@ -44,9 +119,19 @@ std::string Module::reg_name(const Function& function, RegId id) const {
 }
 
 const Function* Module::find(std::string_view function_name) const {
-  for (const Function& f : functions)
-    if (str(f.name) == function_name) return &f;
-  return nullptr;
+  const Function* declaration = nullptr;
+  for (const Function& f : functions) {
+    if (str(f.name) != function_name) continue;
+    if (f.has_body) return &f;
+    declaration = &f;
+  }
+  return declaration;
+}
+
+Where Source::where(std::uint32_t offset) const {
+  const auto next = std::upper_bound(line_starts.begin(), line_starts.end(), offset);
+  if (next == line_starts.begin()) return {file, 1, offset + 1};
+  return {file, static_cast<std::uint32_t>(next - line_starts.begin()), offset - *(next - 1) + 1};
 }
 
 std::string_view Listing::line(std::uint32_t number) const {
@@ -73,6 +158,10 @@ isa::Arg arg_of(const Module& module, const Function& function, const Operand& o
       reg.index = operand.payload;
       arg.kind = isa::ArgKind::reg;
       arg.type = function.reg(reg).type;
+      if (const std::uint8_t n = function.reg(reg).vector; n != 1) {
+        arg.elements = scratch.emplace_back(n, isa::Arg{.kind = isa::ArgKind::reg, .type = arg.type});
+        arg.kind = isa::ArgKind::vector;
+      }
       break;
     case OperandKind::special:
       arg.kind = isa::ArgKind::special;
@@ -85,6 +174,7 @@ isa::Arg arg_of(const Module& module, const Function& function, const Operand& o
       break;
     case OperandKind::floating:
       arg.kind = isa::ArgKind::floating;
+      arg.type = operand.count == 32 ? Type::f32 : Type::f64;
       break;
     case OperandKind::symbol:
       string.index = operand.payload;
@@ -103,14 +193,29 @@ isa::Arg arg_of(const Module& module, const Function& function, const Operand& o
       arg.kind = isa::ArgKind::text;
       arg.shown = module.str(string);
       break;
+    case OperandKind::expression:
+      arg.kind = isa::ArgKind::integer;
+      arg.integer = function.integer(operand);
+      string.index = function.parts(operand)[1].payload;
+      arg.shown = module.str(string);
+      break;
     case OperandKind::vector:
     case OperandKind::address:
-    case OperandKind::tensor: {
+    case OperandKind::tensor:
+    case OperandKind::list:
+    case OperandKind::part: {
       arg.kind = operand.kind == OperandKind::vector    ? isa::ArgKind::vector
                  : operand.kind == OperandKind::address ? isa::ArgKind::address
-                                                        : isa::ArgKind::tensor;
+                 : operand.kind == OperandKind::tensor  ? isa::ArgKind::tensor
+                 : operand.kind == OperandKind::list    ? isa::ArgKind::list
+                                                        : isa::ArgKind::part;
+      if (operand.kind == OperandKind::part) {
+        string.index = function.parts(operand)[1].payload;
+        arg.shown = module.str(string);
+      }
       std::vector<isa::Arg> elements;
       for (const Operand& part : function.parts(operand)) elements.push_back(arg_of(module, function, part, scratch));
+      if (arg.kind == isa::ArgKind::part && elements[0].kind == isa::ArgKind::vector) elements[0] = elements[0].elements[0];
       scratch.push_back(std::move(elements));
       arg.elements = scratch.back();
       break;

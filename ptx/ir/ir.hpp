@@ -6,11 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ptx/base/base.hpp"
@@ -32,22 +33,35 @@ using InstId = Id<struct InstTag>;          ///< in Function: index into `body`
 enum class OperandKind : std::uint8_t {
   reg,       ///< payload: RegId; `negated` for !p
   special,   ///< payload: isa::SpecialId
-  integer,   ///< payload: index into Function::constants, a 64-bit two's complement value; prints in decimal
+  integer,   ///< payload: index into Function::constants, a 64-bit two's complement value; `count`: an IntegerFormat
   floating,  ///< payload: index into Function::constants, the bits; `count` is the width: 32 prints 0f…, 64 prints 0d…
   symbol,    ///< payload: StringId of a variable, parameter or function
   label,     ///< payload: LabelId
   vector,    ///< payload: first of `count` consecutive operands
   address,   ///< payload: first of `count` (1 or 2) consecutive operands: base, and an integer or register offset
-  tensor,    ///< payload: first of 2 consecutive operands: base, vector of coordinates
+  tensor,    ///< payload: first of `count` (2 or 3) consecutive operands: base, perhaps a sampler, and the coordinates, a vector
+             ///< or one scalar: `[map, {%r0, %r1}]`, `[tex, sampler, {%f0, %f1}]`
   sink,      ///< _
-  text,      ///< payload: StringId of a constant expression, printed as it is
+  text,      ///< payload: StringId of a constant expression whose value is not known here, printed as it is
+  list,      ///< payload: first of `count` consecutive operands: `(a, b)` of a call
+  part,      ///< payload: first of 2 consecutive operands: a register, and a text that selects in it: `%r1.h10`, `v.x`
+  expression,  ///< payload: first of 2 consecutive operands: the integer that a constant expression comes to, and its text
+};
+
+/// How an integer operand was written and prints. The value is the same.
+enum class IntegerFormat : std::uint16_t {
+  decimal,           ///< -8
+  hexadecimal,       ///< 0xff
+  decimal_unsigned,  ///< 18446744073709551615, 5U: values that are not signed
+  hexadecimal_unsigned,
 };
 
 struct Operand {
   OperandKind kind = OperandKind::sink;
-  bool negated = false;  ///< !p
-  bool piped = false;    ///< printed after the operand before it with `|` instead of `, `
-  std::uint8_t count = 0;
+  bool negated : 1 = false;  ///< !p
+  bool piped : 1 = false;    ///< printed after the operand before it with `|` instead of `, `
+  bool unified : 1 = false;  ///< of an address: `[a].unified`
+  std::uint16_t count = 0;   ///< see OperandKind
   std::uint32_t payload = 0;
   friend bool operator==(const Operand&, const Operand&) = default;
 };
@@ -56,15 +70,19 @@ static_assert(sizeof(Operand) == 8);
 // ---- instructions and other lines of a body ---------------------------------------------------------------------
 
 enum class ItemKind : std::uint8_t {
-  inst,      ///< an instruction of the table
-  label,     ///< `payload`: LabelId
-  open,      ///< {
-  close,     ///< }
-  reg_decl,  ///< `payload`: RegDeclId of a block-local declaration
-  variable,  ///< `payload`: VariableId of a variable of the body (.shared, .local, …)
-  comment,   ///< `payload`: StringId, printed as `// text`
-  pragma,    ///< `payload`: StringId
-  raw,       ///< `payload`: StringId of a whole statement the table does not know, printed as it is
+  inst,            ///< an instruction of the table
+  label,           ///< `payload`: LabelId
+  open,            ///< {
+  close,           ///< }
+  reg_decl,        ///< `payload`: RegDeclId of a block-local declaration
+  variable,        ///< `payload`: VariableId of a variable of the body (.shared, .local, …)
+  comment,         ///< `payload`: StringId, printed as `// text`
+  pragma,          ///< `payload`: StringId
+  raw,             ///< `payload`: StringId of a whole statement the table does not know, printed as it is
+  loc,             ///< `payload`: index into Function::locs
+  prototype,       ///< `payload`: index into Function::prototypes; the label before it names it
+  branch_targets,  ///< `payload`: index into Function::target_lists; the label before it names it
+  call_targets,    ///< the same, of functions
 };
 
 /// One line of a function's body. An instruction is whole: form, choices, operands, guard, and where the author wrote it.
@@ -93,7 +111,11 @@ struct RegDecl {
   StringId base;
   Type type = Type::none;
   std::optional<std::uint32_t> count;
-  bool block_local = false;  ///< printed where an ItemKind::reg_decl stands, not at the top of the body
+  bool block_local =
+      false;  ///< printed where an ItemKind::reg_decl stands, not at the top of the body: all those of a parsed text
+  std::uint8_t vector = 1;  ///< 2 or 4: `.reg .v4 .f32 v;`, whose elements are parts
+  bool is_param = false;    ///< a `.reg` parameter of a device function: declared by the signature alone
+  WhereId where;
 };
 
 /// A register in use: one element of a declaration.
@@ -101,12 +123,35 @@ struct Register {
   RegDeclId decl;
   std::uint32_t index = 0;  ///< 0 when the declaration has no count
   Type type = Type::none;
+  std::uint8_t vector = 1;  ///< 2 or 4: a whole vector, as `.reg .v4 .f32 v;` declares it
 };
 
-enum class StateSpace : std::uint8_t { reg, global, shared, local, const_, param };
+enum class StateSpace : std::uint8_t { reg, global, shared, local, const_, param, sreg, tex };
 std::string_view name(StateSpace space);  ///< without the dot
 enum class Linkage : std::uint8_t { none, visible, extern_, weak, common };
 std::string_view name(Linkage linkage);
+
+/// One element of an initialiser, in the order of the text: `{ {1, 2}, {tab+4, 0xFF(generic(x))} }`. A nested list is an `open`,
+/// its elements and a `close`; a missing one is not written out. A list of one number needs no braces (manual: "Initializers").
+enum class InitKind : std::uint8_t {
+  open,      ///< {
+  close,     ///< }
+  integer,   ///< value: two's complement
+  floating,  ///< value: the bits; `width` 32 or 64
+  symbol,    ///< the address of `symbol` in its space, plus value
+  generic,   ///< generic(symbol) + value
+  field,     ///< `symbol = value` of a sampler or texture: `symbol` names the field, the next element is its value
+  word,      ///< a name that is a value: clamp_to_edge, nearest
+};
+struct Init {
+  InitKind kind = InitKind::integer;
+  std::uint8_t width = 0;      ///< floating: 32 or 64; integer: 1 when written as hexadecimal
+  std::uint8_t mask_byte = 0;  ///< symbol, generic: 1 + the byte that a mask picks, `0xFF00(x)` is 2; 0: no mask
+  StringId symbol;
+  std::uint64_t value = 0;
+  friend bool operator==(const Init&, const Init&) = default;
+};
+static_assert(sizeof(Init) == 16);
 
 /// A variable: `.shared .align 128 .b8 smem_0[4096];`, `.extern .shared .align 128 .b8 dyn_smem[];`
 struct Variable {
@@ -115,24 +160,42 @@ struct Variable {
   Linkage linkage = Linkage::none;
   Type type = Type::b8;
   std::uint32_t align = 0;                ///< bytes; 0: not written
-  std::optional<std::uint64_t> elements;  ///< array length; nothing: a scalar
-  bool unsized = false;                   ///< `name[]`
+  std::optional<std::uint64_t> elements;  ///< array length, of the first dimension; nothing: a scalar
+  bool unsized = false;                   ///< `name[]`: the first dimension is not written
+  std::uint8_t vector = 1;                ///< 2 or 4: `.v4 .f32`
+  std::vector<std::uint64_t> inner;       ///< the dimensions behind the first: `[2][3][4]` has 3, 4
+  std::vector<Init> initialiser;          ///< empty: none. A single number stands alone, all else between open and close
+  std::vector<std::string> attributes;    ///< of `.attribute(…)`: "managed", "unified(19, 95)"
+  WhereId where;
+
+  /// Scalars of one element of the first dimension.
+  [[nodiscard]] std::uint64_t scalars_of_element() const {
+    std::uint64_t n = vector;
+    for (const std::uint64_t d : inner) n *= d;
+    return n;
+  }
   [[nodiscard]] std::uint64_t bytes() const {
-    return unsized ? 0 : elements.value_or(1) * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8);
+    const std::uint64_t scalar = (static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8;
+    return unsized ? 0 : elements.value_or(1) * scalars_of_element() * scalar;
   }
 };
 
 /// A parameter of an entry or function: `.param .u64 x`, `.param .align 64 .b8 map[128]`, `.param .u64 .ptr .global .align 16 p`.
 struct Param {
-  StringId name;
+  StringId name;  ///< "_" in a prototype
   Type type = Type::u64;
   std::uint32_t align = 0;                ///< bytes; 0: not written
   std::optional<std::uint64_t> elements;  ///< array length
+  bool unsized = false;                   ///< `name[]`: the last parameter of a variadic device function
+  std::uint8_t vector = 1;                ///< 2 or 4
+  RegId reg;                              ///< valid: a `.reg` parameter of a device function, this register in its body
+  bool in_register = false;               ///< `.reg`, also in prototypes and declarations, which have no registers
+  WhereId where;
   bool is_ptr = false;
   std::optional<StateSpace> ptr_space;
   std::uint32_t ptr_align = 0;
   [[nodiscard]] std::uint64_t bytes() const {
-    return elements.value_or(1) * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8);
+    return elements.value_or(1) * vector * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8);
   }
   /// The parameter's alignment in the parameter block, bytes.
   [[nodiscard]] std::uint32_t alignment() const {
@@ -140,10 +203,26 @@ struct Param {
   }
 };
 
-/// `.reqntid 128, 1, 1` and the like: the name without the dot, and its values.
+/// `.reqntid 128, 1, 1` and the like: the name without the dot, and its values. `.pragma "a", "b"` has text.
 struct Directive {
   std::string name;
   std::vector<std::uint32_t> values;
+  std::string text;  ///< what stands behind the name, for those that take no numbers: `"nounroll"`
+};
+
+/// `.callprototype (.param .b32 _) _ (.param .b64 _)`: how an indirect call passes its arguments.
+struct Prototype {
+  std::vector<Param> returns, params;
+  std::vector<Directive> directives;  ///< .noreturn, .abi_preserve 4
+};
+
+/// `.loc 1 12 5`, `.loc 2 8 3, function_name $L__info+4, inlined_at 1 12 5` (manual: ".loc").
+struct Loc {
+  std::uint32_t file = 0, line = 0, column = 0;
+  StringId function_name;  ///< a label of a debug section; absent: not inlined
+  std::uint32_t function_offset = 0;
+  std::uint32_t inlined_file = 0, inlined_line = 0, inlined_column = 0;
+  friend bool operator==(const Loc&, const Loc&) = default;
 };
 
 struct Label {
@@ -155,8 +234,11 @@ struct Label {
 struct Function {
   StringId name;
   bool is_entry = true;
+  bool has_body = true;  ///< false: a declaration, `.func f (…);`
   Linkage linkage = Linkage::visible;
+  std::vector<Param> returns;  ///< of a device function
   std::vector<Param> params;
+  std::vector<std::string> attributes;  ///< of `.attribute(…)`: "unified(19, 95)"
   std::vector<Directive> directives;
   std::vector<RegDecl> reg_decls;
   std::vector<Register> regs;
@@ -165,18 +247,54 @@ struct Function {
   std::vector<Inst> body;
   std::vector<Operand> operands;
   std::vector<std::uint64_t> constants;
+  std::vector<Loc> locs;
+  std::vector<Prototype> prototypes;
+  std::vector<std::vector<Operand>> target_lists;  ///< labels of .branchtargets, symbols of .calltargets
+  WhereId where;                                   ///< of its name
 
   [[nodiscard]] const Register& reg(RegId id) const { return regs[id.index]; }
   [[nodiscard]] std::span<const Operand> operands_of(const Inst& inst) const {
     return std::span(operands).subspan(inst.payload, inst.operand_count);
   }
-  /// The parts of a vector, address or tensor operand.
+  /// The parts of an operand that has some: vector, address, tensor, list, part, expression.
   [[nodiscard]] std::span<const Operand> parts(const Operand& operand) const {
-    return std::span(operands).subspan(operand.payload, operand.kind == OperandKind::tensor ? 2u : operand.count);
+    return std::span(operands).subspan(operand.payload, operand.count);
   }
+  /// The value of an integer or expression operand.
   [[nodiscard]] std::int64_t integer(const Operand& operand) const {
-    return static_cast<std::int64_t>(constants[operand.payload]);
+    const Operand& number = operand.kind == OperandKind::expression ? operands[operand.payload] : operand;
+    return static_cast<std::int64_t>(constants[number.payload]);
   }
+};
+
+enum class ModuleItemKind : std::uint8_t {
+  variable,  ///< `payload`: index into Module::variables
+  function,  ///< `payload`: index into Module::functions
+  file,      ///< `payload`: StringId of what stands behind `.file`: `1 "a.cu"`
+  section,   ///< `payload`: index into Module::sections
+  pragma,    ///< `payload`: StringId of what stands behind `.pragma`: `"nounroll", "x"`
+  alias,     ///< `payload`: StringId of what stands behind `.alias`: `f, g`
+  raw,       ///< `payload`: StringId of a statement that is kept as it is
+};
+/// One thing of the module, in the order of the text.
+struct ModuleItem {
+  ModuleItemKind kind = ModuleItemKind::raw;
+  std::uint32_t payload = 0;
+  WhereId where;
+};
+
+/// `.section .debug_info { … }`: debug data, one directive or label a line, as they print.
+struct Section {
+  std::string name;  ///< with its dot
+  std::string lines;
+};
+
+/// The text that a module was parsed from: places lead back to it, and so do the trivia that text keeps beside.
+struct Source {
+  const char* file = "";  ///< interned
+  std::string text;
+  std::vector<std::uint32_t> line_starts;  ///< offset of each line
+  [[nodiscard]] Where where(std::uint32_t offset) const;
 };
 
 /// A module: header, module-level variables, functions, and the strings and places that they share.
@@ -184,16 +302,34 @@ class Module {
  public:
   Version version{8, 5};
   Target target = Target::sm_90a;
-  unsigned address_size = 64;
+  std::vector<std::string> target_options;  ///< further words of `.target`: texmode_independent, debug, map_f64_to_f32
+  unsigned address_size = 64;               ///< 0: not written
   std::vector<Variable> variables;
   std::vector<Function> functions;
+  std::vector<Section> sections;
+  /// The order of the text. Variables that no item places stand before the others, functions behind them.
+  std::vector<ModuleItem> items;
+  std::shared_ptr<const Source> source;  ///< of a parsed module
 
+  /// The id of a text; equal texts have one id. The text is kept and does not move.
   StringId intern(std::string_view text);
-  [[nodiscard]] std::string_view str(StringId id) const {
-    return id.valid() ? std::string_view(strings_[id.index]) : std::string_view();
-  }
+  /// The same, of a text that is there already; else an absent id.
+  [[nodiscard]] StringId interned(std::string_view text) const;
+  [[nodiscard]] std::string_view str(StringId id) const { return id.valid() ? strings_[id.index] : std::string_view(); }
+  /// How many texts there are: ids lie below.
+  [[nodiscard]] std::size_t string_count() const { return strings_.size(); }
   WhereId add(Where where);
-  [[nodiscard]] Where where(WhereId id) const { return id.valid() ? wheres_[id.index] : Where{}; }
+  /// The place at an offset of `source`. It costs nothing until somebody asks where it is.
+  static WhereId at(std::uint32_t offset) { return WhereId(offset | source_bit); }
+  /// The offset in `source`, of a place made by `at`.
+  static std::optional<std::uint32_t> offset(WhereId id) {
+    return id.valid() && (id.index & source_bit) != 0 ? std::optional(id.index & ~source_bit) : std::nullopt;
+  }
+  [[nodiscard]] Where where(WhereId id) const {
+    if (!id.valid()) return {};
+    if ((id.index & source_bit) != 0) return source ? source->where(id.index & ~source_bit) : Where{};
+    return wheres_[id.index];
+  }
   [[nodiscard]] Where where(const Inst& inst) const {
     WhereId id;
     id.index = inst.where;
@@ -202,20 +338,59 @@ class Module {
   /// "%r3": the register's name as PTX spells it.
   [[nodiscard]] std::string reg_name(const Function& function, RegId id) const;
   void reg_name(const Function& function, RegId id, std::string& out) const;
-  /// The function of that name, or nullptr.
+  /// The function of that name, its definition rather than a declaration; or nullptr.
   [[nodiscard]] const Function* find(std::string_view function_name) const;
 
   Module() = default;
-  Module(Module&&) = default;             // NOLINT(performance-noexcept-move-constructor): a deque's is not
-  Module& operator=(Module&&) = default;  // NOLINT(performance-noexcept-move-constructor)
+  Module(Module&&) = default;
+  Module& operator=(Module&&) = default;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
  private:
-  std::deque<std::string> strings_;  // a deque: interned views must not move
-  std::unordered_map<std::string_view, StringId> index_;
+  static constexpr std::uint32_t source_bit = 0x80000000u;  // sources are shorter than 2 GiB
+  static std::uint32_t hash(std::string_view text);
+  [[nodiscard]] std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
+  std::string_view keep(std::string_view text);
+  void grow();
+
+  // Open addressing: half of a parser's work on names is finding them here.
+  struct Slot {
+    std::uint32_t hash = 0, id = StringId::absent;
+  };
+  std::vector<std::string_view> strings_;  // into blocks_
+  std::vector<Slot> slots_;                // a power of two, at most half full
+  // What is free of the last block. A module that was moved from has none.
+  struct Free {
+    char* at = nullptr;
+    std::size_t left = 0;
+    Free() = default;
+    Free(Free&& other) noexcept : at(std::exchange(other.at, nullptr)), left(std::exchange(other.left, 0)) {}
+    Free& operator=(Free&& other) noexcept {
+      at = std::exchange(other.at, nullptr);
+      left = std::exchange(other.left, 0);
+      return *this;
+    }
+  };
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  Free free_;
   std::vector<Where> wheres_;
 };
+
+/// All items of a module in the order in which they print: variables that `items` does not place, `items`, and the functions that
+/// it does not place.
+std::vector<ModuleItem> items_in_order(const Module& module);
+
+/// What a body prints before its first item: the declarations that no item places. Registers first, the families of automatic
+/// registers before the others (docs/decisions/0002), then variables.
+struct Leading {
+  std::vector<std::uint32_t> reg_decls, variables;  ///< indices
+};
+Leading leading_declarations(const Module& module, const Function& function);
+
+/// Nothing when two modules say the same in the same order; else the first difference in words. Places, comments and how things
+/// are numbered do not count.
+std::string difference(const Module& a, const Module& b);
 
 /// A module as text, and on which line of it (from 1) each body item of the entry stands: what a report or a log needs to lead
 /// back to the author. Made by text::list, read by vgpu and launch, which do not see each other's rooms.

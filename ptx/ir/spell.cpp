@@ -34,7 +34,7 @@ class Speller {
         out_ += isa::specials()[o.payload].name;
         break;
       case OperandKind::integer:
-        number(function_.integer(o));
+        integer(function_.constants[o.payload], static_cast<IntegerFormat>(o.count));
         break;
       case OperandKind::floating:
         floating(function_.constants[o.payload], o.count);
@@ -60,6 +60,7 @@ class Speller {
           operand(parts[1]);
         }
         out_ += ']';
+        if (o.unified) out_ += ".unified";
         break;
       }
       case OperandKind::tensor: {
@@ -71,6 +72,18 @@ class Speller {
       }
       case OperandKind::sink:
         out_ += '_';
+        break;
+      case OperandKind::list:
+        out_ += '(';
+        list(function_.parts(o));
+        out_ += ')';
+        break;
+      case OperandKind::part:
+        operand(function_.parts(o)[0]);
+        operand(function_.parts(o)[1]);
+        break;
+      case OperandKind::expression:
+        operand(function_.parts(o)[1]);
         break;
     }
   }
@@ -90,9 +103,18 @@ class Speller {
     }
   }
 
-  void number(std::int64_t value) {
+  template <class Integer>
+  void number(Integer value, int base = 10) {
     std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr);
+  }
+
+  void integer(std::uint64_t value, IntegerFormat format) {
+    const bool hexadecimal = format == IntegerFormat::hexadecimal || format == IntegerFormat::hexadecimal_unsigned;
+    if (format == IntegerFormat::decimal) return number(static_cast<std::int64_t>(value));
+    if (hexadecimal) out_ += "0x";
+    number(value, hexadecimal ? 16 : 10);
+    if (format != IntegerFormat::hexadecimal) out_ += 'U';
   }
 
   void floating(std::uint64_t bits, int width) {

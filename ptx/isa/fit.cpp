@@ -1,7 +1,9 @@
 #include "ptx/isa/fit.hpp"
 
+#include <algorithm>
 #include <optional>
 
+#include "ptx/isa/describe.hpp"
 #include "ptx/isa/rules.hpp"
 
 namespace ptx::isa {
@@ -18,11 +20,17 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
       return space.empty() ? "an address `[…]`" : cat("an address in .", space, " `[…]`");
     }
     case Role::tensor:
+      if (o.space == "texture")
+        return cat("a texture with ", f.count(o.coords_count, c), " coordinates `[texture{, sampler}, {…}]`");
+      if (o.space == "surface") return cat("a surface with ", f.count(o.coords_count, c), " coordinates `[surface, {…}]`");
       return cat("a tensor map with ", f.count(o.coords_count, c), " coordinates `[map, {…}]`");
+    case Role::list:
+      return o.access == Access::write ? "the results of a call `(…)`" : "the arguments of a call `(…)`";
     case Role::label:
       return "a label";
     case Role::symbol:
-      return "the name of a variable, parameter or function";
+      return o.space.empty() ? "the name of a variable, parameter or function"
+                             : cat("the name of a variable in .", f.space(o, c));
     case Role::special:
       return "a special register";
     case Role::sink:
@@ -33,9 +41,10 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
   const Type type = f.type(o.type, c);
   if (type == Type::pred) return o.negatable ? "a predicate register, which `~` may negate" : "a predicate register";
   const int n = f.count(o.count, c);
-  const std::string wide = o.wider ? " (or wider)" : "";
+  const std::string wide = cat(o.wider ? " (or wider)" : "", o.part.empty() ? "" : " or a part of it");
   if (!o.count.empty() && n != 1) return cat("a vector of ", n, " .", name(type), " registers", wide);
-  if (o.role == Role::imm) return cat("an integer immediate of .", name(type));
+  if (o.role == Role::imm)
+    return cat("an integer immediate of .", name(type), o.range.empty() ? std::string() : cat(": ", describe_range(o.range)));
   if (o.role == Role::reg) return cat("a .", name(type), " register", wide);
   if (is_float(type) && bits(type) < 32) return cat("a .", name(type), " register");
   return cat("a .", name(type), " register", wide, is_float(type) ? " or a floating-point number" : " or an integer");
@@ -43,7 +52,8 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
 
 struct Miss {
   Diagnostic diagnostic;
-  int reached = -1;  // how many operands fitted before the miss: the form that got furthest explains best
+  int reached =
+      -1;  // twice how many operands fitted before the miss, and a little more: the form that got furthest explains best
 };
 
 std::string ordinal(std::size_t i) { return cat("operand ", i + 1); }
@@ -69,12 +79,30 @@ std::optional<Diagnostic> truncation(const Form& f, const Choices& c, const Oper
   return d;
 }
 
+// An integer that is outside the operand's range, and the range.
+struct Outside {
+  std::int64_t integer;
+  std::string_view range;
+};
+std::optional<Outside> outside_range(const OperandSpec& o, const Arg& arg) {
+  if (o.range.empty()) return std::nullopt;
+  const auto outside = [&](const Arg& a, std::size_t element) -> std::optional<Outside> {
+    const std::string_view range = detail::range_of(o.range, element);
+    if (a.kind != ArgKind::integer || rules::in_range(a.integer, range)) return std::nullopt;
+    return Outside{a.integer, range};
+  };
+  if (arg.kind != ArgKind::vector) return outside(arg, 0);
+  for (std::size_t i = 0; i < arg.elements.size(); ++i)
+    if (const auto found = outside(arg.elements[i], i)) return found;
+  return std::nullopt;
+}
+
 // Nothing when the arguments fit. Otherwise the miss, with its diagnostic only when it is to be explained: most forms are tried
 // in vain while another one of the same spelling fits, and building their messages would be most of the cost of writing an
 // instruction.
 std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Arg> args, bool explain, Fit& fit) {
-  auto miss = [&](Kind kind, auto message, std::size_t reached) {
-    Miss m{{}, static_cast<int>(reached)};
+  auto miss = [&](Kind kind, auto message, std::size_t reached, bool right_sort = false) {
+    Miss m{{}, static_cast<int>(2 * reached + right_sort)};  // right_sort: a name where a name is due, though not this one
     if (!explain) return m;
     m.diagnostic.kind = kind;
     m.diagnostic.message = message();
@@ -124,7 +152,7 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
             return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", describe(arg), "; what fits is ",
                        wanted(f, c, o));
           },
-          next + 1);
+          next + 1, arg.kind == ArgKind::symbol && o.role == Role::symbol);
       if (!explain) return m;
       if (arg.kind == ArgKind::special)
         m.diagnostic.note("hint: only `mov` and `cvt` read special registers; copy it first");
@@ -142,6 +170,14 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
         m.diagnostic.note("hint: PTX adds only constants inside `[…]`; add the register to the base first");
       return m;
     }
+    if (const auto bad = outside_range(o, arg))
+      return miss(
+          Kind::immediate_range,
+          [&] {
+            return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", bad->integer, "; what fits is ",
+                       describe_range(bad->range));
+          },
+          next + 1);
     if (auto t = truncation(f, c, o, arg, next); t && !fit.truncated) fit.truncated = std::move(t);
     fit.operand_of[next++] = static_cast<std::uint8_t>(i);
   }
@@ -176,12 +212,18 @@ std::string describe(const Arg& arg) {
         return shown_or(arg, cat("an address in a .", name(arg.elements[0].type), " register"));
       return shown_or(arg, "the address");
     case ArgKind::tensor:
-      return arg.elements.size() == 2 ? cat("a tensor map with ", arg.elements[1].elements.size(), " coordinates")
-                                      : "a tensor map";
+      if (arg.elements.size() < 2) return "a tensor map";
+      return cat("a ", arg.elements.size() == 2 ? "tensor map" : "texture and sampler", " with ",
+                 std::max<std::size_t>(arg.elements.back().elements.size(), 1), " coordinates");
     case ArgKind::sink:
       return "the sink `_`";
     case ArgKind::text:
       return shown_or(arg, "the expression");
+    case ArgKind::list:
+      return cat("a parenthesised list of ", arg.elements.size());
+    case ArgKind::part:
+      return arg.elements.empty() ? shown_or(arg, "a part of a register")
+                                  : cat("the part `", arg.shown, "` of ", describe(arg.elements[0]));
   }
   return "an operand";
 }

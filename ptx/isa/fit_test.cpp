@@ -42,7 +42,7 @@ class Fit : public ::testing::Test {
  protected:
   Arg group(ArgKind kind, std::vector<Arg> parts) {
     kept_.push_back(std::move(parts));
-    return {.kind = kind, .elements = kept_.back()};
+    return {.kind = kind, .authored = kind == ArgKind::address, .elements = kept_.back()};
   }
   Arg vector(std::vector<Arg> parts) { return group(ArgKind::vector, std::move(parts)); }
   Arg vector(std::size_t count, Type type) { return vector(std::vector<Arg>(count, reg(type))); }
@@ -126,7 +126,8 @@ TEST_F(Fit, Predicates) {
   fits("selp.b32", {reg(Type::b32), reg(Type::b32), reg(Type::b32), reg(Type::pred)});
   fits("selp.b32", {reg(Type::b32), reg(Type::b32), reg(Type::b32), negated(reg(Type::pred))});
   fits("mov.pred", {reg(Type::pred), integer(1)});
-  refuses("mov.pred", {reg(Type::pred), integer(2)}, Kind::operand_mismatch);
+  fits("mov.pred", {reg(Type::pred), integer(2)});  // of a text; an author's is 0 or 1
+  refuses("mov.pred", {reg(Type::pred), {.kind = ArgKind::integer, .authored = true, .integer = 2}}, Kind::operand_mismatch);
   refuses("mov.pred", {reg(Type::pred), reg(Type::b32)}, Kind::operand_mismatch, "a predicate register");
   refuses("add.u32", {reg(Type::u32), negated(reg(Type::u32)), reg(Type::u32)}, Kind::operand_mismatch);
   refuses("mov.pred", {negated(reg(Type::pred)), reg(Type::pred)}, Kind::operand_mismatch);
@@ -170,6 +171,9 @@ TEST_F(Fit, Addresses) {
   refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u32))}, Kind::operand_mismatch,
           "what fits is an address in .global `[…]`");
   refuses("ld.f32", {reg(Type::f32), at(reg(Type::u32))}, Kind::operand_mismatch, "what fits is an address `[…]`");
+  Arg narrow_in_text = at(reg(Type::u32));
+  narrow_in_text.authored = false;
+  fits("ld.global.f32", {reg(Type::f32), narrow_in_text});
   refuses("ld.global.f32", {reg(Type::f32), reg(Type::u64)}, Kind::operand_mismatch, "hint: wrap a register in an address");
   refuses("ld.shared.f32", {reg(Type::f32), at(reg(Type::f32))}, Kind::operand_mismatch);
   refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u64), reg(Type::u64))}, Kind::operand_mismatch);
@@ -298,6 +302,100 @@ TEST(Types, FitEachOther) {
   EXPECT_FALSE(fits_wider(Type::f64, Type::f32) || fits_wider(Type::f32, Type::u8) || fits_wider(Type::u8, Type::u16));
   EXPECT_EQ(widened(Type::s16), Type::s32);
   EXPECT_EQ(widened(Type::f32), Type::none);
+}
+
+// ---- ranges, parts, lists, textures ---------------------------------------------------------------------------------
+
+TEST_F(Fit, AnIntegerOutsideItsRangeIsRefusedWithWhatFits) {
+  const auto refused = [&](std::string_view spelling, std::vector<Arg> args, std::string_view words) {
+    refuses(spelling, std::move(args), Kind::immediate_range, words);
+  };
+  fits("setmaxnreg.inc.sync.aligned.u32", {integer(256)});
+  refused("setmaxnreg.inc.sync.aligned.u32", {integer(25)},
+          "`n` of `setmaxnreg.inc.sync.aligned.u32` is 25; what fits is 24 to 256 in steps of 8");
+  fits("bar.sync", {integer(15), integer(64)});
+  refused("bar.sync", {integer(16)}, "what fits is 0 to 15");
+  refused("bar.sync", {integer(0), integer(48)}, "what fits is a multiple of 32");
+  const Arg shared = at(reg(Type::u32)), global = at(reg(Type::u64));
+  fits("cp.async.ca.shared.global", {shared, global, integer(8)});
+  refused("cp.async.ca.shared.global", {shared, global, integer(12)}, "a power of two from 4 to 16");
+  refused("cp.async.cg.shared.global", {shared, global, integer(8)}, "what fits is 16");
+  fits("bar.sync", {reg(Type::u32)});
+}
+
+TEST_F(Fit, ElementsOfAVectorHaveRangesOfTheirOwn) {
+  const std::string_view spelling =
+      "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0";
+  const auto with = [&](std::int64_t byte, std::int64_t thread) -> std::vector<Arg> {
+    return {vector(4, Type::f32), vector(4, Type::b32),
+            vector(2, Type::b32), vector(4, Type::f32),
+            vector(1, Type::b32), vector({integer(byte), integer(thread)}),
+            vector(1, Type::b32), vector({integer(0), integer(3)})};
+  };
+  fits(spelling, with(2, 1));
+  refuses(spelling, with(1, 1), Kind::immediate_range, "is 1; what fits is 0 or 2");
+  refuses(spelling, with(2, 2), Kind::immediate_range, "is 2; what fits is 0 to 1");
+}
+
+TEST_F(Fit, PartsOfRegistersInVideoInstructions) {
+  const auto part = [&](std::string_view which) {
+    Arg arg = group(ArgKind::part, {reg(Type::u32)});
+    arg.shown = which;
+    return arg;
+  };
+  const Arg r = reg(Type::u32);
+  fits("vadd.u32.u32.u32", {part(".b3"), part(".h1"), r, r});
+  refuses("vadd.u32.u32.u32", {r, part(".b4"), r}, Kind::operand_mismatch, "the part `.b4`");
+  refuses("vadd.u32.u32.u32.add", {part(".b0"), r, r, r}, Kind::operand_mismatch);
+  fits("vadd2.u32.u32.u32", {part(".h10"), part(".h32"), part(".h00"), r});
+  refuses("vadd2.u32.u32.u32", {part(".h01"), r, r, r}, Kind::operand_mismatch);
+  fits("vadd4.u32.u32.u32", {part(".b310"), part(".b7654"), r, r});
+  refuses("vadd4.u32.u32.u32", {r, part(".b0"), r, r}, Kind::operand_mismatch, "or a part of it");
+  refuses("add.u32", {r, part(".b0"), r}, Kind::operand_mismatch);
+  fits("mov.b32", {r, part(".x")});
+}
+
+TEST_F(Fit, CallsTakeListsAndTables) {
+  const Arg list = group(ArgKind::list, {symbol(), symbol()});
+  fits("call", {list, symbol(), list});
+  fits("call.uni", {symbol()});
+  fits("call", {symbol(), list});
+  fits("call", {list, reg(Type::u64), list, symbol()});
+  fits("call", {reg(Type::b64), symbol()});
+  refuses("call", {reg(Type::u64)}, Kind::operand_mismatch);
+  refuses("call", {list, reg(Type::f32), list, symbol()}, Kind::operand_mismatch, "what fits is a .b64 register");
+  refuses("add.u32", {reg(Type::u32), list, reg(Type::u32)}, Kind::operand_mismatch, "a parenthesised list of 2");
+  fits("brx.idx", {reg(Type::u32), symbol()});
+}
+
+TEST_F(Fit, TexturesTakeASamplerAndScalarCoordinates) {
+  const Arg handle = reg(Type::u64), x = reg(Type::f32);
+  const Arg d = vector(4, Type::f32);
+  fits("tex.2d.v4.f32.f32", {d, group(ArgKind::tensor, {symbol(), vector(2, Type::f32)})});
+  fits("tex.2d.v4.f32.f32", {d, group(ArgKind::tensor, {handle, symbol(), vector(2, Type::f32)})});
+  fits("tex.1d.v4.f32.f32", {d, group(ArgKind::tensor, {symbol(), x})});
+  refuses("tex.1d.v4.f32.f32", {d, group(ArgKind::tensor, {symbol(), symbol(), x})}, Kind::operand_mismatch);
+  refuses("tex.2d.v4.f32.f32", {d, group(ArgKind::tensor, {symbol(), vector(1, Type::f32)})}, Kind::operand_mismatch,
+          "a texture with 2 coordinates `[texture{, sampler}, {…}]`");
+  refuses("suld.b.1d.b32.trap", {reg(Type::b32), group(ArgKind::tensor, {symbol(), symbol(), vector(1, Type::s32)})},
+          Kind::operand_mismatch, "a surface with 1 coordinates");
+}
+
+TEST_F(Fit, ASymbolMustLieInTheSpaceWhenItIsKnown) {
+  Arg shared = symbol(), global = symbol();
+  shared.space = "shared", global.space = "global";
+  fits("cvta.shared::cta.u64", {reg(Type::u64), shared});
+  fits("cvta.shared.u64", {reg(Type::u64), symbol()});
+  refuses("cvta.shared.u64", {reg(Type::u64), global}, Kind::operand_mismatch, "the name of a variable in .shared");
+  fits("mov.u64", {reg(Type::u64), global});
+}
+
+TEST_F(Fit, RegistersOfDifferentTypesInAVectorAreUntypedBits) {
+  const Arg d = vector(4, Type::f32), c = vector(4, Type::f32), b = vector(2, Type::b32);
+  const std::string_view mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
+  fits(mma, {d, vector({reg(Type::u32), reg(Type::b32), reg(Type::b32), reg(Type::s32)}), b, c});
+  refuses(mma, {d, vector(4, Type::u32), b, c}, Kind::operand_mismatch);
+  refuses(mma, {d, vector({reg(Type::u32), reg(Type::f32), reg(Type::b32), reg(Type::b32)}), b, c}, Kind::operand_mismatch);
 }
 
 }  // namespace

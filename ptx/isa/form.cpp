@@ -24,6 +24,8 @@ std::vector<Form> read_forms() {
     for (const Slot& slot : parsed.slots)
       form.slots.push_back({slot.name, slot.optional, slot.literal, {slot.choices.begin(), slot.choices.end()}});
     form.operands.assign(parsed.operands.begin(), parsed.operands.end());
+    form.reads_integers = !row.rule.empty() || std::any_of(form.operands.begin(), form.operands.end(),
+                                                           [](const OperandSpec& o) { return !o.range.empty(); });
     forms.push_back(std::move(form));
   }
   return forms;
@@ -68,7 +70,9 @@ std::string Form::syntax() const {
     const std::string_view separator = o.piped ? "|" : first ? " " : ", ";
     std::string shown(o.name);
     if (o.role == Role::address) shown = cat('[', o.name, ']');
-    if (o.role == Role::tensor) shown = cat('[', o.name, ", {…}]");
+    if (o.role == Role::tensor) shown = cat('[', o.name, o.space == "texture" ? "{, sampler}" : "", ", {…}]");
+    if (o.role == Role::list) shown = cat('(', o.name, "…)");
+    if (!o.part.empty()) shown += "{.part}";
     if (!o.count.empty()) shown = cat('{', o.name, "…}");
     if (o.negatable) shown = cat("{!}", shown);
     out += optional ? cat('{', separator, shown, '}') : cat(separator, shown);
@@ -91,15 +95,27 @@ std::string spell(const Form& form, const Choices& choices) {
   return out;
 }
 
-Version version_needed(const Form& form, const Choices& choices) {
-  Version needed = form.row->since;
+namespace {
+Version version_needed(const Form& form, const Choices& choices, Version needed) {
   for (std::size_t i = 0; i < form.slots.size(); ++i)
     if (choices[i] != 0) needed = std::max(needed, form.slots[i].choices[choices[i] - 1u].since);
   return needed;
 }
+}  // namespace
+
+Version version_needed(const Form& form, const Choices& choices) { return version_needed(form, choices, form.row->since); }
+Version version_needed(const Form& form, const Choices& choices, Target target) {
+  const Row& row = *form.row;
+  const bool also = allows(target, row.also_on) && (!allows(target, row.on) || row.also_since < row.since);
+  return version_needed(form, choices, also ? row.also_since : row.since);
+}
+
+bool removed(const Form& form, Target target, Version version) {
+  return allows(target, form.row->removed_on) && version >= form.row->removed_since;
+}
 
 std::vector<Availability> targets_needed(const Form& form, const Choices& choices) {
-  std::vector<Availability> needed = {{"", form.row->on}};
+  std::vector<Availability> needed = {{"", form.row->on | form.row->also_on}};
   for (std::size_t i = 0; i < form.slots.size(); ++i)
     if (choices[i] != 0)
       if (const Choice& choice = form.slots[i].choices[choices[i] - 1u]; choice.on != 0)

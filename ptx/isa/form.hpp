@@ -34,6 +34,8 @@ struct Form {
   std::string_view opcode;  ///< the first word: "cp" of cp.async.bulk
   std::vector<FormSlot> slots;
   std::vector<OperandSpec> operands;
+  /// An integer's value, and not its width alone, decides whether it fits: the row has a rule, or an operand has a range.
+  bool reads_integers = false;
 
   /// Index of the slot of that name, or -1.
   [[nodiscard]] int slot(std::string_view name) const;
@@ -73,8 +75,11 @@ std::span<const Row> rows();
 std::string spell(const Form& form, const Choices& choices);
 void spell(const Form& form, const Choices& choices, std::string& out);
 
-/// The oldest PTX version that has this form with these choices.
+/// The oldest PTX version that has this form with these choices, on the row's own targets or on this one.
 Version version_needed(const Form& form, const Choices& choices);
+Version version_needed(const Form& form, const Choices& choices, Target target);
+/// True when the form was there for this target once, and this PTX version has it no longer (Row::removed_since).
+bool removed(const Form& form, Target target, Version version);
 /// The target sets that must each be allowed: the row's and those of the choices.
 struct Availability {
   std::string_view what;  ///< the modifier, or "" for the row itself

@@ -114,7 +114,7 @@ TEST(Form, FragmentsOfWgmma) {
   EXPECT_EQ(d.access, Access::read_write);
   const auto f16_256 = spelled({"wgmma", "mma_async", "sync", "aligned", "m64n256k16", "f16", "f16", "f16"});
   EXPECT_EQ(f16_256.form->count(operand(*f16_256.form, "d").count, f16_256.choices), 64);
-  EXPECT_EQ(f16_256.form->type(operand(*f16_256.form, "d").type, f16_256.choices), Type::b32) << "pairs";
+  EXPECT_EQ(f16_256.form->type(operand(*f16_256.form, "d").type, f16_256.choices), Type::f16x2) << "pairs";
   const auto f32_8 = spelled({"wgmma", "mma_async", "sync", "aligned", "m64n8k16", "f32", "f16", "f16"});
   EXPECT_EQ(f32_8.form->count(operand(*f32_8.form, "d").count, f32_8.choices), 4);
 }
@@ -165,6 +165,30 @@ TEST(Form, AvailabilityIsTheRowsAndThatOfItsChoices) {
   };
   EXPECT_TRUE(runs(Target::sm_100a) && runs(Target::sm_110a));
   EXPECT_FALSE(runs(Target::sm_103a) || runs(Target::sm_100f) || runs(Target::sm_120a));
+}
+
+TEST(Form, SomeRowsComeEarlierOnOtherTargetsOrGo) {
+  const auto fp8 = spelled({"cvt", "rn", "satfinite", "e4m3x2", "f32"});
+  EXPECT_EQ(version_needed(*fp8.form, fp8.choices), (Version{7, 8}));
+  EXPECT_EQ(version_needed(*fp8.form, fp8.choices, Target::sm_90a), (Version{7, 8}));
+  EXPECT_EQ(version_needed(*fp8.form, fp8.choices, Target::sm_89), (Version{8, 1}));
+  EXPECT_TRUE(allows(Target::sm_89, targets_needed(*fp8.form, fp8.choices)[0].on));
+  EXPECT_FALSE(allows(Target::sm_86, targets_needed(*fp8.form, fp8.choices)[0].on));
+  const auto shfl = spelled({"shfl", "up", "b32"});
+  EXPECT_FALSE(removed(*shfl.form, Target::sm_75, {6, 3}));
+  EXPECT_TRUE(removed(*shfl.form, Target::sm_75, {6, 4}));
+  EXPECT_FALSE(removed(*shfl.form, Target::sm_60, {9, 0}));
+}
+
+TEST(Form, RangesHoldTheirIntegers) {
+  const auto holds = [](std::string_view range, std::int64_t n) { return rules::in_range(n, range); };
+  EXPECT_TRUE(holds("0..15", 0) && holds("0..15", 15) && !holds("0..15", 16) && !holds("0..15", -1));
+  EXPECT_TRUE(holds("-1|1", -1) && holds("-1|1", 1) && !holds("-1|1", 0));
+  EXPECT_TRUE(holds("24..256/8", 32) && !holds("24..256/8", 36) && !holds("24..256/8", 16));
+  EXPECT_TRUE(holds("0../16", 1 << 20) && !holds("0../16", 8) && !holds("0../16", -16));
+  EXPECT_TRUE(holds("32..512*2", 128) && !holds("32..512*2", 96) && !holds("32..512*2", 1024));
+  EXPECT_EQ(detail::range_of("0|2:0..3", 0), "0|2");
+  EXPECT_EQ(detail::range_of("0|2:0..3", 5), "0..3");
 }
 
 }  // namespace

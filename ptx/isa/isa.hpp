@@ -3,9 +3,11 @@
 #pragma once
 
 #include "ptx/base/base.hpp"
+#include "ptx/isa/describe.hpp"
 #include "ptx/isa/dots.hpp"
 #include "ptx/isa/fit.hpp"
 #include "ptx/isa/form.hpp"
+#include "ptx/isa/order.hpp"
 #include "ptx/isa/row.hpp"
 #include "ptx/isa/rules.hpp"
 #include "ptx/isa/special.hpp"

@@ -8,14 +8,21 @@
 //   d:+.f32                   a register that it reads and writes
 //   a:.f32                    a value that it reads: a register, an immediate or (mov) a special register
 //   a:%.b64  n:#.s32          a register only; an immediate only
-//   c:!.pred                  a predicate, which `!` may negate
+//   c:!.pred  a:-.s32         a predicate, which `!` may negate; a number, which `-` may
 //   d:=?.b32  d:=_            may be the sink `_`; is always the sink
 //   d:=.type+                 the register may be wider than the type (ld, st, cvt)
+//   n:#.u32=0..15             the integers that fit, where an integer stands: 4|8|16, 24..256/8 in steps of 8, 0../16 the
+//   multiples
+//                             of 16, 32..512*2 the powers of two between them; 0|2:0..3 for the elements of a vector
+//   a:.atype~lane             a part of the register may be named: lane, select2, select4, mask2, mask4 (video instructions)
 //   d:=.vec.type  d:=.x4.f32  a vector: its length is a slot's choice (v2), a fixed one (x4), or a fragment word of fragment.hpp
 //   d:=.f32{|p:=.pred}        a second destination behind a bar; without the braces it is required
 //   [a:.space]  [a]           an address in a state space; a generic address
 //   [map:.tensor, c:.dim.s32] a tensor map and its coordinates
+//   [t:.texture, c:.x2.f32]   a texture, perhaps a sampler, and the coordinates; [s:.surface, …] a surface and the coordinates
+//   (r:=list)  (a:list)       results and arguments of a call
 //   t:label  s:symbol         a label; the name of a variable, parameter or function
+//   s:symbol.space            the name of a variable in a state space
 //   a:special.type            a special register (mov, cvt)
 //   {, b:.u32}                operands that may be left out
 //   {, m:.b16 @.multicast}    an operand that is there exactly when that slot is chosen; @.slot=x|y: when it is chosen as x or y
@@ -27,6 +34,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "ptx/isa/target.hpp"
@@ -67,12 +75,17 @@ struct Row {
   std::string_view form;  ///< the notation above
   Version since;          ///< first PTX version
   TargetSet on = 0;       ///< any of these targets
+  Version also_since;     ///< first PTX version on the targets of `also_on`
+  TargetSet also_on = 0;  ///< targets that have it in other versions than those of `on`; 0 is none
+  Version removed_since;  ///< from this PTX version on it is gone from the targets of `removed_on`
+  TargetSet removed_on = 0;
   Effects effects;
   std::string_view exec;          ///< names ptx::vgpu::op::<exec>; empty when the executor does not run it
   std::string_view not_executed;  ///< why not
   std::string_view anchor;        ///< the manual's anchor
   std::string_view doc;           ///< one sentence
   std::string_view rule;          ///< name of a cross-slot rule in check/, or empty
+  std::string_view unproven;      ///< why no ptxas has been asked about it, or empty
 };
 
 // ---- reading the notation -----------------------------------------------------------------------------------------
@@ -109,7 +122,7 @@ struct Slot {
   FixedVector<Choice, 56> choices;
 };
 
-enum class Role : std::uint8_t { value, reg, imm, address, tensor, label, symbol, special, sink };
+enum class Role : std::uint8_t { value, reg, imm, address, tensor, label, symbol, special, sink, list };
 enum class Access : std::uint8_t { read, write, read_write };
 
 /// One operand of a row. Words refer to slots by name or are literal; see the notation.
@@ -121,11 +134,27 @@ struct OperandSpec {
   bool optional = false;     ///< inside a `{, …}` without `@`
   bool conditional = false;  ///< inside a `{, … @.slot}`
   bool wider = false;
-  bool negatable = false;
+  bool negatable = false;  ///< a predicate, by `!`
+  bool minus = false;      ///< a number, by `-`
   bool sink = false;
   bool piped = false;                          ///< joined to the operand before it by `|`
-  std::string_view coords_count, coords_type;  ///< Role::tensor
+  std::string_view coords_count, coords_type;  ///< Role::tensor; `space` is then "texture", "surface" or "" for a tensor map
+  std::string_view range;                      ///< the integers that fit, see IntegerRange; "" all that the type holds
+  std::string_view part;                       ///< which parts of the register may be named; "" none
 };
+
+/// One alternative of an operand's range: low to high, in steps of `step`, or from one to the next times `times`.
+struct IntegerRange {
+  std::int64_t low = 0, high = 0, step = 1, times = 0;
+  [[nodiscard]] constexpr bool holds(std::int64_t n) const {
+    if (n < low || n > high) return false;
+    if (times == 0) return (n - low) % step == 0;
+    std::int64_t power = low;
+    while (power < n) power *= times;
+    return power == n;
+  }
+};
+using IntegerRanges = FixedVector<IntegerRange, 8>;
 
 struct ParsedForm {
   std::string_view opcode;
@@ -185,6 +214,38 @@ struct Cursor {
   }
 };
 
+constexpr std::int64_t parse_integer(Cursor& c) {
+  const bool negative = c.peek() == '-';
+  if (negative) ++c.at;
+  const auto n = static_cast<std::int64_t>(c.number());
+  return negative ? -n : n;
+}
+
+constexpr IntegerRanges parse_range(std::string_view text) {
+  IntegerRanges all;
+  Cursor c{text};
+  do {
+    IntegerRange range;
+    range.low = range.high = parse_integer(c);
+    if (c.eat(std::string_view(".."))) {
+      const bool open = c.peek() != '-' && (c.peek() < '0' || c.peek() > '9');
+      range.high = open ? std::numeric_limits<std::int64_t>::max() : parse_integer(c);
+      if (c.eat('/')) range.step = c.number();
+      if (c.eat('*')) range.times = c.number();
+      if (range.step == 0 || range.times == 1 || range.low > range.high) throw "a range that nothing is in";
+    }
+    all.add(range);
+  } while (c.eat('|'));
+  if (!c.done()) throw "a range is 0..15, 4|8|16, 24..256/8, 0../16 or 32..512*2";
+  return all;
+}
+
+// The range of one element: "0|2:0..3" has one each; the last one holds for all the rest.
+constexpr std::string_view range_of(std::string_view text, std::size_t element) {
+  for (; element > 0 && text.find(':') != std::string_view::npos; --element) text.remove_prefix(text.find(':') + 1);
+  return text.substr(0, text.find(':'));
+}
+
 constexpr void parse_type(Cursor& c, OperandSpec& o) {
   c.need('.', "an operand's type starts with '.'");
   o.type = c.word();
@@ -194,6 +255,12 @@ constexpr void parse_type(Cursor& c, OperandSpec& o) {
     o.type = c.word();
   }
   if (c.peek() == '+') ++c.at, o.wider = true;
+  if (c.peek() == '~') ++c.at, o.part = c.word();
+  if (c.peek() == '=') {
+    const std::size_t begin = ++c.at;
+    while (std::string_view("0123456789-.|/*:").find(c.peek()) != std::string_view::npos && !c.done()) ++c.at;
+    o.range = c.text.substr(begin, c.at - begin);
+  }
 }
 
 constexpr void parse_condition(Cursor& c, OperandSpec& o) {
@@ -213,15 +280,24 @@ constexpr void parse_condition(Cursor& c, OperandSpec& o) {
 constexpr OperandSpec parse_operand(Cursor& c) {
   OperandSpec o;
   c.space();
+  if (c.eat('(')) {
+    o.role = Role::list;
+    o.name = c.word();
+    c.need(':', "a list is written (a:list) or (r:=list)");
+    if (c.eat('=')) o.access = Access::write;
+    if (!c.eat(std::string_view("list"))) throw "a list is written (a:list) or (r:=list)";
+    c.need(')', "missing ) after a list");
+    return o;
+  }
   if (c.eat('[')) {
     o.role = Role::address;
     o.name = c.word();
     if (c.eat(':')) {
       c.need('.', "an address space starts with '.'");
       o.space = c.word();
-      if (o.space == "tensor") {
+      if (o.space == "tensor" || o.space == "texture" || o.space == "surface") {
         o.role = Role::tensor;
-        o.space = {};
+        if (o.space == "tensor") o.space = {};
         c.need(',', "a tensor operand has coordinates: [map:.tensor, c:.dim.s32]");
         c.space();
         c.word();
@@ -253,6 +329,9 @@ constexpr OperandSpec parse_operand(Cursor& c) {
       case '!':
         o.negatable = true, ++c.at;
         break;
+      case '-':
+        o.minus = true, ++c.at;
+        break;
       case '?':
         o.sink = true, ++c.at;
         break;
@@ -260,16 +339,19 @@ constexpr OperandSpec parse_operand(Cursor& c) {
         more = false;
     }
   }
-  if (c.eat('_'))
+  if (c.eat('_')) {
     o.role = Role::sink;
-  else if (c.eat(std::string_view("label")))
+  } else if (c.eat(std::string_view("label"))) {
     o.role = Role::label;
-  else if (c.eat(std::string_view("symbol")))
+  } else if (c.eat(std::string_view("symbol"))) {
     o.role = Role::symbol;
-  else if (c.eat(std::string_view("special")))
-    o.role = Role::special, parse_type(c, o);
-  else
+    if (c.peek() == '.') ++c.at, o.space = c.word();
+  } else if (c.eat(std::string_view("special"))) {
+    o.role = Role::special;
     parse_type(c, o);
+  } else {
+    parse_type(c, o);
+  }
   return o;
 }
 
@@ -398,10 +480,15 @@ constexpr bool type_word_known(const ParsedForm& form, std::string_view word) {
     if (!type_from_name(choice.word)) return false;
   return true;
 }
+constexpr bool part_word_known(std::string_view word) {
+  return word == "lane" || word == "select2" || word == "select4" || word == "mask2" || word == "mask4";
+}
 constexpr void validate(const Row& row, const ParsedForm& form) {
   for (const OperandSpec& o : form.operands) {
     if (!type_word_known(form, o.type)) throw "an operand's type is neither a type nor a slot of types";
     if (o.conditional && find_slot(form, o.when_slot) == nullptr) throw "an operand's condition names no slot of the form";
+    for (std::size_t i = 0; !o.range.empty() && i < 4; ++i) parse_range(range_of(o.range, i));
+    if (!o.part.empty() && !part_word_known(o.part)) throw "the parts of a register are lane, select2, select4, mask2 or mask4";
   }
   if (row.on == 0) throw "a row says on which targets it exists: on(…)";
   if (row.exec.empty() && row.not_executed.empty()) throw "a row says exec(…) or not_executed(why)";
@@ -412,6 +499,17 @@ struct Since {
 };
 struct On {
   TargetSet targets;
+};
+struct Also {
+  Version since;
+  TargetSet on;
+};
+struct Removed {
+  Version since;
+  TargetSet on;
+};
+struct Unproven {
+  std::string_view why;
 };
 struct Exec {
   std::string_view word;
@@ -427,6 +525,9 @@ struct Rule {
 };
 constexpr void put(Row& r, Since x) { r.since = x.version; }
 constexpr void put(Row& r, On x) { r.on = x.targets; }
+constexpr void put(Row& r, Also x) { r.also_since = x.since, r.also_on = x.on; }
+constexpr void put(Row& r, Removed x) { r.removed_since = x.since, r.removed_on = x.on; }
+constexpr void put(Row& r, Unproven x) { r.unproven = x.why; }
 constexpr void put(Row& r, Effects x) { r.effects = x; }
 constexpr void put(Row& r, Exec x) { r.exec = x.word; }
 constexpr void put(Row& r, NotExecuted x) { r.not_executed = x.why; }
@@ -440,6 +541,18 @@ template <class... T>
 consteval detail::On on(T... targets) {
   return {(node(targets) | ...)};
 }
+/// Further targets, which have the row from another PTX version on.
+template <class... T>
+consteval detail::Also also(std::uint8_t major, std::uint8_t minor, T... targets) {
+  return {{major, minor}, (node(targets) | ...)};
+}
+/// Targets that have the row no longer, from a PTX version on.
+template <class... T>
+consteval detail::Removed removed(std::uint8_t major, std::uint8_t minor, T... targets) {
+  return {{major, minor}, (node(targets) | ...)};
+}
+/// The row is in the manual, and no ptxas at hand knows it.
+consteval detail::Unproven unproven(std::string_view why) { return {why}; }
 consteval detail::Exec exec(std::string_view word) { return {word}; }
 consteval detail::NotExecuted not_executed(std::string_view why) { return {why}; }
 consteval detail::Doc doc(std::string_view anchor, std::string_view sentence) { return {anchor, sentence}; }

@@ -53,7 +53,7 @@ constexpr Type type(const F& form, std::string_view word, const Choices& choices
   if (word == "wide") return widened(type(form, "type", choices));
   if (word == "dreg") {
     const Type dtype = type(form, "dtype", choices);
-    return bits(dtype) == 32 ? dtype : Type::b32;
+    return bits(dtype) == 32 ? dtype : Type::f16x2;
   }
   if (const int s = slot(form, word); s >= 0) {
     // A literal slot may share its spelling with a type: `.f32` in `fma.rn.f32` is both.
@@ -96,26 +96,133 @@ constexpr bool register_fits(const Arg& arg, Type type, bool wider) {
   return arg.kind == ArgKind::reg && (wider ? fits_wider(arg.type, type) : fits(arg.type, type));
 }
 
+/// True for the parts that `word` allows: of a register of a scalar video instruction (lane: a byte b0 to b3, a half h0 or h1),
+/// the halves or bytes that a SIMD one reads from a pair of registers (select2, select4) or writes (mask2, mask4: highest first).
+constexpr bool part_fits(std::string_view word, std::string_view part) {
+  if (part.starts_with('.')) part.remove_prefix(1);
+  if (part.empty()) return false;
+  const bool halves = part[0] == 'h';
+  const std::string_view digits = part.substr(1);
+  if ((!halves && part[0] != 'b') || digits.empty()) return false;
+  const bool lane = word == "lane", mask = word.starts_with("mask");
+  if (!lane && halves != word.ends_with('2')) return false;
+  const std::size_t most_digits = lane ? 1 : halves ? 2 : 4;
+  if (mask || lane ? digits.size() > most_digits : digits.size() != most_digits) return false;
+  const int lanes = (halves ? 2 : 4) * (mask || lane ? 1 : 2);
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (digits[i] < '0' || digits[i] >= '0' + lanes) return false;
+    if (mask && i != 0 && digits[i] >= digits[i - 1]) return false;
+  }
+  return true;
+}
+
+/// An element of a vector register: `.x` to `.w`, `.r` to `.a`.
+constexpr bool is_element(std::string_view part) {
+  if (part.starts_with('.')) part.remove_prefix(1);
+  return part.size() == 1 && std::string_view("xyzwrgba").find(part[0]) != std::string_view::npos;
+}
+
+// ptxas looks less closely at operands of the instruction's own type than at those whose type is fixed, as a mask's: there it
+// takes the name of a function, whose value is its address, and a pair of f16 for any 32-bit integer.
+constexpr bool loosely_fits(const Arg& arg, Type type, const OperandSpec& o) {
+  if (arg.kind == ArgKind::reg && arg.type == Type::f16x2 && o.role != Role::imm)
+    return type == Type::u16x2 || type == Type::s16x2 || (is_integer(type) && (o.wider ? bits(type) <= 32 : bits(type) == 32));
+  if (o.role != Role::value) return false;
+  if (arg.kind == ArgKind::symbol)
+    return arg.space == "function" && type != Type::pred && type != Type::bf16 && type != Type::bf16x2;
+  return false;
+}
+template <class F>
+constexpr bool is_loose(const F& form, const OperandSpec& o) {
+  return (o.type == "wide" || slot(form, o.type) >= 0) && form.opcode != "redux";
+}
+
+// A name and an offset, wherever ptxas wants a number and does not need to know it.
+constexpr bool text_fits(Type type, const OperandSpec& o) {
+  return o.role == Role::value && o.name != "policy" && o.part.empty() && type != Type::pred && !is_float(type) &&
+         kind(type) != TypeKind::packed;
+}
+
 constexpr bool scalar_fits(const Arg& arg, Type type, const OperandSpec& o) {
-  if (arg.negated && !o.negatable) return false;
+  if (arg.negated && !(type == Type::pred ? o.negatable : o.minus)) return false;
   // in the author's hands a whole number may stand for a float: it is encoded as one
   const bool encodes = o.role == Role::value && bits(type) >= 32 && is_float(type);
   switch (arg.kind) {
     case ArgKind::reg:
       return o.role != Role::imm && register_fits(arg, type, o.wider);
+    case ArgKind::part:
+      if (arg.elements.empty() || o.role == Role::imm) return false;
+      if (is_element(arg.shown)) return register_fits(arg.elements[0], type, o.wider);
+      return !o.part.empty() && part_fits(o.part, arg.shown) && register_fits(arg.elements[0], type, o.wider);
     case ArgKind::sink:
       return o.sink;
     case ArgKind::integer:
-      if (arg.encodable && encodes) return true;
-      if (type == Type::pred) return o.role == Role::value && (arg.integer == 0 || arg.integer == 1);
-      [[fallthrough]];
-    case ArgKind::text:
+      if (arg.authored && encodes) return true;
+      if (type == Type::pred) return o.role == Role::value && (!arg.authored || arg.integer == 0 || arg.integer == 1);
       return o.role != Role::reg && type != Type::pred && !is_float(type) && kind(type) != TypeKind::packed;
+    case ArgKind::text:
+      return text_fits(type, o);
     case ArgKind::floating:
-      return encodes || (o.role == Role::value && (bits(type) == 32 || bits(type) == 64) && kind(type) == TypeKind::bits);
+      if (encodes) return true;
+      // ptxas takes .f32 among the registers alone, too, where it counts them as pairs of halves
+      if (o.role == Role::reg) return o.access == Access::read && arg.type == Type::f32 && type == Type::b32;
+      return o.role == Role::value && kind(type) == TypeKind::bits &&
+             (arg.type == Type::none ? bits(type) == 32 || bits(type) == 64 : bits(type) == bits(arg.type));
     default:
       return false;
   }
+}
+
+// ptxas gives a vector the type of its registers when they have one, and that of untyped bits when they differ or numbers stand
+// among them; but integers, floats and pairs do not go together.
+constexpr bool mixed(std::span<const Arg> elements) {
+  Type first = Type::none;
+  bool different = false, numbers = false, integers = false, floats = false, pairs = false;
+  for (const Arg& e : elements) {
+    numbers |= e.kind == ArgKind::integer || e.kind == ArgKind::text || e.kind == ArgKind::floating;
+    floats |= e.kind == ArgKind::floating;
+    if (e.kind != ArgKind::reg) continue;
+    if (e.type == Type::pred) return false;
+    integers |= is_integer(e.type);
+    floats |= is_float(e.type);
+    pairs |= kind(e.type) == TypeKind::packed;
+    if (first == Type::none) first = e.type;
+    different |= e.type != first;
+  }
+  return first != Type::none && (different || numbers) && integers + floats + pairs <= 1;
+}
+
+// Numbers among the registers of a matrix or of a vector that is stored: those of its type, and bits beside registers.
+constexpr bool constant_fits(const Arg& arg, Type type, bool untyped, bool alone) {
+  if (arg.authored) return false;
+  if (arg.kind != ArgKind::integer && (arg.kind != ArgKind::floating || arg.type == Type::none)) return false;
+  if (untyped && !(is_float(type) && type != Type::bf16)) return true;
+  if (arg.kind == ArgKind::integer) return is_integer(type) && !alone;
+  return bits(arg.type) == bits(type) && (is_float(type) || kind(type) == TypeKind::bits);
+}
+
+// The operands behind a texture's coordinates are overlooked when they are not used: ptxas takes a vector for a level of detail,
+// and an integer where a depth is compared.
+constexpr bool texture_extra_fits(const Arg& arg, const OperandSpec& o) {
+  if (o.name == "compare") return arg.kind == ArgKind::integer || arg.kind == ArgKind::text;
+  if (o.name != "lod" || arg.kind != ArgKind::vector) return false;
+  if (arg.elements.size() != 1 && arg.elements.size() != 2 && arg.elements.size() != 4) return false;
+  for (const Arg& e : arg.elements)
+    if (e.kind != ArgKind::reg || bits(e.type) != 32) return false;
+  return true;
+}
+
+// True when all registers have one type.
+constexpr bool alike(std::span<const Arg> elements) {
+  for (const Arg& e : elements)
+    if (e.kind == ArgKind::reg && e.type != elements[0].type) return false;
+  return true;
+}
+
+/// True for the spaces whose windows 32 bits do not span: the global one and the generic one, which is "".
+constexpr bool needs_wide_address(std::string_view space) {
+  return !space.starts_with("shared") && !space.starts_with("local") && !space.starts_with("param") &&
+         !space.starts_with("const") && space != "tmem";
 }
 
 template <class F>
@@ -127,49 +234,92 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
       if (arg.elements.size() > 1 && arg.elements[1].kind != ArgKind::integer && arg.elements[1].kind != ArgKind::text)
         return false;
       const Arg& base = arg.elements[0];
+      if (f.opcode == "txq" || f.opcode == "suq")  // not an address: the handle of a texture or surface
+        return arg.elements.size() == 1 &&
+               (base.kind == ArgKind::symbol || (base.kind == ArgKind::reg && bits(base.type) == 64 && !is_float(base.type)));
       if (base.kind == ArgKind::symbol) return true;
       const std::string_view where = space(f, o, c);
       if (base.kind == ArgKind::integer || base.kind == ArgKind::text) return where == "local";  // ptxas: nowhere else
       if (base.kind != ArgKind::reg || is_float(base.type) || base.type == Type::pred) return false;
-      // ptxas takes 32-bit registers only where the window fits in 32 bits
-      const bool narrow = where.starts_with("shared") || where.starts_with("local") || where.starts_with("param") ||
-                          where.starts_with("const") || where == "tmem";
-      return bits(base.type) == 64 || (narrow && bits(base.type) == 32);
+      if (where == "tmem") return bits(base.type) == 32;
+      // ptxas takes any integer, and extends it with zeros; an author's may be narrow where the window fits in 32 bits
+      if (!arg.authored) return bits(base.type) <= 64 && kind(base.type) != TypeKind::packed;
+      return bits(base.type) == 64 || (bits(base.type) == 32 && !needs_wide_address(where));
     }
     case Role::tensor: {
-      if (arg.kind != ArgKind::tensor || arg.elements.size() != 2) return false;
-      const Arg& coords = arg.elements[1];
+      const bool texture = o.space == "texture";
+      if (arg.kind != ArgKind::tensor || (arg.elements.size() != 2 && !(texture && arg.elements.size() == 3))) return false;
+      const Arg& coords = arg.elements[arg.elements.size() - 1];
       const int n = count(f, o.coords_count, c);
       const Type coords_type = type(f, o.coords_type, c);
-      if (coords.kind != ArgKind::vector || static_cast<int>(coords.elements.size()) != n) return false;
-      for (const Arg& e : coords.elements)
-        if (!(register_fits(e, coords_type, false) || e.kind == ArgKind::integer || e.kind == ArgKind::text)) return false;
-      const Arg& base = arg.elements[0];
-      return base.kind == ArgKind::symbol || (base.kind == ArgKind::reg && bits(base.type) == 64 && !is_float(base.type));
+      const auto coordinate_fits = [&](const Arg& e) {
+        return register_fits(e, coords_type, false) || e.kind == ArgKind::integer || e.kind == ArgKind::text ||
+               (e.kind == ArgKind::floating && is_float(coords_type));
+      };
+      if (coords.kind != ArgKind::vector) {  // ptxas: one register alone, when there is no sampler
+        if (o.space.empty() || n != 1 || arg.elements.size() != 2 || !register_fits(coords, coords_type, false)) return false;
+      } else {
+        // ptxas overlooks coordinates beyond those of a texture's or surface's geometry; its vectors have 1, 2 or 4 elements
+        const auto given = static_cast<int>(coords.elements.size());
+        if (given != n && (o.space.empty() || given < n || (given != 2 && given != 4))) return false;
+        for (const Arg& e : coords.elements)
+          if (!coordinate_fits(e)) return false;
+      }
+      for (const Arg& handle : arg.elements.first(arg.elements.size() - 1))
+        if (handle.kind != ArgKind::symbol && !(handle.kind == ArgKind::reg && bits(handle.type) == 64 && !is_float(handle.type)))
+          return false;
+      return true;
     }
     case Role::label:
-    case Role::symbol:
       return arg.kind == ArgKind::symbol;
+    case Role::symbol:
+      if (arg.kind == ArgKind::text) return true;  // a name and an offset
+      return arg.kind == ArgKind::symbol && (o.space.empty() || arg.space.empty() || space(f, o, c).starts_with(arg.space));
+    case Role::list:
+      return arg.kind == ArgKind::list;
     case Role::sink:
       return arg.kind == ArgKind::sink;
     case Role::special:
       return arg.kind == ArgKind::special &&
-             (o.wider ? fits_wider(arg.type, type(f, o.type, c)) : fits(arg.type, type(f, o.type, c)));
+             (o.wider && bits(arg.type) <= 64 ? fits_wider(arg.type, type(f, o.type, c)) : fits(arg.type, type(f, o.type, c)));
     default:
       break;
   }
   const Type wanted = type(f, o.type, c);
   const int n = count(f, o.count, c);
-  if (o.count.empty() || (n == 1 && arg.kind != ArgKind::vector)) return scalar_fits(arg, wanted, o);
-  if (arg.kind != ArgKind::vector || static_cast<int>(arg.elements.size()) != n) return false;
+  const int length_slot = slot(f, o.count);
+  // one register, with or without braces: `ld.global.b32 {%r0}, [%rd0]` is what Triton writes
+  const bool one = o.count == "one" || (length_slot >= 0 && chosen(f, c, length_slot).empty());
+  const bool loose = is_loose(f, o);
+  if (!arg.authored && texture_extra_fits(arg, o)) return true;
+  if (o.count.empty() || (one && arg.kind != ArgKind::vector))
+    return scalar_fits(arg, wanted, o) || (loose && loosely_fits(arg, wanted, o));
+  const bool offset = o.count == "tex_offset";  // ptxas: more are overlooked, and one alone will do
+  if (offset && arg.kind != ArgKind::vector) return scalar_fits(arg, wanted, o);
+  const auto given = static_cast<int>(arg.elements.size());
+  if (arg.kind != ArgKind::vector || (given != n && !(offset && given > n && (given == 2 || given == 4)))) return false;
+  const bool untyped = mixed(arg.elements);
   int width = 0;  // of the registers so far: wider ones may be used, but not side by side with others
   for (const Arg& e : arg.elements) {
-    if (!scalar_fits(e, wanted, o) && !(e.kind == ArgKind::sink && o.access == Access::write)) return false;
+    const bool sink = e.kind == ArgKind::sink && o.access == Access::write && !(f.opcode == "tex" && wanted == Type::f16x2) &&
+                      !(f.opcode == "wmma" && given == 1);
+    const bool same_width = untyped && e.kind == ArgKind::reg && bits(e.type) == bits(register_type(wanted));
+    if (!sink && !same_width && !scalar_fits(e, wanted, o) && !(loose && alike(arg.elements) && loosely_fits(e, wanted, o)) &&
+        !(o.access == Access::read && constant_fits(e, wanted, untyped, given == 1)))
+      return false;
     if (e.kind != ArgKind::reg) continue;
     if (width != 0 && width != bits(e.type)) return false;
     width = bits(e.type);
   }
   return true;
+}
+
+/// True when an integer is in an operand's range.
+constexpr bool in_range(std::int64_t value, std::string_view range) {
+  if (range.empty()) return true;
+  for (const IntegerRange& r : detail::parse_range(range))
+    if (r.holds(value)) return true;
+  return false;
 }
 
 /// True when an integer immediate fits the width of `type`. A negative number may stand for its bit pattern in an unsigned type:

@@ -2,16 +2,24 @@
 #include <vector>
 
 #include "ptx/isa/form.hpp"
-#include "ptx/isa/table/async.hpp"
+#include "ptx/isa/table/async_copy.hpp"
+#include "ptx/isa/table/atomics.hpp"
 #include "ptx/isa/table/compare.hpp"
 #include "ptx/isa/table/control.hpp"
 #include "ptx/isa/table/convert.hpp"
 #include "ptx/isa/table/data_movement.hpp"
 #include "ptx/isa/table/floating.hpp"
+#include "ptx/isa/table/half.hpp"
 #include "ptx/isa/table/integer.hpp"
 #include "ptx/isa/table/matrix.hpp"
+#include "ptx/isa/table/mbarrier.hpp"
+#include "ptx/isa/table/multimem.hpp"
 #include "ptx/isa/table/sync.hpp"
+#include "ptx/isa/table/tcgen05.hpp"
+#include "ptx/isa/table/texture.hpp"
+#include "ptx/isa/table/video.hpp"
 #include "ptx/isa/table/warp.hpp"
+#include "ptx/isa/table/wgmma.hpp"
 
 namespace ptx::isa {
 
@@ -23,13 +31,21 @@ std::vector<Row> collect() {
   add(table::data_movement);
   add(table::integer);
   add(table::floating);
+  add(table::half);
   add(table::compare);
   add(table::convert);
   add(table::control);
   add(table::warp);
   add(table::sync);
-  add(table::async);
+  add(table::mbarrier);
+  add(table::atomics);
+  add(table::multimem);
+  add(table::async_copy);
+  add(table::texture);
+  add(table::video);
   add(table::matrix);
+  add(table::wgmma);
+  add(table::tcgen05);
   return list;
 }
 

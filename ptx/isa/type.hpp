@@ -17,8 +17,18 @@ enum class Type : std::uint8_t {
 
 namespace isa {
 
-/// What a type's bits mean: p(redicate), b(its), u(nsigned), s(igned), f(loat), x: packed or instruction-only formats.
-enum class TypeKind : char { pred = 'p', bits = 'b', uint = 'u', sint = 's', floating = 'f', packed = 'x', none = '-' };
+/// What a type's bits mean: p(redicate), b(its), u(nsigned), s(igned), f(loat), x: packed or instruction-only formats, o(paque):
+/// handles of textures, samplers and surfaces, which no register has.
+enum class TypeKind : char {
+  pred = 'p',
+  bits = 'b',
+  uint = 'u',
+  sint = 's',
+  floating = 'f',
+  packed = 'x',
+  opaque = 'o',
+  none = '-'
+};
 
 struct TypeInfo {
   std::string_view name;  ///< without the dot: "u32"
@@ -56,6 +66,7 @@ constexpr std::optional<Type> type_from_name(std::string_view word) {
 constexpr Type register_type(Type type) {
   switch (kind(type)) {
     case TypeKind::packed:
+      if (bits(type) == 8) return Type::b8;
       return bits(type) <= 16 ? Type::b16 : bits(type) == 32 ? Type::b32 : bits(type) == 64 ? Type::b64 : Type::b128;
     case TypeKind::bits:
     case TypeKind::uint:

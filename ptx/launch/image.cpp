@@ -4,6 +4,8 @@
 #include <cstring>
 #include <thread>
 
+#include "ptx/text/text.hpp"
+
 namespace ptx::launch {
 namespace {
 
@@ -111,13 +113,27 @@ Expected<void> KernelImage::check_count(std::size_t pointers) const {
 // --------------------------------------------------------------------------------------------------------------------
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::decode() const {
-  if (!accepted_) {
-    return Unexpected{
-        Diagnostic{.kind = Kind::unknown_kernel,
-                   .message = cat("kernel `", spec_.entry, "` was not made in this process; its text alone runs on a GPU only")}
-            .note("hint: trace the kernel in this process before it runs on the CPU")};
+  if (accepted_) return vgpu::Program::make(*accepted_, listing_, spec_.entry);
+  // Made from text: it is read back, and nothing runs unchecked.
+  const auto bad = [&](Diagnostic why) {
+    return Unexpected{Diagnostic{.kind = Kind::bad_image,
+                                 .message = cat("the text of kernel `", spec_.entry, "` is not PTX that can run: ", why.message),
+                                 .where = why.where,
+                                 .notes = std::move(why.notes)}};
+  };
+  text::Parsed parsed = text::parse(listing_->text, cat(spec_.entry, ".ptx"));
+  for (Diagnostic& finding : parsed.findings)
+    if (finding.severity == Severity::error) return bad(std::move(finding));
+  auto accepted = check::accept(std::move(parsed.module));
+  if (!accepted) return bad(std::move(accepted).error());
+  auto listing = std::make_shared<ir::Listing>();
+  listing->text = listing_->text;
+  for (const ir::Function& function : accepted->module().functions) {
+    std::vector<std::uint32_t>& lines = listing->line_of.emplace_back();
+    lines.reserve(function.body.size());
+    for (const ir::Inst& item : function.body) lines.push_back(accepted->module().where(item).line);
   }
-  return vgpu::Program::make(*accepted_, listing_, spec_.entry);
+  return vgpu::Program::make(*accepted, std::move(listing), spec_.entry);
 }
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {

@@ -43,8 +43,8 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   /// launch_config, param_layout.
   static Expected<std::shared_ptr<const KernelImage>> make(check::Accepted accepted, std::shared_ptr<const ir::Listing> listing,
                                                            LaunchSpec spec);
-  /// An image of text and a serialised LaunchSpec, as HLO carries them. It runs on GPUs; on the executor it is unknown_kernel,
-  /// for text alone is not executed. Kinds: bad_image.
+  /// An image of text and a serialised LaunchSpec, as HLO carries them. It runs on GPUs, and on the executor, which reads the
+  /// text when it runs first. Kinds: bad_image.
   static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta);
 
   ~KernelImage();
@@ -59,10 +59,10 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   [[nodiscard]] const std::string& text() const { return listing_->text; }
   [[nodiscard]] const std::string& meta() const { return meta_; }
   [[nodiscard]] const LaunchSpec& spec() const { return spec_; }
-  /// Whether the executor can run it.
+  /// Whether it was made with its checked IR, so that the executor need not read the text.
   [[nodiscard]] bool has_module() const { return accepted_.has_value(); }
 
-  /// Decodes for the executor. Kinds: unknown_kernel (made from text), not_executed.
+  /// Decodes for the executor. Kinds: bad_image (text that is not PTX or not accepted), not_executed.
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> program() const;
   /// Loads on the GPU and validates the launch there; needed before a capture into a CUDA graph, otherwise the first launch does
   /// it. Kinds: no_driver, no_device, wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared.

@@ -62,14 +62,21 @@ TEST_F(ImageTest, is_named_by_text_and_launch) {
   EXPECT_GT(image->handle(), 0);
 }
 
-TEST_F(ImageTest, text_alone_does_not_run_on_the_executor) {
+TEST_F(ImageTest, text_alone_is_read_checked_and_executed) {
   const auto text = KernelImage::from_text(image->text(), image->meta()).value();
   EXPECT_FALSE(text->has_module());
   EXPECT_EQ(text->key(), image->key());
-  const auto program = text->program();
+  EXPECT_TRUE(text->program());
+}
+
+TEST_F(ImageTest, text_that_is_not_accepted_is_not_executed) {
+  std::string broken = image->text();
+  broken.replace(broken.find("ret;"), 4, "bra NOWHERE;");
+  const auto program = KernelImage::from_text(broken, image->meta()).value()->program();
   ASSERT_FALSE(program);
-  EXPECT_EQ(program.error().kind, Kind::unknown_kernel);
-  EXPECT_TRUE(says(program.error(), "its text alone runs on a GPU only"));
+  EXPECT_EQ(program.error().kind, Kind::bad_image);
+  EXPECT_TRUE(says(program.error(), "`NOWHERE`"));
+  EXPECT_EQ(program.error().where.file, std::string("twice.ptx"));
 }
 
 TEST_F(ImageTest, refuses_what_does_not_fit_the_module) {

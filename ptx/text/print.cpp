@@ -1,292 +1,497 @@
-// The printer: a module as canonical PTX. One string, appended to; instructions are spelled by ir::spell.
+#include "ptx/text/print.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-#include "ptx/text/text.hpp"
-
 namespace ptx::text {
-namespace {
 
-// The families of automatic registers, in the order in which a function declares them (docs/decisions/0002).
-struct Family {
-  std::string_view base;
-  Type type;
-};
-constexpr std::array families = {Family{"%p", Type::pred}, Family{"%rs", Type::b16}, Family{"%r", Type::b32},
-                                 Family{"%rd", Type::b64}, Family{"%f", Type::f32},  Family{"%fd", Type::f64},
-                                 Family{"%h", Type::b16},  Family{"%hh", Type::b32}, Family{"%rq", Type::b128}};
+using ir::ItemKind;
+using ir::ModuleItemKind;
 
-class Printer {
- public:
-  explicit Printer(const ir::Module& module) : module_(module) {}
+void Printer::number(std::uint64_t value) {
+  std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  listing_.text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+}
 
-  ir::Listing run() && {
-    listing_.text.reserve(estimate());
-    add(".version ");
-    number(unsigned{module_.version.major});
-    add(".");
-    number(unsigned{module_.version.minor});
+std::size_t Printer::estimate() const {
+  std::size_t bytes = 1024;
+  for (const ir::Function& function : module_.functions) bytes += 16 * function.body.size() + 10 * function.operands.size();
+  return bytes;
+}
+
+// ---- the module -------------------------------------------------------------------------------------------------------
+
+ir::Listing Printer::run() && {
+  listing_.text.reserve(estimate());
+  version();
+  end_line();
+  target();
+  end_line();
+  if (module_.address_size != 0) {
+    address_size();
     end_line();
-    add(".target ");
-    add(isa::name(module_.target));
+  }
+  listing_.line_of.resize(module_.functions.size());
+  bool behind_function = true;  // what follows the header or a function stands apart from it
+  for (const ir::ModuleItem& next : items_in_order(module_)) {
+    const bool is_function = next.kind == ModuleItemKind::function;
+    if (is_function || behind_function) end_line();
+    item(next);
     end_line();
-    add(".address_size ");
-    number(module_.address_size);
+    behind_function = is_function;
+  }
+  return std::move(listing_);
+}
+
+void Printer::version() {
+  add(".version ");
+  number(unsigned{module_.version.major});
+  add('.');
+  number(unsigned{module_.version.minor});
+}
+
+void Printer::target() {
+  add(".target ");
+  add(isa::name(module_.target));
+  for (const std::string& option : module_.target_options) {
+    add(", ");
+    add(option);
+  }
+}
+
+void Printer::address_size() {
+  add(".address_size ");
+  number(module_.address_size);
+}
+
+void Printer::item(const ir::ModuleItem& item) {
+  switch (item.kind) {
+    case ModuleItemKind::variable:
+      declare(module_.variables[item.payload]);
+      break;
+    case ModuleItemKind::function:
+      function(module_.functions[item.payload]);
+      break;
+    case ModuleItemKind::file:
+      add(".file ");
+      add(string(item.payload));
+      break;
+    case ModuleItemKind::section:
+      section(module_.sections[item.payload]);
+      break;
+    case ModuleItemKind::pragma:
+      add(".pragma ");
+      add(string(item.payload));
+      add(';');
+      break;
+    case ModuleItemKind::alias:
+      add(".alias ");
+      add(string(item.payload));
+      add(';');
+      break;
+    case ModuleItemKind::raw:
+      lines(string(item.payload), "");
+      break;
+  }
+}
+
+void Printer::section(const ir::Section& section) {
+  add(".section ");
+  add(section.name);
+  end_line();
+  add('{');
+  end_line();
+  for (std::string_view rest = section.lines; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (!line.ends_with(':')) add('\t');
+    add(line);
     end_line();
-    if (!module_.variables.empty()) end_line();
-    for (const ir::Variable& variable : module_.variables) {
-      declare(variable);
+  }
+  add('}');
+}
+
+// ---- functions --------------------------------------------------------------------------------------------------------
+
+void Printer::function(const ir::Function& function) {
+  head(function);
+  if (!function.has_body) return;
+  end_line();
+  depth_ = 1;
+  leading(function);
+  body(function);
+  depth_ = 0;
+  add('}');
+}
+
+void Printer::head(const ir::Function& function) {
+  linkage(function.linkage);
+  add(function.is_entry ? ".entry " : ".func ");
+  attributes(function.attributes);
+  if (!function.returns.empty()) {
+    params(function.returns);
+    add(' ');
+  }
+  add(module_.str(function.name));
+  add('(');
+  if (!function.params.empty()) {
+    end_line();
+    for (std::size_t i = 0; i < function.params.size(); ++i) {
+      add('\t');
+      declare(function.params[i]);
+      if (i + 1 != function.params.size()) add(',');
       end_line();
     }
-    listing_.line_of.reserve(module_.functions.size());
-    for (const ir::Function& function : module_.functions) {
-      end_line();
-      print(function);
-    }
-    return std::move(listing_);
   }
-
-  std::string line(const ir::Function& function, const ir::Inst& item) && {
-    statement(function, item);
-    return std::move(listing_.text);
-  }
-
- private:
-  void add(std::string_view text) { listing_.text += text; }
-  void add(char c) { listing_.text += c; }
-  void number(std::uint64_t value) {
-    std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    listing_.text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
-  }
-  void end_line() {
-    listing_.text += '\n';
-    ++line_;
-  }
-  void indent() { listing_.text.append(depth_, '\t'); }
-
-  std::size_t estimate() const {
-    std::size_t bytes = 1024;
-    for (const ir::Function& function : module_.functions) bytes += 16 * function.body.size() + 10 * function.operands.size();
-    return bytes;
-  }
-
-  void print(const ir::Function& function) {
-    if (function.linkage != ir::Linkage::none) {
-      add('.');
-      add(name(function.linkage));
-      add(' ');
-    }
-    add(function.is_entry ? ".entry " : ".func ");
-    add(module_.str(function.name));
-    add('(');
-    if (!function.params.empty()) {
-      end_line();
-      for (std::size_t i = 0; i < function.params.size(); ++i) {
-        add('\t');
-        declare(function.params[i]);
-        if (i + 1 != function.params.size()) add(',');
-        end_line();
-      }
-    }
-    add(')');
+  add(')');
+  for (const ir::Directive& directive : function.directives) {
     end_line();
-    for (const ir::Directive& directive : function.directives) {
-      declare(directive);
-      end_line();
-    }
+    declare(directive);
+  }
+  if (function.has_body) {
+    end_line();
     add('{');
-    end_line();
-    depth_ = 1;
-    declarations(function);
-    body(function);
-    add('}');
-    end_line();
-  }
-
-  // Registers of the whole function, families first; then its variables that no item of the body places.
-  void declarations(const ir::Function& function) {
-    const auto is_of = [&](const ir::RegDecl& decl, const Family& family) {
-      return decl.count && decl.type == family.type && module_.str(decl.base) == family.base;
-    };
-    const auto place = [&](const ir::RegDecl& decl) {
-      indent();
-      declare(decl);
-      end_line();
-    };
-    for (const Family& family : families)
-      for (const ir::RegDecl& decl : function.reg_decls)
-        if (!decl.block_local && is_of(decl, family)) place(decl);
-    for (const ir::RegDecl& decl : function.reg_decls)
-      if (!decl.block_local && std::none_of(families.begin(), families.end(), [&](const Family& f) { return is_of(decl, f); }))
-        place(decl);
-    if (function.variables.empty()) return;
-    std::vector<bool> placed(function.variables.size());
-    for (const ir::Inst& item : function.body)
-      if (item.kind == ir::ItemKind::variable) placed[item.payload] = true;
-    for (std::size_t i = 0; i < function.variables.size(); ++i) {
-      if (placed[i]) continue;
-      indent();
-      declare(function.variables[i]);
-      end_line();
-    }
-  }
-
-  void body(const ir::Function& function) {
-    std::vector<std::uint32_t>& lines = listing_.line_of.emplace_back();
-    lines.reserve(function.body.size());
-    for (const ir::Inst& item : function.body) {
-      lines.push_back(line_);
-      if (item.kind == ir::ItemKind::close && depth_ > 1) --depth_;
-      if (item.kind != ir::ItemKind::label) indent();
-      statement(function, item);
-      end_line();
-      if (item.kind == ir::ItemKind::open) ++depth_;
-    }
-  }
-
-  void statement(const ir::Function& function, const ir::Inst& item) {
-    switch (item.kind) {
-      case ir::ItemKind::inst:
-        ir::spell(module_, function, item, listing_.text);
-        break;
-      case ir::ItemKind::label:
-        add(module_.str(function.labels[item.payload].name));
-        add(':');
-        break;
-      case ir::ItemKind::open:
-        add('{');
-        break;
-      case ir::ItemKind::close:
-        add('}');
-        break;
-      case ir::ItemKind::reg_decl:
-        declare(function.reg_decls[item.payload]);
-        break;
-      case ir::ItemKind::variable:
-        declare(function.variables[item.payload]);
-        break;
-      case ir::ItemKind::comment:
-        add("// ");
-        lines(string(item), "// ");
-        break;
-      case ir::ItemKind::pragma:
-        add(".pragma \"");
-        add(string(item));
-        add("\";");
-        break;
-      case ir::ItemKind::raw:
-        lines(string(item), "");
-        break;
-    }
-  }
-
-  std::string_view string(const ir::Inst& item) const {
-    ir::StringId id;
-    id.index = item.payload;
-    return module_.str(id);
-  }
-
-  // Text that may hold several lines: each starts at the indentation and with `prefix`, and is counted.
-  void lines(std::string_view text, std::string_view prefix) {
-    for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
-      add(text.substr(0, end));
-      end_line();
-      indent();
-      add(prefix);
-      text.remove_prefix(end + 1);
-    }
-    add(text);
-  }
-
-  void type(Type type) {
-    add('.');
-    add(isa::name(type));
-    add(' ');
-  }
-  void align(std::uint32_t bytes) {
-    if (bytes == 0) return;
-    add(".align ");
-    number(bytes);
-    add(' ');
-  }
-
-  void declare(const ir::RegDecl& decl) {
-    add(".reg ");
-    type(decl.type);
-    add(module_.str(decl.base));
-    if (decl.count) {
-      add('<');
-      number(*decl.count);
-      add('>');
-    }
+  } else {
     add(';');
   }
+}
 
-  void declare(const ir::Variable& variable) {
-    if (variable.linkage != ir::Linkage::none) {
+// Registers of the whole function and variables that no item of the body places.
+void Printer::leading(const ir::Function& function) {
+  const ir::Leading first = leading_declarations(module_, function);
+  for (const std::uint32_t i : first.reg_decls) {
+    indent();
+    declare(function.reg_decls[i]);
+    end_line();
+  }
+  for (const std::uint32_t i : first.variables) {
+    indent();
+    declare(function.variables[i]);
+    end_line();
+  }
+}
+
+void Printer::body(const ir::Function& function) {
+  listing_.line_of.resize(module_.functions.size());
+  std::vector<std::uint32_t>& lines = listing_.line_of[static_cast<std::size_t>(&function - module_.functions.data())];
+  lines.reserve(function.body.size());
+  for (const ir::Inst& item : function.body) {
+    lines.push_back(line_);
+    if (item.kind == ItemKind::close && depth_ > 1) --depth_;
+    if (item.kind != ItemKind::label) indent();
+    statement(function, item);
+    end_line();
+    if (item.kind == ItemKind::open) ++depth_;
+  }
+}
+
+void Printer::statement(const ir::Function& function, const ir::Inst& item) {
+  switch (item.kind) {
+    case ItemKind::inst:
+      ir::spell(module_, function, item, listing_.text);
+      break;
+    case ItemKind::label:
+      add(module_.str(function.labels[item.payload].name));
+      add(':');
+      break;
+    case ItemKind::open:
+      add('{');
+      break;
+    case ItemKind::close:
+      add('}');
+      break;
+    case ItemKind::reg_decl:
+      declare(function.reg_decls[item.payload]);
+      break;
+    case ItemKind::variable:
+      declare(function.variables[item.payload]);
+      break;
+    case ItemKind::comment:
+      add("// ");
+      lines(string(item.payload), "// ");
+      break;
+    case ItemKind::pragma:
+      add(".pragma \"");
+      add(string(item.payload));
+      add("\";");
+      break;
+    case ItemKind::raw:
+      lines(string(item.payload), "");
+      break;
+    case ItemKind::loc:
+      loc(function.locs[item.payload]);
+      break;
+    case ItemKind::prototype:
+      prototype(function.prototypes[item.payload]);
+      break;
+    case ItemKind::branch_targets:
+    case ItemKind::call_targets:
+      targets(function, item);
+      break;
+  }
+}
+
+// Text that may hold several lines: each starts at the indentation and with `prefix`, and is counted.
+void Printer::lines(std::string_view text, std::string_view prefix) {
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    add(text.substr(0, end));
+    end_line();
+    indent();
+    add(prefix);
+    text.remove_prefix(end + 1);
+  }
+  add(text);
+}
+
+void Printer::loc(const ir::Loc& loc) {
+  add(".loc ");
+  number(loc.file);
+  add(' ');
+  number(loc.line);
+  add(' ');
+  number(loc.column);
+  if (loc.function_name.valid()) {
+    add(", function_name ");
+    add(module_.str(loc.function_name));
+    if (loc.function_offset != 0) {
+      add('+');
+      number(loc.function_offset);
+    }
+  }
+  if (loc.inlined_file == 0 && loc.inlined_line == 0 && loc.inlined_column == 0) return;
+  add(", inlined_at ");
+  number(loc.inlined_file);
+  add(' ');
+  number(loc.inlined_line);
+  add(' ');
+  number(loc.inlined_column);
+}
+
+void Printer::prototype(const ir::Prototype& prototype) {
+  add(".callprototype ");
+  if (!prototype.returns.empty()) {
+    params(prototype.returns);
+    add(' ');
+  }
+  add("_ ");
+  params(prototype.params);
+  for (const ir::Directive& directive : prototype.directives) {
+    add(' ');
+    declare(directive);
+  }
+  add(';');
+}
+
+void Printer::targets(const ir::Function& function, const ir::Inst& item) {
+  add(item.kind == ItemKind::branch_targets ? ".branchtargets " : ".calltargets ");
+  const std::vector<ir::Operand>& list = function.target_lists[item.payload];
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i != 0) add(", ");
+    ir::spell(module_, function, list[i], listing_.text);
+  }
+  add(';');
+}
+
+// ---- declarations -----------------------------------------------------------------------------------------------------
+
+void Printer::linkage(ir::Linkage linkage) {
+  if (linkage == ir::Linkage::none) return;
+  add('.');
+  add(name(linkage));
+  add(' ');
+}
+void Printer::vector(std::uint8_t length) {
+  if (length == 1) return;
+  add(".v");
+  number(length);
+  add(' ');
+}
+void Printer::type(Type type) {
+  add('.');
+  add(isa::name(type));
+  add(' ');
+}
+void Printer::align(std::uint32_t bytes) {
+  if (bytes == 0) return;
+  add(".align ");
+  number(bytes);
+  add(' ');
+}
+
+// .attribute(.managed, .unified(19, 95))
+void Printer::attributes(const std::vector<std::string>& list) {
+  if (list.empty()) return;
+  add(".attribute(");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    add(i == 0 ? "." : ", .");
+    add(list[i]);
+  }
+  add(") ");
+}
+
+void Printer::declare(const ir::RegDecl& decl) {
+  add(".reg ");
+  vector(decl.vector);
+  type(decl.type);
+  add(module_.str(decl.base));
+  if (decl.count) {
+    add('<');
+    number(*decl.count);
+    add('>');
+  }
+  add(';');
+}
+
+void Printer::declare(const ir::Variable& variable) {
+  linkage(variable.linkage);
+  add('.');
+  add(name(variable.space));
+  add(' ');
+  align(variable.align);
+  attributes(variable.attributes);
+  vector(variable.vector);
+  type(variable.type);
+  add(module_.str(variable.name));
+  if (variable.unsized) {
+    add("[]");
+  } else if (variable.elements) {
+    add('[');
+    number(*variable.elements);
+    add(']');
+  }
+  for (const std::uint64_t dimension : variable.inner) {
+    add('[');
+    number(dimension);
+    add(']');
+  }
+  initialiser(variable);
+  add(';');
+}
+
+void Printer::initialiser(const ir::Variable& variable) {
+  if (variable.initialiser.empty()) return;
+  add(" = ");
+  bool first = true;   // of its list
+  bool value = false;  // of a field
+  for (const ir::Init& init : variable.initialiser) {
+    if (init.kind == ir::InitKind::close) {
+      add('}');
+      first = false;
+      continue;
+    }
+    if (!first && !value) add(", ");
+    value = init.kind == ir::InitKind::field;
+    first = init.kind == ir::InitKind::open;
+    element(init);
+  }
+}
+
+void Printer::element(const ir::Init& init) {
+  const auto hexadecimal = [&](std::uint64_t bits) {
+    std::array<char, 16> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    add("0x");
+    listing_.text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), bits, 16).ptr);
+  };
+  const auto decimal = [&](std::uint64_t bits) {
+    if (static_cast<std::int64_t>(bits) < 0) add('-');
+    number(static_cast<std::int64_t>(bits) < 0 ? 0 - bits : bits);
+  };
+  switch (init.kind) {
+    case ir::InitKind::open:
+      add('{');
+      break;
+    case ir::InitKind::close:
+      add('}');
+      break;
+    case ir::InitKind::integer:
+      if (init.width == 1)
+        hexadecimal(init.value);
+      else
+        decimal(init.value);
+      break;
+    case ir::InitKind::floating:
+      add(init.width == 32 ? cat("0f", hex_upper(init.value, 8)) : cat("0d", hex_upper(init.value, 16)));
+      break;
+    case ir::InitKind::symbol:
+    case ir::InitKind::generic:
+      if (init.mask_byte != 0) {
+        hexadecimal(std::uint64_t{0xFF} << 8 * (init.mask_byte - 1));
+        add('(');
+      }
+      if (init.kind == ir::InitKind::generic) add("generic(");
+      add(module_.str(init.symbol));
+      if (init.kind == ir::InitKind::generic) add(')');
+      if (init.value != 0) {
+        add('+');  // a negative offset follows its plus sign
+        decimal(init.value);
+      }
+      if (init.mask_byte != 0) add(')');
+      break;
+    case ir::InitKind::field:
+      add(module_.str(init.symbol));
+      add(" = ");
+      break;
+    case ir::InitKind::word:
+      add(module_.str(init.symbol));
+      break;
+  }
+}
+
+void Printer::declare(const ir::Param& param) {
+  add(param.in_register ? ".reg " : ".param ");
+  align(param.align);
+  vector(param.vector);
+  type(param.type);
+  if (param.is_ptr) {
+    add(".ptr ");
+    if (param.ptr_space) {
       add('.');
-      add(name(variable.linkage));
+      add(name(*param.ptr_space));
       add(' ');
     }
-    add('.');
-    add(name(variable.space));
-    add(' ');
-    align(variable.align);
-    type(variable.type);
-    add(module_.str(variable.name));
-    if (variable.unsized) {
-      add("[]");
-    } else if (variable.elements) {
-      add('[');
-      number(*variable.elements);
-      add(']');
-    }
-    add(';');
+    align(param.ptr_align);
   }
-
-  void declare(const ir::Param& param) {
-    add(".param ");
-    align(param.align);
-    type(param.type);
-    if (param.is_ptr) {
-      add(".ptr ");
-      if (param.ptr_space) {
-        add('.');
-        add(name(*param.ptr_space));
-        add(' ');
-      }
-      align(param.ptr_align);
-    }
-    add(module_.str(param.name));
-    if (param.elements) {
-      add('[');
-      number(*param.elements);
-      add(']');
-    }
+  add(module_.str(param.name));
+  if (param.unsized) {
+    add("[]");
+  } else if (param.elements) {
+    add('[');
+    number(*param.elements);
+    add(']');
   }
+}
 
-  void declare(const ir::Directive& directive) {
-    add('.');
-    add(directive.name);
-    for (std::size_t i = 0; i < directive.values.size(); ++i) {
-      add(i == 0 ? " " : ", ");
-      number(directive.values[i]);
-    }
+void Printer::params(const std::vector<ir::Param>& list) {
+  add('(');
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i != 0) add(", ");
+    declare(list[i]);
   }
+  add(')');
+}
 
-  const ir::Module& module_;
-  ir::Listing listing_;
-  std::uint32_t line_ = 1;
-  std::size_t depth_ = 0;
-};
+void Printer::declare(const ir::Directive& directive) {
+  add('.');
+  add(directive.name);
+  for (std::size_t i = 0; i < directive.values.size(); ++i) {
+    add(i == 0 ? " " : ", ");
+    number(directive.values[i]);
+  }
+  if (directive.text.empty()) return;
+  add(' ');
+  add(directive.text);
+  if (directive.name == "pragma") add(';');
+}
 
-}  // namespace
+// ---- the front door -----------------------------------------------------------------------------------------------------
 
 ir::Listing list(const ir::Module& module) { return Printer(module).run(); }
 std::string print(const ir::Module& module) { return Printer(module).run().text; }
 std::string print(const ir::Module& module, const ir::Function& function, const ir::Inst& item) {
-  return Printer(module).line(function, item);
+  Printer printer(module);
+  printer.statement(function, item);
+  return std::move(printer.text());
 }
 
 }  // namespace ptx::text

@@ -39,7 +39,7 @@ class Args {
         break;
       case Value::Kind::integer:
         arg.kind = isa::ArgKind::integer;
-        arg.encodable = true;
+        arg.authored = true;
         arg.integer = value.integer;
         break;
       case Value::Kind::floating:
@@ -62,6 +62,7 @@ class Args {
         break;
       case Value::Kind::address:
         arg.kind = isa::ArgKind::address;
+        arg.authored = true;
         break;
       case Value::Kind::tensor:
         arg.kind = isa::ArgKind::tensor;
@@ -225,7 +226,11 @@ Expected<void> Builder::State::check_availability(const Resolved& instruction, s
     return with_form(
         target_lacks(needed.what.empty() ? cat('`', spelled, '`') : cat("`.", needed.what, "` of `", spelled, '`'), needed.on));
   }
-  if (const Version since = isa::version_needed(form, instruction.choices); module.version < since)
+  if (isa::removed(form, module.target, module.version))
+    return with_form(
+        diagnose(Kind::target_lacks, cat('`', isa::spell(form, instruction.choices), "` is gone from ",
+                                         only_newer(form.row->removed_on), " since PTX ", to_string(form.row->removed_since))));
+  if (const Version since = isa::version_needed(form, instruction.choices, module.target); module.version < since)
     return with_form(version_lacks(cat('`', isa::spell(form, instruction.choices), '`'), since));
   for (const Value& value : values) {
     if (value.kind != Value::Kind::special) continue;
@@ -348,10 +353,10 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   if (!all_usable) return at_where(unusable(values, guard));
 
   auto it = resolved.find(std::string_view(key));
-  if (it == resolved.end()) {
+  if (it == resolved.end() || isa::form(it->second.form).reads_integers) {  // the key does not know integers
     Expected<Resolved> found = resolve(spelling, values);
     if (!found) return at_where(std::move(found).error());
-    it = resolved.emplace(key, *found).first;
+    it = resolved.insert_or_assign(key, *found).first;
   } else {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!number_fits(values[i], it->second.types[i])) return at_where(resolve(spelling, values).error());

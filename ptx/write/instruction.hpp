@@ -171,7 +171,7 @@ struct As<Special<T>> {
 };
 template <write::Number I>
 struct As<I> {
-  static constexpr isa::Arg arg{.kind = isa::ArgKind::integer, .encodable = true};
+  static constexpr isa::Arg arg{.kind = isa::ArgKind::integer, .authored = true};
   static constexpr std::size_t parts = 0;
   static Value value(I x, Operands&) { return Value::of_integer(static_cast<std::int64_t>(x)); }
 };
@@ -221,7 +221,7 @@ struct As<Addr<T>> {
   static constexpr std::array<isa::Arg, 2> elements = {
       isa::Arg{.kind = T == Type::none ? isa::ArgKind::symbol : isa::ArgKind::reg, .type = T},
       isa::Arg{.kind = isa::ArgKind::integer}};
-  static constexpr isa::Arg arg{.kind = isa::ArgKind::address, .elements = elements};
+  static constexpr isa::Arg arg{.kind = isa::ArgKind::address, .authored = true, .elements = elements};
   static constexpr std::size_t parts = 2;
   static Value value(const Addr<T>& x, Operands& c) {
     c.registers_of(x.builder);

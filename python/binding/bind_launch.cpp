@@ -197,7 +197,8 @@ void bind_image(nb::module_& m) {
       .def_prop_ro(
           "outputs", [](const ImageHandle& self) { return self.image->spec().outputs; }, "How many tensors it writes.")
       .def_prop_ro(
-          "has_module", [](const ImageHandle& self) { return self.image->has_module(); }, "Whether the executor can run it.")
+          "has_module", [](const ImageHandle& self) { return self.image->has_module(); },
+          "Whether it was traced here; the executor reads the text of one that was not.")
       .def(
           "prepare",
           [](const ImageHandle& self, int device) {

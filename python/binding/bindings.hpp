@@ -14,5 +14,6 @@ void bind_write(nanobind::module_& m);      ///< the functions of reg, smem and 
 void bind_special(nanobind::module_& m);    ///< special, sreg
 void bind_control(nanobind::module_& m);    ///< if_, else_, loop, range_, scope, bra, label, ret
 void bind_launch(nanobind::module_& m);     ///< Image, Plan, sass, the machine's GPUs
+void bind_text(nanobind::module_& m);       ///< nodes and tokens of a text, the command line
 
 }  // namespace ptx::python

@@ -49,4 +49,5 @@ NB_MODULE(_ptx, m) {
   python::bind_special(m);
   python::bind_control(m);
   python::bind_launch(m);
+  python::bind_text(m);
 }

@@ -55,5 +55,10 @@ u4 = from_name("u4")
 s4 = from_name("s4")
 b1 = from_name("b1")
 
+# Handles of textures, samplers and surfaces: of variables alone, no register holds one.
+texref = from_name("texref")
+samplerref = from_name("samplerref")
+surfref = from_name("surfref")
+
 __all__ = ["PtxType", "from_name"]  # and every type by its name
 __all__ += [name for name, value in list(globals().items()) if isinstance(value, PtxType)]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -30,10 +31,37 @@ std::uint32_t optional_count(const isa::Form& form) {
       std::count_if(form.operands.begin(), form.operands.end(), [](const auto& o) { return o.optional; }));
 }
 
-// An immediate that is right for its meaning: registers and threads come in groups.
-std::int64_t usual_immediate(const isa::Form& form, const isa::OperandSpec& operand) {
-  const bool groups = form.opcode == "setmaxnreg" || (form.opcode.starts_with("bar") && operand.name == "b");
-  return groups ? 64 : 1;
+// An immediate that is right for its meaning: the first of the operand's range.
+std::int64_t usual_immediate(const isa::OperandSpec& operand, std::size_t element = 0) {
+  return operand.range.empty() ? 1 : (*isa::detail::parse_range(isa::detail::range_of(operand.range, element)).begin()).low;
+}
+
+// Integers that tell a range from another one: its borders and those beyond them; without a range, some that a hidden one might
+// leave out.
+std::vector<std::int64_t> telling_integers(const isa::OperandSpec& operand, Type type) {
+  if (type == Type::pred) return {0, 1};  // ptxas takes any for a predicate; nothing says what 2 would mean
+  if (operand.range.empty()) return {0, 1, 3, 100};
+  std::set<std::int64_t> all;
+  for (const isa::IntegerRange& r : isa::detail::parse_range(isa::detail::range_of(operand.range, 0))) {
+    all.insert({r.low - 1, r.low, r.low + 1, r.times != 0 ? r.low * r.times : r.low + r.step});
+    if (r.high != std::numeric_limits<std::int64_t>::max()) all.insert({r.high, r.high + 1});
+  }
+  return {all.begin(), all.end()};
+}
+
+// Parts of registers: some that one of the words allows.
+constexpr std::string_view parts[] = {".b0",  ".b3",    ".b4",  ".h1",  ".h2",    ".h10",   ".h01",  ".h32",
+                                      ".h40", ".b3210", ".b20", ".b02", ".b7654", ".b0123", ".b8000"};
+
+// A call needs functions and a branch a table of labels to go to; both are asked about by hand.
+bool needs_surroundings(const isa::Form& form) { return form.opcode == "call" || form.opcode == "brx"; }
+
+// A variable that lies in the space.
+std::string_view variable_in(std::string_view space) {
+  if (space.starts_with("global")) return "global_variable";
+  if (space.starts_with("const")) return "const_variable";
+  if (space.starts_with("param")) return "entry_param";
+  return "shared_variable";
 }
 
 // True when the operands lean on what is chosen at a slot.
@@ -45,6 +73,13 @@ bool shapes_operands(const isa::Form& form, std::string_view slot) {
 }
 
 }  // namespace
+
+bool uses_b128(const Case& c) {
+  const isa::Form& form = isa::form(c.form);
+  if (c.change.type == Type::b128) return true;
+  return std::any_of(form.operands.begin(), form.operands.end(),
+                     [&](const auto& o) { return form.present(o, c.choices) && form.type(o.type, c.choices) == Type::b128; });
+}
 
 std::vector<isa::Choices> combinations(const isa::Form& form, Depth depth) {
   std::set<isa::Choices> all = {defaults(form)};
@@ -88,6 +123,7 @@ std::vector<isa::Choices> combinations(const isa::Form& form, Depth depth) {
 
 std::vector<Case> choice_cases(const isa::Form& form, Depth depth) {
   std::vector<Case> cases;
+  if (needs_surroundings(form)) return cases;
   for (const isa::Choices& choices : combinations(form, depth)) cases.push_back({.form = form.id, .choices = choices});
   for (std::uint32_t optional = 1; optional < 1u << optional_count(form); ++optional)
     for (const isa::Choices& choices : combinations(form, Depth::each))
@@ -98,6 +134,7 @@ std::vector<Case> choice_cases(const isa::Form& form, Depth depth) {
 std::vector<Case> operand_cases(const isa::Form& form) {
   using Kind = Change::Kind;
   std::vector<Case> cases;
+  if (needs_surroundings(form)) return cases;
   const std::uint32_t optional = (1u << optional_count(form)) - 1;
   for (const isa::Choices& choices : combinations(form, Depth::operands))
     for (std::size_t i = 0; i < form.operands.size(); ++i) {
@@ -109,10 +146,19 @@ std::vector<Case> operand_cases(const isa::Form& form) {
       if (o.role == isa::Role::special)
         for (std::size_t s = 0; s < isa::specials().size(); ++s)
           add({.kind = Kind::special, .special = static_cast<isa::SpecialId>(s)});
-      if (!form.present(o, choices) || o.role == isa::Role::label || o.role == isa::Role::symbol ||
-          o.role == isa::Role::special || o.role == isa::Role::address || o.role == isa::Role::tensor)
+      if (!form.present(o, choices)) continue;
+      if (o.role == isa::Role::symbol)
+        for (const std::string_view name : {"shared_variable", "global_variable", "const_variable", "entry_param"})
+          add({.kind = Kind::symbol, .part = name});
+      if (o.role == isa::Role::tensor && form.count(o.coords_count, choices) == 1) add({.kind = Kind::scalar});
+      if (o.role == isa::Role::label || o.role == isa::Role::symbol || o.role == isa::Role::special ||
+          o.role == isa::Role::address || o.role == isa::Role::tensor)
         continue;
-      for (const Kind kind : {Kind::integer, Kind::floating, Kind::sink}) add({.kind = kind});
+      for (const Kind kind : {Kind::floating, Kind::sink}) add({.kind = kind});
+      for (const std::int64_t integer : telling_integers(o, form.type(o.type, choices)))
+        add({.kind = Kind::integer, .integer = integer});
+      if (!o.part.empty())
+        for (const std::string_view part : parts) add({.kind = Kind::part, .part = part});
       if (form.type(o.type, choices) == Type::pred) add({.kind = Kind::negate});
       for (const Type type : register_types) add({.kind = Kind::type, .type = type});
     }
@@ -133,6 +179,12 @@ Kernel::Kernel(Target target, Version version) {
        .type = Type::b8,
        .align = 32,
        .elements = 256},
+      {.name = module_.intern("global_variable"),
+       .space = ir::StateSpace::global,
+       .type = Type::b8,
+       .align = 32,
+       .elements = 256},
+      {.name = module_.intern("const_variable"), .space = ir::StateSpace::const_, .type = Type::b8, .align = 32, .elements = 256},
   };
   end_ = ir::LabelId(0);
   function_.labels.push_back({.name = module_.intern("$end")});
@@ -175,7 +227,11 @@ ir::Operand Kernel::scalar(const isa::OperandSpec& spec, Type type, const Change
   using Kind = Change::Kind;
   switch (change.kind) {
     case Kind::integer:
-      return integer(immediate);
+      return integer(change.integer);
+    case Kind::part: {
+      ir::Operand whole = scalar(spec, type, {}, index, immediate);
+      return group(ir::OperandKind::part, {whole, {.kind = ir::OperandKind::text, .payload = module_.intern(change.part).index}});
+    }
     case Kind::floating: {
       const bool wide = isa::bits(type) == 64;
       function_.constants.push_back(wide ? 0x3FF8000000000000u : 0x3FC00000u);  // 1.5
@@ -189,6 +245,8 @@ ir::Operand Kernel::scalar(const isa::OperandSpec& spec, Type type, const Change
       return reg(change.type, index);
     case Kind::special:
     case Kind::negate:
+    case Kind::symbol:
+    case Kind::scalar:
     case Kind::none:
       break;
   }
@@ -208,14 +266,19 @@ ir::Operand Kernel::operand(const isa::Form& form, const Case& c, std::size_t in
     case isa::Role::label:
       return {.kind = ir::OperandKind::label, .payload = end_.index};
     case isa::Role::symbol:
-      return symbol("shared_variable");
+      if (change.kind == Change::Kind::symbol) return symbol(change.part);
+      return symbol(variable_in(form.space(o, c.choices)));
     case isa::Role::sink:
       if (change.kind == Change::Kind::none) return {.kind = ir::OperandKind::sink};
       return scalar(o, Type::b64, change, first_reg, 1);
     case isa::Role::special: {
       if (change.kind == Change::Kind::special) return {.kind = ir::OperandKind::special, .payload = change.special};
-      const bool wide = isa::bits(form.type("atype", c.choices)) == 64 || isa::bits(form.type("type", c.choices)) == 64;
-      return {.kind = ir::OperandKind::special, .payload = *isa::special_from_name(wide ? "%clock64" : "%laneid")};
+      const Type type = form.type(o.type, c.choices);
+      const std::string_view name = type == Type::pred       ? "%is_explicit_cluster"
+                                    : isa::bits(type) == 128 ? "%tid"
+                                    : isa::bits(type) == 64  ? "%clock64"
+                                                             : "%laneid";
+      return {.kind = ir::OperandKind::special, .payload = *isa::special_from_name(name)};
     }
     case isa::Role::address:
       return address(form.space(o, c.choices), form.opcode == "st");
@@ -223,18 +286,18 @@ ir::Operand Kernel::operand(const isa::Form& form, const Case& c, std::size_t in
       std::vector<ir::Operand> coords;
       for (int i = 0; i < form.count(o.coords_count, c.choices); ++i)
         coords.push_back(reg(form.type(o.coords_type, c.choices), first_reg + static_cast<std::uint32_t>(i)));
+      if (change.kind == Change::Kind::scalar) return group(ir::OperandKind::tensor, {reg(Type::b64, 100), coords.front()});
       return group(ir::OperandKind::tensor, {reg(Type::b64, 100), group(ir::OperandKind::vector, coords)});
     }
     case isa::Role::imm:
-      if (change.kind == Change::Kind::none) return integer(usual_immediate(form, o));
+      if (change.kind == Change::Kind::none && o.count.empty()) return integer(usual_immediate(o));
       break;
     default:
       break;
   }
   const Type type = form.type(o.type, c.choices);
   const int count = form.count(o.count, c.choices);
-  if (o.count.empty() || (count == 1 && form.slot(o.count) >= 0))
-    return scalar(o, type, change, first_reg, usual_immediate(form, o));
+  if (o.count.empty() || (count == 1 && form.slot(o.count) >= 0)) return scalar(o, type, change, first_reg, usual_immediate(o));
   std::vector<ir::Operand> elements;
   for (int i = 0; i < count; ++i)
     elements.push_back(scalar(o, type, i == 0 ? change : Change{}, 10 * first_reg % 30 + static_cast<std::uint32_t>(i), 1));

@@ -12,10 +12,12 @@ namespace ptx::oracle {
 
 /// How one operand differs from the plain register (or address, or number) that the row asks for.
 struct Change {
-  enum class Kind : std::uint8_t { none, integer, floating, negate, sink, type, special };
+  enum class Kind : std::uint8_t { none, integer, floating, negate, sink, type, special, part, symbol, scalar };
   int operand = -1;
   Kind kind = Kind::none;
   Type type = Type::none;      ///< Kind::type: a register of this type instead
+  std::int64_t integer = 0;    ///< Kind::integer: this number instead
+  std::string_view part;       ///< Kind::part: this part of the register; Kind::symbol: this name instead
   isa::SpecialId special = 0;  ///< Kind::special: this special register instead
 };
 
@@ -33,6 +35,9 @@ enum class Depth : std::uint8_t {
   each,      ///< every choice of every slot once, the other slots at their defaults
   pairs,     ///< every pair of choices; all combinations where they are few
 };
+
+/// True when the instruction names a .b128 register.
+bool uses_b128(const Case& c);
 
 /// Every combination of choices that `depth` asks for, each once.
 std::vector<isa::Choices> combinations(const isa::Form& form, Depth depth);

@@ -144,7 +144,7 @@ def slot_of_a_number():
 
 
 def unknown_special():
-    ptx.sreg("%tid.w")
+    ptx.sreg("%tid.q")
 
 
 def unknown_param():
@@ -198,7 +198,7 @@ CASES: list[tuple[Callable[[], None], str, type[Exception], int, list[str]]] = [
     (label_twice, "duplicate_label", ValueError, 2, ["`here`", "first: "]),
     (dtype_by_name, "argument_kind", TypeError, 1, ["`reg.scalar`", "the str `'f32'`", "`pyptx.types`"]),
     (slot_of_a_number, "argument_kind", TypeError, 1, ["`%r[0]`", "the int `5`"]),
-    (unknown_special, "undefined_symbol", ValueError, 1, ["`%tid.w`", "did you mean `%tid."]),
+    (unknown_special, "undefined_symbol", ValueError, 1, ["`%tid.q`", "did you mean `%tid."]),
     (unknown_param, "undefined_symbol", ValueError, 1, ["`n`"]),
     (empty_shared_array, "bad_declaration", ValueError, 1, ["a dimension of 0"]),
     (unfit_width, "immediate_range", ValueError, 1, ["5 lanes", "2, 4, 8, 16 or 32"]),

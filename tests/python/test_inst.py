@@ -36,7 +36,7 @@ def test_dots_tell_syntax_availability_and_manual() -> None:
         assert "fma.rnd{.ftz}{.sat}.f32 d, a, b, c" in text
         assert "PTX 2.0, `sm_20` or newer" in text
         assert "#floating-point-instructions-fma" in text
-        assert "to be followed by `.ftz`, `.sat`, `.f32` or `.f64`" in text
+        assert "to be followed by `.ftz`, `.sat`, `.f32`, `.f64`, `.f16`, " in text and "`.oob` or `.f32x2`" in text
     assert "ptx.inst.<opcode>" in ptx.inst.__doc__
     assert len(repr(ptx.inst.ld).splitlines()) <= 24
 

@@ -13,13 +13,13 @@
 
 namespace ptx::testing {
 
-/// The *.golden files of tests/golden/<folder>, sorted. Tests run in the repository's root.
-inline std::vector<std::string> golden_files(std::string_view folder) {
+/// The *.golden files of tests/golden/<folder>, or those with another extension, sorted. Tests run in the repository's root.
+inline std::vector<std::string> golden_files(std::string_view folder, std::string_view extension = ".golden") {
   std::vector<std::string> files;
   const std::filesystem::path path = std::filesystem::path("tests/golden") / folder;
   if (std::filesystem::exists(path))
     for (const auto& entry : std::filesystem::directory_iterator(path))
-      if (entry.path().extension() == ".golden") files.push_back(entry.path().generic_string());
+      if (entry.path().extension() == extension) files.push_back(entry.path().generic_string());
   std::sort(files.begin(), files.end());
   return files;
 }

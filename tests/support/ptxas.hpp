@@ -28,12 +28,13 @@ class Ptxas {
     return ptxas;
   }
 
-  [[nodiscard]] Verdict judge(const std::string& text, const std::string& target) const {
+  [[nodiscard]] Verdict judge(const std::string& text, const std::string& target, const std::string& options = "") const {
     const std::filesystem::path file =
         std::filesystem::temp_directory_path() / ("ptx_test_" + std::to_string(::getpid()) + ".ptx");
     std::ofstream(file, std::ios::binary) << text;
     Verdict verdict;
-    const std::string command = "'" + program_ + "' -arch=" + target + " -O0 -o /dev/null '" + file.string() + "' 2>&1";
+    const std::string command =
+        "'" + program_ + "' -arch=" + target + ' ' + options + " -O0 -o /dev/null '" + file.string() + "' 2>&1";
     if (FILE* pipe = ::popen(command.c_str(), "r")) {
       std::array<char, 4096> chunk{};
       while (const std::size_t n = std::fread(chunk.data(), 1, chunk.size(), pipe)) verdict.said.append(chunk.data(), n);

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -116,6 +117,7 @@ def closing_lines(output: str) -> list[str]:
         r"^ *\t? *\d+ - .*\((?:Skipped|Disabled|Not Run)\).*",
         r"^ *SKIPPED \[.*",
         r"^ *=+ .*\b(?:passed|failed|skipped|error).* =+$",
+        r"^\d+ passed: .*",
     )
     return [line.strip() for line in output.splitlines() if any(re.match(pattern, line) for pattern in patterns)]
 
@@ -140,7 +142,7 @@ def test() -> int:
     checks.run("pytest", pytest)
     checks.run("C++ example", lambda: console.step("C++ example runs", [example("release")], env=environment()))
     lints(checks)
-    return checks.report()
+    return checks.report() | fuzz("parse", "check", "--seconds", "60")
 
 
 def has_gpu() -> bool:
@@ -249,10 +251,57 @@ def bench(*names: str) -> int:
 
 
 def oracle(*options: str) -> int:
-    """ask ptxas about every row of the instruction table (--whole: and make machine code of what it accepts)"""
+    """ask ptxas about every row of the table, then about 200,000 random instructions (--random N --seed S: these alone)"""
     setup(tests=True)
-    build("debug")
-    return show(BUILD / "debug" / "ptx_oracle", *options, "tests/oracle/disagreements.txt")
+    build("release", folder="oracle", options=("-DPTX_TESTS=ON", "-DPTX_PYTHON=OFF"))
+    program, known = BUILD / "oracle" / "ptx_oracle", "tests/oracle/disagreements.txt"
+    if "--random" in options:
+        return show(program, *options, known)
+    return show(program, *options, known) | show(program, "--random", "200000", *options, known)
+
+
+def fuzz(*options: str) -> int:
+    """run the fuzzers (of these names) for --seconds S each, 60 if not told; what they find lies in build/fuzz/found"""
+    system_packages(console, fuzzers=True)
+    build("fuzz")
+    words = list(options)
+    seconds = 60
+    if "--seconds" in words:
+        at = words.index("--seconds")
+        seconds = int(words[at + 1])
+        del words[at : at + 2]
+    programs = {path.name.removeprefix("fuzz_"): path for path in sorted((BUILD / "fuzz" / "tests" / "fuzz").glob("fuzz_*"))}
+    if unknown := [word for word in words if word not in programs]:
+        raise Failed(f"no fuzzer {', '.join(unknown)}; there are: {', '.join(programs)}")
+    checks = Checks()
+    chosen = words or list(programs)
+    with ThreadPoolExecutor(int(JOBS)) as pool:  # each keeps one core busy
+        done = [pool.submit(run_fuzzer, name, programs[name], seconds) for name in chosen]
+    for name, future in zip(chosen, done, strict=True):
+        checks.run(f"fuzz {name}", future.result)
+    return checks.report()
+
+
+def run_fuzzer(name: str, program: Path, seconds: int) -> str:
+    """Grows its corpus in build/fuzz/corpus/<name> from the hand-written files; fails with the input that breaks it."""
+    corpus, found = BUILD / "fuzz" / "corpus" / name, BUILD / "fuzz" / "found"
+    for folder in (corpus, found):
+        folder.mkdir(parents=True, exist_ok=True)
+    limits = [f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1"]
+    seeds = [ROOT / "tests" / "corpus" / "hand"]
+    command = [program, corpus, *seeds, f"-artifact_prefix={found}/{name}-", *limits]
+    said = subprocess.run([str(word) for word in command], env=environment(), capture_output=True, text=True, check=False)
+    if said.returncode != 0:
+        raise Failed(f"fuzz_{name} found something; the input is in {found}\n{said.stderr[-6000:]}")
+    runs = re.findall(r"stat::number_of_executed_units: *(\d+)", said.stderr)
+    return f"1 passed: fuzz {name}, {runs[0] if runs else '?'} inputs in {seconds} s"
+
+
+def docs() -> int:
+    """write docs/isa, the pages of the instruction table"""
+    setup()
+    console.step("docs/isa", [BUILD / "release" / "isagen", "docs", "docs/isa"], env=environment())
+    return show("git", "status", "--short", "--", "docs/isa")
 
 
 def clean(*options: str) -> int:
@@ -264,7 +313,7 @@ def clean(*options: str) -> int:
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "demo": demo, "test": test, "gpu": gpu, "bless": bless, "fmt": fmt, "lint": lint, "oracle": oracle,
-    "bench": bench, "clean": clean,
+    "fuzz": fuzz, "bench": bench, "docs": docs, "clean": clean,
 }  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def header(name: str) -> bool:
     return any((Path(folder) / name).exists() for folder in ("/usr/include", "/usr/local/include"))
 
 
-def missing_packages(*, tests: bool, benchmarks: bool) -> dict[str, str]:
+def missing_packages(*, tests: bool, benchmarks: bool, fuzzers: bool) -> dict[str, str]:
     """Debian's name of each system package that is needed and absent, and why it is needed."""
     missing = {}
     if not find(os.environ.get("CXX", "c++")):
@@ -62,16 +62,28 @@ def missing_packages(*, tests: bool, benchmarks: bool) -> dict[str, str]:
         missing["libgtest-dev"] = "GoogleTest"
     if benchmarks and not header("benchmark/benchmark.h"):
         missing["libbenchmark-dev"] = "Google Benchmark"
+    if fuzzers and not clang_with_fuzzer():
+        missing |= {"clang-16": "clang", "libclang-rt-16-dev": "clang's libFuzzer"}
     return missing
+
+
+def clang_with_fuzzer() -> bool:
+    """Whether a clang of cmake/clang.cmake is here, with the runtime of libFuzzer."""
+    for name in ("clang++", *(f"clang++-{version}" for version in range(21, 15, -1))):
+        if path := find(name):
+            ask = [path, "-print-file-name=libclang_rt.fuzzer-x86_64.a"], [path, "-print-resource-dir"]
+            file, folder = (subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() for words in ask)
+            return Path(file).is_file() or any(Path(folder).rglob("libclang_rt.fuzzer*.a"))
+    return False
 
 
 def sudo_works() -> bool:
     return bool(shutil.which("sudo")) and not subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode
 
 
-def system_packages(console: Console, *, tests: bool = False, benchmarks: bool = False) -> None:
+def system_packages(console: Console, *, tests: bool = False, benchmarks: bool = False, fuzzers: bool = False) -> None:
     """Installs what is missing with apt-get, as root or through sudo; says what to install where that cannot be."""
-    wanted = missing_packages(tests=tests, benchmarks=benchmarks)
+    wanted = missing_packages(tests=tests, benchmarks=benchmarks, fuzzers=fuzzers)
     if wanted:
         advice = f"missing: {', '.join(wanted.values())}. Install: apt-get install {' '.join(wanted)} (or your system's like)"
         root = [] if os.geteuid() == 0 else ["sudo", "-n"]
@@ -80,7 +92,7 @@ def system_packages(console: Console, *, tests: bool = False, benchmarks: bool =
         apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
         install = [*apt, "install", "-y", "--no-install-recommends", *wanted]
         console.step(f"system packages: {' '.join(wanted)}", [*apt, "update"], install, env=environment())
-        if still := missing_packages(tests=tests, benchmarks=benchmarks):
+        if still := missing_packages(tests=tests, benchmarks=benchmarks, fuzzers=fuzzers):
             raise Failed(f"installed, and still not found: {', '.join(still.values())}")
     compiler = os.environ.get("CXX", "c++")
     if compiler == "c++" and "g++" in Path(find("c++") or "").resolve().name and (0,) < version_of("c++") < (12,):

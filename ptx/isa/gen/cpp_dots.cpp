@@ -80,7 +80,11 @@ class CppDots {
   // The struct of a state, written when first asked for. It is called after the first spelling that leads to it.
   const std::string& name_of(const State& state, const std::string& spelling) {
     if (const auto it = names_.find(state); it != names_.end()) return it->second;
-    std::string name = cat("after_", spelling, what_comes(state));
+    // Deep states have a short name: the header is compiled often, and long names are most of it.
+    constexpr std::size_t most = 48;
+    std::string name = spelling.size() <= most
+                           ? cat("after_", spelling, what_comes(state))
+                           : cat("after_", spelling.substr(0, spelling.find('_', 24)), "_etc_", names_.size());
     while (!taken_.insert(name).second) name += '_';
     const std::string& kept = names_[state] = name;
     declarations_ += cat("template <Words W> struct ", name, ";\n");
@@ -133,7 +137,7 @@ class CppDots {
           break;
         }
     }
-    std::string list = list_choices(words);
+    std::string list = ptx::list_choices(words);
     std::erase(list, '`');
     return list;
   }
@@ -188,11 +192,13 @@ class CppDots {
       if (dot != std::string_view::npos) flat[dot] = '_';
       const std::string type = cat("Special<Type::", name(s.type), '>');
       const std::string doc = cat('`', s.name, "`: ", s.doc, ". ", availability(s.since, s.on), '.');
-      constants += cat("/// ", doc, "\ninline constexpr ", type, ' ', flat, '{', id, "};\n");
-      const std::string group(dot == std::string_view::npos ? std::string_view() : path.substr(0, dot));
-      groups[group] +=
-          cat(group.empty() ? "  " : "    ", "/// ", doc, '\n', group.empty() ? "  " : "    ", "[[nodiscard]] constexpr ", type,
-              ' ', group.empty() ? path : path.substr(dot + 1), "() const { return {", id, "}; }\n");
+      const bool whole = special_from_name(cat(s.name, ".x")).has_value();  // `special.tid()` beside `special.tid.x()`
+      if (!whole) constants += cat("/// ", doc, "\ninline constexpr ", type, ' ', flat, '{', id, "};\n");
+      const std::string group(whole ? path : dot == std::string_view::npos ? std::string_view() : path.substr(0, dot));
+      const std::string_view indent = group.empty() ? "  " : "    ";
+      const std::string_view method = whole ? "operator()" : group.empty() ? path : path.substr(dot + 1);
+      groups[group] += cat(indent, "/// ", doc, '\n', indent, "[[nodiscard]] constexpr ", type, ' ', method,
+                           "() const { return {", id, "}; }\n");
     }
     std::string tree;
     for (const auto& [group, members] : groups)

@@ -16,4 +16,8 @@ std::string generate_ops();
 /// anchor of every dot and every call.
 std::string generate_pyi();
 
+/// The pages of docs/isa, written into `folder`: an index, and for each opcode its forms, choices, operands, availability and
+/// where the tests name it. Runs in the repository's root, whose tests it reads; throws std::runtime_error when it cannot.
+void write_docs(const std::string& folder);
+
 }  // namespace ptx::isa::gen

@@ -1,4 +1,5 @@
-// isagen <kind> <file>: writes what is made from the instruction table at build time.
+// isagen <kind> <file>: writes what is made from the instruction table at build time. isagen docs <folder>: the pages of
+// docs/isa.
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -22,6 +23,10 @@ constexpr Generator generators[] = {
 }  // namespace
 
 int main(int argc, char** argv) try {
+  if (argc == 3 && std::string_view(argv[1]) == "docs") {
+    ptx::isa::gen::write_docs(argv[2]);
+    return 0;
+  }
   if (argc == 3)
     for (const Generator& generator : generators)
       if (generator.kind == argv[1]) {
@@ -33,9 +38,9 @@ int main(int argc, char** argv) try {
       }
   std::string kinds;
   for (const Generator& generator : generators) kinds.append(kinds.empty() ? "" : "|").append(generator.kind);
-  std::fprintf(stderr, "usage: isagen %s <file>\n", kinds.c_str());
+  std::fprintf(stderr, "usage: isagen %s <file>\n       isagen docs <folder>\n", kinds.c_str());
   return 2;
-} catch (const std::exception& fault) {  // a row that a generator cannot take
+} catch (const std::exception& fault) {  // a row that a generator cannot take, a file that cannot be written
   std::fprintf(stderr, "isagen: %s\n", fault.what());
   return 1;
 }

@@ -1,4 +1,5 @@
-// Data movement (manual: "Data Movement and Conversion Instructions"), without cvt and the asynchronous copies.
+// Data movement: mov, ld and st, addresses, caches and cache policies, the stack (manual: "Data Movement and Conversion
+// Instructions", "Stack Manipulation Instructions"), without cvt and the asynchronous copies.
 #pragma once
 
 #include "ptx/isa/row.hpp"
@@ -13,6 +14,14 @@
 #define PTX_L2_EVICT " .l2_evict = { .L2::evict_normal, .L2::evict_first, .L2::evict_last }"
 #define PTX_L2_HINT " .l2 = { .L2::cache_hint @7.4 @sm_80 }"
 #define PTX_PREFETCH " .prefetch = { .L2::64B @7.4 @sm_75, .L2::128B @7.4 @sm_75, .L2::256B @7.4 @sm_80 }"
+// Slots that several rows share.
+#define PTX_MMIO_TYPES " .type = { .b8, .b16, .b32, .b64, .b128 @8.4, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }"
+#define PTX_POLICY_PRIORITIES                                                                  \
+  " .primary = { .L2::evict_last, .L2::evict_normal, .L2::evict_first, .L2::evict_unchanged }" \
+  " .secondary = { .L2::evict_first, .L2::evict_unchanged }"
+#define PTX_WINDOWS                                                                                                         \
+  " .space = { .const @3.1, .global, .local, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .param @7.7 @sm_70," \
+  " .param::entry @8.3 @sm_70 }"
 
 namespace ptx::isa::table {
 
@@ -23,9 +32,27 @@ inline constexpr Row data_movement[] = {
       since(1,0), on(sm_10), Effect::pure, exec("mov"), doc("data-movement-and-conversion-instructions-mov", "d = a.")),
   row("mov.type  d:=.type, a:special.type ; .type = { .u32, .s32, .b32, .u64, .s64, .b64 }",
       since(1,0), on(sm_10), Effect::pure, exec("mov_special"), doc("data-movement-and-conversion-instructions-mov", "d = a special register.")),
+  row("mov.type  d:=.type, a:special.u32 ; .type = { .u16, .s16, .b16 }",
+      since(1,0), on(sm_10), Effect::pure, not_executed("the executor reads special registers at their own width"), rule("special_in_16_bits"),
+      doc("data-movement-and-conversion-instructions-mov", "d = the low 16 bits of %tid, %ntid, %ctaid or %nctaid, as before PTX 2.0.")),
   row("mov.pred  d:=.pred, a:special.pred ;",
       since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),
       doc("data-movement-and-conversion-instructions-mov", "d = a special register that is a predicate.")),
+  row("mov.vec.type  d:=?.vec.type, a:.vec.type ; .vec = { .v2, .v4 } .type = { .b16, .b32, .u16, .u32, .s16, .s32, .f32 }",
+      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not move vectors yet"),
+      doc("data-movement-and-conversion-instructions-mov", "d = a, element by element.")),
+  row("mov.vec.type  d:=?.vec.type, a:.vec.type ; .vec = { .v2 } .type = { .b64, .u64, .s64, .f64 }",
+      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not move vectors yet"),
+      doc("data-movement-and-conversion-instructions-mov", "d = a, element by element.")),
+  row("mov.vec.type  d:=?.vec.type, a:special.b128 ; .vec = { .v4 } .type = { .b32, .u32, .s32 }",
+      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not move vectors yet"),
+      doc("data-movement-and-conversion-instructions-mov", "d = a special register of four elements.")),
+  row("mov.b128  d:=.b128, a:special.b128 ;",
+      since(8,3), on(sm_70), Effect::pure, not_executed("the executor does not move 128 bits yet"),
+      doc("data-movement-and-conversion-instructions-mov", "d = a special register of four elements.")),
+  row("mov.type  d:=.type, a:symbol ; .type = { .u16, .s16, .b16, .b128 @8.3 @sm_70 }",
+      since(1,0), on(sm_10), Effect::pure, not_executed("the executor has addresses of 32 and 64 bits"),
+      doc("data-movement-and-conversion-instructions-mov", "d = the low bits of a variable's address, or all of them and zeros.")),
   row("mov.type  d:=.type, a:symbol ; .type = { .u32, .s32, .b32, .u64, .s64, .b64 }",
       since(1,0), on(sm_10), Effect::pure, exec("mov_symbol"),
       doc("data-movement-and-conversion-instructions-mov", "d = the address of a variable in its state space, or of a kernel parameter.")),
@@ -50,30 +77,30 @@ inline constexpr Row data_movement[] = {
       " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
       since(8,8), on(sm_100), Effect::reads_memory, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a.")),
   row("ld{.weak}{.ss}{.cop}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
-      " .ss = { .global } .cop = { .ca, .cg, .cs, .lu, .cv }" PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .ss = { .global } .cop = { .ca, .cg, .cs, .lu, .cv }" PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,0), on(sm_10), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a.")),
   row("ld{.weak}{.ss}.l1{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
-      " .ss = { .global }" PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .ss = { .global }" PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(7,4), on(sm_70), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, kept in cache as told.")),
   row("ld{.weak}.ss{.cop}{.vec}.type  d:=.vec.type+, [a:.ss] ;"
       " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .param::entry @8.3, .param::func @8.3, .const }"
-      " .cop = { .ca, .cg, .cs, .lu, .cv } .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .cop = { .ca, .cg, .cs, .lu, .cv } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,0), on(sm_10), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a.")),
   row("ld.volatile{.ss}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] ;"
-      " .ss = { .global }" PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .ss = { .global }" PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,1), on(sm_10), Effect::reads_memory | Effect::volatile_, exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld", "d = memory at a, read as often as written.")),
   row("ld.volatile.ss{.vec}.type  d:=.vec.type+, [a:.ss] ;"
-      " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 } .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local @9.1 } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,1), on(sm_10), Effect::reads_memory | Effect::volatile_, exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld", "d = memory at a, read as often as written.")),
   row("ld.sem.scope{.ss}{.l1}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .global }"
-      PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::reads_memory | Effect::sync, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
   row("ld.sem.scope.ss{.vec}.type  d:=.vec.type+, [a:.ss] ;"
       " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
-      " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::reads_memory | Effect::sync, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
   row("ld.global.nc{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.global] {, policy:.u64 @.l2} ;"
       PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
@@ -84,11 +111,11 @@ inline constexpr Row data_movement[] = {
       since(8,8), on(sm_100), Effect::reads_memory, exec("ld"),
       doc("data-movement-and-conversion-instructions-ld-global-nc", "d = 32 bytes of global memory that no thread writes while the kernel runs.")),
   row("ld.global{.cop}.nc{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.global] {, policy:.u64 @.l2} ;"
-      " .cop = { .ca, .cg, .cs }" PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .cop = { .ca, .cg, .cs }" PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(3,1), on(sm_32), Effect::reads_memory, exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld-global-nc", "d = global memory that no thread writes while the kernel runs.")),
   row("ld.global.nc.l1{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.global] {, policy:.u64 @.l2} ;"
-      PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(7,4), on(sm_70), Effect::reads_memory, exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld-global-nc", "d = global memory that no thread writes while the kernel runs.")),
   row("st{.weak}{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
@@ -98,26 +125,26 @@ inline constexpr Row data_movement[] = {
       " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
       since(8,8), on(sm_100), Effect::writes_memory, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b.")),
   row("st{.weak}{.ss}{.cop}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
-      " .ss = { .global } .cop = { .wb, .cg, .cs, .wt }" PTX_L2_HINT " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .ss = { .global } .cop = { .wb, .cg, .cs, .wt }" PTX_L2_HINT " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,0), on(sm_10), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b.")),
   row("st{.weak}{.ss}.l1{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
-      " .ss = { .global }" PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .ss = { .global }" PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(7,4), on(sm_70), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, kept in cache as told.")),
   row("st{.weak}.ss{.cop}{.vec}.type  [a:.ss], b:.vec.type+ ;"
       " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .param::func @8.3 }"
-      " .cop = { .wb, .cg, .cs, .wt } .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .cop = { .wb, .cg, .cs, .wt } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,0), on(sm_10), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b.")),
   row("st.volatile{.ss}{.vec}.type  [a:.ss], b:.vec.type+ ;"
-      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 } .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local @9.1 } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,1), on(sm_10), Effect::writes_memory | Effect::volatile_, exec("st"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-st", "memory at a = b, written as often as written.")),
   row("st.sem.scope{.ss}{.l1}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .global }"
-      PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::writes_memory | Effect::sync, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
   row("st.sem.scope.ss{.vec}.type  [a:.ss], b:.vec.type+ ;"
       " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
-      " .vec = { .v2, .v4 }" PTX_MEMORY_TYPES,
+      " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::writes_memory | Effect::sync, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
   // .u32 belongs to 32-bit addressing, which ptxas no longer assembles.
   row("cvta.space.size  d:=.size, a:.size ;"
@@ -131,6 +158,119 @@ inline constexpr Row data_movement[] = {
   row("mapa.shared::cluster.type  d:=.type, a:.type, b:.u32 ; .type = { .u32, .u64 }",
       since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),
       doc("data-movement-and-conversion-instructions-mapa", "the address of a shared variable in another CTA of the cluster.")),
+
+  row("ld.mmio.relaxed.sys{.ss}.type  d:=.type+, [a:.ss] ; .ss = { .global }" PTX_MMIO_TYPES,
+      since(8,2), on(sm_70), Effect::reads_memory | Effect::sync | Effect::volatile_, not_executed("the executor has no memory-mapped devices"),
+      doc("data-movement-and-conversion-instructions-ld", "d = memory of a device at a, read exactly once.")),
+  row("st.mmio.relaxed.sys{.ss}.type  [a:.ss], b:.type+ ; .ss = { .global }" PTX_MMIO_TYPES,
+      since(8,2), on(sm_70), Effect::writes_memory | Effect::sync | Effect::volatile_, not_executed("the executor has no memory-mapped devices"),
+      doc("data-movement-and-conversion-instructions-st", "memory of a device at a = b, written exactly once.")),
+  row("ldu{.ss}{.vec}.type  d:=.vec.type+, [a:.ss] ;"
+      " .ss = { .global } .vec = { .v2, .v4 } .type = { .b8, .b16, .b32, .u8, .u16, .u32, .s8, .s16, .s32, .f32 }",
+      since(2,0), on(sm_20), Effect::reads_memory, not_executed("the executor does not run ldu yet"),
+      doc("data-movement-and-conversion-instructions-ldu", "d = read-only memory at a, the same for the whole warp.")),
+  row("ldu{.ss}{.vec}.type  d:=.vec.type+, [a:.ss] ; .ss = { .global } .vec = { .v2 } .type = { .b64, .u64, .s64, .f64 }",
+      since(2,0), on(sm_20), Effect::reads_memory, not_executed("the executor does not run ldu yet"),
+      doc("data-movement-and-conversion-instructions-ldu", "d = read-only memory at a, the same for the whole warp.")),
+  row("ldu{.ss}.b128  d:=.b128, [a:.ss] ; .ss = { .global }",
+      since(8,3), on(sm_70), Effect::reads_memory, not_executed("the executor does not run ldu yet"),
+      doc("data-movement-and-conversion-instructions-ldu", "d = 16 bytes of read-only memory at a, the same for the whole warp.")),
+
+  // ---- caches
+  row("prefetch{.space}.level  [a:.space] ; .space = { .global, .local } .level = { .L1, .L2 }",
+      since(2,0), on(sm_20), Effect::volatile_, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-prefetch-prefetchu", "bring the line at a into a cache.")),
+  row("prefetch{.space}.level  [a:.space] ; .space = { .global } .level = { .L2::evict_last, .L2::evict_normal }",
+      since(7,4), on(sm_80), Effect::volatile_, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-prefetch-prefetchu", "bring the line at a into the L2 cache with an eviction priority.")),
+  row("prefetch{.space}.tensormap  [a:.space] ; .space = { .const, .param }",
+      since(8,0), on(sm_90), Effect::volatile_, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-prefetch-prefetchu", "bring the tensor map at a into the cache that tensor copies read it from.")),
+  row("prefetchu.L1  [a] ;",
+      since(2,0), on(sm_20), Effect::volatile_, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-prefetch-prefetchu", "bring the line at a into the uniform cache.")),
+  row("applypriority{.space}.L2::evict_normal  [a:.space], size:#.u32=128 ; .space = { .global }",
+      since(7,4), on(sm_80), Effect::volatile_, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-applypriority", "give the 128 bytes at a the normal eviction priority again.")),
+  row("discard{.space}.L2  [a:.space], size:#.u32=128 ; .space = { .global }",
+      since(7,4), on(sm_80), Effect::writes_memory | Effect::volatile_, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-discard", "destroy the 128 bytes at a in the cache without writing them back.")),
+  row("createpolicy.range{.space}.primary{.secondary}.b64  policy:=.u64, [a:.space], primary_size:.u32, total_size:.u32 ;"
+      " .space = { .global }" PTX_POLICY_PRIORITIES,
+      since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-createpolicy", "a cache policy for the first primary_size bytes at a, and another for the rest.")),
+  row("createpolicy.fractional.primary{.secondary}.b64  policy:=.u64 {, fraction:.f32} ;" PTX_POLICY_PRIORITIES,
+      since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-createpolicy", "a cache policy for a fraction of all addresses, and another for the rest.")),
+  row("createpolicy.cvt.L2.b64  policy:=.u64, property:.u64 ;",
+      since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"),
+      doc("data-movement-and-conversion-instructions-createpolicy", "the cache policy that an access property of the CUDA API stands for.")),
+
+  // ---- addresses
+  row("isspacep.space  p:=.pred, a:.u64 ;" PTX_WINDOWS,
+      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run isspacep yet"),
+      doc("data-movement-and-conversion-instructions-isspacep", "p = does the generic address a lie in the space's window.")),
+  row("isspacep.space  p:=.pred, a:.u32 ;" PTX_WINDOWS,
+      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run isspacep yet"),
+      doc("data-movement-and-conversion-instructions-isspacep", "p = does the generic address a lie in the space's window.")),
+  row("cvta.space.size  d:=.size, a:symbol.space ;" PTX_WINDOWS " .size = { .u32, .u64 }",
+      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not take the generic address of a variable yet"),
+      doc("data-movement-and-conversion-instructions-cvta", "the generic address of a variable in a space.")),
+  row("mapa.type  d:=.type, a:.type, b:.u32 ; .type = { .u32, .u64 }",
+      since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),
+      doc("data-movement-and-conversion-instructions-mapa", "the generic address of a shared variable in another CTA of the cluster.")),
+  row("mapa{.space}.type  d:=.type, a:symbol.shared, b:.u32 ; .space = { .shared::cluster } .type = { .u32, .u64 }",
+      since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),
+      doc("data-movement-and-conversion-instructions-mapa", "the address of a shared variable in another CTA of the cluster.")),
+  row("getctarank{.space}.type  d:=.u32, a:.type ; .space = { .shared::cluster } .type = { .u32, .u64 }",
+      since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),
+      doc("data-movement-and-conversion-instructions-getctarank", "the rank of the CTA whose shared memory a points to.")),
+  row("getctarank{.space}.type  d:=.u32, a:symbol.shared ; .space = { .shared::cluster } .type = { .u32, .u64 }",
+      since(7,8), on(sm_90), Effect::pure, not_executed("the executor has no clusters yet"),
+      doc("data-movement-and-conversion-instructions-getctarank", "the rank of the CTA whose shared variable a is.")),
+
+  // ---- registers
+  row("mov.b128  d:=.b128, a:.b128 ;",
+      since(8,3), on(sm_70), Effect::pure, not_executed("the executor does not move 128 bits yet"),
+      doc("data-movement-and-conversion-instructions-mov", "d = a.")),
+  row("mov.b16  d:=.b16, a:.v2.b8 ;",
+      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not pack bytes yet"),
+      doc("data-movement-and-conversion-instructions-mov-2", "d = two bytes, the first lowest.")),
+  row("mov.b32  d:=.b32, a:.v4.b8 ;",
+      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not pack bytes yet"),
+      doc("data-movement-and-conversion-instructions-mov-2", "d = four bytes, the first lowest.")),
+  row("mov.b128  d:=.b128, a:.v2.b64 ;",
+      since(8,3), on(sm_70), Effect::pure, not_executed("the executor does not move 128 bits yet"),
+      doc("data-movement-and-conversion-instructions-mov-2", "d = two double words, the first lowest.")),
+  row("mov.b128  d:=.b128, a:.v4.b32 ;",
+      since(8,3), on(sm_70), Effect::pure, not_executed("the executor does not move 128 bits yet"),
+      doc("data-movement-and-conversion-instructions-mov-2", "d = four words, the first lowest.")),
+  row("mov.b16  d:=.v2.b8, a:.b16 ;",
+      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not unpack bytes yet"),
+      doc("data-movement-and-conversion-instructions-mov-2", "the two bytes of a, lowest first.")),
+  row("mov.b32  d:=.v4.b8, a:.b32 ;",
+      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not unpack bytes yet"),
+      doc("data-movement-and-conversion-instructions-mov-2", "the four bytes of a, lowest first.")),
+  row("mov.b128  d:=.v2.b64, a:.b128 ;",
+      since(8,3), on(sm_70), Effect::pure, not_executed("the executor does not move 128 bits yet"),
+      doc("data-movement-and-conversion-instructions-mov-2", "the two double words of a, lowest first.")),
+  row("mov.b128  d:=.v4.b32, a:.b128 ;",
+      since(8,3), on(sm_70), Effect::pure, not_executed("the executor does not move 128 bits yet"),
+      doc("data-movement-and-conversion-instructions-mov-2", "the four words of a, lowest first.")),
+  row("prmt.b32{.mode}  d:=.b32, a:.b32, b:.b32, c:.b32 ; .mode = { .f4e, .b4e, .rc8, .ecl, .ecr, .rc16 }",
+      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run prmt yet"),
+      doc("data-movement-and-conversion-instructions-prmt", "d = four bytes picked from those of a and b by c.")),
+
+  // ---- the stack (manual: "Stack Manipulation Instructions")
+  row("stacksave.type  d:=.type ; .type = { .u32, .u64 }",
+      since(7,3), on(sm_52), Effect::volatile_, not_executed("the executor has no stack yet"),
+      doc("stack-manipulation-instructions-stacksave", "d = the stack pointer.")),
+  row("stackrestore.type  a:%.type ; .type = { .u32, .u64 }",
+      since(7,3), on(sm_52), Effect::volatile_, not_executed("the executor has no stack yet"),
+      doc("stack-manipulation-instructions-stackrestore", "the stack pointer = a.")),
+  row("alloca.type  ptr:=.type, size:.type {, align:#.u32=1..8388608*2} ; .type = { .u32, .u64 }",
+      since(7,3), on(sm_52), Effect::volatile_, not_executed("the executor has no stack yet"),
+      doc("stack-manipulation-instructions-alloca", "the address in local memory of size fresh bytes of the stack.")),
 };
 // clang-format on
 
@@ -141,3 +281,6 @@ inline constexpr Row data_movement[] = {
 #undef PTX_L2_EVICT
 #undef PTX_L2_HINT
 #undef PTX_PREFETCH
+#undef PTX_MMIO_TYPES
+#undef PTX_POLICY_PRIORITIES
+#undef PTX_WINDOWS

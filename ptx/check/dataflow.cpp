@@ -1,0 +1,148 @@
+#include "ptx/check/dataflow.hpp"
+
+#include <algorithm>
+
+#include "ptx/check/calls.hpp"
+
+namespace ptx::check {
+namespace {
+
+using ir::OperandKind;
+
+constexpr std::uint32_t no_item = 0xFFFFFFFFu;
+
+// The item that a label operand names.
+std::uint32_t item_of(const ir::Function& function, const ir::Operand& o) {
+  return o.kind == OperandKind::label && o.payload < function.labels.size() ? function.labels[o.payload].item : no_item;
+}
+
+// The stretches of a body that loops may repeat, merged where they touch: [first, last] of each, ascending.
+struct Loop {
+  std::uint32_t first, last;
+};
+
+std::vector<Loop> loops_of(const ir::Function& function) {
+  std::vector<Loop> loops;
+  std::vector<std::uint32_t> first_of(function.target_lists.size());  // the first target of each list
+  for (std::size_t l = 0; l < first_of.size(); ++l) {
+    first_of[l] = no_item;
+    for (const ir::Operand& o : function.target_lists[l]) first_of[l] = std::min(first_of[l], item_of(function, o));
+  }
+  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+    const ir::Inst& inst = function.body[i];
+    if (inst.kind != ir::ItemKind::inst || (facts(inst.form) & (branches | branch_list)) == 0) continue;
+    const std::span<const ir::Operand> operands = function.operands_of(inst);
+    if (operands.empty() || operands.back().kind != OperandKind::label) continue;
+    std::uint32_t target = item_of(function, operands.back());
+    if ((facts(inst.form) & branch_list) != 0) {
+      const ir::Inst* list = labelled_list(function, ir::LabelId(operands.back().payload));
+      target = list != nullptr && list->payload < first_of.size() ? first_of[list->payload] : no_item;
+    }
+    if (target <= i) loops.push_back({target, i});
+  }
+  std::sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return a.first < b.first; });
+  std::size_t kept = 0;
+  for (const Loop& loop : loops) {
+    if (kept != 0 && loop.first <= loops[kept - 1].last)
+      loops[kept - 1].last = std::max(loops[kept - 1].last, loop.last);
+    else
+      loops[kept++] = loop;
+  }
+  loops.resize(kept);
+  return loops;
+}
+
+}  // namespace
+
+void branch_targets(const ir::Function& function, const ir::Inst& branch, std::vector<std::uint32_t>& items) {
+  items.clear();
+  const auto add = [&](const ir::Operand& o) {
+    if (const std::uint32_t item = item_of(function, o); item < function.body.size()) items.push_back(item);
+  };
+  const std::span<const ir::Operand> operands = function.operands_of(branch);
+  if (operands.empty()) return;
+  if ((facts(branch.form) & branch_list) == 0) return add(operands.back());
+  if (operands.back().kind != OperandKind::label) return;
+  const ir::Inst* list = labelled_list(function, ir::LabelId(operands.back().payload));
+  if (list == nullptr || list->payload >= function.target_lists.size()) return;
+  for (const ir::Operand& o : function.target_lists[list->payload]) add(o);
+}
+
+Registers::Registers(const ir::Function& function) : function_(function), seen_(function.regs.size()) {
+  for (const auto* list : {&function.params, &function.returns})
+    for (const ir::Param& param : *list)
+      if (param.reg.valid() && param.reg.index < seen_.size()) seen_[param.reg.index] = {before_all, never, true};
+}
+
+void Registers::touch(std::uint32_t item, const ir::Inst& inst, Access access) {
+  ++item;  // 0 is before all
+  const std::span<const ir::Operand> operands = function_.operands_of(inst);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const unsigned bit = 1u << std::min<std::size_t>(i, 15);
+    const bool write = (access.writes & bit) != 0;
+    operand(item, operands[i], write, !write);
+  }
+  if (inst.guard != ir::RegId::absent) read(item, inst.guard);
+}
+
+void Registers::operand(std::uint32_t item, const ir::Operand& o, bool write, bool read) {
+  switch (o.kind) {
+    case OperandKind::reg: {
+      if (read) return this->read(item, o.payload);
+      Seen& seen = seen_[o.payload];
+      if (seen.write == never)
+        seen.write = item;
+      else
+        seen.again = true;
+      return;
+    }
+    case OperandKind::address:
+    case OperandKind::tensor:
+      write = false;
+      read = true;
+      [[fallthrough]];
+    case OperandKind::vector:
+    case OperandKind::list:
+    case OperandKind::part:
+      for (const ir::Operand& part : function_.parts(o)) operand(item, part, write, read);
+      return;
+    default:
+      return;
+  }
+}
+
+void Registers::report_unwritten(Report& report) const {
+  std::vector<std::uint32_t> early;  // registers whose first read stands before every write
+  for (std::uint32_t r = 0; r < seen_.size(); ++r)
+    if (seen_[r].read != never && seen_[r].write >= seen_[r].read) early.push_back(r);
+  if (early.empty()) return;
+  for (const ir::Inst& item : function_.body)
+    if (item.kind == ir::ItemKind::raw) return;  // it may write anything
+  const std::vector<Loop> loops = loops_of(function_);
+  std::sort(early.begin(), early.end(), [&](std::uint32_t a, std::uint32_t b) { return seen_[a].read < seen_[b].read; });
+  for (const std::uint32_t r : early) {
+    const Seen& seen = seen_[r];
+    const std::uint32_t item = seen.read - 1;
+    const auto behind = std::upper_bound(loops.begin(), loops.end(), item,
+                                         [](std::uint32_t place, const Loop& loop) { return place < loop.first; });
+    if (behind != loops.begin() && item <= (behind - 1)->last && seen.write - 1 <= (behind - 1)->last) continue;
+    report.warning(function_, function_.body[item], Kind::uninitialised,
+                   cat("the register `", report.module().reg_name(function_, ir::RegId(r)), "` is read here, and ",
+                       seen.write == never ? "nothing writes it" : "no path leads here from where it is written"));
+  }
+}
+
+std::optional<std::int64_t> Registers::constant(const ir::Operand& o) const {
+  if (o.kind == OperandKind::integer || o.kind == OperandKind::expression) return function_.integer(o);
+  if (o.kind != OperandKind::reg) return std::nullopt;
+  const Seen& seen = seen_[o.payload];
+  if (seen.write == never || seen.again || seen.write == before_all) return std::nullopt;
+  const ir::Inst& inst = function_.body[seen.write - 1];
+  if (inst.kind != ir::ItemKind::inst || (facts(inst.form) & moves) == 0) return std::nullopt;
+  const std::span<const ir::Operand> operands = function_.operands_of(inst);
+  if (operands.size() != 2 || operands[0].kind != OperandKind::reg) return std::nullopt;
+  if (operands[1].kind != OperandKind::integer && operands[1].kind != OperandKind::expression) return std::nullopt;
+  return function_.integer(operands[1]);
+}
+
+}  // namespace ptx::check

@@ -1,0 +1,46 @@
+// Registers that are read although nothing can have written them, and registers that hold one constant.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ptx/check/facts.hpp"
+#include "ptx/check/report.hpp"
+
+namespace ptx::check {
+
+/// Follows the registers of a body, item by item in the order of the text.
+class Registers {
+ public:
+  explicit Registers(const ir::Function& function);
+
+  /// Takes in an instruction, the item of that number.
+  void touch(std::uint32_t item, const ir::Inst& inst, Access access);
+  /// Reports reads that no path leads to from a write. Linear: a read is certain to come first when it stands before every write
+  /// and no loop leads back to it from behind one.
+  void report_unwritten(Report& report) const;
+  /// The constant that an operand is: an immediate, or a register that one `mov` of an immediate writes and nothing else.
+  [[nodiscard]] std::optional<std::int64_t> constant(const ir::Operand& operand) const;
+
+ private:
+  static constexpr std::uint32_t never = 0xFFFFFFFFu, before_all = 0;
+  struct Seen {
+    std::uint32_t write = never, read = never;  // 1 + the first item that does
+    bool again = false;                         // written more than once
+  };
+  void operand(std::uint32_t item, const ir::Operand& o, bool write, bool read);
+  void read(std::uint32_t item, std::uint32_t reg) {
+    Seen& seen = seen_[reg];
+    // An instruction that writes the register reads it first.
+    if ((seen.write == never || seen.write == item) && seen.read == never) seen.read = item;
+  }
+
+  const ir::Function& function_;
+  std::vector<Seen> seen_;
+};
+
+/// The items of a body that a branch may go to: those of its labels that are defined.
+void branch_targets(const ir::Function& function, const ir::Inst& branch, std::vector<std::uint32_t>& items);
+
+}  // namespace ptx::check

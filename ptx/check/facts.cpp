@@ -1,0 +1,39 @@
+#include "ptx/check/facts.hpp"
+
+#include <vector>
+
+namespace ptx::check {
+namespace {
+
+std::uint16_t read(const isa::Form& form) {
+  const auto starts = [&](std::string_view first, std::string_view second) {
+    return form.opcode == first && !form.slots.empty() && form.slots[0].name == second;
+  };
+  std::uint16_t bits = 0;
+  if (form.opcode == "call") bits |= calls;
+  if (form.opcode == "bra") bits |= branches;
+  if (form.opcode == "brx") bits |= branch_list;
+  if (form.opcode == "mov") bits |= moves;
+  if (form.opcode == "setmaxnreg") bits |= setmaxnreg;
+  if (starts("wgmma", "mma_async")) bits |= wgmma_mma;
+  if (starts("wgmma", "fence")) bits |= wgmma_fence;
+  if (starts("wgmma", "commit_group")) bits |= wgmma_commit;
+  if (starts("wgmma", "wait_group")) bits |= wgmma_wait;
+  if (starts("tcgen05", "mma")) bits |= tcgen05_mma;
+  const isa::Effects effects = form.row->effects;
+  if (effects.has(isa::Effect::control) && !effects.has(isa::Effect::volatile_) && (bits & calls) == 0) bits |= leaves;
+  return bits;
+}
+
+}  // namespace
+
+std::uint16_t facts(isa::FormId form) {
+  static const std::vector<std::uint16_t> all = [] {
+    std::vector<std::uint16_t> bits;
+    for (const isa::Form& f : isa::forms()) bits.push_back(read(f));
+    return bits;
+  }();
+  return all[form];
+}
+
+}  // namespace ptx::check

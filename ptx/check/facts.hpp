@@ -1,0 +1,32 @@
+// What the passes over a body ask of an instruction again and again, looked up by its form.
+#pragma once
+
+#include <cstdint>
+
+#include "ptx/isa/isa.hpp"
+
+namespace ptx::check {
+
+/// Bits of facts(form).
+enum Fact : std::uint16_t {
+  leaves = 1u << 0,        ///< without a guard, the next line is not reached: bra, brx, ret, exit. After `trap` code is customary
+  branches = 1u << 1,      ///< goes to a label: bra
+  branch_list = 1u << 2,   ///< goes to one of a list: brx.idx
+  calls = 1u << 3,         ///< call
+  moves = 1u << 4,         ///< mov
+  wgmma_mma = 1u << 5,     ///< wgmma.mma_async
+  wgmma_fence = 1u << 6,   ///< wgmma.fence
+  wgmma_commit = 1u << 7,  ///< wgmma.commit_group
+  wgmma_wait = 1u << 8,    ///< wgmma.wait_group
+  setmaxnreg = 1u << 9,
+  tcgen05_mma = 1u << 10,
+};
+std::uint16_t facts(isa::FormId form);
+
+/// Which operands an instruction writes, a bit each; `updates` are read as well. An instruction whose operands do not fit its
+/// form counts as writing all of them: what is wrong is said once.
+struct Access {
+  std::uint16_t writes = 0, updates = 0;
+};
+
+}  // namespace ptx::check

@@ -1,0 +1,116 @@
+// Goldens of the parser's findings: a text per case, and behind each line what is found in it, as
+// `//! column kind: message (hint: …)`. What is found behind the last line stands behind the title. `== title` is a body, `==
+// module: title` what follows a header, `== text: title` a whole text. A case that ptxas takes although the parser refuses it
+// says
+// `// ptxas accepts: why`.
+#include <gtest/gtest.h>
+
+#include "ptx/text/text.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/ptxas.hpp"
+
+namespace ptx::text {
+namespace {
+
+constexpr std::string_view header = ".version 9.0\n.target sm_90a\n.address_size 64\n";
+constexpr std::string_view body =
+    ".visible .entry k(.param .u64 x)\n{\n"
+    ".reg .b16 %rs<9>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .pred %p<9>;\n";
+
+struct Case {
+  std::size_t title = 0;  // index of its `== title` line
+  std::string text;
+  std::size_t lines_before = 0;  // of the text, before the case's own
+};
+
+struct Golden {
+  std::string path;
+  std::vector<std::string> source;  // the lines without their expectations
+  std::vector<Case> cases;
+
+  explicit Golden(std::string file) : path(std::move(file)) {
+    bool is_body = false;
+    const auto end = [&] {
+      if (is_body && !cases.empty()) cases.back().text += "}\n";
+    };
+    for (std::string line : testing::lines_of(testing::read_file(path))) {
+      if (const std::size_t mark = line.find("//!"); mark != std::string::npos) line.resize(mark);
+      while (line.ends_with(' ')) line.pop_back();
+      if (line.starts_with("==")) {
+        end();
+        Case& c = cases.emplace_back(Case{.title = source.size()});
+        const bool is_module = line.starts_with("== module:");
+        is_body = !is_module && !line.starts_with("== text:");
+        if (is_module || is_body) c.text = header;
+        if (is_body) c.text += body;
+        c.lines_before = static_cast<std::size_t>(std::count(c.text.begin(), c.text.end(), '\n'));
+      } else if (!cases.empty()) {
+        cases.back().text += line + '\n';
+      }
+      source.push_back(std::move(line));
+    }
+    end();
+  }
+};
+
+std::string shown(const Diagnostic& d) {
+  std::string out = cat(d.where.column, ' ', d.severity == Severity::note ? "note " : "", name(d.kind), ": ", d.message);
+  for (const std::string& note : d.notes)
+    if (note.starts_with("hint: ")) out += cat(" (", note, ')');
+  return out;
+}
+
+std::vector<std::string> test_files() {
+  std::vector<std::string> files = testing::golden_files("text/errors");
+  if (files.empty()) files.emplace_back("none");  // makes a test that fails, not none at all
+  return files;
+}
+
+class ErrorGolden : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ErrorGolden, FindsWhatItSays) {
+  const Golden golden(GetParam());
+  ASSERT_FALSE(golden.cases.empty()) << GetParam() << " holds no case";
+  std::vector<std::string> lines = golden.source;
+  for (std::size_t i = 0; i < golden.cases.size(); ++i) {
+    const Case& c = golden.cases[i];
+    const std::size_t end = i + 1 < golden.cases.size() ? golden.cases[i + 1].title : lines.size();
+    for (const Diagnostic& d : parse(c.text, GetParam()).findings) {
+      ASSERT_NE(d.where.column, 0u);
+      const std::size_t line = c.title + d.where.line - c.lines_before;
+      lines[d.where.line <= c.lines_before || line >= end ? c.title : line] += cat("  //! ", shown(d));
+    }
+  }
+  const std::string seen = testing::join_lines(lines), expected = testing::read_file(golden.path);
+  if (testing::blessing()) {
+    std::ofstream(golden.path, std::ios::binary) << seen;
+    return;
+  }
+  const std::vector<std::string> expected_lines = testing::lines_of(expected);
+  ASSERT_EQ(expected_lines.size(), lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(expected_lines[i], lines[i]) << golden.path << ':' << i + 1;
+  if (HasFailure()) ADD_FAILURE() << testing::how_to_bless;
+}
+
+TEST_P(ErrorGolden, IsRestoredAllTheSame) {
+  for (const Case& c : Golden(GetParam()).cases) EXPECT_EQ(restore(parse(c.text)), c.text);
+}
+
+// What the parser calls no PTX, ptxas does not take either: each line is refused in a text of its own.
+TEST_P(ErrorGolden, PtxasRefuses) {
+  const auto ptxas = testing::Ptxas::find();
+  if (!ptxas) GTEST_SKIP() << "no ptxas here: what it would say of " << GetParam() << " is not known";
+  const Golden golden(GetParam());
+  for (const Case& c : golden.cases) {
+    if (!parse(c.text).broken()) continue;
+    const bool excused = c.text.find("// ptxas accepts:") != std::string::npos;
+    const auto verdict = ptxas->judge(c.text, "sm_90a");
+    EXPECT_EQ(verdict.accepted, excused) << GetParam() << ':' << c.title + 1 << '\n' << verdict.said;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ErrorGolden, ::testing::ValuesIn(test_files()),
+                         [](const auto& file) { return testing::stem(file.param); });
+
+}  // namespace
+}  // namespace ptx::text

@@ -1,0 +1,289 @@
+// The module level: the header, and what stands between functions.
+#include <array>
+#include <limits>
+
+#include "ptx/text/parser.hpp"
+
+namespace ptx::text {
+namespace {
+
+const std::vector<std::string>& module_directives() {
+  static const std::vector<std::string>& words =
+      *new std::vector<std::string>{"version", "target", "address_size", "entry",  "func",   "visible", "extern", "weak",
+                                    "common",  "global", "const",        "shared", "pragma", "alias",   "file",   "section"};
+  return words;
+}
+
+}  // namespace
+
+void Parser::module() {
+  while (!c_.done()) {
+    const char* from = c_.at;
+    if (!statement()) recover(from);
+  }
+  if (!seen_version_ && parsed_.syntax_errors == 0) syntax(c_.end, "a module begins with `.version`, and the text is empty");
+}
+
+void Parser::item(ir::ModuleItemKind kind, std::size_t payload, const char* from) {
+  module_.items.push_back({kind, static_cast<std::uint32_t>(payload), ir::Module::at(c_.offset(from))});
+}
+
+bool Parser::statement() {
+  const char* from = c_.at;
+  if (c_.is_at('@')) return dwarf(from);
+  const std::string_view word = c_.peek_directive();
+  if (word.empty()) return expected("a directive such as `.entry`, `.func` or `.global`");
+  if (word == "version") return version(from);
+  if (!seen_version_) {
+    seen_version_ = true;  // once is enough
+    syntax(from, "a module begins with `.version`, as in `.version 8.5`");
+  }
+  if (word == "target") return target(from);
+  if (word == "address_size") return address_size(from);
+  if (!seen_target_) {
+    seen_target_ = true;
+    syntax(from, "`.version` is followed by `.target`, as in `.target sm_90a`");
+  }
+  if (word == "file") return file(from);
+  if (word == "section") return section(from);
+  if (word == "alias") return alias(from);
+  if (word == "pragma") return pragma(from);
+  ir::Linkage linkage = ir::Linkage::none;
+  std::string_view next = word;
+  for (int i = 1; i <= static_cast<int>(ir::Linkage::common); ++i)
+    if (word == ir::name(static_cast<ir::Linkage>(i))) {
+      linkage = static_cast<ir::Linkage>(i);
+      c_.take_directive(word);
+      next = c_.peek_directive();
+    }
+  if (next == "entry" || next == "func") {
+    c_.take_directive(next);
+    return function(from, linkage, next == "entry");
+  }
+  if (space_of(next) || next == "align" || next == "attribute") return variables(from, linkage, false);
+  if (linkage != ir::Linkage::none) return expected("`.entry`, `.func` or a state space");
+  if (word == "loc" || word == "callprototype" || word == "branchtargets" || word == "calltargets")
+    return syntax(from, "`.", word, "` stands in the body of a function");
+  syntax(from, "there is no directive `.", word, "` at this level");
+  if (const std::string near = nearest(word, module_directives()); !near.empty()) hint(cat("did you mean `.", near, "`?"));
+  // before `.entry` or `.global` it was to be a linkage: what follows is read
+  c_.take_directive(word);
+  next = c_.peek_directive();
+  if (next != "entry" && next != "func") return next != "param" && space_of(next) && variables(from, linkage, false);
+  c_.take_directive(next);
+  return function(from, linkage, next == "entry");
+}
+
+void Parser::place(const char* from, std::int32_t& header, const Fingerprint& fingerprint) {
+  header = static_cast<std::int32_t>(parsed_.trivia.pieces.size());
+  piece(from, fingerprint);
+}
+
+bool Parser::version(const char* from) {
+  c_.take_directive("version");
+  const char* at = c_.at;
+  const char* p = at;
+  std::array<unsigned, 2> parts{};
+  bool fits = true;
+  for (int i = 0; i < 2; ++i) {
+    const char* digits = p;
+    for (; is(*p, digit_class); ++p)
+      if (parts[static_cast<std::size_t>(i)] < 1000)
+        parts[static_cast<std::size_t>(i)] = 10 * parts[static_cast<std::size_t>(i)] + static_cast<unsigned>(*p - '0');
+    fits = fits && p != digits && (i == 1 || *p == '.');
+    if (i == 0 && *p == '.') ++p;
+  }
+  if (!fits || is(*p, follow_class)) return expected("a version such as `8.5`");
+  if (parts[0] > 255 || parts[1] > 255) return syntax(at, "there is no version ", parts[0], '.', parts[1]);
+  c_.take(p);
+  if (seen_version_ && parsed_.trivia.version >= 0) return syntax(from, "a module has one `.version`");
+  seen_version_ = true;
+  module_.version = {static_cast<std::uint8_t>(parts[0]), static_cast<std::uint8_t>(parts[1])};
+  place(from, parsed_.trivia.version, Fingerprint(module_).add(module_.version));
+  return true;
+}
+
+bool Parser::target(const char* from) {
+  c_.take_directive("target");
+  const bool first = parsed_.trivia.target < 0;
+  const auto is_option = [](std::string_view word) {
+    return word == "texmode_unified" || word == "texmode_independent" || word == "debug" || word == "map_f64_to_f32";
+  };
+  std::vector<std::string> options;
+  std::optional<Target> found;
+  do {
+    const char* at = c_.at;
+    const char* end = c_.name_end();
+    if (end == at) return expected("a target such as `sm_90a`");
+    const std::string_view word = Cursor::between(at, end);
+    c_.take(end);
+    if (const auto target = isa::target_from_name(word); target && !found) {
+      found = target;
+    } else if (is_option(word)) {
+      options.emplace_back(word);
+    } else {
+      error(Kind::unknown_target, at, '`', word, "` is no target that PTX knows, and no option of one");
+      std::vector<std::string> names;
+      for (const isa::TargetInfo& info : isa::detail::target_infos) names.emplace_back(info.name);
+      if (const std::string near = nearest(word, names); !near.empty()) hint(cat("did you mean `", near, "`?"));
+    }
+  } while (c_.eat(','));
+  seen_target_ = true;
+  if (!first) {  // a later one changes nothing that ptxas would tell
+    item(ir::ModuleItemKind::raw, module_.intern(one_line(Cursor::between(from, c_.last))).index, from);
+    piece(from, Fingerprint(module_).add(module_.items.back()));
+    return true;
+  }
+  if (found) module_.target = *found;
+  module_.target_options = std::move(options);
+  place(from, parsed_.trivia.target, Fingerprint(module_).add_target());
+  return true;
+}
+
+bool Parser::address_size(const char* from) {
+  c_.take_directive("address_size");
+  const char* at = c_.at;
+  std::uint64_t bits = 0;
+  if (!number(bits, 64, "32 or 64")) return false;
+  if (bits != 32 && bits != 64) return syntax(at, "an address has 32 or 64 bits; ", bits, " is here");
+  if (parsed_.trivia.address_size >= 0) return syntax(from, "a module has one `.address_size`");
+  module_.address_size = static_cast<unsigned>(bits);
+  place(from, parsed_.trivia.address_size, Fingerprint(module_).add_address_size());
+  return true;
+}
+
+bool Parser::file(const char* from) {
+  c_.take_directive("file");
+  std::uint32_t index = 0;
+  if (!number(index, "the number of a file")) return false;
+  std::string_view path;
+  if (!string(path, "the name of a file in quotes")) return false;
+  std::string text = cat(index, ' ', path);
+  std::uint64_t extra = 0;  // time stamp and size
+  for (int i = 0; i < 2 && c_.eat(','); ++i) {
+    if (!number(extra, std::numeric_limits<std::uint64_t>::max(), "a number")) return false;
+    text += cat(", ", extra);
+  }
+  item(ir::ModuleItemKind::file, module_.intern(text).index, from);
+  piece(from, Fingerprint(module_).add(module_.items.back()));
+  return true;
+}
+
+bool Parser::alias(const char* from) {
+  c_.take_directive("alias");
+  ir::StringId alias, aliased;
+  if (!name(alias, "the name of a function")) return false;
+  if (!c_.eat(',')) return expected("`,` and the function that the alias stands for");
+  if (!name(aliased, "the name of a function")) return false;
+  if (!end_statement()) return false;
+  item(ir::ModuleItemKind::alias, module_.intern(cat(module_.str(alias), ", ", module_.str(aliased))).index, from);
+  piece(from, Fingerprint(module_).add(module_.items.back()));
+  return true;
+}
+
+// "a", "b": as they are, with their quotes.
+bool Parser::strings(std::string& text) {
+  do {
+    std::string_view literal;
+    if (!string(literal, "a string in quotes")) return false;
+    text += cat(text.empty() ? "" : ", ", literal);
+  } while (c_.eat(','));
+  return true;
+}
+
+bool Parser::pragma(const char* from) {
+  c_.take_directive("pragma");
+  std::string text;
+  if (!strings(text) || !end_statement()) return false;
+  item(ir::ModuleItemKind::pragma, module_.intern(text).index, from);
+  piece(from, Fingerprint(module_).add(module_.items.back()));
+  return true;
+}
+
+// @@DWARF and the rest of its line: debug data of PTX 1.x.
+bool Parser::dwarf(const char* from) {
+  if (!c_.starts_with("@@")) return expected("a directive such as `.entry`, `.func` or `.global`");
+  const char* end = from;
+  while (end != c_.end && *end != '\n') ++end;
+  while (end != from && is(end[-1], space_class)) --end;
+  c_.take(end);
+  item(ir::ModuleItemKind::raw, module_.intern(one_line(Cursor::between(from, end))).index, from);
+  piece(from, Fingerprint(module_).add(module_.items.back()));
+  return true;
+}
+
+// ---- debug sections -------------------------------------------------------------------------------------------------------
+
+bool Parser::section(const char* from) {
+  c_.take_directive("section");
+  ir::Section section;
+  if (!c_.is_at('.')) return expected("the name of a section, `.debug_info`");
+  const char* at = c_.at;
+  const char* end = at + 1;
+  while (is(*end, follow_class) || *end == '.') ++end;
+  section.name = Cursor::between(at, end);
+  c_.take(end);
+  if (!c_.eat('{')) return expected("`{`");
+  while (!c_.is_at('}')) {
+    if (c_.done()) return syntax(from, "the section `", section.name, "` is not closed");
+    const char* line = c_.at;
+    if (section_line(section.lines)) continue;
+    recover(line);
+    if (c_.at == line) c_.take(line + 1);
+  }
+  c_.eat('}');
+  module_.sections.push_back(std::move(section));
+  item(ir::ModuleItemKind::section, module_.sections.size() - 1, from);
+  piece(from, Fingerprint(module_).add(module_.items.back()));
+  return true;
+}
+
+// A label, or a directive with a list: `.b8 1, 2`, `.b32 label`, `.b64 label+4`, `.b32 end-begin`, `.b8 "text"`.
+bool Parser::section_line(std::string& lines) {
+  if (!c_.is_at('.')) {
+    const char* end = c_.name_end();
+    if (end == c_.at) return expected("a label or a directive such as `.b8`");
+    const std::string_view label = Cursor::between(c_.at, end);
+    c_.take(end);
+    if (!c_.eat(':')) return expected("`:` behind a label of a section");
+    lines.append(label).append(":\n");
+    return true;
+  }
+  const std::string_view word = c_.peek_directive();
+  if (word.empty()) return expected("a directive such as `.b8`");
+  c_.take_directive(word);
+  lines.append(".").append(word);
+  const auto put = [&](const char* end) {
+    lines += Cursor::between(c_.at, end);
+    c_.take(end);
+  };
+  bool first = true;
+  do {
+    lines += first ? " " : ", ";
+    first = false;
+    if (c_.is_at('"')) {
+      const char* end = c_.string_end();
+      if (end == nullptr) return syntax(c_.at, "a string does not end on its line");
+      put(end);
+      continue;
+    }
+    for (bool more = true; more;) {
+      if (c_.is_at('-') || c_.is_at('+')) put(c_.at + 1);
+      const char* end = c_.at;
+      if (is(*end, start_class))
+        end = c_.name_end();
+      else if (*end == '.' && is(end[1], start_class))  // the name of a section
+        for (++end; is(*end, follow_class); ++end) {
+        }
+      else
+        while (is(*end, follow_class)) ++end;
+      if (end == c_.at) return expected("a number, a label or a string");
+      put(end);
+      more = c_.is_at('-') || c_.is_at('+');
+    }
+  } while (c_.eat(','));
+  lines += '\n';
+  return true;
+}
+
+}  // namespace ptx::text

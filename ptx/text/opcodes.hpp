@@ -1,0 +1,81 @@
+// What the words before the operands say: the forms of the table and their choices, found once for each spelling.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/isa/isa.hpp"
+
+namespace ptx::text {
+
+/// A form and its choices that a spelling may mean.
+struct Candidate {
+  isa::FormId form = isa::no_form;
+  isa::Choices choices{};
+};
+
+/// How a spelling is read. ptxas takes the modifiers of an instruction in nearly any order, and kernels rely on it: whatever
+/// names one set of choices of a form is that form. What stands in the table's order comes first.
+class Opcode {
+ public:
+  explicit Opcode(std::string_view text);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  /// Nothing fits: `explain` says why.
+  [[nodiscard]] bool unknown() const { return candidates_.empty(); }
+  [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
+  /// Some candidate looks at the values of integers, not at their widths alone.
+  [[nodiscard]] bool reads_integers() const { return reads_integers_; }
+
+  /// Some candidate takes lists of operands in parentheses.
+  [[nodiscard]] bool takes_lists() const { return takes_lists_; }
+
+  /// The candidate that took operands of this signature before, or nullptr.
+  const Candidate* remembered(std::string_view signature);
+  const Candidate& remember(std::string_view signature, const Candidate& candidate);
+
+  /// Why there is no such instruction, and where in its text.
+  struct Why {
+    Diagnostic diagnostic;
+    std::size_t offset = 0;
+  };
+  [[nodiscard]] Why explain() const;
+
+ private:
+  struct Known {
+    std::string signature;
+    Candidate candidate;
+  };
+  void read(std::string_view opcode, std::span<const std::string_view> words);
+
+  std::string text_;
+  std::vector<Candidate> candidates_;
+  std::vector<Known> known_;  // few: the last used stand in front
+  bool reads_integers_ = false, takes_lists_ = false;
+};
+
+/// Every spelling seen so far.
+class Opcodes {
+ public:
+  Opcode& find(std::string_view text);
+
+ private:
+  static std::size_t hash(std::string_view text);
+  void grow();
+
+  std::deque<Opcode> opcodes_;
+  struct Slot {
+    std::size_t hash = 0;
+    Opcode* opcode = nullptr;
+  };
+  std::vector<Slot> slots_;  // a power of two, at most half full
+};
+
+/// The form that explains best why no candidate takes the arguments: the one that most of them fit, in order.
+const Candidate& nearest_candidate(const std::vector<Candidate>& candidates, std::span<const isa::Arg> args);
+
+}  // namespace ptx::text

@@ -1,0 +1,81 @@
+#include "ptx/tool/files.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace ptx::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t most_bytes = 0x7FFFFFFFu;  // places in a source are 31-bit offsets
+
+std::string why(int error) {
+  if (error == ENOENT) return "no such file";
+  if (error == EACCES) return "permission denied";
+  return std::generic_category().message(error == 0 ? EIO : error);
+}
+
+Read failed(const std::string& path, std::string_view reason, std::string hint = {}) {
+  return {.text = {}, .failure = cat("cannot read `", path, "`: ", reason), .hint = std::move(hint)};
+}
+
+// What a file holds that is no text, or "".
+std::string_view kind_of_binary(std::string_view bytes) {
+  if (bytes.starts_with("\x7f"
+                        "ELF"))
+    return "an ELF file";
+  if (bytes.starts_with("\x50\xed\x55\xba")) return "a fatbin";
+  if (bytes.starts_with("PK\x03\x04")) return "a zip archive";
+  if (bytes.starts_with("\x1f\x8b")) return "gzip-compressed";
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) return "UTF-16 text";
+  return bytes.find('\0') != std::string_view::npos ? "binary" : "";
+}
+
+Read as_text(const std::string& path, std::string text) {
+  const std::string_view kind = kind_of_binary(text);
+  if (kind.empty()) return {.text = std::move(text), .failure = {}, .hint = {}};
+  if (kind == "an ELF file" || kind == "a fatbin")
+    return failed(path, cat("it is ", kind, ", not PTX"), "`cuobjdump -ptx` shows the PTX inside, if there is any");
+  if (kind != "binary") return failed(path, cat("it is ", kind, ", not PTX"));
+  return failed(path, cat("it is not text: byte ", text.find('\0'), " is zero"));
+}
+
+}  // namespace
+
+std::string display_name(const std::string& path) { return path == "-" ? "<stdin>" : path; }
+
+Read read_file(const std::string& path, const Caller& caller) {
+  if (path == "-") {
+    if (caller.in == nullptr) return failed(path, "there is no standard input");
+    return as_text("<stdin>", std::string(std::istreambuf_iterator<char>(*caller.in), {}));
+  }
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return failed(path, why(error ? error.value() : ENOENT));
+  if (fs::is_directory(status))
+    return failed(path, "it is a folder", cat("name the files: `", (fs::path(path) / "*.ptx").generic_string(), '`'));
+  if (fs::is_regular_file(status) && fs::file_size(path, error) > most_bytes) return failed(path, "it has more than 2 GiB");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return failed(path, why(errno));
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (file.bad()) return failed(path, why(errno));
+  return as_text(path, std::move(text));
+}
+
+std::string write_file(const std::string& path, std::string_view text) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return cat("cannot write `", path, "`: it is a folder");
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  if (file) file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.flush()) return cat("cannot write `", path, "`: ", errno == ENOENT ? "its folder is not there" : why(errno));
+  return {};
+}
+
+}  // namespace ptx::tool

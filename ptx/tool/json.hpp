@@ -1,0 +1,57 @@
+// JSON, written.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include "ptx/base/base.hpp"
+
+namespace ptx::tool {
+
+/// The text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, so that the document is always valid.
+std::string quote(std::string_view text);
+
+/// Writes objects and lists; commas come by themselves.
+class Json {
+ public:
+  Json& open(char bracket) {
+    comma();
+    text_ += bracket;
+    fresh_ = true;
+    return *this;
+  }
+  Json& close(char bracket) {
+    text_ += bracket;
+    fresh_ = false;
+    return *this;
+  }
+  Json& key(std::string_view name) {
+    comma();
+    text_ += cat(quote(name), ": ");
+    fresh_ = true;
+    return *this;
+  }
+  Json& value(std::string_view text) { return raw(quote(text)); }
+  template <std::integral Integer>
+  Json& value(Integer number) {
+    return raw(cat(number));
+  }
+  [[nodiscard]] std::string finish() && { return cat(text_, '\n'); }
+
+ private:
+  Json& raw(const std::string& text) {
+    comma();
+    text_ += text;
+    return *this;
+  }
+  void comma() {
+    if (!fresh_) text_ += ", ";
+    fresh_ = false;
+  }
+
+  std::string text_;
+  bool fresh_ = true;
+};
+
+}  // namespace ptx::tool

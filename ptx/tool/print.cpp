@@ -1,0 +1,31 @@
+// ptx print: the module in canonical text.
+#include "ptx/text/text.hpp"
+#include "ptx/tool/commands.hpp"
+#include "ptx/tool/files.hpp"
+#include "ptx/tool/style.hpp"
+
+namespace ptx::tool {
+
+Outcome print(const Arguments& arguments, const Caller& caller) {
+  if (arguments.files.size() != 1)
+    return refuse(caller, cat("`print` takes one file, ", arguments.files.size(), " were given"), "`-` reads the standard input");
+  const std::string& path = arguments.files.front();
+  Read read = read_file(path, caller);
+  if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
+  const text::Parsed parsed = text::parse(read.text, display_name(path));
+  if (parsed.broken()) {
+    Outcome outcome{.status = 1, .out = {}, .err = {}};
+    std::size_t errors = 0;
+    for (const Diagnostic& finding : parsed.findings)
+      if (finding.kind == Kind::syntax && ++errors <= arguments.most)
+        outcome.err += cat(render(finding, read.text, caller.colour), '\n');
+    outcome.err += cat(plural(errors, "error"), "; nothing is printed\n");
+    return outcome;
+  }
+  std::string text = text::print(parsed.module);
+  if (arguments.output.empty()) return {.status = 0, .out = std::move(text), .err = {}};
+  const std::string failure = write_file(arguments.output, text);
+  return failure.empty() ? Outcome{} : refuse(caller, failure);
+}
+
+}  // namespace ptx::tool

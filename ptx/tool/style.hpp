@@ -1,0 +1,35 @@
+// Colours of a terminal, and text in columns.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ptx/base/base.hpp"
+
+namespace ptx::tool {
+
+enum class Colour { plain, bold, red, green, yellow, blue, dim };
+
+/// The text in a colour, where colours are shown.
+class Style {
+ public:
+  explicit Style(bool colour) : colour_(colour) {}
+  [[nodiscard]] std::string operator()(Colour colour, std::string_view text) const {
+    constexpr std::string_view codes[] = {"", "1", "1;31", "1;32", "1;33", "1;34", "2"};
+    if (!colour_ || colour == Colour::plain || text.empty()) return std::string(text);
+    return cat("\x1b[", codes[static_cast<std::size_t>(colour)], 'm', text, "\x1b[0m");
+  }
+
+ private:
+  bool colour_;
+};
+
+/// "1 error", "3 errors".
+inline std::string plural(std::size_t n, std::string_view word) { return cat(n, ' ', word, n == 1 ? "" : "s"); }
+
+/// The number of characters that a UTF-8 text shows.
+std::size_t width(std::string_view text);
+/// The words of a text on lines of at most `columns`, the lines behind the first indented by more.
+std::string wrap(std::string_view text, std::size_t columns, std::string_view indent);
+
+}  // namespace ptx::tool

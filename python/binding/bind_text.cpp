@@ -1,0 +1,85 @@
+// Text: nodes and tokens for `pyptx.parser`, and the command line of ptx/tool.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "nodes.hpp"
+#include "ptx/text/text.hpp"
+#include "ptx/tool/tool.hpp"
+#include "tokens.hpp"
+
+namespace nb = nanobind;
+
+namespace ptx::python {
+namespace {
+
+// The core counts columns in bytes, Python in characters.
+std::size_t characters(std::string_view bytes) {
+  return static_cast<std::size_t>(
+      std::count_if(bytes.begin(), bytes.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+nb::object parse_nodes(std::string source, nb::handle classes) {
+  const text::Parsed parsed = text::parse(std::move(source));
+  if (!parsed.broken()) return make_nodes(parsed, classes);
+  const auto is_syntax = [](const Diagnostic& d) { return d.kind == Kind::syntax; };
+  const auto first = std::find_if(parsed.findings.begin(), parsed.findings.end(), is_syntax);
+  if (first == parsed.findings.end()) return nb::make_tuple("the text is not PTX", 0, 0);
+  const ir::Source& text = *parsed.module.source;
+  const std::uint32_t line = first->where.line;
+  std::size_t column = first->where.column;
+  if (line != 0 && line <= text.line_starts.size() && column != 0)
+    column = characters(std::string_view(text.text).substr(text.line_starts[line - 1], column - 1)) + 1;
+  return nb::make_tuple(first->message, line, column);
+}
+
+nb::list tokens_of(const std::string& source) {
+  nb::list all;
+  std::size_t line = 1, line_begin = 0, behind = 0;
+  for (const Token& token : tokenize(source)) {
+    const std::string_view text = std::string_view(source).substr(token.begin, token.end - token.begin);
+    const std::size_t column = characters(std::string_view(source).substr(line_begin, token.begin - line_begin)) + 1;
+    all.append(nb::make_tuple(nb::str(kind_name(token.kind).data(), kind_name(token.kind).size()),
+                              nb::str(text.data(), text.size()), line, column, source.substr(behind, token.begin - behind)));
+    behind = token.end;
+    line += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    if (const std::size_t newline = text.rfind('\n'); newline != std::string_view::npos) line_begin = token.begin + newline + 1;
+  }
+  return all;
+}
+
+nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, const std::string& program) {
+  const tool::Outcome outcome = [&] {
+    const nb::gil_scoped_release others;
+    return tool::run(arguments, {.in = &std::cin, .colour = colour, .program = program});
+  }();
+  return nb::make_tuple(outcome.status, nb::bytes(outcome.out.data(), outcome.out.size()),
+                        nb::bytes(outcome.err.data(), outcome.err.size()));
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+  m.def("parse_nodes", parse_nodes, nb::arg("source"), nb::arg("classes"),
+        nb::sig("def parse_nodes(source: str, classes: typing.Any) -> tuple[typing.Any, ...]"),
+        "The text as nodes of `classes`, pyptx.ir.nodes: (version, target, address size, list of directives, header). Or, of a "
+        "text "
+        "that is not PTX, (message, line, column).");
+  m.def("tokenize", tokens_of, nb::arg("source"), nb::sig("def tokenize(source: str) -> list[tuple[str, str, int, int, str]]"),
+        "Every token: (kind, text, line, column, the space before it).");
+  m.def(
+      "print_text", [](std::string source) { return text::print(text::parse(std::move(source)).module); }, nb::arg("source"),
+      "The text as the core prints it.");
+  m.def(
+      "run_tool", run_tool, nb::arg("arguments"), nb::arg("colour") = false, nb::arg("program") = "pyptx",
+      nb::sig("def run_tool(arguments: Sequence[str], colour: bool = False, program: str = 'pyptx') -> tuple[int, bytes, bytes]"),
+      "Runs a command line of ptx: its exit status, and what it said on each stream.");
+}
+
+}  // namespace ptx::python

@@ -1,0 +1,63 @@
+"""The command line: ``pyptx check kernel.ptx``, ``python -m pyptx isa ld.global``. The commands are the core's; here are the
+streams, and where a C++ project finds the library that the package brings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from . import _ptx
+
+PACKAGE = Path(__file__).parent
+FOLDERS = {"--cmake-dir": "lib/cmake/ptx", "--includedir": "include"}
+USAGE = """\
+  pyptx --cmake-dir | --includedir
+      where a C++ project finds the library ptx: -Dptx_DIR=, and the folder of <ptx/...>
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command line, that of the process without `arguments`; returns the exit status."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if len(words) == 1 and words[0] in FOLDERS:
+        return _folder(PACKAGE / FOLDERS[words[0]])
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    status, out, err = _ptx.run_tool(words, colour, "pyptx")
+    if not words or words[0] in ("help", "-h", "--help"):
+        usage = USAGE.encode()
+        out, err = (out + usage, err) if words else (out, err + usage)
+    _write(sys.stdout, out)
+    _write(sys.stderr, err)
+    return status
+
+
+def _folder(folder: Path) -> int:
+    if folder.is_dir():
+        print(folder)
+        return 0
+    print(f"pyptx: {folder} is not there: this is a source tree, whose CMake package lies in its build folder", file=sys.stderr)
+    return 1
+
+
+def _write(stream: object, text: bytes) -> None:
+    """PTX is bytes: what was read in some encoding is written in the same."""
+    buffer = getattr(stream, "buffer", None)
+    if buffer is None:  # a stream of str alone, as tests put there
+        stream.write(text.decode(errors="replace"))  # type: ignore[attr-defined]
+        return
+    buffer.write(text)
+    buffer.flush()
+
+
+def entry_point() -> None:
+    """What the console script `pyptx` calls."""
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # `pyptx isa | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    entry_point()

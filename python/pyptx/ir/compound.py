@@ -1,0 +1,5 @@
+"""Groups of instructions that stand for one expression."""
+
+from .nodes import CompoundExpr
+
+__all__ = ["CompoundExpr"]

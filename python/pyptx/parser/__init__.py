@@ -1,0 +1,5 @@
+"""Text as nodes: `parse(source)`."""
+
+from .parser import ParseError, parse
+
+__all__ = ["ParseError", "parse"]
