@@ -21,6 +21,8 @@ target_compile_options(ptx_flags INTERFACE
   -ffp-contract=off  # the executor's answers are exact: the compiler may not fuse a multiply and an add of its own accord
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla
   -Wno-missing-field-initializers)  # designated initialisers leave fields at their defaults on purpose
+target_compile_options(ptx_flags INTERFACE
+  $<$<CXX_COMPILER_ID:Clang,AppleClang>:-fconstexpr-steps=100000000>)  # the table's rows are read while compiling
 if(PTX_WERROR)
   target_compile_options(ptx_flags INTERFACE -Werror)
 endif()

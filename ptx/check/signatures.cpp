@@ -81,7 +81,7 @@ std::string_view written(ir::Linkage linkage) { return linkage == ir::Linkage::n
 // A function was declared before: the two must say the same (manual: "Function Declarations and Definitions"; ptxas 13.0).
 void check_redeclaration(Report& report, const ir::Function& before, const ir::Function& now) {
   const std::string what = cat("the function `", report.module().str(now.name), '`');
-  const auto bad = [&](std::string why) -> Diagnostic& {
+  const auto bad = [&](const std::string& why) -> Diagnostic& {
     Diagnostic& d = report.error(now.where, Kind::duplicate_symbol, cat(what, ' ', why));
     if (const Where where = report.module().where(before.where); where.known()) d.note(cat("first: ", to_string(where)));
     return d;

@@ -232,12 +232,12 @@ bool Parser::undeclared(std::string_view text) {
   std::size_t& reported = reported_[module_.intern(text).index];
   if (reported == function) return true;
   reported = function;
-  error(Kind::undefined_symbol, text.data(), "the register `", text, "` is not declared here");
+  const char* const at = text.data();
+  error(Kind::undefined_symbol, at, "the register `", text, "` is not declared here");
   return true;
 }
 
-// ---- numbers
-// --------------------------------------------------------------------------------------------------------------------
+// ---- numbers --------------------------------------------------------------------------------------------------------
 
 // Of an integer only its width decides which form fits, unless a form looks at the value.
 void Parser::sign_integer(std::uint64_t value) {

@@ -65,7 +65,7 @@ void Parser::list(Diagnostic diagnostic, const char* at) {
   parsed_.findings.push_back(std::move(diagnostic));
 }
 
-void Parser::hint(std::string text) {
+void Parser::hint(std::string_view text) {
   if (parsed_.findings.size() <= most_findings_) parsed_.findings.back().note(cat("hint: ", text));
 }
 

@@ -37,7 +37,7 @@ class Parser {
   bool constant_error(const ConstantError& why) { return syntax(why.at, why.message); }
   bool listed(Kind kind);
   void list(Diagnostic diagnostic, const char* at);
-  void hint(std::string text);  ///< a note on the finding just listed
+  void hint(std::string_view text);  ///< a note on the finding just listed
   [[nodiscard]] std::string seen(const char* at) const;
 
   /// Goes on behind a statement that could not be read: behind the next `;`, or before a `}` or a directive.
