@@ -260,12 +260,14 @@ class Reader {
       case Op::div:
       case Op::rem:
         if (b == 0) return fail(at, "a constant is divided by zero");
-        if (is_unsigned)
-          r.bits = op == Op::div ? a / b : a % b;
+        if (op == Op::rem)  // ptxas divides bits without a sign here, whatever the operands are: `-7 % 3` is 0
+          r.bits = a % b;
+        else if (is_unsigned)
+          r.bits = a / b;
         else if (sb == -1)  // the least number has no opposite: the machine's division would trap
-          r.bits = op == Op::div ? 0 - a : 0;
+          r.bits = 0 - a;
         else
-          r.bits = static_cast<std::uint64_t>(op == Op::div ? sa / sb : sa % sb);
+          r.bits = static_cast<std::uint64_t>(sa / sb);
         break;
       case Op::none:
         break;

@@ -22,32 +22,44 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
-# What names lines of the PTX text, or quotes it: the two texts differ in their lines by design.
-ABOUT_THE_TEXT = (".nv_debug_ptx_txt", ".nv_debug_line_sass", ".nv_debug_info_reg", ".nv_debug_info_ptx", ".shstrtab", ".symtab")
+# What names lines of the PTX text, or quotes it, and the tables of names: the two texts differ in their lines by design, and the
+# order of symbols follows it.
+ABOUT_THE_TEXT = (
+    *(".nv_debug_ptx_txt", ".nv_debug_line_sass", ".rel.nv_debug_line_sass", ".nv_debug_info_reg", ".nv_debug_info_ptx"),
+    *(".symtab", ".strtab", ".shstrtab"),
+)
 
 
 def sections(cubin: Path) -> dict[str, bytes]:
     with cubin.open("rb") as file:
-        return {s.name: s.data() for s in ELFFile(file).iter_sections() if not s.name.startswith(ABOUT_THE_TEXT)}
+        # a section without bits in the file (.nv.shared) has nothing to compare but its size
+        return {
+            s.name: str(s["sh_size"]).encode() if s["sh_type"] == "SHT_NOBITS" else s.data()
+            for s in ELFFile(file).iter_sections()
+            if not s.name.startswith(ABOUT_THE_TEXT)
+        }
 
 
 def assemble(text: Path, target: str, debug: bool) -> tuple[str, Path]:
     """ptxas's complaint, "" for none, and where the machine code lies."""
     cubin = text.with_suffix(".cubin")
-    command = ["ptxas", "-arch", target, "-c", *(["-g"] if debug else []), str(text), "-o", str(cubin)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # from inside its folder: ptxas writes file names and its command line into what it makes
+    command = ["ptxas", "-arch", target, "-c", *(["-g"] if debug else []), text.name, "-o", cubin.name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=text.parent)
     return ("" if done.returncode == 0 else done.stderr or f"status {done.returncode}"), cubin
 
 
 def compare(program: Path, file: Path) -> str:
     """What differs, "" when nothing does."""
     source = file.read_bytes()
-    words = re.search(rb"^\s*\.target\s+([^\n/;]+)", source, re.MULTILINE)
+    words = re.search(rb"^[^/]*\.target\s+([\w, \t]+)", source, re.MULTILINE)
     if not words:
         return "has no .target"
     target, *options = [word.strip() for word in words[1].decode().replace("\r", "").split(",")]
     with tempfile.TemporaryDirectory() as folder:
-        as_it_is, printed = Path(folder, "a.ptx"), Path(folder, "b.ptx")
+        as_it_is, printed = Path(folder, "as_it_is", "kernel.ptx"), Path(folder, "printed", "kernel.ptx")
+        for text in (as_it_is, printed):
+            text.parent.mkdir()
         as_it_is.write_bytes(source)
         done = subprocess.run([program, "print", file, "-o", printed], capture_output=True, text=True, check=False)
         if done.returncode != 0:
