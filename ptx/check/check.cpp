@@ -38,16 +38,7 @@ class Check {
   void run() {
     check_header(report_);
     names_.open();
-    std::vector<bool> variables(module_.variables.size()), functions(module_.functions.size());
-    for (const ir::ModuleItem& item : module_.items) {
-      if (item.kind == ir::ModuleItemKind::variable && item.payload < variables.size()) variables[item.payload] = true;
-      if (item.kind == ir::ModuleItemKind::function && item.payload < functions.size()) functions[item.payload] = true;
-    }
-    for (std::uint32_t i = 0; i < variables.size(); ++i)
-      if (!variables[i]) variable(i);
-    for (const ir::ModuleItem& item : module_.items) check(item);
-    for (std::uint32_t i = 0; i < functions.size(); ++i)
-      if (!functions[i]) function(i);
+    for (const ir::ModuleItem& item : items_in_order(module_)) check(item);
     check_resolved(report_, aliased_);
     check_shared_memory(report_);
     check_constant_memory(report_);

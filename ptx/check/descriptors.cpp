@@ -10,6 +10,8 @@ std::uint64_t field(std::uint64_t value, unsigned first, unsigned count) {
   return value >> first & ((std::uint64_t{1} << count) - 1);
 }
 
+constexpr std::string_view in_units = "addresses and offsets are in units of 16 bytes: shift them right by 4";
+
 struct Reserved {
   unsigned first, count;
 };
@@ -52,11 +54,12 @@ class Descriptors {
   }
 
   // Reports the first reserved field that is not 0.
-  bool reserved(const std::string& what, std::uint64_t value, std::span<const Reserved> fields) {
+  bool reserved(const std::string& what, std::uint64_t value, std::span<const Reserved> fields, std::string_view hint = {}) {
     for (const auto& [first, count] : fields) {
       if (field(value, first, count) == 0) continue;
-      bad(cat(what, " 0x", hex(value), " has bits ", first, " to ", first + count - 1, " set, which must be 0"),
-          "addresses and offsets are in units of 16 bytes: shift them right by 4");
+      bad(cat(what, " 0x", hex(value), " has ", count == 1 ? cat("bit ", first) : cat("bits ", first, " to ", first + count - 1),
+              " set, which must be 0"),
+          hint);
       return true;
     }
     return false;
@@ -65,7 +68,7 @@ class Descriptors {
   void wgmma_matrix(std::string_view name, std::uint64_t value) {
     static constexpr std::array<Reserved, 4> zeros = {{{14, 2}, {30, 2}, {46, 3}, {52, 10}}};
     const std::string what = cat("the matrix descriptor of `", name, '`');
-    if (reserved(what, value, zeros)) return;
+    if (reserved(what, value, zeros, in_units)) return;
     const std::uint64_t base = field(value, 49, 3);
     constexpr std::array<unsigned, 4> offsets_of = {1, 8, 4, 2};  // no swizzle, 128, 64, 32 bytes
     if (const unsigned most = offsets_of[field(value, 62, 2)]; base >= most)
@@ -76,7 +79,7 @@ class Descriptors {
   void tcgen05_matrix(std::string_view name, std::uint64_t value) {
     static constexpr std::array<Reserved, 3> zeros = {{{14, 2}, {30, 2}, {53, 8}}};
     const std::string what = cat("the matrix descriptor of `", name, '`');
-    if (reserved(what, value, zeros)) return;
+    if (reserved(what, value, zeros, in_units)) return;
     if (field(value, 46, 3) != 1)
       return bad(cat(what, " 0x", hex(value), " has ", field(value, 46, 3), " in bits 46 to 48, which must be 1"),
                  "this is the layout of wgmma's descriptors; tcgen05 has its own");
@@ -90,24 +93,15 @@ class Descriptors {
     const bool scaled = kind.starts_with("kind::mx");
     if (scaled) {
       static constexpr std::array<Reserved, 2> zeros = {{{0, 2}, {3, 1}}};
-      reserved_bits(what, value, zeros);
+      reserved(what, value, zeros);
       return;
     }
     static constexpr std::array<Reserved, 3> zeros = {{{6, 1}, {23, 1}, {29, 1}}};
-    if (reserved_bits(what, value, zeros)) return;
+    if (reserved(what, value, zeros)) return;
     if (const std::uint64_t n = 8 * field(value, 17, 6); n == 0 || n > 256)
       return bad(cat(what, " 0x", hex(value), " says N = ", n, "; what fits is 8 to 256"));
     if (const std::uint64_t m = 16 * field(value, 24, 5); m != 32 && m != 64 && m != 128 && m != 256)
       bad(cat(what, " 0x", hex(value), " says M = ", m, "; what fits is 32, 64, 128 or 256"));
-  }
-  bool reserved_bits(const std::string& what, std::uint64_t value, std::span<const Reserved> fields) {
-    for (const auto& [first, count] : fields) {
-      if (field(value, first, count) == 0) continue;
-      bad(cat(what, " 0x", hex(value), " has ", count == 1 ? cat("bit ", first) : cat("bits ", first, " to ", first + count - 1),
-              " set, which must be 0"));
-      return true;
-    }
-    return false;
   }
 
   Report& report_;

@@ -297,8 +297,8 @@ class Comparison {
 std::vector<ModuleItem> items_in_order(const Module& module) {
   std::vector<bool> variables(module.variables.size()), functions(module.functions.size());
   for (const ModuleItem& item : module.items) {
-    if (item.kind == ModuleItemKind::variable) variables[item.payload] = true;
-    if (item.kind == ModuleItemKind::function) functions[item.payload] = true;
+    if (item.kind == ModuleItemKind::variable && item.payload < variables.size()) variables[item.payload] = true;
+    if (item.kind == ModuleItemKind::function && item.payload < functions.size()) functions[item.payload] = true;
   }
   std::vector<ModuleItem> order;
   order.reserve(module.items.size() + variables.size() + functions.size());

@@ -52,8 +52,8 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
 
 struct Miss {
   Diagnostic diagnostic;
-  int reached =
-      -1;  // twice how many operands fitted before the miss, and a little more: the form that got furthest explains best
+  // twice how many operands fitted before the miss, and a little more: the form that got furthest explains best
+  int reached = -1;
 };
 
 std::string ordinal(std::size_t i) { return cat("operand ", i + 1); }

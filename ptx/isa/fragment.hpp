@@ -53,10 +53,10 @@ constexpr int number_in(std::string_view word) {
 ///   tcgen05_n   32-bit registers per thread of tcgen05.ld/st for a .shape repeated .num times
 ///   one         one register, with or without braces
 ///   num2        two registers for each matrix of .num
-///   mma_a …     32-bit registers of the matrix a (mma_sp_a: a sparse one), b, c or d of a .shape and .atype, .btype, .ctype,
-///   .dtype tex_coords  the coordinates of a texture's .geom, an array's index first; tex_offset, tex_gradient: without it im2col
-///   the offsets of an im2col copy: the rank less two disable     the disable-output-lane vector of tcgen05.mma: 4 for
-///   cta_group::1, 8 for cta_group::2
+///   mma_a …     32-bit registers of the matrix a (mma_sp_a: a sparse one), b, c or d of a .shape and its types
+///   tex_coords  the coordinates of a texture's .geom, an array's index first; tex_offset, tex_gradient: without it
+///   im2col      the offsets of an im2col copy: the rank less two
+///   disable     the disable-output-lane vector of tcgen05.mma: 4 for cta_group::1, 8 for cta_group::2
 template <class Chosen>
 constexpr int fragment_count(std::string_view word, Chosen chosen) {
   if (word == "wgmma_d") {

@@ -167,8 +167,7 @@ void Parser::finish_function() {
   function_.target_lists = {};
 }
 
-// ---- the body
-// -------------------------------------------------------------------------------------------------------------------
+// ---- the body -------------------------------------------------------------------------------------------------------
 
 void Parser::body() {
   const char* const begin = c_.last;
@@ -235,7 +234,7 @@ void Parser::end_body(const char* from) {
 // .entry and .func, perhaps behind a linkage directive
 bool Parser::begins_function() const {
   std::string_view word = c_.peek_directive();
-  if (word == "extern" || word == "visible" || word == "weak" || word == "common") {
+  if (linkage_of(word) != ir::Linkage::none) {
     Cursor ahead = c_;
     ahead.take_directive(word);
     word = ahead.peek_directive();
@@ -324,12 +323,8 @@ bool Parser::body_directive(const char* from) {
   if (word == "branchtargets") return targets(from, true);
   if (word == "calltargets") return targets(from, false);
   if (space_of(word) || word == "align" || word == "attribute") return variables(from, ir::Linkage::none, true);
-  if (word == "extern" || word == "visible" || word == "weak" || word == "common") {
+  if (const ir::Linkage linkage = linkage_of(word); linkage != ir::Linkage::none) {
     c_.take_directive(word);
-    const ir::Linkage linkage = word == "extern"    ? ir::Linkage::extern_
-                                : word == "visible" ? ir::Linkage::visible
-                                : word == "weak"    ? ir::Linkage::weak
-                                                    : ir::Linkage::common;
     return variables(from, linkage, true);
   }
   if (word.empty()) return expected("an instruction, a label or a directive");

@@ -303,8 +303,7 @@ bool Parser::constant_operand(ir::Operand& o) {
   return true;
 }
 
-// ---- operands that have parts
-// -----------------------------------------------------------------------------------------------------
+// ---- operands that have parts ---------------------------------------------------------------------------------------
 
 // What stands on the stack from `mark` on becomes the parts of an operand.
 void Parser::flush(ir::Operand& o, OperandKind kind, std::size_t mark) {
@@ -407,8 +406,7 @@ bool Parser::address(ir::Operand& o, const Opcode& opcode) {
   return true;
 }
 
-// ---- the form
-// -------------------------------------------------------------------------------------------------------------------------
+// ---- the form -------------------------------------------------------------------------------------------------------
 
 void Parser::choose(ir::Inst& inst, Opcode& opcode) {
   const Candidate* chosen = opcode.remembered(signature_);

@@ -48,14 +48,12 @@ bool Parser::statement() {
   if (word == "section") return section(from);
   if (word == "alias") return alias(from);
   if (word == "pragma") return pragma(from);
-  ir::Linkage linkage = ir::Linkage::none;
+  const ir::Linkage linkage = linkage_of(word);
   std::string_view next = word;
-  for (int i = 1; i <= static_cast<int>(ir::Linkage::common); ++i)
-    if (word == ir::name(static_cast<ir::Linkage>(i))) {
-      linkage = static_cast<ir::Linkage>(i);
-      c_.take_directive(word);
-      next = c_.peek_directive();
-    }
+  if (linkage != ir::Linkage::none) {
+    c_.take_directive(word);
+    next = c_.peek_directive();
+  }
   if (next == "entry" || next == "func") {
     c_.take_directive(next);
     return function(from, linkage, next == "entry");

@@ -185,6 +185,12 @@ std::optional<ir::StateSpace> Parser::space_of(std::string_view word) {
   return std::nullopt;
 }
 
+ir::Linkage Parser::linkage_of(std::string_view word) {
+  for (int i = 1; i <= static_cast<int>(ir::Linkage::common); ++i)
+    if (const auto linkage = static_cast<ir::Linkage>(i); ir::name(linkage) == word) return linkage;
+  return ir::Linkage::none;
+}
+
 void Parser::piece(const char* from, const Fingerprint& fingerprint) {
   parsed_.trivia.pieces.push_back({{c_.offset(from), c_.offset(c_.last)}, fingerprint.value()});
 }

@@ -53,6 +53,7 @@ class Parser {
   bool string(std::string_view& literal, std::string_view what);  ///< with its quotes
   bool constant(Constant& value);
   static std::optional<ir::StateSpace> space_of(std::string_view word);
+  static ir::Linkage linkage_of(std::string_view word);  ///< none: no linkage directive
   void piece(const char* from, const Fingerprint& fingerprint);
 
   // ---- the module (module.cpp) ------------------------------------------------------------------------------------------

@@ -145,10 +145,10 @@ class Walk {
   Case legal(Target target, Version version) {
     for (int tries = 0;; ++tries) {
       const isa::Form& form = isa::forms()[below(isa::forms().size())];
-      // mostly what this target has: refusing what it lacks is the easy half
       // calls need functions and prototypes: tests/oracle/modules.cpp asks about those
       const auto is_list = [](const isa::OperandSpec& o) { return o.role == isa::Role::list; };
       if (form.opcode == "call" || std::any_of(form.operands.begin(), form.operands.end(), is_list)) continue;
+      // mostly what this target has: refusing what it lacks is the easy half
       if (tries < 8 && !(isa::allows(target, form.row->on) && form.row->since <= version)) continue;
       Case c;
       c.form = form.id;
