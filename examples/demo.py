@@ -23,8 +23,8 @@ from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.table import Table
 
-sys.path.insert(0, str(Path(__file__).parent))
-import rms_norm as example
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from examples.hopper import rms_norm as example
 
 ROWS, COLUMNS, TOLERANCE = 16, 512, 1e-6
 
@@ -119,7 +119,7 @@ def cpp_rows(program: Path | None, text: str) -> list[Row]:
 def show_kernel(console: Console, text: str) -> None:
     source = inspect.getsource(example.build_rms_norm)
     python = Syntax(source, "python", background_color="default")
-    console.print(Panel(python, title="the kernel, examples/rms_norm.py", title_align="left"))
+    console.print(Panel(python, title="the kernel, examples/hopper/rms_norm.py", title_align="left"))
     lines = text.splitlines()
     head, tail = lines[:34], lines[-6:]
     shown = "\n".join([*head, f"\t// … {len(lines) - len(head) - len(tail)} more lines …", *tail])
@@ -171,7 +171,7 @@ def main() -> int:
     rng = np.random.default_rng(0)
     x = rng.standard_normal((ROWS, COLUMNS), dtype=np.float32)
     w = rng.standard_normal(COLUMNS, dtype=np.float32)
-    expected = example.reference(x, w)
+    expected = example.reference_rms_norm(x, w)
     rows: list[Row] = []
     for what, make in (
         ("numpy", lambda: numpy_rows(kernel, x, w, expected)),

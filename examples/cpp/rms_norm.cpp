@@ -1,9 +1,8 @@
-// RMS norm, one warp a row: y[row] = x[row] * w / sqrt(mean(x[row]^2) + eps). The twin of examples/rms_norm.py, line for line:
-// both print the same PTX.
-//     rms_norm          runs it on the executor and, where there is one, on a GPU, and checks both against float64
-//     rms_norm --ptx    prints its PTX
-//     rms_norm --json   as the first, one JSON object a line
-#include <ptx/ptx.hpp>
+// Runs the RMS norm of rms_norm.hpp, the twin of examples/hopper/rms_norm.py.
+//     rms_norm                        on the executor and, where there is one, on a GPU, both held to float64
+//     rms_norm --json                 the same, one JSON object a line
+//     rms_norm --ptx [B N [bf16]]     prints its PTX, for 16 rows of 512 f32 or for what is said
+#include "rms_norm.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,62 +11,9 @@
 #include <functional>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 using namespace ptx;
-
-constexpr int warp_size = 32;
-
-Kernel rms_norm(int B, int N, double eps = 1e-6) {
-  const int items_per_thread = N / warp_size;
-  Kernel k({.name = "rms_norm",
-            .in_specs = {{"X", {B, N}, f32}, {"W", {N}, f32}},
-            .out_specs = {{"Y", {B, N}, f32}},
-            .grid = {B, 1, 1},
-            .block = {warp_size, 1, 1},
-            .arch = sm_90a});
-
-  auto [px, pw, py] = k.global_ptrs("X", "W", "Y");
-  auto row = k.from_<u32>(special.ctaid.x());
-  auto row_byte_off = row * (N * 4);
-  px += row_byte_off;
-  py += row_byte_off;
-  auto tid = k.from_<u32>(special.tid.x());
-
-  auto sum_sq = k.scalar<f32>(0.0);
-  auto x_vals = k.array<f32>(items_per_thread);
-  for (int i = 0; i < items_per_thread; ++i) {  // a C++ loop is an unrolled PTX loop
-    auto idx = tid + i * warp_size;
-    auto ptr = px + idx * 4;
-    k << inst.ld.global_.f32(x_vals[i], addr(ptr));
-    k << inst.fma.rn.f32(sum_sq, x_vals[i], x_vals[i], sum_sq);
-  }
-  warp::reduce_sum(sum_sq);
-
-  auto mean_sq = k.scalar<f32>();
-  auto inv_n = k.scalar<f32>(1.0 / N);
-  auto eps_reg = k.scalar<f32>(eps);
-  auto rstd = k.scalar<f32>();
-  k << inst.mul.f32(mean_sq, sum_sq, inv_n);
-  k << inst.add.f32(mean_sq, mean_sq, eps_reg);
-  k << inst.rsqrt.approx.f32(rstd, mean_sq);
-
-  for (int i = 0; i < items_per_thread; ++i) {
-    auto idx = tid + i * warp_size;
-    auto off = idx * 4;
-    auto w_val = k.scalar<f32>();
-    auto y_val = k.scalar<f32>();
-    k << inst.ld.global_.f32(w_val, addr(pw + off));
-    k << inst.mul.f32(y_val, x_vals[i], rstd);
-    k << inst.mul.f32(y_val, y_val, w_val);
-    k << inst.st.global_.f32(addr(py + off), y_val);
-  }
-  k << inst.ret();
-  return k;
-}
-
-// ---- running it -------------------------------------------------------------------------------------------------------
 
 struct Problem {
   int rows, columns;
@@ -142,16 +88,23 @@ Expected<Result> on_gpu(const Compiled& kernel, const Problem& p) {
   return Result{d.name(), largest_relative_error(y, p.expected), *took};
 }
 
-int main(int argc, char** argv) {
-  const std::string_view mode = argc > 1 ? argv[1] : "";
-  const Expected<Compiled> kernel = compile(rms_norm(16, 512));
+int main(int argc, char** argv) try {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const std::string mode = words.empty() ? "" : words[0];
+  const int rows = words.size() > 2 ? std::stoi(words[1]) : 16, columns = words.size() > 2 ? std::stoi(words[2]) : 512;
+  const Type dtype = words.size() > 3 && words[3] == "bf16" ? bf16 : f32;
+  if (mode == "--ptx") {
+    const Expected<Compiled> kernel = compile(examples::rms_norm(rows, columns, 1e-6, sm_90a, dtype));
+    if (kernel)
+      std::fputs(kernel->ptx().c_str(), stdout);
+    else
+      std::fprintf(stderr, "%s\n", render(kernel.error()).c_str());
+    return kernel ? 0 : 1;
+  }
+  const Expected<Compiled> kernel = compile(examples::rms_norm(16, 512));
   if (!kernel) {
     std::fprintf(stderr, "%s\n", render(kernel.error()).c_str());
     return 1;
-  }
-  if (mode == "--ptx") {
-    std::fputs(kernel->ptx().c_str(), stdout);
-    return 0;
   }
 
   const bool json = mode == "--json";
@@ -178,4 +131,7 @@ int main(int argc, char** argv) {
   report("executor", on_executor(*kernel, problem));
   report("GPU", on_gpu(*kernel, problem));
   return all_right ? 0 : 1;
+} catch (const std::exception& error) {  // a size that is no number, or that the kernel does not take
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -1,9 +1,11 @@
 #include "ptx/base/base.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace ptx {
 namespace {
@@ -68,10 +70,24 @@ const char* intern_file(std::string_view file) {
   return it->c_str();
 }
 
+const CallSite* intern_call(const Where& at, std::string_view function) {
+  const auto order = [](const CallSite& a, const CallSite& b) {
+    const auto key = [](const CallSite& c) { return std::tuple(c.at.file, c.at.line, c.at.column, c.at.from, c.function); };
+    return std::less<>()(key(a), key(b));
+  };
+  static std::mutex mutex;
+  static auto& sites = *new std::set<CallSite, decltype(order)>(order);
+  const CallSite site{at, intern_file(function)};
+  const std::lock_guard lock(mutex);
+  return &*sites.insert(site).first;
+}
+
 std::string render(const Diagnostic& d) {
   constexpr std::string_view severities[] = {"error", "warning", "note"};
   std::string out = cat(severities[static_cast<std::size_t>(d.severity)], ": ", d.message, "  [", name(d.kind), ']');
   if (d.where.known()) out += cat("\n  --> ", to_string(d.where));
+  for (const CallSite* site = d.where.from; site != nullptr; site = site->at.from)
+    out += cat("\n  in `", site->function, "`, called from ", to_string(site->at));
   for (const std::string& note : d.notes) {
     out += "\n  = ";
     for (char c : note) out += c == '\n' ? std::string("\n    ") : std::string(1, c);

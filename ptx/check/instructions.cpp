@@ -117,6 +117,7 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_
       break;
     case OperandKind::floating:
       key_ += static_cast<char>(o.count);
+      if (exact) sign_integer(static_cast<std::int64_t>(function_->constants[o.payload]), true);
       break;
     case OperandKind::text:
       key_.append(reinterpret_cast<const char*>(&o.payload), sizeof o.payload);
@@ -184,7 +185,12 @@ Access Instructions::explain(const ir::Inst& inst) {
   for (const ir::Operand& operand : function_->operands_of(inst)) args.push_back(arg(operand));
   Expected<isa::Fit> fit = isa::fit(form, inst.choices, args);
   if (!fit) {
-    report_.add(*function_, inst, std::move(fit).error());
+    Diagnostic misfit = std::move(fit).error();
+    if (const std::string_view what = isa::overlooked(form, inst.choices, args, report_.module().target); !what.empty()) {
+      misfit.severity = Severity::warning;
+      misfit.note(cat("hint: not in the manual; ptxas takes ", what));
+    }
+    report_.add(*function_, inst, std::move(misfit));
     return {0xFFFF, 0};
   }
   Access access;

@@ -292,7 +292,7 @@ class Wgmma {
 
   void mma(const ir::Inst& inst, State& state) {
     const std::span<const ir::Operand> operands = function_.operands_of(inst);
-    if (operands.empty()) return;
+    if (operands.empty() || operands[0].kind != OperandKind::vector) return;  // an error of the operands, said already
     const std::span<const Word> mask = mask_of(operands[0]);
     std::uint32_t written = none;
     if (state.any_unfenced(mask) && reads_accumulator(operands))

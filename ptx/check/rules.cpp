@@ -1,6 +1,8 @@
 #include "ptx/check/rules.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 namespace ptx::check {
@@ -71,7 +73,124 @@ std::optional<Diagnostic> special_in_16_bits(const RuleInput& in) {
                cat('`', name, "` is not read in 16 bits; only `%tid`, `%ntid`, `%ctaid` and `%nctaid` are"));
 }
 
-constexpr std::array<std::pair<std::string_view, Rule>, 4> rules = {{
+// manual: vmad: "only one of a or b, or c, may be negated", and .po "cannot be used with" negation.
+std::optional<Diagnostic> vmad_negation(const RuleInput& in) {
+  if (in.args.size() != 4) return std::nullopt;
+  const bool factors = in.args[1].negated || in.args[2].negated, sum = in.args[3].negated;
+  if (factors && sum) return error(Kind::operand_mismatch, "`vmad` negates its product or its summand, not both");
+  if ((factors || sum) && in.form.has(in.choices, "po"))
+    return error(Kind::operand_mismatch, "`.po` of `vmad` adds 1 to what is not negated; an operand is negated here");
+  return std::nullopt;
+}
+
+bool has_element(const isa::Arg& vector, bool (*test)(const isa::Arg&)) {
+  return std::any_of(vector.elements.begin(), vector.elements.end(), test);
+}
+bool is_sink(const isa::Arg& arg) { return arg.kind == isa::ArgKind::sink; }
+
+bool is_number(const isa::Arg& arg) { return arg.kind == isa::ArgKind::integer || arg.kind == isa::ArgKind::floating; }
+Diagnostic number_in_wmma(const RuleInput& in) {
+  return error(Kind::target_lacks, cat("a number stands among the registers of `", short_name(in.form), "`, which `",
+                                       isa::name(in.target), "` does not take"))
+      .note("hint: put it into a register");
+}
+
+// Seen with ptxas 13.0: before sm_90 4-bit integers have no numbers among their registers.
+std::optional<Diagnostic> wmma_of_4_bits(const RuleInput& in) {
+  if (in.args.size() < 3 || isa::allows(in.target, isa::node(sm_90))) return std::nullopt;
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    if (is_number(in.args[i]) || has_element(in.args[i], is_number)) return number_in_wmma(in);
+  return std::nullopt;
+}
+
+// Seen with ptxas 13.0: the first tensor cores have no wmma that discards elements.
+std::optional<Diagnostic> wmma_discards(const RuleInput& in) {
+  if (in.args.size() < 3 || isa::allows(in.target, isa::node(sm_80))) return std::nullopt;
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    if (has_element(in.args[i], is_number)) return number_in_wmma(in);
+  if (!has_element(in.args[0], is_sink) ||
+      (in.form.has(in.choices, "f16") && in.form.has(in.choices, "f32") && in.args[0].elements.size() == 4))
+    return std::nullopt;
+  return error(Kind::target_lacks,
+               cat("an element of `d` of `wmma.mma` is discarded, which needs `sm_80` or newer; this kernel targets `",
+                   isa::name(in.target), '`'))
+      .note("hint: name a register that nothing reads");
+}
+
+// Seen with ptxas 13.0: from sm_90 to sm_110 mma of 8-bit floats is made of other instructions, which are stricter.
+std::optional<Diagnostic> mma_of_8_bit_floats(const RuleInput& in) {
+  const bool native = !isa::allows(in.target, isa::node(sm_90)) || isa::allows(in.target, isa::node(sm_120));
+  if (native || in.args.size() < 4) return std::nullopt;
+  const auto strict = [&](std::string_view what) {
+    return error(Kind::target_lacks, cat("`mma` of 8-bit floats ", what, " on `", isa::name(in.target), '`'))
+        .note("hint: this target makes it of other instructions; sm_89 and sm_120 do without");
+  };
+  if (has_element(in.args[0], is_sink)) return strict("discards no element of `d`");
+  for (const std::size_t i : {std::size_t{0}, std::size_t{3}}) {
+    const std::span<const isa::Arg> elements = in.args[i].elements;
+    const auto holds_bits = [](const isa::Arg& e) {
+      return e.kind == isa::ArgKind::reg && (e.type == Type::b32 || e.type == Type::f16x2);
+    };
+    const bool alike = std::all_of(elements.begin(), elements.end(),
+                                   [&](const isa::Arg& e) { return e.kind == isa::ArgKind::reg && e.type == elements[0].type; });
+    if (in.form.type(in.form.operands[i].type, in.choices) == Type::f16x2)
+      if (!alike && !std::all_of(elements.begin(), elements.end(), holds_bits))
+        return strict("takes registers of one type in `d` and in `c`");
+  }
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    if (has_element(in.args[i], [](const isa::Arg& e) { return e.kind == isa::ArgKind::floating && e.type != Type::f32; }))
+      return strict("takes no 64-bit number among its 32-bit registers");
+  if (in.args.size() > 4 && (in.args[4].kind == isa::ArgKind::floating || isa::is_float(in.args[4].type)))
+    return strict("takes its metadata in an integer register");
+  return std::nullopt;
+}
+
+// Seen with ptxas 13.0: from sm_100 on it makes these of smaller ones.
+std::optional<Diagnostic> mma_of_f64(const RuleInput& in) {
+  if (in.args.empty() || !isa::allows(in.target, isa::node(sm_100)) || in.form.chosen(in.choices, "shape") == "m8n8k4")
+    return std::nullopt;
+  const auto strict = [&](std::string_view what) {
+    return error(Kind::target_lacks, cat("`mma` of f64 ", what, " on `", isa::name(in.target), '`'))
+        .note("hint: from sm_100 on it is made of smaller ones, which write `.f64` or `.b64` registers");
+  };
+  if (has_element(in.args[0], is_sink)) return strict("discards no element of `d`");
+  if (has_element(in.args[0], [](const isa::Arg& e) { return e.kind == isa::ArgKind::reg && isa::is_integer(e.type); }))
+    return strict("writes no integer registers");
+  return std::nullopt;
+}
+
+// ptxas: "expected to be in range (0.000000 .. 1.000000]".
+std::optional<Diagnostic> policy_fraction(const RuleInput& in) {
+  if (in.args.size() < 2 || in.args[1].kind != isa::ArgKind::floating) return std::nullopt;
+  const auto bits = static_cast<std::uint64_t>(in.args[1].integer);
+  const double fraction = in.args[1].type == Type::f32
+                              ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
+                              : std::bit_cast<double>(bits);
+  if (fraction > 0.0 && fraction <= 1.0) return std::nullopt;
+  return error(Kind::immediate_range,
+               cat("the fraction of `createpolicy.fractional` is above 0.0 and at most 1.0; `", in.args[1].shown, "` was given"));
+}
+
+// manual: mbarrier: "the range of … counts is 1 to 2^20 - 1"; ptxas looks at none of them but 0.
+std::optional<Diagnostic> mbarrier_count(const RuleInput& in) {
+  for (const isa::Arg& arg : in.args)
+    if (arg.kind == isa::ArgKind::integer && (arg.integer < 1 || arg.integer > 1048575)) {
+      Diagnostic d =
+          error(Kind::immediate_range, cat("a count of arrivals at an mbarrier is 1 to 1048575; ", arg.integer, " was given"));
+      d.severity = Severity::warning;
+      return d;
+    }
+  return std::nullopt;
+}
+
+constexpr std::array<std::pair<std::string_view, Rule>, 11> rules = {{
+    {"vmad_negation", vmad_negation},
+    {"wmma_discards", wmma_discards},
+    {"wmma_of_4_bits", wmma_of_4_bits},
+    {"mma_of_8_bit_floats", mma_of_8_bit_floats},
+    {"mma_of_f64", mma_of_f64},
+    {"policy_fraction", policy_fraction},
+    {"mbarrier_count", mbarrier_count},
     {"special_in_16_bits", special_in_16_bits},
     {"vector_bytes", vector_bytes},
     {"cp_async_source_size", cp_async_source_size},

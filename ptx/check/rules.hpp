@@ -12,7 +12,7 @@
 
 namespace ptx::check {
 
-/// An instruction as its rule sees it. Of the operands a rule may read kinds, types and integers that are not inside an address.
+/// An instruction as its rule sees it. Of the operands a rule may read kinds, types and numbers that are not inside an address.
 struct RuleInput {
   const isa::Form& form;
   const isa::Choices& choices;

@@ -1,6 +1,6 @@
 // cuda (floor 4): GPUs through the CUDA driver, found at run time. Takes PTX text or a cubin and never sees the IR.
 //     driver -> device -> LoadedKernel (text or cubin) -> LaunchTemplate -> launch;  assemble and disassemble with NVIDIA's
-//     tools.
+//     tools; TensorMaps: the descriptors of tensor copies, on each GPU.
 // Nothing here needs a GPU, a driver or a toolkit to build.
 #pragma once
 
@@ -10,4 +10,5 @@
 #include "ptx/cuda/library.hpp"
 #include "ptx/cuda/memory.hpp"
 #include "ptx/cuda/target.hpp"
+#include "ptx/cuda/tensor_map.hpp"
 #include "ptx/cuda/tools.hpp"

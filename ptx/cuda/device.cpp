@@ -2,7 +2,13 @@
 
 #include <algorithm>
 
+#include "ptx/cuda/tensor_map.hpp"
+
 namespace ptx::cuda {
+
+Device::Device(const Driver& driver, int ordinal)
+    : driver_(driver), ordinal_(ordinal), tensor_maps_(std::make_unique<TensorMaps>(*this)) {}
+Device::~Device() = default;
 
 Expected<std::unique_ptr<const Device>> Device::open(const Driver& driver, int ordinal) {
   std::unique_ptr<Device> device(new Device(driver, ordinal));

@@ -14,6 +14,8 @@
 
 namespace ptx::cuda {
 
+class TensorMaps;
+
 /// Ordinals from here on are refused: per-device tables have this many slots.
 inline constexpr int max_devices = 64;
 
@@ -33,6 +35,9 @@ struct DeviceLimits {
 class Device {
  public:
   static Expected<std::unique_ptr<const Device>> open(const Driver& driver, int ordinal);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
 
   [[nodiscard]] const Driver& driver() const { return driver_; }
   [[nodiscard]] int ordinal() const { return ordinal_; }
@@ -44,9 +49,11 @@ class Device {
   /// The primary context, the one that torch and XLA use too. Made at the first call (it costs memory on the GPU and tens of
   /// milliseconds) and held for the life of the process.
   [[nodiscard]] Expected<api::Context> context() const;
+  /// The tensor maps that lie on it (ptx/cuda/tensor_map.hpp).
+  [[nodiscard]] TensorMaps& tensor_maps() const { return *tensor_maps_; }
 
  private:
-  Device(const Driver& driver, int ordinal) : driver_(driver), ordinal_(ordinal) {}
+  Device(const Driver& driver, int ordinal);
   const Driver& driver_;
   int ordinal_ = 0;
   api::Device handle_ = 0;
@@ -54,6 +61,7 @@ class Device {
   DeviceLimits limits_;
   mutable std::atomic<api::Context> context_{nullptr};
   mutable std::mutex context_mutex_;
+  const std::unique_ptr<TensorMaps> tensor_maps_;
 };
 
 /// The process's GPUs: those of cuda::driver().

@@ -124,6 +124,7 @@ enum class JitOption : std::uint32_t {
   info_log_buffer_size_bytes = 4,
   error_log_buffer = 5,
   error_log_buffer_size_bytes = 6,
+  generate_line_info = 13,
 };
 
 /// CUlibraryOption. We pass none.
@@ -132,11 +133,52 @@ enum class LibraryOption : std::uint32_t {};
 /// CUstreamCaptureStatus.
 enum class CaptureStatus : std::uint32_t { none = 0, active = 1, invalidated = 2 };
 
+/// CUstreamCaptureMode: what a thread may do while a stream is being captured.
+enum class CaptureMode : std::uint32_t { global = 0, thread_local_ = 1, relaxed = 2 };
+
+/// CUtensorMap: opaque. The driver wants it aligned to 64 bytes, cuda.h of 13.0 declares 128.
+struct alignas(128) TensorMapBytes {
+  std::array<std::uint64_t, 16> words{};
+  friend bool operator==(const TensorMapBytes&, const TensorMapBytes&) = default;
+};
+
+/// CUtensorMapDataType.
+enum class TensorMapType : std::uint32_t {
+  u8 = 0,
+  u16 = 1,
+  u32 = 2,
+  s32 = 3,
+  u64 = 4,
+  s64 = 5,
+  f16 = 6,
+  f32 = 7,
+  f64 = 8,
+  bf16 = 9,
+  f32_ftz = 10,
+  tf32 = 11,
+  tf32_ftz = 12,
+};
+
+/// CUtensorMapInterleave. We use none.
+enum class TensorMapInterleave : std::uint32_t { none = 0 };
+
+/// CUtensorMapSwizzle.
+enum class TensorMapSwizzle : std::uint32_t { none = 0, b32 = 1, b64 = 2, b128 = 3, b128_atom32 = 4, b128_atom64 = 6 };
+
+/// CUtensorMapL2promotion.
+enum class TensorMapL2Promotion : std::uint32_t { none = 0, b64 = 1, b128 = 2, b256 = 3 };
+
+/// CUtensorMapFloatOOBfill: what a copy reads outside the tensor.
+enum class TensorMapFill : std::uint32_t { zero = 0 };
+
 /// CUdriverProcAddressQueryResult.
 enum class ProcAddressStatus : std::uint32_t { success = 0, symbol_not_found = 1, version_not_sufficient = 2 };
 
 /// Flags of cuGetProcAddress: the symbols whose null stream is the legacy default stream, which is the one torch and XLA mean.
 inline constexpr std::uint64_t legacy_stream_symbols = 1;
+
+/// Flag of cuStreamCreate: the stream neither waits for the legacy default stream nor the other way.
+inline constexpr unsigned non_blocking_stream = 1;
 
 using GetProcAddress = Result (*)(const char* symbol, void** function, int cuda_version, std::uint64_t flags,
                                   ProcAddressStatus* status);

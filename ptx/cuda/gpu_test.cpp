@@ -292,6 +292,48 @@ TEST_F(GpuTest, unloads_and_loads_again) {
   ASSERT_TRUE(kernel->prepare(*device));
 }
 
+// Every rule that we check is the driver's: what we let pass, it takes. Which of ours it would not need, it cannot tell us.
+TEST_F(GpuTest, tensor_maps_are_encoded_and_lie_there) {
+  if (device->capability().major < 9) GTEST_SKIP() << "GPU " << device->name() << " has no tensor copies";
+  using Sizes = std::vector<std::int64_t>;
+  using layout::Swizzle;
+  const auto tiled = [](layout::TensorMapType type, const Sizes& shape, const Sizes& box, Swizzle swizzle) {
+    auto map = layout::tiled_tensor_map(type, shape, box, swizzle);
+    EXPECT_TRUE(map) << render(map.error());
+    return *map;
+  };
+  using enum layout::TensorMapType;
+  std::vector<layout::TensorMap> maps{
+      tiled(f32, {1000}, {256}, Swizzle::none),
+      tiled(bf16, {256, 192}, {128, 64}, Swizzle::b128),
+      tiled(bf16, {256, 192}, {128, 32}, Swizzle::b64),
+      tiled(bf16, {256, 192}, {128, 16}, Swizzle::b32),
+      tiled(f32, {1, 9}, {1, 8}, Swizzle::none),
+      tiled(u8, {2, 3, 4, 5, 32}, {1, 2, 2, 5, 32}, Swizzle::b32),
+      tiled(u8, {4, 16}, {256, 128}, Swizzle::none),  // a box larger than the tensor
+      layout::slab_tensor_map(bf16, 4096, 2048, 128, 256, Swizzle::b128).value(),
+      layout::slab_tensor_map(bf16, 4096, 2048, 128, 64, Swizzle::none, true).value(),
+  };
+  for (std::uint8_t type = 0; type <= static_cast<std::uint8_t>(tf32_ftz); ++type)
+    maps.push_back(tiled(static_cast<layout::TensorMapType>(type), {64, 64}, {32, 16}, Swizzle::none));
+  for (const layout::TensorMap& map : maps) {
+    for (const api::DeviceAddr tensor : {api::DeviceAddr{0}, api::DeviceAddr{0x7f00'0000'0010}}) {
+      const auto bytes = encode(map, tensor, *device);
+      ASSERT_TRUE(bytes) << render(bytes.error());
+      const auto placed = device->tensor_maps().place(map, tensor);
+      ASSERT_TRUE(placed) << render(placed.error());
+      EXPECT_EQ((*placed)->addr % 64, 0u);
+      api::TensorMapBytes there;
+      const auto read = in_context(*device, [&] {
+        return checked(driver(), driver().call.memcpy_dtoh(&there, (*placed)->addr, sizeof there), "cuMemcpyDtoH");
+      });
+      ASSERT_TRUE(read) << render(read.error());
+      EXPECT_EQ(there, *bytes) << to_string(map);
+      EXPECT_EQ(device->tensor_maps().place(map, tensor).value(), *placed);
+    }
+  }
+}
+
 // A lost context ends all GPU work of its process, so this one runs in a process of its own.
 using GpuDeathTest = GpuTest;
 TEST_F(GpuDeathTest, a_wild_store_is_reported_as_what_it_is) {

@@ -36,11 +36,12 @@ bool is_compile_error(api::Result result) {
 struct LoadedKernel::JitLog {
   std::array<char, 16384> errors{};
   std::array<char, 4096> info{};
-  std::array<api::JitOption, 4> options{api::JitOption::error_log_buffer, api::JitOption::error_log_buffer_size_bytes,
-                                        api::JitOption::info_log_buffer, api::JitOption::info_log_buffer_size_bytes};
-  // Sizes are passed in the pointer itself; one byte less than there is, so that the text always ends.
-  std::array<void*, 4> values{errors.data(), reinterpret_cast<void*>(errors.size() - 1), info.data(),
-                              reinterpret_cast<void*>(info.size() - 1)};
+  std::array<api::JitOption, 5> options{api::JitOption::error_log_buffer, api::JitOption::error_log_buffer_size_bytes,
+                                        api::JitOption::info_log_buffer, api::JitOption::info_log_buffer_size_bytes,
+                                        api::JitOption::generate_line_info};
+  // Numbers are passed in the pointer itself; sizes one byte less than there is, so that the text always ends.
+  std::array<void*, 5> values{errors.data(), reinterpret_cast<void*>(errors.size() - 1), info.data(),
+                              reinterpret_cast<void*>(info.size() - 1), reinterpret_cast<void*>(std::uintptr_t{1})};
 
   /// Keeps a log whose library stays loaded after its LoadedKernel.
   static void keep(std::unique_ptr<JitLog> log) {

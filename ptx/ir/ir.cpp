@@ -100,7 +100,9 @@ StringId Module::interned(std::string_view text) const {
 WhereId Module::add(Where where) {
   if (!where.known()) return {};
   // consecutive instructions mostly share a line
-  if (wheres_.empty() || !(wheres_.back().line == where.line && wheres_.back().file == where.file)) wheres_.push_back(where);
+  if (wheres_.empty() || wheres_.back().line != where.line || wheres_.back().file != where.file ||
+      wheres_.back().from != where.from)
+    wheres_.push_back(where);
   return WhereId(wheres_.size() - 1);
 }
 
@@ -175,6 +177,7 @@ isa::Arg arg_of(const Module& module, const Function& function, const Operand& o
     case OperandKind::floating:
       arg.kind = isa::ArgKind::floating;
       arg.type = operand.count == 32 ? Type::f32 : Type::f64;
+      arg.integer = static_cast<std::int64_t>(function.constants[operand.payload]);
       break;
     case OperandKind::symbol:
       string.index = operand.payload;

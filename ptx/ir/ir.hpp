@@ -31,7 +31,7 @@ using InstId = Id<struct InstTag>;          ///< in Function: index into `body`
 // ---- operands -------------------------------------------------------------------------------------------------------
 
 enum class OperandKind : std::uint8_t {
-  reg,       ///< payload: RegId; `negated` for !p
+  reg,       ///< payload: RegId; `negated` for !p and, in vmad, -r
   special,   ///< payload: isa::SpecialId
   integer,   ///< payload: index into Function::constants, a 64-bit two's complement value; `count`: an IntegerFormat
   floating,  ///< payload: index into Function::constants, the bits; `count` is the width: 32 prints 0f…, 64 prints 0d…

@@ -25,7 +25,7 @@ class Speller {
   }
 
   void operand(const Operand& o) {
-    if (o.negated) out_ += '!';
+    if (o.negated) out_ += is_number(o) ? '-' : '!';
     switch (o.kind) {
       case OperandKind::reg:
         module_.reg_name(function_, id<RegId>(o), out_);
@@ -89,6 +89,11 @@ class Speller {
   }
 
  private:
+  // Predicates are negated by `!`, the numbers of vmad by `-`.
+  bool is_number(const Operand& o) const {
+    if (o.kind == OperandKind::part) return is_number(function_.parts(o)[0]);
+    return o.kind == OperandKind::reg && function_.regs[o.payload].type != Type::pred;
+  }
   template <class IdType>
   static IdType id(const Operand& o) {
     IdType result;

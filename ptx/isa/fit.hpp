@@ -15,7 +15,7 @@ namespace ptx::isa {
 
 /// What an operand is, seen from outside.
 enum class ArgKind : std::uint8_t {
-  reg,       ///< a register of `type`
+  reg,       ///< a register of `type`; of any type, where that is none
   special,   ///< a special register of `type`
   integer,   ///< an integer immediate, `integer`
   floating,  ///< a floating-point immediate; `type` is .f32 or .f64 where its spelling says so
@@ -37,8 +37,8 @@ struct Arg {
   bool piped = false;     ///< joined to the argument before it by `|`
   bool authored = false;  ///< in an author's hands: where a float is due an integer becomes one, and the register of an address
                           ///< is as wide as its space needs; text is held to what ptxas holds it to
-  std::int64_t integer = 0;
-  std::string_view space;  ///< symbols: the state space of the variable if known
+  std::int64_t integer = 0;  ///< and the bits of a floating-point number
+  std::string_view space;    ///< symbols: the state space of the variable if known
   std::span<const Arg> elements;
   std::string_view shown;  ///< as a message shows it: "%r3", "1.5"
 };

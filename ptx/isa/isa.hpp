@@ -8,6 +8,7 @@
 #include "ptx/isa/fit.hpp"
 #include "ptx/isa/form.hpp"
 #include "ptx/isa/order.hpp"
+#include "ptx/isa/overlooked.hpp"
 #include "ptx/isa/row.hpp"
 #include "ptx/isa/rules.hpp"
 #include "ptx/isa/special.hpp"

@@ -19,7 +19,7 @@ inline constexpr std::array name_words = {
     NameWords{"bar", " cta sync arrive red warp "},
     NameWords{"barrier", " cta cluster arrive red wait "},
     NameWords{"brx", " idx "},
-    NameWords{"clusterlaunchcontrol", " try_cancel query_cancel is_canceled get_first_ctaid "},
+    NameWords{"clusterlaunchcontrol", " try_cancel async query_cancel "},
     NameWords{"cp", " async reduce bulk tensor prefetch wait_group wait_all commit_group mbarrier arrive "},
     NameWords{"createpolicy", " fractional range cvt "},
     NameWords{"cvt", " pack "},
@@ -68,7 +68,7 @@ constexpr bool is_name_word(std::string_view opcode, std::string_view word) {
 enum class OrderKind : std::uint8_t { free, type, space, layout, priority, logic, format };
 
 constexpr OrderKind order_kind(std::string_view word) {
-  if (type_from_name(word)) return OrderKind::type;
+  if (type_from_name(word) || word == "u2" || word == "s2") return OrderKind::type;
   if (word == "row" || word == "col") return OrderKind::layout;
   if (word == "and" || word == "or" || word == "xor" || word == "popc") return OrderKind::logic;
   if (word.starts_with("L2::evict_")) return OrderKind::priority;

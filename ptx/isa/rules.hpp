@@ -92,9 +92,11 @@ constexpr std::string_view space(const F& form, const OperandSpec& operand, cons
 
 // ---- does an argument fit? ------------------------------------------------------------------------------------------
 
+// A register without a type is one of which nothing but its name is known: any type will do.
 constexpr bool register_fits(const Arg& arg, Type type, bool wider) {
-  return arg.kind == ArgKind::reg && (wider ? fits_wider(arg.type, type) : fits(arg.type, type));
+  return arg.kind == ArgKind::reg && (arg.type == Type::none || (wider ? fits_wider(arg.type, type) : fits(arg.type, type)));
 }
+constexpr bool is_wide(Type type, int width) { return type == Type::none || bits(type) == width; }
 
 /// True for the parts that `word` allows: of a register of a scalar video instruction (lane: a byte b0 to b3, a half h0 or h1),
 /// the halves or bytes that a SIMD one reads from a pair of registers (select2, select4) or writes (mask2, mask4: highest first).
@@ -132,23 +134,41 @@ constexpr bool loosely_fits(const Arg& arg, Type type, const OperandSpec& o) {
     return arg.space == "function" && type != Type::pred && type != Type::bf16 && type != Type::bf16x2;
   return false;
 }
+constexpr bool is_one_of(std::string_view word, std::string_view list) {  // list: between spaces
+  for (std::size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1))
+    if (list[at - 1] == ' ' && list[at + word.size()] == ' ') return true;
+  return false;
+}
 template <class F>
 constexpr bool is_loose(const F& form, const OperandSpec& o) {
-  return (o.type == "wide" || slot(form, o.type) >= 0) && form.opcode != "redux";
+  if (is_one_of(form.opcode, " redux nanosleep cp ")) return false;
+  return (o.type == "wide" || slot(form, o.type) >= 0) && !(o.access == Access::read && is_one_of(form.opcode, " bar barrier "));
+}
+
+// ptxas lowers these to functions, or to other instructions, on some target at least: neither takes names.
+template <class F>
+constexpr bool is_lowered(const F& form, Type type) {
+  if (form.opcode == "div" || form.opcode == "rem") return bits(type) == 64 || is_float(type);
+  return is_one_of(form.opcode, " bar barrier match redux shfl sqrt vote ") ||
+         ((form.opcode == "red" || form.opcode == "st") && slot(form, "async") >= 0 && slot(form, "completion") < 0);
 }
 
 // A name and an offset, wherever ptxas wants a number and does not need to know it.
-constexpr bool text_fits(Type type, const OperandSpec& o) {
-  return o.role == Role::value && o.name != "policy" && o.part.empty() && type != Type::pred && !is_float(type) &&
-         kind(type) != TypeKind::packed;
+template <class F>
+constexpr bool text_fits(const F& form, Type type, const OperandSpec& o) {
+  if (is_lowered(form, type) || is_one_of(form.opcode, " createpolicy istypep tcgen05 wgmma ")) return false;
+  return o.role == Role::value && o.name != "policy" && o.name != "state" && o.part.empty() && type != Type::pred &&
+         !is_float(type) && kind(type) != TypeKind::packed;
 }
 
-constexpr bool scalar_fits(const Arg& arg, Type type, const OperandSpec& o) {
+template <class F>
+constexpr bool scalar_fits(const F& form, const Arg& arg, Type type, const OperandSpec& o) {
   if (arg.negated && !(type == Type::pred ? o.negatable : o.minus)) return false;
   // in the author's hands a whole number may stand for a float: it is encoded as one
   const bool encodes = o.role == Role::value && bits(type) >= 32 && is_float(type);
   switch (arg.kind) {
     case ArgKind::reg:
+      if (o.name == "rbits" && arg.type != Type::b32) return false;  // ptxas: random bits have no other type
       return o.role != Role::imm && register_fits(arg, type, o.wider);
     case ArgKind::part:
       if (arg.elements.empty() || o.role == Role::imm) return false;
@@ -158,12 +178,14 @@ constexpr bool scalar_fits(const Arg& arg, Type type, const OperandSpec& o) {
       return o.sink;
     case ArgKind::integer:
       if (arg.authored && encodes) return true;
-      if (type == Type::pred) return o.role == Role::value && (!arg.authored || arg.integer == 0 || arg.integer == 1);
+      if (type == Type::pred)
+        return o.role == Role::value && ((!arg.authored && form.opcode != "wgmma") || arg.integer == 0 || arg.integer == 1);
       return o.role != Role::reg && type != Type::pred && !is_float(type) && kind(type) != TypeKind::packed;
     case ArgKind::text:
-      return text_fits(type, o);
+      return text_fits(form, type, o);
     case ArgKind::floating:
       if (encodes) return true;
+      if (o.name == "rbits") return false;
       // ptxas takes .f32 among the registers alone, too, where it counts them as pairs of halves
       if (o.role == Role::reg) return o.access == Access::read && arg.type == Type::f32 && type == Type::b32;
       return o.role == Role::value && kind(type) == TypeKind::bits &&
@@ -193,8 +215,11 @@ constexpr bool mixed(std::span<const Arg> elements) {
 }
 
 // Numbers among the registers of a matrix or of a vector that is stored: those of its type, and bits beside registers.
-constexpr bool constant_fits(const Arg& arg, Type type, bool untyped, bool alone) {
-  if (arg.authored) return false;
+constexpr bool constant_fits(std::string_view opcode, const Arg& arg, Type type, bool untyped, bool alone) {
+  if (arg.authored || (alone && bits(type) == 32 && arg.kind == ArgKind::floating)) return false;
+  if (type == Type::f16x2 && is_one_of(opcode, " atom red multimem ")) return false;
+  if ((opcode == "st" || opcode == "sust") && type == Type::b8 && arg.kind == ArgKind::floating) return false;
+  if (opcode == "tcgen05" && arg.kind == ArgKind::floating && arg.type != Type::f32) return false;
   if (arg.kind != ArgKind::integer && (arg.kind != ArgKind::floating || arg.type == Type::none)) return false;
   if (untyped && !(is_float(type) && type != Type::bf16)) return true;
   if (arg.kind == ArgKind::integer) return is_integer(type) && !alone;
@@ -202,14 +227,36 @@ constexpr bool constant_fits(const Arg& arg, Type type, bool untyped, bool alone
 }
 
 // The operands behind a texture's coordinates are overlooked when they are not used: ptxas takes a vector for a level of detail,
-// and an integer where a depth is compared.
-constexpr bool texture_extra_fits(const Arg& arg, const OperandSpec& o) {
-  if (o.name == "compare") return arg.kind == ArgKind::integer || arg.kind == ArgKind::text;
+// and an integer, as if it were an offset, where the depth of a cube map is compared.
+template <class F>
+constexpr bool texture_extra_fits(const F& form, const Choices& choices, const Arg& arg, Type type, const OperandSpec& o) {
+  if (o.name == "compare")
+    return (arg.kind == ArgKind::integer || arg.kind == ArgKind::text) && chosen(form, choices, "geom").ends_with("cube");
   if (o.name != "lod" || arg.kind != ArgKind::vector) return false;
   if (arg.elements.size() != 1 && arg.elements.size() != 2 && arg.elements.size() != 4) return false;
   for (const Arg& e : arg.elements)
-    if (e.kind != ArgKind::reg || bits(e.type) != 32) return false;
+    if (e.kind != ArgKind::reg || bits(e.type) != bits(type) || (is_float(e.type) && !is_float(type))) return false;
   return true;
+}
+
+// Vectors that ptxas does not take although each element would do: registers of both kinds in a matrix of f64, registers of
+// several types in the second one of tf32.
+constexpr bool elements_agree(std::string_view opcode, std::string_view operand, std::string_view shape, Type type,
+                              std::span<const Arg> elements) {
+  for (const Arg& e : elements)
+    if (e.negated) return false;
+  if (opcode != "mma" && opcode != "wmma") return true;
+  if (opcode == "mma" && shape == "m8n8k16" && elements.size() == 1)
+    if (const Arg& e = elements[0]; e.kind == ArgKind::floating || is_float(e.type) || kind(e.type) == TypeKind::packed)
+      return false;
+  bool floats = false, integers = false, different = false;
+  for (const Arg& e : elements) {
+    floats |= e.kind == ArgKind::reg && is_float(e.type);
+    integers |= e.kind == ArgKind::integer || (e.kind == ArgKind::reg && is_integer(e.type));
+    different |= e.kind != ArgKind::reg || e.type != elements[0].type;
+  }
+  if (bits(type) == 64 && floats && integers) return false;
+  return !(opcode == "wmma" && operand == "b" && type == Type::tf32 && different);
 }
 
 // True when all registers have one type.
@@ -236,12 +283,14 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
       const Arg& base = arg.elements[0];
       if (f.opcode == "txq" || f.opcode == "suq")  // not an address: the handle of a texture or surface
         return arg.elements.size() == 1 &&
-               (base.kind == ArgKind::symbol || (base.kind == ArgKind::reg && bits(base.type) == 64 && !is_float(base.type)));
-      if (base.kind == ArgKind::symbol) return true;
+               (base.kind == ArgKind::symbol || (base.kind == ArgKind::reg && is_wide(base.type, 64) && !is_float(base.type)));
+      if (base.kind == ArgKind::symbol)
+        return f.opcode != "prefetchu" || base.space != "shared";  // ptxas: shared memory has another
       const std::string_view where = space(f, o, c);
       if (base.kind == ArgKind::integer || base.kind == ArgKind::text) return where == "local";  // ptxas: nowhere else
       if (base.kind != ArgKind::reg || is_float(base.type) || base.type == Type::pred) return false;
-      if (where == "tmem") return bits(base.type) == 32;
+      if (where == "tmem") return is_wide(base.type, 32);
+      if (f.opcode == "multimem" && slot(f, "red") >= 0 && bits(base.type) != 64) return false;  // ptxas does not extend it here
       // ptxas takes any integer, and extends it with zeros; an author's may be narrow where the window fits in 32 bits
       if (!arg.authored) return bits(base.type) <= 64 && kind(base.type) != TypeKind::packed;
       return bits(base.type) == 64 || (bits(base.type) == 32 && !needs_wide_address(where));
@@ -264,9 +313,14 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
         if (given != n && (o.space.empty() || given < n || (given != 2 && given != 4))) return false;
         for (const Arg& e : coords.elements)
           if (!coordinate_fits(e)) return false;
+        // the index into an array is an integer
+        if (texture && chosen(f, c, "geom").starts_with("a") && coords.elements[0].kind == ArgKind::reg &&
+            is_float(coords.elements[0].type))
+          return false;
       }
       for (const Arg& handle : arg.elements.first(arg.elements.size() - 1))
-        if (handle.kind != ArgKind::symbol && !(handle.kind == ArgKind::reg && bits(handle.type) == 64 && !is_float(handle.type)))
+        if (handle.kind != ArgKind::symbol &&
+            !(handle.kind == ArgKind::reg && is_wide(handle.type, 64) && !is_float(handle.type)))
           return false;
       return true;
     }
@@ -290,22 +344,41 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
   const int length_slot = slot(f, o.count);
   // one register, with or without braces: `ld.global.b32 {%r0}, [%rd0]` is what Triton writes
   const bool one = o.count == "one" || (length_slot >= 0 && chosen(f, c, length_slot).empty());
-  const bool loose = is_loose(f, o);
-  if (!arg.authored && texture_extra_fits(arg, o)) return true;
-  if (o.count.empty() || (one && arg.kind != ArgKind::vector))
-    return scalar_fits(arg, wanted, o) || (loose && loosely_fits(arg, wanted, o));
+  // ptxas makes the unsigned sum of vadd4 and vsub4 of dp4a, which looks closely
+  const bool dp4a = o.name == "c" && is_one_of(f.opcode, " vadd4 vsub4 ") && slot(f, "add") >= 0 &&
+                    chosen(f, c, "dtype") == "u32" && chosen(f, c, "atype") == "u32" && chosen(f, c, "btype") == "u32";
+  const bool loose = is_loose(f, o) && !dp4a;
+  if (!arg.authored && texture_extra_fits(f, c, arg, wanted, o)) return true;
+  if (arg.kind == ArgKind::sink && o.sink && f.opcode == "atom") return true;  // all of the vector
+  // ptxas takes 128 bits for a float of another width, but not while it flushes or clamps
+  if (f.opcode == "cvt" && arg.kind == ArgKind::reg && bits(arg.type) == 128 && o.access == Access::read && is_float(wanted) &&
+      slot(f, "f32") >= 0 && slot(f, "f64") >= 0 && (!chosen(f, c, "ftz").empty() || !chosen(f, c, "sat").empty()))
+    return false;
+  // ptxas makes it a call with integers
+  if (f.opcode == "red" && slot(f, "async") >= 0 && slot(f, "completion") < 0 &&
+      (chosen(f, c, "scope") == "sys" || chosen(f, c, "op") == "and") &&
+      (arg.kind == ArgKind::floating || (arg.kind == ArgKind::reg && is_float(arg.type))))
+    return false;
+  if (o.count.empty() || (one && arg.kind != ArgKind::vector)) {
+    if (arg.kind == ArgKind::symbol && (is_lowered(f, wanted) || f.opcode == "tld4")) return false;
+    return scalar_fits(f, arg, wanted, o) || (loose && loosely_fits(arg, wanted, o));
+  }
   const bool offset = o.count == "tex_offset";  // ptxas: more are overlooked, and one alone will do
-  if (offset && arg.kind != ArgKind::vector) return scalar_fits(arg, wanted, o);
+  if (offset && arg.kind != ArgKind::vector) return scalar_fits(f, arg, wanted, o);
   const auto given = static_cast<int>(arg.elements.size());
   if (arg.kind != ArgKind::vector || (given != n && !(offset && given > n && (given == 2 || given == 4)))) return false;
+  if (one && o.count != "one" && f.opcode == "multimem" && slot(f, "red") >= 0) return false;  // lowered to red, which has none
+  if (!elements_agree(f.opcode, o.name, chosen(f, c, "shape"), wanted, arg.elements)) return false;
   const bool untyped = mixed(arg.elements);
   int width = 0;  // of the registers so far: wider ones may be used, but not side by side with others
   for (const Arg& e : arg.elements) {
     const bool sink = e.kind == ArgKind::sink && o.access == Access::write && !(f.opcode == "tex" && wanted == Type::f16x2) &&
-                      !(f.opcode == "wmma" && given == 1);
+                      !(f.opcode == "wmma" && (given == 1 || (slot(f, "tf32") >= 0 && slot(f, "mma") >= 0))) &&
+                      f.opcode != "tcgen05";
     const bool same_width = untyped && e.kind == ArgKind::reg && bits(e.type) == bits(register_type(wanted));
-    if (!sink && !same_width && !scalar_fits(e, wanted, o) && !(loose && alike(arg.elements) && loosely_fits(e, wanted, o)) &&
-        !(o.access == Access::read && constant_fits(e, wanted, untyped, given == 1)))
+    if (e.kind == ArgKind::text) return false;  // ptxas reads no name with an offset here
+    if (!sink && !same_width && !scalar_fits(f, e, wanted, o) && !(loose && alike(arg.elements) && loosely_fits(e, wanted, o)) &&
+        !(o.access == Access::read && constant_fits(f.opcode, e, wanted, untyped, given == 1)))
       return false;
     if (e.kind != ArgKind::reg) continue;
     if (width != 0 && width != bits(e.type)) return false;

@@ -86,6 +86,20 @@ static_assert(allows(Target::sm_103a, node(Target::sm_100f)) && !allows(Target::
 static_assert(!allows(Target::sm_120f, node(Target::sm_100f)) && !allows(Target::sm_100a, node(Target::sm_90a)));
 static_assert(allows(Target::sm_120, node(Target::sm_90)) && !allows(Target::sm_90, node(Target::sm_90a)));
 
+/// The most shared memory in bytes that one block can have on a target's machines, dynamic included (CUDA C++ programming guide,
+/// "Technical Specifications per Compute Capability"; the reserved kilobyte taken off).
+constexpr std::uint32_t most_shared_bytes(Target target) {
+  const unsigned base = info(target).base;
+  const unsigned kib = base < 70                  ? 48
+                       : base < 75                ? 96
+                       : base < 80                ? 64
+                       : base == 80 || base == 87 ? 163
+                       : base < 90                ? 99
+                       : base < 120               ? 227
+                                                  : 99;
+  return kib * 1024;
+}
+
 /// "sm_100a, sm_100f or sm_110a".
 std::string list_targets(TargetSet set);
 

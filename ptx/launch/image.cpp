@@ -43,6 +43,8 @@ struct KernelImage::OnDevice {
   cuda::api::Context context;
   cuda::api::Function function;
   cuda::LaunchTemplate launch;
+  cuda::TensorMaps& tensor_maps;
+  mutable std::vector<cuda::RecentTensorMaps> recent;  // of each descriptor
 };
 
 std::int64_t KernelImage::handle_of(const Digest& key) {
@@ -145,6 +147,12 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
                                            std::span<const std::size_t> bytes) const {
   if (auto ok = check_count(pointers.size()); !ok) return Unexpected{std::move(ok).error()};
   if (auto ok = check_count(bytes.size()); !ok) return Unexpected{std::move(ok).error()};
+  if (!spec_.tensor_maps.empty()) {
+    return Unexpected{Diagnostic{.kind = Kind::not_executed,
+                                 .message = cat("kernel `", spec_.entry, "` takes ", spec_.tensor_maps.size(),
+                                                " TMA descriptors, and the executor does not run tensor copies")}
+                          .note("hint: call it with tensors on a GPU of compute capability 9.0 or later")};
+  }
   auto decoded = program();
   if (!decoded) return Unexpected{std::move(decoded).error()};
   if (spec_.geometry.cluster != Dims{1, 1, 1}) {
@@ -196,11 +204,13 @@ Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal, cuda::api:
       slots.push_back({.offset = offsets_[i], .size = spec_.params[i].size_bytes});
     const std::uint64_t cluster =
         std::uint64_t{spec_.geometry.cluster[0]} * spec_.geometry.cluster[1] * spec_.geometry.cluster[2];
-    auto loaded = cuda::LoadedKernel::make(gpu.driver(), {.image = text(),
-                                                          .entry = spec_.entry,
-                                                          .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
-                                                          .non_portable_cluster = cluster > 8,
-                                                          .params = std::move(slots)});
+    // What is compiled says where each instruction was written, for profilers and debuggers. The key knows nothing of that.
+    auto loaded = cuda::LoadedKernel::make(
+        gpu.driver(), {.image = accepted_ ? text::list(accepted_->module(), text::SourceLines::loc).text : text(),
+                       .entry = spec_.entry,
+                       .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
+                       .non_portable_cluster = cluster > 8,
+                       .params = std::move(slots)});
     if (!loaded) return Unexpected{std::move(loaded).error()};
     loaded_ = std::move(*loaded);
   }
@@ -219,7 +229,12 @@ Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal, cuda::api:
     auto fits = cuda::in_context(gpu, [&] { return cuda::check_cluster_fits(gpu.driver(), *function, *packed); });
     if (!fits) return Unexpected{std::move(fits).error()};
   }
-  on_devices_.push_back(std::unique_ptr<const OnDevice>(new OnDevice{gpu.driver(), *context, *function, *packed}));
+  if (!spec_.tensor_maps.empty()) {
+    if (auto room = gpu.tensor_maps().reserve(); !room) return Unexpected{std::move(room).error()};
+  }
+  on_devices_.push_back(
+      std::unique_ptr<const OnDevice>(new OnDevice{gpu.driver(), *context, *function, *packed, gpu.tensor_maps(),
+                                                   std::vector<cuda::RecentTensorMaps>(spec_.tensor_maps.size())}));
   slot.store(on_devices_.back().get(), std::memory_order_release);
   return on_devices_.back().get();
 }
@@ -229,6 +244,19 @@ Expected<void> KernelImage::prepare(int ordinal, cuda::api::Stream stream) const
   auto ready = load(ordinal, stream);
   if (!ready) return Unexpected{std::move(ready).error()};
   return {};
+}
+
+Expected<const cuda::PlacedTensorMap*> KernelImage::place(const OnDevice& ready, const Param& param,
+                                                          cuda::api::DeviceAddr tensor) const {
+  auto placed = ready.tensor_maps.place(spec_.tensor_maps[param.bits], tensor);
+  if (placed) {
+    ready.recent[param.bits].remember(**placed);
+    return placed;
+  }
+  Diagnostic error = std::move(placed).error();
+  error.message =
+      cat("the TMA descriptor of tensor `", tensor_names_[param.arg], "` of kernel `", spec_.entry, "`: ", error.message);
+  return Unexpected{std::move(error)};
 }
 
 Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> pointers) const {
@@ -245,16 +273,34 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
   if (ready->driver.forked()) [[unlikely]]
     return ready->driver.check_process();
 
+  const cuda::ContextGuard guard(ready->driver, ready->context);
+  if (!guard.ok()) [[unlikely]]
+    return guard.entered();
+
   // cuLaunchKernelEx takes the address of each value and copies it before it returns.
   void* values[max_params];
   for (std::size_t i = 0; i < spec_.params.size(); ++i) {
     const Param& param = spec_.params[i];
-    values[i] = param.kind == Param::Kind::pointer ? const_cast<void**>(&pointers[param.arg])
-                                                   : static_cast<void*>(const_cast<std::uint64_t*>(&param.bits));
+    switch (param.kind) {
+      case Param::Kind::pointer:
+        values[i] = const_cast<void**>(&pointers[param.arg]);
+        break;
+      case Param::Kind::scalar:
+        values[i] = const_cast<std::uint64_t*>(&param.bits);
+        break;
+      case Param::Kind::tensor_map: {
+        const auto tensor = reinterpret_cast<cuda::api::DeviceAddr>(pointers[param.arg]);
+        const cuda::PlacedTensorMap* placed = ready->recent[param.bits].find(tensor);
+        if (placed == nullptr) [[unlikely]] {
+          auto made = place(*ready, param, tensor);
+          if (!made) return Unexpected{std::move(made).error()};
+          placed = *made;
+        }
+        values[i] = const_cast<cuda::api::DeviceAddr*>(&placed->addr);
+        break;
+      }
+    }
   }
-  const cuda::ContextGuard guard(ready->driver, ready->context);
-  if (!guard.ok()) [[unlikely]]
-    return guard.entered();
   return cuda::launch(ready->driver, ready->function, ready->launch, gpu.stream, values);
 }
 

@@ -72,10 +72,13 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
            ready_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire) != nullptr;
   }
 
-  /// Runs to the end. `pointers` are the tensors' addresses in host memory, inputs, then outputs; `bytes` their sizes.
+  /// Runs to the end. `pointers` are the tensors' addresses in host memory, inputs, then outputs; `bytes` their sizes. Kind
+  /// not_executed for a kernel that takes TMA descriptors.
   [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers,
                                               std::span<const std::size_t> bytes) const;
-  /// Launches and returns. `pointers` are addresses on the GPU. No lock and no heap after the first launch on a GPU.
+  /// Launches and returns. `pointers` are addresses on the GPU. No lock and no heap after the first launch on a GPU, nor after
+  /// the first one with a tensor whose TMA descriptor the kernel takes; such a tensor's descriptor is then there for good, also
+  /// for CUDA graphs that captured the launch.
   [[nodiscard]] Expected<void> launch(const Cuda& gpu, std::span<void* const> pointers) const;
 
  private:
@@ -84,6 +87,8 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   [[nodiscard]] Expected<void> check_count(std::size_t pointers) const;
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> decode() const;
   [[nodiscard]] Expected<const OnDevice*> load(int ordinal, cuda::api::Stream stream) const;
+  [[nodiscard]] Expected<const cuda::PlacedTensorMap*> place(const OnDevice& ready, const Param& param,
+                                                             cuda::api::DeviceAddr tensor) const;
 
   std::shared_ptr<const ir::Listing> listing_;
   LaunchSpec spec_;

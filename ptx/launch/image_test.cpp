@@ -1,7 +1,9 @@
 #include "ptx/launch/image.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <numeric>
 #include <thread>
@@ -188,6 +190,169 @@ TEST_F(CudaImageTest, a_cluster_must_find_room) {
   ASSERT_TRUE(clustered->launch(Cuda{0, nullptr}, pointers));
   ASSERT_EQ(fake.launches[0].attributes.size(), 1u);
   EXPECT_EQ(fake.launches[0].attributes[0].value[0], 2u);
+}
+
+// -- kernels that take TMA descriptors
+// -------------------------------------------------------------------------------------------------------------------
+
+class DescriptorTest : public testing::Test {
+ protected:
+  DescriptorTest() { fake.kernels["twice"].params = {{0, 8}, {8, 8}, {16, 8}, {24, 8}}; }
+
+  static std::shared_ptr<const KernelImage> described_image(std::int64_t rows) {
+    auto accepted = check::accept(twice_module(false, true)).value();
+    const ir::Module& module = accepted.module();
+    auto listing = std::make_shared<const ir::Listing>(text::list(module));
+    const std::array tiles{Tile::make({rows, 32}, Type::f32, Layout::tma_128b).value(),
+                           Tile::make({rows, 32}, Type::f32).value()};
+    auto spec = LaunchSpec::make(module, module.functions[0], {.block = {32, 1, 1}}, 1, 1, {}, tiles);
+    EXPECT_TRUE(spec) << render(spec.error());
+    return KernelImage::make(std::move(accepted), std::move(listing), std::move(*spec)).value();
+  }
+  static void* tensor(std::uintptr_t addr) { return reinterpret_cast<void*>(addr); }
+  /// The value of a parameter of the last launch.
+  std::uint64_t passed(std::size_t param) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, fake.launches.back().params.at(param).data(), sizeof value);
+    return value;
+  }
+  /// What lies at the address that the last launch passed.
+  const FakeTensorMap& described(std::size_t param) const {
+    std::uint64_t number = 0;
+    std::memcpy(&number, reinterpret_cast<const void*>(passed(param)), sizeof number);
+    return fake.tensor_maps.at(number);
+  }
+
+  FakeCuda& fake = fake_driver();
+  std::shared_ptr<const KernelImage> image = described_image(64);
+};
+
+TEST_F(DescriptorTest, passes_the_descriptors_of_the_tensors_at_hand) {
+  void* const pointers[] = {tensor(0x1000), tensor(0x2000)};
+  const auto ok = image->launch(Cuda{0, nullptr}, pointers);
+  ASSERT_TRUE(ok) << render(ok.error());
+  EXPECT_EQ(passed(0), 0x1000u);
+  EXPECT_EQ(passed(1), 0x2000u);
+  EXPECT_EQ(described(2).tensor, 0x2000u) << "the entry names Y_tma_desc first";
+  EXPECT_EQ(described(2).swizzle, cuda::api::TensorMapSwizzle::none);
+  EXPECT_EQ(described(3).tensor, 0x1000u);
+  EXPECT_EQ(described(3).swizzle, cuda::api::TensorMapSwizzle::b128);
+  EXPECT_EQ(described(3).sizes, (std::vector<std::uint64_t>{32, 64}));
+}
+
+TEST_F(DescriptorTest, tensors_that_take_turns_cost_nothing_after_their_first) {
+  void* const there[] = {tensor(0x1000), tensor(0x2000)};
+  void* const back[] = {tensor(0x2000), tensor(0x1000)};
+  ASSERT_TRUE(image->launch(Cuda{0, nullptr}, there));
+  const std::uint64_t first = passed(2);
+  ASSERT_TRUE(image->launch(Cuda{0, nullptr}, back));
+  EXPECT_NE(passed(2), first);
+  EXPECT_EQ(described(2).tensor, 0x1000u);
+  fake.calls.clear();
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(image->launch(Cuda{0, nullptr}, there));
+    EXPECT_EQ(passed(2), first);
+    EXPECT_EQ(described(3).tensor, 0x1000u);
+    ASSERT_TRUE(image->launch(Cuda{0, nullptr}, back));
+    EXPECT_EQ(described(3).tensor, 0x2000u);
+  }
+  EXPECT_EQ(fake.count("cuTensorMapEncodeTiled") + fake.count("cuMemcpyHtoDAsync"), 0u);
+  fake.recording = false;
+  const std::size_t before = heap::allocations;
+  ASSERT_TRUE(image->launch(Cuda{0, nullptr}, there));
+  EXPECT_EQ(heap::allocations, before);
+}
+
+TEST_F(DescriptorTest, kernels_share_what_is_the_same) {
+  void* const pointers[] = {tensor(0x5000), tensor(0x6000)};
+  ASSERT_TRUE(image->launch(Cuda{0, nullptr}, pointers));
+  const std::uint64_t of_y = passed(2);
+  const auto again = described_image(64);
+  ASSERT_TRUE(again->launch(Cuda{0, nullptr}, pointers));
+  EXPECT_EQ(passed(2), of_y);
+  const auto taller = described_image(128);
+  ASSERT_TRUE(taller->launch(Cuda{0, nullptr}, pointers));
+  EXPECT_NE(passed(2), of_y);
+}
+
+TEST_F(DescriptorTest, each_gpu_has_its_own) {
+  void* const pointers[] = {tensor(0x1000), tensor(0x2000)};
+  ASSERT_TRUE(image->launch(Cuda{0, nullptr}, pointers));
+  const std::uint64_t on_first = passed(2);
+  ASSERT_TRUE(image->launch(Cuda{1, nullptr}, pointers));
+  EXPECT_NE(passed(2), on_first);
+  EXPECT_EQ(described(2).tensor, 0x2000u);
+}
+
+TEST_F(DescriptorTest, new_tensors_come_while_a_graph_is_captured) {
+  ASSERT_TRUE(image->prepare(0));
+  fake.capture = cuda::api::CaptureStatus::active;
+  void* const pointers[] = {tensor(0x71000), tensor(0x72000)};
+  const auto ok = image->launch(Cuda{0, nullptr}, pointers);
+  ASSERT_TRUE(ok) << render(ok.error());
+  EXPECT_EQ(described(3).tensor, 0x71000u);
+  fake.fail["cuMemcpyHtoDAsync"] = cuda::api::Result::stream_capture_unsupported;
+  void* const others[] = {tensor(0x73000), tensor(0x72000)};
+  const auto refused = image->launch(Cuda{0, nullptr}, others);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::capture_unprepared);
+  EXPECT_TRUE(says(refused.error(), "the TMA descriptor of tensor `X` of kernel `twice`: "));
+}
+
+TEST_F(DescriptorTest, the_address_must_be_aligned) {
+  void* const pointers[] = {tensor(0x1008), tensor(0x2000)};
+  const auto refused = image->launch(Cuda{0, nullptr}, pointers);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::argument_alignment);
+  EXPECT_TRUE(says(refused.error(), "tensor `X` of kernel `twice`: the data pointer 0x1008 is not a multiple of 16 bytes"));
+  EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST_F(DescriptorTest, an_image_of_text_passes_them_too) {
+  const auto text = KernelImage::from_text(image->text(), image->meta()).value();
+  EXPECT_EQ(text->key(), image->key());
+  void* const pointers[] = {tensor(0x1000), tensor(0x2000)};
+  ASSERT_TRUE(text->launch(Cuda{0, nullptr}, pointers));
+  EXPECT_EQ(described(2).tensor, 0x2000u);
+  EXPECT_EQ(described(3).tensor, 0x1000u);
+}
+
+TEST_F(DescriptorTest, many_threads_launch) {
+  std::vector<std::thread> threads;
+  std::mutex mutex;
+  std::size_t wrong = 0;
+  fake.on_launch = [&](const FakeLaunch& launch) {
+    const auto word = [](const std::vector<std::byte>& bytes) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, bytes.data(), sizeof value);
+      return value;
+    };
+    std::uint64_t number = 0;
+    std::memcpy(&number, reinterpret_cast<const void*>(word(launch.params[3])), sizeof number);
+    const std::lock_guard lock(mutex);
+    wrong += fake.tensor_maps.at(number).tensor != word(launch.params[0]);
+  };
+  for (std::uintptr_t thread = 1; thread <= 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (std::uintptr_t i = 0; i < 100; ++i) {
+        void* const pointers[] = {tensor(0x10000 * (1 + (i * thread) % 37)), tensor(0x900000)};
+        EXPECT_TRUE(image->launch(Cuda{0, nullptr}, pointers));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0u);
+  EXPECT_EQ(fake.launches.size(), 400u);
+}
+
+TEST_F(DescriptorTest, the_executor_does_not_run_them) {
+  std::vector<float> x(64 * 32), y(64 * 32);
+  void* const pointers[] = {x.data(), y.data()};
+  const std::size_t bytes[] = {x.size() * 4, y.size() * 4};
+  const auto refused = image->launch(default_cpu(), pointers, bytes);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::not_executed);
+  EXPECT_TRUE(says(refused.error(), "kernel `twice` takes 2 TMA descriptors, and the executor does not run tensor copies"));
 }
 
 }  // namespace

@@ -32,7 +32,11 @@ Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
   if (!accepted) return Unexpected{std::move(accepted).error()};
   const ir::Module& checked = accepted->module();
   const ir::Function& entry = *std::find_if(checked.functions.begin(), checked.functions.end(), is_entry);
-  const std::size_t tensors = entry.params.size() - std::min(entry.params.size(), options.scalars.size());
+  std::size_t tensors = entry.params.size() - std::min(entry.params.size(), options.scalars.size());
+  // Behind them may be descriptors; how many, the tiles say, and without tiles the names.
+  const std::size_t descriptors = std::min(tensors, launch::descriptor_count(checked, entry));
+  const std::size_t described = options.tiles.empty() ? tensors - descriptors : options.tiles.size();
+  if (described < tensors && tensors - described <= descriptors) tensors = described;
   if (tensors < options.outputs) {
     return Unexpected{{.kind = Kind::param_layout,
                        .message = cat("kernel `", checked.str(entry.name), "` has ", tensors, " tensor parameters; ",
@@ -43,7 +47,8 @@ Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
                                         .block = dims(options.block),
                                         .cluster = dims(options.cluster),
                                         .dynamic_smem_bytes = options.dynamic_smem_bytes},
-                                       static_cast<std::uint32_t>(tensors) - options.outputs, options.outputs, options.scalars);
+                                       static_cast<std::uint32_t>(tensors) - options.outputs, options.outputs, options.scalars,
+                                       options.tiles);
   if (!spec) return Unexpected{std::move(spec).error()};
   auto listing = std::make_shared<const ir::Listing>(text::list(checked));
   auto image = launch::KernelImage::make(std::move(*accepted), std::move(listing), std::move(*spec));

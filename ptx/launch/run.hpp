@@ -72,7 +72,8 @@ struct Out : Memory {
   // NOLINTEND(google-explicit-constructor)
 };
 
-/// How a module's kernel is launched. Its parameters are the inputs' addresses, then the outputs', then the scalars.
+/// How a module's kernel is launched. Its parameters are the inputs' addresses, then the outputs', then the scalars, then the TMA
+/// descriptors of tensors (`A_tma_desc`), which are made from the tiles.
 struct CompileOptions {
   cuda::Dim3 grid;     ///< blocks
   cuda::Dim3 block;    ///< threads

@@ -69,6 +69,27 @@ TEST(Compiled, names_what_does_not_fit) {
   EXPECT_TRUE(says(host_on_gpu.error(), "input 0 of kernel `twice` is in host memory; the call runs on a GPU"));
 }
 
+TEST(Compiled, makes_the_descriptors_of_its_tiles) {
+  FakeCuda& fake = fake_driver();
+  fake.kernels["twice"].params = {{0, 8}, {8, 8}, {16, 8}, {24, 8}};
+  const cuda::Device& device = *cuda::device(0).value();
+  auto x = cuda::DeviceBuffer::make(device, 32 * 32 * 4).value();
+  auto y = cuda::DeviceBuffer::make(device, 32 * 32 * 4).value();
+  const std::vector<Tile> tiles(2, Tile::make({32, 32}, Type::f32, Layout::tma_128b).value());
+  const auto kernel = compile(twice_module(false, true), {.block = {32}, .tiles = tiles});
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  EXPECT_EQ(kernel->image().spec().tensor_maps.size(), 2u);
+  const auto ran = kernel->run(gpu(0), {x}, {y});
+  ASSERT_TRUE(ran) << render(ran.error());
+  EXPECT_EQ(kernel->run(cpu(), {std::vector<float>(1024)}, {std::vector<float>(1024)}).error().kind, Kind::not_executed);
+
+  EXPECT_TRUE(says(compile(twice_module(false, true), {.block = {32}}).error(), "has no Tile to make it from"));
+  const auto scalars = compile(twice_module(false, true), {.scalars = {std::int64_t{1}, std::int64_t{2}}, .tiles = tiles});
+  ASSERT_TRUE(scalars) << render(scalars.error());
+  EXPECT_TRUE(scalars->image().spec().tensor_maps.empty()) << "what the caller passes as a scalar is one";
+  EXPECT_EQ(compile(twice_module(false, true), {.tiles = {tiles[0]}}).error().kind, Kind::param_layout);
+}
+
 TEST(Compiled, runs_device_buffers_on_a_gpu) {
   FakeCuda& fake = fake_driver();
   fake.kernels["twice"].params = {{0, 8}, {8, 8}};

@@ -86,6 +86,48 @@ Expected<void> check_positive(std::string_view what, const Dims& dims) {
 
 std::uint64_t volume(const Dims& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; }
 
+void put(std::string& out, const layout::TensorMap& map) {
+  put32(out, static_cast<std::uint32_t>(map.type));
+  put32(out, map.rank);
+  put32(out, static_cast<std::uint32_t>(map.swizzle));
+  put32(out, static_cast<std::uint32_t>(map.l2_promotion));
+  for (const std::uint64_t size : map.sizes) put64(out, size);
+  for (const std::uint64_t stride : map.strides) put64(out, stride);
+  for (const std::uint32_t size : map.box) put32(out, size);
+}
+
+layout::TensorMap get_tensor_map(Reader& in) {
+  const auto number = [&](std::uint32_t most) {
+    const std::uint32_t value = in.get32();
+    if (value > most) in.ok = false;
+    return value <= most ? value : 0;
+  };
+  layout::TensorMap map;
+  map.type = static_cast<layout::TensorMapType>(number(static_cast<std::uint32_t>(layout::TensorMapType::tf32_ftz)));
+  map.rank = static_cast<std::uint8_t>(number(layout::TensorMap::max_rank));
+  map.swizzle = static_cast<layout::Swizzle>(number(static_cast<std::uint32_t>(layout::Swizzle::b128_atom64)));
+  map.l2_promotion = static_cast<layout::L2Promotion>(number(static_cast<std::uint32_t>(layout::L2Promotion::b256)));
+  for (std::uint64_t& size : map.sizes) size = in.get64();
+  for (std::uint64_t& stride : map.strides) stride = in.get64();
+  for (std::uint32_t& size : map.box) size = in.get32();
+  return map;
+}
+
+Param descriptor_param(std::uint32_t arg, std::size_t number) {
+  return {.kind = Param::Kind::tensor_map, .arg = arg, .size_bytes = 8, .align_bytes = 8, .bits = number};
+}
+
+/// Which of the entry's first `tensors` parameters the parameter is named as the descriptor of.
+std::optional<std::uint32_t> described_tensor(const ir::Module& module, const ir::Function& entry, std::size_t tensors,
+                                              const ir::Param& param) {
+  std::string_view name = module.str(param.name);
+  if (param.type != Type::u64 || param.elements || !name.ends_with(descriptor_suffix)) return std::nullopt;
+  name.remove_suffix(descriptor_suffix.size());
+  for (std::size_t i = 0; i < tensors; ++i)
+    if (module.str(entry.params[i].name) == name) return static_cast<std::uint32_t>(i);
+  return std::nullopt;
+}
+
 std::vector<Param> pointers(std::uint32_t count) {
   std::vector<Param> params(count);
   for (std::uint32_t i = 0; i < count; ++i) params[i].arg = i;
@@ -118,11 +160,22 @@ Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value) {
   return bits == 64 ? pattern : pattern & ((std::uint64_t{1} << bits) - 1);
 }
 
+std::size_t descriptor_count(const ir::Module& module, const ir::Function& entry) {
+  std::size_t count = 0;
+  for (std::size_t i = entry.params.size(); i-- > 0 && described_tensor(module, entry, i, entry.params[i]);) ++count;
+  return count;
+}
+
 Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry,
-                                      std::uint32_t inputs, std::uint32_t outputs, std::span<const Scalar> scalars) {
+                                      std::uint32_t inputs, std::uint32_t outputs, std::span<const Scalar> scalars,
+                                      std::span<const Tile> tiles, const tile::Env& sizes) {
   const std::size_t tensors = std::size_t{inputs} + outputs;
+  const std::size_t first_descriptor = tensors + scalars.size();
   const std::string_view name = module.str(entry.name);
-  if (entry.params.size() != tensors + scalars.size()) {
+  bool whole = entry.params.size() >= first_descriptor;
+  for (std::size_t i = first_descriptor; whole && i < entry.params.size(); ++i)
+    whole = described_tensor(module, entry, tensors, entry.params[i]).has_value();
+  if (!whole) {
     return refuse(Kind::param_layout, cat("kernel `", name, "` takes ", entry.params.size(), " parameters; the launch has ",
                                           inputs, " inputs, ", outputs, " outputs and ", scalars.size(), " scalars"));
   }
@@ -139,6 +192,23 @@ Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Functi
         return refuse(Kind::param_layout, cat("parameter `", param_name, "` of kernel `", name, "` is ", param.bytes(),
                                               " bytes; a tensor's address is 8"));
       }
+      continue;
+    }
+    if (i >= first_descriptor) {
+      const std::uint32_t arg = *described_tensor(module, entry, tensors, param);
+      if (arg >= tiles.size()) {
+        return refuse(Kind::param_layout, cat("parameter `", param_name, "` of kernel `", name,
+                                              "` is a TMA descriptor; the launch has no Tile to make it from"));
+      }
+      auto map = tile::tensor_map(tiles[arg], sizes);
+      if (!map) {
+        Diagnostic error = std::move(map).error();
+        error.message = cat("the TMA descriptor of tensor `", module.str(entry.params[arg].name), "` of kernel `", name,
+                            "`: ", error.message);
+        return Unexpected{std::move(error)};
+      }
+      spec.params.push_back(descriptor_param(arg, spec.tensor_maps.size()));
+      spec.tensor_maps.push_back(*map);
       continue;
     }
     if (param.elements) {
@@ -160,7 +230,7 @@ Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Functi
 }
 
 Expected<LaunchSpec> LaunchSpec::make(std::string entry, const Geometry& geometry, std::uint32_t inputs, std::uint32_t outputs,
-                                      std::vector<Param> scalars) {
+                                      std::vector<Param> scalars, const std::vector<Descriptor>& descriptors) {
   if (std::size_t{inputs} + outputs > max_params) {
     return refuse(Kind::launch_config, cat(std::size_t{inputs} + outputs, " tensors; at most ", max_params, " fit"));
   }
@@ -170,6 +240,10 @@ Expected<LaunchSpec> LaunchSpec::make(std::string entry, const Geometry& geometr
                   .outputs = outputs,
                   .params = pointers(inputs + outputs)};
   spec.params.insert(spec.params.end(), scalars.begin(), scalars.end());
+  for (const Descriptor& descriptor : descriptors) {
+    spec.params.push_back(descriptor_param(descriptor.arg, spec.tensor_maps.size()));
+    spec.tensor_maps.push_back(descriptor.map);
+  }
   if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
   return spec;
 }
@@ -210,21 +284,30 @@ Expected<void> LaunchSpec::validate() const {
     return refuse(Kind::launch_config,
                   cat("kernel `", entry, "` has ", params.size(), " parameters; at most ", max_params, " fit"));
   }
+  std::size_t descriptors = 0;
   for (std::size_t i = 0; i < params.size(); ++i) {
     const Param& param = params[i];
-    const bool pointer = param.kind == Param::Kind::pointer;
-    const bool sized = std::has_single_bit(param.size_bytes) && param.size_bytes <= 8 && (!pointer || param.size_bytes == 8);
+    const bool address = param.kind != Param::Kind::scalar;
+    const bool sized = std::has_single_bit(param.size_bytes) && param.size_bytes <= 8 && (!address || param.size_bytes == 8);
     const bool aligned = std::has_single_bit(param.align_bytes) && param.align_bytes <= 128;
-    const bool named = !pointer || param.arg < std::uint64_t{inputs} + outputs;
-    if (!sized || !aligned || !named) {
+    const bool named = !address || param.arg < std::uint64_t{inputs} + outputs;
+    const bool numbered = param.kind != Param::Kind::tensor_map || param.bits == descriptors++;
+    if (!sized || !aligned || !named || !numbered) {
       return refuse(Kind::param_layout, cat("parameter ", i, " of kernel `", entry, "` is not one that a launch can pass"));
     }
   }
+  if (descriptors != tensor_maps.size()) {
+    return refuse(Kind::param_layout, cat("kernel `", entry, "` has ", descriptors, " parameters that are TMA descriptors and ",
+                                          tensor_maps.size(), " descriptors"));
+  }
+  for (const layout::TensorMap& map : tensor_maps)
+    if (auto ok = map.check(); !ok) return ok;
   return {};
 }
 
 // ptxL | version | grid, block, cluster: 3 words each | dynamic smem | inputs | outputs | entry length, entry | parameter count |
-// per parameter: kind, arg, size, align: a word each; bits: two words.
+// per parameter: kind, arg, size, align: a word each; bits: two words; of a descriptor also
+//   element type, rank, swizzle, L2 promotion: a word each; 5 sizes and 4 strides of two words, 5 box sizes of one.
 std::string LaunchSpec::serialise() const {
   std::string out(magic);
   put32(out, static_cast<std::uint32_t>(abi_version));
@@ -243,6 +326,7 @@ std::string LaunchSpec::serialise() const {
     put32(out, param.size_bytes);
     put32(out, param.align_bytes);
     put64(out, param.bits);
+    if (param.kind == Param::Kind::tensor_map) put(out, tensor_maps[param.bits]);
   }
   return out;
 }
@@ -262,12 +346,13 @@ Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
   for (std::uint32_t i = 0; in.ok && i < count && i <= max_params; ++i) {
     Param param;
     const std::uint32_t kind = in.get32();
-    if (kind > static_cast<std::uint32_t>(Param::Kind::scalar)) in.ok = false;
+    if (kind > static_cast<std::uint32_t>(Param::Kind::tensor_map)) in.ok = false;
     param.kind = static_cast<Param::Kind>(kind);
     param.arg = in.get32();
     param.size_bytes = in.get32();
     param.align_bytes = in.get32();
     param.bits = in.get64();
+    if (param.kind == Param::Kind::tensor_map) spec.tensor_maps.push_back(get_tensor_map(in));
     spec.params.push_back(param);
   }
   if (!in.ok || !in.bytes.empty()) return refuse(Kind::bad_image, cat("a damaged launch record of ", bytes.size(), " bytes"));

@@ -12,6 +12,8 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/layout/layout.hpp"
+#include "ptx/tile/tile.hpp"
 
 namespace ptx::ir {
 class Module;
@@ -42,8 +44,9 @@ Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value);
 /// One parameter of the entry.
 struct Param {
   enum class Kind : std::uint8_t {
-    pointer = 0,  ///< the address of tensor `arg`
-    scalar = 1,   ///< the low `size_bytes` bytes of `bits`
+    pointer = 0,     ///< the address of tensor `arg`
+    scalar = 1,      ///< the low `size_bytes` bytes of `bits`
+    tensor_map = 2,  ///< the address of a TMA descriptor of tensor `arg`; `bits` is its number among the descriptors
   };
   Kind kind = Kind::pointer;
   std::uint32_t arg = 0;  ///< counts the inputs, then the outputs
@@ -52,6 +55,16 @@ struct Param {
   std::uint64_t bits = 0;
   friend bool operator==(const Param&, const Param&) = default;
 };
+
+/// A TMA descriptor that a launch passes: of tensor `arg`, which counts the inputs, then the outputs.
+struct Descriptor {
+  std::uint32_t arg = 0;
+  layout::TensorMap map;
+};
+/// What the parameter that takes the address of a tensor's descriptor is called: the tensor's name and this.
+inline constexpr std::string_view descriptor_suffix = "_tma_desc";
+/// How many of the entry's last parameters are descriptors by name and type: `.u64 A_tma_desc` behind a parameter `A`.
+std::size_t descriptor_count(const ir::Module& module, const ir::Function& entry);
 
 /// The most parameters an entry may have here: 4 KB of pointers, the limit of the older PTX ISA.
 inline constexpr std::size_t max_params = 512;
@@ -63,21 +76,25 @@ inline constexpr std::int32_t abi_version = 1;
 struct LaunchSpec {
   std::string entry;
   Geometry geometry;
-  std::uint32_t inputs = 0;   ///< tensors that the kernel reads only
-  std::uint32_t outputs = 0;  ///< tensors that it writes
-  std::vector<Param> params;  ///< in the entry's order
+  std::uint32_t inputs = 0;                    ///< tensors that the kernel reads only
+  std::uint32_t outputs = 0;                   ///< tensors that it writes
+  std::vector<Param> params;                   ///< in the entry's order
+  std::vector<layout::TensorMap> tensor_maps;  ///< of the parameters that are descriptors, in their order
 
-  /// The spec of an entry whose parameters are `inputs` + `outputs` pointers and then `scalars` (api: inputs, outputs, raw
-  /// parameters). Kinds: param_layout (other parameters than these), launch_config.
+  /// The spec of an entry whose parameters are `inputs` + `outputs` pointers, then `scalars`, then descriptors (api: inputs,
+  /// outputs, raw parameters, `<tensor>_tma_desc`). The descriptors are made from the tensors' `tiles`, inputs first, and the
+  /// sizes of their dimensions. Kinds: param_layout (other parameters than these, no tile for a descriptor), launch_config,
+  /// bad_tile and dim_unbound (of tile::tensor_map).
   static Expected<LaunchSpec> make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry,
-                                   std::uint32_t inputs, std::uint32_t outputs, std::span<const Scalar> scalars = {});
+                                   std::uint32_t inputs, std::uint32_t outputs, std::span<const Scalar> scalars = {},
+                                   std::span<const Tile> tiles = {}, const tile::Env& sizes = {});
   /// The same for a text: every parameter is what the caller says.
   static Expected<LaunchSpec> make(std::string entry, const Geometry& geometry, std::uint32_t inputs, std::uint32_t outputs,
-                                   std::vector<Param> scalars = {});
+                                   std::vector<Param> scalars = {}, const std::vector<Descriptor>& descriptors = {});
 
   /// Where each parameter lies in the parameter block: PTX's natural alignment, in order.
   [[nodiscard]] std::vector<std::size_t> offsets() const;
-  /// Kinds launch_config, param_layout: what no GPU could launch.
+  /// Kinds launch_config, param_layout, bad_tile: what no GPU could launch.
   [[nodiscard]] Expected<void> validate() const;
 
   /// Little-endian bytes, the same on every machine; equal specs give equal bytes.

@@ -1,5 +1,6 @@
 #include "ptx/launch/spec.hpp"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -20,6 +21,83 @@ TEST(LaunchSpec, survives_the_trip_through_bytes) {
   EXPECT_EQ(back->params[3].bits, 0xBEEFu);
 }
 
+Tile matrix() { return Tile::make({"M", 64}, Type::bf16, Layout::tma_128b, std::vector<tile::Dim>{64, 64}).value(); }
+
+/// Two tensors, a scalar, and the descriptors of the second and the first.
+LaunchSpec described() {
+  const std::vector<Descriptor> maps{{.arg = 1, .map = tile::tensor_map(matrix(), {{"M", 256}}).value()},
+                                     {.arg = 0, .map = tile::tensor_map(matrix(), {{"M", 512}}).value()}};
+  return LaunchSpec::make("kernel", {}, 1, 1, {{.kind = Param::Kind::scalar, .size_bytes = 4, .align_bytes = 4, .bits = 7}}, maps)
+      .value();
+}
+
+TEST(LaunchSpec, descriptors_survive_the_trip_too) {
+  const LaunchSpec spec = described();
+  ASSERT_EQ(spec.params.size(), 5u);
+  EXPECT_EQ(spec.params[3], (Param{.kind = Param::Kind::tensor_map, .arg = 1, .bits = 0}));
+  EXPECT_EQ(spec.params[4], (Param{.kind = Param::Kind::tensor_map, .arg = 0, .bits = 1}));
+  EXPECT_EQ(spec.offsets(), (std::vector<std::size_t>{0, 8, 16, 24, 32}));
+  const auto back = LaunchSpec::parse(spec.serialise());
+  ASSERT_TRUE(back) << render(back.error());
+  EXPECT_EQ(*back, spec);
+  EXPECT_EQ(to_string(back->tensor_maps[1]), "bf16 (512, 64) in boxes of (64, 64), swizzle 128B");
+  EXPECT_EQ(back->serialise(), spec.serialise());
+}
+
+TEST(LaunchSpec, descriptors_follow_the_entry) {
+  const ir::Module module = twice_module(true, true);
+  const ir::Function& entry = module.functions[0];
+  EXPECT_EQ(descriptor_count(module, entry), 2u);
+  EXPECT_EQ(descriptor_count(twice_module(), twice_module().functions[0]), 0u);
+  const Scalar three = 3.0;
+  const std::array tiles{matrix(), matrix()};
+  const auto spec = LaunchSpec::make(module, entry, {}, 1, 1, {&three, 1}, tiles, {{"M", 192}});
+  ASSERT_TRUE(spec) << render(spec.error());
+  EXPECT_EQ(spec->params[3], (Param{.kind = Param::Kind::tensor_map, .arg = 1, .bits = 0}));
+  EXPECT_EQ(spec->params[4], (Param{.kind = Param::Kind::tensor_map, .arg = 0, .bits = 1}));
+  EXPECT_EQ(to_string(spec->tensor_maps[0]), "bf16 (192, 64) in boxes of (64, 64), swizzle 128B");
+
+  const auto without = LaunchSpec::make(module, entry, {}, 1, 1, {&three, 1});
+  EXPECT_EQ(without.error().kind, Kind::param_layout);
+  EXPECT_TRUE(says(without.error(),
+                   "parameter `Y_tma_desc` of kernel `twice` is a TMA descriptor; the launch has no Tile to make it from"));
+  const auto unbound = LaunchSpec::make(module, entry, {}, 1, 1, {&three, 1}, tiles);
+  EXPECT_EQ(unbound.error().kind, Kind::dim_unbound);
+  EXPECT_TRUE(says(unbound.error(), "the TMA descriptor of tensor `Y` of kernel `twice`: the dimension `M`"));
+  const std::array odd{matrix(), Tile::make({"M", 9}, Type::f32).value()};
+  const auto refused = LaunchSpec::make(module, entry, {}, 1, 1, {&three, 1}, odd, {{"M", 192}});
+  EXPECT_EQ(refused.error().kind, Kind::bad_tile);
+  EXPECT_TRUE(says(refused.error(), "a tensor map needs a multiple of 16"));
+  EXPECT_TRUE(says(LaunchSpec::make(module, entry, {}, 1, 1, {}, tiles, {{"M", 192}}).error(),
+                   "kernel `twice` takes 5 parameters; the launch has 1 inputs, 1 outputs and 0 scalars"))
+      << "`factor` is no descriptor";
+}
+
+TEST(LaunchSpec, a_parameter_may_be_named_like_a_descriptor_and_be_a_scalar) {
+  const ir::Module module = twice_module(false, true);
+  const std::array<Scalar, 2> addresses{std::int64_t{0x1000}, std::int64_t{0x2000}};
+  const auto spec = LaunchSpec::make(module, module.functions[0], {}, 1, 1, addresses);
+  ASSERT_TRUE(spec) << render(spec.error());
+  EXPECT_EQ(spec->params[2].kind, Param::Kind::scalar);
+  EXPECT_EQ(spec->params[2].bits, 0x1000u);
+  EXPECT_TRUE(spec->tensor_maps.empty());
+}
+
+TEST(LaunchSpec, refuses_descriptors_that_do_not_belong_together) {
+  LaunchSpec spec = described();
+  spec.params[4].bits = 0;
+  EXPECT_EQ(spec.validate().error().kind, Kind::param_layout);
+  spec = described();
+  spec.params[4].arg = 2;
+  EXPECT_EQ(spec.validate().error().kind, Kind::param_layout);
+  spec = described();
+  spec.params.pop_back();
+  EXPECT_TRUE(says(spec.validate().error(), "has 1 parameters that are TMA descriptors and 2 descriptors"));
+  spec = described();
+  spec.tensor_maps[0].box[0] = 512;
+  EXPECT_EQ(spec.validate().error().kind, Kind::bad_tile);
+}
+
 TEST(LaunchSpec, bytes_are_little_endian_and_fixed) {
   const std::string bytes = LaunchSpec::make("k", {.grid = {0x01020304, 1, 1}}, 0, 0).value().serialise();
   EXPECT_EQ(bytes.substr(0, 4), "ptxL");
@@ -27,7 +105,7 @@ TEST(LaunchSpec, bytes_are_little_endian_and_fixed) {
 }
 
 TEST(LaunchSpec, refuses_every_shorter_or_longer_record) {
-  const std::string bytes = LaunchSpec::make("kernel", {}, 2, 1).value().serialise();
+  const std::string bytes = described().serialise();
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     const auto parsed = LaunchSpec::parse(std::string_view(bytes).substr(0, length));
     ASSERT_FALSE(parsed) << length;
@@ -37,7 +115,7 @@ TEST(LaunchSpec, refuses_every_shorter_or_longer_record) {
 }
 
 TEST(LaunchSpec, a_damaged_byte_is_refused_or_still_a_valid_launch) {
-  const std::string bytes = LaunchSpec::make("kernel", {}, 2, 1).value().serialise();
+  const std::string bytes = described().serialise();
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     for (const int mask : {0x01, 0x80, 0xFF}) {
       std::string damaged = bytes;

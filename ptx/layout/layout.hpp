@@ -1,5 +1,5 @@
-// layout (floor 1): where bytes lie. Swizzles as address functions, canonical shared-memory layouts of matrix operands, strides
-// of tensors. Pure arithmetic.
+// layout (floor 1): where bytes lie. Swizzles as address functions, canonical shared-memory layouts of matrix operands and the
+// descriptors that say them to tensor cores, tensor maps, strides of tensors. Pure arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
+#include "ptx/layout/descriptor.hpp"
+#include "ptx/layout/tensor_map.hpp"
 
 namespace ptx::layout {
 
@@ -83,6 +85,11 @@ struct GmmaLayout {
   [[nodiscard]] constexpr int swizzle_code() const { return static_cast<int>(layout_type); }
   friend bool operator==(const GmmaLayout&, const GmmaLayout&) = default;
 };
+
+/// What wgmma's descriptor says of such a matrix.
+constexpr WgmmaDescriptor descriptor_of(const GmmaLayout& layout) {
+  return {layout.leading_byte_offset, layout.stride_byte_offset, layout.swizzle_code(), 0};
+}
 
 /// The layout of a tile of `m_or_n` x `k` elements of `element_bytes` each, by the bytes of its contiguous dimension. Kind
 /// bad_tile: a size of 0 or less, a width that is none of 16, 32, 64, 128 or more, the other dimension not a multiple of 8.

@@ -19,6 +19,7 @@ bool Parser::instruction(const char* from) {
   if (!is(c_.peek(), start_class)) return expected("an instruction");
   Opcode& spelled = opcode();
   if (spelled.unknown()) return unknown(from, at, spelled);
+  if (spelled.remark() && listed(spelled.remark()->kind)) list(*spelled.remark(), at);
   stack_.clear();
   signature_.clear();
   exact_integers_ = spelled.reads_integers();
@@ -134,17 +135,32 @@ bool Parser::operand(ir::Operand& o, const Opcode& opcode) {
       if (opcode.takes_lists() || c_.at[1] == ')' || is(c_.at[1], start_class)) return list(o, OperandKind::list, ')', opcode);
       return constant_operand(o);
     case '!':
-      if (Cursor ahead = c_; ahead.eat('!') && is(ahead.peek(), start_class)) {
-        c_ = ahead;
-        sign(negated_mark);
-        if (!name_operand(o)) return false;
-        o.negated = true;
-        return true;
-      }
+      if (Cursor ahead = c_; ahead.eat('!') && is(ahead.peek(), start_class)) return negated_operand(o, '!');
+      return constant_operand(o);
+    case '-':
+      if (Cursor ahead = c_;
+          ahead.eat('-') && is(ahead.peek(), start_class) && names_.find_register(Cursor::between(ahead.at, ahead.name_end())))
+        return negated_operand(o, '-');
       return constant_operand(o);
     default:
       return begins_constant(c_) ? constant_operand(o) : expected("an operand");
   }
+}
+
+// !%p1, -%r1
+bool Parser::negated_operand(ir::Operand& o, char mark) {
+  const char* at = c_.at;
+  c_.eat(mark);
+  sign(negated_mark);
+  if (!name_operand(o)) return false;
+  o.negated = true;
+  if (o.kind != OperandKind::reg && o.kind != OperandKind::part) return true;
+  const std::uint32_t reg = o.kind == OperandKind::reg ? o.payload : function_.operands[o.payload].payload;
+  if (const bool predicate = function_.regs[reg].type == Type::pred; predicate != (mark == '!'))
+    error(Kind::operand_mismatch, at, '`', std::string_view(&mark, 1),
+          predicate ? "` negates numbers, and" : "` negates predicates, and", " a .", isa::name(function_.regs[reg].type),
+          " register stands behind it");
+  return true;
 }
 
 bool Parser::name_operand(ir::Operand& o) {
@@ -418,7 +434,11 @@ void Parser::choose(ir::Inst& inst, Opcode& opcode) {
       return isa::fit(isa::form(candidate.form), candidate.choices, args).has_value();
     };
     const auto& candidates = opcode.candidates();
-    const auto found = std::find_if(candidates.begin(), candidates.end(), fits);
+    auto found = std::find_if(candidates.begin(), candidates.end(), fits);
+    if (found == candidates.end())
+      found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        return !isa::overlooked(isa::form(candidate.form), candidate.choices, args, module_.target).empty();
+      });
     // When none fits, the one that comes nearest stays: check says what is wrong with the operands.
     chosen = &opcode.remember(signature_, found != candidates.end() ? *found : nearest_candidate(candidates, args));
   }

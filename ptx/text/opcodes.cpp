@@ -187,7 +187,43 @@ Opcode::Opcode(std::string_view text) : text_(text) {
   const Words words = split(text_);
   read(words[0], std::span(words).subspan(1));
   if (!unknown()) return;
-  if (const Words once = without_repeated(words); once.size() != words.size()) read(once[0], std::span(once).subspan(1));
+  const Words once = without_repeated(words);
+  if (once.size() != words.size()) read(once[0], std::span(once).subspan(1));
+  if (unknown()) read_as_ptxas(once);
+}
+
+// Without a modifier or two that ptxas passes over, or with one that it does without.
+void Opcode::read_as_ptxas(const std::vector<std::string_view>& words) {
+  const auto read_without = [&](std::size_t i, std::size_t j) {
+    Words left;
+    for (std::size_t k = 0; k < words.size(); ++k)
+      if (k != i && k != j) left.push_back(words[k]);
+    read(left[0], std::span(left).subspan(1));
+    if (unknown()) return false;
+    warn(Kind::unknown_modifier, cat("has no use for `.", words[i], i == j ? "" : cat("` and `.", words[j]), '`'));
+    return true;
+  };
+  std::vector<std::size_t> overlooked;
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (isa::is_overlooked(text_, words, i)) overlooked.push_back(i);
+  for (const std::size_t i : overlooked)
+    if (read_without(i, i)) return;
+  for (const std::size_t i : overlooked)
+    for (const std::size_t j : overlooked)
+      if (i < j && read_without(i, j)) return;
+  const std::string_view missing = isa::may_be_missing(text_);
+  if (missing.empty() || std::find(words.begin(), words.end(), missing) != words.end()) return;
+  Words whole = words;
+  whole.push_back(missing);
+  read(whole[0], std::span(whole).subspan(1));
+  if (!unknown()) warn(Kind::missing_modifier, cat("needs `.", missing, '`'));
+}
+
+void Opcode::warn(Kind kind, std::string_view what) {
+  const Form& form = isa::form(candidates_.front().form);
+  remark_ = {.kind = kind, .severity = Severity::warning, .message = cat('`', text_, "` ", what)};
+  remark_->note(cat("form: ", form.syntax())).note(cat("manual: ", isa::manual(form)));
+  remark_->note("hint: ptxas takes it, and reads the form above");
 }
 
 void Opcode::read(std::string_view opcode, std::span<const std::string_view> words) {

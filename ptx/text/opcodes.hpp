@@ -31,6 +31,9 @@ class Opcode {
   /// Some candidate looks at the values of integers, not at their widths alone.
   [[nodiscard]] bool reads_integers() const { return reads_integers_; }
 
+  /// A warning, when this spelling is not the manual's and ptxas takes it.
+  [[nodiscard]] const std::optional<Diagnostic>& remark() const { return remark_; }
+
   /// Some candidate takes lists of operands in parentheses.
   [[nodiscard]] bool takes_lists() const { return takes_lists_; }
 
@@ -51,8 +54,11 @@ class Opcode {
     Candidate candidate;
   };
   void read(std::string_view opcode, std::span<const std::string_view> words);
+  void read_as_ptxas(const std::vector<std::string_view>& words);
+  void warn(Kind kind, std::string_view what);
 
   std::string text_;
+  std::optional<Diagnostic> remark_;
   std::vector<Candidate> candidates_;
   std::vector<Known> known_;  // few: the last used stand in front
   bool reads_integers_ = false, takes_lists_ = false;

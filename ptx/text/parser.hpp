@@ -114,6 +114,7 @@ class Parser {
   bool unknown(const char* from, const char* at, const Opcode& opcode);
   bool operands(const Opcode& opcode);
   bool operand(ir::Operand& operand, const Opcode& opcode);
+  bool negated_operand(ir::Operand& operand, char mark);
   bool name_operand(ir::Operand& operand);
   bool name_part(ir::Operand& operand, std::string_view name, std::optional<ir::RegId> reg);
   bool constant_operand(ir::Operand& operand);

@@ -41,6 +41,7 @@ ir::Listing Printer::run() && {
     end_line();
     behind_function = is_function;
   }
+  if (source_lines_ != nullptr) source_files();
   return std::move(listing_);
 }
 
@@ -176,13 +177,31 @@ void Printer::body(const ir::Function& function) {
   listing_.line_of.resize(module_.functions.size());
   std::vector<std::uint32_t>& lines = listing_.line_of[static_cast<std::size_t>(&function - module_.functions.data())];
   lines.reserve(function.body.size());
+  if (source_lines_ != nullptr) source_lines_->restart();
   for (const ir::Inst& item : function.body) {
+    if (source_lines_ != nullptr && item.kind == ItemKind::inst) source_line(item);
     lines.push_back(line_);
     if (item.kind == ItemKind::close && depth_ > 1) --depth_;
     if (item.kind != ItemKind::label) indent();
     statement(function, item);
     end_line();
     if (item.kind == ItemKind::open) ++depth_;
+  }
+}
+
+void Printer::source_line(const ir::Inst& item) {
+  for (const std::string& line : source_lines_->enter(module_.where(item))) {
+    indent();
+    add(line);
+    end_line();
+  }
+}
+
+void Printer::source_files() {
+  end_line();
+  for (const std::string& line : source_lines_->directives()) {
+    add(line);
+    end_line();
   }
 }
 
@@ -486,7 +505,13 @@ void Printer::declare(const ir::Directive& directive) {
 
 // ---- the front door -----------------------------------------------------------------------------------------------------
 
-ir::Listing list(const ir::Module& module) { return Printer(module).run(); }
+ir::Listing list(const ir::Module& module, SourceLines lines) {
+  // a text that was read with lines of its own keeps those
+  const bool has_own =
+      std::any_of(module.functions.begin(), module.functions.end(), [](const ir::Function& f) { return !f.locs.empty(); });
+  LineTable table;
+  return Printer(module, lines == SourceLines::loc && !has_own ? &table : nullptr).run();
+}
 std::string print(const ir::Module& module) { return Printer(module).run().text; }
 std::string print(const ir::Module& module, const ir::Function& function, const ir::Inst& item) {
   Printer printer(module);

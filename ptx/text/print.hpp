@@ -1,13 +1,14 @@
 // The printer: a module as canonical PTX. One string, appended to; instructions are spelled by ir::spell.
 #pragma once
 
+#include "ptx/text/line_table.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx::text {
 
 class Printer {
  public:
-  explicit Printer(const ir::Module& module) : module_(module) {}
+  explicit Printer(const ir::Module& module, LineTable* lines = nullptr) : module_(module), source_lines_(lines) {}
 
   ir::Listing run() &&;
 
@@ -55,7 +56,11 @@ class Printer {
   void prototype(const ir::Prototype& prototype);
   void targets(const ir::Function& function, const ir::Inst& item);
 
+  void source_line(const ir::Inst& item);
+  void source_files();
+
   const ir::Module& module_;
+  LineTable* source_lines_;  // nullptr: the text says nothing of the author's lines
   ir::Listing listing_;
   std::uint32_t line_ = 1;
   std::size_t depth_ = 0;

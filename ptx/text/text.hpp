@@ -14,8 +14,12 @@ namespace ptx::text {
 
 // ---- printing -------------------------------------------------------------------------------------------------------
 
+/// Whether the text says which of the author's lines each instruction is from: `.loc` in front of it wherever that changes,
+/// helpers with `inlined_at` where they were called, and `.file` behind the functions (manual: "Debugging Directives").
+enum class SourceLines : std::uint8_t { none, loc };
+
 /// The module as canonical PTX, with the line of every item. Deterministic: equal modules give equal bytes in any process.
-ir::Listing list(const ir::Module& module);
+ir::Listing list(const ir::Module& module, SourceLines lines = SourceLines::none);
 /// The text alone.
 std::string print(const ir::Module& module);
 /// One item of a function's body as it prints, without indentation and newline: `fma.rn.f32 %f2, %f1, %f1, %f2;`.

@@ -16,6 +16,12 @@
 
 namespace ptx {
 
+namespace layout {
+struct TensorMap;
+enum class Swizzle : std::uint8_t;
+enum class TensorMapType : std::uint8_t;
+}  // namespace layout
+
 /// How a tile lies in memory. The values' names are the specification's.
 enum class Layout : std::uint8_t { row, col, tma_128b, tma_64b, tma_32b, interleaved };
 
@@ -91,6 +97,16 @@ class Tile {
 namespace tile {
 /// Merges bindings; kind dim_conflict when one name has two sizes (the message holds the word "conflicting").
 Expected<Env> unify(std::span<const Env> envs);
+
+/// The tensor map (ptx/layout/layout.hpp) through which tensor copies see a row-major tensor of this tile, its names replaced. A
+/// tensor of any rank by itself, or a matrix of tma_rank 3 as slabs of 64 columns. The box is tma_box; without one, all of the
+/// tensor where one copy can move it, else 128 rows of a matrix by the swizzle's width. Kinds bad_tile (a rule of tensor maps
+/// that the tensor breaks), dim_unbound.
+Expected<layout::TensorMap> tensor_map(const Tile& tile, const Env& env);
+/// A type's counterpart in tensor maps: 8-bit floats are bytes. Kind bad_tile for one that has none.
+Expected<layout::TensorMapType> tensor_map_type(Type type);
+/// The swizzle of a copy of this layout: that of its name, none where it names none.
+layout::Swizzle swizzle_of(Layout layout);
 }  // namespace tile
 
 }  // namespace ptx

@@ -71,6 +71,7 @@ Builder::State::State(KernelHeader header) {
   ir::Function& f = module.functions.emplace_back();
   f.name = module.intern(header.name);
   f.directives = std::move(header.directives);
+  dynamic_shared = header.dynamic_shared;
   for (const Family& family : families) declare(family.base, family.declared, 0u, {});
   if (!is_identifier(header.name)) fail(not_an_identifier("a kernel", header.name, {}));
   names.add(header.name);
@@ -115,7 +116,7 @@ void Builder::State::add_item(ir::ItemKind kind, std::uint32_t payload, Where wh
   ir::Inst item;
   item.kind = kind;
   item.payload = payload;
-  item.where = module.add(where).index;
+  item.where = place(where).index;
   entry().body.push_back(item);
 }
 
@@ -335,6 +336,15 @@ std::optional<std::string> Builder::reopen_if() {
   return label;
 }
 
+void Builder::enter_helper(std::string_view function, Where at) {
+  std::vector<const CallSite*>& helpers = state_->helpers;
+  if (at.from == nullptr && !helpers.empty()) at.from = helpers.back();
+  helpers.push_back(intern_call(at, function));
+}
+void Builder::leave_helper() {
+  if (!state_->helpers.empty()) state_->helpers.pop_back();
+}
+
 std::size_t Builder::size() const { return function().body.size(); }
 Target Builder::target() const { return state_->module.target; }
 const ir::Module& Builder::module() const { return state_->module; }
@@ -354,6 +364,7 @@ Expected<ir::Module> Builder::finish() {
   if (s.failure) return Unexpected{*s.failure};
   if (s.scopes.size() > 1)
     return Unexpected{diagnose(Kind::bad_control_flow, "a block is opened and never closed", s.scopes.back().opened)};
+  if (auto too_much = s.too_much_static_shared()) return Unexpected{std::move(*too_much)};
   if (auto resolved = s.resolve_labels(); !resolved) return Unexpected{std::move(resolved).error()};
   // families that nobody used are not declared
   ir::Function& f = s.entry();

@@ -14,6 +14,7 @@
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/shared.hpp"
 
 namespace ptx::write {
 
@@ -34,7 +35,7 @@ struct RegArray {
 
 /// An operand as the author gives it. A view: parts and text must live until the call returns.
 struct Value {
-  enum class Kind : std::uint8_t { reg, special, integer, floating, symbol, label, vector, address, tensor, sink };
+  enum class Kind : std::uint8_t { reg, special, integer, floating, symbol, label, vector, address, tensor, sink, list };
   Kind kind = Kind::sink;
   bool negated = false;  ///< !p
   bool piped = false;    ///< `d|p`: joined to the value before it
@@ -42,8 +43,11 @@ struct Value {
   isa::SpecialId special = 0;
   std::int64_t integer = 0;
   double floating = 0;
-  std::string_view text;         ///< symbol, label
-  std::span<const Value> parts;  ///< vector: elements; address: base and, if there, offset; tensor: base, coordinates (a vector)
+  /// Symbol, label. Integer: its spelling, when it is to print as the author wrote it (`0xFF`). Floating: `0f7F800001`, whose
+  /// bits a double does not keep.
+  std::string_view text;
+  /// Vector, list: elements. Address: base and, if there, offset. Tensor: base, coordinates (a vector).
+  std::span<const Value> parts;
 
   static Value of(Reg r) {
     Value v;
@@ -87,6 +91,13 @@ struct Value {
     v.parts = e;
     return v;
   }
+  /// `(a, b)`: the arguments or results of a call.
+  static Value list_of(std::span<const Value> e) {
+    Value v;
+    v.kind = Kind::list;
+    v.parts = e;
+    return v;
+  }
   static Value address_of(std::span<const Value> base_and_offset) {
     Value v;
     v.kind = Kind::address;
@@ -113,6 +124,7 @@ struct KernelHeader {
   Target target = Target::sm_90a;
   std::optional<Version> version;  ///< nothing: default_version(target)
   std::vector<ir::Directive> directives;
+  bool dynamic_shared = false;  ///< shared memory is parts of one dynamic array, see shared.hpp
 };
 
 /// The `.version` a kernel for this target gets when its author names none: 8.5, 8.8 for sm_100* and sm_101*, or the first
@@ -138,10 +150,27 @@ class Builder {
   Expected<RegArray> array(Type type, std::uint32_t count, std::string_view name = {}, Where where = {});
   /// Element `index` of an array.
   Reg at(const RegArray& array, std::uint32_t index);
+  /// One register of the name families apart, which no other call counts in (reg.alloc): `%ar0`, `%af0` …, see alloc.cpp.
+  Expected<Reg> alloc(Type type, Where where = {});
+  /// `count` registers of those families: `%ararr0_0` …
+  Expected<RegArray> alloc_array(Type type, std::uint32_t count, Where where = {});
   /// A variable of the body, for example static shared memory. Returns its name.
   Expected<std::string_view> variable(const ir::Variable& variable, std::string_view name, Where where = {});
   /// A variable of the module (`.extern .shared`, `.global`).
   Expected<std::string_view> module_variable(const ir::Variable& variable, std::string_view name, Where where = {});
+  /// Shared memory, static or dynamic as the header says. Kinds: bad_declaration, duplicate_symbol, and shared_memory_size when
+  /// the total passes what the target has.
+  Expected<SharedRegion> allocate_shared(const SharedRequest& request, Where where = {});
+  /// Bytes of shared memory allocated so far, gaps for alignment included.
+  [[nodiscard]] std::uint64_t shared_bytes() const;
+  /// Whether they are parts of the dynamic array.
+  [[nodiscard]] bool has_dynamic_shared() const;
+  /// The address of a tensor's TMA descriptor. The first call appends the parameter `<tensor>_tma_desc` and puts `ld.param.u64 r,
+  /// [<tensor>_tma_desc];` at the entry's start, so that it comes before every use; later calls give the same register. Items
+  /// written before move on by one.
+  Expected<Reg> tma_desc(std::string_view tensor, Where where = {});
+  /// The tensors whose descriptors the entry takes, in the order of its parameters.
+  [[nodiscard]] std::span<const std::string> tma_tensors() const;
   /// Appends a parameter of the entry.
   Expected<void> param(ir::Param param, std::string_view name, Where where = {});
 
@@ -171,6 +200,22 @@ class Builder {
   void comment(std::string_view text);
   /// A whole statement as text, kept as it is.
   void raw(std::string_view statement, Where where = {});
+  /// `.pragma "text";` in the body. Kind bad_declaration for a text with quotes.
+  Expected<void> pragma(std::string_view text, Where where = {});
+  /// `.loc file line column` in the body.
+  void loc(std::uint32_t file, std::uint32_t line, std::uint32_t column, Where where = {});
+  /// `.file number "name"` of the module. Kind bad_declaration when the number stands for another file.
+  Expected<void> file(std::uint32_t number, std::string_view name, Where where = {});
+
+  // -- statements read from text (splice.cpp)
+  /// The register declarations in sight here: what a text that is to be spliced has to know.
+  [[nodiscard]] std::vector<ir::RegDeclId> visible_registers() const;
+  /// Whether an instruction of another module could be written here: its operands fit, and the target and version have it.
+  Expected<void> accepts(const ir::Module& from, const ir::Function& function, const ir::Inst& inst) const;
+  /// Appends the body of a function of another module, whose first declarations stand for those of this one that are named. Its
+  /// further declarations, labels and blocks become ones of this body. Kinds: duplicate_symbol, duplicate_label, bad_declaration.
+  Expected<void> splice(const ir::Module& from, const ir::Function& function, std::span<const ir::RegDeclId> declared,
+                        Where where = {});
 
   /// A fresh .s32 register of the family of loop counters, `%ri`.
   Reg loop_counter();
@@ -181,6 +226,10 @@ class Builder {
   /// since.
   std::optional<std::string> reopen_if();
 
+  /// From here to leave_helper(), what is written lies in `function`, a helper of the author's that was called at `at`.
+  void enter_helper(std::string_view function, Where at);
+  void leave_helper();
+
   /// Instructions, labels, braces and comments written so far.
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] Target target() const;
@@ -190,7 +239,8 @@ class Builder {
 
   /// An error that a typed call could not return (C++ `k << …`): the first is kept, and returned by finish().
   void fail(Diagnostic diagnostic);
-  /// The module; the builder is spent. Labels are resolved here: an undefined one is an error at the branch's line.
+  /// The module; the builder is spent. Labels are resolved here: an undefined one is an error at the branch's line. Kind
+  /// shared_memory_size: more than 48 KiB of static shared memory.
   Expected<ir::Module> finish();
 
  private:
@@ -210,6 +260,18 @@ class Tracing {
 
  private:
   Builder* outer_;
+};
+
+/// Builder::enter_helper for a scope: `const auto in = k.helper("load_tile", at);`
+class Helper {
+ public:
+  Helper(Builder& builder, std::string_view function, Where at) : builder_(builder) { builder_.enter_helper(function, at); }
+  ~Helper() { builder_.leave_helper(); }
+  Helper(const Helper&) = delete;
+  Helper& operator=(const Helper&) = delete;
+
+ private:
+  Builder& builder_;
 };
 
 }  // namespace ptx::write

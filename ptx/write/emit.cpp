@@ -67,6 +67,9 @@ class Args {
       case Value::Kind::tensor:
         arg.kind = isa::ArgKind::tensor;
         break;
+      case Value::Kind::list:
+        arg.kind = isa::ArgKind::list;
+        break;
     }
     if (!value.parts.empty()) {
       std::vector<isa::Arg> parts;
@@ -137,7 +140,8 @@ bool Builder::State::add_to_key(const Value& value) {
       return true;
     case Value::Kind::vector:
     case Value::Kind::address:
-    case Value::Kind::tensor: {
+    case Value::Kind::tensor:
+    case Value::Kind::list: {
       key += static_cast<char>(value.parts.size());
       key += static_cast<char>(value.parts.size() >> 8);
       bool all_usable = true;
@@ -201,44 +205,52 @@ Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<c
                                             isa::name(result.types[i]), " holds only as an infinity"))
             .note("hint: write an infinity if one is meant")};
   }
-  if (auto available = check_availability(result, values); !available) return Unexpected{std::move(available).error()};
+  if (auto available = check_availability(form, result.choices); !available) return Unexpected{std::move(available).error()};
+  for (const Value& value : values)
+    if (value.kind == Value::Kind::special)
+      if (auto available = check_availability(value.special); !available) return Unexpected{std::move(available).error()};
   return result;
 }
 
 // Whether the kernel's target and version have the instruction, with the modifiers and special registers it uses.
-Expected<void> Builder::State::check_availability(const Resolved& instruction, std::span<const Value> values) const {
-  const isa::Form& form = isa::form(instruction.form);
+namespace {
+
+Diagnostic target_lacks(const std::string& what, isa::TargetSet on, const ir::Module& module) {
+  return diagnose(Kind::target_lacks, cat(what, " needs ", only_newer(on), "; this kernel targets ", isa::name(module.target)));
+}
+Diagnostic version_lacks(const std::string& what, Version since, const ir::Module& module) {
+  return diagnose(Kind::version_lacks,
+                  cat(what, " needs PTX ", to_string(since), "; this kernel's version is ", to_string(module.version)));
+}
+
+}  // namespace
+
+Expected<void> Builder::State::check_availability(const isa::Form& form, const isa::Choices& choices) const {
   const auto with_form = [&](Diagnostic d) {
     d.note(cat("form: ", form.syntax()));
     d.note(cat("manual: ", isa::manual(form)));
     return Unexpected{std::move(d)};
   };
-  const auto target_lacks = [&](const std::string& what, isa::TargetSet on) {
-    return diagnose(Kind::target_lacks, cat(what, " needs ", only_newer(on), "; this kernel targets ", isa::name(module.target)));
-  };
-  const auto version_lacks = [&](const std::string& what, Version since) {
-    return diagnose(Kind::version_lacks,
-                    cat(what, " needs PTX ", to_string(since), "; this kernel's version is ", to_string(module.version)));
-  };
-  for (const isa::Availability& needed : isa::targets_needed(form, instruction.choices)) {
+  for (const isa::Availability& needed : isa::targets_needed(form, choices)) {
     if (isa::allows(module.target, needed.on)) continue;
-    const std::string spelled = isa::spell(form, instruction.choices);
-    return with_form(
-        target_lacks(needed.what.empty() ? cat('`', spelled, '`') : cat("`.", needed.what, "` of `", spelled, '`'), needed.on));
+    const std::string spelled = isa::spell(form, choices);
+    const std::string what = needed.what.empty() ? cat('`', spelled, '`') : cat("`.", needed.what, "` of `", spelled, '`');
+    return with_form(target_lacks(what, needed.on, module));
   }
   if (isa::removed(form, module.target, module.version))
     return with_form(
-        diagnose(Kind::target_lacks, cat('`', isa::spell(form, instruction.choices), "` is gone from ",
-                                         only_newer(form.row->removed_on), " since PTX ", to_string(form.row->removed_since))));
-  if (const Version since = isa::version_needed(form, instruction.choices, module.target); module.version < since)
-    return with_form(version_lacks(cat('`', isa::spell(form, instruction.choices), '`'), since));
-  for (const Value& value : values) {
-    if (value.kind != Value::Kind::special) continue;
-    const isa::Special& special = isa::specials()[value.special];
-    const std::string shown = cat("special register `", special.name, '`');
-    if (!isa::allows(module.target, special.on)) return Unexpected{target_lacks(shown, special.on)};
-    if (module.version < special.since) return Unexpected{version_lacks(shown, special.since)};
-  }
+        diagnose(Kind::target_lacks, cat('`', isa::spell(form, choices), "` is gone from ", only_newer(form.row->removed_on),
+                                         " since PTX ", to_string(form.row->removed_since))));
+  if (const Version since = isa::version_needed(form, choices, module.target); module.version < since)
+    return with_form(version_lacks(cat('`', isa::spell(form, choices), '`'), since, module));
+  return {};
+}
+
+Expected<void> Builder::State::check_availability(isa::SpecialId id) const {
+  const isa::Special& special = isa::specials()[id];
+  const std::string shown = cat("special register `", special.name, '`');
+  if (!isa::allows(module.target, special.on)) return Unexpected{target_lacks(shown, special.on, module)};
+  if (module.version < special.since) return Unexpected{version_lacks(shown, special.since, module)};
   return {};
 }
 
@@ -257,17 +269,19 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
     operand.kind = ir::OperandKind::floating;
     const bool single = isa::bits(type) == 32;
     operand.count = single ? 32 : 64;
-    operand.payload =
-        constant(single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number));
+    std::uint64_t bits = single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number);
+    if (single && value.kind == Value::Kind::floating && !value.text.empty())  // a signalling NaN is quiet as a double
+      std::from_chars(value.text.data() + 2, value.text.data() + value.text.size(), bits, 16);
+    operand.payload = constant(bits);
   };
   const auto parts = [&](ir::OperandKind kind, std::span<const Value> values, Type part_type) {
+    const std::size_t mark = lowered.size();  // parts follow each other: those of a part come before all of them
+    for (const Value& part : values) lowered.push_back(lower(part, part_type, isa::Role::value, where));
     operand.kind = kind;
-    operand.count = static_cast<std::uint8_t>(values.size());
+    operand.count = static_cast<std::uint16_t>(values.size());
     operand.payload = static_cast<std::uint32_t>(entry().operands.size());
-    for (const Value& part : values) {
-      const ir::Operand lowered = lower(part, part_type, isa::Role::value, where);
-      entry().operands.push_back(lowered);
-    }
+    entry().operands.insert(entry().operands.end(), lowered.begin() + static_cast<std::ptrdiff_t>(mark), lowered.end());
+    lowered.resize(mark);
   };
   switch (value.kind) {
     case Value::Kind::reg:
@@ -281,6 +295,13 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
     case Value::Kind::integer:
       if (isa::is_float(type)) {
         floating(static_cast<double>(value.integer));
+      } else if (!value.text.empty()) {
+        operand.kind = ir::OperandKind::expression;
+        operand.count = 2;
+        operand.payload = static_cast<std::uint32_t>(entry().operands.size());
+        entry().operands.push_back(
+            {.kind = ir::OperandKind::integer, .payload = constant(static_cast<std::uint64_t>(value.integer))});
+        entry().operands.push_back({.kind = ir::OperandKind::text, .payload = module.intern(value.text).index});
       } else {
         operand.kind = ir::OperandKind::integer;
         operand.payload = constant(static_cast<std::uint64_t>(value.integer));
@@ -295,12 +316,17 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
         operand.kind = ir::OperandKind::label;
         operand.payload = label_named(value.text, where).index;
       } else {
+        // by its name, in a kernel that allocates nothing before
+        if (dynamic_shared && !shared.declared && value.text == dynamic_symbol) (void)declare_dynamic_shared();
         operand.kind = ir::OperandKind::symbol;
         operand.payload = module.intern(value.text).index;
       }
       break;
     case Value::Kind::vector:
       parts(ir::OperandKind::vector, value.parts, type);
+      break;
+    case Value::Kind::list:
+      parts(ir::OperandKind::list, value.parts, type);
       break;
     case Value::Kind::address: {
       const bool no_offset =
@@ -373,7 +399,7 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   inst.operand_count = static_cast<std::uint8_t>(values.size());
   if (guard.predicate) inst.guard = guard.predicate->id.index;
   inst.guard_negated = guard.negated;
-  inst.where = module.add(where).index;
+  inst.where = place(where).index;
   entry().operands.insert(entry().operands.end(), operands.begin(),
                           operands.begin() + static_cast<std::ptrdiff_t>(values.size()));
   entry().body.push_back(inst);

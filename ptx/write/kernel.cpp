@@ -1,5 +1,6 @@
 #include "ptx/write/kernel.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace ptx {
@@ -16,8 +17,8 @@ Diagnostic diagnose(Kind kind, std::string message, Where at) {
 }  // namespace
 
 Kernel::Kernel(KernelSpec spec, Where at)
-    : builder_(std::make_unique<write::Builder>(
-          write::KernelHeader{spec.name, spec.arch, spec.version, std::move(spec.raw_directives)})) {
+    : builder_(std::make_unique<write::Builder>(write::KernelHeader{
+          spec.name, spec.arch, spec.version, std::move(spec.raw_directives), spec.smem > write::most_static_shared})) {
   boundary_.name = std::move(spec.name);
   boundary_.smem = spec.smem;
   for (const TensorSpec& tensor : spec.in_specs) declare(tensor, boundary_.in_tiles, at);
@@ -26,6 +27,15 @@ Kernel::Kernel(KernelSpec spec, Where at)
     ir::Param param;
     param.type = scalar.type;
     keep(builder_->param(param, scalar.name, at));
+  }
+  if (!spec.extern_smem.empty()) {
+    ir::Variable array;
+    array.space = ir::StateSpace::shared;
+    array.linkage = ir::Linkage::extern_;
+    array.align = 128;
+    array.unsized = true;
+    if (auto declared = builder_->module_variable(array, spec.extern_smem, at); !declared)
+      builder_->fail(std::move(declared).error());
   }
   const auto extent = [&](const Extent& given, std::string_view what, std::array<std::uint32_t, 3>& sizes) {
     for (std::size_t i = 0; i < 3; ++i) {
@@ -42,7 +52,8 @@ Kernel::Kernel(KernelSpec spec, Where at)
 }
 
 void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at) {
-  Expected<Tile> made = Tile::make(spec.shape, spec.dtype, spec.layout);
+  const auto box = spec.tma_box.empty() ? std::nullopt : std::optional(spec.tma_box);
+  Expected<Tile> made = Tile::make(spec.shape, spec.dtype, spec.layout, box, spec.tma_rank, spec.tma_padding);
   if (!made) {
     Diagnostic d = std::move(made).error();
     d.where = at;
@@ -80,6 +91,13 @@ Addr<Type::none> Kernel::shared(const write::Name& name, Type type, std::uint64_
   if (made) return addr(*made);
   builder_->fail(std::move(made).error());
   return addr(std::string_view("_failed"));
+}
+
+Expected<ir::Module> Kernel::module() {
+  if (builder_->has_dynamic_shared())
+    boundary_.smem = std::max(boundary_.smem, static_cast<std::uint32_t>(builder_->shared_bytes()));
+  boundary_.tma_tensors.assign(builder_->tma_tensors().begin(), builder_->tma_tensors().end());
+  return builder_->finish();
 }
 
 }  // namespace ptx

@@ -22,6 +22,13 @@
 #include "ptx/tile/tile.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/control.hpp"
+#include "ptx/write/door/copies.hpp"
+#include "ptx/write/door/matrix.hpp"
+#include "ptx/write/door/scalar.hpp"
+#include "ptx/write/door/smem.hpp"
+#include "ptx/write/door/sync.hpp"
+#include "ptx/write/door/tcgen05.hpp"
+#include "ptx/write/door/wgmma.hpp"
 #include "ptx/write/idiom/warp.hpp"
 #include "ptx/write/instruction.hpp"
 #include "ptx/write/registers.hpp"
@@ -34,6 +41,10 @@ struct TensorSpec {
   std::vector<tile::Dim> shape;
   Type dtype = Type::none;
   Layout layout = Layout::row;
+  // Of its TMA descriptor, as in Tile (ptx/tile/tile.hpp); an empty box is Tile's default.
+  std::vector<tile::Dim> tma_box = {};
+  int tma_rank = 2;
+  bool tma_padding = false;
 };
 
 /// A scalar parameter, behind the tensors: `{"n", u32}`.
@@ -62,7 +73,8 @@ struct KernelSpec {
   std::vector<TensorSpec> in_specs, out_specs;  ///< inputs, then outputs: the entry's first parameters, all pointers
   std::vector<ScalarSpec> raw_params;           ///< the entry's further parameters
   Extent grid, block;
-  std::uint32_t smem = 0;  ///< bytes of dynamic shared memory
+  std::uint32_t smem = 0;        ///< bytes of dynamic shared memory; above 48 KiB, what `smem` allocates is a part of it
+  std::string extern_smem = {};  ///< name of an `.extern .shared .align 128 .b8 name[];` of the author's; empty: none
   Target arch = Target::sm_90a;
   std::optional<Version> version;             ///< nothing: write::default_version(arch)
   std::vector<ir::Directive> raw_directives;  ///< `.maxntid` and the like
@@ -74,10 +86,11 @@ struct Boundary {
   std::vector<std::string> tensor_names;  ///< inputs, then outputs
   std::vector<Tile> in_tiles, out_tiles;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
-  std::uint32_t smem = 0;
+  std::uint32_t smem = 0;                ///< of the launch: as declared, and all that is allocated
+  std::vector<std::string> tma_tensors;  ///< those whose descriptors are the entry's last parameters
 };
 
-class Kernel {
+class Kernel : public write::Scalar<Kernel>, public write::Sync<Kernel> {
  public:
   explicit Kernel(KernelSpec spec, Where at = Where::current());
 
@@ -124,6 +137,8 @@ class Kernel {
   std::array<Reg<Type::b64>, 1 + sizeof...(More)> global_ptrs(const write::Name& first, const More&... more) {
     return {global_ptr(first), global_ptr({std::string_view(more), first.at})...};
   }
+  /// The address of a tensor's TMA descriptor, loaded at the kernel's start: `ld.param.u64 r, [<tensor>_tma_desc]`.
+  Reg<Type::u64> tma_desc(const write::Name& tensor) { return typed<Type::u64>(builder_->tma_desc(tensor.text, tensor.at)); }
   /// `ld.param.<T> r, [name]`: a scalar parameter.
   template <Type T>
   Reg<T> param(const write::Name& name) {
@@ -194,9 +209,13 @@ class Kernel {
     keep(builder_->close_block(at));
   }
 
+  /// While the result lives, what is written lies in `function`, a helper that was called at `at`: profilers show both lines.
+  ///     void load_tile(Kernel& k, …, Where at = Where::current()) { const auto in = k.helper("load_tile", at); … }
+  [[nodiscard]] write::Helper helper(std::string_view function, Where at) { return {*builder_, function, at}; }
+
   // -- the end
   /// The module, or the first error of its writing. The kernel is spent.
-  [[nodiscard]] Expected<ir::Module> module() { return builder_->finish(); }
+  [[nodiscard]] Expected<ir::Module> module();
   /// The tensors and the launch, as declared.
   [[nodiscard]] const Boundary& boundary() const { return boundary_; }
   [[nodiscard]] write::Builder& builder() { return *builder_; }
@@ -236,6 +255,22 @@ class Kernel {
 
   std::unique_ptr<write::Builder> builder_;  // registers point at it: it stays where it is when the kernel moves
   Boundary boundary_;
+
+ public:
+  // -- groups of helpers (write/door)
+  write::Smem smem{*builder_};
+  write::Mbarrier mbarrier{*builder_};
+  write::Fence fence{*builder_};
+  write::Cluster cluster{*builder_};
+  write::Bar bar{*builder_};
+  write::Cp cp{*builder_};
+  write::Tma tma{*builder_};
+  write::Ldmatrix ldmatrix{*builder_};
+  write::Stmatrix stmatrix{*builder_};
+  write::StmatrixX4TransF32Bf16 stmatrix_x4_trans_f32_bf16{*builder_};
+  write::Mma mma{*builder_};
+  write::Wgmma wgmma{*builder_};
+  write::Tcgen05 tcgen05{*builder_};
 };
 
 /// Warp-wide idioms (write/idiom/warp.hpp): in place, over groups of `width` lanes.

@@ -9,7 +9,6 @@
 namespace ptx {
 namespace {
 
-using write_test::declared;
 using write_test::Lines;
 using write_test::written;
 
@@ -269,7 +268,7 @@ TEST(KernelErrors, KeepTheFirst) {
 TEST(KernelErrors, OfEveryKind) {
   EXPECT_EQ(refused([](Kernel& k) { (void)k.global_ptrs("X"); }).kind, Kind::undefined_symbol);
   EXPECT_EQ(refused([](Kernel& k) { (void)k.param<u32>("n"); }).kind, Kind::undefined_symbol);
-  EXPECT_EQ(refused([](Kernel& k) { (void)k.scalar<bf16>(1.0); }).kind, Kind::operand_mismatch);
+  EXPECT_EQ(refused([](Kernel& k) { (void)k.scalar<bf16>(1.0); }).kind, Kind::argument_kind);
   EXPECT_EQ(refused([](Kernel& k) { (void)k.array<f32>(0)[0]; }).kind, Kind::bad_declaration);
   EXPECT_EQ(refused([](Kernel& k) { (void)k.array<f32>(4)[4]; }).kind, Kind::bad_operator);
   EXPECT_EQ(refused([](Kernel& k) { (void)k.array<f32>(4)[-1]; }).kind, Kind::bad_operator);
@@ -297,6 +296,18 @@ TEST(KernelErrors, ASpentKernel) {
   ASSERT_TRUE(k.module());
   k << inst.ret();
   EXPECT_EQ(error_of(k).kind, Kind::no_active_trace);
+}
+
+TEST(KernelBoundary, tensors_say_how_their_descriptors_copy) {
+  Kernel k({.name = "k",
+            .in_specs = {{"A", {256, 128}, bf16, Layout::tma_128b, {64, 128}, 3}, {.name = "B", .shape = {64}, .dtype = f32}},
+            .out_specs = {
+                {.name = "C", .shape = {256, 128}, .dtype = bf16, .tma_box = {64, 64}, .tma_rank = 3, .tma_padding = true}}});
+  ASSERT_TRUE(k.module());
+  const Boundary& boundary = k.boundary();
+  EXPECT_EQ(boundary.in_tiles[0], Tile::make({256, 128}, bf16, Layout::tma_128b, std::vector<tile::Dim>{64, 128}, 3).value());
+  EXPECT_EQ(boundary.in_tiles[1].tma_box(), std::nullopt);
+  EXPECT_EQ(boundary.out_tiles[0], Tile::make({256, 128}, bf16, Layout::row, std::vector<tile::Dim>{64, 64}, 3, true).value());
 }
 
 }  // namespace

@@ -241,7 +241,7 @@ Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, 
   if ((half && source.kind == Value::Kind::integer && source.integer != 0) ||
       (isa::bits(type) < 32 && source.kind == Value::Kind::floating)) {
     Diagnostic d;
-    d.kind = Kind::operand_mismatch;
+    d.kind = Kind::argument_kind;
     d.message = cat("a .", isa::name(type), " register cannot start as a number: PTX has no literals of that type");
     d.where = where;
     return Unexpected{std::move(d).note(half ? "hint: convert an f32 register: `cvt.rn." + std::string(isa::name(type)) + ".f32`"

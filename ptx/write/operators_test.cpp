@@ -169,9 +169,9 @@ TEST(Scalar, StartsWithAMov) {
   EXPECT_EQ(of(bf16x2, Value::of_integer(0x3F803F80)), (Written{{"mov.b32 %hh0, 1065369472;"}, bf16x2}));
   EXPECT_EQ(of(f16, Value::of_integer(0)), (Written{{"mov.b16 %h0, 0;"}, f16}));
   EXPECT_EQ(of(e4m3, Value::of_integer(7)), (Written{{"mov.b16 %b0, 7;"}, e4m3}));
-  EXPECT_EQ(of(f16, Value::of_floating(1)).lines, (Lines{"operand_mismatch"}));
-  EXPECT_EQ(of(bf16, Value::of_integer(1)).lines, (Lines{"operand_mismatch"}));
-  EXPECT_EQ(of(u16, Value::of_floating(1)).lines, (Lines{"operand_mismatch"}));
+  EXPECT_EQ(of(f16, Value::of_floating(1)).lines, (Lines{"argument_kind"}));
+  EXPECT_EQ(of(bf16, Value::of_integer(1)).lines, (Lines{"argument_kind"}));
+  EXPECT_EQ(of(u16, Value::of_floating(1)).lines, (Lines{"argument_kind"}));
   EXPECT_EQ(of(u32, special("%tid.x")), (Written{{"mov.u32 %r0, %tid.x;"}, u32}));
   EXPECT_EQ(of(u32, Value::of_symbol("smem")), (Written{{"mov.u32 %r0, smem;"}, u32}));
   EXPECT_EQ(of(u64, special("%clock64")), (Written{{"mov.u64 %rd0, %clock64;"}, u64}));

@@ -82,6 +82,19 @@ struct Builder::State {
   /// The family and place that a name like `%r7` means; nothing for any other name.
   [[nodiscard]] static std::optional<std::pair<std::size_t, std::uint32_t>> family_place(std::string_view name);
 
+  TextMap<std::uint32_t> allocated;  // alloc.cpp: how many of each family
+  Expected<std::string> next_allocated(Type type, std::uint32_t count, Where where);
+
+  // -- shared memory (shared.cpp)
+  bool dynamic_shared = false;
+  struct {
+    std::uint64_t bytes = 0;  // so far, with the gaps that alignments leave
+    std::uint32_t allocations = 0, mbarriers = 0;
+    bool declared = false;  // the dynamic array
+  } shared;
+  Expected<void> declare_dynamic_shared();
+  [[nodiscard]] std::optional<Diagnostic> too_much_static_shared() const;
+
   // -- labels
   struct LabelInfo {
     Where first_use;
@@ -94,20 +107,37 @@ struct Builder::State {
   Expected<void> resolve_labels();
   std::optional<std::pair<std::size_t, std::string>> ended_if;  // size of the body, end label
 
+  // -- the entry's start (prologue.cpp)
+  std::size_t prologue = 0;  // how many items of the body belong to it
+  TextMap<Reg> tma_descriptors;
+  std::vector<std::string> tma_tensors;
+  void move_to_prologue();  // the last item
+
+  // -- the author's lines
+  std::vector<const CallSite*> helpers;  // those being written in, outermost first
+  /// A place as the module keeps it: with the helpers that it lies in, when it does not know them itself.
+  [[nodiscard]] ir::WhereId place(Where where) {
+    if (where.from == nullptr && !helpers.empty()) where.from = helpers.back();
+    return module.add(where);
+  }
+
   // -- instructions (emit.cpp)
   TextMap<const isa::Dots*> dots_by_text;
   TextMap<Resolved> resolved;
   std::string key;
   Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, Where where);
   Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
-  Expected<void> check_availability(const Resolved& resolved, std::span<const Value> values) const;
+  Expected<void> check_availability(const isa::Form& form, const isa::Choices& choices) const;
+  Expected<void> check_availability(isa::SpecialId special) const;
   bool add_to_key(const Value& value);
   [[nodiscard]] bool usable(Reg reg) const;
   [[nodiscard]] Diagnostic unusable(std::span<const Value> values, const Guard& guard) const;
+  std::vector<ir::Operand> lowered;  // parts that are not in the entry's store yet
   ir::Operand lower(const Value& value, Type type, isa::Role role, Where where);
   [[nodiscard]] std::uint32_t constant(std::uint64_t bits);
 
   void add_item(ir::ItemKind kind, std::uint32_t payload, Where where = {});
+  class Splicer;  // splice.cpp
 };
 
 }  // namespace ptx::write

@@ -79,14 +79,46 @@ const LineCache::Entry& LineCache::look_up(PyFrameObject* frame) {
   return entry;
 }
 
+const CallSite* LineCache::call_site(const Where& at, PyCodeObject* called) {
+  const auto number = reinterpret_cast<std::uintptr_t>(called) / alignof(PyCodeObject) + at.line;
+  Call& call = calls_[number % calls_.size()];
+  if (call.called != called || !(call.site->at == at)) {
+    Py_ssize_t size = 0;
+    const char* name = PyUnicode_AsUTF8AndSize(called->co_qualname, &size);
+    if (name == nullptr) PyErr_Clear();
+    call = {called, intern_call(at, name != nullptr ? std::string_view(name, static_cast<std::size_t>(size)) : "?")};
+  }
+  return call.site;
+}
+
+void LineCache::begin() { outermost_ = PyEval_GetFrame(); }
+
 Where LineCache::authors_line() {
-  Where where;
+  constexpr std::size_t most = 16;  // levels of helpers; of more, the outermost are one
+  struct Frame {
+    Where where;
+    PyCodeObject* code;
+  };
+  std::array<Frame, most> frames;
+  std::size_t count = 0;
+  bool is_in_kernel = false;
   walk([&](PyFrameObject* frame) {
     const Entry& entry = look_up(frame);
-    if (!entry.ours) where = entry.where;
-    return !entry.ours;
+    if (!entry.ours) {
+      if (count == most) --count;
+      frames[count++] = {entry.where, entry.code};
+    }
+    is_in_kernel = frame == outermost_;
+    return is_in_kernel || (outermost_ == nullptr && count != 0);
   });
-  return where;
+  if (count == 0) return {};
+  const CallSite* site = nullptr;
+  for (std::size_t i = is_in_kernel ? count - 1 : 0; i > 0; --i) {
+    frames[i].where.from = site;
+    site = call_site(frames[i].where, frames[i - 1].code);
+  }
+  frames[0].where.from = site;
+  return frames[0].where;
 }
 
 }  // namespace ptx::python

@@ -27,7 +27,11 @@ class LineCache {
   LineCache(const LineCache&) = delete;
   LineCache& operator=(const LineCache&) = delete;
 
+  /// The line of the nearest frame outside the package, and through which calls of the author's it was reached from the frame
+  /// that `begin` was called in.
   Where authors_line();
+  /// The frames from here outwards are not the kernel's: the innermost one that is the package's own is where the body is called.
+  void begin();
 
  private:
   struct Entry {
@@ -37,9 +41,16 @@ class LineCache {
     Where where;
   };
   const Entry& look_up(PyFrameObject* frame);
+  const CallSite* call_site(const Where& at, PyCodeObject* called);
 
+  struct Call {
+    PyCodeObject* called = nullptr;
+    const CallSite* site = nullptr;
+  };
   std::array<Entry, 512> entries_{};
+  std::array<Call, 256> calls_{};
   std::vector<PyCodeObject*> codes_;
+  PyFrameObject* outermost_ = nullptr;  // borrowed, and only compared: it is on the stack for as long as the trace is made
 };
 
 }  // namespace ptx::python

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "bindings.hpp"
+#include "checks.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
 
@@ -17,14 +18,34 @@ namespace ptx::python {
 namespace {
 
 struct DotsObject {
-  PyObject_HEAD const isa::Dots* dots;
-  PyObject* children;  // dict: what was asked for before
+  PyObject_HEAD const isa::Dots* dots;  // nullptr: the table does not know these words, and nobody minded
+  PyObject* children;                   // dict: what was asked for before
   vectorcallfunc call;
+  PyObject* words;  // str, or nullptr: those that the table does not know, "foo.bar"
 };
 
 PyTypeObject* dots_type = nullptr;
 
 const DotsObject& of(PyObject* self) { return *reinterpret_cast<DotsObject*>(self); }
+
+// Ends in a zero.
+std::string_view path_of(PyObject* self) {
+  return of(self).dots != nullptr ? std::string_view(of(self).dots->path()) : PyUnicode_AsUTF8(of(self).words);
+}
+
+// Why the table does not know these words.
+Diagnostic explain_unknown(std::string_view words) {
+  const isa::Dots* node = &isa::Dots::root();
+  for (;;) {
+    const std::size_t dot = words.find('.');
+    const std::string_view word = words.substr(0, dot);
+    const isa::Dots* next = node->follow(word);
+    if (next == nullptr) return node->explain(word);
+    if (dot == std::string_view::npos) return next->explain_incomplete();
+    node = next;
+    words.remove_prefix(dot + 1);
+  }
+}
 
 // No exception crosses into the interpreter: whatever was thrown becomes the Python error of the call.
 void set_current_exception() {
@@ -41,27 +62,40 @@ void set_current_exception() {
 
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_count, PyObject* keywords) {
   try {
-    const isa::Dots& dots = *of(self).dots;
+    const isa::Dots* dots = of(self).dots;
+    const std::string_view path = path_of(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged_count));
-    Trace& trace = Trace::require(dots.path().empty() ? "ptx.inst" : dots.path().c_str());
+    const auto result = [&] { return Py_NewRef(count != 0 && as<Reg>(arguments[0]) != nullptr ? arguments[0] : Py_None); };
+    Trace& trace = Trace::require(path.empty() ? "ptx.inst" : path.data());
     const Where where = trace.where();
-    if (dots.path().empty())
+    if (path.empty())
       raise(Kind::argument_kind,
             "`ptx.inst` is called without an instruction; `ptx.inst.<opcode>.<modifier>…(operands)` writes one", where);
     nb::handle guard = Py_None;
     for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i) {
       const nb::handle keyword = PyTuple_GET_ITEM(keywords, i);
       if (PyUnicode_CompareWithASCIIString(keyword.ptr(), "pred") != 0)
-        raise(
-            Kind::argument_kind,
-            cat('`', dots.path(), "` takes no keyword `", nb::cast<std::string>(keyword), "`; the only one is `pred`, the guard"),
-            where);
+        raise(Kind::argument_kind,
+              cat('`', path, "` takes no keyword `", nb::cast<std::string>(keyword), "`; the only one is `pred`, the guard"),
+              where);
       guard = arguments[count + static_cast<std::size_t>(i)];
     }
-    Operands operands(trace);
+    const bool strict = is_strict();
+    Operands operands(trace, strict);
     const std::span<const write::Value> values = operands.convert({arguments, count});
-    unwrap(trace.builder().emit(dots, values, guard_argument(trace, guard), where));
-    return Py_NewRef(count != 0 && as<Reg>(arguments[0]) != nullptr ? arguments[0] : Py_None);
+    const write::Guard on = guard_argument(trace, guard);
+    Diagnostic why;
+    if (dots != nullptr) {
+      const Expected<void> written = trace.builder().emit(*dots, values, on, where);
+      if (written) return result();
+      why = written.error();
+    } else {
+      why = explain_unknown(path);
+      why.where = where;
+    }
+    if (strict) raise(why);
+    write_unchecked(trace, path, values, on, std::move(why));
+    return result();
   } catch (...) {
     set_current_exception();
     return nullptr;
@@ -114,28 +148,43 @@ std::string documentation(const isa::Dots& dots) {
   return cat(out, "\n  ", dots.complete().empty() ? "to be followed by " : "may be followed by ", list_choices(next, 24));
 }
 
-PyObject* new_dots(const isa::Dots& dots) {
+PyObject* new_dots(const isa::Dots* dots, std::string_view words = {}) {
   auto* object = PyObject_New(DotsObject, dots_type);
   if (object == nullptr) return nullptr;
-  object->dots = &dots;
+  object->dots = dots;
+  object->words = dots == nullptr ? PyUnicode_FromStringAndSize(words.data(), static_cast<Py_ssize_t>(words.size())) : nullptr;
   object->children = PyDict_New();
   object->call = call;
-  if (object->children == nullptr) Py_CLEAR(object);
+  if (object->children == nullptr || (dots == nullptr && object->words == nullptr)) Py_CLEAR(object);
   return reinterpret_cast<PyObject*>(object);
 }
 
 PyObject* follow(PyObject* self, PyObject* name, std::string_view identifier) {
   const std::string word = isa::word_of(identifier);
-  const isa::Dots* next = of(self).dots->follow(word);
+  const isa::Dots* next = of(self).dots == nullptr ? nullptr : of(self).dots->follow(word);
   if (next == nullptr) {
-    Diagnostic d = of(self).dots->explain(word);
+    const std::string_view path = path_of(self);
+    std::string words = path.empty() ? word : cat(path, '.', word);
+    if (!is_strict()) return new_dots(nullptr, words);
+    Diagnostic d = explain_unknown(words);
     d.where = authors_line();
     set_error(d);
     return nullptr;
   }
-  PyObject* child = new_dots(*next);
+  PyObject* child = new_dots(next);
   if (child != nullptr && PyDict_SetItem(of(self).children, name, child) != 0) Py_CLEAR(child);
   return child;
+}
+
+PyObject* representation(PyObject* self) {
+  try {
+    const std::string text = of(self).dots != nullptr ? documentation(*of(self).dots)
+                                                      : cat("ptx.inst.", path_of(self), ": no instruction of the table");
+    return nb::str(text.c_str()).release().ptr();
+  } catch (...) {
+    set_current_exception();
+    return nullptr;
+  }
 }
 
 PyObject* get_attribute(PyObject* self, PyObject* name) {
@@ -146,7 +195,7 @@ PyObject* get_attribute(PyObject* self, PyObject* name) {
     const char* text = PyUnicode_AsUTF8AndSize(name, &size);
     if (text == nullptr) return nullptr;
     const std::string_view identifier(text, static_cast<std::size_t>(size));
-    if (identifier == "__doc__") return nb::str(documentation(*of(self).dots).c_str()).release().ptr();
+    if (identifier == "__doc__") return representation(self);
     const bool digit = identifier.size() > 1 && identifier[1] >= '0' && identifier[1] <= '9';  // `_2d`
     if (identifier.starts_with('_') && !digit) return PyObject_GenericGetAttr(self, name);
     return follow(self, name, identifier);
@@ -159,17 +208,9 @@ PyObject* get_attribute(PyObject* self, PyObject* name) {
 PyObject* directory(PyObject* self, PyObject*) {
   try {
     nb::list words;
+    if (of(self).dots == nullptr) return words.release().ptr();
     for (const std::string& word : of(self).dots->next_words()) words.append(isa::identifier(word));
     return words.release().ptr();
-  } catch (...) {
-    set_current_exception();
-    return nullptr;
-  }
-}
-
-PyObject* representation(PyObject* self) {
-  try {
-    return nb::str(documentation(*of(self).dots).c_str()).release().ptr();
   } catch (...) {
     set_current_exception();
     return nullptr;
@@ -179,6 +220,7 @@ PyObject* representation(PyObject* self) {
 void destroy(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   Py_XDECREF(of(self).children);
+  Py_XDECREF(of(self).words);
   PyObject_Free(self);
   Py_DECREF(type);
 }
@@ -222,7 +264,7 @@ void bind_isa(nb::module_& m) {
   dots_type = make_dots_type();
   if (dots_type == nullptr) throw nb::python_error();
   m.attr("Inst") = nb::handle(reinterpret_cast<PyObject*>(dots_type));
-  const nb::object root = nb::steal(new_dots(isa::Dots::root()));
+  const nb::object root = nb::steal(new_dots(&isa::Dots::root()));
   if (!root.is_valid()) throw nb::python_error();
   m.attr("inst") = root;
   m.def("opcodes", [] { return isa::Dots::root().next_words(); }, "The first words of all instructions of the table.");

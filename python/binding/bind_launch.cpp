@@ -1,6 +1,7 @@
 // Launching: `Image`, the registry, `Plan`, XLA's handlers, the machine's GPUs and NVIDIA's tools.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -18,6 +19,7 @@
 #include "handles.hpp"
 #include "image_handle.hpp"
 #include "ptx/ffi/ffi.hpp"
+#include "tensor_map_handle.hpp"
 #include "tensors.hpp"
 #include "torch_bridge.hpp"
 #include "traced_module.hpp"
@@ -80,25 +82,30 @@ launch::Scalar scalar_of(nb::handle number) {
 
 ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launch::Dims block, launch::Dims cluster,
                             std::uint32_t smem, std::uint32_t inputs, std::uint32_t outputs,
-                            const nb::typed<nb::sequence, nb::float_>& scalars) {
+                            const nb::typed<nb::sequence, nb::float_>& scalars, const std::vector<Tile>& tiles,
+                            const tile::Env& sizes) {
   std::vector<launch::Scalar> values;
   for (const nb::handle scalar : scalars) values.push_back(scalar_of(scalar));
   const ir::Module& module = traced.accepted.module();
   const ir::Function* entry = module.find(traced.entry);
   if (entry == nullptr) raise(Kind::unknown_kernel, cat("the module has no kernel `", traced.entry, '`'), authors_line());
-  auto spec = unwrap_here(launch::LaunchSpec::make(module, *entry, {grid, block, cluster, smem}, inputs, outputs, values));
+  auto spec =
+      unwrap_here(launch::LaunchSpec::make(module, *entry, {grid, block, cluster, smem}, inputs, outputs, values, tiles, sizes));
   return ImageHandle::registered(unwrap_here(launch::KernelImage::make(traced.accepted, traced.listing, std::move(spec))));
 }
 
 ImageHandle image_of_text(std::string text, std::string entry, launch::Dims grid, launch::Dims block, launch::Dims cluster,
                           std::uint32_t smem, std::uint32_t inputs, std::uint32_t outputs,
-                          const std::vector<std::pair<std::uint64_t, std::uint32_t>>& scalars) {
+                          const std::vector<std::pair<std::uint64_t, std::uint32_t>>& scalars,
+                          const std::vector<std::pair<std::uint32_t, TensorMapHandle>>& descriptors) {
   std::vector<launch::Param> params;
   for (const auto& [bits, bytes] : scalars) {
     params.push_back({.kind = launch::Param::Kind::scalar, .size_bytes = bytes, .align_bytes = bytes, .bits = bits});
   }
-  const auto spec =
-      unwrap_here(launch::LaunchSpec::make(std::move(entry), {grid, block, cluster, smem}, inputs, outputs, std::move(params)));
+  std::vector<launch::Descriptor> maps;
+  for (const auto& [arg, handle] : descriptors) maps.push_back({.arg = arg, .map = handle.map});
+  const auto spec = unwrap_here(
+      launch::LaunchSpec::make(std::move(entry), {grid, block, cluster, smem}, inputs, outputs, std::move(params), maps));
   return ImageHandle::registered(unwrap_here(launch::KernelImage::from_text(std::move(text), spec.serialise())));
 }
 
@@ -159,13 +166,19 @@ void bind_image(nb::module_& m) {
       .def(
           nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
           nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
-          nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(),
-          "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters behind them.")
-      .def_static("from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1},
-                  nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
-                  nb::arg("inputs") = 0, nb::arg("outputs") = 0,
-                  nb::arg("scalars") = std::vector<std::pair<std::uint64_t, std::uint32_t>>{},
-                  "Of PTX text alone: it runs on GPUs. `scalars` are (bits, bytes).")
+          nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(), nb::arg("tiles") = std::vector<Tile>{},
+          nb::arg("sizes") = tile::Env{},
+          "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters behind them. "
+          "Parameters behind those, named as a tensor and `_tma_desc`, are TMA descriptors, made of the tensors' `tiles` and the "
+          "`sizes` of their dimensions.")
+      .def_static(
+          "from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1},
+          nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
+          nb::arg("inputs") = 0, nb::arg("outputs") = 0,
+          nb::arg("scalars") = std::vector<std::pair<std::uint64_t, std::uint32_t>>{},
+          nb::arg("descriptors") = std::vector<std::pair<std::uint32_t, TensorMapHandle>>{},
+          "Of PTX text alone: it runs on GPUs. `scalars` are (bits, bytes), `descriptors` (number of a tensor, its map): the "
+          "entry's last parameters.")
       .def_prop_ro(
           "key", [](const ImageHandle& self) { return self.key; }, nb::sig("def key(self) -> bytes"),
           "sha256 of text and launch record.")
@@ -196,6 +209,17 @@ void bind_image(nb::module_& m) {
           "inputs", [](const ImageHandle& self) { return self.image->spec().inputs; }, "How many tensors it reads.")
       .def_prop_ro(
           "outputs", [](const ImageHandle& self) { return self.image->spec().outputs; }, "How many tensors it writes.")
+      .def_prop_ro(
+          "descriptors",
+          [](const ImageHandle& self) {
+            std::vector<std::pair<std::uint32_t, TensorMapHandle>> all;
+            const launch::LaunchSpec& spec = self.image->spec();
+            for (const launch::Param& param : spec.params)
+              if (param.kind == launch::Param::Kind::tensor_map)
+                all.emplace_back(param.arg, TensorMapHandle{spec.tensor_maps[param.bits]});
+            return all;
+          },
+          "The TMA descriptors that a launch passes: number of the tensor, inputs first, and its map.")
       .def_prop_ro(
           "has_module", [](const ImageHandle& self) { return self.image->has_module(); },
           "Whether it was traced here; the executor reads the text of one that was not.")
@@ -353,6 +377,7 @@ void bind_machine(nb::module_& m) {
 }  // namespace
 
 void bind_launch(nb::module_& m) {
+  add_tensor_map_types(m);
   bind_image(m);
   add_plan_type(m);
   bind_machine(m);

@@ -182,13 +182,18 @@ nb::object make_special(isa::SpecialId special) {
   return nb::cast(Reg{Reg::Kind::special, s.type, special, {}, 0, std::string(s.name)});
 }
 
+std::optional<write::Reg> register_named(Trace& trace, std::string_view name) {
+  const ir::Function& function = trace.builder().function();
+  for (std::size_t i = 0; i < function.regs.size(); ++i)
+    if (const ir::RegId id{i}; trace.builder().module().reg_name(function, id) == name)
+      return write::Reg{id, function.reg(id).type};
+  return std::nullopt;
+}
+
 write::Reg register_of(Trace& trace, const Reg& reg) {
   if (reg.kind == Reg::Kind::traced && reg.trace == trace.id()) return reg.reg;
   if (reg.kind == Reg::Kind::named) {
-    const ir::Function& function = trace.builder().function();
-    for (std::size_t i = 0; i < function.regs.size(); ++i)
-      if (const ir::RegId id{i}; trace.builder().module().reg_name(function, id) == reg.name)
-        return {id, reg.type == Type::none ? function.reg(id).type : reg.type};
+    if (const auto found = register_named(trace, reg.name)) return {found->id, reg.type == Type::none ? found->type : reg.type};
     raise(Kind::undefined_symbol, cat("the kernel has no register `", reg.name, "`"), trace.where());
   }
   if (reg.kind == Reg::Kind::special)

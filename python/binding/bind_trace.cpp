@@ -115,7 +115,6 @@ Expected<void> declare(Trace& trace, const Strings& params, std::string_view ext
     if (auto added = trace.builder().param(*param, name, where); !added) return added;
   }
   if (extern_smem.empty()) return {};
-  trace.extern_smem = extern_smem;
   ir::Variable array;
   array.space = ir::StateSpace::shared;
   array.linkage = ir::Linkage::extern_;
@@ -160,6 +159,9 @@ void bind_module(nb::module_& m) {
       .def_prop_ro(
           "text", [](const TracedModule& t) -> const std::string& { return t.listing->text; },
           "The PTX, the same bytes for the same kernel.")
+      .def(
+          "text_with_lines", [](const TracedModule& t) { return text::list(t.accepted.module(), text::SourceLines::loc).text; },
+          "The PTX with the author's lines: `.loc` in front of the instructions, `.file` at the end.")
       .def_prop_ro(
           "entry", [](const TracedModule& t) -> const std::string& { return t.entry; }, "The kernel's name.")
       .def_prop_ro(
@@ -170,6 +172,11 @@ void bind_module(nb::module_& m) {
           "The PTX version, `(8, 5)`.")
       .def_prop_ro(
           "target", [](const TracedModule& t) { return isa::name(t.accepted.module().target); }, "`sm_90a`")
+      .def_ro("dynamic_smem", &TracedModule::dynamic_smem, "Bytes that its allocations take of the dynamic shared memory.")
+      .def_prop_ro(
+          "tma_tensors", [](const TracedModule& t) { return nb::tuple(nb::cast(t.tma_tensors)); },
+          nb::sig("def tma_tensors(self) -> tuple[str, ...]"),
+          "The tensors whose TMA descriptors are the kernel's last parameters, in their order.")
       .def_prop_ro("instructions", instruction_count, "How many instructions the module has.")
       .def_prop_ro(
           "warnings",
@@ -214,14 +221,16 @@ void bind_tensor(nb::module_& m) {
       .def(
           "tma_desc",
           [](nb::handle self) {
-            if (Trace::active() != nullptr) {
-              PyErr_SetString(PyExc_NotImplementedError,
-                              "`tma_desc()` inside a kernel: TMA descriptors are not made by this version");
-              throw nb::python_error();
-            }
-            return TmaDescriptorHandle{nb::borrow(self), cat(as<TensorSpec>(self)->name, "_tma_desc")};
+            const std::string& name = as<TensorSpec>(self)->name;
+            Trace* trace = Trace::active();
+            if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self), cat(name, "_tma_desc")});
+            nb::object& reg = trace->tma_desc(name);
+            if (!reg.is_valid()) reg = make_reg(*trace, unwrap(trace->builder().tma_desc(name, trace->where())));
+            return reg;
           },
-          nb::sig("def tma_desc(self) -> TmaDescriptorHandle"), "The tensor's TMA descriptor.")
+          nb::sig("def tma_desc(self) -> typing.Any"),
+          "The address of the tensor's TMA descriptor, in a register that is loaded at the kernel's start; outside a kernel the "
+          "name it will have.")
       .def("__repr__",
            [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
 }
@@ -239,9 +248,9 @@ void bind_trace(nb::module_& m) {
              std::optional<std::pair<std::string_view, std::uint32_t>> where) {
             const Where defined = where ? Where{intern_file(where->first), where->second} : authors_line();
             write::KernelHeader header = header_of(std::move(name), arch, version, directives, defined);
+            header.dynamic_shared = dynamic_smem;
             new (self) Trace(std::move(header));
             self->defined = defined;
-            self->dynamic_smem = dynamic_smem;
             const Expected<void> declared = declare(*self, params, extern_smem.value_or(""));
             if (!declared) {
               self->~Trace();
@@ -273,6 +282,29 @@ void bind_trace(nb::module_& m) {
           nb::sig("def __exit__(self, *exception: object) -> None"))
       .def(
           "finish", [](Trace& self) { return unwrap(self.finish()); }, "Checks what was written; the module, or the first error.")
+      .def_prop_ro(
+          "shared_bytes", [](Trace& self) { return self.builder().shared_bytes(); },
+          "Bytes of shared memory allocated so far, gaps for alignment included.")
+      .def("draft", &Trace::draft, "What was written so far as a text of its own, with marks around its groups (trace.hpp).")
+      .def_prop_ro(
+          "groups",
+          [](const Trace& trace) {
+            nb::list all;
+            for (const Trace::Group& group : trace.groups()) all.append(nb::make_tuple(group.name, group.arguments));
+            return all;
+          },
+          nb::sig("def groups(self) -> list[tuple[str, str]]"), "Names and arguments of the groups; an expression has no name.")
+      .def_prop_ro(
+          "issues",
+          [](const Trace& trace) {
+            nb::list all;
+            for (const Trace::Issue& issue : trace.issues)
+              all.append(nb::make_tuple(issue.statement, name(issue.why.kind), issue.why.message,
+                                        issue.why.severity == Severity::error ? "error" : "warning"));
+            return all;
+          },
+          nb::sig("def issues(self) -> list[tuple[str, str, str, str]]"),
+          "What was written although the table refused it: the statement, the kind of error, the message, its severity.")
       .def_prop_ro("statements", statements, nb::sig("def statements(self) -> list[str]"), "The lines of the body so far.")
       .def_prop_ro("reg_decls", register_declarations, nb::sig("def reg_decls(self) -> list[str]"), "The registers so far.")
       .def_prop_ro("var_decls", variable_declarations, nb::sig("def var_decls(self) -> list[str]"),

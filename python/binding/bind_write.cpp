@@ -11,7 +11,8 @@
 
 #include "bindings.hpp"
 #include "errors.hpp"
-#include "operands.hpp"
+#include "places.hpp"
+#include "ptx/write/idiom/smem.hpp"
 
 namespace ptx::python {
 namespace {
@@ -20,20 +21,13 @@ using write::Value;
 
 // Namespaces of Python: classes with static methods alone.
 struct RegSpace {};
-struct SmemSpace {};
 struct WarpSpace {};
-struct BarSpace {};
 struct CvtaSpace {};
 
 template <class... V>
 void put(Trace& trace, std::string_view dots, nb::handle pred, const V&... operands) {
   const std::array<Value, sizeof...(V)> values = {operands...};
   unwrap(trace.builder().emit(dots, values, guard_argument(trace, pred), trace.where()));
-}
-
-[[noreturn]] void not_yet(const std::string& what) {
-  PyErr_SetString(PyExc_NotImplementedError, what.c_str());
-  throw nb::python_error();
 }
 
 // ---- reg ------------------------------------------------------------------------------------------------------------
@@ -53,14 +47,32 @@ nb::object from(nb::handle source, nb::handle dtype) {
   return make_reg(trace, unwrap(write::move_to_fresh(trace.builder(), type, operands.value(source), trace.where())));
 }
 
-RegArray make_array(Trace& trace, Type type, std::int64_t count, std::string_view name) {
+std::uint32_t array_size(Trace& trace, std::int64_t count) {
   constexpr std::int64_t most = 1 << 20;  // no kernel has a million registers: a mistake, not a wish
   if (count < 1 || count > most)
     raise(Kind::bad_declaration, cat("an array of ", count, " registers is asked for; what fits is 1 to ", most), trace.where());
-  const write::RegArray array = unwrap(trace.builder().array(type, static_cast<std::uint32_t>(count), name, trace.where()));
+  return static_cast<std::uint32_t>(count);
+}
+
+RegArray array_handle(Trace& trace, const write::RegArray& array) {
   std::string base = trace.builder().name(trace.builder().at(array, 0));
   base.pop_back();  // the 0
-  return {array, trace.id(), std::move(base), std::vector<nb::object>(static_cast<std::size_t>(count))};
+  return {array, trace.id(), std::move(base), std::vector<nb::object>(array.count)};
+}
+
+RegArray make_array(Trace& trace, Type type, std::int64_t count, std::string_view name) {
+  return array_handle(trace, unwrap(trace.builder().array(type, array_size(trace, count), name, trace.where())));
+}
+
+nb::object alloc(nb::handle dtype) {
+  Trace& trace = Trace::require("reg.alloc");
+  return make_reg(trace, unwrap(trace.builder().alloc(type_argument(dtype, "reg.alloc"), trace.where())));
+}
+
+RegArray alloc_array(nb::handle dtype, std::int64_t count) {
+  Trace& trace = Trace::require("reg.alloc_array");
+  const Type type = type_argument(dtype, "reg.alloc_array");
+  return array_handle(trace, unwrap(trace.builder().alloc_array(type, array_size(trace, count), trace.where())));
 }
 
 RegArray array(nb::handle dtype, std::int64_t count, std::optional<std::string_view> name) {
@@ -86,6 +98,10 @@ void bind_reg(nb::module_& m) {
           "A register, with one `mov` when it is given an initial value.")
       .def_static("array", array, nb::arg("dtype").none(), nb::arg("count").none(), nb::arg("name").none() = nb::none(),
                   nb::sig("def array(dtype: PtxType, count: int, name: str | None = None) -> RegArray"), "Registers in a row.")
+      .def_static("alloc", alloc, nb::arg("dtype").none(), nb::sig("def alloc(dtype: PtxType) -> Reg"),
+                  "A register of a family that its type alone has: `%au0`, `%af0`, apart from those of `scalar`.")
+      .def_static("alloc_array", alloc_array, nb::arg("dtype").none(), nb::arg("count").none(),
+                  nb::sig("def alloc_array(dtype: PtxType, count: int) -> RegArray"), "Registers in a row, of such a family.")
       .def_static("from_", from, nb::arg("src").none(), nb::arg("dtype").none(),
                   nb::sig("def from_(src: Reg | int | float | str, dtype: PtxType) -> Reg"),
                   "A fresh register and one `mov` from a register, special register, number or symbol.")
@@ -95,126 +111,18 @@ void bind_reg(nb::module_& m) {
                   "The registers of one thread for an M x N accumulator of a warpgroup.");
 }
 
-// ---- smem -----------------------------------------------------------------------------------------------------------
-
-SharedAlloc allocate(nb::handle dtype, nb::handle shape, nb::object swizzle, std::optional<std::uint32_t> align,
-                     std::optional<std::string> name) {
-  Trace& trace = Trace::require("smem.alloc");
-  if (trace.dynamic_smem)
-    not_yet(
-        "`smem.alloc` in a kernel with more than 48 KiB of shared memory: parts of a dynamic allocation are not made by this "
-        "version");
-  SharedAlloc alloc{
-      name ? *std::move(name) : cat("smem_", trace.next_smem()), type_argument(dtype, "smem.alloc"), {}, std::move(swizzle)};
-  if (PyIndex_Check(shape.ptr()))
-    alloc.shape = {nb::cast<std::int64_t>(shape)};
-  else
-    alloc.shape = nb::cast<std::vector<std::int64_t>>(shape);
-  std::int64_t bits = isa::bits(alloc.type);
-  for (const std::int64_t size : alloc.shape) {
-    if (size < 1)
-      raise(Kind::bad_declaration, cat("`", alloc.name, "` has a dimension of ", size, "; what fits is 1 or more"),
-            trace.where());
-    bits *= size;
-  }
-  constexpr std::uint32_t usual_align = 128;  // bytes: what TMA and the swizzles need
-  ir::Variable variable;
-  variable.space = ir::StateSpace::shared;
-  variable.align = align.value_or(usual_align);
-  variable.elements = static_cast<std::uint64_t>(bits + 7) / 8;
-  unwrap(trace.builder().variable(variable, alloc.name, trace.where()));
-  return alloc;
-}
-
-nb::object base(std::optional<std::string_view> name) {
-  Trace& trace = Trace::require("smem.base");
-  const std::string_view symbol = name                        ? *name
-                                  : trace.extern_smem.empty() ? std::string_view("smem")
-                                                              : std::string_view(trace.extern_smem);
-  return make_reg(trace, unwrap(write::move_to_fresh(trace.builder(), Type::u32, Value::of_symbol(symbol), trace.where())));
-}
-
-// What memory instructions call a type: 16-bit floats and packed formats move as bits.
-std::string memory_type(Type type) {
-  const bool as_bits =
-      isa::kind(type) == isa::TypeKind::packed || (isa::is_float(type) && type != Type::f32 && type != Type::f64);
-  return as_bits ? cat('b', isa::bits(type)) : std::string(isa::name(type));
-}
-
-// The address that a memory function is given: one made by `addr`, or what `addr` could be given.
-Value address_value(Operands& operands, nb::handle address, std::array<Value, 1>& part) {
-  if (as<Address>(address) != nullptr) return operands.value(address);
-  part[0] = operands.value(address);
-  return Value::address_of(part);
-}
-
-nb::object load(nb::handle dtype, nb::handle address) {
-  Trace& trace = Trace::require("smem.load");
-  const Type type = type_argument(dtype, "smem.load");
-  Operands operands(trace);
-  std::array<Value, 1> part;
-  const Value from = address_value(operands, address, part);
-  const write::Reg to = unwrap(trace.builder().reg(type, {}, trace.where()));
-  put(trace, cat("ld.shared.", memory_type(type)), nb::none(), Value::of(to), from);
-  return make_reg(trace, to);
-}
-
-void store(nb::handle dtype, nb::handle address, nb::handle value) {
-  Trace& trace = Trace::require("smem.store");
-  const Type type = type_argument(dtype, "smem.store");
-  Operands operands(trace);
-  std::array<Value, 1> part;
-  const Value to = address_value(operands, address, part);
-  put(trace, cat("st.shared.", memory_type(type)), nb::none(), to, Value::of(register_argument(trace, value, "smem.store")));
-}
-
-void bind_smem(nb::module_& m) {
-  nb::class_<SharedAlloc> alloc(m, "SharedAlloc", "A static allocation in shared memory; `ptx.addr(a)` is its address.");
-  detail::python_type<SharedAlloc> = reinterpret_cast<PyTypeObject*>(alloc.ptr());
-  alloc.def_ro("name", &SharedAlloc::name)
-      .def_prop_ro(
-          "dtype", [](const SharedAlloc& a) { return type_object(a.type); }, nb::sig("def dtype(self) -> PtxType"))
-      .def_prop_ro(
-          "shape", [](const SharedAlloc& a) { return nb::tuple(nb::cast(a.shape)); },
-          nb::sig("def shape(self) -> tuple[int, ...]"))
-      .def_ro("swizzle", &SharedAlloc::swizzle, nb::sig("def swizzle(self) -> str | None"))
-      .def_prop_ro("byte_offset", [](const SharedAlloc&) { return 0; })
-      .def(
-          "__getitem__",
-          [](const SharedAlloc&, nb::handle) {
-            not_yet("indexing a `SharedAlloc`: this version addresses shared memory by `ptx.addr(a, bytes)`");
-          },
-          nb::arg("index"))
-      .def("__repr__", [](const SharedAlloc& a) {
-        return nb::str("SharedAlloc({}, {}, {})").format(a.name, type_object(a.type), nb::tuple(nb::cast(a.shape)));
-      });
-
-  nb::class_<SmemSpace>(m, "smem", "The functions of `pyptx.smem`.")
-      .def_static("alloc", allocate, nb::arg("dtype").none(), nb::arg("shape").none(), nb::arg("swizzle") = nb::none(),
-                  nb::arg("align").none() = nb::none(), nb::arg("name").none() = nb::none(),
-                  nb::sig("def alloc(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | "
-                          "None = None, "
-                          "name: str | None = None) -> SharedAlloc"),
-                  "Declares a `.shared` array for elements of that shape; aligned to 128 bytes unless said otherwise.")
-      .def_static("base", base, nb::arg("name").none() = nb::none(), nb::sig("def base(name: str | None = None) -> Reg"),
-                  "The shared-space address of a symbol, in a fresh register; without a name, of the kernel's `extern_smem`.")
-      .def_static("load", load, nb::arg("dtype").none(), nb::arg("address").none(),
-                  nb::sig("def load(dtype: PtxType, address: typing.Any) -> Reg"),
-                  "A value from shared memory, in a fresh register.")
-      .def_static("store", store, nb::arg("dtype").none(), nb::arg("address").none(), nb::arg("value").none(),
-                  nb::sig("def store(dtype: PtxType, address: typing.Any, value: Reg) -> None"),
-                  "Writes a register to shared memory.");
-}
-
 // ---- ptx: addresses, parameters -----------------------------------------------------------------------------------
 
 Address make_address(nb::object base, nb::object offset) {
   auto bad = [](std::string_view what, nb::handle seen, std::string_view fits) {
     raise(Kind::argument_kind, cat("the ", what, " of `ptx.addr` is ", describe(seen), "; what fits is ", fits), authors_line());
   };
+  if (PyUnicode_Check(offset.ptr()) && nb::cast<std::string_view>(offset).starts_with(',')) {
+    const std::optional<nb::list> parts = coordinates(nb::cast<std::string_view>(offset));
+    if (!parts) bad("offset", offset, "a list of coordinates, `[x, y]`, or the same as text, `\", {%r0, %r1}\"`");
+    offset = *parts;
+  }
   const bool list = PyList_Check(offset.ptr()) || PyTuple_Check(offset.ptr());
-  if (PyUnicode_Check(offset.ptr()) && nb::cast<std::string_view>(offset).starts_with(','))
-    bad("offset", offset, "a list of coordinates: `ptx.addr(map, [x, y])`");
   if (!offset.is_none() && !list && as<Reg>(offset) == nullptr && !PyIndex_Check(offset.ptr()) && !PyUnicode_Check(offset.ptr()))
     bad("offset", offset, "a number of bytes, a register, or a list of coordinates");
   if (const Address* inner = as<Address>(base)) {
@@ -224,8 +132,8 @@ Address make_address(nb::object base, nb::object offset) {
       bad("base", base, "an address whose offset and the new one are numbers");
     return {inner->base, nb::steal(PyNumber_Add(inner->offset.ptr(), offset.ptr()))};
   }
-  if (as<Reg>(base) == nullptr && !PyUnicode_Check(base.ptr()) && as<TensorSpec>(base) == nullptr &&
-      as<SharedAlloc>(base) == nullptr && as<TmaDescriptorHandle>(base) == nullptr && !PyIndex_Check(base.ptr()))
+  if (as<Reg>(base) == nullptr && !PyUnicode_Check(base.ptr()) && as<TensorSpec>(base) == nullptr && !is_shared_handle(base) &&
+      as<TmaDescriptorHandle>(base) == nullptr && !PyIndex_Check(base.ptr()))
     bad("base", base, "a register, the name of a symbol, a tensor or a shared allocation");
   return {std::move(base), std::move(offset)};
 }
@@ -261,7 +169,7 @@ nb::object param(nb::handle dtype, std::string_view name, nb::object dst) {
   if (aggregate)
     put(trace, cat("mov.", isa::name(type)), nb::none(), to, symbol[0]);
   else
-    put(trace, cat("ld.param.", memory_type(type)), nb::none(), to, Value::address_of(symbol));
+    put(trace, cat("ld.param.", write::idiom::memory_word(type)), nb::none(), to, Value::address_of(symbol));
   return dst;
 }
 
@@ -276,11 +184,6 @@ nb::object cvta(nb::handle source, nb::object dst) {
   return dst;
 }
 
-void raw(std::string_view text) {
-  Trace& trace = Trace::require("ptx.raw");
-  trace.builder().raw(text, trace.where());
-}
-
 void bind_addresses(nb::module_& m) {
   nb::class_<Address> address(m, "Address", "`[base+offset]`, from `ptx.addr`.");
   detail::python_type<Address> = reinterpret_cast<PyTypeObject*>(address.ptr());
@@ -289,13 +192,13 @@ void bind_addresses(nb::module_& m) {
   });
   m.def("addr", make_address, nb::arg("base").none(), nb::arg("offset") = nb::none(),
         nb::sig("def addr(base: typing.Any, offset: Reg | int | str | typing.Sequence[Reg | int] | None = None) -> Address"),
-        "`[base]`, `[base+offset]` with an offset in bytes, or `[map, {x, y}]` with a list of coordinates.");
+        "`[base]`, `[base+offset]` with an offset in bytes, or `[map, {x, y}]` with a list of coordinates, or with the text `, "
+        "{x, y}`.");
   m.def("global_ptrs", global_ptrs, nb::sig("def global_ptrs(*params: TensorSpec | str) -> tuple[Reg, ...]"),
         "The tensors' addresses in global memory, a fresh 64-bit register each.");
   m.def("param", param, nb::arg("dtype").none(), nb::arg("name").none(), nb::arg("dst") = nb::none(),
         nb::sig("def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg"),
         "A raw parameter's value; of an aggregate, its address.");
-  m.def("raw", raw, nb::arg("text"), nb::sig("def raw(text: str) -> None"), "A statement as text, kept as it is.");
   m.def(
       "comment", [](std::string_view text) { Trace::require("comment").builder().comment(text); }, nb::arg("text"),
       "A comment in the PTX.");
@@ -307,7 +210,7 @@ void bind_addresses(nb::module_& m) {
                   "The address in global space of a generic one.");
 }
 
-// ---- ptx: warps, barriers -------------------------------------------------------------------------------------------
+// ---- ptx: warps ----------------------------------------------------------------------------------------------------
 
 template <write::idiom::Reduction op>
 nb::object reduce(nb::object value, int width) {
@@ -317,21 +220,10 @@ nb::object reduce(nb::object value, int width) {
   return value;
 }
 
-void bar_sync(nb::handle barrier, nb::handle count) {
-  Trace& trace = Trace::require("ptx.bar.sync");
-  Operands operands(trace);
-  const Value number = operands.value(barrier);
-  if (count.is_none())
-    put(trace, "bar.sync", nb::none(), number);
-  else
-    put(trace, "bar.sync", nb::none(), number, operands.value(count));
-}
-
 }  // namespace
 
 void bind_write(nb::module_& m) {
   bind_reg(m);
-  bind_smem(m);
   bind_addresses(m);
   using write::idiom::Reduction;
   nb::class_<WarpSpace>(m, "warp", "Helpers of a whole warp; each writes several instructions.")
@@ -344,10 +236,6 @@ void bind_write(nb::module_& m) {
       .def_static("reduce_min", reduce<Reduction::min>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
                   nb::sig("def reduce_min(value: Reg, *, width: int = 32) -> Reg"),
                   "The smallest value of groups of `width` lanes, in place.");
-  nb::class_<BarSpace>(m, "bar", "Barriers of the block.")
-      .def_static("sync", bar_sync, nb::arg("n") = 0, nb::arg("count") = nb::none(),
-                  nb::sig("def sync(n: Reg | int = 0, count: Reg | int | None = None) -> None"),
-                  "Wait until all (or `count`) threads of the block have come to barrier `n`.");
 }
 
 }  // namespace ptx::python

@@ -19,6 +19,7 @@ std::string_view exception_of(Kind kind) {
     case Kind::argument_kind:
     case Kind::argument_dtype:
       return "TypeError";
+    case Kind::syntax:
     case Kind::missing_modifier:
     case Kind::operand_mismatch:
     case Kind::immediate_range:
@@ -33,6 +34,7 @@ std::string_view exception_of(Kind kind) {
     case Kind::shared_memory_size:
     case Kind::unknown_target:
     case Kind::bad_tile:
+    case Kind::bad_descriptor:
     case Kind::argument_rank:
     case Kind::argument_dim:
     case Kind::dim_conflict:

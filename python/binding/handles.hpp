@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ptx/layout/layout.hpp"
 #include "trace.hpp"
 
 namespace ptx::python {
@@ -65,12 +66,53 @@ struct TmaDescriptorHandle {
   std::string name;
 };
 
-/// A static allocation in shared memory.
+/// An allocation in shared memory: a variable of its own, or a part of `dyn_smem`.
 struct SharedAlloc {
-  std::string name;
+  std::string name;  ///< of the symbol
   Type type = Type::none;
   std::vector<std::int64_t> shape;
   nb::object swizzle;
+  std::optional<layout::GmmaLayout> gmma_layout;
+  std::optional<layout::Major> gmma_major;
+  std::int64_t byte_offset = 0;  ///< from the symbol
+  bool dynamic = false;
+  std::uint64_t trace = 0;  ///< Trace::id()
+
+  /// Bytes of one element of the first dimension: a stage.
+  [[nodiscard]] std::int64_t stage_bytes() const;
+};
+
+/// `a[stage]` of an allocation.
+struct SharedSlice {
+  nb::object alloc;
+  std::int64_t stage = 0;
+};
+
+/// `smem.mbarrier(count)`
+struct MbarrierArray {
+  std::string name;  ///< of the symbol
+  std::int64_t count = 0, byte_offset = 0;
+  bool dynamic = false;
+  std::uint64_t trace = 0;
+};
+
+/// `m[i]`
+struct MbarrierRef {
+  nb::object array;
+  std::int64_t index = 0;
+};
+
+/// `ptx.mbarrier.array(base, byte_offset, count)`: barriers 8 bytes apart at an address of the author's.
+struct BarrierArray {
+  nb::object base;
+  std::int64_t byte_offset = 0, count = 0;
+};
+
+/// `b[i]`, or `b.at(stage)`: then `address` is the register that holds its address, computed where `at` was called.
+struct BarrierSlot {
+  nb::object array;
+  std::int64_t index = 0;
+  nb::object address;
 };
 
 /// The Python object of a type; borrowed, lives as long as the module.
@@ -86,6 +128,8 @@ T* as(nb::handle object);
 nb::object make_reg(Trace& trace, write::Reg reg);
 nb::object make_special(isa::SpecialId special);
 
+/// The register of that name, with the type it is declared with; nothing when the trace has none.
+std::optional<write::Reg> register_named(Trace& trace, std::string_view name);
 /// The core's register behind a handle: of this trace and no special one, else raises.
 write::Reg register_of(Trace& trace, const Reg& reg);
 /// The same for any Python object; `what` says what wants a register.

@@ -48,6 +48,14 @@ NB_MODULE(_ptx, m) {
   python::bind_write(m);
   python::bind_special(m);
   python::bind_control(m);
+  python::bind_smem(m);
+  python::bind_sync(m);
+  python::bind_copies(m);
+  python::bind_matrix(m);
+  python::bind_wgmma(m);
+  python::bind_tcgen05(m);
+  python::bind_scalar(m);
+  python::bind_spec(m);
   python::bind_launch(m);
   python::bind_text(m);
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "errors.hpp"
+#include "places.hpp"
 
 namespace ptx::python {
 namespace {
@@ -35,6 +36,13 @@ Value integer_value(Trace& trace, nb::handle object) {
   return Value::of_integer(static_cast<std::int64_t>(bits));
 }
 
+// An integer that prints as it was written.
+Value spelled_integer(std::uint64_t bits, std::string_view text) {
+  Value value = Value::of_integer(static_cast<std::int64_t>(bits));
+  if (text != cat(value.integer)) value.text = text;
+  return value;
+}
+
 // "42", "-1", "0x1F", "0b101", "42U", "1.5", "0f3F800000", "0d3FF0000000000000"; nothing for any other text.
 std::optional<Value> immediate(std::string_view text) {
   const bool negative = text.starts_with('-');
@@ -50,7 +58,9 @@ std::optional<Value> immediate(std::string_view text) {
       float f;
       const auto word = static_cast<std::uint32_t>(*bits);
       std::memcpy(&f, &word, sizeof f);
-      return Value::of_floating(static_cast<double>(f));
+      Value value = Value::of_floating(static_cast<double>(f));
+      value.text = text;
+      return value;
     }
   if (digits.size() == 18 && (digits.starts_with("0d") || digits.starts_with("0D")))
     if (const auto bits = whole(digits.substr(2), 16); bits && !negative) {
@@ -67,7 +77,7 @@ std::optional<Value> immediate(std::string_view text) {
     bits = whole(digits.substr(1), 8);
   else
     bits = whole(digits, 10);
-  if (bits) return Value::of_integer(static_cast<std::int64_t>(negative ? 0 - *bits : *bits));
+  if (bits) return spelled_integer(negative ? 0 - *bits : *bits, text);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && std::isfinite(number)) return Value::of_floating(number);
@@ -75,6 +85,13 @@ std::optional<Value> immediate(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view node_class(nb::handle object) {
+  const std::string_view name = Py_TYPE(object.ptr())->tp_name;
+  if (!name.ends_with("Operand")) return {};
+  const nb::object module = nb::getattr(object.type(), "__module__", nb::none());
+  return PyUnicode_Check(module.ptr()) && view_of(module) == "pyptx.ir.nodes" ? name : std::string_view();
+}
 
 std::optional<Value> number_value(Trace& trace, nb::handle object) {
   if (PyLong_Check(object.ptr())) return integer_value(trace, object);
@@ -93,6 +110,27 @@ std::optional<Value> number_value(Trace& trace, nb::handle object) {
   return std::nullopt;
 }
 
+std::optional<nb::list> coordinates(std::string_view text) {
+  static constexpr std::string_view blank = " \t\n";
+  const auto trimmed = [](std::string_view part) {
+    const std::size_t first = std::min(part.find_first_not_of(blank), part.size());
+    part.remove_prefix(first);
+    return part.substr(0, part.find_last_not_of(blank) + 1);
+  };
+  text = trimmed(trimmed(text).substr(1));  // behind the comma
+  if (text.size() < 2 || text.front() != '{' || text.back() != '}') return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  nb::list parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = trimmed(text.substr(0, comma));
+    if (part.empty() || part.find_first_of("{}") != std::string_view::npos) return std::nullopt;
+    parts.append(nb::str(part.data(), part.size()));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 std::span<Value> Operands::take(std::size_t count) {
   if (used_ + count <= inline_values) {
     auto* const first = reinterpret_cast<Value*>(inline_.data()) + used_;
@@ -106,11 +144,18 @@ std::span<Value> Operands::take(std::size_t count) {
 
 std::span<const Value> Operands::convert(std::span<PyObject* const> arguments) {
   std::size_t count = arguments.size();
-  for (PyObject* argument : arguments) count += as<PipeRef>(argument) != nullptr;
+  const auto pipe_of = [this](nb::handle argument) -> std::optional<PipeRef> {
+    if (const PipeRef* pipe = as<PipeRef>(argument)) return *pipe;
+    if (node_class(argument) != "PipeOperand") return std::nullopt;
+    made_.push_back(argument.attr("left"));
+    made_.push_back(argument.attr("right"));
+    return PipeRef{argument.attr("left"), argument.attr("right")};
+  };
+  for (PyObject* argument : arguments) count += as<PipeRef>(argument) != nullptr || node_class(argument) == "PipeOperand";
   const std::span<Value> values = take(count);
   std::size_t i = 0;
   for (PyObject* argument : arguments) {
-    if (const PipeRef* pipe = as<PipeRef>(argument)) {
+    if (const auto pipe = pipe_of(argument)) {
       values[i++] = value(pipe->left);
       values[i] = value(pipe->right);
       values[i++].piped = true;
@@ -138,6 +183,7 @@ Value Operands::array_of(RegArray& array) {
 }
 
 Value Operands::address_of(const Address& address) {
+  if (is_shared_handle(address.base)) return shared_address_of(address);
   const bool list = PyList_Check(address.offset.ptr()) || PyTuple_Check(address.offset.ptr());
   const std::span<Value> parts = take(address.offset.is_none() ? 1 : 2);
   parts[0] = value(address.base);
@@ -150,6 +196,21 @@ Value Operands::address_of(const Address& address) {
   return Value::address_of(parts);
 }
 
+// `[symbol+offset]` of shared memory; an offset in a register is added to the address, which is put in one for that.
+Value Operands::shared_address_of(const Address& address) {
+  write::Place place = *shared_handle_place(trace_, *this, address.base);
+  const std::span<Value> parts = take(2);
+  const Value offset = address.offset.is_none() ? Value::of_integer(0) : value(address.offset);
+  if (offset.kind == Value::Kind::integer) {
+    parts[0] = place.base();
+    parts[1] = Value::of_integer(place.offset() + offset.integer);
+    return Value::address_of(parts);
+  }
+  const write::Reg base = unwrap(write::address_register(trace_.builder(), place, trace_.where()));
+  parts[0] = Value::of(unwrap(write::binary(trace_.builder(), write::Operator::add, Value::of(base), offset, trace_.where())));
+  return Value::address_of(parts.first(1));
+}
+
 Value Operands::text_value(nb::handle object) {
   const std::string_view text = view_of(object);
   if (text == "_") return Value{};
@@ -158,13 +219,45 @@ Value Operands::text_value(nb::handle object) {
     if (const auto special = isa::special_from_name(text)) return Value::of_special(*special);
     Reg named;
     named.name = std::string(text);
-    return Value::of(register_of(trace_, named));
+    if (strict_ || register_named(trace_, text)) return Value::of(register_of(trace_, named));
+    return Value::of_symbol(text);
   }
   if (text.front() == '-' || (text.front() >= '0' && text.front() <= '9')) {
     if (const auto number = immediate(text)) return *number;
+    if (!strict_) return Value::of_symbol(text);
     raise(Kind::operand_mismatch, cat("the text `", text, "` is no number of PTX"), trace_.where());
   }
   return Value::of_symbol(text);
+}
+
+// The nodes of pyptx.ir stand for what they print as.
+std::optional<Value> Operands::node_value(nb::handle object) {
+  const std::string_view name = node_class(object);
+  if (name.empty()) return std::nullopt;
+  const auto attribute = [&](const char* field) { return made_.emplace_back(object.attr(field)); };
+  if (name == "RegisterOperand" || name == "LabelOperand") return text_value(attribute("name"));
+  if (name == "ImmediateOperand") return text_value(attribute("text"));
+  if (name == "VectorOperand" || name == "ParenthesizedOperand") {
+    const nb::object elements = attribute("elements");
+    const Value vector =
+        vector_of({PySequence_Fast_ITEMS(elements.ptr()), static_cast<std::size_t>(PySequence_Fast_GET_SIZE(elements.ptr()))});
+    return name == "VectorOperand" ? vector : Value::list_of(vector.parts);
+  }
+  if (name == "NegatedOperand") {
+    Value v = value(attribute("operand"));
+    v.negated = true;
+    return v;
+  }
+  if (name == "AddressOperand") {
+    nb::object offset = attribute("offset");
+    if (PyUnicode_Check(offset.ptr()) && view_of(offset).starts_with(',')) {
+      const std::optional<nb::list> parts = coordinates(view_of(offset));
+      if (!parts) return std::nullopt;
+      offset = made_.emplace_back(*parts);
+    }
+    return address_of(Address{attribute("base"), offset});
+  }
+  return std::nullopt;
 }
 
 Value Operands::value(nb::handle object) {
@@ -179,15 +272,20 @@ Value Operands::value(nb::handle object) {
     v.negated = true;
     return v;
   }
-  if (PyUnicode_Check(object.ptr())) return text_value(object);
+  if (PyUnicode_CheckExact(object.ptr())) return text_value(object);
   if (const TensorSpec* tensor = as<TensorSpec>(object)) return Value::of_symbol(tensor->name);
   if (const TmaDescriptorHandle* map = as<TmaDescriptorHandle>(object)) return Value::of_symbol(map->name);
-  if (const SharedAlloc* alloc = as<SharedAlloc>(object)) return Value::of_symbol(alloc->name);
-  if (PyTuple_Check(object.ptr()))
-    raise(
-        Kind::operand_mismatch,
-        cat("no instruction of the table takes a parenthesised list, ", describe(object), " was given; a vector is a list `[…]`"),
-        trace_.where());
+  if (const auto place = shared_handle_place(trace_, *this, object)) {  // the symbol, or the address in a register
+    if (place->offset() == 0) return place->base();
+    return Value::of(unwrap(write::address_register(trace_.builder(), *place, trace_.where())));
+  }
+  if (PyUnicode_Check(object.ptr())) return text_value(object);
+  if (PyTuple_Check(object.ptr())) {
+    const Value elements =
+        vector_of({PySequence_Fast_ITEMS(object.ptr()), static_cast<std::size_t>(PyTuple_GET_SIZE(object.ptr()))});
+    return Value::list_of(elements.parts);
+  }
+  if (const auto node = node_value(object)) return *node;
   if (const auto number = number_value(trace_, object)) return *number;
   Diagnostic d;
   d.kind = Kind::operand_mismatch;

@@ -19,7 +19,8 @@ static_assert(std::is_trivially_destructible_v<write::Value>, "Operands never en
 /// needs no heap.
 class Operands {
  public:
-  explicit Operands(Trace& trace) : trace_(trace) {}
+  /// Not `strict`: a text that names nothing and is no number of PTX is a symbol.
+  explicit Operands(Trace& trace, bool strict = true) : trace_(trace), strict_(strict) {}
   Operands(const Operands&) = delete;
   Operands& operator=(const Operands&) = delete;
 
@@ -33,16 +34,26 @@ class Operands {
   write::Value vector_of(std::span<PyObject* const> items);
   write::Value array_of(RegArray& array);
   write::Value address_of(const Address& address);
+  write::Value shared_address_of(const Address& address);
   write::Value text_value(nb::handle object);
   write::Value register_value(const Reg& reg);
+  std::optional<write::Value> node_value(nb::handle object);
 
   Trace& trace_;
+  bool strict_;
   static constexpr std::size_t inline_values = 24;
   alignas(write::Value)
       std::array<std::byte, inline_values * sizeof(write::Value)> inline_;  // not initialised: a value costs when it is used
   std::size_t used_ = 0;
   std::vector<std::unique_ptr<write::Value[]>> heap_;
+  std::vector<nb::object> made_;  // objects made on the way, whose texts the values view
 };
+
+/// The coordinates in the text behind the base of an address, `, {%r0, 8}`, as texts; nothing when it is no such text.
+std::optional<nb::list> coordinates(std::string_view text);
+
+/// The name of a class of pyptx.ir.nodes, "RegisterOperand"; "" for any other object.
+std::string_view node_class(nb::handle object);
 
 /// `pred=`: None, a predicate or `~predicate`; anything else raises bad_guard.
 write::Guard guard_argument(Trace& trace, nb::handle object);

@@ -37,6 +37,7 @@ void Trace::enter() {
     raise(Kind::bad_control_flow, cat("the trace of `", name_, spent_ ? "` is finished" : "` is already being made"));
   outer_ = std::exchange(active_trace, this);
   tracing_.emplace(builder_);
+  lines_.begin();
 }
 
 void Trace::exit() {
@@ -62,6 +63,71 @@ void Trace::close(std::size_t depth) {
   raise(left_early(left.what, left.where));
 }
 
+void Trace::begin_group(std::string name, std::string arguments) {
+  groups_.push_back({std::move(name), std::move(arguments), written(), written(), true});
+}
+
+void Trace::end_group() {
+  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group)
+    if (group->open) {
+      group->open = false;
+      group->end = written();
+      return;
+    }
+}
+
+std::string Trace::draft() const {
+  const ir::Module& module = builder_.module();
+  const ir::Function& function = builder_.function();
+  const auto print = [&](ir::ItemKind kind, std::size_t payload) {
+    ir::Inst item;
+    item.kind = kind;
+    item.payload = static_cast<std::uint32_t>(payload);
+    return cat(text::print(module, function, item), '\n');
+  };
+  std::string out = cat(".version ", to_string(module.version), "\n.target ", isa::name(module.target),
+                        "\n.address_size 64\n.entry draft()\n{\n");
+  for (std::size_t i = 0; i < function.reg_decls.size(); ++i)
+    if (!function.reg_decls[i].block_local && function.reg_decls[i].count != 0u) out += print(ir::ItemKind::reg_decl, i);
+  std::vector<bool> placed(function.variables.size());
+  for (const ir::Inst& item : function.body)
+    if (item.kind == ir::ItemKind::variable) placed[item.payload] = true;
+  for (std::size_t i = 0; i < placed.size(); ++i)
+    if (!placed[i]) out += print(ir::ItemKind::variable, i);
+  out +=
+      "//\x01"
+      "body\n";
+  const std::size_t prologue = builder_.tma_tensors().size();
+  int depth = 0;
+  for (std::size_t i = 0; i <= function.body.size(); ++i) {
+    const auto here = [&](std::size_t at) { return i >= prologue && at == i - prologue; };
+    for (std::size_t g = groups_.size(); g-- > 0;)  // the innermost ends first, and an empty one behind its begin
+      if (!groups_[g].open && here(groups_[g].end) && groups_[g].begin != groups_[g].end)
+        out +=
+            "//\x01"
+            "end\n";
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (!here(groups_[g].begin)) continue;
+      out += cat("//\x01", "begin ", g, '\n');
+      if (!groups_[g].open && groups_[g].begin == groups_[g].end)
+        out +=
+            "//\x01"
+            "end\n";
+    }
+    if (i == function.body.size()) break;
+    const ir::Inst& item = function.body[i];
+    depth += item.kind == ir::ItemKind::open ? 1 : item.kind == ir::ItemKind::close ? -1 : 0;
+    out += cat(text::print(module, function, item), '\n');
+  }
+  for (const Group& group : groups_)
+    if (group.open)
+      out +=
+          "//\x01"
+          "end\n";
+  for (; depth > 0; --depth) out += "}\n";
+  return out += "}\n";
+}
+
 Expected<TracedModule> Trace::finish() {
   Expected<TracedModule> module = checked();
   if (module || module.error().where.known()) return module;
@@ -73,12 +139,14 @@ Expected<TracedModule> Trace::finish() {
 Expected<TracedModule> Trace::checked() {
   spent_ = true;
   if (!opened_.empty()) return Unexpected{left_early(opened_.back().what, opened_.back().where)};
+  const std::uint64_t dynamic_smem = builder_.has_dynamic_shared() ? builder_.shared_bytes() : 0;
+  std::vector<std::string> tma_tensors(builder_.tma_tensors().begin(), builder_.tma_tensors().end());
   Expected<ir::Module> module = builder_.finish();
   if (!module) return Unexpected{std::move(module).error()};
   Expected<check::Accepted> accepted = check::accept(std::move(*module));
   if (!accepted) return Unexpected{std::move(accepted).error()};
   auto listing = std::make_shared<const ir::Listing>(text::list(accepted->module()));
-  return TracedModule{std::move(*accepted), std::move(listing), name_};
+  return TracedModule{std::move(*accepted), std::move(listing), name_, dynamic_smem, std::move(tma_tensors)};
 }
 
 Trace* Trace::active() { return active_trace; }

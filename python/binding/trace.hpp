@@ -1,7 +1,10 @@
 // A kernel being traced: its builder, made the thread's current one while the body runs.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,30 +53,49 @@ class Trace {
   /// Forgets it and those inside it: an exception goes through them.
   void abandon(std::size_t depth) { opened_.resize(depth); }
 
-  /// Numbers the shared allocations of this trace.
-  std::uint32_t next_smem() { return smem_count_++; }
-
   Where defined;  ///< the kernel's own line: of errors that belong to no line of its body
 
-  // What the kernel says of its shared memory.
-  std::string extern_smem;    ///< name of the `.extern .shared` array, if it has one
-  bool dynamic_smem = false;  ///< its allocations would be parts of one dynamic array
+  /// The register of a tensor's TMA descriptor: the same object each time.
+  nanobind::object& tma_desc(const std::string& tensor) { return tma_descs_[tensor]; }
+
+  /// An instruction that the table refused and that was written all the same (checks.hpp).
+  struct Issue {
+    std::string statement;
+    Diagnostic why;
+  };
+  std::vector<Issue> issues;
+
+  /// Begins a part of the body that is one thing to those who look at its nodes: a call of an intrinsic, or (no name) an
+  /// expression. Parts lie in one another.
+  void begin_group(std::string name, std::string arguments);
+  void end_group();
+  /// What was written so far as a text of its own: the declarations, `//\x01body`, and the body, in which `//\x01begin <n>` and
+  /// `//\x01end` stand around the groups. Blocks that are open are closed at its end.
+  [[nodiscard]] std::string draft() const;
+  struct Group {
+    std::string name, arguments;
+    std::size_t begin = 0, end = 0;  ///< items of the body, not counting those that tma_desc put in front
+    bool open = true;
+  };
+  [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
 
  private:
   Expected<TracedModule> checked();
+  [[nodiscard]] std::size_t written() const { return builder_.size() - builder_.tma_tensors().size(); }
 
   write::Builder builder_;
   std::string name_;
   LineCache lines_;
+  std::map<std::string, nanobind::object> tma_descs_;
   std::optional<write::Tracing> tracing_;
   Trace* outer_ = nullptr;
   std::uint64_t id_;
-  std::uint32_t smem_count_ = 0;
   struct Opened {
     const char* what;
     Where where;
   };
   std::vector<Opened> opened_;
+  std::vector<Group> groups_;
   bool spent_ = false;
 };
 

@@ -1,8 +1,10 @@
 // What a trace leaves behind, shared by the authoring and the launching half of the binding.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ptx/check/check.hpp"
 #include "ptx/ir/ir.hpp"
@@ -14,6 +16,8 @@ struct TracedModule {
   check::Accepted accepted;
   std::shared_ptr<const ir::Listing> listing;
   std::string entry;
+  std::uint64_t dynamic_smem = 0;        ///< bytes that its allocations take of the dynamic shared memory
+  std::vector<std::string> tma_tensors;  ///< those whose descriptors are its last parameters
 };
 
 }  // namespace ptx::python

@@ -16,8 +16,28 @@ from .kernel import Kernel, TensorSpec, kernel  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 __version__ = _ptx.version
+
+# Modules that are loaded when they are asked for: `pyptx.parser.parse(text)` after `import pyptx` alone.
+_LAZY = ("cache", "codegen", "emitter", "ir", "jax_support", "parser", "spec", "specs", "torch_support", "wgmma_layout")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LAZY:
+        import importlib
+
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
 
 
 def differentiable_kernel(forward_kernel: Kernel, backward_kernel: Kernel, **options: Any) -> Callable[..., Any]:

@@ -13,14 +13,15 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from . import _ptx
 
 if TYPE_CHECKING:
-    from ._ptx import Image, Layout, Plan, PtxType, Tile
+    from ._ptx import EncodedTensorMap, Image, Layout, Plan, PtxType, TensorMap, Tile
 
 Dims3 = tuple[int, int, int]
 _ONE: Dims3 = (1, 1, 1)
@@ -215,13 +216,14 @@ def get_cubin_registry() -> CubinRegistry:
 
 @dataclass(frozen=True)
 class _LaunchConfig:
-    """What `register_launch_config` and `add_scalar_param_to_shim` said of a handle."""
+    """What `register_launch_config`, `add_scalar_param_to_shim` and `add_tma_spec_to_shim` said of a handle."""
 
     grid: Dims3
     block: Dims3
     cluster: Dims3
     smem_bytes: int
     scalars: tuple[tuple[int, int], ...] = ()  # bits, bytes
+    descriptors: tuple[tuple[int, TensorMap], ...] = ()  # number of the tensor, its map
 
 
 _configs: dict[int, _LaunchConfig] = {}
@@ -247,6 +249,7 @@ def _image_for(
             inputs=inputs,
             outputs=outputs,
             scalars=config.scalars,
+            descriptors=config.descriptors,
         )
     for what, given, has in (("grid", grid, image.grid), ("block", block, image.block)):
         if tuple(given) != tuple(has):
@@ -280,16 +283,19 @@ def register_launch_config(
         _configs[handle] = _LaunchConfig(grid, block, cluster, smem_bytes)
 
 
+def _config(handle: int) -> _LaunchConfig:
+    config = _configs.get(handle)
+    if config is None:
+        raise RuntimeError(f"handle {handle} has no launch configuration yet: call `register_launch_config` first")
+    return config
+
+
 def add_scalar_param_to_shim(handle: int, *, value_bits: int, size_bytes: int) -> None:
     """Adds a scalar of 1, 2, 4 or 8 bytes behind the kernel's pointers, after those added before. RuntimeError before
     `register_launch_config`."""
     with _lock:
-        config = _configs.get(handle)
-        if config is None:
-            raise RuntimeError(f"handle {handle} has no launch configuration yet: call `register_launch_config` first")
-        _configs[handle] = _LaunchConfig(
-            config.grid, config.block, config.cluster, config.smem_bytes, (*config.scalars, (value_bits, size_bytes))
-        )
+        config = _config(handle)
+        _configs[handle] = replace(config, scalars=(*config.scalars, (value_bits, size_bytes)))
 
 
 def compile_ptx_to_cubin(
@@ -317,17 +323,25 @@ def _first_entry(ptx_source: str) -> str:
 # -- TMA descriptors
 
 
-def _no_tensor_maps(name: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"{name}: the launcher does not encode CUtensorMap descriptors (`cuTensorMapEncodeTiled`), nor pass them to kernels"
-    )
+_tensor_maps: WeakValueDictionary[int, EncodedTensorMap] = WeakValueDictionary()  # by where their bytes lie on the host
+
+
+def _encoded(tile: Tile, address: int) -> tuple[EncodedTensorMap, int, int]:
+    encoded = _ptx.TensorMap.of(tile).encode(address)
+    _tensor_maps[encoded.host_ptr] = encoded
+    return encoded, encoded.host_ptr, encoded.device_ptr
 
 
 def synthesize_tma_descriptor(
     shape: tuple[int, ...], dtype: PtxType, layout: Layout, box_shape: tuple[int, ...] | None = None, placeholder_ptr: int = 0
-) -> tuple[Any, int, int]:
-    """A 128-byte CUtensorMap for a row-major matrix. NotImplementedError: the launcher has no tensor maps."""
-    raise _no_tensor_maps("synthesize_tma_descriptor")
+) -> tuple[EncodedTensorMap, int, int]:
+    """A CUtensorMap of a row-major tensor at `placeholder_ptr`: the object, and where its 128 bytes lie on the host, while the
+    object lives, and on GPU 0, for good. Both copies are constant: a launch with another tensor uses another descriptor. The
+    swizzle is the layout's; `box_shape` is what one copy moves, by default 128 rows of a matrix by the swizzle's width.
+    ValueError names the rule of tensor maps that is broken, RuntimeError says why there is no GPU."""
+    if box_shape is None and len(shape) == 2:
+        box_shape = _ptx.default_tma_box(_ptx.Tile(*shape, dtype, layout))
+    return _encoded(_ptx.Tile(*shape, dtype, layout, tma_box=box_shape), placeholder_ptr)
 
 
 def synthesize_tma_descriptor_3d(
@@ -340,14 +354,27 @@ def synthesize_tma_descriptor_3d(
     swizzle_128b: bool = True,
     padding: bool = False,
     placeholder_ptr: int = 0,
-) -> tuple[Any, int, int]:
-    """A CUtensorMap of a (height, width) matrix in slabs of 64 columns. NotImplementedError: the launcher has no tensor maps."""
-    raise _no_tensor_maps("synthesize_tma_descriptor_3d")
+) -> tuple[EncodedTensorMap, int, int]:
+    """As `synthesize_tma_descriptor`, of a (height, width) matrix in slabs of 64 columns: one copy moves `box_major` rows of
+    `box_minor` columns, also more than a swizzle is wide. With `padding` rows in shared memory are 72 elements apart."""
+    layout = _ptx.Layout.TMA_128B if swizzle_128b else _ptx.Layout.ROW
+    box = (box_major, box_minor)
+    return _encoded(_ptx.Tile(height, width, dtype, layout, tma_box=box, tma_rank=3, tma_padding=padding), placeholder_ptr)
 
 
 def add_tma_spec_to_shim(handle: int, xla_arg_index: int, host_blob_ptr: int, device_blob_ptr: int) -> None:
-    """Passes a descriptor to a kernel. NotImplementedError: the launcher has no tensor maps."""
-    raise _no_tensor_maps("add_tma_spec_to_shim")
+    """Adds a TMA descriptor behind the kernel's scalars, after those added before: of tensor `xla_arg_index`, which counts the
+    inputs and then the outputs, described as the one of `synthesize_tma_descriptor` whose bytes are at `host_blob_ptr`. Each
+    launch passes a descriptor of its own tensor's address; `device_blob_ptr` is not written to. RuntimeError before
+    `register_launch_config`, ValueError for a host address where no descriptor is."""
+    encoded = _tensor_maps.get(host_blob_ptr)
+    if encoded is None:
+        raise ValueError(
+            f"no descriptor lies at {host_blob_ptr:#x}: `synthesize_tma_descriptor` gives one, valid while its object lives"
+        )
+    with _lock:
+        config = _config(handle)
+        _configs[handle] = replace(config, descriptors=(*config.descriptors, (xla_arg_index, encoded.map)))
 
 
 # -- names that earlier programs ask for

@@ -14,7 +14,7 @@ from ._ptx import TensorSpec, Tile, TmaDescriptorHandle
 from .errors import PtxWarning
 
 if TYPE_CHECKING:
-    from ._ptx import Module, Plan
+    from ._ptx import Module, Plan, Trace
 
 Dims3 = tuple[int, int, int]
 Grid = Callable[..., Any] | Sequence[int] | int | None
@@ -234,9 +234,13 @@ class Kernel:
 
     # -- what it becomes
 
-    def ptx(self, **kwargs: Any) -> str:
-        """The kernel's PTX. Template parameters and dimensions go by name; those not given keep their defaults, or stay open."""
-        return self.module(**kwargs).text
+    def ptx(self, *, lineinfo: bool = False, **kwargs: Any) -> str:
+        """The kernel's PTX. Template parameters and dimensions go by name; those not given keep their defaults, or stay open.
+
+        ``lineinfo=True`` adds where each instruction was written (``.loc``), which profilers and debuggers show.
+        """
+        module = self.module(**kwargs)
+        return module.text_with_lines() if lineinfo else module.text
 
     def module(self, **kwargs: Any) -> Module:
         """The traced and checked module. The same arguments give the same object."""
@@ -280,6 +284,17 @@ class Kernel:
         return _get(self._modules, key) or _keep(self._modules, key, self._run_trace(dims, template))
 
     def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
+        dynamic = self._smem > MAX_STATIC_SMEM
+        trace = self._traced(dims, template, dynamic)
+        if not dynamic and trace.shared_bytes > MAX_STATIC_SMEM:
+            trace = self._traced(dims, template, True)
+        module = trace.finish()
+        for text, file, line in module.warnings:
+            warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)
+        return module
+
+    def _traced(self, dims: Mapping[str, int], template: Mapping[str, Any], dynamic_smem: bool) -> Trace:
+        """The body, run once. Dynamic shared memory is another text: a body that turns out to need it is run again."""
         tensors = [_tensor(name, tile, dims) for name, tile in zip(self._tensors, self._specs, strict=True)]
         pointers = [("u64", name) for name in self._tensors] if self._has_specs else []
         trace = _ptx.Trace(
@@ -289,15 +304,12 @@ class Kernel:
             params=[*pointers, *self._raw_params],
             directives=self._directives,
             extern_smem=self._extern_smem,
-            dynamic_smem=self._smem > MAX_STATIC_SMEM,
+            dynamic_smem=dynamic_smem,
             where=(self._fn.__code__.co_filename, self._fn.__code__.co_firstlineno),
         )
         with trace:
             self._fn(*tensors, **template)
-        module = trace.finish()
-        for text, file, line in module.warnings:
-            warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)
-        return module
+        return trace
 
     def _trace(self, **kwargs: Any) -> Module:
         return self.module(**kwargs)
@@ -350,15 +362,18 @@ class Kernel:
             if name not in values:
                 _fail("argument_count", f"kernel `{self.__name__}` is called without its parameter `{name}` ({dtype})")
             scalars.append(values[name])
+        sizes = {name: int(value) for name, value in {**template, **env}.items() if _is_int(value)}
         image = _ptx.Image(
             module,
             grid=self._resolve_grid({**template, **env}),
             block=self._block,
             cluster=self._cluster,
-            smem=self._smem,
+            smem=max(self._smem, module.dynamic_smem),
             inputs=len(self._in_specs or ()),
             outputs=len(self._out_specs or ()),
             scalars=scalars,
+            tiles=[*(self._in_specs or ()), *(self._out_specs or ())],
+            sizes=sizes,
         )
         self._cubin_handles[(self._arch, self._version, repr(sorted(values.items())))] = image.handle
         return image

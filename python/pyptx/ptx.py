@@ -2,27 +2,72 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._ptx import (
     Address,
+    BarrierArray,
+    BarrierSlot,
     Else,
+    Expression,
     If,
     Loop,
+    NamedBarrier,
     NegPred,
+    PipelineState,
     PipeRef,
     Range,
     Scope,
+    add,
     addr,
+    and_,
     bar,
     bra,
+    cluster,
+    cp,
+    cvt,
     cvta,
+    elect_sync,
+    fence,
+    file_,
     global_ptrs,
+    kloop,
     label,
+    ld,
+    ldmatrix,
+    loc,
+    mad,
+    mbarrier,
+    mma,
+    mov,
+    mul,
+    named_barrier,
+    not_,
+    or_,
     param,
+    pipeline,
+    pragma,
     raw,
     ret,
+    selp,
+    setmaxnreg,
+    setmaxnreg_dec,
+    setmaxnreg_inc,
+    setp,
+    shl,
+    shr,
     special,
     sreg,
+    st,
+    stmatrix,
+    stmatrix_x4_trans_f32_bf16,
+    sub,
+    tcgen05,
+    tma,
+    var,
     warp,
+    wgmma,
+    xor_,
 )
 from .inst import inst
 
@@ -31,8 +76,36 @@ else_ = Else
 loop = Loop
 range_ = Range
 scope = Scope
+expr = Expression
+ctaid_x = special.ctaid.x
+ctaid_y = special.ctaid.y
+
+
+class Pipe:
+    """``pipe(a).add.s32(d, 5).shl.b32(e, 2)``: each instruction's first operand is the source of the next one."""
+
+    __slots__ = ("_dots", "_source")
+
+    def __init__(self, source: Any, dots: Any = inst) -> None:
+        self._source = source
+        self._dots = dots
+
+    def __getattr__(self, word: str) -> Pipe:
+        return Pipe(self._source, getattr(self._dots, word))
+
+    def __call__(self, d: Any, *operands: Any, pred: Any = None) -> Pipe:
+        """Writes ``<instruction> d, source, operands…``; `d` is the source of what follows."""
+        self._dots(d, self._source, *operands, pred=pred)
+        return Pipe(d)
+
+
+pipe = Pipe
 
 __all__ = [
-    "Address", "NegPred", "PipeRef", "addr", "bar", "bra", "cvta", "else_", "global_ptrs", "if_", "inst", "label", "loop",
-    "param", "range_", "raw", "ret", "scope", "special", "sreg", "warp",
+    "Address", "BarrierArray", "BarrierSlot", "NamedBarrier", "NegPred", "PipeRef", "PipelineState", "add", "addr", "and_",
+    "bar", "bra", "cluster", "cp", "ctaid_x", "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_",
+    "global_ptrs", "if_", "inst", "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov", "mul",
+    "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "range_", "raw", "ret", "scope", "selp",
+    "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "special", "sreg", "st", "stmatrix",
+    "stmatrix_x4_trans_f32_bf16", "sub", "tcgen05", "tma", "var", "warp", "wgmma", "xor_",
 ]  # fmt: skip

@@ -9,5 +9,7 @@ scalar = _reg.scalar
 array = _reg.array
 from_ = _reg.from_
 wgmma_frag = _reg.wgmma_frag
+alloc = _reg.alloc
+alloc_array = _reg.alloc_array
 
-__all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "array", "from_", "scalar", "wgmma_frag"]
+__all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "scalar", "wgmma_frag"]

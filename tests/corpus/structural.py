@@ -25,16 +25,21 @@ from elftools.elf.elffile import ELFFile
 # What names lines of the PTX text, or quotes it, and the tables of names: the two texts differ in their lines by design, and the
 # order of symbols follows it.
 ABOUT_THE_TEXT = (
-    *(".nv_debug_ptx_txt", ".nv_debug_line_sass", ".rel.nv_debug_line_sass", ".nv_debug_info_reg", ".nv_debug_info_ptx"),
+    *(".nv_debug_ptx_txt", ".nv_debug_line_sass", ".nv_debug_info_reg", ".nv_debug_info_ptx"),
+    *(".rel.nv_debug_line_sass", ".rela.nv_debug_line_sass"),
+    *(".nv.merc.nv_debug_ptx_txt", ".nv.merc.nv_debug_line_sass", ".nv.merc.rela.nv_debug_line_sass", ".nv.merc.symtab"),
     *(".symtab", ".strtab", ".shstrtab"),
 )
+
+# NOBITS, and CUDA's own for .nv.global and .nv.shared in relocatable code.
+WITHOUT_BITS = ("SHT_NOBITS", 0x70000007, 0x7000000A)
 
 
 def sections(cubin: Path) -> dict[str, bytes]:
     with cubin.open("rb") as file:
-        # a section without bits in the file (.nv.shared) has nothing to compare but its size
+        # a section without bits in the file has nothing to compare but its size
         return {
-            s.name: str(s["sh_size"]).encode() if s["sh_type"] == "SHT_NOBITS" else s.data()
+            s.name: str(s["sh_size"]).encode() if s["sh_type"] in WITHOUT_BITS else s.data()
             for s in ELFFile(file).iter_sections()
             if not s.name.startswith(ABOUT_THE_TEXT)
         }

@@ -14,6 +14,7 @@ FakeCuda& state() {
   return fake;
 }
 thread_local std::vector<Context> context_stack;
+thread_local CaptureMode capture_mode = CaptureMode::global;
 
 struct LoadedImage {
   bool is_text = false;
@@ -337,18 +338,28 @@ Result stream_is_capturing(Stream, CaptureStatus* status) {
   return Result::success;
 }
 
+Result thread_exchange_stream_capture_mode(CaptureMode* mode) {
+  ENTER("cuThreadExchangeStreamCaptureMode");
+  std::swap(*mode, capture_mode);
+  return Result::success;
+}
+/// What a thread may not do while a stream is being captured, unless it asked for it.
+bool is_unsafe_now() { return state().capture == CaptureStatus::active && capture_mode != CaptureMode::relaxed; }
+
+constexpr std::size_t alloc_alignment = 256;
 /// The bytes at a "device" address, when [addr, addr + bytes) is inside one allocation.
 std::byte* bytes_at(DeviceAddr addr, std::size_t bytes) {
   for (auto& [begin, block] : state().memory) {
-    if (addr >= begin && addr - begin + bytes <= block.size()) return block.data() + (addr - begin);
+    if (addr >= begin && addr - begin + bytes <= block.size() - alloc_alignment) return reinterpret_cast<std::byte*>(addr);
   }
   return nullptr;
 }
 Result mem_alloc(DeviceAddr* addr, std::size_t bytes) {
   ENTER("cuMemAlloc");
   if (bytes == 0) return Result::invalid_value;
-  std::vector<std::byte> block(bytes);
-  *addr = reinterpret_cast<DeviceAddr>(block.data());
+  if (is_unsafe_now()) return Result::stream_capture_unsupported;
+  std::vector<std::byte> block(bytes + alloc_alignment);  // a little more, of which an aligned part is the allocation
+  *addr = (reinterpret_cast<DeviceAddr>(block.data()) + alloc_alignment - 1) / alloc_alignment * alloc_alignment;
   state().memory.emplace(*addr, std::move(block));
   return Result::success;
 }
@@ -358,6 +369,15 @@ Result mem_free(DeviceAddr addr) {
 }
 Result memcpy_htod(DeviceAddr dst, const void* src, std::size_t bytes) {
   ENTER("cuMemcpyHtoD");
+  std::byte* at = bytes_at(dst, bytes);
+  if (at == nullptr) return Result::invalid_value;
+  std::memcpy(at, src, bytes);
+  return Result::success;
+}
+Result memcpy_htod_async(DeviceAddr dst, const void* src, std::size_t bytes, Stream stream) {
+  ENTER("cuMemcpyHtoDAsync");
+  if (stream == nullptr) return Result::invalid_value;  // would wait for, and be captured with, other people's work
+  if (is_unsafe_now()) return Result::stream_capture_unsupported;
   std::byte* at = bytes_at(dst, bytes);
   if (at == nullptr) return Result::invalid_value;
   std::memcpy(at, src, bytes);
@@ -375,6 +395,31 @@ Result memset_d8(DeviceAddr dst, unsigned char value, std::size_t bytes) {
   std::byte* at = bytes_at(dst, bytes);
   if (at == nullptr) return Result::invalid_value;
   std::memset(at, value, bytes);
+  return Result::success;
+}
+
+Result tensor_map_encode_tiled(TensorMapBytes* map, TensorMapType type, std::uint32_t rank, void* tensor,
+                               const std::uint64_t* sizes, const std::uint64_t* strides, const std::uint32_t* box,
+                               const std::uint32_t* element_strides, TensorMapInterleave interleave, TensorMapSwizzle swizzle,
+                               TensorMapL2Promotion l2_promotion, TensorMapFill fill) {
+  ENTER("cuTensorMapEncodeTiled");
+  if (context_stack.empty()) return Result::invalid_context;
+  const bool plain = std::all_of(element_strides, element_strides + rank, [](std::uint32_t stride) { return stride == 1; });
+  if (reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || !plain || interleave != TensorMapInterleave::none ||
+      fill != TensorMapFill::zero) {
+    return Result::invalid_value;
+  }
+  auto& known = state().tensor_maps;
+  const FakeTensorMap wanted{.type = type,
+                             .tensor = reinterpret_cast<std::uint64_t>(tensor),
+                             .sizes{sizes, sizes + rank},
+                             .strides{strides, strides + rank - 1},
+                             .box{box, box + rank},
+                             .swizzle = swizzle,
+                             .l2_promotion = l2_promotion};
+  const auto at = std::find(known.begin(), known.end(), wanted);
+  map->words = {static_cast<std::uint64_t>(at - known.begin())};
+  if (at == known.end()) known.push_back(wanted);
   return Result::success;
 }
 
@@ -400,6 +445,7 @@ extern "C" {
   kernels.clear();
   functions.clear();
   context_stack.clear();
+  capture_mode = CaptureMode::global;
   state().write_logs = [](std::string_view text) {
     std::size_t written = 0;
     for (auto& [library, image] : libraries) {

@@ -37,6 +37,17 @@ struct FakeLaunch {
   ptx::cuda::api::Context context = nullptr;  // current at the launch
 };
 
+/// What cuTensorMapEncodeTiled was asked for: the "descriptor" of this driver is a number, the index into FakeCuda::tensor_maps.
+struct FakeTensorMap {
+  ptx::cuda::api::TensorMapType type{};
+  std::uint64_t tensor = 0;
+  std::vector<std::uint64_t> sizes, strides;
+  std::vector<std::uint32_t> box;
+  ptx::cuda::api::TensorMapSwizzle swizzle{};
+  ptx::cuda::api::TensorMapL2Promotion l2_promotion{};
+  friend bool operator==(const FakeTensorMap&, const FakeTensorMap&) = default;
+};
+
 struct FakeCuda {
   // What the driver is to be.
   int version = 13000;
@@ -54,6 +65,7 @@ struct FakeCuda {
   // What it saw.
   std::vector<std::string> calls;  // symbols in order
   std::vector<FakeLaunch> launches;
+  std::vector<FakeTensorMap> tensor_maps;                      // distinct ones
   std::map<std::string, std::pair<int, std::uint64_t>> asked;  // symbol: version and flags of cuGetProcAddress
   std::vector<std::string> images;                             // loaded code
   std::map<ptx::cuda::api::DeviceAddr, std::vector<std::byte>> memory;

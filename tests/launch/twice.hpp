@@ -19,8 +19,9 @@ namespace ptx::launch {
 
 inline bool says(const Diagnostic& error, std::string_view text) { return render(error).find(text) != std::string::npos; }
 
-/// out[i] = 2 * in[i] for one block of threads, i the thread's index; with `scaled`, times the scalar parameter `factor` instead.
-inline ir::Module twice_module(bool scaled = false) {
+/// out[i] = 2 * in[i] for one block of threads, i the thread's index; with `scaled`, times the scalar parameter `factor` instead;
+/// with `described`, it takes the tensors' TMA descriptors too, and leaves them.
+inline ir::Module twice_module(bool scaled = false, bool described = false) {
   write::Builder builder({.name = "twice"});
   const auto reg = [&](Type type) { return builder.reg(type).value(); };
   const auto emit = [&](std::string_view dots, std::initializer_list<write::Value> operands) {
@@ -32,6 +33,10 @@ inline ir::Module twice_module(bool scaled = false) {
   EXPECT_TRUE(builder.param({.type = Type::u64}, "Y"));
   if (scaled) {
     EXPECT_TRUE(builder.param({.type = Type::f32}, "factor"));
+  }
+  if (described) {
+    EXPECT_TRUE(builder.param({.type = Type::u64}, "Y_tma_desc"));
+    EXPECT_TRUE(builder.param({.type = Type::u64}, "X_tma_desc"));
   }
   const auto x = reg(Type::u64), y = reg(Type::u64), offset = reg(Type::u64), index = reg(Type::u32), value = reg(Type::f32),
              factor = reg(Type::f32);
@@ -84,7 +89,18 @@ inline std::shared_ptr<const KernelImage> text_image(const std::string& name = "
 inline FakeCuda& fake_driver() {
   static void* const library = dlopen(PTX_FAKE_LIBCUDA, RTLD_NOW | RTLD_GLOBAL);
   static const auto reset = reinterpret_cast<FakeCuda* (*)()>(dlsym(library, "fake_cuda_reset"));
+  // The process's driver outlives a test, and with it the tensor maps: what they are has to stay.
+  static FakeCuda* last = nullptr;
+  decltype(FakeCuda::memory) memory;
+  decltype(FakeCuda::tensor_maps) tensor_maps;
+  if (last != nullptr) {
+    memory = std::move(last->memory);
+    tensor_maps = std::move(last->tensor_maps);
+  }
   FakeCuda& fake = *reset();
+  last = &fake;
+  fake.memory = std::move(memory);
+  fake.tensor_maps = std::move(tensor_maps);
   fake.devices = {FakeDevice{}, FakeDevice{.name = "Fake H200 again"}};
   fake.kernels = {{"kernel", {}}, {"twice", {}}};
   return fake;

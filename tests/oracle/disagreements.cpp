@@ -31,7 +31,9 @@ Expected<Disagreements> Disagreements::read(const std::string& path) {
   if (!file) return bad(0, "cannot be read");
   Disagreements all;
   std::string text;
+  bool random = false;
   for (std::size_t line = 1; std::getline(file, text); ++line) {
+    random = random || text.starts_with("# Random");
     if (trim(text).empty() || text.starts_with('#')) continue;
     std::vector<std::string> fields;
     for (std::string_view rest = text; fields.size() < 4;) {
@@ -43,7 +45,7 @@ Expected<Disagreements> Disagreements::read(const std::string& path) {
     if (fields.size() != 4 || fields[3].empty())
       return bad(line, "expected `we accept|we refuse | instruction | targets | reason`");
     if (fields[0] != "we accept" && fields[0] != "we refuse") return bad(line, "expected `we accept` or `we refuse`");
-    all.entries_.push_back({fields[0] == "we accept", fields[1], fields[2], fields[3], line});
+    all.entries_.push_back({fields[0] == "we accept", fields[1], fields[2], fields[3], line, random});
   }
   return all;
 }

@@ -15,12 +15,13 @@ struct Entry {
   bool we_accept = false;
   std::string instruction, targets, reason;
   std::size_t line = 0;
+  bool random = false;  ///< behind a heading that begins `# Random`: a sweep need not meet it
   mutable std::size_t seen = 0;
 };
 
 class Disagreements {
  public:
-  /// Reads the file; empty lines and those that start with `#` mean nothing.
+  /// Reads the file; empty lines and those that start with `#` mean nothing, but for the heading of the random ones.
   static Expected<Disagreements> read(const std::string& path);
   /// True when a disagreement about this instruction is known; counts it.
   [[nodiscard]] bool known(bool we_accept, std::string_view instruction, std::string_view target) const;

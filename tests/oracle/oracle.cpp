@@ -168,17 +168,28 @@ class Oracle {
     const std::vector<std::string>& theirs = *asked_verdicts;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       ++tally.asked;
-      tally.accepted += theirs[i].empty();
-      if (ours[i].empty() == theirs[i].empty()) continue;
+      std::string our = ours[i], why = theirs[i];
+      if (our.empty() != why.empty()) {
+        // What stands around a statement may hide its fault, or be counted to it: who disagrees is heard alone.
+        const Asked alone = asked.alone(i);
+        our = our_verdicts(alone)[i];
+        auto verdict = verdicts(assembler_, alone, target, whole_);
+        if (!verdict) {
+          fault = verdict.error();
+          return;
+        }
+        why = (*verdict)[i];
+      }
+      tally.accepted += why.empty();
+      if (our.empty() == why.empty()) continue;
       const std::string shown = asked.statement(i);
-      if (known_.known(ours[i].empty(), shown, isa::name(target))) {
+      if (known_.known(our.empty(), shown, isa::name(target))) {
         ++tally.known;
         continue;
       }
       ++tally.unknown;
-      std::printf("we %s | %s | %s %s | %s\n", ours[i].empty() ? "accept" : "refuse", shown.c_str(),
-                  std::string(isa::name(target)).c_str(), to_string(version).c_str(),
-                  (ours[i].empty() ? theirs[i] : ours[i]).c_str());
+      std::printf("we %s | %s | %s %s | %s\n", our.empty() ? "accept" : "refuse", shown.c_str(),
+                  std::string(isa::name(target)).c_str(), to_string(version).c_str(), (our.empty() ? why : our).c_str());
     }
   }
 
@@ -235,7 +246,7 @@ int finish(const Oracle& oracle, const Disagreements& known, const Options& opti
   bool stale = false;
   if (whole_list)
     for (const Entry& entry : known.entries())
-      if (entry.seen == 0) {
+      if (entry.seen == 0 && !entry.random) {
         std::printf("%s:%zu: no longer a disagreement, delete it: %s\n", options.disagreements.c_str(), entry.line,
                     entry.instruction.c_str());
         stale = true;

@@ -84,6 +84,13 @@ Asked::Asked(std::string whole, const std::vector<std::uint32_t>& lines)
   }
 }
 
+Asked Asked::alone(std::size_t i) const {
+  Asked one = *this;
+  for (std::size_t other = 0; other < start.size(); ++other)
+    if (other != i) one.text.replace(start[other], length[other], length[other], ' ');
+  return one;
+}
+
 Expected<std::vector<std::string>> verdicts(const Assembler& assembler, const Asked& asked, Target target, bool whole) {
   return Judge(assembler, asked, target, whole).run();
 }

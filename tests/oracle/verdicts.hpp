@@ -20,6 +20,8 @@ struct Asked {
   /// `lines[i]` is the line of statement i; tabs before it do not belong to it.
   Asked(std::string text, const std::vector<std::uint32_t>& lines);
   [[nodiscard]] std::string statement(std::size_t i) const { return text.substr(start[i], length[i]); }
+  /// The same text with all other statements blanked.
+  [[nodiscard]] Asked alone(std::size_t i) const;
 };
 
 /// Why ptxas refuses each statement, "" where it accepts it. Every statement is judged with all that ptxas refuses blanked: some

@@ -119,10 +119,10 @@ def test_numbers(trace) -> None:
         (-1, "-1"),
         (True, "1"),
         ("7", "7"),
-        ("0x1F", "31"),
+        ("0x1F", "0x1F"),
         ("-3", "-3"),
-        ("42U", "42"),
-        ("0b101", "5"),
+        ("42U", "42U"),
+        ("0b101", "0b101"),
     ):
         ptx.inst.mov.u32(r, number)
         assert line(trace) == f"mov.u32 %r0, {text};"
@@ -166,7 +166,9 @@ def test_addresses(trace) -> None:
     assert repr(ptx.addr(p, 16)) == "addr(Reg(%rd0, u64), 16)"
 
 
-@pytest.mark.parametrize(("base", "offset"), [(1.5, None), (None, None), ("x", 1.5), ("x", ", {%r0}")])
+@pytest.mark.parametrize(
+    ("base", "offset"), [(1.5, None), (None, None), ("x", 1.5), ("x", ", %r0"), ("x", ", {}"), ("x", ", {a,}")]
+)
 def test_bad_addresses(base, offset) -> None:
     with pytest.raises(TypeError, match=r"ptx\.addr"):
         ptx.addr(base, offset)

@@ -246,8 +246,8 @@ def test_tensor_specs() -> None:
     handle = spec.tma_desc()
     assert isinstance(handle, TmaDescriptorHandle) and handle.tensor is spec and handle.name == "A_tma_desc"
     assert TensorSpec("A").shape is None
-    with _ptx.Trace("test"), pytest.raises(NotImplementedError, match="TMA"):
-        spec.tma_desc()
+    with _ptx.Trace("test"):
+        assert spec.tma_desc() is spec.tma_desc()
 
 
 def test_trace_scope() -> None:
@@ -255,8 +255,8 @@ def test_trace_scope() -> None:
         assert get_ctx() is ctx
         reg.scalar(f32, init=1.0)
         smem.alloc(f32, 8)
-        assert (ctx.statements, ctx.var_decls) == (["mov.f32 %f0, 0f3F800000;"], ["smem_0"])
-        assert ".reg .f32 %f<1>" in ctx.reg_decls
+        assert [node.opcode for node in ctx.statements] == ["mov"]
+        assert [node.name for node in ctx.var_decls] == ["smem_0"] and [node.name for node in ctx.reg_decls] == ["%f"]
     with pytest.raises(RuntimeError, match="No active kernel trace"):
         get_ctx()
     assert ctx.finish().version == (8, 0)

@@ -9,7 +9,7 @@ import pytest
 import pyptx
 from pyptx import Tile, _ptx, jax_support
 from pyptx.jax_support import CubinRecord, CubinRegistry
-from pyptx.types import b128, f32
+from pyptx.types import b128, bf16, f32
 
 PTX = ".version 8.5\n.target sm_90a\n.address_size 64\n\n.visible .entry mine()\n{\n\tret;\n}\n"
 no_gpu = pytest.mark.skipif(_ptx.why_no_gpu() is None, reason="this machine has a GPU")
@@ -70,14 +70,26 @@ def test_what_cannot_be_compiled_says_why():
         jax_support.compile_ptx_to_cubin(PTX, "sm_100a")
 
 
-def test_tensor_maps_say_that_they_are_missing():
+@no_gpu
+def test_without_a_gpu_no_descriptor_is_encoded():
     for call in (
-        lambda: jax_support.synthesize_tma_descriptor((64, 64), f32, pyptx.Layout.TMA_128B),
-        lambda: jax_support.synthesize_tma_descriptor_3d(64, 64, f32, 64, 64),
-        lambda: jax_support.add_tma_spec_to_shim(1, 0, 0, 0),
+        lambda: jax_support.synthesize_tma_descriptor((64, 64), f32, pyptx.Layout.ROW),
+        lambda: jax_support.synthesize_tma_descriptor_3d(64, 64, bf16, 64, 64),
     ):
-        with pytest.raises(NotImplementedError, match="does not encode CUtensorMap descriptors"):
+        with pytest.raises(RuntimeError) as raised:
             call()
+        assert raised.value.kind in ("no_driver", "no_device")
+
+
+def test_descriptors_are_checked_before_they_are_encoded():
+    with pytest.raises(ValueError, match="a tensor map needs a multiple of 16"):
+        jax_support.synthesize_tma_descriptor((64, 9), f32, pyptx.Layout.ROW)
+    with pytest.raises(ValueError, match="no whole number of slabs"):
+        jax_support.synthesize_tma_descriptor_3d(64, 96, bf16, 64, 64)
+    with pytest.raises(ValueError, match="swizzle 128B takes at most 128"):
+        jax_support.synthesize_tma_descriptor_3d(64, 128, bf16, 64, 64, padding=True)
+    with pytest.raises(ValueError, match="no descriptor lies at 0x1000"):
+        jax_support.add_tma_spec_to_shim(1, 0, 0x1000, 0)
 
 
 def test_the_native_launcher_is_always_there():

@@ -46,6 +46,29 @@ def test_every_public_name_of_the_specification_is_there() -> None:
         assert hasattr(pyptx, name)
 
 
+def test_submodules_are_loaded_when_they_are_asked_for() -> None:
+    code = """if True:
+        import sys, pyptx
+        lazy = ("emitter", "ir", "parser", "spec", "specs", "jax_support", "torch_support")
+        print([name for name in lazy if f"pyptx.{name}" in sys.modules])
+        print(pyptx.parser.parse(".version 8.5\\n.target sm_90\\n").version, callable(pyptx.spec.strict), "ir" in dir(pyptx))
+        try:
+            pyptx.nothing
+        except AttributeError as error:
+            print(error)
+    """
+    done = run(code=code)
+    said = "[]\nVersion(major=8, minor=5) True True\nmodule 'pyptx' has no attribute 'nothing'\n"
+    assert (done.stdout, done.stderr) == (said, "")
+
+
+def test_what_programs_import_from_ptx() -> None:
+    names = "addr bar bra cp ctaid_x ctaid_y cvta else_ expr file_ global_ptrs if_ inst kloop label loc loop param pipe pragma"
+    names += " range_ raw ret scope special sreg var warp mov add sub mul mad shl shr and_ or_ xor_ not_ setp selp cvt ld st"
+    for name in names.split():
+        assert hasattr(pyptx.ptx, name) and name in pyptx.ptx.__all__, name
+
+
 def strings_of(path: Path) -> list[tuple[int, str]]:
     """Every string of the code that is no docstring."""
     tree = ast.parse(path.read_text())

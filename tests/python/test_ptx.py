@@ -117,6 +117,63 @@ def test_range(ptxas) -> None:
     ]  # fmt: skip
 
 
+def test_range_by_registers() -> None:
+    with _ptx.Trace("test") as ctx:
+        n = reg.scalar(s32, init=2)
+        for _ in ptx.range_(n, n, n):
+            pass
+    assert lines(ctx)[1:] == [
+        "mov.s32 %ri0, %r0", "$_range_0:", "setp.ge.s32 %p0, %ri0, %r0", "@%p0 bra $_endrange_1",
+        "add.s32 %ri0, %ri0, %r0", "bra $_range_0", "$_endrange_1:",
+    ]  # fmt: skip
+
+
+def test_leaving_a_range_early_is_an_error() -> None:
+    def by_break():
+        for _ in ptx.range_(0, 4):
+            break
+
+    def by_return():
+        for _ in ptx.range_(0, 4):
+            return
+
+    def by_an_exception():
+        try:
+            for _ in ptx.range_(0, 4):
+                raise ZeroDivisionError
+        except ZeroDivisionError:
+            pass
+
+    for body in (by_break, by_return, by_an_exception):
+        with pytest.raises(RuntimeError, match=r"`ptx\.range_` was left before its end"):
+            kernel(body).ptx()
+
+
+def test_every_guard_is_a_predicate(trace) -> None:
+    r = reg.scalar(u32)
+    for call in (lambda: ptx.bra("L", pred=r), lambda: ptx.ret(pred=r), lambda: ptx.if_(r).__enter__(),
+                 lambda: ptx.loop("L", pred=r).__enter__(), lambda: ptx.inst.bar.sync(0, pred=r), lambda: ptx.if_(5).__enter__(),
+                 lambda: ptx.bra("L", pred="p"), lambda: ptx.ret(pred=ptx.special.tid.x())):  # fmt: skip
+        with pytest.raises(TypeError, match="predicate"):
+            call()
+    assert trace.statements == []
+
+
+def test_labels_are_unique_in_the_kernel_or_in_their_scope(ptxas) -> None:
+    @kernel
+    def labelled():
+        for _ in range(2):
+            with ptx.scope():
+                ptx.label("again")
+                ptx.bra("out")
+        ptx.label("out")
+        with pytest.raises(ValueError, match="`out` is defined already"):
+            ptx.label("out")
+        ptx.ret()
+
+    ptxas(labelled.ptx())
+
+
 def test_an_exception_in_a_block_is_the_authors() -> None:
     def body():
         with ptx.if_(reg.scalar(u32) == 0), ptx.scope():
@@ -191,16 +248,6 @@ def test_shared_memory(ptxas) -> None:
         "ld.shared.f32 %f0, [%r0];", "st.shared.f32 [smem_0+4], %f0;", "ld.shared.b16 %h0, [half+2];",
     ):  # fmt: skip
         assert f"\t{line}\n" in text
-
-
-def test_what_shared_memory_does_not_do_yet_says_so() -> None:
-    def big():
-        smem.alloc(f32, 4)
-
-    with pytest.raises(NotImplementedError, match="dynamic"):
-        kernel(smem=100_000)(big).ptx()
-    with _ptx.Trace("test"), pytest.raises(NotImplementedError, match=r"ptx\.addr"):
-        smem.alloc(f32, (4, 4))[0, 0]
 
 
 def test_parameters_and_address_spaces() -> None:

@@ -53,33 +53,33 @@ inline constexpr Row async_copy[] = {
       doc("parallel-synchronization-and-communication-instructions-cp-async-mbarrier-arrive", "arrive at an mbarrier once all copies begun so far are done.")),
 
   // ---- cp.async.bulk: any multiple of 16 bytes
-  row("cp.async.bulk{.weak}.dst.src.completion{.l2}{.ignore_oob}  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, ignoreLeft:.u32=0..15, ignoreRight:.u32=0..15 @.ignore_oob}, [mbar:.shared] {, policy:.u64 @.l2} ;"
+  row("cp.async.bulk{.weak}.dst.src.completion{.l2}{.ignore_oob}  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, ignoreLeft:.u32=0..15, ignoreRight:.u32=0..15 @.ignore_oob}, [mbar:.shared] {, policy:.u64 @.l2} ;"
       " .weak = { .weak @9.3 } .dst = { .shared::cta } .src = { .global }" PTX_TX_BYTES PTX_POLICY " .ignore_oob = { .ignore_oob @9.2 }",
       since(8,6), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_BULK, "begin to copy size bytes of global memory into this CTA's shared memory.")),
-  row("cp.async.bulk.sem.scope.dst.src.completion{.l2}{.ignore_oob}.b128  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, ignoreLeft:.u32=0..15, ignoreRight:.u32=0..15 @.ignore_oob}, [mbar:.shared] {, policy:.u64 @.l2} ;"
+  row("cp.async.bulk.sem.scope.dst.src.completion{.l2}{.ignore_oob}.b128  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, ignoreLeft:.u32=0..15, ignoreRight:.u32=0..15 @.ignore_oob}, [mbar:.shared] {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster, .gpu, .sys } .dst = { .shared::cta } .src = { .global }" PTX_TX_BYTES PTX_POLICY,
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_BULK, "begin to copy size bytes of global memory into this CTA's shared memory, 16 at once.")),
   row("cp.async.bulk{.weak}.dst.src.completion{.multicast}{.l2}"
-      "  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] {, ctaMask:.u16 @.multicast} {, policy:.u64 @.l2} ;"
+      "  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] {, ctaMask:.u16 @.multicast} {, policy:.u64 @.l2} ;"
       " .weak = { .weak @9.3 } .dst = { .shared::cluster } .src = { .global }" PTX_TX_BYTES " .multicast = { .multicast::cluster }" PTX_POLICY,
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_BULK, "begin to copy size bytes of global memory into the shared memory of one or more CTAs of the cluster.")),
   row("cp.async.bulk.sem.scope.dst.src.completion{.multicast}{.l2}.b128"
-      "  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] {, ctaMask:.u16 @.multicast} {, policy:.u64 @.l2} ;"
+      "  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] {, ctaMask:.u16 @.multicast} {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster, .gpu, .sys } .dst = { .shared::cluster } .src = { .global }" PTX_TX_BYTES " .multicast = { .multicast::cluster @sm_90a|sm_100f|sm_101f|sm_110f }" PTX_POLICY,
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_BULK, "begin to copy size bytes of global memory into the shared memory of one or more CTAs of the cluster, 16 at once.")),
-  row("cp.async.bulk{.weak}.dst.src.completion  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.async.bulk{.weak}.dst.src.completion  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .weak = { .weak @9.3 } .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES,
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_BULK, "begin to copy size bytes of this CTA's shared memory into another's.")),
-  row("cp.async.bulk.sem.scope.dst.src.completion.b128  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.async.bulk.sem.scope.dst.src.completion.b128  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster } .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES,
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_BULK, "begin to copy size bytes of this CTA's shared memory into another's, 16 at once.")),
-  row("cp.async.bulk{.weak}.dst.src.completion{.l2}{.cp_mask}  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} {, byteMask:.u16 @.cp_mask} ;"
+  row("cp.async.bulk{.weak}.dst.src.completion{.l2}{.cp_mask}  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} {, byteMask:.u16 @.cp_mask} ;"
       " .weak = { .weak @9.3 } .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .cp_mask = { .cp_mask @8.6 @sm_100 }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_BULK, "begin to copy size bytes of shared memory into global memory, of each 16 those that byteMask tells.")),
-  row("cp.async.bulk.sem.scope.dst.src.completion{.l2}{.cp_mask}.b128  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} {, byteMask:.u16 @.cp_mask} ;"
+  row("cp.async.bulk.sem.scope.dst.src.completion{.l2}{.cp_mask}.b128  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} {, byteMask:.u16 @.cp_mask} ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster, .gpu, .sys } .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .cp_mask = { .cp_mask @sm_100 }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_BULK, "begin to copy size bytes of shared memory into global memory, of each 16 those that byteMask tells, 16 at once.")),
-  row("cp.async.bulk.prefetch.L2.src{.l2}  [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ; .src = { .global }" PTX_POLICY,
+  row("cp.async.bulk.prefetch.L2.src{.l2}  [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ; .src = { .global }" PTX_POLICY,
       since(8,0), on(sm_90), Effect::volatile_ | Effect::async, not_executed("the executor has no caches"),
       doc("data-movement-and-conversion-instructions-cp-async-bulk-prefetch", "begin to bring size bytes of global memory into the L2 cache.")),
   row("cp.async.bulk.commit_group ;",
@@ -91,60 +91,60 @@ inline constexpr Row async_copy[] = {
           "wait until at most n groups of bulk copies are pending, or (read) still read their source.")),
 
   // ---- cp.reduce.async.bulk
-  row("cp.reduce.async.bulk.dst.src.completion.op.b32  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.reduce.async.bulk.dst.src.completion.op.b32  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES " .op = { .and, .or, .xor }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to reduce another CTA's shared memory with size bytes of this one's, bit by bit.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion.op.b32  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion.op.b32  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster } .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES " .op = { .and, .or, .xor }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to reduce another CTA's shared memory with size bytes of this one's, bit by bit, each element at once.")),
-  row("cp.reduce.async.bulk.dst.src.completion.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.reduce.async.bulk.dst.src.completion.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES " .op = { .min, .max } .type = { .u32, .s32 }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to reduce another CTA's shared memory with size bytes of this one's.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster } .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES " .op = { .min, .max } .type = { .u32, .s32 }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to reduce another CTA's shared memory with size bytes of this one's, each element at once.")),
-  row("cp.reduce.async.bulk.dst.src.completion.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.reduce.async.bulk.dst.src.completion.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES " .op = { .add } .type = { .u32, .s32, .u64 }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to add size bytes of this CTA's shared memory to another's.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster } .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES " .op = { .add } .type = { .u32, .s32, .u64 }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to add size bytes of this CTA's shared memory to another's, each element at once.")),
-  row("cp.reduce.async.bulk.dst.src.completion.op.u32  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.reduce.async.bulk.dst.src.completion.op.u32  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES " .op = { .inc, .dec }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to count another CTA's shared memory up to or down from size bytes of this one's.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion.op.u32  [dstMem:.dst], [srcMem:.src], size:.u32=0../16, [mbar:.shared] ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion.op.u32  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16, [mbar:.shared] ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster } .dst = { .shared::cluster } .src = { .shared::cta }" PTX_TX_BYTES " .op = { .inc, .dec }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to count another CTA's shared memory up to or down from size bytes of this one's, each element at once.")),
-  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .op = { .and, .or, .xor } .type = { .b32, .b64 }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to reduce global memory with size bytes of shared memory, bit by bit.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster, .gpu, .sys } .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .op = { .and, .or, .xor } .type = { .b32, .b64 }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to reduce global memory with size bytes of shared memory, bit by bit, each element at once.")),
-  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY
       " .op = { .min, .max } .type = { .u32, .s32, .u64, .s64, .f16, .bf16 }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to reduce global memory with size bytes of shared memory.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster, .gpu, .sys } .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY
       " .op = { .min, .max } .type = { .u32, .s32, .u64, .s64, .f16, .bf16 }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to reduce global memory with size bytes of shared memory, each element at once.")),
-  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .op = { .add } .type = { .u32, .s32, .u64, .f32, .f64 }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to add size bytes of shared memory to global memory.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster, .gpu, .sys } .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .op = { .add } .type = { .u32, .s32, .u64, .f32, .f64 }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to add size bytes of shared memory to global memory, each element at once.")),
-  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.noftz.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.noftz.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .op = { .add } .type = { .f16, .bf16 }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to add size bytes of shared memory to global memory, subnormal numbers kept.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.noftz.type  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.noftz.type  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster, .gpu, .sys } .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .op = { .add } .type = { .f16, .bf16 }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to add size bytes of shared memory to global memory, subnormal numbers kept, each element at once.")),
-  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.u32  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.dst.src.completion{.l2}.op.u32  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .op = { .inc, .dec }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to count global memory up to or down from size bytes of shared memory.")),
-  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.u32  [dstMem:.dst], [srcMem:.src], size:.u32=0../16 {, policy:.u64 @.l2} ;"
+  row("cp.reduce.async.bulk.sem.scope.dst.src.completion{.l2}.op.u32  [dstMem:.dst], [srcMem:.src], size:.u32=0..1048560/16 {, policy:.u64 @.l2} ;"
       " .sem = { .relaxed } .scope = { .cta, .cluster, .gpu, .sys } .dst = { .global } .src = { .shared::cta } .completion = { .bulk_group }" PTX_POLICY " .op = { .inc, .dec }",
       since(9,3), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::async | Effect::sync, not_executed("the executor has no bulk copies yet"), doc(PTX_REDUCE, "begin to count global memory up to or down from size bytes of shared memory, each element at once.")),
 
@@ -294,7 +294,7 @@ inline constexpr Row async_copy[] = {
       " .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
       since(8,7), on(sm_100), Effect::writes_memory | Effect::sync | Effect::async, not_executed("the executor has no asynchronous stores yet"),
       doc(PTX_ST_ASYNC, "begin to store b in global memory, after all writes so far.")),
-  row("st.bulk{.weak}{.space}  [a:.space], size:.u64=0../8, initval:#.u64=0 ; .space = { .shared::cta }",
+  row("st.bulk{.weak}{.space}  [a:.space], size:.u64=0..16777216/8, initval:#.u64=0 ; .space = { .shared::cta }",
       since(8,6), on(sm_100), Effect::writes_memory, not_executed("the executor does not run st.bulk yet"),
       doc("data-movement-and-conversion-instructions-st-bulk", "size bytes of shared memory at a = zero.")),
   row("red.async.sem.scope{.ss}.completion.op.type  [a:.ss], b:.type, [mbar:.ss] ;"

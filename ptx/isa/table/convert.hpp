@@ -7,6 +7,11 @@
 #define PTX_INTEGERS " .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64 "
 #define PTX_CVT "data-movement-and-conversion-instructions-cvt"
 
+#define PTX_CVT_SPECIAL_SAT(dtypes, atype)                                                                               \
+  row("cvt.sat.dtype.atype  d:=.dtype+, a:special.atype+ ; .dtype = { " dtypes " } .atype = { " atype " }", since(1, 0), \
+      on(sm_10), Effect::pure, not_executed("the executor does not clamp special registers yet"),                        \
+      doc("data-movement-and-conversion-instructions-cvt", "a special register clamped to another width or sign."))
+
 namespace ptx::isa::table {
 
 // clang-format off
@@ -34,19 +39,29 @@ inline constexpr Row convert[] = {
   row("cvt.dtype.atype  d:=.dtype+, a:special.atype+ ; .dtype = { .u32, .u64, .s32, .s64 } .atype = { .u32, .u64, .s32, .s64 }",
       since(1,0), on(sm_10), Effect::pure, exec("cvt_special"),
       doc("data-movement-and-conversion-instructions-cvt", "a special register in another width or sign.")),
-  row("cvt.dtype.atype  d:=.dtype+, a:special.atype+ ; .dtype = { .u32, .u64, .s32, .s64 } .atype = { .u16, .s16 }",
+  row("cvt.dtype.atype  d:=.dtype+, a:special.atype+ ; .dtype = { .u32, .u64, .s32, .s64 } .atype = { .u8, .u16, .s8, .s16 }",
       since(1,0), on(sm_10), Effect::pure, not_executed("the executor reads special registers at their own width"),
-      doc("data-movement-and-conversion-instructions-cvt", "the low 16 bits of a special register as a wider integer.")),
-  row("cvt.dtype.atype  d:=.dtype+, a:special.atype+ ; .dtype = { .u8, .u16, .s8, .s16 } .atype = { .u32, .u64, .s32, .s64 }",
+      doc("data-movement-and-conversion-instructions-cvt", "the low 8 or 16 bits of a special register as a wider integer.")),
+  row("cvt.dtype.atype  d:=.dtype+, a:special.atype+ ;"
+      " .dtype = { .u8, .u16, .s8, .s16 } .atype = { .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64 }",
       since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not narrow special registers yet"),
       doc("data-movement-and-conversion-instructions-cvt", "the low bits of a special register.")),
+  // Clamped, as above: what the destination cannot hold.
+  PTX_CVT_SPECIAL_SAT(".s8", ".u8"),
+  PTX_CVT_SPECIAL_SAT(".u8, .s8, .s16", ".u16"),
+  PTX_CVT_SPECIAL_SAT(".u8, .u16, .s8, .s16, .s32", ".u32"),
+  PTX_CVT_SPECIAL_SAT(".u8, .u16, .u32, .s8, .s16, .s32, .s64", ".u64"),
+  PTX_CVT_SPECIAL_SAT(".u8, .u16, .u32, .u64", ".s8"),
+  PTX_CVT_SPECIAL_SAT(".u8, .u16, .u32, .u64, .s8", ".s16"),
+  PTX_CVT_SPECIAL_SAT(".u8, .u16, .u32, .u64, .s8, .s16", ".s32"),
+  PTX_CVT_SPECIAL_SAT(".u8, .u16, .u32, .u64, .s8, .s16, .s32", ".s64"),
   row("cvt.irnd{.ftz}{.sat}.dtype.f32  d:=.dtype+, a:.f32+ ;"
       " .irnd = { .rni, .rzi, .rmi, .rpi } .dtype = { .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64 }",
       since(1,0), on(sm_10), Effect::pure, exec("cvt_f32_int"), doc("data-movement-and-conversion-instructions-cvt", "an f32 rounded to an integer.")),
   row("cvt.irnd{.sat}.dtype.f64  d:=.dtype+, a:.f64+ ;"
       " .irnd = { .rni, .rzi, .rmi, .rpi } .dtype = { .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64 }",
       since(1,0), on(sm_13), Effect::pure, exec("cvt_f64_int"), doc("data-movement-and-conversion-instructions-cvt", "an f64 rounded to an integer.")),
-  row("cvt.frnd{.sat}.f32.atype  d:=.f32+, a:.atype+ ;"
+  row("cvt.frnd{.ftz}{.sat}.f32.atype  d:=.f32+, a:.atype+ ;"
       " .frnd = { .rn, .rz, .rm, .rp } .atype = { .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64 }",
       since(1,0), on(sm_10), Effect::pure, exec("cvt_int_f32"), doc("data-movement-and-conversion-instructions-cvt", "an integer rounded to f32.")),
   row("cvt.frnd{.sat}.f64.atype  d:=.f64+, a:.atype+ ;"
@@ -217,5 +232,6 @@ inline constexpr Row convert[] = {
 
 }  // namespace ptx::isa::table
 
+#undef PTX_CVT_SPECIAL_SAT
 #undef PTX_INTEGERS
 #undef PTX_CVT

@@ -200,7 +200,7 @@ inline constexpr Row data_movement[] = {
       since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"),
       doc("data-movement-and-conversion-instructions-createpolicy", "a cache policy for the first primary_size bytes at a, and another for the rest.")),
   row("createpolicy.fractional.primary{.secondary}.b64  policy:=.u64 {, fraction:.f32} ;" PTX_POLICY_PRIORITIES,
-      since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"),
+      since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"), rule("policy_fraction"),
       doc("data-movement-and-conversion-instructions-createpolicy", "a cache policy for a fraction of all addresses, and another for the rest.")),
   row("createpolicy.cvt.L2.b64  policy:=.u64, property:.u64 ;",
       since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"),

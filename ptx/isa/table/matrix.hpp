@@ -113,19 +113,19 @@ inline constexpr Row matrix[] = {
       doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f16  d:=.x4.f16x2, a:%.x8.f16x2, b:%.x8.f16x2, c:.x4.f16x2 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
-      since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("wmma_discards"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f32  d:=.x4.f16x2, a:%.x8.f16x2, b:%.x8.f16x2, c:.x8.f32 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
-      since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("wmma_discards"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f32.f16  d:=.x8.f32, a:%.x8.f16x2, b:%.x8.f16x2, c:.x4.f16x2 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
-      since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("wmma_discards"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f32.f32  d:=.x8.f32, a:%.x8.f16x2, b:%.x8.f16x2, c:.x8.f32 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
-      since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("wmma_discards"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.s32.atype.btype.s32{.satfinite}"
       "  d:=.x8.s32, a:%.mma_a.u32, b:%.mma_b.u32, c:.x8.s32 ;"
@@ -154,10 +154,10 @@ inline constexpr Row matrix[] = {
       since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite}  d:=.x2.s32, a:.x1.u32, b:.x1.u32, c:.x2.s32 ;",
-      since(6,3), on(sm_75), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("wmma_of_4_bits"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite}  d:=.x2.s32, a:.x1.u32, b:.x1.u32, c:.x2.s32 ;",
-      since(6,3), on(sm_75), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("wmma_of_4_bits"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32  d:=.x2.s32, a:%.x1.u32, b:%.x1.u32, c:.x2.s32 ;"
       " .op = { .xor, .and @7.1 @sm_80 }",
@@ -195,22 +195,22 @@ inline constexpr Row matrix[] = {
       doc("warp-level-matrix-instructions-mma", "d = a * b + c.")),
   row("mma.sync.aligned.shape.row.col.f32.atype.btype.f32  d:=.x4.f32, a:%.mma_a.b32, b:%.mma_b.b32, c:.x4.f32 ;"
       " .shape = { .m16n8k16 @8.7, .m16n8k32 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
-      since(8,4), on(sm_89), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(8,4), on(sm_89), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_of_8_bit_floats"),
       doc("warp-level-matrix-instructions-mma", "d = a * b + c.")),
   row("mma.sync.aligned.shape.row.col.f16.atype.btype.f16  d:=.x2.f16x2, a:%.mma_a.b32, b:%.mma_b.b32, c:.x2.f16x2 ;"
       " .shape = { .m16n8k16, .m16n8k32 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
-      since(8,7), on(sm_89), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(8,7), on(sm_89), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_of_8_bit_floats"),
       doc("warp-level-matrix-instructions-mma", "d = a * b + c.")),
   row("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.atype.btype.f32  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:.x4.f32 ;"
       " .atype = { .e4m3, .e5m2, .e3m2 @8.7 @sm_120f, .e2m3 @8.7 @sm_120f, .e2m1 @8.7 @sm_120f }"
       " .btype = { .e4m3, .e5m2, .e3m2 @8.7 @sm_120f, .e2m3 @8.7 @sm_120f, .e2m1 @8.7 @sm_120f }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_of_8_bit_floats"),
       doc("warp-level-matrix-instructions-mma", "d = a * b + c.")),
   row("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f16.atype.btype.f16"
       "  d:=.x2.f16x2, a:%.x4.b32, b:%.x2.b32, c:.x2.f16x2 ;"
       " .atype = { .e4m3, .e5m2, .e3m2 @sm_120f, .e2m3 @sm_120f, .e2m1 @sm_120f }"
       " .btype = { .e4m3, .e5m2, .e3m2 @sm_120f, .e2m3 @sm_120f, .e2m1 @sm_120f }",
-      since(8,7), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(8,7), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_of_8_bit_floats"),
       doc("warp-level-matrix-instructions-mma", "d = a * b + c.")),
   row("mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec}.f32.atype.btype.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.e4m3x4, b:%.x2.e4m3x4, c:.x4.f32, sa:%.one.b32, ida:.x2.u16=0..3:0..1, sb:%.one.b32, idb:.x2.u16=0..3:0..3 ;"
@@ -236,7 +236,7 @@ inline constexpr Row matrix[] = {
       "  d:=.mma_d.b64, a:.mma_a.b64, b:.mma_b.b64, c:.mma_c.b64 ;"
       " .shape = { .m8n8k4, .m16n8k4 @7.8 @sm_90, .m16n8k8 @7.8 @sm_90, .m16n8k16 @7.8 @sm_90 } .rnd = { .rn, .rz, .rm, .rp }"
       " .dtype = { .f64 } .atype = { .f64 } .btype = { .f64 } .ctype = { .f64 }",
-      since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_of_f64"),
       doc("warp-level-matrix-instructions-mma", "d = a * b + c.")),
   row("mma.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype"
       "  d:=.mma_d.s32, a:%.mma_a.b32, b:%.mma_b.b32, c:.mma_c.s32 ;"
@@ -295,7 +295,7 @@ inline constexpr Row matrix[] = {
   row("mma.spvariant.sync.aligned.m16n8k64.row.col.f32.atype.btype.f32"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32=0 ;"
       " .spvariant = { .sp, .sp::ordered_metadata @8.5 } .atype = { .e4m3, .e5m2 } .btype = { .e4m3, .e5m2 }",
-      since(8,4), on(sm_89), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(8,4), on(sm_89), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_of_8_bit_floats"),
       doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.f16.atype.btype.f16"
       "  d:=.x2.f16x2, a:%.x4.b32, b:%.x4.b32, c:.x2.f16x2, e:%.b32, f:#.u32=0 ;"
@@ -306,12 +306,12 @@ inline constexpr Row matrix[] = {
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32=0 ;"
       " .atype = { .e4m3, .e5m2, .e3m2 @8.7 @sm_120f, .e2m3 @8.7 @sm_120f, .e2m1 @8.7 @sm_120f }"
       " .btype = { .e4m3, .e5m2, .e3m2 @8.7 @sm_120f, .e2m3 @8.7 @sm_120f, .e2m1 @8.7 @sm_120f }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_of_8_bit_floats"),
       doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f16.atype.btype.f16"
       "  d:=.x2.f16x2, a:%.x4.b32, b:%.x4.b32, c:.x2.f16x2, e:%.b32, f:#.u32=0 ;"
       " .atype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 } .btype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
-      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"),
+      since(8,7), on(sm_120f), Effect::converged_warp, not_executed("the executor has no tensor cores yet"), rule("mma_of_8_bit_floats"),
       doc("warp-level-matrix-instructions-sparse-mma", "d = a * b + c, a sparse.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec}.f32.atype.btype.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.e4m3x4, b:%.x4.e4m3x4, c:.x4.f32, e:%.b32, f:#.u32=0, sa:%.one.b32, ida:.x2.u16=0..3:0..1, sb:%.one.b32, idb:.x2.u16=0..3:0..3 ;"

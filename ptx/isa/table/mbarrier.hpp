@@ -9,7 +9,7 @@ namespace ptx::isa::table {
 // clang-format off
 inline constexpr Row mbarrier[] = {
   row("mbarrier.init{.space}.b64  [addr:.space], count:.u32 ; .space = { .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
+      since(7,0), on(sm_80), Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-init", "make an mbarrier that expects count arrivals.")),
   row("mbarrier.arrive.expect_tx{.space}.b64  state:=?.u64, [addr:.space], tx:.u32 ; .space = { .shared, .shared::cta }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
@@ -62,7 +62,7 @@ inline constexpr Row mbarrier[] = {
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-complete-tx", "count tx bytes as come, without a copy.")),
   row("mbarrier.arrive{.space}.b64  state:=?.u64, [addr:.space] ; .space = { .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
+      since(7,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "arrive.")),
   row("mbarrier.arrive{.space}.b64  state:=?.u64, [addr:.space], count:.u32=1.. ; .space = { .shared, .shared::cta }",
       since(7,8), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync,
@@ -70,7 +70,7 @@ inline constexpr Row mbarrier[] = {
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "arrive count times.")),
   row("mbarrier.arrive.sem.scope{.space}.b64  state:=?.u64, [addr:.space] ;"
       " .sem = { .release, .relaxed @8.6 @sm_90 } .scope = { .cta, .cluster @sm_90 } .space = { .shared, .shared::cta }",
-      since(8,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
+      since(8,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "arrive, ordered as told.")),
   row("mbarrier.arrive.sem.scope{.space}.b64  state:=?.u64, [addr:.space], count:.u32=1.. ;"
       " .sem = { .release, .relaxed @8.6 } .scope = { .cta, .cluster } .space = { .shared, .shared::cta }",
@@ -79,7 +79,7 @@ inline constexpr Row mbarrier[] = {
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "arrive count times, ordered as told.")),
   row("mbarrier.arrive.space.b64  state:=_, [addr:.space] {, count:.u32=1..} ; .space = { .shared::cluster }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync,
-      not_executed("the executor has no mbarriers yet"),
+      not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "arrive count times, in any CTA of the cluster.")),
   row("mbarrier.arrive.sem.scope.space.b64  state:=_, [addr:.space] {, count:.u32=1..} ;"
       " .sem = { .release, .relaxed @8.6 } .scope = { .cta, .cluster } .space = { .shared::cluster }",
@@ -88,15 +88,15 @@ inline constexpr Row mbarrier[] = {
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "arrive count times, in any CTA of the cluster, ordered as told.")),
   row("mbarrier.arrive.noComplete{.space}.b64  state:=?.u64, [addr:.space], count:.u32=1.. ; .space = { .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync,
-      not_executed("the executor has no mbarriers yet"),
+      not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "arrive count times; the phase must not complete by it.")),
   row("mbarrier.arrive.noComplete.sem.scope{.space}.b64  state:=?.u64, [addr:.space], count:.u32=1.. ;"
       " .sem = { .release } .scope = { .cta } .space = { .shared, .shared::cta }",
       since(8,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync,
-      not_executed("the executor has no mbarriers yet"),
+      not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive", "arrive count times; the phase must not complete by it.")),
   row("mbarrier.arrive_drop{.space}.b64  state:=?.u64, [addr:.space] ; .space = { .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
+      since(7,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive-drop", "arrive, and expect one arrival less from the next phase on.")),
   row("mbarrier.arrive_drop{.space}.b64  state:=?.u64, [addr:.space], count:.u32=1.. ; .space = { .shared, .shared::cta }",
       since(7,8), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync,
@@ -105,7 +105,7 @@ inline constexpr Row mbarrier[] = {
           "arrive count times, and expect count arrivals less from the next phase on.")),
   row("mbarrier.arrive_drop.sem.scope{.space}.b64  state:=?.u64, [addr:.space] ;"
       " .sem = { .release, .relaxed @8.6 @sm_90 } .scope = { .cta, .cluster @sm_90 } .space = { .shared, .shared::cta }",
-      since(8,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"),
+      since(8,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync, not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive-drop",
           "arrive, and expect one arrival less from the next phase on, ordered as told.")),
   row("mbarrier.arrive_drop.sem.scope{.space}.b64  state:=?.u64, [addr:.space], count:.u32=1.. ;"
@@ -116,7 +116,7 @@ inline constexpr Row mbarrier[] = {
           "arrive count times, and expect count arrivals less from the next phase on, ordered as told.")),
   row("mbarrier.arrive_drop.space.b64  state:=_, [addr:.space] {, count:.u32=1..} ; .space = { .shared::cluster }",
       since(8,0), on(sm_90), Effect::reads_memory | Effect::writes_memory | Effect::sync,
-      not_executed("the executor has no mbarriers yet"),
+      not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive-drop",
           "arrive count times, and expect count arrivals less from the next phase on, in any CTA of the cluster.")),
   row("mbarrier.arrive_drop.sem.scope.space.b64  state:=_, [addr:.space] {, count:.u32=1..} ;"
@@ -127,13 +127,13 @@ inline constexpr Row mbarrier[] = {
           "arrive count times, and expect count arrivals less from the next phase on, in any CTA of the cluster, ordered as told.")),
   row("mbarrier.arrive_drop.noComplete{.space}.b64  state:=?.u64, [addr:.space], count:.u32=1.. ; .space = { .shared, .shared::cta @7.8 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync,
-      not_executed("the executor has no mbarriers yet"),
+      not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive-drop",
           "arrive count times, and expect count arrivals less from the next phase on; the phase must not complete by it.")),
   row("mbarrier.arrive_drop.noComplete.sem.scope{.space}.b64  state:=?.u64, [addr:.space], count:.u32=1.. ;"
       " .sem = { .release } .scope = { .cta } .space = { .shared, .shared::cta }",
       since(8,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::sync,
-      not_executed("the executor has no mbarriers yet"),
+      not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-arrive-drop",
           "arrive count times, and expect count arrivals less from the next phase on; the phase must not complete by it.")),
   row("mbarrier.arrive_drop.expect_tx{.space}.b64  state:=?.u64, [addr:.space], tx:.u32 ; .space = { .shared, .shared::cta }",
@@ -171,7 +171,7 @@ inline constexpr Row mbarrier[] = {
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait",
           "p = has the phase of this parity completed, ordered as told.")),
   row("mbarrier.pending_count.b64  d:=.u32, state:.u64 ;",
-      since(7,0), on(sm_80), Effect::pure, not_executed("the executor has no mbarriers yet"),
+      since(7,0), on(sm_80), Effect::pure, not_executed("the executor has no mbarriers yet"), rule("mbarrier_count"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-pending-count", "d = how many arrivals the phase that state names still lacked.")),
   // ---- layouts, and what an operation reports (PTX 9.3)
   row("mbarrier.init.layout{.space}.b64  [addr:.space], count:.u32 ; .layout = { .layout::v0, .layout::v1 } .space = { .shared, .shared::cta }",

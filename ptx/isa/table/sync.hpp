@@ -24,7 +24,8 @@ inline constexpr Row sync[] = {
       doc("parallel-synchronization-and-communication-instructions-bar-warp-sync", "wait for the member lanes of the warp.")),
   row("membar.level ; .level = { .cta, .gl, .sys @2.0 @sm_20 }",
       since(1,4), on(sm_10), Effect::sync, exec("membar"), doc("parallel-synchronization-and-communication-instructions-membar", "order memory operations.")),
-  row("fence{.sem}.scope ; .sem = { .sc, .acq_rel, .acquire @8.6 @sm_90, .release @8.6 @sm_90 } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys }",
+  // The manual gives .acquire and .release to sm_90 from PTX 8.6 on; ptxas has them wherever it has fences.
+  row("fence{.sem}.scope ; .sem = { .sc, .acq_rel, .acquire, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys }",
       since(6,0), on(sm_70), Effect::sync, exec("membar"), doc("parallel-synchronization-and-communication-instructions-membar", "order memory operations.")),
   row("fence.proxy.alias ;",
       since(7,5), on(sm_70), Effect::sync, not_executed("the executor has no proxies yet"),

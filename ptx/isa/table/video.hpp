@@ -56,7 +56,7 @@ inline constexpr Row video[] = {
   PTX_VIDEO_SHIFT_ROWS("vshl", "vshl-vshr", "d = a << b"),
   PTX_VIDEO_SHIFT_ROWS("vshr", "vshl-vshr", "d = a >> b"),
   row("vmad.dtype.atype.btype{.po}{.sat}{.scale}  d:=.dtype, a:-.atype~lane, b:-.btype~lane, c:-.dtype ;" PTX_VIDEO_TYPES " .scale = { .shr7, .shr15 }",
-      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),
+      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"), rule("vmad_negation"),
       doc(PTX_SCALAR_VIDEO "vmad", "d = a * b + c, with .po plus 1, shifted right by scale.")),
   row("vset.atype.btype.cmp  d:=.u32~lane, a:.atype~lane, b:.btype~lane {, c:.u32} ;"
       " .atype = { .u32, .s32 } .btype = { .u32, .s32 } .cmp = { .eq, .ne, .lt, .le, .gt, .ge }",

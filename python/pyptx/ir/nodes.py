@@ -241,7 +241,7 @@ class IntrinsicScope:
 class CompoundExpr:
     """The instructions of one `with ptx.expr():` block; its text is theirs."""
 
-    instructions: tuple[Instruction, ...]
+    instructions: tuple[Statement, ...]
 
 
 # ---- functions and the module

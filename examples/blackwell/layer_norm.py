@@ -1,0 +1,37 @@
+"""Layer norm for Blackwell (B200): the kernel of examples/hopper/layer_norm.py with `arch="sm_100a"`.
+
+Memory bounds it: nothing new in Blackwell would help. ``python examples/blackwell/layer_norm.py`` runs it where this machine can.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pyptx import Kernel
+from pyptx.types import PtxType, f32
+
+if not __package__:  # run as a program
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from examples.hopper import layer_norm as hopper
+from examples.running import Result
+
+reference_layer_norm = hopper.reference_layer_norm
+
+
+def build_layer_norm(B: int, N: int, eps: float = 1e-5, arch: str = "sm_100a", dtype: PtxType = f32) -> Kernel:
+    """As the Hopper builder."""
+    return hopper.build_layer_norm(B, N, eps, arch, dtype)
+
+
+def check(B: int, N: int, eps: float = 1e-5, arch: str = "sm_100a", dtype: PtxType = f32) -> Result:
+    """As the Hopper check."""
+    return hopper.check(B, N, eps, arch, dtype)
+
+
+def main() -> None:
+    hopper.main("sm_100a")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+// A tensor map: what a tensor copy (TMA) knows of a tensor in global memory. Here it is a plain description with its rules; the
+// driver encodes it, with the tensor's address, into the 128 opaque bytes that a kernel's copies name (ptx/cuda/tensor_map.hpp).
+// The rules are cuda.h's of cuTensorMapEncodeTiled. The driver breaks off with "invalid argument"; we say which rule it was.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/base/base.hpp"
+
+namespace ptx::layout {
+
+enum class Swizzle : std::uint8_t;
+
+/// The element types of tensor maps; values are the driver's (CUtensorMapDataType). 8-bit floats are copied as u8.
+enum class TensorMapType : std::uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz };
+std::string_view name(TensorMapType type);  ///< "bf16"
+int element_bytes(TensorMapType type);
+
+/// How much a copy brings into the L2 cache at once; values are the driver's.
+enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
+
+/// Dimensions count from the fastest, as in the instructions' coordinates: 0 is the innermost.
+struct TensorMap {
+  static constexpr std::size_t max_rank = 5;
+
+  TensorMapType type = TensorMapType::u8;
+  std::uint8_t rank = 0;
+  Swizzle swizzle{};
+  L2Promotion l2_promotion = L2Promotion::b128;
+  std::array<std::uint64_t, max_rank> sizes{};        ///< elements; those from `rank` on are 0
+  std::array<std::uint64_t, max_rank - 1> strides{};  ///< bytes; strides[i] is of dimension i + 1
+  std::array<std::uint32_t, max_rank> box{};          ///< elements that one copy moves
+
+  /// What one copy moves, and so what its mbarrier must expect: the part of a box outside the tensor counts, too.
+  [[nodiscard]] std::uint64_t box_bytes() const;
+  /// Every rule that does not need the address. Kind bad_tile.
+  [[nodiscard]] Expected<void> check() const;
+
+  friend bool operator==(const TensorMap&, const TensorMap&) = default;
+};
+
+/// The tensor's address is a multiple of this many bytes.
+inline constexpr std::uint64_t tensor_map_address_alignment = 16;
+
+/// "f32 (256, 64) in boxes of (128, 32), swizzle 128B": sizes as the author writes them, outermost first.
+std::string to_string(const TensorMap& map);
+/// What a tensor map calls a swizzle: "NONE", "32B", "64B", "128B", "128B_ATOM_32B", "128B_ATOM_64B"; "" for one that no map has.
+std::string_view tensor_map_swizzle_name(Swizzle swizzle);
+
+// Shapes and boxes below are row-major, outermost dimension first. The maps made are checked: kind bad_tile.
+
+/// The map of a row-major tensor of 1 to 5 dimensions: dimension i of the map is dimension rank - 1 - i of the tensor.
+Expected<TensorMap> tiled_tensor_map(TensorMapType type, std::span<const std::int64_t> shape, std::span<const std::int64_t> box,
+                                     Swizzle swizzle);
+
+/// The columns of one slab of `slab_tensor_map`.
+inline constexpr std::int64_t slab_columns = 64;
+/// A row-major matrix seen as slabs of 64 columns, so that one copy moves a box wider than a swizzle: dimensions
+/// (64, rows, columns / 64), box (64, box_rows, box_columns / 64). With `padding`, the box's innermost size is 72: shared memory
+/// then has rows of 72 elements, which a store reads without bank conflicts.
+Expected<TensorMap> slab_tensor_map(TensorMapType type, std::int64_t rows, std::int64_t columns, std::int64_t box_rows,
+                                    std::int64_t box_columns, Swizzle swizzle, bool padding = false);
+
+/// True when one box can hold all of a tensor.
+bool fits_one_box(TensorMapType type, std::span<const std::int64_t> shape, Swizzle swizzle);
+/// The box of a matrix whose author gives none: 128 rows of as many columns as the swizzle is wide; without a swizzle all
+/// columns, at most 256.
+std::array<std::int64_t, 2> default_matrix_box(TensorMapType type, std::int64_t columns, Swizzle swizzle);
+
+}  // namespace ptx::layout

@@ -1,0 +1,124 @@
+#include "ptx/layout/tensor_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ptx/layout/layout.hpp"
+
+namespace ptx::layout {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+using enum TensorMapType;
+
+void expect_refused(const Expected<TensorMap>& made, std::string_view words) {
+  ASSERT_FALSE(made) << to_string(*made);
+  EXPECT_EQ(made.error().kind, Kind::bad_tile);
+  EXPECT_NE(made.error().message.find(words), std::string::npos) << made.error().message;
+}
+
+TEST(TensorMap, OfAMatrixIsItsDimensionsReversed) {
+  const auto map = tiled_tensor_map(bf16, Sizes{256, 192}, Sizes{128, 64}, Swizzle::b128);
+  ASSERT_TRUE(map) << map.error().message;
+  EXPECT_EQ(map->rank, 2);
+  EXPECT_EQ(map->sizes, (std::array<std::uint64_t, 5>{192, 256}));
+  EXPECT_EQ(map->strides, (std::array<std::uint64_t, 4>{384}));
+  EXPECT_EQ(map->box, (std::array<std::uint32_t, 5>{64, 128}));
+  EXPECT_EQ(map->swizzle, Swizzle::b128);
+  EXPECT_EQ(map->box_bytes(), 128u * 64 * 2);
+  EXPECT_EQ(to_string(*map), "bf16 (256, 192) in boxes of (128, 64), swizzle 128B");
+}
+
+TEST(TensorMap, OfOneToFiveDimensions) {
+  const auto line = tiled_tensor_map(f32, Sizes{1000}, Sizes{256}, Swizzle::none);
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ(line->strides, (std::array<std::uint64_t, 4>{}));
+  EXPECT_EQ(to_string(*line), "f32 (1000,) in boxes of (256,), swizzle NONE");
+  const auto five = tiled_tensor_map(u8, Sizes{2, 3, 4, 5, 32}, Sizes{1, 2, 2, 5, 32}, Swizzle::b32);
+  ASSERT_TRUE(five) << five.error().message;
+  EXPECT_EQ(five->sizes, (std::array<std::uint64_t, 5>{32, 5, 4, 3, 2}));
+  EXPECT_EQ(five->strides, (std::array<std::uint64_t, 4>{32, 160, 640, 1920}));
+  EXPECT_EQ(five->box, (std::array<std::uint32_t, 5>{32, 5, 2, 2, 1}));
+  EXPECT_EQ(five->box_bytes(), 640u);
+}
+
+TEST(TensorMap, OfSlabsReachesPastTheSwizzle) {
+  const auto map = slab_tensor_map(bf16, 4096, 2048, 128, 256, Swizzle::b128);
+  ASSERT_TRUE(map) << map.error().message;
+  EXPECT_EQ(map->sizes, (std::array<std::uint64_t, 5>{64, 4096, 32}));
+  EXPECT_EQ(map->strides, (std::array<std::uint64_t, 4>{4096, 128}));
+  EXPECT_EQ(map->box, (std::array<std::uint32_t, 5>{64, 128, 4}));
+  const auto padded = slab_tensor_map(bf16, 4096, 2048, 128, 64, Swizzle::none, true);
+  ASSERT_TRUE(padded) << padded.error().message;
+  EXPECT_EQ(padded->box, (std::array<std::uint32_t, 5>{72, 128, 1}));
+}
+
+TEST(TensorMap, AStrideThatNothingUsesNeedNotFit) {
+  const auto row = tiled_tensor_map(f32, Sizes{1, 9}, Sizes{1, 8}, Swizzle::none);
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_EQ(row->strides[0], 48u);
+  const auto stacked = tiled_tensor_map(f32, Sizes{4, 1, 12}, Sizes{2, 1, 4}, Swizzle::none);
+  ASSERT_TRUE(stacked) << stacked.error().message;
+  EXPECT_EQ(stacked->strides, (std::array<std::uint64_t, 4>{48, 48}));
+}
+
+TEST(TensorMap, NamesTheRuleThatIsBroken) {
+  const auto made = [](TensorMapType type, const Sizes& shape, const Sizes& box, Swizzle swizzle = Swizzle::none) {
+    return tiled_tensor_map(type, shape, box, swizzle);
+  };
+  expect_refused(made(f32, {}, {}), "1 to 5 dimensions, not 0");
+  expect_refused(made(f32, {1, 1, 1, 1, 1, 4}, {1, 1, 1, 1, 1, 4}), "1 to 5 dimensions, not 6");
+  expect_refused(made(f32, {8, 8}, {8}), "the box (8,) has 1 dimensions, the tensor (8, 8) has 2");
+  expect_refused(made(f32, {0, 8}, {8, 8}), "a dimension of (0, 8) is 0; those of a tensor map are 1 to 2^32");
+  expect_refused(made(u8, {std::int64_t{1} << 33}, {16}), "1 to 2^32");
+  expect_refused(made(f32, {16, 9}, {8, 8}),
+                 "from one index to the next of dimension 0 of (16, 9) it is 36 bytes; a tensor map needs a multiple of 16");
+  expect_refused(made(f64, {4, std::int64_t{1} << 20, std::int64_t{1} << 20}, {1, 1, 8}), "it is 2^40 bytes or more");
+  expect_refused(made(f64, {9, std::int64_t{1} << 32, std::int64_t{1} << 32, std::int64_t{1} << 32}, {1, 1, 1, 8}),
+                 "it is 2^40 bytes or more");
+  expect_refused(made(f16, {512, 64}, {512, 64}), "a dimension of the box (512, 64) is 512; one tensor copy moves 1 to 256");
+  expect_refused(made(f16, {512, 64}, {64, 0}), "is 0; one tensor copy moves 1 to 256");
+  expect_refused(made(f16, {64, 64}, {64, 4}),
+                 "a row of the box (64, 4) is 8 bytes (4 elements of 2); a tensor copy needs a multiple of 16");
+  expect_refused(made(f16, {64, 128}, {64, 128}, Swizzle::b128),
+                 "a row of the box (64, 128) is 256 bytes (128 elements of 2); swizzle 128B takes at most 128");
+  expect_refused(made(f16, {64, 64}, {64, 32}, Swizzle::b32), "swizzle 32B takes at most 32");
+  expect_refused(made(f16, {64, 64}, {64, 64}, Swizzle::b64), "swizzle 64B takes at most 64");
+  expect_refused(made(f16, {64, 64}, {64, 16}, Swizzle::b96), "no tensor map has this swizzle");
+  expect_refused(slab_tensor_map(bf16, 64, 96, 64, 64, Swizzle::none),
+                 "a matrix (64, 96) is no whole number of slabs of 64 columns");
+  expect_refused(slab_tensor_map(bf16, 64, 128, 64, 32, Swizzle::none),
+                 "a box (64, 32) is no whole number of slabs of 64 columns");
+  expect_refused(slab_tensor_map(bf16, 64, 128, 64, 64, Swizzle::b128, true), "swizzle 128B takes at most 128");
+  expect_refused(slab_tensor_map(f32, 64, 128, 64, 64, Swizzle::b128), "swizzle 128B takes at most 128");
+}
+
+TEST(TensorMap, TellsTheWayOut) {
+  const auto wide = tiled_tensor_map(f16, Sizes{64, 128}, Sizes{64, 128}, Swizzle::b128);
+  ASSERT_FALSE(wide);
+  EXPECT_EQ(wide.error().notes.at(0),
+            "hint: a `tma_box` of 64 columns, or `tma_rank=3`, which copies 64 columns at a time in one instruction");
+}
+
+TEST(TensorMap, BoxesThatTheAuthorLeavesOut) {
+  EXPECT_TRUE(fits_one_box(bf16, Sizes{256, 64}, Swizzle::b128));
+  EXPECT_FALSE(fits_one_box(bf16, Sizes{257, 64}, Swizzle::b128));
+  EXPECT_FALSE(fits_one_box(bf16, Sizes{256, 65}, Swizzle::b128));
+  EXPECT_TRUE(fits_one_box(bf16, Sizes{256, 256}, Swizzle::none));
+  EXPECT_EQ(default_matrix_box(bf16, 4096, Swizzle::b128), (std::array<std::int64_t, 2>{128, 64}));
+  EXPECT_EQ(default_matrix_box(f32, 4096, Swizzle::b128), (std::array<std::int64_t, 2>{128, 32}));
+  EXPECT_EQ(default_matrix_box(u8, 4096, Swizzle::b32), (std::array<std::int64_t, 2>{128, 32}));
+  EXPECT_EQ(default_matrix_box(f32, 4096, Swizzle::none), (std::array<std::int64_t, 2>{128, 256}));
+  EXPECT_EQ(default_matrix_box(f32, 40, Swizzle::none), (std::array<std::int64_t, 2>{128, 40}));
+}
+
+TEST(TensorMap, NamesOfTypesAndSwizzles) {
+  EXPECT_EQ(name(bf16), "bf16");
+  EXPECT_EQ(name(tf32_ftz), "tf32.ftz");
+  constexpr int bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+  for (std::size_t i = 0; i < std::size(bytes); ++i) EXPECT_EQ(element_bytes(static_cast<TensorMapType>(i)), bytes[i]);
+  for (const LayoutType type : {LayoutType::interleave, LayoutType::b128, LayoutType::b64, LayoutType::b32})
+    EXPECT_EQ(tensor_map_swizzle_name(swizzle_of(type)), tma_swizzle_name(type));
+}
+
+}  // namespace
+}  // namespace ptx::layout

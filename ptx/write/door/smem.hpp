@@ -1,0 +1,145 @@
+// C++ helpers for shared memory: `auto tile = k.smem.alloc<f32>({4, 32});`, the twins of Python's `smem`.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "ptx/write/door/door.hpp"
+#include "ptx/write/idiom/smem.hpp"
+
+namespace ptx {
+
+/// A stage of an allocation: `tile[2]`.
+class SharedSlice : public write::SharedHandle {
+ public:
+  explicit SharedSlice(const SharedHandle& piece) : SharedHandle(piece) {}
+};
+
+/// An allocation in shared memory, of any element type: see SharedAlloc.
+class SharedAllocation : public write::SharedHandle {
+ public:
+  SharedAllocation(write::Builder& builder, const write::SharedRegion& region, Type type, std::vector<std::int64_t> shape,
+                   std::string_view swizzle)
+      : SharedHandle(builder, region), region_(region), type_(type), shape_(std::move(shape)), swizzle_(swizzle) {}
+
+  [[nodiscard]] const std::vector<std::int64_t>& shape() const { return shape_; }
+  [[nodiscard]] const write::SharedRegion& region() const { return region_; }
+  /// "32B", "64B", "128B", or nothing.
+  [[nodiscard]] std::string_view swizzle() const { return swizzle_; }
+  /// The piece that is element `stage` of the first dimension.
+  SharedSlice operator[](write::Index stage) const;
+
+ protected:
+  [[nodiscard]] write::idiom::Element element(const write::Source& row, const write::Source& column) const;
+  [[nodiscard]] write::Reg load_element(const write::Source& row, const write::Source& column) const;
+  void store_element(const write::Source& row, const write::Source& column, write::Reg value) const;
+
+ private:
+  write::SharedRegion region_;
+  Type type_;
+  std::vector<std::int64_t> shape_;
+  std::string_view swizzle_;
+};
+
+/// An allocation of elements of type T; Python's `a[row, column]` is `a.load(row, column)` and `a.store(row, column, value)`, for
+/// allocations of two dimensions (idiom/smem.hpp says which instructions).
+template <Type T>
+class SharedAlloc : public SharedAllocation {
+ public:
+  explicit SharedAlloc(SharedAllocation made) : SharedAllocation(std::move(made)) {}
+  [[nodiscard]] Reg<T> load(const write::Source& row, const write::Source& column) const {
+    return {builder(), load_element(row, column)};
+  }
+  void store(const write::Source& row, const write::Source& column, const Reg<T>& value) const {
+    store_element(row, column, value.untyped());
+  }
+};
+
+/// One barrier: `barriers[i]`.
+class MbarrierRef : public write::SharedHandle {
+ public:
+  explicit MbarrierRef(const SharedHandle& piece) : SharedHandle(piece) {}
+};
+
+/// Barriers in shared memory, 8 bytes each.
+class MbarrierArray : public write::SharedHandle {
+ public:
+  MbarrierArray(write::Builder& builder, const write::SharedRegion& region, std::int64_t count)
+      : SharedHandle(builder, region), count_(count) {}
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  MbarrierRef operator[](write::Index index) const;
+
+ private:
+  std::int64_t count_;
+};
+
+namespace write {
+
+/// A shape: `256` or `{4, 32}`.
+struct SharedShape {
+  std::vector<std::int64_t> sizes;
+  // NOLINTBEGIN(google-explicit-constructor)
+  template <Number I>
+  SharedShape(I size) : sizes{static_cast<std::int64_t>(size)} {}
+  SharedShape(std::initializer_list<std::int64_t> shape) : sizes(shape) {}
+  // NOLINTEND(google-explicit-constructor)
+};
+
+struct SharedOptions {
+  std::string_view swizzle = {};  ///< "32B", "64B", "128B"; the text must live as long as the allocation
+  std::uint32_t align = 128;      ///< bytes
+  std::string_view name = {};     ///< empty: smem_0, smem_1 …
+  std::optional<layout::GmmaLayout> gmma_layout = {};
+  layout::Major gmma_major = layout::Major::k;
+};
+struct TileOptions {
+  std::uint32_t align = 128;
+  std::string_view name = {};
+};
+
+class Smem : public Door {
+ public:
+  using Door::Door;
+
+  /// Shared memory for elements of that shape. A kernel with `.smem` above 48 KiB has all of it in `dyn_smem`.
+  template <Type T>
+  ptx::SharedAlloc<T> alloc(const SharedShape& shape, const SharedOptions& options = {}, Where at = Where::current()) {
+    return ptx::SharedAlloc<T>(allocate(T, shape, options, at));
+  }
+  template <Type T>
+  ptx::SharedAlloc<T> alloc_with_layout(const SharedShape& shape, const SharedOptions& options, Where at = Where::current()) {
+    return alloc<T>(shape, options, at);
+  }
+  /// A tile that wgmma reads: {M or N, K}, or {K, N} when `major` is mn; laid out as layout::pick_gmma_layout says.
+  template <Type T>
+  ptx::SharedAlloc<T> wgmma_tile(const SharedShape& shape, layout::Major major = layout::Major::k,
+                                 const TileOptions& options = {}, Where at = Where::current()) {
+    return ptx::SharedAlloc<T>(tile(T, shape, major, options, at));
+  }
+  MbarrierArray mbarrier(std::int64_t count, std::string_view name = {}, Where at = Where::current());
+
+  /// `mov.u32 r, symbol`; without a name of the kernel's `extern_smem`, or of `smem`.
+  ptx::Reg<Type::u32> base(std::string_view name = {}, Where at = Where::current());
+  /// The address of shared memory in a register: write::address_register.
+  ptx::Reg<Type::u32> base(const PlaceArg& place) { return typed<Type::u32>(place.address_in(builder())); }
+  template <Type T>
+  ptx::Reg<T> load(const PlaceArg& address) {
+    return typed<T>(load_from(T, address));
+  }
+  template <Type T>
+  void store(const PlaceArg& address, const ptx::Reg<T>& value) {
+    store_to(T, address, value.untyped());
+  }
+  /// idiom::apply_swizzle: `swizzle` is "NONE", "32B", "64B" or "128B".
+  ptx::Reg<Type::u32> apply_swizzle(const ptx::Reg<Type::u32>& offset, std::string_view swizzle, Where at = Where::current());
+
+ private:
+  SharedAllocation allocate(Type type, const SharedShape& shape, const SharedOptions& options, Where at);
+  SharedAllocation tile(Type type, const SharedShape& shape, layout::Major major, const TileOptions& options, Where at);
+  Expected<Reg> load_from(Type type, const PlaceArg& address);
+  void store_to(Type type, const PlaceArg& address, Reg value);
+};
+
+}  // namespace write
+}  // namespace ptx

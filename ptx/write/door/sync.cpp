@@ -1,0 +1,190 @@
+#include "ptx/write/door/sync.hpp"
+
+#include <algorithm>
+
+#include "ptx/write/idiom/smem.hpp"
+
+namespace ptx {
+namespace {
+
+using write::Builder;
+using write::Place;
+using write::PlaceArg;
+
+void keep(Builder& builder, Expected<void> done) {
+  if (!done) builder.fail(std::move(done).error());
+}
+
+// What is done with a place, or why there is none.
+template <class Do>
+auto with_place(Builder& builder, const PlaceArg& argument, Do what) -> decltype(what(std::declval<const Place&>())) {
+  const Expected<Place> place = argument.in(builder);
+  if (!place) return Unexpected{place.error()};
+  return what(*place);
+}
+
+write::Mbarrier door(Builder& builder) { return write::Mbarrier(builder); }
+
+}  // namespace
+
+void BarrierSlot::init(const write::Source& count, const write::Pred& guard) const {
+  door(builder()).init(PlaceArg(*this, count.at), count, guard);
+}
+void BarrierSlot::wait(const write::Source& phase, const write::Pred& guard) const {
+  door(builder()).wait(PlaceArg(*this, phase.at), phase, guard);
+}
+Reg<Type::b64> BarrierSlot::arrive(const write::Pred& guard, Where at) const {
+  return door(builder()).arrive(PlaceArg(*this, at), guard);
+}
+Reg<Type::b64> BarrierSlot::arrive_expect_tx(const write::Source& bytes, const write::Pred& guard) const {
+  return door(builder()).arrive_expect_tx(PlaceArg(*this, bytes.at), bytes, guard);
+}
+void BarrierSlot::arrive_remote(const write::Source& cta, const write::Source& count, const write::Pred& guard) const {
+  write::Cluster(builder()).arrive_remote(PlaceArg(*this, cta.at), cta, count, guard);
+}
+Reg<Type::u32> BarrierSlot::addr_reg(Where at) const {
+  return {builder(), write::keep_error(builder(), PlaceArg(*this, at).address_in(builder()), Type::u32)};
+}
+
+BarrierSlot BarrierArray::operator[](write::Index index) const {
+  const std::size_t i = write::checked_index(builder(), index, static_cast<std::size_t>(count_));
+  return BarrierSlot(moved(static_cast<std::int64_t>(i) * write::idiom::mbarrier_bytes));
+}
+
+BarrierSlot BarrierArray::at(const write::Source& stage) const {
+  Expected<write::Reg> address = with_place(builder(), PlaceArg(*this, stage.at), [&](const Place& first) {
+    return write::idiom::mbarrier_address(builder(), first, stage.value, stage.at);
+  });
+  const write::Reg reg = write::keep_error(builder(), std::move(address), Type::u32);
+  return BarrierSlot(SharedHandle(builder(), Place(write::Value::of(reg))));
+}
+
+void BarrierArray::init_all(const write::Source& count, const write::Pred& guard) const {
+  for (std::int64_t i = 0; i < count_; ++i) (*this)[write::Index(i, count.at)].init(count, guard);
+}
+
+void BarrierArray::arrive_remote_all(const write::Source& cta, const write::Source& count, const write::Pred& guard) const {
+  for (std::int64_t i = 0; i < count_; ++i) (*this)[write::Index(i, cta.at)].arrive_remote(cta, count, guard);
+}
+
+std::pair<Reg<Type::u32>, Reg<Type::u32>> PipelineState::advance(Where at) {
+  Builder& builder = cursor.builder();
+  auto stage = write::idiom::advance(builder, {n_stages, cursor.untyped(), phase.untyped()}, at);
+  return {Reg<Type::u32>(builder, write::keep_error(builder, std::move(stage), Type::u32)), phase};
+}
+
+namespace write {
+
+void Mbarrier::init(const PlaceArg& m, const Source& count, const Pred& guard) {
+  keep(with_place(builder(), m,
+                  [&](const Place& place) { return idiom::mbarrier_init(builder(), place, count.value, guard.guard, m.at); }));
+}
+
+void Mbarrier::inval(const PlaceArg& m, const Pred& guard) {
+  keep(with_place(builder(), m, [&](const Place& place) { return idiom::mbarrier_inval(builder(), place, guard.guard, m.at); }));
+}
+
+ptx::Reg<Type::b64> Mbarrier::arrive(const PlaceArg& m, const Pred& guard) {
+  return typed<Type::b64>(
+      with_place(builder(), m, [&](const Place& place) { return idiom::mbarrier_arrive(builder(), place, guard.guard, m.at); }));
+}
+
+ptx::Reg<Type::b64> Mbarrier::arrive_expect_tx(const PlaceArg& m, const Source& bytes, const Pred& guard) {
+  return typed<Type::b64>(with_place(builder(), m, [&](const Place& place) {
+    return idiom::mbarrier_arrive_expect_tx(builder(), place, bytes.value, guard.guard, m.at);
+  }));
+}
+
+void Mbarrier::expect_tx(const PlaceArg& m, const Source& bytes, const Pred& guard) {
+  keep(with_place(builder(), m, [&](const Place& place) {
+    return idiom::mbarrier_expect_tx(builder(), place, bytes.value, guard.guard, m.at);
+  }));
+}
+
+ptx::Reg<Type::pred> Mbarrier::try_wait(const PlaceArg& m, const Source& phase, const TryWait& options) {
+  return typed<Type::pred>(with_place(builder(), m, [&](const Place& place) {
+    return idiom::mbarrier_try_wait(builder(), place, phase.value, options.parity, options.pred.guard, m.at);
+  }));
+}
+
+void Mbarrier::wait(const PlaceArg& m, const Source& phase, const Pred& guard) {
+  keep(with_place(builder(), m,
+                  [&](const Place& place) { return idiom::mbarrier_wait(builder(), place, phase.value, guard.guard, m.at); }));
+}
+
+BarrierArray Mbarrier::array(const PlaceArg& base, std::int64_t byte_offset, std::int64_t count) {
+  keep(idiom::check_barrier_array(byte_offset, count, base.at));
+  count = std::max<std::int64_t>(count, 1);  // something to go on with
+  if (const SharedHandle* handle = base.handle()) return {handle->moved(byte_offset), count};
+  const Expected<Place> place = base.in(builder());
+  if (!place) builder().fail(place.error());
+  return {SharedHandle(builder(), (place ? *place : Place(Value::of_symbol("_failed"))).at(byte_offset)), count};
+}
+
+void Fence::proxy_async(const Pred& guard, Where at) {
+  keep(idiom::fence(builder(), idiom::FenceKind::proxy_async, guard.guard, at));
+}
+void Fence::proxy_async_shared_cta(const Pred& guard, Where at) {
+  keep(idiom::fence(builder(), idiom::FenceKind::proxy_async_shared_cta, guard.guard, at));
+}
+void Fence::mbarrier_init(const Pred& guard, Where at) {
+  keep(idiom::fence(builder(), idiom::FenceKind::mbarrier_init, guard.guard, at));
+}
+void Fence::proxy_async_generic_acquire_shared_cluster(const Pred& guard, Where at) {
+  keep(idiom::fence(builder(), idiom::FenceKind::proxy_async_generic_acquire_shared_cluster, guard.guard, at));
+}
+
+void Cluster::arrive(Options options, Where at) { keep(idiom::cluster_arrive(builder(), options.aligned, at)); }
+void Cluster::wait(Options options, Where at) { keep(idiom::cluster_wait(builder(), options.aligned, at)); }
+void Cluster::sync(Options options, Where at) {
+  arrive(options, at);
+  wait(options, at);
+}
+
+ptx::Reg<Type::pred> Cluster::rank(const Source& n) { return typed<Type::pred>(idiom::cluster_rank(builder(), n.value, n.at)); }
+
+ptx::Reg<Type::b32> Cluster::map_shared_u32(const PlaceArg& address, const Source& cta, const Pred& guard) {
+  return typed<Type::b32>(with_place(builder(), address, [&](const Place& place) {
+    return idiom::map_shared(builder(), place, cta.value, guard.guard, address.at);
+  }));
+}
+
+void Cluster::arrive_remote(const PlaceArg& address, const Source& cta, const Source& count, const Pred& guard) {
+  keep(with_place(builder(), address, [&](const Place& place) {
+    return idiom::mbarrier_arrive_remote(builder(), place, cta.value, count.value, guard.guard, address.at);
+  }));
+}
+
+void Cluster::arrive_multicast(const PlaceArg& address, std::int64_t mask, const Source& count, const Pred& guard) {
+  keep(with_place(builder(), address, [&](const Place& place) {
+    return idiom::mbarrier_arrive_multicast(builder(), place, mask, count.value, guard.guard, address.at);
+  }));
+}
+
+void Bar::sync(const Source& n, const std::optional<Source>& count) {
+  keep(idiom::bar_sync(builder(), n.value, count ? std::optional(count->value) : std::nullopt, n.at));
+}
+
+void NamedBarrier::sync(Where at) {
+  keep(idiom::bar_sync(builder(), id_.value, count_ ? std::optional(count_->value) : std::nullopt, at));
+}
+
+idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::optional<Reg>& cursor,
+                              const std::optional<Reg>& phase, Where at) {
+  Expected<idiom::Pipeline> made = idiom::make_pipeline(builder, stages, cursor, phase, at);
+  if (made) return *made;
+  builder.fail(std::move(made).error());
+  const Reg stand_in = keep_error(builder, builder.reg(Type::u32), Type::u32);
+  return {1, stand_in, stand_in};
+}
+
+void set_registers(Builder& builder, std::int64_t n, bool inc, Where at) {
+  ptx::keep(builder, idiom::setmaxnreg(builder, n, inc, at));
+}
+
+void elect(Builder& builder, Reg dst, const ptx::Reg<Type::pred>& chosen, const Source& mask) {
+  ptx::keep(builder, idiom::elect_sync(builder, Value::of(dst), Value::of(chosen.untyped()), mask.value, mask.at));
+}
+
+}  // namespace write
+}  // namespace ptx

@@ -1,0 +1,126 @@
+// C++ helpers for fifth-generation tensor cores: `k.tcgen05`, the twin of Python's `ptx.tcgen05` (idiom/tcgen05.hpp says which
+// instructions).
+#pragma once
+
+#include "ptx/write/door/wgmma.hpp"
+
+namespace ptx::write {
+
+struct Tcgen05Options {
+  std::int64_t cta_group = 1;
+  Pred pred = {};
+};
+struct Tcgen05CommitOptions {
+  std::int64_t cta_group = 1;
+  bool multicast = false;
+  std::optional<Source> multicast_mask = {};  ///< a 16-bit number or register; implies `multicast`
+  std::string_view space = "cluster";
+  Pred pred = {};
+};
+struct Tcgen05LoadOptions {
+  std::string_view shape = "16x128b";
+  std::int64_t count = 1;
+  std::string_view dtype = "b32";
+  bool pack = false;
+  std::optional<std::int64_t> half_split_offset = {};
+  Pred pred = {};
+};
+struct Tcgen05StoreOptions {
+  std::string_view shape = "16x128b";
+  std::int64_t count = 1;
+  std::string_view dtype = "b32";
+  bool unpack = false;
+  std::optional<std::int64_t> half_split_offset = {};
+  Pred pred = {};
+};
+struct Tcgen05CopyOptions {
+  std::int64_t cta_group = 1;
+  std::string_view size = "128x256b";
+  Pred pred = {};
+};
+struct Tcgen05MmaOptions {
+  std::int64_t cta_group = 1;
+  std::string_view kind = "f16";
+  Enable enable_input_d = true;
+  std::optional<Enable> scale_d = {};  ///< in place of enable_input_d
+  bool sparse = false, ashift = false;
+  std::string_view collector_a = {};
+  bool a_is_tmem = false;
+  std::optional<PlaceArg> sparse_metadata = {};
+  std::optional<Enable> pred_operand = {};  ///< in place of both
+  std::optional<std::int64_t> scale_c = {};
+  Registers disable_output_lane = {};
+  std::optional<PlaceArg> scale_a = {}, scale_b = {};
+  std::string_view scale_size = {};
+  Pred pred = {};
+};
+struct Tcgen05DescriptorFields {
+  Bytes byte_offset = 0;
+  std::int64_t stride_bytes = 0, leading_bytes = 16;
+  std::string_view swizzle = "128B";
+  std::int64_t version = 1, base_offset = 0, lbo_mode = 0;
+};
+struct Tcgen05MaskedDescriptor {
+  Bytes byte_offset = 0;
+  std::int64_t mask = 0x3FFF0;
+  std::uint64_t const_bits = 0x4000404000010000;
+};
+struct InstrDescF16Bf16F32 {
+  std::int64_t m = 128, n = 256;
+  std::string_view ab_dtype = "bf16", a_major = "K", b_major = "K";
+  std::int64_t scale_a = 1, scale_b = 1;
+  bool saturate = false, sparse = false;
+  std::int64_t max_shift = 0, sparsity_selector = 0;
+};
+
+/// Places in tensor memory are 32-bit registers, or `addr(register, columns)`.
+class Tcgen05 : public Door {
+ public:
+  using Door::Door;
+
+  void alloc(const PlaceArg& slot, const Source& ncols, const Tcgen05Options& options = {});
+  template <Type T>
+    requires(isa::bits(T) == 32)
+  void dealloc(const ptx::Reg<T>& taddr, const Source& ncols, const Tcgen05Options& options = {}) {
+    give_back(taddr.untyped(), ncols, options);
+  }
+  void relinquish_alloc_permit(const Tcgen05Options& options = {}, Where at = Where::current());
+
+  /// `a_desc` and `b_desc` are descriptors in 64-bit registers; with `a_is_tmem`, `a_desc` is a place in tensor memory.
+  void mma(const PlaceArg& d, const PlaceArg& a_desc, const PlaceArg& b_desc, const Source& idesc,
+           const Tcgen05MmaOptions& options = {});
+  void commit(const PlaceArg& mbar, const Tcgen05CommitOptions& options = {});
+  void fence_before_thread_sync(const Pred& pred = {}, Where at = Where::current());
+  void fence_after_thread_sync(const Pred& pred = {}, Where at = Where::current());
+  void wait_ld(const Pred& pred = {}, Where at = Where::current());
+  void wait_st(const Pred& pred = {}, Where at = Where::current());
+
+  void ld(const Registers& dst, const PlaceArg& taddr, const Tcgen05LoadOptions& options = {});
+  void st(const PlaceArg& taddr, const Registers& src, const Tcgen05StoreOptions& options = {});
+  template <Type T>
+    requires(is_word(T) && isa::bits(T) == 64)
+  void cp(const PlaceArg& taddr, const ptx::Reg<T>& src, const Tcgen05CopyOptions& options = {}) {
+    copy(taddr, src.untyped(), options);
+  }
+  void shift(const PlaceArg& taddr, const Tcgen05Options& options = {});
+
+  ptx::Reg<Type::b64> descriptor(const PlaceArg& addr, const Tcgen05DescriptorFields& fields);
+  ptx::Reg<Type::b64> masked_descriptor(const PlaceArg& addr, const Tcgen05MaskedDescriptor& descriptor = {});
+
+  // Numbers; an error is kept in the kernel, and 0 given back.
+  std::uint32_t make_instr_desc_f16bf16_f32(const InstrDescF16Bf16F32& descriptor = {}, Where at = Where::current());
+  std::uint32_t make_instr_desc_f16(const layout::InstructionDescriptor& descriptor = {}, Where at = Where::current());
+  std::uint32_t make_instr_desc_tf32(const layout::InstructionDescriptor& descriptor = {}, Where at = Where::current());
+  std::uint32_t make_instr_desc_f8f6f4(const layout::InstructionDescriptor& descriptor = {}, Where at = Where::current());
+  std::uint32_t make_instr_desc_i8(const layout::InstructionDescriptor& descriptor = {}, Where at = Where::current());
+  std::uint32_t make_instr_desc_mxf8f6f4(const layout::ScaledInstructionDescriptor& descriptor = {}, Where at = Where::current());
+  std::uint32_t make_instr_desc_mxf4(const layout::ScaledInstructionDescriptor& descriptor = {}, Where at = Where::current());
+  std::uint32_t make_instr_desc_mxf4nvf4(const layout::ScaledInstructionDescriptor& descriptor = {}, Where at = Where::current());
+
+ private:
+  void give_back(Reg taddr, const Source& columns, const Tcgen05Options& options);
+  void copy(const PlaceArg& taddr, Reg descriptor, const Tcgen05CopyOptions& options);
+  std::uint32_t number(Expected<std::uint32_t> made, Where at);
+};
+
+}  // namespace ptx::write

@@ -1,0 +1,41 @@
+// The three steps that idioms are made of: a fresh register, an instruction, a refusal. Internal to the room.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ptx/write/builder.hpp"
+
+namespace ptx::write::idiom {
+
+/// Writes one instruction, its dots as text.
+template <class... V>
+Expected<void> put(Builder& builder, std::string_view dots, const Guard& guard, Where where, const V&... operands) {
+  const std::array<Value, sizeof...(V)> values = {operands...};
+  return builder.emit(dots, values, guard, where);
+}
+
+/// `dots r, operands…` into a fresh register of `type`, which is the result.
+template <class... V>
+Expected<Reg> put_fresh(Builder& builder, Type type, std::string_view dots, const Guard& guard, Where where,
+                        const V&... operands) {
+  Expected<Reg> fresh = builder.reg(type, {}, where);
+  if (!fresh) return fresh;
+  if (auto written = put(builder, dots, guard, where, Value::of(*fresh), operands...); !written)
+    return Unexpected{std::move(written).error()};
+  return fresh;
+}
+
+/// An error at the author's line, with a hint.
+inline Unexpected refuse(Kind kind, std::string message, Where where, std::string_view hint = {}) {
+  Diagnostic d;
+  d.kind = kind;
+  d.message = std::move(message);
+  d.where = where;
+  if (!hint.empty()) d.note(cat("hint: ", hint));
+  return {std::move(d)};
+}
+
+}  // namespace ptx::write::idiom

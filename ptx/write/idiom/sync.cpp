@@ -1,0 +1,97 @@
+#include "ptx/write/idiom/sync.hpp"
+
+#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/operators.hpp"
+
+namespace ptx::write::idiom {
+
+Expected<Value> readable(Builder& builder, const Value& value, Where where) {
+  if (value.kind != Value::Kind::special) return value;
+  const Expected<Reg> copy = move_to_fresh(builder, isa::specials()[value.special].type, value, where);
+  if (!copy) return Unexpected{copy.error()};
+  return Value::of(*copy);
+}
+
+Expected<void> bar_sync(Builder& builder, const Value& n, const std::optional<Value>& count, Where where) {
+  const Expected<Value> number = readable(builder, n, where);
+  if (!number) return Unexpected{number.error()};
+  if (!count) return put(builder, "bar.sync", {}, where, *number);
+  const Expected<Value> threads = readable(builder, *count, where);
+  if (!threads) return Unexpected{threads.error()};
+  return put(builder, "bar.sync", {}, where, *number, *threads);
+}
+
+Expected<void> setmaxnreg(Builder& builder, std::int64_t n, bool inc, Where where) {
+  return put(builder, inc ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32", {}, where,
+             Value::of_integer(n));
+}
+
+Expected<void> elect_sync(Builder& builder, const Value& dst, const Value& p, const Value& mask, Where where) {
+  Value chosen = p;
+  chosen.piped = true;
+  return put(builder, "elect.sync", {}, where, dst, chosen, mask);
+}
+
+Expected<void> fence(Builder& builder, FenceKind kind, const Guard& guard, Where where) {
+  constexpr std::array dots = {"fence.proxy.async", "fence.proxy.async.shared::cta", "fence.mbarrier_init.release.cluster",
+                               "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster"};
+  return put(builder, dots[static_cast<std::size_t>(kind)], guard, where);
+}
+
+Expected<void> cluster_arrive(Builder& builder, bool aligned, Where where) {
+  return put(builder, aligned ? "barrier.cluster.arrive.aligned" : "barrier.cluster.arrive", {}, where);
+}
+
+Expected<void> cluster_wait(Builder& builder, bool aligned, Where where) {
+  return put(builder, aligned ? "barrier.cluster.wait.aligned" : "barrier.cluster.wait", {}, where);
+}
+
+Expected<Reg> cluster_rank(Builder& builder, const Value& n, Where where) {
+  const Expected<Value> number = readable(builder, n, where);
+  if (!number) return Unexpected{number.error()};
+  const Value special = Value::of_special(*isa::special_from_name("%cluster_ctarank"));
+  const Expected<Reg> rank = put_fresh(builder, Type::u32, "mov.u32", {}, where, special);
+  if (!rank) return rank;
+  return put_fresh(builder, Type::pred, "setp.eq.u32", {}, where, Value::of(*rank), *number);
+}
+
+Expected<Reg> map_shared(Builder& builder, const Place& place, const Value& cta, const Guard& guard, Where where) {
+  const Expected<Reg> address = address_register(builder, place, where);
+  if (!address) return address;
+  Value block = cta;
+  if (cta.kind == Value::Kind::integer || cta.kind == Value::Kind::special) {
+    const Expected<Reg> moved = put_fresh(builder, Type::u32, "mov.u32", {}, where, cta);
+    if (!moved) return moved;
+    block = Value::of(*moved);
+  }
+  return put_fresh(builder, Type::b32, "mapa.shared::cluster.u32", guard, where, Value::of(*address), block);
+}
+
+Expected<Pipeline> make_pipeline(Builder& builder, std::int64_t stages, const std::optional<Reg>& cursor,
+                                 const std::optional<Reg>& phase, Where where) {
+  if (stages < 1 || stages > std::int64_t{1} << 16)
+    return refuse(Kind::immediate_range, cat("a pipeline of ", stages, " stages; what fits is 1 to 65536"), where);
+  Pipeline made{stages, {}, {}};
+  for (const auto& [given, reg] : {std::pair(&cursor, &made.cursor), std::pair(&phase, &made.phase)}) {
+    const Expected<Reg> zero = *given ? **given : move_to_fresh(builder, Type::u32, Value::of_integer(0), where);
+    if (!zero) return Unexpected{zero.error()};
+    *reg = *zero;
+  }
+  return made;
+}
+
+Expected<Reg> advance(Builder& builder, const Pipeline& pipeline, Where where) {
+  const Value cursor = Value::of(pipeline.cursor), phase = Value::of(pipeline.phase);
+  const Value zero = Value::of_integer(0), one = Value::of_integer(1);
+  const Expected<Reg> last = put_fresh(builder, Type::pred, "setp.eq.u32", {}, where, cursor, Value::of_integer(pipeline.stages));
+  if (!last) return last;
+  const Expected<Reg> flip = put_fresh(builder, Type::u32, "selp.u32", {}, where, one, zero, Value::of(*last));
+  if (!flip) return flip;
+  if (auto e = put(builder, "xor.b32", {}, where, phase, phase, Value::of(*flip)); !e) return Unexpected{std::move(e).error()};
+  const Expected<Reg> stage = put_fresh(builder, Type::u32, "selp.u32", {}, where, zero, cursor, Value::of(*last));
+  if (!stage) return stage;
+  if (auto e = put(builder, "add.s32", {}, where, cursor, Value::of(*stage), one); !e) return Unexpected{std::move(e).error()};
+  return stage;
+}
+
+}  // namespace ptx::write::idiom

@@ -1,0 +1,37 @@
+// Instructions at the entry's start, whatever block asks for them first: they come before all uses.
+#include <algorithm>
+
+#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/state.hpp"
+
+namespace ptx::write {
+
+void Builder::State::move_to_prologue() {
+  std::vector<ir::Inst>& body = entry().body;
+  const auto begin = body.begin() + static_cast<std::ptrdiff_t>(prologue);
+  std::rotate(begin, body.end() - 1, body.end());
+  for (ir::Label& label : entry().labels)
+    if (label.item != ir::Label{}.item && label.item >= prologue) ++label.item;
+  if (ended_if) ++ended_if->first;
+  ++prologue;
+}
+
+Expected<Reg> Builder::tma_desc(std::string_view tensor, Where where) {
+  State& s = *state_;
+  if (const auto it = s.tma_descriptors.find(tensor); it != s.tma_descriptors.end()) return it->second;
+  const std::string name = cat(tensor, "_tma_desc");
+  ir::Param pointer;
+  pointer.type = Type::u64;
+  if (auto added = param(pointer, name, where); !added) return Unexpected{std::move(added).error()};
+  const Value symbol = Value::of_symbol(name);
+  const Expected<Reg> reg = idiom::put_fresh(*this, Type::u64, "ld.param.u64", {}, where, Value::address_of({&symbol, 1}));
+  if (!reg) return reg;
+  s.move_to_prologue();
+  s.tma_descriptors.emplace(tensor, *reg);
+  s.tma_tensors.emplace_back(tensor);
+  return reg;
+}
+
+std::span<const std::string> Builder::tma_tensors() const { return state_->tma_tensors; }
+
+}  // namespace ptx::write

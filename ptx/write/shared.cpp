@@ -1,0 +1,119 @@
+#include "ptx/write/shared.hpp"
+
+#include <bit>
+
+#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/place.hpp"
+#include "ptx/write/state.hpp"
+
+namespace ptx::write {
+
+using idiom::put;
+using idiom::refuse;
+
+Expected<SharedRegion> Builder::allocate_shared(const SharedRequest& request, Where where) {
+  State& s = *state_;
+  const std::uint64_t element = static_cast<std::uint64_t>(isa::bits(request.type)) / 8;
+  const std::uint64_t most = isa::most_shared_bytes(target());
+  const std::string what = request.name.empty() ? std::string("an allocation") : cat("`", request.name, "`");
+  if (request.elements == 0 || element == 0)
+    return refuse(Kind::bad_declaration, cat(what, " of shared memory is empty"), where, "give it at least one element");
+  if (!std::has_single_bit(request.align) || request.align > 1024)
+    return refuse(Kind::bad_declaration,
+                  cat(what, " of shared memory is aligned to ", request.align, " bytes; what fits is a power of two up to 1024"),
+                  where);
+  if (request.elements > most / element)
+    return refuse(Kind::shared_memory_size,
+                  cat(what, " of ", request.elements, " elements of ", element, " bytes is more than the ", most,
+                      " bytes of shared memory that a block has on ", isa::name(target())),
+                  where, "make the tile smaller, or use fewer stages");
+  const std::uint64_t bytes = request.elements * element;
+  const std::uint64_t begin = (s.shared.bytes + request.align - 1) / request.align * request.align;
+  if (begin + bytes > most)
+    return refuse(Kind::shared_memory_size,
+                  cat(what, " of ", bytes, " bytes of shared memory comes to ", begin + bytes,
+                      " bytes with what is allocated already; a block has ", most, " on ", isa::name(target())),
+                  where, "make the tiles smaller, or use fewer stages");
+
+  SharedRegion region;
+  region.bytes = bytes;
+  region.dynamic = s.dynamic_shared;
+  if (s.dynamic_shared) {
+    if (auto declared = s.declare_dynamic_shared(); !declared) return Unexpected{std::move(declared).error()};
+    region.symbol = dynamic_symbol;
+    region.byte_offset = static_cast<std::int64_t>(begin);
+  } else {
+    std::string name(request.name);
+    auto& count = request.type == Type::b64 ? s.shared.mbarriers : s.shared.allocations;
+    if (name.empty()) do
+        name = cat(request.type == Type::b64 ? "mbar_" : "smem_", count++);
+      while (s.names.taken(name));
+    ir::Variable variable;
+    variable.space = ir::StateSpace::shared;
+    variable.type = request.type;
+    variable.align = request.align;
+    variable.elements = request.elements;
+    const Expected<std::string_view> declared = this->variable(variable, name, where);
+    if (!declared) return Unexpected{declared.error()};
+    region.symbol = *declared;
+  }
+  s.shared.bytes = begin + bytes;
+  return region;
+}
+
+std::uint64_t Builder::shared_bytes() const { return state_->shared.bytes; }
+bool Builder::has_dynamic_shared() const { return state_->dynamic_shared; }
+
+std::optional<Diagnostic> Builder::State::too_much_static_shared() const {
+  if (dynamic_shared || shared.bytes <= most_static_shared) return std::nullopt;
+  Diagnostic d;
+  d.kind = Kind::shared_memory_size;
+  d.message = cat("kernel `", module.str(module.functions.front().name), "` allocates ", shared.bytes,
+                  " bytes of shared memory; more than ", most_static_shared, " have to be dynamic");
+  return std::move(d).note(cat("hint: say so in the kernel's specification: `.smem = ", shared.bytes, '`'));
+}
+
+Expected<void> Builder::State::declare_dynamic_shared() {
+  if (std::exchange(shared.declared, true)) return {};
+  if (names.taken(dynamic_symbol))
+    return refuse(Kind::duplicate_symbol,
+                  cat('`', dynamic_symbol, "` is declared already, and is the name of the dynamic shared memory"), {},
+                  "give the other one another name");
+  ir::Variable array;
+  array.space = ir::StateSpace::shared;
+  array.linkage = ir::Linkage::extern_;
+  array.type = Type::b8;
+  array.align = 128;
+  array.unsized = true;
+  array.name = module.intern(dynamic_symbol);
+  names.add_global(dynamic_symbol);
+  module.variables.push_back(std::move(array));
+  return {};
+}
+
+Expected<Place> shared_place(Builder& builder, const SharedRegion& region, std::int64_t offset, Where where) {
+  const std::int64_t from_symbol = region.byte_offset + offset;
+  if (!region.dynamic) return Place(Value::of_symbol(region.symbol), from_symbol);
+  const Expected<Reg> reg = builder.reg(Type::u32, {}, where);
+  if (!reg) return Unexpected{reg.error()};
+  const Value address = Value::of(*reg);
+  if (auto e = put(builder, "mov.b32", {}, where, address, Value::of_symbol(region.symbol)); !e)
+    return Unexpected{std::move(e).error()};
+  if (from_symbol != 0)
+    if (auto e = put(builder, "add.s32", {}, where, address, address, Value::of_integer(from_symbol)); !e)
+      return Unexpected{std::move(e).error()};
+  return Place(address);
+}
+
+Expected<Reg> address_register(Builder& builder, const Place& place, Where where) {
+  Value base = place.base();
+  if (base.kind != Value::Kind::reg) {
+    const Expected<Reg> moved = idiom::put_fresh(builder, Type::u32, "mov.u32", {}, where, base);
+    if (!moved) return moved;
+    base = Value::of(*moved);
+  }
+  if (place.offset() == 0) return base.reg;
+  return idiom::put_fresh(builder, Type::u32, "add.u32", {}, where, base, Value::of_integer(place.offset()));
+}
+
+}  // namespace ptx::write

@@ -1,0 +1,427 @@
+// The scalar half of `ptx`: typed wrappers (`ptx.mov`, `ptx.add` …), `ptx.raw`, `ptx.var`, `ptx.kloop`, directives, and what says
+// how the trace is grouped.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "checks.hpp"
+#include "errors.hpp"
+#include "places.hpp"
+#include "ptx/write/idiom/kloop.hpp"
+#include "raw_text.hpp"
+
+namespace ptx::python {
+namespace {
+
+using write::Value;
+
+// ---- one instruction, held to the table at once -----------------------------------------------------------------------
+
+void write_typed(Trace& trace, const std::string& path, std::span<const Value> values, nb::handle pred) {
+  const write::Guard guard = guard_argument(trace, pred);
+  Expected<void> written = trace.builder().emit(path, values, guard, trace.where());
+  if (written) return;
+  if (is_strict()) raise_validation(path, written.error());
+  write_unchecked(trace, path, values, guard, std::move(written).error());
+}
+
+template <class... H>
+void typed(const char* what, const std::string& path, nb::handle pred, H... arguments) {
+  Trace& trace = Trace::require(what);
+  Operands operands(trace, is_strict());
+  const std::array values = {operands.value(arguments)...};
+  write_typed(trace, path, values, pred);
+}
+
+[[noreturn]] void no_such(const char* what, std::string_view keyword, std::string_view given,
+                          const std::vector<std::string>& fits) {
+  raise(Kind::operand_mismatch, cat("the ", keyword, " of `", what, "` is `", given, "`; what fits is ", list_choices(fits)),
+        authors_line());
+}
+
+// A keyword that is one of a few words, with or without its dot.
+std::string word(const char* what, std::string_view keyword, std::string_view given, const std::vector<std::string>& fits) {
+  const std::string_view bare = given.starts_with('.') ? given.substr(1) : given;
+  if (std::find(fits.begin(), fits.end(), bare) == fits.end()) no_such(what, keyword, given, fits);
+  return std::string(bare);
+}
+
+std::string suffix(nb::handle dtype, const char* what) { return cat('.', isa::name(type_argument(dtype, what))); }
+
+const std::vector<std::string>& modes() {
+  static const std::vector<std::string> all = {"lo", "hi", "wide"};
+  return all;
+}
+
+void mov(nb::handle t, nb::handle d, nb::handle a, nb::handle pred) {
+  typed("ptx.mov", "mov" + suffix(t, "ptx.mov"), pred, d, a);
+}
+
+struct Binary {
+  const char* name;
+  const char* opcode;
+  const char* doc;
+};
+constexpr std::array binaries = {Binary{"add", "add", "`add.t d, a, b`"},  Binary{"sub", "sub", "`sub.t d, a, b`"},
+                                 Binary{"shl", "shl", "`shl.t d, a, b`"},  Binary{"shr", "shr", "`shr.t d, a, b`"},
+                                 Binary{"and_", "and", "`and.t d, a, b`"}, Binary{"or_", "or", "`or.t d, a, b`"},
+                                 Binary{"xor_", "xor", "`xor.t d, a, b`"}};
+
+void mul(nb::handle t, nb::handle d, nb::handle a, nb::handle b, std::optional<std::string_view> mode, nb::handle pred) {
+  const char* what = "ptx.mul";
+  typed(what, cat("mul", mode ? cat('.', word(what, "mode", *mode, modes())) : std::string(), suffix(t, what)), pred, d, a, b);
+}
+
+// `mad(a, b, c)`: into a fresh register. What is 32 or 64 bits wide and untyped counts as unsigned where the sign matters.
+nb::object mad_fresh(Trace& trace, nb::handle x, nb::handle y, nb::handle z, const std::string& mode, nb::handle pred) {
+  const std::array arguments = {x, y, z};
+  Operands operands(trace, is_strict());
+  std::array<Value, 3> values;
+  std::optional<Type> first;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Reg* reg = as<Reg>(arguments[i]);
+    if (reg != nullptr && !first) first = reg->type;
+    values[i] = operands.value(arguments[i]);
+    if (values[i].kind == Value::Kind::special)  // only `mov` reads them
+      values[i] = Value::of(
+          unwrap(write::move_to_fresh(trace.builder(), isa::specials()[values[i].special].type, values[i], trace.where())));
+  }
+  if (!first)
+    raise(Kind::argument_kind, "one of the operands of `ptx.mad(a, b, c)` has to be a register: the result is of its type",
+          trace.where());
+  std::string path;
+  Type result = *first;
+  if (isa::is_float(*first)) {
+    if (mode != "lo")
+      raise(Kind::operand_mismatch, cat("`ptx.mad` of .", isa::name(*first), " registers has no mode `", mode, '`'),
+            trace.where());
+    path = cat("fma.rn.", isa::name(*first));
+  } else {
+    const bool sign = isa::kind(*first) == isa::TypeKind::sint || (mode == "lo" && isa::bits(*first) >= 32);
+    path = cat("mad.", mode, sign ? ".s" : ".u", isa::bits(*first));
+    if (mode == "wide") {
+      if (isa::bits(*first) > 32)
+        raise(Kind::operand_mismatch, cat("`mad.wide` of .", isa::name(*first), " registers: what fits is 16 or 32 bits"),
+              trace.where());
+      const Type of = isa::kind(*first) == isa::TypeKind::bits ? (isa::bits(*first) == 16 ? Type::u16 : Type::u32) : *first;
+      result = isa::widened(of);
+    }
+  }
+  const write::Reg made = unwrap(trace.builder().reg(result, {}, trace.where()));
+  const std::array all = {Value::of(made), values[0], values[1], values[2]};
+  write_typed(trace, path, all, pred);
+  return make_reg(trace, made);
+}
+
+nb::object mad(const nb::args& arguments, std::string_view given, nb::handle pred) {
+  const char* what = "ptx.mad";
+  Trace& trace = Trace::require(what);
+  const std::string mode = word(what, "mode", given, modes());
+  if (arguments.size() == 3 && as<PtxType>(arguments[0]) == nullptr)
+    return mad_fresh(trace, arguments[0], arguments[1], arguments[2], mode, pred);
+  if (arguments.size() != 5)
+    raise(Kind::operand_count,
+          cat("`ptx.mad` takes `(t, d, a, b, c)` or `(a, b, c)`, ", arguments.size(), " arguments were given"), trace.where());
+  const std::string path = cat("mad.", mode, suffix(arguments[0], what));
+  typed(what, path, pred, nb::handle(arguments[1]), nb::handle(arguments[2]), nb::handle(arguments[3]), nb::handle(arguments[4]));
+  return nb::none();
+}
+
+void not_(nb::handle t, nb::handle d, nb::handle a, nb::handle pred) {
+  typed("ptx.not_", "not" + suffix(t, "ptx.not_"), pred, d, a);
+}
+
+void setp(std::string_view cmp, nb::handle t, nb::handle p, nb::handle a, nb::handle b, nb::handle pred_negate, nb::handle pred) {
+  const char* what = "ptx.setp";
+  static const std::vector<std::string> comparisons = {"lt", "le", "gt", "ge", "eq", "ne"};
+  if (!pred_negate.is_none() && !pred.is_none())
+    raise(Kind::argument_kind, "`pred_negate` and `pred` of `ptx.setp` are both the guard; give one", authors_line());
+  typed(what, cat("setp.", word(what, "comparison", cmp, comparisons), suffix(t, what)), pred.is_none() ? pred_negate : pred, p,
+        a, b);
+}
+
+void selp(nb::handle t, nb::handle d, nb::handle tv, nb::handle fv, nb::handle p, nb::handle pred) {
+  typed("ptx.selp", "selp" + suffix(t, "ptx.selp"), pred, d, tv, fv, p);
+}
+
+void cvt(nb::handle dt, nb::handle st, nb::handle d, nb::handle a, std::optional<std::string_view> rounding, bool ftz, bool sat,
+         nb::handle pred) {
+  const char* what = "ptx.cvt";
+  std::string path = "cvt";
+  if (rounding) path += cat(rounding->starts_with('.') ? "" : ".", *rounding);
+  path += cat(ftz ? ".ftz" : "", sat ? ".sat" : "", suffix(dt, what), suffix(st, what));
+  typed(what, path, pred, d, a);
+}
+
+// "ld.global.cs": nothing for the generic space.
+std::string memory_path(const char* what, const char* opcode, std::string_view space, std::optional<std::string_view> cache,
+                        nb::handle t) {
+  static const std::vector<std::string> spaces = {"global",      "shared",          "local",        "const",       "param",
+                                                  "shared::cta", "shared::cluster", "param::entry", "param::func", "generic"};
+  std::string spelled(space);
+  if (const std::size_t at = spelled.find("__"); at != std::string::npos) spelled.replace(at, 2, "::");
+  spelled = word(what, "space", spelled, spaces);
+  std::string path = opcode;
+  if (spelled != "generic") path += cat('.', spelled);
+  if (cache) path += cat(cache->starts_with('.') ? "" : ".", *cache);
+  return path + suffix(t, what);
+}
+
+// `[address]`: of an address of `addr`, a register, a symbol, or shared memory.
+Value address_value(Operands& operands, nb::handle address, std::array<Value, 2>& parts, Trace& trace, const char* what) {
+  if (as<Address>(address) != nullptr) return operands.value(address);
+  const write::Place place = place_argument(trace, operands, address, what);
+  parts = {place.base(), Value::of_integer(place.offset())};
+  return Value::address_of(parts);
+}
+
+void ld(nb::handle t, nb::handle d, nb::handle address, std::string_view space, std::optional<std::string_view> cache,
+        nb::handle pred) {
+  const char* what = "ptx.ld";
+  Trace& trace = Trace::require(what);
+  const std::string path = memory_path(what, "ld", space, cache, t);
+  Operands operands(trace, is_strict());
+  std::array<Value, 2> parts;
+  const Value from = address_value(operands, address, parts, trace, what);
+  const std::array values = {operands.value(d), from};
+  write_typed(trace, path, values, pred);
+}
+
+void st(nb::handle t, nb::handle address, nb::handle a, std::string_view space, std::optional<std::string_view> cache,
+        nb::handle pred) {
+  const char* what = "ptx.st";
+  Trace& trace = Trace::require(what);
+  const std::string path = memory_path(what, "st", space, cache, t);
+  Operands operands(trace, is_strict());
+  std::array<Value, 2> parts;
+  const Value to = address_value(operands, address, parts, trace, what);
+  const std::array values = {to, operands.value(a)};
+  write_typed(trace, path, values, pred);
+}
+
+void bind_typed(nb::module_& m) {
+  m.def("mov", mov, nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::kw_only(), nb::arg("pred") = nb::none(),
+        nb::sig("def mov(t: PtxType, d: Reg, a: typing.Any, *, pred: Reg | NegPred | None = None) -> None"), "`mov.t d, a`");
+  for (const Binary& op : binaries) {
+    const std::string sig =
+        cat("def ", op.name, "(t: PtxType, d: Reg, a: typing.Any, b: typing.Any, *, pred: Reg | NegPred | None = None) -> None");
+    m.def(
+        op.name,
+        [what = cat("ptx.", op.name), opcode = std::string(op.opcode)](nb::handle t, nb::handle d, nb::handle a, nb::handle b,
+                                                                       nb::handle pred) {
+          typed(what.c_str(), opcode + suffix(t, what.c_str()), pred, d, a, b);
+        },
+        nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::arg("b").none(), nb::kw_only(),
+        nb::arg("pred") = nb::none(), nb::sig(sig.c_str()), op.doc);
+  }
+  m.def(
+      "mul", mul, nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::arg("b").none(), nb::kw_only(),
+      nb::arg("mode").none() = nb::none(), nb::arg("pred") = nb::none(),
+      nb::sig("def mul(t: PtxType, d: Reg, a: typing.Any, b: typing.Any, *, mode: str | None = None, pred: Reg | NegPred | None "
+              "= None) -> None"),
+      "`mul{.lo|.hi|.wide}.t d, a, b`");
+  m.def("mad", mad, nb::arg("args"), nb::arg("mode") = "lo", nb::arg("pred") = nb::none(),
+        nb::sig("def mad(*args: typing.Any, mode: str = 'lo', pred: Reg | NegPred | None = None) -> typing.Any"),
+        "`mad(t, d, a, b, c)`: `mad.mode.t d, a, b, c`. `mad(a, b, c)`: the same into a fresh register of the type of the first "
+        "register among the operands, twice as wide for `wide`; of floating-point registers `fma.rn`.");
+  m.def("not_", not_, nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::kw_only(), nb::arg("pred") = nb::none(),
+        nb::sig("def not_(t: PtxType, d: Reg, a: typing.Any, *, pred: Reg | NegPred | None = None) -> None"), "`not.t d, a`");
+  m.def(
+      "setp", setp, nb::arg("cmp"), nb::arg("t").none(), nb::arg("p").none(), nb::arg("a").none(), nb::arg("b").none(),
+      nb::kw_only(), nb::arg("pred_negate") = nb::none(), nb::arg("pred") = nb::none(),
+      nb::sig("def setp(cmp: str, t: PtxType, p: Reg, a: typing.Any, b: typing.Any, *, pred_negate: Reg | NegPred | None = None, "
+              "pred: Reg | NegPred | None = None) -> None"),
+      "`setp.cmp.t p, a, b`; `pred_negate` is its guard, as `pred` is.");
+  m.def("selp", selp, nb::arg("t").none(), nb::arg("d").none(), nb::arg("tv").none(), nb::arg("fv").none(), nb::arg("p").none(),
+        nb::kw_only(), nb::arg("pred") = nb::none(),
+        nb::sig("def selp(t: PtxType, d: Reg, tv: typing.Any, fv: typing.Any, p: Reg, *, pred: Reg | NegPred | None = None) -> "
+                "None"),
+        "`selp.t d, tv, fv, p`");
+  m.def(
+      "cvt", cvt, nb::arg("dt").none(), nb::arg("st").none(), nb::arg("d").none(), nb::arg("a").none(), nb::kw_only(),
+      nb::arg("rounding").none() = nb::none(), nb::arg("ftz") = false, nb::arg("sat") = false, nb::arg("pred") = nb::none(),
+      nb::sig("def cvt(dt: PtxType, st: PtxType, d: Reg, a: typing.Any, *, rounding: str | None = None, ftz: bool = False, sat: "
+              "bool = False, pred: Reg | NegPred | None = None) -> None"),
+      "`cvt{.rounding}{.ftz}{.sat}.dt.st d, a`");
+  m.def("ld", ld, nb::arg("t").none(), nb::arg("d").none(), nb::arg("addr").none(), nb::kw_only(), nb::arg("space") = "global",
+        nb::arg("cache").none() = nb::none(), nb::arg("pred") = nb::none(),
+        nb::sig("def ld(t: PtxType, d: Reg, addr: typing.Any, *, space: str = 'global', cache: str | None = None, pred: Reg | "
+                "NegPred | None = None) -> None"),
+        "`ld{.space}{.cache}.t d, [addr]`; the space `generic` is not written.");
+  m.def(
+      "st", st, nb::arg("t").none(), nb::arg("addr").none(), nb::arg("a").none(), nb::kw_only(), nb::arg("space") = "global",
+      nb::arg("cache").none() = nb::none(), nb::arg("pred") = nb::none(),
+      nb::sig("def st(t: PtxType, addr: typing.Any, a: typing.Any, *, space: str = 'global', cache: str | None = None, pred: Reg "
+              "| NegPred | None = None) -> None"),
+      "`st{.space}{.cache}.t [addr], a`; the space `generic` is not written.");
+}
+
+// ---- declarations, directives, text -------------------------------------------------------------------------------------
+
+std::string var(std::string_view space, nb::handle dtype, std::string name, std::optional<std::uint64_t> size,
+                std::optional<std::uint32_t> align, std::optional<std::string_view> linking) {
+  const char* what = "ptx.var";
+  Trace& trace = Trace::require(what);
+  // the window of the CTA is `.shared` itself
+  static const std::vector<std::string> spaces = {"shared", "shared::cta", "local", "global", "const", "param"};
+  std::string spelled(space);
+  if (const std::size_t at = spelled.find("__"); at != std::string::npos) spelled.replace(at, 2, "::");
+  if (spelled.ends_with('_')) spelled.pop_back();  // const_
+  spelled = word(what, "state space", spelled, spaces);
+  if (spelled == "shared::cta") spelled = "shared";
+  ir::Variable variable;
+  for (const ir::StateSpace s :
+       {ir::StateSpace::shared, ir::StateSpace::local, ir::StateSpace::global, ir::StateSpace::const_, ir::StateSpace::param})
+    if (ir::name(s) == spelled) variable.space = s;
+  variable.type = type_argument(dtype, what);
+  variable.elements = size;
+  variable.align = align.value_or(0);
+  if (size == 0u)
+    raise(Kind::bad_declaration, cat('`', name, "` has no elements; what fits is 1 or more, or `None`"), trace.where());
+  if (linking) {
+    const std::string linkage =
+        word(what, "linking", linking->ends_with('_') ? linking->substr(0, linking->size() - 1) : *linking,
+             {"extern", "visible", "weak", "common"});
+    for (const ir::Linkage l : {ir::Linkage::extern_, ir::Linkage::visible, ir::Linkage::weak, ir::Linkage::common})
+      if (ir::name(l) == linkage) variable.linkage = l;
+    variable.unsized = variable.linkage == ir::Linkage::extern_ && !size;
+  }
+  unwrap(trace.builder().variable(variable, name, trace.where()));
+  return name;
+}
+
+void kloop(nb::handle total, std::int64_t unroll, nb::object body, std::optional<std::string_view> label) {
+  const char* what = "ptx.kloop";
+  Trace& trace = Trace::require(what);
+  if (PyCallable_Check(body.ptr()) == 0)
+    raise(Kind::argument_kind, cat("the body of `ptx.kloop` is ", describe(body), "; what fits is a function without arguments"),
+          trace.where());
+  if (as<Reg>(total) == nullptr && (!PyIndex_Check(total.ptr()) || PyBool_Check(total.ptr())))
+    raise(Kind::argument_kind,
+          cat("the total of `ptx.kloop` is ", describe(total), "; what fits is an int or an integer register"), trace.where());
+  Operands operands(trace);
+  auto pass = [&] { body(); };
+  unwrap(write::idiom::kloop(trace.builder(), operands.value(total), unroll, write::idiom::Pass(pass),
+                             label == "kloop" ? "" : label.value_or(""), trace.where()));
+}
+
+std::uint32_t directive_number(Trace& trace, const char* what, std::string_view name, std::int64_t value, std::int64_t least) {
+  if (value < least || value > 0x7FFFFFFF)
+    raise(Kind::immediate_range, cat("the ", name, " of `", what, "` is ", value, "; what fits is ", least, " or more"),
+          trace.where());
+  return static_cast<std::uint32_t>(value);
+}
+
+void bind_directives(nb::module_& m) {
+  m.def(
+      "var", var, nb::arg("space"), nb::arg("dtype").none(), nb::arg("name"), nb::kw_only(), nb::arg("size").none() = nb::none(),
+      nb::arg("align").none() = nb::none(), nb::arg("linking").none() = nb::none(),
+      nb::sig("def var(space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None, linking: str "
+              "| None = None) -> str"),
+      "Declares a variable of the body, `.space .align a .dtype name[size];`; its name.");
+  m.def(
+      "kloop", kloop, nb::arg("total").none(), nb::kw_only(), nb::arg("unroll"), nb::arg("body").none(),
+      nb::arg("loop_label").none() = "kloop",
+      nb::sig(
+          "def kloop(total: Reg | int, *, unroll: int, body: typing.Callable[[], typing.Any], loop_label: str | None = 'kloop') "
+          "-> None"),
+      "`body()` `total` times. An int: that often, without a branch. A register: a loop of `unroll` passes (a power of two), and "
+      "what is left over behind it, in nested ifs. The default label gives way when it is taken.");
+  m.def(
+      "pragma",
+      [](std::string_view text) {
+        Trace& trace = Trace::require("ptx.pragma");
+        unwrap(trace.builder().pragma(text, trace.where()));
+      },
+      nb::arg("text"), nb::sig("def pragma(text: str) -> None"), "`.pragma \"text\";`");
+  m.def(
+      "loc",
+      [](std::int64_t file, std::int64_t line, std::int64_t column) {
+        Trace& trace = Trace::require("ptx.loc");
+        trace.builder().loc(directive_number(trace, "ptx.loc", "file", file, 0),
+                            directive_number(trace, "ptx.loc", "line", line, 0),
+                            directive_number(trace, "ptx.loc", "column", column, 0), trace.where());
+      },
+      nb::arg("file"), nb::arg("line"), nb::arg("column") = 0, nb::sig("def loc(file: int, line: int, column: int = 0) -> None"),
+      "`.loc file line column`: where what follows is from.");
+  m.def(
+      "file_",
+      [](std::int64_t number, std::string_view name) {
+        Trace& trace = Trace::require("ptx.file_");
+        unwrap(trace.builder().file(directive_number(trace, "ptx.file_", "number", number, 1), name, trace.where()));
+      },
+      nb::arg("number"), nb::arg("name"), nb::sig("def file_(number: int, name: str) -> None"),
+      "`.file number \"name\"`, in the module: what `loc` calls a file.");
+  m.def(
+      "raw", [](std::string_view text) { write_text(Trace::require("ptx.raw"), text); }, nb::arg("text"),
+      nb::sig("def raw(text: str) -> None"),
+      "Statements as PTX text. They are read, checked and written like any others; what the table has no opcode or modifier for "
+      "is "
+      "kept as it is.");
+}
+
+// ---- grouping -----------------------------------------------------------------------------------------------------------
+
+// `with ptx.expr():` changes nothing in the text.
+struct Expression {
+  static constexpr const char* name = "ptx.expr";
+  std::size_t depth = 0;
+};
+
+void bind_groups(nb::module_& m) {
+  nb::class_<Expression>(m, "Expression", "The block of `with ptx.expr():`.")
+      .def(nb::init<>())
+      .def(
+          "__enter__",
+          [](nb::handle self) {
+            Trace& trace = Trace::require(Expression::name);
+            trace.begin_group({}, {});
+            nb::cast<Expression&>(self).depth = trace.open(Expression::name, trace.where());
+            return nb::borrow(self);
+          },
+          nb::sig("def __enter__(self) -> Expression"))
+      .def(
+          "__exit__",
+          [](Expression& self, nb::handle exception, nb::handle, nb::handle) {
+            Trace& trace = Trace::require(Expression::name);
+            trace.end_group();
+            if (!exception.is_none()) return trace.abandon(self.depth);
+            trace.close(self.depth);
+          },
+          nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none(),
+          nb::sig("def __exit__(self, type: object, value: object, traceback: object, /) -> None"));
+  m.def(
+      "begin_intrinsic",
+      [](const std::string& name, const std::string& arguments) {
+        Trace& trace = Trace::require("intrinsic");
+        trace.begin_group(name, arguments);
+        trace.builder().comment(cat("BEGIN ", name, '(', arguments, ')'));
+      },
+      nb::arg("name"), nb::arg("arguments"), "What follows is written by a call of that helper.");
+  m.def(
+      "end_intrinsic",
+      [](std::string_view name) {
+        Trace& trace = Trace::require("intrinsic");
+        trace.builder().comment(cat("END ", name));
+        trace.end_group();
+      },
+      nb::arg("name"));
+}
+
+}  // namespace
+
+void bind_scalar(nb::module_& m) {
+  bind_checks(m);
+  bind_typed(m);
+  bind_directives(m);
+  bind_groups(m);
+}
+
+}  // namespace ptx::python
