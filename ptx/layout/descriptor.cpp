@@ -142,14 +142,14 @@ Expected<std::uint32_t> descriptor_bits(MmaKind kind, const InstructionDescripto
 Expected<std::uint32_t> descriptor_bits(ScaledMmaKind kind, const ScaledInstructionDescriptor& d) {
   constexpr std::string_view names[] = {"a kind::mxf8f6f4 instruction descriptor", "a kind::mxf4 instruction descriptor",
                                         "a kind::mxf4nvf4 instruction descriptor"};
-  const bool bytes = kind == ScaledMmaKind::mxf8f6f4;
+  const bool is_mini = kind == ScaledMmaKind::mxf8f6f4;
   Bits bits(names[static_cast<std::size_t>(kind)]);
   bits.put(2, d.sparse ? 1 : 0);
-  const std::span<const Bits::Word> operands = bytes ? std::span<const Bits::Word>(minis) : std::span<const Bits::Word>(quarters);
+  const std::span<const Bits::Word> operands = is_mini ? std::span<const Bits::Word>(minis) : std::span<const Bits::Word>(quarters);
   bits.word(7, "a_dtype", d.a_dtype, operands);
   bits.word(10, "b_dtype", d.b_dtype, operands);
   const auto scale_id = [&](unsigned at, std::string_view name, std::int64_t id) {
-    if (bytes ? id < 0 || id > 3 : id != 0 && id != 2) return bits.refuse(name, cat(id), bytes ? "0 to 3" : "0 or 2");
+    if (is_mini ? id < 0 || id > 3 : id != 0 && id != 2) return bits.refuse(name, cat(id), is_mini ? "0 to 3" : "0 or 2");
     bits.put(at, static_cast<std::uint64_t>(id));
   };
   scale_id(4, "b_scale_id", d.b_scale_id);
@@ -158,7 +158,7 @@ Expected<std::uint32_t> descriptor_bits(ScaledMmaKind kind, const ScaledInstruct
   bits.sign(14, "scale_b", d.scale_b);
   bits.major(15, "a_major", d.a_major);
   bits.major(16, "b_major", d.b_major);
-  if (!bytes && (d.a_major == "MN" || d.b_major == "MN")) bits.refuse("major", "`MN`", "`K`: 4-bit operands are K-major");
+  if (!is_mini && (d.a_major == "MN" || d.b_major == "MN")) bits.refuse("major", "`MN`", "`K`: 4-bit operands are K-major");
   bits.n(d.n);
   bits.word(23, "scale_dtype", d.scale_dtype,
             kind == ScaledMmaKind::mxf4nvf4 ? std::span<const Bits::Word>(scale_types) : std::span<const Bits::Word>(only_ue8m0));
@@ -166,7 +166,7 @@ Expected<std::uint32_t> descriptor_bits(ScaledMmaKind kind, const ScaledInstruct
     bits.put(27, static_cast<std::uint64_t>(d.m) / 128);
   else
     bits.refuse("m", cat(d.m), "128 or 256");
-  if (d.k96 && (bytes || d.sparse))
+  if (d.k96 && (is_mini || d.sparse))
     bits.refuse("k96", "true", "false: K = 96 is for dense products of 4-bit operands");
   else
     bits.put(31, d.k96 ? 1 : 0);

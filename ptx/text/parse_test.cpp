@@ -86,6 +86,28 @@ TEST(Lexical, CommentsStandAnywhere) {
             "@!%p1 add.s32 %r1, %r2, 5;");
 }
 
+TEST(Operands, NumbersAreNegatedByAMinus) {
+  EXPECT_EQ(statement("vmad.s32.s32.s32 %r0, -%r1, %r2, %r3;"), "vmad.s32.s32.s32 %r0, -%r1, %r2, %r3;");
+  EXPECT_EQ(statement("vmad.s32.s32.s32 %r0, - %r1.h1, %r2, %r3;"), "vmad.s32.s32.s32 %r0, -%r1.h1, %r2, %r3;");
+  EXPECT_EQ(statement("selp.b32 %r0, %r1, -5, %p1;"), "selp.b32 %r0, %r1, -5, %p1;");
+}
+
+TEST(Opcodes, WhatPtxasOverlooksIsAWarning) {
+  const auto findings = [](std::string_view statement) {
+    return parse(cat(header, ".entry k()\n{\n.reg .f64 %fd<3>; .reg .b32 %r<3>; .reg .pred %p;\n", statement, "\n}\n"),
+                 "test.ptx")
+        .findings;
+  };
+  for (const std::string_view statement : {"rcp.rm.ftz.f64 %fd0, %fd1;", "wgmma.fence.sync;"}) {
+    const Diagnostics found = findings(statement);
+    ASSERT_EQ(found.size(), 1u) << statement;
+    EXPECT_EQ(found[0].severity, Severity::warning) << render(found[0]);
+  }
+  const Diagnostics wrong = findings("vmad.s32.s32.s32 %r0, !%r1, %r2, %r0;");
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_EQ(wrong[0].severity, Severity::error);
+}
+
 TEST(Lexical, LinesEndAsTheyLike) {
   const Parsed p = whole(".version 9.0\r\n.target sm_90a\r\n.entry k()\r\n{\r\n\tret;\r\n}\r\n");
   EXPECT_EQ(p.module.where(p.module.functions[0].body[0]).line, 5u);

@@ -133,7 +133,8 @@ TEST(Splice, FindsRegistersAndMakesTheOthers) {
   ir::Function& f = const_cast<ir::Function&>(text.module.functions.front());
   f.body.erase(f.body.begin());
   for (const ir::Inst& item : f.body) {
-    if (item.kind == ir::ItemKind::inst) EXPECT_TRUE(b.accepts(text.module, f, item));
+    if (item.kind != ir::ItemKind::inst) continue;
+    EXPECT_TRUE(b.accepts(text.module, f, item));
   }
   ASSERT_TRUE(b.splice(text.module, f, visible));
   EXPECT_EQ(written(b.module()),
