@@ -145,7 +145,8 @@ Expected<std::uint32_t> descriptor_bits(ScaledMmaKind kind, const ScaledInstruct
   const bool is_mini = kind == ScaledMmaKind::mxf8f6f4;
   Bits bits(names[static_cast<std::size_t>(kind)]);
   bits.put(2, d.sparse ? 1 : 0);
-  const std::span<const Bits::Word> operands = is_mini ? std::span<const Bits::Word>(minis) : std::span<const Bits::Word>(quarters);
+  const std::span<const Bits::Word> operands =
+      is_mini ? std::span<const Bits::Word>(minis) : std::span<const Bits::Word>(quarters);
   bits.word(7, "a_dtype", d.a_dtype, operands);
   bits.word(10, "b_dtype", d.b_dtype, operands);
   const auto scale_id = [&](unsigned at, std::string_view name, std::int64_t id) {
