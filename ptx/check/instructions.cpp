@@ -280,7 +280,7 @@ void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const 
       report_.error(*function_, inst, Kind::operand_mismatch,
                     cat("operand ", i + 1, " `", spec.name, "` of `", short_name(form), "` is the label `",
                         report_.module().str(function_->labels[o.payload].name), "`, which has no address"));
-    if (spec.role == isa::Role::symbol && o.kind == OperandKind::symbol && form.opcode == "mov")
+    if (spec.role == isa::Role::symbol && o.kind == OperandKind::symbol && (form.opcode == "mov" || form.opcode == "cvta"))
       if (const Entity* entity = names_.find(string_of(o));
           entity != nullptr && entity->meaning == Meaning::variable && entity->space == ir::StateSpace::param)
         report_.error(

@@ -350,10 +350,11 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
   const bool loose = is_loose(f, o) && !dp4a;
   if (!arg.authored && texture_extra_fits(f, c, arg, wanted, o)) return true;
   if (arg.kind == ArgKind::sink && o.sink && f.opcode == "atom") return true;  // all of the vector
-  // ptxas takes 128 bits for a float of another width, but not while it flushes or clamps
-  if (f.opcode == "cvt" && arg.kind == ArgKind::reg && bits(arg.type) == 128 && o.access == Access::read && is_float(wanted) &&
-      slot(f, "f32") >= 0 && slot(f, "f64") >= 0 && (!chosen(f, c, "ftz").empty() || !chosen(f, c, "sat").empty()))
-    return false;
+  // ptxas takes wider registers for floats of two widths, but not while it flushes or clamps
+  if (f.opcode == "cvt" && arg.kind == ArgKind::reg && is_float(wanted) && slot(f, "f32") >= 0 && slot(f, "f64") >= 0)
+    if (o.access == Access::read ? bits(arg.type) == 128 && (!chosen(f, c, "ftz").empty() || !chosen(f, c, "sat").empty())
+                                 : bits(arg.type) > bits(wanted) && !chosen(f, c, "ftz").empty())
+      return false;
   // ptxas makes it a call with integers
   if (f.opcode == "red" && slot(f, "async") >= 0 && slot(f, "completion") < 0 &&
       (chosen(f, c, "scope") == "sys" || chosen(f, c, "op") == "and") &&
