@@ -11,6 +11,8 @@ namespace {
 ptx::ir::Module long_kernel(std::size_t repetitions) {
   std::vector<std::string> lines = {".visible .entry long_kernel", ".param .u64 x", ".shared .align 16 .b8 tile[4096]",
                                     "ld.param.u64 %rd0, [x]"};
+  for (std::size_t i = 0; i < 200; ++i) lines.push_back(ptx::cat("mov.f32 %f", i, ", 0f00000000"));
+  for (std::size_t i = 1; i < 4; ++i) lines.push_back(ptx::cat("mov.u32 %r", i, ", 0"));
   for (std::size_t i = 0; i < repetitions; ++i) {
     const auto f = [i](std::size_t k) { return ptx::cat("%f", (7 * i + k) % 200); };
     lines.push_back(ptx::cat("ld.global.v4.f32 {", f(0), ", ", f(1), ", ", f(2), ", ", f(3), "}, [%rd0+", 16 * (i % 4096), "]"));

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -127,11 +128,11 @@ def reference_grouped_gemm(a: np.ndarray, b: np.ndarray, groups: int) -> np.ndar
     return product.reshape(a.shape[0], b.shape[1])
 
 
-def check(G: int, M: int, N: int, K: int) -> Result:
+def check(G: int, M: int, N: int, K: int, build: Callable[[int, int, int, int], Kernel] = build_grouped_gemm) -> Result:
     """Runs the kernel on random numbers and holds it to the reference: errors are relative to a typical sum of K products."""
     a, b = random_array((G * M, K), bf16, seed=0), random_array((G * K, N), bf16, seed=1)
     return run_and_compare(
-        build_grouped_gemm(G, M, N, K),
+        build(G, M, N, K),
         f"{G} x ({M} x {N} x {K})",
         (a, b),
         reference_grouped_gemm(a, b, G),

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ptx/write/builder.hpp"
-#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/put.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
@@ -30,8 +30,8 @@ Expected<std::string> Builder::State::next_allocated(Type type, std::uint32_t co
   if (found == bases.end()) {
     std::vector<std::string> types;
     for (const Base& b : bases) types.push_back(cat('.', isa::name(b.type)));
-    return idiom::refuse(Kind::bad_declaration, cat("`alloc` has no registers of type .", isa::name(type)), where,
-                         cat("it has ", list_choices(types, bases.size()), "; `scalar` has the others"));
+    return refuse(Kind::bad_declaration, cat("`alloc` has no registers of type .", isa::name(type)), where,
+                  cat("it has ", list_choices(types, bases.size()), "; `scalar` has the others"));
   }
   const bool array = count != 0;
   std::uint32_t& next = allocated[cat(found->base, array ? "arr" : "")];
@@ -48,7 +48,7 @@ Expected<Reg> Builder::alloc(Type type, Where where) {
 }
 
 Expected<RegArray> Builder::alloc_array(Type type, std::uint32_t count, Where where) {
-  if (count == 0) return idiom::refuse(Kind::bad_declaration, "an array has at least one register", where);
+  if (count == 0) return refuse(Kind::bad_declaration, "an array has at least one register", where);
   const Expected<std::string> name = state_->next_allocated(type, count, where);
   if (!name) return Unexpected{name.error()};
   return array(type, count, *name, where);

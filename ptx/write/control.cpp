@@ -1,45 +1,16 @@
 #include "ptx/write/control.hpp"
 
-#include <array>
 #include <utility>
 
 #include "ptx/write/operators.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write {
-namespace {
-
-Unexpected misplaced(std::string message, Where where, std::string hint) {
-  Diagnostic d;
-  d.kind = Kind::bad_control_flow;
-  d.message = std::move(message);
-  d.where = where;
-  return {std::move(d).note(std::move(hint))};
-}
-
-template <class... V>
-Expected<void> put(Builder& builder, std::string_view dots, const Guard& guard, Where where, const V&... operands) {
-  const std::array<Value, sizeof...(V)> values = {operands...};
-  return builder.emit(dots, values, guard, where);
-}
-
-// A special register as it can stand in a comparison or sum: copied first.
-Expected<Value> staged(Builder& builder, const Value& value, Where where) {
-  if (value.kind != Value::Kind::special) return value;
-  const Expected<Reg> copy = move_to_fresh(builder, isa::specials()[value.special].type, value, where);
-  if (!copy) return Unexpected{copy.error()};
-  return Value::of(*copy);
-}
-
-}  // namespace
 
 Expected<If> begin_if(Builder& builder, const Value& predicate, Where where) {
-  if (predicate.kind != Value::Kind::reg) {
-    Diagnostic d;
-    d.kind = Kind::bad_guard;
-    d.message = "`if_` takes a predicate register";
-    d.where = where;
-    return Unexpected{std::move(d).note("hint: `setp` makes a predicate, and so do the comparison operators")};
-  }
+  if (predicate.kind != Value::Kind::reg)
+    return refuse(Kind::bad_guard, "`if_` takes a predicate register", where,
+                  "`setp` makes a predicate, and so do the comparison operators");
   If open{builder.fresh_label("else"), builder.fresh_label("endif")};
   const Guard skip{predicate.reg, !predicate.negated};
   if (auto e = branch(builder, open.else_label, skip, where); !e) return Unexpected{std::move(e).error()};
@@ -57,8 +28,8 @@ Expected<void> end_if(Builder& builder, const If& open, Where where) {
 Expected<If> begin_else(Builder& builder, Where where) {
   auto label = builder.reopen_if();
   if (!label)
-    return misplaced("`else_` does not follow the block of an `if_`", where,
-                     "hint: nothing may stand between the end of the `if_` block and `else_`");
+    return refuse(Kind::bad_control_flow, "`else_` does not follow the block of an `if_`", where,
+                  "nothing may stand between the end of the `if_` block and `else_`");
   return If{{}, std::move(*label)};
 }
 
@@ -74,10 +45,10 @@ Expected<void> end_loop(Builder& builder, std::string_view label, const Guard& g
 Expected<Range> begin_range(Builder& builder, const Value& start, const Value& stop, const Value& step, Where where) {
   const bool downwards = step.kind == Value::Kind::integer && step.integer < 0;
   if (step.kind == Value::Kind::integer && step.integer == 0)
-    return misplaced("`range_` with a step of 0 never ends", where, "hint: give a step above or below 0");
-  const Expected<Value> last = staged(builder, stop, where);
+    return refuse(Kind::bad_control_flow, "`range_` with a step of 0 never ends", where, "give a step above or below 0");
+  const Expected<Value> last = readable(builder, stop, where);
   if (!last) return Unexpected{last.error()};
-  const Expected<Value> by = staged(builder, step, where);
+  const Expected<Value> by = readable(builder, step, where);
   if (!by) return Unexpected{by.error()};
   Range open{builder.loop_counter(), *by, builder.fresh_label("range"), builder.fresh_label("endrange")};
   if (auto e = put(builder, "mov.s32", {}, where, Value::of(open.counter), start); !e) return Unexpected{std::move(e).error()};

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "ptx/write/put.hpp"
+
 namespace ptx::write {
 namespace {
 
@@ -32,14 +34,6 @@ bool is_word(Type type, int width) {
   return isa::bits(type) == width && (isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits);
 }
 
-Unexpected refuse(std::string message, Where where, std::string hint) {
-  Diagnostic d;
-  d.kind = Kind::bad_operator;
-  d.message = std::move(message);
-  d.where = where;
-  return {std::move(d).note(std::move(hint))};
-}
-
 std::string describe(const Builder& builder, const Value& value) {
   switch (value.kind) {
     case Value::Kind::reg:
@@ -54,14 +48,6 @@ std::string describe(const Builder& builder, const Value& value) {
     default:
       return "an operand that is no register and no number";
   }
-}
-
-// A special register is read by `mov` alone: copied into a fresh register of its type. Anything else stays as it is.
-Expected<Value> staged(Builder& builder, const Value& value, Where where) {
-  if (value.kind != Value::Kind::special) return value;
-  const Expected<Reg> copy = move_to_fresh(builder, isa::specials()[value.special].type, value, where);
-  if (!copy) return Unexpected{copy.error()};
-  return Value::of(*copy);
 }
 
 // A 32-bit register in 64 bits, with its sign if it has one.
@@ -108,37 +94,40 @@ struct Operation {
 
 // Stages and widens the two sides and chooses the instruction.
 Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, const Value& right, bool in_place, Where where) {
-  auto a = staged(builder, left, where);
+  auto a = readable(builder, left, where);
   if (!a) return Unexpected{std::move(a).error()};
-  auto b = staged(builder, right, where);
+  auto b = readable(builder, right, where);
   if (!b) return Unexpected{std::move(b).error()};
   const bool is_sum = op == Operator::add || op == Operator::sub || op == Operator::mul;
   const bool is_shift = op == Operator::shl || op == Operator::shr;
   const auto advice = [&](Type type) {
-    return cat("hint: write the instruction: `ptx.inst.", isa::identifier(info(op).opcode), "…` for .", isa::name(type));
+    return cat("write the instruction: `ptx.inst.", isa::identifier(info(op).opcode), "…` for .", isa::name(type));
   };
   const std::string shown = cat('`', info(op).symbol, in_place ? "=`" : "`");
 
   if (!is_reg(*a)) {
-    return refuse(cat("the left side of ", shown, " is ", describe(builder, *a), ", and must be a register"), where,
-                  "hint: put the number into a register first: `reg.scalar(u32, init=…)`");
+    return refuse(Kind::bad_operator, cat("the left side of ", shown, " is ", describe(builder, *a), ", and must be a register"),
+                  where, "put the number into a register first: `reg.scalar(u32, init=…)`");
   }
   const Type type = a->reg.type;
   if (!(is_word(type, 32) || is_word(type, 64)) || (op == Operator::max && isa::bits(type) == 64))
-    return refuse(cat(shown, " does not exist for ", describe(builder, *a)), where, advice(type));
+    return refuse(Kind::bad_operator, cat(shown, " does not exist for ", describe(builder, *a)), where, advice(type));
   if (!is_reg(*b) && b->kind != Value::Kind::integer) {
     return refuse(
+        Kind::bad_operator,
         cat("the right side of ", shown, " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
         where, advice(type));
   }
   if (is_shift && b->kind == Value::Kind::integer && b->integer < 0)
-    return refuse(cat("the right side of ", shown, " is ", b->integer, ", and a shift amount is not negative"), where,
-                  "hint: shift the other way");
+    return refuse(Kind::bad_operator,
+                  cat("the right side of ", shown, " is ", b->integer, ", and a shift amount is not negative"), where,
+                  "shift the other way");
   Operation operation{spelled(op, type, !is_reg(*b)), *a, *b, type};
   if (!is_reg(*b)) return operation;
   const Type other = b->reg.type;
   if (!(is_word(other, 32) || is_word(other, 64)))
     return refuse(
+        Kind::bad_operator,
         cat("the right side of ", shown, " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
         where, advice(other));
   if (isa::bits(other) == isa::bits(type) || (is_shift && isa::bits(other) == 32)) return operation;
@@ -156,9 +145,10 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
     operation.result = Type::u64;
     return operation;
   }
-  return refuse(cat("the sides of ", shown, " differ in width: ", describe(builder, *a), " and ", describe(builder, *b)), where,
-                isa::bits(other) == 64 ? "hint: `cvt.u32.u64` narrows the right side, `cvt.u64.u32` widens the left one"
-                                       : "hint: `cvt.u64.u32` widens the right side");
+  return refuse(Kind::bad_operator,
+                cat("the sides of ", shown, " differ in width: ", describe(builder, *a), " and ", describe(builder, *b)), where,
+                isa::bits(other) == 64 ? "`cvt.u32.u64` narrows the right side, `cvt.u64.u32` widens the left one"
+                                       : "`cvt.u64.u32` widens the right side");
 }
 
 Expected<Reg> write(Builder& builder, std::string_view dots, Reg d, const Value& a, const Value& b, Where where) {
@@ -191,22 +181,24 @@ Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where 
     std::swap(a, b);
     cmp = info(cmp).mirrored;
   }
-  auto left = staged(builder, a, where);
+  auto left = readable(builder, a, where);
   if (!left) return Unexpected{std::move(left).error()};
-  auto right = staged(builder, b, where);
+  auto right = readable(builder, b, where);
   if (!right) return Unexpected{std::move(right).error()};
   const std::string shown = cat('`', info(cmp).symbol, '`');
-  const auto advice = cat("hint: write the instruction: `ptx.inst.setp.", info(cmp).word, "…`");
+  const auto advice = cat("write the instruction: `ptx.inst.setp.", info(cmp).word, "…`");
   if (!is_reg(*left))
-    return refuse(cat("the left side of ", shown, " is ", describe(builder, *left), ", and must be a register"), where, advice);
+    return refuse(Kind::bad_operator,
+                  cat("the left side of ", shown, " is ", describe(builder, *left), ", and must be a register"), where, advice);
   Type type = left->reg.type;
   if (type == Type::b16) type = Type::u16;
   if (type == Type::b32) type = Type::u32;
   if (type == Type::b64) type = Type::u64;
   if (!(isa::is_integer(type) && isa::bits(type) >= 16) && type != Type::f32 && type != Type::f64)
-    return refuse(cat(shown, " does not exist for ", describe(builder, *left)), where, advice);
+    return refuse(Kind::bad_operator, cat(shown, " does not exist for ", describe(builder, *left)), where, advice);
   if (!is_reg(*right) && !is_number(*right))
-    return refuse(cat("the right side of ", shown, " is ", describe(builder, *right), "; what fits is a register or a number"),
+    return refuse(Kind::bad_operator,
+                  cat("the right side of ", shown, " is ", describe(builder, *right), "; what fits is a register or a number"),
                   where, advice);
   const Expected<Reg> result = builder.reg(Type::pred);
   if (!result) return Unexpected{result.error()};
@@ -239,14 +231,11 @@ Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, 
   const Type type = destination.type;
   const bool half = type == Type::f16 || type == Type::bf16;
   if ((half && source.kind == Value::Kind::integer && source.integer != 0) ||
-      (isa::bits(type) < 32 && source.kind == Value::Kind::floating)) {
-    Diagnostic d;
-    d.kind = Kind::argument_kind;
-    d.message = cat("a .", isa::name(type), " register cannot start as a number: PTX has no literals of that type");
-    d.where = where;
-    return Unexpected{std::move(d).note(half ? "hint: convert an f32 register: `cvt.rn." + std::string(isa::name(type)) + ".f32`"
-                                             : std::string("hint: start from an integer of the bits"))};
-  }
+      (isa::bits(type) < 32 && source.kind == Value::Kind::floating))
+    return refuse(Kind::argument_kind,
+                  cat("a .", isa::name(type), " register cannot start as a number: PTX has no literals of that type"), where,
+                  half ? cat("convert an f32 register: `cvt.rn.", isa::name(type), ".f32`")
+                       : std::string("start from an integer of the bits"));
   const Type as = moved_as(type);
   Value value = source;
   // the same register, read as what `mov` moves
@@ -261,6 +250,13 @@ Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, 
 
 Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, Where where) {
   return scalar(builder, type, source, {}, where);
+}
+
+Expected<Value> readable(Builder& builder, const Value& value, Where where) {
+  if (value.kind != Value::Kind::special) return value;
+  const Expected<Reg> copy = move_to_fresh(builder, isa::specials()[value.special].type, value, where);
+  if (!copy) return Unexpected{copy.error()};
+  return Value::of(*copy);
 }
 
 Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std::string_view name, Where where) {

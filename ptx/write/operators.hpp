@@ -36,6 +36,8 @@ Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where 
 /// `mov.<type> r, source` into a fresh register of `type` (reg.from_); the source may be a register, special register, number or
 /// symbol.
 Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, Where where);
+/// A special register as other instructions than `mov` can read it: `mov.<its type> r, special;`. Any other value as it is.
+Expected<Value> readable(Builder& builder, const Value& value, Where where);
 /// A fresh register, initialised by one `mov` when `init` is given (reg.scalar).
 Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std::string_view name, Where where);
 /// `ld.param.<type> r, [name]` into a fresh register: a scalar parameter (ptx.param). Kind undefined_symbol.

@@ -1,7 +1,7 @@
 // Instructions at the entry's start, whatever block asks for them first: they come before all uses.
 #include <algorithm>
 
-#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/put.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
@@ -24,7 +24,7 @@ Expected<Reg> Builder::tma_desc(std::string_view tensor, Where where) {
   pointer.type = Type::u64;
   if (auto added = param(pointer, name, where); !added) return Unexpected{std::move(added).error()};
   const Value symbol = Value::of_symbol(name);
-  const Expected<Reg> reg = idiom::put_fresh(*this, Type::u64, "ld.param.u64", {}, where, Value::address_of({&symbol, 1}));
+  const Expected<Reg> reg = put_fresh(*this, Type::u64, "ld.param.u64", {}, where, Value::address_of({&symbol, 1}));
   if (!reg) return reg;
   s.move_to_prologue();
   s.tma_descriptors.emplace(tensor, *reg);

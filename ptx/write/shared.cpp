@@ -2,14 +2,11 @@
 
 #include <bit>
 
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/place.hpp"
+#include "ptx/write/put.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
-
-using idiom::put;
-using idiom::refuse;
 
 Expected<SharedRegion> Builder::allocate_shared(const SharedRequest& request, Where where) {
   State& s = *state_;
@@ -108,12 +105,12 @@ Expected<Place> shared_place(Builder& builder, const SharedRegion& region, std::
 Expected<Reg> address_register(Builder& builder, const Place& place, Where where) {
   Value base = place.base();
   if (base.kind != Value::Kind::reg) {
-    const Expected<Reg> moved = idiom::put_fresh(builder, Type::u32, "mov.u32", {}, where, base);
+    const Expected<Reg> moved = put_fresh(builder, Type::u32, "mov.u32", {}, where, base);
     if (!moved) return moved;
     base = Value::of(*moved);
   }
   if (place.offset() == 0) return base.reg;
-  return idiom::put_fresh(builder, Type::u32, "add.u32", {}, where, base, Value::of_integer(place.offset()));
+  return put_fresh(builder, Type::u32, "add.u32", {}, where, base, Value::of_integer(place.offset()));
 }
 
 }  // namespace ptx::write

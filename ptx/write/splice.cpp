@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "ptx/write/builder.hpp"
-#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/put.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
@@ -38,8 +38,8 @@ class Builder::State::Splicer {
   std::uint32_t intern(std::uint32_t id) { return state_.module.intern(str(id)).index; }
 
   [[nodiscard]] Unexpected taken(std::string_view name) const {
-    return idiom::refuse(Kind::duplicate_symbol, cat('`', name, "` is declared already"), where_,
-                         "give it another name, or put the text in a `scope()`");
+    return refuse(Kind::duplicate_symbol, cat('`', name, "` is declared already"), where_,
+                  "give it another name, or put the text in a `scope()`");
   }
   // What the text declares outside of its own blocks joins the names around it; a block of its own may hide them.
   Expected<void> names_are_free() const {
@@ -64,7 +64,7 @@ class Builder::State::Splicer {
     const ir::RegDecl& decl = function_.reg_decls[index];
     const std::string_view base = str(decl.base);
     if (decl.count && (*decl.count == 0 || *decl.count > most_registers))
-      return idiom::refuse(
+      return refuse(
           Kind::bad_declaration,
           cat("`", base, '<', *decl.count, ">` declares ", *decl.count, " registers; what fits is 1 to ", most_registers),
           where_);
@@ -271,8 +271,8 @@ Expected<void> Builder::splice(const ir::Module& from, const ir::Function& funct
 
 Expected<void> Builder::pragma(std::string_view text, Where where) {
   if (text.find_first_of("\"\n") != std::string_view::npos)
-    return idiom::refuse(Kind::bad_declaration, cat("the pragma `", text, "` has a quote or a newline in it"), where,
-                         "give the text between the quotes alone: `nounroll`");
+    return refuse(Kind::bad_declaration, cat("the pragma `", text, "` has a quote or a newline in it"), where,
+                  "give the text between the quotes alone: `nounroll`");
   state_->add_item(ir::ItemKind::pragma, state_->module.intern(text).index, where);
   return {};
 }
@@ -285,8 +285,8 @@ void Builder::loc(std::uint32_t file, std::uint32_t line, std::uint32_t column, 
 
 Expected<void> Builder::file(std::uint32_t number, std::string_view name, Where where) {
   if (name.find_first_of("\"\n") != std::string_view::npos)
-    return idiom::refuse(Kind::bad_declaration,
-                         cat("the name of file ", number, ", `", name, "`, has a quote or a newline in it"), where);
+    return refuse(Kind::bad_declaration, cat("the name of file ", number, ", `", name, "`, has a quote or a newline in it"),
+                  where);
   ir::Module& module = state_->module;
   const std::string prefix = cat(number, " \""), text = cat(prefix, name, '"');
   for (const ir::ModuleItem& item : module.items)
@@ -294,8 +294,8 @@ Expected<void> Builder::file(std::uint32_t number, std::string_view name, Where 
       const std::string_view known = module.str(ir::StringId(item.payload));
       if (known == text) return {};
       if (known.starts_with(prefix))
-        return idiom::refuse(Kind::bad_declaration, cat("file ", number, " is `", known.substr(prefix.size() - 1), "` already"),
-                             where, "give this one another number");
+        return refuse(Kind::bad_declaration, cat("file ", number, " is `", known.substr(prefix.size() - 1), "` already"), where,
+                      "give this one another number");
     }
   module.items.push_back({ir::ModuleItemKind::file, module.intern(text).index, module.add(where)});
   return {};

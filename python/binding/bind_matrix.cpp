@@ -121,7 +121,7 @@ void bind_matrix(nb::module_& m) {
                 "tmp_bf16: RegArray | typing.Sequence[Reg] | None = None, tmp_pack: RegArray | typing.Sequence[Reg] | None = "
                 "None, pred: Reg | "
                 "NegPred | None = None) -> None"),
-        "f32 accumulators into shared memory as bf16: the lane's address, 13 instructions; then for each eight of `frag` eight "
+        "f32 accumulators into shared memory as bf16: the lane's address, 14 instructions; then for each eight of `frag` eight "
         "`cvt`, four "
         "`mov` and one `stmatrix`, `row_stride` * 32 bytes further on each time.");
   nb::class_<MmaSpace>(m, "mma", "Matrix products of one warp.")

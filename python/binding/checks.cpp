@@ -94,8 +94,7 @@ class Speller {
   void floating(double value) {
     const std::uint64_t bits =
         wide_ ? std::bit_cast<std::uint64_t>(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    text += wide_ ? "0d" : "0f";
-    for (int shift = wide_ ? 60 : 28; shift >= 0; shift -= 4) text += "0123456789ABCDEF"[bits >> shift & 15];
+    text += cat(wide_ ? "0d" : "0f", hex_upper(bits, wide_ ? 16 : 8));
   }
 
   Trace& trace_;

@@ -143,25 +143,23 @@ std::span<Value> Operands::take(std::size_t count) {
 }
 
 std::span<const Value> Operands::convert(std::span<PyObject* const> arguments) {
-  std::size_t count = arguments.size();
-  const auto pipe_of = [this](nb::handle argument) -> std::optional<PipeRef> {
-    if (const PipeRef* pipe = as<PipeRef>(argument)) return *pipe;
-    if (node_class(argument) != "PipeOperand") return std::nullopt;
-    made_.push_back(argument.attr("left"));
-    made_.push_back(argument.attr("right"));
-    return PipeRef{argument.attr("left"), argument.attr("right")};
+  const auto is_node = [](nb::handle argument) {
+    return as<Reg>(argument) == nullptr && node_class(argument) == "PipeOperand";  // most operands are registers
   };
-  for (PyObject* argument : arguments) count += as<PipeRef>(argument) != nullptr || node_class(argument) == "PipeOperand";
+  std::size_t count = arguments.size();
+  for (PyObject* argument : arguments) count += as<PipeRef>(argument) != nullptr || is_node(argument);
   const std::span<Value> values = take(count);
+  const bool piped = count != arguments.size();
   std::size_t i = 0;
   for (PyObject* argument : arguments) {
-    if (const auto pipe = pipe_of(argument)) {
-      values[i++] = value(pipe->left);
-      values[i] = value(pipe->right);
-      values[i++].piped = true;
-    } else {
+    const PipeRef* pipe = piped ? as<PipeRef>(argument) : nullptr;
+    if (pipe == nullptr && !(piped && is_node(argument))) {
       values[i++] = value(argument);
+      continue;
     }
+    values[i++] = value(pipe != nullptr ? pipe->left : made_.emplace_back(nb::handle(argument).attr("left")));
+    values[i] = value(pipe != nullptr ? pipe->right : made_.emplace_back(nb::handle(argument).attr("right")));
+    values[i++].piped = true;
   }
   return values;
 }

@@ -77,6 +77,8 @@ void Trace::end_group() {
 }
 
 std::string Trace::draft() const {
+  // comments that _trace.py finds again
+  constexpr std::string_view body_mark = "//\001body\n", end_mark = "//\001end\n";
   const ir::Module& module = builder_.module();
   const ir::Function& function = builder_.function();
   const auto print = [&](ir::ItemKind kind, std::size_t payload) {
@@ -87,32 +89,21 @@ std::string Trace::draft() const {
   };
   std::string out = cat(".version ", to_string(module.version), "\n.target ", isa::name(module.target),
                         "\n.address_size 64\n.entry draft()\n{\n");
-  for (std::size_t i = 0; i < function.reg_decls.size(); ++i)
-    if (!function.reg_decls[i].block_local && function.reg_decls[i].count != 0u) out += print(ir::ItemKind::reg_decl, i);
-  std::vector<bool> placed(function.variables.size());
-  for (const ir::Inst& item : function.body)
-    if (item.kind == ir::ItemKind::variable) placed[item.payload] = true;
-  for (std::size_t i = 0; i < placed.size(); ++i)
-    if (!placed[i]) out += print(ir::ItemKind::variable, i);
-  out +=
-      "//\x01"
-      "body\n";
+  const ir::Leading leading = ir::leading_declarations(module, function);
+  for (const std::uint32_t decl : leading.reg_decls)
+    if (function.reg_decls[decl].count != 0u) out += print(ir::ItemKind::reg_decl, decl);
+  for (const std::uint32_t variable : leading.variables) out += print(ir::ItemKind::variable, variable);
+  out += body_mark;
   const std::size_t prologue = builder_.tma_tensors().size();
   int depth = 0;
   for (std::size_t i = 0; i <= function.body.size(); ++i) {
     const auto here = [&](std::size_t at) { return i >= prologue && at == i - prologue; };
     for (std::size_t g = groups_.size(); g-- > 0;)  // the innermost ends first, and an empty one behind its begin
-      if (!groups_[g].open && here(groups_[g].end) && groups_[g].begin != groups_[g].end)
-        out +=
-            "//\x01"
-            "end\n";
+      if (!groups_[g].open && here(groups_[g].end) && groups_[g].begin != groups_[g].end) out += end_mark;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       if (!here(groups_[g].begin)) continue;
-      out += cat("//\x01", "begin ", g, '\n');
-      if (!groups_[g].open && groups_[g].begin == groups_[g].end)
-        out +=
-            "//\x01"
-            "end\n";
+      out += cat("//\001begin ", g, '\n');
+      if (!groups_[g].open && groups_[g].begin == groups_[g].end) out += end_mark;
     }
     if (i == function.body.size()) break;
     const ir::Inst& item = function.body[i];
@@ -120,10 +111,7 @@ std::string Trace::draft() const {
     out += cat(text::print(module, function, item), '\n');
   }
   for (const Group& group : groups_)
-    if (group.open)
-      out +=
-          "//\x01"
-          "end\n";
+    if (group.open) out += end_mark;
   for (; depth > 0; --depth) out += "}\n";
   return out += "}\n";
 }

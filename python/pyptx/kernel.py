@@ -21,7 +21,8 @@ Grid = Callable[..., Any] | Sequence[int] | int | None
 _Key = tuple[object, ...]
 _T = TypeVar("_T")
 
-MAX_STATIC_SMEM = 48 * 1024  # bytes; a kernel that asks for more at its launch keeps all of it in one dynamic allocation
+# Bytes; a kernel that asks for more at its launch keeps all of it in one dynamic allocation.
+MAX_STATIC_SMEM = _ptx.most_static_shared
 _VARARGS, _VARKEYWORDS = 0x04, 0x08  # of a code object's flags
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]

@@ -34,18 +34,25 @@ def golden() -> Callable[[str, str], None]:
 
 
 @pytest.fixture
-def ptxas(tmp_path: Path) -> Callable[[str], None]:
-    """Assembles a text; skips where there is no ptxas."""
+def ptxas_path() -> str:
+    """Where ptxas is; skips where there is none."""
     tool = shutil.which(os.environ.get("PYPTX_PTXAS", "ptxas"))
     if tool is None:
         pytest.skip("no ptxas on PATH")
+    return tool
 
-    def assemble(text: str, arch: str = "sm_90a") -> None:
+
+@pytest.fixture
+def ptxas(tmp_path: Path, ptxas_path: str) -> Callable[..., str]:
+    """Assembles a text into `tmp_path / "kernel.cubin"`, and gives back what ptxas says; skips where there is no ptxas."""
+
+    def assemble(text: str, arch: str = "sm_90a", *options: str) -> str:
         source = tmp_path / "kernel.ptx"
         source.write_text(text)
-        done = subprocess.run(
-            [tool, f"-arch={arch}", "-o", tmp_path / "kernel.cubin", source], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr + done.stdout
+        command = [ptxas_path, f"-arch={arch}", *options, "-o", tmp_path / "kernel.cubin", source]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        log = done.stdout + done.stderr
+        assert done.returncode == 0, log
+        return log
 
     return assemble

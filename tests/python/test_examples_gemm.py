@@ -3,7 +3,6 @@ grouped_gemm.py. The executor has no tensor cores: here they are assembled, and 
 numpy. A GPU runs the first (tests/gpu/test_examples_ampere_gemm.py); the others no GPU has run yet."""
 
 import importlib
-import shutil
 import subprocess
 import sys
 import warnings
@@ -39,19 +38,12 @@ KERNELS = [
 
 
 @pytest.mark.parametrize(("arch", "build", "size", "options"), KERNELS)
-def test_ptxas_takes_them_without_a_word(arch, build, size, options, tmp_path) -> None:
-    if shutil.which("ptxas") is None:
-        pytest.skip("no ptxas on PATH")
+def test_ptxas_takes_them_without_a_word(arch, build, size, options, ptxas) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kernel = build(*size, **options)
-        (tmp_path / "kernel.ptx").write_text(kernel.ptx())
-    done = subprocess.run(
-        ["ptxas", f"-arch={arch}", "-v", "-o", tmp_path / "kernel.cubin", tmp_path / "kernel.ptx"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    log = done.stdout + done.stderr
-    assert done.returncode == 0, log
+        text = kernel.ptx()
+    log = ptxas(text, arch, "-v")
     assert "0 bytes spill stores, 0 bytes spill loads" in log and "warning" not in log, log
     assert kernel.resources()["spill_stores"] == 0
 

@@ -2,7 +2,6 @@
 (tests/gpu/test_examples_hopper_gemm.py); here they are assembled, and their arithmetic on addresses is followed in numpy."""
 
 import importlib
-import shutil
 import subprocess
 import sys
 import warnings
@@ -41,22 +40,14 @@ def kernels():
 
 
 @pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in kernels()])
-def test_ptxas_takes_them_as_they_are_meant(make, tmp_path) -> None:
+def test_ptxas_takes_them_as_they_are_meant(make, ptxas) -> None:
     """No spills, and nothing to say: ptxas tells of products that it serialises (C7510 to C7519) and of a `setmaxnreg` that it
     drops (C7508) in its log alone."""
-    if shutil.which("ptxas") is None:
-        pytest.skip("no ptxas on PATH")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kernel, sizes = make()
         text = kernel.ptx(**sizes)
-        (tmp_path / "kernel.ptx").write_text(text)
-    done = subprocess.run(
-        ["ptxas", "-arch=sm_90a", "-v", "-o", tmp_path / "kernel.cubin", tmp_path / "kernel.ptx"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    log = done.stdout + done.stderr
-    assert done.returncode == 0, log
+    log = ptxas(text, "sm_90a", "-v")
     assert "0 bytes spill stores, 0 bytes spill loads" in log and "warning" not in log, log
     assert "C75" not in log and "setmaxnreg" not in log and "serialized" not in log, log
     assert kernel.resources(**sizes)["spill_stores"] == 0
@@ -79,12 +70,9 @@ def sass_operations(path: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("D", [64, 128])
-def test_the_softmax_stays_beside_the_products(D, tmp_path) -> None:
+def test_the_softmax_stays_beside_the_products(D, ptxas, tmp_path) -> None:
     """ptxas likes to wait for all products before the softmax; then nothing overlaps. See `wait_for_v`."""
-    if shutil.which("ptxas") is None:
-        pytest.skip("no ptxas on PATH")
-    (tmp_path / "kernel.ptx").write_text(build_flash_attention(1, 1, 1024, D).ptx())
-    subprocess.run(["ptxas", "-arch=sm_90a", "-o", tmp_path / "kernel.cubin", tmp_path / "kernel.ptx"], check=True)
+    ptxas(build_flash_attention(1, 1, 1024, D).ptx())
     hgmma, hgmma_rs, warpgroup, mufu = 0x9F0, 0xDF0, 0x9C5, 0x308
     seen = [op for op in sass_operations(tmp_path / "kernel.cubin") if op in (hgmma, hgmma_rs, warpgroup, mufu)]
     # of the loop: scores, the last block's output, wait for the scores, 64 exponentials and two shrinks, wait for the output

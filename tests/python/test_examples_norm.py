@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import shutil
 import subprocess
 import sys
 import warnings
@@ -32,11 +31,6 @@ def module(folder: str, name: str):
 
 def build(folder: str, name: str, *args, **kwargs):
     return getattr(module(folder, name), f"build_{name}")(*args, **kwargs)
-
-
-def needs_ptxas() -> None:
-    if shutil.which("ptxas") is None:
-        pytest.skip("no ptxas on PATH")
 
 
 @pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
@@ -79,8 +73,8 @@ def test_layer_norm_of_a_large_mean() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("ptxas_path")
 def test_ptxas_takes_them_without_spills(folder, name) -> None:
-    needs_ptxas()
     for N, dtype in [(1000, f32), (4096, bf16), (32768, f32), (32768, bf16), (131072, bf16)]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

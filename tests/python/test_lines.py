@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from pyptx import intrinsic, kernel, ptx, reg
-from pyptx.types import u32
+from pyptx.types import u32, u64
 
 
 def _line(function, text: str) -> int:
@@ -74,32 +74,21 @@ def test_lines_are_no_part_of_the_text(tmp_path) -> None:
     assert len(texts) == 1 and len(lined) == 2
 
 
-def test_ptxas_keeps_the_lines(tmp_path) -> None:
-    ptxas, cuobjdump = shutil.which("ptxas"), shutil.which("nvdisasm")
-    if ptxas is None:
-        pytest.skip("no ptxas on PATH")
-    source, cubin = tmp_path / "k.ptx", tmp_path / "k.cubin"
-
-    @kernel(in_specs=None, raw_params=[("u64", "out")])
-    def writes():
-        r = reg.from_(ptx.special.tid.x(), u32)
-        add_one(r)
-        ptx.inst.st.global_.u32(ptx.addr(ptx.param(_u64(), "out")), r)  # the store
-        ptx.ret()
-
-    source.write_text(writes.ptx(lineinfo=True))
-    done = subprocess.run([ptxas, "-arch=sm_90a", "-lineinfo", "-o", cubin, source], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    if cuobjdump is None:
-        return
-    shown = subprocess.run([cuobjdump, "-gi", cubin], capture_output=True, text=True, check=True).stdout
-    store = _line(test_ptxas_keeps_the_lines, "# the store")
-    assert re.search(rf'File "{re.escape(__file__)}", line {store}\b', shown)
-    inside = _line(add_one, "# in the helper")
-    assert re.search(rf'line {inside} inlined at "{re.escape(__file__)}"', shown), shown[:4000]
+def stores():
+    r = reg.from_(ptx.special.tid.x(), u32)
+    add_one(r)  # the call before the store
+    ptx.inst.st.global_.u32(ptx.addr(ptx.param(u64, "out")), r)  # the store
+    ptx.ret()
 
 
-def _u64():
-    from pyptx.types import u64
-
-    return u64
+def test_ptxas_keeps_the_lines(ptxas, tmp_path) -> None:
+    ptxas(kernel(raw_params=[("u64", "out")])(stores).ptx(lineinfo=True), "sm_90a", "-lineinfo")
+    nvdisasm = shutil.which("nvdisasm")
+    if nvdisasm is None:
+        pytest.skip("no nvdisasm on PATH: ptxas took the lines; what it kept was not looked at")
+    command = [nvdisasm, "-gi", tmp_path / "kernel.cubin"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    file = re.escape(__file__)
+    assert re.search(rf'File "{file}", line {_line(stores, "# the store")}\b', shown), shown[:4000]
+    inside, call = _line(add_one, "# in the helper"), _line(stores, "# the call before")
+    assert re.search(rf'File "{file}", line {inside} inlined at "{file}", line {call}\b', shown), shown[:4000]

@@ -1,6 +1,6 @@
 #include "ptx/write/door/door.hpp"
 
-#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 
@@ -16,8 +16,8 @@ Expected<Place> SharedHandle::place(std::int64_t offset, Where at) const {
 Expected<Place> PlaceArg::in(Builder& builder) const {
   const Builder* owner = handle_ ? &handle_->builder() : builder_;
   if (owner != nullptr && owner != &builder)
-    return idiom::refuse(Kind::undefined_symbol, "an address belongs to another kernel", at,
-                         "registers and shared memory belong to the kernel that made them");
+    return refuse(Kind::undefined_symbol, "an address belongs to another kernel", at,
+                  "registers and shared memory belong to the kernel that made them");
   return handle_ ? handle_->place(0, at) : Expected<Place>(place_);
 }
 

@@ -1,6 +1,6 @@
 #include "ptx/write/door/scalar.hpp"
 
-#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 
@@ -20,8 +20,8 @@ RegArray alloc_array(Builder& builder, Type type, std::int64_t count, Where at) 
   const bool possible = count >= 1 && count <= most;
   Expected<RegArray> made =
       possible ? builder.alloc_array(type, static_cast<std::uint32_t>(count), at)
-               : Expected<RegArray>(idiom::refuse(Kind::bad_declaration,
-                                                  cat("an array of ", count, " registers; what fits is 1 to ", most), at));
+               : Expected<RegArray>(
+                     refuse(Kind::bad_declaration, cat("an array of ", count, " registers; what fits is 1 to ", most), at));
   if (made) return *made;
   builder.fail(std::move(made).error());
   const Expected<RegArray> other = builder.array(Type::b32, possible ? static_cast<std::uint32_t>(count) : 1);  // to go on with

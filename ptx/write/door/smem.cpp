@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx {
 
-using write::idiom::refuse;
+using write::refuse;
 
 SharedSlice SharedAllocation::operator[](write::Index stage) const {
   const std::size_t index = write::checked_index(builder(), stage, static_cast<std::size_t>(shape_.front()));
@@ -43,8 +43,6 @@ MbarrierRef MbarrierArray::operator[](write::Index index) const {
 }
 
 namespace write {
-
-using idiom::refuse;
 
 SharedAllocation Smem::allocate(Type type, const SharedShape& shape, const SharedOptions& options, Where at) {
   SharedRequest request;

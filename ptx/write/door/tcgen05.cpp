@@ -1,8 +1,8 @@
 #include "ptx/write/door/tcgen05.hpp"
 
 #include "ptx/write/idiom/descriptor.hpp"
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/idiom/tcgen05.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
@@ -12,9 +12,8 @@ Expected<Value> plain(Builder& builder, const PlaceArg& given, std::string_view 
   const Expected<Place> place = given.in(builder);
   if (!place) return Unexpected{place.error()};
   if (place->base().kind == Value::Kind::reg && place->offset() == 0) return place->base();
-  return idiom::refuse(Kind::operand_mismatch,
-                       cat("`", name, "` of `tcgen05.mma` is an address; what fits is a descriptor in a 64-bit register"),
-                       given.at);
+  return refuse(Kind::operand_mismatch,
+                cat("`", name, "` of `tcgen05.mma` is an address; what fits is a descriptor in a 64-bit register"), given.at);
 }
 
 // Sets a place that may be left out.

@@ -1,8 +1,8 @@
 #include "ptx/write/door/wgmma.hpp"
 
 #include "ptx/write/idiom/descriptor.hpp"
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/idiom/wgmma.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
@@ -26,7 +26,7 @@ Expected<WgmmaFactor> factor_of(Builder& builder, const Factor& given, const Byt
   WgmmaFactor factor;
   if (given.tile) {
     if (!given.tile->gmma_layout())
-      return idiom::refuse(
+      return refuse(
           Kind::operand_mismatch,
           cat("`", name, "` of `wgmma.mma_async` is `", given.tile->name(), "`, shared memory without a layout of wgmma"), at,
           "allocate it by `smem.wgmma_tile`, or build its descriptor by `wgmma.make_descriptor`");

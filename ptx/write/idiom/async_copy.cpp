@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/idiom/words.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {

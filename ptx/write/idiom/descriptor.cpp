@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "ptx/layout/layout.hpp"
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/operators.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {

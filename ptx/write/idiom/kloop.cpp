@@ -1,8 +1,8 @@
 #include "ptx/write/idiom/kloop.hpp"
 
 #include "ptx/write/control.hpp"
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/operators.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {

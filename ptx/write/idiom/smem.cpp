@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/operators.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {
@@ -15,11 +15,8 @@ bool is_index_register(const Value& value) {
 
 // An index as it can stand in a sum: a number within the size, or a 32-bit register.
 Expected<Value> index(Builder& builder, const Value& given, std::int64_t size, std::string_view what, Where where) {
-  if (given.kind == Value::Kind::special && isa::bits(isa::specials()[given.special].type) == 32) {
-    const Expected<Reg> copy = move_to_fresh(builder, isa::specials()[given.special].type, given, where);
-    if (!copy) return Unexpected{copy.error()};
-    return Value::of(*copy);
-  }
+  if (given.kind == Value::Kind::special && isa::bits(isa::specials()[given.special].type) == 32)
+    return readable(builder, given, where);
   if (given.kind == Value::Kind::integer) {
     if (given.integer >= 0 && given.integer < size) return given;
     return refuse(Kind::bad_operator, cat("the ", what, " is ", given.integer, ", and the allocation has ", size, " of them"),

@@ -1,16 +1,9 @@
 #include "ptx/write/idiom/sync.hpp"
 
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/operators.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
-
-Expected<Value> readable(Builder& builder, const Value& value, Where where) {
-  if (value.kind != Value::Kind::special) return value;
-  const Expected<Reg> copy = move_to_fresh(builder, isa::specials()[value.special].type, value, where);
-  if (!copy) return Unexpected{copy.error()};
-  return Value::of(*copy);
-}
 
 Expected<void> bar_sync(Builder& builder, const Value& n, const std::optional<Value>& count, Where where) {
   const Expected<Value> number = readable(builder, n, where);

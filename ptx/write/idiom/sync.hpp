@@ -5,9 +5,6 @@
 
 namespace ptx::write::idiom {
 
-/// A special register as other instructions than `mov` can read it: `mov.<its type> r, special;`. Any other value as it is.
-Expected<Value> readable(Builder& builder, const Value& value, Where where);
-
 // -- the block
 /// `bar.sync n;`, `bar.sync n, count;`
 Expected<void> bar_sync(Builder& builder, const Value& n, const std::optional<Value>& count, Where where);

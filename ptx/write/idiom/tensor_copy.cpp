@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "ptx/write/idiom/put.hpp"
 #include "ptx/write/idiom/words.hpp"
 #include "ptx/write/operators.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {

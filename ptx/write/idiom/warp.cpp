@@ -2,25 +2,20 @@
 
 #include <array>
 
+#include "ptx/write/put.hpp"
+
 namespace ptx::write::idiom {
 
 Expected<void> warp_reduce(Builder& builder, Reduction op, Reg value, int width, Where where) {
-  const auto refuse = [where](Kind kind, std::string message, std::string hint) {
-    Diagnostic d;
-    d.kind = kind;
-    d.message = std::move(message);
-    d.where = where;
-    return Unexpected{std::move(d).note(std::move(hint))};
-  };
   if (width != 2 && width != 4 && width != 8 && width != 16 && width != 32)
-    return refuse(Kind::immediate_range, cat("a warp reduction over ", width, " lanes; what fits is 2, 4, 8, 16 or 32"),
-                  "hint: a warp has 32 lanes");
+    return refuse(Kind::immediate_range, cat("a warp reduction over ", width, " lanes; what fits is 2, 4, 8, 16 or 32"), where,
+                  "a warp has 32 lanes");
   const bool is_float = value.type == Type::f32 || value.type == Type::tf32;
   if (!is_float && value.type != Type::b32 && value.type != Type::u32 && value.type != Type::s32)
     return refuse(Kind::bad_operator,
                   cat("a warp reduction of the .", isa::name(value.type), " register `", builder.name(value),
                       "`; what fits is b32, u32, s32, f32 or tf32"),
-                  "hint: reduce two 32-bit halves, or convert first");
+                  where, "reduce two 32-bit halves, or convert first");
 
   const Type computed = is_float ? Type::f32 : value.type == Type::s32 ? Type::s32 : Type::u32;
   constexpr std::array opcodes = {"add.", "max.", "min."};
@@ -37,19 +32,15 @@ Expected<void> warp_reduce(Builder& builder, Reduction op, Reg value, int width,
     if (!made) return Unexpected{made.error()};
     other = *made;
   }
-  const auto put = [&](std::string_view dots, auto... operands) {
-    const std::array values = {operands...};
-    return builder.emit(dots, values, {}, where);
-  };
   for (int mask = width / 2; mask >= 1; mask /= 2) {
-    if (auto e = put("mov.b32", Value::of(sent), Value::of(value)); !e) return e;
-    if (auto e = put("shfl.sync.bfly.b32", Value::of(received), Value::of(sent), Value::of_integer(mask), Value::of_integer(31),
-                     Value::of_integer(-1));
+    if (auto e = put(builder, "mov.b32", {}, where, Value::of(sent), Value::of(value)); !e) return e;
+    if (auto e = put(builder, "shfl.sync.bfly.b32", {}, where, Value::of(received), Value::of(sent), Value::of_integer(mask),
+                     Value::of_integer(31), Value::of_integer(-1));
         !e)
       return e;
     if (is_float)
-      if (auto e = put("mov.b32", Value::of(other), Value::of(received)); !e) return e;
-    if (auto e = put(combine, Value::of(value), Value::of(value), Value::of(other)); !e) return e;
+      if (auto e = put(builder, "mov.b32", {}, where, Value::of(other), Value::of(received)); !e) return e;
+    if (auto e = put(builder, combine, {}, where, Value::of(value), Value::of(value), Value::of(other)); !e) return e;
   }
   return {};
 }

@@ -1,15 +1,8 @@
 #include "ptx/write/idiom/words.hpp"
 
-#include "ptx/write/idiom/put.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
-
-std::string list_of(const std::vector<std::string>& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    text += cat(i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", '`', words[i], '`');
-  return text;
-}
 
 Words::Words(std::string_view known, std::string_view helper, Where where)
     : node_(&isa::Dots::root()), helper_(helper), where_(where) {
@@ -22,11 +15,13 @@ Words::Words(std::string_view known, std::string_view helper, Where where)
 
 Expected<void> Words::follow(std::string_view word, std::string_view what) {
   const isa::Dots* next = node_->follow(word);
-  if (next == nullptr)
+  if (next == nullptr) {
+    const std::vector<std::string> fits = node_->next_words();
     return refuse(Kind::operand_mismatch,
                   cat(what, " of `", helper_, "` is `", word, "`; what fits behind `", node_->path(), "` is ",
-                      list_of(node_->next_words())),
+                      list_choices(fits, fits.size())),
                   where_);
+  }
   node_ = next;
   return {};
 }

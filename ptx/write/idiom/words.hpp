@@ -29,7 +29,4 @@ class Words {
   Where where_;
 };
 
-/// "a", "a or b", "a, b or c", each in backticks.
-std::string list_of(const std::vector<std::string>& words);
-
 }  // namespace ptx::write::idiom

@@ -1,4 +1,4 @@
-// The three steps that idioms are made of: a fresh register, an instruction, a refusal. Internal to the room.
+// The three steps that helpers are made of: a fresh register, an instruction, a refusal. Internal to the room.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "ptx/write/builder.hpp"
 
-namespace ptx::write::idiom {
+namespace ptx::write {
 
 /// Writes one instruction, its dots as text.
 template <class... V>
@@ -38,4 +38,4 @@ inline Unexpected refuse(Kind kind, std::string message, Where where, std::strin
   return {std::move(d)};
 }
 
-}  // namespace ptx::write::idiom
+}  // namespace ptx::write
