@@ -49,4 +49,26 @@ void write_alone(benchmark::State& state) {
 }
 BENCHMARK(write_alone)->Arg(7'000)->Unit(benchmark::kMillisecond);
 
+void check_alone(benchmark::State& state) {
+  const ir::Module module = unrolled(state.range(0));
+  std::size_t items = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(check::check(module).size());
+    items += module.functions[0].body.size();
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(items));
+}
+BENCHMARK(check_alone)->Arg(7'000)->Unit(benchmark::kMillisecond);
+
+void print_alone(benchmark::State& state) {
+  const ir::Module module = unrolled(state.range(0));
+  std::size_t items = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(text::list(module).text.size());
+    items += module.functions[0].body.size();
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(items));
+}
+BENCHMARK(print_alone)->Arg(7'000)->Unit(benchmark::kMillisecond);
+
 }  // namespace

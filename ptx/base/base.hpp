@@ -4,6 +4,8 @@
 #include "ptx/base/diagnostic.hpp"
 #include "ptx/base/expected.hpp"
 #include "ptx/base/ids.hpp"
+#include "ptx/base/key_map.hpp"
 #include "ptx/base/sha256.hpp"
 #include "ptx/base/strings.hpp"
+#include "ptx/base/text_buffer.hpp"
 #include "ptx/base/where.hpp"

@@ -38,6 +38,63 @@ TEST(Sha256, PiecesEqualTheWhole) {
   }
 }
 
+TEST(KeyMap, FindsWhatWasInserted) {
+  KeyMap<int> map;
+  const auto key_of = [](int n) {  // of 1 to 5 words, many with a common start
+    Key key;
+    for (int i = 0; i < n % 5; ++i) key.add(7);
+    key.add(static_cast<std::uint64_t>(n));
+    return key;
+  };
+  for (int n = 0; n < 1000; ++n) {
+    EXPECT_EQ(map.find(key_of(n)), nullptr) << n;
+    EXPECT_EQ(map.insert(key_of(n), n), n);
+  }
+  for (int n = 0; n < 1000; ++n) {
+    ASSERT_NE(map.find(key_of(n)), nullptr) << n;
+    EXPECT_EQ(*map.find(key_of(n)), n);
+  }
+  EXPECT_EQ(map.insert(key_of(3), -3), -3);
+  EXPECT_EQ(*map.find(key_of(3)), -3);
+}
+
+TEST(KeyMap, AKeyHasAnyLengthAndIsBuiltAgain) {
+  KeyMap<int> map;
+  Key key;
+  for (int length = 0; length < 300; ++length) {
+    key.clear();
+    for (int i = 0; i < length; ++i) key.add(0);
+    EXPECT_EQ(map.find(key), nullptr) << length;
+    map.insert(key, length);
+  }
+  key.clear();
+  for (int i = 0; i < 299; ++i) key.add(0);
+  EXPECT_EQ(*map.find(key), 299);
+}
+
+TEST(TextBuffer, AppendsAsAStringDoes) {
+  std::mt19937 random(3);
+  const std::string letters = "abcdefghijklmnopqrstuvwxyz";
+  for (int round = 0; round < 100; ++round) {
+    std::string got = "before ", expected = got;
+    {
+      TextBuffer buffer(got);
+      for (int piece = 0; piece < 200; ++piece) {
+        const std::string text = std::string(letters, 0, random() % 27) + std::string(piece == 50 ? 1000 : 0, 'x');
+        const std::uint32_t number = static_cast<std::uint32_t>(random()) >> random() % 32;
+        buffer.add(text);
+        buffer.add(';');
+        buffer.small(number);
+        buffer.number(-static_cast<std::int64_t>(number), 16);
+        char digits[24];
+        expected += text + ';' + std::to_string(number);
+        expected.append(digits, std::to_chars(digits, digits + sizeof digits, -static_cast<std::int64_t>(number), 16).ptr);
+      }
+    }
+    EXPECT_EQ(got, expected);
+  }
+}
+
 TEST(Expected, HoldsAValueOrItsReason) {
   const auto half = [](int n) -> Expected<int> {
     if (n % 2 != 0) return Unexpected{{.kind = Kind::internal, .message = cat(n, " is odd")}};

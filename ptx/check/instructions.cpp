@@ -55,12 +55,11 @@ Access Instructions::check(const ir::Inst& inst, std::uint32_t block) {
   const std::size_t before = report_.size();
   if (inst.guard_id().valid()) guard(inst);
   key_.clear();
-  key_.append(reinterpret_cast<const char*>(&inst.form), sizeof inst.form);
-  key_.append(reinterpret_cast<const char*>(inst.choices.data()), inst.choices.size());
-  const bool exact = isa::form(inst.form).reads_integers;
-  for (const ir::Operand& operand : function_->operands_of(inst)) sign(inst, operand, block, exact);
-  const auto known = clean_.find(std::string_view(key_));
-  const Access access = known != clean_.end() ? known->second : explain(inst);
+  const isa::Form& form = isa::form(inst.form);
+  isa::add(form, inst.choices, key_);
+  for (const ir::Operand& operand : function_->operands_of(inst)) sign(inst, operand, block, form.reads_integers);
+  const Access* known = clean_.find(key_);
+  const Access access = known != nullptr ? *known : explain(inst);
   // What a label or a function is like is not part of the signature.
   if (const std::uint16_t fact = facts(inst.form); (fact & (calls | branches | branch_list)) != 0 && report_.size() == before) {
     if ((fact & calls) != 0) check_call(report_, names_, *function_, inst);
@@ -82,24 +81,29 @@ void Instructions::guard(const ir::Inst& inst) {
       .note("hint: `setp.ne` compares a value with 0 and writes a predicate");
 }
 
+// One word an operand, and those of its parts behind it: kind, then what is said by the kind from bit 16 on.
 void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_t block, bool exact) {
-  key_ += static_cast<char>(static_cast<unsigned>(o.kind) | (o.negated ? 0x20u : 0u) | (o.piped ? 0x40u : 0u));
+  std::uint64_t word = static_cast<unsigned>(o.kind) | (o.negated ? 0x100u : 0u) | (o.piped ? 0x200u : 0u);
   switch (o.kind) {
-    case OperandKind::reg:
-      key_ += static_cast<char>(function_->regs[o.payload].type);
-      key_ += static_cast<char>(function_->regs[o.payload].vector);
+    case OperandKind::reg: {
+      const ir::Register& reg = function_->regs[o.payload];
+      key_.add(word | static_cast<std::uint64_t>(reg.type) << 16 | std::uint64_t{reg.vector} << 24);
       if (scoped_registers_) use(inst, ir::RegId(o.payload));
       break;
+    }
     case OperandKind::special:
-      key_.append(reinterpret_cast<const char*>(&o.payload), sizeof o.payload);
+    case OperandKind::text:
+      key_.add(word | std::uint64_t{o.payload} << 16);
       break;
     case OperandKind::integer:
-      sign_integer(function_->integer(o), exact);
+    case OperandKind::expression:
+      sign_integer(word, function_->integer(o), exact);
       break;
     case OperandKind::symbol:
-      sign_symbol(inst, string_of(o));
+      sign_symbol(word, inst, string_of(o));
       break;
     case OperandKind::label:
+      key_.add(word);
       labels_->use(inst, ir::LabelId(o.payload), block);
       break;
     case OperandKind::vector:
@@ -108,42 +112,41 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_
     case OperandKind::list:
     case OperandKind::part: {
       const std::span<const ir::Operand> parts = function_->parts(o);
-      key_ += static_cast<char>(parts.size());
+      key_.add(word | std::uint64_t{parts.size()} << 16);
       for (const ir::Operand& part : parts) sign(inst, part, block, exact && o.kind == OperandKind::vector);
       break;
     }
-    case OperandKind::expression:
-      sign_integer(function_->integer(o), exact);
-      break;
     case OperandKind::floating:
-      key_ += static_cast<char>(o.count);
-      if (exact) sign_integer(static_cast<std::int64_t>(function_->constants[o.payload]), true);
-      break;
-    case OperandKind::text:
-      key_.append(reinterpret_cast<const char*>(&o.payload), sizeof o.payload);
+      word |= std::uint64_t{o.count} << 16;
+      key_.add(word);
+      if (exact) key_.add(function_->constants[o.payload]);
       break;
     case OperandKind::sink:
+      key_.add(word);
       break;
   }
 }
 
 // Of an integer only its width decides, unless a rule looks at the value.
-void Instructions::sign_integer(std::int64_t value, bool exact) {
+void Instructions::sign_integer(std::uint64_t word, std::int64_t value, bool exact) {
+  const auto bits = static_cast<std::uint64_t>(value);
   if (exact) {
-    key_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    key_.add(word);
+    key_.add(bits);
     return;
   }
-  const std::uint64_t magnitude = value < 0 ? ~static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-  key_ += static_cast<char>(static_cast<unsigned>(std::bit_width(magnitude)) | (value < 0 ? 0x80u : 0u));
+  const int width = std::bit_width(value < 0 ? ~bits : bits);
+  key_.add(word | static_cast<std::uint64_t>(width) << 16 | (value < 0 ? 1u << 24 : 0u));
 }
 
-void Instructions::sign_symbol(const ir::Inst& inst, ir::StringId name) {
+void Instructions::sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::StringId name) {
   if (const Entity* entity = names_.find(name); entity != nullptr && entity->meaning != Meaning::reg) {
-    key_ += static_cast<char>((function_->is_entry ? 0x80u : 0u) | static_cast<unsigned>(entity->meaning) << 4 |
-                              (entity->result ? 0x08u : 0u) | static_cast<unsigned>(entity->space));
+    const unsigned meaning = (function_->is_entry ? 0x80u : 0u) | static_cast<unsigned>(entity->meaning) << 4 |
+                             (entity->result ? 0x08u : 0u) | static_cast<unsigned>(entity->space);
+    key_.add(word | std::uint64_t{meaning} << 16);
     return;
   }
-  key_ += '\xFF';
+  key_.add(word | 0xFFu << 16);
   const std::string_view spelled = report_.module().str(name);
   if (labels_->mentioned_in_raw(spelled)) return;
   Diagnostic& d = report_.error(*function_, inst, Kind::undefined_symbol,
@@ -213,7 +216,7 @@ Access Instructions::explain(const ir::Inst& inst) {
     else if (auto broken = rule({form, inst.choices, args, module.target, module.version}))
       report_.add(*function_, inst, std::move(*broken).note(cat("manual: ", isa::manual(form))));
   }
-  if (report_.size() == before) clean_.emplace(key_, access);
+  if (report_.size() == before) clean_.insert(key_, access);
   return access;
 }
 

@@ -3,10 +3,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "ptx/check/facts.hpp"
@@ -32,8 +29,8 @@ class Instructions {
   void guard(const ir::Inst& inst);
   // Names are looked up while signing: what they mean here is part of what decides.
   void sign(const ir::Inst& inst, const ir::Operand& operand, std::uint32_t block, bool exact);
-  void sign_integer(std::int64_t value, bool exact);
-  void sign_symbol(const ir::Inst& inst, ir::StringId name);
+  void sign_integer(std::uint64_t word, std::int64_t value, bool exact);
+  void sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::StringId name);
   void use(const ir::Inst& inst, ir::RegId reg);
 
   // What follows runs once for every signature that is new or not clean.
@@ -44,11 +41,6 @@ class Instructions {
   void address_fits(const ir::Inst& inst, const isa::Form& form, const isa::OperandSpec& spec, const ir::Operand& address);
   isa::Arg arg(const ir::Operand& operand);
 
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
-  };
-
   Report& report_;
   const Names& names_;
   const ir::Function* function_ = nullptr;
@@ -56,8 +48,8 @@ class Instructions {
   static constexpr int most_hints = 50;
   int undefined_ = 0;              // symbols so far
   bool scoped_registers_ = false;  // some register is declared in a block: uses must be inside it
-  std::string key_;
-  std::unordered_map<std::string, Access, Hash, std::equal_to<>> clean_;
+  Key key_;
+  KeyMap<Access> clean_;
   std::deque<std::vector<isa::Arg>> parts_;  // keeps what the arguments of explain() point to
   std::deque<std::string> shown_;
 };

@@ -1,7 +1,6 @@
 #include "ptx/ir/ir.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
 namespace ptx::ir {
@@ -106,17 +105,17 @@ WhereId Module::add(Where where) {
   return WhereId(wheres_.size() - 1);
 }
 
-void Module::reg_name(const Function& function, RegId id, std::string& out) const {
+void Module::reg_name(const Function& function, RegId id, TextBuffer& out) const {
   const Register& reg = function.reg(id);
   const RegDecl& decl = function.reg_decls[reg.decl.index];
-  out += str(decl.base);
-  if (!decl.count) return;
-  char digits[10];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, reg.index).ptr);
+  out.add(str(decl.base));
+  if (decl.count) out.small(reg.index);
 }
 std::string Module::reg_name(const Function& function, RegId id) const {
   std::string out;
-  reg_name(function, id, out);
+  TextBuffer buffer(out);
+  reg_name(function, id, buffer);
+  buffer.flush();
   return out;
 }
 

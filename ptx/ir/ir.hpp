@@ -337,7 +337,7 @@ class Module {
   }
   /// "%r3": the register's name as PTX spells it.
   [[nodiscard]] std::string reg_name(const Function& function, RegId id) const;
-  void reg_name(const Function& function, RegId id, std::string& out) const;
+  void reg_name(const Function& function, RegId id, TextBuffer& out) const;
   /// The function of that name, its definition rather than a declaration; or nullptr.
   [[nodiscard]] const Function* find(std::string_view function_name) const;
 

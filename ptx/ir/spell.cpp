@@ -1,10 +1,10 @@
-// Instructions and operands as PTX spells them. Everything is appended to one string: the printer spends its time here.
-#include <array>
-#include <charconv>
-
+// Instructions and operands as PTX spells them. The printer spends its time here.
 #include "ptx/ir/ir.hpp"
 
 namespace ptx::ir {
+
+using namespace std::string_view_literals;
+
 namespace {
 
 class Speller {
@@ -13,25 +13,26 @@ class Speller {
 
   void instruction(const Inst& inst) {
     if (inst.guard_id().valid()) {
-      out_ += inst.guard_negated ? "@!" : "@";
+      out_.add('@');
+      if (inst.guard_negated) out_.add('!');
       module_.reg_name(function_, inst.guard_id(), out_);
-      out_ += ' ';
+      out_.add(' ');
     }
     isa::spell(isa::form(inst.form), inst.choices, out_);
     const std::span<const Operand> operands = function_.operands_of(inst);
-    if (!operands.empty()) out_ += ' ';
+    if (!operands.empty()) out_.add(' ');
     list(operands);
-    out_ += ';';
+    out_.add(';');
   }
 
   void operand(const Operand& o) {
-    if (o.negated) out_ += is_number(o) ? '-' : '!';
+    if (o.negated) out_.add(is_number(o) ? '-' : '!');
     switch (o.kind) {
       case OperandKind::reg:
         module_.reg_name(function_, id<RegId>(o), out_);
         break;
       case OperandKind::special:
-        out_ += isa::specials()[o.payload].name;
+        out_.add(isa::specials()[o.payload].name);
         break;
       case OperandKind::integer:
         integer(function_.constants[o.payload], static_cast<IntegerFormat>(o.count));
@@ -41,42 +42,42 @@ class Speller {
         break;
       case OperandKind::symbol:
       case OperandKind::text:
-        out_ += module_.str(id<StringId>(o));
+        out_.add(module_.str(id<StringId>(o)));
         break;
       case OperandKind::label:
-        out_ += module_.str(function_.labels[o.payload].name);
+        out_.add(module_.str(function_.labels[o.payload].name));
         break;
       case OperandKind::vector:
-        out_ += '{';
+        out_.add('{');
         list(function_.parts(o));
-        out_ += '}';
+        out_.add('}');
         break;
       case OperandKind::address: {
         const std::span<const Operand> parts = function_.parts(o);
-        out_ += '[';
+        out_.add('[');
         operand(parts[0]);
         if (parts.size() == 2) {
-          out_ += '+';  // a negative offset follows its plus sign: ptxas reads [%rd0+-8] and refuses [%rd0-8]
+          out_.add('+');  // a negative offset follows its plus sign: ptxas reads [%rd0+-8] and refuses [%rd0-8]
           operand(parts[1]);
         }
-        out_ += ']';
-        if (o.unified) out_ += ".unified";
+        out_.add(']');
+        if (o.unified) out_.add(".unified");
         break;
       }
       case OperandKind::tensor: {
         const std::span<const Operand> parts = function_.parts(o);
-        out_ += '[';
+        out_.add('[');
         list(parts);
-        out_ += ']';
+        out_.add(']');
         break;
       }
       case OperandKind::sink:
-        out_ += '_';
+        out_.add('_');
         break;
       case OperandKind::list:
-        out_ += '(';
+        out_.add('(');
         list(function_.parts(o));
-        out_ += ')';
+        out_.add(')');
         break;
       case OperandKind::part:
         operand(function_.parts(o)[0]);
@@ -103,33 +104,27 @@ class Speller {
 
   void list(std::span<const Operand> operands) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      if (i != 0) out_ += operands[i].piped ? "|" : ", ";
+      if (i != 0) out_.add(operands[i].piped ? "|"sv : ", "sv);
       operand(operands[i]);
     }
   }
 
-  template <class Integer>
-  void number(Integer value, int base = 10) {
-    std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    out_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr);
-  }
-
   void integer(std::uint64_t value, IntegerFormat format) {
     const bool hexadecimal = format == IntegerFormat::hexadecimal || format == IntegerFormat::hexadecimal_unsigned;
-    if (format == IntegerFormat::decimal) return number(static_cast<std::int64_t>(value));
-    if (hexadecimal) out_ += "0x";
-    number(value, hexadecimal ? 16 : 10);
-    if (format != IntegerFormat::hexadecimal) out_ += 'U';
+    if (format == IntegerFormat::decimal) return out_.number(static_cast<std::int64_t>(value));
+    if (hexadecimal) out_.add("0x");
+    out_.number(value, hexadecimal ? 16 : 10);
+    if (format != IntegerFormat::hexadecimal) out_.add('U');
   }
 
   void floating(std::uint64_t bits, int width) {
-    out_ += width == 64 ? "0d" : "0f";
-    for (int shift = width - 4; shift >= 0; shift -= 4) out_ += "0123456789ABCDEF"[bits >> shift & 15];
+    out_.add(width == 64 ? "0d"sv : "0f"sv);
+    for (int shift = width - 4; shift >= 0; shift -= 4) out_.add("0123456789ABCDEF"[bits >> shift & 15]);
   }
 
   const Module& module_;
   const Function& function_;
-  std::string& out_;
+  TextBuffer out_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "ptx/isa/rules.hpp"
 
@@ -81,18 +82,32 @@ std::string Form::syntax() const {
   return out;
 }
 
-void spell(const Form& form, const Choices& choices, std::string& out) {
-  out += form.opcode;
+void spell(const Form& form, const Choices& choices, TextBuffer& out) {
+  out.add(form.opcode);
   for (std::size_t i = 0; i < form.slots.size(); ++i)
     if (choices[i] != 0) {
-      out += '.';
-      out += form.slots[i].choices[choices[i] - 1u].word;
+      out.add('.');
+      out.add(form.slots[i].choices[choices[i] - 1u].word);
     }
 }
 std::string spell(const Form& form, const Choices& choices) {
   std::string out;
-  spell(form, choices, out);
+  TextBuffer buffer(out);
+  spell(form, choices, buffer);
+  buffer.flush();
   return out;
+}
+
+void add(const Form& form, const Choices& choices, Key& key) {
+  std::uint64_t first = 0, last = 0;
+  static_assert(max_slots <= 2 * sizeof first);
+  std::memcpy(&first, choices.data(), sizeof first);
+  std::memcpy(&last, choices.data() + sizeof first, max_slots - sizeof first);
+  constexpr unsigned width = 8 * sizeof form.id;
+  key.add(form.id | first << width);
+  if (form.slots.size() <= sizeof first - sizeof form.id) return;  // most forms
+  key.add(first >> (64 - width));
+  key.add(last);
 }
 
 namespace {

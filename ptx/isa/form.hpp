@@ -73,7 +73,9 @@ std::span<const Row> rows();
 
 /// "fma.rn.f32": opcode and chosen modifiers as PTX spells them.
 std::string spell(const Form& form, const Choices& choices);
-void spell(const Form& form, const Choices& choices, std::string& out);
+void spell(const Form& form, const Choices& choices, TextBuffer& out);
+/// The form and what is chosen at its slots, as words of a key.
+void add(const Form& form, const Choices& choices, Key& key);
 
 /// The oldest PTX version that has this form with these choices, on the row's own targets or on this one.
 Version version_needed(const Form& form, const Choices& choices);

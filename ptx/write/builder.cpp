@@ -313,7 +313,7 @@ Expected<void> Builder::close_block(Where where) {
   State::Scope inner = std::move(s.scopes.back());
   s.scopes.pop_back();
   s.names.close();
-  for (const ir::RegDeclId decl : inner.decls) s.closed[decl.index] = true;
+  for (const ir::RegDeclId decl : inner.decls) s.closed[decl.index] = s.some_closed = true;
   s.close_labels(inner, s.scopes.back());
   s.add_item(ir::ItemKind::close, 0, where);
   return {};

@@ -123,33 +123,40 @@ std::string only_newer(isa::TargetSet on) {
 
 bool Builder::State::usable(Reg reg) const {
   const ir::Function& f = module.functions.front();
-  return reg.id.index < f.regs.size() && !closed[f.regs[reg.id.index].decl.index];
+  return reg.id.index < f.regs.size() && !(some_closed && closed[f.regs[reg.id.index].decl.index]);
 }
 
 // Appends to `key` what decides whether and how an operand fits: kinds, types, lengths. False when a register cannot be used
 // here.
 bool Builder::State::add_to_key(const Value& value) {
-  key += static_cast<char>(static_cast<unsigned>(value.kind) | (value.negated ? 0x40u : 0u) | (value.piped ? 0x80u : 0u));
+  const std::uint64_t word = static_cast<unsigned>(value.kind) | (value.negated ? 0x100u : 0u) | (value.piped ? 0x200u : 0u);
   switch (value.kind) {
     case Value::Kind::reg:
-      key += static_cast<char>(value.reg.type);
+      key.add(word | static_cast<std::uint64_t>(value.reg.type) << 16);
       return usable(value.reg);
     case Value::Kind::special:
-      key += static_cast<char>(value.special);
-      key += static_cast<char>(value.special >> 8);
+      key.add(word | std::uint64_t{value.special} << 16);
       return true;
     case Value::Kind::vector:
     case Value::Kind::address:
     case Value::Kind::tensor:
     case Value::Kind::list: {
-      key += static_cast<char>(value.parts.size());
-      key += static_cast<char>(value.parts.size() >> 8);
+      key.add(word | std::uint64_t{value.parts.size()} << 16);
       bool all_usable = true;
       for (const Value& part : value.parts) all_usable &= add_to_key(part);
       return all_usable;
     }
     default:
+      key.add(word);
       return true;
+  }
+}
+
+// The integers that a rule of the table may look at: not those of addresses.
+void Builder::State::add_integers_to_key(std::span<const Value> values) {
+  for (const Value& value : values) {
+    if (value.kind == Value::Kind::integer) key.add(static_cast<std::uint64_t>(value.integer));
+    if (value.kind == Value::Kind::vector) add_integers_to_key(value.parts);
   }
 }
 
@@ -261,7 +268,28 @@ std::uint32_t Builder::State::constant(std::uint64_t bits) {
   return static_cast<std::uint32_t>(entry().constants.size() - 1);
 }
 
-ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role, Where where) {
+namespace {
+
+// Most operands are registers, and need to know nothing else.
+bool is_plain_register(const Value& value) { return value.kind == Value::Kind::reg && !value.negated && !value.piped; }
+ir::Operand plain_register(const Value& value) { return {.kind = ir::OperandKind::reg, .payload = value.reg.id.index}; }
+
+}  // namespace
+
+// The parts follow each other in the entry's store: what is in them comes before all of them.
+ir::Operand Builder::State::lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type, const Where& where) {
+  const std::size_t mark = lowered.size();
+  for (const Value& part : parts)
+    lowered.push_back(is_plain_register(part) ? plain_register(part) : lower(part, type, isa::Role::value, where));
+  const ir::Operand operand{.kind = kind,
+                            .count = static_cast<std::uint16_t>(parts.size()),
+                            .payload = static_cast<std::uint32_t>(entry().operands.size())};
+  entry().operands.insert(entry().operands.end(), lowered.begin() + static_cast<std::ptrdiff_t>(mark), lowered.end());
+  lowered.resize(mark);
+  return operand;
+}
+
+ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role, const Where& where) {
   ir::Operand operand;
   operand.negated = value.negated;
   operand.piped = value.piped;
@@ -275,13 +303,10 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
     operand.payload = constant(bits);
   };
   const auto parts = [&](ir::OperandKind kind, std::span<const Value> values, Type part_type) {
-    const std::size_t mark = lowered.size();  // parts follow each other: those of a part come before all of them
-    for (const Value& part : values) lowered.push_back(lower(part, part_type, isa::Role::value, where));
-    operand.kind = kind;
-    operand.count = static_cast<std::uint16_t>(values.size());
-    operand.payload = static_cast<std::uint32_t>(entry().operands.size());
-    entry().operands.insert(entry().operands.end(), lowered.begin() + static_cast<std::ptrdiff_t>(mark), lowered.end());
-    lowered.resize(mark);
+    const ir::Operand whole = lower_parts(kind, values, part_type, where);
+    operand.kind = whole.kind;
+    operand.count = whole.count;
+    operand.payload = whole.payload;
   };
   switch (value.kind) {
     case Value::Kind::reg:
@@ -351,8 +376,9 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
   return operand;
 }
 
-Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, Where where) {
-  const auto at_where = [where](Diagnostic d) {
+Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard,
+                                    const Where& where) {
+  const auto at_where = [&where](Diagnostic d) {
     d.where = where;
     return Unexpected{std::move(d)};
   };
@@ -366,32 +392,38 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
             .note("hint: `setp` makes a predicate, and so do the comparison operators"));
   }
   key.clear();
-  if (spelling.dots != nullptr) {
-    const auto address = std::bit_cast<std::array<char, sizeof(void*)>>(spelling.dots);
-    key.append(address.data(), address.size());
-  } else {
-    key += static_cast<char>(spelling.form);
-    key += static_cast<char>(spelling.form >> 8);
-    for (const std::uint8_t choice : *spelling.choices) key += static_cast<char>(choice);
-  }
+  if (spelling.dots != nullptr)
+    key.add(std::uint64_t{0xFF} << 56 | std::bit_cast<std::uintptr_t>(spelling.dots));  // no form's word: 0xFF is no choice
+  else
+    isa::add(isa::form(spelling.form), *spelling.choices, key);
   bool all_usable = !guard.predicate || usable(*guard.predicate);
   for (const Value& value : values) all_usable &= add_to_key(value);
   if (!all_usable) return at_where(unusable(values, guard));
 
-  auto it = resolved.find(std::string_view(key));
-  if (it == resolved.end() || isa::form(it->second.form).reads_integers) {  // the key does not know integers
-    Expected<Resolved> found = resolve(spelling, values);
-    if (!found) return at_where(std::move(found).error());
-    it = resolved.insert_or_assign(key, *found).first;
+  const Resolved* known = resolved.find(key);
+  const bool by_integers = known != nullptr && known->reads_integers;
+  if (by_integers) {
+    add_integers_to_key(values);
+    known = resolved.find(key);
+  }
+  if (known == nullptr) {
+    const Expected<Resolved> found = resolve(spelling, values);
+    if (!found) return at_where(found.error());
+    if (!by_integers && isa::form(found->form).reads_integers) {
+      resolved.insert(key, {.reads_integers = true});
+      add_integers_to_key(values);
+    }
+    known = &resolved.insert(key, *found);
   } else {
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (!number_fits(values[i], it->second.types[i])) return at_where(resolve(spelling, values).error());
+      if (!number_fits(values[i], known->types[i])) return at_where(resolve(spelling, values).error());
   }
-  const Resolved& instruction = it->second;
+  const Resolved& instruction = *known;
 
-  std::array<ir::Operand, 14> operands;
+  const std::size_t mark = lowered.size();
   for (std::size_t i = 0; i < values.size(); ++i)
-    operands[i] = lower(values[i], instruction.types[i], instruction.roles[i], where);
+    lowered.push_back(is_plain_register(values[i]) ? plain_register(values[i])
+                                                   : lower(values[i], instruction.types[i], instruction.roles[i], where));
   ir::Inst inst;
   inst.form = instruction.form;
   inst.choices = instruction.choices;
@@ -400,8 +432,8 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   if (guard.predicate) inst.guard = guard.predicate->id.index;
   inst.guard_negated = guard.negated;
   inst.where = place(where).index;
-  entry().operands.insert(entry().operands.end(), operands.begin(),
-                          operands.begin() + static_cast<std::ptrdiff_t>(values.size()));
+  entry().operands.insert(entry().operands.end(), lowered.begin() + static_cast<std::ptrdiff_t>(mark), lowered.end());
+  lowered.resize(mark);
   entry().body.push_back(inst);
   return {};
 }

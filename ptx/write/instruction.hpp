@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/registers.hpp"
@@ -20,22 +22,47 @@ namespace ptx {
 
 namespace write {
 
-/// The operands of an instruction: first the operands themselves, behind them the parts of vectors and addresses. The space is
-/// reserved and moving it keeps it in place, so that an operand finds its parts.
+/// The operands of an instruction: first the operands themselves, behind them the parts of vectors and addresses. Most
+/// instructions have few and need no memory of their own.
 class Operands {
  public:
-  Operands(std::size_t operands, std::size_t parts) : count_(operands), next_part_(operands) { values_.resize(operands + parts); }
-  Operands(Operands&&) = default;
-  Operands& operator=(Operands&&) = default;
+  Operands(std::size_t operands, std::size_t parts) : count_(operands), next_part_(operands), size_(operands + parts) {
+    if (size_ > few) many_ = std::make_unique_for_overwrite<std::byte[]>(size_ * sizeof(Value));
+  }
+  Operands(Operands&& other) noexcept
+      : count_(other.count_),
+        next_(other.next_),
+        next_part_(other.next_part_),
+        size_(other.size_),
+        builder_(other.builder_),
+        mixed_(other.mixed_),
+        many_(std::move(other.many_)) {
+    if (many_) return;
+    const Value* const there = other.begin();
+    for (std::size_t i = 0; i < next_part_; ++i) {
+      if (i >= next_ && i < count_) continue;
+      Value value = there[i];
+      if (!value.parts.empty()) value.parts = {begin() + (value.parts.data() - there), value.parts.size()};
+      std::construct_at(begin() + i, value);
+    }
+  }
   Operands(const Operands&) = delete;
   Operands& operator=(const Operands&) = delete;
+  Operands& operator=(Operands&&) = delete;
   ~Operands() = default;
 
-  void add(const Value& operand) { values_[next_++] = operand; }
-  std::span<const Value> parts(std::span<const Value> parts) {
-    std::copy(parts.begin(), parts.end(), values_.begin() + static_cast<std::ptrdiff_t>(next_part_));
-    next_part_ += parts.size();
-    return std::span<const Value>(values_).subspan(next_part_ - parts.size(), parts.size());
+  void add(const Value& operand) { std::construct_at(begin() + next_++, operand); }
+  /// Parts of one operand; those of a part come first.
+  template <std::same_as<Value>... Part>
+  std::span<const Value> parts(const Part&... part) {
+    return place(sizeof...(Part), [&](Value* at) { (std::construct_at(at++, part), ...); });
+  }
+  /// `count` of them, which `make(i)` gives.
+  template <std::invocable<std::size_t> Make>
+  std::span<const Value> parts(std::size_t count, Make make) {
+    return place(count, [&](Value* at) {
+      for (std::size_t i = 0; i < count; ++i) std::construct_at(at + i, make(i));
+    });
   }
   /// Registers of this kernel are among the operands; nullptr is none.
   void registers_of(const Builder* builder) {
@@ -43,15 +70,30 @@ class Operands {
     if (builder_ != nullptr && builder_ != builder) mixed_ = true;
     builder_ = builder;
   }
-  [[nodiscard]] std::span<const Value> all() const { return std::span<const Value>(values_).first(count_); }
+  [[nodiscard]] std::span<const Value> all() const { return {begin(), count_}; }
   /// True when every register belongs to that kernel.
   [[nodiscard]] bool belong_to(const Builder& builder) const { return !mixed_ && (builder_ == nullptr || builder_ == &builder); }
 
  private:
-  std::vector<Value> values_;
-  std::size_t count_, next_ = 0, next_part_;
+  static constexpr std::size_t few = 10;
+  static_assert(std::is_trivially_destructible_v<Value> && std::is_trivially_copyable_v<Value>);
+  template <std::invocable<Value*> Fill>
+  std::span<const Value> place(std::size_t count, Fill fill) {
+    Value* const first = begin() + next_part_;
+    fill(first);
+    next_part_ += count;
+    return {first, count};
+  }
+  Value* begin() { return std::launder(reinterpret_cast<Value*>(many_ ? many_.get() : few_.data())); }
+  [[nodiscard]] const Value* begin() const {
+    return std::launder(reinterpret_cast<const Value*>(many_ ? many_.get() : few_.data()));
+  }
+
+  std::size_t count_, next_ = 0, next_part_, size_;
   const Builder* builder_ = nullptr;
   bool mixed_ = false;
+  std::unique_ptr<std::byte[]> many_;
+  alignas(Value) std::array<std::byte, few * sizeof(Value)> few_;  // NOLINT(cppcoreguidelines-pro-type-member-init)
 };
 
 }  // namespace write
@@ -60,8 +102,12 @@ class Operands {
 /// must live until then.
 class [[nodiscard("an instruction does nothing until it is put in a kernel: k << inst…")]] Inst {
  public:
-  Inst(isa::FormId form, const isa::Choices& choices, write::Operands operands, Where at)
-      : form_(form), choices_(choices), operands_(std::move(operands)), at_(at) {}
+  /// `fill` puts in the operands, as many as said.
+  template <std::invocable<write::Operands&> Fill>
+  Inst(isa::FormId form, const isa::Choices& choices, std::size_t operands, std::size_t parts, Fill fill, Where at)
+      : form_(form), choices_(choices), operands_(operands, parts), at_(at) {
+    fill(operands_);
+  }
 
   /// `@p` in front: only threads whose predicate is true execute it.
   Inst on(const Reg<Type::pred>& p) && { return std::move(*this).guarded(p, false); }
@@ -211,9 +257,7 @@ struct As<RegVec<T, N>> {
   static constexpr std::size_t parts = N;
   static Value value(const RegVec<T, N>& x, Operands& c) {
     c.registers_of(&x.builder());
-    std::array<Value, N> values;
-    for (std::size_t i = 0; i < N; ++i) values[i] = Value::of(x.untyped()[i]);
-    return Value::vector_of(c.parts(values));
+    return Value::vector_of(c.parts(N, [&](std::size_t i) { return Value::of(x.untyped()[i]); }));
   }
 };
 template <Type T>
@@ -225,7 +269,7 @@ struct As<Addr<T>> {
   static constexpr std::size_t parts = 2;
   static Value value(const Addr<T>& x, Operands& c) {
     c.registers_of(x.builder);
-    return Value::address_of(c.parts(std::array{x.base, Value::of_integer(x.offset)}));
+    return Value::address_of(c.parts(x.base, Value::of_integer(x.offset)));
   }
 };
 template <Type Map, Type... Coords>
@@ -238,7 +282,8 @@ struct As<TensorAddr<Map, Coords...>> {
   static constexpr std::size_t parts = 2 + sizeof...(Coords);
   static Value value(const TensorAddr<Map, Coords...>& x, Operands& c) {
     c.registers_of(x.builder);
-    return Value::tensor_of(c.parts(std::array{x.map, Value::vector_of(c.parts(x.coords))}));
+    const Value coordinates = Value::vector_of(c.parts(sizeof...(Coords), [&](std::size_t i) { return x.coords[i]; }));
+    return Value::tensor_of(c.parts(x.map, coordinates));
   }
 };
 
@@ -292,9 +337,8 @@ concept With = [] {
 
 template <isa::FormId F, Words W, class... X>
 Inst make(Where at, const X&... x) {
-  Operands operands((Count<X>::operands + ... + 0), (Count<X>::parts + ... + 0));
-  (Count<X>::put(x, operands), ...);
-  return {F, choices<F, W>, std::move(operands), at};
+  const auto fill = [&x...](Operands& operands) { (Count<X>::put(x, operands), ...); };
+  return {F, choices<F, W>, (Count<X>::operands + ... + 0), (Count<X>::parts + ... + 0), fill, at};
 }
 
 /// A state of the tree, reached through a reference so that only the dots that are written are instantiated.

@@ -103,24 +103,25 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   const auto advice = [&](Type type) {
     return cat("write the instruction: `ptx.inst.", isa::identifier(info(op).opcode), "…` for .", isa::name(type));
   };
-  const std::string shown = cat('`', info(op).symbol, in_place ? "=`" : "`");
+  const auto shown = [&] { return cat('`', info(op).symbol, in_place ? "=`" : "`"); };
 
   if (!is_reg(*a)) {
-    return refuse(Kind::bad_operator, cat("the left side of ", shown, " is ", describe(builder, *a), ", and must be a register"),
-                  where, "put the number into a register first: `reg.scalar(u32, init=…)`");
+    return refuse(Kind::bad_operator,
+                  cat("the left side of ", shown(), " is ", describe(builder, *a), ", and must be a register"), where,
+                  "put the number into a register first: `reg.scalar(u32, init=…)`");
   }
   const Type type = a->reg.type;
   if (!(is_word(type, 32) || is_word(type, 64)) || (op == Operator::max && isa::bits(type) == 64))
-    return refuse(Kind::bad_operator, cat(shown, " does not exist for ", describe(builder, *a)), where, advice(type));
+    return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *a)), where, advice(type));
   if (!is_reg(*b) && b->kind != Value::Kind::integer) {
     return refuse(
         Kind::bad_operator,
-        cat("the right side of ", shown, " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
+        cat("the right side of ", shown(), " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
         where, advice(type));
   }
   if (is_shift && b->kind == Value::Kind::integer && b->integer < 0)
     return refuse(Kind::bad_operator,
-                  cat("the right side of ", shown, " is ", b->integer, ", and a shift amount is not negative"), where,
+                  cat("the right side of ", shown(), " is ", b->integer, ", and a shift amount is not negative"), where,
                   "shift the other way");
   Operation operation{spelled(op, type, !is_reg(*b)), *a, *b, type};
   if (!is_reg(*b)) return operation;
@@ -128,7 +129,7 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   if (!(is_word(other, 32) || is_word(other, 64)))
     return refuse(
         Kind::bad_operator,
-        cat("the right side of ", shown, " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
+        cat("the right side of ", shown(), " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
         where, advice(other));
   if (isa::bits(other) == isa::bits(type) || (is_shift && isa::bits(other) == 32)) return operation;
   if (is_sum && isa::bits(other) == 32) {
@@ -146,7 +147,7 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
     return operation;
   }
   return refuse(Kind::bad_operator,
-                cat("the sides of ", shown, " differ in width: ", describe(builder, *a), " and ", describe(builder, *b)), where,
+                cat("the sides of ", shown(), " differ in width: ", describe(builder, *a), " and ", describe(builder, *b)), where,
                 isa::bits(other) == 64 ? "`cvt.u32.u64` narrows the right side, `cvt.u64.u32` widens the left one"
                                        : "`cvt.u64.u32` widens the right side");
 }
@@ -185,21 +186,22 @@ Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where 
   if (!left) return Unexpected{std::move(left).error()};
   auto right = readable(builder, b, where);
   if (!right) return Unexpected{std::move(right).error()};
-  const std::string shown = cat('`', info(cmp).symbol, '`');
-  const auto advice = cat("write the instruction: `ptx.inst.setp.", info(cmp).word, "…`");
+  const auto shown = [cmp] { return cat('`', info(cmp).symbol, '`'); };
+  const auto advice = [cmp] { return cat("write the instruction: `ptx.inst.setp.", info(cmp).word, "…`"); };
   if (!is_reg(*left))
     return refuse(Kind::bad_operator,
-                  cat("the left side of ", shown, " is ", describe(builder, *left), ", and must be a register"), where, advice);
+                  cat("the left side of ", shown(), " is ", describe(builder, *left), ", and must be a register"), where,
+                  advice());
   Type type = left->reg.type;
   if (type == Type::b16) type = Type::u16;
   if (type == Type::b32) type = Type::u32;
   if (type == Type::b64) type = Type::u64;
   if (!(isa::is_integer(type) && isa::bits(type) >= 16) && type != Type::f32 && type != Type::f64)
-    return refuse(Kind::bad_operator, cat(shown, " does not exist for ", describe(builder, *left)), where, advice);
+    return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *left)), where, advice());
   if (!is_reg(*right) && !is_number(*right))
     return refuse(Kind::bad_operator,
-                  cat("the right side of ", shown, " is ", describe(builder, *right), "; what fits is a register or a number"),
-                  where, advice);
+                  cat("the right side of ", shown(), " is ", describe(builder, *right), "; what fits is a register or a number"),
+                  where, advice());
   const Expected<Reg> result = builder.reg(Type::pred);
   if (!result) return Unexpected{result.error()};
   return write(builder, cat("setp.", info(cmp).word, '.', isa::name(type)), *result, *left, *right, where);

@@ -42,6 +42,7 @@ struct Resolved {
   isa::Choices choices{};
   std::array<Type, 14> types{};       ///< by operand: how numbers are encoded
   std::array<isa::Role, 14> roles{};  ///< by operand
+  bool reads_integers = false;        ///< nothing but that: there is one for each sequence of integers, by a longer key
 };
 
 struct TextHash {
@@ -71,6 +72,7 @@ struct Builder::State {
   std::vector<Scope> scopes{1};
   Names names;
   std::vector<bool> closed;  // by RegDeclId: its block has been closed
+  bool some_closed = false;
 
   // -- registers
   std::array<std::uint32_t, families.size()> next_array{};
@@ -123,17 +125,19 @@ struct Builder::State {
 
   // -- instructions (emit.cpp)
   TextMap<const isa::Dots*> dots_by_text;
-  TextMap<Resolved> resolved;
-  std::string key;
-  Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, Where where);
+  KeyMap<Resolved> resolved;
+  Key key;
+  Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, const Where& where);
   Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
   Expected<void> check_availability(const isa::Form& form, const isa::Choices& choices) const;
   Expected<void> check_availability(isa::SpecialId special) const;
   bool add_to_key(const Value& value);
+  void add_integers_to_key(std::span<const Value> values);
   [[nodiscard]] bool usable(Reg reg) const;
   [[nodiscard]] Diagnostic unusable(std::span<const Value> values, const Guard& guard) const;
   std::vector<ir::Operand> lowered;  // parts that are not in the entry's store yet
-  ir::Operand lower(const Value& value, Type type, isa::Role role, Where where);
+  ir::Operand lower(const Value& value, Type type, isa::Role role, const Where& where);
+  ir::Operand lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type, const Where& where);
   [[nodiscard]] std::uint32_t constant(std::uint64_t bits);
 
   void add_item(ir::ItemKind kind, std::uint32_t payload, Where where = {});

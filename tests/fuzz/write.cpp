@@ -1,5 +1,5 @@
-// Authoring calls at random, through the whole house: what the builder takes, the checker accepts, the printer prints, and the
-// executor runs to an end or to a diagnostic.
+// Authoring calls at random, through the whole house: what the builder takes, the printer prints and the parser reads back the
+// same, the checker accepts, and the executor runs to an end or to a diagnostic.
 #include <cstdio>
 #include <cstdlib>
 
@@ -107,6 +107,13 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   auto module = builder.finish();
   if (!module) return 0;
   auto listing = std::make_shared<const ir::Listing>(text::list(*module));
+  const text::Parsed parsed = text::parse(listing->text, "printed.ptx");
+  const std::string different = ir::difference(*module, parsed.module);
+  if (!parsed.findings.empty() || !different.empty()) {
+    std::fprintf(stderr, "%s\n%s\n%s\n", parsed.findings.empty() ? "" : render(parsed.findings.front()).c_str(),
+                 different.c_str(), listing->text.c_str());
+    std::abort();
+  }
   auto accepted = check::accept(std::move(*module));
   if (!accepted) {
     const Kind kind = accepted.error().kind;
