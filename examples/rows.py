@@ -100,7 +100,7 @@ class Row:
         """The largest of every thread's f32 `value`, for all of them."""
         return self.all_reduce(ptx.warp.reduce_max, value, tid)
 
-    def all_reduce(self, reduce: Callable[..., None], value: Any, tid: Any) -> Any:
+    def all_reduce(self, reduce: Callable[..., object], value: Any, tid: Any) -> Any:
         """Reduces over the block; every thread gets the same result, to the last bit.
 
             warp 0   lanes → one value ─┐                         ┌→ every warp reduces them once more

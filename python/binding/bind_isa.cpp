@@ -240,8 +240,14 @@ PyTypeObject* make_dots_type() {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(DotsObject, call), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr},
   };
+  // `help` asks the type for it, past get_attribute
+  static PyGetSetDef getters[] = {
+      {"__doc__", [](PyObject* self, void*) { return representation(self); }, nullptr, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr},
+  };
   PyType_Slot slots[] = {
       {Py_tp_getattro, slot(get_attribute)},
+      {Py_tp_getset, getters},
       {Py_tp_call, slot(PyVectorcall_Call)},
       {Py_tp_repr, slot(representation)},
       {Py_tp_methods, methods},

@@ -99,21 +99,24 @@ void mma_sync(nb::handle shape, nb::handle dtype_d, nb::handle dtype_a, nb::hand
 }  // namespace
 
 void bind_matrix(nb::module_& m) {
-  m.def("ldmatrix", ldmatrix, nb::kw_only(), any("dst"), any("src"), nb::arg("layout") = "x4", nb::arg("trans") = false,
-        nb::arg("source_format") = "", or_none("pred"),
-        nb::sig("def ldmatrix(*, dst: RegArray | typing.Sequence[Reg], src: typing.Any, layout: str = 'x4', trans: bool = False, "
-                "source_format: "
-                "str = '', pred: Reg | NegPred | None = None) -> None"),
-        "`ldmatrix.sync.aligned.m8n8.x4[.trans].shared.b16 {dst}, [src]`: matrices from shared memory, a row's address from each "
-        "lane. "
-        "`layout` is their number, or shape and number: 'x2', 'm8n8.x4', 'x4.trans'.");
-  m.def("stmatrix", stmatrix, nb::kw_only(), any("smem"), any("regs"), nb::arg("layout") = "x4", nb::arg("trans") = false,
-        nb::arg("shape") = "m8n8", or_none("pred"),
-        nb::sig("def stmatrix(*, smem: typing.Any, regs: RegArray | typing.Sequence[Reg], layout: str = 'x4', trans: bool = "
-                "False, shape: str = "
-                "'m8n8', pred: Reg | NegPred | None = None) -> None"),
-        "`stmatrix.sync.aligned.m8n8.x4[.trans].shared::cta.b16 [smem], {regs}`: matrices into shared memory, a row's address "
-        "from each lane.");
+  m.def(
+      "ldmatrix", ldmatrix, nb::kw_only(), any("dst"), any("src"), nb::arg("layout") = "x4", nb::arg("trans") = false,
+      nb::arg("source_format") = "", or_none("pred"),
+      nb::sig(
+          "def ldmatrix(*, dst: Reg | RegArray | typing.Sequence[Reg], src: typing.Any, layout: str = 'x4', trans: bool = False, "
+          "source_format: "
+          "str = '', pred: Reg | NegPred | None = None) -> None"),
+      "`ldmatrix.sync.aligned.m8n8.x4[.trans].shared.b16 {dst}, [src]`: matrices from shared memory, a row's address from each "
+      "lane. "
+      "`layout` is their number, or shape and number: 'x2', 'm8n8.x4', 'x4.trans'.");
+  m.def(
+      "stmatrix", stmatrix, nb::kw_only(), any("smem"), any("regs"), nb::arg("layout") = "x4", nb::arg("trans") = false,
+      nb::arg("shape") = "m8n8", or_none("pred"),
+      nb::sig("def stmatrix(*, smem: typing.Any, regs: Reg | RegArray | typing.Sequence[Reg], layout: str = 'x4', trans: bool = "
+              "False, shape: str = "
+              "'m8n8', pred: Reg | NegPred | None = None) -> None"),
+      "`stmatrix.sync.aligned.m8n8.x4[.trans].shared::cta.b16 [smem], {regs}`: matrices into shared memory, a row's address "
+      "from each lane.");
   m.def("stmatrix_x4_trans_f32_bf16", store_accumulators, nb::kw_only(), any("frag"), any("smem_base"), any("lane"),
         nb::arg("row_stride"), or_none("tmp_bf16"), or_none("tmp_pack"), or_none("pred"),
         nb::sig("def stmatrix_x4_trans_f32_bf16(*, frag: RegArray | typing.Sequence[Reg], smem_base: typing.Any, lane: Reg, "
@@ -131,8 +134,9 @@ void bind_matrix(nb::module_& m) {
           nb::sig(
               "def sync(*, shape: typing.Sequence[int], dtype_d: PtxType, dtype_a: PtxType, dtype_b: PtxType, dtype_c: PtxType, "
               "d: "
-              "RegArray | typing.Sequence[Reg], a: RegArray | typing.Sequence[Reg], b: RegArray | typing.Sequence[Reg], c: "
-              "RegArray | "
+              "Reg | RegArray | typing.Sequence[Reg], a: Reg | RegArray | typing.Sequence[Reg], b: Reg | RegArray | "
+              "typing.Sequence[Reg], c: "
+              "Reg | RegArray | "
               "typing.Sequence[Reg], a_layout: str = 'row', b_layout: str = 'col', pred: Reg | NegPred | None = None) -> None"),
           "`mma.sync.aligned.mMnNkK.row.col.D.A.B.C {d}, {a}, {b}, {c}`: d = a * b + c, of `shape` (M, N, K); the fragments are "
           "this "

@@ -70,12 +70,12 @@ nb::object compare(const Reg& self, nb::handle other) {
 template <Operator op>
 void def_binary(nb::class_<Reg>& reg, const char* method) {
   reg.def(method, binary<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: Reg | int, /) -> Reg").c_str()));
+          nb::sig(cat("def ", method, "(self, other: Reg | typing.SupportsIndex, /) -> Reg").c_str()));
 }
 template <Operator op>
 void def_in_place(nb::class_<Reg>& reg, const char* method) {
   reg.def(method, in_place<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: Reg | int, /) -> Reg").c_str()));
+          nb::sig(cat("def ", method, "(self, other: Reg | typing.SupportsIndex, /) -> Reg").c_str()));
 }
 template <Comparison cmp>
 void def_compare(nb::class_<Reg>& reg, const char* method) {
@@ -111,11 +111,11 @@ nb::object negate(nb::handle self) {
   raise(d);
 }
 
-bool truth(const Reg& self) {
+bool no_truth(std::string_view what) {
   Diagnostic d;
   d.kind = Kind::bad_operator;
   d.message =
-      cat("`", self.name,
+      cat("`", what,
           "` has no truth value while the kernel is traced: Python's `if`, `and`, `or`, `not` and `while` cannot decide on it");
   d.where = authors_line();
   d.note("hint: `with ptx.if_(p):` writes a branch that the kernel takes");
@@ -216,6 +216,12 @@ nb::object element(RegArray& array, std::int64_t index) {
     throw nb::index_error(message.c_str());
   }
   nb::object& slot = array.elements[static_cast<std::size_t>(index)];
+  if (!slot.is_valid() && array.trace == 0) {
+    Reg named;
+    named.type = array.array.type;
+    named.name = cat(array.base, index);
+    slot = nb::cast(std::move(named));
+  }
   if (!slot.is_valid()) {
     Trace* trace = Trace::active();
     if (trace == nullptr || trace->id() != array.trace)
@@ -247,9 +253,12 @@ void bind_types(nb::module_& m) {
           "ptx", [](const PtxType& t) { return nb::str(cat('.', isa::name(t.type)).c_str()); }, "As PTX spells it: `.f32`.")
       .def("__repr__", [](const PtxType& t) { return text(isa::name(t.type)); })
       .def(
-          "__eq__", [](const PtxType& a, const PtxType& b) { return a.type == b.type; }, nb::is_operator())
+          "__eq__", [](const PtxType& a, const PtxType& b) { return a.type == b.type; }, nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const PtxType& t) { return std::hash<std::string_view>()(isa::name(t.type)); })
-      .def("__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); });
+      .def(
+          "__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 
   nb::tuple all = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(std::size(isa::detail::type_infos)) - 1));
   for (std::size_t i = 1; i < std::size(isa::detail::type_infos); ++i) {
@@ -304,12 +313,14 @@ void bind_registers(nb::module_& m) {
           "The type it was asked for; it may be declared as another of the same width.")
       .def("__repr__", [](const Reg& r) { return cat("Reg(", r.name, ", ", isa::name(r.type), ')'); })
       .def("__hash__", [](const Reg& r) { return std::hash<std::string>()(r.name); })
-      .def("__bool__", truth)
+      .def("__bool__", [](const Reg& r) { return no_truth(r.name); })
       .def("__invert__", negate, nb::sig("def __invert__(self) -> NegPred"))
-      .def("__or__", either, nb::arg("other").none(), nb::sig("def __or__(self, other: Reg | int, /) -> typing.Any"))
-      .def("__ror__", reflected_either, nb::arg("other").none(), nb::sig("def __ror__(self, other: int | str, /) -> typing.Any"))
-      .def("max", binary<Operator::max>, nb::arg("other").none(), nb::sig("def max(self, other: Reg | int) -> Reg"),
-           "The larger of the two, in a fresh register.");
+      .def("__or__", either, nb::arg("other").none(),
+           nb::sig("def __or__(self, other: Reg | typing.SupportsIndex, /) -> typing.Any"))
+      .def("__ror__", reflected_either, nb::arg("other").none(),
+           nb::sig("def __ror__(self, other: typing.SupportsIndex | str, /) -> typing.Any"))
+      .def("max", binary<Operator::max>, nb::arg("other").none(),
+           nb::sig("def max(self, other: Reg | typing.SupportsIndex) -> Reg"), "The larger of the two, in a fresh register.");
 
   def_binary<Operator::add>(reg, "__add__");
   def_binary<Operator::add>(reg, "__radd__");
@@ -341,24 +352,40 @@ void bind_registers(nb::module_& m) {
       .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
       .def(
           "__invert__", [](const NegPred& n) { return n.reg; }, nb::sig("def __invert__(self) -> Reg"))
+      .def("__bool__", [](const NegPred& n) { return no_truth(nb::repr(nb::cast(n)).c_str()); })
       .def("__repr__", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
   pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"),
            nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
       .def_ro("left", &PipeRef::left, nb::sig("def left(self) -> Reg | str"))
       .def_ro("right", &PipeRef::right, nb::sig("def right(self) -> Reg | str"))
+      .def("__bool__", [](const PipeRef& p) { return no_truth(nb::repr(nb::cast(p)).c_str()); })
       .def("__repr__", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
 
   nb::class_<RegArray> array(m, "RegArray", "Registers in a row; `a[i]` is one of them.");
   detail::python_type<RegArray> = reinterpret_cast<PyTypeObject*>(array.ptr());
-  array.def_prop_ro(
-           "base", [](const RegArray& a) { return a.base; }, "The registers' names are this and a number.")
+  array
+      .def(
+          "__init__",
+          [](RegArray* self, std::string base, std::uint32_t count, nb::handle dtype) {
+            RegArray made;
+            made.array.count = count;
+            made.array.type = type_argument(dtype, "RegArray");
+            made.base = std::move(base);
+            made.elements.resize(count);
+            new (self) RegArray(std::move(made));
+          },
+          nb::arg("base"), nb::arg("count"), nb::arg("dtype").none(),
+          nb::sig("def __init__(self, base: str, count: int, dtype: PtxType) -> None"),
+          "The registers base0, base1, … by their names, of whichever kernel uses them.")
+      .def_prop_ro(
+          "base", [](const RegArray& a) { return a.base; }, "The registers' names are this and a number.")
       .def_prop_ro("count", [](const RegArray& a) { return a.array.count; })
       .def_prop_ro(
           "dtype", [](const RegArray& a) { return type_object(a.array.type); }, nb::sig("def dtype(self) -> PtxType"))
       .def("__len__", [](const RegArray& a) { return a.array.count; })
-      .def("__getitem__", element, nb::arg("index"), nb::sig("def __getitem__(self, index: int, /) -> Reg"))
+      .def("__getitem__", element, nb::arg("index"), nb::sig("def __getitem__(self, index: typing.SupportsIndex, /) -> Reg"))
       .def("__setitem__", set_element, nb::arg("index"), nb::arg("value").none(),
-           nb::sig("def __setitem__(self, index: int, value: Reg, /) -> None"))
+           nb::sig("def __setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None"))
       .def(
           "__iter__", [](RegArray& a) { return nb::iter(hardware_order(a, false)); },
           nb::sig("def __iter__(self) -> typing.Iterator[Reg]"))

@@ -328,7 +328,10 @@ void bind_handles(nb::module_& m) {
             if (index < 0 || index >= a.count) no_such(cat("`", a.name, "`"), index, a.count);
             return MbarrierRef{nb::borrow(self), index};
           },
-          nb::arg("index"), nb::sig("def __getitem__(self, index: int) -> MbarrierRef"))
+          nb::arg("index"), nb::sig("def __getitem__(self, index: typing.SupportsIndex) -> MbarrierRef"))
+      .def(
+          "__iter__", [](nb::handle self) { return nb::steal(PySeqIter_New(self.ptr())); },
+          nb::sig("def __iter__(self) -> typing.Iterator[MbarrierRef]"))
       .def("__repr__", [](const MbarrierArray& a) { return cat("MbarrierArray(", a.name, ", ", a.count, ")"); });
 
   nb::class_<MbarrierRef> ref(m, "MbarrierRef", "One barrier of an MbarrierArray.");

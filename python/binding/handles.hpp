@@ -34,7 +34,7 @@ struct Reg {
 /// Registers in a row. Element objects are made once, so that `a[3] is a[3]`.
 struct RegArray {
   write::RegArray array;
-  std::uint64_t trace = 0;
+  std::uint64_t trace = 0;  ///< Trace::id(); 0: made by its names
   std::string base;
   std::vector<nb::object> elements;
 };

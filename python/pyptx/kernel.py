@@ -360,6 +360,10 @@ class Kernel:
         values = {**template, **env, **raw}
         scalars = []
         for dtype, name in self._raw_params:
+            if any(part.startswith("array") for part in dtype.split(".")):
+                raise NotImplementedError(
+                    f"kernel `{self.__name__}` cannot be called: its parameter `{name}` ({dtype}) is no scalar"
+                )
             if name not in values:
                 _fail("argument_count", f"kernel `{self.__name__}` is called without its parameter `{name}` ({dtype})")
             scalars.append(values[name])

@@ -1,6 +1,7 @@
 """ptx.inst: dots that follow the table, and calls that write."""
 
 import gc
+import pydoc
 import threading
 
 import pytest
@@ -37,6 +38,7 @@ def test_dots_tell_syntax_availability_and_manual() -> None:
         assert "PTX 2.0, `sm_20` or newer" in text
         assert "#floating-point-instructions-fma" in text
         assert "to be followed by `.ftz`, `.sat`, `.f32`, `.f64`, `.f16`, " in text and "`.oob` or `.f32x2`" in text
+    assert "mbarrier.try_wait" in pydoc.render_doc(ptx.inst.mbarrier.try_wait)  # what help() shows
     assert "ptx.inst.<opcode>" in ptx.inst.__doc__
     assert len(repr(ptx.inst.ld).splitlines()) <= 24
 

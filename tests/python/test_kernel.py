@@ -58,6 +58,29 @@ def test_the_same_kernel_gives_the_same_bytes() -> None:
     assert len(texts) == 4 and len(set(texts)) == 1
 
 
+def test_names_are_counted_from_zero_in_every_trace() -> None:
+    def counted(X):
+        bars, tile = smem.mbarrier(2), smem.alloc(f32, (2, 32))
+        p = reg.from_(ptx.special.tid.x(), u32) == 0
+        with ptx.if_(p):
+            ptx.mbarrier.wait(bars[1], 0)
+        for _ in ptx.range_(0, 3):
+            ptx.warp.reduce_sum(tile[0, 1])
+        ptx.kloop(reg.scalar(u32, init=5), unroll=2, body=lambda: reg.array(f32, 2))
+        reg.alloc(u32)
+        X.tma_desc()
+        ptx.ret()
+
+    def text() -> str:
+        return kernel(in_specs=(Tile(32, 32, f32),))(counted).ptx()
+
+    first = text()
+    with trace_scope():  # one that is left in its middle
+        smem.alloc(f32, 3)
+        reg.array(u32, 3)
+    assert text() == first and "$_else_0:" in first and "smem_0" in first and "mbar_0" in first
+
+
 # -- signature
 
 
@@ -149,6 +172,21 @@ def test_arch_and_version() -> None:
     assert Kernel(fn).ptx().startswith(".version 8.5\n.target sm_90a\n.address_size 64\n")
     assert Kernel(fn, arch="sm_100a").ptx().startswith(".version 8.8\n.target sm_100a\n")
     assert Kernel(fn, arch="sm_80", version=(8, 0)).ptx().startswith(".version 8.0\n.target sm_80\n")
+
+
+# ptxas refuses these targets in texts of an older version.
+@pytest.mark.parametrize(
+    ("version", "archs"),
+    [
+        ((8, 5), "sm_75 sm_80 sm_86 sm_89 sm_90 sm_90a"),
+        ((8, 7), "sm_120 sm_120a"),
+        ((8, 8), "sm_100 sm_100a sm_101a sm_103 sm_103a sm_121 sm_121a"),
+        ((9, 0), "sm_88 sm_110 sm_110a"),
+    ],
+)
+def test_the_version_goes_by_the_target(version, archs) -> None:
+    for arch in archs.split():
+        assert Kernel(lambda_named("fn"), arch=arch).module().version == version, arch
 
 
 # -- specialisation

@@ -12,7 +12,7 @@ np = pytest.importorskip("numpy")
 from launching import add, copy_kernel, one_block_too_many, repeat, scale, value_and_index, zeros_like_matmul  # noqa: E402
 
 import pyptx  # noqa: E402
-from pyptx import Tile, _ptx, kernel, types  # noqa: E402
+from pyptx import Tile, _ptx, kernel, ptx, reg, types  # noqa: E402
 from pyptx.types import f32  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rms_norm.py"
@@ -111,6 +111,50 @@ def test_scalars_are_arguments():
     assert (scale(ramp(), factor=-2) == -2 * ramp()).all()
 
 
+def constant(made):
+    """Y = VALUE, an int; its body adds itself to `made` when it is traced."""
+
+    @kernel(in_specs=(Tile(32, types.u32),), out_specs=(Tile(32, types.u32),), grid=1, block=32, raw_params=[("u32", "more")])
+    def constant(X, Y, *, VALUE=1):
+        made.append(VALUE)
+        (y,) = ptx.global_ptrs(Y)
+        value = ptx.param(types.u32, "more") + VALUE
+        ptx.inst.st.global_.u32(ptx.addr(y + reg.from_(ptx.special.tid.x(), types.u32) * 4), value)
+        ptx.ret()
+
+    return constant
+
+
+def test_a_call_does_not_remember_the_keywords_of_the_one_before():
+    k, x, made = constant(traced := []), np.zeros(32, np.uint32), []
+    for keywords in ({}, {"VALUE": 5}, {}, {"VALUE": 7}, {"VALUE": 5}, {"VALUE": 1}, {}):
+        k.ptx(VALUE=9)
+        made.append(int(k(x, more=0, **keywords)[31]))
+    assert made == [1, 5, 1, 7, 5, 1, 1]
+    assert sorted(traced) == [1, 5, 7, 9]
+
+
+def test_another_value_of_a_scalar_is_the_same_kernel():
+    k, x = constant(traced := []), np.zeros(32, np.uint32)
+    assert [int(k(x, more=more)[0]) for more in (3, 2, 3, 1 << 31, -1)] == [4, 3, 4, (1 << 31) + 1, 0]
+    assert traced == [1]
+
+
+def test_a_scalar_may_be_a_dimension_or_a_template_value():
+    @kernel(
+        in_specs=(Tile("N", types.u32),), out_specs=(Tile("N", types.u32),), grid=1, block=32,
+        raw_params=[("u32", "N"), ("u32", "BM")],
+    )  # fmt: skip
+    def sizes(X, Y, *, BM=3):
+        (y,) = ptx.global_ptrs(Y)
+        ptx.inst.st.global_.u32(ptx.addr(y), ptx.param(types.u32, "N"))
+        ptx.inst.st.global_.u32(ptx.addr(y, 4), ptx.param(types.u32, "BM"))
+        ptx.ret()
+
+    made = [sizes(np.zeros(n, np.uint32), **keywords)[:2].tolist() for n, keywords in ((32, {}), (64, {"BM": 5}), (96, {}))]
+    assert made == [[32, 3], [64, 5], [96, 3]]
+
+
 def test_many_threads_call_one_kernel():
     k = copy_kernel(f32)
     wrong = []
@@ -140,6 +184,19 @@ def test_an_image_is_named_by_its_content(build_rms_norm):
     assert _ptx.find_image(one.handle).key == one.key
     assert one.ptx_bytes is one.ptx_bytes
     assert (one.entry, one.grid, one.block, one.inputs, one.outputs) == ("rms_norm", (16, 1, 1), (32, 1, 1), 2, 1)
+
+
+def test_scalar_parameters_have_values_and_are_scalars():
+    with pytest.raises(TypeError, match="without its parameter `factor`") as raised:
+        scale(ramp())
+    assert raised.value.kind == "argument_count"
+
+    @kernel(in_specs=(Tile(32, f32),), out_specs=(Tile(32, f32),), grid=1, raw_params=[("b8.align64.array128", "map")])
+    def of_bytes(X, Y): ...
+
+    for keywords in ({}, {"map": 3}):
+        with pytest.raises(NotImplementedError, match=r"its parameter `map` \(b8.align64.array128\) is no scalar"):
+            of_bytes(ramp(32), **keywords)
 
 
 # -- calls that are wrong

@@ -4,7 +4,7 @@ import pytest
 
 from pyptx import _ptx, kernel, ptx, reg, smem
 from pyptx.kernel import TensorSpec
-from pyptx.types import b64, bf16, f32, s32, u32, u64
+from pyptx.types import b32, b64, bf16, f32, s32, tf32, u32, u64
 
 
 def lines(ctx) -> list[str]:
@@ -222,10 +222,15 @@ def test_warp_reductions(trace) -> None:
         "mov.b32 %f1, %r1",
         "add.f32 %f0, %f0, %f1",
     ]
-    ptx.warp.reduce_max(reg.scalar(s32), width=4)
-    assert "max.s32" in lines(trace)[-1]
-    ptx.warp.reduce_min(reg.scalar(u32))
-    assert "min.u32" in lines(trace)[-1]
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "min"])
+@pytest.mark.parametrize(("dtype", "spelled"), [(s32, "s32"), (u32, "u32"), (b32, "u32"), (f32, "f32"), (tf32, "f32")], ids=str)
+def test_warp_reductions_know_the_sign(trace, name, dtype, spelled) -> None:
+    getattr(ptx.warp, f"reduce_{name}")(reg.scalar(dtype), width=4)
+    opcode = {"sum": "add"}.get(name, name)
+    assert [line.split()[0] for line in lines(trace)].count(f"{opcode}.{spelled}") == 2  # distances 2 and 1
+    assert lines(trace)[-1].startswith(f"{opcode}.{spelled} ")
 
 
 def test_shared_memory(ptxas) -> None:

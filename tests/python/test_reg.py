@@ -1,12 +1,37 @@
 """Registers and their operators: what each writes."""
 
+import operator
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyptx import _ptx, ptx, reg
+from pyptx import _ptx, kernel, ptx, reg
 from pyptx.reg import NegPred, PipeRef, Reg, RegArray
-from pyptx.types import b16, b32, b64, bf16, f16, f32, f64, pred, s32, s64, u8, u16, u32, u64
+from pyptx.types import (
+    b8,
+    b16,
+    b32,
+    b64,
+    bf16,
+    bf16x2,
+    e4m3,
+    e5m2,
+    f16,
+    f16x2,
+    f32,
+    f64,
+    pred,
+    s8,
+    s32,
+    s64,
+    tf32,
+    u8,
+    u16,
+    u32,
+    u64,
+)
 
 
 def written(ctx: _ptx.Trace, count: int | None = None) -> list[str]:
@@ -36,6 +61,24 @@ def test_named_registers(trace) -> None:
     assert reg.array(f32, 2, name="%acc")[1].name == "%acc1"
     with pytest.raises(ValueError, match="declared already"):
         reg.scalar(u32, name="%counter")
+
+
+# A register of a type that PTX does not declare lives in a fundamental one of its width, and tells what it was asked for.
+@pytest.mark.parametrize(
+    ("dtype", "declared"),
+    [
+        (bf16, "b16"), (bf16x2, "b32"), (tf32, "b32"), (e4m3, "b16"), (e5m2, "b16"), (f16, "b16"), (f16x2, "b32"), (b8, "b32"),
+        (u8, "b32"), (s8, "b32"), (f32, "f32"), (f64, "f64"), (u16, "b16"), (s32, "b32"), (u64, "b64"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_registers_are_declared_in_fundamental_types(dtype, declared) -> None:
+    @kernel
+    def registers():
+        made = [reg.scalar(dtype), reg.scalar(dtype, name="%named"), *reg.array(dtype, 2, name="%array"), reg.alloc(dtype)]
+        assert {r.dtype for r in made} == {dtype}
+
+    assert set(re.findall(r"\.reg \.(\w+)", registers.ptx())) == {declared}
 
 
 @pytest.mark.parametrize(
@@ -157,6 +200,52 @@ def test_special_registers_are_copied_before_they_are_used(trace) -> None:
     ]  # fmt: skip
 
 
+BINARY = ["add", "sub", "mul", "lshift", "rshift", "and_", "or_", "xor", "eq", "ne", "lt", "le", "gt", "ge"]
+IN_PLACE = ["iadd", "isub", "imul", "ilshift", "irshift", "iand", "ior", "ixor"]
+
+
+@pytest.mark.parametrize("name", [*BINARY, *IN_PLACE, "max"])
+@pytest.mark.parametrize("left", [False, True], ids=["right", "left"])
+def test_only_mov_reads_a_special_register(trace, name, left) -> None:
+    operate = getattr(operator, name, Reg.max)
+    r, special = reg.scalar(u32), ptx.special.tid.x()
+    if left and name in IN_PLACE:
+        with pytest.raises(TypeError, match="cannot be written to"):
+            operate(special, r)
+        assert trace.statements == []
+        return
+    operate(*((special, r) if left else (r, special)))
+    copy, instruction = written(trace)
+    assert copy == "mov.u32 %r1, %tid.x" and "%tid" not in instruction and "%r1" in instruction
+
+
+def test_special_registers_are_copied_before_they_are_widened_or_assigned(trace) -> None:
+    reg.scalar(u64) + ptx.special.tid.x()
+    reg.array(u32, 2, name="%a")[0] = ptx.special.tid.x()
+    assert written(trace) == [
+        "mov.u32 %r0, %tid.x", "cvt.u64.u32 %rd1, %r0", "add.s64 %rd2, %rd0, %rd1", "mov.b32 %a0, %tid.x",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "operate", "lines"),
+    [
+        (s32, None, lambda a, _: operator.irshift(a, 2), ["shr.s32 %r0, %r0, 2"]),
+        (s64, None, lambda a, _: operator.irshift(a, 2), ["shr.s64 %rd0, %rd0, 2"]),
+        (u64, None, lambda a, _: operator.irshift(a, 2), ["shr.u64 %rd0, %rd0, 2"]),
+        (s32, u64, operator.add, ["cvt.s64.s32 %rd1, %r0", "add.s64 %rd2, %rd1, %rd0"]),
+        (u32, u64, operator.add, ["cvt.u64.u32 %rd1, %r0", "add.s64 %rd2, %rd1, %rd0"]),
+        (u64, s32, operator.sub, ["cvt.s64.s32 %rd1, %r0", "sub.s64 %rd2, %rd0, %rd1"]),
+        (u64, s32, operator.isub, ["cvt.s64.s32 %rd1, %r0", "sub.s64 %rd0, %rd0, %rd1"]),
+        (s64, s32, operator.mul, ["cvt.s64.s32 %rd1, %r0", "mul.lo.u64 %rd2, %rd0, %rd1"]),
+        (s32, s32, Reg.max, ["max.s32 %r2, %r0, %r1"]),
+    ],
+)
+def test_signed_registers_keep_their_sign(trace, left, right, operate, lines) -> None:
+    operate(reg.scalar(left), right and reg.scalar(right))
+    assert written(trace) == lines
+
+
 @pytest.mark.parametrize(
     ("dtype", "operate"),
     [
@@ -187,8 +276,14 @@ def test_a_32_bit_register_does_not_take_a_64_bit_sum(trace) -> None:
 
 
 def test_a_register_has_no_truth_value(trace) -> None:
-    with pytest.raises(TypeError, match=r"ptx\.if_"):
-        bool(reg.scalar(u32) == 0)
+    a = reg.scalar(u32)
+    p = a == 0
+    for decide in (
+        lambda: bool(p), lambda: bool(a), lambda: not a, lambda: 0 < a < 4, lambda: a == 0 or a == 1,
+        lambda: not ~p, lambda: bool(a | p),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=r"ptx\.if_"):
+            decide()
 
 
 def test_comparing_with_what_is_no_operand_writes_nothing(trace) -> None:
@@ -244,6 +339,19 @@ def test_a_register_of_another_trace_is_refused(trace) -> None:
         array[0]
 
 
+def test_an_array_made_by_its_names(trace) -> None:
+    reg.array(f32, 3)
+    named = RegArray("%f", 3, f32)
+    assert (len(named), named.base, named[2].name, named[1] is named[1]) == (3, "%f", "%f2", True)
+    ptx.inst.add.f32(named[0], named[1], named[2])
+    named[0] = named[1]
+    assert written(trace) == ["add.f32 %f0, %f1, %f2", "mov.b32 %f0, %f1"]
+    with pytest.raises(IndexError, match="index 3 is none of them"):
+        named[3]
+    with pytest.raises(ValueError, match="no register `%f3`"):
+        ptx.inst.neg.f32(named[0], RegArray("%f", 4, f32)[3])
+
+
 def test_arrays(trace) -> None:
     a = reg.array(f32, 4)
     assert isinstance(a, RegArray) and (len(a), a.count, a.base, a.dtype) == (4, 4, "%f", f32)
@@ -274,6 +382,23 @@ def test_a_slot_takes_over_a_temporary_and_copies_what_is_held(trace) -> None:
         "add.u32 %a3, %a3, 5",
         "mov.b32 %a0, %a3",
     ]
+
+
+def test_a_slot_copies_what_others_hold_or_another_place_wrote(trace) -> None:
+    def behind_a_label():
+        made = x + 3
+        ptx.label("L")
+        return made
+
+    x, a = reg.scalar(u32), reg.array(u32, 4, name="%a")
+    a[0] = a[1] = x + 1
+    (a[2],) = kept = [x + 2]
+    a[3] = behind_a_label()
+    assert kept[0].name == "%r2"
+    assert written(trace) == [
+        "add.u32 %r1, %r0, 1", "mov.b32 %a0, %r1", "mov.b32 %a1, %r1", "add.u32 %r2, %r0, 2", "mov.b32 %a2, %r2",
+        "add.u32 %r3, %r0, 3", "L:", "mov.b32 %a3, %r3",
+    ]  # fmt: skip
 
 
 def test_slots_of_predicates_and_16_bits(trace) -> None:

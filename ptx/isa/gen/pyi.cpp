@@ -28,12 +28,22 @@ class Stubs {
     return cat(
         "# Written by isagen from ptx/isa/table.\n"
         "\"\"\"The dots of `ptx.inst`: every PTX instruction, in PTX's own spelling.\"\"\"\n\n"
-        "from typing import Any, TypeAlias, TypeVar, overload\n\n"
-        "Operand: TypeAlias = Any\n"
+        "from collections.abc import Sequence\n"
+        "from typing import Any, SupportsFloat, SupportsIndex, TypeAlias, TypeVar, overload\n\n"
+        "from . import ir\n"
+        "from ._ptx import (\n",
+        "    Address,\n    BarrierSlot,\n    MbarrierArray,\n    MbarrierRef,\n    NegPred,\n    PipeRef,\n    Reg,\n"
+        "    RegArray,\n    SharedAlloc,\n    SharedSlice,\n    TensorSpec,\n    TmaDescriptorHandle,\n)\n\n"
+        "Operand: TypeAlias = (\n    Reg\n    | SupportsIndex\n    | SupportsFloat\n    | str\n    | RegArray\n"
+        "    | Sequence[\"Operand\"]\n    | NegPred\n    | PipeRef\n    | Address\n    | SharedAlloc\n    | SharedSlice\n"
+        "    | MbarrierArray\n    | MbarrierRef\n    | BarrierSlot\n    | TensorSpec\n    | TmaDescriptorHandle\n"
+        "    | ir.Operand\n)\n"
         "\"\"\"A register, a number, the name of a symbol or label, a list (vector), or an address from `ptx.addr`.\"\"\"\n"
-        "D = TypeVar(\"D\")\n\n",
-        classes_, "class Inst:\n    \"\"\"`ptx.inst.<opcode>.<modifier>…(operands)` writes one instruction.\"\"\"\n\n", root,
-        "\ninst: Inst\n");
+        "D = TypeVar(\"D\", bound=Reg | RegArray | list[Any] | tuple[Any, ...] | PipeRef | str | ir.Operand)\n\n",
+        classes_,
+        "class Inst:\n    \"\"\"`ptx.inst.<opcode>.<modifier>…(operands)` writes one instruction.\"\"\"\n\n"
+        "    def _raw_emit(self, text: str, /) -> None:\n        \"\"\"Writes a statement as text, as it is.\"\"\"\n\n",
+        root, "\ninst: Inst\n");
   }
 
  private:
@@ -113,7 +123,7 @@ class Stubs {
         parameters +=
             cat(", ", call.parameters[i], i == 0 && call.returns_first ? ": D" : ": Operand", i >= call.least ? " = ..." : "");
       out += cat(all.size() > 1 ? "    @overload\n" : "", "    def __call__(self", parameters, parameters.empty() ? "" : ", /",
-                 ", *, pred: Operand = ...) -> ", call.returns_first ? "D" : "None", ":\n        \"\"\"\n", call.doc,
+                 ", *, pred: Reg | NegPred | None = ...) -> ", call.returns_first ? "D" : "None", ":\n        \"\"\"\n", call.doc,
                  "        \"\"\"\n");
     }
     return out;
