@@ -47,19 +47,44 @@ struct KernelImage::OnDevice {
   mutable std::vector<cuda::RecentTensorMaps> recent;  // of each descriptor
 };
 
+/// What an image's text comes to: everything but the values of scalars.
+struct KernelImage::Code {
+  Code(std::shared_ptr<const ir::Listing> text, const LaunchSpec& spec) : listing(std::move(text)), offsets(spec.offsets()) {
+    for (std::uint32_t i = 0; i < spec.inputs + spec.outputs; ++i)
+      tensor_names.push_back(i < spec.inputs ? cat("input ", i) : cat("output ", i - spec.inputs));
+  }
+
+  const std::shared_ptr<const ir::Listing> listing;
+  std::optional<check::Accepted> accepted;
+  const std::vector<std::size_t> offsets;  // of the spec's params
+  std::vector<std::string> tensor_names;   // as the executor's reports call them
+
+  std::once_flag decoded;
+  std::optional<Expected<std::shared_ptr<const vgpu::Program>>> program;
+
+  std::array<std::atomic<const OnDevice*>, cuda::max_devices> ready{};
+  std::mutex mutex;  // guards what follows
+  std::unique_ptr<cuda::LoadedKernel> loaded;
+  std::vector<std::unique_ptr<const OnDevice>> on_devices;
+};
+
 std::int64_t KernelImage::handle_of(const Digest& key) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{key[i]} << 8 * i;
   return static_cast<std::int64_t>(value & 0x7FFF'FFFF'FFFF'FFFF);
 }
 
-KernelImage::KernelImage(std::shared_ptr<const ir::Listing> listing, LaunchSpec spec)
-    : listing_(std::move(listing)), spec_(std::move(spec)), meta_(spec_.serialise()), offsets_(spec_.offsets()) {
-  key_ = Sha256().add(listing_->text).add(meta_).finish();
+KernelImage::KernelImage(std::shared_ptr<Code> code, LaunchSpec spec)
+    : code_(std::move(code)), spec_(std::move(spec)), meta_(spec_.serialise()) {
+  key_ = Sha256().add(text()).add(meta_).finish();
   handle_ = handle_of(key_);
-  for (std::uint32_t i = 0; i < spec_.inputs + spec_.outputs; ++i) {
-    tensor_names_.push_back(i < spec_.inputs ? cat("input ", i) : cat("output ", i - spec_.inputs));
-  }
+}
+
+const std::string& KernelImage::text() const { return code_->listing->text; }
+bool KernelImage::has_module() const { return code_->accepted.has_value(); }
+bool KernelImage::prepared(int ordinal) const noexcept {
+  return ordinal >= 0 && ordinal < cuda::max_devices &&
+         code_->ready[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire) != nullptr;
 }
 
 KernelImage::~KernelImage() = default;
@@ -81,12 +106,14 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
         {.kind = Kind::param_layout, .message = cat("the launch does not pass the parameters of kernel `", spec.entry, '`')}};
   }
   if (auto ok = check_directives(*entry, spec.geometry); !ok) return Unexpected{std::move(ok).error()};
-  std::shared_ptr<KernelImage> image(new KernelImage(std::move(listing), std::move(spec)));
+  auto code = std::make_shared<Code>(std::move(listing), spec);
+  std::shared_ptr<KernelImage> image(new KernelImage(std::move(code), std::move(spec)));
   for (std::size_t i = 0; i < image->spec_.params.size(); ++i) {
     const Param& param = image->spec_.params[i];
-    if (param.kind == Param::Kind::pointer) image->tensor_names_[param.arg] = std::string(module.str(entry->params[i].name));
+    if (param.kind == Param::Kind::pointer)
+      image->code_->tensor_names[param.arg] = std::string(module.str(entry->params[i].name));
   }
-  image->accepted_ = std::move(accepted);
+  image->code_->accepted = std::move(accepted);
   return std::shared_ptr<const KernelImage>(std::move(image));
 }
 
@@ -100,22 +127,40 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string 
   }
   auto listing = std::make_shared<ir::Listing>();
   listing->text = std::move(text);
-  return std::shared_ptr<const KernelImage>(new KernelImage(std::move(listing), std::move(*spec)));
+  auto code = std::make_shared<Code>(std::move(listing), *spec);
+  return std::shared_ptr<const KernelImage>(new KernelImage(std::move(code), std::move(*spec)));
 }
 
-Expected<void> KernelImage::check_count(std::size_t pointers) const {
+Expected<std::shared_ptr<const KernelImage>> KernelImage::with_scalars(Scalars scalars) const {
+  if (auto ok = check_count(std::size_t{spec_.inputs} + spec_.outputs, scalars); !ok) return Unexpected{std::move(ok).error()};
+  LaunchSpec spec = spec_;
+  auto given = scalars.begin();
+  for (Param& param : spec.params)
+    if (param.kind == Param::Kind::scalar && given != scalars.end()) param.bits = given++->value_or(param.bits);
+  return std::shared_ptr<const KernelImage>(new KernelImage(code_, std::move(spec)));
+}
+
+Expected<void> KernelImage::check_count(std::size_t pointers, Scalars scalars) const {
   const std::size_t takes = std::size_t{spec_.inputs} + spec_.outputs;
-  if (pointers == takes) return {};
-  return Unexpected{{.kind = Kind::argument_count,
-                     .message = cat("kernel `", spec_.entry, "` takes ", spec_.inputs, " inputs and ", spec_.outputs,
-                                    " outputs; the launch has ", pointers, " tensors")}};
+  if (pointers != takes) [[unlikely]]
+    return Unexpected{{.kind = Kind::argument_count,
+                       .message = cat("kernel `", spec_.entry, "` takes ", spec_.inputs, " inputs and ", spec_.outputs,
+                                      " outputs; the launch has ", pointers, " tensors")}};
+  if (scalars.empty()) [[likely]]
+    return {};
+  const auto is_scalar = [](const Param& param) { return param.kind == Param::Kind::scalar; };
+  const auto has = static_cast<std::size_t>(std::count_if(spec_.params.begin(), spec_.params.end(), is_scalar));
+  if (scalars.size() == has) return {};
+  return Unexpected{
+      {.kind = Kind::argument_count,
+       .message = cat("kernel `", spec_.entry, "` has ", has, " scalar parameters; the launch has ", scalars.size())}};
 }
 
 // -- on the host
 // --------------------------------------------------------------------------------------------------------------------
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::decode() const {
-  if (accepted_) return vgpu::Program::make(*accepted_, listing_, spec_.entry);
+  if (code_->accepted) return vgpu::Program::make(*code_->accepted, code_->listing, spec_.entry);
   // Made from text: it is read back, and nothing runs unchecked.
   const auto bad = [&](Diagnostic why) {
     return Unexpected{Diagnostic{.kind = Kind::bad_image,
@@ -123,13 +168,13 @@ Expected<std::shared_ptr<const vgpu::Program>> KernelImage::decode() const {
                                  .where = why.where,
                                  .notes = std::move(why.notes)}};
   };
-  text::Parsed parsed = text::parse(listing_->text, cat(spec_.entry, ".ptx"));
+  text::Parsed parsed = text::parse(text(), cat(spec_.entry, ".ptx"));
   for (Diagnostic& finding : parsed.findings)
     if (finding.severity == Severity::error) return bad(std::move(finding));
   auto accepted = check::accept(std::move(parsed.module));
   if (!accepted) return bad(std::move(accepted).error());
   auto listing = std::make_shared<ir::Listing>();
-  listing->text = listing_->text;
+  listing->text = text();
   for (const ir::Function& function : accepted->module().functions) {
     std::vector<std::uint32_t>& lines = listing->line_of.emplace_back();
     lines.reserve(function.body.size());
@@ -139,14 +184,14 @@ Expected<std::shared_ptr<const vgpu::Program>> KernelImage::decode() const {
 }
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
-  std::call_once(decoded_, [this] { program_.emplace(decode()); });
-  return *program_;
+  std::call_once(code_->decoded, [this] { code_->program.emplace(decode()); });
+  return *code_->program;
 }
 
-Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const> pointers,
-                                           std::span<const std::size_t> bytes) const {
-  if (auto ok = check_count(pointers.size()); !ok) return Unexpected{std::move(ok).error()};
-  if (auto ok = check_count(bytes.size()); !ok) return Unexpected{std::move(ok).error()};
+Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes,
+                                           Scalars scalars) const {
+  if (auto ok = check_count(pointers.size(), scalars); !ok) return Unexpected{std::move(ok).error()};
+  if (auto ok = check_count(bytes.size(), scalars); !ok) return Unexpected{std::move(ok).error()};
   if (!spec_.tensor_maps.empty()) {
     return Unexpected{Diagnostic{.kind = Kind::not_executed,
                                  .message = cat("kernel `", spec_.entry, "` takes ", spec_.tensor_maps.size(),
@@ -170,15 +215,17 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
                        .bytes = bytes[i],
                        .writable = output,
                        .initialised = !output,
-                       .name = tensor_names_[i]});
+                       .name = code_->tensor_names[i]});
   }
-  std::vector<std::byte> block(offsets_.empty() ? 0 : offsets_.back() + spec_.params.back().size_bytes);
+  const std::vector<std::size_t>& offsets = code_->offsets;
+  std::vector<std::byte> block(offsets.empty() ? 0 : offsets.back() + spec_.params.back().size_bytes);
+  auto given = scalars.begin();
   for (std::size_t i = 0; i < spec_.params.size(); ++i) {
     const Param& param = spec_.params[i];
-    const std::uint64_t value =
-        param.kind == Param::Kind::pointer ? reinterpret_cast<std::uintptr_t>(pointers[param.arg]) : param.bits;
+    std::uint64_t value = param.kind == Param::Kind::pointer ? reinterpret_cast<std::uintptr_t>(pointers[param.arg]) : param.bits;
+    if (param.kind == Param::Kind::scalar && given != scalars.end()) value = given++->value_or(value);
     for (std::size_t byte = 0; byte < param.size_bytes; ++byte)
-      block[offsets_[i] + byte] = static_cast<std::byte>(value >> 8 * byte);
+      block[offsets[i] + byte] = static_cast<std::byte>(value >> 8 * byte);
   }
   const vgpu::LaunchConfig config{
       .grid = spec_.geometry.grid, .block = spec_.geometry.block, .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes};
@@ -195,28 +242,29 @@ Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal, cuda::api:
   auto context = gpu.context();
   if (!context) return Unexpected{std::move(context).error()};
 
-  const std::lock_guard lock(mutex_);
-  std::atomic<const OnDevice*>& slot = ready_[static_cast<std::size_t>(ordinal)];
+  Code& code = *code_;
+  const std::lock_guard lock(code.mutex);
+  std::atomic<const OnDevice*>& slot = code.ready[static_cast<std::size_t>(ordinal)];
   if (const OnDevice* ready = slot.load(std::memory_order_acquire)) return ready;
-  if (loaded_ == nullptr) {
+  if (code.loaded == nullptr) {
     std::vector<cuda::ParamSlot> slots;
-    for (std::size_t i = 0; i < offsets_.size(); ++i)
-      slots.push_back({.offset = offsets_[i], .size = spec_.params[i].size_bytes});
+    for (std::size_t i = 0; i < code.offsets.size(); ++i)
+      slots.push_back({.offset = code.offsets[i], .size = spec_.params[i].size_bytes});
     const std::uint64_t cluster =
         std::uint64_t{spec_.geometry.cluster[0]} * spec_.geometry.cluster[1] * spec_.geometry.cluster[2];
     // What is compiled says where each instruction was written, for profilers and debuggers. The key knows nothing of that.
     auto loaded = cuda::LoadedKernel::make(
-        gpu.driver(), {.image = accepted_ ? text::list(accepted_->module(), text::SourceLines::loc).text : text(),
+        gpu.driver(), {.image = code.accepted ? text::list(code.accepted->module(), text::SourceLines::loc).text : text(),
                        .entry = spec_.entry,
                        .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
                        .non_portable_cluster = cluster > 8,
                        .params = std::move(slots)});
     if (!loaded) return Unexpected{std::move(loaded).error()};
-    loaded_ = std::move(*loaded);
+    code.loaded = std::move(*loaded);
   }
-  auto function = loaded_->function(gpu, stream);
+  auto function = code.loaded->function(gpu, stream);
   if (!function) return Unexpected{std::move(function).error()};
-  auto facts = loaded_->facts(gpu);
+  auto facts = code.loaded->facts(gpu);
   if (!facts) return Unexpected{std::move(facts).error()};
   auto packed = cuda::LaunchTemplate::make({.grid = dim3(spec_.geometry.grid),
                                             .block = dim3(spec_.geometry.block),
@@ -232,11 +280,11 @@ Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal, cuda::api:
   if (!spec_.tensor_maps.empty()) {
     if (auto room = gpu.tensor_maps().reserve(); !room) return Unexpected{std::move(room).error()};
   }
-  on_devices_.push_back(
+  code.on_devices.push_back(
       std::unique_ptr<const OnDevice>(new OnDevice{gpu.driver(), *context, *function, *packed, gpu.tensor_maps(),
                                                    std::vector<cuda::RecentTensorMaps>(spec_.tensor_maps.size())}));
-  slot.store(on_devices_.back().get(), std::memory_order_release);
-  return on_devices_.back().get();
+  slot.store(code.on_devices.back().get(), std::memory_order_release);
+  return code.on_devices.back().get();
 }
 
 Expected<void> KernelImage::prepare(int ordinal, cuda::api::Stream stream) const {
@@ -255,21 +303,21 @@ Expected<const cuda::PlacedTensorMap*> KernelImage::place(const OnDevice& ready,
   }
   Diagnostic error = std::move(placed).error();
   error.message =
-      cat("the TMA descriptor of tensor `", tensor_names_[param.arg], "` of kernel `", spec_.entry, "`: ", error.message);
+      cat("the TMA descriptor of tensor `", code_->tensor_names[param.arg], "` of kernel `", spec_.entry, "`: ", error.message);
   return Unexpected{std::move(error)};
 }
 
-Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> pointers) const {
+Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> pointers, Scalars scalars) const {
   const OnDevice* ready = nullptr;
   if (gpu.ordinal >= 0 && gpu.ordinal < cuda::max_devices) [[likely]] {
-    ready = ready_[static_cast<std::size_t>(gpu.ordinal)].load(std::memory_order_acquire);
+    ready = code_->ready[static_cast<std::size_t>(gpu.ordinal)].load(std::memory_order_acquire);
   }
   if (ready == nullptr) [[unlikely]] {
     auto loaded = load(gpu.ordinal, gpu.stream);
     if (!loaded) return Unexpected{std::move(loaded).error()};
     ready = *loaded;
   }
-  if (auto ok = check_count(pointers.size()); !ok) return ok;
+  if (auto ok = check_count(pointers.size(), scalars); !ok) return ok;
   if (ready->driver.forked()) [[unlikely]]
     return ready->driver.check_process();
 
@@ -279,6 +327,7 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
 
   // cuLaunchKernelEx takes the address of each value and copies it before it returns.
   void* values[max_params];
+  auto given = scalars.begin();
   for (std::size_t i = 0; i < spec_.params.size(); ++i) {
     const Param& param = spec_.params[i];
     switch (param.kind) {
@@ -287,6 +336,9 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
         break;
       case Param::Kind::scalar:
         values[i] = const_cast<std::uint64_t*>(&param.bits);
+        if (given == scalars.end()) break;
+        if (given->has_value()) values[i] = const_cast<std::uint64_t*>(&**given);
+        ++given;
         break;
       case Param::Kind::tensor_map: {
         const auto tensor = reinterpret_cast<cuda::api::DeviceAddr>(pointers[param.arg]);

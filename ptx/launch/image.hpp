@@ -51,61 +51,55 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   KernelImage(const KernelImage&) = delete;
   KernelImage& operator=(const KernelImage&) = delete;
 
+  /// Values of the scalar parameters, the bits of each in the entry's order; where there is none, the spec's stays. Empty: all of
+  /// the spec's.
+  using Scalars = std::span<const std::optional<std::uint64_t>>;
+  /// The same kernel with other values of its scalar parameters. Both share what was decoded, compiled and loaded. Kind
+  /// argument_count for another number of them.
+  [[nodiscard]] Expected<std::shared_ptr<const KernelImage>> with_scalars(Scalars scalars) const;
+
   /// sha256(text || meta).
   [[nodiscard]] const Digest& key() const { return key_; }
   /// 63 bits of the key: positive, the same in every process.
   [[nodiscard]] std::int64_t handle() const { return handle_; }
   static std::int64_t handle_of(const Digest& key);
-  [[nodiscard]] const std::string& text() const { return listing_->text; }
+  [[nodiscard]] const std::string& text() const;
   [[nodiscard]] const std::string& meta() const { return meta_; }
   [[nodiscard]] const LaunchSpec& spec() const { return spec_; }
   /// Whether it was made with its checked IR, so that the executor need not read the text.
-  [[nodiscard]] bool has_module() const { return accepted_.has_value(); }
+  [[nodiscard]] bool has_module() const;
 
   /// Decodes for the executor. Kinds: bad_image (text that is not PTX or not accepted), not_executed.
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> program() const;
   /// Loads on the GPU and validates the launch there; needed before a capture into a CUDA graph, otherwise the first launch does
   /// it. Kinds: no_driver, no_device, wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared.
   [[nodiscard]] Expected<void> prepare(int ordinal, cuda::api::Stream stream = nullptr) const;
-  [[nodiscard]] bool prepared(int ordinal) const noexcept {
-    return ordinal >= 0 && ordinal < cuda::max_devices &&
-           ready_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire) != nullptr;
-  }
+  [[nodiscard]] bool prepared(int ordinal) const noexcept;
 
   /// Runs to the end. `pointers` are the tensors' addresses in host memory, inputs, then outputs; `bytes` their sizes. Kind
   /// not_executed for a kernel that takes TMA descriptors.
-  [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers,
-                                              std::span<const std::size_t> bytes) const;
+  [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes,
+                                              Scalars scalars = {}) const;
   /// Launches and returns. `pointers` are addresses on the GPU. No lock and no heap after the first launch on a GPU, nor after
   /// the first one with a tensor whose TMA descriptor the kernel takes; such a tensor's descriptor is then there for good, also
   /// for CUDA graphs that captured the launch.
-  [[nodiscard]] Expected<void> launch(const Cuda& gpu, std::span<void* const> pointers) const;
+  [[nodiscard]] Expected<void> launch(const Cuda& gpu, std::span<void* const> pointers, Scalars scalars = {}) const;
 
  private:
   struct OnDevice;
-  KernelImage(std::shared_ptr<const ir::Listing> listing, LaunchSpec spec);
-  [[nodiscard]] Expected<void> check_count(std::size_t pointers) const;
+  struct Code;
+  KernelImage(std::shared_ptr<Code> code, LaunchSpec spec);
+  [[nodiscard]] Expected<void> check_count(std::size_t pointers, Scalars scalars) const;
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> decode() const;
   [[nodiscard]] Expected<const OnDevice*> load(int ordinal, cuda::api::Stream stream) const;
   [[nodiscard]] Expected<const cuda::PlacedTensorMap*> place(const OnDevice& ready, const Param& param,
                                                              cuda::api::DeviceAddr tensor) const;
 
-  std::shared_ptr<const ir::Listing> listing_;
+  std::shared_ptr<Code> code_;  // shared by images that differ in the values of scalars alone
   LaunchSpec spec_;
   std::string meta_;
   Digest key_{};
   std::int64_t handle_ = 0;
-  std::optional<check::Accepted> accepted_;
-  std::vector<std::size_t> offsets_;       // of spec_.params
-  std::vector<std::string> tensor_names_;  // as the executor's reports call them
-
-  mutable std::once_flag decoded_;
-  mutable std::optional<Expected<std::shared_ptr<const vgpu::Program>>> program_;
-
-  mutable std::array<std::atomic<const OnDevice*>, cuda::max_devices> ready_{};
-  mutable std::mutex mutex_;  // guards what follows
-  mutable std::unique_ptr<cuda::LoadedKernel> loaded_;
-  mutable std::vector<std::unique_ptr<const OnDevice>> on_devices_;
 };
 
 }  // namespace ptx::launch

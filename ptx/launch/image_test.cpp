@@ -1,6 +1,7 @@
 #include "ptx/launch/image.hpp"
 
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -149,6 +150,37 @@ TEST_F(CudaImageTest, loads_once_and_then_neither_allocates_nor_locks) {
   const std::size_t before = heap::allocations;
   ASSERT_TRUE(image->launch(Cuda{0, stream}, pointers));
   EXPECT_EQ(heap::allocations, before);
+}
+
+TEST_F(CudaImageTest, scalars_come_with_the_launch) {
+  fake.kernels["twice"].params = {{0, 8}, {8, 8}, {16, 4}};
+  auto accepted = check::accept(twice_module(true)).value();
+  const ir::Module& module = accepted.module();
+  auto listing = std::make_shared<const ir::Listing>(text::list(module));
+  const std::array<Scalar, 1> factor = {1.0};
+  auto spec = LaunchSpec::make(module, module.functions[0], {.block = {32, 1, 1}}, 1, 1, factor).value();
+  const auto scaled = KernelImage::make(std::move(accepted), std::move(listing), std::move(spec)).value();
+  const auto passed = [&] {
+    float value = 0;
+    std::memcpy(&value, fake.launches.back().params.at(2).data(), sizeof value);
+    return value;
+  };
+  const auto bits = [](float value) { return std::optional<std::uint64_t>(std::bit_cast<std::uint32_t>(value)); };
+  ASSERT_TRUE(scaled->launch(Cuda{0, stream}, pointers));
+  EXPECT_EQ(passed(), 1.0f);
+  for (const float value : {2.0f, -7.5f}) {
+    ASSERT_TRUE(scaled->launch(Cuda{0, stream}, pointers, std::array{bits(value)}));
+    EXPECT_EQ(passed(), value);
+  }
+  ASSERT_TRUE(scaled->launch(Cuda{0, stream}, pointers, std::array{std::optional<std::uint64_t>()}));
+  EXPECT_EQ(passed(), 1.0f);
+  const auto other = scaled->with_scalars(std::array{bits(4.0f)}).value();
+  EXPECT_NE(other->key(), scaled->key());
+  ASSERT_TRUE(other->launch(Cuda{0, stream}, pointers));
+  EXPECT_EQ(passed(), 4.0f);
+  EXPECT_EQ(fake.count("cuLibraryLoadData"), 1u) << "one code for all values";
+  const auto refused = scaled->launch(Cuda{0, stream}, pointers, std::array{bits(1), bits(2)});
+  EXPECT_TRUE(says(refused.error(), "kernel `twice` has 1 scalar parameters; the launch has 2"));
 }
 
 TEST_F(CudaImageTest, many_threads_load_it_once) {

@@ -50,6 +50,8 @@ Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
                                        static_cast<std::uint32_t>(tensors) - options.outputs, options.outputs, options.scalars,
                                        options.tiles);
   if (!spec) return Unexpected{std::move(spec).error()};
+  std::vector<Type> scalars;
+  for (std::size_t i = 0; i < options.scalars.size(); ++i) scalars.push_back(entry.params[tensors + i].type);
   auto listing = std::make_shared<const ir::Listing>(text::list(checked));
   auto image = launch::KernelImage::make(std::move(*accepted), std::move(listing), std::move(*spec));
   if (!image) return Unexpected{std::move(image).error()};
@@ -58,7 +60,24 @@ Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
                        .message = cat("kernel `", (*image)->spec().entry, "` has ", tensors, " tensor parameters and ",
                                       options.tiles.size(), " tiles")}};
   }
-  return Compiled(std::move(*image), options.tiles);
+  return Compiled(std::move(*image), options.tiles, std::move(scalars));
+}
+
+Expected<Compiled> Compiled::with_scalars(const std::vector<launch::Scalar>& values) const {
+  if (values.size() != scalars_.size()) {
+    return Unexpected{{.kind = Kind::argument_count,
+                       .message = cat("kernel `", image_->spec().entry, "` has ", scalars_.size(), " scalar parameters; ",
+                                      values.size(), " values are given")}};
+  }
+  std::vector<std::optional<std::uint64_t>> bits;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    auto packed = launch::pack_scalar(scalars_[i], values[i]);
+    if (!packed) return Unexpected{std::move(packed).error()};
+    bits.emplace_back(*packed);
+  }
+  auto image = image_->with_scalars(bits);
+  if (!image) return Unexpected{std::move(image).error()};
+  return Compiled(std::move(*image), tiles_, scalars_);
 }
 
 Expected<void> Compiled::run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const {

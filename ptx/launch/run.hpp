@@ -87,11 +87,16 @@ struct CompileOptions {
 /// A checked kernel with its launch. A value: copies share everything.
 class Compiled {
  public:
-  explicit Compiled(std::shared_ptr<const launch::KernelImage> image, std::vector<Tile> tiles = {})
-      : image_(std::move(image)), tiles_(std::move(tiles)) {}
+  explicit Compiled(std::shared_ptr<const launch::KernelImage> image, std::vector<Tile> tiles = {},
+                    std::vector<Type> scalars = {})
+      : image_(std::move(image)), tiles_(std::move(tiles)), scalars_(std::move(scalars)) {}
 
   [[nodiscard]] const std::string& ptx() const { return image_->text(); }
   [[nodiscard]] const launch::KernelImage& image() const { return *image_; }
+
+  /// The same kernel with other values of its scalars, all of them; it shares what was compiled and loaded. Kinds:
+  /// argument_count, and launch_config for a value that the parameter's type does not take.
+  [[nodiscard]] Expected<Compiled> with_scalars(const std::vector<launch::Scalar>& values) const;
 
   /// Runs on `place`. Kinds: argument_count, argument_device (host memory on a GPU or the reverse), argument_dim (another size
   /// than the tile's), and those of KernelImage::launch.
@@ -100,6 +105,7 @@ class Compiled {
  private:
   std::shared_ptr<const launch::KernelImage> image_;
   std::vector<Tile> tiles_;
+  std::vector<Type> scalars_;
 };
 
 /// Checks a module with one kernel and prints it. Kinds: those of check::accept and LaunchSpec::make; unknown_kernel (no kernel,

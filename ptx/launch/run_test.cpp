@@ -31,6 +31,21 @@ TEST(Compiled, passes_scalars) {
   EXPECT_EQ(y[31], -6.0f);
 }
 
+TEST(Compiled, takes_other_scalars) {
+  const auto kernel = compile(twice_module(true), {.block = {32}, .scalars = {-3.0}}).value();
+  const std::vector<float> x(32, 2.0f);
+  std::vector<float> y(32);
+  for (const double factor : {5.0, -1.0}) {
+    const auto other = kernel.with_scalars({factor});
+    ASSERT_TRUE(other) << render(other.error());
+    ASSERT_TRUE(other->run(cpu(), {x}, {y}));
+    EXPECT_EQ(y[7], 2 * factor);
+  }
+  ASSERT_TRUE(kernel.run(cpu(), {x}, {y}));
+  EXPECT_EQ(y[7], -6.0f);
+  EXPECT_TRUE(says(kernel.with_scalars({}).error(), "kernel `twice` has 1 scalar parameters; 0 values are given"));
+}
+
 TEST(Compiled, takes_a_kernel_with_its_boundary) {
   struct Boundary {
     std::vector<Tile> in_tiles{Tile::make({32}, Type::f32).value()}, out_tiles{Tile::make({32}, Type::f32).value()};

@@ -33,16 +33,17 @@ ImageHandle ImageHandle::registered(std::shared_ptr<const launch::KernelImage> i
 }
 
 Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream,
-                         std::span<void* const> pointers, std::span<const std::size_t> bytes) {
+                         std::span<void* const> pointers, std::span<const std::size_t> bytes,
+                         launch::KernelImage::Scalars scalars) {
   if (device.kind == launch::DeviceId::Kind::cuda) {
     if (!image.prepared(device.ordinal)) [[unlikely]] {
       const nb::gil_scoped_release unlocked;
       if (auto ready = image.prepare(device.ordinal, stream); !ready) return ready;
     }
-    return image.launch(launch::Cuda{device.ordinal, stream}, pointers);
+    return image.launch(launch::Cuda{device.ordinal, stream}, pointers, scalars);
   }
   const nb::gil_scoped_release unlocked;
-  auto report = image.launch(launch::default_cpu(), pointers, bytes);
+  auto report = image.launch(launch::default_cpu(), pointers, bytes, scalars);
   if (!report) return Unexpected{std::move(report).error()};
   return {};
 }
@@ -67,8 +68,8 @@ void unwrap_here(Expected<void> expected) {
 // -- images
 // ---------------------------------------------------------------------------------------------------------------------------
 
-/// A Python number: an integer keeps its low 64 bits, as C's conversions do.
-launch::Scalar scalar_of(nb::handle number) {
+/// A Python number: an integer keeps its low 64 bits, as C's conversions do. Anything else raises for `what`.
+launch::Scalar scalar_of(nb::handle number, const std::string& what) {
   if (PyFloat_Check(number.ptr())) return PyFloat_AS_DOUBLE(number.ptr());
   if (PyIndex_Check(number.ptr())) {
     const nb::object integer = nb::steal(PyNumber_Index(number.ptr()));
@@ -76,8 +77,37 @@ launch::Scalar scalar_of(nb::handle number) {
     return static_cast<std::int64_t>(PyLong_AsUnsignedLongLongMask(integer.ptr()));
   }
   const double value = PyFloat_AsDouble(number.ptr());  // numpy's floats, and anything else with __float__
-  if (value == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
-  return value;
+  if (value != -1.0 || PyErr_Occurred() == nullptr) return value;
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
+  PyErr_Clear();
+  raise(Kind::argument_kind, cat(what, " is ", a_type(number), "; what fits is a number"), authors_line());
+}
+
+/// The values of scalar parameters as a launch takes them: their bits, by the parameters' types; None stays None.
+nb::tuple pack_scalars(std::string_view kernel, const std::vector<std::pair<std::string, std::string>>& params,
+                       const nb::typed<nb::sequence, nb::any>& values) {
+  nb::list packed;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const auto& [dtype, name] = params[i];
+    const nb::object value = values[i];
+    if (value.is_none()) {
+      packed.append(nb::none());
+      continue;
+    }
+    const auto type = isa::type_from_name(dtype);
+    const std::string what = cat("parameter `", name, "` of kernel `", kernel, '`');
+    auto bits = type ? launch::pack_scalar(*type, scalar_of(value, what))
+                     : Expected<std::uint64_t>(Unexpected{
+                           {.kind = Kind::launch_config, .message = cat("a `", dtype, "` parameter takes no scalar")}});
+    if (!bits) {
+      Diagnostic error = std::move(bits).error();
+      error.message = cat(what, ": ", error.message);
+      error.where = authors_line();
+      raise(error);
+    }
+    packed.append(*bits);
+  }
+  return nb::tuple(packed);
 }
 
 ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launch::Dims block, launch::Dims cluster,
@@ -85,7 +115,8 @@ ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launc
                             const nb::typed<nb::sequence, nb::float_>& scalars, const std::vector<Tile>& tiles,
                             const tile::Env& sizes) {
   std::vector<launch::Scalar> values;
-  for (const nb::handle scalar : scalars) values.push_back(scalar_of(scalar));
+  for (const nb::handle scalar : scalars)
+    values.push_back(scalar_of(scalar, cat("scalar ", values.size(), " of kernel `", traced.entry, '`')));
   const ir::Module& module = traced.accepted.module();
   const ir::Function* entry = module.find(traced.entry);
   if (entry == nullptr) raise(Kind::unknown_kernel, cat("the module has no kernel `", traced.entry, '`'), authors_line());
@@ -242,6 +273,10 @@ void bind_image(nb::module_& m) {
         return cat("<image of kernel ", spec.entry, ", grid ", launch::to_string(spec.geometry.grid), ", block ",
                    launch::to_string(spec.geometry.block), ", handle ", self.image->handle(), '>');
       });
+  m.def("pack_scalars", pack_scalars, nb::arg("kernel"), nb::arg("params"), nb::arg("values"),
+        nb::sig("def pack_scalars(kernel: str, params: Sequence[tuple[str, str]], values: Sequence[Any]) -> tuple[int | None, "
+                "...]"),
+        "The bits of a kernel's scalar parameters, of these (type, name) and values, as a Plan takes them; None stays None.");
   m.def(
       "find_image",
       [](std::int64_t handle) -> std::optional<ImageHandle> {

@@ -24,7 +24,8 @@ struct ImageHandle {
 /// Runs the image on tensors that exist: addresses of inputs, then outputs, all on `device`. The GIL is held; it is released
 /// while the executor runs and while a GPU loads the kernel for the first time.
 Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream,
-                         std::span<void* const> pointers, std::span<const std::size_t> bytes);
+                         std::span<void* const> pointers, std::span<const std::size_t> bytes,
+                         launch::KernelImage::Scalars scalars = {});
 
 /// Adds `pyptx._ptx.Plan` to the module.
 void add_plan_type(nb::module_& m);

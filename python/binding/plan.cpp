@@ -1,5 +1,6 @@
 #include "plan.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -72,7 +73,7 @@ Expected<std::shared_ptr<const launch::KernelImage>> PlanState::make_image(const
   return python_error();
 }
 
-PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count) {
+PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars scalars) {
   const TorchBridge* torch = TorchBridge::ready();
   if (torch == nullptr || !torch->has_exchange() || count != signature().inputs().size() || count == 0 ||
       count > max_fast_tensors) {
@@ -87,11 +88,11 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count) {
   if (torch->interposed()) return nullptr;
   const std::span<const TensorView> inputs(views.data(), count);
   const Specialisation* specialisation = plan_.last(inputs);
-  return specialisation != nullptr ? run_torch(*torch, *specialisation, inputs) : nullptr;
+  return specialisation != nullptr ? run_torch(*torch, *specialisation, inputs, scalars) : nullptr;
 }
 
-PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& specialisation,
-                               std::span<const TensorView> inputs) {
+PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& specialisation, std::span<const TensorView> inputs,
+                               Scalars scalars) {
   PreparedOutputs& ready = prepared(specialisation);
   if (ready.torch.size() != specialisation.outputs.size()) [[unlikely]] {
     std::vector<TorchOutput> made;
@@ -117,11 +118,11 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
     pointers[count++] = view.data;
   }
   const cuda::api::Stream stream = on_cpu ? nullptr : torch.stream(device.ordinal);
-  const auto ran = run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count});
+  const auto ran = run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, scalars);
   return ran ? results.release() : fail(ran.error());
 }
 
-PyObject* PlanState::run_numpy(const Specialisation& specialisation, std::span<const TensorView> inputs) {
+PyObject* PlanState::run_numpy(const Specialisation& specialisation, std::span<const TensorView> inputs, Scalars scalars) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   PreparedOutputs& ready = prepared(specialisation);
   if (ready.numpy.size() != specialisation.outputs.size()) {
@@ -151,7 +152,8 @@ PyObject* PlanState::run_numpy(const Specialisation& specialisation, std::span<c
     bytes[count] = specialisation.outputs[i].bytes;
     pointers[count++] = import->view().data;
   }
-  const auto ran = run_image(*specialisation.image, DeviceId{}, nullptr, {pointers.data(), count}, {bytes.data(), count});
+  const auto ran =
+      run_image(*specialisation.image, DeviceId{}, nullptr, {pointers.data(), count}, {bytes.data(), count}, scalars);
   return ran ? results.release() : fail(ran.error());
 }
 
@@ -177,12 +179,7 @@ std::optional<Diagnostic> PlanState::check_gradients(const TorchBridge& torch, s
   return std::nullopt;
 }
 
-PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::size_t count, PyObject* keywords) {
-  if (keywords != nullptr && PyTuple_GET_SIZE(keywords) != 0) {
-    PyErr_Format(PyExc_TypeError, "the plan of kernel `%s` takes tensors, not the keyword %R", signature().kernel().c_str(),
-                 PyTuple_GET_ITEM(keywords, 0));
-    return nullptr;
-  }
+PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::size_t count, Scalars scalars) {
   if (auto ok = signature().check_count(count); !ok) return fail(ok.error());
   const std::span<PyObject* const> arguments(args, count);
   std::array<Origin, max_plan_tensors> origins;
@@ -198,7 +195,9 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   const auto hand_over = [&](const char* module) {
     nb::list all;
     for (PyObject* argument : arguments) all.append(nb::handle(argument));
-    return nb::module_::import_(module).attr("call_plan")(nb::handle(self), nb::tuple(all)).release().ptr();
+    nb::list bits;
+    for (const std::optional<std::uint64_t>& scalar : scalars) bits.append(scalar);
+    return nb::module_::import_(module).attr("call_plan")(nb::handle(self), nb::tuple(all), nb::tuple(bits)).release().ptr();
   };
   if (const auto from_jax = first(Origin::jax)) {
     if (from_torch) {
@@ -227,16 +226,16 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   const auto found = plan_.find(views);
   if (!found) return fail(found.error());
   const bool on_gpu = !views.empty() && views[0].device.kind == DeviceId::Kind::cuda;
-  if (!from_torch && !on_gpu) return run_numpy(**found, views);
+  if (!from_torch && !on_gpu) return run_numpy(**found, views, scalars);
   if (torch == nullptr) {  // a GPU tensor of a library whose allocator we do not know
     return fail(about(0, Diagnostic{.kind = Kind::argument_kind,
                                     .message = cat("is ", a_type(args[0]),
                                                    " on a GPU, and torch, which would hold the outputs, is not imported")}));
   }
-  return run_torch(*torch, **found, views);
+  return run_torch(*torch, **found, views, scalars);
 }
 
-nb::object PlanState::bind(nb::handle specs) {
+nb::object PlanState::bind(nb::handle specs, Scalars scalars) {
   std::vector<std::vector<std::int64_t>> shapes;
   std::vector<TensorView> views;
   for (const nb::handle spec : specs) {
@@ -253,12 +252,17 @@ nb::object PlanState::bind(nb::handle specs) {
     fail(found.error());
     throw nb::python_error();
   }
+  auto image = scalars.empty() ? Expected((*found)->image) : (*found)->image->with_scalars(scalars);
+  if (!image) {
+    fail(image.error());
+    throw nb::python_error();
+  }
   nb::list outputs;
   for (const launch::Output& output : (*found)->outputs) {
     outputs.append(
         nb::make_tuple(nb::tuple(nb::cast(output.shape)), nb::str(std::string(launch::numpy_name(output.dtype)).c_str())));
   }
-  return nb::make_tuple(ImageHandle::registered((*found)->image), nb::tuple(outputs));
+  return nb::make_tuple(ImageHandle::registered(std::move(*image)), nb::tuple(outputs));
 }
 
 }  // namespace ptx::python

@@ -33,6 +33,8 @@ struct PreparedOutputs {
 /// What a plan object holds, and what a call does.
 class PlanState {
  public:
+  using Scalars = launch::KernelImage::Scalars;
+
   PlanState(launch::Signature signature, nb::object specialise)
       : specialise_(std::move(specialise)),
         plan_(std::move(signature), [this](const tile::Env& env) { return make_image(env); }) {}
@@ -42,10 +44,11 @@ class PlanState {
   [[nodiscard]] nb::object& specialise() { return specialise_; }
 
   /// Torch tensors like those of the last call. Null without a Python error: the careful path must look.
-  PyObject* call_fast(PyObject* const* args, std::size_t count);
-  PyObject* call_carefully(PyObject* self, PyObject* const* args, std::size_t count, PyObject* keywords);
-  /// For shapes and element types alone, which is what a tracer has: the image and its outputs. Throws the Python error.
-  nb::object bind(nb::handle specs);
+  PyObject* call_fast(PyObject* const* args, std::size_t count, Scalars scalars);
+  PyObject* call_carefully(PyObject* self, PyObject* const* args, std::size_t count, Scalars scalars);
+  /// For shapes and element types alone, which is what a tracer has: the image with these scalars, and its outputs. Throws the
+  /// Python error.
+  nb::object bind(nb::handle specs, Scalars scalars);
 
  private:
   Expected<std::shared_ptr<const launch::KernelImage>> make_image(const tile::Env& env);
@@ -54,8 +57,8 @@ class PlanState {
     return prepared_[specialisation.index];
   }
   PyObject* run_torch(const TorchBridge& torch, const launch::Specialisation& specialisation,
-                      std::span<const launch::TensorView> inputs);
-  PyObject* run_numpy(const launch::Specialisation& specialisation, std::span<const launch::TensorView> inputs);
+                      std::span<const launch::TensorView> inputs, Scalars scalars);
+  PyObject* run_numpy(const launch::Specialisation& specialisation, std::span<const launch::TensorView> inputs, Scalars scalars);
   [[nodiscard]] std::optional<Diagnostic> check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,
                                                           std::span<const Origin> origins) const;
   [[nodiscard]] Diagnostic about(std::size_t index, Diagnostic error) const;

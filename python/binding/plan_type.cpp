@@ -2,12 +2,15 @@
 // launch; it takes torch tensors on the fast path, and everything else on a careful one.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <structmember.h>
 
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,15 +47,29 @@ PyObject* guarded(Body body) noexcept {
   return nullptr;
 }
 
+using Scalars = std::vector<std::optional<std::uint64_t>>;
+
+Scalars scalars_of(nb::handle bits) { return nb::cast<Scalars>(bits); }
+
 PyObject* plan_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     PlanState& state = state_of(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-    if (keywords == nullptr) [[likely]] {
-      if (PyObject* result = state.call_fast(args, count)) return result;
-      if (PyErr_Occurred() != nullptr) return nullptr;
+    Scalars scalars;
+    if (keywords != nullptr) [[unlikely]] {
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keywords); ++i) {
+        PyObject* const keyword = PyTuple_GET_ITEM(keywords, i);
+        if (PyUnicode_CompareWithASCIIString(keyword, "scalars") != 0) {
+          PyErr_Format(PyExc_TypeError, "the plan of kernel `%s` takes tensors and `scalars`, not the keyword %R",
+                       state.signature().kernel().c_str(), keyword);
+          return nullptr;
+        }
+        scalars = scalars_of(args[count + static_cast<std::size_t>(i)]);
+      }
     }
-    return state.call_carefully(self, args, count, keywords);
+    if (PyObject* result = state.call_fast(args, count, scalars)) return result;
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    return state.call_carefully(self, args, count, scalars);
   });
 }
 
@@ -107,8 +124,15 @@ void plan_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* plan_bind(PyObject* self, PyObject* specs) {
-  return guarded([&] { return state_of(self).bind(specs).release().ptr(); });
+PyObject* plan_bind(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  if (count != 1 && count != 2) {
+    PyErr_Format(PyExc_TypeError, "`Plan.bind` takes specs and perhaps scalars; %zd arguments are given", count);
+    return nullptr;
+  }
+  return guarded([&] {
+    const Scalars scalars = count == 2 ? scalars_of(args[1]) : Scalars();
+    return state_of(self).bind(args[0], scalars).release().ptr();
+  });
 }
 
 PyObject* plan_name(PyObject* self, void*) {
@@ -124,9 +148,10 @@ PyObject* plan_repr(PyObject* self) {
 
 PyMemberDef plan_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PlanObject, vectorcall), READONLY, nullptr}, {}};
 PyMethodDef plan_methods[] = {
-    {"bind", plan_bind, METH_O,
-     "bind($self, specs, /)\n--\n\n"
-     "The Image for tensors of these (shape, dtype name) pairs, and its outputs as such pairs. Raises as a call does."},
+    {"bind", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(plan_bind)), METH_FASTCALL,
+     "bind($self, specs, scalars=(), /)\n--\n\n"
+     "The Image for tensors of these (shape, dtype name) pairs with these scalars, and its outputs as such pairs. Raises as a\n"
+     "call does."},
     {}};
 PyGetSetDef plan_getters[] = {
     {"name", plan_name, nullptr, "The kernel's name.", nullptr},
@@ -138,7 +163,9 @@ PyType_Slot plan_slots[] = {
      const_cast<char*>(
          "Plan(name, inputs, outputs, arguments, specialise, dims={})\n--\n\n"
          "A kernel, ready for tensors: the tiles of its inputs and outputs, all their names, and a function that makes the\n"
-         "Image for a dict of dimensions. Called with tensors, it runs the kernel and gives back its outputs.")},
+         "Image for a dict of dimensions. Called with tensors, it runs the kernel and gives back its outputs; `scalars=` are "
+         "the\n"
+         "bits of the kernel's scalar parameters, None for those that the Image has.")},
     {Py_tp_new, reinterpret_cast<void*>(plan_new)},
     {Py_tp_dealloc, reinterpret_cast<void*>(plan_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(plan_traverse)},

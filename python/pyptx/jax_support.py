@@ -104,11 +104,11 @@ def _ffi_call(attributes: dict[str, Any], outputs: Sequence[tuple[tuple[int, ...
     return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
-def call_plan(plan: Plan, inputs: tuple[Any, ...]) -> Any:
+def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ...] = ()) -> Any:
     """A kernel's call with JAX arrays or tracers among its tensors. Raises what the plan's check of shapes and dtypes raises."""
     jax: Any = import_module("jax")
     abstract = [jax.typeof(x) for x in inputs]
-    image, outputs = plan.bind([(x.shape, x.dtype.name) for x in abstract])
+    image, outputs = plan.bind([(x.shape, x.dtype.name) for x in abstract], scalars)
     return _ffi_call(_attributes_of(image), [(shape, jax.numpy.dtype(dtype)) for shape, dtype in outputs], inputs)
 
 

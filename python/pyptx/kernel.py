@@ -332,19 +332,34 @@ class Kernel:
 
             return torch_support.call_kernel_under_dynamo(self, arrays, kwargs)
         if kwargs:
-            return self._plan_for(kwargs)(*arrays)
+            plan, scalars = self._bind(kwargs)
+            return plan(*arrays, scalars=scalars)
         return self._plan(*arrays)
 
     def _first_call(self, *arrays: Any) -> Any:
         self._plan = self._plan_for({})
         return self._plan(*arrays)
 
+    def _bind(self, kwargs: Mapping[str, Any]) -> tuple[Plan, tuple[int | None, ...]]:
+        """The launch plan for these keyword arguments, and the values of scalar parameters among them, which a launch takes."""
+        plan = self._plan_for(kwargs)
+        names = [name for _, name in self._raw_params]
+        if kwargs.keys().isdisjoint(names):
+            return plan, ()
+        return plan, _ptx.pack_scalars(self.__name__, self._raw_params, [kwargs.get(name) for name in names])
+
     def _plan_for(self, kwargs: Mapping[str, Any]) -> Plan:
-        """The launch plan for these keyword arguments, made once."""
+        """The launch plan for these keyword arguments, made once. The values of scalar parameters do not count: the plan has
+        those of the call that made it, and a launch brings its own."""
         if self._in_specs is None:
             raise NotImplementedError(f"kernel `{self.__name__}` cannot be called with arrays: it has no in_specs")
+        for dtype, name in self._raw_params:
+            if any(part.startswith("array") for part in dtype.split(".")):
+                raise NotImplementedError(
+                    f"kernel `{self.__name__}` cannot be called: its parameter `{name}` ({dtype}) is no scalar"
+                )
         template, dims, raw = self._split(kwargs)
-        key: _Key = (_tagged(template), _tagged(dims), _tagged(raw))
+        key: _Key = (_tagged(template), _tagged(dims), tuple(sorted(raw)))
         if known := _get(self._plans, key):
             return known
 
@@ -360,10 +375,6 @@ class Kernel:
         values = {**template, **env, **raw}
         scalars = []
         for dtype, name in self._raw_params:
-            if any(part.startswith("array") for part in dtype.split(".")):
-                raise NotImplementedError(
-                    f"kernel `{self.__name__}` cannot be called: its parameter `{name}` ({dtype}) is no scalar"
-                )
             if name not in values:
                 _fail("argument_count", f"kernel `{self.__name__}` is called without its parameter `{name}` ({dtype})")
             scalars.append(values[name])
@@ -380,7 +391,8 @@ class Kernel:
             tiles=[*(self._in_specs or ()), *(self._out_specs or ())],
             sizes=sizes,
         )
-        self._cubin_handles[(self._arch, self._version, repr(sorted(values.items())))] = image.handle
+        specialisation = {name: value for name, value in values.items() if name not in raw}
+        self._cubin_handles[(self._arch, self._version, repr(sorted(specialisation.items())))] = image.handle
         return image
 
 

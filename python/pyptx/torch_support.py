@@ -180,11 +180,11 @@ def call_kernel_via_torch_compile(
 # -- what torch must see: modes, wrappers, Dynamo
 
 
-def call_plan(plan: Plan, inputs: tuple[Any, ...]) -> Any:
+def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ...] = ()) -> Any:
     """A kernel's call that torch has to see: fake tensors, tensors inside torch.func, a dispatch mode. Goes through the
     operator."""
     specs = [(tuple(int(size) for size in x.shape), str(x.dtype).removeprefix("torch.")) for x in inputs]
-    image, outputs = plan.bind(specs)
+    image, outputs = plan.bind(specs, scalars)
     return _one_or_all(_op_for(image, outputs)(list(inputs)))
 
 
@@ -200,7 +200,8 @@ def _in_graph(number: int, kwargs: dict[str, Any], *tensors: Any) -> Any:
             "wrap the kernel and its backward with `pyptx.differentiable_kernel(forward, backward)`, or call it under "
             "`torch.no_grad()`",
         )
-    return call_plan(kernel._plan_for(kwargs), tensors)
+    plan, scalars = kernel._bind(kwargs)
+    return call_plan(plan, tensors, scalars)
 
 
 def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -59,8 +59,8 @@ def test_shapes_outputs_and_scalars():
     y, index = value_and_index(ramp(32))
     assert torch.equal(y, ramp(32)) and index.dtype == torch.uint32 and index.tolist() == list(range(32))
     assert torch.equal(repeat(ramp(32), R=3), ramp(32).expand(3, 32))
-    assert torch.equal(scale(ramp(), factor=3.0), 3 * ramp())
-    assert torch.equal(scale(ramp(), factor=-2), -2 * ramp())
+    for factor in (3.0, -2, 3.0, *range(100)):  # each value at its launch
+        assert torch.equal(scale(ramp(), factor=factor), factor * ramp())
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f64", "s8", "s16", "s64", "u8", "u16", "u32", "u64", "e4m3", "e5m2"])

@@ -8,7 +8,7 @@ jax = pytest.importorskip("jax")
 np = pytest.importorskip("numpy")
 
 import jax.numpy as jnp  # noqa: E402
-from launching import add, copy_kernel, one_block_too_many, value_and_index  # noqa: E402
+from launching import add, copy_kernel, one_block_too_many, scale, value_and_index  # noqa: E402
 
 import pyptx  # noqa: E402
 from pyptx import Tile, _ptx, jax_support, types  # noqa: E402
@@ -39,6 +39,12 @@ def test_eager_and_jitted():
     f = jax.jit(lambda a, b: add(a, b) * 2)
     assert (f(ramp(), ramp()) == 4 * ramp()).all()
     assert (f(ramp(96), ramp(96)) == 4 * ramp(96)).all()
+
+
+def test_each_call_has_its_scalars():
+    for factor in (3.0, -2.0, 3.0):
+        assert (scale(ramp(), factor=factor) == factor * ramp()).all()
+        assert (jax.jit(lambda a: scale(scale(a, factor=factor), factor=0.5))(ramp()) == factor / 2 * ramp()).all()  # noqa: B023
 
 
 def test_numpy_arrays_beside_jax_arrays():

@@ -136,8 +136,30 @@ def test_a_call_does_not_remember_the_keywords_of_the_one_before():
 
 def test_another_value_of_a_scalar_is_the_same_kernel():
     k, x = constant(traced := []), np.zeros(32, np.uint32)
-    assert [int(k(x, more=more)[0]) for more in (3, 2, 3, 1 << 31, -1)] == [4, 3, 4, (1 << 31) + 1, 0]
+    assert int(k(x, more=3)[0]) == 4
+    images = _ptx.registry_size()
+    assert [int(k(x, more=more)[0]) for more in (2, 3, 1 << 31, -1, np.uint32(8))] == [3, 4, (1 << 31) + 1, 0, 9]
     assert traced == [1]
+    plan = k._plan_for({"more": 5})
+    assert (plan, plan.specialisations, _ptx.registry_size()) == (k._plan_for({"more": 6}), 1, images)
+    for wrong, why in (
+        (0.5, "takes an integer"),
+        ("3", "parameter `more` of kernel `constant` is a `str`; what fits is a number"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=why):
+            k(x, more=wrong)
+
+
+def test_an_image_has_the_scalars_that_it_is_bound_with():
+    plan = constant([])._plan_for({"more": 1})
+    specs, (one, two) = [((32,), "uint32")], ((1,), (2,))
+    first, _ = plan.bind(specs)
+    assert plan.bind(specs, (None,))[0].key == first.key != plan.bind(specs, two)[0].key
+    assert plan.bind(specs, one)[0].handle == first.handle  # the values of the call that made it
+    with pytest.raises(TypeError, match="has 1 scalar parameters; the launch has 2"):
+        plan.bind(specs, (1, 2))
+    with pytest.raises(TypeError, match="takes tensors and `scalars`, not the keyword 'more'"):
+        plan(np.zeros(32, np.uint32), more=3)
 
 
 def test_a_scalar_may_be_a_dimension_or_a_template_value():

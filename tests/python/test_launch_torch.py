@@ -100,6 +100,12 @@ def test_numpy_arrays_beside_tensors():
     assert torch.equal(add(ramp(), numpy.arange(64, dtype=numpy.float32)), 2 * ramp())
 
 
+def test_each_call_has_its_scalars():
+    for factor in (3.0, -2.0, 3.0):
+        assert torch.equal(scale(ramp(), factor=factor), factor * ramp())
+        assert torch.equal(torch.compile(lambda a: scale(a, factor=factor), fullgraph=True)(ramp()), factor * ramp())  # noqa: B023
+
+
 def test_views_that_are_contiguous_are_fine():
     whole = ramp(256).view(4, 64)
     assert torch.equal(add(whole[1], whole[2]), whole[1] + whole[2])
