@@ -1,5 +1,6 @@
 #include "ptx/write/shared.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "ptx/write/place.hpp"
@@ -37,6 +38,8 @@ Expected<SharedRegion> Builder::allocate_shared(const SharedRequest& request, Wh
   region.dynamic = s.dynamic_shared;
   if (s.dynamic_shared) {
     if (auto declared = s.declare_dynamic_shared(); !declared) return Unexpected{std::move(declared).error()};
+    s.shared.align = std::max(s.shared.align, request.align);  // an offset is aligned as far as the array's start is
+    s.module.variables[s.shared.variable].align = s.shared.align;
     region.symbol = dynamic_symbol;
     region.byte_offset = static_cast<std::int64_t>(begin);
   } else {
@@ -80,10 +83,11 @@ Expected<void> Builder::State::declare_dynamic_shared() {
   array.space = ir::StateSpace::shared;
   array.linkage = ir::Linkage::extern_;
   array.type = Type::b8;
-  array.align = 128;
+  array.align = shared.align;
   array.unsized = true;
   array.name = module.intern(dynamic_symbol);
   names.add_global(dynamic_symbol);
+  shared.variable = module.variables.size();
   module.variables.push_back(std::move(array));
   return {};
 }

@@ -92,7 +92,9 @@ struct Builder::State {
   struct {
     std::uint64_t bytes = 0;  // so far, with the gaps that alignments leave
     std::uint32_t allocations = 0, mbarriers = 0;
-    bool declared = false;  // the dynamic array
+    bool declared = false;                        // the dynamic array
+    std::size_t variable = 0;                     // its index in the module
+    std::uint32_t align = SharedRequest{}.align;  // its, bytes: the largest that was asked for
   } shared;
   Expected<void> declare_dynamic_shared();
   [[nodiscard]] std::optional<Diagnostic> too_much_static_shared() const;

@@ -91,7 +91,7 @@ def test_offsets_are_given_in_the_order_of_the_calls() -> None:
         assert [each.byte_offset for each in (first, barriers, second)] == [0, 104, 512]
         assert {each.name for each in (first, barriers, second, second[1], barriers[2])} == {"dyn_smem"}
         assert (barriers[2].byte_offset, second[1].byte_offset, ctx.shared_bytes) == (120, 768, 1024)
-    assert ".extern .shared .align 128 .b8 dyn_smem[];" in ctx.finish().text
+    assert ".extern .shared .align 512 .b8 dyn_smem[];" in ctx.finish().text
 
 
 def test_names_are_counted_by_kernel() -> None:
@@ -347,6 +347,14 @@ def test_a_kernel_that_needs_it_is_traced_again(ptxas) -> None:
 def test_smem_of_the_kernel_makes_it_dynamic() -> None:
     assert "dyn_smem" not in Kernel(big, smem=49152).ptx()
     assert ".extern .shared .align 128 .b8 dyn_smem[];" in Kernel(big, smem=49153).ptx()
+
+
+def test_the_dynamic_array_is_aligned_as_far_as_its_parts() -> None:
+    def tiles():
+        smem.mbarrier(1)
+        assert [smem.alloc(u32, 1, align=align).byte_offset for align in (256, 1024, 16)] == [256, 1024, 1040]
+
+    assert ".extern .shared .align 1024 .b8 dyn_smem[];" in Kernel(tiles, smem=100_000).ptx()
 
 
 def test_the_dynamic_array_is_declared_when_it_is_used(ptxas) -> None:

@@ -1,0 +1,83 @@
+"""The stubs that editors and type checkers read: every dot of `ptx.inst`, every helper's signature."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pyptx
+from pyptx import ptx
+
+PACKAGE = Path(pyptx.__file__).parent
+
+
+@cache
+def classes() -> dict[str, ast.ClassDef]:
+    tree = ast.parse((PACKAGE / "inst.pyi").read_text())
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+@cache
+def members(name: str) -> tuple[dict[str, str], list[ast.FunctionDef]]:
+    """Of a class of inst.pyi: the class that each word leads to, and its calls."""
+    words, calls = {}, []
+    for node in classes()[name].body:
+        if isinstance(node, ast.AnnAssign):
+            words[ast.unparse(node.target)] = ast.unparse(node.annotation)
+        elif isinstance(node, ast.FunctionDef) and node.name == "__call__":
+            calls.append(node)
+    return words, calls
+
+
+@given(st.data())
+def test_the_stubs_have_the_dots_that_the_table_has(data) -> None:
+    dots, name = ptx.inst, "Inst"
+    while words := dir(dots):
+        stub, _ = members(name)
+        assert set(stub) == set(words), f"{name} for {dots!r}"
+        word = data.draw(st.sampled_from(sorted(words)))
+        dots, name = getattr(dots, word), stub[word]
+    assert members(name)[1], f"{name}: no way on, and no call"
+
+
+def test_the_stubs_of_an_instruction(golden) -> None:
+    """Where its dots lead, how it is called, what an editor shows."""
+
+    def show(name: str, path: str) -> Iterator[str]:
+        words, calls = members(name)
+        for call in calls:
+            assert call.returns is not None
+            yield f"{path}({ast.unparse(call.args)}) -> {ast.unparse(call.returns)}"
+            yield from ("    " + line for line in (ast.get_docstring(call) or "").splitlines() if line)
+        for word, to in words.items():
+            yield from show(to, f"{path}.{word}")
+
+    shown: list[str] = []
+    for path in ("fma.rz", "mbarrier.try_wait", "setmaxnreg", "elect", "bar.red", "call"):
+        name = "Inst"
+        for word in path.split("."):
+            name = members(name)[0][word]
+        shown += show(name, path)
+    golden("inst_stubs.txt", "\n".join(shown) + "\n")
+
+
+def test_the_signatures_of_the_helpers(golden) -> None:
+    """Everything that `pyptx.ptx`, `reg` and `smem` are made of, without its documentation."""
+
+    def lines(body: list[ast.stmt], indent: str) -> Iterator[str]:
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                bases = f"({', '.join(map(ast.unparse, node.bases))})" if node.bases else ""
+                yield f"{indent}class {node.name}{bases}"
+                yield from lines(node.body, indent + "    ")
+            elif isinstance(node, ast.FunctionDef):
+                kind = "".join(f"@{ast.unparse(d)} " for d in node.decorator_list)
+                returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+                yield f"{indent}{kind}{node.name}({ast.unparse(node.args)}){returns}"
+            elif isinstance(node, ast.AnnAssign):
+                yield indent + ast.unparse(node)
+
+    golden("helper_stubs.txt", "\n".join(lines(ast.parse((PACKAGE / "_ptx.pyi").read_text()).body, "")) + "\n")
