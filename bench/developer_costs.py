@@ -11,6 +11,8 @@ import statistics
 import subprocess
 import sys
 import time
+import timeit
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -75,6 +77,21 @@ def trace_cost() -> dict[str, object]:
     return {"trace_check_print_us_per_instruction": costs}
 
 
+def call_cost() -> dict[str, object]:
+    """Nanoseconds that a kernel's call with three tensors spends before its launch plan, a builtin function in its place here."""
+    from pyptx import Tile, kernel
+    from pyptx.types import f32
+
+    @kernel(in_specs=[Tile(32, f32)] * 3, out_specs=[Tile(32, f32)], grid=1)
+    def nothing(a, b, c, out): ...
+
+    def cost(function: Callable[[float, float, float], object]) -> float:
+        return min(timeit.repeat(lambda: function(1.0, 2.0, 3.0), number=200_000, repeat=5)) / 200_000 * 1e9
+
+    nothing._plan = max
+    return {"call_before_the_plan_ns": round(cost(nothing) - cost(max))}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
@@ -82,7 +99,7 @@ def main() -> None:
     args = parser.parse_args()
     found: dict[str, object] = {}
     build = args.build.resolve()
-    for measure in (import_cost, trace_cost, lambda: include_cost(build), lambda: rebuild_cost(build)):
+    for measure in (import_cost, trace_cost, call_cost, lambda: include_cost(build), lambda: rebuild_cost(build)):
         part = measure()
         for name, value in part.items():
             print(f"{name}: {value}")

@@ -109,7 +109,7 @@ class Body {
   void instruction(const ir::Inst& item) {
     if (dead_) unreachable(item);
     const Access access = instructions_.check(item, blocks_.back());
-    registers_.touch(item_, item, access);
+    registers_.touch(item_, item, instructions_.mentions(), access);
     if (!access_.empty()) access_[item_] = access;
     const std::uint16_t fact = facts(item.form);
     if ((fact & leaves) != 0 && item.guard == ir::RegId::absent) dead_ = true;

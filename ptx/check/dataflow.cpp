@@ -74,41 +74,18 @@ Registers::Registers(const ir::Function& function) : function_(function), seen_(
       if (param.reg.valid() && param.reg.index < seen_.size()) seen_[param.reg.index] = {before_all, never, true};
 }
 
-void Registers::touch(std::uint32_t item, const ir::Inst& inst, Access access) {
+void Registers::touch(std::uint32_t item, const ir::Inst& inst, std::span<const Mention> mentions, Access access) {
   ++item;  // 0 is before all
-  const std::span<const ir::Operand> operands = function_.operands_of(inst);
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const unsigned bit = 1u << std::min<std::size_t>(i, 15);
-    const bool write = (access.writes & bit) != 0;
-    operand(item, operands[i], write, !write);
+  for (const Mention& mention : mentions) {
+    Seen& seen = seen_[mention.reg];
+    if ((access.writes & mention.operand) == 0)
+      read(item, mention.reg);
+    else if (seen.write == never)
+      seen.write = item;
+    else
+      seen.again = true;
   }
   if (inst.guard != ir::RegId::absent) read(item, inst.guard);
-}
-
-void Registers::operand(std::uint32_t item, const ir::Operand& o, bool write, bool read) {
-  switch (o.kind) {
-    case OperandKind::reg: {
-      if (read) return this->read(item, o.payload);
-      Seen& seen = seen_[o.payload];
-      if (seen.write == never)
-        seen.write = item;
-      else
-        seen.again = true;
-      return;
-    }
-    case OperandKind::address:
-    case OperandKind::tensor:
-      write = false;
-      read = true;
-      [[fallthrough]];
-    case OperandKind::vector:
-    case OperandKind::list:
-    case OperandKind::part:
-      for (const ir::Operand& part : function_.parts(o)) operand(item, part, write, read);
-      return;
-    default:
-      return;
-  }
 }
 
 void Registers::report_unwritten(Report& report) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ptx/check/facts.hpp"
@@ -15,8 +16,8 @@ class Registers {
  public:
   explicit Registers(const ir::Function& function);
 
-  /// Takes in an instruction, the item of that number.
-  void touch(std::uint32_t item, const ir::Inst& inst, Access access);
+  /// Takes in an instruction, the item of that number, by the registers that it mentions.
+  void touch(std::uint32_t item, const ir::Inst& inst, std::span<const Mention> mentions, Access access);
   /// Reports reads that no path leads to from a write. Linear: a read is certain to come first when it stands before every write
   /// and no loop leads back to it from behind one.
   void report_unwritten(Report& report) const;
@@ -29,7 +30,6 @@ class Registers {
     std::uint32_t write = never, read = never;  // 1 + the first item that does
     bool again = false;                         // written more than once
   };
-  void operand(std::uint32_t item, const ir::Operand& o, bool write, bool read);
   void read(std::uint32_t item, std::uint32_t reg) {
     Seen& seen = seen_[reg];
     // An instruction that writes the register reads it first.

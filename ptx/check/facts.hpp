@@ -29,4 +29,10 @@ struct Access {
   std::uint16_t writes = 0, updates = 0;
 };
 
+/// A register among an instruction's operands or their parts.
+struct Mention {
+  std::uint32_t reg = 0;      ///< RegId
+  std::uint16_t operand = 0;  ///< the bit of Access that says whether it is written; 0 in addresses, which are read
+};
+
 }  // namespace ptx::check

@@ -57,7 +57,12 @@ Access Instructions::check(const ir::Inst& inst, std::uint32_t block) {
   key_.clear();
   const isa::Form& form = isa::form(inst.form);
   isa::add(form, inst.choices, key_);
-  for (const ir::Operand& operand : function_->operands_of(inst)) sign(inst, operand, block, form.reads_integers);
+  mentions_.clear();
+  Within within{.block = block, .operand = 1, .exact = form.reads_integers};
+  for (const ir::Operand& operand : function_->operands_of(inst)) {
+    sign(inst, operand, within);
+    if (within.operand != 1u << 15) within.operand = static_cast<std::uint16_t>(within.operand << 1);
+  }
   const Access* known = clean_.find(key_);
   const Access access = known != nullptr ? *known : explain(inst);
   // What a label or a function is like is not part of the signature.
@@ -82,12 +87,13 @@ void Instructions::guard(const ir::Inst& inst) {
 }
 
 // One word an operand, and those of its parts behind it: kind, then what is said by the kind from bit 16 on.
-void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_t block, bool exact) {
+void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within within) {
   std::uint64_t word = static_cast<unsigned>(o.kind) | (o.negated ? 0x100u : 0u) | (o.piped ? 0x200u : 0u);
   switch (o.kind) {
     case OperandKind::reg: {
       const ir::Register& reg = function_->regs[o.payload];
       key_.add(word | static_cast<std::uint64_t>(reg.type) << 16 | std::uint64_t{reg.vector} << 24);
+      mentions_.push_back({o.payload, within.operand});
       if (scoped_registers_) use(inst, ir::RegId(o.payload));
       break;
     }
@@ -97,14 +103,14 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_
       break;
     case OperandKind::integer:
     case OperandKind::expression:
-      sign_integer(word, function_->integer(o), exact);
+      sign_integer(word, function_->integer(o), within.exact);
       break;
     case OperandKind::symbol:
       sign_symbol(word, inst, string_of(o));
       break;
     case OperandKind::label:
       key_.add(word);
-      labels_->use(inst, ir::LabelId(o.payload), block);
+      labels_->use(inst, ir::LabelId(o.payload), within.block);
       break;
     case OperandKind::vector:
     case OperandKind::address:
@@ -113,13 +119,15 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, std::uint32_
     case OperandKind::part: {
       const std::span<const ir::Operand> parts = function_->parts(o);
       key_.add(word | std::uint64_t{parts.size()} << 16);
-      for (const ir::Operand& part : parts) sign(inst, part, block, exact && o.kind == OperandKind::vector);
+      if (o.kind == OperandKind::address || o.kind == OperandKind::tensor) within.operand = 0;
+      within.exact = within.exact && o.kind == OperandKind::vector;
+      for (const ir::Operand& part : parts) sign(inst, part, within);
       break;
     }
     case OperandKind::floating:
       word |= std::uint64_t{o.count} << 16;
       key_.add(word);
-      if (exact) key_.add(function_->constants[o.payload]);
+      if (within.exact) key_.add(function_->constants[o.payload]);
       break;
     case OperandKind::sink:
       key_.add(word);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,18 @@ class Instructions {
   void enter(const ir::Function& function, Labels& labels);
   /// Returns what the instruction writes.
   Access check(const ir::Inst& inst, std::uint32_t block);
+  /// The registers of the instruction checked last, but for its guard.
+  [[nodiscard]] std::span<const Mention> mentions() const { return mentions_; }
 
  private:
   void guard(const ir::Inst& inst);
   // Names are looked up while signing: what they mean here is part of what decides.
-  void sign(const ir::Inst& inst, const ir::Operand& operand, std::uint32_t block, bool exact);
+  struct Within {
+    std::uint32_t block;
+    std::uint16_t operand;  // as Mention::operand
+    bool exact;             // integers by value
+  };
+  void sign(const ir::Inst& inst, const ir::Operand& operand, Within within);
   void sign_integer(std::uint64_t word, std::int64_t value, bool exact);
   void sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::StringId name);
   void use(const ir::Inst& inst, ir::RegId reg);
@@ -50,6 +58,7 @@ class Instructions {
   bool scoped_registers_ = false;  // some register is declared in a block: uses must be inside it
   Key key_;
   KeyMap<Access> clean_;
+  std::vector<Mention> mentions_;
   std::deque<std::vector<isa::Arg>> parts_;  // keeps what the arguments of explain() point to
   std::deque<std::string> shown_;
 };

@@ -354,8 +354,15 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
       parts(ir::OperandKind::list, value.parts, type);
       break;
     case Value::Kind::address: {
-      const bool no_offset =
-          value.parts.size() == 2 && value.parts[1].kind == Value::Kind::integer && value.parts[1].integer == 0;
+      const auto is_integer = [](const Value& part) { return part.kind == Value::Kind::integer; };
+      const bool offset = value.parts.size() == 2 && is_integer(value.parts[1]);
+      if (offset && is_integer(value.parts[0])) {  // `[75+19]` would be read as one number
+        const auto sum = static_cast<std::uint64_t>(value.parts[0].integer) + static_cast<std::uint64_t>(value.parts[1].integer);
+        const std::array whole{Value::of_integer(static_cast<std::int64_t>(sum))};
+        parts(ir::OperandKind::address, whole, Type::b64);
+        break;
+      }
+      const bool no_offset = offset && value.parts[1].integer == 0;
       parts(ir::OperandKind::address, value.parts.first(no_offset ? 1 : value.parts.size()), Type::b64);
       break;
     }
