@@ -169,7 +169,7 @@ TEST_F(BuilderTest, Addresses) {
   parts = {Value::of_symbol("smem"), Value::of_integer(16)};
   EXPECT_EQ(one("ld.shared.f32", {Value::of(x), Value::address_of(parts)}), "ld.shared.f32 %f0, [smem+16];");
   parts = {Value::of_integer(75), Value::of_integer(19)};
-  EXPECT_EQ(one("ld.shared.f32", {Value::of(x), Value::address_of(parts)}), "ld.shared.f32 %f0, [94];");
+  EXPECT_EQ(one("prefetch.local.L2", {Value::address_of(parts)}), "prefetch.local.L2 [94];");
   EXPECT_EQ(refused("ld.global.f32", {Value::of(x), Value::of(p)}), Kind::operand_mismatch);  // no brackets
 }
 
