@@ -83,17 +83,16 @@ launch::Scalar scalar_of(nb::handle number, const std::string& what) {
   raise(Kind::argument_kind, cat(what, " is ", a_type(number), "; what fits is a number"), authors_line());
 }
 
-/// The values of scalar parameters as a launch takes them: their bits, by the parameters' types; None stays None.
+/// The values of scalar parameters as a launch takes them: their bits, by the parameters' types; None for one without a value.
 nb::tuple pack_scalars(std::string_view kernel, const std::vector<std::pair<std::string, std::string>>& params,
-                       const nb::typed<nb::sequence, nb::any>& values) {
+                       const nb::dict& values) {
   nb::list packed;
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    const auto& [dtype, name] = params[i];
-    const nb::object value = values[i];
-    if (value.is_none()) {
+  for (const auto& [dtype, name] : params) {
+    if (!values.contains(name.c_str())) {
       packed.append(nb::none());
       continue;
     }
+    const nb::object value = values[name.c_str()];
     const auto type = isa::type_from_name(dtype);
     const std::string what = cat("parameter `", name, "` of kernel `", kernel, '`');
     auto bits = type ? launch::pack_scalar(*type, scalar_of(value, what))
@@ -274,9 +273,9 @@ void bind_image(nb::module_& m) {
                    launch::to_string(spec.geometry.block), ", handle ", self.image->handle(), '>');
       });
   m.def("pack_scalars", pack_scalars, nb::arg("kernel"), nb::arg("params"), nb::arg("values"),
-        nb::sig("def pack_scalars(kernel: str, params: Sequence[tuple[str, str]], values: Sequence[Any]) -> tuple[int | None, "
+        nb::sig("def pack_scalars(kernel: str, params: Sequence[tuple[str, str]], values: dict[str, Any]) -> tuple[int | None, "
                 "...]"),
-        "The bits of a kernel's scalar parameters, of these (type, name) and values, as a Plan takes them; None stays None.");
+        "The bits of a kernel's scalar parameters, of these (type, name), as a Plan takes them; None for one without a value.");
   m.def(
       "find_image",
       [](std::int64_t handle) -> std::optional<ImageHandle> {

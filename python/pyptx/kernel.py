@@ -343,10 +343,8 @@ class Kernel:
     def _bind(self, kwargs: Mapping[str, Any]) -> tuple[Plan, tuple[int | None, ...]]:
         """The launch plan for these keyword arguments, and the values of scalar parameters among them, which a launch takes."""
         plan = self._plan_for(kwargs)
-        names = [name for _, name in self._raw_params]
-        if kwargs.keys().isdisjoint(names):
-            return plan, ()
-        return plan, _ptx.pack_scalars(self.__name__, self._raw_params, [kwargs.get(name) for name in names])
+        given = {name: kwargs[name] for _, name in self._raw_params if name in kwargs}
+        return plan, _ptx.pack_scalars(self.__name__, self._raw_params, given) if given else ()
 
     def _plan_for(self, kwargs: Mapping[str, Any]) -> Plan:
         """The launch plan for these keyword arguments, made once. The values of scalar parameters do not count: the plan has
