@@ -13,6 +13,11 @@ namespace ptx {
 /// Words in a row and their hash. Cleared and built again, it allocates nothing.
 class Key {
  public:
+  Key() = default;
+  Key(const Key&) = default;  // and no moves, which would leave one without room
+  Key& operator=(const Key&) = default;
+  ~Key() = default;
+
   void clear() {
     size_ = 0;
     hash_ = 0;
@@ -35,6 +40,11 @@ class Key {
 template <class T>
 class KeyMap {
  public:
+  KeyMap() = default;
+  KeyMap(const KeyMap&) = default;  // and no moves, as of Key
+  KeyMap& operator=(const KeyMap&) = default;
+  ~KeyMap() = default;
+
   /// The value of the key, or nullptr. Valid until the next insert.
   [[nodiscard]] const T* find(const Key& key) const {
     const Slot& slot = slots_[slot_of(key)];

@@ -11,7 +11,8 @@
 
 namespace ptx {
 
-/// Collects pieces and appends them to a string, many at a time: when it is full, and when it ends.
+/// Collects pieces and appends them to a string, many at a time: when it is full, and when it ends. The pieces are not of that
+/// string, and until then nobody else appends to it.
 class TextBuffer {
  public:
   explicit TextBuffer(std::string& out) : out_(out) {}
@@ -28,6 +29,7 @@ class TextBuffer {
     copy(text.data(), text.size(), room_.data() + size_);
     size_ += text.size();
   }
+  /// In a base from 8 on.
   template <std::integral Integer>
   void number(Integer value, int base = 10) {
     constexpr std::size_t most = 24;  // digits and a sign

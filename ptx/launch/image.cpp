@@ -50,11 +50,13 @@ struct KernelImage::OnDevice {
 /// What an image's text comes to: everything but the values of scalars.
 struct KernelImage::Code {
   Code(std::shared_ptr<const ir::Listing> text, const LaunchSpec& spec) : listing(std::move(text)), offsets(spec.offsets()) {
+    hash.add(listing->text);
     for (std::uint32_t i = 0; i < spec.inputs + spec.outputs; ++i)
       tensor_names.push_back(i < spec.inputs ? cat("input ", i) : cat("output ", i - spec.inputs));
   }
 
   const std::shared_ptr<const ir::Listing> listing;
+  Sha256 hash;  // of the text, to which an image adds its launch
   std::optional<check::Accepted> accepted;
   const std::vector<std::size_t> offsets;  // of the spec's params
   std::vector<std::string> tensor_names;   // as the executor's reports call them
@@ -76,7 +78,7 @@ std::int64_t KernelImage::handle_of(const Digest& key) {
 
 KernelImage::KernelImage(std::shared_ptr<Code> code, LaunchSpec spec)
     : code_(std::move(code)), spec_(std::move(spec)), meta_(spec_.serialise()) {
-  key_ = Sha256().add(text()).add(meta_).finish();
+  key_ = Sha256(code_->hash).add(meta_).finish();
   handle_ = handle_of(key_);
 }
 

@@ -151,6 +151,20 @@ TEST_F(BuilderTest, NumbersThatDoNotFitAreRefused) {
 
 // ---- operands
 
+// An instruction whose integers decide is remembered by them, and none of them is taken for a further operand.
+TEST_F(BuilderTest, IntegersThatDecideAreJudgedEachTime) {
+  const auto sync = [&](std::vector<std::int64_t> numbers) {
+    std::vector<Value> operands;
+    for (const std::int64_t number : numbers) operands.push_back(Value::of_integer(number));
+    return operands;
+  };
+  for (std::int64_t word = 0; word < 16; ++word) EXPECT_EQ(one("bar.sync", sync({word})), cat("bar.sync ", word, ";"));
+  EXPECT_EQ(one("bar.sync", sync({1, 64})), "bar.sync 1, 64;");
+  EXPECT_EQ(refused("bar.sync", sync({1, 33})), Kind::immediate_range);
+  EXPECT_EQ(refused("bar.sync", sync({16})), Kind::immediate_range);
+  EXPECT_EQ(one("bar.sync", sync({1, 64})), "bar.sync 1, 64;");
+}
+
 TEST_F(BuilderTest, Addresses) {
   const Reg p = reg(Type::b64), x = reg(Type::f32), i = reg(Type::u32);
   std::vector<Value> parts = {Value::of(p)};

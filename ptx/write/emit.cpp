@@ -159,6 +159,10 @@ void Builder::State::add_integers_to_key(std::span<const Value> values) {
     if (value.kind == Value::Kind::vector) add_integers_to_key(value.parts);
   }
 }
+void Builder::State::end_key_with_integers(std::span<const Value> values) {
+  key.add(~std::uint64_t{0});  // no operand's word: what follows is no further operand
+  add_integers_to_key(values);
+}
 
 Diagnostic Builder::State::unusable(std::span<const Value> values, const Guard& guard) const {
   const auto explain = [this](Reg reg) {
@@ -410,7 +414,7 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   const Resolved* known = resolved.find(key);
   const bool by_integers = known != nullptr && known->reads_integers;
   if (by_integers) {
-    add_integers_to_key(values);
+    end_key_with_integers(values);
     known = resolved.find(key);
   }
   if (known == nullptr) {
@@ -418,7 +422,7 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
     if (!found) return at_where(found.error());
     if (!by_integers && isa::form(found->form).reads_integers) {
       resolved.insert(key, {.reads_integers = true});
-      add_integers_to_key(values);
+      end_key_with_integers(values);
     }
     known = &resolved.insert(key, *found);
   } else {

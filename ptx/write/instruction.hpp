@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -77,8 +78,10 @@ class Operands {
  private:
   static constexpr std::size_t few = 10;
   static_assert(std::is_trivially_destructible_v<Value> && std::is_trivially_copyable_v<Value>);
+  static_assert(alignof(Value) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
   template <std::invocable<Value*> Fill>
   std::span<const Value> place(std::size_t count, Fill fill) {
+    assert(next_part_ + count <= size_);
     Value* const first = begin() + next_part_;
     fill(first);
     next_part_ += count;

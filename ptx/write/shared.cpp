@@ -74,7 +74,7 @@ std::optional<Diagnostic> Builder::State::too_much_static_shared() const {
 }
 
 Expected<void> Builder::State::declare_dynamic_shared() {
-  if (std::exchange(shared.declared, true)) return {};
+  if (shared.declared) return {};
   if (names.taken(dynamic_symbol))
     return refuse(Kind::duplicate_symbol,
                   cat('`', dynamic_symbol, "` is declared already, and is the name of the dynamic shared memory"), {},
@@ -87,6 +87,7 @@ Expected<void> Builder::State::declare_dynamic_shared() {
   array.unsized = true;
   array.name = module.intern(dynamic_symbol);
   names.add_global(dynamic_symbol);
+  shared.declared = true;
   shared.variable = module.variables.size();
   module.variables.push_back(std::move(array));
   return {};

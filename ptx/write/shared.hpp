@@ -1,4 +1,5 @@
-// Shared memory of a kernel (api.md 5.1). Static: each allocation is a variable of the entry's body. Dynamic: all are parts of one
+// Shared memory of a kernel (api.md 5.1). Static: each allocation is a variable of the entry's body. Dynamic: all are parts of
+// one
 // `.extern .shared .align 128 .b8 dyn_smem[];`, at offsets given in the order of the calls; it is aligned to more than 128 bytes
 // when one of them is.
 #pragma once

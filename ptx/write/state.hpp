@@ -135,6 +135,7 @@ struct Builder::State {
   Expected<void> check_availability(isa::SpecialId special) const;
   bool add_to_key(const Value& value);
   void add_integers_to_key(std::span<const Value> values);
+  void end_key_with_integers(std::span<const Value> values);
   [[nodiscard]] bool usable(Reg reg) const;
   [[nodiscard]] Diagnostic unusable(std::span<const Value> values, const Guard& guard) const;
   std::vector<ir::Operand> lowered;  // parts that are not in the entry's store yet

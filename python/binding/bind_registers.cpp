@@ -367,6 +367,9 @@ void bind_registers(nb::module_& m) {
       .def(
           "__init__",
           [](RegArray* self, std::string base, std::uint32_t count, nb::handle dtype) {
+            constexpr std::uint32_t most = 1 << 16;
+            if (count < 1 || count > most)
+              raise(Kind::bad_declaration, cat("an array of ", count, " registers; what fits is 1 to ", most), authors_line());
             RegArray made;
             made.array.count = count;
             made.array.type = type_argument(dtype, "RegArray");

@@ -340,15 +340,8 @@ class Kernel:
         self._plan = self._plan_for({})
         return self._plan(*arrays)
 
-    def _bind(self, kwargs: Mapping[str, Any]) -> tuple[Plan, tuple[int | None, ...]]:
-        """The launch plan for these keyword arguments, and the values of scalar parameters among them, which a launch takes."""
-        plan = self._plan_for(kwargs)
-        given = {name: kwargs[name] for _, name in self._raw_params if name in kwargs}
-        return plan, _ptx.pack_scalars(self.__name__, self._raw_params, given) if given else ()
-
-    def _plan_for(self, kwargs: Mapping[str, Any]) -> Plan:
-        """The launch plan for these keyword arguments, made once. The values of scalar parameters do not count: the plan has
-        those of the call that made it, and a launch brings its own."""
+    def _require_callable(self) -> None:
+        """Raises for a kernel that only text can be had of."""
         if self._in_specs is None:
             raise NotImplementedError(f"kernel `{self.__name__}` cannot be called with arrays: it has no in_specs")
         for dtype, name in self._raw_params:
@@ -356,6 +349,18 @@ class Kernel:
                 raise NotImplementedError(
                     f"kernel `{self.__name__}` cannot be called: its parameter `{name}` ({dtype}) is no scalar"
                 )
+
+    def _bind(self, kwargs: Mapping[str, Any]) -> tuple[Plan, tuple[int | None, ...]]:
+        """The launch plan for these keyword arguments, and the values of scalar parameters among them, which a launch takes."""
+        self._require_callable()
+        given = {name: kwargs[name] for _, name in self._raw_params if name in kwargs}
+        scalars = _ptx.pack_scalars(self.__name__, self._raw_params, given) if given else ()  # before a plan keeps them
+        return self._plan_for(kwargs), scalars
+
+    def _plan_for(self, kwargs: Mapping[str, Any]) -> Plan:
+        """The launch plan for these keyword arguments, made once. The values of scalar parameters do not count: the plan has
+        those of the call that made it, and a launch brings its own."""
+        self._require_callable()
         template, dims, raw = self._split(kwargs)
         key: _Key = (_tagged(template), _tagged(dims), tuple(sorted(raw)))
         if known := _get(self._plans, key):

@@ -348,6 +348,9 @@ def test_an_array_made_by_its_names(trace) -> None:
     assert written(trace) == ["add.f32 %f0, %f1, %f2", "mov.b32 %f0, %f1"]
     with pytest.raises(IndexError, match="index 3 is none of them"):
         named[3]
+    for count in (0, 1 << 17):
+        with pytest.raises(ValueError, match=f"an array of {count} registers; what fits is 1 to 65536"):
+            RegArray("%f", count, f32)
     with pytest.raises(ValueError, match="no register `%f3`"):
         ptx.inst.neg.f32(named[0], RegArray("%f", 4, f32)[3])
 

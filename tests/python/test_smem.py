@@ -375,6 +375,14 @@ def test_the_dynamic_array_is_declared_when_it_is_used(ptxas) -> None:
     with pytest.raises(PtxError, match="dyn_smem"):
         Kernel(small, smem=100_000, extern_smem="dyn_smem").ptx()
 
+    def twice():
+        for _ in range(2):
+            with pytest.raises(PtxError, match="`dyn_smem` is declared already"):
+                smem.alloc(u32, 1, align=1024)
+
+    for name in ({"extern_smem": "dyn_smem"}, {"raw_params": [("u32", "dyn_smem")]}):
+        assert ".align 1024" not in Kernel(twice, smem=100_000, **name).ptx()
+
 
 @pytest.mark.parametrize(
     ("arch", "kib"), [("sm_80", 163), ("sm_86", 99), ("sm_89", 99), ("sm_90a", 227), ("sm_100a", 227), ("sm_120", 99)]

@@ -169,7 +169,7 @@ def complaints(request, tmp_path):
     if checker == "mypy":
         pytest.importorskip("mypy")
         command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path / "cache")]
-    elif found := shutil.which(checker):
+    elif found := shutil.which(checker, path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])):
         command = [found]
         settings = {"extraPaths": [package], "typeCheckingMode": "standard", "reportUnusedExpression": False}
         (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
