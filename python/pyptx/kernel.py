@@ -369,7 +369,8 @@ class Kernel:
         def specialise(env: dict[str, int]) -> Any:
             return self._image({**dims, **env}, template, raw)
 
-        plan = _ptx.Plan(self.__name__, list(self._in_specs), list(self._out_specs or ()), list(self._tensors), specialise, dims)
+        inputs, outputs = list(self._in_specs or ()), list(self._out_specs or ())
+        plan = _ptx.Plan(self.__name__, inputs, outputs, list(self._tensors), specialise, dims)
         return _keep(self._plans, key, plan)
 
     def _image(self, env: Mapping[str, int], template: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
