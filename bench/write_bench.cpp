@@ -49,25 +49,23 @@ void write_alone(benchmark::State& state) {
 }
 BENCHMARK(write_alone)->Arg(7'000)->Unit(benchmark::kMillisecond);
 
-void check_alone(benchmark::State& state) {
+/// One step on a kernel that is written already: `step` gives something that depends on all of it.
+template <class Step>
+void alone(benchmark::State& state, Step step) {
   const ir::Module module = unrolled(state.range(0));
   std::size_t items = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(check::check(module).size());
+    benchmark::DoNotOptimize(step(module));
     items += module.functions[0].body.size();
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(items));
 }
+void check_alone(benchmark::State& state) {
+  alone(state, [](const ir::Module& module) { return check::check(module).size(); });
+}
 BENCHMARK(check_alone)->Arg(7'000)->Unit(benchmark::kMillisecond);
-
 void print_alone(benchmark::State& state) {
-  const ir::Module module = unrolled(state.range(0));
-  std::size_t items = 0;
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(text::list(module).text.size());
-    items += module.functions[0].body.size();
-  }
-  state.SetItemsProcessed(static_cast<std::int64_t>(items));
+  alone(state, [](const ir::Module& module) { return text::list(module).text.size(); });
 }
 BENCHMARK(print_alone)->Arg(7'000)->Unit(benchmark::kMillisecond);
 
