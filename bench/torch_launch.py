@@ -1,9 +1,10 @@
-"""What a call of a kernel costs the host, beside torch's own: an RMS norm with all checks and a fresh output, and torch.add.
+"""What a call of a kernel costs the host, beside torch's, cuda.core's and JAX's own calls, in one run.
 
 python bench/torch_launch.py [--calls N] [--json FILE]
 
 Each route is called in short bursts, the GPU's queue emptied between them outside the clock, so that no launch waits for room;
-the routes take turns, so that a change of the machine's pace hits them all. Medians of the bursts.
+the routes of a table take turns, so that a change of the machine's pace hits them all. Medians of the bursts. The kernel is
+D = A * B + C on 16 x 512 floats, with all checks; its `programmatic` twin waits with griddepcontrol.wait and may start early.
 """
 
 from __future__ import annotations
@@ -13,16 +14,54 @@ import gc
 import json
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pyptx import Kernel, Tile, kernel, ptx, reg
+from pyptx.types import f32, u32
+
 BURST = 100  # calls between two synchronisations: far below the 1024 launches that the driver queues
+ROWS, COLUMNS, BLOCK = 16, 512, 128
+Routes = dict[str, Callable[[], Any]]
 
 
-def measure(routes: dict[str, Callable[[], Any]], calls: int, synchronize: Callable[[], Any]) -> dict[str, float]:
+def elementwise(inputs: int, **more: Any) -> Kernel:
+    """D = A * B + C for three inputs; the sum of any other number."""
+    names = [f"X{i}" for i in range(inputs)]
+
+    def body(*tensors: Any) -> None:
+        if more.get("programmatic"):
+            ptx.inst.griddepcontrol.wait()
+        pointers = ptx.global_ptrs(*tensors)
+        at = (reg.from_(ptx.special.ctaid.x(), u32) * BLOCK + reg.from_(ptx.special.tid.x(), u32)) * 4
+        values = []
+        for pointer in pointers[:-1]:
+            values.append(reg.scalar(f32))
+            ptx.inst.ld.global_.f32(values[-1], ptx.addr(pointer + at))
+        if inputs == 3:
+            ptx.inst.fma.rn.f32(values[0], *values)
+        else:
+            for value in values[1:]:
+                ptx.inst.add.f32(values[0], values[0], value)
+        ptx.inst.st.global_.f32(ptx.addr(pointers[-1] + at), values[0])
+        ptx.ret()
+
+    # Tensors are the function's parameters, so the function is written for their number.
+    arguments = ", ".join([*names, "Y"])
+    scope: dict[str, Any] = {"body": body}
+    exec(f"def elementwise({arguments}): body({arguments})", scope)
+    tile = Tile(ROWS, COLUMNS, f32)
+    make = kernel(in_specs=(tile,) * inputs, out_specs=(tile,), grid=ROWS * COLUMNS // BLOCK, block=BLOCK, **more)
+    return make(scope["elementwise"])
+
+
+def measure(routes: Routes, calls: int, synchronize: Callable[[], Any]) -> dict[str, float]:
     """Nanoseconds a call, by route."""
     times: dict[str, list[float]] = {name: [] for name in routes}
     for call in routes.values():
@@ -42,6 +81,140 @@ def measure(routes: dict[str, Callable[[], Any]], calls: int, synchronize: Calla
     return {name: statistics.median(bursts) for name, bursts in times.items()}
 
 
+def show(title: str, nanoseconds: dict[str, float]) -> dict[str, Any]:
+    """Prints a table; the first route is what the others are compared with."""
+    peer, base = next(iter(nanoseconds.items()))
+    print(f"\n{title}")
+    for name, ns in nanoseconds.items():
+        print(f"  {name:42} {ns:8.0f} ns   {ns / base:5.2f} x {peer}")
+    return {name: {"ns": round(ns), "ratio": round(ns / base, 3)} for name, ns in nanoseconds.items()}
+
+
+def cuda_core_route(tensors: list[Any]) -> Callable[[], Any] | None:
+    """cuda.core's bare launch of a kernel with the same parameters: no checks, no output of its own."""
+    try:
+        from cuda.core import Device, LaunchConfig, ObjectCode, launch
+    except ImportError:
+        return None
+    names = ", ".join(f".param .u64 p{i}" for i in range(len(tensors)))
+    text = f".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing({names}) {{ ret; }}"
+    device = Device()
+    device.set_current()
+    bare = ObjectCode.from_ptx(text.encode()).get_kernel("nothing")
+    config = LaunchConfig(grid=ROWS * COLUMNS // BLOCK, block=BLOCK)
+    stream, addresses = device.default_stream, [tensor.data_ptr() for tensor in tensors]
+    return lambda: launch(stream, config, bare, *addresses)
+
+
+def eager(torch: Any, calls: int) -> dict[str, Any]:
+    a, b, c, out = (torch.randn(ROWS, COLUMNS, device="cuda") for _ in range(4))
+    muladd, early = elementwise(3), elementwise(3, programmatic=True)
+    for k in (muladd, early):
+        assert torch.allclose(k(a, b, c), torch.addcmul(c, a, b), rtol=1e-5, atol=1e-5)
+    routes: Routes = {
+        "torch.add(x, y)": lambda: torch.add(a, b),
+        "torch.addcmul(c, a, b)": lambda: torch.addcmul(c, a, b),
+        "kernel(a, b, c)": lambda: muladd(a, b, c),
+        "kernel(a, b, c), programmatic": lambda: early(a, b, c),
+        "torch.empty_like(x)": lambda: torch.empty_like(a),
+    }
+    report = {
+        "eager": show("eager, three inputs and an output that is allocated", measure(routes, calls, torch.cuda.synchronize))
+    }
+    routes = {}
+    if bare := cuda_core_route([a, b, c, out]):
+        routes["cuda.core launch(…)"] = bare
+    routes |= {
+        "torch.add(x, y, out=)": lambda: torch.add(a, b, out=out),
+        "kernel(a, b, c, out=)": lambda: muladd(a, b, c, out=out),
+        "kernel(a, b, c, out=), programmatic": lambda: early(a, b, c, out=out),
+    }
+    report["out="] = show("with out=", measure(routes, calls, torch.cuda.synchronize))
+    counts = (1, 2, 4, 6, 8)
+    kernels = {n: elementwise(n) for n in counts}
+    # bound one by one: a loop's lambda would see the last one only
+    routes = {f"{n} inputs": (lambda k=kernels[n], t=[a] * n: k(*t, out=out)) for n in counts}  # type: ignore[misc]
+    grown = measure(routes, calls, torch.cuda.synchronize)
+    report["growth"] = show("growth with the number of tensors, out=", grown)
+    slope = (grown["8 inputs"] - grown["1 inputs"]) / 7
+    print(f"  a tensor more: {slope:.0f} ns")
+    report["ns_a_tensor"] = round(slope)
+    return report
+
+
+def compiled(torch: Any, calls: int) -> dict[str, Any]:
+    a, b, c = (torch.randn(ROWS, COLUMNS, device="cuda") for _ in range(3))
+    muladd = elementwise(3)
+    report = {}
+    for mode in ("default", "max-autotune-no-cudagraphs"):
+        torch._dynamo.reset()
+        product = torch.compile(lambda x, y: x * y, mode=mode, fullgraph=True)
+        ours = torch.compile(lambda x, y, z: muladd(x, y, z), mode=mode, fullgraph=True)
+        with torch.no_grad():
+            assert torch.allclose(ours(a, b, c), torch.addcmul(c, a, b), rtol=1e-5, atol=1e-5)
+            routes: Routes = {"torch.compile(a * b)": partial(product, a, b), "torch.compile(kernel)": partial(ours, a, b, c)}
+            report[mode] = show(f"torch.compile, {mode}", measure(routes, calls // 4, torch.cuda.synchronize))
+    return report
+
+
+def jitted(calls: int) -> dict[str, Any]:
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    try:
+        import jax
+
+        device = jax.devices("cuda")[0]
+    except (ImportError, RuntimeError):
+        print("\nJAX with CUDA is not here: not measured")
+        return {}
+    x = jax.device_put(jax.numpy.ones((ROWS, COLUMNS), jax.numpy.float32), device)
+    one, three = elementwise(1), elementwise(3)
+    last: list[Any] = [x]
+    double, ours, both = jax.jit(lambda a: a * 2), jax.jit(lambda a: one(a)), jax.jit(lambda a: three(a, a, a))
+
+    def route(call: Callable[[Any], Any]) -> Callable[[], None]:
+        def run() -> None:
+            last[0] = call(x)
+
+        return run
+
+    routes = {"jax.jit(a * 2)": route(double), "jax.jit(kernel(a))": route(ours), "jax.jit(kernel(a, a, a))": route(both)}
+    return show("jax.jit", measure(routes, calls // 4, lambda: jax.block_until_ready(last[0])))
+
+
+FIRST_CALL = """
+import sys, time
+sys.path[:0] = {path!r}
+import torch
+x = torch.ones({rows}, {columns}, device="cuda")
+torch.cuda.synchronize()
+begin = time.perf_counter_ns()
+from torch_launch import elementwise
+imported = time.perf_counter_ns()
+k = elementwise(3)
+y = k(x, x, x)
+torch.cuda.synchronize()
+done = time.perf_counter_ns()
+assert (y == 2).all()
+print((imported - begin) / 1e6, (done - imported) / 1e6)
+"""
+
+
+def first_call() -> dict[str, Any]:
+    """Milliseconds of `import pyptx` and of a kernel's first call (traced, checked, loaded, run), in processes that share a disk
+    cache: the first one compiles."""
+    program = FIRST_CALL.format(path=[str(Path(__file__).parent), *sys.path], rows=ROWS, columns=COLUMNS)
+    print("\nfirst call in a new process, milliseconds")
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for process in ("cache empty", "second process", "third process", "fourth process"):
+            environment = {**os.environ, "PYPTX_CACHE_DIR": folder}
+            done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+            imported, call = map(float, done.stdout.split())
+            print(f"  {process:16} import pyptx {imported:6.1f}   kernel's first call {call:6.1f}")
+            found.append({"import_ms": round(imported, 2), "first_call_ms": round(call, 2)})
+    return {"processes": found}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=20000, help="of each route (default %(default)s)")
@@ -55,36 +228,19 @@ def main() -> int:
     if not torch.cuda.is_available():
         print("torch_launch: no NVIDIA GPU; nothing measured")
         return 0
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-
-    sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
-    from rms_norm import build_rms_norm
-
-    kernel = build_rms_norm(16, 512)
-    x, w = torch.randn(16, 512, device="cuda"), torch.randn(512, device="cuda")
-    out = torch.empty_like(x)
-    kernel(x, w)
-    plan = kernel._plan
-    routes: dict[str, Callable[[], Any]] = {
-        "torch.add": lambda: torch.add(x, x),
-        "kernel(x, w)": lambda: kernel(x, w),
-        "kernel._plan(x, w)": lambda: plan(x, w),
-        "torch.add(out=)": lambda: torch.add(x, x, out=out),
-        "torch.empty_like": lambda: torch.empty_like(x),
-        "torch rms_norm": lambda: torch.nn.functional.rms_norm(x, (512,), w, 1e-6),
-    }
-    nanoseconds = measure(routes, options.calls, torch.cuda.synchronize)
-    base = nanoseconds["torch.add"]
-    figures = {name: {"ns": round(ns), "x_torch_add": round(ns / base, 3)} for name, ns in nanoseconds.items()}
-    report = {
+    report: dict[str, Any] = {
         "gpu": torch.cuda.get_device_name(),
         "torch": torch.__version__,
         "python": sys.version.split()[0],
-        "routes": figures,
     }
     print(f"{report['gpu']}, torch {report['torch']}, Python {report['python']}: host cost of a call, medians")
-    for name, figure in figures.items():
-        print(f"  {name:20} {figure['ns']:7} ns   {figure['x_torch_add']:5.2f} x torch.add")
+    report["first_call"] = first_call()
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    report |= eager(torch, options.calls)
+    os.sched_setaffinity(0, cores)  # what compiles uses all of them
+    report["compiled"] = compiled(torch, options.calls)
+    report["jax"] = jitted(options.calls)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(report, indent=2) + "\n")

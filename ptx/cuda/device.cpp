@@ -71,7 +71,7 @@ Expected<const Device*> device(int ordinal) {
   return (*loaded)->device(ordinal);
 }
 
-Expected<void> check_target(Target target, const Device& device, ImageKind image) {
+Expected<void> check_target(Target target, const Device& device, ImageKind image, std::string_view kernel) {
   const ComputeCapability have = device.capability();
   if (runs_on(target, have, image)) return {};
   const std::string wanted = to_string(target.capability);
@@ -89,9 +89,10 @@ Expected<void> check_target(Target target, const Device& device, ImageKind image
                   : cat("a cubin, runs on compute capability ", wanted, " to ", target.capability.major, ".9");
       break;
   }
-  return Unexpected{Diagnostic{.kind = Kind::wrong_device,
-                               .message = cat("the kernel targets `", to_string(target), "` (", reach, "); GPU ",
-                                              device.ordinal(), " (", device.name(), ") is compute capability ", to_string(have))}
+  return Unexpected{Diagnostic{
+      .kind = Kind::wrong_device,
+      .message = cat(kernel.empty() ? std::string("the kernel") : cat("kernel `", kernel, '`'), " targets `", to_string(target),
+                     "` (", reach, "); GPU ", device.ordinal(), " (", device.name(), ") is compute capability ", to_string(have))}
                         .note(cat("hint: write the kernel for `", target_name(device), "`"))};
 }
 

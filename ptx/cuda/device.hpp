@@ -71,8 +71,9 @@ Expected<const Device*> device(int ordinal);
 /// "sm_90a": the target with every feature of this GPU.
 inline std::string target_name(const Device& device) { return target_name(device.capability()); }
 
-/// Fails (wrong_device) when code for `target` does not run on the device; says what it runs on and what the device is.
-Expected<void> check_target(Target target, const Device& device, ImageKind image = ImageKind::text);
+/// Fails (wrong_device) when code for `target` does not run on the device; says what it runs on and what the device is, and
+/// which kernel it is about when its name is given.
+Expected<void> check_target(Target target, const Device& device, ImageKind image = ImageKind::text, std::string_view kernel = {});
 
 /// Waits for everything launched on the GPU and reports what failed (driver_error).
 Expected<void> synchronize(const Device& device);
@@ -104,6 +105,21 @@ class ContextGuard {
   const Driver& driver_;
   api::Result result_ = api::Result::success;
   bool pushed_ = false;
+};
+
+/// While it lives, this thread may load code, allocate and copy although a stream is being captured into a CUDA graph, by this
+/// thread or another: what it does is on no captured stream.
+class OutsideOfCaptures {
+ public:
+  explicit OutsideOfCaptures(const Driver& driver) : driver_(driver) { exchange(); }
+  ~OutsideOfCaptures() { exchange(); }
+  OutsideOfCaptures(const OutsideOfCaptures&) = delete;
+  OutsideOfCaptures& operator=(const OutsideOfCaptures&) = delete;
+
+ private:
+  void exchange() { (void)driver_.call.thread_exchange_stream_capture_mode(&mode_); }
+  const Driver& driver_;
+  api::CaptureMode mode_ = api::CaptureMode::relaxed;  // the thread's own while this lives
 };
 
 /// Runs `body` (no arguments, returns an Expected) with the device's primary context current.

@@ -159,8 +159,8 @@ enum class TensorMapType : std::uint32_t {
   tf32_ftz = 12,
 };
 
-/// CUtensorMapInterleave. We use none.
-enum class TensorMapInterleave : std::uint32_t { none = 0 };
+/// CUtensorMapInterleave.
+enum class TensorMapInterleave : std::uint32_t { none = 0, b16 = 1, b32 = 2 };
 
 /// CUtensorMapSwizzle.
 enum class TensorMapSwizzle : std::uint32_t { none = 0, b32 = 1, b64 = 2, b128 = 3, b128_atom32 = 4, b128_atom64 = 6 };
@@ -169,7 +169,7 @@ enum class TensorMapSwizzle : std::uint32_t { none = 0, b32 = 1, b64 = 2, b128 =
 enum class TensorMapL2Promotion : std::uint32_t { none = 0, b64 = 1, b128 = 2, b256 = 3 };
 
 /// CUtensorMapFloatOOBfill: what a copy reads outside the tensor.
-enum class TensorMapFill : std::uint32_t { zero = 0 };
+enum class TensorMapFill : std::uint32_t { zero = 0, nan_request_zero_fma = 1 };
 
 /// CUdriverProcAddressQueryResult.
 enum class ProcAddressStatus : std::uint32_t { success = 0, symbol_not_found = 1, version_not_sufficient = 2 };

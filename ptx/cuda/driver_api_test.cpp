@@ -76,6 +76,8 @@ AGREE(memcpy_dtoh, cuMemcpyDtoH);
 AGREE(memcpy_htod_async, cuMemcpyHtoDAsync);
 AGREE(memset_d8, cuMemsetD8);
 AGREE(tensor_map_encode_tiled, cuTensorMapEncodeTiled);
+AGREE(tensor_map_encode_im2col, cuTensorMapEncodeIm2col);
+AGREE(tensor_map_replace_address, cuTensorMapReplaceAddress);
 static_assert(Agree<GetProcAddress, decltype(&::cuGetProcAddress)>::value);
 
 static_assert(sizeof(LaunchAttribute) == sizeof(CUlaunchAttribute) && alignof(LaunchAttribute) == alignof(CUlaunchAttribute));
@@ -204,14 +206,17 @@ SAME(TensorMapL2Promotion::b64, CU_TENSOR_MAP_L2_PROMOTION_L2_64B);
 SAME(TensorMapL2Promotion::b128, CU_TENSOR_MAP_L2_PROMOTION_L2_128B);
 SAME(TensorMapL2Promotion::b256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
 SAME(TensorMapFill::zero, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+SAME(TensorMapFill::nan_request_zero_fma, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
+SAME(TensorMapInterleave::b16, CU_TENSOR_MAP_INTERLEAVE_16B);
+SAME(TensorMapInterleave::b32, CU_TENSOR_MAP_INTERLEAVE_32B);
 static_assert(legacy_stream_symbols == CU_GET_PROC_ADDRESS_LEGACY_STREAM);
 
 #endif  // PTX_HAS_CUDA_H
 
 TEST(DriverApi, agrees_with_cuda_h) {
 #if PTX_HAS_CUDA_H
-  // Every function of the table was compared above: 35 AGREE lines. A new row needs a new line.
-  constexpr std::size_t compared = 35;
+  // Every function of the table was compared above: 37 AGREE lines. A new row needs a new line.
+  constexpr std::size_t compared = 37;
   EXPECT_EQ(sizeof(Functions) / sizeof(void*), compared);
   EXPECT_GE(CUDA_VERSION, 12000);
 #else

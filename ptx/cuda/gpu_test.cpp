@@ -130,7 +130,7 @@ class GpuTest : public testing::Test {
   /// Launches on the default stream and waits.
   Expected<void> run(LoadedKernel& kernel, const LaunchConfig& config, std::span<void*> params) const {
     return in_context(*device, [&]() -> Expected<void> {
-      auto function = kernel.function(*device, nullptr);
+      auto function = kernel.prepare(*device);
       if (!function) return Unexpected{std::move(function).error()};
       auto facts = kernel.facts(*device);
       if (!facts) return Unexpected{std::move(facts).error()};
@@ -171,10 +171,10 @@ class GpuTest : public testing::Test {
   const Device* device = nullptr;
 };
 
-const std::vector<ParamSlot> vector_add_params{{0, 8}, {8, 8}, {16, 8}, {24, 4}};
+const std::vector<std::size_t> vector_add_params{8, 8, 8, 4};
 
 TEST_F(GpuTest, vector_add_from_text) {
-  const auto kernel = make({.image = std::string(vector_add_text), .entry = "vector_add", .params = vector_add_params});
+  const auto kernel = make({.image = std::string(vector_add_text), .entry = "vector_add", .param_bytes = vector_add_params});
   add_vectors(*kernel);
 }
 
@@ -185,7 +185,7 @@ TEST_F(GpuTest, vector_add_from_a_cubin) {
   auto cubin = assemble(vector_add_text, target);
   if (!cubin && cubin.error().kind == Kind::no_tool) GTEST_SKIP() << render(cubin.error());
   ASSERT_TRUE(cubin) << render(cubin.error());
-  const auto kernel = make({.image = cubin->bytes, .entry = "vector_add", .target = target, .params = vector_add_params});
+  const auto kernel = make({.image = cubin->bytes, .entry = "vector_add", .target = target, .param_bytes = vector_add_params});
   add_vectors(*kernel);
 }
 
@@ -209,16 +209,14 @@ TEST_F(GpuTest, the_drivers_compiler_says_what_it_refuses) {
 }
 
 TEST_F(GpuTest, parameters_other_than_the_compiled_kernels_are_refused) {
-  auto function = make({.image = std::string(vector_add_text),
-                        .entry = "vector_add",
-                        .params = std::vector<ParamSlot>{{0, 8}, {8, 8}, {16, 8}, {24, 8}}})
-                      ->prepare(*device);
+  auto function =
+      make({.image = std::string(vector_add_text), .entry = "vector_add", .param_bytes = std::vector<std::size_t>{8, 8, 8, 8}})
+          ->prepare(*device);
   if (driver().call.kernel_get_param_info == nullptr) GTEST_SKIP() << "this driver is older than CUDA 12.4";
   ASSERT_FALSE(function);
   EXPECT_EQ(function.error().kind, Kind::param_layout);
-  EXPECT_TRUE(function.error().message.starts_with("parameter 3 of kernel `vector_add` is 4 bytes at offset 24"))
-      << function.error().message;
-  function = make({.image = std::string(vector_add_text), .entry = "vector_add", .params = std::vector<ParamSlot>{{0, 8}}})
+  EXPECT_EQ(function.error().message, "parameter 3 of kernel `vector_add` is 4 bytes in the compiled code; the launch packs 8");
+  function = make({.image = std::string(vector_add_text), .entry = "vector_add", .param_bytes = std::vector<std::size_t>{8}})
                  ->prepare(*device);
   ASSERT_FALSE(function);
   EXPECT_EQ(function.error().message, "kernel `vector_add` takes 4 parameters; the launch packs 1");

@@ -82,7 +82,7 @@ TEST_F(LaunchTest, allocates_nothing) {
   const std::size_t before = heap::allocations;
   for (int i = 0; i < 100; ++i) {
     const ContextGuard guard(*driver, nullptr);
-    const auto function = kernel->function(*device, nullptr);
+    const auto function = kernel->prepare(*device);
     EXPECT_TRUE(launch(*driver, *function, packed, nullptr, params));
   }
   EXPECT_EQ(heap::allocations, before);

@@ -1,7 +1,9 @@
 #include "ptx/cuda/library.hpp"
 
+#include <charconv>
 #include <string_view>
 
+#include "ptx/cuda/compile.hpp"
 #include "ptx/cuda/ptxas_log.hpp"
 
 namespace ptx::cuda {
@@ -27,6 +29,23 @@ bool is_compile_error(api::Result result) {
   using enum api::Result;
   return result == invalid_ptx || result == unsupported_ptx_version || result == no_binary_for_gpu || result == invalid_image ||
          result == jit_compiler_not_found || result == jit_compilation_disabled;
+}
+
+Diagnostic unprepared(std::string_view entry, int ordinal) {
+  return Diagnostic{.kind = Kind::capture_unprepared,
+                    .message = cat("kernel `", entry, "` is not loaded on GPU ", ordinal,
+                                   ", and code cannot be loaded while a stream is being captured into a CUDA graph")}
+      .note("hint: call `kernel.prepare(device)`, or the kernel itself once, before the capture begins");
+}
+
+/// "9.0": what stands behind the text's `.version`.
+std::string_view version_of_text(std::string_view text) {
+  constexpr std::string_view directive = ".version";
+  std::size_t begin = text.find(directive);
+  if (begin == std::string_view::npos) return {};
+  begin = text.find_first_not_of(" \t", begin + directive.size());
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
 }
 
 }  // namespace
@@ -66,21 +85,9 @@ Expected<std::unique_ptr<LoadedKernel>> LoadedKernel::make(const Driver& driver,
   return std::unique_ptr<LoadedKernel>(new LoadedKernel(driver, std::move(source), *target, kind));
 }
 
-Expected<api::Function> LoadedKernel::function(const Device& device, api::Stream stream) {
-  if (const api::Function ready = loaded(device.ordinal()); ready != nullptr) [[likely]]
-    return ready;
-  return in_context(device, [&]() -> Expected<api::Function> {
-    auto status = api::CaptureStatus::none;
-    const api::Result result = driver_.call.stream_is_capturing(stream, &status);
-    if (is_capture_error(result) || status != api::CaptureStatus::none) return Unexpected{unprepared(device.ordinal())};
-    if (auto ok = checked(driver_, result, "cuStreamIsCapturing"); !ok) return Unexpected{std::move(ok).error()};
-    return prepare(device);
-  });
-}
-
 Expected<api::Function> LoadedKernel::prepare(const Device& device) {
   if (const api::Function ready = loaded(device.ordinal()); ready != nullptr) return ready;
-  if (auto fits = check_target(target_, device, kind_); !fits) return Unexpected{std::move(fits).error()};
+  if (auto fits = check_target(target_, device, kind_, source_.entry); !fits) return Unexpected{std::move(fits).error()};
   if (const std::uint32_t limit = device.limits().max_smem_bytes; source_.dynamic_smem_bytes > limit) {
     return Unexpected{{.kind = Kind::launch_config,
                        .message = cat("kernel `", source_.entry, "` needs ", source_.dynamic_smem_bytes,
@@ -89,6 +96,7 @@ Expected<api::Function> LoadedKernel::prepare(const Device& device) {
   }
   return in_context(device, [&]() -> Expected<api::Function> {
     const std::lock_guard lock(mutex_);
+    const OutsideOfCaptures outside(driver_);
     if (const api::Function ready = loaded(device.ordinal()); ready != nullptr) return ready;
     auto function = load_on(device);
     if (function) functions_[static_cast<std::size_t>(device.ordinal())].store(*function, std::memory_order_release);
@@ -166,24 +174,23 @@ Expected<api::Function> LoadedKernel::load_on(const Device& device) {
 
 Expected<void> LoadedKernel::check_params() const {
   // A driver before 12.4 cannot be asked.
-  if (!source_.params || driver_.call.kernel_get_param_info == nullptr) return {};
-  const std::vector<ParamSlot>& packed = *source_.params;
+  if (!source_.param_bytes || driver_.call.kernel_get_param_info == nullptr) return {};
+  const std::vector<std::size_t>& packed = *source_.param_bytes;
   for (std::size_t i = 0;; ++i) {
-    ParamSlot has;
-    const bool there = driver_.call.kernel_get_param_info(kernel_, i, &has.offset, &has.size) == api::Result::success;
+    std::size_t offset = 0, bytes = 0;
+    const bool there = driver_.call.kernel_get_param_info(kernel_, i, &offset, &bytes) == api::Result::success;
     if (there != (i < packed.size())) {
       std::size_t count = i;
-      while (there && driver_.call.kernel_get_param_info(kernel_, count, &has.offset, &has.size) == api::Result::success) ++count;
+      while (there && driver_.call.kernel_get_param_info(kernel_, count, &offset, &bytes) == api::Result::success) ++count;
       return Unexpected{{.kind = Kind::param_layout,
                          .message = cat("kernel `", source_.entry, "` takes ", count, count == 1 ? " parameter" : " parameters",
                                         "; the launch packs ", packed.size())}};
     }
     if (!there) return {};
-    if (has != packed[i]) {
-      return Unexpected{
-          {.kind = Kind::param_layout,
-           .message = cat("parameter ", i, " of kernel `", source_.entry, "` is ", has.size, " bytes at offset ", has.offset,
-                          " in the compiled code; the launch packs ", packed[i].size, " bytes at offset ", packed[i].offset)}};
+    if (bytes != packed[i]) {
+      return Unexpected{{.kind = Kind::param_layout,
+                         .message = cat("parameter ", i, " of kernel `", source_.entry, "` is ", bytes,
+                                        " bytes in the compiled code; the launch packs ", packed[i])}};
     }
   }
 }
@@ -212,6 +219,7 @@ Expected<void> LoadedKernel::unload() {
   if (auto usable = driver_.check_process(); !usable) return usable;
   const std::lock_guard lock(mutex_);
   if (library_ == nullptr) return {};
+  const OutsideOfCaptures outside(driver_);
   if (auto ok = checked(driver_, driver_.call.library_unload(library_), "cuLibraryUnload"); !ok) return ok;
   for (auto& function : functions_) function.store(nullptr, std::memory_order_release);
   library_ = nullptr;
@@ -220,20 +228,34 @@ Expected<void> LoadedKernel::unload() {
   return {};
 }
 
-Diagnostic LoadedKernel::unprepared(int ordinal) const {
-  return Diagnostic{.kind = Kind::capture_unprepared,
-                    .message = cat("kernel `", source_.entry, "` is not loaded on GPU ", ordinal,
-                                   ", and code cannot be loaded while a stream is being captured into a CUDA graph")}
-      .note("hint: call `kernel.prepare(device)`, or the kernel itself once, before the capture begins");
+Diagnostic LoadedKernel::version_unknown(api::Result result) const {
+  const std::string_view version = version_of_text(source_.image);
+  const std::size_t dot = version.find('.');
+  int major = 0, minor = 0;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  if (dot != std::string_view::npos) std::from_chars(version.data() + dot + 1, version.data() + version.size(), minor);
+  const std::string cuda = cuda_of_ptx(major, minor);
+  Diagnostic error{.kind = Kind::compile_error,
+                   .message = cat("kernel `", source_.entry, "` cannot be loaded: PTX .version ", version, " needs ",
+                                  cuda.empty() ? "a newer driver" : cat("the driver of CUDA ", cuda), " (this one is of CUDA ",
+                                  driver_.version() / 1000, '.', driver_.version() % 1000 / 10, ')')};
+  if (source_.no_cubin) {
+    const bool none = source_.no_cubin->kind == Kind::no_tool;
+    error.message += none ? " and no ptxas was found" : " and ptxas did not compile it";
+    if (!none) error.note(source_.no_cubin->message);
+  }
+  error.note(describe(driver_, result));
+  return std::move(error).note("hint: `pip install pyptx[tools]` brings a ptxas whose code the driver takes as it is");
 }
 
 Diagnostic LoadedKernel::load_failed(api::Result result, std::string_view symbol, int ordinal) const {
-  if (is_capture_error(result)) return unprepared(ordinal);
+  if (is_capture_error(result)) return unprepared(source_.entry, ordinal);
   if (!is_compile_error(result)) {
     Diagnostic error = driver_error(driver_, result, symbol);
     error.message = cat("kernel `", source_.entry, "` cannot be loaded: ", error.message);
     return error;
   }
+  if (kind_ == ImageKind::text && result == api::Result::unsupported_ptx_version) return version_unknown(result);
   if (kind_ == ImageKind::text && jit_log_ != nullptr && jit_log_->errors[0] != '\0') {
     const std::string_view log = jit_log_->errors.data();
     Diagnostic error = compile_error("the driver's compiler", log, source_.image, {});
@@ -242,6 +264,36 @@ Diagnostic LoadedKernel::load_failed(api::Result result, std::string_view symbol
   Diagnostic error = driver_error(driver_, result, symbol, Kind::compile_error);
   error.message = cat("kernel `", source_.entry, "` (`", to_string(target_), "`) cannot be loaded: ", error.message);
   return error;
+}
+
+namespace {
+struct Retired {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<LoadedKernel>> kernels;
+};
+Retired& retired() {
+  static Retired& all = *new Retired;  // never destroyed: kernels may be retired while the process ends
+  return all;
+}
+}  // namespace
+
+void retire(std::unique_ptr<LoadedKernel> kernel) noexcept {
+  if (kernel == nullptr) return;
+  Retired& all = retired();
+  const std::lock_guard lock(all.mutex);
+  all.kernels.push_back(std::move(kernel));
+}
+
+std::size_t collect_retired() {
+  std::vector<std::unique_ptr<LoadedKernel>> kernels;
+  {
+    Retired& all = retired();
+    const std::lock_guard lock(all.mutex);
+    kernels.swap(all.kernels);
+  }
+  // What cannot be unloaded, in a child after a fork or on a GPU that has failed, stays loaded as long as the process.
+  for (const std::unique_ptr<LoadedKernel>& kernel : kernels) (void)kernel->unload();
+  return kernels.size();
 }
 
 }  // namespace ptx::cuda

@@ -8,18 +8,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ptx/base/base.hpp"
 #include "ptx/cuda/device.hpp"
 
 namespace ptx::cuda {
-
-/// Where one kernel parameter lies in the block of parameters that a launch passes, in bytes.
-struct ParamSlot {
-  std::size_t offset = 0, size = 0;
-  friend bool operator==(ParamSlot, ParamSlot) = default;
-};
 
 /// What is to be loaded. The image is PTX text, which the driver compiles, or the bytes of a cubin (found by their ELF magic).
 struct KernelSource {
@@ -28,8 +23,11 @@ struct KernelSource {
   std::string target;                    ///< of a cubin: what it was assembled for; a text carries its own
   std::uint32_t dynamic_smem_bytes = 0;  ///< the most that a launch will ask for
   bool non_portable_cluster = false;     ///< clusters of more than 8 blocks
-  /// What the launch packs; compared with the compiled kernel's own answer before the first launch, when given.
-  std::optional<std::vector<ParamSlot>> params;
+  /// Bytes of each parameter that a launch passes; compared with the compiled kernel's own answer before the first launch, when
+  /// given. Where the parameters lie is the driver's: ptxas aligns them in the constant bank, which they do not begin.
+  std::optional<std::vector<std::size_t>> param_bytes;
+  /// Of a text: why it is not a cubin (CompiledCode::no_cubin), for the message when the driver is too old for it.
+  std::optional<Diagnostic> no_cubin;
 };
 
 /// What the compiled kernel needs on one GPU.
@@ -41,8 +39,7 @@ struct FunctionFacts {
 };
 
 /// A kernel and its handles on up to 64 GPUs. Any thread may call any function; only the first call on a GPU takes a lock.
-/// The code stays loaded for the life of the process, even after this object, unless unload() is called: unloading from a
-/// destructor could hit a stream capture or a driver that has already gone.
+/// The code stays loaded for the life of the process, even after this object, unless it is unloaded: retire() says when.
 class LoadedKernel {
  public:
   /// Reads the image's target; calls no driver function. Errors: unknown_target.
@@ -56,19 +53,16 @@ class LoadedKernel {
     return functions_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire);
   }
 
-  /// The handle on the device, loading the kernel when this is the first time. Refuses (capture_unprepared) to load while
-  /// `stream` is being captured into a CUDA graph.
-  Expected<api::Function> function(const Device& device, api::Stream stream);
-
   /// Loads the kernel on the device: compiles the text if it is text, checks target, shared memory and parameters. Does
-  /// nothing the second time. Errors: wrong_device, compile_error, launch_config, param_layout, capture_unprepared,
-  /// driver_error, no_driver.
+  /// nothing the second time. Works while a stream is being captured into a CUDA graph. Errors: wrong_device, compile_error,
+  /// launch_config, param_layout, driver_error, no_driver; capture_unprepared where the driver refuses after all.
   Expected<api::Function> prepare(const Device& device);
 
   /// The compiled kernel's needs on the device; prepares it.
   Expected<FunctionFacts> facts(const Device& device);
 
-  /// Takes the code off every GPU. Nothing may be running it, launching it or capturing a stream at the time.
+  /// Takes the code off every GPU, after waiting for what still runs it. Nothing may launch it at the time, and no CUDA graph may
+  /// hold a launch of it.
   Expected<void> unload();
 
   [[nodiscard]] const std::string& entry() const { return source_.entry; }
@@ -82,7 +76,7 @@ class LoadedKernel {
   Expected<api::Function> load_on(const Device& device);
   Expected<void> check_params() const;
   [[nodiscard]] Diagnostic load_failed(api::Result result, std::string_view symbol, int ordinal) const;
-  [[nodiscard]] Diagnostic unprepared(int ordinal) const;
+  [[nodiscard]] Diagnostic version_unknown(api::Result result) const;
 
   const Driver& driver_;
   const KernelSource source_;
@@ -95,5 +89,11 @@ class LoadedKernel {
   api::Kernel kernel_ = nullptr;
   std::unique_ptr<JitLog> jit_log_;
 };
+
+/// Takes a kernel that nobody will launch again. Its code is unloaded by a later collect_retired(): here a destructor may be
+/// running, in any thread, in the middle of anything.
+void retire(std::unique_ptr<LoadedKernel> kernel) noexcept;
+/// Unloads what was retired; how many kernels that were. Waits for those that still run. Called before a kernel is loaded.
+std::size_t collect_retired();
 
 }  // namespace ptx::cuda

@@ -31,7 +31,7 @@ TEST_F(LibraryTest, loads_once_and_finds_a_function_on_each_gpu) {
   const auto kernel = make(source());
   EXPECT_TRUE(fake.calls.empty());  // made without the driver
   EXPECT_EQ(kernel->loaded(0), nullptr);
-  const auto first = kernel->function(*device, nullptr);
+  const auto first = kernel->prepare(*device);
   ASSERT_TRUE(first) << render(first.error());
   EXPECT_EQ(kernel->loaded(0), *first);
   EXPECT_EQ(kernel->loaded(1), nullptr);
@@ -42,7 +42,7 @@ TEST_F(LibraryTest, loads_once_and_finds_a_function_on_each_gpu) {
   EXPECT_EQ(fake.count("cuKernelGetFunction"), 2u);
   EXPECT_EQ(fake.count("cuFuncLoad"), 2u);
   const std::size_t calls = fake.calls.size();
-  EXPECT_EQ(*kernel->function(*device, nullptr), *first);
+  EXPECT_EQ(*kernel->prepare(*device), *first);
   EXPECT_EQ(fake.calls.size(), calls);  // the hot path asks the driver nothing
   EXPECT_EQ(fake.count("cuCtxPushCurrent"), fake.count("cuCtxPopCurrent"));
 }
@@ -51,7 +51,7 @@ TEST_F(LibraryTest, threads_that_come_at_once_load_once) {
   const auto kernel = make(source());
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&, i] { EXPECT_TRUE(kernel->function(**driver->device(i % 2), nullptr)); });
+    threads.emplace_back([&, i] { EXPECT_TRUE(kernel->prepare(**driver->device(i % 2))); });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(fake.count("cuLibraryLoadData"), 1u);
@@ -120,7 +120,15 @@ TEST_F(LibraryTest, text_newer_than_the_driver_says_which_driver_this_is) {
   const Diagnostic error = refused(source());
   EXPECT_EQ(error.kind, Kind::compile_error);
   EXPECT_TRUE(says(error, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222)")) << render(error);
-  EXPECT_TRUE(says(error, "the driver supports CUDA 13.0"));
+  EXPECT_EQ(error.message,
+            "kernel `kernel` cannot be loaded: PTX .version 8.0 needs the driver of CUDA 12.0 (this one is of CUDA 13.0)");
+  KernelSource with = source();
+  with.image.replace(with.image.find("8.0"), 3, "99.9");
+  with.no_cubin = Diagnostic{.kind = Kind::no_tool, .message = "`ptxas` is not found"};
+  EXPECT_TRUE(says(refused(with), "PTX .version 99.9 needs a newer driver (this one is of CUDA 13.0) and no ptxas was found"));
+  EXPECT_TRUE(says(refused(with), "hint: `pip install pyptx[tools]`"));
+  with.no_cubin = Diagnostic{.kind = Kind::compile_error, .message = "ptxas refused the PTX: Unsupported .version"};
+  EXPECT_TRUE(says(refused(with), "and ptxas did not compile it")) << render(refused(with));
 }
 
 TEST_F(LibraryTest, a_failure_that_is_no_compile_error_stays_one_of_the_driver) {
@@ -139,22 +147,21 @@ TEST_F(LibraryTest, an_entry_that_is_not_there_is_named) {
 TEST_F(LibraryTest, the_parameters_are_compared_with_the_compiled_kernels) {
   fake.kernels["kernel"].params = {{0, 8}, {8, 4}, {64, 128}};
   KernelSource with = source();
-  with.params = std::vector<ParamSlot>{{0, 8}, {8, 4}, {64, 128}};
+  with.param_bytes = std::vector<std::size_t>{8, 4, 128};
   EXPECT_TRUE(make(with)->prepare(*device));
 
-  with.params = std::vector<ParamSlot>{{0, 8}, {8, 8}, {64, 128}};
+  with.param_bytes = std::vector<std::size_t>{8, 8, 128};
   Diagnostic error = refused(with);
   EXPECT_EQ(error.kind, Kind::param_layout);
-  EXPECT_EQ(error.message,
-            "parameter 1 of kernel `kernel` is 4 bytes at offset 8 in the compiled code; the launch packs 8 bytes at offset 8");
-  with.params = std::vector<ParamSlot>{{0, 8}};
+  EXPECT_EQ(error.message, "parameter 1 of kernel `kernel` is 4 bytes in the compiled code; the launch packs 8");
+  with.param_bytes = std::vector<std::size_t>{8};
   EXPECT_EQ(refused(with).message, "kernel `kernel` takes 3 parameters; the launch packs 1");
-  with.params = std::vector<ParamSlot>{{0, 8}, {8, 4}, {64, 128}, {192, 4}};
+  with.param_bytes = std::vector<std::size_t>{8, 4, 128, 4};
   EXPECT_EQ(refused(with).message, "kernel `kernel` takes 3 parameters; the launch packs 4");
   fake.kernels["kernel"].params = {{0, 8}};
   EXPECT_EQ(refused(with).message, "kernel `kernel` takes 1 parameter; the launch packs 4");
   fake.kernels["kernel"].params = {};
-  with.params.emplace();
+  with.param_bytes.emplace();
   EXPECT_TRUE(make(with)->prepare(*device));
 }
 
@@ -191,32 +198,44 @@ TEST_F(LibraryTest, large_clusters_are_opted_into) {
   EXPECT_EQ((fake.function_attributes.at({kernel->loaded(0), api::FunctionAttribute::non_portable_cluster_size_allowed})), 1);
 }
 
-TEST_F(LibraryTest, nothing_is_loaded_while_a_stream_is_captured) {
+TEST_F(LibraryTest, loads_while_a_stream_is_captured) {
   const auto kernel = make(source());
   fake.capture = api::CaptureStatus::active;
-  auto function = kernel->function(*device, nullptr);
-  ASSERT_FALSE(function);
-  EXPECT_EQ(function.error().kind, Kind::capture_unprepared);
-  EXPECT_TRUE(says(function.error(), "call `kernel.prepare(device)`")) << render(function.error());
-  EXPECT_EQ(fake.count("cuLibraryLoadData"), 0u);
-  // Another stream of the same thread may be the one that is captured: then the driver refuses.
-  fake.capture = api::CaptureStatus::none;
-  fake.fail["cuStreamIsCapturing"] = api::Result::stream_capture_implicit;
-  EXPECT_EQ(kernel->function(*device, nullptr).error().kind, Kind::capture_unprepared);
+  const auto function = kernel->prepare(*device);
+  ASSERT_TRUE(function) << render(function.error());
+  EXPECT_EQ(fake.count("cuThreadExchangeStreamCaptureMode"), 2u) << "the thread's own mode is back";
+  ASSERT_TRUE(kernel->unload());
+  EXPECT_EQ(fake.live_libraries, 0);
+}
+
+TEST_F(LibraryTest, says_so_where_a_capture_is_in_the_way_after_all) {
+  const auto kernel = make(source());
   fake.fail = {{"cuLibraryLoadData", api::Result::stream_capture_unsupported}};
-  EXPECT_EQ(kernel->function(*device, nullptr).error().kind, Kind::capture_unprepared);
-  // Prepared before, it is just there.
+  const auto refused = kernel->prepare(*device);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::capture_unprepared);
+  EXPECT_TRUE(says(refused.error(), "call `kernel.prepare(device)`")) << render(refused.error());
   fake.fail.clear();
+  EXPECT_TRUE(kernel->prepare(*device));
+}
+
+TEST_F(LibraryTest, what_is_retired_is_unloaded_later) {
+  (void)collect_retired();
+  auto kernel = make(source());
   ASSERT_TRUE(kernel->prepare(*device));
-  fake.capture = api::CaptureStatus::active;
-  EXPECT_TRUE(kernel->function(*device, nullptr));
+  retire(std::move(kernel));
+  retire(nullptr);
+  EXPECT_EQ(fake.live_libraries, 1);
+  EXPECT_EQ(collect_retired(), 1u);
+  EXPECT_EQ(fake.live_libraries, 0);
+  EXPECT_EQ(collect_retired(), 0u);
 }
 
 TEST_F(LibraryTest, an_older_driver_goes_without_the_newer_calls) {
   fake.missing = {"cuFuncLoad", "cuKernelGetParamInfo"};
   load();
   KernelSource with = source();
-  with.params = std::vector<ParamSlot>{{0, 8}, {8, 8}};
+  with.param_bytes = std::vector<std::size_t>{8, 8};
   EXPECT_TRUE(make(with)->prepare(*device));
 }
 

@@ -126,6 +126,22 @@ std::string quote(const PtxasMessage& message, std::string_view ptx_text) {
   return out;
 }
 
+/// The first line (from 1) that has `word`, or 0.
+std::uint32_t line_with(std::string_view text, std::string_view word) {
+  const std::size_t at = text.find(word);
+  if (at == std::string_view::npos) return 0;
+  return 1 + static_cast<std::uint32_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+/// The author's place of a line, or of the next one that has a place: declarations have none.
+Where place_from(std::uint32_t line, std::string_view text, const LineMap& where) {
+  if (!where || line == 0) return {};
+  const auto last = 1 + static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'));
+  for (; line <= last; ++line)
+    if (const Where place = where(line); place.known()) return place;
+  return {};
+}
+
 }  // namespace
 
 Report parse_ptxas_log(std::string_view log, const LineMap& where) {
@@ -188,6 +204,55 @@ bool is_too_old(const Report& report) {
            (message.text.starts_with("Unsupported .version") ||
             message.text.find("is not defined for option 'gpu-name'") != std::string::npos);
   });
+}
+
+Diagnostics performance_warnings(const Report& report, std::string_view kernel, std::string_view ptx_text, const LineMap& where) {
+  constexpr std::string_view loss = "Potential Performance Loss: ";
+  Diagnostics warnings;
+  for (const PtxasMessage& message : report.messages) {
+    if (message.severity != Severity::warning) continue;
+    std::string_view said = message.text;
+    Diagnostic warning{.kind = Kind::compiler_warning, .severity = Severity::warning, .where = message.where};
+    std::uint32_t line = message.line;
+    if (message.code.starts_with("C75")) {
+      if (!said.starts_with(loss)) continue;  // what it did for us
+      said.remove_prefix(loss.size());
+      std::string_view culprit;
+      if (said.find("setmaxnreg") != std::string_view::npos) {
+        warning.kind = Kind::setmaxnreg_ignored;
+        culprit = "setmaxnreg";
+      } else if (said.find("wgmma") != std::string_view::npos) {
+        warning.kind = Kind::wgmma_pipeline;
+        culprit = "wgmma.mma_async";
+      }
+      constexpr std::string_view around = "around line ";
+      if (const std::size_t at = said.find(around); at != std::string_view::npos)
+        line = leading_number(said.substr(at + around.size())).value_or(line);
+      if (line == 0 && !culprit.empty()) line = line_with(ptx_text, culprit);
+    }
+    if (!warning.where.known()) warning.where = place_from(line, ptx_text, where);
+    warning.message = cat("ptxas on kernel `", kernel, "`: ", said);
+    if (!message.code.empty()) warning.message += cat(" (", message.code, ')');
+    if (const std::string_view text = line == 0 ? std::string_view() : nth_line(ptx_text, line); !text.empty())
+      warning.note(cat("ptx line ", line, ": `", text, '`'));
+    const auto same = [&](const Diagnostic& other) { return other.message == warning.message && other.where == warning.where; };
+    if (std::none_of(warnings.begin(), warnings.end(), same)) warnings.push_back(std::move(warning));
+  }
+  for (const FunctionReport& function : report.functions) {
+    const bool ours = function.target.empty() || function.name == kernel;
+    if (!ours || (function.spill_store_bytes == 0 && function.spill_load_bytes == 0)) continue;
+    Diagnostic warning{.kind = Kind::register_spill,
+                       .severity = Severity::warning,
+                       .message = cat("ptxas on kernel `", kernel, "`: registers do not suffice, and each thread stores ",
+                                      function.spill_store_bytes, " bytes and loads ", function.spill_load_bytes,
+                                      " bytes of them in local memory")};
+    if (function.name != kernel) warning.message += cat(" (in function `", function.name, "`)");
+    warning.where = place_from(line_with(ptx_text, cat(' ', function.name, '(')), ptx_text, where);
+    if (function.registers != 0) warning.note(cat("ptxas: ", function.registers, " registers of each thread are used"));
+    warnings.push_back(std::move(warning).note(
+        "hint: keep fewer values at a time, or leave each thread more registers (`.maxntid`, `.minnctapersm`, setmaxnreg)"));
+  }
+  return warnings;
 }
 
 }  // namespace ptx::cuda

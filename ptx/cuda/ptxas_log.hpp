@@ -52,4 +52,9 @@ bool has_error(const Report& report);
 /// True when the log says that this compiler is too old for the text or the target: a newer one may do.
 bool is_too_old(const Report& report);
 
+/// What a log that made a cubin says that the kernel's author should know, as warnings: of kind setmaxnreg_ignored or
+/// wgmma_pipeline for what ptxas drops or serialises, register_spill, compiler_warning for the rest. Where ptxas names no line,
+/// the place is that of the first instruction of the sort. Other kernels' spills are left out.
+Diagnostics performance_warnings(const Report& report, std::string_view kernel, std::string_view ptx_text, const LineMap& where);
+
 }  // namespace ptx::cuda

@@ -10,46 +10,15 @@
 #include <csignal>
 #include <cstring>
 
+#include "ptx/cuda/descriptor.hpp"
+
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has the program declare it
 
 namespace ptx::cuda {
 namespace {
 
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { (void)close_now(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-  bool close_now() {
-    if (number_ < 0) return true;
-    const bool closed = ::close(number_) == 0;
-    number_ = -1;
-    return closed;
-  }
-
- private:
-  int number_;
-};
-
-Unexpected failed(std::string_view what, int error) {
-  return Unexpected{{.kind = Kind::tool_failed, .message = cat(what, ": ", std::strerror(error))}};
-}
-
-/// Reads to the end of the descriptor; false when a read fails (errno says why).
-bool read_all(int descriptor, std::string& out) {
-  std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
-  for (;;) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-    if (count == 0) return true;
-    if (count > 0) {
-      out.append(buffer.data(), static_cast<std::size_t>(count));
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
+Unexpected failed(std::string_view what, int error, Kind kind = Kind::tool_failed) {
+  return Unexpected{{.kind = kind, .message = cat(what, ": ", std::strerror(error))}};
 }
 
 /// What the child does before it becomes the program: its files and its signals.
@@ -136,11 +105,11 @@ Expected<TemporaryFolder> TemporaryFolder::make() {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
   if (error) {
-    return Unexpected{{.kind = Kind::tool_failed, .message = cat("no temporary folder (TMPDIR): ", error.message())}};
+    return Unexpected{{.kind = Kind::file_error, .message = cat("no temporary folder (TMPDIR): ", error.message())}};
   }
   std::string pattern = (parent / "ptx-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr)
-    return failed(cat("cannot make a temporary folder in `", parent.string(), '`'), errno);
+    return failed(cat("cannot make a temporary folder in `", parent.string(), '`'), errno, Kind::file_error);
   return TemporaryFolder(std::filesystem::path(pattern));
 }
 
@@ -148,27 +117,6 @@ TemporaryFolder::~TemporaryFolder() {
   if (path_.empty()) return;
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
-}
-
-Expected<void> write_file(const std::string& path, std::string_view bytes) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  const auto refuse = [&] { return failed(cat("cannot write `", path, '`'), errno); };
-  if (file.number() < 0) return refuse();
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return refuse();
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  if (!file.close_now()) return refuse();  // a network disk tells here that it is full
-  return {};
-}
-
-Expected<std::string> read_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string bytes;
-  if (file.number() < 0 || !read_all(file.number(), bytes)) return failed(cat("cannot read `", path, '`'), errno);
-  return bytes;
 }
 
 }  // namespace ptx::cuda

@@ -1,4 +1,4 @@
-// Running a program and keeping files for it, for the tools. Inside the room only.
+// Running a program, and a folder for its files, for the tools. Inside the room only.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
+#include "ptx/cuda/files.hpp"
 
 namespace ptx::cuda {
 
@@ -27,7 +28,7 @@ std::string describe_end(const ProcessResult& result);
 /// A fresh folder below the system's temporary folder ($TMPDIR), removed with everything in it.
 class TemporaryFolder {
  public:
-  /// Errors: tool_failed.
+  /// Errors: file_error.
   static Expected<TemporaryFolder> make();
   ~TemporaryFolder();
   TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
@@ -39,9 +40,5 @@ class TemporaryFolder {
   explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
   std::filesystem::path path_;
 };
-
-/// Errors of both: tool_failed, with the path and the system's reason (a full disk, for instance).
-Expected<void> write_file(const std::string& path, std::string_view bytes);
-Expected<std::string> read_file(const std::string& path);
 
 }  // namespace ptx::cuda

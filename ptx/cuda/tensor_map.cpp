@@ -24,28 +24,14 @@ api::TensorMapSwizzle swizzle_of(layout::Swizzle swizzle) {
   }
 }
 
-/// While it lives, this thread may allocate and copy although a stream is being captured: what it does is on no captured stream.
-class OutsideOfCaptures {
- public:
-  explicit OutsideOfCaptures(const Driver& driver) : driver_(driver) { exchange(); }
-  ~OutsideOfCaptures() { exchange(); }
-  OutsideOfCaptures(const OutsideOfCaptures&) = delete;
-  OutsideOfCaptures& operator=(const OutsideOfCaptures&) = delete;
-
- private:
-  void exchange() { (void)driver_.call.thread_exchange_stream_capture_mode(&mode_); }
-  const Driver& driver_;
-  api::CaptureMode mode_ = api::CaptureMode::relaxed;  // the thread's own while this lives
-};
-
 }  // namespace
 
 Expected<api::TensorMapBytes> encode(const layout::TensorMap& map, api::DeviceAddr tensor, const Device& device) {
   if (auto ok = map.check(); !ok) return Unexpected{std::move(ok).error()};
-  if (tensor % layout::tensor_map_address_alignment != 0) {
+  if (const std::uint64_t multiple = layout::address_alignment(map); tensor % multiple != 0) {
     return Unexpected{{.kind = Kind::argument_alignment,
-                       .message = cat("the data pointer 0x", hex(tensor), " is not a multiple of ",
-                                      layout::tensor_map_address_alignment, " bytes, which a tensor map needs")}};
+                       .message = cat("the data pointer 0x", hex(tensor), " is not a multiple of ", multiple,
+                                      " bytes, which a tensor map needs")}};
   }
   if (device.capability().major < least_major) {
     return Unexpected{{.kind = Kind::wrong_device,
@@ -53,14 +39,23 @@ Expected<api::TensorMapBytes> encode(const layout::TensorMap& map, api::DeviceAd
                                       device.name(), ") is ", to_string(device.capability()))}};
   }
   return in_context(device, [&]() -> Expected<api::TensorMapBytes> {
-    static constexpr std::array<std::uint32_t, layout::TensorMap::max_rank> every_element{1, 1, 1, 1, 1};
+    const auto& call = device.driver().call;
+    const auto type = static_cast<api::TensorMapType>(map.type);
+    const auto interleave = static_cast<api::TensorMapInterleave>(map.interleave);
+    const auto promotion = static_cast<api::TensorMapL2Promotion>(map.l2_promotion);
+    const auto fill = static_cast<api::TensorMapFill>(map.fill);
+    auto* const at = reinterpret_cast<void*>(tensor);
     api::TensorMapBytes bytes;
-    const api::Result result = device.driver().call.tensor_map_encode_tiled(
-        &bytes, static_cast<api::TensorMapType>(map.type), map.rank, reinterpret_cast<void*>(tensor), map.sizes.data(),
-        map.strides.data(), map.box.data(), every_element.data(), api::TensorMapInterleave::none, swizzle_of(map.swizzle),
-        static_cast<api::TensorMapL2Promotion>(map.l2_promotion), api::TensorMapFill::zero);
+    const api::Result result =
+        map.im2col
+            ? call.tensor_map_encode_im2col(&bytes, type, map.rank, at, map.sizes.data(), map.strides.data(),
+                                            map.im2col->lower_corner.data(), map.im2col->upper_corner.data(),
+                                            map.im2col->channels_per_pixel, map.im2col->pixels_per_column,
+                                            map.element_strides.data(), interleave, swizzle_of(map.swizzle), promotion, fill)
+            : call.tensor_map_encode_tiled(&bytes, type, map.rank, at, map.sizes.data(), map.strides.data(), map.box.data(),
+                                           map.element_strides.data(), interleave, swizzle_of(map.swizzle), promotion, fill);
     if (result == api::Result::success) return bytes;
-    return Unexpected{driver_error(device.driver(), result, "cuTensorMapEncodeTiled")
+    return Unexpected{driver_error(device.driver(), result, map.im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled")
                           .note(cat("tensor map: ", layout::to_string(map), ", at 0x", hex(tensor)))};
   });
 }

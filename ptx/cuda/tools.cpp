@@ -73,44 +73,6 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
   }
 }
 
-/// One try with one ptxas. `too_old` is set when another may do better.
-Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view text, std::string_view target,
-                              const AssembleOptions& options, bool& too_old) {
-  too_old = false;
-  auto folder = TemporaryFolder::make();
-  if (!folder) return Unexpected{std::move(folder).error()};
-  const std::string source = folder->file("kernel.ptx");
-  const std::string image = folder->file("kernel.cubin");
-  if (auto ok = write_file(source, text); !ok) return Unexpected{std::move(ok).error()};
-
-  std::vector<std::string> arguments{"-v", cat("-arch=", target)};
-  if (options.line_info) arguments.emplace_back("-lineinfo");
-  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
-  arguments.insert(arguments.end(), {"-o", image, source});
-  auto ended = run_process(ptxas, arguments);
-  if (!ended) return Unexpected{std::move(ended).error()};
-
-  Cubin cubin{.target = std::string(target), .log = std::move(ended->output)};
-  replace_all(cubin.log, source, "kernel.ptx");
-  cubin.report = parse_ptxas_log(cubin.log, options.where);
-  if (!ended->ok()) {
-    const bool refused = ended->signal == 0 && has_error(cubin.report);
-    if (!refused) {
-      return Unexpected{Diagnostic{.kind = Kind::tool_failed, .message = cat('`', ptxas, "` ", describe_end(*ended))}.note(
-          log_note(cubin.log))};
-    }
-    too_old = is_too_old(cubin.report);
-    Diagnostic error = compile_error("ptxas", cubin.log, text, options.where);
-    error.note(cat("assembled for `", target, "` by ", ptxas));
-    if (too_old) error.note("hint: a newer ptxas may take it: set PYPTX_PTXAS, or `pip install -U nvidia-cuda-nvcc`");
-    return Unexpected{std::move(error)};
-  }
-  auto bytes = read_file(image);
-  if (!bytes) return Unexpected{std::move(bytes).error()};
-  cubin.bytes = std::move(*bytes);
-  return cubin;
-}
-
 }  // namespace
 
 std::string_view name(Tool tool) { return entry(tool).name; }
@@ -144,13 +106,66 @@ Expected<std::string> find_tool(Tool tool, const std::vector<std::string>& roots
   return std::move(found->front());
 }
 
+Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view text, std::string_view target,
+                              const AssembleOptions& options, Attempt& attempt) {
+  attempt = {};
+  auto folder = TemporaryFolder::make();
+  if (!folder) return Unexpected{std::move(folder).error()};
+  const std::string source = folder->file("kernel.ptx");
+  const std::string image = folder->file("kernel.cubin");
+  if (auto ok = write_file(source, text); !ok) return Unexpected{std::move(ok).error()};
+
+  std::vector<std::string> arguments{"-v", cat("-arch=", target)};
+  if (options.line_info) arguments.emplace_back("-lineinfo");
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  arguments.insert(arguments.end(), {"-o", image, source});
+  auto ended = run_process(ptxas, arguments);
+  if (!ended) return Unexpected{std::move(ended).error()};
+
+  Cubin cubin{.target = std::string(target), .log = std::move(ended->output)};
+  replace_all(cubin.log, source, "kernel.ptx");
+  cubin.report = parse_ptxas_log(cubin.log, options.where);
+  attempt = {.outcome = Outcome::crashed, .log = cubin.log};
+  if (!ended->ok()) {
+    const bool refused = ended->signal == 0 && has_error(cubin.report);
+    if (!refused) {
+      return Unexpected{Diagnostic{.kind = Kind::tool_failed, .message = cat('`', ptxas, "` ", describe_end(*ended))}.note(
+          log_note(cubin.log))};
+    }
+    attempt.outcome = is_too_old(cubin.report) ? Outcome::too_old : Outcome::refused;
+    Diagnostic error = compile_error("ptxas", cubin.log, text, options.where);
+    error.note(cat("assembled for `", target, "` by ", ptxas));
+    if (attempt.outcome == Outcome::too_old)
+      error.note("hint: a newer ptxas may take it: set PYPTX_PTXAS, or `pip install -U nvidia-cuda-nvcc`");
+    return Unexpected{std::move(error)};
+  }
+  auto bytes = read_file(image);
+  if (!bytes) {
+    return Unexpected{Diagnostic{.kind = Kind::tool_failed, .message = cat('`', ptxas, "` ended well and left no cubin")}.note(
+        log_note(cubin.log))};
+  }
+  cubin.bytes = std::move(*bytes);
+  attempt.outcome = Outcome::assembled;
+  return cubin;
+}
+
+Expected<std::string> version_of(const std::string& tool) {
+  auto ended = run_process(tool, {"--version"});
+  if (!ended) return Unexpected{std::move(ended).error()};
+  if (!ended->ok()) {
+    return Unexpected{Diagnostic{.kind = Kind::tool_failed, .message = cat('`', tool, " --version` ", describe_end(*ended))}.note(
+        log_note(ended->output))};
+  }
+  return std::move(ended->output);
+}
+
 Expected<Cubin> assemble(std::string_view ptx_text, std::string_view target, const AssembleOptions& options) {
   auto tools = find_tools(Tool::ptxas, options.roots);
   if (!tools) return Unexpected{std::move(tools).error()};
-  bool too_old = false;
-  auto result = assemble_with(tools->front(), ptx_text, target, options, too_old);
-  for (std::size_t i = 1; i < tools->size() && too_old; ++i) {
-    result = assemble_with((*tools)[i], ptx_text, target, options, too_old);
+  Attempt attempt;
+  auto result = assemble_with(tools->front(), ptx_text, target, options, attempt);
+  for (std::size_t i = 1; i < tools->size() && attempt.outcome == Outcome::too_old; ++i) {
+    result = assemble_with((*tools)[i], ptx_text, target, options, attempt);
   }
   return result;
 }

@@ -37,10 +37,30 @@ struct AssembleOptions {
 
 /// Assembles PTX text with ptxas for `target` ("sm_90a"). When the first ptxas found is too old for the text or the target,
 /// the next one is tried. Depends on its arguments and the tool alone, so a cache can stand in front of it.
-/// Errors: no_tool, tool_failed (it crashed; no room on the disk), compile_error with every error's PTX line and author's line.
+/// Errors: no_tool, tool_failed (it crashed), file_error (no room on the disk), compile_error with every error's PTX line and
+/// author's line.
 Expected<Cubin> assemble(std::string_view ptx_text, std::string_view target, const AssembleOptions& options = {});
 
-/// The SASS of a cubin: `nvdisasm -c`, or else `cuobjdump -sass`. Errors: no_tool, tool_failed.
+/// How one try with one ptxas ended.
+enum class Outcome {
+  assembled,
+  refused,  ///< its verdict on the text (compile_error)
+  too_old,  ///< for the text's version or for the target (compile_error): another may do
+  crashed,  ///< tool_failed
+  not_run,  ///< it could not be started (tool_failed), or its files not be written (file_error): nothing is known about the text
+};
+struct Attempt {
+  Outcome outcome = Outcome::not_run;
+  std::string log;  ///< all that ptxas printed
+};
+/// The same with the ptxas at this path.
+Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view ptx_text, std::string_view target,
+                              const AssembleOptions& options, Attempt& attempt);
+
+/// What `tool --version` prints. Runs it. Errors: tool_failed.
+Expected<std::string> version_of(const std::string& tool);
+
+/// The SASS of a cubin: `nvdisasm -c`, or else `cuobjdump -sass`. Errors: no_tool, tool_failed, file_error.
 Expected<std::string> disassemble(std::string_view cubin, const std::vector<std::string>& roots = {});
 
 }  // namespace ptx::cuda

@@ -11,34 +11,12 @@
 #include <optional>
 
 #include "ptx/cuda/subprocess.hpp"
+#include "tests/support/variables.hpp"
 
 namespace ptx::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Sets (or unsets) an environment variable for a scope.
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const std::optional<std::string>& value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    assign(value);
-  }
-  ~ScopedVariable() { assign(old_); }
-  ScopedVariable(const ScopedVariable&) = delete;
-  ScopedVariable& operator=(const ScopedVariable&) = delete;
-
- private:
-  void assign(const std::optional<std::string>& value) const {
-    if (value) {
-      setenv(name_, value->c_str(), 1);
-    } else {
-      unsetenv(name_);
-    }
-  }
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 /// Gives each test a folder of its own for made-up tools, and its own folder for temporary files.
 class ToolsTest : public testing::Test {
@@ -202,7 +180,7 @@ TEST_F(PtxasTest, a_full_disk_is_said) {
   setrlimit(RLIMIT_FSIZE, &old_limit);
   sigaction(SIGXFSZ, &old_action, nullptr);
   ASSERT_FALSE(cubin);
-  EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
+  EXPECT_EQ(cubin.error().kind, Kind::file_error);
   EXPECT_NE(cubin.error().message.find("kernel.ptx`: File too large"), std::string::npos) << cubin.error().message;
 }
 
@@ -247,7 +225,7 @@ TEST_F(ToolsTest, no_temporary_folder_is_said) {
   const ScopedVariable gone("TMPDIR", root("not-there").string());
   const auto cubin = assemble(good_text, "sm_90a");
   ASSERT_FALSE(cubin);
-  EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
+  EXPECT_EQ(cubin.error().kind, Kind::file_error);
   EXPECT_NE(cubin.error().message.find("temporary folder"), std::string::npos) << cubin.error().message;
 }
 

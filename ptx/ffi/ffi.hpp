@@ -1,5 +1,7 @@
-// ffi (floor 6): how other runtimes call a kernel. XLA (JAX) through its typed FFI.
+// ffi (floor 6): how other runtimes call a kernel. XLA (JAX) through its typed FFI, PyTorch through its dispatcher.
 #pragma once
+
+#include "ptx/ffi/torch.hpp"
 
 namespace ptx::ffi {
 

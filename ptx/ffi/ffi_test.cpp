@@ -248,9 +248,9 @@ TEST_F(XlaTest, refuses_attributes_that_it_did_not_write) {
   Site nothing(runtime);
   refused(nothing, "neither `key` nor `cubin_handle`");
   Site newer(runtime);
-  newer.integer("abi", DataType::s32, 2);
+  newer.integer("abi", DataType::s32, 3);
   newer.string("key", key);
-  refused(newer, "made for launch ABI 2; this process has ABI 1");
+  refused(newer, "made for launch ABI 3; this process has ABI 2");
   Site narrow(runtime);
   narrow.integer("cubin_handle", DataType::s32, 2);
   refused(narrow, "does not know the attribute `cubin_handle` in this form");

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -103,8 +104,15 @@ Expected<Call> read(const Attributes& attributes) {
 /// The kernel that the attributes name: in the registry, or made from the text they carry.
 Expected<const KernelImage*> image_of(const Call& call) {
   Registry& registry = Registry::process();
+  // From the first time on it is pinned: when XLA drops a program, it does not say so.
+  const auto pinned = [&](std::shared_ptr<const KernelImage> image) -> Expected<const KernelImage*> {
+    auto kept = registry.pin(std::move(image));
+    if (!kept) return Unexpected{std::move(kept).error()};
+    return kept->get();
+  };
   if (!call.key) {
     if (const KernelImage* image = registry.find(*call.handle)) return image;
+    if (auto known = registry.share(*call.handle)) return pinned(std::move(known));
     return Unexpected{Diagnostic{.kind = Kind::unknown_kernel,
                                  .message = cat("no kernel with handle ", *call.handle, " is registered in this process")}
                           .note("hint: the call carries no PTX; register the kernel before the program runs")};
@@ -112,13 +120,13 @@ Expected<const KernelImage*> image_of(const Call& call) {
   Digest key;
   std::memcpy(key.data(), call.key->data(), key.size());
   if (const KernelImage* image = registry.find(key)) return image;
+  if (auto known = registry.share(KernelImage::handle_of(key)); known != nullptr && known->key() == key)
+    return pinned(std::move(known));
   if (!call.meta || !call.ptx) return refuse("the call carries a key, but not the kernel's `meta` and `ptx`");
   auto made = KernelImage::from_text(std::string(*call.ptx), *call.meta);
   if (!made) return Unexpected{std::move(made).error()};
   if ((*made)->key() != key) return refuse("the kernel's text and launch record do not have the key that the call names");
-  auto kept = registry.add(std::move(*made));
-  if (!kept) return Unexpected{std::move(kept).error()};
-  return kept->get();
+  return pinned(std::move(*made));
 }
 
 std::size_t element_bytes(DataType dtype) {
@@ -228,6 +236,8 @@ void* handle(const CallFrame& frame, Platform platform) {
       // Loading may synchronise the device: here it cannot stall a collective, and nothing is being captured.
       if (const int ordinal = ordinal_of(frame); platform == Platform::cuda && ordinal >= 0) {
         if (auto ready = (*image)->prepare(ordinal); !ready) return fail(frame, ready.error());
+        // XLA prepares without Python, so a warning goes where a compiler's goes.
+        for (const Diagnostic& warning : (*image)->take_load_warnings()) std::fprintf(stderr, "%s\n", render(warning).c_str());
       }
       return nullptr;
     case Stage::execute:

@@ -1,7 +1,9 @@
 #include "ptx/launch/image.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "ptx/text/text.hpp"
@@ -12,7 +14,7 @@ namespace {
 cuda::Dim3 dim3(const Dims& dims) { return {dims[0], dims[1], dims[2]}; }
 
 /// `.reqntid` and `.maxntid` bind the driver and the executor alike, so they are checked before either.
-Expected<void> check_directives(const ir::Function& entry, const Geometry& geometry) {
+Expected<void> check_directives(const ir::Function& entry, std::string_view name, const Geometry& geometry) {
   for (const ir::Directive& directive : entry.directives) {
     const bool exact = directive.name == "reqntid";
     if (!exact && directive.name != "maxntid") continue;
@@ -21,9 +23,9 @@ Expected<void> check_directives(const ir::Function& entry, const Geometry& geome
     const Dims& block = geometry.block;
     const auto threads = [](const Dims& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; };
     if (exact ? block != wanted : threads(block) > threads(wanted)) {
-      return Unexpected{
-          {.kind = Kind::launch_config,
-           .message = cat("block ", to_string(block), " does not fit the kernel's `.", directive.name, "` ", to_string(wanted))}};
+      return Unexpected{{.kind = Kind::launch_config,
+                         .message = cat("kernel `", name, "`: block ", to_string(block), " does not fit the kernel's `.",
+                                        directive.name, "` ", to_string(wanted))}};
     }
   }
   return {};
@@ -43,13 +45,42 @@ struct KernelImage::OnDevice {
   cuda::api::Context context;
   cuda::api::Function function;
   cuda::LaunchTemplate launch;
-  cuda::TensorMaps& tensor_maps;
-  mutable std::vector<cuda::RecentTensorMaps> recent;  // of each descriptor
+  const cuda::Device& device;
+  struct Described {
+    cuda::RecentTensorMaps recent;                                   // passed by address
+    std::atomic<const cuda::api::TensorMapBytes*> encoded{nullptr};  // passed by value: one of any tensor, the Code's
+  };
+  const std::unique_ptr<Described[]> descriptors;
 };
+
+namespace {
+
+/// A name that stays for good: for what is said when the kernel may be gone.
+const char* kept_name(const std::string& name) {
+  static std::mutex mutex;
+  static auto& names = *new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  return names.insert(name).first->c_str();
+}
+
+/// The kernel of the last launch, by any thread: an error that a kernel causes is reported by a later call.
+std::atomic<const char*> last_launched{nullptr};
+
+/// PYPTX_SYNC=1: every launch waits for its kernel.
+bool synchronous() {
+  static const bool is = [] {
+    const char* value = std::getenv("PYPTX_SYNC");
+    return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+  }();
+  return is;
+}
+
+}  // namespace
 
 /// What an image's text comes to: everything but the values of scalars.
 struct KernelImage::Code {
-  Code(std::shared_ptr<const ir::Listing> text, const LaunchSpec& spec) : listing(std::move(text)), offsets(spec.offsets()) {
+  Code(std::shared_ptr<const ir::Listing> text, const LaunchSpec& spec)
+      : listing(std::move(text)), offsets(spec.offsets()), name(kept_name(spec.entry)) {
     hash.add(listing->text);
     for (std::uint32_t i = 0; i < spec.inputs + spec.outputs; ++i)
       tensor_names.push_back(i < spec.inputs ? cat("input ", i) : cat("output ", i - spec.inputs));
@@ -64,10 +95,21 @@ struct KernelImage::Code {
   std::once_flag decoded;
   std::optional<Expected<std::shared_ptr<const vgpu::Program>>> program;
 
+  ~Code() {
+    // A graph may replay what it captured whenever it likes: its kernels stay loaded.
+    if (captured.load(std::memory_order_relaxed)) return;
+    for (auto& kernel : loaded.release()) cuda::retire(std::move(kernel));
+  }
+
+  const char* const name;  // for good
+  mutable std::atomic<bool> captured{false};
   std::array<std::atomic<const OnDevice*>, cuda::max_devices> ready{};
-  std::mutex mutex;  // guards what follows
-  std::unique_ptr<cuda::LoadedKernel> loaded;
+  std::atomic<bool> warned{false};  // there are warnings
+  std::mutex mutex;                 // guards what follows
+  Diagnostics warnings;             // of compilers, that nobody has taken yet
+  DeviceCode loaded;
   std::vector<std::unique_ptr<const OnDevice>> on_devices;
+  std::vector<std::unique_ptr<const cuda::api::TensorMapBytes>> encoded;
 };
 
 std::int64_t KernelImage::handle_of(const Digest& key) {
@@ -78,10 +120,13 @@ std::int64_t KernelImage::handle_of(const Digest& key) {
 
 KernelImage::KernelImage(std::shared_ptr<Code> code, LaunchSpec spec)
     : code_(std::move(code)), spec_(std::move(spec)), meta_(spec_.serialise()) {
+  passes_values_ = std::any_of(spec_.params.begin(), spec_.params.end(),
+                               [](const Param& param) { return param.kind == Param::Kind::tensor_map_value; });
   key_ = Sha256(code_->hash).add(meta_).finish();
   handle_ = handle_of(key_);
 }
 
+const std::vector<std::string>& KernelImage::tensor_names() const { return code_->tensor_names; }
 const std::string& KernelImage::text() const { return code_->listing->text; }
 bool KernelImage::has_module() const { return code_->accepted.has_value(); }
 bool KernelImage::prepared(int ordinal) const noexcept {
@@ -107,7 +152,14 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
     return Unexpected{
         {.kind = Kind::param_layout, .message = cat("the launch does not pass the parameters of kernel `", spec.entry, '`')}};
   }
-  if (auto ok = check_directives(*entry, spec.geometry); !ok) return Unexpected{std::move(ok).error()};
+  if (auto ok = check_directives(*entry, spec.entry, spec.geometry); !ok) return Unexpected{std::move(ok).error()};
+  if (spec.geometry.programmatic && listing->text.find("griddepcontrol.wait;") == std::string::npos) {
+    return Unexpected{Diagnostic{
+        .kind = Kind::launch_config,
+        .message = cat("kernel `", spec.entry, "` is launched before the kernel ahead of it has ended, and never waits for it")}
+                          .note(
+                              "hint: write `griddepcontrol.wait` before the first access to memory that another kernel writes")};
+  }
   auto code = std::make_shared<Code>(std::move(listing), spec);
   std::shared_ptr<KernelImage> image(new KernelImage(std::move(code), std::move(spec)));
   for (std::size_t i = 0; i < image->spec_.params.size(); ++i) {
@@ -119,7 +171,7 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
   return std::shared_ptr<const KernelImage>(std::move(image));
 }
 
-Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string text, std::string_view meta) {
+Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string text, std::string_view meta, Ready ready) {
   auto spec = LaunchSpec::parse(meta);
   if (!spec) return Unexpected{std::move(spec).error()};
   if (auto target = cuda::target_of(text); !target) {
@@ -130,6 +182,8 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string 
   auto listing = std::make_shared<ir::Listing>();
   listing->text = std::move(text);
   auto code = std::make_shared<Code>(std::move(listing), *spec);
+  code->loaded = DeviceCode(std::move(ready.cubins));
+  if (ready.tensor_names.size() == code->tensor_names.size()) code->tensor_names = std::move(ready.tensor_names);
   return std::shared_ptr<const KernelImage>(new KernelImage(std::move(code), std::move(*spec)));
 }
 
@@ -186,6 +240,17 @@ Expected<std::shared_ptr<const vgpu::Program>> KernelImage::decode() const {
 }
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
+  if (!spec_.tensor_maps.empty()) {
+    return Unexpected{Diagnostic{.kind = Kind::not_executed,
+                                 .message = cat("kernel `", spec_.entry, "` takes ", spec_.tensor_maps.size(),
+                                                " TMA descriptors, and the executor does not run tensor copies")}
+                          .note("hint: call it with tensors on a GPU of compute capability 9.0 or later")};
+  }
+  if (spec_.geometry.cluster != Dims{1, 1, 1}) {
+    return Unexpected{{.kind = Kind::not_executed,
+                       .message = cat("kernel `", spec_.entry, "` is launched in clusters ", to_string(spec_.geometry.cluster),
+                                      ", which the executor does not run")}};
+  }
   std::call_once(code_->decoded, [this] { code_->program.emplace(decode()); });
   return *code_->program;
 }
@@ -194,30 +259,31 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
                                            Scalars scalars) const {
   if (auto ok = check_count(pointers.size(), scalars); !ok) return Unexpected{std::move(ok).error()};
   if (auto ok = check_count(bytes.size(), scalars); !ok) return Unexpected{std::move(ok).error()};
-  if (!spec_.tensor_maps.empty()) {
-    return Unexpected{Diagnostic{.kind = Kind::not_executed,
-                                 .message = cat("kernel `", spec_.entry, "` takes ", spec_.tensor_maps.size(),
-                                                " TMA descriptors, and the executor does not run tensor copies")}
-                          .note("hint: call it with tensors on a GPU of compute capability 9.0 or later")};
-  }
   auto decoded = program();
   if (!decoded) return Unexpected{std::move(decoded).error()};
-  if (spec_.geometry.cluster != Dims{1, 1, 1}) {
-    return Unexpected{{.kind = Kind::not_executed,
-                       .message = cat("kernel `", spec_.entry, "` is launched in clusters ", to_string(spec_.geometry.cluster),
-                                      ", which the executor does not run")}};
-  }
-
   std::vector<vgpu::Region> regions;
   regions.reserve(pointers.size());
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const bool output = i >= spec_.inputs;
     if (bytes[i] == 0) continue;
-    regions.push_back({.data = static_cast<std::byte*>(pointers[i]),
-                       .bytes = bytes[i],
-                       .writable = output,
-                       .initialised = !output,
-                       .name = code_->tensor_names[i]});
+    auto* const data = static_cast<std::byte*>(pointers[i]);
+    const auto overlaps = [&](const vgpu::Region& other) {
+      return data < other.data + other.bytes && other.data < data + bytes[i];
+    };
+    const auto other = std::find_if(regions.begin(), regions.end(), overlaps);
+    if (other == regions.end() || (!output && !other->writable && other->data != data)) {
+      regions.push_back(
+          {.data = data, .bytes = bytes[i], .writable = output, .initialised = !output, .name = code_->tensor_names[i]});
+      continue;
+    }
+    if (other->data == data && other->bytes == bytes[i] && !(output && !other->initialised)) {
+      other->writable = other->writable || output;  // one tensor given twice, or changed in place
+      continue;
+    }
+    return Unexpected{{.kind = Kind::argument_memory,
+                       .message = cat("tensors `", other->name, "` and `", code_->tensor_names[i], "` of kernel `", spec_.entry,
+                                      "` overlap in memory: ", other->bytes, " and ", bytes[i],
+                                      " bytes; what fits are tensors apart, or an output that is an input")}};
   }
   const std::vector<std::size_t>& offsets = code_->offsets;
   std::vector<std::byte> block(offsets.empty() ? 0 : offsets.back() + spec_.params.back().size_bytes);
@@ -237,75 +303,140 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
 // -- on a GPU
 // -----------------------------------------------------------------------------------------------------------------------
 
-Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal, cuda::api::Stream stream) const {
+CompilerText KernelImage::compiler_text() const {
+  return code_->accepted ? CompilerText::of(*code_->accepted) : CompilerText{.text = text()};
+}
+
+/// The caller holds the mutex.
+Expected<cuda::LoadedKernel*> KernelImage::on_device(const cuda::Device& gpu) const {
+  std::vector<std::size_t> param_bytes;
+  for (const Param& param : spec_.params) param_bytes.push_back(param.size_bytes);
+  const Dims& cluster = spec_.geometry.cluster;
+  const DeviceCode::Image image{.entry = spec_.entry,
+                                .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
+                                .non_portable_cluster = std::uint64_t{cluster[0]} * cluster[1] * cluster[2] > 8,
+                                .param_bytes = std::move(param_bytes)};
+  auto loaded = code_->loaded.on(gpu, image, [&] { return compiler_text(); });
+  // Also when the load failed after it: what a compiler says may be why.
+  for (Diagnostic& warning : code_->loaded.take_warnings()) code_->warnings.push_back(std::move(warning));
+  code_->warned.store(!code_->warnings.empty(), std::memory_order_release);
+  return loaded;
+}
+
+Diagnostics KernelImage::take_load_warnings() const {
+  if (!code_->warned.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(code_->mutex);
+  code_->warned.store(false, std::memory_order_relaxed);
+  return std::exchange(code_->warnings, {});
+}
+
+std::vector<cuda::Cubin> KernelImage::ready_cubins() const { return code_->loaded.ready(); }
+
+Expected<const KernelImage::OnDevice*> KernelImage::load(int ordinal) const {
   auto device = cuda::device(ordinal);
   if (!device) return Unexpected{std::move(device).error()};
   const cuda::Device& gpu = **device;
   auto context = gpu.context();
   if (!context) return Unexpected{std::move(context).error()};
+  (void)cuda::collect_retired();
 
   Code& code = *code_;
   const std::lock_guard lock(code.mutex);
   std::atomic<const OnDevice*>& slot = code.ready[static_cast<std::size_t>(ordinal)];
   if (const OnDevice* ready = slot.load(std::memory_order_acquire)) return ready;
-  if (code.loaded == nullptr) {
-    std::vector<cuda::ParamSlot> slots;
-    for (std::size_t i = 0; i < code.offsets.size(); ++i)
-      slots.push_back({.offset = code.offsets[i], .size = spec_.params[i].size_bytes});
-    const std::uint64_t cluster =
-        std::uint64_t{spec_.geometry.cluster[0]} * spec_.geometry.cluster[1] * spec_.geometry.cluster[2];
-    // What is compiled says where each instruction was written, for profilers and debuggers. The key knows nothing of that.
-    auto loaded = cuda::LoadedKernel::make(
-        gpu.driver(), {.image = code.accepted ? text::list(code.accepted->module(), text::SourceLines::loc).text : text(),
-                       .entry = spec_.entry,
-                       .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
-                       .non_portable_cluster = cluster > 8,
-                       .params = std::move(slots)});
-    if (!loaded) return Unexpected{std::move(loaded).error()};
-    code.loaded = std::move(*loaded);
-  }
-  auto function = code.loaded->function(gpu, stream);
+  auto loaded = on_device(gpu);
+  if (!loaded) return Unexpected{std::move(loaded).error()};
+  auto function = (*loaded)->prepare(gpu);
   if (!function) return Unexpected{std::move(function).error()};
-  auto facts = code.loaded->facts(gpu);
+  auto facts = (*loaded)->facts(gpu);
   if (!facts) return Unexpected{std::move(facts).error()};
+  const auto refused = [&](Diagnostic error) {
+    error.message = cat("kernel `", spec_.entry, "`: ", error.message);
+    return Unexpected{std::move(error)};
+  };
   auto packed = cuda::LaunchTemplate::make({.grid = dim3(spec_.geometry.grid),
                                             .block = dim3(spec_.geometry.block),
                                             .cluster = dim3(spec_.geometry.cluster),
                                             .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
+                                            .cooperative = spec_.geometry.cooperative,
+                                            .programmatic_stream_serialization = spec_.geometry.programmatic,
                                             .non_portable_cluster = true},
                                            gpu, &*facts);
-  if (!packed) return Unexpected{std::move(packed).error()};
+  if (!packed) return refused(std::move(packed).error());
   if (spec_.geometry.cluster != Dims{1, 1, 1}) {
     auto fits = cuda::in_context(gpu, [&] { return cuda::check_cluster_fits(gpu.driver(), *function, *packed); });
-    if (!fits) return Unexpected{std::move(fits).error()};
+    if (!fits) return refused(std::move(fits).error());
   }
   if (!spec_.tensor_maps.empty()) {
     if (auto room = gpu.tensor_maps().reserve(); !room) return Unexpected{std::move(room).error()};
   }
-  code.on_devices.push_back(
-      std::unique_ptr<const OnDevice>(new OnDevice{gpu.driver(), *context, *function, *packed, gpu.tensor_maps(),
-                                                   std::vector<cuda::RecentTensorMaps>(spec_.tensor_maps.size())}));
+  code.on_devices.push_back(std::unique_ptr<const OnDevice>(new OnDevice{
+      gpu.driver(), *context, *function, *packed, gpu, std::make_unique<OnDevice::Described[]>(spec_.tensor_maps.size())}));
   slot.store(code.on_devices.back().get(), std::memory_order_release);
   return code.on_devices.back().get();
 }
 
-Expected<void> KernelImage::prepare(int ordinal, cuda::api::Stream stream) const {
+Expected<void> KernelImage::prepare(int ordinal) const {
   if (prepared(ordinal)) return {};
-  auto ready = load(ordinal, stream);
+  auto ready = load(ordinal);
   if (!ready) return Unexpected{std::move(ready).error()};
   return {};
 }
 
-Expected<const cuda::PlacedTensorMap*> KernelImage::place(const OnDevice& ready, const Param& param,
-                                                          cuda::api::DeviceAddr tensor) const {
-  auto placed = ready.tensor_maps.place(spec_.tensor_maps[param.bits], tensor);
-  if (placed) {
-    ready.recent[param.bits].remember(**placed);
-    return placed;
-  }
-  Diagnostic error = std::move(placed).error();
+Diagnostic KernelImage::about_descriptor(const Param& param, Diagnostic error) const {
   error.message =
       cat("the TMA descriptor of tensor `", code_->tensor_names[param.arg], "` of kernel `", spec_.entry, "`: ", error.message);
+  return error;
+}
+
+Expected<const cuda::PlacedTensorMap*> KernelImage::place(const OnDevice& ready, const Param& param,
+                                                          cuda::api::DeviceAddr tensor) const {
+  auto placed = ready.device.tensor_maps().place(spec_.tensor_maps[param.bits], tensor);
+  if (!placed) return Unexpected{about_descriptor(param, std::move(placed).error())};
+  ready.descriptors[param.bits].recent.remember(**placed);
+  return placed;
+}
+
+Expected<void> KernelImage::write_descriptor(const OnDevice& ready, const Param& param, cuda::api::DeviceAddr tensor,
+                                             cuda::api::TensorMapBytes& out) const {
+  const layout::TensorMap& map = spec_.tensor_maps[param.bits];
+  std::atomic<const cuda::api::TensorMapBytes*>& slot = ready.descriptors[param.bits].encoded;
+  if (const cuda::api::TensorMapBytes* any = slot.load(std::memory_order_acquire);
+      any != nullptr && tensor % layout::address_alignment(map) == 0) [[likely]] {
+    out = *any;
+    if (ready.driver.call.tensor_map_replace_address(&out, reinterpret_cast<void*>(tensor)) == cuda::api::Result::success)
+        [[likely]]
+      return {};
+  }
+  auto encoded = cuda::encode(map, tensor, ready.device);
+  if (!encoded) return Unexpected{about_descriptor(param, std::move(encoded).error())};
+  out = *encoded;
+  const std::lock_guard lock(code_->mutex);
+  if (slot.load(std::memory_order_relaxed) == nullptr) {
+    code_->encoded.push_back(std::make_unique<const cuda::api::TensorMapBytes>(*encoded));
+    slot.store(code_->encoded.back().get(), std::memory_order_release);
+  }
+  return {};
+}
+
+/// An error of a launch, with the kernels that may have caused it.
+Diagnostic KernelImage::failed(Diagnostic error) const {
+  error.note(cat("launching kernel `", spec_.entry, '`'));
+  if (const char* last = last_launched.load(std::memory_order_relaxed)) {
+    error.note(cat("launched by pyptx before it: kernel `", last, "`; with PYPTX_SYNC=1 each launch reports its own errors"));
+  }
+  return error;
+}
+
+Expected<void> KernelImage::wait_for(const OnDevice& ready, cuda::api::Stream stream) const {
+  auto status = cuda::api::CaptureStatus::none;
+  if (ready.driver.call.stream_is_capturing(stream, &status) != cuda::api::Result::success ||
+      status != cuda::api::CaptureStatus::none)
+    return {};  // nothing runs yet
+  auto done = cuda::checked(ready.driver, ready.driver.call.stream_synchronize(stream), "cuStreamSynchronize");
+  if (done) return {};
+  Diagnostic error = std::move(done).error();
+  error.message = cat("kernel `", spec_.entry, "` failed: ", error.message);
   return Unexpected{std::move(error)};
 }
 
@@ -315,7 +446,7 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
     ready = code_->ready[static_cast<std::size_t>(gpu.ordinal)].load(std::memory_order_acquire);
   }
   if (ready == nullptr) [[unlikely]] {
-    auto loaded = load(gpu.ordinal, gpu.stream);
+    auto loaded = load(gpu.ordinal);
     if (!loaded) return Unexpected{std::move(loaded).error()};
     ready = *loaded;
   }
@@ -327,6 +458,21 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
   if (!guard.ok()) [[unlikely]]
     return guard.entered();
 
+  // The legacy default stream is never captured; asking of another one costs some 20 ns, once it is known nothing.
+  if (gpu.stream != nullptr && !code_->captured.load(std::memory_order_relaxed)) {
+    auto status = cuda::api::CaptureStatus::none;
+    if (ready->driver.call.stream_is_capturing(gpu.stream, &status) == cuda::api::Result::success &&
+        status != cuda::api::CaptureStatus::none) [[unlikely]]
+      code_->captured.store(true, std::memory_order_relaxed);
+  }
+  if (!passes_values_) [[likely]]
+    return launch_with(*ready, gpu, pointers, scalars, nullptr);
+  alignas(cuda::api::TensorMapBytes) std::byte room[max_descriptor_values * sizeof(cuda::api::TensorMapBytes)];  // not cleared
+  return launch_with(*ready, gpu, pointers, scalars, reinterpret_cast<cuda::api::TensorMapBytes*>(room));
+}
+
+inline Expected<void> KernelImage::launch_with(const OnDevice& ready, const Cuda& gpu, std::span<void* const> pointers,
+                                               Scalars scalars, cuda::api::TensorMapBytes* descriptors) const {
   // cuLaunchKernelEx takes the address of each value and copies it before it returns.
   void* values[max_params];
   auto given = scalars.begin();
@@ -344,18 +490,31 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
         break;
       case Param::Kind::tensor_map: {
         const auto tensor = reinterpret_cast<cuda::api::DeviceAddr>(pointers[param.arg]);
-        const cuda::PlacedTensorMap* placed = ready->recent[param.bits].find(tensor);
+        const cuda::PlacedTensorMap* placed = ready.descriptors[param.bits].recent.find(tensor);
         if (placed == nullptr) [[unlikely]] {
-          auto made = place(*ready, param, tensor);
+          auto made = place(ready, param, tensor);
           if (!made) return Unexpected{std::move(made).error()};
           placed = *made;
         }
         values[i] = const_cast<cuda::api::DeviceAddr*>(&placed->addr);
         break;
       }
+      case Param::Kind::tensor_map_value: {
+        cuda::api::TensorMapBytes& bytes = *std::construct_at(descriptors++);
+        auto written = write_descriptor(ready, param, reinterpret_cast<cuda::api::DeviceAddr>(pointers[param.arg]), bytes);
+        if (!written) return written;
+        values[i] = &bytes;
+        break;
+      }
     }
   }
-  return cuda::launch(ready->driver, ready->function, ready->launch, gpu.stream, values);
+  auto launched = cuda::launch(ready.driver, ready.function, ready.launch, gpu.stream, values);
+  if (!launched) [[unlikely]]
+    return Unexpected{failed(std::move(launched).error())};
+  last_launched.store(code_->name, std::memory_order_relaxed);
+  if (synchronous()) [[unlikely]]
+    return wait_for(ready, gpu.stream);
+  return {};
 }
 
 }  // namespace ptx::launch

@@ -17,6 +17,7 @@
 #include "ptx/check/check.hpp"
 #include "ptx/cuda/cuda.hpp"
 #include "ptx/ir/ir.hpp"
+#include "ptx/launch/loading.hpp"
 #include "ptx/launch/spec.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
@@ -45,7 +46,15 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
                                                            LaunchSpec spec);
   /// An image of text and a serialised LaunchSpec, as HLO carries them. It runs on GPUs, and on the executor, which reads the
   /// text when it runs first. Kinds: bad_image.
-  static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta);
+  static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta) {
+    return from_text(std::move(text), meta, {});
+  }
+  /// What may be known of a text besides: it is no part of the key.
+  struct Ready {
+    std::vector<cuda::Cubin> cubins;        ///< made of the text before, each for another target; its log is kept with it
+    std::vector<std::string> tensor_names;  ///< inputs first; used when there are as many as tensors
+  };
+  static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta, Ready ready);
 
   ~KernelImage();
   KernelImage(const KernelImage&) = delete;
@@ -71,18 +80,30 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
 
   /// Decodes for the executor. Kinds: bad_image (text that is not PTX or not accepted), not_executed.
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> program() const;
-  /// Loads on the GPU and validates the launch there; needed before a capture into a CUDA graph, otherwise the first launch does
-  /// it. Kinds: no_driver, no_device, wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared.
-  [[nodiscard]] Expected<void> prepare(int ordinal, cuda::api::Stream stream = nullptr) const;
+  /// Loads on the GPU and validates the launch there, as the first launch otherwise does. Kinds: no_driver, no_device,
+  /// wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared, and those of cuda::compile.
+  [[nodiscard]] Expected<void> prepare(int ordinal) const;
   [[nodiscard]] bool prepared(int ordinal) const noexcept;
+  /// What the compiler said in prepare() or the first launch that the author should know (CompiledCode::warnings): each is given
+  /// once, to the first who asks. Costs one load when there is nothing.
+  [[nodiscard]] Diagnostics take_load_warnings() const;
 
-  /// Runs to the end. `pointers` are the tensors' addresses in host memory, inputs, then outputs; `bytes` their sizes. Kind
+  /// The tensors' names, inputs first, as the executor's reports call them.
+  [[nodiscard]] const std::vector<std::string>& tensor_names() const;
+  /// The text as compilers get it: with the author's lines, when it was made here.
+  [[nodiscard]] CompilerText compiler_text() const;
+  /// The cubins that it was made with.
+  [[nodiscard]] std::vector<cuda::Cubin> ready_cubins() const;
+
+  /// Runs to the end. `pointers` are the tensors' addresses in host memory, inputs, then outputs; `bytes` their sizes. An output
+  /// may be one of the inputs; it is one where the spec says so. Kinds: argument_memory (tensors overlap in another way),
   /// not_executed for a kernel that takes TMA descriptors.
   [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes,
                                               Scalars scalars = {}) const;
   /// Launches and returns. `pointers` are addresses on the GPU. No lock and no heap after the first launch on a GPU, nor after
-  /// the first one with a tensor whose TMA descriptor the kernel takes; such a tensor's descriptor is then there for good, also
-  /// for CUDA graphs that captured the launch.
+  /// the first one with a tensor whose TMA descriptor the kernel takes the address of; such a tensor's descriptor is then there
+  /// for good, also for CUDA graphs that captured the launch. With PYPTX_SYNC=1 in the environment it waits for the kernel, and
+  /// what goes wrong in it is its own error.
   [[nodiscard]] Expected<void> launch(const Cuda& gpu, std::span<void* const> pointers, Scalars scalars = {}) const;
 
  private:
@@ -91,15 +112,24 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   KernelImage(std::shared_ptr<Code> code, LaunchSpec spec);
   [[nodiscard]] Expected<void> check_count(std::size_t pointers, Scalars scalars) const;
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> decode() const;
-  [[nodiscard]] Expected<const OnDevice*> load(int ordinal, cuda::api::Stream stream) const;
+  [[nodiscard]] Expected<const OnDevice*> load(int ordinal) const;
+  [[nodiscard]] Expected<cuda::LoadedKernel*> on_device(const cuda::Device& gpu) const;
+  [[nodiscard]] Diagnostic about_descriptor(const Param& param, Diagnostic error) const;
   [[nodiscard]] Expected<const cuda::PlacedTensorMap*> place(const OnDevice& ready, const Param& param,
                                                              cuda::api::DeviceAddr tensor) const;
+  [[nodiscard]] Expected<void> write_descriptor(const OnDevice& ready, const Param& param, cuda::api::DeviceAddr tensor,
+                                                cuda::api::TensorMapBytes& out) const;
+  [[nodiscard]] Expected<void> launch_with(const OnDevice& ready, const Cuda& gpu, std::span<void* const> pointers,
+                                           Scalars scalars, cuda::api::TensorMapBytes* descriptors) const;
+  [[nodiscard]] Diagnostic failed(Diagnostic error) const;
+  [[nodiscard]] Expected<void> wait_for(const OnDevice& ready, cuda::api::Stream stream) const;
 
   std::shared_ptr<Code> code_;  // shared by images that differ in the values of scalars alone
   LaunchSpec spec_;
   std::string meta_;
   Digest key_{};
   std::int64_t handle_ = 0;
+  bool passes_values_ = false;  // TMA descriptors by value
 };
 
 }  // namespace ptx::launch

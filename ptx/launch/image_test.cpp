@@ -198,13 +198,41 @@ TEST_F(CudaImageTest, says_which_gpu_is_not_there) {
   EXPECT_FALSE(image->prepare(cuda::max_devices));
 }
 
-TEST_F(CudaImageTest, refuses_to_load_while_a_graph_is_captured) {
+TEST_F(CudaImageTest, loads_while_a_graph_is_captured) {
   fake.capture = cuda::api::CaptureStatus::active;
-  EXPECT_EQ(image->launch(Cuda{0, stream}, pointers).error().kind, Kind::capture_unprepared);
+  const auto launched = image->launch(Cuda{0, stream}, pointers);
+  ASSERT_TRUE(launched) << render(launched.error());
+  EXPECT_EQ(fake.launches.size(), 1u);
+}
+
+TEST_F(CudaImageTest, what_nobody_holds_any_more_is_unloaded_before_the_next_load) {
+  (void)cuda::collect_retired();
+  ASSERT_TRUE(image->launch(Cuda{0, stream}, pointers));
+  EXPECT_EQ(fake.live_libraries, 1);
+  image.reset();
+  EXPECT_EQ(fake.live_libraries, 1) << "a destructor calls no driver";
+  ASSERT_TRUE(text_image("kernel", {.grid = {2, 1, 1}, .block = {32, 1, 1}})->prepare(0));
+  EXPECT_EQ(fake.live_libraries, 1);
+  EXPECT_EQ(fake.count("cuLibraryUnload"), 1u);
+}
+
+TEST_F(CudaImageTest, what_a_graph_has_captured_stays_loaded) {
+  (void)cuda::collect_retired();
+  fake.capture = cuda::api::CaptureStatus::active;
+  ASSERT_TRUE(image->launch(Cuda{0, stream}, pointers));
   fake.capture = cuda::api::CaptureStatus::none;
-  ASSERT_TRUE(image->prepare(0));
-  fake.capture = cuda::api::CaptureStatus::active;
-  EXPECT_TRUE(image->launch(Cuda{0, stream}, pointers));
+  image.reset();
+  EXPECT_EQ(cuda::collect_retired(), 0u);
+  EXPECT_EQ(fake.live_libraries, 1);
+}
+
+TEST_F(CudaImageTest, a_lost_context_names_the_kernels) {
+  ASSERT_TRUE(image->launch(Cuda{0, nullptr}, pointers));
+  fake.fail["cuLaunchKernelEx"] = cuda::api::Result::illegal_address;
+  const auto failed = image->launch(Cuda{0, nullptr}, pointers);
+  ASSERT_FALSE(failed);
+  EXPECT_TRUE(says(failed.error(), "launched by pyptx before it: kernel `kernel`; with PYPTX_SYNC=1 each launch reports"))
+      << render(failed.error());
 }
 
 TEST_F(CudaImageTest, the_compiled_kernel_must_take_what_is_passed) {
@@ -214,14 +242,51 @@ TEST_F(CudaImageTest, the_compiled_kernel_must_take_what_is_passed) {
   EXPECT_TRUE(image->prepare(0)) << "a failure is not kept";
 }
 
+TEST_F(CudaImageTest, what_the_gpu_has_not_is_refused_with_the_kernels_name) {
+  using Attribute = cuda::api::FunctionAttribute;
+  fake.kernels["kernel"].attributes[Attribute::max_threads_per_block] = 384;
+  fake.kernels["kernel"].attributes[Attribute::num_regs] = 168;
+  const auto large = text_image("kernel", {.grid = {1, 1, 1}, .block = {512, 1, 1}});
+  const Diagnostic refused = large->prepare(0).error();
+  EXPECT_EQ(refused.kind, Kind::launch_config);
+  EXPECT_TRUE(
+      says(refused, "kernel `kernel`: block (512, 1, 1) has 512 threads; the compiled kernel, with 168 registers a thread"))
+      << render(refused);
+}
+
 TEST_F(CudaImageTest, a_cluster_must_find_room) {
   const auto clustered = text_image("kernel", {.grid = {16, 1, 1}, .block = {32, 1, 1}, .cluster = {2, 1, 1}});
   fake.active_clusters = 0;
-  EXPECT_EQ(clustered->prepare(0).error().kind, Kind::launch_config);
+  const Diagnostic refused = clustered->prepare(0).error();
+  EXPECT_EQ(refused.kind, Kind::launch_config);
+  EXPECT_TRUE(says(refused, "kernel `kernel`: not one cluster finds room on the GPU: block (32, 1, 1)")) << render(refused);
+  EXPECT_EQ(clustered->program().error().kind, Kind::not_executed);
   fake.active_clusters = 1;
   ASSERT_TRUE(clustered->launch(Cuda{0, nullptr}, pointers));
   ASSERT_EQ(fake.launches[0].attributes.size(), 1u);
   EXPECT_EQ(fake.launches[0].attributes[0].value[0], 2u);
+}
+
+// -- tensors that share memory, on the host
+// --------------------------------------------------------------------------------------------------------------------
+
+TEST(Overlap, an_output_may_be_an_input) {
+  std::vector<float> x(32, 3.0f);
+  void* const pointers[] = {x.data(), x.data()};
+  const std::size_t bytes[] = {x.size() * 4, x.size() * 4};
+  const auto report = twice_image()->launch(default_cpu(), pointers, bytes);
+  ASSERT_TRUE(report) << render(report.error());
+  EXPECT_EQ(x, std::vector<float>(32, 6.0f));
+}
+
+TEST(Overlap, in_part_it_is_refused) {
+  std::vector<float> memory(40, 3.0f);
+  void* const pointers[] = {memory.data(), memory.data() + 8};
+  const std::size_t bytes[] = {128, 128};
+  const auto refused = twice_image()->launch(default_cpu(), pointers, bytes);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::argument_memory);
+  EXPECT_TRUE(says(refused.error(), "tensors `X` and `Y` of kernel `twice` overlap in memory: 128 and 128 bytes"));
 }
 
 // -- kernels that take TMA descriptors
@@ -231,8 +296,8 @@ class DescriptorTest : public testing::Test {
  protected:
   DescriptorTest() { fake.kernels["twice"].params = {{0, 8}, {8, 8}, {16, 8}, {24, 8}}; }
 
-  static std::shared_ptr<const KernelImage> described_image(std::int64_t rows) {
-    auto accepted = check::accept(twice_module(false, true)).value();
+  static std::shared_ptr<const KernelImage> described_image(std::int64_t rows, bool by_value = false) {
+    auto accepted = check::accept(twice_module(false, true, by_value)).value();
     const ir::Module& module = accepted.module();
     auto listing = std::make_shared<const ir::Listing>(text::list(module));
     const std::array tiles{Tile::make({rows, 32}, Type::f32, Layout::tma_128b).value(),
@@ -375,6 +440,27 @@ TEST_F(DescriptorTest, many_threads_launch) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0u);
   EXPECT_EQ(fake.launches.size(), 400u);
+}
+
+TEST_F(DescriptorTest, by_value_each_launch_has_its_own) {
+  fake.kernels["twice"].params = {{0, 8}, {8, 8}, {128, 128}, {256, 128}};
+  const auto by_value = described_image(64, true);
+  const auto passed_map = [&](std::size_t param) -> const FakeTensorMap& { return fake.tensor_maps.at(passed(param)); };
+  for (const std::uintptr_t addr : {0x1000, 0x3000, 0x1000}) {
+    void* const pointers[] = {tensor(addr), tensor(0x2000)};
+    const auto ok = by_value->launch(Cuda{0, nullptr}, pointers);
+    ASSERT_TRUE(ok) << render(ok.error());
+    EXPECT_EQ(passed_map(2).tensor, 0x2000u);
+    EXPECT_EQ(passed_map(3).tensor, addr);
+    EXPECT_EQ(passed_map(3).swizzle, cuda::api::TensorMapSwizzle::b128);
+  }
+  EXPECT_EQ(fake.count("cuTensorMapEncodeTiled"), 2u) << "one for each descriptor; then the address alone changes";
+  EXPECT_EQ(fake.count("cuMemcpyHtoDAsync"), 0u);
+  void* const odd[] = {tensor(0x1008), tensor(0x2000)};
+  const auto refused = by_value->launch(Cuda{0, nullptr}, odd);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::argument_alignment);
+  EXPECT_TRUE(says(refused.error(), "tensor `X` of kernel `twice`: the data pointer 0x1008 is not a multiple of 16 bytes"));
 }
 
 TEST_F(DescriptorTest, the_executor_does_not_run_them) {

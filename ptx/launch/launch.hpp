@@ -6,7 +6,9 @@
 // Knows neither Python nor jax nor torch.
 #pragma once
 
+#include "ptx/launch/archive.hpp"
 #include "ptx/launch/image.hpp"
+#include "ptx/launch/loading.hpp"
 #include "ptx/launch/plan.hpp"
 #include "ptx/launch/registry.hpp"
 #include "ptx/launch/run.hpp"

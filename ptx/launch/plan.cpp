@@ -1,5 +1,7 @@
 #include "ptx/launch/plan.hpp"
 
+#include <algorithm>
+
 namespace ptx::launch {
 
 Plan::Plan(Signature signature, Specialise specialise) : signature_(std::move(signature)), specialise_(std::move(specialise)) {}
@@ -39,17 +41,26 @@ Expected<const Specialisation*> Plan::find(std::span<const TensorView> tensors, 
       return found->second.get();
     }
   }
-  auto image = specialise_(bound->env);
-  if (!image) return Unexpected{std::move(image).error()};
-  const LaunchSpec& spec = (*image)->spec();
-  if (spec.inputs != signature_.inputs().size() || spec.outputs != signature_.outputs().size()) {
-    return Unexpected{
-        {.kind = Kind::param_layout,
-         .message = cat("kernel `", signature_.kernel(), "` has ", signature_.inputs().size(), " inputs and ",
-                        signature_.outputs().size(), " outputs; its image takes ", spec.inputs, " and ", spec.outputs)}};
-  }
   auto made = std::make_unique<Specialisation>();
-  made->image = std::move(*image);
+  const auto is_empty = [](const Output& output) { return output.bytes == 0; };
+  if (bound->outputs.empty() || !std::all_of(bound->outputs.begin(), bound->outputs.end(), is_empty)) {
+    auto image = specialise_(bound->env);
+    if (!image) return Unexpected{std::move(image).error()};
+    const LaunchSpec& spec = (*image)->spec();
+    if (spec.inputs != signature_.inputs().size() || spec.outputs != signature_.outputs().size()) {
+      return Unexpected{
+          {.kind = Kind::param_layout,
+           .message = cat("kernel `", signature_.kernel(), "` has ", signature_.inputs().size(), " inputs and ",
+                          signature_.outputs().size(), " outputs; its image takes ", spec.inputs, " and ", spec.outputs)}};
+    }
+    if (!spec.aliases.empty()) made->changed.resize(spec.outputs);
+    for (const Alias& alias : spec.aliases) {
+      if (auto same = signature_.check_alias(alias, tensors[alias.input], bound->outputs[alias.output]); !same)
+        return Unexpected{std::move(same).error()};
+      made->changed[alias.output] = alias.input;
+    }
+    made->image = std::move(*image);
+  }
   made->env = std::move(bound->env);
   made->outputs = std::move(bound->outputs);
   made->key_ = key;

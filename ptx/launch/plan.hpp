@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -22,9 +23,10 @@ namespace ptx::launch {
 /// An image for one set of shapes. Immutable, lives as long as its plan.
 class Specialisation {
  public:
-  std::shared_ptr<const KernelImage> image;
+  std::shared_ptr<const KernelImage> image;  ///< null: the outputs have no elements, so there is nothing to launch
   tile::Env env;
   std::vector<Output> outputs;
+  std::vector<std::optional<std::size_t>> changed;  ///< for each output, the input that it is written to; empty: none is
   std::size_t index = 0;  ///< counts a plan's specialisations: where a caller keeps what belongs to this one
 
   /// Whether these tensors are like those that it was made for, one by one and on one device. False also when something is odd

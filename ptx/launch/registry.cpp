@@ -1,5 +1,7 @@
 #include "ptx/launch/registry.hpp"
 
+#include <algorithm>
+
 namespace ptx::launch {
 
 /// Open addressing on the handle, at most half full: a probe always ends at an empty slot.
@@ -39,28 +41,52 @@ const KernelImage* Registry::find(const Digest& key) const noexcept {
 }
 
 std::shared_ptr<const KernelImage> Registry::share(std::int64_t handle) const {
-  const KernelImage* found = find(handle);
-  if (found == nullptr) return nullptr;
-  return found->shared_from_this();
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(handle);
+  return found != known_.end() ? found->second.lock() : nullptr;
 }
 
-Expected<std::shared_ptr<const KernelImage>> Registry::add(std::shared_ptr<const KernelImage> image) {
+std::size_t Registry::size() const {
   const std::lock_guard lock(mutex_);
-  const Table& table = *tables_.back();
-  std::atomic<const KernelImage*>& slot = slot_of(table, image->handle());
-  if (const KernelImage* kept = slot.load(std::memory_order_acquire)) {
+  return static_cast<std::size_t>(
+      std::count_if(known_.begin(), known_.end(), [](const auto& each) { return !each.second.expired(); }));
+}
+
+Expected<std::shared_ptr<const KernelImage>> Registry::add_locked(std::shared_ptr<const KernelImage> image) {
+  std::weak_ptr<const KernelImage>& slot = known_[image->handle()];
+  if (std::shared_ptr<const KernelImage> kept = slot.lock()) {
     if (kept->key() != image->key()) {
       return Unexpected{{.kind = Kind::internal,
                          .message = cat("kernels `", kept->spec().entry, "` and `", image->spec().entry, "` have one handle")}};
     }
-    if (kept->has_module() || !image->has_module()) return kept->shared_from_this();
-    images_.push_back(image);
-    slot.store(image.get(), std::memory_order_release);
-    return image;
+    if (kept->has_module() || !image->has_module()) return kept;
   }
-  images_.push_back(image);
-  slot.store(image.get(), std::memory_order_release);
-  const std::size_t count = size_.fetch_add(1, std::memory_order_relaxed) + 1;
+  slot = image;
+  if (known_.size() >= sweep_at_) {
+    std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
+    sweep_at_ = 2 * known_.size() + 64;
+  }
+  return image;
+}
+
+Expected<std::shared_ptr<const KernelImage>> Registry::add(std::shared_ptr<const KernelImage> image) {
+  const std::lock_guard lock(mutex_);
+  return add_locked(std::move(image));
+}
+
+Expected<std::shared_ptr<const KernelImage>> Registry::pin(std::shared_ptr<const KernelImage> image) {
+  const std::lock_guard lock(mutex_);
+  auto added = add_locked(std::move(image));
+  if (!added) return added;
+  const std::shared_ptr<const KernelImage>& wanted = *added;
+  const Table& table = *tables_.back();
+  std::atomic<const KernelImage*>& slot = slot_of(table, wanted->handle());
+  const KernelImage* pinned = slot.load(std::memory_order_acquire);
+  if (pinned == wanted.get()) return added;
+  images_.push_back(wanted);
+  slot.store(wanted.get(), std::memory_order_release);
+  if (pinned != nullptr) return added;  // whose place it takes; some program may be running that one
+  const std::size_t count = pinned_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (2 * count > table.slots.size()) {
     auto larger = std::make_unique<Table>(2 * table.slots.size());
     for (const auto& old : table.slots) {
@@ -70,7 +96,7 @@ Expected<std::shared_ptr<const KernelImage>> Registry::add(std::shared_ptr<const
     table_.store(larger.get(), std::memory_order_release);
     tables_.push_back(std::move(larger));
   }
-  return image;
+  return added;
 }
 
 }  // namespace ptx::launch

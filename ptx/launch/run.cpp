@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ptx/launch/archive.hpp"
 #include "ptx/launch/signature.hpp"
 #include "ptx/text/text.hpp"
 
@@ -22,16 +23,21 @@ std::optional<std::size_t> bytes_of(const Tile& tile) {
 }
 }  // namespace
 
-Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
-  const auto is_entry = [](const ir::Function& function) { return function.is_entry; };
-  if (const auto entries = std::count_if(module.functions.begin(), module.functions.end(), is_entry); entries != 1) {
-    return Unexpected{
-        {.kind = Kind::unknown_kernel, .message = cat("a module with ", entries, " kernels; one is needed to compile it")}};
-  }
+namespace {
+/// The only kernel, or that of the name; none: null.
+const ir::Function* find_entry(const ir::Module& module, std::string_view name) {
+  const auto wanted = [&](const ir::Function& function) {
+    return function.is_entry && (name.empty() || module.str(function.name) == name);
+  };
+  const auto at = std::find_if(module.functions.begin(), module.functions.end(), wanted);
+  return at != module.functions.end() ? &*at : nullptr;
+}
+
+Expected<Compiled> compile_entry(ir::Module module, std::string_view name, const CompileOptions& options) {
   auto accepted = check::accept(std::move(module));
   if (!accepted) return Unexpected{std::move(accepted).error()};
   const ir::Module& checked = accepted->module();
-  const ir::Function& entry = *std::find_if(checked.functions.begin(), checked.functions.end(), is_entry);
+  const ir::Function& entry = *find_entry(checked, name);
   std::size_t tensors = entry.params.size() - std::min(entry.params.size(), options.scalars.size());
   // Behind them may be descriptors; how many, the tiles say, and without tiles the names.
   const std::size_t descriptors = std::min(tensors, launch::descriptor_count(checked, entry));
@@ -46,7 +52,9 @@ Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
                                        {.grid = dims(options.grid),
                                         .block = dims(options.block),
                                         .cluster = dims(options.cluster),
-                                        .dynamic_smem_bytes = options.dynamic_smem_bytes},
+                                        .dynamic_smem_bytes = options.dynamic_smem_bytes,
+                                        .cooperative = options.cooperative,
+                                        .programmatic = options.programmatic},
                                        static_cast<std::uint32_t>(tensors) - options.outputs, options.outputs, options.scalars,
                                        options.tiles);
   if (!spec) return Unexpected{std::move(spec).error()};
@@ -61,6 +69,36 @@ Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
                                       options.tiles.size(), " tiles")}};
   }
   return Compiled(std::move(*image), options.tiles, std::move(scalars));
+}
+}  // namespace
+
+Expected<Compiled> compile(ir::Module module, const CompileOptions& options) {
+  const auto is_entry = [](const ir::Function& function) { return function.is_entry; };
+  if (const auto entries = std::count_if(module.functions.begin(), module.functions.end(), is_entry); entries != 1) {
+    return Unexpected{
+        {.kind = Kind::unknown_kernel, .message = cat("a module with ", entries, " kernels; one is needed to compile it")}};
+  }
+  return compile_entry(std::move(module), {}, options);
+}
+
+Expected<Compiled> from_ptx(std::string_view text, std::string_view entry, const CompileOptions& options) {
+  text::Parsed parsed = text::parse(std::string(text), entry.empty() ? std::string("kernel.ptx") : cat(entry, ".ptx"));
+  for (Diagnostic& finding : parsed.findings)
+    if (finding.severity == Severity::error) return Unexpected{std::move(finding)};
+  if (entry.empty()) return compile(std::move(parsed.module), options);
+  if (find_entry(parsed.module, entry) == nullptr)
+    return Unexpected{{.kind = Kind::unknown_kernel, .message = cat("the text has no kernel `", entry, '`')}};
+  return compile_entry(std::move(parsed.module), entry, options);
+}
+
+Expected<Compiled> load(const std::string& path) {
+  auto saved = launch::load_saved(path);
+  if (!saved) return Unexpected{std::move(saved).error()};
+  return Compiled(std::move(saved->image), std::move(saved->tiles), std::move(saved->scalar_types));
+}
+
+Expected<Diagnostics> Compiled::save(const std::string& path, std::optional<std::vector<std::string>> targets) const {
+  return launch::save(path, *image_, {.targets = std::move(targets), .tiles = tiles_, .scalar_types = scalars_});
 }
 
 Expected<Compiled> Compiled::with_scalars(const std::vector<launch::Scalar>& values) const {

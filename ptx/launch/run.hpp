@@ -7,8 +7,10 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -79,6 +81,8 @@ struct CompileOptions {
   cuda::Dim3 block;    ///< threads
   cuda::Dim3 cluster;  ///< blocks
   std::uint32_t dynamic_smem_bytes = 0;
+  bool cooperative = false;               ///< all blocks are resident at once
+  bool programmatic = false;              ///< programmatic dependent launch (launch::Geometry)
   std::uint32_t outputs = 1;              ///< how many of the pointers the kernel writes: the last ones
   std::vector<launch::Scalar> scalars{};  ///< values of the parameters behind the pointers
   std::vector<Tile> tiles{};              ///< of the tensors, inputs first: a run checks sizes against them; empty: it does not
@@ -102,6 +106,11 @@ class Compiled {
   /// than the tile's), and those of KernelImage::launch.
   [[nodiscard]] Expected<void> run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const;
 
+  /// Writes it to a file that ptx::load reads, with machine code for the targets ("sm_90a"); nothing: for its own target. Gives
+  /// what the compiler warned of. Errors: those of launch::save.
+  [[nodiscard]] Expected<Diagnostics> save(const std::string& path,
+                                           std::optional<std::vector<std::string>> targets = std::nullopt) const;
+
  private:
   std::shared_ptr<const launch::KernelImage> image_;
   std::vector<Tile> tiles_;
@@ -111,6 +120,14 @@ class Compiled {
 /// Checks a module with one kernel and prints it. Kinds: those of check::accept and LaunchSpec::make; unknown_kernel (no kernel,
 /// or several).
 [[nodiscard]] Expected<Compiled> compile(ir::Module module, const CompileOptions& options);
+
+/// Checks PTX text and makes a launch of its kernel `entry`; with an empty name, of the only one. Kinds: syntax and the like,
+/// with the text's own lines, and those of `compile`.
+[[nodiscard]] Expected<Compiled> from_ptx(std::string_view text, std::string_view entry, const CompileOptions& options);
+
+/// A kernel that `Compiled::save` or Python's `Kernel.save` wrote. It runs on GPUs from the machine code in the file, on others
+/// that its text allows from the text, and on the CPU. Errors: those of launch::load_saved.
+[[nodiscard]] Expected<Compiled> load(const std::string& path);
 
 /// The same for a kernel that knows its tensors and its launch: a ptx::Kernel. `scalars` are the values of its raw parameters.
 template <class K>
@@ -128,7 +145,10 @@ template <class K>
   tiles.insert(tiles.end(), boundary.out_tiles.begin(), boundary.out_tiles.end());
   return compile(std::move(*module), {.grid = dim3(boundary.grid),
                                       .block = dim3(boundary.block),
+                                      .cluster = dim3(boundary.cluster),
                                       .dynamic_smem_bytes = boundary.smem,
+                                      .cooperative = boundary.cooperative,
+                                      .programmatic = boundary.programmatic,
                                       .outputs = static_cast<std::uint32_t>(boundary.out_tiles.size()),
                                       .scalars = std::move(scalars),
                                       .tiles = std::move(tiles)});

@@ -49,7 +49,8 @@ TEST(Compiled, takes_other_scalars) {
 TEST(Compiled, takes_a_kernel_with_its_boundary) {
   struct Boundary {
     std::vector<Tile> in_tiles{Tile::make({32}, Type::f32).value()}, out_tiles{Tile::make({32}, Type::f32).value()};
-    launch::Dims grid{1, 1, 1}, block{32, 1, 1};
+    launch::Dims grid{1, 1, 1}, block{32, 1, 1}, cluster{1, 1, 1};
+    bool cooperative = false, programmatic = false;
     std::uint32_t smem = 0;
   };
   struct Recipe {

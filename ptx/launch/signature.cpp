@@ -65,6 +65,53 @@ std::string Signature::argument(std::size_t index) const {
   return cat("argument ", index, " (`", names_[index], "`) of kernel `", kernel_, '`');
 }
 
+std::string Signature::output(std::size_t index) const {
+  return cat("output ", index, " (`", names_[inputs_.size() + index], "`) of kernel `", kernel_, '`');
+}
+
+Expected<void> Signature::check_output(std::size_t index, const Output& wanted, const TensorView& given,
+                                       std::span<const TensorView> inputs) const {
+  const auto refuse = [&](Kind kind, std::string reason) {
+    TensorView like{.dtype = wanted.dtype, .rank = static_cast<std::int32_t>(wanted.shape.size()), .shape = wanted.shape.data()};
+    return Unexpected{Diagnostic{.kind = kind, .message = cat(output(index), ": ", reason)}
+                          .note(cat("this call writes: ", describe(like)))
+                          .note(cat("given: ", describe(given)))};
+  };
+  if (given.dtype != wanted.dtype)
+    return refuse(Kind::argument_dtype,
+                  cat("the element type is ", numpy_name(given.dtype), "; the kernel writes ", numpy_name(wanted.dtype)));
+  const auto rank = static_cast<std::size_t>(given.rank);
+  if (rank != wanted.shape.size())
+    return refuse(Kind::argument_rank, cat("the tensor has ", rank, " dimensions; the kernel writes ", wanted.shape.size()));
+  if (!std::equal(wanted.shape.begin(), wanted.shape.end(), given.shape))
+    return refuse(Kind::argument_dim, "the tensor has another shape");
+  if (wanted.bytes == 0) return {};
+  if (given.data == nullptr) return refuse(Kind::argument_memory, "the tensor has no memory");
+  if (!is_contiguous(given))
+    return refuse(Kind::argument_layout,
+                  cat("strides are ", spell({given.strides, rank}), " elements; the kernel writes row-major"));
+  if (given.read_only) return refuse(Kind::argument_memory, "the tensor is read-only");
+  if (!inputs.empty() && given.device != inputs[0].device)
+    return refuse(Kind::argument_device,
+                  cat("the tensor is on ", to_string(given.device), ", the inputs on ", to_string(inputs[0].device)));
+  const auto* const begin = static_cast<const std::byte*>(given.data);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto* const other = static_cast<const std::byte*>(inputs[i].data);
+    const std::size_t bytes = inputs[i].bytes();
+    const bool apart = begin + wanted.bytes <= other || other + bytes <= begin;
+    if (!apart && !(begin == other && bytes == wanted.bytes))
+      return refuse(Kind::argument_memory, cat("the tensor overlaps ", argument(i), " without being it"));
+  }
+  return {};
+}
+
+Expected<void> Signature::check_alias(const Alias& alias, const TensorView& input, const Output& wanted) const {
+  if (input.bytes() == wanted.bytes) return {};
+  return Unexpected{Diagnostic{.kind = Kind::argument_dim,
+                               .message = cat(output(alias.output), " is written where ", argument(alias.input), " lies, and is ",
+                                              wanted.bytes, " bytes; the argument is ", input.bytes())}};
+}
+
 Diagnostic Signature::misfit(Kind kind, std::size_t index, std::string_view reason, const TensorView& tensor) const {
   return Diagnostic{.kind = kind, .message = cat(argument(index), ": ", reason)}
       .note(cat("takes: ", describe(inputs_[index])))

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
+#include "ptx/launch/spec.hpp"
 #include "ptx/launch/tensor.hpp"
 #include "ptx/tile/tile.hpp"
 
@@ -40,16 +41,28 @@ class Signature {
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
   [[nodiscard]] const std::vector<Tile>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<Tile>& outputs() const { return outputs_; }
+  /// The tensors' names, inputs first.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  /// Sizes given by name, not by a tensor.
+  [[nodiscard]] const tile::Env& fixed() const { return fixed_; }
 
   /// Checks type, rank, sizes, layout, memory and device of each tensor and binds the dimensions. The message names the argument,
   /// the value seen and what would fit. Kinds: argument_count, argument_dtype, argument_rank, argument_dim, dim_conflict,
   /// dim_unbound, argument_layout, argument_memory, argument_alignment, argument_device.
   [[nodiscard]] Expected<Bound> bind(std::span<const TensorView> tensors, Scope scope = Scope::tensors) const;
   [[nodiscard]] Expected<void> check_count(std::size_t tensors) const;
+  /// Checks a tensor that the caller gives for output `index` to be written to, beside the tensors of the call. Kinds: those of
+  /// bind(), naming the output, and argument_memory for one that is read-only or overlaps an input without being that input.
+  [[nodiscard]] Expected<void> check_output(std::size_t index, const Output& output, const TensorView& given,
+                                            std::span<const TensorView> inputs) const;
+  /// Checks that an output that is written where an input lies is a tensor like that input. Kind argument_dim.
+  [[nodiscard]] Expected<void> check_alias(const Alias& alias, const TensorView& input, const Output& output) const;
   /// The error (argument_kind) for a call whose argument `index` is no tensor but, say, "an `int`".
   [[nodiscard]] Diagnostic not_a_tensor(std::size_t index, std::string_view what) const;
   /// "argument 1 (`W`) of kernel `rms_norm`".
   [[nodiscard]] std::string argument(std::size_t index) const;
+  /// "output 0 (`Y`) of kernel `rms_norm`".
+  [[nodiscard]] std::string output(std::size_t index) const;
 
  private:
   Signature() = default;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view magic = "ptxL";
 constexpr std::uint64_t max_threads = 1024;
+constexpr std::uint32_t max_threads_in_z = 64;
 constexpr std::uint32_t max_entry_bytes = 4096;
 
 Unexpected refuse(Kind kind, std::string message) { return Unexpected{{.kind = kind, .message = std::move(message)}}; }
@@ -86,6 +87,29 @@ Expected<void> check_positive(std::string_view what, const Dims& dims) {
 
 std::uint64_t volume(const Dims& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; }
 
+/// What no GPU has; what this one has, ptx::cuda::validate knows.
+Expected<void> check_geometry(const Geometry& geometry) {
+  if (auto ok = check_positive("grid", geometry.grid); !ok) return ok;
+  if (auto ok = check_positive("block", geometry.block); !ok) return ok;
+  if (auto ok = check_positive("cluster", geometry.cluster); !ok) return ok;
+  for (const std::uint32_t n : geometry.block) {
+    if (n > max_threads || volume(geometry.block) > max_threads) {
+      return refuse(Kind::launch_config, cat("block ", to_string(geometry.block), " has more than ", max_threads, " threads"));
+    }
+  }
+  if (geometry.block[2] > max_threads_in_z) {
+    return refuse(Kind::launch_config, cat("block ", to_string(geometry.block), " has ", geometry.block[2],
+                                           " threads in z; at most ", max_threads_in_z, " fit"));
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (geometry.grid[i] % geometry.cluster[i] != 0) {
+      return refuse(Kind::launch_config, cat("grid ", to_string(geometry.grid), " is not a whole number of clusters ",
+                                             to_string(geometry.cluster), " in ", "xyz"[i]));
+    }
+  }
+  return {};
+}
+
 void put(std::string& out, const layout::TensorMap& map) {
   put32(out, static_cast<std::uint32_t>(map.type));
   put32(out, map.rank);
@@ -94,6 +118,15 @@ void put(std::string& out, const layout::TensorMap& map) {
   for (const std::uint64_t size : map.sizes) put64(out, size);
   for (const std::uint64_t stride : map.strides) put64(out, stride);
   for (const std::uint32_t size : map.box) put32(out, size);
+  put32(out, static_cast<std::uint32_t>(map.interleave));
+  put32(out, static_cast<std::uint32_t>(map.fill));
+  for (const std::uint32_t stride : map.element_strides) put32(out, stride);
+  put32(out, map.im2col ? 1 : 0);
+  if (!map.im2col) return;
+  for (const std::int32_t corner : map.im2col->lower_corner) put32(out, static_cast<std::uint32_t>(corner));
+  for (const std::int32_t corner : map.im2col->upper_corner) put32(out, static_cast<std::uint32_t>(corner));
+  put32(out, map.im2col->channels_per_pixel);
+  put32(out, map.im2col->pixels_per_column);
 }
 
 layout::TensorMap get_tensor_map(Reader& in) {
@@ -110,6 +143,15 @@ layout::TensorMap get_tensor_map(Reader& in) {
   for (std::uint64_t& size : map.sizes) size = in.get64();
   for (std::uint64_t& stride : map.strides) stride = in.get64();
   for (std::uint32_t& size : map.box) size = in.get32();
+  map.interleave = static_cast<layout::Interleave>(number(static_cast<std::uint32_t>(layout::Interleave::b32)));
+  map.fill = static_cast<layout::TensorMapFill>(number(static_cast<std::uint32_t>(layout::TensorMapFill::nan)));
+  for (std::uint32_t& stride : map.element_strides) stride = in.get32();
+  if (number(1) == 0) return map;
+  layout::Im2col& im2col = map.im2col.emplace();
+  for (std::int32_t& corner : im2col.lower_corner) corner = static_cast<std::int32_t>(in.get32());
+  for (std::int32_t& corner : im2col.upper_corner) corner = static_cast<std::int32_t>(in.get32());
+  im2col.channels_per_pixel = in.get32();
+  im2col.pixels_per_column = in.get32();
   return map;
 }
 
@@ -117,11 +159,18 @@ Param descriptor_param(std::uint32_t arg, std::size_t number) {
   return {.kind = Param::Kind::tensor_map, .arg = arg, .size_bytes = 8, .align_bytes = 8, .bits = number};
 }
 
+/// Whether a parameter's type is that of a descriptor's address, or of a descriptor: `.align 128 .b8 name[128]`.
+bool takes_descriptor(const ir::Param& param) {
+  constexpr std::uint32_t least_alignment = 64;  // the driver's
+  if (!param.elements) return param.type == Type::u64;
+  return param.bytes() == descriptor_bytes && param.alignment() >= least_alignment;
+}
+
 /// Which of the entry's first `tensors` parameters the parameter is named as the descriptor of.
 std::optional<std::uint32_t> described_tensor(const ir::Module& module, const ir::Function& entry, std::size_t tensors,
                                               const ir::Param& param) {
   std::string_view name = module.str(param.name);
-  if (param.type != Type::u64 || param.elements || !name.ends_with(descriptor_suffix)) return std::nullopt;
+  if (!takes_descriptor(param) || !name.ends_with(descriptor_suffix)) return std::nullopt;
   name.remove_suffix(descriptor_suffix.size());
   for (std::size_t i = 0; i < tensors; ++i)
     if (module.str(entry.params[i].name) == name) return static_cast<std::uint32_t>(i);
@@ -168,7 +217,7 @@ std::size_t descriptor_count(const ir::Module& module, const ir::Function& entry
 
 Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry,
                                       std::uint32_t inputs, std::uint32_t outputs, std::span<const Scalar> scalars,
-                                      std::span<const Tile> tiles, const tile::Env& sizes) {
+                                      std::span<const Tile> tiles, const tile::Env& sizes, std::span<const Descriptor> maps) {
   const std::size_t tensors = std::size_t{inputs} + outputs;
   const std::size_t first_descriptor = tensors + scalars.size();
   const std::string_view name = module.str(entry.name);
@@ -196,18 +245,24 @@ Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Functi
     }
     if (i >= first_descriptor) {
       const std::uint32_t arg = *described_tensor(module, entry, tensors, param);
-      if (arg >= tiles.size()) {
+      const auto given = std::find_if(maps.begin(), maps.end(), [&](const Descriptor& each) { return each.arg == arg; });
+      if (given == maps.end() && arg >= tiles.size()) {
         return refuse(Kind::param_layout, cat("parameter `", param_name, "` of kernel `", name,
                                               "` is a TMA descriptor; the launch has no Tile to make it from"));
       }
-      auto map = tile::tensor_map(tiles[arg], sizes);
+      auto map = given != maps.end() ? Expected(given->map) : tile::tensor_map(tiles[arg], sizes);
       if (!map) {
         Diagnostic error = std::move(map).error();
         error.message = cat("the TMA descriptor of tensor `", module.str(entry.params[arg].name), "` of kernel `", name,
                             "`: ", error.message);
         return Unexpected{std::move(error)};
       }
-      spec.params.push_back(descriptor_param(arg, spec.tensor_maps.size()));
+      Param& passed = spec.params.emplace_back(descriptor_param(arg, spec.tensor_maps.size()));
+      if (param.elements) {
+        passed.kind = Param::Kind::tensor_map_value;
+        passed.size_bytes = descriptor_bytes;
+        passed.align_bytes = param.alignment();
+      }
       spec.tensor_maps.push_back(*map);
       continue;
     }
@@ -248,6 +303,14 @@ Expected<LaunchSpec> LaunchSpec::make(std::string entry, const Geometry& geometr
   return spec;
 }
 
+Expected<LaunchSpec> LaunchSpec::with_aliases(std::vector<Alias> wanted) const {
+  LaunchSpec spec = *this;
+  std::sort(wanted.begin(), wanted.end(), [](const Alias& a, const Alias& b) { return a.output < b.output; });
+  spec.aliases = std::move(wanted);
+  if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
+  return spec;
+}
+
 std::vector<std::size_t> LaunchSpec::offsets() const {
   std::vector<std::size_t> found;
   found.reserve(params.size());
@@ -262,20 +325,8 @@ std::vector<std::size_t> LaunchSpec::offsets() const {
 
 Expected<void> LaunchSpec::validate() const {
   if (entry.empty() || entry.size() > max_entry_bytes) return refuse(Kind::launch_config, "the launch names no kernel");
-  if (auto ok = check_positive("grid", geometry.grid); !ok) return ok;
-  if (auto ok = check_positive("block", geometry.block); !ok) return ok;
-  if (auto ok = check_positive("cluster", geometry.cluster); !ok) return ok;
-  for (const std::uint32_t n : geometry.block) {
-    if (n > max_threads || volume(geometry.block) > max_threads) {
-      return refuse(Kind::launch_config, cat("block ", to_string(geometry.block), " has more than ", max_threads, " threads"));
-    }
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (geometry.grid[i] % geometry.cluster[i] != 0) {
-      return refuse(Kind::launch_config, cat("grid ", to_string(geometry.grid), " is not a whole number of clusters ",
-                                             to_string(geometry.cluster), " in ", "xyz"[i]));
-    }
-  }
+  if (auto ok = check_geometry(geometry); !ok)
+    return refuse(Kind::launch_config, cat("kernel `", entry, "`: ", ok.error().message));
   if (std::uint64_t{inputs} + outputs > max_params) {
     return refuse(Kind::launch_config,
                   cat("kernel `", entry, "` has ", std::uint64_t{inputs} + outputs, " tensors; at most ", max_params, " fit"));
@@ -284,17 +335,34 @@ Expected<void> LaunchSpec::validate() const {
     return refuse(Kind::launch_config,
                   cat("kernel `", entry, "` has ", params.size(), " parameters; at most ", max_params, " fit"));
   }
-  std::size_t descriptors = 0;
+  for (std::size_t i = 0; i < aliases.size(); ++i) {
+    const Alias& alias = aliases[i];
+    const auto same = [&](const Alias& other) { return other.input == alias.input || other.output == alias.output; };
+    if (alias.input >= inputs || alias.output >= outputs || std::count_if(aliases.begin(), aliases.end(), same) != 1) {
+      return refuse(Kind::launch_config,
+                    cat("kernel `", entry, "` cannot write output ", alias.output, " where input ", alias.input, " lies: it has ",
+                        inputs, " inputs and ", outputs, " outputs, and each goes with one other"));
+    }
+  }
+  std::size_t descriptors = 0, values = 0;
   for (std::size_t i = 0; i < params.size(); ++i) {
     const Param& param = params[i];
     const bool address = param.kind != Param::Kind::scalar;
-    const bool sized = std::has_single_bit(param.size_bytes) && param.size_bytes <= 8 && (!address || param.size_bytes == 8);
+    const bool value = param.kind == Param::Kind::tensor_map_value;
+    values += value ? 1 : 0;
+    const bool sized =
+        value ? param.size_bytes == descriptor_bytes && param.align_bytes >= 64
+              : std::has_single_bit(param.size_bytes) && param.size_bytes <= 8 && (!address || param.size_bytes == 8);
     const bool aligned = std::has_single_bit(param.align_bytes) && param.align_bytes <= 128;
     const bool named = !address || param.arg < std::uint64_t{inputs} + outputs;
-    const bool numbered = param.kind != Param::Kind::tensor_map || param.bits == descriptors++;
+    const bool numbered = !param.is_descriptor() || param.bits == descriptors++;
     if (!sized || !aligned || !named || !numbered) {
       return refuse(Kind::param_layout, cat("parameter ", i, " of kernel `", entry, "` is not one that a launch can pass"));
     }
+  }
+  if (values > max_descriptor_values) {
+    return refuse(Kind::param_layout, cat("kernel `", entry, "` takes ", values, " TMA descriptors by value; at most ",
+                                          max_descriptor_values, " fit into the parameters"));
   }
   if (descriptors != tensor_maps.size()) {
     return refuse(Kind::param_layout, cat("kernel `", entry, "` has ", descriptors, " parameters that are TMA descriptors and ",
@@ -305,9 +373,11 @@ Expected<void> LaunchSpec::validate() const {
   return {};
 }
 
-// ptxL | version | grid, block, cluster: 3 words each | dynamic smem | inputs | outputs | entry length, entry | parameter count |
-// per parameter: kind, arg, size, align: a word each; bits: two words; of a descriptor also
-//   element type, rank, swizzle, L2 promotion: a word each; 5 sizes and 4 strides of two words, 5 box sizes of one.
+// ptxL | version | grid, block, cluster: 3 words each | dynamic smem | cooperative | programmatic | inputs | outputs |
+// entry length, entry | alias count, per alias: input, output | parameter count | per parameter: kind, arg, size, align: a word
+// each; bits: two words; of a descriptor also
+//   element type, rank, swizzle, L2 promotion: a word each; 5 sizes and 4 strides of two words, 5 box sizes of one; interleave,
+//   fill, 5 element strides, whether im2col; of im2col also 3 lower and 3 upper corners, channels, pixels.
 std::string LaunchSpec::serialise() const {
   std::string out(magic);
   put32(out, static_cast<std::uint32_t>(abi_version));
@@ -315,10 +385,17 @@ std::string LaunchSpec::serialise() const {
   put(out, geometry.block);
   put(out, geometry.cluster);
   put32(out, geometry.dynamic_smem_bytes);
+  put32(out, geometry.cooperative ? 1 : 0);
+  put32(out, geometry.programmatic ? 1 : 0);
   put32(out, inputs);
   put32(out, outputs);
   put32(out, static_cast<std::uint32_t>(entry.size()));
   out += entry;
+  put32(out, static_cast<std::uint32_t>(aliases.size()));
+  for (const Alias& alias : aliases) {
+    put32(out, alias.input);
+    put32(out, alias.output);
+  }
   put32(out, static_cast<std::uint32_t>(params.size()));
   for (const Param& param : params) {
     put32(out, static_cast<std::uint32_t>(param.kind));
@@ -326,7 +403,7 @@ std::string LaunchSpec::serialise() const {
     put32(out, param.size_bytes);
     put32(out, param.align_bytes);
     put64(out, param.bits);
-    if (param.kind == Param::Kind::tensor_map) put(out, tensor_maps[param.bits]);
+    if (param.is_descriptor()) put(out, tensor_maps[param.bits]);
   }
   return out;
 }
@@ -335,24 +412,40 @@ Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
   Reader in{bytes};
   if (in.take(magic.size()) != magic) return refuse(Kind::bad_image, "these bytes are no launch record");
   if (const std::uint32_t version = in.get32(); version != static_cast<std::uint32_t>(abi_version)) {
-    return refuse(Kind::bad_image, cat("a launch record of ABI ", version, "; this process reads ABI ", abi_version));
+    return refuse(Kind::bad_image, cat("a launch record of ABI ", version, "; this process reads ABI ", abi_version,
+                                       ": make it again with this version of pyptx"));
   }
   LaunchSpec spec;
-  spec.geometry = {.grid = in.get_dims(), .block = in.get_dims(), .cluster = in.get_dims(), .dynamic_smem_bytes = in.get32()};
+  const auto flag = [&in] {
+    const std::uint32_t value = in.get32();
+    if (value > 1) in.ok = false;
+    return value == 1;
+  };
+  spec.geometry = {.grid = in.get_dims(),
+                   .block = in.get_dims(),
+                   .cluster = in.get_dims(),
+                   .dynamic_smem_bytes = in.get32(),
+                   .cooperative = flag(),
+                   .programmatic = flag()};
   spec.inputs = in.get32();
   spec.outputs = in.get32();
   spec.entry = std::string(in.take(in.get32()));
+  const std::uint32_t alias_count = in.get32();
+  for (std::uint32_t i = 0; in.ok && i < alias_count && i <= max_params; ++i) {
+    const std::uint32_t input = in.get32();
+    spec.aliases.push_back({.input = input, .output = in.get32()});
+  }
   const std::uint32_t count = in.get32();
   for (std::uint32_t i = 0; in.ok && i < count && i <= max_params; ++i) {
     Param param;
     const std::uint32_t kind = in.get32();
-    if (kind > static_cast<std::uint32_t>(Param::Kind::tensor_map)) in.ok = false;
+    if (kind > static_cast<std::uint32_t>(Param::Kind::tensor_map_value)) in.ok = false;
     param.kind = static_cast<Param::Kind>(kind);
     param.arg = in.get32();
     param.size_bytes = in.get32();
     param.align_bytes = in.get32();
     param.bits = in.get64();
-    if (param.kind == Param::Kind::tensor_map) spec.tensor_maps.push_back(get_tensor_map(in));
+    if (param.is_descriptor()) spec.tensor_maps.push_back(get_tensor_map(in));
     spec.params.push_back(param);
   }
   if (!in.ok || !in.bytes.empty()) return refuse(Kind::bad_image, cat("a damaged launch record of ", bytes.size(), " bytes"));

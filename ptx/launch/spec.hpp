@@ -32,6 +32,10 @@ struct Geometry {
   Dims block{1, 1, 1};                   ///< threads
   Dims cluster{1, 1, 1};                 ///< blocks
   std::uint32_t dynamic_smem_bytes = 0;  ///< of each block
+  bool cooperative = false;              ///< all blocks are resident at once, so that they can wait for one another
+  /// Programmatic dependent launch: the grid may start while the one before it on the stream still runs, and waits for what that
+  /// one wrote with `griddepcontrol.wait`.
+  bool programmatic = false;
   friend bool operator==(const Geometry&, const Geometry&) = default;
 };
 
@@ -44,10 +48,12 @@ Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value);
 /// One parameter of the entry.
 struct Param {
   enum class Kind : std::uint8_t {
-    pointer = 0,     ///< the address of tensor `arg`
-    scalar = 1,      ///< the low `size_bytes` bytes of `bits`
-    tensor_map = 2,  ///< the address of a TMA descriptor of tensor `arg`; `bits` is its number among the descriptors
+    pointer = 0,           ///< the address of tensor `arg`
+    scalar = 1,            ///< the low `size_bytes` bytes of `bits`
+    tensor_map = 2,        ///< the address of a TMA descriptor of tensor `arg`; `bits` is its number among the descriptors
+    tensor_map_value = 3,  ///< the descriptor itself, 128 bytes; else the same
   };
+  [[nodiscard]] bool is_descriptor() const { return kind == Kind::tensor_map || kind == Kind::tensor_map_value; }
   Kind kind = Kind::pointer;
   std::uint32_t arg = 0;  ///< counts the inputs, then the outputs
   std::uint32_t size_bytes = 8;
@@ -61,16 +67,27 @@ struct Descriptor {
   std::uint32_t arg = 0;
   layout::TensorMap map;
 };
-/// What the parameter that takes the address of a tensor's descriptor is called: the tensor's name and this.
+/// What the parameter that takes a tensor's descriptor, or its address, is called: the tensor's name and this.
 inline constexpr std::string_view descriptor_suffix = "_tma_desc";
-/// How many of the entry's last parameters are descriptors by name and type: `.u64 A_tma_desc` behind a parameter `A`.
+/// Bytes of a descriptor.
+inline constexpr std::uint32_t descriptor_bytes = 128;
+/// The most descriptors that a launch passes as values: what 4 KB of parameters hold.
+inline constexpr std::size_t max_descriptor_values = 31;
+/// How many of the entry's last parameters are descriptors by name and type: `.u64 A_tma_desc`, or `.align 128 .b8
+/// A_tma_desc[128]`, behind a parameter `A`.
 std::size_t descriptor_count(const ir::Module& module, const ir::Function& entry);
 
 /// The most parameters an entry may have here: 4 KB of pointers, the limit of the older PTX ISA.
 inline constexpr std::size_t max_params = 512;
 
 /// Version of `serialise`'s layout, and of the attributes that carry it.
-inline constexpr std::int32_t abi_version = 1;
+inline constexpr std::int32_t abi_version = 2;
+
+/// An output that is written where an input lies: the kernel changes that input.
+struct Alias {
+  std::uint32_t input = 0, output = 0;  ///< each counted from 0
+  friend bool operator==(const Alias&, const Alias&) = default;
+};
 
 /// A launch, whole but for the tensors.
 struct LaunchSpec {
@@ -80,14 +97,19 @@ struct LaunchSpec {
   std::uint32_t outputs = 0;                   ///< tensors that it writes
   std::vector<Param> params;                   ///< in the entry's order
   std::vector<layout::TensorMap> tensor_maps;  ///< of the parameters that are descriptors, in their order
+  std::vector<Alias> aliases;                  ///< by output; no input and no output twice
 
   /// The spec of an entry whose parameters are `inputs` + `outputs` pointers, then `scalars`, then descriptors (api: inputs,
-  /// outputs, raw parameters, `<tensor>_tma_desc`). The descriptors are made from the tensors' `tiles`, inputs first, and the
-  /// sizes of their dimensions. Kinds: param_layout (other parameters than these, no tile for a descriptor), launch_config,
-  /// bad_tile and dim_unbound (of tile::tensor_map).
+  /// outputs, raw parameters, `<tensor>_tma_desc`). The descriptors are those of `maps`, by tensor, or else made from the
+  /// tensors' `tiles`, inputs first, and the sizes of their dimensions. Kinds: param_layout (other parameters than these, no tile
+  /// for a descriptor), launch_config, bad_tile and dim_unbound (of tile::tensor_map).
   static Expected<LaunchSpec> make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry,
                                    std::uint32_t inputs, std::uint32_t outputs, std::span<const Scalar> scalars = {},
-                                   std::span<const Tile> tiles = {}, const tile::Env& sizes = {});
+                                   std::span<const Tile> tiles = {}, const tile::Env& sizes = {},
+                                   std::span<const Descriptor> maps = {});
+  /// The same spec with outputs written where inputs lie. Kind launch_config for an alias of tensors that are not there, or twice
+  /// of one.
+  [[nodiscard]] Expected<LaunchSpec> with_aliases(std::vector<Alias> aliases) const;
   /// The same for a text: every parameter is what the caller says.
   static Expected<LaunchSpec> make(std::string entry, const Geometry& geometry, std::uint32_t inputs, std::uint32_t outputs,
                                    std::vector<Param> scalars = {}, const std::vector<Descriptor>& descriptors = {});

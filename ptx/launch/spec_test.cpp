@@ -21,6 +21,25 @@ TEST(LaunchSpec, survives_the_trip_through_bytes) {
   EXPECT_EQ(back->params[3].bits, 0xBEEFu);
 }
 
+TEST(LaunchSpec, every_way_of_launching_survives_the_trip) {
+  for (const Geometry& geometry : {Geometry{.cooperative = true}, Geometry{.programmatic = true}}) {
+    const auto spec = LaunchSpec::make("kernel", geometry, 2, 2).value().with_aliases({{1, 1}, {0, 0}});
+    ASSERT_TRUE(spec) << render(spec.error());
+    EXPECT_EQ(spec->aliases, (std::vector<Alias>{{0, 0}, {1, 1}}));
+    EXPECT_EQ(LaunchSpec::parse(spec->serialise()).value(), *spec);
+  }
+}
+
+TEST(LaunchSpec, refuses_aliases_of_what_is_not_there_or_taken) {
+  const LaunchSpec spec = LaunchSpec::make("kernel", {}, 2, 2).value();
+  for (const std::vector<Alias>& aliases : {std::vector<Alias>{{2, 0}}, {{0, 2}}, {{0, 0}, {0, 1}}, {{0, 0}, {1, 0}}}) {
+    const auto refused = spec.with_aliases(aliases);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, Kind::launch_config);
+    EXPECT_TRUE(says(refused.error(), "kernel `kernel` cannot write output"));
+  }
+}
+
 Tile matrix() { return Tile::make({"M", 64}, Type::bf16, Layout::tma_128b, std::vector<tile::Dim>{64, 64}).value(); }
 
 /// Two tensors, a scalar, and the descriptors of the second and the first.
@@ -73,6 +92,35 @@ TEST(LaunchSpec, descriptors_follow_the_entry) {
       << "`factor` is no descriptor";
 }
 
+TEST(LaunchSpec, descriptors_are_passed_as_the_entry_takes_them) {
+  const ir::Module module = twice_module(false, true, true);
+  EXPECT_EQ(descriptor_count(module, module.functions[0]), 2u);
+  const std::array tiles{matrix(), matrix()};
+  const auto spec = LaunchSpec::make(module, module.functions[0], {}, 1, 1, {}, tiles, {{"M", 192}});
+  ASSERT_TRUE(spec) << render(spec.error());
+  EXPECT_EQ(spec->params[2],
+            (Param{.kind = Param::Kind::tensor_map_value, .arg = 1, .size_bytes = 128, .align_bytes = 128, .bits = 0}));
+  EXPECT_EQ(spec->offsets(), (std::vector<std::size_t>{0, 8, 128, 256}));
+  EXPECT_EQ(LaunchSpec::parse(spec->serialise()).value(), *spec);
+  const std::array other{Descriptor{.arg = 0, .map = tile::tensor_map(matrix(), {{"M", 64}}).value()}};
+  const auto own = LaunchSpec::make(module, module.functions[0], {}, 1, 1, {}, tiles, {{"M", 192}}, other);
+  EXPECT_EQ(to_string(own->tensor_maps[0]), "bf16 (192, 64) in boxes of (64, 64), swizzle 128B");
+  EXPECT_EQ(to_string(own->tensor_maps[1]), "bf16 (64, 64) in boxes of (64, 64), swizzle 128B") << "the author's own";
+}
+
+TEST(LaunchSpec, im2col_maps_survive_the_trip) {
+  layout::TensorMap map{.type = layout::TensorMapType::f16, .rank = 4, .swizzle = layout::Swizzle::b64};
+  map.sizes = {32, 8, 8, 2};
+  map.strides = {64, 512, 4096};
+  map.fill = layout::TensorMapFill::nan;
+  map.element_strides = {1, 2, 2, 1, 1};
+  map.im2col =
+      layout::Im2col{.lower_corner = {-1, -2}, .upper_corner = {1, -1}, .channels_per_pixel = 32, .pixels_per_column = 64};
+  const auto spec = LaunchSpec::make("kernel", {}, 1, 1, {}, {{.arg = 0, .map = map}});
+  ASSERT_TRUE(spec) << render(spec.error());
+  EXPECT_EQ(LaunchSpec::parse(spec->serialise()).value(), *spec);
+}
+
 TEST(LaunchSpec, a_parameter_may_be_named_like_a_descriptor_and_be_a_scalar) {
   const ir::Module module = twice_module(false, true);
   const std::array<Scalar, 2> addresses{std::int64_t{0x1000}, std::int64_t{0x2000}};
@@ -101,7 +149,7 @@ TEST(LaunchSpec, refuses_descriptors_that_do_not_belong_together) {
 TEST(LaunchSpec, bytes_are_little_endian_and_fixed) {
   const std::string bytes = LaunchSpec::make("k", {.grid = {0x01020304, 1, 1}}, 0, 0).value().serialise();
   EXPECT_EQ(bytes.substr(0, 4), "ptxL");
-  EXPECT_EQ(bytes.substr(4, 8), std::string("\x01\0\0\0\x04\x03\x02\x01", 8));
+  EXPECT_EQ(bytes.substr(4, 8), std::string("\x02\0\0\0\x04\x03\x02\x01", 8));
 }
 
 TEST(LaunchSpec, refuses_every_shorter_or_longer_record) {
@@ -134,7 +182,7 @@ TEST(LaunchSpec, a_damaged_byte_is_refused_or_still_a_valid_launch) {
 TEST(LaunchSpec, names_the_other_version) {
   std::string bytes = LaunchSpec::make("kernel", {}, 1, 1).value().serialise();
   bytes[4] = 7;
-  EXPECT_TRUE(says(LaunchSpec::parse(bytes).error(), "a launch record of ABI 7; this process reads ABI 1"));
+  EXPECT_TRUE(says(LaunchSpec::parse(bytes).error(), "a launch record of ABI 7; this process reads ABI 2"));
 }
 
 TEST(LaunchSpec, places_parameters_by_their_natural_alignment) {

@@ -10,7 +10,9 @@ namespace {
 constexpr std::uint64_t max_size = std::uint64_t{1} << 32;    // elements of a dimension
 constexpr std::uint64_t stride_end = std::uint64_t{1} << 40;  // bytes
 constexpr std::uint32_t max_box = 256;
-constexpr std::uint64_t granule = 16;  // bytes: strides and rows of boxes are multiples of it
+constexpr std::uint32_t max_element_stride = 8;
+constexpr std::uint64_t end_of_box = 256 * 1024;  // bytes: more than any shared memory; the driver refuses it
+constexpr std::uint64_t granule = 16;             // bytes: strides and rows of boxes are multiples of it
 
 struct ElementType {
   std::string_view name;
@@ -72,6 +74,47 @@ Expected<void> check_box_size(std::int64_t size, std::span<const std::int64_t> b
              "give the Tile a smaller `tma_box`, and copy more than once");
 }
 
+bool is_float(TensorMapType type) {
+  using enum TensorMapType;
+  return type == f16 || type == bf16 || type == f32 || type == f64 || type == f32_ftz || type == tf32 || type == tf32_ftz;
+}
+
+/// Of what one copy moves: the tile's box, or the pixels of an im2col map.
+Expected<void> check_box(const TensorMap& map) {
+  for (std::size_t i = 0; i < map.rank; ++i) {
+    if (map.box[i] < 1 || map.box[i] > max_box) {
+      return bad(cat("a dimension of the box ", reversed(map.box, map.rank), " is ", map.box[i], "; one tensor copy moves 1 to ",
+                     max_box, " of each"),
+                 "give the Tile a smaller `tma_box`, and copy more than once");
+    }
+  }
+  return {};
+}
+
+Expected<void> check_im2col(const TensorMap& map, const Im2col& im2col) {
+  constexpr std::int64_t reach[] = {32768, 128, 16};  // of a corner, with one, two and three dimensions of space
+  constexpr std::uint32_t max_pixels = 1024;
+  if (map.rank < 3) return bad(cat("an im2col tensor map has 3 to 5 dimensions, not ", map.rank));
+  const std::size_t space = map.rank - 2u;
+  const std::int64_t most = reach[space - 1];
+  for (std::size_t i = 0; i < space; ++i) {
+    for (const std::int64_t corner : {im2col.lower_corner[i], im2col.upper_corner[i]}) {
+      if (corner < -most || corner >= most)
+        return bad(
+            cat("a corner of the pixels' box is ", corner, "; with ", map.rank, " dimensions it is ", -most, " to ", most - 1));
+    }
+    if (static_cast<std::int64_t>(map.sizes[i + 1]) + im2col.upper_corner[i] - im2col.lower_corner[i] < 1) {
+      return bad(cat("the pixels' box from ", im2col.lower_corner[i], " to ", im2col.upper_corner[i],
+                     " is empty in a dimension of ", map.sizes[i + 1]));
+    }
+  }
+  if (im2col.channels_per_pixel < 1 || im2col.channels_per_pixel > max_box)
+    return bad(cat("a copy takes ", im2col.channels_per_pixel, " channels of a pixel; 1 to ", max_box, " can be"));
+  if (im2col.pixels_per_column < 1 || im2col.pixels_per_column > max_pixels)
+    return bad(cat("a copy takes ", im2col.pixels_per_column, " pixels; 1 to ", max_pixels, " can be"));
+  return {};
+}
+
 std::uint64_t rounded_up(std::uint64_t bytes) { return (bytes + granule - 1) / granule * granule; }
 
 }  // namespace
@@ -98,14 +141,23 @@ std::string_view tensor_map_swizzle_name(Swizzle swizzle) {
   }
 }
 
+std::uint64_t address_alignment(const TensorMap& map) { return map.interleave == Interleave::b32 ? 2 * granule : granule; }
+
 std::string to_string(const TensorMap& map) {
-  return cat(name(map.type), ' ', reversed(map.sizes, map.rank), " in boxes of ", reversed(map.box, map.rank), ", swizzle ",
-             tensor_map_swizzle_name(map.swizzle));
+  std::string text = cat(name(map.type), ' ', reversed(map.sizes, map.rank));
+  text += map.im2col
+              ? cat(" in columns of ", map.im2col->pixels_per_column, " pixels by ", map.im2col->channels_per_pixel, " channels")
+              : cat(" in boxes of ", reversed(map.box, map.rank));
+  text += cat(", swizzle ", tensor_map_swizzle_name(map.swizzle));
+  if (map.interleave != Interleave::none) text += map.interleave == Interleave::b16 ? ", slices of 16B" : ", slices of 32B";
+  if (map.fill == TensorMapFill::nan) text += ", NaN outside";
+  return text;
 }
 
 std::uint64_t TensorMap::box_bytes() const {
   auto bytes = static_cast<std::uint64_t>(element_bytes(type));
-  for (std::size_t i = 0; i < rank; ++i) bytes *= box[i];
+  if (im2col) return bytes * im2col->channels_per_pixel * im2col->pixels_per_column;
+  for (std::size_t i = 0; i < rank; ++i) bytes *= (box[i] + element_strides[i] - 1) / element_strides[i];
   return bytes;
 }
 
@@ -116,33 +168,43 @@ Expected<void> TensorMap::check() const {
   for (std::size_t i = 0; i < rank; ++i) {
     if (sizes[i] < 1 || sizes[i] > max_size)
       return bad(cat("a dimension of ", reversed(sizes, rank), " is ", sizes[i], "; those of a tensor map are 1 to 2^32"));
+    if (element_strides[i] < 1 || element_strides[i] > max_element_stride)
+      return bad(cat("an element stride is ", element_strides[i], "; those of a tensor map are 1 to ", max_element_stride));
   }
+  const std::uint64_t multiple = address_alignment(*this);
   for (std::size_t i = 0; i + 1 < rank; ++i) {
-    if (strides[i] % granule != 0) {
+    if (strides[i] % multiple != 0) {
       return bad(cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank), " it is ",
-                     strides[i], " bytes; a tensor map needs a multiple of ", granule),
-                 cat("pad the rows to a multiple of ", granule / bytes, " elements, or copy without a tensor map"));
+                     strides[i], " bytes; a tensor map needs a multiple of ", multiple),
+                 cat("pad the rows to a multiple of ", multiple / bytes, " elements, or copy without a tensor map"));
     }
     if (strides[i] >= stride_end) {
       return bad(cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank),
                      " it is 2^40 bytes or more; a tensor map needs less"));
     }
   }
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (box[i] < 1 || box[i] > max_box) {
-      return bad(cat("a dimension of the box ", reversed(box, rank), " is ", box[i], "; one tensor copy moves 1 to ", max_box,
-                     " of each"),
-                 "give the Tile a smaller `tma_box`, and copy more than once");
-    }
+  if (interleave != Interleave::none && rank < 3)
+    return bad(cat("a tensor map with interleaved channels has 3 to 5 dimensions, not ", rank));
+  if (interleave == Interleave::b32 && swizzle != Swizzle::b32)
+    return bad(cat("slices of 32 bytes go with swizzle 32B, not ", tensor_map_swizzle_name(swizzle)));
+  if (fill == TensorMapFill::nan && !is_float(type))
+    return bad(cat("elements of type ", name(type), " have no NaN to be read outside the tensor"));
+  if (auto ok = im2col ? check_im2col(*this, *im2col) : check_box(*this); !ok) return ok;
+  if (box_bytes() >= end_of_box) {
+    return bad(cat("one copy moves ", box_bytes(), " bytes; a tensor map takes less than ", end_of_box),
+               "give the Tile a smaller `tma_box`, and copy more than once");
   }
-  const std::uint64_t row = box[0] * bytes;
+  const std::uint32_t columns = im2col ? im2col->channels_per_pixel : box[0];
+  const std::uint64_t row = columns * bytes;
+  const std::string what = im2col ? std::string("a pixel") : cat("a row of the box ", reversed(box, rank));
   if (row % granule != 0) {
-    return bad(cat("a row of the box ", reversed(box, rank), " is ", row, " bytes (", box[0], " elements of ", bytes,
-                   "); a tensor copy needs a multiple of ", granule));
+    return bad(
+        cat(what, " is ", row, " bytes (", columns, " elements of ", bytes, "); a tensor copy needs a multiple of ", granule));
   }
-  if (const auto most = width(swizzle); most && row > *most) {
-    return bad(cat("a row of the box ", reversed(box, rank), " is ", row, " bytes (", box[0], " elements of ", bytes,
-                   "); swizzle ", tensor_map_swizzle_name(swizzle), " takes at most ", *most),
+  // A slice of interleaved channels is as wide as it is, whatever the swizzle.
+  if (const auto most = width(swizzle); most && row > *most && interleave == Interleave::none) {
+    return bad(cat(what, " is ", row, " bytes (", columns, " elements of ", bytes, "); swizzle ",
+                   tensor_map_swizzle_name(swizzle), " takes at most ", *most),
                cat("a `tma_box` of ", *most / bytes, " columns, or `tma_rank=3`, which copies ", slab_columns,
                    " columns at a time in one instruction"));
   }

@@ -1,11 +1,13 @@
 // A tensor map: what a tensor copy (TMA) knows of a tensor in global memory. Here it is a plain description with its rules; the
 // driver encodes it, with the tensor's address, into the 128 opaque bytes that a kernel's copies name (ptx/cuda/tensor_map.hpp).
-// The rules are cuda.h's of cuTensorMapEncodeTiled. The driver breaks off with "invalid argument"; we say which rule it was.
+// The rules are cuda.h's of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col. The driver breaks off with "invalid argument"; we
+// say which rule it was.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +27,23 @@ int element_bytes(TensorMapType type);
 /// How much a copy brings into the L2 cache at once; values are the driver's.
 enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
 
+/// How channels lie in global memory, in slices of so many bytes (NC/8HWC8); values are the driver's.
+enum class Interleave : std::uint8_t { none, b16, b32 };
+
+/// What a copy reads outside the tensor; values are the driver's. `nan` is NaN of a kind that wgmma's multiply-adds take for 0.
+enum class TensorMapFill : std::uint8_t { zero, nan };
+
+/// The second way of copying, for convolutions (`.im2col`): the dimensions are channels, then one to three of space, then images.
+/// A copy walks through the pixels of a box in space, from image to image, and takes some channels of each.
+struct Im2col {
+  /// Of the box, for each dimension of space from the fastest: how far its first pixel lies from the tensor's first one, and its
+  /// last from the tensor's last.
+  std::array<std::int32_t, 3> lower_corner{}, upper_corner{};
+  std::uint32_t channels_per_pixel = 0;  ///< 1 to 256
+  std::uint32_t pixels_per_column = 0;   ///< of one copy, 1 to 1024
+  friend bool operator==(const Im2col&, const Im2col&) = default;
+};
+
 /// Dimensions count from the fastest, as in the instructions' coordinates: 0 is the innermost.
 struct TensorMap {
   static constexpr std::size_t max_rank = 5;
@@ -35,7 +54,11 @@ struct TensorMap {
   L2Promotion l2_promotion = L2Promotion::b128;
   std::array<std::uint64_t, max_rank> sizes{};        ///< elements; those from `rank` on are 0
   std::array<std::uint64_t, max_rank - 1> strides{};  ///< bytes; strides[i] is of dimension i + 1
-  std::array<std::uint32_t, max_rank> box{};          ///< elements that one copy moves
+  std::array<std::uint32_t, max_rank> box{};          ///< elements that one copy moves; all 0 of an im2col map
+  Interleave interleave = Interleave::none;
+  TensorMapFill fill = TensorMapFill::zero;
+  std::array<std::uint32_t, max_rank> element_strides{1, 1, 1, 1, 1};  ///< every n-th element of a dimension is copied, n 1 to 8
+  std::optional<Im2col> im2col;                                        ///< nothing: tiled
 
   /// What one copy moves, and so what its mbarrier must expect: the part of a box outside the tensor counts, too.
   [[nodiscard]] std::uint64_t box_bytes() const;
@@ -45,8 +68,8 @@ struct TensorMap {
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 };
 
-/// The tensor's address is a multiple of this many bytes.
-inline constexpr std::uint64_t tensor_map_address_alignment = 16;
+/// The tensor's address is a multiple of this many bytes: 16, or 32 with slices of 32.
+std::uint64_t address_alignment(const TensorMap& map);
 
 /// "f32 (256, 64) in boxes of (128, 32), swizzle 128B": sizes as the author writes them, outermost first.
 std::string to_string(const TensorMap& map);

@@ -99,6 +99,77 @@ TEST(TensorMap, TellsTheWayOut) {
             "hint: a `tma_box` of 64 columns, or `tma_rank=3`, which copies 64 columns at a time in one instruction");
 }
 
+/// Images of 8 x 8 pixels with 64 channels, 2 of them: a convolution's filter of 3 x 3 around each pixel.
+TensorMap pixels() {
+  TensorMap map{.type = f16, .rank = 4, .swizzle = Swizzle::b128};
+  map.sizes = {64, 8, 8, 2};
+  map.strides = {128, 1024, 8192};
+  map.im2col = Im2col{.lower_corner = {-1, -1}, .upper_corner = {-1, -1}, .channels_per_pixel = 64, .pixels_per_column = 128};
+  return map;
+}
+
+TEST(TensorMap, OfImagesInColumns) {
+  EXPECT_TRUE(pixels().check());
+  EXPECT_EQ(pixels().box_bytes(), 64u * 128 * 2);
+  EXPECT_EQ(to_string(pixels()), "f16 (2, 8, 8, 64) in columns of 128 pixels by 64 channels, swizzle 128B");
+}
+
+void expect_not(const TensorMap& map, std::string_view part) {
+  const auto ok = map.check();
+  ASSERT_FALSE(ok) << part;
+  EXPECT_EQ(ok.error().kind, Kind::bad_tile);
+  EXPECT_NE(ok.error().message.find(part), std::string::npos) << ok.error().message;
+}
+
+TEST(TensorMap, NamesTheRuleOfColumnsThatIsBroken) {
+  TensorMap map = pixels();
+  map.rank = 2;
+  expect_not(map, "an im2col tensor map has 3 to 5 dimensions, not 2");
+  map = pixels();
+  map.im2col->lower_corner[1] = 128;
+  expect_not(map, "a corner of the pixels' box is 128; with 4 dimensions it is -128 to 127");
+  map = pixels();
+  map.im2col->upper_corner[0] = -9;
+  expect_not(map, "the pixels' box from -1 to -9 is empty in a dimension of 8");
+  map = pixels();
+  map.im2col->channels_per_pixel = 257;
+  expect_not(map, "a copy takes 257 channels of a pixel; 1 to 256 can be");
+  map = pixels();
+  map.im2col->pixels_per_column = 1025;
+  expect_not(map, "a copy takes 1025 pixels; 1 to 1024 can be");
+  map = pixels();
+  map.im2col->channels_per_pixel = 128;
+  expect_not(map, "a pixel is 256 bytes (128 elements of 2); swizzle 128B takes at most 128");
+}
+
+TEST(TensorMap, InterleavingFillingAndSteps) {
+  TensorMap map = *tiled_tensor_map(f16, Sizes{4, 8, 64}, Sizes{2, 4, 16}, Swizzle::b32);
+  EXPECT_EQ(address_alignment(map), 16u);
+  map.interleave = Interleave::b32;
+  EXPECT_TRUE(map.check());
+  EXPECT_EQ(address_alignment(map), 32u);
+  map.swizzle = Swizzle::none;
+  expect_not(map, "slices of 32 bytes go with swizzle 32B, not NONE");
+  map.interleave = Interleave::b16;
+  EXPECT_TRUE(map.check());
+  map.box[0] = 4;
+  expect_not(map, "a row of the box (2, 4, 4) is 8 bytes (4 elements of 2); a tensor copy needs a multiple of 16");
+  expect_refused(tiled_tensor_map(f32, Sizes{256, 256, 64}, Sizes{8, 256, 32}, Swizzle::none),
+                 "one copy moves 262144 bytes; a tensor map takes less than 262144");
+  TensorMap flat = *tiled_tensor_map(f16, Sizes{8, 64}, Sizes{4, 16}, Swizzle::none);
+  flat.interleave = Interleave::b16;
+  expect_not(flat, "a tensor map with interleaved channels has 3 to 5 dimensions, not 2");
+  TensorMap whole = *tiled_tensor_map(s32, Sizes{8, 64}, Sizes{4, 16}, Swizzle::none);
+  whole.fill = TensorMapFill::nan;
+  expect_not(whole, "elements of type s32 have no NaN to be read outside the tensor");
+  whole.fill = TensorMapFill::zero;
+  whole.element_strides[1] = 2;
+  EXPECT_TRUE(whole.check());
+  EXPECT_EQ(whole.box_bytes(), 2u * 16 * 4) << "every second row of the box";
+  whole.element_strides[1] = 9;
+  expect_not(whole, "an element stride is 9; those of a tensor map are 1 to 8");
+}
+
 TEST(TensorMap, BoxesThatTheAuthorLeavesOut) {
   EXPECT_TRUE(fits_one_box(bf16, Sizes{256, 64}, Swizzle::b128));
   EXPECT_FALSE(fits_one_box(bf16, Sizes{257, 64}, Swizzle::b128));

@@ -28,7 +28,7 @@ class Gpu : public ::testing::Test {
           device_->driver(),
           {.image = text::print(ptx::testing::Script::module(testing::rows_kernel(instruction, types))), .entry = "k"});
       if (!kernel) return Unexpected{kernel.error()};
-      auto function = (*kernel)->function(*device_, nullptr);
+      auto function = (*kernel)->prepare(*device_);
       if (!function) return Unexpected{function.error()};
       auto memory = cuda::DeviceBuffer::copy_of(*device_, std::span<const Operands>(table));
       if (!memory) return Unexpected{memory.error()};

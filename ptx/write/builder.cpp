@@ -72,6 +72,7 @@ Builder::State::State(KernelHeader header) {
   f.name = module.intern(header.name);
   f.directives = std::move(header.directives);
   dynamic_shared = header.dynamic_shared;
+  tma_by_value = header.tma_by_value;
   for (const Family& family : families) declare(family.base, family.declared, 0u, {});
   if (!is_identifier(header.name)) fail(not_an_identifier("a kernel", header.name, {}));
   names.add(header.name);

@@ -125,6 +125,7 @@ struct KernelHeader {
   std::optional<Version> version;  ///< nothing: default_version(target)
   std::vector<ir::Directive> directives;
   bool dynamic_shared = false;  ///< shared memory is parts of one dynamic array, see shared.hpp
+  bool tma_by_value = false;    ///< TMA descriptors are parameters themselves, not addresses of descriptors
 };
 
 /// The `.version` a kernel for this target gets when its author names none: 8.5, 8.8 for sm_100* and sm_101*, or the first
@@ -167,8 +168,11 @@ class Builder {
   [[nodiscard]] bool has_dynamic_shared() const;
   /// The address of a tensor's TMA descriptor. The first call appends the parameter `<tensor>_tma_desc` and puts `ld.param.u64 r,
   /// [<tensor>_tma_desc];` at the entry's start, so that it comes before every use; later calls give the same register. Items
-  /// written before move on by one.
+  /// written before move on by one. By value, the parameter is `.align 128 .b8 <tensor>_tma_desc[128]` and its address is made by
+  /// two instructions, `mov.b64 r, <tensor>_tma_desc; cvta.param.u64 r, r;`.
   Expected<Reg> tma_desc(std::string_view tensor, Where where = {});
+  /// How many items at the entry's start were put there by tma_desc().
+  [[nodiscard]] std::uint32_t prologue_items() const;
   /// The tensors whose descriptors the entry takes, in the order of its parameters.
   [[nodiscard]] std::span<const std::string> tma_tensors() const;
   /// Appends a parameter of the entry.

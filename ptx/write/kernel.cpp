@@ -17,10 +17,13 @@ Diagnostic diagnose(Kind kind, std::string message, Where at) {
 }  // namespace
 
 Kernel::Kernel(KernelSpec spec, Where at)
-    : builder_(std::make_unique<write::Builder>(write::KernelHeader{
-          spec.name, spec.arch, spec.version, std::move(spec.raw_directives), spec.smem > write::most_static_shared})) {
+    : builder_(
+          std::make_unique<write::Builder>(write::KernelHeader{spec.name, spec.arch, spec.version, std::move(spec.raw_directives),
+                                                               spec.smem > write::most_static_shared, spec.tma_by_value})) {
   boundary_.name = std::move(spec.name);
   boundary_.smem = spec.smem;
+  boundary_.cooperative = spec.cooperative;
+  boundary_.programmatic = spec.programmatic;
   for (const TensorSpec& tensor : spec.in_specs) declare(tensor, boundary_.in_tiles, at);
   for (const TensorSpec& tensor : spec.out_specs) declare(tensor, boundary_.out_tiles, at);
   for (const ScalarSpec& scalar : spec.raw_params) {
@@ -49,6 +52,7 @@ Kernel::Kernel(KernelSpec spec, Where at)
   };
   extent(spec.grid, "grid", boundary_.grid);
   extent(spec.block, "block", boundary_.block);
+  extent(spec.cluster, "cluster", boundary_.cluster);
 }
 
 void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at) {

@@ -72,12 +72,15 @@ struct KernelSpec {
   std::string name;
   std::vector<TensorSpec> in_specs, out_specs;  ///< inputs, then outputs: the entry's first parameters, all pointers
   std::vector<ScalarSpec> raw_params;           ///< the entry's further parameters
-  Extent grid, block;
+  Extent grid, block, cluster;
   std::uint32_t smem = 0;        ///< bytes of dynamic shared memory; above 48 KiB, what `smem` allocates is a part of it
   std::string extern_smem = {};  ///< name of an `.extern .shared .align 128 .b8 name[];` of the author's; empty: none
   Target arch = Target::sm_90a;
   std::optional<Version> version;             ///< nothing: write::default_version(arch)
   std::vector<ir::Directive> raw_directives;  ///< `.maxntid` and the like
+  bool cooperative = false;                   ///< all blocks are resident at once
+  bool programmatic = false;                  ///< programmatic dependent launch: the body waits with `griddepcontrol.wait`
+  bool tma_by_value = false;                  ///< TMA descriptors are parameters themselves, not addresses
 };
 
 /// The tensors and launch of a kernel as declared, valid once module() has succeeded.
@@ -85,7 +88,8 @@ struct Boundary {
   std::string name;
   std::vector<std::string> tensor_names;  ///< inputs, then outputs
   std::vector<Tile> in_tiles, out_tiles;
-  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+  bool cooperative = false, programmatic = false;
   std::uint32_t smem = 0;                ///< of the launch: as declared, and all that is allocated
   std::vector<std::string> tma_tensors;  ///< those whose descriptors are the entry's last parameters
 };

@@ -20,17 +20,31 @@ Expected<Reg> Builder::tma_desc(std::string_view tensor, Where where) {
   State& s = *state_;
   if (const auto it = s.tma_descriptors.find(tensor); it != s.tma_descriptors.end()) return it->second;
   const std::string name = cat(tensor, "_tma_desc");
-  ir::Param pointer;
-  pointer.type = Type::u64;
-  if (auto added = param(pointer, name, where); !added) return Unexpected{std::move(added).error()};
+  const bool by_value = s.tma_by_value;
+  ir::Param passed;
+  passed.type = by_value ? Type::b8 : Type::u64;
+  if (by_value) {
+    passed.align = 128;
+    passed.elements = 128;
+  }
+  if (auto added = param(passed, name, where); !added) return Unexpected{std::move(added).error()};
   const Value symbol = Value::of_symbol(name);
-  const Expected<Reg> reg = put_fresh(*this, Type::u64, "ld.param.u64", {}, where, Value::address_of({&symbol, 1}));
+  const Expected<Reg> reg = by_value ? put_fresh(*this, Type::u64, "mov.b64", {}, where, symbol)
+                                     : put_fresh(*this, Type::u64, "ld.param.u64", {}, where, Value::address_of({&symbol, 1}));
   if (!reg) return reg;
   s.move_to_prologue();
+  if (by_value) {
+    // Tensor copies take a generic address, and a parameter's is one in the space of parameters.
+    auto converted = put(*this, "cvta.param.u64", {}, where, Value::of(*reg), Value::of(*reg));
+    if (!converted) return Unexpected{std::move(converted).error()};
+    s.move_to_prologue();
+  }
   s.tma_descriptors.emplace(tensor, *reg);
   s.tma_tensors.emplace_back(tensor);
   return reg;
 }
+
+std::uint32_t Builder::prologue_items() const { return static_cast<std::uint32_t>(state_->prologue); }
 
 std::span<const std::string> Builder::tma_tensors() const { return state_->tma_tensors; }
 

@@ -112,7 +112,8 @@ struct Builder::State {
   std::optional<std::pair<std::size_t, std::string>> ended_if;  // size of the body, end label
 
   // -- the entry's start (prologue.cpp)
-  std::size_t prologue = 0;  // how many items of the body belong to it
+  bool tma_by_value = false;  // what the entry takes: descriptors, or their addresses
+  std::size_t prologue = 0;   // how many items of the body belong to it
   TextMap<Reg> tma_descriptors;
   std::vector<std::string> tma_tensors;
   void move_to_prologue();  // the last item

@@ -22,6 +22,7 @@
 #include "tensor_map_handle.hpp"
 #include "tensors.hpp"
 #include "torch_bridge.hpp"
+#include "torch_ops.hpp"
 #include "traced_module.hpp"
 
 namespace ptx::python {
@@ -32,13 +33,59 @@ ImageHandle ImageHandle::registered(std::shared_ptr<const launch::KernelImage> i
   return {.image = kept, .key = bytes(kept->key()), .meta = bytes(kept->meta()), .ptx = bytes(kept->text())};
 }
 
+namespace {
+
+/// Folders below which NVIDIA's wheels may lie.
+std::vector<std::string> tool_roots() {
+  std::vector<std::string> roots;
+  for (const nb::handle entry : nb::module_::import_("sys").attr("path")) {
+    if (PyUnicode_Check(entry.ptr()) && PyUnicode_GetLength(entry.ptr()) != 0) roots.push_back(nb::cast<std::string>(entry));
+  }
+  return roots;
+}
+
+/// As Python's warnings. Fails when a filter makes one an error, which is then set.
+Expected<void> show_warnings(const Diagnostics& found) {
+  if (found.empty()) return {};
+  try {
+    const nb::object warn = nb::module_::import_("warnings").attr("warn_explicit");
+    const nb::object category = nb::module_::import_("pyptx.errors").attr("PtxWarning");
+    for (const Diagnostic& warning : found) {
+      const std::string text = render(warning);
+      const nb::object shown = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+      if (!shown.is_valid()) throw nb::python_error();
+      const Where where = warning.where.known() ? warning.where : authors_line();
+      warn(shown, category, where.known() ? where.file : "<kernel>", where.line);
+    }
+    return {};
+  } catch (nb::python_error& error) {
+    error.restore();
+    return Unexpected{{.kind = Kind::internal, .message = "Python raised an error"}};
+  }
+}
+
+/// What compilers said of the kernel, each once.
+Expected<void> show_load_warnings(const launch::KernelImage& image) { return show_warnings(image.take_load_warnings()); }
+
+/// Loads the image on a GPU. The GIL is held, and released for as long as that takes.
+Expected<void> prepare_image(const launch::KernelImage& image, int ordinal) {
+  cuda::set_tool_roots(tool_roots());  // sys.path may have changed since the import
+  Expected<void> ready;
+  {
+    const nb::gil_scoped_release unlocked;
+    ready = image.prepare(ordinal);
+  }
+  return ready ? show_load_warnings(image) : ready;
+}
+
+}  // namespace
+
 Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream,
                          std::span<void* const> pointers, std::span<const std::size_t> bytes,
                          launch::KernelImage::Scalars scalars) {
   if (device.kind == launch::DeviceId::Kind::cuda) {
     if (!image.prepared(device.ordinal)) [[unlikely]] {
-      const nb::gil_scoped_release unlocked;
-      if (auto ready = image.prepare(device.ordinal, stream); !ready) return ready;
+      if (auto ready = prepare_image(image, device.ordinal); !ready) return ready;
     }
     return image.launch(launch::Cuda{device.ordinal, stream}, pointers, scalars);
   }
@@ -60,6 +107,7 @@ T unwrap_here(Expected<T> expected) {
 }
 void unwrap_here(Expected<void> expected) {
   if (expected) return;
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
   Diagnostic error = std::move(expected).error();
   if (!error.where.known()) error.where = authors_line();
   raise(error);
@@ -68,18 +116,23 @@ void unwrap_here(Expected<void> expected) {
 // -- images
 // ---------------------------------------------------------------------------------------------------------------------------
 
-/// A Python number: an integer keeps its low 64 bits, as C's conversions do. Anything else raises for `what`.
-launch::Scalar scalar_of(nb::handle number, const std::string& what) {
+/// A Python number for a parameter of `type`: of an integer, an integer parameter keeps the low 64 bits, as C's conversions do.
+/// Anything else raises for `what`.
+launch::Scalar scalar_of(nb::handle number, Type type, const std::string& what) {
   if (PyFloat_Check(number.ptr())) return PyFloat_AS_DOUBLE(number.ptr());
   if (PyIndex_Check(number.ptr())) {
     const nb::object integer = nb::steal(PyNumber_Index(number.ptr()));
-    if (!integer.is_valid()) throw nb::python_error();
-    return static_cast<std::int64_t>(PyLong_AsUnsignedLongLongMask(integer.ptr()));
+    if (integer.is_valid() && !isa::is_float(type))
+      return static_cast<std::int64_t>(PyLong_AsUnsignedLongLongMask(integer.ptr()));
+    PyErr_Clear();  // an array of one float has `__index__` too, and refuses
   }
   const double value = PyFloat_AsDouble(number.ptr());  // numpy's floats, and anything else with __float__
   if (value != -1.0 || PyErr_Occurred() == nullptr) return value;
-  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
+  const bool too_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+  if (!too_large && PyErr_ExceptionMatches(PyExc_Exception) == 0) throw nb::python_error();
   PyErr_Clear();
+  if (too_large)
+    raise(Kind::immediate_range, cat(what, " is an integer too large for a `.", isa::name(type), '`'), authors_line());
   raise(Kind::argument_kind, cat(what, " is ", a_type(number), "; what fits is a number"), authors_line());
 }
 
@@ -95,7 +148,7 @@ nb::tuple pack_scalars(std::string_view kernel, const std::vector<std::pair<std:
     const nb::object value = values[name.c_str()];
     const auto type = isa::type_from_name(dtype);
     const std::string what = cat("parameter `", name, "` of kernel `", kernel, '`');
-    auto bits = type ? launch::pack_scalar(*type, scalar_of(value, what))
+    auto bits = type ? launch::pack_scalar(*type, scalar_of(value, *type, what))
                      : Expected<std::uint64_t>(Unexpected{
                            {.kind = Kind::launch_config, .message = cat("a `", dtype, "` parameter takes no scalar")}});
     if (!bits) {
@@ -109,33 +162,50 @@ nb::tuple pack_scalars(std::string_view kernel, const std::vector<std::pair<std:
   return nb::tuple(packed);
 }
 
+using Maps = std::vector<std::pair<std::uint32_t, TensorMapHandle>>;
+using Aliases = std::map<std::uint32_t, std::uint32_t>;  // input: output
+
+std::vector<launch::Descriptor> descriptors_of(const Maps& maps) {
+  std::vector<launch::Descriptor> all;
+  for (const auto& [arg, handle] : maps) all.push_back({.arg = arg, .map = handle.map});
+  return all;
+}
+std::vector<launch::Alias> aliases_of(const Aliases& aliases) {
+  std::vector<launch::Alias> all;
+  for (const auto& [input, output] : aliases) all.push_back({.input = input, .output = output});
+  return all;
+}
+
 ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launch::Dims block, launch::Dims cluster,
                             std::uint32_t smem, std::uint32_t inputs, std::uint32_t outputs,
                             const nb::typed<nb::sequence, nb::float_>& scalars, const std::vector<Tile>& tiles,
-                            const tile::Env& sizes) {
-  std::vector<launch::Scalar> values;
-  for (const nb::handle scalar : scalars)
-    values.push_back(scalar_of(scalar, cat("scalar ", values.size(), " of kernel `", traced.entry, '`')));
+                            const tile::Env& sizes, const Maps& maps, const Aliases& aliases, bool cooperative,
+                            bool programmatic) {
   const ir::Module& module = traced.accepted.module();
   const ir::Function* entry = module.find(traced.entry);
   if (entry == nullptr) raise(Kind::unknown_kernel, cat("the module has no kernel `", traced.entry, '`'), authors_line());
-  auto spec =
-      unwrap_here(launch::LaunchSpec::make(module, *entry, {grid, block, cluster, smem}, inputs, outputs, values, tiles, sizes));
+  std::vector<launch::Scalar> values;
+  for (const nb::handle scalar : scalars) {
+    const std::size_t at = std::size_t{inputs} + outputs + values.size();
+    const Type type = at < entry->params.size() ? entry->params[at].type : Type::b64;  // too many: refused below
+    values.push_back(scalar_of(scalar, type, cat("scalar ", values.size(), " of kernel `", traced.entry, '`')));
+  }
+  const launch::Geometry geometry{grid, block, cluster, smem, cooperative, programmatic};
+  auto spec = unwrap_here(
+      launch::LaunchSpec::make(module, *entry, geometry, inputs, outputs, values, tiles, sizes, descriptors_of(maps)));
+  if (!aliases.empty()) spec = unwrap_here(spec.with_aliases(aliases_of(aliases)));
   return ImageHandle::registered(unwrap_here(launch::KernelImage::make(traced.accepted, traced.listing, std::move(spec))));
 }
 
 ImageHandle image_of_text(std::string text, std::string entry, launch::Dims grid, launch::Dims block, launch::Dims cluster,
                           std::uint32_t smem, std::uint32_t inputs, std::uint32_t outputs,
-                          const std::vector<std::pair<std::uint64_t, std::uint32_t>>& scalars,
-                          const std::vector<std::pair<std::uint32_t, TensorMapHandle>>& descriptors) {
+                          const std::vector<std::pair<std::uint64_t, std::uint32_t>>& scalars, const Maps& descriptors) {
   std::vector<launch::Param> params;
   for (const auto& [bits, bytes] : scalars) {
     params.push_back({.kind = launch::Param::Kind::scalar, .size_bytes = bytes, .align_bytes = bytes, .bits = bits});
   }
-  std::vector<launch::Descriptor> maps;
-  for (const auto& [arg, handle] : descriptors) maps.push_back({.arg = arg, .map = handle.map});
-  const auto spec = unwrap_here(
-      launch::LaunchSpec::make(std::move(entry), {grid, block, cluster, smem}, inputs, outputs, std::move(params), maps));
+  const auto spec = unwrap_here(launch::LaunchSpec::make(std::move(entry), {grid, block, cluster, smem}, inputs, outputs,
+                                                         std::move(params), descriptors_of(descriptors)));
   return ImageHandle::registered(unwrap_here(launch::KernelImage::from_text(std::move(text), spec.serialise())));
 }
 
@@ -190,6 +260,22 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
 
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> tuple_of(const launch::Dims& dims) { return {dims[0], dims[1], dims[2]}; }
 
+void save_image(const ImageHandle& handle, const std::string& path, std::optional<std::vector<std::string>> targets,
+                std::vector<Tile> tiles, const std::vector<std::string>& scalar_types) {
+  launch::SaveOptions options{.targets = std::move(targets), .tiles = std::move(tiles)};
+  for (const std::string& word : scalar_types) {
+    const auto type = isa::type_from_name(word);
+    if (!type) raise(Kind::argument_kind, cat("a scalar's type is `", word, "`; what fits is one such as `f32`"), authors_line());
+    options.scalar_types.push_back(*type);
+  }
+  cuda::set_tool_roots(tool_roots());
+  auto saved = [&] {
+    const nb::gil_scoped_release unlocked;
+    return launch::save(path, *handle.image, options);
+  }();
+  unwrap_here(show_warnings(unwrap_here(std::move(saved))));
+}
+
 void bind_image(nb::module_& m) {
   nb::class_<ImageHandle>(m, "Image",
                           "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.")
@@ -197,10 +283,12 @@ void bind_image(nb::module_& m) {
           nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
           nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
           nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(), nb::arg("tiles") = std::vector<Tile>{},
-          nb::arg("sizes") = tile::Env{},
+          nb::arg("sizes") = tile::Env{}, nb::arg("maps") = Maps{}, nb::arg("aliases") = Aliases{},
+          nb::arg("cooperative") = false, nb::arg("programmatic") = false,
           "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters behind them. "
-          "Parameters behind those, named as a tensor and `_tma_desc`, are TMA descriptors, made of the tensors' `tiles` and the "
-          "`sizes` of their dimensions.")
+          "Parameters behind those, named as a tensor and `_tma_desc`, are TMA descriptors: those of `maps`, by the tensor's "
+          "number, or made of the tensors' `tiles` and the `sizes` of their dimensions. `aliases` says which output is written "
+          "where an input lies.")
       .def_static(
           "from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1},
           nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
@@ -209,6 +297,14 @@ void bind_image(nb::module_& m) {
           nb::arg("descriptors") = std::vector<std::pair<std::uint32_t, TensorMapHandle>>{},
           "Of PTX text alone: it runs on GPUs. `scalars` are (bits, bytes), `descriptors` (number of a tensor, its map): the "
           "entry's last parameters.")
+      .def_static(
+          "from_record",
+          [](std::string text, const nb::bytes& meta) {
+            return ImageHandle::registered(
+                unwrap_here(launch::KernelImage::from_text(std::move(text), std::string_view(meta.c_str(), meta.size()))));
+          },
+          nb::arg("ptx"), nb::arg("meta"), nb::sig("def from_record(ptx: str, meta: bytes) -> Image"),
+          "Of a text and a launch record: the `ptx` and `meta` of an image, of this process or another.")
       .def_prop_ro(
           "key", [](const ImageHandle& self) { return self.key; }, nb::sig("def key(self) -> bytes"),
           "sha256 of text and launch record.")
@@ -240,13 +336,26 @@ void bind_image(nb::module_& m) {
       .def_prop_ro(
           "outputs", [](const ImageHandle& self) { return self.image->spec().outputs; }, "How many tensors it writes.")
       .def_prop_ro(
+          "aliases",
+          [](const ImageHandle& self) {
+            Aliases all;
+            for (const launch::Alias& alias : self.image->spec().aliases) all.emplace(alias.input, alias.output);
+            return all;
+          },
+          "Inputs that are changed: the number of each, and of the output that is written there.")
+      .def_prop_ro(
+          "cooperative", [](const ImageHandle& self) { return self.image->spec().geometry.cooperative; },
+          "Whether all blocks are resident at once.")
+      .def_prop_ro(
+          "programmatic", [](const ImageHandle& self) { return self.image->spec().geometry.programmatic; },
+          "Whether it may start while the kernel before it on the stream still runs.")
+      .def_prop_ro(
           "descriptors",
           [](const ImageHandle& self) {
             std::vector<std::pair<std::uint32_t, TensorMapHandle>> all;
             const launch::LaunchSpec& spec = self.image->spec();
             for (const launch::Param& param : spec.params)
-              if (param.kind == launch::Param::Kind::tensor_map)
-                all.emplace_back(param.arg, TensorMapHandle{spec.tensor_maps[param.bits]});
+              if (param.is_descriptor()) all.emplace_back(param.arg, TensorMapHandle{spec.tensor_maps[param.bits]});
             return all;
           },
           "The TMA descriptors that a launch passes: number of the tensor, inputs first, and its map.")
@@ -254,16 +363,16 @@ void bind_image(nb::module_& m) {
           "has_module", [](const ImageHandle& self) { return self.image->has_module(); },
           "Whether it was traced here; the executor reads the text of one that was not.")
       .def(
-          "prepare",
-          [](const ImageHandle& self, int device) {
-            Expected<void> ready;
-            {
-              const nb::gil_scoped_release unlocked;
-              ready = self.image->prepare(device);
-            }
-            unwrap_here(std::move(ready));
-          },
+          "prepare", [](const ImageHandle& self, int device) { unwrap_here(prepare_image(*self.image, device)); },
           nb::arg("device") = 0, "Loads it on a GPU, as is needed before a capture into a CUDA graph.")
+      .def(
+          "show_load_warnings", [](const ImageHandle& self) { unwrap_here(show_load_warnings(*self.image)); },
+          "Gives what ptxas said while loading it, as `PtxWarning`s: each once, for loads that were not Python's, as XLA's.")
+      .def("save", save_image, nb::arg("path"), nb::arg("targets") = nb::none(), nb::arg("tiles") = std::vector<Tile>{},
+           nb::arg("scalar_types") = std::vector<std::string>{},
+           "Writes it to a file for `load` and for C++'s `ptx::load`, with machine code for `targets`, such as `sm_90a`: None is "
+           "its own, an empty list none. `tiles` of the tensors, inputs first, and `scalar_types` (`f32`) let the loaded kernel "
+           "check sizes and take other scalars; they may be left out.")
       .def("launch", launch_image, nb::arg("inputs"), nb::arg("outputs"),
            nb::sig("def launch(self, inputs: typing.Sequence[typing.Any], outputs: typing.Sequence[typing.Any]) -> None"),
            "Runs it on contiguous tensors of one device, writing the outputs. Shapes and types are not checked.")
@@ -272,6 +381,10 @@ void bind_image(nb::module_& m) {
         return cat("<image of kernel ", spec.entry, ", grid ", launch::to_string(spec.geometry.grid), ", block ",
                    launch::to_string(spec.geometry.block), ", handle ", self.image->handle(), '>');
       });
+  m.def(
+      "load", [](const std::string& path) { return ImageHandle::registered(unwrap_here(launch::load_saved(path)).image); },
+      nb::arg("path"),
+      "The image in a file that `Image.save` wrote. ValueError for another file, RuntimeError for one that cannot be read.");
   m.def("pack_scalars", pack_scalars, nb::arg("kernel"), nb::arg("params"), nb::arg("values"),
         nb::sig("def pack_scalars(kernel: str, params: Sequence[tuple[str, str]], values: dict[str, Any]) -> tuple[int | None, "
                 "...]"),
@@ -293,20 +406,19 @@ void bind_image(nb::module_& m) {
       },
       nb::arg("ptx"), nb::arg("entry"), nb::arg("grid"), nb::arg("block"), nb::arg("smem"),
       "63 bits of a hash of a text and how it is launched.");
+  m.def(
+      "collect_retired",
+      [] {
+        const nb::gil_scoped_release unlocked;
+        return cuda::collect_retired();
+      },
+      "Takes the code of kernels that nobody holds any more off the GPUs, as the next load of a kernel does; how many there "
+      "were.");
   m.def("registry_size", [] { return launch::Registry::process().size(); }, "How many images this process holds.");
 }
 
 // -- the machine
 // ----------------------------------------------------------------------------------------------------------------------
-
-/// Folders below which NVIDIA's wheels may lie.
-std::vector<std::string> tool_roots() {
-  std::vector<std::string> roots;
-  for (const nb::handle entry : nb::module_::import_("sys").attr("path")) {
-    if (PyUnicode_Check(entry.ptr()) && PyUnicode_GetLength(entry.ptr()) != 0) roots.push_back(nb::cast<std::string>(entry));
-  }
-  return roots;
-}
 
 /// The author's line of each line of the text.
 cuda::LineMap line_map(const TracedModule& traced) {
@@ -344,15 +456,21 @@ nb::dict resources(const TracedModule& traced) {
 
 /// A kernel loaded from text, for callers that keep a CUfunction themselves.
 struct LoadedText {
-  std::unique_ptr<cuda::LoadedKernel> kernel;
+  launch::DeviceCode code;
 };
 
 std::pair<std::uintptr_t, LoadedText> load_text(std::string text, std::string entry, std::uint32_t smem, int ordinal) {
   const cuda::Device& device = *unwrap_here(cuda::device(ordinal));
-  auto kernel = unwrap_here(cuda::LoadedKernel::make(
-      device.driver(), {.image = std::move(text), .entry = std::move(entry), .dynamic_smem_bytes = smem}));
-  const cuda::api::Function function = unwrap_here(kernel->prepare(device));
-  return {reinterpret_cast<std::uintptr_t>(function), LoadedText{std::move(kernel)}};
+  cuda::set_tool_roots(tool_roots());
+  LoadedText loaded;
+  auto kernel = [&] {
+    const nb::gil_scoped_release unlocked;
+    return loaded.code.on(device, {.entry = std::move(entry), .dynamic_smem_bytes = smem},
+                          [&] { return launch::CompilerText{.text = std::move(text)}; });
+  }();
+  const cuda::api::Function function = unwrap_here(unwrap_here(std::move(kernel))->prepare(device));
+  unwrap_here(show_warnings(loaded.code.take_warnings()));
+  return {reinterpret_cast<std::uintptr_t>(function), std::move(loaded)};
 }
 
 void bind_machine(nb::module_& m) {
@@ -411,9 +529,12 @@ void bind_machine(nb::module_& m) {
 }  // namespace
 
 void bind_launch(nb::module_& m) {
+  cuda::set_tool_roots(tool_roots());
   add_tensor_map_types(m);
   bind_image(m);
   add_plan_type(m);
+  add_kernel_type(m);
+  bind_torch_ops(m);
   bind_machine(m);
 }
 

@@ -44,9 +44,12 @@ std::string_view exception_of(Kind kind) {
     case Kind::argument_memory:
     case Kind::launch_config:
     case Kind::bad_image:
+    case Kind::bad_setting:
       return "ValueError";
     case Kind::dim_unbound:
       return "KeyError";
+    case Kind::file_error:
+      return "OSError";
     default:
       return "RuntimeError";  // of tracing, of the machine, of the executor
   }

@@ -29,5 +29,7 @@ Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId devi
 
 /// Adds `pyptx._ptx.Plan` to the module.
 void add_plan_type(nb::module_& m);
+/// Adds `pyptx._ptx.KernelCall` to the module.
+void add_kernel_type(nb::module_& m);
 
 }  // namespace ptx::python

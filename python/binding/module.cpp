@@ -12,6 +12,9 @@
 
 NB_MODULE(_ptx, m) {
   using namespace ptx;
+  // A kernel's call takes the GIL by the thread, as PyGILState_Ensure does: in a sub-interpreter it would wait for itself.
+  if (PyInterpreterState_Get() != PyInterpreterState_Main())
+    throw nanobind::import_error("pyptx does not run in a sub-interpreter; use a thread, or another process");
   nanobind::set_leak_warnings(false);  // the types' objects live as long as the interpreter
   m.doc() = "The core of pyptx. Its names are documented where pyptx gives them to authors.";
   m.attr("version") = version;

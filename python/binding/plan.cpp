@@ -45,6 +45,23 @@ class Results {
   std::size_t count_ = 0;
 };
 
+bool module_is_imported(const char* name) { return nb::borrow<nb::dict>(PyImport_GetModuleDict()).contains(name); }
+
+bool is_cupy_array(nb::handle object) {
+  return module_is_imported("cupy") && nb::isinstance(object, nb::module_::import_("cupy").attr("ndarray"));
+}
+
+/// A new array of numpy's or CuPy's.
+nb::object empty_array(const nb::module_& arrays, const NumpyOutput& output, DeviceId device) {
+  if (device.kind == DeviceId::Kind::cpu) return arrays.attr("empty")(output.shape, output.dtype);
+  // CuPy allocates on its current device.
+  const nb::object current = arrays.attr("cuda").attr("Device")(device.ordinal);
+  current.attr("__enter__")();
+  nb::object array = arrays.attr("empty")(output.shape, output.dtype);
+  current.attr("__exit__")(nb::none(), nb::none(), nb::none());
+  return array;
+}
+
 /// Sets the Python error; its place is the caller's line.
 PyObject* fail(Diagnostic error) {
   if (PyErr_Occurred() != nullptr) return nullptr;  // what Python itself raised while an image was made
@@ -56,9 +73,9 @@ PyObject* fail(Diagnostic error) {
 }  // namespace
 
 Expected<std::shared_ptr<const launch::KernelImage>> PlanState::make_image(const tile::Env& env) {
-  const auto python_error = [] {
-    return Unexpected{{.kind = Kind::internal, .message = "Python raised an error"}};
-  };  // see fail()
+  // Python's own error stays set for fail(); a thread that torch runs without Python has nobody to find it but in the text.
+  const auto python_error = [](std::string text) { return Unexpected{{.kind = Kind::internal, .message = std::move(text)}}; };
+  const nb::gil_scoped_acquire locked;
   try {
     nb::dict sizes;
     for (const auto& [dim, size] : env) sizes[nb::cast(dim)] = size;
@@ -67,13 +84,15 @@ Expected<std::shared_ptr<const launch::KernelImage>> PlanState::make_image(const
       return handle->image;
     PyErr_Format(PyExc_TypeError, "the plan of kernel `%s` got %R instead of an Image", signature().kernel().c_str(),
                  image.ptr());
+    throw nb::python_error();
   } catch (nb::python_error& error) {
+    std::string text = nb::cast<std::string>(nb::str(error.value()));
     error.restore();
+    return python_error(std::move(text));
   }
-  return python_error();
 }
 
-PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars scalars) {
+PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out) {
   const TorchBridge* torch = TorchBridge::ready();
   if (torch == nullptr || !torch->has_exchange() || count != signature().inputs().size() || count == 0 ||
       count > max_fast_tensors) {
@@ -88,42 +107,101 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars
   if (torch->interposed()) return nullptr;
   const std::span<const TensorView> inputs(views.data(), count);
   const Specialisation* specialisation = plan_.last(inputs);
-  return specialisation != nullptr ? run_torch(*torch, *specialisation, inputs, scalars) : nullptr;
+  if (specialisation == nullptr) return nullptr;
+  Call call{.arguments = {args, count}, .inputs = inputs, .out = {}, .scalars = scalars};
+  if (out != nullptr && out != Py_None) {
+    // One output that is a tensor, which is what nearly every call with `out=` has.
+    if (specialisation->outputs.size() != 1 || !torch->is_plain_tensor(out) || (gradients && torch->requires_grad(out)))
+      return nullptr;
+    call.out = {&out, 1};
+  }
+  return run_torch(*torch, *specialisation, call);
 }
 
-PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& specialisation, std::span<const TensorView> inputs,
-                               Scalars scalars) {
+/// Where output `index` is wanted, checked.
+Expected<TensorView> PlanState::view_output(const TorchBridge* torch, const Specialisation& specialisation, std::size_t index,
+                                            const Call& call, std::vector<Import>& imports) const {
+  PyObject* const given = call.out[index];
+  TensorView view;
+  if (torch == nullptr || !torch->has_exchange() || !torch->is_plain_tensor(given) || !torch->view(given, view)) {
+    const auto named = [&](Diagnostic error) {
+      error.message = cat(signature().output(index), error.kind == Kind::argument_kind ? " " : ": ", error.message);
+      return Unexpected{std::move(error)};
+    };
+    const Origin origin = origin_of(given);
+    auto import = Import::of(given, origin);
+    if (!import) return named(std::move(import).error());
+    imports.push_back(std::move(*import));
+    view = imports.back().view();
+  }
+  if (auto fits = signature().check_output(index, specialisation.outputs[index], view, call.inputs); !fits) {
+    return Unexpected{std::move(fits).error()};
+  }
+  if (!specialisation.changed.empty() && specialisation.changed[index]) {
+    const std::size_t input = *specialisation.changed[index];
+    if (view.data != call.inputs[input].data)
+      return Unexpected{{.kind = Kind::argument_memory,
+                         .message = cat(signature().output(index), " is written where ", signature().argument(input),
+                                        " lies; `out` is another tensor")}};
+  }
+  return view;
+}
+
+PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& specialisation, const Call& call) {
   PreparedOutputs& ready = prepared(specialisation);
   if (ready.torch.size() != specialisation.outputs.size()) [[unlikely]] {
     std::vector<TorchOutput> made;
     for (const launch::Output& output : specialisation.outputs) made.push_back(torch.prepare(output));
     if (ready.torch.empty()) ready.torch = std::move(made);  // unless another thread was faster
   }
-  const DeviceId device = inputs.empty() ? DeviceId{} : inputs[0].device;
+  const DeviceId device = call.inputs.empty() ? DeviceId{} : call.inputs[0].device;
   std::array<void*, max_plan_tensors> pointers;
   std::array<std::size_t, max_plan_tensors> bytes;
   std::size_t count = 0;
   const bool on_cpu = device.kind == DeviceId::Kind::cpu;
-  for (const TensorView& input : inputs) {
+  for (const TensorView& input : call.inputs) {
     if (on_cpu) bytes[count] = input.bytes();
     pointers[count++] = input.data;
   }
   Results results;
+  std::vector<Import> imports;
+  std::array<PyObject*, max_plan_tensors> changed;  // tensors that were there before
+  std::size_t changed_count = 0;
   for (std::size_t i = 0; i < specialisation.outputs.size(); ++i) {
     TensorView view;
-    nb::object tensor = nb::steal(torch.allocate(ready.torch[i], device, view));
-    if (!tensor.is_valid()) return nullptr;
+    nb::object tensor;
+    if (!call.out.empty()) {
+      auto wanted = view_output(&torch, specialisation, i, call, imports);
+      if (!wanted) return fail(std::move(wanted).error());
+      view = *wanted;
+      tensor = nb::borrow(call.out[i]);
+      if (torch.is_plain_tensor(tensor.ptr())) changed[changed_count++] = tensor.ptr();
+    } else if (!specialisation.changed.empty() && specialisation.changed[i]) {
+      view = call.inputs[*specialisation.changed[i]];
+      tensor = nb::borrow(call.arguments[*specialisation.changed[i]]);
+      if (torch.is_plain_tensor(tensor.ptr())) changed[changed_count++] = tensor.ptr();
+    } else {
+      tensor = nb::steal(torch.allocate(ready.torch[i], device, view));
+      if (!tensor.is_valid()) return nullptr;
+    }
     results.add(std::move(tensor));
     bytes[count] = specialisation.outputs[i].bytes;
     pointers[count++] = view.data;
   }
+  if (specialisation.image == nullptr) return results.release();
   const cuda::api::Stream stream = on_cpu ? nullptr : torch.stream(device.ordinal);
-  const auto ran = run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, scalars);
-  return ran ? results.release() : fail(ran.error());
+  const auto ran =
+      run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars);
+  if (!ran) return fail(ran.error());
+  if (changed_count != 0 && !torch.written({changed.data(), changed_count})) return nullptr;
+  return results.release();
 }
 
-PyObject* PlanState::run_numpy(const Specialisation& specialisation, std::span<const TensorView> inputs, Scalars scalars) {
+PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call& call, ArrayLibrary library) {
   const nb::module_ numpy = nb::module_::import_("numpy");
+  const bool on_gpu = library == ArrayLibrary::cupy;
+  const nb::module_ arrays = on_gpu ? nb::module_::import_("cupy") : numpy;
+  const DeviceId device = on_gpu ? call.inputs[0].device : DeviceId{};
   PreparedOutputs& ready = prepared(specialisation);
   if (ready.numpy.size() != specialisation.outputs.size()) {
     std::vector<NumpyOutput> made;
@@ -139,22 +217,69 @@ PyObject* PlanState::run_numpy(const Specialisation& specialisation, std::span<c
   std::array<void*, max_plan_tensors> pointers;
   std::array<std::size_t, max_plan_tensors> bytes;
   std::size_t count = 0;
-  for (const TensorView& input : inputs) {
+  for (const TensorView& input : call.inputs) {
     bytes[count] = input.bytes();
     pointers[count++] = input.data;
   }
   Results results;
+  std::vector<Import> imports;
   for (std::size_t i = 0; i < specialisation.outputs.size(); ++i) {
-    nb::object array = numpy.attr("empty")(ready.numpy[i].shape, ready.numpy[i].dtype);
-    auto import = Import::of(array, Origin::numpy);
-    if (!import) return fail(import.error());
+    void* data = nullptr;
+    nb::object array;
+    if (!call.out.empty()) {
+      auto wanted = view_output(TorchBridge::find(), specialisation, i, call, imports);
+      if (!wanted) return fail(std::move(wanted).error());
+      data = wanted->data;
+      array = nb::borrow(call.out[i]);
+    } else if (!specialisation.changed.empty() && specialisation.changed[i]) {
+      const std::size_t input = *specialisation.changed[i];
+      if (call.inputs[input].read_only)
+        return fail(about(input, {.kind = Kind::argument_memory, .message = "the kernel writes it, and it is read-only"}));
+      data = call.inputs[input].data;
+      array = nb::borrow(call.arguments[input]);
+    } else {
+      array = empty_array(arrays, ready.numpy[i], device);
+      auto import = Import::of(array, on_gpu ? Origin::dlpack : Origin::numpy);
+      if (!import) return fail(import.error());
+      data = import->view().data;
+    }
     results.add(std::move(array));
     bytes[count] = specialisation.outputs[i].bytes;
-    pointers[count++] = import->view().data;
+    pointers[count++] = data;
+  }
+  if (specialisation.image == nullptr) return results.release();
+  cuda::api::Stream stream = nullptr;
+  if (on_gpu) {
+    const nb::object current = arrays.attr("cuda").attr("get_current_stream")(device.ordinal);
+    stream = reinterpret_cast<cuda::api::Stream>(nb::cast<std::uintptr_t>(current.attr("ptr")));
   }
   const auto ran =
-      run_image(*specialisation.image, DeviceId{}, nullptr, {pointers.data(), count}, {bytes.data(), count}, scalars);
+      run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars);
   return ran ? results.release() : fail(ran.error());
+}
+
+bool PlanState::wanted_outputs(PyObject* out, std::vector<PyObject*>& storage, std::span<PyObject* const>& wanted) const {
+  if (out == nullptr || out == Py_None) return true;
+  const std::size_t count = signature().outputs().size();
+  if (PyTuple_Check(out) != 0 || PyList_Check(out) != 0) {
+    for (const nb::handle tensor : nb::borrow<nb::sequence>(out)) storage.push_back(tensor.ptr());
+  } else {
+    storage.push_back(out);
+  }
+  if (storage.size() != count) {
+    fail({.kind = Kind::argument_count,
+          .message = cat("kernel `", signature().kernel(), "` has ", count, count == 1 ? " output" : " outputs", "; `out` has ",
+                         storage.size(), storage.size() == 1 ? " tensor" : " tensors")});
+    return false;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (origin_of(storage[i]) != Origin::none) continue;
+    fail({.kind = Kind::argument_kind,
+          .message = cat(signature().output(i), " is ", a_type(storage[i]), "; `out` takes a tensor")});
+    return false;
+  }
+  wanted = storage;
+  return true;
 }
 
 /// An error about one argument, which the message then names.
@@ -179,7 +304,7 @@ std::optional<Diagnostic> PlanState::check_gradients(const TorchBridge& torch, s
   return std::nullopt;
 }
 
-PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::size_t count, Scalars scalars) {
+PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out) {
   if (auto ok = signature().check_count(count); !ok) return fail(ok.error());
   const std::span<PyObject* const> arguments(args, count);
   std::array<Origin, max_plan_tensors> origins;
@@ -191,13 +316,20 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   };
   for (std::size_t i = 0; i < count; ++i) origins[i] = origin_of(args[i]);
   if (const auto odd = first(Origin::none)) return fail(signature().not_a_tensor(*odd, a_type(args[*odd])));
+  std::vector<PyObject*> out_storage;
+  Call call{.arguments = arguments, .inputs = {}, .out = {}, .scalars = scalars};
+  if (!wanted_outputs(out, out_storage, call.out)) return nullptr;
   const auto from_torch = first(Origin::torch, Origin::torch_wrapped);
   const auto hand_over = [&](const char* module) {
     nb::list all;
     for (PyObject* argument : arguments) all.append(nb::handle(argument));
     nb::list bits;
     for (const std::optional<std::uint64_t>& scalar : scalars) bits.append(scalar);
-    return nb::module_::import_(module).attr("call_plan")(nb::handle(self), nb::tuple(all), nb::tuple(bits)).release().ptr();
+    const nb::object call_plan = nb::module_::import_(module).attr("call_plan");
+    if (call.out.empty()) return call_plan(nb::handle(self), nb::tuple(all), nb::tuple(bits)).release().ptr();
+    nb::list results;
+    for (PyObject* tensor : call.out) results.append(nb::handle(tensor));
+    return call_plan(nb::handle(self), nb::tuple(all), nb::tuple(bits), nb::arg("out") = nb::tuple(results)).release().ptr();
   };
   if (const auto from_jax = first(Origin::jax)) {
     if (from_torch) {
@@ -205,12 +337,26 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
                         {.kind = Kind::argument_kind,
                          .message = cat("is a torch tensor, and argument ", *from_jax, " a JAX array; a call takes one kind")}));
     }
+    if (!call.out.empty()) {
+      return fail(Diagnostic{.kind = Kind::argument_kind,
+                             .message = cat("kernel `", signature().kernel(),
+                                            "` is called with JAX arrays and `out`; a JAX array is never written to")}
+                      .note("hint: declare `input_output_aliases` and donate the input (`jax.jit(…, donate_argnums=…)`)"));
+    }
     return hand_over("pyptx.jax_support");
   }
   const TorchBridge* torch = TorchBridge::find();
   if (from_torch) {
     if (auto error = check_gradients(*torch, arguments, {origins.data(), count})) return fail(std::move(*error));
     if (first(Origin::torch_wrapped) || torch->interposed()) return hand_over("pyptx.torch_support");
+    for (PyObject* tensor : call.out) {
+      if (!torch->is_tensor(tensor)) continue;
+      if (!torch->is_plain_tensor(tensor)) return hand_over("pyptx.torch_support");
+      if (torch->grad_enabled() && torch->requires_grad(tensor))
+        return fail(
+            {.kind = Kind::argument_gradient,
+             .message = cat("`out` of kernel `", signature().kernel(), "` requires a gradient, and has none of a kernel")});
+    }
   }
 
   std::vector<Import> imports;
@@ -226,13 +372,19 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   const auto found = plan_.find(views);
   if (!found) return fail(found.error());
   const bool on_gpu = !views.empty() && views[0].device.kind == DeviceId::Kind::cuda;
-  if (!from_torch && !on_gpu) return run_numpy(**found, views, scalars);
-  if (torch == nullptr) {  // a GPU tensor of a library whose allocator we do not know
-    return fail(about(0, Diagnostic{.kind = Kind::argument_kind,
-                                    .message = cat("is ", a_type(args[0]),
-                                                   " on a GPU, and torch, which would hold the outputs, is not imported")}));
+  call.inputs = views;
+  if (!from_torch && !on_gpu) return run_arrays(**found, call, ArrayLibrary::numpy);
+  // GPU arrays of a library whose allocator we do not know: CuPy or torch holds the outputs.
+  if (!from_torch && (torch == nullptr || is_cupy_array(args[0]))) {
+    if (!module_is_imported("cupy")) {
+      return fail(about(0, Diagnostic{.kind = Kind::argument_kind,
+                                      .message = cat("is ", a_type(args[0]),
+                                                     " on a GPU, and neither torch nor CuPy, which would hold the outputs, is "
+                                                     "imported")}));
+    }
+    return run_arrays(**found, call, ArrayLibrary::cupy);
   }
-  return run_torch(*torch, **found, views, scalars);
+  return run_torch(*torch, **found, call);
 }
 
 nb::object PlanState::bind(nb::handle specs, Scalars scalars) {
@@ -242,7 +394,14 @@ nb::object PlanState::bind(nb::handle specs, Scalars scalars) {
     const auto pair = nb::cast<nb::tuple>(spec);
     shapes.push_back(nb::cast<std::vector<std::int64_t>>(pair[0]));
     TensorView view;
-    if (const auto element = launch::element_type_from_name(nb::cast<std::string>(pair[1]))) view.dtype = *element;
+    const auto dtype = nb::cast<std::string>(pair[1]);
+    if (const auto element = launch::element_type_from_name(dtype)) {
+      view.dtype = *element;
+    } else if (views.size() < signature().inputs().size()) {
+      fail(about(views.size(),
+                 {.kind = Kind::argument_dtype, .message = cat("the element type is ", dtype, ", which PTX has not")}));
+      throw nb::python_error();
+    }
     view.rank = static_cast<std::int32_t>(shapes.back().size());
     views.push_back(view);
   }
@@ -252,7 +411,8 @@ nb::object PlanState::bind(nb::handle specs, Scalars scalars) {
     fail(found.error());
     throw nb::python_error();
   }
-  auto image = scalars.empty() ? Expected((*found)->image) : (*found)->image->with_scalars(scalars);
+  const std::shared_ptr<const launch::KernelImage>& found_image = (*found)->image;
+  auto image = scalars.empty() || found_image == nullptr ? Expected(found_image) : found_image->with_scalars(scalars);
   if (!image) {
     fail(image.error());
     throw nb::python_error();
@@ -262,6 +422,7 @@ nb::object PlanState::bind(nb::handle specs, Scalars scalars) {
     outputs.append(
         nb::make_tuple(nb::tuple(nb::cast(output.shape)), nb::str(std::string(launch::numpy_name(output.dtype)).c_str())));
   }
+  if (*image == nullptr) return nb::make_tuple(nb::none(), nb::tuple(outputs));  // no elements, nothing to launch
   return nb::make_tuple(ImageHandle::registered(std::move(*image)), nb::tuple(outputs));
 }
 

@@ -19,7 +19,7 @@ namespace ptx::python {
 /// Inputs and outputs that a call may have: their addresses are gathered on the stack.
 inline constexpr std::size_t max_plan_tensors = 64;
 
-/// Arguments of `numpy.empty`.
+/// Arguments of `numpy.empty` and `cupy.empty`.
 struct NumpyOutput {
   nb::object shape, dtype;
 };
@@ -27,7 +27,7 @@ struct NumpyOutput {
 /// What makes the outputs of one specialisation.
 struct PreparedOutputs {
   std::vector<TorchOutput> torch;  // empty until torch tensors come
-  std::vector<NumpyOutput> numpy;  // empty until arrays come
+  std::vector<NumpyOutput> numpy;  // empty until arrays come, numpy's or CuPy's
 };
 
 /// What a plan object holds, and what a call does.
@@ -43,9 +43,10 @@ class PlanState {
   [[nodiscard]] const launch::Signature& signature() const { return plan_.signature(); }
   [[nodiscard]] nb::object& specialise() { return specialise_; }
 
-  /// Torch tensors like those of the last call. Null without a Python error: the careful path must look.
-  PyObject* call_fast(PyObject* const* args, std::size_t count, Scalars scalars);
-  PyObject* call_carefully(PyObject* self, PyObject* const* args, std::size_t count, Scalars scalars);
+  /// Torch tensors like those of the last call. `out` is what the caller wants written: null or None, a tensor, or a sequence of
+  /// one for each output. Null without a Python error: the careful path must look.
+  PyObject* call_fast(PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out);
+  PyObject* call_carefully(PyObject* self, PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out);
   /// For shapes and element types alone, which is what a tracer has: the image with these scalars, and its outputs. Throws the
   /// Python error.
   nb::object bind(nb::handle specs, Scalars scalars);
@@ -56,9 +57,20 @@ class PlanState {
     if (prepared_.size() <= specialisation.index) prepared_.resize(specialisation.index + 1);
     return prepared_[specialisation.index];
   }
-  PyObject* run_torch(const TorchBridge& torch, const launch::Specialisation& specialisation,
-                      std::span<const launch::TensorView> inputs, Scalars scalars);
-  PyObject* run_numpy(const launch::Specialisation& specialisation, std::span<const launch::TensorView> inputs, Scalars scalars);
+  /// One call's tensors: what was given, seen, and where results are wanted (empty: the outputs are allocated).
+  struct Call {
+    std::span<PyObject* const> arguments;
+    std::span<const launch::TensorView> inputs;
+    std::span<PyObject* const> out;
+    Scalars scalars;
+  };
+  PyObject* run_torch(const TorchBridge& torch, const launch::Specialisation& specialisation, const Call& call);
+  enum class ArrayLibrary : std::uint8_t { numpy, cupy };
+  PyObject* run_arrays(const launch::Specialisation& specialisation, const Call& call, ArrayLibrary library);
+  /// The tensors of `out`, one for each output; none for null and None. False with a Python error.
+  bool wanted_outputs(PyObject* out, std::vector<PyObject*>& storage, std::span<PyObject* const>& wanted) const;
+  [[nodiscard]] Expected<launch::TensorView> view_output(const TorchBridge* torch, const launch::Specialisation& specialisation,
+                                                         std::size_t index, const Call& call, std::vector<Import>& imports) const;
   [[nodiscard]] std::optional<Diagnostic> check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,
                                                           std::span<const Origin> origins) const;
   [[nodiscard]] Diagnostic about(std::size_t index, Diagnostic error) const;
@@ -68,5 +80,8 @@ class PlanState {
   std::deque<PreparedOutputs>
       prepared_;  // by Specialisation::index; a deque, since other threads may add to it while one is used
 };
+
+/// What a `pyptx._ptx.Plan` holds; null for another object.
+PlanState* plan_state(nb::handle object);
 
 }  // namespace ptx::python

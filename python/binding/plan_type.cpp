@@ -56,20 +56,26 @@ PyObject* plan_call(PyObject* self, PyObject* const* args, std::size_t flags, Py
     PlanState& state = state_of(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
     Scalars scalars;
-    if (keywords != nullptr) [[unlikely]] {
+    PyObject* out = nullptr;
+    if (keywords != nullptr) {
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keywords); ++i) {
         PyObject* const keyword = PyTuple_GET_ITEM(keywords, i);
+        PyObject* const value = args[count + static_cast<std::size_t>(i)];
+        if (PyUnicode_CompareWithASCIIString(keyword, "out") == 0) {
+          out = value;
+          continue;
+        }
         if (PyUnicode_CompareWithASCIIString(keyword, "scalars") != 0) {
-          PyErr_Format(PyExc_TypeError, "the plan of kernel `%s` takes tensors and `scalars`, not the keyword %R",
+          PyErr_Format(PyExc_TypeError, "the plan of kernel `%s` takes tensors, `out` and `scalars`, not the keyword %R",
                        state.signature().kernel().c_str(), keyword);
           return nullptr;
         }
-        scalars = scalars_of(args[count + static_cast<std::size_t>(i)]);
+        scalars = scalars_of(value);
       }
     }
-    if (PyObject* result = state.call_fast(args, count, scalars)) return result;
+    if (PyObject* result = state.call_fast(args, count, scalars, out)) return result;
     if (PyErr_Occurred() != nullptr) return nullptr;
-    return state.call_carefully(self, args, count, scalars);
+    return state.call_carefully(self, args, count, scalars, out);
   });
 }
 
@@ -140,6 +146,26 @@ PyObject* plan_name(PyObject* self, void*) {
   return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
 }
 
+/// A getter of the signature: what `of` makes of it.
+template <auto of>
+PyObject* plan_get(PyObject* self, void*) {
+  return guarded([&] { return nb::object(of(state_of(self))).release().ptr(); });
+}
+constexpr auto tuple_of_tiles = [](const std::vector<Tile>& tiles) {
+  nb::list all;
+  for (const Tile& tile : tiles) all.append(tile);
+  return nb::tuple(all);
+};
+constexpr auto inputs_of = [](PlanState& state) { return tuple_of_tiles(state.signature().inputs()); };
+constexpr auto outputs_of = [](PlanState& state) { return tuple_of_tiles(state.signature().outputs()); };
+constexpr auto dims_of = [](PlanState& state) { return nb::cast(state.signature().fixed()); };
+constexpr auto specialise_of = [](PlanState& state) { return state.specialise(); };
+constexpr auto arguments_of = [](PlanState& state) {
+  nb::list all;
+  for (const std::string& name : state.signature().names()) all.append(name);
+  return nb::tuple(all);
+};
+
 PyObject* plan_size(PyObject* self, void*) { return PyLong_FromSize_t(state_of(self).plan().size()); }
 
 PyObject* plan_repr(PyObject* self) {
@@ -155,6 +181,11 @@ PyMethodDef plan_methods[] = {
     {}};
 PyGetSetDef plan_getters[] = {
     {"name", plan_name, nullptr, "The kernel's name.", nullptr},
+    {"inputs", plan_get<inputs_of>, nullptr, "The inputs' tiles.", nullptr},
+    {"outputs", plan_get<outputs_of>, nullptr, "The outputs' tiles.", nullptr},
+    {"dims", plan_get<dims_of>, nullptr, "Sizes of dimensions that are given by name.", nullptr},
+    {"arguments", plan_get<arguments_of>, nullptr, "The tensors' names, inputs first.", nullptr},
+    {"specialise", plan_get<specialise_of>, nullptr, "What makes its images.", nullptr},
     {"specialisations", plan_size, nullptr, "How many sets of shapes it has been called with.", nullptr},
     {}};
 
@@ -165,7 +196,8 @@ PyType_Slot plan_slots[] = {
          "A kernel, ready for tensors: the tiles of its inputs and outputs, all their names, and a function that makes the\n"
          "Image for a dict of dimensions. Called with tensors, it runs the kernel and gives back its outputs; `scalars=` are "
          "the\n"
-         "bits of the kernel's scalar parameters, None for those that the Image has.")},
+         "bits of the kernel's scalar parameters, None for those that the Image has; `out=` is the tensor, or a tuple of them,\n"
+         "that the outputs are written to.")},
     {Py_tp_new, reinterpret_cast<void*>(plan_new)},
     {Py_tp_dealloc, reinterpret_cast<void*>(plan_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(plan_traverse)},
@@ -177,15 +209,23 @@ PyType_Slot plan_slots[] = {
     {Py_tp_getset, plan_getters},
     {0, nullptr},
 };
+nb::handle plan_type;  // immutable, and kept by the module
+
 PyType_Spec plan_spec = {"pyptx._ptx.Plan", sizeof(PlanObject), 0,
                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
                          plan_slots};
 
 }  // namespace
 
+PlanState* plan_state(nb::handle object) {
+  const bool is_plan = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) == plan_type.ptr();
+  return is_plan ? &state_of(object.ptr()) : nullptr;
+}
+
 void add_plan_type(nb::module_& m) {
   const nb::object type = nb::steal(PyType_FromModuleAndSpec(m.ptr(), &plan_spec, nullptr));
   if (!type.is_valid()) throw nb::python_error();
+  plan_type = type;
   m.attr("Plan") = type;
 }
 

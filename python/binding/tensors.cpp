@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "dlpack.hpp"
@@ -24,6 +25,11 @@ nb::object loaded_module(const char* name) {
 bool is_jax_array(nb::handle object) {
   const nb::object jax = loaded_module("jax");
   return !jax.is_none() && nb::hasattr(jax, "Array") && nb::isinstance(object, jax.attr("Array"));
+}
+
+bool is_masked(nb::handle object) {
+  const nb::object masked = loaded_module("numpy.ma");
+  return !masked.is_none() && nb::isinstance(object, masked.attr("MaskedArray"));
 }
 
 /// numpy's name of an `__array_interface__` type string, "<f4".
@@ -67,15 +73,34 @@ Origin origin_of(nb::handle object) {
 }
 
 Expected<Import> Import::of(nb::handle object, Origin origin) {
-  switch (origin) {
-    case Origin::torch:
-      return of_torch(object);
-    case Origin::numpy:
-      return of_array_interface(object);
-    case Origin::dlpack:
-      return of_dlpack(object);
-    default:
-      return refuse(Kind::argument_kind, cat("is ", a_type(object), "; it takes a tensor"));
+  const auto import = [&]() -> Expected<Import> {
+    switch (origin) {
+      case Origin::torch:
+        return of_torch(object);
+      case Origin::numpy:
+        return of_array_interface(object);
+      case Origin::dlpack:
+        return of_dlpack(object);
+      default:
+        return refuse(Kind::argument_kind, cat("is ", a_type(object), "; it takes a tensor"));
+    }
+  };
+  // An interface is somebody else's code, and may answer anything.
+  const auto broken = [&](std::string_view why) {
+    const std::string_view interface = origin == Origin::numpy ? "`__array_interface__`" : "`__dlpack__`";
+    return refuse(Kind::argument_kind, cat("is ", a_type(object), ", whose ", interface, why));
+  };
+  try {
+    auto made = import();
+    if (made && std::any_of(made->shape_.begin(), made->shape_.end(), [](std::int64_t size) { return size < 0; }))
+      return broken(" gives a negative size");
+    return made;
+  } catch (const nb::cast_error&) {
+    return broken(" gives what is none");
+  } catch (nb::python_error& error) {
+    if (origin == Origin::torch || !error.matches(PyExc_Exception)) throw;
+    return broken(cat(" fails: ", nb::cast<std::string>(nb::str(error.type().attr("__name__"))), ": ",
+                      nb::cast<std::string>(nb::str(error.value()))));
   }
 }
 
@@ -94,6 +119,8 @@ Expected<Import> Import::of_torch(nb::handle object) {
     return refuse(Kind::argument_device,
                   cat("the tensor is on `", text_of(device), "`; the CPU and CUDA GPUs are what kernels run on"));
   }
+  if (nb::cast<bool>(object.attr("is_nested")))
+    return refuse(Kind::argument_layout, "the tensor is a nested one; the kernel takes a dense one");
   if (const std::string layout = text_of(object.attr("layout")); layout != "torch.strided") {
     return refuse(Kind::argument_layout, cat("the tensor is ", layout, "; the kernel takes a dense one"));
   }
@@ -112,6 +139,8 @@ Expected<Import> Import::of_torch(nb::handle object) {
 // numpy's buffer protocol knows neither bfloat16 nor float8; this interface does.
 Expected<Import> Import::of_array_interface(nb::handle object) {
   Import import;
+  if (is_masked(object))
+    return refuse(Kind::argument_layout, "the array is masked, and a kernel would read what the mask hides; call `.filled(…)`");
   const auto interface = nb::cast<nb::dict>(object.attr("__array_interface__"));
   const auto typestr = nb::cast<std::string>(interface["typestr"]);
   const std::string dtype =

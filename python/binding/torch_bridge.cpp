@@ -9,13 +9,6 @@ namespace {
 
 nb::object attribute_or_none(nb::handle object, const char* name) { return nb::getattr(object, name, nb::none()); }
 
-/// The function of a loaded library, null when either is not there.
-template <class Function>
-Function find_symbol(const char* library, const char* symbol) {
-  void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-  return handle == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(handle, symbol));
-}
-
 const dlpack::ExchangeApi* exchange_of(nb::handle tensor_type) {
   const nb::object capsule = attribute_or_none(tensor_type, "__dlpack_c_exchange_api__");
   if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return nullptr;
@@ -41,6 +34,7 @@ TorchBridge::TorchBridge(nb::object module)
     : torch_(std::move(module)), tensor_type_(torch_.attr("Tensor")), parameter_type_(torch_.attr("nn").attr("Parameter")) {
   requires_grad_ = tensor_type_.attr("requires_grad");
   is_grad_enabled_ = torch_.attr("is_grad_enabled");
+  increment_version_ = torch_.attr("_C").attr("_increment_version");
   dispatch_stack_length_ = torch_.attr("_C").attr("_len_torch_dispatch_stack");
   empty_strided_cuda_ = empty_strided_cpu_ = nb::none();
   try {
@@ -51,8 +45,15 @@ TorchBridge::TorchBridge(nb::object module)
   }
   api_ = exchange_of(tensor_type_);
   // Both questions are asked at every call; as Python functions they cost more than the rest of the checks together.
-  stack_length_ = find_symbol<std::int64_t (*)()>("libc10.so", "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv");
-  grad_mode_ = find_symbol<bool (*)()>("libc10.so", "_ZN3c108GradMode10is_enabledEv");
+  stack_length_ =
+      reinterpret_cast<std::int64_t (*)()>(loaded_symbol("libc10.so", "_ZN3c104impl20TorchDispatchModeTLS9stack_lenEv"));
+  grad_mode_ = reinterpret_cast<bool (*)()>(loaded_symbol("libc10.so", "_ZN3c108GradMode10is_enabledEv"));
+  if (Py_IS_TYPE(requires_grad_.ptr(), &PyGetSetDescr_Type)) {
+    const PyGetSetDef* of = reinterpret_cast<PyGetSetDescrObject*>(requires_grad_.ptr())->d_getset;
+    get_requires_grad_ = of->get;
+    requires_grad_closure_ = of->closure;
+  }
+  native_ = TorchNative::find();
 }
 
 bool TorchBridge::is_tensor(PyObject* object) const {
@@ -78,12 +79,23 @@ bool TorchBridge::grad_enabled() const {
 }
 
 bool TorchBridge::requires_grad(PyObject* tensor) const {
-  // The descriptor itself: what an attribute look-up would find, without looking.
-  PyObject* answer =
-      Py_TYPE(requires_grad_.ptr())->tp_descr_get(requires_grad_.ptr(), tensor, reinterpret_cast<PyObject*>(Py_TYPE(tensor)));
+  // What an attribute look-up would find and call, without looking.
+  PyObject* answer = get_requires_grad_ != nullptr ? get_requires_grad_(tensor, requires_grad_closure_)
+                                                   : PyObject_GetAttrString(tensor, "requires_grad");
   if (answer == nullptr) throw nb::python_error();
   Py_DECREF(answer);  // True and False live on
   return answer == Py_True;
+}
+
+bool TorchBridge::written(std::span<PyObject* const> tensors) const noexcept {
+  PyObject* all = PyTuple_New(static_cast<Py_ssize_t>(tensors.size()));
+  if (all == nullptr) return false;
+  for (std::size_t i = 0; i < tensors.size(); ++i) PyTuple_SET_ITEM(all, static_cast<Py_ssize_t>(i), Py_NewRef(tensors[i]));
+  PyObject* const arguments[] = {all};
+  PyObject* done = PyObject_Vectorcall(increment_version_.ptr(), arguments, 1, nullptr);
+  Py_DECREF(all);
+  Py_XDECREF(done);
+  return done != nullptr;
 }
 
 cuda::api::Stream TorchBridge::stream(int ordinal) const {
@@ -103,11 +115,35 @@ TorchOutput TorchBridge::prepare(const launch::Output& output) const {
     return nb::object(nb::tuple(all));
   };
   const std::string name(launch::numpy_name(output.dtype));
-  return {.size = tuple_of(output.shape), .stride = tuple_of(output.strides), .dtype = torch_.attr(name.c_str())};
+  TorchOutput made;
+  made.size = tuple_of(output.shape);
+  made.stride = tuple_of(output.strides);
+  made.dtype = torch_.attr(name.c_str());
+  made.sizes = output.shape;
+  made.strides = output.strides;
+  if (native_.available() && api_ != nullptr) made.scalar_type = TorchNative::scalar_type(name);
+  return made;
+}
+
+PyObject* TorchBridge::allocate_natively(const TorchOutput& output, launch::DeviceId device, launch::TensorView& out) const {
+  nb::object tensor = nb::steal(native_.empty(output.sizes, output.strides, output.scalar_type, device.ordinal));
+  if (!tensor.is_valid() || !view(tensor.ptr(), out) || out.device != device) return nullptr;
+  if (output.native.load(std::memory_order_relaxed) == 0) [[unlikely]] {
+    const bool right = is_plain_tensor(tensor.ptr()) && tensor.attr("dtype").is(output.dtype) &&
+                       nb::tuple(tensor.attr("shape")).equal(output.size) && tensor.attr("stride")().equal(output.stride) &&
+                       !requires_grad(tensor.ptr());
+    output.native.store(right ? 1 : -1, std::memory_order_relaxed);
+    if (!right) return nullptr;
+  }
+  return tensor.release().ptr();
 }
 
 PyObject* TorchBridge::allocate(const TorchOutput& output, launch::DeviceId device, launch::TensorView& out) const {
   const bool on_gpu = device.kind == launch::DeviceId::Kind::cuda;
+  if (on_gpu && output.scalar_type >= 0 && output.native.load(std::memory_order_relaxed) >= 0) [[likely]] {
+    if (PyObject* tensor = allocate_natively(output, device, out)) [[likely]]
+      return tensor;
+  }
   if (const nb::object& direct = on_gpu ? empty_strided_cuda_ : empty_strided_cpu_; api_ != nullptr && !direct.is_none())
       [[likely]] {
     PyObject* const arguments[] = {output.size.ptr(), output.stride.ptr(), output.dtype.ptr()};

@@ -3,10 +3,15 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
+#include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "dlpack.hpp"
 #include "ptx/launch/launch.hpp"
+#include "torch_native.hpp"
 
 namespace ptx::python {
 
@@ -15,6 +20,20 @@ namespace nb = nanobind;
 /// How the outputs of one specialisation are made: arguments of `empty_strided`, prepared once.
 struct TorchOutput {
   nb::object size, stride, dtype;
+  std::vector<std::int64_t> sizes, strides;  // the same numbers
+  std::int8_t scalar_type = -1;              // torch's number of the dtype; -1: allocate through Python
+  /// Whether TorchNative made one such tensor as it should be. Threads may find out at once; they find the same.
+  mutable std::atomic<std::int8_t> native{0};  // 0: not tried, 1: right, -1: not
+
+  TorchOutput() = default;
+  TorchOutput(TorchOutput&& other) noexcept
+      : size(std::move(other.size)),
+        stride(std::move(other.stride)),
+        dtype(std::move(other.dtype)),
+        sizes(std::move(other.sizes)),
+        strides(std::move(other.strides)),
+        scalar_type(other.scalar_type),
+        native(other.native.load(std::memory_order_relaxed)) {}
 };
 
 /// Made at the first call with torch imported; lives as long as the process.
@@ -50,6 +69,8 @@ class TorchBridge {
     }
     return dlpack::view(borrowed, out);
   }
+  /// Tells autograd that these tensors were written to, so that it notices when it had saved one. False with a Python error.
+  [[nodiscard]] bool written(std::span<PyObject* const> tensors) const noexcept;
   /// torch's current stream on a GPU.
   [[nodiscard]] cuda::api::Stream stream(int ordinal) const;
 
@@ -61,12 +82,16 @@ class TorchBridge {
 
  private:
   explicit TorchBridge(nb::object module);
+  [[nodiscard]] PyObject* allocate_natively(const TorchOutput& output, launch::DeviceId device, launch::TensorView& out) const;
   static inline const TorchBridge* instance_ = nullptr;
 
   nb::object torch_, tensor_type_, parameter_type_;
-  nb::object requires_grad_;                           // the attribute's descriptor
+  nb::object requires_grad_;            // the attribute's descriptor
+  getter get_requires_grad_ = nullptr;  // what the descriptor calls
+  void* requires_grad_closure_ = nullptr;
+  TorchNative native_;
   nb::object empty_strided_cuda_, empty_strided_cpu_;  // as compiled torch code calls them; none where this torch has them not
-  nb::object dispatch_stack_length_, is_grad_enabled_;
+  nb::object dispatch_stack_length_, is_grad_enabled_, increment_version_;
   const dlpack::ExchangeApi* api_ = nullptr;
   std::int64_t (*stack_length_)() = nullptr;  // the two above, as C++ functions of torch's library
   bool (*grad_mode_)() = nullptr;

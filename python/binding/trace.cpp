@@ -94,7 +94,7 @@ std::string Trace::draft() const {
     if (function.reg_decls[decl].count != 0u) out += print(ir::ItemKind::reg_decl, decl);
   for (const std::uint32_t variable : leading.variables) out += print(ir::ItemKind::variable, variable);
   out += body_mark;
-  const std::size_t prologue = builder_.tma_tensors().size();
+  const std::size_t prologue = builder_.prologue_items();
   int depth = 0;
   for (std::size_t i = 0; i <= function.body.size(); ++i) {
     const auto here = [&](std::size_t at) { return i >= prologue && at == i - prologue; };

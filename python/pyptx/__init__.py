@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 __version__ = _ptx.version
 
 # Modules that are loaded when they are asked for: `pyptx.parser.parse(text)` after `import pyptx` alone.
-_LAZY = ("cache", "codegen", "emitter", "ir", "jax_support", "parser", "spec", "specs", "torch_support", "wgmma_layout")
+_LAZY = (
+    "cache", "codegen", "emitter", "gradients", "ir", "jax_support", "parser", "spec", "specs", "torch_support", "wgmma_layout",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> ModuleType:
@@ -41,10 +43,10 @@ def __dir__() -> list[str]:
 
 
 def differentiable_kernel(forward_kernel: Kernel, backward_kernel: Kernel, **options: Any) -> Callable[..., Any]:
-    """A function of torch tensors with a gradient, see `pyptx.torch_support.differentiable_kernel`."""
-    from . import torch_support
+    """A function of torch tensors or JAX arrays with a gradient, see `pyptx.gradients.differentiable_kernel`."""
+    from . import gradients
 
-    return torch_support.differentiable_kernel(forward_kernel, backward_kernel, **options)
+    return gradients.differentiable_kernel(forward_kernel, backward_kernel, **options)
 
 
 __all__ = [

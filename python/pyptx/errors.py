@@ -35,6 +35,10 @@ class PtxKeyError(PtxError, KeyError):
     """A name that has no value."""
 
 
+class PtxOSError(PtxError, OSError):
+    """A file that cannot be read or written. `errno` and `filename` are not set: the text says both."""
+
+
 class PtxRuntimeError(PtxError, RuntimeError):
     """Something that went wrong while tracing, compiling, launching or executing."""
 
@@ -48,6 +52,7 @@ _CLASSES: dict[str, type[PtxError]] = {
     "TypeError": PtxTypeError,
     "AttributeError": PtxAttributeError,
     "KeyError": PtxKeyError,
+    "OSError": PtxOSError,
     "RuntimeError": PtxRuntimeError,
 }
 for _class in (PtxError, PtxWarning, *_CLASSES.values()):

@@ -4,6 +4,10 @@ A call becomes a custom call `pyptx_launch` that carries the whole kernel (PTX, 
 program means the same in another process: from JAX's persistent cache, from `jax.export`. The integer handles of this module are
 63 bits of that hash.
 
+`jax.vmap` of a call runs it once for each element, one after the other (`vmap_method="sequential"`): a kernel is made for one
+shape, so that no other method of `jax.ffi` could know what it does with one more dimension. A kernel that takes the whole batch
+at once goes in by `jax.custom_batching.custom_vmap`.
+
 JAX is imported when it is first needed, not by importing this module.
 """
 
@@ -12,18 +16,21 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakValueDictionary
 
 from . import _ptx
+from .errors import PtxTypeError, from_diagnostic
 
 if TYPE_CHECKING:
     from ._ptx import EncodedTensorMap, Image, Layout, Plan, PtxType, TensorMap, Tile
 
 Dims3 = tuple[int, int, int]
+_Outputs = tuple[tuple[tuple[int, ...], Any], ...]  # shape and dtype of each
 _ONE: Dims3 = (1, 1, 1)
 
 __all__ = [
@@ -33,6 +40,7 @@ __all__ = [
     "add_tma_spec_to_shim",
     "call_kernel_via_ffi",
     "compile_ptx_to_cubin",
+    "differentiable_kernel_jax",
     "ensure_ffi_registered",
     "export_safety_checks",
     "get_cubin_registry",
@@ -48,9 +56,14 @@ __all__ = [
 # -- calls
 
 
+# The versions of XLA's FFI that the handler speaks: ptx/ffi/xla_abi.hpp.
+_OLDEST_FFI, _NEWEST_FFI = (0, 1), (0, 4)
+
+
 def ensure_ffi_registered() -> bool:
     """Makes the custom-call target `pyptx_launch` known to JAX, for CPU and CUDA. False when JAX cannot be imported. Import
-    `pyptx.jax_support` and call this before a program that was compiled elsewhere is loaded."""
+    `pyptx.jax_support` and call this before a program that was compiled elsewhere is loaded. RuntimeError for a jaxlib whose
+    FFI is too new or too old."""
     global _registered
     if _registered:
         return True
@@ -63,53 +76,219 @@ def ensure_ffi_registered() -> bool:
             cpu, cuda = _ptx.xla_handler("cpu"), _ptx.xla_handler("CUDA")
             on_cpu = {"instantiate": cpu, "execute": cpu}
             on_cuda = {"instantiate": cuda, "prepare": cuda, "initialize": cuda, "execute": cuda}
-            jax.ffi.register_ffi_target(_ptx.xla_target, on_cpu, platform="cpu", api_version=1)
-            jax.ffi.register_ffi_target(_ptx.xla_target, on_cuda, platform="CUDA", api_version=1)
+            try:
+                jax.ffi.register_ffi_target(_ptx.xla_target, on_cpu, platform="cpu", api_version=1)
+                jax.ffi.register_ffi_target(_ptx.xla_target, on_cuda, platform="CUDA", api_version=1)
+            except Exception as error:
+                says = _wrong_ffi_version(str(error))
+                if says is None:
+                    raise
+                raise RuntimeError(says) from error
             _registered = True
     return True
 
 
+def _wrong_ffi_version(error: str) -> str | None:
+    """What to do about a registration that XLA refused for its version; None when that is not why."""
+    version = re.search(r"framework's API version \((\d+)\.(\d+)\)", error)
+    if version is None:
+        return None
+    theirs = (int(version[1]), int(version[2]))
+    jaxlib = getattr(import_module("jaxlib"), "__version__", "?")
+    (major, oldest), (_, newest) = _OLDEST_FFI, _NEWEST_FFI
+    return (
+        f"jaxlib {jaxlib} speaks XLA FFI {theirs[0]}.{theirs[1]}; this pyptx {_ptx.version} knows {major}.{oldest} to "
+        f"{major}.{newest}: upgrade {'pyptx' if theirs > _NEWEST_FFI else 'jaxlib'}"
+    )
+
+
 _registered = False
 _lock = threading.RLock()
-_attributes: dict[int, dict[str, Any]] = {}
+_KEPT_CALLS = 512  # one that was forgotten is only made again
+_calls: OrderedDict[tuple[int, _Outputs], _Call] = OrderedDict()
 
 
-def _attributes_of(image: Image) -> dict[str, Any]:
-    """The custom call's attributes. The same objects each time: JAX compares them by identity before it compares bytes."""
-    known = _attributes.get(image.handle)
-    if known is None:
-        numpy: Any = import_module("numpy")
-        known = {
-            "abi": numpy.int32(_ptx.launch_abi),
-            "cubin_handle": numpy.int64(image.handle),
-            "key": image.key,
-            "meta": image.meta,
-            "ptx": image.ptx_bytes,
-        }
-        known = _attributes.setdefault(image.handle, known)
+class _Call:
+    """The custom call of one kernel: it takes the inputs and gives the outputs, of the shapes and dtypes given, as a tuple."""
+
+    def __init__(self, name: str, attributes: dict[str, Any], outputs: _Outputs, aliases: Mapping[int, int]) -> None:
+        self.name = name
+        self.attributes = attributes
+        self.outputs = outputs
+        self.aliases = dict(aliases)
+        self.image: Image | None = None  # kept: a compiler that looks for it finds it traced, and need not read its text
+
+        def run(*inputs: Any) -> tuple[Any, ...]:
+            return self(*inputs)
+
+        run.__name__ = run.__qualname__ = name  # what profilers show
+        self.run = run
+        self.compiled: Callable[..., tuple[Any, ...]] = import_module("jax").jit(run)
+
+    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
+        jax: Any = import_module("jax")
+        axes = _axes_of(inputs)  # results vary over all that the inputs do
+        results = [_varying_result(shape, dtype, axes) for shape, dtype in self.outputs]
+        more: dict[str, Any] = {"input_output_aliases": self.aliases} if self.aliases else {}
+        call = jax.ffi.ffi_call(_ptx.xla_target, results, vmap_method="sequential", **more)
+        arrays = tuple(call(*inputs, **self.attributes))
+        _check_x64(self, arrays)
+        return arrays
+
+
+def _call_of(image: Image, outputs: _Outputs) -> _Call:
+    """The custom call of an image; of those used last the same each time: JAX compares attributes by identity before it compares
+    bytes."""
+    key = (image.handle, outputs)
+    with _lock:
+        known = _calls.get(key)
+        if known is None:
+            numpy: Any = import_module("numpy")
+            attributes = {
+                "abi": numpy.int32(_ptx.launch_abi),
+                "cubin_handle": numpy.int64(image.handle),
+                "key": image.key,
+                "meta": image.meta,
+                "ptx": image.ptx_bytes,
+            }
+            known = _calls[key] = _Call(image.entry, attributes, outputs, image.aliases)
+            known.image = image
+            if len(_calls) > _KEPT_CALLS:
+                _calls.popitem(last=False)
+        else:
+            _calls.move_to_end(key)
     return known
 
 
-def _ffi_call(attributes: dict[str, Any], outputs: Sequence[tuple[tuple[int, ...], Any]], inputs: Sequence[Any]) -> Any:
-    """One custom call. `outputs` are shapes and dtypes; one output comes back as an array, several as a tuple."""
+def _axes(x: Any) -> frozenset[Any]:
+    """The mesh axes that a value varies over, as it knows under `jax.shard_map`. JAX 0.10 gave them another name."""
+    abstract = import_module("jax").typeof(x)
+    manual = getattr(abstract, "manual_axis_type", None)
+    return frozenset((getattr(abstract, "vma", None) if manual is None else manual.varying) or ())
+
+
+def _axes_of(inputs: Sequence[Any]) -> frozenset[Any]:
+    """The mesh axes that any of the values varies over."""
+    return frozenset().union(*map(_axes, inputs))
+
+
+def _varying_result(shape: tuple[int, ...], dtype: Any, axes: frozenset[Any]) -> Any:
+    """What a result is, which varies over these mesh axes."""
+    jax: Any = import_module("jax")
+    if not axes:
+        return jax.ShapeDtypeStruct(shape, dtype)
+    if hasattr(jax.sharding, "ManualAxisType"):  # which goes with a mesh that has the axes
+        sharding = jax.sharding.NamedSharding(jax.sharding.get_abstract_mesh(), jax.sharding.PartitionSpec())
+        varying = jax.sharding.ManualAxisType(varying=axes)
+        return jax.ShapeDtypeStruct(shape, dtype, sharding=sharding, manual_axis_type=varying)
+    return jax.ShapeDtypeStruct(shape, dtype, vma=axes)
+
+
+def _varying(inputs: Sequence[Any]) -> Sequence[Any]:
+    """The inputs, each varying over all the mesh axes that any of them does, as a custom call needs. Going back through this,
+    the gradient of a value that was the same on every device is the sum of theirs."""
+    axes = _axes_of(inputs)
+    if not axes:
+        return inputs
+    jax: Any = import_module("jax")
+
+    def widened(x: Any) -> Any:
+        missing = tuple(sorted(axes - _axes(x), key=str))
+        if not missing:
+            return x
+        return jax.lax.pcast(x, missing, to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary(x, missing)
+
+    return [widened(x) for x in inputs]
+
+
+def _check_devices(name: str, inputs: Sequence[Any]) -> None:
+    """Raises for an array on a device that no kernel runs on, where JAX would say that it does not know the custom call."""
+    jax: Any = import_module("jax")
+    for i, x in enumerate(inputs):
+        if isinstance(x, jax.Array) and (other := {device.platform for device in x.devices()} - {"cpu", "gpu", "cuda"}):
+            _ptx.raise_error(
+                "argument_device",
+                f"argument {i} of kernel `{name}` is a JAX array on {', '.join(sorted(other))}",
+                "kernels run on NVIDIA GPUs and, by the executor, on the CPU",
+            )
+
+
+def _check_x64(call: _Call, arrays: Sequence[Any]) -> None:
+    """Raises for an output that JAX narrowed to 32 bits, as older versions do, below a kernel that writes 64."""
+    for i, (array, (_, dtype)) in enumerate(zip(arrays, call.outputs, strict=True)):
+        if array.dtype != dtype:
+            _ptx.raise_error(
+                "argument_dtype",
+                f"output {i} of kernel `{call.name}` is {dtype.name}; JAX has no 64-bit types as it is set up here",
+                _X64_HINT,
+            )
+
+
+_X64_HINT = '`jax.config.update("jax_enable_x64", True)`, before arrays are made, or JAX_ENABLE_X64=1 in the environment'
+
+
+def _run(call: _Call, inputs: Sequence[Any]) -> Any:
+    """One custom call. One output comes back as an array, several as a tuple."""
     if not ensure_ffi_registered():
         raise RuntimeError("JAX cannot be imported")
-    jax: Any = import_module("jax")
-    # Under shard_map every value knows the mesh axes it varies over; results vary over all that the inputs do.
-    axes: frozenset[Any] = frozenset().union(*(getattr(jax.typeof(x), "vma", ()) or () for x in inputs))
-    more: dict[str, Any] = {"vma": axes} if axes else {}
-    results = [jax.ShapeDtypeStruct(shape, dtype, **more) for shape, dtype in outputs]
-    call = jax.ffi.ffi_call(_ptx.xla_target, results, vmap_method="sequential")
-    arrays = call(*inputs, **attributes)
+    if any(isinstance(x, import_module("jax").core.Tracer) for x in inputs):
+        arrays = _without_gradient(call)(*_varying(inputs))
+    else:  # nothing asks for a gradient
+        _check_devices(call.name, inputs)
+        arrays = call.compiled(*inputs)
     return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+
+def _without_gradient(call: _Call) -> Callable[..., tuple[Any, ...]]:
+    """The call, with an error of ours where JAX would differentiate it: it names the line of the kernel's call."""
+    jax: Any = import_module("jax")
+    frame, folders = sys._getframe(), (_OUR_FOLDER, *jax.__path__)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(folders):
+        frame = frame.f_back
+    where = (frame.f_code.co_filename, frame.f_lineno)
+
+    def differentiate(primals: Any, tangents: Any) -> NoReturn:
+        message = f"kernel `{call.name}` is differentiated; it has no backward"
+        hint = (
+            "hint: wrap the kernel and its backward with `pyptx.differentiable_kernel(forward, backward)`, or take its inputs "
+            "through `jax.lax.stop_gradient`"
+        )
+        text = f"error: {message}  [argument_gradient]\n  --> {where[0]}:{where[1]}\n  = {hint}"
+        raise from_diagnostic("argument_gradient", "RuntimeError", message, *where, [hint], text)
+
+    guarded: Any = jax.custom_jvp(call.run)
+    guarded.defjvp(differentiate)
+    wrapped: Callable[..., tuple[Any, ...]] = guarded
+    return wrapped
+
+
+_OUR_FOLDER = __file__.rpartition("/")[0]
 
 
 def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ...] = ()) -> Any:
     """A kernel's call with JAX arrays or tracers among its tensors. Raises what the plan's check of shapes and dtypes raises."""
     jax: Any = import_module("jax")
     abstract = [jax.typeof(x) for x in inputs]
-    image, outputs = plan.bind([(x.shape, x.dtype.name) for x in abstract], scalars)
-    return _ffi_call(_attributes_of(image), [(shape, jax.numpy.dtype(dtype)) for shape, dtype in outputs], inputs)
+    try:
+        image, outputs = plan.bind([(x.shape, x.dtype.name) for x in abstract], scalars)
+    except PtxTypeError as error:
+        wants_64_bits = error.kind == "argument_dtype" and re.search(r"takes (float64|u?int64)", error.message)
+        if not wants_64_bits or jax.config.jax_enable_x64:
+            raise
+        hint = f"hint: JAX has no 64-bit types as it is set up here: {_X64_HINT}"
+        file, line = error.where or ("", 0)
+        text = f"{error}\n  = {hint}"
+        raise from_diagnostic(error.kind, "TypeError", error.message, file, line, [*error.notes, hint], text) from None
+    shapes = tuple((shape, jax.numpy.dtype(dtype)) for shape, dtype in outputs)
+    return _without_elements(shapes, inputs) if image is None else _run(_call_of(image, shapes), inputs)
+
+
+def _without_elements(outputs: _Outputs, inputs: Sequence[Any]) -> Any:
+    """The outputs of a kernel that has nothing to write, and is not launched."""
+    jax: Any = import_module("jax")
+    empty = [jax.numpy.zeros(shape, dtype) for shape, dtype in outputs]
+    arrays = _varying([*empty, *inputs])[: len(empty)]
+    return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
 
 def call_kernel_via_ffi(
@@ -126,9 +305,11 @@ def call_kernel_via_ffi(
     `out_specs` under `out_shape_env`; one comes back as an array, several as a tuple. A handle that this process does not
     know lowers, and fails when compiled. ValueError when grid or block are not those that the handle stands for."""
     image = _image_for(cubin_handle, len(inputs), len(out_specs), grid, block, cluster, smem_bytes)
-    attributes = _attributes_of(image) if image is not None else {"cubin_handle": import_module("numpy").int64(cubin_handle)}
-    outputs = [(tile.resolve_shape(out_shape_env), numpy_dtype(tile.dtype)) for tile in out_specs]
-    return _ffi_call(attributes, outputs, inputs)
+    outputs = tuple((tile.resolve_shape(out_shape_env), numpy_dtype(tile.dtype)) for tile in out_specs)
+    if image is None:
+        attributes = {"cubin_handle": import_module("numpy").int64(cubin_handle)}
+        return _run(_Call(f"handle_{cubin_handle}", attributes, outputs, {}), inputs)
+    return _run(_call_of(image, outputs), inputs)
 
 
 def numpy_dtype(dtype: PtxType) -> Any:
@@ -144,6 +325,88 @@ def numpy_dtype(dtype: PtxType) -> Any:
 def export_safety_checks() -> list[Any]:
     """What `jax.export.export(…, disabled_checks=…)` needs to let the custom call through."""
     return [import_module("jax.export").DisabledSafetyCheck.custom_call(_ptx.xla_target)]
+
+
+# -- gradients
+
+
+class _Signature(tuple[Any, ...]):
+    """Shapes and dtypes of a call's inputs and outputs, which JAX is to carry from forward to backward as they are."""
+
+
+def _teach_jax_signatures(jax: Any) -> None:
+    global _signatures_are_known
+    with _lock:
+        if not _signatures_are_known:
+            jax.tree_util.register_pytree_node(_Signature, lambda s: ((), tuple(s)), lambda values, _: _Signature(values))
+            _signatures_are_known = True
+
+
+_signatures_are_known = False
+
+
+def differentiable_kernel_jax(
+    forward_kernel: Callable[..., Any],
+    backward_kernel: Callable[..., Any],
+    *,
+    save_for_backward: Sequence[int] | None = None,
+    num_grad_inputs: int | None = None,
+) -> Callable[..., Any]:
+    """A function of JAX arrays with a gradient (`jax.custom_vjp`): `forward_kernel(*inputs)` forward, `backward_kernel(*saved,
+    *grad_outputs)` backward, which gives one gradient, or None, for each of the first `num_grad_inputs` inputs (default: all).
+    `save_for_backward` are the indices of the inputs to save (default: all). Inputs of integers have no gradient, whatever the
+    backward kernel gives. Gradients of gradients exist when the backward kernel is differentiable itself. IndexError for an
+    index that no input has; ValueError for a gradient of another shape than its input."""
+    jax: Any = import_module("jax")
+    numpy: Any = import_module("numpy")
+    _teach_jax_signatures(jax)
+
+    def signature(values: Any) -> _Signature:
+        return _Signature((jax.numpy.shape(x), jax.numpy.result_type(x)) for x in values)
+
+    def run(*inputs: Any) -> Any:
+        return forward_kernel(*inputs)
+
+    def forward(*inputs: Any) -> Any:
+        chosen = range(len(inputs)) if save_for_backward is None else save_for_backward
+        saved = tuple(inputs[i] for i in chosen)
+        outputs = call(*inputs)  # for gradients of gradients: JAX differentiates this function then
+        listed = outputs if isinstance(outputs, tuple) else (outputs,)
+        return outputs, (saved, signature(inputs), signature(listed))
+
+    def as_output(gradient: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Of an output of integers JAX has a gradient without values; the kernel takes one of the output's type."""
+        return jax.numpy.zeros(shape, dtype) if gradient.dtype == jax.dtypes.float0 else gradient
+
+    def as_input(i: int, gradient: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+        if gradient is None or not jax.numpy.issubdtype(dtype, numpy.inexact):
+            return None
+        if gradient.shape != shape:
+            raise ValueError(f"the backward kernel gives a gradient of shape {gradient.shape} for input {i}, of shape {shape}")
+        return gradient.astype(dtype)
+
+    def backward(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
+        saved, of_inputs, of_outputs = residuals
+        listed = cotangents if isinstance(cotangents, tuple) else (cotangents,)
+        grad_outputs = [as_output(g, *of) for g, of in zip(listed, of_outputs, strict=True)]
+        gradients = backward_kernel(*saved, *grad_outputs)
+        gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+        wanted = len(of_inputs) if num_grad_inputs is None else num_grad_inputs
+        if wanted > len(of_inputs):
+            raise ValueError(f"num_grad_inputs is {wanted}; the call has {len(of_inputs)} inputs")
+        if len(gradients) < wanted:
+            raise ValueError(f"the backward kernel gives {len(gradients)} gradients; {wanted} inputs need one")
+        given = [as_input(i, g, *of) for i, (g, of) in enumerate(zip(gradients[:wanted], of_inputs[:wanted], strict=True))]
+        return (*given, *(None,) * (len(of_inputs) - len(given)))
+
+    call: Any = jax.custom_vjp(run)
+    call.defvjp(forward, backward)
+
+    def differentiable(*inputs: Any) -> Any:
+        return call(*_varying(inputs))
+
+    vars(differentiable).update(forward_kernel=forward_kernel, backward_kernel=backward_kernel)
+    return differentiable
 
 
 # -- kernels that the caller compiled or wrote as text

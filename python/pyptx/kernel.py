@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import warnings
 import weakref
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from . import _ptx
-from ._ptx import TensorSpec, Tile, TmaDescriptorHandle
+from ._ptx import TensorMap, TensorSpec, Tile, TmaDescriptorHandle
 from .errors import PtxWarning
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Dims3 = tuple[int, int, int]
 Grid = Callable[..., Any] | Sequence[int] | int | None
+TensorMaps = TensorMap | Callable[..., TensorMap]  # or a function of the symbolic dimensions
 _Key = tuple[object, ...]
 _T = TypeVar("_T")
 
@@ -108,10 +110,10 @@ def _keep(cache: dict[_Key, _T], key: _Key, value: _T) -> _T:
 
 
 _numbers = itertools.count()
-_kernels: weakref.WeakValueDictionary[int, Kernel] = weakref.WeakValueDictionary()
+_kernels: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
 
 
-def kernel_by_number(number: int) -> Kernel:
+def kernel_by_number(number: str) -> Kernel:
     """The kernel of this process with that number: what a graph that torch traces holds in its place."""
     return _kernels[number]
 
@@ -129,7 +131,45 @@ def _is_compiling_once_torch_is_there() -> bool:
 _is_compiling: Callable[[], bool] = _is_compiling_once_torch_is_there
 
 
-class Kernel:
+def _fingerprint(value: Any, seen: frozenset[int] = frozenset()) -> Any:
+    """What a value is, as far as text can say that: of a function, its code and what it closes over."""
+    code = value if hasattr(value, "co_code") else getattr(value, "__code__", None)
+    if code is None or id(code) in seen:
+        return repr(value)
+    seen |= {id(code)}
+    cells = []
+    for cell in getattr(value, "__closure__", None) or ():
+        try:
+            cells.append(_fingerprint(cell.cell_contents, seen))
+        except ValueError:  # not bound yet
+            cells.append(None)
+    constants = [_fingerprint(constant, seen) for constant in code.co_consts]
+    return [code.co_code.hex(), code.co_names, constants, cells, repr(getattr(value, "__defaults__", None))]
+
+
+class _Specialise:
+    """Makes a plan's images: the kernel's, with the template values, dimensions and scalars of one call."""
+
+    __slots__ = ("dims", "kernel", "raw", "template")
+
+    def __init__(self, kernel: Kernel, dims: dict[str, int], template: dict[str, Any], raw: dict[str, Any]) -> None:
+        self.kernel, self.dims, self.template, self.raw = kernel, dims, template, raw
+
+    def __call__(self, env: dict[str, int]) -> Any:
+        return self.kernel._image({**self.dims, **env}, self.template, self.raw)
+
+    def content(self) -> str:
+        """A text of all that its images are made from, as far as that can be said without making one."""
+        kernel = self.kernel
+        functions = [_fingerprint(each) for each in (kernel._fn, kernel._grid, *kernel._tensor_maps.values())]
+        launched = [kernel._block, kernel._cluster, kernel._smem, kernel._extern_smem, kernel._cooperative, kernel._programmatic]
+        text = [kernel.__name__, kernel._arch, kernel._version, kernel._raw_params, kernel._directives, kernel._tma_by_value]
+        tensors = [kernel._in_specs, kernel._out_specs, sorted(kernel._aliases.items())]
+        call = [sorted(self.dims.items()), sorted(self.template.items()), sorted(self.raw)]
+        return repr([functions, launched, text, tensors, call])
+
+
+class Kernel(_ptx.KernelCall):
     """A kernel: called with arrays it runs, ``.ptx()`` shows its text, ``.sass()`` what the hardware runs."""
 
     __name__: str
@@ -150,6 +190,12 @@ class Kernel:
         extern_smem: bool | str = False,
         reqntid: Sequence[int] | None = None,
         raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
+        *,
+        tma: str = "address",
+        tensor_maps: Mapping[str, TensorMaps] | None = None,
+        input_output_aliases: Mapping[int, int] | None = None,
+        cooperative: bool = False,
+        programmatic: bool = False,
     ) -> None:
         self._fn = fn
         self._tensors, self._template = _parameters(fn)
@@ -160,12 +206,23 @@ class Kernel:
         self._in_specs, self._out_specs = _tiles(in_specs, "in_specs"), _tiles(out_specs, "out_specs")
         self._grid = grid
         self._block, self._cluster = _dims3(block, "block"), _dims3(cluster, "cluster")
+        if not _is_int(smem) or not 0 <= smem < 1 << 32:
+            _fail("launch_config", f"the shared memory `smem` is `{smem!r}`; what fits is a number of bytes")
         self._smem = smem
         self._raw_params = tuple((str(dtype), str(name)) for dtype, name in raw_params or ())
         self._extern_smem = "global_smem" if extern_smem is True else extern_smem or None
         self._directives = [(name, tuple(values)) for name, values in raw_directives or ()]
         if raw_directives is None and reqntid is not None:
             self._directives = [("reqntid", tuple(reqntid))]
+
+        if tma not in ("address", "value"):
+            _fail("launch_config", f"`tma` is `{tma!r}`; what fits is 'address' (of a descriptor) or 'value' (the descriptor)")
+        self._tma_by_value = tma == "value"
+        self._tensor_maps = dict(tensor_maps or {})
+        if unknown := [name for name in self._tensor_maps if name not in self._tensors]:
+            _fail("argument_kind", f"`tensor_maps` names `{unknown[0]}`, which is no tensor of kernel `{self.__name__}`")
+        self._aliases = dict(input_output_aliases or {})
+        self._cooperative, self._programmatic = cooperative, programmatic
 
         specs = (*(self._in_specs or ()), *(self._out_specs or ()))
         self._has_specs = self._in_specs is not None or self._out_specs is not None
@@ -181,8 +238,10 @@ class Kernel:
         self._plans: dict[_Key, Plan] = {}
         self._cubin_handles: dict[_Key, int] = {}
         self._plan: Callable[..., Any] = self._first_call
-        self._number = next(_numbers)
+        self._out_is_free = "out" not in {*self._template, *self._dims, *(name for _, name in self._raw_params)}
+        self._number = str(next(_numbers))  # a text: Dynamo makes symbols of numbers
         _kernels[self._number] = self
+        _is_compiling()  # so that it is torch's own by now: Dynamo compiles again when it changes
 
     # -- what it was made from
 
@@ -215,6 +274,11 @@ class Kernel:
     def smem(self) -> int:
         """Dynamic shared memory of a block, in bytes."""
         return self._smem
+
+    @property
+    def input_output_aliases(self) -> dict[int, int]:
+        """Inputs that the kernel changes: the number of each, and of the output that is written there."""
+        return dict(self._aliases)
 
     @property
     def arch(self) -> str:
@@ -306,6 +370,7 @@ class Kernel:
             directives=self._directives,
             extern_smem=self._extern_smem,
             dynamic_smem=dynamic_smem,
+            tma_by_value=self._tma_by_value,
             where=(self._fn.__code__.co_filename, self._fn.__code__.co_firstlineno),
         )
         with trace:
@@ -326,19 +391,81 @@ class Kernel:
         return _dims3(self._grid, f"grid of kernel `{self.__name__}`")
 
     def __call__(self, *arrays: Any, **kwargs: Any) -> Any:
-        """Runs the kernel on numpy arrays, JAX arrays (also under jit) or torch tensors: its output, or a tuple of them."""
+        """Runs the kernel on numpy arrays, JAX arrays (also under jit) or torch tensors: its output, or a tuple of them.
+
+        Keywords are template parameters, sizes of dimensions and values of scalar parameters; ``out=`` is a tensor, or a tuple of
+        one for each output, that the outputs are written to (not for JAX arrays).
+        """
+        # Calls that need no more than the plan do not come here: see `call_through_plan` below.
         if _is_compiling():
             from . import torch_support
 
             return torch_support.call_kernel_under_dynamo(self, arrays, kwargs)
+        out = kwargs.pop("out", None) if self._out_is_free else None
         if kwargs:
             plan, scalars = self._bind(kwargs)
-            return plan(*arrays, scalars=scalars)
-        return self._plan(*arrays)
+            return plan(*arrays, scalars=scalars, out=out)
+        return self._plan(*arrays, out=out)
 
-    def _first_call(self, *arrays: Any) -> Any:
+    def _first_call(self, *arrays: Any, out: Any = None) -> Any:
         self._plan = self._plan_for({})
-        return self._plan(*arrays)
+        return self._plan(*arrays, out=out)
+
+    def prepare(self, *arrays: Any, device: int | None = None, **kwargs: Any) -> None:
+        """Compiles the kernel and loads it, so that the first call costs what every call does.
+
+        For tensors like ``arrays``, of which only shapes, types and GPU count; or, without them, for the sizes given by name.
+        ``device`` is the GPU, by default the tensors' or else every GPU.
+        """
+        image = self._image_for(arrays, kwargs)
+        if image is None:  # no elements: nothing is ever launched
+            return
+        on = {device} if device is not None else {gpu for gpu in map(_gpu_of, arrays) if gpu is not None}
+        for gpu in sorted(on or range(max(1, _ptx.device_count()))):
+            image.prepare(gpu)
+
+    def save(self, path: str | os.PathLike[str], *arrays: Any, targets: Sequence[str] | None = None, **kwargs: Any) -> None:
+        """Writes the kernel, compiled for ``targets`` (by default its own; an empty list: none), and how it is launched, into one
+        file.
+
+        A C++ program runs it with ``ptx::load(path)``, without Python and without compiling. For tensors like ``arrays``, or for
+        the sizes given by name, as in ``prepare``.
+        """
+        image = self._image_for(arrays, kwargs)
+        if image is None:
+            _fail(
+                "argument_dim", f"kernel `{self.__name__}` has outputs without elements for these sizes: there is nothing to save"
+            )
+        tiles = [*(self._in_specs or ()), *(self._out_specs or ())]
+        sizes = self._sizes(arrays, kwargs)
+        image.save(
+            os.fspath(path),
+            None if targets is None else list(targets),
+            tiles=[Tile(*tile.resolve_shape(sizes), tile.dtype, tile.layout) for tile in tiles],
+            scalar_types=[dtype for dtype, _ in self._raw_params],
+        )
+
+    def _sizes(self, arrays: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, int]:
+        """Every dimension's size, by name."""
+        _, sizes, _ = self._split(kwargs)
+        for tile, array in zip(self._in_specs or (), arrays, strict=False):
+            sizes.update(tile.extract_env(tuple(array.shape)))
+        return sizes
+
+    def _image_for(self, arrays: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        plan, scalars = self._bind(kwargs)
+        if arrays:
+            specs = [(tuple(x.shape), str(getattr(x.dtype, "name", x.dtype)).removeprefix("torch.")) for x in arrays]
+        else:
+            _, dims, _ = self._split(kwargs)
+            if missing := [name for tile in self._in_specs or () for name in tile.symbolic_dims if name not in dims]:
+                _fail(
+                    "dim_unbound",
+                    f"dimension `{missing[0]}` of kernel `{self.__name__}` has no size",
+                    f"give it by name, as in `{missing[0]}=1024`, or give tensors",
+                )
+            specs = [(tile.resolve_shape(dims), _ptx.numpy_name(tile.dtype)) for tile in self._in_specs or ()]
+        return plan.bind(specs, scalars)[0]
 
     def _require_callable(self) -> None:
         """Raises for a kernel that only text can be had of."""
@@ -366,12 +493,17 @@ class Kernel:
         if known := _get(self._plans, key):
             return known
 
-        def specialise(env: dict[str, int]) -> Any:
-            return self._image({**dims, **env}, template, raw)
-
+        specialise = _Specialise(self, dims, template, raw)
         inputs, outputs = list(self._in_specs or ()), list(self._out_specs or ())
         plan = _ptx.Plan(self.__name__, inputs, outputs, list(self._tensors), specialise, dims)
         return _keep(self._plans, key, plan)
+
+    def _tensor_map(self, name: str, env: Mapping[str, Any]) -> TensorMap:
+        given = self._tensor_maps[name]
+        made = given if isinstance(given, TensorMap) else given(**_accepted(given, env))
+        if not isinstance(made, TensorMap):
+            _fail("bad_tile", f"the tensor map of `{name}` of kernel `{self.__name__}` is `{made!r}`; what fits is a `TensorMap`")
+        return made
 
     def _image(self, env: Mapping[str, int], template: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
         """The launchable image for these sizes."""
@@ -394,10 +526,27 @@ class Kernel:
             scalars=scalars,
             tiles=[*(self._in_specs or ()), *(self._out_specs or ())],
             sizes=sizes,
+            maps=[(self._tensors.index(name), self._tensor_map(name, {**template, **env})) for name in self._tensor_maps],
+            aliases=self._aliases,
+            cooperative=self._cooperative,
+            programmatic=self._programmatic,
         )
         specialisation = {name: value for name, value in values.items() if name not in raw}
         self._cubin_handles[(self._arch, self._version, repr(sorted(specialisation.items())))] = image.handle
         return image
+
+
+def _gpu_of(array: Any) -> int | None:
+    """The GPU of a torch tensor or a JAX array."""
+    device = getattr(array, "device", None)
+    if getattr(device, "type", None) == "cuda":
+        return int(getattr(device, "index", None) or 0)
+    if getattr(device, "platform", None) in ("gpu", "cuda"):
+        return int(device.local_hardware_id)  # type: ignore[union-attr]
+    return None
+
+
+_ptx.call_through_plan(Kernel)
 
 
 @overload
@@ -417,6 +566,11 @@ def kernel(
     extern_smem: bool | str = False,
     reqntid: Sequence[int] | None = None,
     raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
+    tma: str = "address",
+    tensor_maps: Mapping[str, TensorMaps] | None = None,
+    input_output_aliases: Mapping[int, int] | None = None,
+    cooperative: bool = False,
+    programmatic: bool = False,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def kernel(
     fn: Callable[..., Any] | None = None,
@@ -433,10 +587,21 @@ def kernel(
     extern_smem: bool | str = False,
     reqntid: Sequence[int] | None = None,
     raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
+    tma: str = "address",
+    tensor_maps: Mapping[str, TensorMaps] | None = None,
+    input_output_aliases: Mapping[int, int] | None = None,
+    cooperative: bool = False,
+    programmatic: bool = False,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Makes a kernel of a function. Positional parameters are tensors, inputs first; keyword-only ones are template parameters.
 
     ``@kernel(in_specs=(Tile("M", f32),), out_specs=(Tile("M", f32),), grid=lambda M: M // 128, block=128)``
+
+    ``tma="value"`` passes TMA descriptors themselves, 128 bytes each, in place of their addresses: safe and free of copies to the
+    GPU. ``tensor_maps`` are descriptors of tensors by name where those made of the tiles do not do (`TensorMap.tiled`,
+    `TensorMap.im2col`). ``input_output_aliases`` (input number to output number) says which inputs the kernel changes in place.
+    ``cooperative`` has all blocks resident at once; ``programmatic`` lets the grid start while the one before it still runs,
+    which it waits for with ``ptx.inst.griddepcontrol.wait()``.
     """
 
     def make(function: Callable[..., Any]) -> Kernel:
@@ -454,6 +619,11 @@ def kernel(
             extern_smem,
             reqntid,
             raw_directives,
+            tma=tma,
+            tensor_maps=tensor_maps,
+            input_output_aliases=input_output_aliases,
+            cooperative=cooperative,
+            programmatic=programmatic,
         )
 
     return make if fn is None else make(fn)

@@ -220,10 +220,13 @@ Result ctx_synchronize() {
   return context_stack.empty() ? Result::invalid_context : Result::success;
 }
 
+/// What a thread may not do while a stream is being captured, unless it asked for it.
+bool is_unsafe_now() { return state().capture == CaptureStatus::active && capture_mode != CaptureMode::relaxed; }
 Result library_load_data(Library* library, const void* code, JitOption* jit_options, void** jit_values, unsigned jit_count,
                          LibraryOption*, void**, unsigned count) {
   ENTER("cuLibraryLoadData");
   if (code == nullptr || count != 0) return Result::invalid_value;
+  if (is_unsafe_now()) return Result::stream_capture_unsupported;
   const char* text = static_cast<const char*>(code);
   LoadedImage image{.is_text = std::memcmp(text,
                                            "\x7f"
@@ -237,6 +240,7 @@ Result library_load_data(Library* library, const void* code, JitOption* jit_opti
       image.error_log_bytes = reinterpret_cast<std::uintptr_t>(jit_values[i]);
     }
   }
+  if (!image.is_text && state().refuse_cubins) return Result::no_binary_for_gpu;
   if (!state().lazy) {
     if (const Result result = compile(image); result != Result::success) return result;
   }
@@ -247,6 +251,7 @@ Result library_load_data(Library* library, const void* code, JitOption* jit_opti
 }
 Result library_unload(Library library) {
   ENTER("cuLibraryUnload");
+  if (is_unsafe_now()) return Result::stream_capture_unsupported;
   if (libraries.erase(library) == 0) return Result::invalid_handle;
   --state().live_libraries;
   return Result::success;
@@ -343,8 +348,6 @@ Result thread_exchange_stream_capture_mode(CaptureMode* mode) {
   std::swap(*mode, capture_mode);
   return Result::success;
 }
-/// What a thread may not do while a stream is being captured, unless it asked for it.
-bool is_unsafe_now() { return state().capture == CaptureStatus::active && capture_mode != CaptureMode::relaxed; }
 
 constexpr std::size_t alloc_alignment = 256;
 /// The bytes at a "device" address, when [addr, addr + bytes) is inside one allocation.
@@ -420,6 +423,37 @@ Result tensor_map_encode_tiled(TensorMapBytes* map, TensorMapType type, std::uin
   const auto at = std::find(known.begin(), known.end(), wanted);
   map->words = {static_cast<std::uint64_t>(at - known.begin())};
   if (at == known.end()) known.push_back(wanted);
+  return Result::success;
+}
+Result tensor_map_encode_im2col(TensorMapBytes* map, TensorMapType type, std::uint32_t rank, void* tensor,
+                                const std::uint64_t* sizes, const std::uint64_t* strides, const std::int32_t* lower_corner,
+                                const std::int32_t* upper_corner, std::uint32_t channels_per_pixel,
+                                std::uint32_t pixels_per_column, const std::uint32_t*, TensorMapInterleave,
+                                TensorMapSwizzle swizzle, TensorMapL2Promotion l2_promotion, TensorMapFill) {
+  ENTER("cuTensorMapEncodeIm2col");
+  if (context_stack.empty() || rank < 3) return Result::invalid_value;
+  FakeTensorMap wanted{.type = type,
+                       .tensor = reinterpret_cast<std::uint64_t>(tensor),
+                       .sizes{sizes, sizes + rank},
+                       .strides{strides, strides + rank - 1},
+                       .box{channels_per_pixel, pixels_per_column},
+                       .swizzle = swizzle,
+                       .l2_promotion = l2_promotion};
+  wanted.corners.insert(wanted.corners.end(), lower_corner, lower_corner + rank - 2);
+  wanted.corners.insert(wanted.corners.end(), upper_corner, upper_corner + rank - 2);
+  auto& known = state().tensor_maps;
+  map->words = {known.size()};
+  known.push_back(std::move(wanted));
+  return Result::success;
+}
+Result tensor_map_replace_address(TensorMapBytes* map, void* tensor) {
+  ENTER("cuTensorMapReplaceAddress");
+  auto& known = state().tensor_maps;
+  if (map->words[0] >= known.size()) return Result::invalid_value;
+  FakeTensorMap wanted = known[map->words[0]];
+  wanted.tensor = reinterpret_cast<std::uint64_t>(tensor);
+  map->words = {known.size()};
+  known.push_back(std::move(wanted));
   return Result::success;
 }
 

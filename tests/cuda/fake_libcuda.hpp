@@ -37,12 +37,14 @@ struct FakeLaunch {
   ptx::cuda::api::Context context = nullptr;  // current at the launch
 };
 
-/// What cuTensorMapEncodeTiled was asked for: the "descriptor" of this driver is a number, the index into FakeCuda::tensor_maps.
+/// What cuTensorMapEncodeTiled and its like were asked for: the "descriptor" of this driver is a number, the index into
+/// FakeCuda::tensor_maps.
 struct FakeTensorMap {
   ptx::cuda::api::TensorMapType type{};
   std::uint64_t tensor = 0;
   std::vector<std::uint64_t> sizes, strides;
-  std::vector<std::uint32_t> box;
+  std::vector<std::uint32_t> box;     // of an im2col map: channels and pixels
+  std::vector<std::int32_t> corners;  // of an im2col map: the lower ones, then the upper ones
   ptx::cuda::api::TensorMapSwizzle swizzle{};
   ptx::cuda::api::TensorMapL2Promotion l2_promotion{};
   friend bool operator==(const FakeTensorMap&, const FakeTensorMap&) = default;
@@ -55,8 +57,9 @@ struct FakeCuda {
   std::map<std::string, ptx::cuda::api::Result> fail;  // by symbol: what its calls return
   std::set<std::string> missing;                       // symbols that this driver lacks
   std::map<std::string, FakeKernel> kernels{{"kernel", {}}};
-  std::string jit_log;  // the next compile of a text fails with this log
-  bool lazy = true;     // compiles when a function is asked for, not when the library is loaded
+  std::string jit_log;         // the next compile of a text fails with this log
+  bool refuse_cubins = false;  // too old for them
+  bool lazy = true;            // compiles when a function is asked for, not when the library is loaded
   ptx::cuda::api::CaptureStatus capture = ptx::cuda::api::CaptureStatus::none;
   int active_clusters = 16;
   bool recording = true;                             // false: launches leave no trace and allocate nothing

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -11,11 +14,11 @@ import pytest
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU here")
 
-from launching import add, copy_kernel, one_block_too_many, repeat, scale, value_and_index  # noqa: E402
+from launching import add, copy_kernel, offset, one_block_too_many, repeat, scale, value_and_index  # noqa: E402
 
 import pyptx  # noqa: E402
-from pyptx import Tile, _ptx, jax_support, kernel, ptx, torch_support, types  # noqa: E402
-from pyptx.types import f32  # noqa: E402
+from pyptx import Tile, _ptx, jax_support, kernel, ptx, reg, torch_support, types  # noqa: E402
+from pyptx.types import f32, u32  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rms_norm.py"
 
@@ -116,18 +119,216 @@ def test_a_graph_replays_a_kernel():
     assert torch.equal(y, torch.full_like(y, 6.0))
 
 
-def test_a_capture_needs_a_prepared_kernel():
-    @kernel(in_specs=(Tile(32, f32),), out_specs=(Tile(32, f32),), grid=1, block=32)
-    def never_prepared(X, Y):
+def test_a_capture_may_be_the_first_to_call_a_kernel():
+    @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=32)
+    def never_called_before(X, Y):
+        px, py = ptx.global_ptrs(X, Y)
+        at = offset(4)
+        x = reg.scalar(f32)
+        ptx.inst.ld.global_.f32(x, ptx.addr(px + at))
+        ptx.inst.add.f32(x, x, 5.0)
+        ptx.inst.st.global_.f32(ptx.addr(py + at), x)
         ptx.ret()
 
+    x = ramp()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = never_called_before(x)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(y, ramp() + 5)
+
+
+def test_a_graph_outlives_its_kernel():
+    import gc
+
+    def capture():
+        @kernel(in_specs=(Tile(32, f32),), out_specs=(Tile(32, f32),), grid=1, block=32)
+        def short_lived(X, Y):
+            px, py = ptx.global_ptrs(X, Y)
+            at = offset(4)
+            x = reg.scalar(f32)
+            ptx.inst.ld.global_.f32(x, ptx.addr(px + at))
+            ptx.inst.add.f32(x, x, 7.0)
+            ptx.inst.st.global_.f32(ptx.addr(py + at), x)
+            ptx.ret()
+
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y = short_lived(x)
+        return graph, y
+
     x = ramp(32)
+    graph, y = capture()
+    gc.collect()
+    add(ramp(416), ramp(416))  # loads another kernel, which unloads what nobody holds
+    graph.replay()
     torch.cuda.synchronize()
-    with pytest.raises(RuntimeError) as raised, torch.cuda.graph(torch.cuda.CUDAGraph()):
-        never_prepared(x)
-    torch.cuda.synchronize()
-    assert raised.value.kind == "capture_unprepared"
-    assert torch.equal(add(ramp(), ramp()), 2 * ramp())  # the context lives on
+    assert torch.equal(y, x + 7)
+
+
+def test_a_kernel_in_flight_may_be_dropped():
+    import gc
+
+    x = ramp(1 << 20)
+    for i in range(3):
+
+        @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=32)
+        def dropped(X, Y, *, amount=float(i)):
+            px, py = ptx.global_ptrs(X, Y)
+            at = offset(4)
+            x = reg.scalar(f32)
+            ptx.inst.ld.global_.f32(x, ptx.addr(px + at))
+            ptx.inst.add.f32(x, x, amount)
+            ptx.inst.st.global_.f32(ptx.addr(py + at), x)
+            ptx.ret()
+
+        dropped.prepare(x)
+        torch.cuda._sleep(50_000_000)
+        y = dropped(x)
+        del dropped
+        gc.collect()
+        _ptx.collect_retired()
+        assert torch.equal(y, x + i)
+
+
+def test_a_launch_that_waits_for_the_grid_before():
+    @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=32, programmatic=True)
+    def increment(X, Y):
+        ptx.inst.griddepcontrol.wait()
+        ptx.inst.griddepcontrol.launch_dependents()
+        px, py = ptx.global_ptrs(X, Y)
+        at = offset(4)
+        x = reg.scalar(f32)
+        ptx.inst.ld.global_.f32(x, ptx.addr(px + at))
+        ptx.inst.add.f32(x, x, 1.0)
+        ptx.inst.st.global_.f32(ptx.addr(py + at), x)
+        ptx.ret()
+
+    x = torch.zeros(1 << 16, device="cuda")
+    increment.prepare(x)
+    for _ in range(200):  # each reads what the one before it wrote
+        x = increment(x)
+    assert (x == 200).all()
+    graph, y = torch.cuda.CUDAGraph(), torch.zeros(1 << 16, device="cuda")
+    with torch.cuda.graph(graph):
+        z = y
+        for _ in range(10):
+            z = increment(z)
+    for start in (0.0, 5.0):
+        y.fill_(start)
+        graph.replay()
+        torch.cuda.synchronize()
+        assert (z == start + 10).all()
+
+
+def test_a_cooperative_launch_meets_in_the_middle():
+    blocks = 64
+
+    @kernel(
+        in_specs=(Tile(1, u32),), out_specs=(Tile(blocks, u32),), grid=blocks, block=32, cooperative=True, input_output_aliases={}
+    )
+    def meet(COUNTER, Y):
+        counter, py = ptx.global_ptrs(COUNTER, Y)
+        seen, lane = reg.scalar(u32), reg.from_(ptx.special.tid.x(), u32)
+        with ptx.if_(lane == 0):
+            ptx.inst.red.global_.add.u32(ptx.addr(counter), 1)
+            ptx.label("waiting")
+            ptx.inst.ld.acquire.gpu.global_.u32(seen, ptx.addr(counter))
+            ptx.bra("waiting", pred=seen < blocks)
+            ptx.inst.st.global_.u32(ptx.addr(py + reg.from_(ptx.special.ctaid.x(), u32) * 4), seen)
+        ptx.ret()
+
+    counter = torch.zeros(1, dtype=torch.int32, device="cuda").view(torch.uint32)
+    assert (meet(counter).view(torch.int32) == blocks).all()
+    assert meet._image_for((counter,), {}).cooperative
+
+    @kernel(in_specs=(Tile(1, u32),), out_specs=(Tile(1, u32),), grid=1 << 20, block=1024, cooperative=True)
+    def too_many(X, Y):
+        ptx.ret()
+
+    with pytest.raises(RuntimeError, match="COOPERATIVE_LAUNCH_TOO_LARGE"):
+        too_many(counter)
+
+
+def test_outputs_are_written_where_the_caller_wants():
+    x, y = ramp(), torch.empty(64, device="cuda")
+    for _ in range(3):
+        y.fill_(-1)
+        assert add(x, x, out=y) is y
+        assert torch.equal(y, 2 * x)
+    for wrong in (torch.empty(32, device="cuda"), torch.empty(64), torch.empty(64, device="cuda", dtype=torch.float64)):
+        with pytest.raises((TypeError, ValueError), match=r"output 0 \(`C`\) of kernel `add`"):
+            add(x, x, out=wrong)
+
+
+def test_a_tensor_changed_in_place():
+    @kernel(
+        in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=32, input_output_aliases={0: 0}
+    )
+    def increment(X, Y):
+        (py,) = ptx.global_ptrs(Y)
+        at = offset(4)
+        x = reg.scalar(f32)
+        ptx.inst.ld.global_.f32(x, ptx.addr(py + at))
+        ptx.inst.add.f32(x, x, 1.0)
+        ptx.inst.st.global_.f32(ptx.addr(py + at), x)
+        ptx.ret()
+
+    x = ramp()
+    for step in (1, 2, 3):
+        assert increment(x) is x
+        assert torch.equal(x, ramp() + step)
+
+
+def test_prepared_before_the_first_call():
+    @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=32)
+    def prepared(X, Y):
+        ptx.ret()
+
+    prepared.prepare(N=64, device=0)
+    prepared.prepare(ramp(96))
+    prepared.prepare(N=128)
+    with pytest.raises(RuntimeError, match="there is no GPU 63"):
+        prepared.prepare(N=160, device=63)
+
+
+def test_arrays_of_cupy():
+    cupy = pytest.importorskip("cupy")
+    x = cupy.arange(64, dtype=cupy.float32)
+    y = add(x, x)
+    assert isinstance(y, cupy.ndarray)
+    assert (cupy.asnumpy(y) == 2 * cupy.asnumpy(x)).all()
+    out = cupy.empty_like(x)
+    assert add(x, x, out=out) is out
+    with cupy.cuda.Stream(non_blocking=True):
+        z = add(x + 1, x)
+    cupy.cuda.get_current_stream().synchronize()
+    cupy.cuda.Device().synchronize()
+    assert (cupy.asnumpy(z) == 2 * cupy.asnumpy(x) + 1).all()
+
+
+def test_an_error_of_a_kernel_is_its_own_with_pyptx_sync():
+    program = """
+import torch
+from launching import WARP, offset
+from pyptx import Tile, kernel, ptx, reg
+from pyptx.types import f32
+
+@kernel(in_specs=(Tile(32, f32),), out_specs=(Tile(32, f32),), grid=1, block=32)
+def wild(X, Y):
+    ptx.inst.st.global_.f32(ptx.addr(reg.scalar(__import__("pyptx").types.u64, init=16)), reg.scalar(f32, init=1.0))
+    ptx.ret()
+
+try:
+    wild(torch.ones(32, device="cuda"))
+except RuntimeError as error:
+    print(error)
+"""
+    for sync, expected in (("1", "kernel `wild` failed: `cuStreamSynchronize` failed: CUDA_ERROR_ILLEGAL_ADDRESS"), ("", "")):
+        environment = {**os.environ, "PYPTX_SYNC": sync, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
+        assert expected in done.stdout, done.stdout + done.stderr
 
 
 def test_compiled_whole():

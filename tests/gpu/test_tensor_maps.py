@@ -11,9 +11,20 @@ pytestmark = pytest.mark.skipif(
     not torch.cuda.is_available() or torch.cuda.get_device_capability() < (9, 0), reason="no NVIDIA GPU with tensor copies here"
 )
 
-from tma_kernels import SWIZZLE_BYTES, by_hand_kernel, bytes_of, raw_box_kernel, raw_slabs_kernel, round_trip_kernel  # noqa: E402
+from tma_kernels import (  # noqa: E402
+    SWIZZLE_BYTES,
+    THREADS,
+    by_hand_kernel,
+    bytes_of,
+    columns_kernel,
+    load,
+    raw_box_kernel,
+    raw_slabs_kernel,
+    round_trip_kernel,
+    write_out,
+)
 
-from pyptx import Layout, Tile, _ptx, jax_support, torch_support, types  # noqa: E402
+from pyptx import Layout, Tile, _ptx, jax_support, kernel, ptx, torch_support, types  # noqa: E402
 from pyptx.types import bf16, e4m3, f16, f32, f64, u8, u32  # noqa: E402
 
 
@@ -137,8 +148,12 @@ def test_tensors_of_one_to_five_dimensions(shape, box):
 # -- descriptors over time
 
 
-def test_tensors_take_turns():
-    k = round_trip_kernel(f32, ("N", 32), (64, 32), Layout.TMA_128B)
+both_forms = pytest.mark.parametrize("tma", ["address", "value"])
+
+
+@both_forms
+def test_tensors_take_turns(tma):
+    k = round_trip_kernel(f32, ("N", 32), (64, 32), Layout.TMA_128B, tma)
     tensors = [torch.full((128, 32), float(i), device="cuda") for i in range(40)]  # more than are remembered without asking
     for _ in range(3):
         results = [k(x) for x in tensors]
@@ -148,17 +163,19 @@ def test_tensors_take_turns():
     assert torch.equal(k(taller), taller) and torch.equal(k(tensors[3]), tensors[3])
 
 
-def test_a_tensor_in_the_place_of_another():
+@both_forms
+def test_a_tensor_in_the_place_of_another(tma):
     """The allocator gives freed memory out again: the same address with another shape is another descriptor."""
-    k = round_trip_kernel(f32, ("N", 32), (64, 32), Layout.TMA_128B)
+    k = round_trip_kernel(f32, ("N", 32), (64, 32), Layout.TMA_128B, tma)
     for n in (64, 192, 128, 64, 320, 192):
         x = torch.randn(n, 32, device="cuda")
         assert torch.equal(k(x), x)
         del x
 
 
-def test_many_threads_and_streams():
-    k = round_trip_kernel(f32, ("N", 32), (64, 32), Layout.TMA_128B)
+@both_forms
+def test_many_threads_and_streams(tma):
+    k = round_trip_kernel(f32, ("N", 32), (64, 32), Layout.TMA_128B, tma)
     wrong = []
 
     def call(seed):
@@ -178,8 +195,9 @@ def test_many_threads_and_streams():
     assert not wrong
 
 
-def test_a_graph_replays_copies_of_what_the_tensor_holds_then():
-    k = round_trip_kernel(f32, ("N", 32), (64, 32), Layout.TMA_128B)
+@both_forms
+def test_a_graph_replays_copies_of_what_the_tensor_holds_then(tma):
+    k = round_trip_kernel(f32, ("N", 32), (64, 32), Layout.TMA_128B, tma)
     x = torch.ones(128, 32, device="cuda")
     k(x)  # loads it; the graph's output is new all the same
     graph = torch.cuda.CUDAGraph()
@@ -315,3 +333,90 @@ def test_jax_eager_jitted_and_in_command_buffers(jax):
     for i in range(8):
         a = jnp.full((128, 32), float(i))
         assert (f(a) == i + 6).all()
+
+
+# -- maps of the author's own
+
+
+def columns_of(x, im2col, corners, channels, pixels, channel, first, offsets):
+    """What an im2col copy brings: `pixels` positions of the box in space, images after one another, each moved by the offsets."""
+    images, height, width, _ = x.shape
+    (low_h, low_w), (high_h, high_w) = corners
+    places = [(n, h, w) for n in range(images) for h in range(low_h, height + high_h) for w in range(low_w, width + high_w)]
+    begin = places.index(first)
+    out = torch.zeros(pixels, channels, dtype=x.dtype, device=x.device)
+    for i, (n, h, w) in enumerate(places[begin : begin + pixels]):
+        h, w = h + offsets[0], w + offsets[1]
+        if 0 <= h < height and 0 <= w < width:
+            out[i] = x[n, h, w, channel : channel + channels]
+    return out
+
+
+@pytest.mark.parametrize("offsets", [(0, 0), (1, 2), (2, 0)], ids=str)
+@pytest.mark.parametrize("pixels", [64, 96])
+def test_columns_of_pixels(offsets, pixels):
+    x = torch.randn(2, 8, 8, 32, device="cuda")
+    corners = (-1, -1), (-1, -1)
+    tensor_map = _ptx.TensorMap.im2col(x.shape, f32, *corners, 32, pixels, swizzle="NONE")
+    k = columns_kernel(tensor_map, 4, (0, -1, -1, 0), offsets[::-1])
+    expected = columns_of(x, None, corners, 32, pixels, 0, (0, -1, -1), offsets)
+    assert torch.equal(as_bytes(k(x)), as_bytes(expected))
+
+
+def test_floats_outside_may_be_nan():
+    x = torch.randn(8, 32, device="cuda")
+    tensor_map = _ptx.TensorMap.tiled((8, 32), f32, (16, 32), fill="nan")
+
+    @kernel(
+        in_specs=(Tile(8, 32, f32),),
+        out_specs=(Tile(16, 32, f32),),
+        grid=1,
+        block=THREADS,
+        tma="value",
+        tensor_maps={"X": tensor_map},
+    )
+    def padded(X, Y):
+        (out,) = ptx.global_ptrs(Y)
+        descriptor, copy = X.tma_desc(), ptx.cp.async_.bulk.tensor_2d
+        tile, t = load(2048, lambda dst, bar: copy(dst=dst, src=descriptor, coord=(0, 0), mbar=bar))
+        write_out(tile, t, out, 2048)
+        ptx.ret()
+
+    y = padded(x)
+    assert torch.equal(y[:8], x) and y[8:].isnan().all()
+
+
+def test_the_driver_agrees_about_every_map():
+    """Random maps, right and wrong: what we refuse the driver refuses, and what we take it takes."""
+    import random
+
+    dice = random.Random(5)
+    verdicts = {True: 0, False: 0}
+    for _ in range(3000):
+        rank = dice.randint(1, 5)
+        dtype = dice.choice([u8, f16, bf16, f32, f64, u32])
+        shape = [dice.choice([1, 2, 7, 16, 64, 100, 256]) for _ in range(rank)]
+        more = {
+            "swizzle": dice.choice(["NONE", "NONE", "32B", "64B", "128B"]),
+            "interleave": dice.choice(["NONE", "NONE", "NONE", "16B", "32B"]),
+            "l2_promotion": dice.choice(["NONE", "64B", "128B", "256B"]),
+            "fill": dice.choice(["zero", "zero", "nan"]),
+            "element_strides": [dice.choice([1, 1, 1, 2, 8]) for _ in range(rank)],
+        }
+        try:
+            if rank > 2 and dice.random() < 0.4:
+                space = rank - 2
+                lower = [dice.choice([-1, 0, 1, -20]) for _ in range(space)]
+                upper = [dice.choice([-1, 0, 1, -3]) for _ in range(space)]
+                made = _ptx.TensorMap.im2col(
+                    shape, dtype, lower, upper, dice.choice([8, 16, 32, 64]), dice.choice([1, 64, 1024]), **more
+                )
+            else:
+                box = [dice.choice([1, 4, 8, 16, 32, 64, 256]) for _ in range(rank)]
+                made = _ptx.TensorMap.tiled(shape, dtype, box, **more)
+        except ValueError:
+            verdicts[False] += 1
+            continue
+        made.encode(1 << 20)  # raises when the driver does not take what we took
+        verdicts[True] += 1
+    assert min(verdicts.values()) > 300, verdicts

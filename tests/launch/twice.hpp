@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -20,8 +21,8 @@ namespace ptx::launch {
 inline bool says(const Diagnostic& error, std::string_view text) { return render(error).find(text) != std::string::npos; }
 
 /// out[i] = 2 * in[i] for one block of threads, i the thread's index; with `scaled`, times the scalar parameter `factor` instead;
-/// with `described`, it takes the tensors' TMA descriptors too, and leaves them.
-inline ir::Module twice_module(bool scaled = false, bool described = false) {
+/// with `described`, it takes the tensors' TMA descriptors too, and leaves them; `by_value`, the descriptors themselves.
+inline ir::Module twice_module(bool scaled = false, bool described = false, bool by_value = false) {
   write::Builder builder({.name = "twice"});
   const auto reg = [&](Type type) { return builder.reg(type).value(); };
   const auto emit = [&](std::string_view dots, std::initializer_list<write::Value> operands) {
@@ -35,8 +36,13 @@ inline ir::Module twice_module(bool scaled = false, bool described = false) {
     EXPECT_TRUE(builder.param({.type = Type::f32}, "factor"));
   }
   if (described) {
-    EXPECT_TRUE(builder.param({.type = Type::u64}, "Y_tma_desc"));
-    EXPECT_TRUE(builder.param({.type = Type::u64}, "X_tma_desc"));
+    ir::Param passed{.type = by_value ? Type::b8 : Type::u64};
+    if (by_value) {
+      passed.align = 128;
+      passed.elements = 128;
+    }
+    EXPECT_TRUE(builder.param(passed, "Y_tma_desc"));
+    EXPECT_TRUE(builder.param(passed, "X_tma_desc"));
   }
   const auto x = reg(Type::u64), y = reg(Type::u64), offset = reg(Type::u64), index = reg(Type::u32), value = reg(Type::f32),
              factor = reg(Type::f32);
@@ -87,6 +93,8 @@ inline std::shared_ptr<const KernelImage> text_image(const std::string& name = "
 
 /// The process's driver is the fake one; two GPUs.
 inline FakeCuda& fake_driver() {
+  // Its kernels are no real ones, so ptxas is left out, and with it the cache of whoever runs the tests.
+  setenv("PYPTX_JIT", "driver", 1);
   static void* const library = dlopen(PTX_FAKE_LIBCUDA, RTLD_NOW | RTLD_GLOBAL);
   static const auto reset = reinterpret_cast<FakeCuda* (*)()>(dlsym(library, "fake_cuda_reset"));
   // The process's driver outlives a test, and with it the tensor maps: what they are has to stay.

@@ -94,6 +94,8 @@ def test_fences_and_sleep_change_nothing() -> None:
         ptx.inst.ld.global_.b64(out, address)
         ptx.inst.membar.gl()
         ptx.inst.membar.cta()
+        ptx.inst.griddepcontrol.wait()
+        ptx.inst.griddepcontrol.launch_dependents()
         ptx.inst.fence.acq_rel.gpu()
         ptx.inst.nanosleep.u32(20)
 

@@ -1,6 +1,8 @@
 """Calls with JAX arrays: eager, under jit, vmap and export, by handle. On the CPU: tests/gpu has the rest."""
 
 import hashlib
+import threading
+import warnings
 
 import pytest
 
@@ -8,10 +10,10 @@ jax = pytest.importorskip("jax")
 np = pytest.importorskip("numpy")
 
 import jax.numpy as jnp  # noqa: E402
-from launching import add, copy_kernel, one_block_too_many, scale, value_and_index  # noqa: E402
+from launching import WARP, add, copy_kernel, one_block_too_many, scale, value_and_index  # noqa: E402
 
 import pyptx  # noqa: E402
-from pyptx import Tile, _ptx, jax_support, types  # noqa: E402
+from pyptx import Tile, _ptx, jax_support, kernel, types  # noqa: E402
 from pyptx.types import f32  # noqa: E402
 
 CPU = jax.devices("cpu")[0]
@@ -69,7 +71,14 @@ def test_dtypes(dtype):
 def test_the_program_carries_the_kernel():
     text = jax.jit(add).lower(ramp(), ramp()).as_text()
     image = image_of_add()
-    for part in ("pyptx_launch", f"cubin_handle = {image.handle} : i64", "abi = 1 : i32", "key =", "meta =", "add.f32"):
+    for part in (
+        "pyptx_launch",
+        f"cubin_handle = {image.handle} : i64",
+        f"abi = {_ptx.launch_abi} : i32",
+        "key =",
+        "meta =",
+        "add.f32",
+    ):
         assert part in text
     assert text == jax.jit(add).lower(ramp(), ramp()).as_text()
 
@@ -94,25 +103,63 @@ def test_inside_shard_map():
     assert (np.asarray(f(x, x)) == 2 * ramp()).all()
 
 
-def exported_add():
-    import jax.export
-
-    return jax.export.export(jax.jit(add), platforms=["cpu"], disabled_checks=jax_support.export_safety_checks())(ramp(), ramp())
-
-
-def test_an_exported_program_runs():
-    assert (exported_add().call(ramp(), ramp()) == 2 * ramp()).all()
+def test_tensors_without_elements():
+    for f in (add, jax.jit(add)):
+        y = f(ramp(0), ramp(0))
+        assert y.shape == (0,) and y.dtype == jnp.float32
+    assert jax.vmap(add)(jnp.zeros((3, 0)), jnp.zeros((3, 0))).shape == (3, 0)
+    assert jax.vmap(add)(jnp.zeros((0, 32)), jnp.zeros((0, 32))).shape == (0, 32)
 
 
-def test_an_exported_program_runs_after_a_trip_through_bytes():
-    pytest.importorskip("flatbuffers")
-    again = jax.export.deserialize(exported_add().serialize())
-    assert (again.call(ramp(), ramp()) == 2 * ramp()).all()
+def test_many_threads():
+    wrong = []
+
+    def call(n):
+        with jax.default_device(CPU):
+            for _ in range(10):
+                for f in (add, jax.jit(add)):
+                    if not (f(ramp(n), ramp(n)) == 2 * ramp(n)).all():
+                        wrong.append(n)
+
+    threads = [threading.Thread(target=call, args=(32 * (10 + i % 3),)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
-def test_a_gradient_does_not_exist():
-    with pytest.raises(Exception, match=r"(?i)ffi|differentiat|jvp"):
-        jax.grad(lambda a: add(a, a).sum())(ramp())
+# -- an output over an input
+
+
+# C is the memory of A.
+add_in_place = kernel(in_specs=add.in_specs, out_specs=add.out_specs, grid=add.grid, block=WARP, input_output_aliases={0: 0})(
+    add.__wrapped__
+)
+
+
+def test_an_input_that_is_written_over_stays_as_it_was():
+    f = add_in_place
+    x, y = ramp(), ramp()
+    assert "output_operand_alias" in jax.jit(f).lower(x, y).as_text()
+    for call in (f, jax.jit(f)):
+        assert (call(x, y) == 2 * ramp()).all()
+        assert (call(x, x) == 2 * ramp()).all()
+        assert (x == ramp()).all() and not x.is_deleted()
+    assert (jax.jit(lambda a: f(f(a, a), a) + a)(x) == 4 * ramp()).all()  # used afterwards
+    rows = jnp.stack([x, x + 1])
+    assert (jax.vmap(f)(rows, rows) == 2 * rows).all()
+    assert (jax.lax.fori_loop(0, 10, lambda _, a: f(a, y), x) == 11 * ramp()).all()
+
+
+def test_a_donated_input_gives_its_memory():
+    f = jax.jit(add_in_place, donate_argnums=0)
+    x, y = ramp(), ramp()
+    address = x.unsafe_buffer_pointer()
+    z = f(x, y)
+    assert x.is_deleted() and not y.is_deleted()
+    assert z.unsafe_buffer_pointer() == address
+    assert (z == 2 * ramp()).all()
 
 
 # -- calls that are wrong
@@ -166,6 +213,83 @@ def test_a_torch_tensor_beside_a_jax_array():
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"argument 1 .* is a torch tensor, and argument 0 a JAX array; a call takes one kind"):
         add(ramp(), torch.ones(64))
+
+
+def test_64_bits():
+    copy = copy_kernel(types.f64)
+    with pytest.raises(TypeError, match=r"takes float64") as raised:
+        copy(jnp.arange(32.0))
+    assert raised.value.kind == "argument_dtype" and "jax_enable_x64" in str(raised.value)
+    assert any("jax_enable_x64" in note for note in raised.value.notes)
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        y = jax.jit(copy)(jnp.arange(32.0))
+        assert y.dtype == jnp.float64 and (y == jnp.arange(32.0)).all()
+        with pytest.raises(TypeError) as raised:
+            copy(jnp.arange(32, dtype=jnp.float32))
+        assert "jax_enable_x64" not in str(raised.value)
+
+    narrowed = jax_support._Call("copy", {}, (((32,), np.dtype("float64")),), {})
+    with pytest.raises(TypeError, match="output 0 of kernel `copy` is float64; JAX has no 64-bit types"):
+        jax_support._check_x64(narrowed, [jnp.arange(32, dtype=jnp.float32)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jax_support._check_x64(narrowed, [np.arange(32.0)])
+
+
+def test_a_device_that_no_kernel_runs_on(monkeypatch):
+    class Device:
+        platform = "tpu"
+
+    x = ramp()
+    monkeypatch.setattr(type(x), "devices", lambda self: {Device()})
+    with pytest.raises(ValueError, match="argument 0 of kernel `add` is a JAX array on tpu") as raised:
+        add(x, x)
+    assert raised.value.kind == "argument_device"
+
+
+def refusing_jaxlib(message):
+    def register(*args, **kwargs):
+        raise RuntimeError(message)
+
+    return register
+
+
+def test_a_jaxlib_of_another_ffi(monkeypatch):
+    import jaxlib
+
+    says = (
+        "XLA FFI handler registration for pyptx_launch on platform HOST failed because the handler's API version (0.4) is "
+        "incompatible with the framework's API version ({}). Minimum supported API version is (1.0)."
+    )
+    monkeypatch.setattr(jax_support, "_registered", False)
+    for theirs, whom in (("1.2", "pyptx"), ("0.7", "pyptx"), ("0.0", "jaxlib")):
+        monkeypatch.setattr(jax.ffi, "register_ffi_target", refusing_jaxlib(says.format(theirs)))
+        with pytest.raises(RuntimeError) as raised:
+            add(ramp(), ramp())
+        expected = (
+            f"jaxlib {jaxlib.__version__} speaks XLA FFI {theirs}; this pyptx {_ptx.version} knows 0.1 to 0.4: upgrade {whom}"
+        )
+        assert str(raised.value) == expected
+    monkeypatch.setattr(jax.ffi, "register_ffi_target", refusing_jaxlib("something else"))
+    with pytest.raises(RuntimeError, match=r"^something else$"):
+        add(ramp(), ramp())
+
+
+def test_a_program_of_another_abi():
+    image = image_of_add()
+    theirs = _ptx.launch_abi + 1
+    attributes = {"abi": np.int32(theirs), "key": image.key, "meta": image.meta, "ptx": image.ptx_bytes}
+    jax_support.ensure_ffi_registered()
+    f = jax.ffi.ffi_call("pyptx_launch", jax.ShapeDtypeStruct((64,), jnp.float32))
+    says = f"made for launch ABI {theirs}; this process has ABI {_ptx.launch_abi}"
+    with pytest.raises(Exception, match=says):
+        jax.jit(lambda a, b: f(a, b, **attributes)).lower(ramp(), ramp()).compile()
+
+
+def test_lowered_and_compiled_ahead():
+    compiled = jax.jit(add).lower(jax.ShapeDtypeStruct((64,), "float32"), ramp()).compile()
+    assert (compiled(ramp(), ramp()) == 2 * ramp()).all()
+    assert "pyptx_launch" in compiled.as_text()
 
 
 def test_a_fault_of_the_kernel_is_an_error_of_the_program():
@@ -231,5 +355,6 @@ def test_registering_twice_is_once():
 
 def test_one_bytes_object_for_each_attribute():
     image = image_of_add()
-    one, other = jax_support._attributes_of(image), jax_support._attributes_of(_ptx.find_image(image.handle))
+    outputs = (((64,), np.dtype("float32")),)
+    one, other = (jax_support._call_of(each, outputs).attributes for each in (image, _ptx.find_image(image.handle)))
     assert all(one[name] is other[name] for name in one)

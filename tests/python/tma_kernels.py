@@ -4,7 +4,7 @@ from math import prod
 from typing import Any
 
 from pyptx import Kernel, Layout, Tile, kernel, ptx, reg, smem
-from pyptx.types import PtxType, b8, b64, pred, u32, u64
+from pyptx.types import PtxType, b8, b64, from_name, pred, u32, u64
 
 THREADS = 128
 SWIZZLE_BYTES = {Layout.TMA_128B: 128, Layout.TMA_64B: 64, Layout.TMA_32B: 32, Layout.ROW: None}
@@ -103,7 +103,9 @@ def raw_slabs_kernel(
     return raw_slabs
 
 
-def round_trip_kernel(dtype: PtxType, shape: tuple[int | str, ...], box: tuple[int, ...], layout: Layout) -> Kernel:
+def round_trip_kernel(
+    dtype: PtxType, shape: tuple[int | str, ...], box: tuple[int, ...], layout: Layout, tma: str = "address"
+) -> Kernel:
     """Y = X, box by box: in and out by tensor copies of the shape's rank. A first dimension may be open."""
     box_bytes = prod(box) * bytes_of(dtype)
     tile = Tile(*shape, dtype, layout, tma_box=box, tma_rank=2 if len(shape) == 2 else len(shape))
@@ -113,7 +115,13 @@ def round_trip_kernel(dtype: PtxType, shape: tuple[int | str, ...], box: tuple[i
         first = dims.get(shape[0], shape[0]) if isinstance(shape[0], str) else shape[0]
         return -(-first // box[0]) * prod(counts)
 
-    @kernel(in_specs=(tile,), out_specs=(tile,), grid=grid if isinstance(shape[0], int) else lambda N: grid(N=N), block=THREADS)
+    @kernel(
+        in_specs=(tile,),
+        out_specs=(tile,),
+        grid=grid if isinstance(shape[0], int) else lambda N: grid(N=N),
+        block=THREADS,
+        tma=tma,
+    )
     def round_trip(X, Y):
         source, sink = X.tma_desc(), Y.tma_desc()
         rest, coord = reg.from_(ptx.special.ctaid.x(), u32), []
@@ -132,6 +140,29 @@ def round_trip_kernel(dtype: PtxType, shape: tuple[int | str, ...], box: tuple[i
         ptx.ret()
 
     return round_trip
+
+
+def columns_kernel(tensor_map: Any, rank: int, coord: tuple[int, ...], offsets: tuple[int, ...]) -> Kernel:
+    """Y = the bytes of shared memory after one column of pixels (`.im2col`) of X was copied there; X's tile is the map's."""
+    box_bytes = tensor_map.box_bytes
+
+    @kernel(
+        in_specs=(Tile(*tensor_map.shape, from_name(tensor_map.dtype)),),
+        out_specs=(Tile(box_bytes // 4, u32),),
+        grid=1,
+        block=THREADS,
+        tma="value",
+        tensor_maps={"X": tensor_map},
+    )
+    def columns(X, Y):
+        (out,) = ptx.global_ptrs(Y)
+        descriptor = X.tma_desc()
+        copy = getattr(ptx.cp.async_.bulk.tensor, f"im2col_{rank}d")
+        tile, t = load(box_bytes, lambda dst, bar: copy(dst, descriptor, coord, offsets, mbar=bar))
+        write_out(tile, t, out, box_bytes)
+        ptx.ret()
+
+    return columns
 
 
 def by_hand_kernel(dtype: PtxType, shape: tuple[int, int], box: tuple[int, int]) -> Kernel:

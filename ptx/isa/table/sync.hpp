@@ -87,7 +87,7 @@ inline constexpr Row sync[] = {
 
   // ---- grids and clusters
   row("griddepcontrol.action ; .action = { .launch_dependents, .wait }",
-      since(7,8), on(sm_90), Effect::sync | Effect::may_wait | Effect::volatile_, not_executed("the executor runs one grid at a time"),
+      since(7,8), on(sm_90), Effect::sync | Effect::may_wait | Effect::volatile_, exec("griddepcontrol"),
       doc("parallel-synchronization-and-communication-instructions-griddepcontrol",
           "let the grids that depend on this one begin, or wait for those that this one depends on.")),
   row("clusterlaunchcontrol.try_cancel.async{.space}.completion{.multicast}.b128  [addr:.space], [mbar:.space] ;"

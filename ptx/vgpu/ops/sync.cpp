@@ -61,5 +61,10 @@ Handler membar(Decoding&) {
   };
 }
 
+// The executor runs one grid after the other: those before have ended, those behind begin when this one has.
+Handler griddepcontrol(Decoding&) {
+  return [](Warp&, const Step&, Mask) { return Outcome::next; };
+}
+
 }  // namespace op
 }  // namespace ptx::vgpu

@@ -1,0 +1,58 @@
+#include "ptx/cuda/files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "ptx/cuda/descriptor.hpp"
+
+namespace ptx::cuda {
+namespace {
+
+Unexpected failed(std::string_view what, const std::string& path, int error) {
+  return Unexpected{{.kind = Kind::file_error, .message = cat("cannot ", what, " `", path, "`: ", std::strerror(error))}};
+}
+
+Expected<void> write_opened(Descriptor file, const std::string& path, std::string_view bytes) {
+  const auto refuse = [&] { return failed("write", path, errno); };
+  if (file.number() < 0) return refuse();
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file.number(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return refuse();
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  if (!file.close_now()) return refuse();  // a network disk tells here that it is full
+  return {};
+}
+
+}  // namespace
+
+Expected<void> write_file(const std::string& path, std::string_view bytes) {
+  return write_opened(Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)), path, bytes);
+}
+
+Expected<std::string> read_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string bytes;
+  if (file.number() < 0 || !read_all(file.number(), bytes)) return failed("read", path, errno);
+  return bytes;
+}
+
+Expected<void> replace_file(const std::string& path, std::string_view bytes) {
+  // Processes differ in their number, threads in the counter, machines that share a disk in what is left: O_EXCL refuses those.
+  static std::atomic<unsigned> counter = 0;
+  const std::string beside = cat(path, '.', ::getpid(), '.', counter++, ".tmp");
+  Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));  // less the umask
+  if (file.number() < 0) return failed("write", path, errno);
+  auto written = write_opened(std::move(file), path, bytes);
+  if (written && ::rename(beside.c_str(), path.c_str()) != 0) written = failed("write", path, errno);
+  if (!written) (void)::unlink(beside.c_str());
+  return written;
+}
+
+}  // namespace ptx::cuda

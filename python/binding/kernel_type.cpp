@@ -1,0 +1,121 @@
+// `pyptx._ptx.KernelCall`: the base of Python's `Kernel`, which makes a call of a kernel the call of its plan without a frame of
+// Python between. The Python `__call__` stays where Python looks for it: Dynamo reads that one, and calls that need more than the
+// plan (template parameters, the first call) go there.
+#include <nanobind/nanobind.h>
+#include <structmember.h>
+
+#include <cstddef>
+
+#include "image_handle.hpp"
+#include "plan.hpp"
+
+namespace ptx::python {
+namespace {
+
+struct KernelCallObject {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* plan;  // a Plan, or whatever Python put there until there is one
+  bool is_plan;
+  bool out_is_free;  // `out=` means the outputs: the kernel has no parameter of that name
+};
+
+KernelCallObject& of(PyObject* self) { return *reinterpret_cast<KernelCallObject*>(self); }
+
+PyObject* kernel_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
+  const KernelCallObject& kernel = of(self);
+  if (kernel.is_plan) [[likely]] {
+    const Py_ssize_t count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+    if (count == 0 ||
+        (count == 1 && kernel.out_is_free && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "out") == 0))
+      return PyObject_Vectorcall(kernel.plan, args, flags, keywords);
+  }
+  PyObject* method = PyObject_GetAttrString(self, "__call__");
+  if (method == nullptr) return nullptr;
+  PyObject* result = PyObject_Vectorcall(method, args, flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET, keywords);
+  Py_DECREF(method);
+  return result;
+}
+
+PyObject* kernel_new(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == nullptr) return nullptr;
+  of(self).vectorcall = kernel_call;
+  return self;
+}
+
+int kernel_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(of(self).plan);
+  return 0;
+}
+
+int kernel_clear(PyObject* self) {
+  of(self).is_plan = false;
+  Py_CLEAR(of(self).plan);
+  return 0;
+}
+
+void kernel_dealloc(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  (void)kernel_clear(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* get_plan(PyObject* self, void*) { return Py_NewRef(of(self).plan != nullptr ? of(self).plan : Py_None); }
+
+int set_plan(PyObject* self, PyObject* value, void*) {
+  PyObject* const old = of(self).plan;
+  of(self).plan = Py_XNewRef(value);
+  of(self).is_plan = value != nullptr && plan_state(value) != nullptr;
+  Py_XDECREF(old);
+  return 0;
+}
+
+PyMemberDef kernel_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(KernelCallObject, vectorcall), READONLY, nullptr},
+    {"_out_is_free", T_BOOL, offsetof(KernelCallObject, out_is_free), 0, "Whether `out=` of a call means its outputs."},
+    {}};
+PyGetSetDef kernel_getters[] = {{"_plan", get_plan, set_plan, "What a call without keywords calls.", nullptr}, {}};
+
+PyType_Slot kernel_slots[] = {
+    {Py_tp_doc, const_cast<char*>("A callable whose calls go to its `_plan` when that is a Plan, and else to its `__call__`.")},
+    {Py_tp_new, reinterpret_cast<void*>(kernel_new)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(kernel_dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(kernel_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(kernel_clear)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_members, kernel_members},
+    {Py_tp_getset, kernel_getters},
+    {0, nullptr},
+};
+PyType_Spec kernel_spec = {
+    "pyptx._ptx.KernelCall", sizeof(KernelCallObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
+    kernel_slots};
+
+/// Undoes, for one class, what defining `__call__` in Python does to its type: the calls of its objects are the base's again.
+void call_through_plan(nb::handle cls, const nb::object& base) {
+  auto* const type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+  if (!PyType_Check(cls.ptr()) || PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(base.ptr())) == 0)
+    throw nb::type_error("`call_through_plan` takes a class that is derived from `KernelCall`");
+  type->tp_vectorcall_offset = offsetof(KernelCallObject, vectorcall);
+  type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  type->tp_call = PyVectorcall_Call;
+  PyType_Modified(type);
+}
+
+}  // namespace
+
+void add_kernel_type(nb::module_& m) {
+  const nb::object type = nb::steal(PyType_FromModuleAndSpec(m.ptr(), &kernel_spec, nullptr));
+  if (!type.is_valid()) throw nb::python_error();
+  m.attr("KernelCall") = type;
+  m.def(
+      "call_through_plan", [type](nb::handle cls) { call_through_plan(cls, type); }, nb::arg("cls"),
+      nb::sig("def call_through_plan(cls: type) -> None"),
+      "Makes the calls of a class derived from `KernelCall` go to the plan first, although it defines `__call__` itself.");
+}
+
+}  // namespace ptx::python

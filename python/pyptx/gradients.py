@@ -1,0 +1,66 @@
+"""Kernels with gradients, of torch tensors and of JAX arrays alike."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _ptx, jax_support, torch_support
+
+__all__ = ["differentiable_kernel"]
+
+
+def differentiable_kernel(
+    forward_kernel: Callable[..., Any],
+    backward_kernel: Callable[..., Any],
+    *,
+    save_for_backward: Sequence[int] | None = None,
+    num_grad_inputs: int | None = None,
+) -> Callable[..., Any]:
+    """A function with a gradient: `forward_kernel(*inputs)` forward, `backward_kernel(*saved, *grad_outputs)` backward, which
+    gives one gradient for each of the first `num_grad_inputs` inputs (default: all). `save_for_backward` are the indices of the
+    inputs to save (default: all). Called with torch tensors it is a `torch.autograd.Function`, with JAX arrays a
+    `jax.custom_vjp`; numpy arrays, which have no gradients, go to `forward_kernel`. Gradients of gradients exist when the
+    backward kernel is differentiable itself. IndexError for an index that no input has; TypeError for torch tensors beside JAX
+    arrays."""
+    ways: dict[str, Callable[..., Any]] = {}
+
+    def way(library: str) -> Callable[..., Any]:
+        """The function of one library, made when it is first needed: the other may not be installed."""
+        if library not in ways:
+            make = {"torch": torch_support.differentiable_kernel, "jax": jax_support.differentiable_kernel_jax}[library]
+            ways[library] = make(
+                forward_kernel, backward_kernel, save_for_backward=save_for_backward, num_grad_inputs=num_grad_inputs
+            )
+        return ways[library]
+
+    if "torch" in sys.modules:
+        way("torch")  # now: Dynamo, which may trace the first call, makes no classes
+
+    def differentiable(*inputs: Any) -> Any:
+        has_torch = any(map(_is_torch_tensor, inputs))
+        if has_torch and not any(map(_is_jax_array, inputs)):
+            return way("torch")(*inputs)
+        if has_torch:
+            _ptx.raise_error(
+                "argument_kind",
+                "a differentiable kernel is called with torch tensors and JAX arrays; a call takes one kind",
+            )
+        if any(map(_is_jax_array, inputs)):
+            return way("jax")(*inputs)
+        return forward_kernel(*inputs)
+
+    vars(differentiable).update(forward_kernel=forward_kernel, backward_kernel=backward_kernel)
+    return differentiable
+
+
+# By what they have, not by their class: Dynamo, which traces this, follows neither `sys.modules` nor JAX's classes.
+
+
+def _is_torch_tensor(x: Any) -> bool:
+    return hasattr(x, "requires_grad")
+
+
+def _is_jax_array(x: Any) -> bool:
+    return hasattr(x, "aval")
