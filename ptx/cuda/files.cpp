@@ -44,10 +44,18 @@ Expected<std::string> read_file(const std::string& path) {
 }
 
 Expected<void> replace_file(const std::string& path, std::string_view bytes) {
-  // Processes differ in their number, threads in the counter, machines that share a disk in what is left: O_EXCL refuses those.
+  // Processes differ in their number, threads in the counter; machines that share a disk, and processes that died half-way, in
+  // neither, so a name that is taken gives way to the next.
   static std::atomic<unsigned> counter = 0;
-  const std::string beside = cat(path, '.', ::getpid(), '.', counter++, ".tmp");
-  Descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));  // less the umask
+  constexpr int tries = 100;
+  const auto next = [&] { return cat(path, '.', ::getpid(), '.', counter++, ".tmp"); };
+  const auto create = [](const std::string& name) {
+    return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);  // less the umask
+  };
+  std::string beside = next();
+  int opened = create(beside);
+  for (int i = 1; i < tries && opened < 0 && errno == EEXIST; ++i) opened = create(beside = next());
+  Descriptor file(opened);
   if (file.number() < 0) return failed("write", path, errno);
   auto written = write_opened(std::move(file), path, bytes);
   if (written && ::rename(beside.c_str(), path.c_str()) != 0) written = failed("write", path, errno);

@@ -66,9 +66,7 @@ std::string pack_sections(std::string_view magic, std::uint32_t version, std::sp
 
 Expected<std::vector<Section>> unpack_sections(std::string_view magic, std::uint32_t newest, std::string_view bytes,
                                                std::string_view what) {
-  const auto refuse = [&](std::string why) {
-    return Unexpected{{.kind = Kind::bad_image, .message = cat(what, ' ', std::move(why))}};
-  };
+  const auto refuse = [&](std::string_view why) { return Unexpected{{.kind = Kind::bad_image, .message = cat(what, ' ', why)}}; };
   const std::size_t size = bytes.size();
   const auto cut_off = [&] { return refuse(cat("is cut off: it ends after ", size, " bytes")); };
   ByteReader in{.bytes = bytes};

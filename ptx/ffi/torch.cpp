@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -234,6 +235,11 @@ Expected<void> launch_on(const Specialisation& specialisation, DeviceId device, 
   if (api.cuda_stream == nullptr) return refuse(Kind::torch_abi, "this torch has no CUDA, and the tensors are on a GPU");
   void* stream = nullptr;
   must(api.cuda_stream(device.ordinal, &stream), "name its current stream");
+  if (!image.prepared(device.ordinal)) [[unlikely]] {
+    if (auto ready = image.prepare(device.ordinal); !ready) return ready;
+    // Python may not be there, so a warning goes where a compiler's goes.
+    for (const Diagnostic& warning : image.take_load_warnings()) std::fprintf(stderr, "%s\n", render(warning).c_str());
+  }
   return image.launch(launch::Cuda{device.ordinal, static_cast<cuda::api::Stream>(stream)}, pointers, scalars);
 }
 
@@ -315,11 +321,13 @@ Expected<void> launch_into(const TorchKernel& kernel, Row<OwnedTensor>& others, 
     const TensorView& view = i < views.size() ? views[i] : written[i - views.size()];
     if (i >= views.size()) {
       const std::size_t output = i - views.size();
-      if (auto fits = signature.check_output(output, outputs[output], view, views); !fits) return fits;
+      if (auto fits = signature.check_output(output, outputs[output], view, views, device); !fits) return fits;
     }
     pointers[i] = view.data;
     bytes[i] = view.bytes();
   }
+  const std::span<void* const> all = pointers;
+  if (auto apart = signature.check_apart(outputs, all.subspan(views.size())); !apart) return apart;
   return launch_on(**found, device, pointers, bytes, scalars->values);
 }
 

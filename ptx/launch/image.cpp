@@ -66,15 +66,6 @@ const char* kept_name(const std::string& name) {
 /// The kernel of the last launch, by any thread: an error that a kernel causes is reported by a later call.
 std::atomic<const char*> last_launched{nullptr};
 
-/// PYPTX_SYNC=1: every launch waits for its kernel.
-bool synchronous() {
-  static const bool is = [] {
-    const char* value = std::getenv("PYPTX_SYNC");
-    return value != nullptr && *value != '\0' && std::string_view(value) != "0";
-  }();
-  return is;
-}
-
 }  // namespace
 
 /// What an image's text comes to: everything but the values of scalars.
@@ -132,6 +123,14 @@ bool KernelImage::has_module() const { return code_->accepted.has_value(); }
 bool KernelImage::prepared(int ordinal) const noexcept {
   return ordinal >= 0 && ordinal < cuda::max_devices &&
          code_->ready[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire) != nullptr;
+}
+
+bool KernelImage::synchronous() noexcept {
+  static const bool is = [] {
+    const char* value = std::getenv("PYPTX_SYNC");
+    return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+  }();
+  return is;
 }
 
 KernelImage::~KernelImage() = default;
@@ -274,6 +273,10 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
     if (other == regions.end() || (!output && !other->writable && other->data != data)) {
       regions.push_back(
           {.data = data, .bytes = bytes[i], .writable = output, .initialised = !output, .name = code_->tensor_names[i]});
+      continue;
+    }
+    if (other->data == data && !output && !other->writable) {
+      other->bytes = std::max(other->bytes, bytes[i]);  // read alone, from one address on
       continue;
     }
     if (other->data == data && other->bytes == bytes[i] && !(output && !other->initialised)) {

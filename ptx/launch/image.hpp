@@ -100,6 +100,8 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   /// not_executed for a kernel that takes TMA descriptors.
   [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes,
                                               Scalars scalars = {}) const;
+  /// Whether PYPTX_SYNC=1 has every launch on a GPU wait for its kernel.
+  [[nodiscard]] static bool synchronous() noexcept;
   /// Launches and returns. `pointers` are addresses on the GPU. No lock and no heap after the first launch on a GPU, nor after
   /// the first one with a tensor whose TMA descriptor the kernel takes the address of; such a tensor's descriptor is then there
   /// for good, also for CUDA graphs that captured the launch. With PYPTX_SYNC=1 in the environment it waits for the kernel, and

@@ -279,6 +279,20 @@ TEST(Overlap, an_output_may_be_an_input) {
   EXPECT_EQ(x, std::vector<float>(32, 6.0f));
 }
 
+TEST(Overlap, what_is_only_read_may_begin_at_one_place) {
+  const auto spec = LaunchSpec::make(twice_module(), twice_module().functions[0], {.block = {32, 1, 1}}, 2, 0);
+  ASSERT_TRUE(spec) << render(spec.error());
+  auto accepted = check::accept(twice_module()).value();
+  auto listing = std::make_shared<const ir::Listing>(text::list(accepted.module()));
+  const auto image = KernelImage::make(std::move(accepted), std::move(listing), *spec).value();
+  std::vector<float> memory(32, 3.0f);
+  void* const pointers[] = {memory.data(), memory.data()};
+  const std::size_t bytes[] = {64, 128};
+  const auto refused = image->launch(default_cpu(), pointers, bytes);
+  ASSERT_FALSE(refused) << "it writes what it said it only reads";
+  EXPECT_NE(refused.error().kind, Kind::argument_memory) << render(refused.error());
+}
+
 TEST(Overlap, in_part_it_is_refused) {
   std::vector<float> memory(40, 3.0f);
   void* const pointers[] = {memory.data(), memory.data() + 8};

@@ -71,7 +71,8 @@ Expected<cuda::LoadedKernel*> DeviceCode::load(const cuda::Device& gpu, const Im
   Diagnostics warnings;
   const std::string target = cuda::assembly_target(*own, gpu.capability());
   if (const cuda::Cubin* ready = ready_for(gpu, target); ready != nullptr && settings->jit != cuda::Jit::driver) {
-    warnings = cuda::performance_warnings(cuda::parse_ptxas_log(ready->log, text.where), image.entry, text.text, text.where);
+    warnings =  // Its lines are of the text that was compiled then, with other places in it.
+        cuda::performance_warnings(cuda::parse_ptxas_log(ready->log, {}), image.entry, {}, {});
     if (auto ok = cuda::check_strict(warnings, settings->strict); !ok) return Unexpected{std::move(ok).error()};
     source.image = ready->bytes;
     source.target = ready->target;

@@ -70,8 +70,8 @@ std::string Signature::output(std::size_t index) const {
 }
 
 Expected<void> Signature::check_output(std::size_t index, const Output& wanted, const TensorView& given,
-                                       std::span<const TensorView> inputs) const {
-  const auto refuse = [&](Kind kind, std::string reason) {
+                                       std::span<const TensorView> inputs, DeviceId device) const {
+  const auto refuse = [&](Kind kind, std::string_view reason) {
     TensorView like{.dtype = wanted.dtype, .rank = static_cast<std::int32_t>(wanted.shape.size()), .shape = wanted.shape.data()};
     return Unexpected{Diagnostic{.kind = kind, .message = cat(output(index), ": ", reason)}
                           .note(cat("this call writes: ", describe(like)))
@@ -91,9 +91,12 @@ Expected<void> Signature::check_output(std::size_t index, const Output& wanted, 
     return refuse(Kind::argument_layout,
                   cat("strides are ", spell({given.strides, rank}), " elements; the kernel writes row-major"));
   if (given.read_only) return refuse(Kind::argument_memory, "the tensor is read-only");
-  if (!inputs.empty() && given.device != inputs[0].device)
+  if (given.device != device)
     return refuse(Kind::argument_device,
-                  cat("the tensor is on ", to_string(given.device), ", the inputs on ", to_string(inputs[0].device)));
+                  cat("the tensor is on ", to_string(given.device), ", the call runs on ", to_string(device)));
+  const auto align = static_cast<std::uintptr_t>(tile::element_bytes(outputs_[index].dtype()));
+  if (const auto addr = reinterpret_cast<std::uintptr_t>(given.data); addr % align != 0)
+    return refuse(Kind::argument_alignment, cat("the data pointer 0x", hex(addr), " is not a multiple of ", align, " bytes"));
   const auto* const begin = static_cast<const std::byte*>(given.data);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto* const other = static_cast<const std::byte*>(inputs[i].data);
@@ -101,6 +104,18 @@ Expected<void> Signature::check_output(std::size_t index, const Output& wanted, 
     const bool apart = begin + wanted.bytes <= other || other + bytes <= begin;
     if (!apart && !(begin == other && bytes == wanted.bytes))
       return refuse(Kind::argument_memory, cat("the tensor overlaps ", argument(i), " without being it"));
+  }
+  return {};
+}
+
+Expected<void> Signature::check_apart(std::span<const Output> outputs, std::span<void* const> written) const {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto* const a = static_cast<const std::byte*>(written[i]);
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto* const b = static_cast<const std::byte*>(written[j]);
+      if (a + outputs[i].bytes <= b || b + outputs[j].bytes <= a) continue;
+      return Unexpected{{.kind = Kind::argument_memory, .message = cat(output(i), " shares memory with output ", j)}};
+    }
   }
   return {};
 }

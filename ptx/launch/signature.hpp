@@ -54,7 +54,10 @@ class Signature {
   /// Checks a tensor that the caller gives for output `index` to be written to, beside the tensors of the call. Kinds: those of
   /// bind(), naming the output, and argument_memory for one that is read-only or overlaps an input without being that input.
   [[nodiscard]] Expected<void> check_output(std::size_t index, const Output& output, const TensorView& given,
-                                            std::span<const TensorView> inputs) const;
+                                            std::span<const TensorView> inputs, DeviceId device) const;
+  /// Checks that no two tensors that a call writes share memory. `written` are those of the outputs, in order. Kind
+  /// argument_memory.
+  [[nodiscard]] Expected<void> check_apart(std::span<const Output> outputs, std::span<void* const> written) const;
   /// Checks that an output that is written where an input lies is a tensor like that input. Kind argument_dim.
   [[nodiscard]] Expected<void> check_alias(const Alias& alias, const TensorView& input, const Output& output) const;
   /// The error (argument_kind) for a call whose argument `index` is no tensor but, say, "an `int`".

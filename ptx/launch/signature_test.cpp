@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/launch/twice.hpp"
 
 namespace ptx::launch {
@@ -232,6 +234,38 @@ TEST_F(PlanTest, an_image_of_another_kernel_is_refused) {
   Plan wrong(matmul, [](const tile::Env&) { return Expected<std::shared_ptr<const KernelImage>>(text_image()); });
   const Tensor a{.shape = {1, 1}};
   EXPECT_EQ(wrong.find(std::vector{a.view(), a.view()}).error().kind, Kind::param_layout);
+}
+
+TEST_F(SignatureTest, where_the_caller_wants_an_output) {
+  const Signature fill = Signature::make("fill", {}, {tile({32}), tile({32})}, {"Y", "Z"}).value();
+  const std::vector<Output> outputs = fill.bind({}).value().outputs;
+  const Tensor fits{.shape = {32}};
+  EXPECT_TRUE(fill.check_output(0, outputs[0], fits.view(), {}, DeviceId{}));
+  const auto refused = [&](const Tensor& tensor, Kind kind) {
+    const auto ok = fill.check_output(0, outputs[0], tensor.view(), {}, DeviceId{});
+    EXPECT_FALSE(ok);
+    if (ok) return std::string();
+    EXPECT_EQ(name(ok.error().kind), name(kind));
+    return render(ok.error());
+  };
+  const Tensor on_gpu{.shape = {32}, .device = {DeviceId::Kind::cuda, 0}};
+  EXPECT_SAYS(refused(on_gpu, Kind::argument_device),
+              "output 0 (`Y`) of kernel `fill`: the tensor is on cuda:0, the call runs on cpu");
+  const Tensor odd{.shape = {32}, .data = reinterpret_cast<void*>(std::uintptr_t{0x1002})};
+  EXPECT_SAYS(refused(odd, Kind::argument_alignment), "the data pointer 0x1002 is not a multiple of 4 bytes");
+}
+
+TEST_F(SignatureTest, outputs_lie_apart) {
+  const Signature fill = Signature::make("fill", {}, {tile({32}), tile({32})}, {"Y", "Z"}).value();
+  const std::vector<Output> outputs = fill.bind({}).value().outputs;
+  std::array<float, 96> memory{};
+  void* const apart[] = {memory.data(), memory.data() + 32};
+  EXPECT_TRUE(fill.check_apart(outputs, apart));
+  void* const shared[] = {memory.data(), memory.data() + 31};
+  const auto refused = fill.check_apart(outputs, shared);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::argument_memory);
+  EXPECT_SAYS(render(refused.error()), "output 1 (`Z`) of kernel `fill` shares memory with output 0");
 }
 
 }  // namespace

@@ -17,12 +17,13 @@ void add_bytes(std::string_view text, std::vector<std::string>& lines) {
   }
 }
 
-// A name between quotation marks.
+// A name between quotation marks. ptxas takes ASCII alone there, and neither an escaped quotation mark nor a control character:
+// what a path has of others is written as `?`.
 std::string quoted(std::string_view name) {
   std::string out = "\"";
   for (const char c : name) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
+    if (c == '\\') out += '\\';
+    out += c >= ' ' && c < '\x7f' && c != '"' ? c : '?';
   }
   return out += '"';
 }

@@ -22,6 +22,12 @@ TEST(LineTable, says_a_place_when_it_changes) {
   EXPECT_EQ(table.directives(), (Lines{".file 1 \"a.py\"", ".file 2 \"b.py\""}));
 }
 
+TEST(LineTable, names_of_files_are_ascii) {
+  LineTable table;
+  (void)table.enter({"r\xC3\xA9/\"a\"\\b.py", 3});
+  EXPECT_EQ(table.directives(), Lines{R"(.file 1 "r??/?a?\\b.py")"});
+}
+
 TEST(LineTable, helpers_say_where_they_were_called) {
   const Where outer{"k.py", 10};
   const Where middle{"h.py", 20, 0, intern_call(outer, "load")};
@@ -45,7 +51,7 @@ TEST(LineTable, call_sites_are_one_object) {
 TEST(LineTable, file_names_with_quotation_marks) {
   LineTable table;
   (void)table.enter({"a\"b\\c.py", 1});
-  EXPECT_EQ(table.directives(), Lines{R"(.file 1 "a\"b\\c.py")"});
+  EXPECT_EQ(table.directives(), Lines{R"(.file 1 "a?b\\c.py")"});
 }
 
 TEST(SourceLines, a_text_keeps_its_own) {

@@ -39,7 +39,10 @@ namespace {
 std::vector<std::string> tool_roots() {
   std::vector<std::string> roots;
   for (const nb::handle entry : nb::module_::import_("sys").attr("path")) {
-    if (PyUnicode_Check(entry.ptr()) && PyUnicode_GetLength(entry.ptr()) != 0) roots.push_back(nb::cast<std::string>(entry));
+    if (!PyUnicode_Check(entry.ptr()) || PyUnicode_GetLength(entry.ptr()) == 0) continue;
+    const nb::object path = nb::steal(PyUnicode_EncodeFSDefault(entry.ptr()));  // also of a folder whose name is not UTF-8
+    if (!path.is_valid()) throw nb::python_error();
+    roots.emplace_back(PyBytes_AS_STRING(path.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(path.ptr())));
   }
   return roots;
 }
@@ -86,6 +89,10 @@ Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId devi
   if (device.kind == launch::DeviceId::Kind::cuda) {
     if (!image.prepared(device.ordinal)) [[unlikely]] {
       if (auto ready = prepare_image(image, device.ordinal); !ready) return ready;
+    }
+    if (launch::KernelImage::synchronous()) [[unlikely]] {
+      const nb::gil_scoped_release unlocked;  // what the stream waits for may be another thread's to launch
+      return image.launch(launch::Cuda{device.ordinal, stream}, pointers, scalars);
     }
     return image.launch(launch::Cuda{device.ordinal, stream}, pointers, scalars);
   }

@@ -23,11 +23,16 @@ KernelCallObject& of(PyObject* self) { return *reinterpret_cast<KernelCallObject
 
 PyObject* kernel_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
   const KernelCallObject& kernel = of(self);
-  if (kernel.is_plan) [[likely]] {
+  // Who gives the class or a derived one another `__call__` changes its tp_call with it.
+  if (kernel.is_plan && Py_TYPE(self)->tp_call == PyVectorcall_Call) [[likely]] {
     const Py_ssize_t count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
     if (count == 0 ||
-        (count == 1 && kernel.out_is_free && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "out") == 0))
-      return PyObject_Vectorcall(kernel.plan, args, flags, keywords);
+        (count == 1 && kernel.out_is_free && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "out") == 0)) {
+      PyObject* plan = Py_NewRef(kernel.plan);  // another thread may put another one there
+      PyObject* result = PyObject_Vectorcall(plan, args, flags, keywords);
+      Py_DECREF(plan);
+      return result;
+    }
   }
   PyObject* method = PyObject_GetAttrString(self, "__call__");
   if (method == nullptr) return nullptr;

@@ -56,9 +56,16 @@ nb::object empty_array(const nb::module_& arrays, const NumpyOutput& output, Dev
   if (device.kind == DeviceId::Kind::cpu) return arrays.attr("empty")(output.shape, output.dtype);
   // CuPy allocates on its current device.
   const nb::object current = arrays.attr("cuda").attr("Device")(device.ordinal);
+  const auto leave = [&] { current.attr("__exit__")(nb::none(), nb::none(), nb::none()); };
   current.attr("__enter__")();
-  nb::object array = arrays.attr("empty")(output.shape, output.dtype);
-  current.attr("__exit__")(nb::none(), nb::none(), nb::none());
+  nb::object array;
+  try {
+    array = arrays.attr("empty")(output.shape, output.dtype);
+  } catch (nb::python_error&) {
+    leave();
+    throw;
+  }
+  leave();
   return array;
 }
 
@@ -134,7 +141,7 @@ Expected<TensorView> PlanState::view_output(const TorchBridge* torch, const Spec
     imports.push_back(std::move(*import));
     view = imports.back().view();
   }
-  if (auto fits = signature().check_output(index, specialisation.outputs[index], view, call.inputs); !fits) {
+  if (auto fits = signature().check_output(index, specialisation.outputs[index], view, call.inputs, call.device()); !fits) {
     return Unexpected{std::move(fits).error()};
   }
   if (!specialisation.changed.empty() && specialisation.changed[index]) {
@@ -154,7 +161,7 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
     for (const launch::Output& output : specialisation.outputs) made.push_back(torch.prepare(output));
     if (ready.torch.empty()) ready.torch = std::move(made);  // unless another thread was faster
   }
-  const DeviceId device = call.inputs.empty() ? DeviceId{} : call.inputs[0].device;
+  const DeviceId device = call.device();
   std::array<void*, max_plan_tensors> pointers;
   std::array<std::size_t, max_plan_tensors> bytes;
   std::size_t count = 0;
@@ -178,6 +185,8 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
       if (torch.is_plain_tensor(tensor.ptr())) changed[changed_count++] = tensor.ptr();
     } else if (!specialisation.changed.empty() && specialisation.changed[i]) {
       view = call.inputs[*specialisation.changed[i]];
+      if (auto fits = signature().check_output(i, specialisation.outputs[i], view, call.inputs, device); !fits)
+        return fail(std::move(fits).error());
       tensor = nb::borrow(call.arguments[*specialisation.changed[i]]);
       if (torch.is_plain_tensor(tensor.ptr())) changed[changed_count++] = tensor.ptr();
     } else {
@@ -189,6 +198,10 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
     pointers[count++] = view.data;
   }
   if (specialisation.image == nullptr) return results.release();
+  if (specialisation.outputs.size() > 1 && (!call.out.empty() || !specialisation.changed.empty())) {
+    const std::span<void* const> written(pointers.data() + call.inputs.size(), specialisation.outputs.size());
+    if (auto apart = signature().check_apart(specialisation.outputs, written); !apart) return fail(std::move(apart).error());
+  }
   const cuda::api::Stream stream = on_cpu ? nullptr : torch.stream(device.ordinal);
   const auto ran =
       run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars);
@@ -235,6 +248,8 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
       const std::size_t input = *specialisation.changed[i];
       if (call.inputs[input].read_only)
         return fail(about(input, {.kind = Kind::argument_memory, .message = "the kernel writes it, and it is read-only"}));
+      if (auto fits = signature().check_output(i, specialisation.outputs[i], call.inputs[input], call.inputs, device); !fits)
+        return fail(std::move(fits).error());
       data = call.inputs[input].data;
       array = nb::borrow(call.arguments[input]);
     } else {
@@ -248,6 +263,10 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
     pointers[count++] = data;
   }
   if (specialisation.image == nullptr) return results.release();
+  if (specialisation.outputs.size() > 1 && (!call.out.empty() || !specialisation.changed.empty())) {
+    const std::span<void* const> written(pointers.data() + call.inputs.size(), specialisation.outputs.size());
+    if (auto apart = signature().check_apart(specialisation.outputs, written); !apart) return fail(std::move(apart).error());
+  }
   cuda::api::Stream stream = nullptr;
   if (on_gpu) {
     const nb::object current = arrays.attr("cuda").attr("get_current_stream")(device.ordinal);
@@ -258,27 +277,29 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
   return ran ? results.release() : fail(ran.error());
 }
 
-bool PlanState::wanted_outputs(PyObject* out, std::vector<PyObject*>& storage, std::span<PyObject* const>& wanted) const {
+bool PlanState::wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const {
   if (out == nullptr || out == Py_None) return true;
   const std::size_t count = signature().outputs().size();
   if (PyTuple_Check(out) != 0 || PyList_Check(out) != 0) {
-    for (const nb::handle tensor : nb::borrow<nb::sequence>(out)) storage.push_back(tensor.ptr());
+    storage.kept = nb::steal<nb::tuple>(PySequence_Tuple(out));
+    if (!storage.kept.is_valid()) return false;
+    for (const nb::handle tensor : storage.kept) storage.tensors.push_back(tensor.ptr());
   } else {
-    storage.push_back(out);
+    storage.tensors.push_back(out);  // the caller's argument
   }
-  if (storage.size() != count) {
+  if (storage.tensors.size() != count) {
     fail({.kind = Kind::argument_count,
           .message = cat("kernel `", signature().kernel(), "` has ", count, count == 1 ? " output" : " outputs", "; `out` has ",
-                         storage.size(), storage.size() == 1 ? " tensor" : " tensors")});
+                         storage.tensors.size(), storage.tensors.size() == 1 ? " tensor" : " tensors")});
     return false;
   }
   for (std::size_t i = 0; i < count; ++i) {
-    if (origin_of(storage[i]) != Origin::none) continue;
+    if (origin_of(storage.tensors[i]) != Origin::none) continue;
     fail({.kind = Kind::argument_kind,
-          .message = cat(signature().output(i), " is ", a_type(storage[i]), "; `out` takes a tensor")});
+          .message = cat(signature().output(i), " is ", a_type(storage.tensors[i]), "; `out` takes a tensor")});
     return false;
   }
-  wanted = storage;
+  wanted = storage.tensors;
   return true;
 }
 
@@ -316,7 +337,7 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   };
   for (std::size_t i = 0; i < count; ++i) origins[i] = origin_of(args[i]);
   if (const auto odd = first(Origin::none)) return fail(signature().not_a_tensor(*odd, a_type(args[*odd])));
-  std::vector<PyObject*> out_storage;
+  WantedOutputs out_storage;
   Call call{.arguments = arguments, .inputs = {}, .out = {}, .scalars = scalars};
   if (!wanted_outputs(out, out_storage, call.out)) return nullptr;
   const auto from_torch = first(Origin::torch, Origin::torch_wrapped);

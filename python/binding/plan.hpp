@@ -63,12 +63,19 @@ class PlanState {
     std::span<const launch::TensorView> inputs;
     std::span<PyObject* const> out;
     Scalars scalars;
+    /// Where it runs: a call without inputs on the host.
+    [[nodiscard]] launch::DeviceId device() const { return inputs.empty() ? launch::DeviceId{} : inputs[0].device; }
+  };
+  /// The tensors of `out=`; those of a list are held, which may change meanwhile.
+  struct WantedOutputs {
+    nb::tuple kept;
+    std::vector<PyObject*> tensors;
   };
   PyObject* run_torch(const TorchBridge& torch, const launch::Specialisation& specialisation, const Call& call);
   enum class ArrayLibrary : std::uint8_t { numpy, cupy };
   PyObject* run_arrays(const launch::Specialisation& specialisation, const Call& call, ArrayLibrary library);
   /// The tensors of `out`, one for each output; none for null and None. False with a Python error.
-  bool wanted_outputs(PyObject* out, std::vector<PyObject*>& storage, std::span<PyObject* const>& wanted) const;
+  bool wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const;
   [[nodiscard]] Expected<launch::TensorView> view_output(const TorchBridge* torch, const launch::Specialisation& specialisation,
                                                          std::size_t index, const Call& call, std::vector<Import>& imports) const;
   [[nodiscard]] std::optional<Diagnostic> check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,

@@ -78,6 +78,13 @@ bool TorchBridge::grad_enabled() const {
   return nb::cast<bool>(is_grad_enabled_());
 }
 
+bool TorchBridge::is_negated(PyObject* tensor) const noexcept {
+  PyObject* answer = PyObject_CallMethod(tensor, "is_neg", nullptr);
+  if (answer == nullptr) PyErr_Clear();
+  Py_XDECREF(answer);  // True and False live on
+  return answer != Py_False;
+}
+
 bool TorchBridge::requires_grad(PyObject* tensor) const {
   // What an attribute look-up would find and call, without looking.
   PyObject* answer = get_requires_grad_ != nullptr ? get_requires_grad_(tensor, requires_grad_closure_)

@@ -67,8 +67,13 @@ class TorchBridge {
       PyErr_Clear();
       return false;
     }
-    return dlpack::view(borrowed, out);
+    if (!dlpack::view(borrowed, out)) [[unlikely]]
+      return false;
+    // Lazily negated memory is shown as it lies. torch makes such tensors of the imaginary part of a conjugate, whose elements
+    // are apart, which no kernel takes; but a single element is never apart from others.
+    return out.elements() != 1 || !is_negated(tensor);
   }
+  [[nodiscard]] bool is_negated(PyObject* tensor) const noexcept;
   /// Tells autograd that these tensors were written to, so that it notices when it had saved one. False with a Python error.
   [[nodiscard]] bool written(std::span<PyObject* const> tensors) const noexcept;
   /// torch's current stream on a GPU.

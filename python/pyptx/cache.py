@@ -61,6 +61,8 @@ def _canonical(value: Any) -> Any:
     if callable(value) and "<" not in name:  # of lambdas and local functions there are many of one name
         return {"name": f"{value.__module__}.{name}"}
     text = repr(value)
+    if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
+        raise TypeError(f"a cache key cannot hold an array, as {type(value).__qualname__}: its text leaves numbers out")
     if " at 0x" in text:
         raise TypeError(f"a cache key cannot hold {text}: it has no text that is the same in every process")
     return {type(value).__qualname__: text}

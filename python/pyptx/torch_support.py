@@ -692,6 +692,13 @@ def differentiable_kernel(
     differentiable itself. IndexError for an index that no input has."""
     register_operators()
     torch: Any = _torch
+    for kernel in (forward_kernel, backward_kernel):
+        if getattr(kernel, "input_output_aliases", None):
+            _ptx.raise_error(
+                "argument_gradient",
+                f"kernel `{kernel.__name__}` changes its inputs, and has no gradient: what is saved of them would change too",
+                "write a kernel that gives a new tensor",
+            )
 
     def saved(inputs: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(inputs if save_for_backward is None else (inputs[i] for i in save_for_backward))

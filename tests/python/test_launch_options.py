@@ -138,6 +138,57 @@ def test_an_out_that_overlaps_an_input(make):
         add(memory[:64], make(), out=memory[1:])
 
 
+@both
+def test_outputs_that_share_memory(make):
+    y, index = value_and_index(make(32))
+    for wrong in ((y, y.view(index.dtype)), (y[:], y.view(index.dtype))):
+        with pytest.raises(ValueError, match=r"output 1 .* shares memory with output 0"):
+            value_and_index(make(32), out=wrong)
+    value_and_index(make(32), out=(y, index))
+
+
+def test_an_out_list_that_makes_its_tensors_as_they_are_asked_for():
+    class Fresh(list):
+        def __iter__(self):
+            return iter([ramp()])
+
+    assert (add(ramp(), ramp(), out=Fresh([None])) == 2 * ramp()).all()
+
+
+def test_a_call_without_inputs_runs_on_the_host():
+    @kernel(in_specs=(), out_specs=(Tile(WARP, f32),), grid=1, block=WARP)
+    def ones(Y):
+        (py,) = ptx.global_ptrs(Y)
+        ptx.inst.st.global_.f32(ptx.addr(py + offset(4)), reg.scalar(f32, init=1.0))
+        ptx.ret()
+
+    y = ramp(32)
+    assert ones(out=y) is y and (y == 1).all()
+    assert (ones() == 1).all()
+
+
+def test_a_lazily_negated_element_is_not_read_as_it_lies():
+    torch = pytest.importorskip("torch")
+
+    @kernel(in_specs=(Tile(1, f32),), out_specs=(Tile(1, f32),), grid=1, block=1)
+    def copy(X, Y):
+        px, py = ptx.global_ptrs(X, Y)
+        x = reg.scalar(f32)
+        ptx.inst.ld.global_.f32(x, ptx.addr(px))
+        ptx.inst.st.global_.f32(ptx.addr(py), x)
+        ptx.ret()
+
+    plain = torch.tensor([2.0])
+    negated = torch.tensor(1 + 2j).conj().imag.reshape(1)
+    assert negated.is_neg() and negated.item() == -2
+    for _ in range(2):
+        assert copy(plain).item() == 2
+        with pytest.raises(ValueError, match=r"resolve_neg"):
+            copy(negated)
+        with pytest.raises(ValueError, match=r"resolve_neg"):
+            copy(plain, out=negated)
+
+
 def test_an_out_that_requires_a_gradient():
     torch = pytest.importorskip("torch")
     for _ in range(2):
@@ -192,6 +243,13 @@ def test_a_changed_array_must_be_writable():
 def test_aliases_of_what_is_not_there(aliases):
     with pytest.raises(ValueError, match="cannot write output"):
         increment_kernel(input_output_aliases=aliases)(ramp())
+
+
+def test_a_kernel_that_changes_its_input_has_no_gradient():
+    torch = pytest.importorskip("torch")
+    increment = increment_kernel(input_output_aliases={0: 0})
+    with pytest.raises(RuntimeError, match="kernel `increment` changes its inputs, and has no gradient"):
+        pyptx.differentiable_kernel(increment, increment_kernel())(torch.ones(32, requires_grad=True))
 
 
 def test_an_alias_has_the_size_of_its_input():
@@ -347,8 +405,46 @@ def test_a_kernel_shows_its_python_call_to_tools():
         add(ramp(), ramp(), M=3)
 
 
+def test_another_call_may_be_put_in_its_place(monkeypatch):
+    increment = increment_kernel()
+    assert (increment(ramp()) == ramp() + 1).all()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(increment), "__call__", lambda self, x: "mine")
+        assert increment(ramp()) == "mine"
+    assert (increment(ramp()) == ramp() + 1).all()
+
+    class Louder(type(increment)):
+        def __call__(self, *arrays, **more):
+            return 10 * super().__call__(*arrays, **more)
+
+    louder = Louder(increment.__wrapped__, in_specs=increment.in_specs, out_specs=increment.out_specs, grid=2, block=WARP)
+    for _ in range(2):
+        assert (louder(ramp()) == 10 * (ramp() + 1)).all()
+
+
 def test_a_call_refuses_what_it_does_not_know():
     u = ramp().astype(np.uint32)
     with pytest.raises(TypeError, match="float32"):
         add(u, u)
     assert u32.bits == 32
+
+
+# -- save
+
+
+def test_a_kernel_in_a_file(tmp_path):
+    path = tmp_path / "scale.ptxk"
+    scale.save(path, N=64, factor=3.0, targets=[])
+    image = _ptx.load(str(path))
+    x, y = ramp(), np.empty_like(ramp())
+    image.launch([x], [y])
+    assert (y == 3 * x).all()
+    assert image.handle == scale._image_for((), {"N": 64, "factor": 3.0}).handle
+    add.save(path, ramp(96), ramp(96), targets=[])
+    assert _ptx.load(str(path)).entry == "add"
+    with pytest.raises(KeyError, match="dimension `N` of kernel `add` has no size"):
+        add.save(path)
+    with pytest.raises(ValueError, match="there is nothing to save"):
+        add.save(path, N=0)
+    with pytest.raises(OSError, match="cannot"):
+        add.save(tmp_path / "no" / "such" / "folder", N=64, targets=[])
