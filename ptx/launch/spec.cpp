@@ -4,10 +4,15 @@
 #include <bit>
 #include <cmath>
 
+#include "ptx/cuda/cuda.hpp"
 #include "ptx/ir/ir.hpp"
 
 namespace ptx::launch {
 namespace {
+
+using cuda::ByteReader;
+using cuda::put32;
+using cuda::put64;
 
 constexpr std::string_view magic = "ptxL";
 constexpr std::uint64_t max_threads = 1024;
@@ -33,50 +38,15 @@ std::uint64_t float_bits(double value, int exponent_bits, int mantissa_bits) {
   return sign | std::min(bits, infinity);
 }
 
-void put32(std::string& out, std::uint32_t value) {
-  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(value >> shift & 0xFF);
-}
-void put64(std::string& out, std::uint64_t value) {
-  put32(out, static_cast<std::uint32_t>(value));
-  put32(out, static_cast<std::uint32_t>(value >> 32));
-}
 void put(std::string& out, const Dims& dims) {
   for (const std::uint32_t n : dims) put32(out, n);
 }
 
-/// Reads what the functions above write; past the end, everything is 0 and `ok` is false.
-struct Reader {
-  std::string_view bytes;
-  bool ok = true;
-
-  std::string_view take(std::size_t count) {
-    if (count > bytes.size()) {
-      ok = false;
-      return {};
-    }
-    const std::string_view taken = bytes.substr(0, count);
-    bytes.remove_prefix(count);
-    return taken;
-  }
-  std::uint32_t get32() {
-    std::uint32_t value = 0;
-    int shift = 0;
-    for (const char byte : take(4)) {
-      value |= std::uint32_t{static_cast<unsigned char>(byte)} << shift;
-      shift += 8;
-    }
-    return value;
-  }
-  std::uint64_t get64() {
-    const std::uint64_t low = get32();
-    return low | std::uint64_t{get32()} << 32;
-  }
-  Dims get_dims() {
-    Dims dims{};
-    for (std::uint32_t& n : dims) n = get32();
-    return dims;
-  }
-};
+Dims get_dims(ByteReader& in) {
+  Dims dims{};
+  for (std::uint32_t& n : dims) n = in.get32();
+  return dims;
+}
 
 Expected<void> check_positive(std::string_view what, const Dims& dims) {
   for (std::size_t i = 0; i < 3; ++i) {
@@ -129,7 +99,7 @@ void put(std::string& out, const layout::TensorMap& map) {
   put32(out, map.im2col->pixels_per_column);
 }
 
-layout::TensorMap get_tensor_map(Reader& in) {
+layout::TensorMap get_tensor_map(ByteReader& in) {
   const auto number = [&](std::uint32_t most) {
     const std::uint32_t value = in.get32();
     if (value > most) in.ok = false;
@@ -409,7 +379,7 @@ std::string LaunchSpec::serialise() const {
 }
 
 Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
-  Reader in{bytes};
+  ByteReader in{.bytes = bytes};
   if (in.take(magic.size()) != magic) return refuse(Kind::bad_image, "these bytes are no launch record");
   if (const std::uint32_t version = in.get32(); version != static_cast<std::uint32_t>(abi_version)) {
     return refuse(Kind::bad_image, cat("a launch record of ABI ", version, "; this process reads ABI ", abi_version,
@@ -421,9 +391,9 @@ Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
     if (value > 1) in.ok = false;
     return value == 1;
   };
-  spec.geometry = {.grid = in.get_dims(),
-                   .block = in.get_dims(),
-                   .cluster = in.get_dims(),
+  spec.geometry = {.grid = get_dims(in),
+                   .block = get_dims(in),
+                   .cluster = get_dims(in),
                    .dynamic_smem_bytes = in.get32(),
                    .cooperative = flag(),
                    .programmatic = flag()};

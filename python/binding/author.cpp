@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "errors.hpp"
+
 namespace ptx::python {
 namespace {
 
@@ -119,6 +121,12 @@ Where LineCache::authors_line() {
   }
   frames[0].where.from = site;
   return frames[0].where;
+}
+
+void raise_here(Diagnostic error) {
+  if (PyErr_Occurred() != nullptr) throw nanobind::python_error();
+  if (!error.where.known()) error.where = authors_line();
+  raise(error);
 }
 
 }  // namespace ptx::python

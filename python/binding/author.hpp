@@ -6,9 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "ptx/base/where.hpp"
+#include "ptx/base/base.hpp"
 
 namespace ptx::python {
 
@@ -52,5 +53,18 @@ class LineCache {
   std::vector<PyCodeObject*> codes_;
   PyFrameObject* outermost_ = nullptr;  // borrowed, and only compared: it is on the stack for as long as the trace is made
 };
+
+/// Raises the diagnostic with the author's line, which the core does not know; a Python error that is set already goes first.
+[[noreturn]] void raise_here(Diagnostic error);
+
+/// The value, or the error raised with the author's line.
+template <class T>
+T unwrap_here(Expected<T> expected) {
+  if (!expected) raise_here(std::move(expected).error());
+  return std::move(*expected);
+}
+inline void unwrap_here(Expected<void> expected) {
+  if (!expected) raise_here(std::move(expected).error());
+}
 
 }  // namespace ptx::python

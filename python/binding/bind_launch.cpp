@@ -104,22 +104,6 @@ Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId devi
 
 namespace {
 
-/// The value, or the error raised with the caller's line.
-template <class T>
-T unwrap_here(Expected<T> expected) {
-  if (expected) return unwrap(std::move(expected));
-  Diagnostic error = std::move(expected).error();
-  if (!error.where.known()) error.where = authors_line();
-  raise(error);
-}
-void unwrap_here(Expected<void> expected) {
-  if (expected) return;
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  Diagnostic error = std::move(expected).error();
-  if (!error.where.known()) error.where = authors_line();
-  raise(error);
-}
-
 // -- images
 // ---------------------------------------------------------------------------------------------------------------------------
 

@@ -23,20 +23,6 @@ namespace nb = nanobind;
 namespace ptx::python {
 namespace {
 
-void unwrap_here(Expected<void> expected) {
-  if (expected) return;
-  Diagnostic error = std::move(expected).error();
-  if (!error.where.known()) error.where = authors_line();
-  raise(error);
-}
-template <class T>
-T unwrap_here(Expected<T> expected) {
-  if (expected) return std::move(*expected);
-  Diagnostic error = std::move(expected).error();
-  if (!error.where.known()) error.where = authors_line();
-  raise(error);
-}
-
 /// Bound as `pyptx._ptx.EncodedTensorMap`.
 struct EncodedTensorMap {
   layout::TensorMap map;

@@ -32,17 +32,6 @@ std::optional<Layout> layout_of(nb::handle object) {
   return std::nullopt;
 }
 
-// The diagnostic with the author's line, which the core does not know.
-template <class T>
-T unwrap_here(Expected<T> expected) {
-  if (!expected) {
-    Diagnostic d = std::move(expected).error();
-    if (!d.where.known()) d.where = authors_line();
-    raise(d);
-  }
-  return std::move(*expected);
-}
-
 [[noreturn]] void bad(std::string message) { raise(Kind::bad_tile, std::move(message), authors_line()); }
 [[noreturn]] void bad_kind(std::string message) { raise(Kind::argument_kind, std::move(message), authors_line()); }
 

@@ -154,6 +154,14 @@ Expected<TensorView> PlanState::view_output(const TorchBridge* torch, const Spec
   return view;
 }
 
+/// That outputs which were there before share no memory; what is allocated does not.
+Expected<void> PlanState::check_apart(const Specialisation& specialisation, const Call& call,
+                                      std::span<void* const> pointers) const {
+  const bool all_new = call.out.empty() && specialisation.changed.empty();
+  if (all_new || specialisation.outputs.size() < 2) return {};
+  return signature().check_apart(specialisation.outputs, pointers.subspan(call.inputs.size()));
+}
+
 PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& specialisation, const Call& call) {
   PreparedOutputs& ready = prepared(specialisation);
   if (ready.torch.size() != specialisation.outputs.size()) [[unlikely]] {
@@ -198,10 +206,7 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
     pointers[count++] = view.data;
   }
   if (specialisation.image == nullptr) return results.release();
-  if (specialisation.outputs.size() > 1 && (!call.out.empty() || !specialisation.changed.empty())) {
-    const std::span<void* const> written(pointers.data() + call.inputs.size(), specialisation.outputs.size());
-    if (auto apart = signature().check_apart(specialisation.outputs, written); !apart) return fail(std::move(apart).error());
-  }
+  if (auto apart = check_apart(specialisation, call, {pointers.data(), count}); !apart) return fail(std::move(apart).error());
   const cuda::api::Stream stream = on_cpu ? nullptr : torch.stream(device.ordinal);
   const auto ran =
       run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars);
@@ -263,10 +268,7 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
     pointers[count++] = data;
   }
   if (specialisation.image == nullptr) return results.release();
-  if (specialisation.outputs.size() > 1 && (!call.out.empty() || !specialisation.changed.empty())) {
-    const std::span<void* const> written(pointers.data() + call.inputs.size(), specialisation.outputs.size());
-    if (auto apart = signature().check_apart(specialisation.outputs, written); !apart) return fail(std::move(apart).error());
-  }
+  if (auto apart = check_apart(specialisation, call, {pointers.data(), count}); !apart) return fail(std::move(apart).error());
   cuda::api::Stream stream = nullptr;
   if (on_gpu) {
     const nb::object current = arrays.attr("cuda").attr("get_current_stream")(device.ordinal);

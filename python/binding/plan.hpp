@@ -76,6 +76,8 @@ class PlanState {
   PyObject* run_arrays(const launch::Specialisation& specialisation, const Call& call, ArrayLibrary library);
   /// The tensors of `out`, one for each output; none for null and None. False with a Python error.
   bool wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const;
+  [[nodiscard]] Expected<void> check_apart(const launch::Specialisation& specialisation, const Call& call,
+                                           std::span<void* const> pointers) const;
   [[nodiscard]] Expected<launch::TensorView> view_output(const TorchBridge* torch, const launch::Specialisation& specialisation,
                                                          std::size_t index, const Call& call, std::vector<Import>& imports) const;
   [[nodiscard]] std::optional<Diagnostic> check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,
