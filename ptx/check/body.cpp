@@ -19,11 +19,13 @@ ir::WhereId where_of(const ir::Inst& item) {
 
 class Body {
  public:
-  Body(Report& report, Names& names, Instructions& instructions, DebugInfo& debug, const ir::Function& function)
+  Body(Report& report, Names& names, AcrossBodies across, const ir::Function& function)
       : report_(report),
         names_(names),
-        instructions_(instructions),
-        debug_(debug),
+        instructions_(across.instructions),
+        debug_(across.debug),
+        groups_(across.groups),
+        budgets_(across.budgets),
         function_(function),
         labels_(report, function),
         registers_(function) {}
@@ -31,13 +33,14 @@ class Body {
   void run() {
     declare_all();
     instructions_.enter(function_, labels_);
+    groups_.enter(function_);
     if (isa::allows(report_.module().target, isa::node(sm_90a))) access_.resize(function_.body.size());
     for (item_ = 0; item_ < function_.body.size(); ++item_) check(function_.body[item_]);
     while (blocks_.size() > 1) close();
     registers_.report_unwritten(report_);
     for (const std::uint32_t item : described_) check_descriptors(report_, function_, function_.body[item], registers_);
-    if ((seen_ & wgmma_mma) != 0 && !access_.empty()) check_wgmma(report_, names_, function_, access_);
-    if ((seen_ & setmaxnreg) != 0) check_setmaxnreg(report_, function_);
+    if ((seen_ & wgmma_mma) != 0 && !access_.empty()) check_wgmma(report_, names_, budgets_, function_, access_);
+    if ((seen_ & (wgmma_mma | tcgen05_transfer | setmaxnreg)) != 0) budgets_.check(report_, function_);
   }
 
  private:
@@ -113,7 +116,8 @@ class Body {
     if (!access_.empty()) access_[item_] = access;
     const std::uint16_t fact = facts(item.form);
     if ((fact & leaves) != 0 && item.guard == ir::RegId::absent) dead_ = true;
-    if ((fact & (wgmma_mma | tcgen05_mma | setmaxnreg)) == 0) return;
+    if ((fact & (cta_group | calls)) != 0) groups_.use(item);
+    if ((fact & (wgmma_mma | tcgen05_mma | tcgen05_transfer | setmaxnreg)) == 0) return;
     seen_ |= fact;
     if ((fact & (wgmma_mma | tcgen05_mma)) != 0) described_.push_back(item_);
   }
@@ -147,6 +151,8 @@ class Body {
   }
 
   void unreachable(const ir::Inst& item) {
+    // The `bra` or `ret` that ends a block of structured code, behind another: nothing is lost with it.
+    if ((facts(item.form) & leaves) != 0) return;
     if (!reported_)
       report_.warning(function_, item, Kind::unreachable,
                       "nothing reaches this instruction: the one before it goes elsewhere, and there is no label here");
@@ -157,6 +163,8 @@ class Body {
   Names& names_;
   Instructions& instructions_;
   DebugInfo& debug_;
+  CtaGroups& groups_;
+  const RegisterBudgets& budgets_;
   const ir::Function& function_;
   Labels labels_;
   Registers registers_;
@@ -171,8 +179,8 @@ class Body {
 
 }  // namespace
 
-void check_body(Report& report, Names& names, Instructions& instructions, DebugInfo& debug, const ir::Function& function) {
-  Body(report, names, instructions, debug, function).run();
+void check_body(Report& report, Names& names, AcrossBodies across, const ir::Function& function) {
+  Body(report, names, across, function).run();
 }
 
 }  // namespace ptx::check

@@ -1,14 +1,24 @@
 // The lines of a function's body in their order: blocks, declarations, labels, instructions, and what no path reaches.
 #pragma once
 
+#include "ptx/check/cta_groups.hpp"
 #include "ptx/check/debug_info.hpp"
 #include "ptx/check/instructions.hpp"
 #include "ptx/check/names.hpp"
+#include "ptx/check/register_budget.hpp"
 #include "ptx/check/report.hpp"
 
 namespace ptx::check {
 
+/// What functions share, and what goes on from one to the next.
+struct AcrossBodies {
+  Instructions& instructions;
+  DebugInfo& debug;
+  CtaGroups& groups;
+  const RegisterBudgets& budgets;
+};
+
 /// Checks a function. Its scope is open: its parameters are declared.
-void check_body(Report& report, Names& names, Instructions& instructions, DebugInfo& debug, const ir::Function& function);
+void check_body(Report& report, Names& names, AcrossBodies across, const ir::Function& function);
 
 }  // namespace ptx::check

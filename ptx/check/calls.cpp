@@ -42,7 +42,7 @@ class Call {
     const Entity* entity = names_.find(string_of(*parts_.target));
     if (entity == nullptr) return;  // reported as an undefined symbol
     if (entity->meaning != Meaning::function)
-      return mismatch(cat("a call goes to a function; ", describe(module(), *entity), " is none"));
+      return mismatch(cat("a call goes to a function; ", describe(module(), *entity), " is not one"));
     const ir::Function& callee = module().functions[entity->index];
     if (callee.is_entry) return mismatch(cat("`", module().str(callee.name), "` is an entry, which only a launch can start"));
     if (parts_.list != nullptr) return mismatch("a call of a function by its name takes no prototype: the function has its own");
@@ -59,6 +59,8 @@ class Call {
   void indirect() {
     constexpr std::string_view how =
         "label a `.callprototype` or `.calltargets` before the call, and name the label as the last operand";
+    if (const Type type = function_.reg(ir::RegId(parts_.target->payload)).type; isa::is_float(type))
+      return mismatch(cat("a call goes to an address, which no .", isa::name(type), " register holds"));
     if (parts_.list == nullptr) return mismatch("a call through a register needs a prototype", how);
     if (parts_.list->kind != OperandKind::label) return mismatch("the last operand of an indirect call is a label", how);
     const ir::Inst* list = labelled_list(function_, ir::LabelId(parts_.list->payload));
@@ -235,7 +237,7 @@ void check_branch_targets(Report& report, const ir::Function& function, const ir
     if (target.kind == OperandKind::label) continue;
     std::string shown;
     ir::spell(report.module(), function, target, shown);
-    report.error(function, item, Kind::operand_mismatch, cat("the branch target `", shown, "` is no label"));
+    report.error(function, item, Kind::operand_mismatch, cat("the branch target `", shown, "` is not a label"));
   }
 }
 
@@ -250,9 +252,14 @@ void check_call_targets(Report& report, const Names& names, const ir::Function& 
     if (entity == nullptr)
       report.error(function, item, Kind::undefined_symbol,
                    cat("the call target `", spelled, "` is not declared before this list"));
-    else if (entity->meaning != Meaning::function || report.module().functions[entity->index].is_entry)
+    else if (entity->meaning == Meaning::function && report.module().functions[entity->index].is_entry)
+      report
+          .warning(function, item, Kind::call_mismatch,
+                   cat("a call goes to a device function; ", describe(report.module(), *entity), " is an entry"))
+          .note("hint: ptxas takes it in this list; no call can go there");
+    else if (entity->meaning != Meaning::function)
       report.error(function, item, Kind::call_mismatch,
-                   cat("a call goes to a device function; ", describe(report.module(), *entity), " is none"));
+                   cat("a call goes to a device function; ", describe(report.module(), *entity), " is not one"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "ptx/check/debug_info.hpp"
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/directives.hpp"
+#include "ptx/check/register_budget.hpp"
 #include "ptx/check/signatures.hpp"
 
 namespace ptx::check {
@@ -33,6 +34,8 @@ class Check {
         names_(module),
         instructions_(report_, names_),
         debug_(report_),
+        groups_(report_),
+        budgets_(module),
         aliased_(module.functions.size()) {}
 
   void run() {
@@ -41,7 +44,7 @@ class Check {
     for (const ir::ModuleItem& item : items_in_order(module_)) check(item);
     check_resolved(report_, aliased_);
     check_shared_memory(report_);
-    check_constant_memory(report_);
+    check_declared_memory(report_);
   }
 
  private:
@@ -79,7 +82,7 @@ class Check {
     declare_function(report_, names_, i);
     names_.open();
     check_signature(report_, names_, function);
-    if (function.has_body) check_body(report_, names_, instructions_, debug_, function);
+    if (function.has_body) check_body(report_, names_, {instructions_, debug_, groups_, budgets_}, function);
     names_.close();
   }
 
@@ -88,6 +91,8 @@ class Check {
   Names names_;
   Instructions instructions_;
   DebugInfo debug_;
+  CtaGroups groups_;
+  RegisterBudgets budgets_;
   std::vector<bool> aliased_;  // functions that an alias defines
 };
 

@@ -18,9 +18,10 @@ class Registers {
 
   /// Takes in an instruction, the item of that number, by the registers that it mentions.
   void touch(std::uint32_t item, const ir::Inst& inst, std::span<const Mention> mentions, Access access);
-  /// Reports reads that no path leads to from a write. Linear: a read is certain to come first when it stands before every write
-  /// and no loop leads back to it from behind one.
-  void report_unwritten(Report& report) const;
+  /// Reports reads that no path leads to from a write, once for each instruction. A `mov` between registers hands on what was
+  /// never written: its result counts as unwritten, and who reads that is told. Linear: a read is certain to come first when it
+  /// stands before every write and no loop leads back to it from behind one.
+  void report_unwritten(Report& report);
   /// The constant that an operand is: an immediate, or a register that one `mov` of an immediate writes and nothing else.
   [[nodiscard]] std::optional<std::int64_t> constant(const ir::Operand& operand) const;
 
@@ -36,8 +37,15 @@ class Registers {
     if ((seen.write == never || seen.write == item) && seen.read == never) seen.read = item;
   }
 
+  struct Handed {
+    std::uint32_t item, to, from;
+  };
+  void settle_handed();
+  void report(Report& report, std::uint32_t item, const std::vector<std::uint32_t>& registers) const;
+
   const ir::Function& function_;
   std::vector<Seen> seen_;
+  std::vector<Handed> handed_;  // `mov to, from` of registers that nothing had written so far
 };
 
 /// The items of a body that a branch may go to: those of its labels that are defined.

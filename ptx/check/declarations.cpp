@@ -53,14 +53,10 @@ void check_options(Report& report) {
       texmode = option;
     } else {
       const std::string known[] = {"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"};
-      Diagnostic& d = report.error(where, Kind::bad_declaration, cat('`', option, "` is no option of `.target`"));
+      Diagnostic& d = report.error(where, Kind::bad_declaration, cat('`', option, "` is not an option of `.target`"));
       if (const std::string near = nearest(option, known); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
     }
   }
-}
-
-bool has_option(const ir::Module& module, std::string_view option) {
-  return std::find(module.target_options.begin(), module.target_options.end(), option) != module.target_options.end();
 }
 
 // manual: "Texture Sampler and Surface Types"
@@ -103,6 +99,10 @@ void check_size(Report& report, ir::WhereId where, const std::string& what, cons
 
 }  // namespace
 
+bool has_option(const ir::Module& module, std::string_view option) {
+  return std::find(module.target_options.begin(), module.target_options.end(), option) != module.target_options.end();
+}
+
 // ---- what every declaration is held to ------------------------------------------------------------------------------
 
 std::string needed(isa::TargetSet set) {
@@ -139,7 +139,7 @@ void check_name(Report& report, ir::WhereId where, std::string_view what, std::s
 
 void check_alignment(Report& report, ir::WhereId where, const std::string& what, std::uint32_t align) {
   if (align == 0 || std::has_single_bit(align)) return;  // 0: not written
-  report.error(where, Kind::bad_declaration, cat(what, " is aligned to ", align, " bytes, which is no power of two"));
+  report.error(where, Kind::bad_declaration, cat(what, " is aligned to ", align, " bytes, which is not a power of two"));
 }
 
 void check_vector(Report& report, ir::WhereId where, const std::string& what, Type type, unsigned vector) {
@@ -191,6 +191,7 @@ void declare_variable(Report& report, Names& names, const ir::Variable& v, std::
     bad("is declared .pred, and predicates live only in registers");
   else
     check_type(report, where, what, v.type);
+  if (v.vector > 1 && is_opaque(v.type)) bad(cat("is a vector of .", isa::name(v.type), ", which there are not"));
   check_vector(report, where, what, v.type, v.vector);
   if (v.space == StateSpace::param && (v.vector > 1 || v.type == Type::f16x2))
     bad(cat("is declared ", v.vector > 1 ? cat(".v", v.vector) : ".f16x2", ", which no parameter can be"));
@@ -207,7 +208,8 @@ void declare_variable(Report& report, Names& names, const ir::Variable& v, std::
   check_attributes(report, where, what, v);
   if (!v.initialiser.empty()) check_initialiser(report, names, v, where);
 
-  const Entity entity{Meaning::variable, v.space, false, 0, v.name, index, 0};
+  const bool array = v.elements.has_value() || v.unsized;
+  const Entity entity{Meaning::variable, v.space, false, 0, v.name, index, 0, false, array};
   // A variable may be declared .extern more than once, beside its definition (manual: ".extern").
   const Entity* before = level == Level::module ? names.find_innermost(v.name) : nullptr;
   if (before == nullptr || before->meaning != Meaning::variable) return declare(report, names, where, entity);
@@ -243,10 +245,7 @@ void declare_registers(Report& report, Names& names, const ir::Function& functio
 
 namespace {
 
-std::uint64_t aligned(std::uint64_t offset, const ir::Variable& v) {
-  const std::uint64_t align = v.align != 0 ? v.align : v.vector * ((static_cast<std::uint64_t>(isa::bits(v.type)) + 7) / 8);
-  return std::has_single_bit(align) ? (offset + align - 1) & ~(align - 1) : offset;
-}
+std::uint64_t aligned(std::uint64_t offset, const ir::Variable& v) { return align_size(offset, v.alignment()); }
 
 // What a function takes of a space: its own variables, and those of the module that it and the functions it names take.
 class Footprint {
@@ -294,7 +293,7 @@ class Footprint {
       open.push_back(&module_.functions[f]);
     }
   }
-  void take(const ir::Variable& v) { bytes_ = aligned(bytes_, v) + v.bytes(); }
+  void take(const ir::Variable& v) { bytes_ = add_sizes(aligned(bytes_, v), v.bytes()); }
 
   const ir::Module& module_;
   std::vector<std::uint32_t> index_;  // by StringId
@@ -319,7 +318,7 @@ void check_shared_memory(Report& report) {
   std::uint64_t declared = 0;
   const auto count = [&](const std::vector<ir::Variable>& variables) {
     for (const ir::Variable& v : variables)
-      if (v.space == StateSpace::shared) declared += std::min<std::uint64_t>(v.bytes(), limit + 1) + v.align;
+      if (v.space == StateSpace::shared) declared = add_sizes(declared, add_sizes(v.bytes(), v.align));
   };
   count(module.variables);
   for (const ir::Function& f : module.functions) count(f.variables);
@@ -337,23 +336,51 @@ void check_shared_memory(Report& report) {
   }
 }
 
-void check_constant_memory(Report& report) {
-  constexpr std::uint64_t limit = 64 * 1024;  // manual: "Constant State Space"
-  std::uint64_t bytes = 0;
+namespace {
+
+// Counts the variables of one space, and says at which of them it is more than there is.
+class Room {
+ public:
+  Room(Report& report, StateSpace space, std::uint64_t limit, std::string_view whose)
+      : report_(report), space_(space), limit_(limit), whose_(whose) {}
+  void add(const ir::Variable& v) {
+    if (v.space != space_ || v.linkage == ir::Linkage::extern_) return;
+    const std::uint64_t before = bytes_;
+    bytes_ = add_sizes(aligned(bytes_, v), v.bytes());
+    if (before > limit_ || bytes_ <= limit_) return;
+    report_.error(v.where, Kind::bad_declaration,
+                  cat("the .", name(space_), " variable `", report_.module().str(v.name), "` ends at byte ", bytes_, " of ",
+                      whose_, limit_));
+  }
+
+ private:
+  Report& report_;
+  StateSpace space_;
+  std::uint64_t limit_, bytes_ = 0;
+  std::string_view whose_;
+};
+
+}  // namespace
+
+void check_declared_memory(Report& report) {
   const ir::Module& module = report.module();
-  const auto count = [&](const std::vector<ir::Variable>& variables) {
-    for (const ir::Variable& v : variables) {
-      if (v.space != StateSpace::const_ || v.linkage == ir::Linkage::extern_) continue;
-      const std::uint64_t before = bytes;
-      bytes = aligned(bytes, v) + v.bytes();
-      if (before <= limit && bytes > limit)
-        report.error(v.where, Kind::bad_declaration,
-                     cat("the .const variable `", module.str(v.name), "` ends at byte ", bytes,
-                         " of constant memory; a module has ", limit));
+  Room constant(report, StateSpace::const_, 64 * 1024, "constant memory; a module has ");  // manual: "Constant State Space"
+  // ptxas counts neither .global nor .local variables (docs/facts.md); no GPU has a tebibyte, and a thread has 512 KiB (CUDA C++
+  // programming guide, "Technical Specifications per Compute Capability").
+  Room global(report, StateSpace::global, std::uint64_t{1} << 40, "global memory; no GPU has more than ");
+  for (const ir::Variable& v : module.variables) constant.add(v), global.add(v);
+  std::vector<std::uint32_t> named_by(module.string_count());  // the last function that names it, counted from 1
+  std::uint32_t function = 0;
+  for (const ir::Function& f : module.functions) {
+    ++function;
+    Room local(report, StateSpace::local, 512 * 1024, "local memory; a thread has ");
+    for (const ir::Operand& o : f.operands)
+      if (o.kind == ir::OperandKind::symbol && o.payload < named_by.size()) named_by[o.payload] = function;
+    for (const ir::Variable& v : f.variables) {
+      constant.add(v), global.add(v);
+      if (v.name.valid() && v.name.index < named_by.size() && named_by[v.name.index] == function) local.add(v);
     }
-  };
-  count(module.variables);
-  for (const ir::Function& f : module.functions) count(f.variables);
+  }
 }
 
 }  // namespace ptx::check

@@ -12,6 +12,8 @@ namespace ptx::check {
 
 /// The header: is this a version of PTX, does it know the target, do the target's options fit together?
 void check_header(Report& report);
+/// True when `.target` has this word: "debug".
+bool has_option(const ir::Module& module, std::string_view option);
 
 /// Where a declaration stands: what is allowed differs.
 enum class Level : std::uint8_t { module, body };
@@ -38,8 +40,9 @@ void check_availability(Report& report, ir::WhereId where, const std::string& wh
 
 /// Static shared memory of every entry: what it and those that it calls declare, and what of the module's they name.
 void check_shared_memory(Report& report);
-/// The constant variables of the module and its functions fit the constant bank.
-void check_constant_memory(Report& report);
+/// The constant variables of the module and its functions fit the constant bank, its global variables a GPU's memory, and the
+/// local variables that a function names a thread's.
+void check_declared_memory(Report& report);
 
 /// The most bytes of static shared memory that ptxas gives a kernel for this target. More than that must be dynamic.
 std::uint64_t static_shared_limit(Target target);

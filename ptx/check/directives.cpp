@@ -4,8 +4,10 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <optional>
 
 #include "ptx/check/declarations.hpp"
+#include "ptx/check/launch_bounds.hpp"
 
 namespace ptx::check {
 namespace {
@@ -52,7 +54,7 @@ void each_string(std::string_view strings, const Each& each) {
 void unknown(Report& report, const ir::Directive& directive, ir::WhereId where) {
   std::vector<std::string> known;
   for (const DirectiveInfo& d : directive_infos) known.emplace_back(d.name);
-  Diagnostic& d = report.error(where, Kind::bad_declaration, cat("`.", directive.name, "` is no directive of a function"));
+  Diagnostic& d = report.error(where, Kind::bad_declaration, cat("`.", directive.name, "` is not a directive of a function"));
   if (const std::string near = nearest(directive.name, known); !near.empty()) d.note(cat("hint: did you mean `.", near, "`?"));
 }
 
@@ -83,13 +85,6 @@ void check_directive(Report& report, const ir::Directive& directive, bool is_ent
     bad(cat(what, " says ", directive.values[0], "; what fits is 0 to ", most));
 }
 
-std::uint64_t product(const std::vector<std::uint32_t>& values) {
-  std::uint64_t n = 1;
-  for (const std::uint32_t v : values)
-    n = n > std::numeric_limits<std::uint32_t>::max() ? n : n * v;  // three 32-bit values must not wrap around
-  return n;
-}
-
 // Bounds that ptxas takes and that no launch can meet, or that it ignores.
 void check_bounds(Report& report, const ir::Function& function) {
   const auto find = [&](std::string_view name) -> const ir::Directive* {
@@ -104,7 +99,7 @@ void check_bounds(Report& report, const ir::Function& function) {
   const ir::Directive* threads = find("reqntid");
   if (threads == nullptr) threads = find("maxntid");
   if (threads != nullptr) {
-    const std::uint64_t n = product(threads->values);
+    const std::uint64_t n = thread_count(threads->values);
     if (n > 1024)
       warn(cat("`.", threads->name, "` allows ", n, " threads; a CTA has 1024 at most"));
     else if (threads->values.size() == 3 && threads->values[2] > 64)
@@ -113,35 +108,43 @@ void check_bounds(Report& report, const ir::Function& function) {
   if (const ir::Directive* ctas = find("minnctapersm")) {
     if (threads == nullptr)
       warn("`.minnctapersm` is ignored without `.maxntid` or `.reqntid`").note("hint: say how many threads a CTA has");
-    else if (const std::uint64_t n = product(threads->values); n * ctas->values[0] > 2048)
-      warn(cat("`.minnctapersm ", ctas->values[0], "` of ", n, " threads is ignored: an SM holds 2048 threads at most"));
+    else if (const isa::SmLimits sm = isa::sm_limits(report.module().target);
+             thread_count(threads->values) * ctas->values[0] > sm.threads)
+      warn(cat("`.minnctapersm ", ctas->values[0], "` of ", thread_count(threads->values), " threads is ignored: an SM of `",
+               isa::name(report.module().target), "` holds ", sm.threads, " threads at most"));
   }
   if (const ir::Directive* registers = find("maxnreg")) {
     const std::uint32_t n = registers->values[0];
     if (n > 255)
-      warn(cat("`.maxnreg ", n, "` is ignored: a thread has 255 registers at most"));
+      warn(cat("`.maxnreg ", n, "` is taken as 255, the most registers that a thread has"));
     else if (n < 24 && n != 0 && isa::info(report.module().target).base >= 90)
       warn(cat("`.maxnreg ", n, "` is taken as 24, the fewest that `", isa::name(report.module().target), "` has"));
     else if (const ir::Directive* exact = find("reqntid"); exact != nullptr && n >= 24) {
-      const std::uint64_t rounded = (product(exact->values) + 127) / 128 * 128;
+      const std::uint64_t rounded = (thread_count(exact->values) + 127) / 128 * 128;
       if (const std::uint64_t most = rounded == 0 ? 255 : 65536 / rounded / 8 * 8; n > most && most != 0)
-        warn(cat("`.maxnreg ", n, "` for ", product(exact->values), " threads is more than the 65536 registers of an SM: ", most,
-                 " each at most"));
+        warn(cat("`.maxnreg ", n, "` for ", thread_count(exact->values),
+                 " threads is more than the 65536 registers of an SM: ", most, " each at most"));
     }
   }
   if (const ir::Directive* cluster = find("reqnctapercluster"))
-    if (const std::uint64_t n = product(cluster->values); n > 16)
+    if (const std::uint64_t n = thread_count(cluster->values); n > 16)
       warn(cat("`.reqnctapercluster` asks for ", n, " CTAs; a cluster has 8, or 16 at most where the launch allows more"));
 }
 
-// True for a decimal or hexadecimal number that is not 0.
-bool is_positive(std::string_view text) {
-  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+// The number of a pragma, as C writes it: `12`, `-1`, `0x10`, `017`. One that is too large is the largest.
+std::optional<std::int64_t> number_of(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X"), octal = !hexadecimal && text.starts_with('0');
   if (hexadecimal) text.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
-  return error == std::errc() && end == text.data() + text.size() && value != 0;
+  std::uint32_t ignored = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ignored, hexadecimal ? 16 : octal ? 8 : 10);
+  if (text.starts_with('-') || error == std::errc::invalid_argument || end != text.data() + text.size()) return std::nullopt;
+  const std::int64_t value = error == std::errc() ? ignored : std::numeric_limits<std::int64_t>::max();
+  return negative ? -value : value;
 }
+
+bool is_positive(std::string_view text) { return number_of(text).value_or(0) > 0; }
 
 }  // namespace
 
@@ -183,10 +186,11 @@ void check_pragma(Report& report, std::string_view strings, PragmaLevel level, i
     const bool in_body = level == PragmaLevel::func_body || level == PragmaLevel::entry_body;
     if (name == "nounroll" && value.empty()) return;
     if (name == "local_maxnreg" && level != PragmaLevel::module) {
-      if (!is_positive(value)) bad(cat(what, " has the value `", value, "`; what fits is a number of registers"));
+      if (const auto n = number_of(value); !n || *n < 0 || *n > 255)
+        bad(cat(what, " has the value `", value, "`; what fits is a number of registers, 0 to 255"));
     } else if (name == "used_bytes_mask" || name == "enable_smem_spilling" || name == "frequency") {
       if (!in_body) return bad(cat(what, " belongs inside a function"));
-      if (name == "used_bytes_mask" && !is_positive(value))
+      if (name == "used_bytes_mask" && !number_of(value))  // 0 is what nvcc prints where nothing of a load is used
         bad(cat(what, value.empty() ? " lacks its mask" : cat(" has the mask `", value, "`; what fits is a number")));
       if (name == "frequency") {
         check_availability(report, where, what, {9, 0}, isa::node(sm_10));
@@ -202,34 +206,6 @@ void check_pragma(Report& report, std::string_view strings, PragmaLevel level, i
       report.warning(where, Kind::unknown_pragma, cat(what, " is not known, and ignored"));
     }
   });
-}
-
-std::uint32_t LaunchBounds::registers() const {
-  if (maxnreg) return std::max<std::uint32_t>(24, *maxnreg / 8 * 8);
-  if (!threads || *threads == 0) return 256;
-  const std::uint64_t rounded = (*threads + 127) / 128 * 128;  // four warps at a time, one for each part of the SM
-  const std::uint64_t ctas = *threads * ctas_per_sm > 2048 ? 1 : ctas_per_sm;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(65536 / (rounded * ctas) / 8 * 8, 24, 256));
-}
-
-LaunchBounds launch_bounds(const ir::Function& function) {
-  LaunchBounds bounds;
-  bool per_sm = false;
-  for (const ir::Directive& d : function.directives) {
-    if (d.values.empty()) continue;
-    if (d.name == "maxntid" || d.name == "reqntid") {
-      bounds.threads = product(d.values);
-      bounds.exact_threads = d.name == "reqntid";
-    } else if (d.name == "minnctapersm") {
-      bounds.ctas_per_sm = std::max(1u, d.values[0]);
-      per_sm = true;
-    } else if (d.name == "maxnreg" && d.values[0] <= 255) {
-      bounds.maxnreg = d.values[0];
-    }
-  }
-  if (!bounds.threads) bounds.ctas_per_sm = 1;
-  bounds.fixed_registers = bounds.maxnreg.has_value() || (per_sm && bounds.threads.has_value());
-  return bounds;
 }
 
 }  // namespace ptx::check

@@ -20,6 +20,10 @@ enum Fact : std::uint16_t {
   wgmma_wait = 1u << 8,    ///< wgmma.wait_group
   setmaxnreg = 1u << 9,
   tcgen05_mma = 1u << 10,
+  tcgen05_transfer = 1u << 11,  ///< tcgen05.ld, tcgen05.st
+  loads = 1u << 12,             ///< ld
+  cta_group = 1u << 13,         ///< tcgen05 instructions with a .cta_group
+  passes_params = 1u << 14,     ///< ld and st of .param
 };
 std::uint16_t facts(isa::FormId form);
 

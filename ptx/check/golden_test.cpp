@@ -83,7 +83,10 @@ struct Golden {
 };
 
 std::string shown(const Diagnostic& d) {
-  std::string out = cat(d.severity == Severity::warning ? "warning " : "", name(d.kind), ": ", d.message);
+  std::string out = cat(d.severity == Severity::warning ? "warning "
+                        : d.severity == Severity::note  ? "note "
+                                                        : "",
+                        name(d.kind), ": ", d.message);
   for (const std::string& note : d.notes)
     if (note.starts_with("hint: ")) out += cat(" (", note, ')');
   return out;

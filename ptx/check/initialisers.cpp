@@ -89,6 +89,7 @@ class Initialiser {
         return true;
       case InitKind::floating:
         if (isa::is_integer(v_.type)) return bad(cat(type, " and starts with a floating-point number")), false;
+        floating(e);
         return true;
       case InitKind::symbol:
       case InitKind::generic:
@@ -111,6 +112,20 @@ class Initialiser {
                  cat("the .", name(v_.space), " variable `", module.str(v_.name), "` starts with ", number, ", which .",
                      isa::name(v_.type), " cannot hold"))
         .note("hint: ptxas takes the low bits and says nothing");
+  }
+
+  // ptxas: `0f3F800000` in 64 bits is its own 32 bits, no 1.0, and no number is left of any in fewer than 32.
+  void floating(const Init& e) {
+    const int width = isa::bits(v_.type);
+    if (warned_ || width == 32 || (width == 64 && e.width == 64)) return;
+    warned_ = true;
+    const ir::Module& module = report_.module();
+    report_
+        .warning(where_, Kind::immediate_range,
+                 cat("the .", name(v_.space), " variable `", module.str(v_.name), "` is declared .", isa::name(v_.type),
+                     " and starts with a floating-point number of ", static_cast<int>(e.width), " bits"))
+        .note(width == 64 ? "hint: ptxas puts the 32 bits there as they are; write `0d…` or a decimal number"
+                          : "hint: ptxas puts 0 there and says nothing; write the bits as an integer");
   }
 
   bool symbol(const Init& e, const std::string& type) {
@@ -158,7 +173,7 @@ class Initialiser {
       if (value.kind != InitKind::word && value.kind != InitKind::symbol) continue;
       const std::string_view word = module.str(value.symbol);
       if (std::find(words.begin(), words.end(), word) == words.end())
-        return bad(cat("has `", word, "` for its field `", field, "`, which is no value of one"));
+        return bad(cat("has `", word, "` for its field `", field, "`, which is not a value of one"));
     }
   }
 

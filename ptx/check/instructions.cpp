@@ -6,6 +6,7 @@
 
 #include "ptx/check/calls.hpp"
 #include "ptx/check/declarations.hpp"
+#include "ptx/check/operands.hpp"
 #include "ptx/check/rules.hpp"
 
 namespace ptx::check {
@@ -53,7 +54,10 @@ void Instructions::enter(const ir::Function& function, Labels& labels) {
 
 Access Instructions::check(const ir::Inst& inst, std::uint32_t block) {
   const std::size_t before = report_.size();
-  if (inst.guard_id().valid()) guard(inst);
+  if (inst.guard_id().valid()) {
+    guard(inst);
+    if ((facts(inst.form) & passes_params) != 0) check_guarded_param(report_, names_, *function_, inst);
+  }
   key_.clear();
   const isa::Form& form = isa::form(inst.form);
   isa::add(form, inst.choices, key_);
@@ -88,7 +92,8 @@ void Instructions::guard(const ir::Inst& inst) {
 
 // One word an operand, and those of its parts behind it: kind, then what is said by the kind from bit 16 on.
 void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within within) {
-  std::uint64_t word = static_cast<unsigned>(o.kind) | (o.negated ? 0x100u : 0u) | (o.piped ? 0x200u : 0u);
+  std::uint64_t word =
+      static_cast<unsigned>(o.kind) | (o.negated ? 0x100u : 0u) | (o.piped ? 0x200u : 0u) | (o.unified ? 0x400u : 0u);
   switch (o.kind) {
     case OperandKind::reg: {
       const ir::Register& reg = function_->regs[o.payload];
@@ -97,8 +102,10 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
       if (scoped_registers_) use(inst, ir::RegId(o.payload));
       break;
     }
-    case OperandKind::special:
     case OperandKind::text:
+      check_offset_of_name(report_, names_, *function_, inst, string_of(o));
+      [[fallthrough]];
+    case OperandKind::special:
       key_.add(word | std::uint64_t{o.payload} << 16);
       break;
     case OperandKind::integer:
@@ -116,10 +123,11 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
     case OperandKind::address:
     case OperandKind::tensor:
     case OperandKind::list:
-    case OperandKind::part: {
+    case OperandKind::part:
+    case OperandKind::element: {
       const std::span<const ir::Operand> parts = function_->parts(o);
-      key_.add(word | std::uint64_t{parts.size()} << 16);
-      if (o.kind == OperandKind::address || o.kind == OperandKind::tensor) within.operand = 0;
+      key_.add(word | std::uint64_t{parts.size()} << 16 | (is_array_element(o) ? std::uint64_t{1} << 40 : 0));
+      if (o.kind == OperandKind::address || o.kind == OperandKind::tensor || o.kind == OperandKind::element) within.operand = 0;
       within.exact = within.exact && o.kind == OperandKind::vector;
       for (const ir::Operand& part : parts) sign(inst, part, within);
       break;
@@ -133,6 +141,12 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
       key_.add(word);
       break;
   }
+}
+
+bool Instructions::is_array_element(const ir::Operand& operand) const {
+  if (operand.kind != OperandKind::element) return false;
+  const Entity* entity = names_.find(string_of(function_->parts(operand)[0]));
+  return entity != nullptr && entity->array;
 }
 
 // Of an integer only its width decides, unless a rule looks at the value.
@@ -200,6 +214,7 @@ Access Instructions::explain(const ir::Inst& inst) {
     if (const std::string_view what = isa::overlooked(form, inst.choices, args, report_.module().target); !what.empty()) {
       misfit.severity = Severity::warning;
       misfit.note(cat("hint: not in the manual; ptxas takes ", what));
+      check_operands(report_, names_, *function_, inst);
     }
     report_.add(*function_, inst, std::move(misfit));
     return {0xFFFF, 0};
@@ -216,6 +231,7 @@ Access Instructions::explain(const ir::Inst& inst) {
     report_.add(*function_, inst, std::move(*fit->truncated));
   }
   names_fit(inst, form, *fit);
+  check_operands(report_, names_, *function_, inst);
   if (const std::string_view name = form.row->rule; !name.empty()) {
     const ir::Module& module = report_.module();
     if (const Rule rule = find_rule(name); rule == nullptr)
@@ -286,13 +302,16 @@ void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const 
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const ir::Operand& o = operands[i];
     const isa::OperandSpec& spec = form.operands[fit.operand_of[i]];
+    if (o.kind == OperandKind::element) element_fits(inst, o);
     if (spec.role == isa::Role::address) address_fits(inst, form, spec, o);
+    if (spec.role == isa::Role::tensor && spec.space.empty()) tensor_map_fits(inst, form, o);
     if (spec.role == isa::Role::symbol && o.kind == OperandKind::label)
       report_.error(*function_, inst, Kind::operand_mismatch,
                     cat("operand ", i + 1, " `", spec.name, "` of `", short_name(form), "` is the label `",
                         report_.module().str(function_->labels[o.payload].name), "`, which has no address"));
-    if (spec.role == isa::Role::symbol && o.kind == OperandKind::symbol && (form.opcode == "mov" || form.opcode == "cvta"))
-      if (const Entity* entity = names_.find(string_of(o));
+    const ir::Operand& name = o.kind == OperandKind::element ? function_->parts(o)[0] : o;
+    if (spec.role == isa::Role::symbol && name.kind == OperandKind::symbol && (form.opcode == "mov" || form.opcode == "cvta"))
+      if (const Entity* entity = names_.find(string_of(name));
           entity != nullptr && entity->meaning == Meaning::variable && entity->space == ir::StateSpace::param)
         report_.error(
             *function_, inst, Kind::operand_mismatch,
@@ -305,25 +324,61 @@ void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const 
   }
 }
 
+// g[1]: what stands before the brackets is an array.
+void Instructions::element_fits(const ir::Inst& inst, const ir::Operand& element) {
+  const Entity* entity = names_.find(string_of(function_->parts(element)[0]));
+  if (entity == nullptr || entity->array) return;  // nothing: reported while signing
+  report_
+      .error(*function_, inst, Kind::operand_mismatch,
+             cat(describe(report_.module(), *entity), " is not an array: only arrays have elements"))
+      .note("hint: an address and an offset in bytes is `[x+4]`");
+}
+
+// The address of a tensor map is a generic one: a name stands for it where the two are the same.
+void Instructions::tensor_map_fits(const ir::Inst& inst, const isa::Form& form, const ir::Operand& tensor) {
+  const ir::Operand& map = function_->parts(tensor)[0];
+  if (map.kind != OperandKind::symbol) return;
+  const Entity* entity = names_.find(string_of(map));
+  if (entity == nullptr || (entity->meaning == Meaning::variable && entity->space == ir::StateSpace::global)) return;
+  report_
+      .error(*function_, inst, Kind::operand_mismatch,
+             cat('`', isa::spell(form, inst.choices), "` takes the generic address of a tensor map; ",
+                 describe(report_.module(), *entity), " is not in a space that has one by name"))
+      .note("hint: `mov.b64` takes the address of a parameter, and `cvta.param.u64` makes a generic one of it");
+}
+
+// ptxas extends a narrow register with zeros, but a whole program of 32-bit addresses is none that it still compiles: it takes
+// them for such where the instruction reads or writes memory by itself. Other instructions it lowers, and these read no halves.
+void Instructions::narrow_address(const ir::Inst& inst, const isa::Form& form, std::string_view space, ir::RegId reg) {
+  const Type type = function_->reg(reg).type;
+  const int has = isa::bits(type), needs = isa::rules::needs_wide_address(space) ? 64 : 32;
+  if (has >= needs) return;
+  const auto is = [&](std::string_view opcodes) { return isa::rules::is_one_of(form.opcode, opcodes); };
+  const bool lowered = form.slot("async") >= 0 || form.slot("bulk") >= 0 || form.slot("tensormap") >= 0;
+  const bool accesses = is(" ld ldu st atom red mbarrier prefetch prefetchu discard applypriority multimem ") && !lowered;
+  const bool reads_words = is(" wmma tensormap createpolicy ") || (lowered && is(" st red ")) ||
+                           (space.empty() && is(" ldmatrix stmatrix ")) ||
+                           (form.opcode == "cp" && form.slot("mbarrier") >= 0 && form.slot("arrive") >= 0);
+  const bool refused = has == 32 ? accesses : reads_words;
+  const std::string message = cat("an address ", space.empty() ? "" : cat("in .", space, ' '), "has ", needs, " bits; `",
+                                  report_.module().reg_name(*function_, reg), "` is a .", isa::name(type), " register");
+  if (refused)
+    report_.error(*function_, inst, Kind::operand_mismatch, message)
+        .note(cat("hint: `cvt.u64.u32` widens a 32-bit register; `ld.param.u64` reads a pointer"));
+  else
+    report_.warning(*function_, inst, Kind::operand_mismatch, message).note("hint: ptxas extends it with zeros and says nothing");
+}
+
 void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, const isa::OperandSpec& spec,
                                 const ir::Operand& address) {
   const std::span<const ir::Operand> parts = function_->parts(address);
-  if (parts.size() == 2 && parts[1].kind == OperandKind::integer && !is_offset(function_->integer(parts[1])))
+  const bool has_offset = address.kind == OperandKind::address && parts.size() == 2;  // an element's second part is its index
+  if (has_offset && parts[1].kind == OperandKind::integer && !is_offset(function_->integer(parts[1])))
     report_
         .warning(*function_, inst, Kind::immediate_range,
                  cat("the offset ", function_->integer(parts[1]), " is outside the 32 signed bits that an address holds"))
         .note("hint: add it to the register; ptxas says nothing");
-  if (parts[0].kind == OperandKind::reg) {
-    const Type base = function_->regs[parts[0].payload].type;
-    const std::string_view where = form.space(spec, inst.choices);
-    if (const int needs = isa::rules::needs_wide_address(where) ? 64 : 32; isa::bits(base) < needs)
-      report_
-          .warning(
-              *function_, inst, Kind::operand_mismatch,
-              cat("an address ", where.empty() ? "" : cat("in .", where, ' '), "has ", needs, " bits; `",
-                  report_.module().reg_name(*function_, ir::RegId(parts[0].payload)), "` is a .", isa::name(base), " register"))
-          .note("hint: ptxas extends it with zeros and says nothing");
-  }
+  if (parts[0].kind == OperandKind::reg) narrow_address(inst, form, form.space(spec, inst.choices), ir::RegId(parts[0].payload));
   if (parts[0].kind != OperandKind::symbol) return;
   const Entity* entity = names_.find(string_of(parts[0]));
   if (entity == nullptr) return;  // reported while signing
@@ -361,12 +416,13 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
 isa::Arg Instructions::arg(const ir::Operand& operand) {
   isa::Arg result;
   if (operand.kind == OperandKind::vector || operand.kind == OperandKind::address || operand.kind == OperandKind::tensor ||
-      operand.kind == OperandKind::list) {
+      operand.kind == OperandKind::list || operand.kind == OperandKind::element) {
     std::vector<isa::Arg> elements;
     for (const ir::Operand& part : function_->parts(operand)) elements.push_back(arg(part));
     result.kind = operand.kind == OperandKind::vector    ? isa::ArgKind::vector
                   : operand.kind == OperandKind::address ? isa::ArgKind::address
                   : operand.kind == OperandKind::tensor  ? isa::ArgKind::tensor
+                  : operand.kind == OperandKind::element ? isa::ArgKind::element
                                                          : isa::ArgKind::list;
     result.negated = operand.negated;
     result.piped = operand.piped;
@@ -379,7 +435,8 @@ isa::Arg Instructions::arg(const ir::Operand& operand) {
                        : entity->meaning == Meaning::parameter ? "param"
                                                                : name(entity->space);
   }
-  if (operand.kind == OperandKind::reg || operand.kind == OperandKind::address || operand.kind == OperandKind::floating) {
+  if (operand.kind == OperandKind::reg || operand.kind == OperandKind::address || operand.kind == OperandKind::floating ||
+      operand.kind == OperandKind::element) {
     std::string& text = shown_.emplace_back();
     ir::spell(report_.module(), *function_, operand, text);
     result.shown = text;

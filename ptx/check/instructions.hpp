@@ -37,6 +37,7 @@ class Instructions {
     bool exact;             // integers by value
   };
   void sign(const ir::Inst& inst, const ir::Operand& operand, Within within);
+  [[nodiscard]] bool is_array_element(const ir::Operand& operand) const;
   void sign_integer(std::uint64_t word, std::int64_t value, bool exact);
   void sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::StringId name);
   void use(const ir::Inst& inst, ir::RegId reg);
@@ -46,6 +47,9 @@ class Instructions {
   void available(const ir::Inst& inst, const isa::Form& form);
   void special_available(const ir::Inst& inst, const ir::Operand& operand);
   void names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Fit& fit);
+  void narrow_address(const ir::Inst& inst, const isa::Form& form, std::string_view space, ir::RegId reg);
+  void tensor_map_fits(const ir::Inst& inst, const isa::Form& form, const ir::Operand& tensor);
+  void element_fits(const ir::Inst& inst, const ir::Operand& element);
   void address_fits(const ir::Inst& inst, const isa::Form& form, const isa::OperandSpec& spec, const ir::Operand& address);
   isa::Arg arg(const ir::Operand& operand);
 

@@ -25,6 +25,7 @@ struct Entity {
   std::uint32_t index = 0;                     ///< RegDeclId or index among the variables
   std::uint32_t outer = 0;                     ///< what the name meant outside this scope: 1 + its place, 0: nothing
   bool result = false;                         ///< a parameter that the function returns
+  bool array = false;                          ///< a variable or parameter that is declared with a dimension
 };
 
 /// "the parameter `x`", "the .shared variable `tile`", "the registers `%f<4>`".

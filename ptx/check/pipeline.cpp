@@ -5,7 +5,7 @@
 #include <span>
 
 #include "ptx/check/dataflow.hpp"
-#include "ptx/check/directives.hpp"
+#include "ptx/check/flow.hpp"
 
 namespace ptx::check {
 namespace {
@@ -15,37 +15,37 @@ using Word = std::uint64_t;
 
 constexpr std::uint32_t none = 0xFFFFFFFFu;
 
-// A stretch of items without a way in or out but at its ends.
-struct Block {
-  std::uint32_t begin = 0, end = 0;               // items
-  std::uint32_t first_event = 0, last_event = 0;  // [first, last) of the events
-  std::vector<std::uint32_t> next;
-};
-
 // What may be true of the registers at a point, on some path to it: a bit for each that the pipeline touches, in several sets.
 //   unfenced   written since the last wgmma.fence by something else than an mma
+//   not_zero   may hold something else than the constant 0; a matrix of zeros is no matrix to ptxas, but scale-d 0
+//   computed   among them, written by an instruction that computes or loads: what is moved from elsewhere is as old as there
 //   flight[0]  written by an mma that no commit_group has closed
 //   flight[i]  by one of the i-th youngest group; the last set holds all older ones
 class State {
  public:
-  State(std::size_t words, std::size_t ages) : words_(words), ages_(ages), bits_(words * (ages + 1) + 1) {}
+  State(std::size_t words, std::size_t ages) : words_(words), ages_(ages), bits_(words * (ages + 3) + 1) {}
 
   [[nodiscard]] bool has(std::size_t set, std::uint32_t reg) const { return (row(set)[reg / 64] >> (reg % 64) & 1) != 0; }
   void add(std::size_t set, std::uint32_t reg) { row(set)[reg / 64] |= Word{1} << (reg % 64); }
   void remove(std::size_t set, std::uint32_t reg) { row(set)[reg / 64] &= ~(Word{1} << (reg % 64)); }
   void clear(std::size_t set) { std::fill_n(row(set), words_, 0); }
-  /// No fence on some path from the entry; none on some way round a loop.
-  enum Fenceless : Word { from_entry = 1, round_loop = 2 };
-  [[nodiscard]] bool is(Fenceless what) const { return (bits_.back() & what) != 0; }
-  void set(Fenceless what) { bits_.back() |= what; }
+  /// No fence on some path from the entry; none on some way round a loop; an mma since the last fence.
+  enum Flag : Word { from_entry = 1, round_loop = 2, begun = 4 };
+  [[nodiscard]] bool is(Flag what) const { return (bits_.back() & what) != 0; }
+  void set(Flag what) { bits_.back() |= what; }
   void fence() {
-    clear(unfenced);
+    settle();
     bits_.back() = 0;
   }
+  /// What was written so far is ordered before the mmas that follow.
+  void settle() {
+    clear(unfenced);
+    clear(computed);
+  }
 
-  static constexpr std::size_t unfenced = 0;
+  static constexpr std::size_t unfenced = 0, computed = 1, not_zero = 2;
   [[nodiscard]] std::size_t ages() const { return ages_; }
-  static std::size_t flight(std::size_t age) { return 1 + age; }
+  static std::size_t flight(std::size_t age) { return 3 + age; }
   /// The age of the youngest group that may be writing the register; ages() when none may.
   [[nodiscard]] std::size_t age_of(std::uint32_t reg) const {
     std::size_t age = 0;
@@ -67,14 +67,11 @@ class State {
   void land() {
     for (std::size_t age = 0; age < ages_; ++age) clear(flight(age));
   }
-  [[nodiscard]] int in_flight() const {
-    int n = 0;
-    for (std::size_t w = 0; w < words_; ++w) {
-      Word any = 0;
-      for (std::size_t age = 0; age < ages_; ++age) any |= row(flight(age))[w];
-      n += std::popcount(any);
-    }
-    return n;
+  [[nodiscard]] bool in_flight(std::uint32_t reg) const { return age_of(reg) != ages_; }
+  [[nodiscard]] bool any_in_flight() const {
+    for (std::size_t i = words_ * flight(0); i < words_ * flight(ages_); ++i)
+      if (bits_[i] != 0) return true;
+    return false;
   }
   /// The mma writes these registers: in no group yet, and ordered by itself.
   void write(std::span<const Word> registers) {
@@ -82,11 +79,18 @@ class State {
       Word* set = row(flight(age));
       for (std::size_t w = 0; w < words_; ++w) set[w] = age == 0 ? set[w] | registers[w] : set[w] & ~registers[w];
     }
-    Word* set = row(unfenced);
-    for (std::size_t w = 0; w < words_; ++w) set[w] &= ~registers[w];
+    for (const std::size_t which : {unfenced, computed}) {
+      Word* set = row(which);
+      for (std::size_t w = 0; w < words_; ++w) set[w] &= ~registers[w];
+    }
+    Word* values = row(not_zero);
+    for (std::size_t w = 0; w < words_; ++w) values[w] |= registers[w];
+    this->set(begun);
   }
-  [[nodiscard]] bool any_unfenced(std::span<const Word> registers) const {
-    const Word* set = row(unfenced);
+  /// Every register may hold anything.
+  void know_nothing() { std::fill_n(row(not_zero), words_, ~Word{0}); }
+  [[nodiscard]] bool any(std::size_t which, std::span<const Word> registers) const {
+    const Word* set = row(which);
     for (std::size_t w = 0; w < words_; ++w)
       if ((set[w] & registers[w]) != 0) return true;
     return false;
@@ -110,20 +114,25 @@ class State {
 
 class Wgmma {
  public:
-  Wgmma(Report& report, const Names& names, const ir::Function& function, const std::vector<Access>& access)
-      : report_(report), names_(names), function_(function), access_(access), bounds_(launch_bounds(function)) {}
+  Wgmma(Report& report, const Names& names, const RegisterBudgets& budgets, const ir::Function& function,
+        const std::vector<Access>& access)
+      : report_(report), names_(names), budgets_(budgets), function_(function), access_(access) {}
 
   void run() {
     find_registers();
     check_function();
-    if (!cut_blocks()) return too_large();
+    auto flow = flow_of(function_, [this](const ir::Inst& inst) { return matters(inst); });
+    if (!flow) return too_large();
+    blocks_ = std::move(flow->blocks);
+    events_ = std::move(flow->events);
     const State start = initial();
-    const std::size_t width = words() * (ages_ + 1) + 1;
+    const std::size_t width = words() * (ages_ + 3) + 1;
     if (blocks_.size() * width > most_words || events_.size() * width > 64 * most_words) return too_large();
     std::vector<State> in(blocks_.size(), start);
     std::vector<std::uint8_t> reached(blocks_.size()), queued(blocks_.size());
     State first = start;
     first.set(State::from_entry);
+    first.know_nothing();
     in[0] = first;
     std::vector<std::uint32_t> open{0};
     reached[0] = 1;
@@ -175,30 +184,37 @@ class Wgmma {
       for (const ir::Operand& part : function_.parts(o)) each_reg(part, each);
   }
 
-  // The accumulators, and what is moved from and to them. Also how many groups a wait leaves.
+  // The accumulators, matrices in registers, and what is moved to and from them. Also how many groups a wait leaves.
   void find_registers() {
     tracked_.assign(function_.regs.size(), none);
     std::uint64_t most_pending = 0;
+    std::vector<Copy> copies;
     for (const ir::Inst& inst : function_.body) {
       if (inst.kind != ir::ItemKind::inst || inst.operand_count == 0) continue;
       const std::uint16_t fact = facts(inst.form);
-      const ir::Operand& first = function_.operands_of(inst)[0];
-      if ((fact & wgmma_mma) != 0) each_reg(first, [&](std::uint32_t reg) { track(reg); });
+      if ((fact & wgmma_mma) != 0) each_reg(function_.operands_of(inst)[0], [&](std::uint32_t reg) { track(reg); });
       if ((fact & wgmma_wait) != 0) most_pending = std::max(most_pending, pending(inst));
+      if (const Copy copy = copied(inst); copy.to != none) copies.push_back(copy);
     }
     ages_ = 2 + most_pending;
-    const std::uint32_t accumulators = count_;
+    accumulators_ = count_;
     for (const ir::Inst& inst : function_.body)
-      if (const auto [to, from] = copied(inst); to != none) {
-        const bool touches = (tracked_[to] < accumulators) || (tracked_[from] < accumulators);
-        if (touches) track(to), track(from);
+      if (const ir::Operand* a = matrix_in_registers(inst)) {
+        matrix_in_registers_ = true;
+        each_reg(*a, [&](std::uint32_t reg) { track(reg); });
       }
-  }
-
-  [[nodiscard]] std::uint64_t pending(const ir::Inst& wait) const {
-    const ir::Operand& o = function_.operands_of(wait)[0];
-    if (o.kind != OperandKind::integer && o.kind != OperandKind::expression) return 0;
-    return std::min<std::uint64_t>(static_cast<std::uint64_t>(function_.integer(o)), 7);
+    for (const auto [to, from] : copies)
+      if (tracked_[from] < accumulators_) track(to);
+    // Where a value comes from, through several copies: chains are short.
+    constexpr int most_copies = 8;
+    bool grew = true;
+    for (int i = 0; grew && i < most_copies; ++i) {
+      const std::uint32_t before = count_;
+      for (const auto [to, from] : copies)
+        if (tracked_[to] != none) track(from);
+      grew = count_ != before;
+    }
+    unite(copies);
   }
 
   // The registers of `mov to, from` between registers.
@@ -210,6 +226,31 @@ class Wgmma {
     const std::span<const ir::Operand> o = function_.operands_of(inst);
     if (o[0].kind != OperandKind::reg || o[1].kind != OperandKind::reg) return {};
     return {o[0].payload, o[1].payload};
+  }
+
+  // Registers that copies connect hold one value in turn, and ptxas gives them one register.
+  void unite(const std::vector<Copy>& copies) {
+    value_.resize(count_);
+    for (std::uint32_t i = 0; i < count_; ++i) value_[i] = i;
+    for (const auto [to, from] : copies)
+      if (tracked_[to] != none && tracked_[from] != none) value_[value_of(tracked_[to])] = value_of(tracked_[from]);
+  }
+  std::uint32_t value_of(std::uint32_t i) {
+    while (value_[i] != i) i = value_[i] = value_[value_[i]];
+    return i;
+  }
+
+  // The matrix a of an mma, where registers hold it.
+  [[nodiscard]] const ir::Operand* matrix_in_registers(const ir::Inst& inst) const {
+    if (inst.kind != ir::ItemKind::inst || (facts(inst.form) & wgmma_mma) == 0) return nullptr;
+    const std::span<const ir::Operand> operands = function_.operands_of(inst);
+    return operands.size() > 1 && operands[1].kind == OperandKind::vector ? &operands[1] : nullptr;
+  }
+
+  [[nodiscard]] std::uint64_t pending(const ir::Inst& wait) const {
+    const ir::Operand& o = function_.operands_of(wait)[0];
+    if (o.kind != OperandKind::integer && o.kind != OperandKind::expression) return 0;
+    return std::min<std::uint64_t>(static_cast<std::uint64_t>(function_.integer(o)), 7);
   }
 
   // ---- blocks ---------------------------------------------------------------------------------------------------------
@@ -226,41 +267,6 @@ class Wgmma {
     return found;
   }
 
-  bool cut_blocks() {
-    const auto& body = function_.body;
-    std::vector<std::uint32_t> block_at(body.size() + 1, none);
-    block_at[0] = 0;
-    bool cut = true;
-    for (std::uint32_t i = 0; i < body.size(); ++i) {
-      if (cut || body[i].kind == ir::ItemKind::label) {
-        if (!blocks_.empty()) blocks_.back().end = i;
-        block_at[i] = static_cast<std::uint32_t>(blocks_.size());
-        const auto event = static_cast<std::uint32_t>(events_.size());
-        blocks_.push_back({i, i, event, event, {}});
-        cut = false;
-      }
-      if (matters(body[i])) events_.push_back(i);
-      blocks_.back().last_event = static_cast<std::uint32_t>(events_.size());
-      if (body[i].kind == ir::ItemKind::inst) cut = (facts(body[i].form) & (leaves | branches | branch_list)) != 0;
-    }
-    if (!blocks_.empty()) blocks_.back().end = static_cast<std::uint32_t>(body.size());
-    std::vector<std::uint32_t> targets;
-    std::size_t edges = 0;
-    for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
-      Block& block = blocks_[b];
-      const ir::Inst& last = body[block.end - 1];
-      const std::uint16_t fact = last.kind == ir::ItemKind::inst ? facts(last.form) : 0;
-      if (b + 1 < blocks_.size() && ((fact & leaves) == 0 || last.guard != ir::RegId::absent)) block.next.push_back(b + 1);
-      if ((fact & (branches | branch_list)) == 0) continue;
-      branch_targets(function_, last, targets);
-      for (const std::uint32_t item : targets)
-        if (block_at[item] != none) block.next.push_back(block_at[item]);
-      edges += block.next.size();
-      if (edges > (std::size_t{1} << 22)) return false;
-    }
-    return !blocks_.empty();
-  }
-
   // ---- one pass over a block ------------------------------------------------------------------------------------------
 
   void pass(const Block& block, State& state) {
@@ -270,7 +276,7 @@ class Wgmma {
       const std::uint16_t fact = facts(inst.form);
       const bool always = inst.guard == ir::RegId::absent;  // what a guard may skip, some path goes without
       if ((fact & wgmma_mma) != 0) {
-        mma(inst, state);
+        mma(i, state);
       } else if ((fact & wgmma_fence) != 0) {
         if (always) state.fence();
       } else if ((fact & wgmma_commit) != 0) {
@@ -285,37 +291,59 @@ class Wgmma {
   }
 
   void at_end(const ir::Inst& inst, const State& state) {
-    if (state.in_flight() == 0) return;
+    if (!state.any_in_flight()) return;
     warn(inst, "an mma may still run when this ends the thread: no `wgmma.wait_group` covers it on some path")
         .note("hint: `wgmma.wait_group.sync.aligned 0` before; ptxas adds a wait (C7517)");
   }
 
-  void mma(const ir::Inst& inst, State& state) {
+  void mma(std::uint32_t item, State& state) {
+    const ir::Inst& inst = function_.body[item];
     const std::span<const ir::Operand> operands = function_.operands_of(inst);
     if (operands.empty() || operands[0].kind != OperandKind::vector) return;  // an error of the operands, said already
     const std::span<const Word> mask = mask_of(operands[0]);
+    // Where registers hold matrices, ptxas moves the fence down to the first mma behind it.
+    if (matrix_in_registers_ && !state.is(State::begun)) state.settle();
     std::uint32_t written = none;
-    if (state.any_unfenced(mask) && reads_accumulator(operands))
-      each_reg(operands[0], [&](std::uint32_t reg) {
-        if (written == none && state.has(State::unfenced, tracked_[reg])) written = reg;
+    const auto find_written = [&](const ir::Operand& o, std::size_t set) {
+      each_reg(o, [&](std::uint32_t reg) {
+        if (written == none && state.has(set, tracked_[reg])) written = reg;
       });
+    };
+    if (state.any(State::unfenced, mask) && state.any(State::not_zero, mask) && reads_accumulator(operands))
+      find_written(operands[0], State::unfenced);
+    const bool of_accumulator = written != none;
+    if (const ir::Operand* a = matrix_in_registers(inst); a != nullptr && !of_accumulator) find_written(*a, State::computed);
     if (reporting_ && inst.guard != ir::RegId::absent)
       warn(inst, "an mma behind a guard: its stage is not whole on some path")
           .note(
               "hint: branch around the whole stage, from fence to wait; ptxas adds fences (C7519) or serialises the mmas "
               "(C7520)");
     if (state.is(State::from_entry) || state.is(State::round_loop) || written != none) {
-      if (reporting_) unfenced(inst, written, state);
+      if (reporting_) unfenced(inst, written, of_accumulator ? "accumulator" : "register of `a`,", state);
       state.fence();  // as ptxas does
     }
     state.write(mask);
-    if (!reporting_ || count_ + 26 <= most_registers()) return;
-    if (const int n = state.in_flight(); static_cast<std::uint32_t>(n) + 26 > most_registers() && !said_registers_) {
-      said_registers_ = true;
-      warn(inst, cat(n, " accumulators are in flight here; a thread of this kernel has ", most_registers(),
-                     " registers, of which the pipeline leaves 26 to the rest"))
-          .note("hint: smaller tiles, or more warpgroups for one tile; ptxas serialises the pipeline (C7511)");
+    if (reporting_ && !said_registers_) enough_registers(item, state);
+  }
+
+  // ptxas leaves 26 registers to the rest.
+  void enough_registers(std::uint32_t item, const State& state) {
+    constexpr std::uint32_t rest = 26;
+    const std::uint32_t most = std::min(255u, budgets_.at(function_, item));
+    if (accumulators_ + rest <= most || register_need(function_, function_.body[item]).needed > most) return;  // said of itself
+    std::vector<bool> seen(count_);
+    std::uint32_t n = 0;
+    for (std::uint32_t i = 0; i < accumulators_; ++i) {
+      if (!state.in_flight(i)) continue;
+      const std::uint32_t value = value_of(i);
+      if (!seen[value]) ++n;
+      seen[value] = true;
     }
+    if (n + rest <= most) return;
+    said_registers_ = true;
+    warn(function_.body[item], cat(n, " accumulators are in flight here; a thread has ", most,
+                                   " registers at this point, of which the pipeline leaves ", rest, " to the rest"))
+        .note("hint: smaller tiles, or more warpgroups for one tile; ptxas serialises the pipeline (C7511, C7512)");
   }
 
   // The bits of an accumulator. Mmas of one accumulator follow each other, so the last answer is kept.
@@ -328,12 +356,12 @@ class Wgmma {
     return mask_;
   }
 
-  void unfenced(const ir::Inst& inst, std::uint32_t written, const State& state) {
+  void unfenced(const ir::Inst& inst, std::uint32_t written, std::string_view what, const State& state) {
     warn(inst, state.is(State::from_entry) ? std::string("no `wgmma.fence` leads here: the first mma needs one before it")
-               : written != none           ? cat("the accumulator `", reg_name(written),
-                                                 "` is written before this mma, and no `wgmma.fence` lies between")
-                                           : std::string("a way round the loop leads here without a `wgmma.fence`"))
-        .note("hint: `wgmma.fence.sync.aligned` between the last write of an accumulator and the mma; ptxas adds one (C7519)");
+               : written != none
+                   ? cat("the ", what, " `", reg_name(written), "` is written before this mma, and no `wgmma.fence` lies between")
+                   : std::string("a way round the loop leads here without a `wgmma.fence`"))
+        .note("hint: `wgmma.fence.sync.aligned` between the last write of its registers and the mma; ptxas adds one (C7519)");
   }
 
   // False when scale-d is the constant 0: what the accumulator held does not matter.
@@ -348,9 +376,8 @@ class Wgmma {
   }
 
   void other(const ir::Inst& inst, Access access, State& state) {
-    if (const auto [to, from] = copied(inst); to != none && (tracked_[to] != none || tracked_[from] != none)) {
-      // ptxas follows copies: the copy of an accumulator in flight is in flight
-      copy(inst, to, from, state);
+    if (const auto [to, from] = copied(inst); to != none && tracked_[to] != none && tracked_[from] != none) {
+      copy(inst, to, from, state);  // ptxas follows copies: the copy of an accumulator in flight is in flight
       return;
     }
     const std::span<const ir::Operand> operands = function_.operands_of(inst);
@@ -358,22 +385,45 @@ class Wgmma {
       const bool write = (access.writes >> std::min<std::size_t>(i, 15) & 1) != 0;
       if (!write) read(inst, operands[i], state);
     }
+    const bool computes = inst.guard != ir::RegId::absent || !only_places(inst);
+    const bool zero = !computes && is_zero(operands.back());
     for (std::size_t i = 0; i < operands.size(); ++i)
       if ((access.writes >> std::min<std::size_t>(i, 15) & 1) != 0)
         each_reg(operands[i], [&](std::uint32_t reg) {
-          if (tracked_[reg] != none) write(inst, reg, state);
+          if (tracked_[reg] == none) return;
+          write(inst, reg, computes, state);
+          if (zero) state.remove(State::not_zero, tracked_[reg]);
         });
+  }
+
+  [[nodiscard]] bool is_zero(const ir::Operand& o) const {
+    if (o.kind == OperandKind::integer || o.kind == OperandKind::expression) return function_.integer(o) == 0;
+    return o.kind == OperandKind::floating && function_.constants[o.payload] == 0;
+  }
+
+  // A constant, a parameter, or the halves of a register: ptxas puts them in place wherever it likes.
+  [[nodiscard]] bool only_places(const ir::Inst& inst) const {
+    const std::uint16_t fact = facts(inst.form);
+    const std::span<const ir::Operand> operands = function_.operands_of(inst);
+    if (operands.size() != 2) return false;
+    if ((fact & loads) != 0) return isa::form(inst.form).chosen(inst.choices, "ss").starts_with("param");
+    if ((fact & moves) == 0) return false;
+    return operands[0].kind == OperandKind::vector || operands[1].kind == OperandKind::reg ||
+           operands[1].kind == OperandKind::integer || operands[1].kind == OperandKind::floating ||
+           operands[1].kind == OperandKind::expression;
   }
 
   void copy(const ir::Inst& inst, std::uint32_t to, std::uint32_t from, State& state) {
     const std::uint32_t t = tracked_[to], f = tracked_[from];
-    if (t == none || f == none) {  // a register that only passes something on
-      if (t != none) write(inst, to, state);
-      return;
-    }
-    for (std::size_t set = 0; set <= state.ages(); ++set) state.has(set, f) ? state.add(set, t) : state.remove(set, t);
-    if (inst.guard == ir::RegId::absent) return;
+    const bool guarded = inst.guard != ir::RegId::absent;
+    for (std::size_t set = 0; set < State::flight(state.ages()); ++set)
+      if (state.has(set, f))
+        state.add(set, t);
+      else if (!guarded)
+        state.remove(set, t);
+    if (!guarded) return;
     state.add(State::unfenced, t);
+    state.add(State::computed, t);
   }
 
   void read(const ir::Inst& inst, const ir::Operand& o, State& state) {
@@ -386,13 +436,15 @@ class Wgmma {
     });
   }
 
-  void write(const ir::Inst& inst, std::uint32_t reg, State& state) {
+  void write(const ir::Inst& inst, std::uint32_t reg, bool computes, State& state) {
     const std::size_t age = state.age_of(tracked_[reg]);
     if (age != state.ages()) {
       if (reporting_) in_flight(inst, reg, age, "written");
       state.land();
     }
     state.add(State::unfenced, tracked_[reg]);
+    state.add(State::not_zero, tracked_[reg]);
+    computes ? state.add(State::computed, tracked_[reg]) : state.remove(State::computed, tracked_[reg]);
   }
 
   void in_flight(const ir::Inst& inst, std::uint32_t reg, std::size_t age, std::string_view verb) {
@@ -407,8 +459,6 @@ class Wgmma {
 
   // ---- the function as a whole ----------------------------------------------------------------------------------------
 
-  [[nodiscard]] std::uint32_t most_registers() const { return std::min(255u, bounds_.registers()); }
-
   void check_function() {
     bool first = true, called = false;
     for (const ir::Inst& inst : function_.body) {
@@ -419,7 +469,6 @@ class Wgmma {
           warn(inst, "an mma in a device function: its pipeline ends at the function's boundary")
               .note("hint: write it in the entry; ptxas serialises the mmas (C7510)");
         first = false;
-        if (function_.is_entry) enough_registers(inst);
       } else if ((fact & calls) != 0 && function_.is_entry && !called && leaves_module(inst)) {
         called = true;
         warn(inst, "a call that cannot be inlined, in a kernel with mmas: their pipeline ends at it")
@@ -430,29 +479,11 @@ class Wgmma {
 
   // A call through a register, or of a function that is not defined here.
   [[nodiscard]] bool leaves_module(const ir::Inst& call) const {
-    for (const ir::Operand& o : function_.operands_of(call)) {
-      if (o.kind == OperandKind::list) continue;
-      if (o.kind != OperandKind::symbol) return true;
-      ir::StringId name;
-      name.index = o.payload;
-      const Entity* entity = names_.find(name);
-      return entity != nullptr && entity->meaning == Meaning::function &&
-             report_.module().functions[entity->index].linkage == ir::Linkage::extern_;
-    }
-    return false;
-  }
-
-  // ptxas 13.0 refuses (C7602) an mma whose registers and 26 more are not there.
-  void enough_registers(const ir::Inst& inst) {
-    std::uint32_t needed = 26;
-    for (const ir::Operand& o : function_.operands_of(inst))
-      if (o.kind == OperandKind::vector) needed += o.count;
-    if (needed <= bounds_.registers()) return;
-    report_
-        .error(function_, inst, Kind::register_budget,
-               cat("this mma needs ", needed, " registers; the launch bounds of `", report_.module().str(function_.name),
-                   "` leave a thread ", bounds_.registers()))
-        .note("hint: a smaller N, fewer threads, or a larger `.maxnreg`");
+    const std::optional<ir::StringId> name = called_function(function_, call);
+    if (!name) return true;
+    const Entity* entity = names_.find(*name);
+    return entity != nullptr && entity->meaning == Meaning::function &&
+           report_.module().functions[entity->index].linkage == ir::Linkage::extern_;
   }
 
   Diagnostic& warn(const ir::Inst& inst, std::string message) {
@@ -462,11 +493,13 @@ class Wgmma {
 
   Report& report_;
   const Names& names_;
+  const RegisterBudgets& budgets_;
   const ir::Function& function_;
   const std::vector<Access>& access_;
-  LaunchBounds bounds_;
-  std::vector<std::uint32_t> tracked_;  // by register: its bit in a State, or none
-  std::uint32_t count_ = 0;
+  std::vector<std::uint32_t> tracked_;          // by register: its bit in a State, or none
+  std::uint32_t count_ = 0, accumulators_ = 0;  // tracked; the first of them are accumulators
+  std::vector<std::uint32_t> value_;            // by tracked register: another that copies connect with it
+  bool matrix_in_registers_ = false;            // some mma has its matrix a in registers
   std::size_t ages_ = 2;
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> events_;  // the items that matter
@@ -477,53 +510,9 @@ class Wgmma {
 
 }  // namespace
 
-void check_wgmma(Report& report, const Names& names, const ir::Function& function, const std::vector<Access>& access) {
-  Wgmma(report, names, function, access).run();
-}
-
-void check_setmaxnreg(Report& report, const ir::Function& function) {
-  if (!function.is_entry) return;  // the entry's bounds are not known here
-  const LaunchBounds bounds = launch_bounds(function);
-  const std::uint32_t start = bounds.registers();
-  const ir::Inst* first = nullptr;
-  std::int64_t least = start, most = 0;
-  const ir::Inst* largest = nullptr;
-  for (const ir::Inst& inst : function.body) {
-    if (inst.kind != ir::ItemKind::inst || (facts(inst.form) & setmaxnreg) == 0 || inst.operand_count == 0) continue;
-    if (first == nullptr) first = &inst;
-    const ir::Operand& o = function.operands_of(inst)[0];
-    if (o.kind != OperandKind::integer && o.kind != OperandKind::expression) continue;
-    const std::int64_t count = function.integer(o);
-    const isa::Form& form = isa::form(inst.form);
-    if (form.chosen(inst.choices, "action") == "inc") {
-      if (count > most) most = count, largest = &inst;
-      continue;
-    }
-    least = std::min(least, count);
-    if (count > start)
-      report
-          .error(function, inst, Kind::register_budget,
-                 cat("`setmaxnreg.dec` to ", count, " registers; a thread of `", report.module().str(function.name),
-                     "` starts with ", start, " at most"))
-          .note("hint: `.dec` gives registers back, `.inc` takes them; the launch bounds say what a thread starts with");
-  }
-  if (first == nullptr) return;
-  if (!bounds.fixed_registers) {
-    report
-        .warning(function, *first, Kind::setmaxnreg_ignored,
-                 "ptxas ignores `setmaxnreg`: it does not know how many registers a thread starts with")
-        .note("hint: `.maxnreg`, or `.minnctapersm 1` beside `.maxntid` or `.reqntid` (C7508)");
-    return;
-  }
-  // One warpgroup takes what the others gave back; more than that never comes.
-  if (largest == nullptr || !bounds.threads || *bounds.threads % 128 != 0 || *bounds.threads < 128) return;
-  const auto threads = static_cast<std::int64_t>(*bounds.threads);
-  if (most * 128 + least * (threads - 128) <= std::int64_t{start} * threads) return;
-  report
-      .warning(function, *largest, Kind::register_budget,
-               cat("`setmaxnreg.inc` to ", most, " registers waits for ever: ", threads, " threads start with ", start,
-                   " each, and the others keep ", least))
-      .note("hint: `setmaxnreg.dec` in the other warpgroups gives their registers back");
+void check_wgmma(Report& report, const Names& names, const RegisterBudgets& budgets, const ir::Function& function,
+                 const std::vector<Access>& access) {
+  Wgmma(report, names, budgets, function, access).run();
 }
 
 }  // namespace ptx::check

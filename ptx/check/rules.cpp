@@ -67,10 +67,11 @@ std::optional<Diagnostic> tensormap_field(const RuleInput& in) {
 std::optional<Diagnostic> special_in_16_bits(const RuleInput& in) {
   if (in.args.size() < 2) return std::nullopt;
   const std::string_view name = in.args[1].shown;
+  if (name == "%gridid") return std::nullopt;
   for (const std::string_view one : {"%tid.", "%ntid.", "%ctaid.", "%nctaid."})
     if (name.starts_with(one)) return std::nullopt;
   return error(Kind::operand_mismatch,
-               cat('`', name, "` is not read in 16 bits; only `%tid`, `%ntid`, `%ctaid` and `%nctaid` are"));
+               cat('`', name, "` is not read in 16 bits; only `%tid`, `%ntid`, `%ctaid`, `%nctaid` and `%gridid` are"));
 }
 
 // manual: vmad: "only one of a or b, or c, may be negated", and .po "cannot be used with" negation.
@@ -171,6 +172,15 @@ std::optional<Diagnostic> policy_fraction(const RuleInput& in) {
                cat("the fraction of `createpolicy.fractional` is above 0.0 and at most 1.0; `", in.args[1].shown, "` was given"));
 }
 
+// ptxas: "must be less than or equal to".
+std::optional<Diagnostic> policy_range(const RuleInput& in) {
+  if (in.args.size() != 4) return std::nullopt;
+  const auto primary = integer_at(in, 2), total = integer_at(in, 3);
+  if (!primary || !total || static_cast<std::uint64_t>(*primary) <= static_cast<std::uint64_t>(*total)) return std::nullopt;
+  return error(Kind::immediate_range, cat("the primary size of `createpolicy.range` is at most the total size; ", *primary,
+                                          " and ", *total, " were given"));
+}
+
 // manual: mbarrier: "the range of … counts is 1 to 2^20 - 1"; ptxas looks at none of them but 0.
 std::optional<Diagnostic> mbarrier_count(const RuleInput& in) {
   for (const isa::Arg& arg : in.args)
@@ -183,13 +193,14 @@ std::optional<Diagnostic> mbarrier_count(const RuleInput& in) {
   return std::nullopt;
 }
 
-constexpr std::array<std::pair<std::string_view, Rule>, 11> rules = {{
+constexpr std::array<std::pair<std::string_view, Rule>, 12> rules = {{
     {"vmad_negation", vmad_negation},
     {"wmma_discards", wmma_discards},
     {"wmma_of_4_bits", wmma_of_4_bits},
     {"mma_of_8_bit_floats", mma_of_8_bit_floats},
     {"mma_of_f64", mma_of_f64},
     {"policy_fraction", policy_fraction},
+    {"policy_range", policy_range},
     {"mbarrier_count", mbarrier_count},
     {"special_in_16_bits", special_in_16_bits},
     {"vector_bytes", vector_bytes},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/directives.hpp"
@@ -28,7 +29,11 @@ void check_param(Report& report, const ir::Param& param, Of of, bool last) {
   const bool result = of == Of::result;
   const std::string what = cat(result ? "the result `" : "the parameter `", module.str(param.name), '`');
   const auto bad = [&](std::string_view why) { report.error(param.where, Kind::bad_declaration, cat(what, ' ', why)); };
-  if (of != Of::prototype) check_name(report, param.where, result ? "a result" : "a parameter", module.str(param.name));
+  if (of == Of::entry && module.str(param.name) == "_")
+    report.warning(param.where, Kind::bad_declaration, "a parameter of an entry is named `_`")
+        .note("hint: not in the manual; ptxas takes one");
+  else if (of != Of::prototype)
+    check_name(report, param.where, result ? "a result" : "a parameter", module.str(param.name));
   check_alignment(report, param.where, what, param.align);
   check_alignment(report, param.where, what, param.ptr_align);
   check_vector(report, param.where, what, param.type, param.vector);
@@ -94,20 +99,12 @@ void check_redeclaration(Report& report, const ir::Function& before, const ir::F
     bad(cat("was declared with other results: their ", results, " differ"));
   } else if (const std::string_view params = difference(before.params, now.params); !params.empty()) {
     bad(cat("was declared with other parameters: their ", params, " differ"));
-  } else if (before.linkage != now.linkage && !(before.linkage == ir::Linkage::visible && now.linkage == ir::Linkage::none)) {
+  } else if (before.linkage != now.linkage && !(now.linkage == ir::Linkage::none && (before.linkage == ir::Linkage::visible ||
+                                                                                     before.linkage == ir::Linkage::weak))) {
     bad(cat("is ", written(now.linkage), " and was declared ", written(before.linkage)));
   } else if (is_noreturn(before) != is_noreturn(now)) {
     bad("is `.noreturn` in one declaration alone");
   }
-}
-
-std::uint64_t parameter_bytes(const std::vector<ir::Param>& params) {
-  std::uint64_t bytes = 0;
-  for (const ir::Param& param : params) {
-    const std::uint64_t align = std::max<std::uint64_t>(1, param.alignment());
-    bytes = (bytes + align - 1) / align * align + param.bytes();
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -152,6 +149,7 @@ void check_signature(Report& report, Names& names, const ir::Function& function)
     report.error(function.where, Kind::bad_declaration, cat("the entry `", module.str(function.name), "` returns something"));
   const auto declare_param = [&](const ir::Param& param, std::size_t i, bool result) {
     Entity entity{Meaning::parameter, StateSpace::param, false, 0, param.name, static_cast<std::uint32_t>(i), 0, result};
+    entity.array = param.elements.has_value() || param.unsized;
     if (param.in_register) {
       entity.meaning = Meaning::reg;
       entity.space = StateSpace::reg;
@@ -167,7 +165,7 @@ void check_signature(Report& report, Names& names, const ir::Function& function)
   }
   // manual: "Kernel Function Parameters"; ptxas 13.0 holds the version to it, not the target
   const std::uint64_t limit = module.version < Version{8, 1} ? 4352 : 32764;
-  if (const std::uint64_t bytes = parameter_bytes(function.params); function.is_entry && bytes > limit)
+  if (const std::uint64_t bytes = ir::param_offsets(function.params).back(); function.is_entry && bytes > limit)
     report.error(function.where, Kind::bad_declaration,
                  cat("the parameters of `", module.str(function.name), "` take ", bytes, " bytes; PTX ",
                      to_string(module.version), " gives an entry ", limit));
@@ -218,7 +216,29 @@ void check_alias(Report& report, Names& names, std::string_view text, ir::WhereI
     bad(Kind::duplicate_symbol, cat("the functions `", words[0], "` and `", words[1], "` of `.alias` have other parameters"));
 }
 
+namespace {
+
+// ptxas: an array of another module without its size is resolved in no module of its own, used or not.
+void check_resolved_variables(Report& report) {
+  const ir::Module& module = report.module();
+  std::unordered_set<std::uint32_t> defined;
+  for (const ir::Variable& v : module.variables)
+    if (v.linkage != ir::Linkage::extern_) defined.insert(v.name.index);
+  for (const ir::Variable& v : module.variables) {
+    if (v.linkage != ir::Linkage::extern_ || !v.unsized || v.space == StateSpace::shared || defined.contains(v.name.index))
+      continue;
+    report
+        .warning(v.where, Kind::unresolved_extern,
+                 cat("the .", name(v.space), " array `", module.str(v.name),
+                     "` is another module's: this one runs only when linked with it"))
+        .note("hint: with its size written here, ptxas takes it in a module that is not linked");
+  }
+}
+
+}  // namespace
+
 void check_resolved(Report& report, const std::vector<bool>& aliased) {
+  check_resolved_variables(report);
   const ir::Module& module = report.module();
   std::vector<std::uint8_t> defined, named;  // by StringId
   const auto mark = [](std::vector<std::uint8_t>& set, std::uint32_t id) {

@@ -15,6 +15,33 @@ std::string_view name(Linkage linkage) {
   return names[static_cast<std::size_t>(linkage)];
 }
 
+std::uint64_t Variable::element_count() const {
+  if (!unsized) return elements.value_or(1);
+  std::uint64_t count = 0;
+  int depth = 0;
+  for (const Init& e : initialiser) {
+    if (e.kind == InitKind::close) {
+      --depth;
+      continue;
+    }
+    if (depth == 1) ++count;
+    if (e.kind == InitKind::open) ++depth;
+  }
+  return count;
+}
+
+std::vector<std::uint64_t> param_offsets(std::span<const Param> params) {
+  std::vector<std::uint64_t> offsets;
+  offsets.reserve(params.size() + 1);
+  std::uint64_t end = 0;
+  for (const Param& param : params) {
+    offsets.push_back(align_size(end, param.alignment()));
+    end = add_sizes(offsets.back(), param.bytes());
+  }
+  offsets.push_back(end);
+  return offsets;
+}
+
 std::uint32_t Module::hash(std::string_view text) {
   // Eight bytes at a time; the last eight may overlap those before.
   constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
@@ -205,11 +232,13 @@ isa::Arg arg_of(const Module& module, const Function& function, const Operand& o
     case OperandKind::address:
     case OperandKind::tensor:
     case OperandKind::list:
-    case OperandKind::part: {
+    case OperandKind::part:
+    case OperandKind::element: {
       arg.kind = operand.kind == OperandKind::vector    ? isa::ArgKind::vector
                  : operand.kind == OperandKind::address ? isa::ArgKind::address
                  : operand.kind == OperandKind::tensor  ? isa::ArgKind::tensor
                  : operand.kind == OperandKind::list    ? isa::ArgKind::list
+                 : operand.kind == OperandKind::element ? isa::ArgKind::element
                                                         : isa::ArgKind::part;
       if (operand.kind == OperandKind::part) {
         string.index = function.parts(operand)[1].payload;
@@ -217,7 +246,6 @@ isa::Arg arg_of(const Module& module, const Function& function, const Operand& o
       }
       std::vector<isa::Arg> elements;
       for (const Operand& part : function.parts(operand)) elements.push_back(arg_of(module, function, part, scratch));
-      if (arg.kind == isa::ArgKind::part && elements[0].kind == isa::ArgKind::vector) elements[0] = elements[0].elements[0];
       scratch.push_back(std::move(elements));
       arg.elements = scratch.back();
       break;

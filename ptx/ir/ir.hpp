@@ -46,6 +46,8 @@ enum class OperandKind : std::uint8_t {
   list,      ///< payload: first of `count` consecutive operands: `(a, b)` of a call
   part,      ///< payload: first of 2 consecutive operands: a register, and a text that selects in it: `%r1.h10`, `v.x`
   expression,  ///< payload: first of 2 consecutive operands: the integer that a constant expression comes to, and its text
+  element,     ///< payload: first of `count` (2 or 3) consecutive operands: a symbol, the index, which is a number or a register,
+               ///< and a number added to that register: `g[1]`, `g[%r1]`, `g[%r1+1]`
 };
 
 /// How an integer operand was written and prints. The value is the same.
@@ -168,15 +170,24 @@ struct Variable {
   std::vector<std::string> attributes;    ///< of `.attribute(…)`: "managed", "unified(19, 95)"
   WhereId where;
 
+  /// Bytes of one scalar; 0 for a texture, a sampler or a surface, which lies in no memory that a kernel reads.
+  [[nodiscard]] std::uint64_t scalar_bytes() const { return (static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8; }
   /// Scalars of one element of the first dimension.
   [[nodiscard]] std::uint64_t scalars_of_element() const {
     std::uint64_t n = vector;
-    for (const std::uint64_t d : inner) n *= d;
+    for (const std::uint64_t d : inner) n = multiply_sizes(n, d);
     return n;
   }
+  /// Elements of the first dimension: those written, or as many as an initialiser gives; of `x[]` alone none.
+  [[nodiscard]] std::uint64_t element_count() const;
+  /// The largest number where the product has more digits.
   [[nodiscard]] std::uint64_t bytes() const {
-    const std::uint64_t scalar = (static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8;
-    return unsized ? 0 : elements.value_or(1) * scalars_of_element() * scalar;
+    return multiply_sizes(element_count(), multiply_sizes(scalars_of_element(), scalar_bytes()));
+  }
+  /// Bytes, 1 at least: as written, or that of an element.
+  [[nodiscard]] std::uint64_t alignment() const {
+    const std::uint64_t natural = vector * scalar_bytes();
+    return align != 0 ? align : natural != 0 ? natural : 1;
   }
 };
 
@@ -195,13 +206,16 @@ struct Param {
   std::optional<StateSpace> ptr_space;
   std::uint32_t ptr_align = 0;
   [[nodiscard]] std::uint64_t bytes() const {
-    return elements.value_or(1) * vector * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8);
+    return multiply_sizes(elements.value_or(1), vector * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8));
   }
   /// The parameter's alignment in the parameter block, bytes.
   [[nodiscard]] std::uint32_t alignment() const {
     return align != 0 ? align : static_cast<std::uint32_t>((isa::bits(type) + 7) / 8);
   }
 };
+
+/// Where each parameter of an entry lies in its parameter block, and behind them the block's size.
+std::vector<std::uint64_t> param_offsets(std::span<const Param> params);
 
 /// `.reqntid 128, 1, 1` and the like: the name without the dot, and its values. `.pragma "a", "b"` has text.
 struct Directive {
@@ -256,7 +270,7 @@ struct Function {
   [[nodiscard]] std::span<const Operand> operands_of(const Inst& inst) const {
     return std::span(operands).subspan(inst.payload, inst.operand_count);
   }
-  /// The parts of an operand that has some: vector, address, tensor, list, part, expression.
+  /// The parts of an operand that has some: vector, address, tensor, list, part, expression, element.
   [[nodiscard]] std::span<const Operand> parts(const Operand& operand) const {
     return std::span(operands).subspan(operand.payload, operand.count);
   }

@@ -86,6 +86,18 @@ class Speller {
       case OperandKind::expression:
         operand(function_.parts(o)[1]);
         break;
+      case OperandKind::element: {
+        const std::span<const Operand> parts = function_.parts(o);
+        operand(parts[0]);
+        out_.add('[');
+        operand(parts[1]);
+        if (parts.size() == 3) {
+          out_.add('+');
+          operand(parts[2]);
+        }
+        out_.add(']');
+        break;
+      }
     }
   }
 

@@ -42,12 +42,44 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
   if (type == Type::pred) return o.negatable ? "a predicate register, which `~` may negate" : "a predicate register";
   const int n = f.count(o.count, c);
   const std::string wide = cat(o.wider ? " (or wider)" : "", o.part.empty() ? "" : " or a part of it");
-  if (!o.count.empty() && n != 1) return cat("a vector of ", n, " .", name(type), " registers", wide);
+  const bool braces = n != 1 || (o.count != "one" && !rules::operand_fits(f, c, o, {.kind = ArgKind::reg, .type = type}));
+  if (!o.count.empty() && braces) return cat("a vector of ", n, " .", name(type), n == 1 ? " register" : " registers", wide);
   if (o.role == Role::imm)
     return cat("an integer immediate of .", name(type), o.range.empty() ? std::string() : cat(": ", describe_range(o.range)));
   if (o.role == Role::reg) return cat("a .", name(type), " register", wide);
   if (is_float(type) && bits(type) < 32) return cat("a .", name(type), " register");
   return cat("a .", name(type), " register", wide, is_float(type) ? " or a floating-point number" : " or an integer");
+}
+
+std::string list_elements(std::span<const Arg> elements) {
+  std::string out;
+  for (const Arg& e : elements) {
+    const std::string_view sort = e.kind == ArgKind::reg ? (e.negated ? "!." : ".") : "";
+    const std::string text = e.kind == ArgKind::reg      ? cat(sort, name(e.type))
+                             : e.kind == ArgKind::vector ? list_elements(e.elements)
+                                                         : describe(e);
+    out += cat(out.empty() ? "{" : ", ", text);
+  }
+  return out + "}";
+}
+
+// What was given, beside what is wanted: with as much detail as it takes to tell the two apart.
+std::string contrast(const Arg& arg, bool piped, const std::string& wanted) {
+  const std::string given = describe(arg);
+  Arg bare = arg;
+  bare.shown = {};
+  if (!wanted.starts_with(describe(bare))) return given;
+  if (arg.piped != piped) return cat(given, arg.piped ? " behind a `|`" : " without a `|` before it");
+  switch (arg.kind) {
+    case ArgKind::vector:
+      return cat("the vector ", list_elements(arg.elements));
+    case ArgKind::tensor:
+      return cat(given, ": ", list_elements(arg.elements));
+    case ArgKind::address:
+      return cat(given, " that holds ", list_elements(arg.elements));
+    default:
+      return cat(given, arg.space.empty() ? "" : cat(" in .", arg.space), ", which PTX does not take here");
+  }
 }
 
 struct Miss {
@@ -62,7 +94,10 @@ std::optional<Diagnostic> truncation(const Form& f, const Choices& c, const Oper
   if (o.role != Role::value && o.role != Role::imm) return std::nullopt;
   const Type type = f.type(o.type, c);
   if (is_float(type)) return std::nullopt;
-  auto outside = [&](const Arg& a) { return a.kind == ArgKind::integer && !rules::in_range(a.integer, type); };
+  // every number but 0 is a true predicate
+  auto outside = [&](const Arg& a) {
+    return a.kind == ArgKind::integer && type != Type::pred && !rules::in_range(a.integer, type);
+  };
   const Arg* bad = outside(arg) ? &arg : nullptr;
   if (arg.kind == ArgKind::vector)
     for (const Arg& e : arg.elements)
@@ -145,12 +180,24 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
     if (next >= args.size())
       return miss(Kind::operand_count, [&] { return cat('`', spell(f, c), "` lacks its operand `", o.name, '`'); }, next + 1);
     const Arg& arg = args[next];
+    // a scalar video instruction puts its result into a byte or half of a further operand, which is then there
+    const bool part_of_nothing =
+        o.part == "lane" && o.access == Access::write && arg.kind == ArgKind::part && args.size() == least && most > least;
+    if (part_of_nothing)
+      return miss(
+          Kind::operand_count,
+          [&] {
+            return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", describe(arg), ", and the operand `",
+                       f.operands.back().name, "` that the result is put into is not there");
+          },
+          next + 1);
     if (arg.piped != o.piped || !rules::operand_fits(f, c, o, arg)) {
       auto m = miss(
           Kind::operand_mismatch,
           [&] {
-            return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", describe(arg), "; what fits is ",
-                       wanted(f, c, o));
+            const std::string fits = wanted(f, c, o);
+            return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", contrast(arg, o.piped, fits),
+                       "; what fits is ", fits);
           },
           next + 1, arg.kind == ArgKind::symbol && o.role == Role::symbol);
       if (!explain) return m;
@@ -221,6 +268,8 @@ std::string describe(const Arg& arg) {
       return shown_or(arg, "the expression");
     case ArgKind::list:
       return cat("a parenthesised list of ", arg.elements.size());
+    case ArgKind::element:
+      return shown_or(arg, "the array element");
     case ArgKind::part:
       return arg.elements.empty() ? shown_or(arg, "a part of a register")
                                   : cat("the part `", arg.shown, "` of ", describe(arg.elements[0]));

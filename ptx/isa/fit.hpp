@@ -27,7 +27,9 @@ enum class ArgKind : std::uint8_t {
   sink,      ///< _
   text,      ///< a constant expression kept as text: taken as an integer
   list,      ///< (a, b): `elements`, the arguments or results of a call
-  part,      ///< part of a register: elements[0] the register, `shown` the part (".h10", ".b3210" of a video instruction; ".x")
+  part,      ///< part of a register: elements[0] the register, `shown` the part (".h10", ".b3210" of a video instruction), or the
+             ///< element (".x") of one that is a vector
+  element,   ///< g[i]: elements[0] the name of an array, elements[1] the index, elements[2] what is added to it, if anything is
 };
 
 struct Arg {

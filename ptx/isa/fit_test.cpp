@@ -345,6 +345,8 @@ TEST_F(Fit, PartsOfRegistersInVideoInstructions) {
   };
   const Arg r = reg(Type::u32);
   fits("vadd.u32.u32.u32", {part(".b3"), part(".h1"), r, r});
+  refuses("vadd.u32.u32.u32", {part(".b3"), r, r}, Kind::operand_count,
+          "the operand `c` that the result is put into is not there");
   refuses("vadd.u32.u32.u32", {r, part(".b4"), r}, Kind::operand_mismatch, "the part `.b4`");
   refuses("vadd.u32.u32.u32.add", {part(".b0"), r, r, r}, Kind::operand_mismatch);
   fits("vadd2.u32.u32.u32", {part(".h10"), part(".h32"), part(".h00"), r});
@@ -352,7 +354,32 @@ TEST_F(Fit, PartsOfRegistersInVideoInstructions) {
   fits("vadd4.u32.u32.u32", {part(".b310"), part(".b7654"), r, r});
   refuses("vadd4.u32.u32.u32", {r, part(".b0"), r, r}, Kind::operand_mismatch, "or a part of it");
   refuses("add.u32", {r, part(".b0"), r}, Kind::operand_mismatch);
-  fits("mov.b32", {r, part(".x")});
+}
+
+TEST_F(Fit, ElementsOfVectorRegisters) {
+  const Arg r = reg(Type::u32);
+  const auto element = [&](const Arg& base, std::string_view which) {
+    Arg arg = group(ArgKind::part, {base});
+    arg.shown = which;
+    return arg;
+  };
+  const Arg v = group(ArgKind::vector, {r, r});
+  fits("mov.b32", {r, element(v, ".x")});
+  fits("add.u32", {element(v, ".y"), element(v, ".x"), r});
+  refuses("mov.b32", {r, element(r, ".x")}, Kind::operand_mismatch, "the part `.x` of a .u32 register");
+  refuses("mov.b32", {r, element(v, ".b0")}, Kind::operand_mismatch);
+  refuses("mov.b64", {r, element(v, ".x")}, Kind::operand_mismatch);
+  refuses("vadd.u32.u32.u32", {r, element(v, ".x"), r}, Kind::operand_mismatch);
+}
+
+TEST_F(Fit, AVectorHasOneSort) {
+  const Arg integer = reg(Type::u32), floating = reg(Type::f32), bits = reg(Type::b32), pair = reg(Type::f16x2);
+  const auto packed = [&](const Arg& a, const Arg& b) { return group(ArgKind::vector, {a, b}); };
+  fits("mov.b64", {reg(Type::b64), packed(bits, floating)});
+  fits("mov.b64", {reg(Type::b64), packed(reg(Type::s32), integer)});
+  refuses("mov.b64", {reg(Type::b64), packed(integer, floating)}, Kind::operand_mismatch);
+  refuses("mov.b64", {reg(Type::b64), packed(pair, floating)}, Kind::operand_mismatch);
+  refuses("mov.b64", {packed(pair, integer), reg(Type::b64)}, Kind::operand_mismatch);
 }
 
 TEST_F(Fit, CallsTakeListsAndTables) {
@@ -396,6 +423,63 @@ TEST_F(Fit, RegistersOfDifferentTypesInAVectorAreUntypedBits) {
   fits(mma, {d, vector({reg(Type::u32), reg(Type::b32), reg(Type::b32), reg(Type::s32)}), b, c});
   refuses(mma, {d, vector(4, Type::u32), b, c}, Kind::operand_mismatch);
   refuses(mma, {d, vector({reg(Type::u32), reg(Type::f32), reg(Type::b32), reg(Type::b32)}), b, c}, Kind::operand_mismatch);
+}
+
+// ---- messages -------------------------------------------------------------------------------------------------------
+
+// Every operand of every form, given each of many things: what was given is never called what would fit.
+TEST_F(Fit, MessagesDoNotContradictThemselves) {
+  const auto fitting = [&](const Form& f, const Choices& c, const OperandSpec& o) -> Arg {
+    const Type type = f.type(o.type, c);
+    const auto n = static_cast<std::size_t>(std::max(1, f.count(o.count, c)));
+    Arg arg = o.role == Role::address  ? at(reg(Type::b64))
+              : o.role == Role::tensor ? tensor(reg(Type::b64), static_cast<std::size_t>(std::max(1, f.count(o.coords_count, c))))
+              : o.role == Role::imm    ? integer(1)
+              : o.role == Role::label || o.role == Role::symbol ? symbol()
+              : !o.count.empty()                                ? vector(n, type)
+                                                                : reg(type);
+    arg.piped = o.piped;
+    return arg;
+  };
+  std::size_t refused = 0;
+  for (const Form& f : forms()) {
+    Choices c{};
+    for (std::size_t k = 0; k < f.slots.size(); ++k) c[k] = f.slots[k].optional ? 0 : 1;
+    std::vector<Arg> args;
+    for (const OperandSpec& o : f.operands)
+      if (f.present(o, c) && !o.optional) args.push_back(fitting(f, c, o));
+    std::size_t i = 0;
+    for (const OperandSpec& o : f.operands) {
+      if (!f.present(o, c) || o.optional) continue;
+      const Arg good = args[i];
+      std::vector<Arg> wrong = {integer(1),   number(),           symbol(),    sink(),       at(reg(Type::b64)),
+                                at(symbol()), at(reg(Type::b16)), piped(good), negated(good)};
+      for (const Type type : {Type::b8, Type::b16, Type::b32, Type::b64, Type::f32, Type::f64, Type::pred, f.type(o.type, c)}) {
+        wrong.push_back(reg(type));
+        for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{4}, good.elements.size()}) {
+          wrong.push_back(vector(n, type));
+          std::vector<Arg> mixed(n, reg(f.type(o.type, c)));
+          if (n > 1) mixed.back() = reg(type);
+          wrong.push_back(vector(mixed));
+          if (n != 0) wrong.push_back(group(ArgKind::tensor, {reg(Type::b64), vector(mixed)}));
+        }
+      }
+      for (Arg& arg : wrong) {
+        if (arg.kind == ArgKind::reg) arg.shown = {};
+        args[i] = arg;
+        const auto result = isa::fit(f, c, args);
+        if (result || result.error().kind != Kind::operand_mismatch) continue;
+        ++refused;
+        const std::string& message = result.error().message;
+        const std::size_t is = message.find("` is "), fits = message.find("; what fits is ");
+        ASSERT_NE(fits, std::string::npos) << message;
+        const std::string given = message.substr(is + 5, fits - is - 5), wanted = message.substr(fits + 15);
+        EXPECT_FALSE(wanted.starts_with(given)) << message;
+      }
+      args[i++] = good;
+    }
+  }
+  EXPECT_GT(refused, 50000u);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ bool is_untyped(const Arg& arg, int width) {
 bool is_number(const Arg& arg) { return arg.kind == ArgKind::integer || arg.kind == ArgKind::text; }
 bool is_function(const Arg& arg) { return arg.kind == ArgKind::symbol && arg.space == "function"; }
 bool is_variable(const Arg& arg) {
+  if (arg.kind == ArgKind::element) return is_variable(arg.elements[0]);
   return arg.kind == ArgKind::symbol && (arg.space == "shared" || arg.space == "global" || arg.space == "const");
 }
 
@@ -49,8 +50,8 @@ class Misfit {
     for (const Quirk quirk :
          {&Misfit::without_brackets, &Misfit::policy_for_mbarrier, &Misfit::integers_for_floats, &Misfit::vector_for_bf16,
           &Misfit::integers_for_bf16, &Misfit::predicate_among_words, &Misfit::not_a_predicate, &Misfit::number_too_wide,
-          &Misfit::mov, &Misfit::count_of_mbarrier, &Misfit::matrix, &Misfit::sparse, &Misfit::surface, &Misfit::texture,
-          &Misfit::asynchronous_store, &Misfit::policy})
+          &Misfit::mov, &Misfit::count_of_mbarrier, &Misfit::matrix, &Misfit::sparse, &Misfit::tensor_map,
+          &Misfit::register_in_disguise, &Misfit::surface, &Misfit::texture, &Misfit::asynchronous_store, &Misfit::policy})
       if (const std::string_view what = (this->*quirk)(); !what.empty()) return what;
     return {};
   }
@@ -95,7 +96,7 @@ class Misfit {
     for (const std::string_view slot : {"l2", "multicast", "ignore_oob"})
       if (!form_.chosen(choices_, form_.slot(slot)).empty()) return {};
     const bool policy = arg_.kind == ArgKind::reg && bits(arg_.type) == 64 && !is_float(arg_.type);
-    return policy || arg_.kind == ArgKind::integer ? "a policy for the mbarrier, which the copy then has not" : "";
+    return policy || arg_.kind == ArgKind::integer ? "a policy for the mbarrier, which the copy then lacks" : "";
   }
 
   // ld.v2.f64 {%u1, %u2}: one register alone must be a float.
@@ -185,7 +186,11 @@ class Misfit {
   }
 
   std::string_view mov() const {
-    if (!opcode_is("mov") || spec_.role == Role::special) return {};
+    if (!opcode_is("mov")) return {};
+    if (spec_.role == Role::special)
+      return arg_.kind == ArgKind::special && arg_.shown == "%gridid" && form_.slot("vec") >= 0
+                 ? "%gridid for a special register of four elements"
+                 : "";
     if (const int vec = form_.slot("vec"); vec >= 0) return reads() ? mov_to_vector() : "";
     if (!scalar()) {
       const auto is_element = [&](const Arg& e) { return e.kind == ArgKind::sink || e.kind == ArgKind::reg; };
@@ -306,9 +311,9 @@ class Misfit {
     }
     if (!wrote("cube") && !wrote("acube")) return {};
     if (spec_.name == "compare" && (is_reg(arg_, Type::u32) || is_reg(arg_, Type::s32)))
-      return "an offset, which a cube map has not";
+      return "an offset, which a cube map does not take";
     if (spec_.name.starts_with("dPd") && arg_.elements.size() < 4 &&
-        is_vector(arg_, [](const Arg& e) { return is_untyped(e, 32); }))
+        is_vector(arg_, [](const Arg& e) { return is_untyped(e, 32) || is_reg(e, Type::f32); }))
       return "short vectors for the gradients of a cube map";
     return {};
   }
@@ -316,6 +321,50 @@ class Misfit {
   std::string_view policy() const {
     if (!opcode_is("createpolicy") || !has("cvt") || reads() || !has_target(sm_90) || arg_.kind != ArgKind::integer) return {};
     return "a number where a policy is written";
+  }
+
+  // In an address, a vector, or coordinates: special registers, and bytes and halves of registers.
+  std::string_view register_in_disguise() const {
+    bool specials = false, selectors = false;
+    const auto unmasked = [&](std::span<const Arg> elements) {
+      std::vector<Arg> plain(elements.begin(), elements.end());
+      for (Arg& e : plain)
+        if (e.kind == ArgKind::special && (bits(e.type) == 32 || bits(e.type) == 64)) {
+          specials = true;
+          e = {.kind = ArgKind::reg, .type = bits(e.type) == 32 ? Type::b32 : Type::b64};
+        } else if (e.kind == ArgKind::part && arg_.kind == ArgKind::vector && !reads() && e.elements[0].kind == ArgKind::reg &&
+                   !e.shown.empty() &&
+                   (rules::part_fits("select2", e.shown) || rules::part_fits("select4", e.shown) ||
+                    rules::part_fits("lane", e.shown))) {
+          selectors = true;
+          e = e.elements[0];
+        }
+      return plain;
+    };
+    if (arg_.kind != ArgKind::address && arg_.kind != ArgKind::vector && arg_.kind != ArgKind::tensor) return {};
+    std::vector<Arg> parts = unmasked(arg_.elements), inner;
+    if (arg_.kind == ArgKind::tensor) {
+      if (specials || selectors) return {};  // the address of the map itself
+      inner = unmasked(parts.back().elements);
+      if (parts.back().kind == ArgKind::vector) parts.back().elements = inner;
+    }
+    if ((!specials && !selectors) || (specials && arg_.kind == ArgKind::vector && !reads())) return {};
+    Arg plain = arg_;
+    plain.elements = parts;
+    if (!rules::operand_fits(form_, choices_, spec_, plain)) return {};
+    return specials ? "a special register here" : "a byte or half of a register here, and reads all of it";
+  }
+
+  // Any register for the address of a tensor map.
+  std::string_view tensor_map() const {
+    if (spec_.role != Role::tensor || !spec_.space.empty() || arg_.kind != ArgKind::tensor || arg_.elements.size() != 2)
+      return {};
+    if (arg_.elements[0].kind != ArgKind::reg) return {};
+    const Arg address{.kind = ArgKind::reg, .type = Type::b64};
+    const std::array parts = {address, arg_.elements[1]};
+    Arg tensor = arg_;
+    tensor.elements = parts;
+    return rules::operand_fits(form_, choices_, spec_, tensor) ? "any register for the address of a tensor map" : "";
   }
 
   std::string_view asynchronous_store() const {
@@ -412,12 +461,52 @@ constexpr std::array passed_over = {
               " global_address rank box_dim global_dim global_stride element_stride elemtype interleave_layout swizzle_mode "
               "swizzle_atomicity fill_mode "},
 };
+// Words of single instructions, which ptxas passes over in all others.
+constexpr std::string_view words_of_others =
+    " acc::f16 acc::f32 b8x16 b6x16_p32 b4x16_p64 global_address rank box_dim global_dim global_stride element_stride elemtype "
+    "interleave_layout swizzle_mode swizzle_atomicity fill_mode finite infinite normal notanumber number subnormal ";
+// Types that ptxas passes over where the instruction's own type stands, too; in all other instructions it passes over .b2.
+constexpr std::string_view types_of_others = " pred texref surfref samplerref ";
+constexpr std::string_view passes_over_types =
+    " abs add atom cos cvt ex2 fma lg2 max min mul multimem neg rcp red rsqrt set setp sin sqrt ";
+
+bool is_word_of(std::string_view opcode, std::string_view word) {
+  return std::any_of(forms().begin(), forms().end(), [&](const Form& form) {
+    return form.opcode == opcode && std::any_of(form.slots.begin(), form.slots.end(), [&](const FormSlot& slot) {
+             return std::any_of(slot.choices.begin(), slot.choices.end(), [&](const Choice& c) { return c.word == word; });
+           });
+  });
+}
+
 constexpr std::array missing = {
     Modifiers{"st.async", "release"},
     Modifiers{"tcgen05.ld", "aligned"},
     Modifiers{"tcgen05.st", "aligned"},
     Modifiers{"wgmma", "aligned"},
 };
+
+struct Instead {
+  std::string_view spelling, word, meant;
+};
+constexpr std::array instead = {
+    Instead{"getctarank", "s32", "u32"},
+    Instead{"getctarank", "s64", "u64"},
+    Instead{"mapa", "s32", "u32"},
+    Instead{"mapa", "s64", "u64"},
+    Instead{"setmaxnreg", "s32", "u32"},
+    Instead{"st.async", "shared", "shared::cluster"},
+    Instead{"st.async", "shared::cta", "shared::cluster"},
+};
+
+// An eviction priority of L2 on a volatile access of 32 bytes; on others ptxas refuses it.
+bool is_volatile_of_32_bytes(std::span<const std::string_view> words) {
+  const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  const auto has_one_of = [&](std::string_view list) {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view w) { return rules::is_one_of(w, list); });
+  };
+  return (words[0] == "ld" || words[0] == "st") && has("volatile") &&
+         (has("v8") ? has_one_of(" b32 u32 s32 f32 ") : has("v4") && has_one_of(" b64 u64 s64 f64 "));
+}
 
 bool begins(std::string_view spelling, std::string_view with) {
   return spelling.starts_with(with) && (spelling.size() == with.size() || spelling[with.size()] == '.');
@@ -446,7 +535,7 @@ std::string_view overlooked(const Form& form, const Choices& choices, std::span<
     std::vector<Arg> others(args.begin(), args.end());
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     if (Match(form, choices, others, target).from(0, 0))
-      return handle ? "a further operand in front of a texture" : "an offset, which a cube map has not";
+      return handle ? "a further operand in front of a texture" : "an offset, which a cube map does not take";
   }
   return {};
 }
@@ -456,11 +545,20 @@ bool is_overlooked(std::string_view spelling, std::span<const std::string_view> 
   if (std::count(words.begin(), words.end(), word) != 1) return false;
   for (std::size_t i = at + 1; i < words.size(); ++i)
     if (is_name_word(words[0], words[i])) return false;
+  if (rules::is_one_of(word, " L2::evict_first L2::evict_last L2::evict_normal ") && is_volatile_of_32_bytes(words)) return true;
+  const bool other = rules::is_one_of(words[0], passes_over_types) ? rules::is_one_of(word, types_of_others) : word == "b2";
+  if ((other || rules::is_one_of(word, words_of_others)) && !is_word_of(words[0], word)) return true;
   const bool acquires = spelling.starts_with("fence.proxy.tensormap") && std::count(words.begin(), words.end(), "acquire") != 0;
   return std::any_of(passed_over.begin(), passed_over.end(), [&](const Modifiers& m) {
     return begins(spelling, m.spelling) && !spelling.starts_with("tcgen05.cp") && !acquires && rules::is_one_of(word, m.words) &&
            (!m.at_the_end || at + 1 == words.size());
   });
+}
+
+std::string_view stands_for(std::string_view spelling, std::string_view word) {
+  for (const Instead& i : instead)
+    if (i.word == word && begins(spelling, i.spelling)) return i.meant;
+  return {};
 }
 
 std::string_view may_be_missing(std::string_view spelling) {

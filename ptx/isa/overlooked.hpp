@@ -18,6 +18,10 @@ std::string_view overlooked(const Form& form, const Choices& choices, std::span<
 /// `spelling` is all of the opcode and its modifiers, `words` its words.
 bool is_overlooked(std::string_view spelling, std::span<const std::string_view> words, std::size_t at);
 
+/// The modifier that ptxas reads where `word` stands and the manual has another one, as `.u32` for `.s32` in `mapa.s32`: the
+/// instruction is the same. "" when there is none.
+std::string_view stands_for(std::string_view spelling, std::string_view word);
+
 /// The modifier that the manual demands and ptxas does without: with it, the instruction is the same. "" when there is none.
 std::string_view may_be_missing(std::string_view spelling);
 

@@ -77,6 +77,16 @@ TEST(Overlooked, ModifiersThatSayNothing) {
   EXPECT_TRUE(passed_over("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16.u4", "u4"));
   EXPECT_FALSE(passed_over("mma.sync.aligned.u4.m8n8k4.row.col.f16.f16.f16.f16", "u4")) << "ptxas: not here";
   EXPECT_FALSE(passed_over("fence.sync_restrict::shared::cta.proxy.alias", "sync_restrict::shared::cta"));
+  EXPECT_TRUE(passed_over("add.f32.acc::f16", "acc::f16"));
+  EXPECT_FALSE(passed_over("multimem.ld_reduce.acc::f16.v2.bf16", "acc::f16")) << "a word of its own";
+  EXPECT_TRUE(passed_over("shl.b2.b32", "b2"));
+  EXPECT_FALSE(passed_over("add.b2.u32", "b2")) << "ptxas reads a type there";
+  EXPECT_TRUE(passed_over("add.pred.u32", "pred"));
+  EXPECT_FALSE(passed_over("shl.pred.b32", "pred"));
+  EXPECT_EQ(stands_for("mapa.s32", "s32"), "u32");
+  EXPECT_EQ(stands_for("mapa.b32", "b32"), "");
+  EXPECT_EQ(stands_for("st.async.shared::cta.b32", "shared::cta"), "shared::cluster");
+  EXPECT_EQ(stands_for("st.shared::cta.b32", "shared::cta"), "");
   EXPECT_EQ(may_be_missing("wgmma.fence.sync"), "aligned");
   EXPECT_EQ(may_be_missing("st.async.mmio.sys.b32"), "");
   EXPECT_EQ(may_be_missing("shfl.idx.b32"), "");

@@ -118,10 +118,13 @@ constexpr bool part_fits(std::string_view word, std::string_view part) {
   return true;
 }
 
-/// An element of a vector register: `.x` to `.w`, `.r` to `.a`.
-constexpr bool is_element(std::string_view part) {
-  if (part.starts_with('.')) part.remove_prefix(1);
-  return part.size() == 1 && std::string_view("xyzwrgba").find(part[0]) != std::string_view::npos;
+/// True for an element, `.x` to `.w` or `.r` to `.a`, of a vector register that fits. Other registers have none.
+constexpr bool element_fits(const Arg& arg, Type type, bool wider) {
+  if (arg.kind != ArgKind::part || arg.elements.empty() || arg.elements[0].kind != ArgKind::vector) return false;
+  std::string_view name = arg.shown;
+  if (name.starts_with('.')) name.remove_prefix(1);
+  return name.size() == 1 && std::string_view("xyzwrgba").find(name[0]) != std::string_view::npos &&
+         register_fits(arg.elements[0].elements[0], type, wider);
 }
 
 // ptxas looks less closely at operands of the instruction's own type than at those whose type is fixed, as a mask's: there it
@@ -172,8 +175,8 @@ constexpr bool scalar_fits(const F& form, const Arg& arg, Type type, const Opera
       return o.role != Role::imm && register_fits(arg, type, o.wider);
     case ArgKind::part:
       if (arg.elements.empty() || o.role == Role::imm) return false;
-      if (is_element(arg.shown)) return register_fits(arg.elements[0], type, o.wider);
-      return !o.part.empty() && part_fits(o.part, arg.shown) && register_fits(arg.elements[0], type, o.wider);
+      if (o.part.empty()) return element_fits(arg, type, o.wider);  // ptxas: a video instruction reads none
+      return part_fits(o.part, arg.shown) && register_fits(arg.elements[0], type, o.wider);
     case ArgKind::sink:
       return o.sink;
     case ArgKind::integer:
@@ -259,6 +262,19 @@ constexpr bool elements_agree(std::string_view opcode, std::string_view operand,
   return !(opcode == "wmma" && operand == "b" && type == Type::tf32 && different);
 }
 
+// The registers and numbers of a vector are integers, floats, pairs of halves, or untyped bits beside one of these: ptxas finds
+// no type for others together. A number in an author's hands is encoded as its place needs.
+constexpr bool one_sort(std::span<const Arg> elements) {
+  bool integers = false, floats = false, pairs = false;
+  for (const Arg& e : elements) {
+    const bool number = !e.authored;
+    integers |= e.kind == ArgKind::reg ? is_integer(e.type) : number && (e.kind == ArgKind::integer || e.kind == ArgKind::text);
+    floats |= e.kind == ArgKind::reg ? is_float(e.type) : number && e.kind == ArgKind::floating;
+    pairs |= e.kind == ArgKind::reg && kind(e.type) == TypeKind::packed;
+  }
+  return integers + floats + pairs <= 1;
+}
+
 // True when all registers have one type.
 constexpr bool alike(std::span<const Arg> elements) {
   for (const Arg& e : elements)
@@ -272,10 +288,25 @@ constexpr bool needs_wide_address(std::string_view space) {
          !space.starts_with("const") && space != "tmem";
 }
 
+/// True for g[1], g[%r1] and g[%r1+1] where ptxas takes elements of arrays: as the address of a plain load or store, and as an
+/// address that is moved or made generic (manual: "Arrays as Operands").
+template <class F>
+constexpr bool element_fits(const F& f, const OperandSpec& o, const Arg& arg) {
+  if (arg.kind != ArgKind::element || arg.elements.size() < 2) return false;
+  const bool moved = o.role == Role::symbol && is_one_of(f.opcode, " mov cvta mapa ");
+  const bool accessed =
+      o.role == Role::address && is_one_of(f.opcode, " ld ldu st ") && slot(f, "async") < 0 && slot(f, "bulk") < 0;
+  const Arg& index = arg.elements[1];
+  if (!moved && !accessed) return false;
+  if (index.kind != ArgKind::reg) return index.kind == ArgKind::integer;
+  return index.type != Type::pred && bits(index.type) <= 64 && !is_float(index.type) && kind(index.type) != TypeKind::packed;
+}
+
 template <class F>
 constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, const Arg& arg) {
   switch (o.role) {
     case Role::address: {
+      if (arg.kind == ArgKind::element) return element_fits(f, o, arg);
       if (arg.kind != ArgKind::address || arg.elements.empty()) return false;
       // PTX adds only constants inside the brackets
       if (arg.elements.size() > 1 && arg.elements[1].kind != ArgKind::integer && arg.elements[1].kind != ArgKind::text)
@@ -289,7 +320,9 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
       const std::string_view where = space(f, o, c);
       if (base.kind == ArgKind::integer || base.kind == ArgKind::text) return where == "local";  // ptxas: nowhere else
       if (base.kind != ArgKind::reg || is_float(base.type) || base.type == Type::pred) return false;
-      if (where == "tmem") return is_wide(base.type, 32);
+      if (where == "tmem") return is_wide(base.type, 32) && kind(base.type) != TypeKind::packed;
+      if (f.opcode == "tcgen05" && base.type != Type::none && bits(base.type) < 32)
+        return false;                                                                            // ptxas does not extend it here
       if (f.opcode == "multimem" && slot(f, "red") >= 0 && bits(base.type) != 64) return false;  // ptxas does not extend it here
       // ptxas takes any integer, and extends it with zeros; an author's may be narrow where the window fits in 32 bits
       if (!arg.authored) return bits(base.type) <= 64 && kind(base.type) != TypeKind::packed;
@@ -302,8 +335,8 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
       const int n = count(f, o.coords_count, c);
       const Type coords_type = type(f, o.coords_type, c);
       const auto coordinate_fits = [&](const Arg& e) {
-        return register_fits(e, coords_type, false) || e.kind == ArgKind::integer || e.kind == ArgKind::text ||
-               (e.kind == ArgKind::floating && is_float(coords_type));
+        return register_fits(e, coords_type, false) || element_fits(e, coords_type, false) || e.kind == ArgKind::integer ||
+               e.kind == ArgKind::text || (e.kind == ArgKind::floating && is_float(coords_type));
       };
       if (coords.kind != ArgKind::vector) {  // ptxas: one register alone, when there is no sampler
         if (o.space.empty() || n != 1 || arg.elements.size() != 2 || !register_fits(coords, coords_type, false)) return false;
@@ -326,14 +359,20 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
     }
     case Role::label:
       return arg.kind == ArgKind::symbol;
-    case Role::symbol:
+    case Role::symbol: {
       if (arg.kind == ArgKind::text) return true;  // a name and an offset
-      return arg.kind == ArgKind::symbol && (o.space.empty() || arg.space.empty() || space(f, o, c).starts_with(arg.space));
+      if (arg.kind == ArgKind::element ? !element_fits(f, o, arg) : arg.kind != ArgKind::symbol) return false;
+      const std::string_view of = arg.kind == ArgKind::element ? arg.elements[0].space : arg.space;
+      return o.space.empty() || of.empty() || space(f, o, c).starts_with(of);
+    }
     case Role::list:
       return arg.kind == ArgKind::list;
     case Role::sink:
       return arg.kind == ArgKind::sink;
     case Role::special:
+      // %gridid was a 16-bit and a 32-bit register once, and mov still reads it as one (manual: "Special Registers: %gridid")
+      if (f.opcode == "mov" && arg.kind == ArgKind::special && arg.shown == "%gridid" && bits(type(f, o.type, c)) <= 32)
+        return type(f, o.type, c) != Type::pred;
       return arg.kind == ArgKind::special &&
              (o.wider && bits(arg.type) <= 64 ? fits_wider(arg.type, type(f, o.type, c)) : fits(arg.type, type(f, o.type, c)));
     default:
@@ -369,6 +408,7 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
   const auto given = static_cast<int>(arg.elements.size());
   if (arg.kind != ArgKind::vector || (given != n && !(offset && given > n && (given == 2 || given == 4)))) return false;
   if (one && o.count != "one" && f.opcode == "multimem" && slot(f, "red") >= 0) return false;  // lowered to red, which has none
+  if (!one_sort(arg.elements)) return false;
   if (!elements_agree(f.opcode, o.name, chosen(f, c, "shape"), wanted, arg.elements)) return false;
   const bool untyped = mixed(arg.elements);
   int width = 0;  // of the registers so far: wider ones may be used, but not side by side with others

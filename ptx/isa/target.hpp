@@ -100,6 +100,18 @@ constexpr std::uint32_t most_shared_bytes(Target target) {
   return kib * 1024;
 }
 
+/// What an SM of a target holds at most (the same table; sm_110 as ptxas 13.0 counts).
+struct SmLimits {
+  std::uint32_t threads, ctas;
+};
+constexpr SmLimits sm_limits(Target target) {
+  const unsigned base = info(target).base;
+  if (base < 75) return {2048, 32};
+  if (base < 80) return {1024, 16};
+  if (base == 80 || (base >= 90 && base < 110)) return {2048, 32};
+  return {1536, base < 89 ? 16u : 24u};
+}
+
 /// "sm_100a, sm_100f or sm_110a".
 std::string list_targets(TargetSet set);
 

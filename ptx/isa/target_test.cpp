@@ -77,5 +77,17 @@ TEST(Target, VersionsOrder) {
   EXPECT_EQ(info(Target::sm_90a).since, (Version{8, 0}));
 }
 
+// The CUDA programming guide's "Technical Specifications per Compute Capability", and cuda_occupancy.h of CUDA 13.0, which alone
+// knows 8.8: of that generation 8.0 and 8.7 have 164 KiB an SM, the others 100.
+TEST(Targets, HaveTheSharedMemoryOfTheirMachines) {
+  const struct {
+    Target target;
+    std::uint32_t kib;
+  } cases[] = {{Target::sm_60, 48},   {Target::sm_70, 96},    {Target::sm_75, 64},   {Target::sm_80, 163}, {Target::sm_86, 99},
+               {Target::sm_87, 163},  {Target::sm_88, 99},    {Target::sm_89, 99},   {Target::sm_90, 227}, {Target::sm_90a, 227},
+               {Target::sm_100, 227}, {Target::sm_103a, 227}, {Target::sm_110, 227}, {Target::sm_120, 99}, {Target::sm_121a, 99}};
+  for (const auto& c : cases) EXPECT_EQ(most_shared_bytes(c.target), c.kib * 1024) << name(c.target);
+}
+
 }  // namespace
 }  // namespace ptx::isa

@@ -57,7 +57,7 @@ std::vector<std::int64_t> row_major_strides(std::span<const std::int64_t> shape)
   std::int64_t next = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = next;
-    next *= std::max<std::int64_t>(shape[i], 1);
+    next = multiply_dims(next, std::max<std::int64_t>(shape[i], 1));
   }
   return strides;
 }
@@ -70,7 +70,7 @@ bool is_row_major(std::span<const std::int64_t> shape, std::span<const std::int6
     if (shape[i] == 0) return true;
     if (shape[i] == 1) continue;
     contiguous = contiguous && strides[i] == next;
-    next *= shape[i];
+    next = multiply_dims(next, shape[i]);
   }
   return contiguous;
 }

@@ -242,9 +242,9 @@ Expected<TensorMap> slab_tensor_map(TensorMapType type, std::int64_t rows, std::
   for (const std::int64_t size : shape)
     if (auto ok = check_size(size, shape); !ok) return Unexpected{std::move(ok).error()};
   if (columns % slab_columns != 0)
-    return bad(cat("a matrix ", listed(shape), " is no whole number of slabs of ", slab_columns, " columns"));
+    return bad(cat("a matrix ", listed(shape), " is not a whole number of slabs of ", slab_columns, " columns"));
   if (box_columns < 1 || box_columns % slab_columns != 0)
-    return bad(cat("a box ", listed(box), " is no whole number of slabs of ", slab_columns, " columns"));
+    return bad(cat("a box ", listed(box), " is not a whole number of slabs of ", slab_columns, " columns"));
   const std::array slabs{box_rows, box_columns / slab_columns};
   for (const std::int64_t size : slabs)
     if (auto ok = check_box_size(size, slabs); !ok) return Unexpected{std::move(ok).error()};

@@ -85,9 +85,9 @@ TEST(TensorMap, NamesTheRuleThatIsBroken) {
   expect_refused(made(f16, {64, 64}, {64, 64}, Swizzle::b64), "swizzle 64B takes at most 64");
   expect_refused(made(f16, {64, 64}, {64, 16}, Swizzle::b96), "no tensor map has this swizzle");
   expect_refused(slab_tensor_map(bf16, 64, 96, 64, 64, Swizzle::none),
-                 "a matrix (64, 96) is no whole number of slabs of 64 columns");
+                 "a matrix (64, 96) is not a whole number of slabs of 64 columns");
   expect_refused(slab_tensor_map(bf16, 64, 128, 64, 32, Swizzle::none),
-                 "a box (64, 32) is no whole number of slabs of 64 columns");
+                 "a box (64, 32) is not a whole number of slabs of 64 columns");
   expect_refused(slab_tensor_map(bf16, 64, 128, 64, 64, Swizzle::b128, true), "swizzle 128B takes at most 128");
   expect_refused(slab_tensor_map(f32, 64, 128, 64, 64, Swizzle::b128), "swizzle 128B takes at most 128");
 }

@@ -1,8 +1,45 @@
 #include "ptx/text/cursor.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ptx::text {
+
+// # 12 "kernel.cu" 3: what a preprocessor leaves, `#line` too. ptxas passes over it, wherever a blank may stand.
+bool Cursor::skip_line_marker() {
+  const auto blanks = [](const char* p) {
+    while (*p == ' ' || *p == '\t') ++p;
+    return p;
+  };
+  const auto digits = [](const char* p) {
+    while (is(*p, digit_class)) ++p;
+    return p;
+  };
+  const char* p = blanks(at + 1);
+  if (std::strncmp(p, "line", 4) == 0) p = blanks(p + 4);
+  const char* to = digits(p);
+  if (to == p || blanks(to) == to) return false;
+  p = blanks(to);
+  if (*p != '"') return false;
+  for (++p; p < end && *p != '"' && *p != '\n'; ++p) {
+  }
+  if (*p != '"') return false;
+  for (++p; (to = blanks(p)) != p && is(*to, digit_class);) p = digits(to);
+  p = blanks(p);
+  if (*p == '\r') ++p;
+  if (*p != '\n') return false;
+  at = p;
+  return true;
+}
+
+const char* Cursor::string_end_on_another_line() const {
+  const void* quote = std::memchr(at + 1, '"', static_cast<std::size_t>(end - at - 1));
+  if (quote == nullptr) return nullptr;
+  const char* p = static_cast<const char*>(quote) + 1;
+  const char* next = p;
+  while (*next == ' ' || *next == '\t' || *next == '\r') ++next;
+  return *next == ',' || *next == ';' || *next == '\n' || next == end ? p : nullptr;
+}
 
 std::string one_line(std::string_view text) {
   std::string out;

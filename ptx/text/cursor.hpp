@@ -101,14 +101,13 @@ class Cursor {
 
   /// The end of the string literal that begins at `at`, behind its quote; nullptr when it does not end on its line.
   [[nodiscard]] const char* string_end() const {
-    for (const char* p = at + 1; p < end && *p != '\n'; ++p) {
-      if (*p == '\\' && p + 1 < end)
-        ++p;
-      else if (*p == '"')
-        return p + 1;
-    }
+    for (const char* p = at + 1; p < end && *p != '\n'; ++p)
+      if (*p == '"') return p + 1;  // a backslash is a character like others
     return nullptr;
   }
+  /// The end of one that goes over several lines, if what stands behind its quote may follow a string: a quote that is missing
+  /// shall not take all the text up to the next string.
+  [[nodiscard]] const char* string_end_on_another_line() const;
 
   [[nodiscard]] std::uint32_t offset(const char* p) const { return static_cast<std::uint32_t>(p - begin); }
   [[nodiscard]] std::uint32_t offset() const { return offset(at); }
@@ -118,12 +117,13 @@ class Cursor {
 
  private:
   void skip() {
-    if (!is(*at, space_class) && *at != '/') return;
+    if (!is(*at, space_class) && *at != '/' && *at != '#') return;
     for (;;) {
       while (is(*at, space_class)) ++at;
-      if (*at != '/' || !skip_comment()) return;
+      if (*at == '#' ? !skip_line_marker() : *at != '/' || !skip_comment()) return;
     }
   }
+  bool skip_line_marker();
   bool skip_comment() {
     if (at[1] == '/') {
       const void* line_end = std::memchr(at, '\n', static_cast<std::size_t>(end - at));

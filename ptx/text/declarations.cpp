@@ -12,20 +12,34 @@ constexpr int most_braces = 64;  // of an initialiser, one in the other
 
 }  // namespace
 
-bool Parser::align(std::uint32_t& bytes) { return number(bytes, "a number of bytes"); }
+bool Parser::align(std::uint32_t& bytes) {
+  const char* at = c_.at;
+  if (!number(bytes, "a number of bytes")) return false;
+  if (bytes == 0) error(Kind::bad_declaration, at, "an alignment is a power of two; 0 is here");
+  return true;
+}
 
-// A word that is a type or a vector length. `known`: it was one of them, and is taken.
-bool Parser::type_or_vector(std::string_view word, Type& type, std::uint8_t& vector, bool& known) {
-  known = true;
+// A vector length, if one stands here, and the type: what else a declaration says stands before them.
+bool Parser::type_with_vector(Type& type, std::uint8_t& vector, std::string_view of) {
+  std::string_view word = c_.peek_directive();
   if (word == "v2" || word == "v4" || word == "v8") {
     vector = static_cast<std::uint8_t>(word[1] - '0');
-  } else if (const auto found = isa::type_from_name(word)) {
-    type = *found;
-  } else {
-    known = false;
-    return true;
+    c_.take_directive(word);
+    word = c_.peek_directive();
   }
+  const auto found = isa::type_from_name(word);
+  if (!found) return word.empty() ? expected(cat("the type of ", of)) : syntax(c_.at, "`.", word, "` is not a type of ", of);
+  type = *found;
   c_.take_directive(word);
+  return true;
+}
+
+// .global .u32;
+bool Parser::nameless(const char* from) {
+  c_.eat(';');
+  if (!listed(Kind::bad_declaration)) return true;
+  list({.kind = Kind::bad_declaration, .severity = Severity::warning, .message = "this declaration names nothing"}, from);
+  hint("ptxas takes it, and declares nothing");
   return true;
 }
 
@@ -34,15 +48,18 @@ bool Parser::type_or_vector(std::string_view word, Type& type, std::uint8_t& vec
 // .reg .pred p, q; .reg .b32 %r<10>, x; .reg .v4 .f32 v;
 bool Parser::registers(const char* from) {
   c_.take_directive("reg");
+  if (const char* at = c_.at; c_.eat_directive("align")) {
+    std::uint32_t bytes = 0;
+    if (!align(bytes)) return false;
+    if (listed(Kind::bad_declaration)) {
+      list({.kind = Kind::bad_declaration, .severity = Severity::warning, .message = "a register has no alignment"}, at);
+      hint("not in the manual; ptxas takes it, and does nothing with it");
+    }
+  }
   Type type = Type::none;
   std::uint8_t vector = 1;
-  while (c_.is_at('.')) {
-    bool known = false;
-    const std::string_view word = c_.peek_directive();
-    type_or_vector(word, type, vector, known);
-    if (!known) return syntax(c_.at, "`.", word, "` is no type of a register");
-  }
-  if (type == Type::none) return expected("the type of the register");
+  if (!type_with_vector(type, vector, "a register")) return false;
+  if (c_.is_at(';')) return nameless(from);
   Fingerprint fingerprint(module_);
   const std::size_t first = function_.body.size();
   bool whole = true;
@@ -128,11 +145,8 @@ bool Parser::variables(const char* from, ir::Linkage linkage, bool in_body) {
   common.linkage = linkage;
   common.type = Type::none;
   bool has_space = false;
-  while (c_.is_at('.')) {
+  for (;;) {
     const std::string_view word = c_.peek_directive();
-    bool known = false;
-    type_or_vector(word, common.type, common.vector, known);
-    if (known) continue;
     if (word == "align") {
       c_.take_directive(word);
       if (!align(common.align)) return false;
@@ -143,11 +157,12 @@ bool Parser::variables(const char* from, ir::Linkage linkage, bool in_body) {
       common.space = *space;
       has_space = true;
     } else {
-      return syntax(c_.at, "`.", word, "` has no place in the declaration of a variable");
+      break;
     }
   }
   if (!has_space) return expected("a state space such as `.global`");
-  if (common.type == Type::none) return expected("the type of the variable");
+  if (!type_with_vector(common.type, common.vector, "a variable")) return false;
+  if (c_.is_at(';')) return nameless(from);
   std::vector<ir::Variable>& list = in_body ? function_.variables : module_.variables;
   const std::size_t first = list.size();
   bool whole = true;
@@ -295,31 +310,29 @@ bool Parser::init_number(ir::Variable& v) {
 // ---- parameters ---------------------------------------------------------------------------------------------------------------
 
 // .param .u64 .ptr .global .align 16 x, .param .align 8 .b8 x[16], .reg .b32 x
-bool Parser::param(ir::Param& p) {
+bool Parser::param(ir::Param& p, bool of_entry) {
   const std::string_view first = c_.peek_directive();
   if (first != "param" && first != "reg") return expected("`.param` or `.reg`");
   c_.take_directive(first);
   p.in_register = first == "reg";
   p.type = Type::none;
-  while (c_.is_at('.')) {
-    const std::string_view word = c_.peek_directive();
-    bool known = false;
-    type_or_vector(word, p.type, p.vector, known);
-    if (known) continue;
-    if (word == "align") {
-      c_.take_directive(word);
-      if (!align(p.is_ptr ? p.ptr_align : p.align)) return false;
-    } else if (word == "ptr") {
-      c_.take_directive(word);
-      p.is_ptr = true;
-    } else if (const auto space = space_of(word); space && p.is_ptr && !p.ptr_space) {
-      c_.take_directive(word);
+  while (c_.eat_directive("align"))
+    if (!align(p.align)) return false;
+  if (!type_with_vector(p.type, p.vector, "a parameter")) return false;
+  const char* behind = c_.at;
+  if (c_.eat_directive("ptr")) {
+    p.is_ptr = true;
+    if (const auto space = space_of(c_.peek_directive()); space && *space != ir::StateSpace::tex) {
+      c_.take_directive(c_.peek_directive());
       p.ptr_space = *space;
-    } else {
-      return syntax(c_.at, "`.", word, "` has no place in the declaration of a parameter");
     }
   }
-  if (p.type == Type::none) return expected("the type of the parameter");
+  if (c_.eat_directive("align")) {
+    if (!align(p.is_ptr ? p.ptr_align : p.align)) return false;
+    if (!of_entry && !p.is_ptr)
+      return syntax(behind, "the alignment of a parameter stands before its type, as in `.param .align 8 .b8 x[16]`");
+  }
+  if (c_.is_at('.')) return syntax(c_.at, "`.", c_.peek_directive(), "` has no place behind the type of a parameter");
   p.where = ir::Module::at(c_.offset());
   if (!name(p.name, "the name of the parameter")) return false;
   if (!c_.eat('[')) return true;
@@ -335,11 +348,11 @@ bool Parser::param(ir::Param& p) {
 }
 
 // ( … ), the bracket included
-bool Parser::params(std::vector<ir::Param>& list) {
+bool Parser::params(std::vector<ir::Param>& list, bool of_entry) {
   if (!c_.eat('(')) return expected("`(`");
   if (c_.eat(')')) return true;
   do {
-    if (ir::Param next; param(next))
+    if (ir::Param next; param(next, of_entry))
       list.push_back(next);
     else
       return false;

@@ -5,6 +5,10 @@
 // `// ptxas accepts: why`.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/ptxas.hpp"
@@ -111,6 +115,48 @@ TEST_P(ErrorGolden, PtxasRefuses) {
 
 INSTANTIATE_TEST_SUITE_P(Files, ErrorGolden, ::testing::ValuesIn(test_files()),
                          [](const auto& file) { return testing::stem(file.param); });
+
+// Each form with each word of its opcode's other forms put in, at each place: a word that does not fit is not among those that
+// do.
+TEST(Modifiers, MessagesDoNotContradictThemselves) {
+  std::map<std::string, std::set<std::string>, std::less<>> words_of;
+  for (const isa::Form& f : isa::forms())
+    for (const isa::FormSlot& slot : f.slots)
+      for (const isa::Choice& choice : slot.choices) words_of[std::string(f.opcode)].insert(std::string(choice.word));
+  std::string text = std::string(header) + std::string(body);
+  for (const isa::Form& f : isa::forms()) {
+    std::vector<std::string> own;
+    for (const isa::FormSlot& slot : f.slots)
+      if (!slot.optional) own.emplace_back(slot.choices.front().word);
+    for (const std::string& word : words_of[std::string(f.opcode)])
+      for (std::size_t at = 0; at <= own.size(); at += std::max<std::size_t>(1, own.size() / 2)) {
+        std::string spelled(f.opcode);
+        for (std::size_t k = 0; k <= own.size(); ++k) {
+          if (k == at) spelled += '.' + word;
+          if (k < own.size()) spelled += '.' + own[k];
+        }
+        text += spelled + " %r0;\n";
+      }
+  }
+  std::size_t said = 0, beside = 0;
+  for (std::size_t from = header.size() + body.size(); from < text.size();) {
+    // The parser stops after a hundred findings: a few lines at a time.
+    std::size_t to = from;
+    for (int n = 0; n < 60 && to < text.size(); ++n) to = text.find('\n', to) + 1;
+    const Parsed parsed = parse(cat(header, body, text.substr(from, to - from), "}\n"), "words.ptx");
+    from = to;
+    for (const Diagnostic& d : parsed.findings) {
+      const std::size_t word = d.message.find("` cannot be followed by `"), fits = d.message.find("`; what fits is ");
+      beside += d.message.find("` beside the other modifiers of `") != std::string::npos;
+      if (word == std::string::npos || fits == std::string::npos) continue;
+      ++said;
+      const std::string given = d.message.substr(word + 24, fits + 1 - word - 24);
+      EXPECT_EQ(d.message.find(given, fits + 1), std::string::npos) << d.message;
+    }
+  }
+  EXPECT_GT(said, 1000u);
+  EXPECT_GT(beside, 0u);
+}
 
 }  // namespace
 }  // namespace ptx::text

@@ -46,6 +46,7 @@ void Fingerprint::mix(const ir::Function& function, const ir::Operand& o) {
     case OperandKind::list:
     case OperandKind::part:
     case OperandKind::expression:
+    case OperandKind::element:
       mix(flags);
       for (const ir::Operand& part : function.parts(o)) mix(function, part);
       break;

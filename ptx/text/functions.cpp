@@ -8,7 +8,7 @@
 namespace ptx::text {
 namespace {
 
-constexpr std::size_t most_blocks = 256;  // one in the other
+constexpr std::size_t most_blocks = 1664;  // one in the other, the body included; ptxas refuses more
 
 struct FunctionDirective {
   std::string_view name;
@@ -58,7 +58,7 @@ bool Parser::function(const char* from, ir::Linkage linkage, bool is_entry) {
     if (!is_entry && c_.is_at('(') && !params(f.returns)) return false;
     f.where = ir::Module::at(c_.offset());
     if (!name(f.name, is_entry ? "the name of the entry" : "the name of the function")) return false;
-    if (c_.is_at('(') && !params(f.params)) return false;
+    if (c_.is_at('(') && !params(f.params, is_entry)) return false;
     if (!directives(f.directives, is_entry ? "an entry" : "a function")) return false;
     return c_.is_at('{') || c_.is_at(';') || expected("`{` or `;`");
   };
@@ -92,7 +92,7 @@ bool Parser::directives(std::vector<ir::Directive>& list, std::string_view after
     const auto known = std::find_if(function_directives.begin(), function_directives.end(),
                                     [&](const FunctionDirective& d) { return d.name == word; });
     if (known == function_directives.end()) {
-      syntax(at, "`.", word, "` is no directive that stands behind ", after);
+      syntax(at, "`.", word, "` is not a directive that stands behind ", after);
       std::vector<std::string> names;
       for (const FunctionDirective& d : function_directives) names.push_back(cat('.', d.name));
       if (const std::string near = nearest(cat('.', word), names); !near.empty()) hint(cat("did you mean `", near, "`?"));
@@ -272,6 +272,8 @@ void Parser::add_raw(const char* from) {
 }
 
 bool Parser::dwarf_in_body(const char* from) {
+  if (!c_.starts_with("@@DWARF")) return expected("an instruction, a label or a directive");
+  dwarf_is_known(from);
   const char* end = from;
   while (end != c_.end && *end != '\n') ++end;
   while (is(end[-1], space_class)) --end;
@@ -287,6 +289,7 @@ bool Parser::label_or_instruction(const char* from) {
     const Cursor before = c_;
     c_.take(end);
     if (c_.is_at(':') && c_.at[1] != ':') {
+      if (Cursor::between(from, end) == "WARP_SZ") return syntax(from, "`WARP_SZ` is a number, and names no label");
       c_.eat(':');
       const ir::StringId id = module_.intern(Cursor::between(from, end));
       add(ir::ItemKind::label, names_.define_label(id, static_cast<std::uint32_t>(function_.body.size())).index, from);
@@ -336,18 +339,15 @@ bool Parser::loc(const char* from) {
   c_.take_directive("loc");
   ir::Loc loc;
   if (!number(loc.file, "the number of a file") || !number(loc.line, "a line") || !number(loc.column, "a column")) return false;
-  while (c_.is_at(',')) {
-    c_.eat(',');
-    if (c_.eat_word("function_name")) {
-      if (!name(loc.function_name, "a label of a debug section")) return false;
-      if (c_.eat('+') && !number(loc.function_offset, "a number")) return false;
-    } else if (c_.eat_word("inlined_at")) {
-      if (!number(loc.inlined_file, "the number of a file") || !number(loc.inlined_line, "a line") ||
-          !number(loc.inlined_column, "a column"))
-        return false;
-    } else {
-      return expected("`function_name` or `inlined_at`");
-    }
+  if (c_.eat(',')) {  // both, in this order
+    if (!c_.eat_word("function_name")) return expected("`function_name`");
+    if (!name(loc.function_name, "a label of a debug section")) return false;
+    if (c_.eat('+') && !number(loc.function_offset, "a number")) return false;
+    if (!c_.eat(',')) return expected("`,` and `inlined_at`");
+    if (!c_.eat_word("inlined_at")) return expected("`inlined_at`");
+    if (!number(loc.inlined_file, "the number of a file") || !number(loc.inlined_line, "a line") ||
+        !number(loc.inlined_column, "a column"))
+      return false;
   }
   function_.locs.push_back(loc);
   add(ir::ItemKind::loc, function_.locs.size() - 1, from);
@@ -369,6 +369,11 @@ bool Parser::prototype(const char* from) {
 
 // .branchtargets A, B;    .calltargets f, g;
 bool Parser::targets(const char* from, bool of_branch) {
+  if (function_.body.empty() || function_.body.back().kind != ir::ItemKind::label) {
+    syntax(from, "a list of targets has a label, which branches and calls name");
+    hint(of_branch ? "write `name: .branchtargets …;`" : "write `name: .calltargets …;`");
+    return false;
+  }
   c_.take_directive(of_branch ? "branchtargets" : "calltargets");
   std::vector<ir::Operand> list;
   do {

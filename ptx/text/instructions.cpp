@@ -95,7 +95,8 @@ bool Parser::unknown(const char* from, const char* at, const Opcode& opcode) {
   }
   c_.eat(';');
   if (parsed_.findings.size() <= most_findings_) {
-    Opcode::Why why = opcode.explain();
+    constexpr std::size_t most_explained = 100;
+    Opcode::Why why = ++unknown_ <= most_explained ? opcode.explain() : opcode.name_it();
     // words with spaces between them stand elsewhere
     list(std::move(why.diagnostic), at + (Cursor::between(at, c_.end).starts_with(opcode.text()) ? why.offset : 0));
   }
@@ -205,10 +206,48 @@ bool Parser::name_operand(ir::Operand& o) {
     sign(text_mark);
     return true;
   }
+  if (c_.is_at('[')) return element(o, text);
   o.kind = OperandKind::symbol;
   o.payload = module_.intern(text).index;
   has_symbol_ = true;
   sign(symbol_mark);
+  return true;
+}
+
+// [1], [%r1], [%r1+1] behind the name of an array
+bool Parser::element(ir::Operand& o, std::string_view name) {
+  const std::size_t mark = stack_.size();
+  stack_.push_back({.kind = OperandKind::symbol, .payload = module_.intern(name).index});
+  sign(element_mark);
+  c_.eat('[');
+  ir::Operand index;
+  const char* at = c_.at;
+  if (is(c_.peek(), start_class) && !c_.starts_with("WARP_SZ")) {
+    if (!name_operand(index)) return false;
+    if (index.kind != OperandKind::reg && !undeclared_)
+      return syntax(at, "the index of an array is a register or a number, and ", seen(at), " here");
+  } else if (!begins_constant(c_)) {
+    return expected("the index of an array");
+  } else if (!constant_operand(index)) {
+    return false;
+  }
+  stack_.push_back(index);
+  if (index.kind == OperandKind::reg && c_.is_at('+')) {
+    c_.eat('+');
+    ir::Operand added;
+    if (!begins_constant(c_)) return expected("a number");
+    if (!constant_operand(added)) return false;
+    if (added.kind == OperandKind::floating) return syntax(at, "an integer is added to the index of an array");
+    stack_.push_back(added);
+  } else if (c_.is_at('-')) {
+    syntax(c_.at, "a number is added to the index of an array: ptxas reads no `-` behind a register");
+    hint("write `+-`, as in `a[%r1+-1]`");
+    return false;
+  }
+  if (!c_.is_at(']')) return expected("`]`");
+  sign(']');
+  c_.eat(']');
+  flush(o, OperandKind::element, mark);
   return true;
 }
 

@@ -2,13 +2,15 @@
 
 #include <bit>
 #include <charconv>
+#include <cmath>
+#include <vector>
 
 #include "ptx/base/base.hpp"
 
 namespace ptx::text {
 namespace {
 
-constexpr int most_depth = 200;  // of parentheses, unary operators and conditionals in one expression
+constexpr std::size_t most_open = 5000;  // operators and parentheses that wait for their operands; ptxas gives up near there, too
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -21,7 +23,18 @@ class Reader {
  public:
   Reader(Cursor& cursor, ConstantError& error) : c_(cursor), error_(error) {}
 
-  bool expression(Constant& v) { return conditional(v, 0); }
+  bool expression(Constant& v) {
+    if (is(c_.peek(), digit_class)) {  // nearly always a number alone
+      if (!literal(v)) return false;
+      if (peek_operator().op == Op::none && !c_.is_at('?')) return true;
+      values_.push_back(v);
+      if (!operators()) return false;
+    }
+    while (!ended_)
+      if (!operand() || !operators()) return false;
+    v = values_.back();
+    return true;
+  }
   bool literal(Constant& v) {
     if (*c_.at == '.' && is(c_.at[1], digit_class)) return decimal_float(v, c_.at);
     return is(*c_.at, digit_class) ? number(v) : fail(c_.at, "a number is missing here");
@@ -59,12 +72,12 @@ class Reader {
       }
     }
     const char* digits = p;
-    bool overflow = false;
+    bool too_long = false, wrapped = false;  // ptxas: only what has 64 bits before its last digit is too long
     std::uint64_t value = 0;
     for (int d; (d = hex_digit(*p)) >= 0 && d < base; ++p) {
-      const std::uint64_t next = value * static_cast<unsigned>(base) + static_cast<unsigned>(d);
-      overflow = overflow || value > (~std::uint64_t{0} - static_cast<unsigned>(d)) / static_cast<unsigned>(base);
-      value = next;
+      too_long = too_long || value >> 63 != 0;
+      wrapped = wrapped || value > (~std::uint64_t{0} - static_cast<unsigned>(d)) / static_cast<unsigned>(base);
+      value = value * static_cast<unsigned>(base) + static_cast<unsigned>(d);
     }
     if (base == 10 && (*p == '.' || (*p | 0x20) == 'e')) return decimal_float(v, from);
     v = {};
@@ -74,10 +87,11 @@ class Reader {
       ++p;
     }
     if (is(*p, follow_class))
-      return fail(p, cat("`", Cursor::between(from, p + 1), "` is no number: `", *p, "` is ",
-                         is(*p, digit_class) ? cat("no digit of base ", base) : std::string("out of place")));
-    if (overflow) return fail(from, cat('`', Cursor::between(from, p), "` does not fit 64 bits"));
+      return fail(p, cat("`", Cursor::between(from, p + 1), "` is not a number: `", *p, "` is ",
+                         is(*p, digit_class) ? cat("not a digit of base ", base) : std::string("out of place")));
+    if (too_long) return fail(from, cat('`', Cursor::between(from, p), "` does not fit 64 bits"));
     v.bits = value;
+    v.wrapped = wrapped;
     v.hexadecimal = base == 16;
     v.kind = v.suffixed || value >> 63 != 0 ? Kind::uint : Kind::sint;
     c_.take(p);
@@ -110,10 +124,12 @@ class Reader {
         for (p = exponent; is(*p, digit_class); ++p) {
         }
     }
-    if (is(*p, follow_class)) return fail(p, cat('`', Cursor::between(from, p + 1), "` is no number"));
+    if (is(*p, follow_class)) return fail(p, cat('`', Cursor::between(from, p + 1), "` is not a number"));
     double value = 0;
     const auto [end, status] = std::from_chars(from, p, value);
-    if (end != p || status != std::errc()) return fail(from, cat('`', Cursor::between(from, p), "` does not fit a 64-bit float"));
+    // ptxas: neither do numbers below 2^-1022 fit
+    if (end != p || status != std::errc() || std::fpclassify(value) == FP_SUBNORMAL)
+      return fail(from, cat('`', Cursor::between(from, p), "` does not fit a 64-bit float"));
     v = {.kind = Kind::floating, .bits = std::bit_cast<std::uint64_t>(value)};
     c_.take(p);
     return true;
@@ -121,26 +137,36 @@ class Reader {
 
   // ---- operators, loosest first -----------------------------------------------------------------------------------------
 
-  bool conditional(Constant& v, int depth) {
-    if (depth > most_depth) return fail(c_.at, cat("an expression nests more than ", most_depth, " deep"));
-    if (!binary(v, 0, depth)) return false;
-    if (!c_.is_at('?')) return true;
-    c_.eat('?');
-    Constant yes, no;
-    if (!conditional(yes, depth + 1)) return false;
-    if (!c_.eat(':')) return fail(c_.at, "a conditional `a ? b : c` lacks its `:`");
-    if (!conditional(no, depth + 1)) return false;
-    if (!v.is_integer()) return fail(c_.last, "the condition of `a ? b : c` is an integer");
-    if (yes.kind == Kind::floating32 || no.kind == Kind::floating32) return no_single(c_.last);
-    if (yes.is_integer() != no.is_integer()) return mixed(c_.last);
-    Constant chosen = v.bits != 0 ? yes : no;
-    if (yes.is_integer() && no.is_integer() && (yes.kind == Kind::uint || no.kind == Kind::uint)) chosen.kind = Kind::uint;
-    chosen.plain = chosen.hexadecimal = false;
-    v = chosen;
-    return true;
-  }
-
-  enum class Op : std::uint8_t { none, lor, land, bor, bxor, band, eq, ne, lt, le, gt, ge, shl, shr, add, sub, mul, div, rem };
+  enum class Op : std::uint8_t {
+    none,
+    lor,
+    land,
+    bor,
+    bxor,
+    band,
+    eq,
+    ne,
+    lt,
+    le,
+    gt,
+    ge,
+    shl,
+    shr,
+    add,
+    sub,
+    mul,
+    div,
+    rem,
+    minus,  // these take one operand
+    plus,
+    complement,
+    negation,
+    to_signed,
+    to_unsigned,
+    parenthesis,  // (: nothing behind it is applied before its )
+    condition,    // ?: the value before it is the condition
+    otherwise,    // ?:, of which the condition and one value are there
+  };
   struct Found {
     Op op = Op::none;
     int level = -1, length = 0;
@@ -178,18 +204,137 @@ class Reader {
     }
   }
 
-  bool binary(Constant& v, int least, int depth) {
-    if (depth > most_depth) return fail(c_.at, cat("an expression nests more than ", most_depth, " deep"));
-    if (!unary(v, depth)) return false;
+  // What waits for its operands, looser below tighter; an expression nests in a list, not on the stack of the program.
+  struct Waiting {
+    Op op = Op::none;
+    int level = 0;
+    const char* at = nullptr;
+  };
+  static constexpr int tightest = 100;
+
+  bool wait(Op op, int level, const char* at) {
+    if (waiting_.size() >= most_open) return fail(at, cat("an expression nests more than ", most_open, " deep"));
+    waiting_.push_back({op, level, at});
+    return true;
+  }
+
+  // A literal, and the operators and parentheses before it.
+  bool operand() {
     for (;;) {
-      const Found found = peek_operator();
-      if (found.op == Op::none || found.level < least) return true;
       const char* at = c_.at;
-      c_.take(c_.at + found.length);
-      Constant right;
-      if (!binary(right, found.level + 1, depth + 1)) return false;
-      if (!apply(found.op, v, right, at)) return false;
+      Op op = Op::none;
+      switch (c_.peek()) {
+        case '-':
+          op = Op::minus;
+          break;
+        case '+':
+          op = Op::plus;
+          break;
+        case '~':
+          op = Op::complement;
+          break;
+        case '!':
+          op = Op::negation;
+          break;
+        case '(':
+          op = Op::parenthesis;
+          break;
+        default:
+          break;
+      }
+      if (op == Op::none) break;
+      c_.take(at + 1);
+      if (op == Op::parenthesis && c_.is_at('.') && !is(c_.at[1], digit_class) && !cast(op)) return false;
+      if (!wait(op, tightest, at)) return false;
+      opened_ += op == Op::parenthesis;
     }
+    Constant& v = values_.emplace_back();
+    if (!c_.eat_word("WARP_SZ")) return literal(v);
+    v = {.plain = false, .bits = 32};
+    return true;
+  }
+
+  // .u64) of `(.u64)`
+  bool cast(Op& op) {
+    const std::string_view type = c_.peek_directive();
+    if (type != "s64" && type != "u64") return fail(c_.at, "a cast in an expression is `(.s64)` or `(.u64)`");
+    c_.take_directive(type);
+    op = type == "u64" ? Op::to_unsigned : Op::to_signed;
+    return c_.eat(')') || fail(c_.at, "a cast ends with `)`");
+  }
+
+  // What may stand behind an operand, up to where another one is due, or the end.
+  bool operators() {
+    for (;;) {
+      const char* at = c_.at;
+      if (const Found found = peek_operator(); found.op != Op::none) {
+        c_.take(at + found.length);
+        return apply_down_to(found.level) && wait(found.op, found.level, at);
+      }
+      if (c_.is_at('?')) {
+        c_.take(at + 1);
+        ++conditions_;
+        return apply_down_to(0) && wait(Op::condition, -1, at);
+      }
+      if (c_.is_at(':') && conditions_ != 0 && within_condition()) {
+        c_.take(at + 1);
+        if (!apply_down_to(-1)) return false;
+        waiting_.back().op = Op::otherwise;
+        --conditions_;
+        return true;
+      }
+      if (!c_.is_at(')') || opened_ == 0) break;
+      if (!apply_down_to(-1)) return false;
+      if (waiting_.back().op == Op::condition) return fail(at, "a conditional `a ? b : c` lacks its `:`");
+      c_.take(at + 1);
+      waiting_.pop_back();
+      --opened_;
+      Constant& v = values_.back();
+      v.plain = v.plain && !v.is_integer();
+    }
+    ended_ = true;
+    if (!apply_down_to(-1)) return false;
+    if (waiting_.empty()) return true;
+    return fail(c_.at, waiting_.back().op == Op::condition ? "a conditional `a ? b : c` lacks its `:`" : "`(` is not closed");
+  }
+
+  // True when the `?` that a `:` here belongs to stands behind every parenthesis that is open.
+  bool within_condition() const {
+    for (auto w = waiting_.rbegin(); w != waiting_.rend(); ++w)
+      if (w->op == Op::condition || w->op == Op::parenthesis) return w->op == Op::condition;
+    return false;
+  }
+
+  // Applies what binds at least as tightly as this: -1 all but a parenthesis and a `?` that waits for its `:`.
+  bool apply_down_to(int level) {
+    while (!waiting_.empty()) {
+      const Waiting w = waiting_.back();
+      if (w.op == Op::parenthesis || w.op == Op::condition || w.level < level) break;
+      waiting_.pop_back();
+      if (w.op == Op::otherwise ? !choose(w.at) : w.op >= Op::minus ? !apply(w.op, values_.back(), w.at) : !apply_binary(w))
+        return false;
+    }
+    return true;
+  }
+  bool apply_binary(const Waiting& w) {
+    const Constant right = values_.back();
+    values_.pop_back();
+    return apply(w.op, values_.back(), right, w.at);
+  }
+
+  // a ? b : c has the type of the one that is chosen, and no floats.
+  bool choose(const char* at) {
+    const Constant no = values_.back();
+    values_.pop_back();
+    const Constant yes = values_.back();
+    values_.pop_back();
+    Constant& v = values_.back();
+    if (!v.is_integer()) return fail(at, "the condition of `a ? b : c` is an integer");
+    if (!yes.is_integer() || !no.is_integer()) return fail(at, "`a ? b : c` chooses between integers");
+    v = v.bits != 0 ? yes : no;
+    v.plain = v.hexadecimal = false;
+    v.wrapped = yes.wrapped || no.wrapped;
+    return true;
   }
 
   bool mixed(const char* at) { return fail(at, "an expression has integers or floating-point numbers, not both"); }
@@ -202,6 +347,7 @@ class Reader {
     const std::uint64_t a = left.bits, b = right.bits;
     const auto sa = static_cast<std::int64_t>(a), sb = static_cast<std::int64_t>(b);
     const bool is_unsigned = left.kind == Kind::uint || right.kind == Kind::uint;
+    const bool wrapped = left.wrapped || right.wrapped;
     Constant r{.kind = is_unsigned ? Kind::uint : Kind::sint, .plain = false};
     switch (op) {
       case Op::lor:
@@ -239,14 +385,11 @@ class Reader {
         break;
       case Op::shl:
         r.kind = left.kind;
-        r.bits = b > 63 ? 0 : a << b;
+        r.bits = a << (b & 63);  // as the machine that ptxas runs on shifts
         break;
       case Op::shr:
         r.kind = left.kind;
-        if (left.kind == Kind::uint)
-          r.bits = b > 63 ? 0 : a >> b;
-        else
-          r.bits = static_cast<std::uint64_t>(sa >> (b > 63 ? 63 : b));
+        r.bits = left.kind == Kind::uint ? a >> (b & 63) : static_cast<std::uint64_t>(sa >> (b & 63));
         break;
       case Op::add:
         r.bits = a + b;
@@ -260,18 +403,21 @@ class Reader {
       case Op::div:
       case Op::rem:
         if (b == 0) return fail(at, "a constant is divided by zero");
-        if (op == Op::rem)  // ptxas divides bits without a sign here, whatever the operands are: `-7 % 3` is 0
+        if (op == Op::rem) {  // ptxas divides bits without a sign here, whatever the operands are: `-7 % 3` is 0
+          r.kind = Kind::uint;
           r.bits = a % b;
-        else if (is_unsigned)
+        } else if (is_unsigned) {
           r.bits = a / b;
-        else if (sb == -1)  // the least number has no opposite: the machine's division would trap
-          r.bits = 0 - a;
-        else
+        } else if (sb == -1 && a == std::uint64_t{1} << 63) {  // ptxas does not survive it
+          return fail(at, "the least integer has no opposite that it could be divided by -1 to");
+        } else {
           r.bits = static_cast<std::uint64_t>(sa / sb);
+        }
         break;
-      case Op::none:
+      default:
         break;
     }
+    r.wrapped = wrapped;
     left = r;
     return true;
   }
@@ -289,6 +435,7 @@ class Reader {
         left = of(a * b);
         return true;
       case Op::div:
+        if (b == 0) return fail(at, "a constant is divided by zero");
         left = of(a / b);
         return true;
       case Op::eq:
@@ -314,74 +461,45 @@ class Reader {
     }
   }
 
-  bool unary(Constant& v, int depth) {
-    if (depth > most_depth) return fail(c_.at, cat("an expression nests more than ", most_depth, " deep"));
-    const char* at = c_.at;
-    switch (c_.peek()) {
-      case '-':
-        c_.eat('-');
-        if (!unary(v, depth + 1)) return false;
-        if (v.kind == Kind::floating32) return no_single(at);
-        if (v.kind == Kind::floating) {
-          const bool plain = v.plain;
-          v = of(-as_double(v));
-          v.plain = plain;
-        } else {
-          v.plain = v.plain && !v.hexadecimal && !v.suffixed && static_cast<std::int64_t>(v.bits) >= 0;
-          v.bits = 0 - v.bits;
-        }
-        return true;
-      case '+':
-        c_.eat('+');
-        if (!unary(v, depth + 1)) return false;
-        v.plain = v.plain && !v.is_integer();
-        return true;
-      case '~':
-      case '!': {
-        const bool complement = c_.peek() == '~';
-        c_.take(c_.at + 1);
-        if (!unary(v, depth + 1)) return false;
-        if (!v.is_integer()) return fail(at, cat('`', complement ? '~' : '!', "` takes an integer"));
-        if (complement)
-          v = {.kind = v.kind, .plain = false, .bits = ~v.bits};
-        else
-          v = of(v.bits == 0);
-        return true;
+  bool apply(Op op, Constant& v, const char* at) {
+    const bool wrapped = v.wrapped;
+    if (op == Op::minus) {
+      if (v.kind == Kind::floating32) return no_single(at);
+      if (v.kind == Kind::floating) {
+        const bool plain = v.plain;
+        v = of(-as_double(v));
+        v.plain = plain;
+      } else {
+        v.plain = v.plain && !v.hexadecimal && !v.suffixed && static_cast<std::int64_t>(v.bits) >= 0;
+        v.bits = 0 - v.bits;
       }
-      case '(':
-        return parenthesis(v, depth);
-      default:
-        break;
-    }
-    if (c_.eat_word("WARP_SZ")) {
-      v = {.plain = false, .bits = 32};
       return true;
     }
-    return literal(v);
-  }
-
-  bool parenthesis(Constant& v, int depth) {
-    c_.eat('(');
-    if (c_.is_at('.') && !is(c_.at[1], digit_class)) {  // a cast
-      const std::string_view type = c_.peek_directive();
-      if (type != "s64" && type != "u64") return fail(c_.at, "a cast in an expression is `(.s64)` or `(.u64)`");
-      c_.take_directive(type);
-      if (!c_.eat(')')) return fail(c_.at, "a cast ends with `)`");
-      const char* at = c_.at;
-      if (!unary(v, depth + 1)) return false;
-      if (!v.is_integer()) return fail(at, "a cast takes an integer");
-      v = {.kind = type == "u64" ? Kind::uint : Kind::sint, .plain = false, .bits = v.bits};
+    if (op == Op::plus) {
+      if (v.kind == Kind::floating32) return no_single(at);
+      v.plain = v.plain && !v.is_integer();
       return true;
     }
-    if (!conditional(v, depth + 1)) return false;
-    if (!c_.is_at(')')) return fail(c_.at, "`(` is not closed");
-    c_.eat(')');
-    v.plain = v.plain && !v.is_integer();
+    const bool casts = op == Op::to_signed || op == Op::to_unsigned;
+    if (!v.is_integer())
+      return fail(
+          at, casts ? std::string("a cast takes an integer") : cat('`', op == Op::complement ? '~' : '!', "` takes an integer"));
+    if (op == Op::complement)  // without a sign, whatever the operand is
+      v = {.kind = Kind::uint, .plain = false, .bits = ~v.bits};
+    else if (op == Op::negation)
+      v = of(v.bits == 0);
+    else
+      v = {.kind = op == Op::to_unsigned ? Kind::uint : Kind::sint, .plain = false, .bits = v.bits};
+    v.wrapped = wrapped;
     return true;
   }
 
   Cursor& c_;
   ConstantError& error_;
+  std::vector<Constant> values_;
+  std::vector<Waiting> waiting_;
+  std::size_t opened_ = 0, conditions_ = 0;  // parentheses, and `?` without their `:`, among what waits
+  bool ended_ = false;
 };
 
 }  // namespace

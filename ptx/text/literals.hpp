@@ -15,6 +15,7 @@ struct Constant {
   bool hexadecimal = false;  ///< written as one literal 0x…
   bool suffixed = false;     ///< written with U
   bool plain = true;         ///< one literal, perhaps a decimal one with a minus: its value says it all
+  bool wrapped = false;      ///< a literal of it has more than 64 bits, and stands for its low ones
   std::uint64_t bits = 0;    ///< two's complement, a double, or the 32 bits of 0f…
   [[nodiscard]] bool is_integer() const { return kind == Kind::sint || kind == Kind::uint; }
 };
@@ -25,7 +26,7 @@ struct ConstantError {
   std::string message;
 };
 
-/// Reads a constant expression. False: `error` says why, and the cursor may stand anywhere in it.
+/// Reads a constant expression, and computes it as ptxas does. False: `error` says why, and the cursor may stand anywhere in it.
 bool read_constant(Cursor& cursor, Constant& constant, ConstantError& error);
 
 /// Reads one number, without operators.

@@ -101,6 +101,28 @@ bool Parser::version(const char* from) {
   return true;
 }
 
+namespace {
+
+// sm_90a, and compute_90a for it
+std::optional<Target> target_named(std::string_view word) {
+  constexpr std::string_view prefix = "compute_";
+  return isa::target_from_name(word.starts_with(prefix) ? cat("sm_", word.substr(prefix.size())) : std::string(word));
+}
+
+}  // namespace
+
+// What ptxas takes and the manual does not have.
+void Parser::unusual_target(const char* at, std::string_view word, bool is_second) {
+  if (!listed(Kind::bad_declaration)) return;
+  list({.kind = Kind::bad_declaration,
+        .severity = Severity::warning,
+        .message = is_second ? cat("`", word, "` is a second target; the last one counts")
+                             : cat("`", word, "` is the name of a virtual architecture, not of a target")},
+       at);
+  hint(is_second ? "not in the manual; ptxas takes it"
+                 : cat("write `sm_", word.substr(word.find('_') + 1), "`, which ptxas takes it for"));
+}
+
 bool Parser::target(const char* from) {
   c_.take_directive("target");
   const bool first = parsed_.trivia.target < 0;
@@ -115,12 +137,14 @@ bool Parser::target(const char* from) {
     if (end == at) return expected("a target such as `sm_90a`");
     const std::string_view word = Cursor::between(at, end);
     c_.take(end);
-    if (const auto target = isa::target_from_name(word); target && !found) {
+    if (const auto target = target_named(word)) {
+      if (found || word.starts_with("compute_")) unusual_target(at, word, found.has_value());
       found = target;
     } else if (is_option(word)) {
+      if (first && !found) syntax(at, "`.target` begins with a target such as `sm_90a`; `", word, "` is an option behind it");
       options.emplace_back(word);
     } else {
-      error(Kind::unknown_target, at, '`', word, "` is no target that PTX knows, and no option of one");
+      error(Kind::unknown_target, at, '`', word, "` is neither a target that PTX knows nor an option of one");
       std::vector<std::string> names;
       for (const isa::TargetInfo& info : isa::detail::target_infos) names.emplace_back(info.name);
       if (const std::string near = nearest(word, names); !near.empty()) hint(cat("did you mean `", near, "`?"));
@@ -198,9 +222,17 @@ bool Parser::pragma(const char* from) {
   return true;
 }
 
+// ptxas reads debug data of PTX 1.x no longer.
+void Parser::dwarf_is_known(const char* from) {
+  if (module_.version < Version{2, 0}) return;
+  syntax(from, "`@@DWARF` is gone since PTX 2.0; this module says `.version ", to_string(module_.version), '`');
+  hint("debug data stands in a `.section .debug_…`");
+}
+
 // @@DWARF and the rest of its line: debug data of PTX 1.x.
 bool Parser::dwarf(const char* from) {
-  if (!c_.starts_with("@@")) return expected("a directive such as `.entry`, `.func` or `.global`");
+  if (!c_.starts_with("@@DWARF")) return expected("a directive such as `.entry`, `.func` or `.global`");
+  dwarf_is_known(from);
   const char* end = from;
   while (end != c_.end && *end != '\n') ++end;
   while (end != from && is(end[-1], space_class)) --end;
@@ -236,7 +268,7 @@ bool Parser::section(const char* from) {
   return true;
 }
 
-// A label, or a directive with a list: `.b8 1, 2`, `.b32 label`, `.b64 label+4`, `.b32 end-begin`, `.b8 "text"`.
+// A label, or a directive with a list: `.b8 1, 2`, `.b32 label`, `.b64 label+4`, `.b32 end-begin`.
 bool Parser::section_line(std::string& lines) {
   if (!c_.is_at('.')) {
     const char* end = c_.name_end();
@@ -247,40 +279,70 @@ bool Parser::section_line(std::string& lines) {
     lines.append(label).append(":\n");
     return true;
   }
+  const char* at = c_.at;
   const std::string_view word = c_.peek_directive();
   if (word.empty()) return expected("a directive such as `.b8`");
+  if (word != "b8" && word != "b16" && word != "b32" && word != "b64")
+    return syntax(at, "`.", word, "` is not a type of debug data; what fits is `.b8`, `.b16`, `.b32` or `.b64`");
+  const auto type = isa::type_from_name(word);
   c_.take_directive(word);
   lines.append(".").append(word);
-  const auto put = [&](const char* end) {
-    lines += Cursor::between(c_.at, end);
-    c_.take(end);
-  };
   bool first = true;
   do {
     lines += first ? " " : ", ";
     first = false;
-    if (c_.is_at('"')) {
-      const char* end = c_.string_end();
-      if (end == nullptr) return syntax(c_.at, "a string does not end on its line");
-      put(end);
-      continue;
-    }
-    for (bool more = true; more;) {
-      if (c_.is_at('-') || c_.is_at('+')) put(c_.at + 1);
-      const char* end = c_.at;
-      if (is(*end, start_class))
-        end = c_.name_end();
-      else if (*end == '.' && is(end[1], start_class))  // the name of a section
-        for (++end; is(*end, follow_class); ++end) {
-        }
-      else
-        while (is(*end, follow_class)) ++end;
-      if (end == c_.at) return expected("a number, a label or a string");
-      put(end);
-      more = c_.is_at('-') || c_.is_at('+');
-    }
+    if (!section_value(*type, lines)) return false;
   } while (c_.eat(','));
   lines += '\n';
+  return true;
+}
+
+// A number; a label or the name of a section, where an offset has room, and what is added to it.
+bool Parser::section_value(Type type, std::string& lines) {
+  const char* from = c_.at;
+  const auto put = [&](const char* end) {
+    lines += Cursor::between(c_.at, end);
+    c_.take(end);
+  };
+  // The common case, `12`: debug data is hardly anything else.
+  const char* p = from;
+  for (std::uint32_t number = 0; is(*p, digit_class) && p - from < 3; ++p) {
+    number = 10 * number + static_cast<std::uint32_t>(*p - '0');
+    if (number > 255 || (p != from && *from == '0')) break;
+  }
+  if (p != from && (*p == ',' || *p == '\n')) {
+    put(p);
+    return true;
+  }
+  if (is(c_.peek(), digit_class) || c_.is_at('-')) {
+    const bool negative = c_.is_at('-');
+    if (negative) put(c_.at + 1);
+    const char* digits = c_.at;
+    Constant value;
+    ConstantError why;
+    if (!read_number(c_, value, why)) return constant_error(why);
+    lines += Cursor::between(digits, c_.last);
+    const std::uint64_t most = std::uint64_t{1} << isa::bits(type) % 64;  // what fits lies below it, of negative ones below half
+    if (isa::bits(type) <= 16 && (negative ? value.bits > most / 2 : value.bits >= most))
+      error(Kind::bad_declaration, from, "`", Cursor::between(from, c_.last), "` does not fit .", isa::name(type));
+    return true;
+  }
+  for (bool more = true; more;) {
+    const char* end = c_.at;
+    if (is(*end, start_class))
+      end = c_.name_end();
+    else if (*end == '.' && is(end[1], start_class))  // the name of a section
+      for (++end; is(*end, follow_class); ++end) {
+      }
+    else if (c_.at != from)
+      while (is(*end, follow_class)) ++end;
+    if (end == c_.at) return expected("a number or a label");
+    put(end);
+    more = c_.is_at('-') || c_.is_at('+');
+    if (more) put(c_.at + 1);
+  }
+  if (isa::bits(type) < 32)
+    error(Kind::bad_declaration, from, "a label of debug data is .b32 or .b64; .", isa::name(type), " is here");
   return true;
 }
 

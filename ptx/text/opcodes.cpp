@@ -28,7 +28,10 @@ Words split(std::string_view text) {
 Words without_repeated(const Words& words) {
   Words once;
   for (const std::string_view word : words)
-    if (!isa::may_be_repeated(word) || std::find(once.begin(), once.end(), word) == once.end()) once.push_back(word);
+    if (once.size() > isa::max_slots + 4)
+      break;
+    else if (!isa::may_be_repeated(word) || std::find(once.begin(), once.end(), word) == once.end())
+      once.push_back(word);
   return once;
 }
 
@@ -188,11 +191,12 @@ Opcode::Opcode(std::string_view text) : text_(text) {
   read(words[0], std::span(words).subspan(1));
   if (!unknown()) return;
   const Words once = without_repeated(words);
+  if (once.size() > isa::max_slots + 4) return;  // no form has as many
   if (once.size() != words.size()) read(once[0], std::span(once).subspan(1));
   if (unknown()) read_as_ptxas(once);
 }
 
-// Without a modifier or two that ptxas passes over, or with one that it does without.
+// Without a modifier or two that ptxas passes over, with another one in a modifier's place, or with one that it does without.
 void Opcode::read_as_ptxas(const std::vector<std::string_view>& words) {
   const auto read_without = [&](std::size_t i, std::size_t j) {
     Words left;
@@ -211,6 +215,14 @@ void Opcode::read_as_ptxas(const std::vector<std::string_view>& words) {
   for (const std::size_t i : overlooked)
     for (const std::size_t j : overlooked)
       if (i < j && read_without(i, j)) return;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view meant = isa::stands_for(text_, words[i]);
+    if (meant.empty()) continue;
+    Words other = words;
+    other[i] = meant;
+    read(other[0], std::span(other).subspan(1));
+    if (!unknown()) return warn(Kind::unknown_modifier, cat("has `.", words[i], "` where `.", meant, "` stands"));
+  }
   const std::string_view missing = isa::may_be_missing(text_);
   if (missing.empty() || std::find(words.begin(), words.end(), missing) != words.end()) return;
   Words whole = words;
@@ -255,6 +267,16 @@ const Candidate& Opcode::remember(std::string_view signature, const Candidate& c
   if (known_.size() == most) known_.pop_back();
   known_.push_back({std::string(signature), candidate});
   return known_.back().candidate;
+}
+
+Opcode::Why Opcode::name_it() const {
+  const std::string_view opcode = std::string_view(text_).substr(0, text_.find('.'));
+  const bool known = !forms_of(opcode).empty();
+  constexpr std::size_t most_shown = 100;
+  const std::string shown = text_.size() > most_shown ? cat(text_.substr(0, most_shown), "…") : text_;
+  return {
+      {.kind = known ? Kind::unknown_modifier : Kind::unknown_opcode, .message = cat("there is no instruction `", shown, '`')},
+      0};
 }
 
 Opcode::Why Opcode::explain() const {
@@ -312,7 +334,17 @@ Opcode::Why Opcode::explain() const {
     d.note(cat("form: ", form->syntax())).note(cat("manual: ", isa::manual(*form)));
     return {std::move(d), 0};
   }
-  return {walk(*form, choices).explain(words[taken + 1]), static_cast<std::size_t>(words[taken + 1].data() - text_.data())};
+  const std::string_view word = words[taken + 1];
+  const isa::Dots& node = walk(*form, choices);
+  const std::vector<std::string> next = node.next_words();
+  Diagnostic d = node.explain(word);
+  // A word that fits there, though not with what else is written.
+  if (std::find(next.begin(), next.end(), word) != next.end()) {
+    const std::string_view before = std::string_view(text_).substr(0, static_cast<std::size_t>(word.data() - text_.data()) - 1);
+    d.message = cat("no form of `", words[0], "` has `.", word, "` beside the other modifiers of `", before, '`');
+    std::erase_if(d.notes, [](const std::string& note) { return note.starts_with("hint: did you mean"); });
+  }
+  return {std::move(d), static_cast<std::size_t>(word.data() - text_.data())};
 }
 
 std::size_t Opcodes::hash(std::string_view text) {

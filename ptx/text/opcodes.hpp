@@ -47,6 +47,8 @@ class Opcode {
     std::size_t offset = 0;
   };
   [[nodiscard]] Why explain() const;
+  /// The same in few words: a look at what else there is for each of many mistakes would take too long.
+  [[nodiscard]] Why name_it() const;
 
  private:
   struct Known {

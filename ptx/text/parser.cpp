@@ -137,7 +137,7 @@ void Parser::recover(const char* from) {
 
 bool Parser::name(ir::StringId& id, std::string_view what) {
   const char* end = c_.name_end();
-  if (end == c_.at) return expected(what);
+  if (end == c_.at || Cursor::between(c_.at, end) == "WARP_SZ") return expected(what);
   id = module_.intern(Cursor::between(c_.at, end));
   c_.take(end);
   return true;
@@ -154,6 +154,7 @@ bool Parser::number(std::uint64_t& value, std::uint64_t most, std::string_view w
   ConstantError why;
   if (!read_number(c_, v, why)) return constant_error(why);
   if (!v.is_integer()) return syntax(at, what, " is expected, and a floating-point number is here");
+  if (v.wrapped) return syntax(at, '`', Cursor::between(at, c_.last), "` does not fit 64 bits");
   if (v.bits > most) return syntax(at, what, " is at most ", most, "; ", v.bits, " is here");
   value = v.bits;
   return true;
@@ -168,6 +169,7 @@ bool Parser::number(std::uint32_t& value, std::string_view what) {
 bool Parser::string(std::string_view& literal, std::string_view what) {
   if (!c_.is_at('"')) return expected(what);
   const char* end = c_.string_end();
+  if (end == nullptr) end = c_.string_end_on_another_line();
   if (end == nullptr) return syntax(c_.at, "a string does not end on its line");
   literal = Cursor::between(c_.at, end);
   c_.take(end);
@@ -175,8 +177,17 @@ bool Parser::string(std::string_view& literal, std::string_view what) {
 }
 
 bool Parser::constant(Constant& value) {
+  const char* at = c_.at;
   ConstantError why;
-  return read_constant(c_, value, why) || constant_error(why);
+  if (!read_constant(c_, value, why)) return constant_error(why);
+  if (value.wrapped && listed(Kind::immediate_range)) {
+    list({.kind = Kind::immediate_range,
+          .severity = Severity::warning,
+          .message = cat("a number in `", Cursor::between(at, c_.last), "` does not fit 64 bits")},
+         at);
+    hint("ptxas takes the low bits and says nothing");
+  }
+  return true;
 }
 
 std::optional<ir::StateSpace> Parser::space_of(std::string_view word) {

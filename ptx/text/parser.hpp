@@ -61,24 +61,28 @@ class Parser {
   bool statement();
   bool version(const char* from);
   bool target(const char* from);
+  void unusual_target(const char* at, std::string_view word, bool is_second);
   bool address_size(const char* from);
   bool file(const char* from);
   bool alias(const char* from);
   bool pragma(const char* from);
   bool section(const char* from);
   bool dwarf(const char* from);
+  void dwarf_is_known(const char* from);
   bool section_line(std::string& lines);
+  bool section_value(Type type, std::string& lines);
   void item(ir::ModuleItemKind kind, std::size_t payload, const char* from);
   void place(const char* from, std::int32_t& header, const Fingerprint& fingerprint);
   bool strings(std::string& text);
 
   // ---- declarations (declarations.cpp) ------------------------------------------------------------------------------------
   bool registers(const char* from);
+  bool nameless(const char* from);
   bool family_size(std::optional<std::uint32_t>& count);
   bool variables(const char* from, ir::Linkage linkage, bool in_body);
   bool attributes(std::vector<std::string>& list);
   bool align(std::uint32_t& bytes);
-  bool type_or_vector(std::string_view word, Type& type, std::uint8_t& vector, bool& known);
+  bool type_with_vector(Type& type, std::uint8_t& vector, std::string_view of);
   bool dimensions(ir::Variable& variable);
   bool initialiser(ir::Variable& variable);
   bool init_list(ir::Variable& variable);
@@ -86,8 +90,8 @@ class Parser {
   bool init_number(ir::Variable& variable);
   bool init_symbol(ir::Init& init);
   bool offset(std::uint64_t& value);
-  bool param(ir::Param& param);
-  bool params(std::vector<ir::Param>& list);
+  bool param(ir::Param& param, bool of_entry);
+  bool params(std::vector<ir::Param>& list, bool of_entry = false);
 
   // ---- functions (functions.cpp) --------------------------------------------------------------------------------------------
   bool function(const char* from, ir::Linkage linkage, bool is_entry);
@@ -116,6 +120,7 @@ class Parser {
   bool operand(ir::Operand& operand, const Opcode& opcode);
   bool negated_operand(ir::Operand& operand, char mark);
   bool name_operand(ir::Operand& operand);
+  bool element(ir::Operand& operand, std::string_view name);
   bool name_part(ir::Operand& operand, std::string_view name, std::optional<ir::RegId> reg);
   bool constant_operand(ir::Operand& operand);
   bool address(ir::Operand& operand, const Opcode& opcode);
@@ -126,7 +131,17 @@ class Parser {
   void choose(ir::Inst& inst, Opcode& opcode);
 
   // A signature: what decides which form fits, as bytes.
-  enum Mark : char { negated_mark = 1, piped_mark, special_mark, integer_mark, floating_mark, symbol_mark, sink_mark, text_mark };
+  enum Mark : char {
+    negated_mark = 1,
+    piped_mark,
+    special_mark,
+    integer_mark,
+    floating_mark,
+    symbol_mark,
+    sink_mark,
+    text_mark,
+    element_mark
+  };
   void sign(char byte) { signature_.push_back(byte); }
   void sign_reg(ir::RegId reg) {
     const ir::Register& r = function_.regs[reg.index];
@@ -142,7 +157,8 @@ class Parser {
   Cursor c_;
   Names names_;
   Opcodes opcodes_;
-  std::string spelled_;  // an opcode that is written with spaces between its words
+  std::size_t unknown_ = 0;  // instructions so far
+  std::string spelled_;      // an opcode that is written with spaces between its words
 
   ir::Function function_;           // the one being read
   std::vector<ir::Operand> stack_;  // operands whose list is not at its end

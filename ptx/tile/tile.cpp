@@ -107,7 +107,11 @@ std::optional<Type> type_from_dtype_name(std::string_view name) {
 }
 
 bool dtype_matches(Type type, std::string_view dtype_name) {
-  return dtype_name == isa::name(type) || (!dtype_name.empty() && dtype_name == numpy_name(type));
+  if (dtype_name == isa::name(type) || (!dtype_name.empty() && dtype_name == numpy_name(type))) return true;
+  const std::optional<Type> given = type_from_dtype_name(dtype_name);
+  if (!given || isa::bits(type) < 8 || element_bytes(*given) != element_bytes(type)) return false;
+  if (isa::kind(type) == isa::TypeKind::bits) return true;
+  return isa::is_integer(type) && (isa::is_integer(*given) || isa::kind(*given) == isa::TypeKind::bits || *given == Type::pred);
 }
 
 int element_bytes(Type type) { return std::max(1, isa::bits(type) / 8); }

@@ -40,7 +40,8 @@ using Env = std::map<std::string, std::int64_t, std::less<>>;
 std::string_view numpy_name(Type type);
 /// The type of a numpy, JAX or PTX name: "float32", "bfloat16", "f32".
 std::optional<Type> type_from_dtype_name(std::string_view name);
-/// True when a tensor of numpy dtype `dtype_name` may stand for a tile of `type` (bN also matches uintN).
+/// True when a tensor of numpy dtype `dtype_name` may stand for a tile of `type`. Integers fit by their width, signed or not,
+/// since PTX says the sign with each instruction; so do bools and the 8-bit integers; bN takes every type of N bits.
 bool dtype_matches(Type type, std::string_view dtype_name);
 /// Bytes of one element of a tensor of this type.
 int element_bytes(Type type);

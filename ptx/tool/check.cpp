@@ -107,7 +107,7 @@ Outcome check(const Arguments& arguments, const Caller& caller) {
       std::vector<std::string> names;
       for (const isa::TargetInfo& info : isa::detail::target_infos) names.emplace_back(info.name);
       const std::string near = nearest(arguments.target, names);
-      return refuse(caller, cat("`", arguments.target, "` is no target of PTX"),
+      return refuse(caller, cat("`", arguments.target, "` is not a target of PTX"),
                     near.empty() ? "targets are written `sm_90a`" : cat("did you mean `", near, "`?"));
     }
   }

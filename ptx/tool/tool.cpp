@@ -97,7 +97,7 @@ Outcome run(std::span<const std::string> arguments, const Caller& caller) {
     return wrong.empty() ? command.run(read, caller) : refuse(caller, wrong, cat("usage: ", caller.program, ' ', command.usage));
   }
   const std::string near = nearest(name, names);
-  return refuse(caller, cat("`", name, "` is no command; there are ", list_choices(names)),
+  return refuse(caller, cat("`", name, "` is not a command; there are ", list_choices(names)),
                 near.empty() ? cat("`", caller.program, " help` says what they do") : cat("did you mean `", near, "`?"));
 }
 

@@ -178,7 +178,7 @@ TEST_F(Commands, CheckTakesATargetInPlaceOfTheModulesOwn) {
   EXPECT_NE(older.out.find("[target_lacks]"), std::string::npos) << older.out;
   const Outcome unknown = call({"check", path, "--target=sm_99"});
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_NE(unknown.err.find("`sm_99` is no target of PTX"), std::string::npos);
+  EXPECT_NE(unknown.err.find("`sm_99` is not a target of PTX"), std::string::npos);
   EXPECT_NE(unknown.err.find("did you mean `sm_"), std::string::npos) << unknown.err;
 }
 
@@ -307,7 +307,7 @@ TEST_F(Commands, TheCallItselfIsChecked) {
   EXPECT_EQ(call({"check", "--help"}).out, call({"help"}).out);
   EXPECT_EQ(call({"--version"}).out, cat(version, '\n'));
   const std::pair<std::vector<std::string>, std::string_view> cases[] = {
-      {{"chek"}, "`chek` is no command; there are `check`, `print` or `isa`\n  = hint: did you mean `check`?"},
+      {{"chek"}, "`chek` is not a command; there are `check`, `print` or `isa`\n  = hint: did you mean `check`?"},
       {{"check"}, "`check` needs a file"},
       {{"check", "--fast", "x"}, "`check` takes no option `--fast`\n  = hint: usage: ptx check FILE"},
       {{"check", "x", "--target"}, "`--target` needs a value"},

@@ -1,5 +1,7 @@
 #include "tests/oracle/assembler.hpp"
 
+#include <cstdlib>
+
 #include "ptx/cuda/cuda.hpp"
 #include "ptx/cuda/subprocess.hpp"
 
@@ -32,6 +34,15 @@ Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string
   for (const cuda::PtxasMessage& message : cuda::parse_ptxas_log(said->output).messages)
     if (message.severity == Severity::error && message.text != "Ptx assembly aborted due to errors")
       by_line.try_emplace(message.line, message.text);
+  // ptxas names the lines that make a program one of 32 bits in warnings, and refuses it without a line.
+  if (said->output.find("32-Bit ABI") != std::string::npos) {
+    constexpr std::string_view warning = "Program uses 32-bit address on line '";
+    for (std::size_t at = said->output.find(warning); at != std::string::npos; at = said->output.find(warning, at)) {
+      at += warning.size();
+      by_line.try_emplace(static_cast<std::uint32_t>(std::strtoul(said->output.c_str() + at, nullptr, 10)), "32-bit address");
+    }
+    if (by_line.size() > 1) by_line.erase(0);
+  }
   if (said->signal != 0) by_line = {{0, cat("ptxas ", cuda::describe_end(*said))}};
   if (said->ok() != by_line.empty())
     return Unexpected{{.kind = Kind::tool_failed, .message = cat("ptxas ", cuda::describe_end(*said), ": ", said->output)}};

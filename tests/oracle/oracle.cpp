@@ -170,10 +170,11 @@ class Oracle {
       ++tally.asked;
       std::string our = ours[i], why = theirs[i];
       if (our.empty() != why.empty()) {
-        // What stands around a statement may hide its fault, or be counted to it: who disagrees is heard alone.
+        // What stands around a statement may hide its fault, or be counted to it: who disagrees is heard alone, and down to the
+        // machine code, which some of what the parser of ptxas lets pass never becomes.
         const Asked alone = asked.alone(i);
         our = our_verdicts(alone)[i];
-        auto verdict = verdicts(assembler_, alone, target, whole_);
+        auto verdict = verdicts(assembler_, alone, target, true);
         if (!verdict) {
           fault = verdict.error();
           return;

@@ -12,6 +12,8 @@
   "@7.4 @sm_70,"                                                                                                             \
   " .L1::no_allocate @7.4 @sm_70 }"
 #define PTX_L2_EVICT " .l2_evict = { .L2::evict_normal, .L2::evict_first, .L2::evict_last }"
+#define PTX_LD_ORDER " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .global }"
+#define PTX_ST_ORDER " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .global }"
 #define PTX_L2_HINT " .l2 = { .L2::cache_hint @7.4 @sm_80 }"
 #define PTX_PREFETCH " .prefetch = { .L2::64B @7.4 @sm_75, .L2::128B @7.4 @sm_75, .L2::256B @7.4 @sm_80 }"
 // Slots that several rows share.
@@ -94,9 +96,14 @@ inline constexpr Row data_movement[] = {
       " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local @9.1 } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,1), on(sm_10), Effect::reads_memory | Effect::volatile_, exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld", "d = memory at a, read as often as written.")),
+  row("ld.sem.scope{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
+      PTX_LD_ORDER PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
+      since(8,8), on(sm_100), Effect::reads_memory | Effect::sync, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a, ordered.")),
+  row("ld.sem.scope{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
+      PTX_LD_ORDER PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
+      since(8,8), on(sm_100), Effect::reads_memory | Effect::sync, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a, ordered.")),
   row("ld.sem.scope{.ss}{.l1}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
-      " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .global }"
-      PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
+      PTX_LD_ORDER PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::reads_memory | Effect::sync, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
   row("ld.sem.scope.ss{.vec}.type  d:=.vec.type+, [a:.ss] ;"
       " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
@@ -138,9 +145,14 @@ inline constexpr Row data_movement[] = {
       " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local @9.1 } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(1,1), on(sm_10), Effect::writes_memory | Effect::volatile_, exec("st"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-st", "memory at a = b, written as often as written.")),
+  row("st.sem.scope{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
+      PTX_ST_ORDER PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
+      since(8,8), on(sm_100), Effect::writes_memory | Effect::sync, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b, ordered.")),
+  row("st.sem.scope{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
+      PTX_ST_ORDER PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
+      since(8,8), on(sm_100), Effect::writes_memory | Effect::sync, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b, ordered.")),
   row("st.sem.scope{.ss}{.l1}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
-      " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .global }"
-      PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
+      PTX_ST_ORDER PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
       since(6,0), on(sm_70), Effect::writes_memory | Effect::sync, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
   row("st.sem.scope.ss{.vec}.type  [a:.ss], b:.vec.type+ ;"
       " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
@@ -197,7 +209,7 @@ inline constexpr Row data_movement[] = {
       doc("data-movement-and-conversion-instructions-discard", "destroy the 128 bytes at a in the cache without writing them back.")),
   row("createpolicy.range{.space}.primary{.secondary}.b64  policy:=.u64, [a:.space], primary_size:.u32, total_size:.u32 ;"
       " .space = { .global }" PTX_POLICY_PRIORITIES,
-      since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"),
+      since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"), rule("policy_range"),
       doc("data-movement-and-conversion-instructions-createpolicy", "a cache policy for the first primary_size bytes at a, and another for the rest.")),
   row("createpolicy.fractional.primary{.secondary}.b64  policy:=.u64 {, fraction:.f32} ;" PTX_POLICY_PRIORITIES,
       since(7,4), on(sm_80), Effect::pure, not_executed("the executor has no caches"), rule("policy_fraction"),
@@ -279,6 +291,8 @@ inline constexpr Row data_movement[] = {
 #undef PTX_MEMORY_TYPES
 #undef PTX_L1_EVICT
 #undef PTX_L2_EVICT
+#undef PTX_LD_ORDER
+#undef PTX_ST_ORDER
 #undef PTX_L2_HINT
 #undef PTX_PREFETCH
 #undef PTX_MMIO_TYPES

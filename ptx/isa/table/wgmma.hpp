@@ -31,7 +31,7 @@ inline constexpr Row wgmma[] = {
   row("wgmma.commit_group.sync.aligned ;",
       since(8,0), on(sm_90a), Effect::async | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-commit-group", "close the group of wgmma operations begun so far.")),
-  row("wgmma.wait_group.sync.aligned  n:#.u32 ;",
+  row("wgmma.wait_group.sync.aligned  n:#.u32=0.. ;",
       since(8,0), on(sm_90a), Effect::sync | Effect::may_wait | Effect::converged_warpgroup, not_executed("the executor has no tensor cores yet"),
       doc("asynchronous-warpgroup-level-matrix-instructions-wgmma-wait-group", "wait until at most n groups are pending.")),
 

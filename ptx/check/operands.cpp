@@ -1,0 +1,141 @@
+#include "ptx/check/operands.hpp"
+
+#include <algorithm>
+
+namespace ptx::check {
+namespace {
+
+using ir::OperandKind;
+using ir::StateSpace;
+
+ir::StringId string_of(const ir::Operand& operand) {
+  ir::StringId id;
+  id.index = operand.payload;
+  return id;
+}
+
+class Operands {
+ public:
+  Operands(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst)
+      : report_(report), names_(names), function_(function), inst_(inst), form_(isa::form(inst.form)) {}
+
+  void run() {
+    const std::span<const ir::Operand> operands = function_.operands_of(inst_);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      negation(operands[i]);
+      sinks(operands, i);
+      if (operands[i].unified) unified(operands[i]);
+    }
+    if (form_.opcode == "mov" && operands.size() == 2) address_of_global(operands[1]);
+    if (form_.opcode == "st" && form_.slot("bulk") >= 0 && !operands.empty()) bulk_address(operands[0]);
+  }
+
+ private:
+  Diagnostic& bad(std::string message) { return report_.error(function_, inst_, Kind::operand_mismatch, std::move(message)); }
+  std::string shown(const ir::Operand& operand) const {
+    std::string text;
+    ir::spell(report_.module(), function_, operand, text);
+    return text;
+  }
+  std::string spelled() const { return isa::spell(form_, inst_.choices); }
+
+  // bra !L; mov.u64 %rd0, !x
+  void negation(const ir::Operand& o) {
+    if (!o.negated || o.kind == OperandKind::reg || o.kind == OperandKind::part) return;
+    if (o.kind == OperandKind::special && isa::specials()[o.payload].type == Type::pred) return;
+    bad(cat('`', shown(o), "` negates what is not a predicate"));
+  }
+
+  // ptxas takes the type of a vector, and of a pair of predicates, from its elements.
+  void sinks(std::span<const ir::Operand> operands, std::size_t i) {
+    const ir::Operand& o = operands[i];
+    const auto is_sink = [](const ir::Operand& e) { return e.kind == OperandKind::sink; };
+    if (o.kind == OperandKind::vector) {
+      const std::span<const ir::Operand> parts = function_.parts(o);
+      if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_sink))
+        bad(cat("no element of `", shown(o), "` has a type: one of them at least is a register"))
+            .note("hint: read into a register that is not used");
+    } else if (o.piped && i > 0 && is_sink(o) && is_sink(operands[i - 1]) &&
+               (form_.opcode == "setp" || form_.opcode == "match")) {
+      bad(cat('`', spelled(), "` discards both of its results; one of them at least is a register"));
+    }
+  }
+
+  // manual: ld, atom: ".unified" says of an address that it is of unified memory
+  void unified(const ir::Operand& o) {
+    const std::span<const ir::Operand> parts = function_.parts(o);
+    const bool takes = form_.opcode == "ld" || form_.opcode == "ldu" || form_.opcode == "atom";
+    std::string_view space;
+    for (const isa::OperandSpec& spec : form_.operands)
+      if (spec.role == isa::Role::address) space = form_.space(spec, inst_.choices);
+    if (!takes || (!space.empty() && space != "global"))
+      bad(cat("`.unified` is for global and generic addresses of `ld`, `ldu` and `atom`; this is `", spelled(), '`'));
+    else if (!parts.empty() && parts[0].kind == OperandKind::symbol)
+      bad(cat("`.unified` is for addresses in registers; `", shown(parts[0]), "` is a name"))
+          .note("hint: a variable says it itself, `.attribute(.unified(…))`");
+  }
+
+  // Global memory has addresses of 64 bits, and ptxas does not cut them to 32.
+  void address_of_global(const ir::Operand& source) {
+    const ir::Operand& name = source.kind == OperandKind::element ? function_.parts(source)[0] : source;
+    if (name.kind != OperandKind::symbol) return;
+    const Entity* entity = names_.find(string_of(name));
+    if (entity == nullptr || entity->meaning != Meaning::variable || entity->space != StateSpace::global) return;
+    const Type read = form_.type(form_.operands[1].type, inst_.choices);
+    const Type type = read != Type::none ? read : form_.type(form_.operands[0].type, inst_.choices);
+    if (isa::bits(type) != 32) return;
+    bad(cat("the address of ", describe(report_.module(), *entity), " has 64 bits; `", spelled(), "` has 32"))
+        .note("hint: `mov.u64` into a 64-bit register");
+  }
+
+  void bulk_address(const ir::Operand& address) {
+    const std::span<const ir::Operand> parts = function_.parts(address);
+    if (address.kind == OperandKind::address && parts[0].kind == OperandKind::symbol)
+      bad(cat('`', spelled(), "` takes its address in a register; `", shown(parts[0]), "` is a name"))
+          .note("hint: `mov` the address into a register first");
+  }
+
+  Report& report_;
+  const Names& names_;
+  const ir::Function& function_;
+  const ir::Inst& inst_;
+  const isa::Form& form_;
+};
+
+}  // namespace
+
+void check_operands(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst) {
+  Operands(report, names, function, inst).run();
+}
+
+void check_offset_of_name(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst,
+                          ir::StringId text) {
+  const ir::Module& module = report.module();
+  const std::string_view whole = module.str(text);
+  const std::string_view name = whole.substr(0, whole.find('+'));
+  if (!is_identifier(name)) return;  // which part of a register, or numbers alone
+  const ir::StringId id = module.interned(name);
+  const Entity* entity = id.valid() ? names.find(id) : nullptr;
+  if (entity == nullptr || entity->meaning == Meaning::reg)
+    report.error(function, inst, Kind::undefined_symbol,
+                 cat('`', name, "` is not declared here: no variable, parameter or function has this name"));
+  else if (entity->meaning == Meaning::function)
+    report.error(function, inst, Kind::operand_mismatch,
+                 cat('`', whole, "` adds to the address of a function, which ptxas computes nothing with"));
+}
+
+void check_guarded_param(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst) {
+  for (const ir::Operand& o : function.operands_of(inst)) {
+    if (o.kind != OperandKind::address && o.kind != OperandKind::element) continue;
+    const ir::Operand& base = function.parts(o)[0];
+    if (base.kind != OperandKind::symbol) continue;
+    const Entity* entity = names.find(string_of(base));
+    if (entity == nullptr || entity->meaning != Meaning::variable || entity->space != StateSpace::param) continue;
+    report
+        .error(function, inst, Kind::bad_guard,
+               cat("an access to ", describe(report.module(), *entity), " of the body has no guard: it is part of a call"))
+        .note("hint: branch around the call, or move what is passed into a register first");
+  }
+}
+
+}  // namespace ptx::check

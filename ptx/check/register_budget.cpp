@@ -1,0 +1,313 @@
+#include "ptx/check/register_budget.hpp"
+
+#include <algorithm>
+
+#include "ptx/check/declarations.hpp"
+#include "ptx/check/flow.hpp"
+
+namespace ptx::check {
+namespace {
+
+using ir::OperandKind;
+
+// What ptxas wants beside the registers that an instruction names.
+constexpr std::uint32_t beside_wgmma = 26, beside_tcgen05 = 18;
+
+bool is_number(const ir::Operand& o) { return o.kind == OperandKind::integer || o.kind == OperandKind::expression; }
+
+// `setmaxnreg.inc.sync.aligned.u32 232`
+struct NewCount {
+  std::int64_t count = 0;
+  bool takes = false;  // .inc
+};
+std::optional<NewCount> new_count(const ir::Function& function, const ir::Inst& inst) {
+  const std::span<const ir::Operand> operands = function.operands_of(inst);
+  if (operands.empty() || !is_number(operands[0])) return std::nullopt;
+  return NewCount{function.integer(operands[0]), isa::form(inst.form).chosen(inst.choices, "action") == "inc"};
+}
+
+}  // namespace
+
+RegisterNeed register_need(const ir::Function& function, const ir::Inst& inst) {
+  const std::uint16_t fact = facts(inst.form);
+  if ((fact & (wgmma_mma | tcgen05_transfer)) == 0) return {};
+  RegisterNeed need;
+  for (const ir::Operand& o : function.operands_of(inst))
+    if (o.kind == OperandKind::vector) need.named += o.count;
+  if (need.named != 0) need.needed = need.named + ((fact & wgmma_mma) != 0 ? beside_wgmma : beside_tcgen05);
+  return need;
+}
+
+std::optional<ir::StringId> called_function(const ir::Function& function, const ir::Inst& call) {
+  for (const ir::Operand& o : function.operands_of(call)) {
+    if (o.kind == OperandKind::list) continue;
+    if (o.kind != OperandKind::symbol) return std::nullopt;
+    ir::StringId name;
+    name.index = o.payload;
+    return name;
+  }
+  return std::nullopt;
+}
+
+RegisterBudgets::RegisterBudgets(const ir::Module& module) : module_(module) {
+  if (!isa::allows(module.target, isa::node(sm_90))) return;
+  budgets_.resize(module.functions.size());
+  for (std::uint32_t f = 0; f < budgets_.size(); ++f)
+    if (module.functions[f].has_body) defined_.emplace(module.functions[f].name.index, f);
+  for (std::uint32_t f = 0; f < budgets_.size(); ++f) summarise(f);
+  const auto matters = [](const Budget& b) { return !b.setmaxnreg.empty() || !b.needy.empty(); };
+  if (std::none_of(budgets_.begin(), budgets_.end(), matters)) {
+    budgets_.clear();
+    return;
+  }
+  for (std::uint32_t f = 0; f < budgets_.size(); ++f)
+    if (module.functions[f].is_entry && module.functions[f].has_body) bind(f);
+}
+
+void RegisterBudgets::summarise(std::uint32_t index) {
+  const ir::Function& function = module_.functions[index];
+  Budget& budget = budgets_[index];
+  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+    const ir::Inst& inst = function.body[i];
+    if (inst.kind != ir::ItemKind::inst) continue;
+    const std::uint16_t fact = facts(inst.form);
+    if ((fact & (setmaxnreg | wgmma_mma | tcgen05_transfer | calls)) == 0) continue;
+    if ((fact & setmaxnreg) != 0) budget.setmaxnreg.push_back(i);
+    if (const RegisterNeed need = register_need(function, inst); need.needed != 0) {
+      budget.needy.push_back(i);
+      budget.need = std::max(budget.need, need.needed);
+    }
+    if ((fact & calls) == 0) continue;
+    const std::optional<ir::StringId> name = called_function(function, inst);
+    if (!name) budget.calls_register = true;
+    const auto callee = name ? defined_.find(name->index) : defined_.end();
+    if (callee != defined_.end() &&
+        std::find(budget.callees.begin(), budget.callees.end(), callee->second) == budget.callees.end())
+      budget.callees.push_back(callee->second);
+  }
+}
+
+// The functions that an entry calls, itself first, each once.
+RegisterBudgets::Reach RegisterBudgets::reach(std::uint32_t entry) const {
+  Reach out;
+  enum : std::uint8_t { fresh, open, closed };
+  std::vector<std::uint8_t> state(budgets_.size(), fresh);
+  struct Step {
+    std::uint32_t function;
+    std::size_t next = 0;
+  };
+  std::vector<Step> path{{entry}};
+  state[entry] = open;
+  out.functions.push_back(entry);
+  while (!path.empty()) {
+    Step& step = path.back();
+    const std::vector<std::uint32_t>& callees = budgets_[step.function].callees;
+    if (step.next == callees.size()) {
+      state[step.function] = closed;
+      path.pop_back();
+      continue;
+    }
+    const std::uint32_t callee = callees[step.next++];
+    out.round = out.round || state[callee] == open;
+    if (state[callee] != fresh) continue;
+    state[callee] = open;
+    out.functions.push_back(callee);
+    path.push_back({callee});
+  }
+  return out;
+}
+
+void RegisterBudgets::bind(std::uint32_t entry) {
+  const Reach reached = reach(entry);
+  Budget& budget = budgets_[entry];
+  bool sets = false, opaque = reached.round;
+  std::uint32_t need = 0;
+  for (const std::uint32_t f : reached.functions) {
+    sets = sets || !budgets_[f].setmaxnreg.empty();
+    opaque = opaque || budgets_[f].calls_register;
+    need = std::max(need, budgets_[f].need);
+  }
+  const LaunchBounds bounds = bounds_of(entry);
+  if (sets) {
+    budget.ignored = has_option(module_, "debug")    ? Ignored::for_debugging
+                     : opaque                        ? Ignored::for_calls
+                     : !bounds.fixes_registers(need) ? Ignored::without_a_start
+                                                     : Ignored::no;
+    if (budget.ignored == Ignored::no && !budget.setmaxnreg.empty()) follow_setmaxnreg(entry, bounds.registers());
+  }
+  for (const std::uint32_t f : reached.functions) {
+    std::uint32_t& chosen = budgets_[f].entry;
+    const bool better = chosen == none || (budget.ignored != Ignored::no && budgets_[chosen].ignored == Ignored::no) ||
+                        bounds.registers() < bounds_of(chosen).registers();
+    if (better) chosen = entry;
+  }
+}
+
+// The count in force at each instruction that needs many: the largest of all paths to it.
+void RegisterBudgets::follow_setmaxnreg(std::uint32_t entry, std::uint32_t start) {
+  const ir::Function& function = module_.functions[entry];
+  Budget& budget = budgets_[entry];
+  const auto flow =
+      flow_of(function, [](const ir::Inst& i) { return (facts(i.form) & (setmaxnreg | wgmma_mma | tcgen05_transfer)) != 0; });
+  if (!flow) return;
+  const auto changes = [&](const ir::Inst& inst, std::int64_t& count) {
+    if ((facts(inst.form) & setmaxnreg) == 0) return false;
+    if (const auto to = new_count(function, inst))
+      count = inst.guard == ir::RegId::absent ? to->count : std::max(count, to->count);
+    return true;
+  };
+  std::vector<std::int64_t> in(flow->blocks.size(), -1);
+  in[0] = start;
+  std::vector<std::uint32_t> open{0};
+  while (!open.empty()) {
+    const Block& block = flow->blocks[open.back()];
+    std::int64_t count = in[open.back()];
+    open.pop_back();
+    for (std::uint32_t e = block.first_event; e < block.last_event; ++e) changes(function.body[flow->events[e]], count);
+    for (const std::uint32_t n : block.next)
+      if (count > in[n]) in[n] = count, open.push_back(n);
+  }
+  for (std::size_t b = 0; b < flow->blocks.size(); ++b) {
+    std::int64_t count = in[b];
+    if (count < 0) continue;  // nothing leads here
+    for (std::uint32_t e = flow->blocks[b].first_event; e < flow->blocks[b].last_event; ++e) {
+      const std::uint32_t item = flow->events[e];
+      const ir::Inst& inst = function.body[item];
+      if (changes(inst, count)) continue;
+      budget.most[item] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, unbounded_registers));
+      if ((facts(inst.form) & wgmma_mma) != 0 && register_need(function, inst).needed > budget.most[item])
+        budget.ignored = Ignored::for_an_instruction;
+    }
+  }
+}
+
+const RegisterBudgets::Budget* RegisterBudgets::find(const ir::Function& function) const {
+  const auto index = static_cast<std::size_t>(&function - module_.functions.data());
+  return index < budgets_.size() ? &budgets_[index] : nullptr;
+}
+
+std::uint32_t RegisterBudgets::at(const ir::Function& function, std::uint32_t item) const {
+  const Budget* budget = find(function);
+  if (budget == nullptr || budget->entry == none) return unbounded_registers;
+  if (budget->ignored == Ignored::no)
+    if (const auto found = budget->most.find(item); found != budget->most.end()) return found->second;
+  // A device function runs under whatever its callers have set.
+  if (!function.is_entry && budgets_[budget->entry].ignored == Ignored::no) return unbounded_registers;
+  return bounds_of(budget->entry).registers();
+}
+
+void RegisterBudgets::check(Report& report, const ir::Function& function) const {
+  const Budget* budget = find(function);
+  if (budget == nullptr || budget->entry == none) return;  // nothing launches it
+  if (!budget->setmaxnreg.empty()) {
+    say_ignored(report, function, *budget);
+    check_counts(report, function, *budget);
+  }
+  if (!budget->needy.empty()) check_needs(report, function, *budget);
+}
+
+void RegisterBudgets::say_ignored(Report& report, const ir::Function& function, const Budget& budget) const {
+  const ir::Inst& first = function.body[budget.setmaxnreg.front()];
+  const auto warn = [&](std::string message, std::string_view hint) {
+    report.warning(function, first, Kind::setmaxnreg_ignored, std::move(message)).note(std::string(hint));
+  };
+  switch (budgets_[budget.entry].ignored) {
+    case Ignored::no:
+      return;
+    case Ignored::for_debugging:
+      return warn("ptxas ignores `setmaxnreg` in a module for debugging", "hint: without `debug` in `.target` it counts (C7505)");
+    case Ignored::for_calls:
+      return warn("ptxas ignores `setmaxnreg` in a kernel that calls through a register, or a function that calls itself",
+                  "hint: it does not know the registers of what is called (C7506)");
+    case Ignored::for_an_instruction:
+      return;  // said at the instruction
+    case Ignored::without_a_start:
+      return warn(
+          cat("ptxas ignores `setmaxnreg`: it does not know how many registers a thread ",
+              function.is_entry ? "" : cat("of `", module_.str(module_.functions[budget.entry].name), "` "), "starts with"),
+          "hint: `.maxnreg`, or `.minnctapersm 1` beside `.maxntid` or `.reqntid` (C7508)");
+  }
+}
+
+void RegisterBudgets::check_counts(Report& report, const ir::Function& function, const Budget& budget) const {
+  const LaunchBounds bounds = bounds_of(budget.entry);
+  const std::uint32_t start = bounds.registers();
+  const std::string_view entry = module_.str(module_.functions[budget.entry].name);
+  std::int64_t least = start, most = 0;
+  const ir::Inst* largest = nullptr;
+  for (const std::uint32_t item : budget.setmaxnreg) {
+    const auto to = new_count(function, function.body[item]);
+    if (!to) continue;
+    if (!to->takes)
+      least = std::min(least, to->count);
+    else if (to->count > most)
+      most = to->count, largest = &function.body[item];
+  }
+  // ptxas compares with the largest count of the program, the program with what its threads have.
+  const std::int64_t most_ever = largest == nullptr ? start : most;
+  for (const std::uint32_t item : budget.setmaxnreg) {
+    const auto to = new_count(function, function.body[item]);
+    if (!to || to->takes || (to->count <= start && to->count <= most_ever)) continue;
+    constexpr std::string_view hint =
+        "hint: `.dec` gives registers back, `.inc` takes them; the launch bounds say what a thread starts with";
+    if (to->count > most_ever)
+      report
+          .error(function, function.body[item], Kind::register_budget,
+                 cat("`setmaxnreg.dec` to ", to->count, " registers; a thread of `", entry, "` ",
+                     largest == nullptr ? "starts with " : "never has more than ", most_ever,
+                     largest == nullptr ? " at most" : ", its largest `setmaxnreg.inc`"))
+          .note(std::string(hint));
+    else if (budgets_[budget.entry].ignored == Ignored::no)
+      report
+          .warning(
+              function, function.body[item], Kind::register_budget,
+              cat("`setmaxnreg.dec` to ", to->count, " registers; a thread of `", entry, "` starts with ", start, " at most"))
+          .note(std::string(hint));
+  }
+  if (!function.is_entry || budget.ignored != Ignored::no) return;
+  // One warpgroup takes what the others gave back; more than that never comes.
+  if (largest == nullptr || !bounds.threads || *bounds.threads % 128 != 0 || *bounds.threads < 128) return;
+  const auto threads = static_cast<std::int64_t>(*bounds.threads);
+  if (most * 128 + least * (threads - 128) <= std::int64_t{start} * threads) return;
+  report
+      .warning(function, *largest, Kind::register_budget,
+               cat("`setmaxnreg.inc` to ", most, " registers waits for ever: ", threads, " threads start with ", start,
+                   " each, and the others keep ", least))
+      .note("hint: `setmaxnreg.dec` in the other warpgroups gives their registers back");
+}
+
+void RegisterBudgets::check_needs(Report& report, const ir::Function& function, const Budget& budget) const {
+  const std::uint32_t start = bounds_of(budget.entry).registers();
+  const std::string_view entry = module_.str(module_.functions[budget.entry].name);
+  bool said_ignored = false;
+  for (const std::uint32_t item : budget.needy) {
+    const ir::Inst& inst = function.body[item];
+    const RegisterNeed need = register_need(function, inst);
+    const std::string what = cat((facts(inst.form) & wgmma_mma) != 0 ? "this mma" : "this instruction", " needs ", need.needed);
+    if (need.needed > start) {
+      report
+          .error(function, inst, Kind::register_budget,
+                 cat(what, " registers; the launch bounds of `", entry, "` leave a thread ", start))
+          .note((facts(inst.form) & wgmma_mma) != 0 ? "hint: a smaller N, fewer threads, or a larger `.maxnreg`"
+                                                    : "hint: a smaller shape, fewer threads, or a larger `.maxnreg`");
+      continue;
+    }
+    const auto found = budget.most.find(item);
+    if (found == budget.most.end()) continue;
+    const std::uint32_t here = found->second;
+    if ((facts(inst.form) & wgmma_mma) != 0 && need.needed > here && !said_ignored) {
+      said_ignored = true;
+      report
+          .warning(function, inst, Kind::setmaxnreg_ignored,
+                   cat("ptxas ignores `setmaxnreg`: it leaves a thread ", here, " registers here, and ", what))
+          .note("hint: a larger count, or the mma in the warps that `.inc` serves (C7507)");
+    } else if ((facts(inst.form) & tcgen05_transfer) != 0 && need.named >= here && budget.ignored == Ignored::no) {
+      report
+          .error(function, inst, Kind::register_budget,
+                 cat("this instruction names ", need.named, " registers; `setmaxnreg` leaves a thread ", here, " here"))
+          .note("hint: a smaller shape, or a larger count (C7600)");
+    }
+  }
+}
+
+}  // namespace ptx::check

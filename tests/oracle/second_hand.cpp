@@ -1,0 +1,397 @@
+// ptx_second_hand [--count <n>] [--seed <n>] [--only <opcode>,<opcode>…] [--target <sm>] [--list <file>] [--show <file>]
+// [--statements <file>] [--corpus <folder>]… <disagreements file>: a second opinion about ours and ptxas's verdicts.
+//
+// It shares nothing with the table's own sweep: statements come from real PTX, and from a plain spelling of each form; what a
+// person would get wrong is done to them. Whoever disagrees is judged alone in the whole module, with machine code made at
+// -arch=sm_XX. It says how many agree on each target, and groups what does not by cause. Exit status: 0 no disagreement that the
+// file does not know, 1 some, 2 a fault, 77 no ptxas.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <fstream>
+#include <future>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "ptx/check/check.hpp"
+#include "ptx/text/text.hpp"
+#include "tests/oracle/assembler.hpp"
+#include "tests/oracle/disagreements.hpp"
+#include "tests/oracle/mutations.hpp"
+#include "tests/oracle/real_statements.hpp"
+#include "tests/oracle/spellings.hpp"
+#include "tests/oracle/surroundings.hpp"
+
+namespace ptx::oracle {
+namespace {
+
+constexpr Target targets[] = {Target::sm_75, Target::sm_80, Target::sm_90a, Target::sm_100a, Target::sm_120a};
+constexpr Version version{9, 0};
+constexpr std::size_t statements_in_a_file = 300, declarations_in_a_file = 24;
+
+struct Options {
+  std::size_t count = 200000;
+  std::uint64_t seed = 1;
+  std::vector<std::string> only, folders;
+  std::string target, list, statements, disagreements;
+  std::optional<std::size_t> show;
+};
+
+/// What the second hand begins with: statements by opcode.
+struct Bases {
+  std::vector<std::string> real;
+  std::map<std::string, std::vector<std::string>> by_opcode;
+  std::vector<const isa::Form*> forms;
+};
+
+std::string opcode_of(std::string_view statement) {
+  if (statement.starts_with('@')) statement.remove_prefix(std::min(statement.find(' ') + 1, statement.size()));
+  return std::string(statement.substr(0, statement.find_first_of(". ;")));
+}
+
+Bases bases(const Options& options) {
+  const auto wanted = [&](std::string_view opcode) {
+    return options.only.empty() || std::find(options.only.begin(), options.only.end(), opcode) != options.only.end();
+  };
+  Bases all;
+  for (std::string& s : statements_below(options.folders)) {
+    if (!wanted(opcode_of(s))) continue;
+    all.by_opcode[opcode_of(s)].push_back(s);
+    all.real.push_back(std::move(s));
+  }
+  for (const isa::Form& form : isa::forms())
+    if (wanted(form.opcode)) all.forms.push_back(&form);
+  return all;
+}
+
+struct File {
+  Target target{};
+  Asked asked;
+  std::vector<std::string> how;  ///< by statement
+};
+
+class Writer {
+ public:
+  Writer(const Options& options, const Bases& bases) : options_(options), bases_(bases), mutator_(bases.real) {}
+
+  [[nodiscard]] File file(std::size_t n, std::size_t count) const {
+    std::mt19937_64 random(options_.seed * 1000003 + n);
+    Target target = targets[n % std::size(targets)];
+    if (!options_.target.empty()) target = isa::target_from_name(options_.target).value_or(target);
+    std::vector<std::string> declarations, instructions, how;
+    if (options_.only.empty() || options_.only[0] == "declarations")
+      for (std::size_t i = 0; i < (options_.only.empty() ? std::min(count / 8, declarations_in_a_file) : count); ++i)
+        add(mutator_.declaration(i, random), declarations, how);
+    while (declarations.size() + instructions.size() < count) {
+      const std::string base = statement(target, random);
+      const std::size_t kind = random() % 8;
+      add(kind < 2 ? Mutant{base, {}} : mutator_.mutate(base, kind < 7 ? 1 : 2, random), instructions, how);
+    }
+    const Surroundings where{
+        .target = isa::name(target), .version = "9.0", .independent = n % 7 == 3, .in_function = n % 5 == n / 5 % 5};
+    return {target, surrounded(where, declarations, instructions), std::move(how)};
+  }
+
+ private:
+  static void add(Mutant mutant, std::vector<std::string>& statements, std::vector<std::string>& how) {
+    std::replace(mutant.statement.begin(), mutant.statement.end(), '\n', ' ');
+    statements.push_back(std::move(mutant.statement));
+    how.push_back(std::move(mutant.how));
+  }
+
+  std::string statement(Target target, std::mt19937_64& random) const {
+    const std::size_t kind = random() % 4;
+    if (kind == 0 && !bases_.real.empty()) return bases_.real[random() % bases_.real.size()];
+    if (kind == 1 && !bases_.real.empty()) {
+      auto it = bases_.by_opcode.begin();
+      std::advance(it, random() % bases_.by_opcode.size());
+      return it->second[random() % it->second.size()];
+    }
+    for (;;)
+      if (auto s = spelling(*bases_.forms[random() % bases_.forms.size()], random() % 8 == 0 ? Target::sm_100a : target, version,
+                            random))
+        return *s;
+  }
+
+  const Options& options_;
+  const Bases& bases_;
+  Mutator mutator_;
+};
+
+std::vector<std::string> our_verdicts(const Asked& asked, bool alone, std::size_t statement = 0) {
+  std::vector<std::string> ours(asked.start.size());
+  const text::Parsed parsed = text::parse(asked.text, "asked.ptx", asked.start.size() * 4 + 100);
+  for (const Diagnostics& findings : {parsed.findings, check::check(parsed.module)})
+    for (const Diagnostic& d : findings) {
+      if (d.severity != Severity::error) continue;
+      const auto it = asked.at_line.find(d.where.line);
+      if (!alone && it == asked.at_line.end()) continue;
+      std::string& why = ours[alone ? statement : it->second];
+      if (why.empty()) why = d.message;
+    }
+  return ours;
+}
+
+struct Disagreement {
+  bool we_accept = false;
+  std::string statement, how, reason;
+  Target target{};
+};
+
+struct Result {
+  std::size_t asked = 0, accepted = 0, crashes = 0;
+  std::vector<Disagreement> found;
+  std::optional<Diagnostic> fault;
+};
+
+bool is_crash(std::string_view why) {
+  return why.find("killed by signal") != std::string_view::npos || why.find("Internal") != std::string_view::npos;
+}
+
+Result judge(const Assembler& assembler, const File& file) {
+  Result result;
+  const auto theirs = verdicts(assembler, file.asked, file.target, true);
+  if (!theirs) {
+    result.fault = theirs.error();
+    return result;
+  }
+  const std::vector<std::string> ours = our_verdicts(file.asked, false);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    ++result.asked;
+    std::string our = ours[i], why = (*theirs)[i];
+    if (our.empty() != why.empty()) {
+      const Asked alone = file.asked.alone(i);
+      our = our_verdicts(alone, true, i)[i];
+      const auto verdict = verdicts(assembler, alone, file.target, true);
+      if (!verdict) {
+        result.fault = verdict.error();
+        return result;
+      }
+      why = (*verdict)[i];
+    }
+    result.accepted += why.empty();
+    if (our.empty() == why.empty()) continue;
+    if (is_crash(why)) {
+      ++result.crashes;
+      continue;
+    }
+    result.found.push_back({our.empty(), file.asked.statement(i), file.how[i], our.empty() ? why : our, file.target});
+  }
+  return result;
+}
+
+// A message without its names and numbers, which is what many have in common.
+std::string cause_of(std::string_view message) {
+  std::string out;
+  bool quoted = false;
+  char quote = 0;
+  for (const char c : message) {
+    if ((c == '`' || c == '\'') && (!quoted || c == quote)) {
+      quoted = !quoted, quote = c;
+      if (quoted) out += "…";
+      continue;
+    }
+    if (quoted) continue;
+    if (c >= '0' && c <= '9') {
+      if (out.empty() || out.back() != '#') out += '#';
+    } else {
+      out += c;
+    }
+  }
+  return out.substr(0, 150);
+}
+
+struct Tally {
+  std::size_t asked = 0, accepted = 0, false_errors = 0, false_passes = 0, known = 0, crashes = 0;
+};
+
+class Report {
+ public:
+  explicit Report(const Disagreements& known) : known_(known) {}
+
+  void add(Target target, Result result) {
+    Tally& t = tallies_[target];
+    t.asked += result.asked, t.accepted += result.accepted, t.crashes += result.crashes;
+    for (Disagreement& d : result.found) {
+      (d.we_accept ? t.false_passes : t.false_errors) += 1;
+      const bool known = known_.known(d.we_accept, d.statement, isa::name(target));
+      t.known += known;
+      if (!known) unknown_.push_back(d);
+      all_.push_back(std::move(d));
+    }
+  }
+  [[nodiscard]] bool clean() const { return unknown_.empty(); }
+
+  void list(const std::string& path) const {
+    std::ofstream file(path);
+    for (const Disagreement& d : unknown_)
+      file << "we " << (d.we_accept ? "accept" : "refuse") << " | " << d.statement << " | " << isa::name(d.target) << " | "
+           << d.reason << " [" << d.how << "]\n";
+  }
+
+  void print() const {
+    std::map<std::pair<bool, std::string>, std::vector<const Disagreement*>> causes;
+    for (const Disagreement& d : all_) causes[{d.we_accept, cause_of(d.reason)}].push_back(&d);
+    std::vector<std::pair<std::pair<bool, std::string>, std::vector<const Disagreement*>>> sorted(causes.begin(), causes.end());
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+    for (const bool accept : {false, true}) {
+      std::printf("\n%s, by cause\n", accept ? "FALSE PASSES (ptxas refuses, we accept): what ptxas says"
+                                             : "FALSE ERRORS (we refuse, ptxas accepts): what we say");
+      for (const auto& [cause, list] : sorted) {
+        if (cause.first != accept) continue;
+        std::map<std::string, std::size_t> opcodes;
+        for (const Disagreement* d : list) ++opcodes[opcode_of(d->statement)];
+        std::string names;
+        for (const auto& [opcode, n] : opcodes) names += cat(' ', opcode, '=', n);
+        std::printf("%5zu  %s\n       %s\n", list.size(), cause.second.c_str(), names.substr(0, 140).c_str());
+        for (std::size_t i = 0; i < std::min<std::size_t>(list.size(), 2); ++i) {
+          const Disagreement& d = *list[i * (list.size() - 1)];
+          std::printf("         %s  %s  [%s]\n", std::string(isa::name(d.target)).c_str(), d.statement.c_str(), d.how.c_str());
+        }
+      }
+    }
+    std::printf("\n%-8s %8s %9s %9s %13s %13s %6s %8s\n", "target", "asked", "accepted", "agreed", "false errors", "false passes",
+                "known", "crashes");
+    Tally sum;
+    for (const auto& [target, t] : tallies_) {
+      line(std::string(isa::name(target)), t);
+      sum.asked += t.asked, sum.accepted += t.accepted, sum.false_errors += t.false_errors, sum.false_passes += t.false_passes,
+          sum.known += t.known, sum.crashes += t.crashes;
+    }
+    line("all", sum);
+  }
+
+ private:
+  static void line(const std::string& name, const Tally& t) {
+    const double n = static_cast<double>(std::max<std::size_t>(t.asked, 1)) / 100;
+    const auto wrong = t.false_errors + t.false_passes;
+    std::printf("%-8s %8zu %9zu %8.3f%% %5zu %6.3f%% %5zu %6.3f%% %6zu %8zu\n", name.c_str(), t.asked, t.accepted,
+                static_cast<double>(t.asked - wrong) / n, t.false_errors, static_cast<double>(t.false_errors) / n, t.false_passes,
+                static_cast<double>(t.false_passes) / n, t.known, t.crashes);
+  }
+
+  const Disagreements& known_;
+  std::map<Target, Tally> tallies_;
+  std::vector<Disagreement> all_, unknown_;
+};
+
+int run(const Options& options) {
+  const auto assembler = Assembler::find();
+  if (!assembler) return std::printf("skipped: %s\n", assembler.error().message.c_str()), 77;
+  const auto known = Disagreements::read(options.disagreements);
+  if (!known) return std::printf("%s\n", render(known.error()).c_str()), 2;
+  const Bases all = bases(options);
+  const Writer writer(options, all);
+  if (options.show) return std::printf("%s", writer.file(*options.show, statements_in_a_file).asked.text.c_str()), 0;
+  std::printf("ptxas %s, %zu real statements, %zu forms, seed %llu\n", assembler->release().c_str(), all.real.size(),
+              all.forms.size(), static_cast<unsigned long long>(options.seed));
+  std::fflush(stdout);
+
+  Report report(*known);
+  struct Work {
+    Target target{};
+    std::future<Result> result;
+  };
+  std::deque<Work> under_way;
+  std::optional<Diagnostic> fault;
+  const auto finish_one = [&] {
+    Work work = std::move(under_way.front());
+    under_way.pop_front();
+    Result result = work.result.get();
+    if (result.fault) fault = std::move(result.fault);
+    report.add(work.target, std::move(result));
+  };
+  std::size_t left = options.count;
+  for (std::size_t n = 0; left != 0 && !fault; ++n) {
+    const std::size_t now = std::min(left, statements_in_a_file);
+    left -= now;
+    if (under_way.size() == std::max(1u, std::thread::hardware_concurrency())) finish_one();
+    File file = writer.file(n, now);
+    const Target target = file.target;
+    under_way.push_back(
+        {target, std::async(std::launch::async, [&assembler, file = std::move(file)] { return judge(*assembler, file); })});
+  }
+  while (!under_way.empty()) finish_one();
+  if (fault) return std::printf("%s\n", render(*fault).c_str()), 2;
+  report.print();
+  if (!options.list.empty()) report.list(options.list);
+  return report.clean() ? 0 : 1;
+}
+
+// Prints both verdicts about each line of a file, alone in the surroundings.
+int ask_given(const Options& options) {
+  const auto assembler = Assembler::find();
+  if (!assembler) return std::printf("skipped: %s\n", assembler.error().message.c_str()), 77;
+  std::ifstream file(options.statements);
+  std::vector<std::string> statements;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty()) statements.push_back(line);
+  for (const Target target : targets) {
+    if (!options.target.empty() && isa::name(target) != options.target) continue;
+    const Asked asked = surrounded({.target = isa::name(target), .version = "9.0"}, {}, statements);
+    for (std::size_t i = 0; i < statements.size(); ++i) {
+      const Asked alone = asked.alone(i);
+      const std::string our = our_verdicts(alone, true, i)[i];
+      const auto verdict = verdicts(*assembler, alone, target, true);
+      if (!verdict) return std::printf("%s\n", render(verdict.error()).c_str()), 2;
+      const std::string& their = (*verdict)[i];
+      const char* sign = our.empty() == their.empty() ? "  " : our.empty() ? "FP" : "FE";
+      std::printf("%s %s %s\n      ours:  %s\n      ptxas: %s\n", sign, std::string(isa::name(target)).c_str(),
+                  statements[i].c_str(), our.empty() ? "-" : our.c_str(), their.empty() ? "-" : their.c_str());
+    }
+  }
+  return 0;
+}
+
+std::vector<std::string> at_commas(std::string_view text) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    all.emplace_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return all;
+}
+
+}  // namespace
+}  // namespace ptx::oracle
+
+int main(int argc, char** argv) {
+  ptx::oracle::Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const bool more = i + 1 < argc;
+    if (argument == "--count" && more)
+      options.count = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--seed" && more)
+      options.seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--only" && more)
+      options.only = ptx::oracle::at_commas(argv[++i]);
+    else if (argument == "--target" && more)
+      options.target = argv[++i];
+    else if (argument == "--list" && more)
+      options.list = argv[++i];
+    else if (argument == "--show" && more)
+      options.show = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--statements" && more)
+      options.statements = argv[++i];
+    else if (argument == "--corpus" && more)
+      options.folders.emplace_back(argv[++i]);
+    else if (options.disagreements.empty() && !argument.starts_with('-'))
+      options.disagreements = argument;
+    else
+      options = {}, i = argc;
+  }
+  if (!options.statements.empty()) return ptx::oracle::ask_given(options);
+  if (options.disagreements.empty()) {
+    std::fprintf(
+        stderr,
+        "usage: ptx_second_hand [--count <n>] [--seed <n>] [--only <opcode>,…] [--target <sm>] [--list <file>] [--show <file>] "
+        "[--corpus <folder>]… <disagreements file>\n");
+    return 2;
+  }
+  return ptx::oracle::run(options);
+}
