@@ -21,6 +21,32 @@ struct SpecialSlot {
   std::uint32_t offset = 0;
 };
 
+/// What an instruction does with undefined values (undefined.hpp).
+enum class Passes : std::uint8_t {
+  nowhere,    ///< it decides something: none of its operands may be undefined
+  on,         ///< its results are undefined where an operand is
+  chosen,     ///< selp: the value that is not chosen does not matter
+  and_,       ///< a defined zero decides alone
+  or_,        ///< defined ones decide alone
+  loaded,     ///< the address decides; the results are what memory holds
+  stored,     ///< the address decides; the values go to memory
+  exchanged,  ///< between the lanes that meet
+};
+/// Its scalar registers, as ranges of Code::traced that follow each other: those that decide something, those whose values are
+/// handed on, results.
+struct Trace {
+  Passes passes = Passes::nowhere;
+  std::uint8_t bits = 0;  ///< of an operand of and, or, st
+  std::uint16_t needs = 0, values = 0, results = 0;
+  std::uint32_t first = 0;
+};
+inline constexpr std::uint32_t no_scalar = 0xFFFFFFFFu;
+/// A register that some path reads before it writes it, and the slot of the lanes that have written it.
+struct MaybeUnwritten {
+  std::uint32_t scalar = 0;
+  std::uint32_t written = 0;
+};
+
 struct Code {
   std::shared_ptr<const ir::Module> module;
   std::shared_ptr<const ir::Listing> listing;  ///< may be nullptr
@@ -31,22 +57,28 @@ struct Code {
   std::vector<Step> steps;
   std::vector<RegisterLine> image;  ///< the register file at the start of a warp: constants in place, all else 0
   std::vector<SpecialSlot> specials;
-  std::uint32_t sites = 0;  ///< memory accesses with an inline cache
+  std::vector<Trace> traces;          ///< by item of the body
+  std::vector<std::uint32_t> traced;  ///< scalar registers, see Trace
+  std::vector<MaybeUnwritten> maybe_unwritten;
+  std::vector<std::uint32_t> first_scalar;  ///< by register: its first scalar; behind the last one their number
+  std::uint32_t sites = 0;                  ///< memory accesses with an inline cache
 
   std::uint64_t static_smem = 0;          ///< bytes of .shared variables
   std::uint64_t dynamic_smem_offset = 0;  ///< where the dynamic part starts
   std::uint64_t local_bytes = 0;          ///< bytes of .local variables of a thread
   std::uint64_t param_bytes = 0;
-  std::vector<Region> variables;  ///< module variables in .global and .const
-  std::vector<std::unique_ptr<std::byte[]>> storage;
+  std::shared_ptr<const Instance> instance;       ///< has the module's variables
   std::array<std::uint32_t, 3> required_block{};  ///< .reqntid, 0 where there is none
   std::array<std::uint32_t, 3> largest_block{};   ///< .maxntid
+  std::uint32_t most_registers = 0;               ///< .maxnreg; 0: as many as the compiler likes
 
   /// "fma.rn.f32", or "" for an item that is no instruction.
   [[nodiscard]] std::string spell(std::uint32_t item) const;
   /// "line 12: fma.rn.f32 %f1, %f2, %f3, %f4;", with what the listing knows.
   [[nodiscard]] std::string line(std::uint32_t item) const;
   [[nodiscard]] Where where(std::uint32_t item) const;
+  /// "%r1", "%v.x": a scalar register as PTX spells it.
+  [[nodiscard]] std::string scalar_name(std::uint32_t scalar) const;
 };
 
 /// Offsets that every register file has.
@@ -55,10 +87,10 @@ inline constexpr std::uint32_t discard_offset = 64;  ///< 256 bytes that sinks w
 inline constexpr std::uint32_t zero_offset = 320;    ///< 256 bytes of zeros
 
 /// Decodes entry `name`. Kinds: unknown_kernel, not_executed.
-Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const ir::Module> module, std::shared_ptr<const ir::Listing> listing,
+Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance, std::shared_ptr<const ir::Listing> listing,
                                        std::string_view name);
 
-/// Runs a grid. Kinds: launch_config, param_layout, and those of faults.
+/// Runs a grid. Kinds: launch_config, param_layout, out_of_memory, and those of faults.
 Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,
                           std::span<const Region> regions, const Options& options);
 

@@ -1,26 +1,25 @@
 #include <algorithm>
 #include <bit>
+#include <deque>
 
 #include "ptx/vgpu/decoder.hpp"
 #include "ptx/vgpu/helper_steps.hpp"
+#include "ptx/vgpu/rows_run.hpp"
 #include "ptx/vgpu/specials.hpp"
 
 namespace ptx::vgpu {
-namespace {
-
-std::uint64_t align_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
-
-std::uint64_t alignment(const ir::Variable& v) {
-  return v.align != 0 ? v.align : std::max<std::uint64_t>(1, static_cast<std::uint64_t>(isa::bits(v.type)) / 8);
+Decoder::Decoder(Code& code, KernelMemory memory) : code_(code), memory_(std::move(memory)) {
+  std::uint32_t scalars = 0;
+  for (const ir::Register& reg : code_.function->regs) {
+    code_.first_scalar.push_back(scalars);
+    scalars += reg.vector;
+  }
+  code_.first_scalar.push_back(scalars);
+  scalar_slots_.resize(scalars);
+  tracked_.resize(scalars);
 }
 
-}  // namespace
-
-Decoder::Decoder(Code& code) : code_(code), reg_slots_(code.function->regs.size()), tracked_(code.function->regs.size()) {}
-
 Expected<void> Decoder::run() {
-  place_params();
-  place_variables();
   read_directives();
   if (auto error = read_body()) return Unexpected{std::move(*error)};
   if (auto error = emit()) return Unexpected{std::move(*error)};
@@ -28,63 +27,9 @@ Expected<void> Decoder::run() {
   return {};
 }
 
-void Decoder::place_params() {
-  std::uint64_t at = 0;
-  for (const ir::Param& param : code_.function->params) {
-    at = align_up(at, std::max(1u, param.alignment()));
-    symbols_[param.name] = {Space::param, static_cast<std::int64_t>(at)};
-    at += param.bytes();
-  }
-  code_.param_bytes = at;
-}
-
-void Decoder::place(const ir::Variable& variable, std::vector<const ir::Variable*>& unsized) {
-  const std::uint64_t align = alignment(variable);
-  switch (variable.space) {
-    case ir::StateSpace::shared:
-      if (variable.unsized) {
-        unsized.push_back(&variable);
-        return;
-      }
-      code_.static_smem = align_up(code_.static_smem, align);
-      symbols_[variable.name] = {Space::shared, static_cast<std::int64_t>(shared_base + code_.static_smem)};
-      code_.static_smem += variable.bytes();
-      return;
-    case ir::StateSpace::local:
-      code_.local_bytes = align_up(code_.local_bytes, align);
-      symbols_[variable.name] = {Space::local, static_cast<std::int64_t>(local_base + code_.local_bytes)};
-      code_.local_bytes += variable.bytes();
-      return;
-    case ir::StateSpace::global:
-    case ir::StateSpace::const_: {
-      // Variables without an initialiser start as zeros (manual: "Initializers").
-      auto& storage = code_.storage.emplace_back(std::make_unique<std::byte[]>(variable.bytes() + align));
-      auto address = align_up(reinterpret_cast<std::uintptr_t>(storage.get()), align);
-      std::byte* data = storage.get() + (address - reinterpret_cast<std::uintptr_t>(storage.get()));
-      symbols_[variable.name] = {Space::global, static_cast<std::int64_t>(address)};
-      code_.variables.push_back({data, variable.bytes(), variable.space == ir::StateSpace::global, true,
-                                 std::string(code_.module->str(variable.name))});
-      return;
-    }
-    default:
-      return;
-  }
-}
-
-void Decoder::place_variables() {
-  std::vector<const ir::Variable*> unsized;
-  for (const ir::Variable& v : code_.module->variables) place(v, unsized);
-  for (const ir::Variable& v : code_.function->variables) place(v, unsized);
-  // Every `extern .shared x[]` names the same place: where the dynamic part starts (manual: "Variables: extern").
-  std::uint64_t align = 16;
-  for (const ir::Variable* v : unsized) align = std::max(align, alignment(*v));
-  code_.dynamic_smem_offset = align_up(code_.static_smem, align);
-  for (const ir::Variable* v : unsized)
-    symbols_[v->name] = {Space::shared, static_cast<std::int64_t>(shared_base + code_.dynamic_smem_offset)};
-}
-
 void Decoder::read_directives() {
   for (const ir::Directive& d : code_.function->directives) {
+    if (d.name == "maxnreg" && !d.values.empty()) code_.most_registers = d.values[0];
     auto* into = d.name == "reqntid" ? &code_.required_block : d.name == "maxntid" ? &code_.largest_block : nullptr;
     if (into == nullptr) continue;
     into->fill(1);
@@ -92,15 +37,14 @@ void Decoder::read_directives() {
   }
 }
 
-std::optional<Decoder::Symbol> Decoder::symbol(ir::StringId name) const {
-  const auto it = symbols_.find(name);
-  return it == symbols_.end() ? std::nullopt : std::optional(it->second);
+std::uint32_t Decoder::slot_of(Scalar scalar) {
+  auto& slot = scalar_slots_[scalar.index];
+  if (!slot) slot = file_.allocate(scalar.type);
+  return *slot;
 }
 
-std::uint32_t Decoder::slot_of(ir::RegId reg) {
-  auto& slot = reg_slots_[reg.index];
-  if (!slot) slot = file_.allocate(code_.function->reg(reg).type);
-  return *slot;
+Scalar Decoder::guard_of(const ir::Inst& inst) const {
+  return {code_.first_scalar[inst.guard], code_.function->reg(inst.guard_id()).type};
 }
 
 std::uint32_t Decoder::slot_of(isa::SpecialId special) {
@@ -137,50 +81,81 @@ std::optional<Diagnostic> Decoder::read_body() {
     if (inst.kind != ir::ItemKind::inst) continue;
     const isa::Form& form = isa::form(inst.form);
     if (op_of(form.id) == nullptr) return not_executed(item, form.row->not_executed);
-    const Decoding decoding(*this, inst, item);
-    if (!decoding.refusal().empty()) return not_executed(item, decoding.refusal());
-    read_flow(inst, item, decoding);
+    if (auto error = match(inst, item)) return error;
+    read_flow(inst, item);
     for (const ir::Operand& operand : f.operands_of(inst))
       if (operand.kind == ir::OperandKind::label) branches.emplace_back(flow_.size() - 1, f.labels[operand.payload].item);
   }
   inst_at[f.body.size()] = static_cast<std::uint32_t>(flow_.size());
   for (const auto& [inst, item] : branches) flow_[inst].target = inst_at[std::min<std::size_t>(item, f.body.size())];
   blocks_ = find_blocks(flow_);
+  code_.traces.resize(f.body.size());
   checks_.resize(flow_.size());
-  for (const MaybeUndefined& read : find_maybe_undefined(flow_, blocks_, f.regs.size())) {
+  for (const MaybeUndefined& read : find_maybe_undefined(flow_, blocks_, tracked_.size())) {
     checks_[read.inst].push_back(read.reg);
-    if (!tracked_[read.reg]) tracked_[read.reg] = file_.allocate(Type::pred);
+    if (tracked_[read.reg]) continue;
+    tracked_[read.reg] = file_.allocate(Type::pred);
+    code_.maybe_unwritten.push_back({read.reg, *tracked_[read.reg]});
   }
   return std::nullopt;
 }
 
-void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item, const Decoding& decoding) {
+// Finds which of its form's operands each operand of an instruction is, and keeps it. check has seen that they fit, so that it
+// takes a look only where some are left out.
+std::optional<Diagnostic> Decoder::match(const ir::Inst& inst, std::uint32_t item) {
+  const isa::Form& form = isa::form(inst.form);
+  const std::span<const ir::Operand> operands = code_.function->operands_of(inst);
+  spec_begin_.push_back(static_cast<std::uint32_t>(specs_.size()));
+  for (std::size_t i = 0; i < form.operands.size(); ++i)
+    if (form.present(form.operands[i], inst.choices)) specs_.push_back(static_cast<std::uint8_t>(i));
+  if (specs_.size() - spec_begin_.back() == operands.size()) return std::nullopt;
+  specs_.resize(spec_begin_.back());
+  std::deque<std::vector<isa::Arg>> scratch;
+  std::vector<isa::Arg> args;
+  for (const ir::Operand& operand : operands) args.push_back(ir::arg_of(*code_.module, *code_.function, operand, scratch));
+  const auto fit = isa::fit(form, inst.choices, args);
+  if (!fit) return not_executed(item, fit.error().message);
+  specs_.insert(specs_.end(), fit->operand_of.begin(), fit->operand_of.begin() + static_cast<std::ptrdiff_t>(operands.size()));
+  return std::nullopt;
+}
+
+std::span<const std::uint8_t> Decoder::specs_of(std::size_t number) const {
+  const std::size_t end = number + 1 < spec_begin_.size() ? spec_begin_[number + 1] : specs_.size();
+  return std::span(specs_).subspan(spec_begin_[number], end - spec_begin_[number]);
+}
+
+void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item) {
   const ir::Function& f = *code_.function;
   FlowInst flow;
   flow.item = item;
   flow.guarded = inst.guard_id().valid();
-  const isa::Form& form = decoding.form();
+  const isa::Form& form = isa::form(inst.form);
   // bra, ret, exit and trap; a guarded one lets its other lanes by
   flow.falls_through = flow.guarded || !form.row->effects.has(isa::Effect::control);
-  if (flow.guarded) flow.reads.push_back(inst.guard);
+  if (flow.guarded) flow.reads.push_back(guard_of(inst).index);
   const auto use = [&](const ir::Operand& operand, isa::Access access, auto&& self) -> void {
     switch (operand.kind) {
       case ir::OperandKind::reg:
-        if (access != isa::Access::write) flow.reads.push_back(operand.payload);
-        if (access != isa::Access::read) flow.writes.push_back(operand.payload);
+      case ir::OperandKind::part:
+        for (auto [i, end, type] = scalars_of(code_, operand); i < end; ++i) {
+          if (access != isa::Access::write) flow.reads.push_back(i);
+          if (access != isa::Access::read) flow.writes.push_back(i);
+        }
         return;
       case ir::OperandKind::vector:
         for (const ir::Operand& part : f.parts(operand)) self(part, access, self);
         return;
       case ir::OperandKind::address:
       case ir::OperandKind::tensor:
+      case ir::OperandKind::element:
         for (const ir::Operand& part : f.parts(operand)) self(part, isa::Access::read, self);
         return;
       default:
         return;
     }
   };
-  for (const auto& [spec, operand] : decoding.operands_) use(*operand, spec->access, use);
+  const std::span<const std::uint8_t> specs = specs_of(flow_.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) use(f.operands[inst.payload + i], form.operands[specs[i]].access, use);
   flow_.push_back(std::move(flow));
 }
 
@@ -188,7 +163,7 @@ void Decoder::add(Step step, const ir::Inst& inst, std::uint32_t item) {
   step.item = item;
   step.ordinal = ordinal_;
   if (inst.guard_id().valid()) {
-    step.guard = slot_of(inst.guard_id());
+    step.guard = slot_of(guard_of(inst));
     step.guard_flip = inst.guard_negated ? all_lanes : 0;
   } else {
     step.guard = always_offset;
@@ -200,10 +175,18 @@ void Decoder::add(Step step, const ir::Inst& inst, std::uint32_t item) {
 std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
   const FlowInst& flow = flow_[number];
   const ir::Inst& inst = code_.function->body[flow.item];
-  Decoding decoding(*this, inst, flow.item);
+  Decoding decoding(*this, inst, flow.item, specs_of(number));
   decoding.step.run = op_of(inst.form)(decoding);
   if (!decoding.refusal().empty()) return not_executed(flow.item, decoding.refusal());
+  add_trace(decoding, flow.item);
+  if (decoding.step.run == nullptr) return not_executed(flow.item, "the executor does not know it with these operands");
 
+  if (rows_run::noting()) {
+    Step note;
+    note.run = helper::note_row();
+    note.x[0] = static_cast<std::uint32_t>(isa::form(inst.form).row - isa::rows().data());
+    add(note, inst, flow.item);
+  }
   // A register is checked before this instruction may count as its writer, and marked before the instruction may wait.
   for (const std::uint32_t reg : checks_[number]) {
     Step check;
@@ -212,7 +195,7 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
     check.imm = reg;
     Step& placed = (add(check, inst, flow.item), code_.steps.back());
     // the guard itself is read by every lane
-    if (inst.guard == reg) placed.guard = always_offset, placed.guard_flip = 0;
+    if (inst.guard_id().valid() && guard_of(inst).index == reg) placed.guard = always_offset, placed.guard_flip = 0;
   }
   for (const std::uint32_t reg : flow.writes)
     if (tracked_[reg]) {
@@ -229,6 +212,7 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
   }
   decoding.step.signature =
       signatures_.try_emplace({inst.form, inst.choices}, static_cast<std::uint32_t>(signatures_.size())).first->second;
+  decoding.step.is_instruction = true;
   add(decoding.step, inst, flow.item);
   ++ordinal_;
   for (const Step& step : decoding.after_) add(step, inst, flow.item);
@@ -262,8 +246,9 @@ std::optional<Diagnostic> Decoder::emit() {
   return std::nullopt;
 }
 
-Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const ir::Module> module, std::shared_ptr<const ir::Listing> listing,
+Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance, std::shared_ptr<const ir::Listing> listing,
                                        std::string_view name) {
+  const std::shared_ptr<const ir::Module>& module = instance->module();
   const ir::Function* function = module->find(name);
   if (function == nullptr || !function->is_entry) {
     std::vector<std::string> entries;
@@ -278,12 +263,15 @@ Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const ir::Module> module,
     return Unexpected{std::move(d)};
   }
   auto code = std::make_unique<Code>();
-  code->module = std::move(module);
+  code->module = module;
   code->listing = std::move(listing);
   code->function = function;
-  code->function_index = static_cast<std::size_t>(function - code->module->functions.data());
+  code->function_index = static_cast<std::size_t>(function - module->functions.data());
   code->name = name;
-  if (auto done = Decoder(*code).run(); !done) return Unexpected{done.error()};
+  auto memory = KernelMemory::make(*code, *instance);
+  if (!memory) return Unexpected{std::move(memory).error()};
+  if (auto done = Decoder(*code, std::move(*memory)).run(); !done) return Unexpected{done.error()};
+  code->instance = std::move(instance);
   return code;
 }
 

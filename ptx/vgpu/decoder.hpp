@@ -1,6 +1,7 @@
 // Turns a kernel's body into steps: variables and registers get their places, blocks their order, instructions their handlers.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -8,50 +9,53 @@
 
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/flow.hpp"
+#include "ptx/vgpu/kernel_memory.hpp"
 #include "ptx/vgpu/register_file.hpp"
 
 namespace ptx::vgpu {
 
 class Decoder {
  public:
-  explicit Decoder(Code& code);
+  Decoder(Code& code, KernelMemory memory);
   /// Kinds: not_executed.
   Expected<void> run();
 
   // -- what Decoding asks for
   [[nodiscard]] const Code& code() const { return code_; }
   RegisterFile& file() { return file_; }
-  [[nodiscard]] std::uint32_t slot_of(ir::RegId reg);
+  [[nodiscard]] std::uint32_t slot_of(Scalar scalar);
   std::uint32_t slot_of(isa::SpecialId special);
-  struct Symbol {
-    Space space;
-    std::int64_t address;
-  };
-  [[nodiscard]] std::optional<Symbol> symbol(ir::StringId name) const;
+  [[nodiscard]] std::optional<Symbol> symbol(const ir::Operand& operand) const {
+    return memory_.symbol(*code_.function, operand);
+  }
   std::uint32_t new_site() { return code_.sites++; }
 
  private:
-  void place_params();
-  void place_variables();
-  void place(const ir::Variable& variable, std::vector<const ir::Variable*>& unsized);
   void read_directives();
   std::optional<Diagnostic> read_body();
-  void read_flow(const ir::Inst& inst, std::uint32_t item, const Decoding& decoding);
+  std::optional<Diagnostic> match(const ir::Inst& inst, std::uint32_t item);
+  [[nodiscard]] std::span<const std::uint8_t> specs_of(std::size_t number) const;
+  void read_flow(const ir::Inst& inst, std::uint32_t item);
   std::optional<Diagnostic> emit();
   std::optional<Diagnostic> emit(std::uint32_t inst);
+  [[nodiscard]] Scalar guard_of(const ir::Inst& inst) const;
+  void add_trace(const Decoding& decoding, std::uint32_t item);
   void add(Step step, const ir::Inst& inst, std::uint32_t item);
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;
 
   Code& code_;
+  KernelMemory memory_;
   RegisterFile file_;
-  std::unordered_map<ir::StringId, Symbol> symbols_;
-  std::vector<std::optional<std::uint32_t>> reg_slots_;
+  std::vector<std::optional<std::uint32_t>> scalar_slots_;
   std::unordered_map<isa::SpecialId, std::uint32_t> special_slots_;
   std::vector<FlowInst> flow_;
+  std::vector<std::uint8_t> specs_;        ///< by operand, of all instructions: which of its form's operands it is
+  std::vector<std::uint32_t> spec_begin_;  ///< by instruction
   std::vector<Block> blocks_;
-  std::vector<std::optional<std::uint32_t>> tracked_;  ///< by register: the slot of its defined lanes, if some read needs it
-  std::vector<std::vector<std::uint32_t>> checks_;     ///< by instruction: registers to check before it
+  std::vector<std::optional<std::uint32_t>> tracked_;  ///< by scalar: the slot of its defined lanes, if some read needs it
+  std::vector<std::vector<std::uint32_t>> checks_;     ///< by instruction: scalars to check before it
   std::vector<std::pair<std::uint32_t, std::uint32_t>> jumps_;  ///< step, and the block it goes to
+  std::array<std::vector<std::uint32_t>, 3> trace_lists_;       ///< of add_trace: room that is used again
   std::uint32_t ordinal_ = 0;
   std::map<std::pair<isa::FormId, isa::Choices>, std::uint32_t> signatures_;
 };

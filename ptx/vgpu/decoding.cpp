@@ -1,7 +1,6 @@
 #include "ptx/vgpu/decoding.hpp"
 
 #include <bit>
-#include <deque>
 
 #include "ptx/vgpu/decoder.hpp"
 #include "ptx/vgpu/helper_steps.hpp"
@@ -18,28 +17,47 @@ std::uint64_t floating_bits(const ir::Operand& operand, std::uint64_t constant, 
   return operand.count == 64 ? std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(constant))) : constant;
 }
 
+// A number: written as such, or a constant expression that comes to one.
+bool is_integer(const ir::Operand& operand) {
+  return operand.kind == ir::OperandKind::integer || operand.kind == ir::OperandKind::expression;
+}
+
 ir::RegId reg_id(const ir::Operand& operand) {
   ir::RegId id;
   id.index = operand.payload;
   return id;
 }
 
+// The element that `.x` to `.w`, or `.r` to `.a`, picks; -1 for other parts, such as a video instruction's `.b0`.
+int element_of(std::string_view part) {
+  if (part.starts_with('.')) part.remove_prefix(1);
+  if (part.size() != 1) return -1;
+  if (const auto at = std::string_view("xyzw").find(part[0]); at != std::string_view::npos) return static_cast<int>(at);
+  if (const auto at = std::string_view("rgba").find(part[0]); at != std::string_view::npos) return static_cast<int>(at);
+  return -1;
+}
+
 }  // namespace
 
-Decoding::Decoding(Decoder& decoder, const ir::Inst& inst, std::uint32_t item)
-    : decoder_(decoder), inst_(inst), form_(isa::form(inst.form)), choices_(inst.choices) {
-  const Code& code = decoder.code();
-  std::deque<std::vector<isa::Arg>> scratch;
-  std::vector<isa::Arg> args;
-  const auto operands = code.function->operands_of(inst);
-  for (const ir::Operand& operand : operands) args.push_back(ir::arg_of(*code.module, *code.function, operand, scratch));
-  const auto fit = isa::fit(form_, choices_, args);
-  if (!fit) {
-    refuse(fit.error().message);
-    return;
-  }
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    operands_.emplace_back(&form_.operands[fit.value().operand_of[i]], &operands[i]);
+Scalars scalars_of(const Code& code, const ir::Operand& operand) {
+  const ir::Function& f = *code.function;
+  if (operand.kind == ir::OperandKind::reg)
+    return {code.first_scalar[operand.payload], code.first_scalar[operand.payload + 1], f.reg(reg_id(operand)).type};
+  if (operand.kind != ir::OperandKind::part) return {};
+  const ir::Operand& base = f.operands[operand.payload];
+  const ir::Operand& selector = f.operands[operand.payload + 1];
+  if (base.kind != ir::OperandKind::reg || selector.kind != ir::OperandKind::text) return {};
+  ir::StringId text;
+  text.index = selector.payload;
+  const int element = element_of(code.module->str(text));
+  const int elements = f.reg(reg_id(base)).vector;
+  if (element < 0 || elements == 1 || element >= elements) return {};
+  const std::uint32_t at = code.first_scalar[base.payload] + static_cast<std::uint32_t>(element);
+  return {at, at + 1, f.reg(reg_id(base)).type};
+}
+
+Decoding::Decoding(Decoder& decoder, const ir::Inst& inst, std::uint32_t item, std::span<const std::uint8_t> specs)
+    : decoder_(decoder), inst_(inst), form_(isa::form(inst.form)), choices_(inst.choices), specs_(specs) {
   step.item = item;
 }
 
@@ -50,8 +68,8 @@ bool Decoding::wrote(std::string_view word) const {
 }
 
 const ir::Operand* Decoding::find(std::string_view name) const {
-  for (const auto& [spec, operand] : operands_)
-    if (spec->name == name) return operand;
+  for (std::size_t i = 0; i < specs_.size(); ++i)
+    if (form_.operands[specs_[i]].name == name) return &decoder_.code().function->operands[inst_.payload + i];
   return nullptr;
 }
 
@@ -60,16 +78,50 @@ Handler Decoding::refuse(std::string why) {
   return nullptr;
 }
 
+std::optional<Scalar> Decoding::scalar_of(const ir::Operand& operand) {
+  const Scalars scalars = scalars_of(decoder_.code(), operand);
+  if (scalars.size() == 1) return scalars[0];
+  const ir::Function& f = *decoder_.code().function;
+  if (operand.kind == ir::OperandKind::part && f.operands[operand.payload].kind == ir::OperandKind::reg) {
+    const ir::Module& module = *decoder_.code().module;
+    const ir::Operand& base = f.operands[operand.payload];
+    const int elements = f.reg(reg_id(base)).vector;
+    ir::StringId part;
+    part.index = f.operands[operand.payload + 1].payload;
+    refuse(cat('`', module.reg_name(f, reg_id(base)), "` has no part `", module.str(part), "` that the executor knows: it is a ",
+               elements == 1 ? std::string("scalar register") : cat("vector of ", elements)));
+  } else {
+    refuse(scalars.size() == 0 ? "an operand of this kind is not executed" : "a vector register stands where one value belongs");
+  }
+  return std::nullopt;
+}
+
+// Whatever check has let by, a handler reads and writes as many bytes of a slot as the type has that it asked for.
+bool Decoding::holds(Scalar scalar, Type type) {
+  const bool is_pred = scalar.type == Type::pred;
+  if (is_pred == (type == Type::pred) && slot_bytes(scalar.type) >= slot_bytes(type)) return true;
+  refuse(cat("a .", isa::name(scalar.type), " register stands where ",
+             type == Type::pred ? std::string("a predicate belongs") : cat(isa::bits(type), " bits belong")));
+  return false;
+}
+
+std::uint32_t Decoding::read_scalar(Scalar scalar, Type type) {
+  if (!holds(scalar, type)) return zero_offset;
+  const std::uint32_t slot = decoder_.slot_of(scalar);
+  return isa::bits(scalar.type) <= 32 || isa::bits(type) > 32 ? slot : low_half(slot);
+}
+
 std::uint32_t Decoding::read_operand(const ir::Operand& operand, Type type) {
   const int width = isa::bits(type);
   const ir::Function& f = *decoder_.code().function;
+  if (operand.kind == ir::OperandKind::reg || operand.kind == ir::OperandKind::part) {
+    const auto scalar = scalar_of(operand);
+    return scalar ? read_scalar(*scalar, type) : zero_offset;
+  }
+  if (width > 64) return refuse("a constant of more than 64 bits is not executed"), zero_offset;
   switch (operand.kind) {
-    case ir::OperandKind::reg: {
-      const std::uint32_t slot = decoder_.slot_of(reg_id(operand));
-      const int have = isa::bits(f.reg(reg_id(operand)).type);
-      return have <= 32 || width > 32 ? slot : low_half(slot);
-    }
-    case ir::OperandKind::integer: {
+    case ir::OperandKind::integer:
+    case ir::OperandKind::expression: {
       const auto value = static_cast<std::uint64_t>(f.integer(operand));
       return width > 32 ? decoder_.file().constant64(value) : decoder_.file().constant32(static_cast<std::uint32_t>(value));
     }
@@ -98,8 +150,14 @@ std::uint32_t Decoding::low_half(std::uint32_t slot) {
 
 std::uint32_t Decoding::write_operand(const ir::Operand& operand, Type type) {
   if (operand.kind == ir::OperandKind::sink) return discard_offset;
-  const std::uint32_t slot = decoder_.slot_of(reg_id(operand));
-  if (isa::bits(decoder_.code().function->reg(reg_id(operand)).type) <= 32 || isa::bits(type) > 32) return slot;
+  const auto scalar = scalar_of(operand);
+  return scalar ? write_scalar(*scalar, type) : discard_offset;
+}
+
+std::uint32_t Decoding::write_scalar(Scalar scalar, Type type) {
+  if (!holds(scalar, type)) return discard_offset;
+  const std::uint32_t slot = decoder_.slot_of(scalar);
+  if (isa::bits(scalar.type) <= 32 || isa::bits(type) > 32) return slot;
   Step widen;
   widen.run = helper::widen(isa::kind(type) == isa::TypeKind::sint);
   widen.x[0] = slot;
@@ -113,67 +171,84 @@ std::uint32_t Decoding::write(std::string_view name, Type type) { return write_o
 
 std::vector<std::uint32_t> Decoding::read_all(std::string_view name, Type type) {
   const ir::Operand& operand = *find(name);
-  if (operand.kind != ir::OperandKind::vector) return {read_operand(operand, type)};
   std::vector<std::uint32_t> slots;
-  for (const ir::Operand& part : decoder_.code().function->parts(operand)) slots.push_back(read_operand(part, type));
+  if (operand.kind == ir::OperandKind::vector) {
+    for (const ir::Operand& part : decoder_.code().function->parts(operand)) slots.push_back(read_operand(part, type));
+  } else if (const auto scalars = scalars_of(decoder_.code(), operand); scalars.size() > 1) {
+    for (std::uint32_t i = 0; i < scalars.size(); ++i) slots.push_back(read_scalar(scalars[i], type));
+  } else {
+    slots.push_back(read_operand(operand, type));
+  }
   return slots;
 }
 
 std::vector<std::uint32_t> Decoding::write_all(std::string_view name, Type type) {
   const ir::Operand& operand = *find(name);
-  if (operand.kind != ir::OperandKind::vector) return {write_operand(operand, type)};
   std::vector<std::uint32_t> slots;
-  for (const ir::Operand& part : decoder_.code().function->parts(operand)) slots.push_back(write_operand(part, type));
+  if (operand.kind == ir::OperandKind::vector) {
+    for (const ir::Operand& part : decoder_.code().function->parts(operand)) slots.push_back(write_operand(part, type));
+  } else if (const auto scalars = scalars_of(decoder_.code(), operand); scalars.size() > 1) {
+    for (std::uint32_t i = 0; i < scalars.size(); ++i) slots.push_back(write_scalar(scalars[i], type));
+  } else {
+    slots.push_back(write_operand(operand, type));
+  }
   return slots;
 }
 
 Decoding::Pred Decoding::read_pred(std::string_view name) {
   const ir::Operand& operand = *find(name);
   const Mask negated = operand.negated ? all_lanes : 0;
-  if (operand.kind == ir::OperandKind::integer)
-    return {always_offset, decoder_.code().function->integer(operand) != 0 ? negated : ~negated};
-  if (operand.kind == ir::OperandKind::reg) return {decoder_.slot_of(reg_id(operand)), negated};
-  refuse("a predicate of this kind is not executed");
-  return {};
+  if (is_integer(operand)) return {always_offset, decoder_.code().function->integer(operand) != 0 ? negated : ~negated};
+  const auto scalar = scalar_of(operand);
+  return scalar && holds(*scalar, Type::pred) ? Pred{decoder_.slot_of(*scalar), negated} : Pred{};
 }
 
 std::uint32_t Decoding::write_pred(std::string_view name) {
   const ir::Operand* operand = find(name);
-  return operand == nullptr || operand->kind == ir::OperandKind::sink ? discard_offset : decoder_.slot_of(reg_id(*operand));
+  if (operand == nullptr || operand->kind == ir::OperandKind::sink) return discard_offset;
+  const auto scalar = scalar_of(*operand);
+  return scalar && holds(*scalar, Type::pred) ? decoder_.slot_of(*scalar) : discard_offset;
 }
 
 Decoding::Address Decoding::read_address(std::string_view name) {
   const ir::Function& f = *decoder_.code().function;
-  const auto parts = f.parts(*find(name));
+  const ir::Operand& operand = *find(name);
   Address address;
+  if (operand.kind != ir::OperandKind::address && operand.kind != ir::OperandKind::element)
+    return refuse("an address of this kind is not executed"), address;
+  const auto parts = f.parts(operand);
   const ir::Operand& base = parts[0];
+  if (operand.kind == ir::OperandKind::element || base.kind == ir::OperandKind::symbol) {
+    const Symbol symbol = read_symbol(operand.kind == ir::OperandKind::element ? operand : base);
+    address.base = symbol.base;
+    address.offset = symbol.address;
+    // a generic access to a named variable goes through its window
+    const std::uint64_t window = space(name) == Space::generic ? window_of(symbol.space) : 0;
+    address.offset = static_cast<std::int64_t>(window + static_cast<std::uint64_t>(address.offset));
+    if (operand.kind == ir::OperandKind::element) return address;
+  }
   switch (base.kind) {
     case ir::OperandKind::reg:
-      address.base = decoder_.slot_of(reg_id(base));
-      address.narrow = isa::bits(f.reg(reg_id(base)).type) <= 32;
-      break;
-    case ir::OperandKind::integer:
-      address.offset = f.integer(base);
-      break;
-    case ir::OperandKind::symbol: {
-      ir::StringId id;
-      id.index = base.payload;
-      if (const auto symbol = decoder_.symbol(id)) {
-        address.offset = symbol->address;
-        // a generic access to a named variable goes through its window
-        if (space(name) == Space::generic) address.offset += static_cast<std::int64_t>(window_of(symbol->space));
-      } else {
-        refuse(cat("`", decoder_.code().module->str(id), "` has no memory in the executor"));
+    case ir::OperandKind::part:
+      if (const auto scalar = scalar_of(base); scalar && holds(*scalar, scalar->type == Type::pred ? Type::b32 : scalar->type)) {
+        address.base = decoder_.slot_of(*scalar);
+        address.narrow = isa::bits(scalar->type) <= 32;
       }
       break;
-    }
+    case ir::OperandKind::integer:
+    case ir::OperandKind::expression:
+      address.offset = f.integer(base);
+      break;
+    case ir::OperandKind::symbol:
+      break;
     default:
       refuse("an address of this kind is not executed");
       return address;
   }
   if (parts.size() > 1) {
-    if (parts[1].kind == ir::OperandKind::integer)
-      address.offset += f.integer(parts[1]);
+    if (is_integer(parts[1]))
+      address.offset =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(address.offset) + static_cast<std::uint64_t>(f.integer(parts[1])));
     else
       refuse("the executor adds only constants to addresses");
   }
@@ -181,9 +256,10 @@ Decoding::Address Decoding::read_address(std::string_view name) {
 }
 
 Space Decoding::space(std::string_view name) const {
-  for (const auto& [spec, operand] : operands_) {
-    if (spec->name != name) continue;
-    const std::string_view word = form_.space(*spec, choices_);
+  for (const std::uint8_t number : specs_) {
+    const isa::OperandSpec& spec = form_.operands[number];
+    if (spec.name != name) continue;
+    const std::string_view word = form_.space(spec, choices_);
     if (word.starts_with("global") || word.starts_with("const")) return Space::global;
     if (word.starts_with("shared")) return Space::shared;
     if (word.starts_with("local")) return Space::local;
@@ -192,15 +268,46 @@ Space Decoding::space(std::string_view name) const {
   return Space::generic;
 }
 
-std::int64_t Decoding::read_symbol(std::string_view name) {
-  ir::StringId id;
-  id.index = find(name)->payload;
-  if (const auto symbol = decoder_.symbol(id)) return symbol->address;
-  refuse(cat("`", decoder_.code().module->str(id), "` has no memory in the executor"));
-  return 0;
+Decoding::Symbol Decoding::read_symbol(std::string_view name) { return read_symbol(*find(name)); }
+
+// x, g[1], g[%r1], g[%r1+1]
+Decoding::Symbol Decoding::read_symbol(const ir::Operand& operand) {
+  const ir::Function& f = *decoder_.code().function;
+  const bool is_element = operand.kind == ir::OperandKind::element;
+  const ir::Operand& name = is_element ? f.parts(operand)[0] : operand;
+  if (name.kind != ir::OperandKind::symbol) return refuse("an operand of this kind is not executed"), Symbol{};
+  const auto symbol = decoder_.symbol(name);
+  if (!symbol) return refuse_symbol(name), Symbol{};
+  Symbol result{zero_offset, symbol->address, symbol->space};
+  if (!is_element) return result;
+  const auto parts = f.parts(operand);
+  if (parts[1].kind != ir::OperandKind::reg) {
+    const auto bytes = static_cast<std::uint64_t>(f.integer(parts[1])) * symbol->scalar_bytes;
+    result.address = static_cast<std::int64_t>(static_cast<std::uint64_t>(result.address) + bytes);
+    return result;
+  }
+  Step element;
+  element.run = helper::element();
+  element.x[0] = result.base = decoder_.file().allocate(Type::b64);
+  element.x[1] = read_operand(parts[1], Type::u32);
+  element.x[2] = symbol->scalar_bytes;
+  element.imm = parts.size() > 2 ? f.integer(parts[2]) : 0;
+  before_.push_back(element);
+  return result;
 }
 
-isa::SpecialId Decoding::special(std::string_view name) const { return static_cast<isa::SpecialId>(find(name)->payload); }
+void Decoding::refuse_symbol(const ir::Operand& operand) {
+  ir::StringId id;
+  id.index = operand.payload;
+  refuse(cat("`", decoder_.code().module->str(id), "` has no memory in the executor"));
+}
+
+isa::SpecialId Decoding::special(std::string_view name) {
+  const ir::Operand& operand = *find(name);
+  if (operand.kind == ir::OperandKind::special) return static_cast<isa::SpecialId>(operand.payload);
+  refuse("an operand of this kind is not executed");
+  return {};
+}
 std::uint32_t Decoding::read_special(isa::SpecialId id, Type type) {
   const std::uint32_t slot = decoder_.slot_of(id);
   return isa::bits(isa::specials()[id].type) == 64 && isa::bits(type) <= 32 ? low_half(slot) : slot;
@@ -212,7 +319,7 @@ std::uint32_t Decoding::new_site() { return decoder_.new_site(); }
 
 std::optional<std::int64_t> Decoding::immediate(std::string_view name) const {
   const ir::Operand* operand = find(name);
-  if (operand == nullptr || operand->kind != ir::OperandKind::integer) return std::nullopt;
+  if (operand == nullptr || !is_integer(*operand)) return std::nullopt;
   return decoder_.code().function->integer(*operand);
 }
 

@@ -13,9 +13,25 @@ namespace ptx::vgpu {
 
 class Decoder;
 
+/// A scalar register: one of the kernel's registers, or one element of a vector register.
+struct Scalar {
+  std::uint32_t index = 0;  ///< over all registers and their elements: Code::first_scalar
+  Type type = Type::none;
+};
+/// The scalars of a register that an operand names: one, or all of a vector register, or the one that `.x` picks. Empty when the
+/// operand is no register, or picks what the register does not have.
+struct Scalars {
+  std::uint32_t first = 0, end = 0;
+  Type type = Type::none;
+  [[nodiscard]] std::uint32_t size() const { return end - first; }
+  Scalar operator[](std::uint32_t i) const { return {first + i, type}; }
+};
+Scalars scalars_of(const Code& code, const ir::Operand& operand);
+
 class Decoding {
  public:
-  Decoding(Decoder& decoder, const ir::Inst& inst, std::uint32_t item);
+  /// `specs`: which of the form's operands each of the instruction's is.
+  Decoding(Decoder& decoder, const ir::Inst& inst, std::uint32_t item, std::span<const std::uint8_t> specs);
 
   // -- the instruction
   [[nodiscard]] bool has(std::string_view slot) const { return form_.has(choices_, slot); }
@@ -52,10 +68,16 @@ class Decoding {
   Address read_address(std::string_view name);
   /// The state space of an address operand as written.
   [[nodiscard]] Space space(std::string_view name) const;
-  /// The address of a variable or parameter in its state space.
-  std::int64_t read_symbol(std::string_view name);
+  /// The address of a variable, a parameter or an element of one in its state space: what stands in a 64-bit slot, zeros unless a
+  /// register is the index, and a constant.
+  struct Symbol {
+    std::uint32_t base = zero_offset;
+    std::int64_t address = 0;
+    Space space = Space::generic;
+  };
+  Symbol read_symbol(std::string_view name);
   /// A special register, and the slot that holds it, which the ones that change while the warp runs do not have.
-  [[nodiscard]] isa::SpecialId special(std::string_view name) const;
+  [[nodiscard]] isa::SpecialId special(std::string_view name);
   std::uint32_t read_special(isa::SpecialId id, Type type);
   /// A slot with a constant for each lane.
   std::uint32_t lane_constant(const std::array<std::uint32_t, lane_count>& values);
@@ -73,15 +95,22 @@ class Decoding {
  private:
   friend class Decoder;
   [[nodiscard]] const ir::Operand* find(std::string_view name) const;
+  Symbol read_symbol(const ir::Operand& operand);
   std::uint32_t read_operand(const ir::Operand& operand, Type type);
+  std::uint32_t read_scalar(Scalar scalar, Type type);
   std::uint32_t write_operand(const ir::Operand& operand, Type type);
+  std::uint32_t write_scalar(Scalar scalar, Type type);
+  /// The scalar register that an operand names; nothing, and refused, for anything else.
+  std::optional<Scalar> scalar_of(const ir::Operand& operand);
   std::uint32_t low_half(std::uint32_t slot);
+  void refuse_symbol(const ir::Operand& operand);
+  bool holds(Scalar scalar, Type type);
 
   Decoder& decoder_;
   const ir::Inst& inst_;
   const isa::Form& form_;
   const isa::Choices& choices_;
-  std::vector<std::pair<const isa::OperandSpec*, const ir::Operand*>> operands_;
+  std::span<const std::uint8_t> specs_;
   std::vector<Step> before_, after_;
   std::string refusal_;
 };

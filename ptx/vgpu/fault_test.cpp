@@ -135,92 +135,6 @@ TEST(Fault, ReadOnlyRegionsTakeNoStores) {
   EXPECT_EQ(p.kind, Kind::read_only) << shown(p);
 }
 
-TEST(Fault, UninitialisedMemoryIsFoundByTheByte) {
-  // thread t stores byte t; then every thread loads a word, and one byte of the last has nobody
-  const std::vector<std::string> lines = {".shared .align 4 .b8 tile[128]",
-                                          "mov.u32 %r0, %tid.x",
-                                          "mov.u32 %r1, tile",
-                                          "add.u32 %r1, %r1, %r0",
-                                          "setp.eq.u32 %p0, %r0, 27",
-                                          "@!%p0 st.shared.b8 [%r1], %r0",
-                                          "bar.sync 0",
-                                          "and.b32 %r2, %r0, 7",
-                                          "mul.lo.u32 %r2, %r2, 4",
-                                          "mov.u32 %r3, tile",
-                                          "add.u32 %r3, %r3, %r2",
-                                          "ld.shared.b32 %r4, [%r3]",
-                                          "ret"};
-  const Diagnostic d = testing::fault(testing::program(lines), block(32), {}, {});
-  EXPECT_EQ(d.kind, Kind::uninitialised);
-  EXPECT_EQ(d.message, "`ld.shared.b32` loads 4 bytes at shared address 0x418: nothing has written byte 27 of shared memory");
-  EXPECT_EQ(d.where.line, 12u);
-  EXPECT_TRUE(has_note(d, "thread: (6, 0, 0) of block (0, 0, 0) in kernel `k` (warp 0, lane 6)")) << shown(d);
-  Options unchecked;
-  unchecked.check_initialised = false;
-  testing::run(testing::program(lines), block(32), {}, {}, unchecked);
-}
-
-TEST(Fault, UninitialisedOutputsMayBeReadOnceWritten) {
-  Buffer<std::uint32_t> y{"Y", std::vector<std::uint32_t>(64), true, false};
-  auto lines = touch("st.global.b32");
-  lines.pop_back();
-  lines.insert(lines.end(), {"ld.global.b32 %r3, [%rd1]", "ld.global.b32 %r4, [%rd1+4]", "ret"});
-  const Diagnostic d = testing::fault(testing::program(lines), block(32), params({y.address()}), {y.region()});
-  EXPECT_EQ(d.kind, Kind::uninitialised);
-  EXPECT_EQ(d.message, cat("`ld.global.b32` loads 4 bytes at address ", address(y.address() + 128),
-                           ": nothing has written byte 128 of `Y`"));
-  // the same memory given once more as an input counts as initialised
-  Region as_input = y.region();
-  as_input.initialised = true;
-  as_input.writable = false;
-  as_input.name = "X";
-  testing::run(testing::program(lines), block(32), params({y.address()}), {y.region(), as_input});
-}
-
-TEST(Fault, UninitialisedLocalMemoryIsEachLanesOwn) {
-  const auto program = testing::program({".local .align 4 .b8 mine[8]", "mov.u32 %r0, %laneid", "setp.ne.u32 %p0, %r0, 9",
-                                         "@%p0 st.local.b32 [mine], %r0", "ld.local.b32 %r1, [mine]", "ret"});
-  const Diagnostic d = testing::fault(program, block(32), {}, {});
-  EXPECT_EQ(d.kind, Kind::uninitialised);
-  EXPECT_TRUE(has_note(d, "thread: (9, 0, 0) of block (0, 0, 0) in kernel `k` (warp 0, lane 9)")) << shown(d);
-}
-
-TEST(Fault, UninitialisedRegistersAreNamed) {
-  const Diagnostic straight = testing::fault(testing::program({"add.u32 %r0, %r1, 1", "ret"}), block(1), {}, {});
-  EXPECT_EQ(straight.kind, Kind::uninitialised);
-  EXPECT_EQ(straight.message, "`add.u32` reads `%r1`, which nothing has written");
-  // written on one way only, and read by the lanes of the other
-  const std::vector<std::string> lines = {"mov.u32 %r0, %laneid",
-                                          "setp.lt.u32 %p0, %r0, 20",
-                                          "@%p0 mov.u32 %r1, 5",
-                                          "@%p0 add.u32 %r2, %r1, 1",
-                                          "setp.lt.u32 %p1, %r0, 22",
-                                          "@%p1 add.u32 %r3, %r1, 1",
-                                          "ret"};
-  const Diagnostic d = testing::fault(testing::program(lines), block(32), {}, {});
-  EXPECT_EQ(d.kind, Kind::uninitialised);
-  EXPECT_EQ(d.where.line, 6u) << "the guarded read above it is fine in every lane";
-  EXPECT_TRUE(has_note(d, "thread: (20, 0, 0) of block (0, 0, 0) in kernel `k` (warp 0, lane 20)")) << shown(d);
-  Options unchecked;
-  unchecked.check_initialised = false;
-  testing::run(testing::program(lines), block(32), {}, {}, unchecked);
-}
-
-TEST(Fault, AGuardIsReadToo) {
-  const Diagnostic d = testing::fault(testing::program({"@%p0 bra L", "L:", "ret"}), block(32), {}, {});
-  EXPECT_EQ(d.kind, Kind::uninitialised);
-  EXPECT_EQ(d.message, "`bra` reads `%p0`, which nothing has written");
-}
-
-TEST(Fault, ShufflesFromAbsentLanes) {
-  const auto program = testing::program({"mov.u32 %r0, %laneid", "shfl.sync.down.b32 %r1, %r0, 8, 31, -1", "ret"});
-  const Diagnostic d = testing::fault(program, block(16), {}, {});
-  EXPECT_EQ(d.kind, Kind::uninitialised);
-  EXPECT_EQ(d.message, "`shfl.sync.down.b32` reads lane 16, which takes no part: its value is undefined");
-  EXPECT_TRUE(has_note(d, "the lanes that take part: lanes 0-15")) << shown(d);
-  testing::run(program, block(32), {}, {});
-}
-
 TEST(Fault, DivergentBarriersShowBothPlaces) {
   const auto program = testing::program(
       {"mov.u32 %r0, %laneid", "setp.lt.u32 %p0, %r0, 8", "@%p0 bra LOW", "bar.sync 0", "ret", "LOW:", "bar.sync 1", "ret"});
@@ -230,6 +144,22 @@ TEST(Fault, DivergentBarriersShowBothPlaces) {
   EXPECT_EQ(d.where.line, 4u);
   EXPECT_TRUE(has_note(d, "lanes 8-31 wait at kernel.py:4, line 12: bar.sync 0;")) << shown(d);
   EXPECT_TRUE(has_note(d, "lanes 0-7 wait at kernel.py:7, line 15: bar.sync 1;")) << shown(d);
+}
+
+TEST(Fault, AlignedBarriersThatAGuardLeavesLanesOutOf) {
+  for (const char* barrier : {"@%p0 bar.sync 0", "@%p0 bar.arrive 1, 64", "@!%p0 barrier.sync.aligned 0"}) {
+    const auto program = testing::program({"mov.u32 %r0, %laneid", "setp.lt.u32 %p0, %r0, 8", barrier, "ret"});
+    const Diagnostic d = testing::fault(program, block(64), {}, {});
+    EXPECT_EQ(d.kind, Kind::divergent);
+    EXPECT_EQ(d.where.line, 3u);
+    const std::string left_out = barrier[1] == '!' ? "lanes 0-7" : "lanes 8-31";
+    EXPECT_TRUE(d.message.ends_with(cat("needs all live threads of warp 0 together; its guard leaves out ", left_out)))
+        << d.message;
+  }
+  // the same guard in every lane of a warp, and a barrier that is not aligned
+  testing::run(testing::program({"mov.u32 %r0, %tid.x", "setp.lt.u32 %p0, %r0, 32", "@%p0 bar.sync 1, 32",
+                                 "setp.lt.u32 %p1, %r0, 8", "@%p1 ret", "bar.sync 0", "ret"}),
+               block(64), {}, {});
 }
 
 TEST(Fault, MembersThatCannotCome) {
@@ -283,6 +213,12 @@ TEST(Fault, BarrierMisuse) {
             "`bar.sync` expects 96 threads at barrier 0, where others have come that expect 64 threads");
   EXPECT_EQ(message({"mov.u32 %r0, %laneid", "and.b32 %r0, %r0, 1", "bar.sync %r0", "ret"}),
             "`bar.sync` names barrier 1 here and 0 in another lane of its warp");
+  EXPECT_EQ(message({"mov.u32 %r0, 0", "bar.sync 1, %r0", "ret"}), "`bar.sync` counts 0 threads: no barrier of them completes");
+  EXPECT_EQ(message({"mov.u32 %r0, 0", "barrier.sync 1, %r0", "ret"}),
+            "`barrier.sync` counts 0 threads: no barrier of them completes");
+  EXPECT_EQ(message({"mov.u32 %r0, %laneid", "and.b32 %r0, %r0, 32", "setp.eq.u32 %p0, %r0, 0", "mov.u32 %r1, %laneid",
+                     "setp.eq.u32 %p1, %r1, 9", "selp.b32 %r2, 32, 64, %p1", "bar.arrive 2, %r2", "ret"}),
+            "`bar.arrive` counts 32 threads here and 64 in another lane of its warp");
 }
 
 TEST(Fault, StepLimitStopsEndlessLoops) {
@@ -291,7 +227,7 @@ TEST(Fault, StepLimitStopsEndlessLoops) {
   options.max_instructions = 10000;
   const Diagnostic d = testing::fault(program, block(64), {}, {}, options);
   EXPECT_EQ(d.kind, Kind::step_limit);
-  EXPECT_EQ(d.message, "`bra` stands where the block was stopped, after 10000 warp instructions");
+  EXPECT_EQ(d.message, "`bra` stands where the run was stopped, after 10000 warp instructions");
 }
 
 TEST(Fault, TrapEndsTheKernel) {
@@ -357,19 +293,27 @@ TEST(Launch, ChecksItsConfiguration) {
     EXPECT_EQ(d.kind, kind) << shown(d);
     return d.message;
   };
-  EXPECT_EQ(message({{0, 1, 1}, {64, 1, 1}, 0}, 8, Kind::launch_config),
-            "kernel `k`: grid dimension x is 0; what fits is 1 or more");
-  EXPECT_EQ(message({{1, 1, 1}, {64, 1, 0}, 0}, 8, Kind::launch_config),
-            "kernel `k`: block dimension z is 0; what fits is 1 or more");
+  EXPECT_EQ(message({{0, 1, 1}, {64, 1, 1}, 0}, 8, Kind::launch_config), "kernel `k`: grid (0, 1, 1) is empty: x is 0");
+  EXPECT_EQ(message({{1, 1, 1}, {64, 1, 0}, 0}, 8, Kind::launch_config), "kernel `k`: block (64, 1, 0) is empty: z is 0");
   EXPECT_EQ(message({{1, 1, 1}, {64, 32, 1}, 0}, 8, Kind::launch_config),
-            "kernel `k`: a block of 2048 threads; what fits is at most 1024");
+            "kernel `k`: block (64, 32, 1) has 2048 threads; at most 1024 fit");
   EXPECT_EQ(message({{1, 1, 1}, {32, 2, 1}, 0}, 8, Kind::launch_config),
-            "kernel `k`: its `.reqntid` asks for a block of 64 x 1 x 1, the launch has 32 x 2 x 1");
+            "kernel `k`: block (32, 2, 1) does not fit the kernel's `.reqntid` (64, 1, 1)");
   EXPECT_EQ(message({{1, 1, 1}, {64, 1, 1}, 232448}, 8, Kind::launch_config),
             "kernel `k`: 233456 bytes of shared memory; a block on sm_90a has at most 232448");
   EXPECT_EQ(message({{1, 1, 1}, {64, 1, 1}, 0}, 4, Kind::param_layout), "kernel `k`: its parameters take 8 bytes, 4 given");
+  for (const Target target : {sm_75, sm_80, sm_86, sm_87, sm_88, sm_89, sm_90, sm_90a, sm_100a, sm_120}) {
+    const auto any =
+        testing::make_from_text(cat(".version 9.0\n.target ", isa::name(target), "\n.visible .entry k() { ret; }\n"));
+    ASSERT_TRUE(any.has_value()) << render(any.error());
+    const std::uint32_t most = isa::most_shared_bytes(target);
+    testing::run(*any, {{1, 1, 1}, {32, 1, 1}, most}, {}, {});
+    EXPECT_EQ(testing::fault(*any, {{1, 1, 1}, {32, 1, 1}, most + 1}, {}, {}).message,
+              cat("kernel `k`: ", most + 1, " bytes of shared memory; a block on ", isa::name(target), " has at most ", most));
+  }
   const auto limited = testing::program({".visible .entry k", ".maxntid 32, 2, 1", "ret"});
-  EXPECT_EQ(testing::fault(limited, block(96), {}, {}).message, "kernel `k`: its `.maxntid` allows 64 threads, the block has 96");
+  EXPECT_EQ(testing::fault(limited, block(96), {}, {}).message,
+            "kernel `k`: block (96, 1, 1) does not fit the kernel's `.maxntid` (32, 2, 1)");
 }
 
 }  // namespace

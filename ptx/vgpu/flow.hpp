@@ -16,7 +16,7 @@ struct FlowInst {
   std::int64_t target = -1;   ///< branches: the instruction that the label stands before (may be one past the last)
   bool falls_through = true;  ///< false after an unguarded bra, ret, exit or trap
   bool guarded = false;
-  std::vector<std::uint32_t> reads;  ///< registers, the guard's included
+  std::vector<std::uint32_t> reads;  ///< scalar registers, the guard's included
   std::vector<std::uint32_t> writes;
 };
 

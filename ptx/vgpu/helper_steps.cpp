@@ -1,7 +1,9 @@
 #include "ptx/vgpu/helper_steps.hpp"
 
 #include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/rows_run.hpp"
 #include "ptx/vgpu/schedule.hpp"
+#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu::helper {
 namespace {
@@ -24,8 +26,21 @@ struct Widen {
   }
 };
 
+struct Element {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const auto* index = warp.slot<std::uint32_t>(step.x[1]);
+    const auto added = static_cast<std::uint32_t>(step.imm), size = step.x[2];
+    write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask, [=](int l) {
+      const std::uint32_t offset = (index[l] + added) * size;  // 32 bits wide, as on a GPU
+      return std::uint64_t{offset};
+    });
+    return Outcome::next;
+  }
+};
+
 }  // namespace
 
+Handler element() { return Compiled<Element>::handler(); }
 Handler narrow() { return Compiled<Narrow>::handler(); }
 Handler widen(bool with_sign) {
   return with_sign ? Compiled<Widen<std::int32_t>>::handler() : Compiled<Widen<std::uint32_t>>::handler();
@@ -33,13 +48,11 @@ Handler widen(bool with_sign) {
 
 Handler check_defined() {
   return [](Warp& warp, const Step& step, Mask mask) {
-    const Mask undefined = mask & ~warp.pred(step.x[0]);
-    if (undefined == 0 || !warp.cta->launch->options.check_initialised) return Outcome::next;
-    const Code& code = warp.cta->launch->code;
-    ir::RegId reg;
-    reg.index = static_cast<std::uint32_t>(step.imm);
-    return warp.fail(step, lowest_lane(undefined), Kind::uninitialised,
-                     cat("reads `", code.module->reg_name(*code.function, reg), "`, which nothing has written"));
+    const Mask unwritten = mask & ~warp.pred(step.x[0]);
+    if (unwritten == 0 || !warp.cta->launch->options.check_initialised) return Outcome::next;
+    const bool was_traced = warp.traced;
+    note_unwritten(warp, step, static_cast<std::uint32_t>(step.imm));
+    return was_traced ? Outcome::next : go_on_behind(warp, step);
   };
 }
 
@@ -62,6 +75,13 @@ Handler jump() {
 
 Handler exit_lanes() {
   return [](Warp& warp, const Step& step, Mask mask) { return retire(warp, step, mask); };
+}
+
+Handler note_row() {
+  return [](Warp&, const Step& step, Mask) {
+    rows_run::note(step.x[0]);
+    return Outcome::next;
+  };
 }
 
 }  // namespace ptx::vgpu::helper

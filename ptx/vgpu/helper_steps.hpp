@@ -10,7 +10,10 @@ namespace ptx::vgpu::helper {
 Handler narrow();
 /// x[1], a 32-bit slot, extended into x[0], a 64-bit one.
 Handler widen(bool with_sign);
-/// Ends the run when a lane reads the register `imm` while its bit of x[0] is clear.
+/// The bytes from an array to one of its elements, into x[0], a 64-bit slot: the index in x[1], a 32-bit slot, plus imm, times
+/// x[2], all in 32 bits, as ptxas computes them.
+Handler element();
+/// Begins tracing (undefined.hpp) when a lane reads the scalar register `imm` while its bit of x[0] is clear.
 Handler check_defined();
 /// Sets the lanes' bits of x[0].
 Handler mark_defined();
@@ -18,5 +21,7 @@ Handler mark_defined();
 Handler jump();
 /// Ends the lanes.
 Handler exit_lanes();
+/// Notes that a lane runs the row x[0] of the table (rows_run.hpp).
+Handler note_row();
 
 }  // namespace ptx::vgpu::helper

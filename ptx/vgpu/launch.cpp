@@ -1,60 +1,47 @@
 // Runs a grid: workers take CTAs in order, each worker runs its own.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <limits>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 
+#include "ptx/vgpu/occupancy.hpp"
 #include "ptx/vgpu/report.hpp"
+#include "ptx/vgpu/run_control.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/specials.hpp"
+#include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
-constexpr std::uint32_t most_threads = 1024;
-// A CTA that polls memory this long may be waiting for a later one (a flag in global memory): its worker then starts that one
-// too, and gives both turns.
-constexpr std::uint64_t turn = 1u << 15;
-constexpr std::size_t most_resident = 132 * 16;  // CTAs of 128 threads that an H200 holds at a time
+constexpr std::chrono::microseconds longest_wait{2000};  // of the calling thread for its helpers
+constexpr std::uint64_t attend_now = 1u << 20;
+constexpr std::uint64_t most_of_cta = 1u << 30;  // instructions, where the run has no limit
 
 Diagnostic launch_error(Kind kind, std::string message) {
   return {.kind = kind, .severity = Severity::error, .message = std::move(message), .where = {}, .notes = {}};
 }
 
-// Shared memory that a CTA may have, bytes (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
-std::uint64_t smem_limit(Target target) {
-  const std::uint16_t base = isa::info(target).base;
-  if (base >= 120) return 99 * 1024;
-  if (base >= 90) return 227 * 1024;
-  if (base == 86 || base == 89) return 99 * 1024;
-  if (base >= 80) return 163 * 1024;
-  return base >= 75 ? 64 * 1024 : base >= 70 ? 96 * 1024 : 48 * 1024;
+std::uint64_t shared_bytes(const Code& code, const LaunchConfig& config) {
+  return config.dynamic_smem_bytes == 0 ? code.static_smem : add_sizes(code.dynamic_smem_offset, config.dynamic_smem_bytes);
 }
 
 std::optional<Diagnostic> check_config(const Code& code, const LaunchConfig& config, std::size_t param_bytes) {
   const auto name = cat("kernel `", code.name, "`: ");
-  std::uint64_t threads = 1;
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (config.grid[i] == 0 || config.block[i] == 0)
-      return launch_error(Kind::launch_config, cat(name, config.grid[i] == 0 ? "grid" : "block", " dimension ", "xyz"[i],
-                                                   " is 0; what fits is 1 or more"));
-    threads *= config.block[i];
-  }
-  if (threads > most_threads)
-    return launch_error(Kind::launch_config, cat(name, "a block of ", threads, " threads; what fits is at most ", most_threads));
-  if (code.required_block[0] != 0 && code.required_block != config.block)
-    return launch_error(Kind::launch_config, cat(name, "its `.reqntid` asks for a block of ", code.required_block[0], " x ",
-                                                 code.required_block[1], " x ", code.required_block[2], ", the launch has ",
-                                                 config.block[0], " x ", config.block[1], " x ", config.block[2]));
-  const std::uint64_t largest = std::uint64_t{code.largest_block[0]} * code.largest_block[1] * code.largest_block[2];
-  if (code.largest_block[0] != 0 && threads > largest)
-    return launch_error(Kind::launch_config, cat(name, "its `.maxntid` allows ", largest, " threads, the block has ", threads));
-  const std::uint64_t smem =
-      (config.dynamic_smem_bytes == 0 ? code.static_smem : code.dynamic_smem_offset + config.dynamic_smem_bytes);
-  if (const std::uint64_t limit = smem_limit(code.module->target); smem > limit)
+  if (auto ok = check_launch_geometry(config.grid, config.block); !ok)
+    return launch_error(Kind::launch_config, cat(name, ok.error().message));
+  for (const auto& [directive, bound] : {std::pair("reqntid", code.required_block), std::pair("maxntid", code.largest_block)})
+    if (bound[0] != 0)
+      if (auto ok = check_launch_bound(directive, bound, config.block); !ok)
+        return launch_error(Kind::launch_config, cat(name, ok.error().message));
+  const std::uint64_t smem = shared_bytes(code, config);
+  if (const std::uint64_t limit = isa::most_shared_bytes(code.module->target); smem > limit)
     return launch_error(Kind::launch_config, cat(name, smem, " bytes of shared memory; a block on ",
                                                  isa::name(code.module->target), " has at most ", limit));
   if (param_bytes != code.param_bytes)
@@ -63,12 +50,76 @@ std::optional<Diagnostic> check_config(const Code& code, const LaunchConfig& con
   return std::nullopt;
 }
 
+// A warp of a CTA that has not ended and does not wait for others, or one that waits.
+const Warp& a_live_warp(const Cta& cta) {
+  const auto runs = [](const Warp& w) { return w.live != 0 && !w.waiting; };
+  const auto found = std::find_if(cta.warps.begin(), cta.warps.end(), runs);
+  return found != cta.warps.end() ? *found
+                                  : *std::find_if(cta.warps.begin(), cta.warps.end(), [](const Warp& w) { return w.live != 0; });
+}
+
+// `what` has run to its limit: the run, or the block alone.
+Diagnostic report_stopped(const Cta& cta, std::uint64_t executed, std::string_view what, std::string done) {
+  const Warp& warp = a_live_warp(cta);
+  const Fragment& f = warp.others.front();
+  const Fault fault{Kind::step_limit,
+                    cat("stands where the ", what, " was stopped, after ", executed, " warp instructions"),
+                    cta.launch->code.steps[f.pc].item,
+                    lowest_lane(f.mask),
+                    {std::move(done)}};
+  return report(cta, warp, fault);
+}
+
+// Where a CTA goes round in circles: the strong load that one of its warps executed last, or where that warp stands.
+Diagnostic report_livelock(const Cta& cta, std::uint64_t ctas, std::uint64_t begun, std::size_t most) {
+  constexpr std::size_t most_notes = 8;
+  const Code& code = cta.launch->code;
+  const auto place = [&](const Warp& w) {
+    const Step& at = code.steps[w.others.front().pc];
+    return w.waiting || w.polled == never_polled ? at.item : w.polled;
+  };
+  const Warp& warp = a_live_warp(cta);
+  const bool polls = warp.polled != never_polled;
+  std::vector<std::string> notes;
+  std::size_t more = 0;
+  for (const Warp& w : cta.warps)
+    if (w.live != 0 && ++more <= most_notes) notes.push_back(cat("warp ", w.index, " is at ", say_place(code, place(w))));
+  if (more > most_notes) notes.push_back(cat("and ", more - most_notes, " more warps"));
+  if (begun < ctas)
+    notes.push_back(cat(ctas - begun, " of ", ctas, " blocks have not begun: ", multiprocessors, " multiprocessors hold ", most,
+                        " of these blocks at a time"));
+  Fault fault{Kind::deadlock,
+              cat(polls ? "polls memory that nobody can change any more" : "is in a loop that nothing can end",
+                  ": every thread that runs is back where it was, and no memory has changed meanwhile"),
+              place(warp), lowest_lane(warp.others.front().mask), std::move(notes)};
+  return report(cta, warp, fault);
+}
+
+// Bytes of a block while it runs: registers, local and shared memory, and what keeps track of what has been written there.
+std::uint64_t block_bytes(const Code& code, const LaunchConfig& config, bool check_initialised) {
+  const std::uint64_t warps = (volume(config.block) + lane_count - 1) / lane_count;
+  const std::uint64_t tracked = check_initialised ? 2 : 1;
+  const std::uint64_t local = multiply_sizes(code.local_bytes, lane_count * tracked);
+  const std::uint64_t warp = add_sizes(sizeof(Warp) + code.image.size() * sizeof(RegisterLine), local);
+  return add_sizes(multiply_sizes(warp, warps), multiply_sizes(shared_bytes(code, config), tracked));
+}
+
+// What blocks may take of the host's memory: a system that is asked for more ends processes instead of refusing.
+std::uint64_t host_budget() { return host_memory() / 2; }
+
+Diagnostic no_memory(const Code& code, const LaunchConfig& config, std::uint64_t bytes) {
+  return launch_error(Kind::out_of_memory, cat("kernel `", code.name, "`: a block ", to_string(config.block), " takes ", bytes,
+                                               " bytes of registers, local and shared memory, which this machine does not give"));
+}
+
 // What the workers of a grid share while it runs. The first fault in the order of the CTAs wins, so that every number of workers
 // reports the same.
 struct Progress {
   std::atomic<std::uint64_t> next{0};
   std::atomic<std::uint64_t> stop_at{std::numeric_limits<std::uint64_t>::max()};
-  std::atomic<std::uint64_t> executed{0};
+  std::atomic<std::size_t> resident{0};  // CTAs that have begun and not ended
+  std::size_t most_resident = 1;         // of them at a time
+  std::uint64_t block_bytes = 0;
   std::mutex mutex;
   std::optional<Diagnostic> fault;  // of CTA stop_at
 
@@ -77,6 +128,21 @@ struct Progress {
     if (cta >= stop_at) return;
     stop_at = cta;
     fault = std::move(diagnostic);
+  }
+
+  // The first CTA that goes round in circles since so many changes.
+  std::uint64_t stuck_since = 0, stuck_cta = 0;
+  std::optional<Diagnostic> stuck;
+  template <class Make>
+  void offer_stuck(std::uint64_t cta, std::uint64_t since, Make make) {
+    const std::lock_guard lock(mutex);
+    if (stuck && stuck_since == since && stuck_cta <= cta) return;
+    stuck_since = since, stuck_cta = cta;
+    stuck = make();
+  }
+  Diagnostic take_stuck() {
+    const std::lock_guard lock(mutex);
+    return std::move(*stuck);
   }
 };
 
@@ -92,7 +158,10 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.others.assign(1, {0, warp.live, Wait::none, 0, 0});
   warp.patience = warp.patience_now = full_patience;
   warp.executed = warp.turn = 0;
+  warp.polled = never_polled;
   warp.fault.reset();
+  warp.traced = false;
+  warp.undefined_sources.clear();
   if (const std::uint64_t bytes = launch.code.local_bytes; bytes != 0) {
     warp.local.assign(bytes * lane_count, std::byte{0});
     if (launch.options.check_initialised) warp.local_written.assign(bytes * lane_count, 0);
@@ -113,10 +182,8 @@ void start_cta(Cta& cta, Worker& worker, std::uint64_t index) {
   cta.id = {static_cast<std::uint32_t>(index % grid[0]), static_cast<std::uint32_t>(index / grid[0] % grid[1]),
             static_cast<std::uint32_t>(index / grid[0] / grid[1])};
   cta.barriers = {};
-  cta.executed = cta.polls = 0;
-  const std::uint64_t smem = launch.config.dynamic_smem_bytes == 0
-                                 ? launch.code.static_smem
-                                 : launch.code.dynamic_smem_offset + launch.config.dynamic_smem_bytes;
+  cta.executed = cta.polls = cta.changes = 0;
+  const std::uint64_t smem = shared_bytes(launch.code, launch.config);
   cta.shared.assign(smem, std::byte{0});
   if (launch.options.check_initialised) cta.shared_written.assign(smem, 0);
   cta.shared_region = {shared_base, smem, cta.shared.data(), cta.shared_written.empty() ? nullptr : cta.shared_written.data(),
@@ -134,38 +201,184 @@ void start_cta(Cta& cta, Worker& worker, std::uint64_t index) {
   for (std::uint32_t w = 0; w < warps; ++w) start_warp(cta, w, launch.threads - w * lane_count);
 }
 
-void work(const Launch& launch, std::uint64_t ctas, Progress& progress) {
-  Worker worker{launch, std::vector<const MemoryRegion*>(launch.code.sites, &no_region)};
-  std::deque<std::unique_ptr<Cta>> resident;
-  std::vector<std::unique_ptr<Cta>> spare;
-  bool fresh = true;  // start another CTA: none is resident, or the one that had its turn was polling
-  while (true) {
-    if (fresh && resident.size() < most_resident)
-      if (const std::uint64_t index = progress.next++; index < ctas && index < progress.stop_at) {
-        auto cta = spare.empty() ? std::make_unique<Cta>() : std::move(spare.back());
-        if (!spare.empty()) spare.pop_back();
-        start_cta(*cta, worker, index);
-        resident.push_back(std::move(cta));
-      }
-    if (resident.empty()) return;
-    auto cta = std::move(resident.front());
-    resident.pop_front();
-    if (cta->index > progress.stop_at) {
-      fresh = resident.empty();
-      continue;
+// CTAs that are resident at a time.
+std::size_t most_resident(const Code& code, const LaunchConfig& config) {
+  const std::uint64_t smem = shared_bytes(code, config);
+  const auto threads = static_cast<std::uint32_t>(volume(config.block));
+  return std::size_t{multiprocessors} * blocks_of_multiprocessor(code.module->target, {threads, smem, code.most_registers});
+}
+
+// The CTAs that one worker has begun, and their turns.
+class Residents {
+ public:
+  Residents(const Launch& launch, std::uint64_t ctas, Progress& progress, RunControl& control, std::size_t index)
+      : worker_{launch, std::vector<const MemoryRegion*>(launch.code.sites, &no_region)},
+        ctas_(ctas),
+        most_(progress.most_resident),
+        progress_(progress),
+        control_(control),
+        index_(index) {}
+
+  // To the end, whatever happens: an exception that left the thread would end the process.
+  void work_safely() {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      progress_.fail(at_, no_memory(worker_.launch.code, worker_.launch.config, progress_.block_bytes));
+    } catch (const std::exception& error) {
+      progress_.fail(
+          at_, launch_error(Kind::internal, cat("kernel `", worker_.launch.code.name, "`: the executor failed: ", error.what())));
     }
-    const std::uint64_t before = cta->executed;
-    const CtaState state = run_cta(*cta, turn);
-    progress.executed += cta->executed - before;
-    if (state == CtaState::running) {
-      fresh = std::exchange(cta->polls, 0) != 0;
-      resident.push_back(std::move(cta));
-      continue;
-    }
-    if (state == CtaState::fault) progress.fail(cta->index, report(*cta, faulty(*cta), *faulty(*cta).fault));
-    spare.push_back(std::move(cta));
-    fresh = resident.empty();
+    progress_.resident -= begun_;
+    control_.leave(index_);
   }
+
+ private:
+  void work() {
+    while (!control_.over()) {
+      if (fresh_) begin();
+      if (residents_.empty()) break;
+      Resident now = std::move(residents_.front());
+      residents_.pop_front();
+      std::uint64_t ran = 0;
+      if (now.cta->index > progress_.stop_at || !turn(now, ran)) {
+        --progress_.resident;
+        --begun_;
+        spare_.push_back(std::move(now.cta));
+        fresh_ = residents_.empty();
+      } else {
+        residents_.push_back(std::move(now));
+        look_for_livelock();
+      }
+      if (index_ == 0) control_.attend(ran);
+    }
+  }
+
+  struct Resident {
+    std::unique_ptr<Cta> cta;
+    std::uint64_t turn = cta_turn;  // instructions of its next turn: few while it only polls
+    Rounds rounds;
+    std::uint64_t stuck_since = not_stuck;  // RunControl::changes when it was found to go round in circles
+  };
+  static constexpr std::uint64_t not_stuck = ~std::uint64_t{0};
+  static constexpr std::uint64_t least_turn = 128;
+  static constexpr std::uint64_t first_turn = 512;  // of a CTA that begins because others poll: perhaps it will, too
+
+  void begin() {
+    if (++progress_.resident <= most_) {
+      if (const std::uint64_t index = progress_.next++; index < ctas_ && index < progress_.stop_at) {
+        ++begun_;
+        at_ = index;
+        auto cta = spare_.empty() ? std::make_unique<Cta>() : std::move(spare_.back());
+        if (!spare_.empty()) spare_.pop_back();
+        start_cta(*cta, worker_, index);
+        residents_.push_back({std::move(cta), residents_.empty() ? cta_turn : first_turn, {}, not_stuck});
+        return;
+      }
+    }
+    --progress_.resident;
+  }
+
+  // False: the CTA has ended.
+  bool turn(Resident& now, std::uint64_t& ran) {
+    Cta& cta = *now.cta;
+    at_ = cta.index;
+    const std::uint64_t before = cta.executed;
+    const auto left = control_.left();
+    const CtaState state = run_cta(cta, now.turn, left ? before + *left : most_of_cta);
+    const std::uint64_t changes = std::exchange(cta.changes, 0);
+    const bool polled = std::exchange(cta.polls, 0) != 0;
+    ran = cta.executed - before;
+    control_.count(ran, changes);
+    if (state == CtaState::done) control_.count_done();
+    if (state == CtaState::fault) progress_.fail(cta.index, report(cta, faulty(cta), *faulty(cta).fault));
+    if (state == CtaState::limit) {
+      if (left)
+        control_.end(report_stopped(cta, control_.executed(), "run", control_.say_done()));
+      else
+        progress_.fail(cta.index, report_stopped(cta, cta.executed, "block", control_.say_done()));
+    }
+    if (state != CtaState::running) return false;
+    now.turn = polled && changes == 0 ? std::max(least_turn, now.turn / 4) : cta_turn;
+    const std::uint64_t since = control_.changes();
+    now.stuck_since = now.rounds.stuck_after_turn(cta, polled, since) ? since : not_stuck;
+    fresh_ = polled || now.stuck_since != not_stuck;
+    return true;
+  }
+
+  void look_for_livelock() {
+    const std::uint64_t since = residents_.back().stuck_since;
+    if (since == not_stuck || (progress_.next < ctas_ && progress_.resident < most_)) return;
+    if (!std::all_of(residents_.begin(), residents_.end(), [&](const Resident& r) { return r.stuck_since == since; })) return;
+    const auto earlier = [](const Resident& a, const Resident& b) { return a.cta->index < b.cta->index; };
+    Cta& first = *std::min_element(residents_.begin(), residents_.end(), earlier)->cta;
+    // Each worker offers its own first CTA; the first of all is reported.
+    progress_.offer_stuck(first.index, since, [&] { return report_livelock(first, ctas_, progress_.next, most_); });
+    if (control_.all_stuck(index_, since)) control_.end(progress_.take_stuck());
+  }
+
+  Worker worker_;
+  std::deque<Resident> residents_;
+  std::vector<std::unique_ptr<Cta>> spare_;
+  const std::uint64_t ctas_;
+  const std::size_t most_;
+  Progress& progress_;
+  RunControl& control_;
+  const std::size_t index_;
+  std::size_t begun_ = 0;  // CTAs that have begun here and not ended
+  std::uint64_t at_ = 0;   // the CTA in hand
+  bool fresh_ = true;      // begin another CTA: none is resident, or the one that had its turn waits for something
+};
+
+Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,
+                             std::span<const Region> regions, const Options& options) {
+  const std::uint64_t bytes = block_bytes(code, config, options.check_initialised), budget = host_budget();
+  if (bytes > budget) return Unexpected{no_memory(code, config, bytes)};
+  const std::uint64_t ctas = volume(config.grid);
+  const std::size_t workers = std::min({std::uint64_t{std::max(1u, options.workers)}, ctas, budget / bytes});
+  const Launch launch{code,
+                      config,
+                      options,
+                      static_cast<std::uint32_t>(volume(config.block)),
+                      GlobalMemory(regions, code.instance->regions(), options.check_initialised),
+                      {params.begin(), params.end()}};
+  Progress progress;
+  progress.most_resident = std::min<std::uint64_t>(most_resident(code, config), budget / bytes);
+  progress.block_bytes = bytes;
+  RunControl control(code, options, ctas, workers);
+  {
+    const auto work = [&](std::size_t worker) {
+      try {
+        Residents(launch, ctas, progress, control, worker).work_safely();
+      } catch (const std::bad_alloc&) {  // before it had begun
+        progress.fail(0, no_memory(code, config, bytes));
+        control.leave(worker);
+      }
+    };
+    std::atomic<std::size_t> helping{0};
+    std::vector<std::jthread> helpers;
+    for (std::size_t i = 1; i < workers; ++i) {
+      ++helping;
+      try {
+        helpers.emplace_back([&, i] {
+          work(i);
+          --helping;
+        });
+      } catch (const std::system_error&) {  // as many workers as the system gives
+        --helping;
+        control.leave(i);
+      }
+    }
+    work(0);
+    // Who may stop the run is asked until the others are done.
+    for (auto wait = std::chrono::microseconds(1); helping != 0; wait = std::min(2 * wait, longest_wait)) {
+      control.attend(attend_now);
+      std::this_thread::sleep_for(wait);
+    }
+  }
+  if (progress.fault) return Unexpected{std::move(*progress.fault)};
+  if (auto ending = control.take_ending()) return Unexpected{std::move(*ending)};
+  return Report{control.executed(), ctas};
 }
 
 }  // namespace
@@ -173,22 +386,11 @@ void work(const Launch& launch, std::uint64_t ctas, Progress& progress) {
 Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,
                           std::span<const Region> regions, const Options& options) {
   if (auto error = check_config(code, config, params.size())) return Unexpected{std::move(*error)};
-  Launch launch{code,
-                config,
-                options,
-                config.block[0] * config.block[1] * config.block[2],
-                GlobalMemory(regions, code.variables, options.check_initialised),
-                {params.begin(), params.end()}};
-  const std::uint64_t ctas = std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2];
-  Progress progress;
-  {
-    std::vector<std::jthread> helpers;
-    for (std::uint64_t i = 1; i < std::min<std::uint64_t>(options.workers, ctas); ++i)
-      helpers.emplace_back([&] { work(launch, ctas, progress); });
-    work(launch, ctas, progress);
+  try {
+    return run_checked(code, config, params, regions, options);
+  } catch (const std::bad_alloc&) {
+    return Unexpected{no_memory(code, config, block_bytes(code, config, options.check_initialised))};
   }
-  if (progress.fault) return Unexpected{std::move(*progress.fault)};
-  return Report{progress.executed, ctas};
 }
 
 }  // namespace ptx::vgpu

@@ -1,5 +1,7 @@
 #include "ptx/vgpu/machine.hpp"
 
+#include <unistd.h>
+
 namespace ptx::vgpu {
 
 bool baseline_only = false;
@@ -11,6 +13,12 @@ bool host_has_avx2() {
 #else
   return false;
 #endif
+}
+
+std::uint64_t host_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return std::uint64_t{1} << 32;  // not told
+  return multiply_sizes(static_cast<std::uint64_t>(pages), static_cast<std::uint64_t>(page));
 }
 
 Outcome Warp::fail(const Step& step, int lane, Kind kind, std::string message, std::vector<std::string> notes) {

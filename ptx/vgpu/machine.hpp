@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,11 +39,13 @@ struct Exchange {
   Mask members = 0;  ///< the lanes that take part
   std::array<std::uint32_t, lane_count> value{};
   Mask pred = 0;
+  Mask undefined = 0;  ///< lanes whose value is (undefined.hpp)
 };
 struct Collective {
   void (*give)(Warp& warp, const Step& step, Mask mask, Exchange& exchange);
   /// False: a fault was recorded.
   bool (*take)(Warp& warp, const Step& step, Mask mask, const Exchange& exchange);
+  bool lane_by_lane = false;  ///< `take` says itself which results are undefined; else all are when one value is
 };
 
 /// One decoded instruction, or a small helper beside it. Registers are byte offsets into the warp's register file; which of `x`
@@ -60,6 +63,7 @@ struct Step {
   std::uint32_t signature = 0;  ///< equal for equal opcode and modifiers
   Space space{};                ///< memory accesses
   bool narrow_address = false;  ///< memory accesses: the address register has 32 bits
+  bool is_instruction = false;  ///< no helper: it has a Trace
   const Collective* collective = nullptr;
 };
 
@@ -89,10 +93,19 @@ struct Fragment {
   std::uint64_t last_run = 0;
 };
 
+/// Where undefined values come from: the instruction that loaded them, and what it found; or that read a register which nothing
+/// had written.
+struct UndefinedSource {
+  std::uint32_t item = 0;
+  std::string message;
+};
+
 /// 64 bytes of a register file, aligned for vector instructions.
 struct alignas(64) RegisterLine {
   std::array<std::byte, 64> bytes;
 };
+
+inline constexpr std::uint32_t never_polled = 0xFFFFFFFFu;
 
 struct Warp {
   Cta* cta = nullptr;
@@ -110,11 +123,18 @@ struct Warp {
   std::uint64_t turn = 0;      ///< how often a fragment was chosen
   std::uint32_t patience = 0;  ///< backward jumps that the running fragment may still take while others can run
   std::uint32_t patience_now = 0;
-  bool starving = false;            ///< choose the fragment that has not run for longest
-  std::uint64_t executed = 0;       ///< instructions, up to the start of the segment that runs
-  std::uint64_t turn_start = 0;     ///< `executed` when the warp got its turn
-  std::uint32_t segment_start = 0;  ///< ordinal of the first step since the last jump
-  bool waiting = false;             ///< at a barrier of the CTA
+  bool starving = false;                ///< choose the fragment that has not run for longest
+  std::uint64_t executed = 0;           ///< instructions, up to the start of the segment that runs
+  std::uint64_t turn_start = 0;         ///< `executed` when the warp got its turn
+  std::uint32_t segment_start = 0;      ///< ordinal of the first step since the last jump
+  bool waiting = false;                 ///< at a barrier of the CTA
+  std::uint32_t polled = never_polled;  ///< item of the strong load that it executed last
+
+  // undefined.hpp; the vectors go by scalar register and mean something while the warp is traced
+  bool traced = false;
+  std::vector<Mask> undefined;                  ///< lanes
+  std::vector<std::uint32_t> undefined_source;  ///< key of undefined_sources
+  std::map<std::uint32_t, UndefinedSource> undefined_sources;
 
   std::vector<std::byte> local;  ///< .local variables, lane after lane
   std::vector<std::uint8_t> local_written;
@@ -170,9 +190,14 @@ struct Cta {
   MemoryRegion shared_region, shared_window_region, param_region, param_window_region;
   std::uint64_t executed = 0;
   std::uint64_t polls = 0;  ///< strong loads since the CTA's worker looked last
+  std::uint64_t changes =
+      0;  ///< what others may wait for, or what makes the next round differ: stores, barriers, exits, clock reads
 };
 
 // ---- handlers -----------------------------------------------------------------------------------------------------
+
+/// Bytes of memory that the host has.
+std::uint64_t host_memory();
 
 /// True when the host can run what is compiled for AVX2 and FMA, and `baseline_only` is not set.
 bool host_has_avx2();

@@ -177,22 +177,23 @@ bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool writ
   return true;
 }
 
-bool fail_unwritten(Warp& warp, const Step& step, Mask mask, Space space, std::uint32_t bytes, const std::uint64_t* addresses,
-                    const std::array<Place, lane_count>& places) {
-  for (Mask left = mask; left != 0; left &= left - 1) {
-    const int lane = lowest_lane(left);
-    const std::uint8_t* written = places[static_cast<std::size_t>(lane)].written;
-    if (written == nullptr) continue;
-    const auto* missing = std::find(written, written + bytes, std::uint8_t{0});
-    if (missing == written + bytes) continue;
-    const std::uint64_t address = addresses[lane];
-    const MemoryRegion* region = find(warp, space, address, bytes, false);
-    warp.fail(step, lane, Kind::uninitialised,
-              cat(say_access(false, bytes, space, address), ": nothing has written byte ",
-                  address - region->begin + static_cast<std::uint64_t>(missing - written), " of ", region->name));
-    return true;
-  }
-  return false;
+std::string say_unwritten(const Warp& warp, Space space, std::uint64_t address, std::span<const std::uint8_t> marks) {
+  const auto bad = std::find_if(marks.begin(), marks.end(), [](std::uint8_t mark) { return mark != written_mark; });
+  const MemoryRegion* region = find(warp, space, address, marks.size(), false);
+  return cat(say_access(false, static_cast<std::uint32_t>(marks.size()), space, address),
+             *bad == undefined_mark ? ": an undefined value was stored to byte " : ": nothing has written byte ",
+             address - region->begin + static_cast<std::uint64_t>(bad - marks.begin()), " of ", region->name);
+}
+
+bool outlives_block(Space space, std::uint64_t address) {
+  if (space == Space::generic) return address >> 56 != shared_window >> 56 && address >> 56 != local_window >> 56;
+  return space != Space::shared && space != Space::local;
+}
+
+std::uint8_t* marks_of(const Warp& warp, Space space, int lane, std::uint64_t address, std::uint64_t bytes) {
+  const MemoryRegion* region = find(warp, space, address, bytes, true);
+  if (region == nullptr || region->written == nullptr) return nullptr;
+  return region->written + (address - region->begin) + static_cast<std::uint64_t>(lane) * region->lane_stride;
 }
 
 }  // namespace ptx::vgpu

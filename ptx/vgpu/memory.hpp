@@ -34,13 +34,16 @@ inline constexpr std::uint64_t param_window = 0xF300'0000'0000'0000;
 /// The offset between a space's addresses and their generic addresses.
 std::uint64_t window_of(Space space);
 
+/// What is known of a byte whose region keeps such marks: 0 until something is stored there.
+inline constexpr std::uint8_t written_mark = 0xFF;
+inline constexpr std::uint8_t undefined_mark = 1;  ///< an undefined value was stored there
+
 struct MemoryRegion {
-  std::uint64_t begin = 0;    ///< the first address
-  std::uint64_t size = 0;     ///< bytes
-  std::byte* data = nullptr;  ///< the host memory behind it
-  std::uint8_t* written =
-      nullptr;  ///< a byte for each byte: 0 until something is stored there; nullptr: all of it counts as written
-  std::uint64_t lane_stride = 0;  ///< local memory: bytes between the memories of neighbouring lanes
+  std::uint64_t begin = 0;          ///< the first address
+  std::uint64_t size = 0;           ///< bytes
+  std::byte* data = nullptr;        ///< the host memory behind it
+  std::uint8_t* written = nullptr;  ///< a mark for each byte; nullptr: all of it counts as written
+  std::uint64_t lane_stride = 0;    ///< local memory: bytes between the memories of neighbouring lanes
   bool writable = true;
   std::string_view name;  ///< as reports call it: "`X`", "shared memory"
 
@@ -75,9 +78,12 @@ struct Place {
 /// out_of_bounds, read_only).
 bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes,
                  const std::uint64_t* addresses, std::array<Place, lane_count>& places);
-/// Records the fault of the first lane that reads a byte which nothing has written. False: there is no such lane.
-bool fail_unwritten(Warp& warp, const Step& step, Mask mask, Space space, std::uint32_t bytes, const std::uint64_t* addresses,
-                    const std::array<Place, lane_count>& places);
+/// "loads 4 bytes at shared address 0x404: nothing has written byte 4 of shared memory", of marks that are not all written.
+std::string say_unwritten(const Warp& warp, Space space, std::uint64_t address, std::span<const std::uint8_t> marks);
+/// Whether others than the block can see what is stored there.
+bool outlives_block(Space space, std::uint64_t address);
+/// The marks of these bytes in a lane's view of memory, or nullptr.
+std::uint8_t* marks_of(const Warp& warp, Space space, int lane, std::uint64_t address, std::uint64_t bytes);
 
 /// "4 bytes past the end of `X` (32768 bytes)": where an access lies beside the nearest region.
 std::string describe_position(std::uint64_t address, std::uint64_t bytes, std::span<const MemoryRegion> regions);

@@ -2,8 +2,20 @@
 
 #include <cassert>
 #include <cstring>
+#include <new>
 
 namespace ptx::vgpu {
+namespace {
+
+constexpr std::uint32_t most_register_bytes = 1u << 31;
+
+}  // namespace
+
+std::uint32_t slot_bytes(Type type) {
+  if (type == Type::pred) return sizeof(Mask);
+  const int bits = isa::bits(isa::register_type(type));
+  return bits <= 32 ? 128 : bits == 64 ? 256 : 512;
+}
 
 RegisterFile::RegisterFile() {
   const Mask always = all_lanes;
@@ -15,7 +27,9 @@ RegisterFile::RegisterFile() {
 
 std::uint32_t RegisterFile::take(std::uint32_t bytes) {
   const std::uint32_t offset = end_;
-  end_ += (bytes + 63) / 64 * 64;
+  const std::uint32_t whole = (bytes + 63) / 64 * 64;
+  if (end_ > most_register_bytes - whole) throw std::bad_alloc();  // offsets have 32 bits
+  end_ += whole;
   lines_.resize(end_ / 64);
   return offset;
 }
@@ -34,8 +48,7 @@ std::uint32_t RegisterFile::allocate(Type type) {
     small_ += sizeof(Mask);
     return offset;
   }
-  const int bits = isa::bits(isa::register_type(type));
-  return take(bits <= 32 ? 128 : bits == 64 ? 256 : 512);
+  return take(slot_bytes(type));
 }
 
 std::uint32_t RegisterFile::constant32(std::uint32_t value) {

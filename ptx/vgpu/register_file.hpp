@@ -9,6 +9,9 @@
 
 namespace ptx::vgpu {
 
+/// Bytes of a slot that holds values of this type in every lane; of a predicate those of a mask.
+std::uint32_t slot_bytes(Type type);
+
 class RegisterFile {
  public:
   RegisterFile();

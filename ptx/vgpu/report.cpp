@@ -1,5 +1,7 @@
 #include "ptx/vgpu/report.hpp"
 
+#include <algorithm>
+
 #include "ptx/vgpu/code.hpp"
 
 namespace ptx::vgpu {
@@ -30,6 +32,15 @@ std::string Code::line(std::uint32_t item) const {
 
 Where Code::where(std::uint32_t item) const {
   return item < function->body.size() ? module->where(function->body[item]) : Where{};
+}
+
+std::string Code::scalar_name(std::uint32_t scalar) const {
+  const auto behind = std::upper_bound(first_scalar.begin(), first_scalar.end(), scalar);
+  ir::RegId reg;
+  reg.index = static_cast<std::uint32_t>(behind - first_scalar.begin() - 1);
+  std::string spelled = module->reg_name(*function, reg);
+  if (function->reg(reg).vector != 1) spelled += std::string(".") + "xyzw"[scalar - first_scalar[reg.index]];
+  return spelled;
 }
 
 Diagnostic report(const Cta& cta, const Warp& warp, const Fault& fault) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "ptx/vgpu/undefined.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
-constexpr std::uint64_t warp_quantum = 2048;  // instructions that a warp runs before the next one of its CTA gets its turn
 constexpr std::uint32_t least_patience =
     4;  // a fragment that keeps spinning gives way sooner: it may wait for a lane of its own warp
 
@@ -24,9 +24,9 @@ bool exchange(Warp& warp, const Fragment& one, Mask members) {
   Exchange values;
   values.members = members;
   for (const Fragment& f : warp.others)
-    if (takes_part(f)) step_at(warp, f.pc).collective->give(warp, step_at(warp, f.pc), f.mask, values);
+    if (takes_part(f)) give(warp, step_at(warp, f.pc), f.mask, *step_at(warp, f.pc).collective, values);
   for (const Fragment& f : warp.others)
-    if (takes_part(f) && !step_at(warp, f.pc).collective->take(warp, step_at(warp, f.pc), f.mask, values)) return false;
+    if (takes_part(f) && !take(warp, step_at(warp, f.pc), f.mask, *step_at(warp, f.pc).collective, values)) return false;
   for (Fragment& f : warp.others)
     if (takes_part(f)) f.wait = Wait::none, ++f.pc;
   return true;
@@ -44,6 +44,7 @@ Mask gathered(const Warp& warp, const Fragment& one) {
 
 void release(Cta& cta, std::uint32_t barrier) {
   cta.barriers[barrier] = {};
+  ++cta.changes;
   for (Warp& warp : cta.warps)
     for (Fragment& f : warp.others)
       if (f.wait == Wait::arrived && f.key == barrier) {
@@ -77,6 +78,7 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
   }
   if (barrier.arrived_warps == 0) barrier.expected_threads = threads, barrier.opened_by = step.item;
   ++barrier.arrived_warps;
+  ++cta.changes;
   return threads != 0 ? barrier.arrived_warps * lane_count == threads : barrier.arrived_warps == cta.live_warps;
 }
 
@@ -156,42 +158,51 @@ void count_back_edge(Warp& warp) {
   warp.patience = warp.patience_now;
 }
 
-WarpState run_warp(Warp& warp, std::uint64_t budget) {
+// Runs the chosen fragment until it jumps while others wait, waits, exits, or has run to `enough`.
+template <bool traced>
+Outcome run_fragment(Warp& warp, std::uint64_t enough) {
   const Step* const steps = warp.cta->launch->code.steps.data();
+  const Step* start = steps + warp.pc;
+  const Step* at = start;
+  warp.segment_start = start->ordinal;
+  const Step* const limit = steps + warp.limit;
+  for (;;) {
+    const Mask mask = warp.active & (warp.pred(at->guard) ^ at->guard_flip);
+    Outcome outcome;
+    if (traced && at->is_instruction)
+      outcome = run_traced(warp, *at, mask);
+    else
+      outcome = mask == 0 ? Outcome::next : at->run(warp, *at, mask);
+    if (outcome == Outcome::next) {
+      if (++at < limit) continue;
+      warp.executed += at->ordinal - start->ordinal;
+      warp.pc = static_cast<std::uint32_t>(at - steps);
+      return Outcome::regroup;
+    }
+    warp.executed += at[1].ordinal - start->ordinal;
+    if (outcome != Outcome::jumped) return outcome;
+    if (warp.others.empty() && warp.executed < enough) {
+      start = at = steps + warp.pc;
+      warp.segment_start = start->ordinal;
+      continue;
+    }
+    if (steps + warp.pc <= at) count_back_edge(warp);
+    return outcome;
+  }
+}
+
+WarpState run_warp(Warp& warp, std::uint64_t budget) {
   const std::uint64_t enough = warp.executed + budget;
+  if (warp.traced) end_tracing_if_clean(warp);
   for (;;) {
     if (!settle(warp)) return WarpState::fault;
+    if (warp.live == 0) return WarpState::exited;  // asked before the end of the turn: the last lane may exit with it
     if (warp.executed >= enough) return WarpState::running;
     if (!choose(warp)) break;
-    const Step* start = steps + warp.pc;
-    const Step* at = start;
-    warp.segment_start = start->ordinal;
-    const Step* const limit = steps + warp.limit;
-    Outcome outcome;
-    for (;;) {
-      const Mask mask = warp.active & (warp.pred(at->guard) ^ at->guard_flip);
-      outcome = mask == 0 ? Outcome::next : at->run(warp, *at, mask);
-      if (outcome == Outcome::next) {
-        if (++at < limit) continue;
-        warp.executed += at->ordinal - start->ordinal;
-        warp.pc = static_cast<std::uint32_t>(at - steps);
-        outcome = Outcome::regroup;
-        break;
-      }
-      warp.executed += at[1].ordinal - start->ordinal;
-      if (outcome != Outcome::jumped) break;
-      if (warp.others.empty() && warp.executed < enough) {
-        start = at = steps + warp.pc;
-        warp.segment_start = start->ordinal;
-        continue;
-      }
-      if (steps + warp.pc <= at) count_back_edge(warp);
-      break;
-    }
+    const Outcome outcome = warp.traced ? run_fragment<true>(warp, enough) : run_fragment<false>(warp, enough);
     if (outcome == Outcome::fault) return WarpState::fault;
     if (outcome != Outcome::left) lay_down(warp);
   }
-  if (warp.live == 0) return WarpState::exited;
   warp.waiting = std::any_of(warp.others.begin(), warp.others.end(), [](const Fragment& f) { return f.wait == Wait::arrived; });
   if (warp.waiting) return WarpState::waiting;
   fail_stuck(warp);
@@ -201,6 +212,7 @@ WarpState run_warp(Warp& warp, std::uint64_t budget) {
 // A warp is gone: those that wait for all warps wait for one less.
 void leave(Cta& cta) {
   --cta.live_warps;
+  ++cta.changes;
   for (std::uint32_t id = 0; id < barrier_count; ++id) {
     const Barrier& b = cta.barriers[id];
     if (b.arrived_warps != 0 && b.expected_threads == 0 && b.arrived_warps == cta.live_warps) release(cta, id);
@@ -208,6 +220,22 @@ void leave(Cta& cta) {
 }
 
 }  // namespace
+
+void give(Warp& warp, const Step& step, Mask mask, const Collective& what, Exchange& exchange) {
+  what.give(warp, step, mask, exchange);
+  if (warp.traced) exchange.undefined |= undefined_values(warp, step, mask);
+}
+
+bool take(Warp& warp, const Step& step, Mask mask, const Collective& what, const Exchange& exchange) {
+  if (!what.take(warp, step, mask, exchange)) return false;
+  if (warp.traced && !what.lane_by_lane) pass_exchanged(warp, step, mask, exchange.undefined != 0 ? mask : 0);
+  return true;
+}
+
+Outcome go_on_behind(Warp& warp, const Step& step) {
+  warp.pc = index_of(warp, step) + 1;
+  return Outcome::regroup;
+}
 
 std::uint32_t index_of(const Warp& warp, const Step& step) {
   return static_cast<std::uint32_t>(&step - warp.cta->launch->code.steps.data());
@@ -253,31 +281,25 @@ Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t b
   return park(warp, step, mask, Wait::arrived, barrier);
 }
 
-CtaState run_cta(Cta& cta, std::uint64_t budget) {
+CtaState run_cta(Cta& cta, std::uint64_t budget, std::uint64_t most) {
   const std::uint64_t enough = cta.executed + budget;
-  const std::uint64_t most = cta.launch->options.max_instructions;
   while (cta.live_warps > 0) {
     bool ran = false;
     for (Warp& warp : cta.warps) {
       if (warp.live == 0 || warp.waiting) continue;
+      if (cta.executed >= most) return CtaState::limit;
       ran = true;
       warp.turn_start = warp.executed;
-      const WarpState state = run_warp(warp, std::min(warp_quantum, most - cta.executed));
+      const WarpState state = run_warp(warp, std::min({warp_turn, budget, most - cta.executed}));
       cta.executed += warp.executed - warp.turn_start;
       if (state == WarpState::fault) return CtaState::fault;
       if (state == WarpState::exited) leave(cta);
-      if (state == WarpState::running && cta.executed >= most) {
-        const Fragment& f = warp.others.front();
-        warp.fail(step_at(warp, f.pc), lowest_lane(f.mask), Kind::step_limit,
-                  cat("stands where the block was stopped, after ", cta.executed, " warp instructions"));
-        return CtaState::fault;
-      }
     }
     if (!ran) {
       fail_deadlock(cta);
       return CtaState::fault;
     }
-    if (cta.executed >= enough) return CtaState::running;
+    if (cta.executed >= enough && cta.live_warps > 0) return CtaState::running;
   }
   return CtaState::done;
 }

@@ -8,10 +8,16 @@
 
 namespace ptx::vgpu {
 
+/// What a .sync instruction's lanes give and take, with what is undefined of it.
+void give(Warp& warp, const Step& step, Mask mask, const Collective& what, Exchange& exchange);
+bool take(Warp& warp, const Step& step, Mask mask, const Collective& what, const Exchange& exchange);
+
 /// The index of a step in its kernel.
 std::uint32_t index_of(const Warp& warp, const Step& step);
 
 // -- what handlers do to the fragment that runs
+/// The fragment goes on behind this step, chosen anew: what the interpreter looks at has changed.
+Outcome go_on_behind(Warp& warp, const Step& step);
 /// The lanes of `mask` go to `target`, the others go on: a divergent branch.
 Outcome split(Warp& warp, const Step& step, Mask mask, std::uint32_t target);
 /// The lanes of `mask` exit.
@@ -22,14 +28,21 @@ Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t k
 /// completes it or it only arrives. Called with the live lanes in `mask`.
 Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier, std::uint32_t threads, bool waits);
 
+/// Instructions that a warp runs before the next one of its CTA gets its turn.
+inline constexpr std::uint64_t warp_turn = 2048;
+/// Instructions that a CTA runs before its worker looks around: a CTA that polls memory this long may be waiting for a later one
+/// (a flag in global memory), which its worker then starts too.
+inline constexpr std::uint64_t cta_turn = 1u << 13;
+
 /// Backward jumps that a fragment may take while another one of its warp could run. Fairness costs 1.4 % of the steps at 16,
 /// nothing at 64.
 inline constexpr std::uint32_t full_patience = 64;
 
 /// How a CTA stands after some of its instructions.
-enum class CtaState : std::uint8_t { done, running, fault };
-/// Runs a CTA for about `budget` warp instructions. After `fault`, the warp that has it is `faulty(cta)`.
-CtaState run_cta(Cta& cta, std::uint64_t budget);
+enum class CtaState : std::uint8_t { done, running, limit, fault };
+/// Runs a CTA for about `budget` warp instructions, and not on when it has run `most` in all. After `fault`, the warp that has it
+/// is `faulty(cta)`.
+CtaState run_cta(Cta& cta, std::uint64_t budget, std::uint64_t most);
 Warp& faulty(Cta& cta);
 
 }  // namespace ptx::vgpu

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/occupancy.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
-constexpr std::uint32_t multiprocessors = 132;  // of an H200
 constexpr std::uint32_t warps_of_multiprocessor = 64;
 
 const LaunchConfig& config(const Warp& w) { return w.cta->launch->config; }

@@ -5,10 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ptx/base/base.hpp"
@@ -32,10 +36,20 @@ struct LaunchConfig {
   std::size_t dynamic_smem_bytes = 0;
 };
 
+/// How far a run is.
+struct RunProgress {
+  std::uint64_t ctas_done = 0, ctas = 0;
+  std::uint64_t warp_instructions = 0;
+};
+
 struct Options {
-  unsigned workers = 1;                       ///< threads of the host; CTAs are shared out among them
-  std::uint64_t max_instructions = 1u << 30;  ///< warp instructions per CTA before the run is stopped (step_limit)
-  bool check_initialised = true;              ///< track which bytes and registers have been written, and lanes that shuffles read
+  unsigned workers = 1;  ///< threads of the host; CTAs are shared out among them
+  /// Warp instructions of the whole run before it is stopped (step_limit); 0: none for the run, 2^30 for each CTA.
+  std::uint64_t max_instructions = 0;
+  bool check_initialised = true;  ///< track which bytes and registers have been written, and lanes that shuffles read
+  std::stop_token stop{};         ///< asked every few milliseconds: the run ends, kind interrupted
+  /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
+  std::function<bool(const RunProgress&)> watch{};
 };
 
 /// What a run did.
@@ -44,20 +58,64 @@ struct Report {
   std::uint64_t ctas = 0;
 };
 
+/// The .global and .const variables of a module, as they lie in memory once it is loaded: from their initial values on (manual:
+/// "Initializers"), zeros where there are none. Programs made with one instance share its variables, and launches leave behind
+/// what they store. While no launch runs they may be read and written.
+class Instance {
+ public:
+  /// Kinds: out_of_memory.
+  static Expected<std::shared_ptr<Instance>> make(const check::Accepted& accepted);
+  /// The bytes of a module's variable; nothing when it has none of that name in .global or .const.
+  [[nodiscard]] std::optional<std::span<std::byte>> variable(std::string_view name) const;
+  /// All variables as the executor's runs see them.
+  [[nodiscard]] std::span<const Region> regions() const { return regions_; }
+  /// Gives every variable its initial value again.
+  void reset();
+
+  // -- what decoding asks for
+  [[nodiscard]] const std::shared_ptr<const ir::Module>& module() const { return module_; }
+  /// The memory of a variable of the module, by its index, or of a function of it.
+  [[nodiscard]] std::span<std::byte> memory(const ir::Function* function, std::size_t variable) const;
+
+  ~Instance();
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+
+ private:
+  class Block;
+  explicit Instance(std::shared_ptr<const ir::Module> module);
+  [[nodiscard]] std::size_t definition(ir::StringId name) const;
+  [[nodiscard]] std::uint64_t address_of(ir::StringId name, std::span<const ir::Variable> local,
+                                         std::span<const Block> blocks) const;
+
+  std::shared_ptr<const ir::Module> module_;
+  std::unordered_map<ir::StringId, std::size_t> by_name_;  // of the module's variables: the definition
+  std::vector<Block> of_module_;                           // by variable; empty for those of other spaces
+  std::vector<std::vector<Block>> of_functions_;
+  std::vector<Region> regions_;
+  bool was_initialised_ = false;
+};
+
 /// A kernel decoded for execution: immutable, shared by threads and launches.
 class Program {
  public:
-  /// Decodes entry `name`. Kinds: not_executed (with the instruction, its line and why), unknown_kernel.
+  /// Decodes entry `name`, with module variables of its own. Kinds: not_executed (with the instruction, its line and why),
+  /// unknown_kernel, out_of_memory.
   static Expected<std::shared_ptr<const Program>> make(const check::Accepted& accepted,
+                                                       std::shared_ptr<const ir::Listing> listing, std::string_view entry);
+  /// The same, with the variables of an instance.
+  static Expected<std::shared_ptr<const Program>> make(std::shared_ptr<const Instance> instance,
                                                        std::shared_ptr<const ir::Listing> listing, std::string_view entry);
   /// Runs a grid to its end. `params` is the parameter block, laid out as the CUDA driver's. The first fault ends the run; its
   /// diagnostic names kernel, instruction, PTX line, the author's line, block and thread, and is the same for every number of
-  /// workers. Kinds: launch_config, param_layout; out_of_bounds, misaligned, read_only, uninitialised; divergent, deadlock,
-  /// barrier_misuse; trapped, step_limit. Blocks may wait for each other through strong loads (.volatile, .relaxed, .acquire); a
-  /// wait that never ends is a step_limit. Time (%clock, %globaltimer) is the number of instructions that the block has run.
+  /// workers. Kinds: launch_config, param_layout, out_of_memory; out_of_bounds, misaligned, read_only, uninitialised; divergent,
+  /// deadlock, barrier_misuse; trapped, step_limit, interrupted. Blocks may wait for each other through strong loads (.volatile,
+  /// .relaxed, .acquire); a wait that can never end is a deadlock. Time (%clock, %globaltimer) is the number of instructions that
+  /// the block has run.
   [[nodiscard]] Expected<Report> run(const LaunchConfig& config, std::span<const std::byte> params,
                                      std::span<const Region> regions, const Options& options = {}) const;
   [[nodiscard]] std::string_view name() const;
+  [[nodiscard]] const std::shared_ptr<const Instance>& instance() const;
 
   ~Program();
   Program(const Program&) = delete;

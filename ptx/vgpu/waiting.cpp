@@ -3,13 +3,13 @@
 #include <algorithm>
 
 namespace ptx::vgpu {
-namespace {
 
-// "file.py:12, line 30: bar.sync 0;": where the threads at a step stand.
 std::string say_place(const Code& code, std::uint32_t item) {
   const Where where = code.where(item);
   return where.known() ? cat(to_string(where), ", ", code.line(item)) : code.line(item);
 }
+
+namespace {
 
 std::string say_fragment(const Warp& warp, const Fragment& f) {
   const Code& code = warp.cta->launch->code;

@@ -11,6 +11,8 @@ namespace ptx::vgpu {
 /// How many threads a barrier instruction counts (its x[1]), as the lanes of the mask see it; 0: all of the CTA.
 std::uint32_t barrier_threads(const Warp& warp, const Step& step, Mask mask);
 
+/// "file.py:12, line 30: bar.sync 0;": where the threads at an instruction stand.
+std::string say_place(const Code& code, std::uint32_t item);
 /// "lane 3", "lanes 0-15, 20"
 std::string say_lanes(Mask lanes);
 

@@ -90,12 +90,12 @@ template <std::uint32_t bytes>
   return outside == 0 && low_bits % bytes == 0;
 }
 
-/// True when all of the bytes' marks are set.
+/// True when all of the bytes are marked as written.
 template <std::uint32_t bytes>
 [[gnu::always_inline]] inline bool all_written(const std::uint8_t* marks) {
   std::uint8_t all = 0xFF;
   for (std::uint32_t i = 0; i < bytes; ++i) all &= marks[i];
-  return all != 0;
+  return all == written_mark;
 }
 
 template <class T>

@@ -29,8 +29,10 @@ Outcome meet(Warp& warp, const Step& step, Mask mask) {
     if (same == all_lanes) {
       Exchange exchange;
       exchange.members = mask;
-      what.give(warp, step, mask, exchange);
-      return what.take(warp, step, mask, exchange) ? Outcome::next : Outcome::fault;
+      const bool was_traced = warp.traced;
+      give(warp, step, mask, what, exchange);
+      if (!take(warp, step, mask, what, exchange)) return Outcome::fault;
+      return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
     }
   }
   if (auto fault = check_members(warp, step, mask, members)) return *fault;

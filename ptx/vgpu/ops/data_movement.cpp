@@ -3,12 +3,13 @@
 
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
+#include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/specials.hpp"
+#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
-constexpr std::uint8_t written_mark = 0xFF;
 using Addresses = std::array<std::uint64_t, lane_count>;
 using Places = std::array<Place, lane_count>;
 
@@ -17,16 +18,16 @@ using Places = std::array<Place, lane_count>;
 // The bytes that a warp loads, when they are not all in the likely region or some may be unwritten: lane by lane.
 template <class T, std::size_t n>
 Outcome load_places(Warp& warp, const Step& step, Mask mask, const Addresses& address) {
-  constexpr std::uint32_t bytes = n * sizeof(T);
   Places places;
-  if (!find_places(warp, step, mask, step.space, false, bytes, address.data(), places)) return Outcome::fault;
-  if (fail_unwritten(warp, step, mask, step.space, bytes, address.data(), places)) return Outcome::fault;
+  if (!find_places(warp, step, mask, step.space, false, n * sizeof(T), address.data(), places)) return Outcome::fault;
+  const bool was_traced = warp.traced;
+  note_unwritten(warp, step, mask, n, sizeof(T), address.data(), places);
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
     for (std::size_t k = 0; k < n; ++k)
       warp.slot<SlotOf<T>>(step.x[k])[l] = to_slot<T>(load_as<T>(places[l].data + k * sizeof(T)));
   }
-  return Outcome::next;
+  return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }
 
 template <class T, std::size_t n>
@@ -88,6 +89,7 @@ struct Store {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     std::array<const SlotOf<T>*, n> b;
     for (std::size_t k = 0; k < n; ++k) b[k] = warp.slot<SlotOf<T>>(step.x[k]);
+    ++warp.cta->changes;
     const MemoryRegion* region = nullptr;
     std::uint64_t offset = 0;
     if (in_order<bytes>(warp, step, mask, true, region, offset)) {
@@ -119,11 +121,13 @@ struct Store {
 template <class T, std::size_t n>
 Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
   ++warp.cta->polls;
+  warp.polled = step.item;
   Addresses address;
   read_addresses(warp, step, address);
   Places places;
   if (!find_places(warp, step, mask, step.space, false, n * sizeof(T), address.data(), places)) return Outcome::fault;
-  if (fail_unwritten(warp, step, mask, step.space, n * sizeof(T), address.data(), places)) return Outcome::fault;
+  const bool was_traced = warp.traced;
+  note_unwritten(warp, step, mask, n, sizeof(T), address.data(), places);
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
     for (std::size_t k = 0; k < n; ++k) {
@@ -132,11 +136,12 @@ Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
           to_slot<T>(memory.load(step.target != 0 ? std::memory_order_acquire : std::memory_order_relaxed));
     }
   }
-  return Outcome::next;
+  return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }
 
 template <class T, std::size_t n>
 Outcome store_strong(Warp& warp, const Step& step, Mask mask) {
+  ++warp.cta->changes;
   Addresses address;
   read_addresses(warp, step, address);
   Places places;
@@ -177,6 +182,9 @@ Type memory_type(Type type, bool load) {
   if (load && isa::kind(type) == isa::TypeKind::sint) return type;
   return width == 8 ? Type::u8 : width == 16 ? Type::u16 : width == 32 ? Type::u32 : Type::u64;
 }
+
+// The width that a register must have for it.
+Type register_width(Type type, bool load) { return type == Type::b128 ? type : memory_type(type, load); }
 
 bool access(Decoding& in, Type type, std::vector<std::uint32_t> slots) {
   if (type == Type::b128) {
@@ -263,10 +271,12 @@ Handler mov_special(Decoding& in) {
     in.step.imm = value->name.ends_with("_hi") ? 32 : 0;
     if (wide)
       return [](Warp& warp, const Step& step, Mask mask) {
+        ++warp.cta->changes;
         write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask, [now = time_at(warp, step)](int) { return now; });
         return Outcome::next;
       };
     return [](Warp& warp, const Step& step, Mask mask) {
+      ++warp.cta->changes;
       write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
                   [now = time_at(warp, step) >> step.imm](int) { return static_cast<std::uint32_t>(now); });
       return Outcome::next;
@@ -281,14 +291,20 @@ Handler mov_special(Decoding& in) {
 Handler mov_symbol(Decoding& in) {
   const Type type = in.type("type");
   in.step.x[0] = in.write("d", type);
-  in.step.imm = in.read_symbol("a");
+  const Decoding::Symbol symbol = in.read_symbol("a");
+  in.step.x[1] = symbol.base;
+  in.step.imm = symbol.address;
   if (isa::bits(type) == 64)
     return [](Warp& warp, const Step& step, Mask mask) {
-      write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask, [&](int) { return static_cast<std::uint64_t>(step.imm); });
+      const auto* base = warp.slot<std::uint64_t>(step.x[1]);
+      write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask,
+                  [&](int l) { return base[l] + static_cast<std::uint64_t>(step.imm); });
       return Outcome::next;
     };
   return [](Warp& warp, const Step& step, Mask mask) {
-    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int) { return static_cast<std::uint32_t>(step.imm); });
+    const auto* base = warp.slot<std::uint64_t>(step.x[1]);
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
+                [&](int l) { return static_cast<std::uint32_t>(base[l] + static_cast<std::uint64_t>(step.imm)); });
     return Outcome::next;
   };
 }
@@ -297,6 +313,8 @@ Handler mov_pack(Decoding& in) {
   const int whole = in.wrote("b32") ? 32 : 64;
   in.step.x[0] = in.write("d", whole == 32 ? Type::b32 : Type::b64);
   const auto parts = in.read_all("a", Type::b16);
+  if (parts.size() != 2 && !(parts.size() == 4 && whole == 64))
+    return in.refuse("the executor packs 2 or 4 parts of 16 or 32 bits");
   std::copy(parts.begin(), parts.end(), in.step.x.begin() + 1);
   return by_shape<Pack>(parts.size(), whole);
 }
@@ -305,13 +323,15 @@ Handler mov_unpack(Decoding& in) {
   const int whole = in.wrote("b32") ? 32 : 64;
   in.step.x[0] = in.read("a", whole == 32 ? Type::b32 : Type::b64);
   const auto parts = in.write_all("d", Type::b16);
+  if (parts.size() != 2 && !(parts.size() == 4 && whole == 64))
+    return in.refuse("the executor unpacks into 2 or 4 parts of 16 or 32 bits");
   std::copy(parts.begin(), parts.end(), in.step.x.begin() + 1);
   return by_shape<Unpack>(parts.size(), whole);
 }
 
 Handler ld(Decoding& in) {
   const Type type = in.type("type");
-  const auto slots = in.write_all("d", memory_type(type, true));
+  const auto slots = in.write_all("d", register_width(type, true));
   if (!access(in, type, slots)) return in.refuse("it loads more than 64 bytes a lane");
   const bool strong = in.has("sem") || in.wrote("volatile");
   in.step.target = in.chosen("sem") == "acquire" ? 1 : 0;
@@ -324,7 +344,7 @@ Handler ld(Decoding& in) {
 
 Handler st(Decoding& in) {
   const Type type = in.type("type");
-  const auto slots = in.read_all("b", memory_type(type, false));
+  const auto slots = in.read_all("b", register_width(type, false));
   if (!access(in, type, slots)) return in.refuse("it stores more than 64 bytes a lane");
   const bool strong = in.has("sem") || in.wrote("volatile");
   in.step.target = in.chosen("sem") == "release" ? 1 : 0;

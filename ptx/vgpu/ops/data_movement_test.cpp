@@ -221,5 +221,42 @@ TEST(Variables, OfTheModuleAreZeroAndKeepTheirValues) {
   }
 }
 
+// 32 bytes at once, ordered and with a priority of L2.
+TEST(DataMovement, OrderedAccessesOf32Bytes) {
+  constexpr std::string_view priority = ".L2::evict_last";
+  const struct {
+    std::string_view type, registers;
+  } cases[] = {{"v8.f32", "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}"}, {"v4.b64", "{%d0, %d1, %d2, %d3}"}};
+  for (const auto& c : cases)
+    for (const std::string_view load : {"ld.acquire.gpu.global", "ld.global.nc"}) {
+      const auto program = testing::make_from_text(
+          cat(".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 y)\n{\n"
+              ".reg .f32 %f<8>; .reg .b64 %d<4>; .reg .b64 %a<2>;\nld.param.u64 %a0, [x];\nld.param.u64 %a1, [y];\n",
+              load, priority, '.', c.type, ' ', c.registers, ", [%a0];\nst.release.gpu.global", priority, '.', c.type, " [%a1], ",
+              c.registers, ";\nret;\n}\n"));
+      ASSERT_TRUE(program.has_value()) << render(program.error());
+      struct alignas(32) Block {
+        std::uint32_t words[8];
+      };
+      testing::Buffer<Block> x{"x", {Block{{1, 2, 3, 4, 5, 6, 7, 8}}}}, y{"y", {Block{}}};
+      LaunchConfig config;
+      testing::run(*program, config, testing::params({x.address(), y.address()}), {x.region(), y.region()});
+      for (std::uint32_t i = 0; i < 8; ++i) EXPECT_EQ(y.data[0].words[i], i + 1) << load << ' ' << c.type;
+    }
+}
+
+// A priority of L1 is advice: the value is the same.
+TEST(DataMovement, PrioritiesOfL1ChangeNothing) {
+  const auto program = testing::make_from_text(
+      ".version 8.8\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 y)\n{\n"
+      ".reg .b32 %r; .reg .b64 %a<2>;\nld.param.u64 %a0, [x];\nld.param.u64 %a1, [y];\n"
+      "ld.global.L1::no_allocate.b32 %r, [%a0];\nst.global.L1::no_allocate.b32 [%a1], %r;\nret;\n}\n");
+  ASSERT_TRUE(program.has_value()) << render(program.error());
+  testing::Buffer<std::uint32_t> x{"x", {7}}, y{"y", {0}};
+  LaunchConfig config;
+  testing::run(*program, config, testing::params({x.address(), y.address()}), {x.region(), y.region()});
+  EXPECT_EQ(y.data[0], 7u);
+}
+
 }  // namespace
 }  // namespace ptx::vgpu

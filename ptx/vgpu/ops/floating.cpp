@@ -200,13 +200,14 @@ Handler fma_f64(Decoding& in) {
 Handler min_f32(Decoding& in) { return extreme<false>(in); }
 Handler max_f32(Decoding& in) { return extreme<true>(in); }
 // Without .ftz the sign bit alone changes, also of a NaN.
+// Of a NaN both make the canonical one, as an H200 does: there they are additions of zero.
 Handler abs_f32(Decoding& in) {
   if (in.wrote("ftz")) return f32_unary(in, [](float a) { return __builtin_fabsf(a); });
-  return map<std::uint32_t(std::uint32_t)>(in, {"d", "a"}, [](std::uint32_t a) { return a & 0x7FFFFFFFu; });
+  return map<float(float)>(in, {"d", "a"}, [](float a) { return canonical(__builtin_fabsf(a)); });
 }
 Handler neg_f32(Decoding& in) {
   if (in.wrote("ftz")) return f32_unary(in, [](float a) { return -a; });
-  return map<std::uint32_t(std::uint32_t)>(in, {"d", "a"}, [](std::uint32_t a) { return a ^ 0x80000000u; });
+  return map<float(float)>(in, {"d", "a"}, [](float a) { return canonical(-a); });
 }
 
 // "For 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 delivers NaN, otherwise 0": there the reciprocal that it multiplies

@@ -9,8 +9,7 @@
 namespace ptx::vgpu {
 namespace {
 
-// x[0] = barrier, x[1] = count of threads, 0 for all. Both are the same for every thread of a warp: the first active lane's are
-// taken.
+// x[0] = barrier, x[1] = count of threads, zeros for all. Both are the same for every thread of a warp.
 template <bool aligned, bool waits>
 Outcome barrier(Warp& warp, const Step& step, Mask mask) {
   const auto* ids = warp.slot<std::uint32_t>(step.x[0]);
@@ -19,6 +18,19 @@ Outcome barrier(Warp& warp, const Step& step, Mask mask) {
     if (const int lane = lowest_lane(left); ids[lane] != id)
       return warp.fail(step, lane, Kind::barrier_misuse,
                        cat("names barrier ", ids[lane], " here and ", id, " in another lane of its warp"));
+  if (step.x[1] != zero_offset) {
+    const auto* counts = warp.slot<std::uint32_t>(step.x[1]);
+    const std::uint32_t count = counts[lowest_lane(mask)];
+    for (Mask left = mask; left != 0; left &= left - 1)
+      if (const int lane = lowest_lane(left); counts[lane] != count || count == 0)
+        return warp.fail(step, lane, Kind::barrier_misuse,
+                         count == 0 ? std::string("counts 0 threads: no barrier of them completes")
+                                    : cat("counts ", counts[lane], " threads here and ", count, " in another lane of its warp"));
+  }
+  // Lanes that branch elsewhere may exit before they would come here; those that a guard leaves out have come, and go by.
+  if (const Mask left_out = warp.active & ~mask; aligned && left_out != 0)
+    return warp.fail(step, lowest_lane(mask), Kind::divergent,
+                     cat("needs all live threads of warp ", warp.index, " together; its guard leaves out ", say_lanes(left_out)));
   if (mask != warp.live) return aligned ? park(warp, step, mask, Wait::converge) : park(warp, step, mask, Wait::barrier, id);
   return come_to_barrier(warp, step, mask, id, barrier_threads(warp, step, mask), waits);
 }

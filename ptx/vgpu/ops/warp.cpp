@@ -2,6 +2,7 @@
 #include <array>
 
 #include "ptx/vgpu/ops/collective.hpp"
+#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {
@@ -48,31 +49,30 @@ bool take_shuffled(Warp& warp, const Step& step, Mask mask, const Exchange& exch
   const auto* b = warp.slot<std::uint32_t>(step.x[3]);
   const auto* c = warp.slot<std::uint32_t>(step.x[4]);
   std::array<std::uint32_t, lane_count> result{};
-  Mask in_range = 0;
+  Mask in_range = 0, undefined = 0;
   for (int l = 0; l < lane_count; ++l) {
     if (!has_lane(mask, l)) continue;
     const Source source = source_lane(mode, l, b[l], c[l]);
     // "If the source lane is inactive, the value is undefined."
-    if (!has_lane(exchange.members, source.lane) && warp.cta->launch->options.check_initialised) {
-      warp.fail(step, l, Kind::uninitialised, cat("reads lane ", source.lane, ", which takes no part: its value is undefined"),
-                {cat("the lanes that take part: ", say_lanes(exchange.members))});
-      return false;
-    }
+    const bool absent = !has_lane(exchange.members, source.lane);
+    if (absent && warp.cta->launch->options.check_initialised) note_absent(warp, step, l, source.lane, exchange.members);
+    undefined |= static_cast<Mask>(absent || has_lane(exchange.undefined, source.lane)) << l;
     result[static_cast<std::size_t>(l)] = exchange.value[static_cast<std::size_t>(source.lane)];
     in_range |= static_cast<Mask>(source.in_range) << l;
   }
   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return result[static_cast<std::size_t>(l)]; });
   Mask& p = warp.pred(step.x[1]);
   p = (p & ~mask) | in_range;
+  if (warp.traced) pass_exchanged(warp, step, mask, undefined);
   return true;
 }
-constexpr Collective shuffle = {give_value, take_shuffled};
+constexpr Collective shuffle = {give_value, take_shuffled, true};
 
 // A full warp with constant b and c, the usual butterfly: no lane can be missing. x[5] holds each lane's source, x[6] is which
 // are in range.
 struct UniformShuffle {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
-    if (mask != all_lanes) return meet<shuffle>(warp, step, mask);
+    if (mask != all_lanes || warp.traced) return meet<shuffle>(warp, step, mask);
     const auto* a = warp.slot<std::uint32_t>(step.x[2]);
     const auto& from = *reinterpret_cast<const std::array<std::uint32_t, lane_count>*>(warp.slot<std::uint32_t>(step.x[5]));
     std::array<std::uint32_t, lane_count> result;

@@ -34,6 +34,29 @@ inline std::shared_ptr<const Program> program(const std::vector<std::string>& li
   return *made;
 }
 
+/// The same of PTX text, or why it does not run.
+inline Expected<std::shared_ptr<const Program>> make_from_text(std::string text) {
+  text::Parsed parsed = text::parse(std::move(text), "kernel.ptx");
+  for (Diagnostic& finding : parsed.findings)
+    if (finding.severity == Severity::error) return Unexpected{std::move(finding)};
+  auto accepted = check::accept(std::move(parsed.module));
+  if (!accepted) return Unexpected{std::move(accepted).error()};
+  auto listing = std::make_shared<ir::Listing>(text::list(accepted->module()));
+  return Program::make(*accepted, std::move(listing), "k");
+}
+/// The program of `.visible .entry k(parameters) { body }`.
+inline std::string text_kernel(std::string_view parameters, std::string_view body) {
+  return cat(".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(", parameters, ")\n{\n", body, "\n}\n");
+}
+inline std::shared_ptr<const Program> text_program(std::string_view parameters, std::string_view body) {
+  auto made = make_from_text(text_kernel(parameters, body));
+  if (!made) {
+    ADD_FAILURE() << render(made.error());
+    return nullptr;
+  }
+  return *made;
+}
+
 /// A tensor of a test: memory, and the region that says what the kernel may do with it.
 template <class T>
 struct Buffer {

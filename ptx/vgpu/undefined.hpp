@@ -1,0 +1,37 @@
+// Undefined values: what a register holds that nothing has written, and what is loaded from memory that nothing has written. They
+// may be moved, shuffled, computed with and dropped; a fault is what they decide: a guard, an address, a barrier, a store to
+// memory that outlives the block.
+//
+// A warp runs without looking for them until it meets one. From then on it is traced, which costs about twice the time: the lanes
+// of each register that hold an undefined value are carried along, until there are none.
+#pragma once
+
+#include <cstdint>
+
+#include "ptx/vgpu/code.hpp"
+
+namespace ptx::vgpu {
+
+/// The warp is traced from here on. A handler that has begun it returns go_on_behind(…) instead of Outcome::next.
+void begin_tracing(Warp& warp);
+/// Ends tracing when no register holds an undefined value, but for those that nothing has written yet.
+void end_tracing_if_clean(Warp& warp);
+
+/// Runs an instruction's step in a traced warp: faults when an undefined value decides something, else hands it on.
+Outcome run_traced(Warp& warp, const Step& step, Mask mask);
+
+/// A register is read that lanes of the mask have not written.
+void note_unwritten(Warp& warp, const Step& step, std::uint32_t scalar);
+/// A load found unwritten bytes: the elements that hold some are undefined. Begins tracing when there are such.
+void note_unwritten(Warp& warp, const Step& step, Mask mask, std::uint32_t elements, std::uint32_t element_bytes,
+                    const std::uint64_t* addresses, const std::array<Place, lane_count>& places);
+/// A shuffle reads a lane that takes no part.
+void note_absent(Warp& warp, const Step& step, int lane, int source, Mask members);
+
+/// The lanes whose value for a .sync instruction is undefined.
+Mask undefined_values(const Warp& warp, const Step& step, Mask mask);
+/// Of the lanes in the mask, the results of a .sync instruction are undefined in these; `source` is such a lane, or one that gave
+/// an undefined value.
+void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined);
+
+}  // namespace ptx::vgpu
