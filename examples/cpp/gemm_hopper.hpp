@@ -157,6 +157,8 @@ inline Kernel gemm_warp_specialized(int M_size, int N_size, int K_size) {
     auto consumer = warpgroup - 1;
     auto warp = (tid >> 5) - 4;  // of the consumers: 0 to 7
     auto acc = k.array<f32>(64 * bn / warpgroup_threads);
+    // The first product overwrites them, but ptxas 12.8 serialises wgmma on registers that nobody wrote.
+    for (std::size_t i = 0; i < acc.size(); ++i) k << inst.mov.f32(acc[i], 0.0);
     auto accumulate = k.scalar<pred>();
 
     // Where this lane's rows of a box lie: lanes 0 to 15 have its rows, 16 to 31 the same rows 8 columns on.

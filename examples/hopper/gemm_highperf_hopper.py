@@ -163,6 +163,8 @@ def gemm_warp_specialized(A, B, C):
         consumer = warpgroup - 1
         warp = (tid >> 5) - 4  # of the consumers: 0 to 7
         acc = reg.array(f32, 64 * BN // WARPGROUP)
+        for total in acc:  # the first product overwrites them, but ptxas 12.8 serialises wgmma on registers that nobody wrote
+            ptx.inst.mov.f32(total, 0.0)
         accumulate = reg.scalar(pred)
 
         # Where this lane's rows of a box lie: lanes 0 to 15 have its rows, 16 to 31 the same rows 8 columns on.

@@ -73,6 +73,8 @@ def build_grouped_gemm(G: int, M: int, N: int, K: int) -> Kernel:
         ptx.bar.sync(0)
 
         acc = reg.array(f32, BM * BN // WARPGROUP)
+        for total in acc:  # the first product overwrites them, but ptxas 12.8 serialises wgmma on registers that nobody wrote
+            ptx.inst.mov.f32(total, 0.0)
         k = reg.scalar(u32, init=0)
         b_row = group * K
         phase = reg.scalar(u32, init=0)

@@ -37,19 +37,7 @@ struct Roots {
   }
 };
 
-/// "…release 13.0, V13.0.88…" is 13; 0 when it is not said.
-int major_of(std::string_view version) {
-  constexpr std::string_view marker = "release ";
-  const std::size_t at = version.find(marker);
-  int major = 0;
-  if (at != std::string_view::npos) std::from_chars(version.data() + at + marker.size(), version.data() + version.size(), major);
-  return major;
-}
-
-struct Candidate {
-  std::string path;
-  std::optional<std::string> version;  // nothing: it does not say; then it is not cached
-};
+using Candidate = FoundTool;  // one that does not say its version is not cached
 
 class Compilation {
  public:
@@ -85,16 +73,13 @@ class Compilation {
   }
 
   std::vector<Candidate> ordered(std::vector<std::string>& tools) const {
-    std::vector<Candidate> candidates;
-    for (std::string& tool : tools) {
-      auto version = settings_.cache.version_of(tool);
-      candidates.push_back({std::move(tool), version ? std::optional(std::move(*version)) : std::nullopt});
-    }
+    std::vector<Candidate> candidates = newest_first(std::move(tools), settings_.cache);
     // A driver loads cubins of its own major version and older ones for sure.
     const int driver_major = request_.driver_version / 1000;
     if (driver_major != 0) {
-      std::stable_partition(candidates.begin(), candidates.end(),
-                            [&](const Candidate& candidate) { return major_of(candidate.version.value_or("")) <= driver_major; });
+      std::stable_partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        return release_of(candidate.version.value_or("")).major <= driver_major;
+      });
     }
     return candidates;
   }
@@ -200,6 +185,15 @@ Expected<CompileSettings> CompileSettings::from_environment() {
     settings.jit = Jit::driver;
   } else if (!jit.empty()) {
     return Unexpected{{.kind = Kind::bad_setting, .message = cat("PYPTX_JIT is `", jit, "`; what fits is `ptxas` or `driver`")}};
+  }
+  if (const std::string_view limit = variable("PYPTX_CACHE_MIB"); !limit.empty()) {
+    std::uint32_t mebibytes = 0;
+    const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), mebibytes);
+    if (error != std::errc() || end != limit.data() + limit.size() || mebibytes == 0) {
+      return Unexpected{{.kind = Kind::bad_setting,
+                         .message = cat("PYPTX_CACHE_MIB is `", limit, "`; what fits is a number of mebibytes, from 1 on")}};
+    }
+    settings.cache = settings.cache.limited_to(std::uint64_t{mebibytes} << 20);
   }
   auto no_compile = read_switch("PYPTX_NO_COMPILE");
   if (!no_compile) return Unexpected{std::move(no_compile).error()};

@@ -14,7 +14,7 @@ namespace ptx::cuda {
 
 /// Who compiles.
 enum class Jit {
-  automatic,  ///< ptxas; the driver when there is no ptxas, or none that is new enough
+  automatic,  ///< the newest ptxas that the driver is for; the driver when there is no ptxas, or none that is new enough
   ptxas,      ///< ptxas alone
   driver,     ///< the driver alone: no cache of ours, no warnings
 };
@@ -23,9 +23,9 @@ struct CompileSettings {
   Jit jit = Jit::automatic;        ///< $PYPTX_JIT: `ptxas` or `driver`
   bool no_compile = false;         ///< $PYPTX_NO_COMPILE=1: what is in no cache is an error (compile_needed)
   bool strict = false;             ///< $PYPTX_STRICT=1: what would be a warning is an error
-  DiskCache cache;                 ///< $PYPTX_CACHE_DIR, see there
+  DiskCache cache;                 ///< $PYPTX_CACHE_DIR, see there; $PYPTX_CACHE_MIB limits it
   std::vector<std::string> roots;  ///< folders for find_tools: tool_roots()
-  /// These instead of what find_tools finds, best first.
+  /// These instead of what find_tools finds.
   std::optional<std::vector<std::string>> ptxas;
 
   /// As the environment says now. Errors: bad_setting, for a value that is none of these.

@@ -87,6 +87,36 @@ TEST_F(CompileTest, another_text_target_or_ptxas_is_another_entry) {
   EXPECT_NE(cache_key("a", "b", "c"), cache_key("ab", "", "c"));
 }
 
+TEST_F(CompileTest, the_newest_that_the_driver_is_for_comes_first) {
+  const auto other = [&](const char* folder, const char* version) {
+    const fs::path path = ptxas.folder() / folder / "ptxas";
+    ptxas.script(path, version, cat("printf '\\177ELF ", version, "' > \"$out\"; exit 0"));
+    return path.string();
+  };
+  CompileSettings settings;
+  settings.ptxas = {other("a", "12.8"), other("b", "13.0"), other("c", "14.1"), other("d", "12.9")};
+  const auto made_by = [&](int driver) {
+    CompileRequest asked = request();
+    asked.driver_version = driver;
+    const auto code = compile(asked, settings);
+    return code ? code->cubin.substr(5) : render(code.error());
+  };
+  EXPECT_EQ(made_by(0), "14.1");
+  EXPECT_EQ(made_by(14000), "14.1");
+  EXPECT_EQ(made_by(13000), "13.0");
+  EXPECT_EQ(made_by(12040), "12.9");
+  EXPECT_EQ(made_by(11080), "14.1") << "the driver is for none of them";
+}
+
+TEST_F(CompileTest, the_caches_limit_is_a_setting) {
+  for (const char* wrong : {"0", "-1", "much", "1.5", "99999999999"}) {
+    const ScopedVariable set("PYPTX_CACHE_MIB", wrong);
+    EXPECT_EQ(refused().kind, Kind::bad_setting) << wrong;
+  }
+  const ScopedVariable set("PYPTX_CACHE_MIB", "64");
+  EXPECT_TRUE(run());
+}
+
 TEST_F(CompileTest, a_damaged_entry_is_compiled_again) {
   ASSERT_TRUE(run());
   std::size_t found = 0;
@@ -239,10 +269,10 @@ TEST_F(CompileTest, a_ptxas_that_is_too_old_gives_way_and_is_not_asked_again) {
   // With a newer one behind it.
   const ScopedVariable any("PYPTX_PTXAS", std::nullopt);
   const fs::path site = ptxas.folder() / "site";
-  ptxas.script(site / "nvidia/cu13/bin/ptxas", "11.7", std::string(too_old));
+  ptxas.script(site / "nvidia/cu13/bin/ptxas", "99.7", std::string(too_old));  // newer than any that this machine has
   set_tool_roots({site.string()});
   EXPECT_EQ(tool_roots(), std::vector<std::string>{site.string()});
-  ptxas.install("12.8");
+  ptxas.install("98.8");
   EXPECT_EQ(run()->cubin,
             "\x7f"
             "ELF sm_90a");
@@ -250,14 +280,14 @@ TEST_F(CompileTest, a_ptxas_that_is_too_old_gives_way_and_is_not_asked_again) {
   EXPECT_TRUE(run()->from_cache);
   EXPECT_EQ(ptxas.compiles(), 3u) << "a warm cache starts no program";
   // A driver's own major version goes first.
-  ptxas.script(site / "nvidia/cu13/bin/ptxas", "13.0", "printf '\\177ELF of 13' > \"$out\"; exit 0");
-  CompileRequest for_12 = request();
-  for_12.driver_version = 12080;
-  EXPECT_EQ(run(for_12)->cubin,
+  ptxas.script(site / "nvidia/cu13/bin/ptxas", "99.0", "printf '\\177ELF of 13' > \"$out\"; exit 0");
+  CompileRequest older_driver = request();
+  older_driver.driver_version = 98080;
+  EXPECT_EQ(run(older_driver)->cubin,
             "\x7f"
             "ELF sm_90a");
-  for_12.driver_version = 13000;
-  EXPECT_EQ(run(for_12)->cubin,
+  older_driver.driver_version = 99000;
+  EXPECT_EQ(run(older_driver)->cubin,
             "\x7f"
             "ELF of 13");
   set_tool_roots({});

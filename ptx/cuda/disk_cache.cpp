@@ -3,11 +3,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
 
+#include "ptx/cuda/cache_sweep.hpp"
 #include "ptx/cuda/files.hpp"
 #include "ptx/cuda/sections.hpp"
 #include "ptx/cuda/tools.hpp"
@@ -30,6 +33,7 @@ const char* variable(const char* name) {
 /// The sections of a file in this order of names, or nothing.
 std::optional<std::vector<Section>> read_sections(std::string_view magic, const std::string& path,
                                                   std::initializer_list<std::string_view> names) {
+  if (!is_own_file(path)) return std::nullopt;
   const auto bytes = read_file(path);
   if (!bytes) return std::nullopt;
   auto sections = unpack_sections(magic, format, *bytes, path);
@@ -40,14 +44,13 @@ std::optional<std::vector<Section>> read_sections(std::string_view magic, const 
   return std::move(*sections);
 }
 
-Expected<void> write_sections(std::string_view magic, const fs::path& path, const std::vector<Section>& sections) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error) {
-    return Unexpected{
-        {.kind = Kind::file_error, .message = cat("cannot make folder `", path.parent_path().string(), "`: ", error.message())}};
-  }
-  return replace_file(path.string(), pack_sections(magic, format, sections));
+Expected<std::size_t> write_sections(std::string_view magic, const fs::path& path, const std::vector<Section>& sections) {
+  if (const std::string folder = path.parent_path().string(); !make_own_folder(folder))
+    return Unexpected{{.kind = Kind::file_error, .message = cat("cannot make folder `", folder, "`: ", std::strerror(errno))}};
+  const std::string bytes = pack_sections(magic, format, sections);
+  auto written = replace_file(path.string(), bytes, Readers::owner);
+  if (!written) return Unexpected{std::move(written).error()};
+  return bytes.size();
 }
 
 /// A file as it is now: another path, size or time of change is another tool.
@@ -86,16 +89,25 @@ std::string DiskCache::path_of(const Digest& key) const {
   return cat(folder_, '/', name.substr(0, 2), '/', name, ".cubin");
 }
 
+bool DiskCache::usable() const { return on() && !folder_trouble(folder_); }
+
 std::optional<DiskCache::Entry> DiskCache::find(const Digest& key) const {
-  if (!on()) return std::nullopt;
-  auto sections = read_sections(entry_magic, path_of(key), {"key", "cubin", "log"});
+  if (!usable()) return std::nullopt;
+  const std::string path = path_of(key);
+  auto sections = read_sections(entry_magic, path, {"key", "cubin", "log"});
   if (!sections || (*sections)[0].bytes != to_hex(key)) return std::nullopt;
+  if (const std::string& cubin = (*sections)[1].bytes; !cubin.empty() && !is_cubin(cubin)) return std::nullopt;
+  touch(path);
   return Entry{.cubin = std::move((*sections)[1].bytes), .log = std::move((*sections)[2].bytes)};
 }
 
 Expected<void> DiskCache::keep(const Digest& key, const Entry& entry) const {
   if (!on()) return {};
-  return write_sections(entry_magic, path_of(key), {{"key", to_hex(key)}, {"cubin", entry.cubin}, {"log", entry.log}});
+  if (auto trouble = folder_trouble(folder_)) return Unexpected{{.kind = Kind::file_error, .message = std::move(*trouble)}};
+  auto written = write_sections(entry_magic, path_of(key), {{"key", to_hex(key)}, {"cubin", entry.cubin}, {"log", entry.log}});
+  if (!written) return Unexpected{std::move(written).error()};
+  sweep(folder_, most_bytes_, *written);
+  return {};
 }
 
 Expected<std::string> DiskCache::version_of(const std::string& tool) const {
@@ -110,7 +122,7 @@ Expected<std::string> DiskCache::version_of(const std::string& tool) const {
     if (const auto at = seen.find(*stamp); at != seen.end()) version = at->second;
   }
   std::error_code ignored;
-  bool on_disk = !on() || (version && fs::exists(path, ignored));
+  bool on_disk = !usable() || (version && fs::exists(path, ignored));
   if (!on_disk) {
     if (auto sections = read_sections(tool_magic, path.string(), {"version"})) {
       version = std::move((*sections)[0].bytes);
@@ -133,7 +145,7 @@ Expected<std::string> DiskCache::version_of(const std::string& tool) const {
 
 std::vector<std::string> DiskCache::known_versions() const {
   std::vector<std::string> versions;
-  if (!on()) return versions;
+  if (!usable()) return versions;
   std::error_code error;
   for (fs::directory_iterator at(fs::path(folder_) / "tools", error), end; !error && at != end; at.increment(error)) {
     if (at->path().extension() != ".tool") continue;
@@ -142,7 +154,9 @@ std::vector<std::string> DiskCache::known_versions() const {
     versions.push_back(std::move((*sections)[0].bytes));
     if (versions.size() == most_versions) break;
   }
-  std::sort(versions.begin(), versions.end());  // the folder's order is no order
+  std::sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {  // the folder's order is none
+    return std::pair(release_of(b), a) < std::pair(release_of(a), b);
+  });
   return versions;
 }
 

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <thread>
 
@@ -22,7 +24,8 @@ class DiskCacheTest : public testing::Test {
   /// How many files lie below the folder.
   std::size_t files() const {
     std::size_t count = 0;
-    for (const auto& file : fs::recursive_directory_iterator(cache.folder())) count += file.is_regular_file();
+    for (const auto& file : fs::recursive_directory_iterator(cache.folder()))
+      count += file.is_regular_file() && file.path().filename() != "swept";
     return count;
   }
   FakePtxas ptxas;
@@ -42,6 +45,81 @@ TEST_F(DiskCacheTest, gives_back_what_was_kept) {
   const std::string name = to_hex(key);
   EXPECT_EQ(cache.path_of(key), cat(ptxas.cache(), '/', name.substr(0, 2), '/', name, ".cubin"));
   EXPECT_EQ(files(), 1u) << "nothing is left beside it";
+}
+
+TEST_F(DiskCacheTest, what_others_own_or_may_write_to_is_not_taken) {
+  ASSERT_TRUE(cache.keep(key, entry));
+  struct stat status{};
+  ASSERT_EQ(::stat(cache.path_of(key).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  ASSERT_EQ(::stat(cache.folder().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+
+  ASSERT_EQ(::chmod(cache.path_of(key).c_str(), 0664), 0);
+  EXPECT_FALSE(cache.find(key));
+  ASSERT_TRUE(cache.keep(key, entry)) << "it is replaced";
+  EXPECT_EQ(cache.find(key), entry);
+  ASSERT_TRUE(cache.version_of(ptxas.path().string()));
+  EXPECT_EQ(cache.known_versions().size(), 1u);
+
+  ASSERT_EQ(::chmod(cache.folder().c_str(), 0777), 0);
+  EXPECT_FALSE(cache.find(key));
+  EXPECT_TRUE(cache.known_versions().empty());
+  const auto kept = cache.keep(key, entry);
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().kind, Kind::file_error);
+  EXPECT_NE(kept.error().message.find("anybody may write to the folder"), std::string::npos) << kept.error().message;
+  ASSERT_EQ(::chmod(cache.folder().c_str(), 0755), 0);
+  EXPECT_EQ(cache.find(key), entry);
+
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another user";
+  ASSERT_EQ(::chown(cache.folder().c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(cache.find(key));
+  const auto others = cache.keep(key, entry);
+  ASSERT_FALSE(others);
+  EXPECT_NE(others.error().message.find("belongs to user 12345"), std::string::npos) << others.error().message;
+  ASSERT_EQ(::chown(cache.folder().c_str(), 0, 0), 0);
+  ASSERT_EQ(::chown(cache.path_of(key).c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(cache.find(key)) << "an entry of somebody else's";
+}
+
+TEST_F(DiskCacheTest, the_oldest_go_when_it_is_full) {
+  constexpr std::uint64_t most = 100'000;
+  const DiskCache small = cache.limited_to(most);
+  const auto key_of = [](int i) { return sha256(std::to_string(i)); };
+  const auto aged = [&](int i, std::chrono::hours age) {
+    fs::last_write_time(small.path_of(key_of(i)), fs::file_time_type::clock::now() - age);
+  };
+  const DiskCache::Entry large{.cubin =
+                                   "\x7f"
+                                   "ELF" +
+                                   std::string(9'000, 'x'),
+                               .log = {}};
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(small.keep(key_of(i), large));
+    aged(i, std::chrono::hours(100 - i));
+  }
+  EXPECT_TRUE(small.find(key_of(0))) << "used again: it is now the youngest";
+  for (int i = 8; i < 14; ++i) ASSERT_TRUE(small.keep(key_of(i), large));
+  std::uint64_t total = 0;
+  for (const auto& file : fs::recursive_directory_iterator(small.folder()))
+    if (file.is_regular_file()) total += file.file_size();
+  EXPECT_LE(total, most);
+  EXPECT_TRUE(small.find(key_of(0)));
+  EXPECT_FALSE(small.find(key_of(1)));
+  for (int i = 9; i < 14; ++i) EXPECT_TRUE(small.find(key_of(i))) << i;
+}
+
+TEST_F(DiskCacheTest, what_dead_writers_left_goes) {
+  ASSERT_TRUE(cache.keep(key, entry));
+  const std::string dead = cache.path_of(key) + ".123.0.tmp", alive = cache.path_of(key) + ".124.0.tmp";
+  for (const std::string& path : {dead, alive}) ASSERT_TRUE(write_file(path, "half"));
+  fs::last_write_time(dead, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  fs::last_write_time(fs::path(cache.folder()) / "swept", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  ASSERT_TRUE(cache.keep(sha256("another"), entry));
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(alive)) << "it may still be written";
+  EXPECT_EQ(cache.find(key), entry);
 }
 
 TEST_F(DiskCacheTest, a_damaged_file_is_a_miss_and_is_replaced) {
@@ -104,7 +182,11 @@ TEST_F(DiskCacheTest, a_full_disk_leaves_nothing) {
 }
 
 TEST_F(DiskCacheTest, writers_and_readers_of_one_entry_never_see_a_part) {
-  const DiskCache::Entry large{.cubin = std::string(200'000, 'a'), .log = "log"};
+  const DiskCache::Entry large{.cubin =
+                                   "\x7f"
+                                   "ELF" +
+                                   std::string(200'000, 'a'),
+                               .log = "log"};
   ASSERT_TRUE(cache.keep(key, large));
   std::vector<pid_t> children;
   for (int i = 0; i < 2; ++i) {  // without threads yet: a child of fork may do anything

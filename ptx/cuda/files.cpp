@@ -1,6 +1,7 @@
 #include "ptx/cuda/files.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -43,14 +44,21 @@ Expected<std::string> read_file(const std::string& path) {
   return bytes;
 }
 
-Expected<void> replace_file(const std::string& path, std::string_view bytes) {
+Expected<void> replace_file(const std::string& path, std::string_view bytes, Readers readers) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    if (S_ISDIR(status.st_mode)) return failed("write", path, EISDIR);
+    return Unexpected{
+        {.kind = Kind::file_error, .message = cat("cannot write `", path, "`: it is no file, and would be replaced by one")}};
+  }
   // Processes differ in their number, threads in the counter; machines that share a disk, and processes that died half-way, in
   // neither, so a name that is taken gives way to the next.
   static std::atomic<unsigned> counter = 0;
   constexpr int tries = 100;
   const auto next = [&] { return cat(path, '.', ::getpid(), '.', counter++, ".tmp"); };
-  const auto create = [](const std::string& name) {
-    return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);  // less the umask
+  const mode_t mode = readers == Readers::owner ? 0600 : 0666;  // less the umask
+  const auto create = [mode](const std::string& name) {
+    return ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   };
   std::string beside = next();
   int opened = create(beside);

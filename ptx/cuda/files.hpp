@@ -1,6 +1,7 @@
 // Whole files, read and written: for the tools' temporary files, the cache of compiled kernels and saved kernels.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,9 @@ Expected<void> write_file(const std::string& path, std::string_view bytes);
 Expected<std::string> read_file(const std::string& path);
 
 /// Writes beside `path` and then puts the file in its place: a reader sees the old file, the new one or none, never a part, and
-/// of several writers the last one wins. Nothing is left behind when it fails.
-Expected<void> replace_file(const std::string& path, std::string_view bytes);
+/// of several writers the last one wins. Nothing is left behind when it fails. What is there and is no file (a device, a folder)
+/// stays: file_error.
+enum class Readers : std::uint8_t { as_usual, owner };  ///< as the umask says, or nobody but the owner
+Expected<void> replace_file(const std::string& path, std::string_view bytes, Readers readers = Readers::as_usual);
 
 }  // namespace ptx::cuda

@@ -6,61 +6,33 @@ namespace ptx::cuda {
 namespace {
 
 constexpr std::uint32_t portable_cluster = 8;
-constexpr std::uint32_t largest_cluster = 16;
 
 Unexpected refuse(std::string message) { return Unexpected{{.kind = Kind::launch_config, .message = std::move(message)}}; }
 
 std::array<std::uint32_t, 3> axes(Dim3 dim) { return {dim.x, dim.y, dim.z}; }
-constexpr std::array<char, 3> axis_names = {'x', 'y', 'z'};
-
-std::uint64_t volume(Dim3 dim) { return std::uint64_t{dim.x} * dim.y * dim.z; }
-
-Expected<void> check_axes(std::string_view what, std::string_view unit, Dim3 dim, const std::array<std::uint32_t, 3>& most) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::uint32_t size = axes(dim)[i];
-    if (size == 0) return refuse(cat(what, ' ', to_string(dim), " is empty: ", axis_names[i], " is 0"));
-    if (size > most[i]) {
-      return refuse(
-          cat(what, ' ', to_string(dim), " has ", size, ' ', unit, " in ", axis_names[i], "; at most ", most[i], " fit"));
-    }
-  }
-  return {};
-}
-
 Expected<void> check_cluster(const LaunchConfig& config, const DeviceLimits& limits) {
   const Dim3 cluster = config.cluster;
   if (cluster == Dim3{}) return {};
-  if (auto ok = check_axes("cluster", "blocks", cluster, {largest_cluster, largest_cluster, largest_cluster}); !ok) return ok;
   if (!limits.clusters) {
     return refuse(cat("cluster ", to_string(cluster), " needs compute capability 9.0 or later; this GPU is ",
                       to_string(limits.capability)));
   }
-  const std::uint32_t most = config.non_portable_cluster ? largest_cluster : portable_cluster;
-  if (volume(cluster) > most) {
-    return refuse(cat("cluster ", to_string(cluster), " has ", volume(cluster), " blocks; at most ", most,
-                      config.non_portable_cluster ? " fit" : " are portable (16 with the non-portable cluster flag)"));
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (axes(config.grid)[i] % axes(cluster)[i] != 0) {
-      return refuse(
-          cat("grid ", to_string(config.grid), " is not a whole number of clusters ", to_string(cluster), " in ", axis_names[i]));
-    }
+  if (const std::uint64_t blocks = volume(axes(cluster)); blocks > portable_cluster && !config.non_portable_cluster) {
+    return refuse(cat("cluster ", to_string(cluster), " has ", blocks, " blocks; at most ", portable_cluster,
+                      " are portable (16 with the non-portable cluster flag)"));
   }
   return {};
 }
 
 }  // namespace
 
-std::string to_string(Dim3 dim) { return cat('(', dim.x, ", ", dim.y, ", ", dim.z, ')'); }
+std::string to_string(Dim3 dim) { return ptx::to_string(axes(dim)); }
 
 Expected<void> validate(const LaunchConfig& config, const DeviceLimits& limits, const FunctionFacts* facts) {
-  if (auto ok = check_axes("grid", "blocks", config.grid, limits.max_grid); !ok) return ok;
-  if (auto ok = check_axes("block", "threads", config.block, limits.max_block); !ok) return ok;
-  const std::uint64_t threads = volume(config.block);
-  if (threads > limits.max_threads_per_block) {
-    return refuse(
-        cat("block ", to_string(config.block), " has ", threads, " threads; at most ", limits.max_threads_per_block, " fit"));
-  }
+  const LaunchLimits most{.grid = limits.max_grid, .block = limits.max_block, .block_threads = limits.max_threads_per_block};
+  auto ok = check_launch_geometry(axes(config.grid), axes(config.block), axes(config.cluster), most);
+  if (!ok) return ok;
+  const std::uint64_t threads = volume(axes(config.block));
   if (facts != nullptr && threads > facts->max_threads_per_block) {
     return refuse(cat("block ", to_string(config.block), " has ", threads, " threads; the compiled kernel, with ",
                       facts->registers, " registers a thread and its `.maxntid`, runs with at most ",

@@ -1,14 +1,18 @@
 #include "ptx/cuda/subprocess.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "ptx/cuda/descriptor.hpp"
 
@@ -21,11 +25,16 @@ Unexpected failed(std::string_view what, int error, Kind kind = Kind::tool_faile
   return Unexpected{{.kind = kind, .message = cat(what, ": ", std::strerror(error))}};
 }
 
+/// Where a shell says how the program ended.
+constexpr int status_descriptor = 3;
+
 /// What the child does before it becomes the program: its files and its signals.
 class SpawnPlan {
  public:
-  explicit SpawnPlan(int output) {
+  /// `status`: a descriptor that the program gets as its third, or -1.
+  explicit SpawnPlan(int output, int status) {
     posix_spawn_file_actions_init(&actions_);
+    if (status >= 0) posix_spawn_file_actions_adddup2(&actions_, status, status_descriptor);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, output, STDERR_FILENO);
@@ -37,9 +46,12 @@ class SpawnPlan {
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
     sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGCHLD);
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    // A shell and what it runs are ended together; a program alone stays with the terminal's Ctrl-C.
+    const int own_group = status >= 0 ? POSIX_SPAWN_SETPGROUP : 0;
+    posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | own_group));
   }
   ~SpawnPlan() {
     posix_spawnattr_destroy(&attributes_);
@@ -57,42 +69,124 @@ class SpawnPlan {
   posix_spawnattr_t attributes_{};
 };
 
-}  // namespace
+struct Pipe {
+  Descriptor read, write;
+  static Expected<Pipe> make() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return failed("cannot make a pipe", errno);
+    return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+  }
+};
 
-Expected<ProcessResult> run_process(const std::string& program, const std::vector<std::string>& arguments) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return failed(cat("cannot start `", program, '`'), errno);
-  const Descriptor output(ends[0]);
-  Descriptor input(ends[1]);
+/// Whether the kernel forgets how this process's children end.
+bool forgets_children() {
+  struct sigaction action{};
+  return ::sigaction(SIGCHLD, nullptr, &action) == 0 &&
+         (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT) != 0);  // NOLINT: a union in POSIX
+}
 
-  std::vector<std::string> words{program};
+enum class Stop : std::uint8_t { end, time, output, error };
+/// Reads until the writers are gone or a limit is reached.
+Stop read_within(int descriptor, std::string& out, const ProcessLimits& limits) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline = Clock::now() + limits.time;
+  std::array<char, 65536> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return Stop::time;
+    pollfd ready{.fd = descriptor, .events = POLLIN, .revents = 0};
+    const int count = ::poll(&ready, 1, static_cast<int>(std::min<std::int64_t>(left, 60'000)));
+    if (count == 0 || (count < 0 && errno == EINTR)) continue;
+    if (count < 0) return Stop::error;
+    const ssize_t bytes = ::read(descriptor, buffer.data(), buffer.size());
+    if (bytes == 0) return Stop::end;
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return Stop::error;
+    out.append(buffer.data(), static_cast<std::size_t>(bytes));
+    if (out.size() > limits.output_bytes) return Stop::output;
+  }
+}
+
+/// How a child ended; nothing when somebody else has waited for it.
+std::optional<int> wait_for(pid_t child) {
+  int status = 0;
+  pid_t waited = 0;
+  do {
+    waited = ::waitpid(child, &status, 0);
+  } while (waited < 0 && errno == EINTR);
+  return waited < 0 ? std::nullopt : std::optional(status);
+}
+
+/// One run. Nothing when it is not known how the program ended.
+Expected<std::optional<ProcessResult>> run_once(const std::string& program, const std::vector<std::string>& arguments,
+                                                const ProcessLimits& limits, bool by_shell) {
+  auto output = Pipe::make();
+  auto status = Pipe::make();
+  if (!output || !status) return failed(cat("cannot start `", program, '`'), errno);
+  std::vector<std::string> words;
+  if (by_shell) words = {"/bin/sh", "-c", "\"$@\" 3>&-; echo $? >&3", "sh"};
+  words.push_back(program);
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
   pid_t child = 0;
-  if (const int error = SpawnPlan(input.number()).start(child, program, pointers.data()); error != 0) {
+  const SpawnPlan plan(output->write.number(), by_shell ? status->write.number() : -1);
+  if (const int error = plan.start(child, words.front(), pointers.data()); error != 0)
     return failed(cat("cannot start `", program, '`'), error);
-  }
-  (void)input.close_now();  // so that the pipe ends when the program does
+  (void)output->write.close_now();  // so that the pipes end when the program does
+  (void)status->write.close_now();
 
   ProcessResult result;
-  const bool read = read_all(output.number(), result.output);
+  const Stop stop = read_within(output->read.number(), result.output, limits);
   const int read_error = errno;
-  int status = 0;
-  pid_t waited = 0;
-  do {
-    waited = ::waitpid(child, &status, 0);
-  } while (waited < 0 && errno == EINTR);
-  if (waited < 0) return failed(cat("cannot wait for `", program, '`'), errno);
-  if (!read) return failed(cat("cannot read the output of `", program, '`'), read_error);
-  if (WIFSIGNALED(status)) {
-    result.signal = WTERMSIG(status);
-  } else {
-    result.exit_code = WEXITSTATUS(status);
+  if (stop != Stop::end) ::kill(by_shell ? -child : child, SIGKILL);
+  const std::optional<int> ended = wait_for(child);
+  const auto ended_for = [&](std::string_view what) {
+    return Unexpected{{.kind = Kind::tool_failed, .message = cat('`', program, "` ", what, ", and was ended")}};
+  };
+  if (stop == Stop::error) return failed(cat("cannot read the output of `", program, '`'), read_error);
+  if (stop == Stop::output) return ended_for(cat("printed more than ", limits.output_bytes, " bytes"));
+  if (stop == Stop::time) {
+    const auto milliseconds = limits.time.count();
+    return ended_for(milliseconds % 1000 == 0 ? cat("ran for more than ", milliseconds / 1000, " s")
+                                              : cat("ran for more than ", milliseconds, " ms"));
   }
-  return result;
+  if (by_shell) {
+    std::string said;
+    int code = 0;
+    if (!read_all(status->read.number(), said) || std::from_chars(said.data(), said.data() + said.size(), code).ec != std::errc())
+      return std::optional<ProcessResult>();
+    // A shell says 128 and the signal's number; programs leave with small numbers and 255.
+    constexpr int by_signal = 128;
+    const bool killed = code > by_signal && code <= by_signal + SIGRTMAX;
+    (killed ? result.signal : result.exit_code) = killed ? code - by_signal : code;
+    return std::optional(std::move(result));
+  }
+  if (!ended) return std::optional<ProcessResult>();
+  if (WIFSIGNALED(*ended)) {
+    result.signal = WTERMSIG(*ended);
+  } else {
+    result.exit_code = WEXITSTATUS(*ended);
+  }
+  return std::optional(std::move(result));
+}
+
+}  // namespace
+
+Expected<ProcessResult> run_process(const std::string& program, const std::vector<std::string>& arguments,
+                                    const ProcessLimits& limits) {
+  // Where the status is lost, a shell between, whose children are its own, tells it.
+  for (const bool by_shell : {false, true}) {
+    if (!by_shell && forgets_children()) continue;
+    auto result = run_once(program, arguments, limits, by_shell);
+    if (!result) return Unexpected{std::move(result).error()};
+    if (*result) return std::move(**result);
+  }
+  return Unexpected{
+      {.kind = Kind::tool_failed,
+       .message = cat("it is not known how `", program, "` ended: this process's children are waited for elsewhere")}};
 }
 
 std::string describe_end(const ProcessResult& result) {

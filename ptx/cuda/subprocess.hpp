@@ -1,6 +1,8 @@
 // Running a program, and a folder for its files, for the tools. Inside the room only.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -19,8 +21,16 @@ struct ProcessResult {
   [[nodiscard]] bool ok() const { return exit_code == 0 && signal == 0; }
 };
 
-/// Runs a program (a path, not searched) to its end, with no standard input. Errors: tool_failed (it cannot be started).
-Expected<ProcessResult> run_process(const std::string& program, const std::vector<std::string>& arguments);
+/// What a program may take before it is ended.
+struct ProcessLimits {
+  std::chrono::milliseconds time = std::chrono::minutes(10);
+  std::size_t output_bytes = std::size_t{256} << 20;
+};
+
+/// Runs a program (a path, not searched) to its end, with no standard input. It knows how the program ended also where the host
+/// program has SIGCHLD ignored or waits for every child itself. Errors: tool_failed (it cannot be started, or went over a limit).
+Expected<ProcessResult> run_process(const std::string& program, const std::vector<std::string>& arguments,
+                                    const ProcessLimits& limits = {});
 
 /// "was killed by signal 11 (Segmentation fault)", "exited with code 255".
 std::string describe_end(const ProcessResult& result);

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
+#include "ptx/cuda/disk_cache.hpp"
 #include "ptx/cuda/subprocess.hpp"
 
 namespace ptx::cuda {
@@ -66,6 +68,21 @@ std::string log_note(std::string_view output) {
   return end == std::string_view::npos ? std::string("it printed nothing") : cat("it printed: ", output.substr(0, end + 1));
 }
 
+/// $PYPTX_PTXAS_SECONDS, or the default.
+Expected<ProcessLimits> ptxas_limits() {
+  ProcessLimits limits;
+  const auto chosen = variable("PYPTX_PTXAS_SECONDS");
+  if (!chosen) return limits;
+  std::uint32_t seconds = 0;
+  const auto [end, error] = std::from_chars(chosen->data(), chosen->data() + chosen->size(), seconds);
+  if (error != std::errc() || end != chosen->data() + chosen->size() || seconds == 0) {
+    return Unexpected{{.kind = Kind::bad_setting,
+                       .message = cat("PYPTX_PTXAS_SECONDS is `", *chosen, "`; what fits is a number of seconds, from 1 on")}};
+  }
+  limits.time = std::chrono::seconds(seconds);
+  return limits;
+}
+
 /// Messages name the temporary file; the reader knows no such file.
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
@@ -103,7 +120,44 @@ Expected<std::vector<std::string>> find_tools(Tool tool, const std::vector<std::
 Expected<std::string> find_tool(Tool tool, const std::vector<std::string>& roots) {
   auto found = find_tools(tool, roots);
   if (!found) return Unexpected{std::move(found).error()};
-  return std::move(found->front());
+  if (tool != Tool::ptxas || found->size() == 1) return std::move(found->front());
+  return std::move(newest_first(std::move(*found), DiskCache::from_environment()).front().path);
+}
+
+Release release_of(std::string_view version) {
+  constexpr std::string_view marker = "release ";
+  std::size_t at = version.find(marker);
+  if (at == std::string_view::npos) return {};
+  const auto number = [&](std::size_t from) {
+    int value = 0;
+    if (from < version.size()) std::from_chars(version.data() + from, version.data() + version.size(), value);
+    return value;
+  };
+  const auto behind_dot = [&] {
+    at = version.find_first_not_of("0123456789", at);
+    return at != std::string_view::npos && version[at] == '.' ? number(++at) : 0;
+  };
+  Release release;
+  release.major = number(at += marker.size());
+  release.minor = behind_dot();
+  // "V13.0.88" says the same once more, and the patch.
+  at = version.find(cat('V', release.major, '.', release.minor, '.'), at);
+  if (at == std::string_view::npos) return release;
+  release.patch = number(version.find('.', version.find('.', at) + 1) + 1);
+  return release;
+}
+
+std::vector<FoundTool> newest_first(std::vector<std::string> paths, const DiskCache& cache) {
+  std::vector<FoundTool> found;
+  found.reserve(paths.size());
+  for (std::string& path : paths) {
+    auto version = cache.version_of(path);
+    found.push_back({std::move(path), version ? std::optional(std::move(*version)) : std::nullopt});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const FoundTool& a, const FoundTool& b) {
+    return release_of(a.version.value_or("")) > release_of(b.version.value_or(""));
+  });
+  return found;
 }
 
 Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view text, std::string_view target,
@@ -119,7 +173,9 @@ Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view text, s
   if (options.line_info) arguments.emplace_back("-lineinfo");
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   arguments.insert(arguments.end(), {"-o", image, source});
-  auto ended = run_process(ptxas, arguments);
+  auto limits = ptxas_limits();
+  if (!limits) return Unexpected{std::move(limits).error()};
+  auto ended = run_process(ptxas, arguments, *limits);
   if (!ended) return Unexpected{std::move(ended).error()};
 
   Cubin cubin{.target = std::string(target), .log = std::move(ended->output)};
@@ -140,9 +196,13 @@ Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view text, s
     return Unexpected{std::move(error)};
   }
   auto bytes = read_file(image);
-  if (!bytes) {
-    return Unexpected{Diagnostic{.kind = Kind::tool_failed, .message = cat('`', ptxas, "` ended well and left no cubin")}.note(
-        log_note(cubin.log))};
+  if (!bytes || !is_cubin(*bytes)) {
+    return Unexpected{Diagnostic{.kind = Kind::tool_failed,
+                                 .message = cat('`', ptxas, "` ended well and left ",
+                                                !bytes           ? std::string("no cubin")
+                                                : bytes->empty() ? std::string("an empty cubin")
+                                                                 : cat(bytes->size(), " bytes that are no cubin"))}
+                          .note(log_note(cubin.log))};
   }
   cubin.bytes = std::move(*bytes);
   attempt.outcome = Outcome::assembled;
@@ -150,7 +210,8 @@ Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view text, s
 }
 
 Expected<std::string> version_of(const std::string& tool) {
-  auto ended = run_process(tool, {"--version"});
+  // A tool that has nothing to say in this time says nothing.
+  auto ended = run_process(tool, {"--version"}, {.time = std::chrono::seconds(30)});
   if (!ended) return Unexpected{std::move(ended).error()};
   if (!ended->ok()) {
     return Unexpected{Diagnostic{.kind = Kind::tool_failed, .message = cat('`', tool, " --version` ", describe_end(*ended))}.note(
@@ -163,9 +224,11 @@ Expected<Cubin> assemble(std::string_view ptx_text, std::string_view target, con
   auto tools = find_tools(Tool::ptxas, options.roots);
   if (!tools) return Unexpected{std::move(tools).error()};
   Attempt attempt;
-  auto result = assemble_with(tools->front(), ptx_text, target, options, attempt);
-  for (std::size_t i = 1; i < tools->size() && attempt.outcome == Outcome::too_old; ++i) {
-    result = assemble_with((*tools)[i], ptx_text, target, options, attempt);
+  if (tools->size() == 1) return assemble_with(tools->front(), ptx_text, target, options, attempt);
+  const std::vector<FoundTool> ordered = newest_first(std::move(*tools), DiskCache::from_environment());
+  auto result = assemble_with(ordered.front().path, ptx_text, target, options, attempt);
+  for (std::size_t i = 1; i < ordered.size() && attempt.outcome == Outcome::too_old; ++i) {
+    result = assemble_with(ordered[i].path, ptx_text, target, options, attempt);
   }
   return result;
 }

@@ -1,6 +1,8 @@
 // NVIDIA's command-line tools: found where toolkits and wheels put them, run on temporary files.
 #pragma once
 
+#include <compare>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,12 +15,28 @@ namespace ptx::cuda {
 enum class Tool { ptxas, nvdisasm, cuobjdump };
 std::string_view name(Tool tool);
 
-/// Every place where the tool is, best first: $PYPTX_PTXAS ($PYPTX_NVDISASM, $PYPTX_CUOBJDUMP); below each of `roots`
-/// (Python gives its site-packages folders) NVIDIA's wheels, then triton; $CUDA_HOME/bin; PATH; /usr/local/cuda/bin.
+/// Every place where the tool is, in the order of looking: $PYPTX_PTXAS ($PYPTX_NVDISASM, $PYPTX_CUOBJDUMP) alone; below each of
+/// `roots` (Python gives its site-packages folders) NVIDIA's wheels, then triton; $CUDA_HOME/bin; PATH; /usr/local/cuda/bin.
 /// Errors: no_tool, also when the variable names something that cannot be run: it is then not passed over.
 Expected<std::vector<std::string>> find_tools(Tool tool, const std::vector<std::string>& roots = {});
-/// The best of them.
+/// Of ptxas the newest of them, of the others the first.
 Expected<std::string> find_tool(Tool tool, const std::vector<std::string>& roots = {});
+
+/// What NVIDIA's tools say of themselves: "…release 13.0, V13.0.88…" is 13.0.88; zeros where they do not.
+struct Release {
+  int major = 0, minor = 0, patch = 0;
+  friend auto operator<=>(const Release&, const Release&) = default;
+};
+Release release_of(std::string_view version);
+
+struct FoundTool {
+  std::string path;
+  std::optional<std::string> version;  ///< what `--version` prints; nothing: it does not say
+};
+class DiskCache;
+/// The newest first, and of one release the one that stands first; those that do not say last. Each is asked once by all the
+/// processes that share the cache.
+std::vector<FoundTool> newest_first(std::vector<std::string> paths, const DiskCache& cache);
 
 /// Machine code for one GPU architecture.
 struct Cubin {
@@ -35,9 +53,17 @@ struct AssembleOptions {
   LineMap where;                       ///< the author's places, for diagnostics and the report
 };
 
-/// Assembles PTX text with ptxas for `target` ("sm_90a"). When the first ptxas found is too old for the text or the target,
-/// the next one is tried. Depends on its arguments and the tool alone, so a cache can stand in front of it.
-/// Errors: no_tool, tool_failed (it crashed), file_error (no room on the disk), compile_error with every error's PTX line and
+/// Whether these bytes are machine code as ptxas makes it: ELF.
+inline bool is_cubin(std::string_view bytes) {
+  return bytes.starts_with(
+      "\x7f"
+      "ELF");
+}
+
+/// Assembles PTX text with the newest ptxas for `target` ("sm_90a"). When it is too old for the text or the target, the next one
+/// is tried. Depends on its arguments and the tool alone, so a cache can stand in front of it.
+/// A ptxas that runs for more than $PYPTX_PTXAS_SECONDS (600) is ended. Errors: no_tool, tool_failed (it crashed, was ended or
+/// left no machine code), bad_setting, file_error (no room on the disk), compile_error with every error's PTX line and
 /// author's line.
 Expected<Cubin> assemble(std::string_view ptx_text, std::string_view target, const AssembleOptions& options = {});
 

@@ -3,13 +3,18 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
+#include "ptx/cuda/disk_cache.hpp"
 #include "ptx/cuda/subprocess.hpp"
 #include "tests/support/variables.hpp"
 
@@ -27,6 +32,7 @@ class ToolsTest : public testing::Test {
     no_nvdisasm.emplace("PYPTX_NVDISASM", std::nullopt);
     no_cuobjdump.emplace("PYPTX_CUOBJDUMP", std::nullopt);
     temporary_variable.emplace("TMPDIR", temporary.string());
+    cache_variable.emplace("PYPTX_CACHE_DIR", "off");
   }
   void TearDown() override { EXPECT_TRUE(fs::is_empty(temporary)) << "a temporary folder was left behind"; }
 
@@ -41,7 +47,7 @@ class ToolsTest : public testing::Test {
 
   Expected<TemporaryFolder> own = TemporaryFolder::make();
   fs::path temporary = root("tmp");
-  std::optional<ScopedVariable> no_ptxas, no_nvdisasm, no_cuobjdump, temporary_variable;
+  std::optional<ScopedVariable> no_ptxas, no_nvdisasm, no_cuobjdump, temporary_variable, cache_variable;
 };
 
 constexpr std::string_view good_text =
@@ -78,6 +84,38 @@ TEST_F(ToolsTest, wheels_then_triton_then_the_toolkit_then_the_path) {
   ASSERT_TRUE(found);
   if (found->back() == "/usr/local/cuda/bin/ptxas") found->pop_back();
   EXPECT_EQ(*found, (std::vector{wheel13, wheel12, triton, toolkit, on_path}));
+}
+
+TEST(Release, is_read_from_what_a_tool_says) {
+  const auto release = [](std::string_view text) {
+    const Release r = release_of(text);
+    return std::vector{r.major, r.minor, r.patch};
+  };
+  EXPECT_EQ(release("Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0.r13.0/compiler"), (std::vector{13, 0, 88}));
+  EXPECT_EQ(release("release 12.8, V12.8.93"), (std::vector{12, 8, 93}));
+  EXPECT_EQ(release("release 12.10, V12.10.1"), (std::vector{12, 10, 1}));
+  EXPECT_EQ(release("release 12.4"), (std::vector{12, 4, 0}));
+  for (const char* unsaid : {"", "release", "release ", "release x.y", "ptxas 13"})
+    EXPECT_EQ(release(unsaid), (std::vector{0, 0, 0}));
+  EXPECT_LT(release_of("release 12.9, V12.9.86"), release_of("release 12.10, V12.10.1"));
+}
+
+TEST_F(ToolsTest, the_newest_is_taken_wherever_it_lies) {
+  const auto of = [](const char* version) { return cat("echo 'release ", version, ", V", version, ".5'"); };
+  const std::string triton = script(root("site/triton/backends/nvidia/bin/ptxas"), of("12.8"));
+  const std::string on_path = script(root("path/ptxas"), of("13.0"));
+  const std::string same = script(root("other/ptxas"), of("13.0"));
+  const std::string silent = script(root("silent/ptxas"), "exit 1");
+  const std::vector<FoundTool> found = newest_first({silent, triton, on_path, same}, DiskCache());
+  std::vector<std::string> paths;
+  for (const FoundTool& tool : found) paths.push_back(tool.path);
+  EXPECT_EQ(paths, (std::vector{on_path, same, triton, silent}));
+  EXPECT_FALSE(found.back().version);
+  const ScopedVariable path("PATH", cat(root("silent").string(), ':', root("path").string(), ":/usr/bin:/bin"));
+  const ScopedVariable home("CUDA_HOME", std::nullopt);
+  const auto best = find_tool(Tool::ptxas, {root("site").string()});
+  ASSERT_TRUE(best);
+  EXPECT_GE(release_of(*version_of(*best)), (Release{13, 0, 5}));
 }
 
 TEST_F(ToolsTest, a_tool_that_is_nowhere_says_where_it_was_sought) {
@@ -158,11 +196,12 @@ TEST_F(PtxasTest, its_arguments_are_passed_on) {
 }
 
 TEST_F(PtxasTest, a_ptxas_that_is_too_old_gives_way_to_the_next) {
+  const std::string newest = "[ \"$1\" = --version ] && { echo 'release 99.0, V99.0.1'; exit 0; }\n";
   script(root("site/nvidia/cu13/bin/ptxas"),
-         "echo \"ptxas k.ptx, line 1; fatal   : Unsupported .version 8.0; current version is '7.8'\"; exit 255");
+         newest + "echo \"ptxas k.ptx, line 1; fatal   : Unsupported .version 8.0; current version is '7.8'\"; exit 255");
   const auto cubin = assemble(good_text, "sm_90a", {.roots = {root("site").string()}});
   ASSERT_TRUE(cubin) << render(cubin.error());
-  script(root("site/nvidia/cu13/bin/ptxas"), "echo 'ptxas k.ptx, line 1; error   : I refuse'; exit 255");
+  script(root("site/nvidia/cu13/bin/ptxas"), newest + "echo 'ptxas k.ptx, line 1; error   : I refuse'; exit 255");
   EXPECT_FALSE(assemble(good_text, "sm_90a", {.roots = {root("site").string()}}));  // a verdict is a verdict
 }
 
@@ -207,6 +246,79 @@ TEST_F(ToolsTest, an_exit_without_a_word_and_a_missing_result_are_said) {
   }
   const ScopedVariable set("PYPTX_PTXAS", script(root("ptxas"), "exit 0"));
   EXPECT_EQ(assemble(good_text, "sm_90a").error().kind, Kind::tool_failed);
+}
+
+TEST_F(ToolsTest, what_is_no_machine_code_is_no_result) {
+  for (const char* leaves : {": > \"$out\"", "echo hello > \"$out\""}) {
+    const ScopedVariable set("PYPTX_PTXAS",
+                             script(root("ptxas"), cat("for w; do [ \"$last\" = -o ] && out=$w; last=$w; done\n", leaves)));
+    const auto cubin = assemble(good_text, "sm_90a");
+    ASSERT_FALSE(cubin) << leaves;
+    EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
+    EXPECT_NE(cubin.error().message.find("ended well and left"), std::string::npos) << cubin.error().message;
+  }
+}
+
+TEST_F(ToolsTest, a_program_that_does_not_end_is_ended) {
+  const std::string sleeps = script(root("sleeps"), "echo begun; while :; do :; done");
+  const auto begin = std::chrono::steady_clock::now();
+  const auto ended = run_process(sleeps, {}, {.time = std::chrono::milliseconds(300)});
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().kind, Kind::tool_failed);
+  EXPECT_EQ(ended.error().message, cat('`', sleeps, "` ran for more than 300 ms, and was ended"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::minutes(5)) << "it did not run on";
+  const ScopedVariable set("PYPTX_PTXAS", sleeps);
+  const ScopedVariable limit("PYPTX_PTXAS_SECONDS", "1");
+  const auto cubin = assemble(good_text, "sm_90a");
+  ASSERT_FALSE(cubin);
+  EXPECT_NE(cubin.error().message.find("ran for more than 1 s"), std::string::npos) << cubin.error().message;
+  for (const char* wrong : {"0", "-1", "soon", "1.5", "99999999999"}) {
+    const ScopedVariable bad("PYPTX_PTXAS_SECONDS", wrong);
+    EXPECT_EQ(assemble(good_text, "sm_90a").error().kind, Kind::bad_setting) << wrong;
+  }
+}
+
+TEST_F(ToolsTest, a_program_that_prints_without_end_is_ended) {
+  const std::string talks = script(root("talks"), "while :; do echo and on and on and on and on; done");
+  const auto ended = run_process(talks, {}, {.output_bytes = 100'000});
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().message, cat('`', talks, "` printed more than 100000 bytes, and was ended"));
+}
+
+TEST_F(ToolsTest, how_it_ended_is_known_where_children_are_forgotten) {
+  const std::string leaves = script(root("leaves"), "echo said; exit \"$1\"");
+  const std::string falls = script(root("falls"), "kill -SEGV $$");
+  const std::string hangs = script(root("hangs"), "while :; do :; done");
+  struct sigaction ignore{};
+  ignore.sa_handler = SIG_IGN;
+  struct sigaction no_wait{};
+  no_wait.sa_handler = SIG_DFL;
+  no_wait.sa_flags = SA_NOCLDWAIT;
+  for (const struct sigaction& action : {ignore, no_wait}) {
+    struct sigaction old{};
+    sigaction(SIGCHLD, &action, &old);
+    for (const int code : {0, 3, 127, 255}) {
+      const auto ended = run_process(leaves, {std::to_string(code)});
+      EXPECT_TRUE(ended && ended->exit_code == code && ended->signal == 0 && ended->output == "said\n") << code;
+    }
+    const auto fallen = run_process(falls, {});
+    EXPECT_TRUE(fallen && fallen->signal == SIGSEGV);
+    EXPECT_FALSE(run_process(hangs, {}, {.time = std::chrono::milliseconds(200)}));
+    sigaction(SIGCHLD, &old, nullptr);
+  }
+  // Somebody else who waits for every child.
+  std::atomic<bool> done = false;
+  std::thread thief([&] {
+    while (!done) {
+      if (::waitpid(-1, nullptr, WNOHANG) <= 0) std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const auto ended = run_process(leaves, {"7"});
+    EXPECT_TRUE(ended && ended->exit_code == 7);
+  }
+  done = true;
+  thief.join();
 }
 
 TEST_F(ToolsTest, a_program_that_cannot_start_says_why) {

@@ -269,7 +269,7 @@ TEST_F(XlaTest, refuses_attributes_that_it_did_not_write) {
   damaged.string("key", key);
   damaged.string("meta", image->meta().substr(1));
   damaged.string("ptx", image->text());
-  refused(damaged, "no launch record");
+  refused(damaged, "not a launch record");
 }
 
 }  // namespace

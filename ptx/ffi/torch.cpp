@@ -164,7 +164,7 @@ void make_contiguous(OwnedTensor& tensor, TensorView& view) {
   std::int64_t stride = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = stride;
-    stride *= shape[i];
+    stride = multiply_dims(stride, shape[i]);
   }
   OwnedTensor copy = empty(shape, strides, view.dtype, view.device);
   must(api.tensor_copy(copy.get(), tensor.get(), 0), "copy a tensor");
@@ -397,11 +397,11 @@ Expected<void> register_torch_operators(const Api& with, TorchSchemas schemas, T
       if (!ok(api.library_def(library, schema))) return refused;
   }
   for (const char* backend : {"CPU", "CUDA"}) {
-    if (!ok(api.library_init_impl("pyptx", backend, __FILE__, __LINE__, &library)) ||
-        !ok(api.library_impl(library, "launch", boxed_launch, spoken_version)) ||
-        !ok(api.library_impl(library, "launch_", boxed_launch_into, spoken_version))) {
-      return refused;
-    }
+    if (!ok(api.library_init_impl("pyptx", backend, __FILE__, __LINE__, &library))) return refused;
+    constexpr std::pair<const char*, Boxed> kernels[] = {
+        {"launch", boxed_launch}, {"launch_", boxed_launch_into}, {"exported", boxed_launch}, {"exported_", boxed_launch_into}};
+    for (const auto& [name, boxed] : kernels)
+      if (!ok(api.library_impl(library, name, boxed, spoken_version))) return refused;
   }
   done = true;
   return {};

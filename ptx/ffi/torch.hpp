@@ -21,9 +21,13 @@ struct Api;
 /// numbers for each: whether the call gives it, and its bits. (AOTInductor cannot pass an empty list: without scalars it is
 /// `[0]`, and where every input is an output, one tensor that nobody looks at may stand in `inputs`.) `launch_` writes `outputs`,
 /// and reads the inputs that are outputs too from there: `inputs` are the others.
+/// `exported` and `exported_` are the same in exported programs, where nobody has looked at who asks for gradients: a language
+/// with gradients registers for them what refuses those.
 inline constexpr const char* torch_schemas[] = {
     "launch(str key, str payload, Tensor[] inputs, int[] scalars) -> Tensor[]",
     "launch_(str key, str payload, Tensor[] inputs, Tensor(a!)[] outputs, int[] scalars) -> ()",
+    "exported(str key, str payload, Tensor[] inputs, int[] scalars) -> Tensor[]",
+    "exported_(str key, str payload, Tensor[] inputs, Tensor(a!)[] outputs, int[] scalars) -> ()",
 };
 
 /// What a key stands for. The plan lives as long as the process.

@@ -245,11 +245,13 @@ class TorchTest : public testing::Test {
   std::vector<std::vector<float>> results;
 };
 
-TEST_F(TorchTest, registers_both_operators_once) {
+TEST_F(TorchTest, registers_its_operators_once) {
   EXPECT_TRUE(register_torch_operators(played(), TorchSchemas::define));
-  ASSERT_EQ(torch.schemas.size(), 2u);
+  ASSERT_EQ(torch.schemas.size(), 4u);
   EXPECT_EQ(torch.schemas[0], "launch(str key, str payload, Tensor[] inputs, int[] scalars) -> Tensor[]");
-  EXPECT_EQ(torch.kernels.size(), 4u);
+  for (const char* name : {"launch", "launch_", "exported", "exported_"})
+    EXPECT_TRUE(torch.kernels.contains(std::string(name) + "/CPU")) << name;
+  EXPECT_EQ(torch.kernels.size(), 8u);
 }
 
 TEST_F(TorchTest, a_process_without_torch_is_told_so) {

@@ -170,7 +170,8 @@ Expected<void> collect(const CallFrame& frame, const KernelImage& image, Tensors
     for (std::int64_t i = 0; i < buffers->size; ++i) {
       const auto& buffer = *static_cast<const Buffer*>(buffers->values[i]);
       std::size_t bytes = element_bytes(buffer.dtype);
-      for (std::int64_t dim = 0; dim < buffer.rank; ++dim) bytes *= static_cast<std::size_t>(buffer.dims[dim]);
+      for (std::int64_t dim = 0; dim < buffer.rank; ++dim)
+        bytes = multiply_sizes(bytes, static_cast<std::uint64_t>(buffer.dims[dim]));
       tensors.pointers[tensors.count] = buffer.data;
       tensors.bytes[tensors.count++] = bytes;
     }

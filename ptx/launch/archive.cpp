@@ -1,6 +1,9 @@
 #include "ptx/launch/archive.hpp"
 
 #include <algorithm>
+#include <memory>
+
+#include "ptx/text/text.hpp"
 
 namespace ptx::launch {
 namespace {
@@ -116,12 +119,40 @@ Expected<void> check_counts(const LaunchSpec& spec, std::size_t tiles, std::size
                                     " tiles and ", scalar_types, " types of scalars do not fit")}};
 }
 
+/// What KernelImage::make asks of an image that was made here, asked of one that was made of text alone; and that a block of the
+/// launch has room on the text's own target.
+Expected<void> check_launchable(const KernelImage& image) {
+  const LaunchSpec& spec = image.spec();
+  const auto target = cuda::target_of(image.text());
+  if (!target) return Unexpected{target.error()};
+  if (const auto known = isa::target_from_name(to_string(*target))) {
+    if (const std::uint32_t most = isa::most_shared_bytes(*known); spec.geometry.dynamic_smem_bytes > most) {
+      return Unexpected{
+          {.kind = Kind::launch_config,
+           .message = cat("kernel `", spec.entry, "` needs ", spec.geometry.dynamic_smem_bytes,
+                          " bytes of dynamic shared memory; a block on ", to_string(*target), " has at most ", most)}};
+    }
+  }
+  if (image.has_module()) return {};
+  text::Parsed parsed = text::parse(image.text(), cat(spec.entry, ".ptx"));
+  for (Diagnostic& finding : parsed.findings)
+    if (finding.severity == Severity::error) return Unexpected{std::move(finding)};
+  auto accepted = check::accept(std::move(parsed.module));
+  if (!accepted) return Unexpected{std::move(accepted).error()};
+  auto listing = std::make_shared<ir::Listing>();
+  listing->text = image.text();
+  auto made = KernelImage::make(std::move(*accepted), std::move(listing), spec);
+  if (!made) return Unexpected{std::move(made).error()};
+  return {};
+}
+
 }  // namespace
 
 Expected<Diagnostics> save(const std::string& path, const KernelImage& image, const SaveOptions& options) {
   const LaunchSpec& spec = image.spec();
   if (auto ok = check_counts(spec, options.tiles.size(), options.scalar_types.size(), Kind::argument_count); !ok)
     return Unexpected{std::move(ok).error()};
+  if (auto ok = check_launchable(image); !ok) return Unexpected{std::move(ok).error()};
   std::vector<std::string> type_names;
   for (const Type type : options.scalar_types) type_names.emplace_back(isa::name(type));
   std::vector<cuda::Section> sections{{"launch", image.meta()},

@@ -8,6 +8,9 @@
 namespace ptx::launch {
 namespace {
 
+constexpr std::string_view plain_text =
+    ".version 8.5\n.target sm_80\n.address_size 64\n.visible .entry kernel(.param .u64 a, .param .u64 b)\n{\n\tret;\n}\n";
+
 class ArchiveTest : public testing::Test {
  protected:
   ArchiveTest() { unsetenv("PYPTX_JIT"); }
@@ -66,8 +69,7 @@ TEST_F(ArchiveTest, and_on_a_gpu_without_a_compiler) {
 }
 
 TEST_F(ArchiveTest, machine_code_for_several_targets) {
-  auto image =
-      KernelImage::from_text(".version 8.5\n.target sm_80\n", LaunchSpec::make("kernel", {}, 1, 1).value().serialise()).value();
+  auto image = KernelImage::from_text(std::string(plain_text), LaunchSpec::make("kernel", {}, 1, 1).value().serialise()).value();
   ASSERT_TRUE(save(path, *image, {.targets = {{"sm_90", "sm_80", "sm_90"}}}));
   const auto loaded = load_saved(path).value();
   ASSERT_EQ(loaded.image->ready_cubins().size(), 2u);

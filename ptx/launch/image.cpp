@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <set>
 #include <thread>
 
+#include "ptx/launch/alignment.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx::launch {
@@ -16,17 +18,11 @@ cuda::Dim3 dim3(const Dims& dims) { return {dims[0], dims[1], dims[2]}; }
 /// `.reqntid` and `.maxntid` bind the driver and the executor alike, so they are checked before either.
 Expected<void> check_directives(const ir::Function& entry, std::string_view name, const Geometry& geometry) {
   for (const ir::Directive& directive : entry.directives) {
-    const bool exact = directive.name == "reqntid";
-    if (!exact && directive.name != "maxntid") continue;
+    if (directive.name != "reqntid" && directive.name != "maxntid") continue;
     Dims wanted{1, 1, 1};
     std::copy_n(directive.values.begin(), std::min<std::size_t>(3, directive.values.size()), wanted.begin());
-    const Dims& block = geometry.block;
-    const auto threads = [](const Dims& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; };
-    if (exact ? block != wanted : threads(block) > threads(wanted)) {
-      return Unexpected{{.kind = Kind::launch_config,
-                         .message = cat("kernel `", name, "`: block ", to_string(block), " does not fit the kernel's `.",
-                                        directive.name, "` ", to_string(wanted))}};
-    }
+    if (auto ok = check_launch_bound(directive.name, wanted, geometry.block); !ok)
+      return Unexpected{{.kind = Kind::launch_config, .message = cat("kernel `", name, "`: ", ok.error().message)}};
   }
   return {};
 }
@@ -36,6 +32,7 @@ Expected<void> check_directives(const ir::Function& entry, std::string_view name
 Cpu default_cpu() {
   Cpu cpu;
   cpu.options.workers = std::max(1u, std::thread::hardware_concurrency());
+  cpu.attended = true;
   return cpu;
 }
 
@@ -82,6 +79,8 @@ struct KernelImage::Code {
   std::optional<check::Accepted> accepted;
   const std::vector<std::size_t> offsets;  // of the spec's params
   std::vector<std::string> tensor_names;   // as the executor's reports call them
+
+  std::vector<Alignment> alignments;  // by tensor, where the text was read; empty: no tensor needs any
 
   std::once_flag decoded;
   std::optional<Expected<std::shared_ptr<const vgpu::Program>>> program;
@@ -166,6 +165,13 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
     if (param.kind == Param::Kind::pointer)
       image->code_->tensor_names[param.arg] = std::string(module.str(entry->params[i].name));
   }
+  const std::vector<Alignment> needed = alignments(module, *entry);
+  for (std::size_t i = 0; i < image->spec_.params.size(); ++i) {
+    const Param& param = image->spec_.params[i];
+    if (param.kind != Param::Kind::pointer || needed[i].bytes == 1) continue;
+    image->code_->alignments.resize(std::size_t{image->spec_.inputs} + image->spec_.outputs);
+    image->code_->alignments[param.arg] = needed[i];
+  }
   image->code_->accepted = std::move(accepted);
   return std::shared_ptr<const KernelImage>(std::move(image));
 }
@@ -211,6 +217,27 @@ Expected<void> KernelImage::check_count(std::size_t pointers, Scalars scalars) c
        .message = cat("kernel `", spec_.entry, "` has ", has, " scalar parameters; the launch has ", scalars.size())}};
 }
 
+Diagnostic KernelImage::misaligned(std::size_t tensor, std::uintptr_t address) const {
+  const Alignment& needed = code_->alignments[tensor];
+  Diagnostic error{
+      .kind = Kind::argument_alignment,
+      .message = cat("tensor `", code_->tensor_names[tensor], "` of kernel `", spec_.entry, "`: the address 0x", hex(address),
+                     " is not a multiple of ", needed.bytes, " bytes, which `", needed.access, "` needs")};
+  if (needed.where.known()) error.note(cat("`", needed.access, "` at ", to_string(needed.where)));
+  return std::move(error).note(
+      "hint: a tensor that begins in the middle of another may lie anywhere; a copy (`.clone()`, `numpy.copy`) is aligned");
+}
+
+Expected<void> KernelImage::check_alignments(std::span<void* const> pointers) const {
+  const std::vector<Alignment>& needed = code_->alignments;
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointers[i]);
+    if ((address & (needed[i].bytes - 1)) != 0) [[unlikely]]
+      return Unexpected{misaligned(i, address)};
+  }
+  return {};
+}
+
 // -- on the host
 // --------------------------------------------------------------------------------------------------------------------
 
@@ -254,10 +281,19 @@ Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
   return *code_->program;
 }
 
+Expected<std::span<std::byte>> KernelImage::variable(std::string_view name) const {
+  auto decoded = program();
+  if (!decoded) return Unexpected{std::move(decoded).error()};
+  if (const auto bytes = (*decoded)->instance()->variable(name)) return *bytes;
+  return Unexpected{{.kind = Kind::undefined_symbol,
+                     .message = cat("the module of kernel `", spec_.entry, "` has no .global or .const variable `", name, '`')}};
+}
+
 Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes,
                                            Scalars scalars) const {
   if (auto ok = check_count(pointers.size(), scalars); !ok) return Unexpected{std::move(ok).error()};
   if (auto ok = check_count(bytes.size(), scalars); !ok) return Unexpected{std::move(ok).error()};
+  if (auto ok = check_alignments(pointers); !ok) return Unexpected{std::move(ok).error()};
   auto decoded = program();
   if (!decoded) return Unexpected{std::move(decoded).error()};
   std::vector<vgpu::Region> regions;
@@ -269,24 +305,25 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
     const auto overlaps = [&](const vgpu::Region& other) {
       return data < other.data + other.bytes && other.data < data + bytes[i];
     };
-    const auto other = std::find_if(regions.begin(), regions.end(), overlaps);
-    if (other == regions.end() || (!output && !other->writable && other->data != data)) {
+    vgpu::Region* same = nullptr;  // one tensor given twice, or changed in place
+    for (vgpu::Region& other : regions) {
+      if (!overlaps(other)) continue;
+      const bool read_alone = !output && !other.writable;
+      const bool is_it = other.data == data && (read_alone || (other.bytes == bytes[i] && !(output && !other.initialised)));
+      if (is_it) same = &other;
+      if (is_it || read_alone) continue;
+      return Unexpected{{.kind = Kind::argument_memory,
+                         .message = cat("tensors `", other.name, "` and `", code_->tensor_names[i], "` of kernel `", spec_.entry,
+                                        "` overlap in memory: ", other.bytes, " and ", bytes[i],
+                                        " bytes; what fits are tensors apart, or an output that is an input")}};
+    }
+    if (same == nullptr) {
       regions.push_back(
           {.data = data, .bytes = bytes[i], .writable = output, .initialised = !output, .name = code_->tensor_names[i]});
-      continue;
+    } else {
+      same->bytes = std::max(same->bytes, bytes[i]);
+      same->writable = same->writable || output;
     }
-    if (other->data == data && !output && !other->writable) {
-      other->bytes = std::max(other->bytes, bytes[i]);  // read alone, from one address on
-      continue;
-    }
-    if (other->data == data && other->bytes == bytes[i] && !(output && !other->initialised)) {
-      other->writable = other->writable || output;  // one tensor given twice, or changed in place
-      continue;
-    }
-    return Unexpected{{.kind = Kind::argument_memory,
-                       .message = cat("tensors `", other->name, "` and `", code_->tensor_names[i], "` of kernel `", spec_.entry,
-                                      "` overlap in memory: ", other->bytes, " and ", bytes[i],
-                                      " bytes; what fits are tensors apart, or an output that is an input")}};
   }
   const std::vector<std::size_t>& offsets = code_->offsets;
   std::vector<std::byte> block(offsets.empty() ? 0 : offsets.back() + spec_.params.back().size_bytes);
@@ -300,7 +337,16 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
   }
   const vgpu::LaunchConfig config{
       .grid = spec_.geometry.grid, .block = spec_.geometry.block, .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes};
-  return (*decoded)->run(config, block, regions, cpu.options);
+  if (!cpu.attended) return (*decoded)->run(config, block, regions, cpu.options);
+  vgpu::Options options = cpu.options;
+  if (options.max_instructions == 0) {
+    auto limit = max_instructions_setting();
+    if (!limit) return Unexpected{std::move(limit).error()};
+    options.max_instructions = *limit;
+  }
+  Attendance attendance(spec_.entry, cpu.interrupt_hook);
+  if (!options.watch) options.watch = std::ref(attendance);
+  return (*decoded)->run(config, block, regions, options);
 }
 
 // -- on a GPU
@@ -454,6 +500,8 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
     ready = *loaded;
   }
   if (auto ok = check_count(pointers.size(), scalars); !ok) return ok;
+  if (!code_->alignments.empty())
+    if (auto ok = check_alignments(pointers); !ok) return ok;
   if (ready->driver.forked()) [[unlikely]]
     return ready->driver.check_process();
 

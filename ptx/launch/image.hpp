@@ -17,6 +17,7 @@
 #include "ptx/check/check.hpp"
 #include "ptx/cuda/cuda.hpp"
 #include "ptx/ir/ir.hpp"
+#include "ptx/launch/attendance.hpp"
 #include "ptx/launch/loading.hpp"
 #include "ptx/launch/spec.hpp"
 #include "ptx/vgpu/vgpu.hpp"
@@ -26,8 +27,12 @@ namespace ptx::launch {
 /// Run on the host, by the executor.
 struct Cpu {
   vgpu::Options options;
+  /// Ctrl-C ends the run (kind interrupted), a terminal shows how far it is, and PYPTX_MAX_INSTRUCTIONS limits it where the
+  /// options do not (attendance.hpp).
+  bool attended = false;
+  InterruptHook interrupt_hook = nullptr;
 };
-/// As many workers as the host has threads.
+/// As many workers as the host has threads; attended.
 Cpu default_cpu();
 
 /// Run on a GPU; null is the legacy default stream.
@@ -80,6 +85,9 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
 
   /// Decodes for the executor. Kinds: bad_image (text that is not PTX or not accepted), not_executed.
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> program() const;
+  /// The bytes of a .global or .const variable of its module, as launches on the executor read and leave them: images that
+  /// with_scalars made of one another share them. Not while such a launch runs. Kinds: those of program(), and undefined_symbol.
+  [[nodiscard]] Expected<std::span<std::byte>> variable(std::string_view name) const;
   /// Loads on the GPU and validates the launch there, as the first launch otherwise does. Kinds: no_driver, no_device,
   /// wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared, and those of cuda::compile.
   [[nodiscard]] Expected<void> prepare(int ordinal) const;
@@ -97,7 +105,8 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
 
   /// Runs to the end. `pointers` are the tensors' addresses in host memory, inputs, then outputs; `bytes` their sizes. An output
   /// may be one of the inputs; it is one where the spec says so. Kinds: argument_memory (tensors overlap in another way),
-  /// not_executed for a kernel that takes TMA descriptors.
+  /// argument_alignment (a tensor lies where the kernel's wide accesses cannot go), not_executed for a kernel that takes TMA
+  /// descriptors.
   [[nodiscard]] Expected<vgpu::Report> launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes,
                                               Scalars scalars = {}) const;
   /// Whether PYPTX_SYNC=1 has every launch on a GPU wait for its kernel.
@@ -105,7 +114,7 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   /// Launches and returns. `pointers` are addresses on the GPU. No lock and no heap after the first launch on a GPU, nor after
   /// the first one with a tensor whose TMA descriptor the kernel takes the address of; such a tensor's descriptor is then there
   /// for good, also for CUDA graphs that captured the launch. With PYPTX_SYNC=1 in the environment it waits for the kernel, and
-  /// what goes wrong in it is its own error.
+  /// what goes wrong in it is its own error. Kind argument_alignment: as above, and nothing is launched.
   [[nodiscard]] Expected<void> launch(const Cuda& gpu, std::span<void* const> pointers, Scalars scalars = {}) const;
 
  private:
@@ -113,6 +122,8 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   struct Code;
   KernelImage(std::shared_ptr<Code> code, LaunchSpec spec);
   [[nodiscard]] Expected<void> check_count(std::size_t pointers, Scalars scalars) const;
+  [[nodiscard]] Expected<void> check_alignments(std::span<void* const> pointers) const;
+  [[nodiscard]] Diagnostic misaligned(std::size_t tensor, std::uintptr_t address) const;
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> decode() const;
   [[nodiscard]] Expected<const OnDevice*> load(int ordinal) const;
   [[nodiscard]] Expected<cuda::LoadedKernel*> on_device(const cuda::Device& gpu) const;

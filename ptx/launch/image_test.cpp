@@ -117,7 +117,7 @@ class CudaImageTest : public testing::Test {
   static inline int counter = 0;
   std::shared_ptr<const KernelImage> image = text_image(
       "kernel", {.grid = {16, 1, 1}, .block = {32, 1, 1}, .dynamic_smem_bytes = static_cast<std::uint32_t>(16 * ++counter)});
-  void* const pointers[2] = {reinterpret_cast<void*>(std::uintptr_t{0x1111}), reinterpret_cast<void*>(std::uintptr_t{0x2222})};
+  void* const pointers[2] = {reinterpret_cast<void*>(std::uintptr_t{0x1100}), reinterpret_cast<void*>(std::uintptr_t{0x2200})};
   const cuda::api::Stream stream = reinterpret_cast<cuda::api::Stream>(std::uintptr_t{0x77});
 };
 

@@ -12,6 +12,7 @@
 #include "ptx/launch/plan.hpp"
 #include "ptx/launch/registry.hpp"
 #include "ptx/launch/run.hpp"
+#include "ptx/launch/scalars.hpp"
 #include "ptx/launch/signature.hpp"
 #include "ptx/launch/spec.hpp"
 #include "ptx/launch/tensor.hpp"

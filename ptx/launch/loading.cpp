@@ -1,10 +1,29 @@
 #include "ptx/launch/loading.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "ptx/text/text.hpp"
 
 namespace ptx::launch {
+namespace {
+
+/// Whether this process has not been told of it before. A kernel is compiled for one set of shapes after the other, and what its
+/// instructions make ptxas serialise or ignore it says each time, of the same line.
+bool is_news(const std::string& kernel, const Diagnostic& warning) {
+  if (warning.kind != Kind::wgmma_pipeline && warning.kind != Kind::setmaxnreg_ignored) return true;
+  static std::mutex mutex;
+  static auto& told = *new std::set<std::string>;  // never destroyed: threads may outlive our statics
+  const std::lock_guard lock(mutex);
+  return told
+      .insert(warning.where.known()
+                  ? cat(kernel, '\0', static_cast<int>(warning.kind), '\0', warning.where.file, '\0', warning.where.line)
+                  : cat(kernel, '\0', warning.message))
+      .second;
+}
+
+}  // namespace
 
 CompilerText CompilerText::of(const check::Accepted& accepted) {
   const ir::Module& module = accepted.module();
@@ -103,13 +122,14 @@ Expected<cuda::LoadedKernel*> DeviceCode::load(const cuda::Device& gpu, const Im
       }
     }
   }
-  warn(std::move(warnings));
+  warn(image.entry, std::move(warnings));
   return loaded_.insert_or_assign(gpu.capability(), std::move(*kernel)).first->second.get();
 }
 
-void DeviceCode::warn(Diagnostics warnings) {
+void DeviceCode::warn(const std::string& kernel, Diagnostics warnings) {
   for (Diagnostic& warning : warnings) {
     if (std::find(warned_.begin(), warned_.end(), warning.message) != warned_.end()) continue;
+    if (!is_news(kernel, warning)) continue;
     warned_.push_back(warning.message);
     warnings_.push_back(std::move(warning));
   }

@@ -61,7 +61,8 @@ class DeviceCode {
   }
 
   [[nodiscard]] const std::vector<cuda::Cubin>& ready() const { return ready_; }
-  /// What the compiler warned of since the last time.
+  /// What the compiler warned of since the last time. That it serialises wgmma or ignores setmaxnreg, a process is told once of a
+  /// kernel's line.
   Diagnostics take_warnings() { return std::exchange(warnings_, {}); }
   /// The kernels, which are then no longer here.
   std::vector<std::unique_ptr<cuda::LoadedKernel>> release();
@@ -70,7 +71,7 @@ class DeviceCode {
   [[nodiscard]] cuda::LoadedKernel* find(const cuda::Device& gpu) const;
   Expected<cuda::LoadedKernel*> load(const cuda::Device& gpu, const Image& image, const CompilerText& text);
   [[nodiscard]] const cuda::Cubin* ready_for(const cuda::Device& gpu, const std::string& target) const;
-  void warn(Diagnostics warnings);
+  void warn(const std::string& kernel, Diagnostics warnings);
 
   std::vector<cuda::Cubin> ready_;
   std::map<cuda::ComputeCapability, std::unique_ptr<cuda::LoadedKernel>> loaded_;  // by what the GPU is

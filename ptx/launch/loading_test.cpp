@@ -32,7 +32,7 @@ class LoadingTest : public testing::Test {
 
   FakeCuda& fake = fake_driver();
   cuda::FakePtxas ptxas;
-  void* const pointers[2] = {reinterpret_cast<void*>(std::uintptr_t{0x1111}), reinterpret_cast<void*>(std::uintptr_t{0x2222})};
+  void* const pointers[2] = {reinterpret_cast<void*>(std::uintptr_t{0x1100}), reinterpret_cast<void*>(std::uintptr_t{0x2200})};
 };
 
 TEST_F(LoadingTest, a_gpu_gets_the_cubin_of_ptxas) {
@@ -96,6 +96,24 @@ TEST_F(LoadingTest, warnings_are_given_once_for_an_image_and_again_from_the_cach
   EXPECT_EQ(ptxas.compiles(), 1u);
   const ScopedVariable strict("PYPTX_STRICT", "1");
   EXPECT_EQ(image()->prepare(0).error().kind, Kind::register_spill);
+}
+
+TEST_F(LoadingTest, a_serialised_wgmma_is_said_once_and_not_for_each_shape) {
+  ptxas.install(
+      "13.0",
+      "cat <<END\n"
+      "ptxas info    : (C7515) Potential Performance Loss: wgmma.mma_async instructions are serialized due to something in the "
+      "function 'twice'\n"
+      "END\n");
+  std::size_t said = 0;
+  for (const std::uint32_t threads : {32u, 64u, 128u, 256u}) {  // each is an image of its own
+    const auto kernel = image(threads);
+    ASSERT_TRUE(kernel->prepare(0));
+    for (const Diagnostic& warning : kernel->take_load_warnings()) said += warning.kind == Kind::wgmma_pipeline;
+  }
+  EXPECT_EQ(said, 1u);
+  const ScopedVariable strict("PYPTX_STRICT", "1");
+  for (const std::uint32_t threads : {32u, 64u}) EXPECT_EQ(image(threads)->prepare(0).error().kind, Kind::wgmma_pipeline);
 }
 
 TEST_F(LoadingTest, a_driver_that_does_not_take_the_cubin_compiles_the_text) {

@@ -24,7 +24,7 @@ Plan::Key Plan::key_of(std::span<const TensorView> tensors) const {
     for (auto dim = static_cast<std::size_t>(tensor.rank); dim-- > 0;) {
       key[begin + 2 * dim] = tensor.shape[dim];
       key[begin + 2 * dim + 1] = stride;
-      stride *= tensor.shape[dim];
+      stride = multiply_dims(stride, tensor.shape[dim]);
     }
   }
   return key;

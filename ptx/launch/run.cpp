@@ -13,11 +13,11 @@ launch::Dims dims(cuda::Dim3 dim) { return {dim.x, dim.y, dim.z}; }
 
 /// Bytes of a tensor of this tile; nothing when a dimension is only a name.
 std::optional<std::size_t> bytes_of(const Tile& tile) {
-  auto bytes = static_cast<std::size_t>(tile::element_bytes(tile.dtype()));
+  auto bytes = static_cast<std::uint64_t>(tile::element_bytes(tile.dtype()));
   for (const tile::Dim& dim : tile.shape()) {
     const auto* size = std::get_if<std::int64_t>(&dim);
     if (size == nullptr) return std::nullopt;
-    bytes *= static_cast<std::size_t>(*size);
+    bytes = multiply_sizes(bytes, static_cast<std::uint64_t>(*size));
   }
   return bytes;
 }

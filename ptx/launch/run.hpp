@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -105,6 +106,9 @@ class Compiled {
   /// Runs on `place`. Kinds: argument_count, argument_device (host memory on a GPU or the reverse), argument_dim (another size
   /// than the tile's), and those of KernelImage::launch.
   [[nodiscard]] Expected<void> run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const;
+
+  /// The bytes of a .global or .const variable of the module, as runs on the CPU read and leave them (KernelImage::variable).
+  [[nodiscard]] Expected<std::span<std::byte>> variable(std::string_view name) const { return image_->variable(name); }
 
   /// Writes it to a file that ptx::load reads, with machine code for the targets ("sm_90a"); nothing: for its own target. Gives
   /// what the compiler warned of. Errors: those of launch::save.

@@ -31,6 +31,55 @@ TEST(Compiled, passes_scalars) {
   EXPECT_EQ(y[31], -6.0f);
 }
 
+TEST(Compiled, keeps_the_variables_of_its_module) {
+  const auto kernel = from_ptx(R"(
+.version 8.5
+.target sm_90a
+.address_size 64
+.global .b32 count[2] = {40, 1};
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd;
+  ld.param.u64 %rd, [out];
+  ld.global.u32 %r0, [count];
+  ld.global.u32 %r1, [count+4];
+  add.u32 %r0, %r0, %r1;
+  st.global.u32 [count], %r0;
+  st.global.u32 [%rd], %r0;
+  ret;
+}
+)",
+                               "k", {})
+                          .value();
+  std::array<std::uint32_t, 1> out{};
+  ASSERT_TRUE(kernel.run(cpu(), {}, {out}));
+  EXPECT_EQ(out[0], 41u);
+  const auto count = kernel.variable("count");
+  ASSERT_TRUE(count) << render(count.error());
+  ASSERT_EQ(count->size(), 8u);
+  EXPECT_EQ((*count)[0], std::byte{41});
+  (*count)[4] = std::byte{9};
+  ASSERT_TRUE(kernel.run(cpu(), {}, {out}));
+  EXPECT_EQ(out[0], 50u);
+  EXPECT_TRUE(says(kernel.variable("other").error(), "the module of kernel `k` has no .global or .const variable `other`"));
+}
+
+TEST(Compiled, refuses_text_that_would_reach_beyond_its_memory) {
+  const auto module = [](std::string_view declaration) {
+    return cat(".version 8.5\n.target sm_90a\n.address_size 64\n", declaration,
+               "\n.visible .entry k(.param .u64 out) { .reg .b64 %rd; mov.u64 %rd, g; st.global.u8 [%rd+100], 1; ret; }\n");
+  };
+  for (const char* declaration : {".global .b8 g[18446744073709551615];", ".global .b64 g[2305843009213693953];"}) {
+    const auto refused = from_ptx(module(declaration), "k", {});
+    ASSERT_FALSE(refused) << declaration;
+    EXPECT_EQ(refused.error().kind, Kind::bad_declaration);
+  }
+  std::array<std::uint32_t, 1> out{};
+  const auto small = from_ptx(module(".global .b8 g[100];"), "k", {}).value();
+  EXPECT_TRUE(says(small.run(cpu(), {}, {out}).error(), "just past the end of `g` (100 bytes)"));
+}
+
 TEST(Compiled, takes_other_scalars) {
   const auto kernel = compile(twice_module(true), {.block = {32}, .scalars = {-3.0}}).value();
   const std::vector<float> x(32, 2.0f);

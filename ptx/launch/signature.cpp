@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "ptx/layout/layout.hpp"
+
 namespace ptx::launch {
 namespace {
 
@@ -11,14 +13,10 @@ std::string spell(std::span<const std::int64_t> numbers) {
   return text + (numbers.size() == 1 ? ",)" : ")");
 }
 
-std::vector<std::int64_t> row_major(std::span<const std::int64_t> shape) {
-  std::vector<std::int64_t> strides(shape.size());
-  std::int64_t stride = 1;
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    strides[i] = stride;
-    stride *= std::max<std::int64_t>(shape[i], 1);
-  }
-  return strides;
+// The names decide; a type that has none in PTX fits the untyped bits of its width.
+bool dtype_fits(Type wanted, ElementType given) {
+  if (tile::dtype_matches(wanted, numpy_name(given))) return true;
+  return isa::kind(wanted) == isa::TypeKind::bits && given.bytes() * 8 == static_cast<std::size_t>(isa::bits(wanted));
 }
 
 std::string_view plural(std::size_t count) { return count == 1 ? "" : "s"; }
@@ -77,7 +75,7 @@ Expected<void> Signature::check_output(std::size_t index, const Output& wanted, 
                           .note(cat("this call writes: ", describe(like)))
                           .note(cat("given: ", describe(given)))};
   };
-  if (given.dtype != wanted.dtype)
+  if (!dtype_fits(outputs_[index].dtype(), given.dtype))
     return refuse(Kind::argument_dtype,
                   cat("the element type is ", numpy_name(given.dtype), "; the kernel writes ", numpy_name(wanted.dtype)));
   const auto rank = static_cast<std::size_t>(given.rank);
@@ -158,7 +156,7 @@ Expected<void> Signature::check_tensor(std::size_t index, const TensorView& tens
   if (!is_contiguous(tensor)) {
     const auto rank = static_cast<std::size_t>(tensor.rank);
     const std::string strides = spell({tensor.strides, rank});
-    const std::string needed = spell(row_major({tensor.shape, rank}));
+    const std::string needed = spell(layout::row_major_strides({tensor.shape, rank}));
     return Unexpected{misfit(Kind::argument_layout, index,
                              cat("strides are ", strides, " elements; the kernel takes row-major ", needed), tensor)
                           .note("hint: call `.contiguous()` on a torch tensor, `numpy.ascontiguousarray` on a numpy array")};
@@ -178,7 +176,7 @@ Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorView& tensor = tensors[i];
     const Tile& tile = inputs_[i];
-    if (!tile::dtype_matches(tile.dtype(), numpy_name(tensor.dtype))) {
+    if (!dtype_fits(tile.dtype(), tensor.dtype)) {
       const std::string_view seen = numpy_name(tensor.dtype);
       const std::string_view wanted = tile::numpy_name(tile.dtype());
       return Unexpected{misfit(Kind::argument_dtype, i,
@@ -223,9 +221,9 @@ Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope
                             .note("hint: no input has this dimension; give its size by name at the call")};
     }
     Output output{.shape = std::move(*shape), .dtype = *element_type_from_name(tile::numpy_name(tile.dtype()))};
-    output.strides = row_major(output.shape);
+    output.strides = layout::row_major_strides(output.shape);
     output.bytes = output.dtype.bytes();
-    for (const std::int64_t size : output.shape) output.bytes *= static_cast<std::size_t>(size);
+    for (const std::int64_t size : output.shape) output.bytes = multiply_sizes(output.bytes, static_cast<std::uint64_t>(size));
     bound.outputs.push_back(std::move(output));
   }
   return bound;

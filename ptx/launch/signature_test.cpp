@@ -70,6 +70,25 @@ TEST_F(SignatureTest, names_a_wrong_element_type) {
   EXPECT_SAYS(error, "= given: float64[16, 512]");
 }
 
+TEST_F(SignatureTest, takes_integers_of_either_sign_and_bits_of_any_type) {
+  constexpr ElementType int32{0, 32}, uint32{1, 32}, complex64{5, 64};
+  const auto binds = [](Type type, ElementType given, ElementType out) {
+    const Signature copy = Signature::make("copy", {tile({4}, type)}, {tile({4}, type)}, {"X", "Y"}, {}).value();
+    std::vector<std::uint64_t> memory(8);
+    const Tensor x{.shape = {4}, .dtype = given}, y{.shape = {4}, .dtype = out, .data = memory.data()};
+    const std::array inputs{x.view()};
+    const auto bound = copy.bind(inputs);
+    return bound && copy.check_output(0, bound->outputs[0], y.view(), inputs, DeviceId{});
+  };
+  EXPECT_TRUE(binds(Type::u32, int32, int32));
+  EXPECT_TRUE(binds(Type::s32, uint32, uint32));
+  EXPECT_TRUE(binds(Type::b32, float32, float32));
+  EXPECT_TRUE(binds(Type::b64, complex64, complex64));
+  EXPECT_FALSE(binds(Type::b64, float64, int32));
+  EXPECT_FALSE(binds(Type::f32, int32, float32));
+  EXPECT_FALSE(binds(Type::u32, float32, int32));
+}
+
 TEST_F(SignatureTest, names_a_wrong_rank) {
   const std::string error = refused(rms_norm, {{.shape = {16, 512}}, {.shape = {1, 512}}}, Kind::argument_rank);
   EXPECT_SAYS(error, "argument 1 (`W`) of kernel `rms_norm`");

@@ -15,8 +15,6 @@ using cuda::put32;
 using cuda::put64;
 
 constexpr std::string_view magic = "ptxL";
-constexpr std::uint64_t max_threads = 1024;
-constexpr std::uint32_t max_threads_in_z = 64;
 constexpr std::uint32_t max_entry_bytes = 4096;
 
 Unexpected refuse(Kind kind, std::string message) { return Unexpected{{.kind = kind, .message = std::move(message)}}; }
@@ -46,38 +44,6 @@ Dims get_dims(ByteReader& in) {
   Dims dims{};
   for (std::uint32_t& n : dims) n = in.get32();
   return dims;
-}
-
-Expected<void> check_positive(std::string_view what, const Dims& dims) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (dims[i] == 0) return refuse(Kind::launch_config, cat(what, ' ', to_string(dims), " is empty: ", "xyz"[i], " is 0"));
-  }
-  return {};
-}
-
-std::uint64_t volume(const Dims& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; }
-
-/// What no GPU has; what this one has, ptx::cuda::validate knows.
-Expected<void> check_geometry(const Geometry& geometry) {
-  if (auto ok = check_positive("grid", geometry.grid); !ok) return ok;
-  if (auto ok = check_positive("block", geometry.block); !ok) return ok;
-  if (auto ok = check_positive("cluster", geometry.cluster); !ok) return ok;
-  for (const std::uint32_t n : geometry.block) {
-    if (n > max_threads || volume(geometry.block) > max_threads) {
-      return refuse(Kind::launch_config, cat("block ", to_string(geometry.block), " has more than ", max_threads, " threads"));
-    }
-  }
-  if (geometry.block[2] > max_threads_in_z) {
-    return refuse(Kind::launch_config, cat("block ", to_string(geometry.block), " has ", geometry.block[2],
-                                           " threads in z; at most ", max_threads_in_z, " fit"));
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (geometry.grid[i] % geometry.cluster[i] != 0) {
-      return refuse(Kind::launch_config, cat("grid ", to_string(geometry.grid), " is not a whole number of clusters ",
-                                             to_string(geometry.cluster), " in ", "xyz"[i]));
-    }
-  }
-  return {};
 }
 
 void put(std::string& out, const layout::TensorMap& map) {
@@ -147,6 +113,24 @@ std::optional<std::uint32_t> described_tensor(const ir::Module& module, const ir
   return std::nullopt;
 }
 
+/// Why a descriptor reaches beyond its tensor; nothing when it does not, or when the tensor's size is not known.
+std::optional<std::string> beyond(const layout::TensorMap& map, const Tile& tile, const tile::Env& sizes) {
+  const auto shape = tile.resolve(sizes);
+  if (!shape || map.interleave != layout::Interleave::none || map.rank == 0) return std::nullopt;
+  auto has = static_cast<std::uint64_t>(tile::element_bytes(tile.dtype()));
+  for (const std::int64_t size : *shape) has *= static_cast<std::uint64_t>(size);
+  std::uint64_t covers = map.sizes[0] * static_cast<std::uint64_t>(layout::element_bytes(map.type));
+  for (std::size_t dim = 1; dim < map.rank; ++dim) {
+    if (map.sizes[dim] == 0) return std::nullopt;
+    std::uint64_t reach = 0;
+    if (__builtin_mul_overflow(map.sizes[dim] - 1, map.strides[dim - 1], &reach) ||
+        __builtin_add_overflow(covers, reach, &covers))
+      covers = ~std::uint64_t{0};
+  }
+  if (covers <= has) return std::nullopt;
+  return cat("it covers ", covers, " bytes, and the tensor has ", has);
+}
+
 std::vector<Param> pointers(std::uint32_t count) {
   std::vector<Param> params(count);
   for (std::uint32_t i = 0; i < count; ++i) params[i].arg = i;
@@ -154,8 +138,6 @@ std::vector<Param> pointers(std::uint32_t count) {
 }
 
 }  // namespace
-
-std::string to_string(const Dims& dims) { return cat('(', dims[0], ", ", dims[1], ", ", dims[2], ')'); }
 
 Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value) {
   const int bits = isa::bits(type);
@@ -221,6 +203,10 @@ Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Functi
                                               "` is a TMA descriptor; the launch has no Tile to make it from"));
       }
       auto map = given != maps.end() ? Expected(given->map) : tile::tensor_map(tiles[arg], sizes);
+      if (given != maps.end() && arg < tiles.size()) {
+        if (auto why = beyond(given->map, tiles[arg], sizes))
+          map = Unexpected{{.kind = Kind::bad_tile, .message = std::move(*why)}};
+      }
       if (!map) {
         Diagnostic error = std::move(map).error();
         error.message = cat("the TMA descriptor of tensor `", module.str(entry.params[arg].name), "` of kernel `", name,
@@ -295,7 +281,7 @@ std::vector<std::size_t> LaunchSpec::offsets() const {
 
 Expected<void> LaunchSpec::validate() const {
   if (entry.empty() || entry.size() > max_entry_bytes) return refuse(Kind::launch_config, "the launch names no kernel");
-  if (auto ok = check_geometry(geometry); !ok)
+  if (auto ok = check_launch_geometry(geometry.grid, geometry.block, geometry.cluster); !ok)  // what no GPU has
     return refuse(Kind::launch_config, cat("kernel `", entry, "`: ", ok.error().message));
   if (std::uint64_t{inputs} + outputs > max_params) {
     return refuse(Kind::launch_config,
@@ -380,7 +366,7 @@ std::string LaunchSpec::serialise() const {
 
 Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
   ByteReader in{.bytes = bytes};
-  if (in.take(magic.size()) != magic) return refuse(Kind::bad_image, "these bytes are no launch record");
+  if (in.take(magic.size()) != magic) return refuse(Kind::bad_image, "these bytes are not a launch record");
   if (const std::uint32_t version = in.get32(); version != static_cast<std::uint32_t>(abi_version)) {
     return refuse(Kind::bad_image, cat("a launch record of ABI ", version, "; this process reads ABI ", abi_version,
                                        ": make it again with this version of pyptx"));

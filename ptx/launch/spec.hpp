@@ -23,8 +23,8 @@ struct Function;
 namespace ptx::launch {
 
 /// x, y, z.
-using Dims = std::array<std::uint32_t, 3>;
-std::string to_string(const Dims& dims);  ///< "(16, 1, 1)"
+using Dims = LaunchDims;
+using ptx::to_string;
 
 /// How many threads, in what arrangement, with how much shared memory.
 struct Geometry {

@@ -216,8 +216,10 @@ TEST(LaunchSpec, refuses_a_geometry_that_no_gpu_has) {
     return made ? std::string() : render(made.error());
   };
   EXPECT_NE(refused({.grid = {16, 0, 1}}).find("grid (16, 0, 1) is empty: y is 0"), std::string::npos);
-  EXPECT_NE(refused({.block = {2048, 1, 1}}).find("block (2048, 1, 1) has more than 1024 threads"), std::string::npos);
-  EXPECT_NE(refused({.block = {4294967295, 4294967295, 2}}).find("has more than 1024 threads"), std::string::npos);
+  EXPECT_NE(refused({.block = {2048, 1, 1}}).find("block (2048, 1, 1) has 2048 threads in x; at most 1024 fit"),
+            std::string::npos);
+  EXPECT_NE(refused({.block = {4294967295, 4294967295, 2}}).find("has 4294967295 threads in x; at most 1024 fit"),
+            std::string::npos);
   EXPECT_NE(
       refused({.grid = {5, 1, 1}, .cluster = {2, 1, 1}}).find("grid (5, 1, 1) is not a whole number of clusters (2, 1, 1) in x"),
       std::string::npos);

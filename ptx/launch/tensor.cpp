@@ -61,7 +61,7 @@ bool is_contiguous(const TensorView& tensor) {
   std::int64_t expected = 1;
   for (std::int32_t i = tensor.rank; i-- > 0;) {
     if (tensor.shape[i] != 1 && tensor.strides[i] != expected) return false;
-    expected *= tensor.shape[i];
+    expected = multiply_dims(expected, tensor.shape[i]);
   }
   return true;
 }

@@ -44,10 +44,10 @@ struct TensorView {
 
   [[nodiscard]] std::size_t elements() const {
     std::size_t count = 1;
-    for (std::int32_t i = 0; i < rank; ++i) count *= static_cast<std::size_t>(shape[i]);
+    for (std::int32_t i = 0; i < rank; ++i) count = multiply_sizes(count, static_cast<std::uint64_t>(shape[i]));
     return count;
   }
-  [[nodiscard]] std::size_t bytes() const { return elements() * dtype.bytes(); }
+  [[nodiscard]] std::size_t bytes() const { return multiply_sizes(elements(), dtype.bytes()); }
 };
 
 /// Whether the elements lie in row-major order without gaps. A dimension of size 1 may have any stride.

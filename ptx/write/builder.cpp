@@ -25,6 +25,12 @@ Diagnostic not_an_identifier(std::string_view what, std::string_view name, Where
           "`$`");
 }
 
+// ptxas reads such a name as the special register wherever it stands.
+Diagnostic special_name(std::string_view name, Where where) {
+  return diagnose(Kind::bad_declaration, cat('`', name, "` cannot name a register: PTX has a special register of that name"),
+                  where);
+}
+
 Diagnostic already_declared(std::string_view name, Where where) {
   return diagnose(Kind::duplicate_symbol, cat('`', name, "` is declared already"), where);
 }
@@ -105,12 +111,28 @@ Reg Builder::State::add_register(ir::RegDeclId decl, std::uint32_t index, Type t
   return {ir::RegId(entry().regs.size() - 1), type};
 }
 
-std::optional<std::pair<std::size_t, std::uint32_t>> Builder::State::family_place(std::string_view name) {
+std::optional<std::size_t> Builder::State::family_called(std::string_view base) const {
+  for (std::size_t i = 0; i < families.size(); ++i)
+    if (module.str(module.functions.front().reg_decls[i].base) == base) return i;
+  return std::nullopt;
+}
+
+std::optional<std::pair<std::size_t, std::uint32_t>> Builder::State::family_place(std::string_view name) const {
   const SplitName split = split_number(name);
   if (split.number < 0) return std::nullopt;
-  for (std::size_t i = 0; i < families.size(); ++i)
-    if (families[i].base == split.base) return std::pair(i, static_cast<std::uint32_t>(split.number));
-  return std::nullopt;
+  const auto family = family_called(split.base);
+  if (!family) return std::nullopt;
+  return std::pair(*family, static_cast<std::uint32_t>(split.number));
+}
+
+bool Builder::State::rename_family(std::size_t family, Type declared) {
+  ir::RegDecl& decl = entry().reg_decls[family];
+  if (families[family].declared == declared || *decl.count != 0) return false;
+  std::string base(families[family].base);
+  do base += 'x';
+  while (family_called(base) || names.array_taken(base, 1));
+  decl.base = module.intern(base);
+  return true;
 }
 
 void Builder::State::add_item(ir::ItemKind kind, std::uint32_t payload, Where where) {
@@ -190,7 +212,8 @@ Expected<Reg> Builder::reg(Type type, std::string_view name, Where where) {
     return s.add_register(decl, *s.entry().reg_decls[*family].count, type);
   }
   if (!is_identifier(name)) return Unexpected{not_an_identifier("a register", name, where)};
-  if (const auto place = State::family_place(name)) {
+  if (isa::special_from_name(name)) return Unexpected{special_name(name, where)};
+  if (const auto place = s.family_place(name); place && !s.rename_family(place->first, families[*family].declared)) {
     const auto [named_family, index] = *place;
     if (families[named_family].declared != families[*family].declared)
       return Unexpected{diagnose(Kind::bad_declaration,
@@ -212,30 +235,35 @@ Expected<RegArray> Builder::array(Type type, std::uint32_t count, std::string_vi
     return Unexpected{diagnose(
         Kind::bad_declaration,
         !family ? cat("no register has type .", isa::name(type)) : std::string("an array has at least one register"), where)};
-  const auto named = std::find_if(families.begin(), families.end(), [&](const Family& f) { return f.base == name; });
-  std::optional<std::size_t> takes;  // the family whose own name the array has
+  const std::optional<std::size_t> called = s.family_called(name);
+  const bool free = called && s.rename_family(*called, families[*family].declared);
+  constexpr std::size_t none = families.size();
+  std::size_t takes = called && !free ? *called : none;  // the family whose own name the array has
   std::string base(name);
-  if (named != families.end()) {
-    takes = static_cast<std::size_t>(named - families.begin());
-    if (named->declared != families[*family].declared)
+  if (takes != none) {
+    if (families[takes].declared != families[*family].declared)
       return Unexpected{diagnose(Kind::bad_declaration,
-                                 cat('`', name, "` is the family of .", isa::name(named->declared), " registers, and .",
+                                 cat('`', name, "` is the family of .", isa::name(families[takes].declared), " registers, and .",
                                      isa::name(type), " was asked for"),
                                  where)};
-    if (*s.entry().reg_decls[*takes].count != 0) return Unexpected{already_declared(cat(name, 0), where)};
+    if (*s.entry().reg_decls[takes].count != 0) return Unexpected{already_declared(cat(name, 0), where)};
   } else if (!name.empty()) {
     if (!is_identifier(name)) return Unexpected{not_an_identifier("an array", name, where)};
+    constexpr std::uint32_t most_specials = 32;  // %envreg0 to %envreg31
+    for (std::uint32_t i = 0; i < std::min(count, most_specials); ++i)
+      if (const std::string element = cat(name, i); isa::special_from_name(element))
+        return Unexpected{special_name(element, where)};
     if (s.names.array_taken(name, count)) return Unexpected{already_declared(name, where)};
   } else if (*s.entry().reg_decls[*family].count == 0) {
-    takes = family;
+    takes = *family;
   } else {
     ++*s.entry().reg_decls[*family].count;  // the array counts as one register of its family
     do base = cat(families[*family].arrays, s.next_array[*family]++, '_');
     while (s.names.array_taken(base, count));
   }
   ir::RegDeclId decl;
-  if (takes) {
-    decl = ir::RegDeclId(*takes);
+  if (takes != none) {
+    decl = ir::RegDeclId(takes);
   } else {
     s.names.add_array(base, count);
     decl = s.declare(base, families[*family].declared, count, where);

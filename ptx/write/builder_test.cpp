@@ -109,7 +109,25 @@ TEST_F(BuilderTest, NamesOfTheFamiliesTakeTheirPlace) {
   EXPECT_TRUE(b.array(Type::f32, 3, "%f", here));
   EXPECT_EQ(b.name(reg(Type::f32)), "%f3");
   EXPECT_EQ(b.array(Type::b32, 3, "%r", here).error().kind, Kind::duplicate_symbol);
-  EXPECT_EQ(b.array(Type::b32, 3, "%fd", here).error().kind, Kind::bad_declaration);
+  EXPECT_EQ(b.array(Type::b32, 3, "%f", here).error().kind, Kind::bad_declaration);
+}
+
+// A family that has no registers yet gives its name to those that the author calls so, and takes another one.
+TEST_F(BuilderTest, NamesOfUnusedFamiliesAreFree) {
+  ASSERT_TRUE(b.array(Type::b32, 3, "%fd", here));
+  EXPECT_EQ(b.name(reg(Type::f64)), "%fdx0");
+  EXPECT_EQ(b.name(reg(Type::u32, "%b7")), "%b7");
+  EXPECT_EQ(b.name(reg(Type::e4m3)), "%bx0");
+  EXPECT_EQ(b.reg(Type::u32, "%fdx0", here).error().kind, Kind::bad_declaration);
+  EXPECT_EQ(b.reg(Type::f64, "%fd1", here).error().kind, Kind::duplicate_symbol);
+}
+
+// ptxas reads the name of a special register as that, however it is declared.
+TEST_F(BuilderTest, NamesOfSpecialRegistersAreTaken) {
+  for (const std::string_view name : {"%laneid", "%clock64", "%pm3"})
+    EXPECT_EQ(b.reg(Type::u32, name, here).error().kind, Kind::bad_declaration) << name;
+  EXPECT_EQ(b.array(Type::u32, 40, "%envreg", here).error().kind, Kind::bad_declaration);
+  EXPECT_EQ(b.name(reg(Type::u32, "%laneid_")), "%laneid_");
 }
 
 // ---- numbers

@@ -12,10 +12,16 @@
 namespace ptx::write {
 namespace {
 
-// The operands as isa::fit sees them; with `names`, as a diagnostic shows them.
+// What an Args shows besides kinds and types.
+struct Showing {
+  bool names = false;    // as a diagnostic shows them
+  bool authored = true;  // numbers are an author's, not those of a text: isa::Arg
+};
+
+// The operands as isa::fit sees them.
 class Args {
  public:
-  explicit Args(std::span<const Value> values, const ir::Module* names = nullptr) : names_(names) {
+  Args(std::span<const Value> values, const ir::Module& module, Showing showing) : module_(module), showing_(showing) {
     all_.reserve(values.size());
     for (const Value& value : values) all_.push_back(arg_of(value));
   }
@@ -29,8 +35,8 @@ class Args {
     switch (value.kind) {
       case Value::Kind::reg:
         arg.kind = isa::ArgKind::reg;
-        arg.type = value.reg.type;
-        if (names_ != nullptr) show(arg, names_->reg_name(names_->functions.front(), value.reg.id));
+        arg.type = register_type(value.reg);
+        if (showing_.names) show(arg, module_.reg_name(module_.functions.front(), value.reg.id));
         break;
       case Value::Kind::special:
         arg.kind = isa::ArgKind::special;
@@ -39,12 +45,12 @@ class Args {
         break;
       case Value::Kind::integer:
         arg.kind = isa::ArgKind::integer;
-        arg.authored = true;
+        arg.authored = showing_.authored;
         arg.integer = value.integer;
         break;
       case Value::Kind::floating:
         arg.kind = isa::ArgKind::floating;
-        if (names_ != nullptr) {
+        if (showing_.names) {
           char text[32];
           show(arg, std::string(text, std::to_chars(text, text + sizeof text, value.floating).ptr));
         }
@@ -79,8 +85,14 @@ class Args {
     return arg;
   }
   void show(isa::Arg& arg, std::string text) { arg.shown = texts_.emplace_back(std::move(text)); }
+  // PTX computes with no bytes: a register that was asked for as one is declared wider, and is what it is declared as.
+  [[nodiscard]] Type register_type(Reg reg) const {
+    const std::vector<ir::Register>& declared = module_.functions.front().regs;
+    return isa::bits(reg.type) == 8 && reg.id.index < declared.size() ? declared[reg.id.index].type : reg.type;
+  }
 
-  const ir::Module* names_;
+  const ir::Module& module_;
+  Showing showing_;
   std::deque<std::vector<isa::Arg>> parts_;
   std::deque<std::string> texts_;
   std::vector<isa::Arg> all_;
@@ -90,7 +102,7 @@ class Args {
 bool number_fits(const Value& value, Type type) {
   switch (value.kind) {
     case Value::Kind::integer:
-      return isa::is_float(type) || isa::rules::in_range(value.integer, type);
+      return isa::is_float(type) || type == Type::pred || isa::rules::in_range(value.integer, type);
     case Value::Kind::floating:
       return isa::bits(type) != 32 || !std::isfinite(value.floating) || std::isfinite(static_cast<float>(value.floating));
     case Value::Kind::vector:
@@ -102,6 +114,14 @@ bool number_fits(const Value& value, Type type) {
     default:
       return true;
   }
+}
+
+// True when the integers among the operands all stand for predicates.
+bool only_predicates_are_numbers(const isa::Fit& fit, std::span<const Value> values) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i].kind == Value::Kind::integer || !values[i].parts.empty())
+      if (fit.form->type(fit.form->operands[fit.operand_of[i]].type, fit.choices) != Type::pred) return false;
+  return true;
 }
 
 Diagnostic diagnose(Kind kind, std::string message) {
@@ -190,11 +210,14 @@ Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<c
     return spelling.dots != nullptr ? isa::fit(*spelling.dots, args.all())
                                     : isa::fit(isa::form(spelling.form), *spelling.choices, args.all());
   };
-  const Args args(values);
-  const Expected<isa::Fit> found = find(args);
+  const Args args(values, module, {});
+  Expected<isa::Fit> found = find(args);
   if (!found) {
-    const Args named(values, &module);
-    return Unexpected{find(named).error()};
+    // Any number stands for a predicate, which is true unless it is 0.
+    const Expected<isa::Fit> as_text = find(Args(values, module, {.authored = false}));
+    if (!as_text || !only_predicates_are_numbers(*as_text, values))
+      return Unexpected{find(Args(values, module, {.names = true})).error()};
+    found = as_text;
   }
   if (found->truncated) return Unexpected{*found->truncated};
   const isa::Form& form = *found->form;
@@ -212,7 +235,7 @@ Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<c
     }
     return Unexpected{
         diagnose(Kind::immediate_range, cat("operand ", i + 1, " `", operand.name, "` of `", isa::spell(form, found->choices),
-                                            "` is ", isa::describe(Args(values, &module).all()[i]), ", which .",
+                                            "` is ", isa::describe(Args(values, module, {.names = true}).all()[i]), ", which .",
                                             isa::name(result.types[i]), " holds only as an infinity"))
             .note("hint: write an infinity if one is meant")};
   }
@@ -299,11 +322,12 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
   operand.piped = value.piped;
   const auto floating = [&](double number) {
     operand.kind = ir::OperandKind::floating;
-    const bool single = isa::bits(type) == 32;
+    // `0f…` and `0d…` of a text stay as they are; and a signalling NaN is quiet as a double
+    const bool spelled = value.kind == Value::Kind::floating && !value.text.empty();
+    const bool single = spelled ? value.text[1] == 'f' || value.text[1] == 'F' : isa::bits(type) == 32;
     operand.count = single ? 32 : 64;
     std::uint64_t bits = single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number);
-    if (single && value.kind == Value::Kind::floating && !value.text.empty())  // a signalling NaN is quiet as a double
-      std::from_chars(value.text.data() + 2, value.text.data() + value.text.size(), bits, 16);
+    if (spelled) std::from_chars(value.text.data() + 2, value.text.data() + value.text.size(), bits, 16);
     operand.payload = constant(bits);
   };
   const auto parts = [&](ir::OperandKind kind, std::span<const Value> values, Type part_type) {

@@ -46,7 +46,7 @@ std::string describe(const Builder& builder, const Value& value) {
     case Value::Kind::label:
       return cat("the name `", value.text, '`');
     default:
-      return "an operand that is no register and no number";
+      return "an operand that is neither a register nor a number";
   }
 }
 
@@ -92,6 +92,14 @@ struct Operation {
   Type result;
 };
 
+bool is_bitwise(Operator op) { return op == Operator::and_ || op == Operator::or_ || op == Operator::xor_; }
+
+// A register on the right side: integers of both widths, and for operators of bits a float of the left side's width.
+bool takes_right(Operator op, Type left, Type right) {
+  if (is_word(right, 32) || is_word(right, 64)) return true;
+  return is_bitwise(op) && right != Type::pred && isa::bits(right) == isa::bits(left);
+}
+
 // Stages and widens the two sides and chooses the instruction.
 Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, const Value& right, bool in_place, Where where) {
   auto a = readable(builder, left, where);
@@ -126,23 +134,23 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   Operation operation{spelled(op, type, !is_reg(*b)), *a, *b, type};
   if (!is_reg(*b)) return operation;
   const Type other = b->reg.type;
-  if (!(is_word(other, 32) || is_word(other, 64)))
+  if (!takes_right(op, type, other))
     return refuse(
         Kind::bad_operator,
         cat("the right side of ", shown(), " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
         where, advice(other));
   if (isa::bits(other) == isa::bits(type) || (is_shift && isa::bits(other) == 32)) return operation;
-  if (is_sum && isa::bits(other) == 32) {
+  if ((is_sum || is_bitwise(op)) && isa::bits(other) == 32) {
     auto wide = widened(builder, b->reg, where);
     if (!wide) return Unexpected{std::move(wide).error()};
     operation.b = *wide;
     return operation;
   }
-  if (op == Operator::add && !in_place) {
+  if ((op == Operator::add || is_bitwise(op)) && !in_place) {
     auto wide = widened(builder, a->reg, where);
     if (!wide) return Unexpected{std::move(wide).error()};
     operation.a = *wide;
-    operation.dots = "add.s64";
+    operation.dots = spelled(op, Type::u64, false);
     operation.result = Type::u64;
     return operation;
   }
@@ -196,8 +204,14 @@ Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where 
   if (type == Type::b16) type = Type::u16;
   if (type == Type::b32) type = Type::u32;
   if (type == Type::b64) type = Type::u64;
-  if (!(isa::is_integer(type) && isa::bits(type) >= 16) && type != Type::f32 && type != Type::f64)
+  const bool half = type == Type::f16 || type == Type::bf16;
+  if (!(isa::is_integer(type) && isa::bits(type) >= 16) && !half && type != Type::f32 && type != Type::f64)
     return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *left)), where, advice());
+  if (half && is_number(*right))
+    return refuse(
+        Kind::bad_operator,
+        cat("the right side of ", shown(), " is ", describe(builder, *right), "; PTX has no literals of type .", isa::name(type)),
+        where, cat("put it into a register first: `cvt.rn.", isa::name(type), ".f32` of one that holds it as .f32"));
   if (!is_reg(*right) && !is_number(*right))
     return refuse(Kind::bad_operator,
                   cat("the right side of ", shown(), " is ", describe(builder, *right), "; what fits is a register or a number"),
@@ -238,8 +252,16 @@ Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, 
                   cat("a .", isa::name(type), " register cannot start as a number: PTX has no literals of that type"), where,
                   half ? cat("convert an f32 register: `cvt.rn.", isa::name(type), ".f32`")
                        : std::string("start from an integer of the bits"));
+  const bool pair = isa::kind(type) == isa::TypeKind::packed;
+  if (pair && source.kind == Value::Kind::floating)
+    return refuse(
+        Kind::argument_kind,
+        cat("a .", isa::name(type), " register holds two numbers and cannot start as one: PTX has no literals of that type"),
+        where, cat("start from the bits of both, or pack two f32 registers: `cvt.rn.", isa::name(type), ".f32`"));
   const Type as = moved_as(type);
   Value value = source;
+  if (type == Type::tf32 && value.kind == Value::Kind::integer)  // it moves as bits, and means a number all the same
+    value = Value::of_floating(static_cast<double>(value.integer));
   // the same register, read as what `mov` moves
   if (is_reg(value) && isa::fits(value.reg.type, type)) value.reg.type = as;
   const std::array operands = {Value::of(Reg{destination.id, as}), value};

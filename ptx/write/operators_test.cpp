@@ -81,7 +81,14 @@ TEST(Binary, BitsAndMax) {
   EXPECT_EQ(do_binary(Operator::and_, u32, {}), (Written{{"and.b32 %r1, %r0, 5;"}, u32}));
   EXPECT_EQ(do_binary(Operator::or_, b64, u64), (Written{{"or.b64 %rd2, %rd0, %rd1;"}, b64}));
   EXPECT_EQ(do_binary(Operator::xor_, s32, b32), (Written{{"xor.b32 %r2, %r0, %r1;"}, s32}));
-  EXPECT_EQ(do_binary(Operator::and_, u64, u32).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(do_binary(Operator::and_, u64, u32), (Written{{"cvt.u64.u32 %rd1, %r0;", "and.b64 %rd2, %rd0, %rd1;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::or_, b64, s32), (Written{{"cvt.s64.s32 %rd1, %r0;", "or.b64 %rd2, %rd0, %rd1;"}, b64}));
+  EXPECT_EQ(do_binary(Operator::xor_, u32, u64), (Written{{"cvt.u64.u32 %rd1, %r0;", "xor.b64 %rd2, %rd1, %rd0;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::and_, u32, f32), (Written{{"and.b32 %r1, %r0, %f0;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::or_, b32, bf16x2), (Written{{"or.b32 %r1, %r0, %hh0;"}, b32}));
+  EXPECT_EQ(do_binary(Operator::xor_, u64, f64), (Written{{"xor.b64 %rd1, %rd0, %fd0;"}, u64}));
+  EXPECT_EQ(do_binary(Operator::and_, u64, f32).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(do_binary(Operator::and_, f32, u32).lines, (Lines{"bad_operator"}));
   EXPECT_EQ(do_binary(Operator::max, u32, {}), (Written{{"max.u32 %r1, %r0, 5;"}, u32}));
   EXPECT_EQ(do_binary(Operator::max, s32, {}), (Written{{"max.s32 %r1, %r0, 5;"}, s32}));
   EXPECT_EQ(do_binary(Operator::max, u64, {}).lines, (Lines{"bad_operator"}));
@@ -126,6 +133,8 @@ TEST(InPlace, WritesToItsLeftSide) {
   EXPECT_EQ(do_in_place(Operator::add, u32, {}), (Written{{"add.u32 %r0, %r0, 5;"}, u32}));
   EXPECT_EQ(do_in_place(Operator::add, b64, u32), (Written{{"cvt.u64.u32 %rd1, %r0;", "add.s64 %rd0, %rd0, %rd1;"}, b64}));
   EXPECT_EQ(do_in_place(Operator::add, u32, u64).lines, (Lines{"bad_operator"}));  // the sum has no room
+  EXPECT_EQ(do_in_place(Operator::and_, b64, u32), (Written{{"cvt.u64.u32 %rd1, %r0;", "and.b64 %rd0, %rd0, %rd1;"}, b64}));
+  EXPECT_EQ(do_in_place(Operator::or_, u32, u64).lines, (Lines{"bad_operator"}));
   EXPECT_EQ(do_in_place(Operator::sub, s32, {}), (Written{{"sub.s32 %r0, %r0, 5;"}, s32}));
   EXPECT_EQ(do_in_place(Operator::mul, u32, {}), (Written{{"mul.lo.s32 %r0, %r0, 5;"}, u32}));
   EXPECT_EQ(do_in_place(Operator::shl, u32, {}), (Written{{"shl.b32 %r0, %r0, 5;"}, u32}));
@@ -147,7 +156,14 @@ TEST(Compare, InTheLeftSidesType) {
   EXPECT_EQ(of(Comparison::lt, f32, Value::of_floating(0.5)), (Written{{"setp.lt.f32 %p0, %f0, 0f3F000000;"}, pred}));
   EXPECT_EQ(of(Comparison::lt, f64, five), (Written{{"setp.lt.f64 %p0, %fd0, 0d4014000000000000;"}, pred}));
   EXPECT_EQ(of(Comparison::eq, pred, five).lines, (Lines{"bad_operator"}));
-  EXPECT_EQ(of(Comparison::eq, f16, five).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(of(Comparison::eq, f16, five).lines, (Lines{"bad_operator"}));  // PTX has no literal of f16
+  EXPECT_EQ(of(Comparison::eq, e4m3, five).lines, (Lines{"bad_operator"}));
+  for (const Type half : {f16, bf16}) {
+    Builder halves({.name = "k"});
+    const Value a = Value::of(*halves.reg(half)), b = Value::of(*halves.reg(half));
+    EXPECT_EQ(result_of(halves, compare(halves, Comparison::lt, a, b, here)),
+              (Written{{cat("setp.lt.", isa::name(half), " %p0, %h0, %h1;")}, pred}));
+  }
   EXPECT_EQ(of(Comparison::eq, u32, Value::of_symbol("x")).lines, (Lines{"bad_operator"}));
   EXPECT_EQ(of(Comparison::eq, u32, Value::of_floating(1)).lines, (Lines{"operand_mismatch"}));
   Builder b({.name = "k"});
@@ -165,6 +181,7 @@ TEST(Scalar, StartsWithAMov) {
   EXPECT_EQ(of(f32, Value::of_integer(1)), (Written{{"mov.f32 %f0, 0f3F800000;"}, f32}));
   EXPECT_EQ(of(f64, Value::of_floating(1)), (Written{{"mov.f64 %fd0, 0d3FF0000000000000;"}, f64}));
   EXPECT_EQ(of(tf32, Value::of_floating(1)), (Written{{"mov.b32 %r0, 0f3F800000;"}, tf32}));
+  EXPECT_EQ(of(tf32, Value::of_integer(1)), (Written{{"mov.b32 %r0, 0f3F800000;"}, tf32}));
   EXPECT_EQ(of(u8, five), (Written{{"mov.b32 %r0, 5;"}, u8}));
   EXPECT_EQ(of(bf16x2, Value::of_integer(0x3F803F80)), (Written{{"mov.b32 %hh0, 1065369472;"}, bf16x2}));
   EXPECT_EQ(of(f16, Value::of_integer(0)), (Written{{"mov.b16 %h0, 0;"}, f16}));
@@ -172,6 +189,7 @@ TEST(Scalar, StartsWithAMov) {
   EXPECT_EQ(of(f16, Value::of_floating(1)).lines, (Lines{"argument_kind"}));
   EXPECT_EQ(of(bf16, Value::of_integer(1)).lines, (Lines{"argument_kind"}));
   EXPECT_EQ(of(u16, Value::of_floating(1)).lines, (Lines{"argument_kind"}));
+  for (const Type pair : {f16x2, bf16x2}) EXPECT_EQ(of(pair, Value::of_floating(1.5)).lines, (Lines{"argument_kind"}));
   EXPECT_EQ(of(u32, special("%tid.x")), (Written{{"mov.u32 %r0, %tid.x;"}, u32}));
   EXPECT_EQ(of(u32, Value::of_symbol("smem")), (Written{{"mov.u32 %r0, smem;"}, u32}));
   EXPECT_EQ(of(u64, special("%clock64")), (Written{{"mov.u64 %rd0, %clock64;"}, u64}));

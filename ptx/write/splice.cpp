@@ -131,6 +131,7 @@ class Builder::State::Splicer {
       case ir::OperandKind::list:
       case ir::OperandKind::part:
       case ir::OperandKind::expression:
+      case ir::OperandKind::element:
         made.payload = copy_all(function_.parts(o));
         break;
       case ir::OperandKind::special:

@@ -81,8 +81,13 @@ struct Builder::State {
   } newest_reg;  // how much had been written when the newest register was made
   Reg add_register(ir::RegDeclId decl, std::uint32_t index, Type type);
   ir::RegDeclId declare(std::string_view base, Type declared, std::optional<std::uint32_t> count, Where where);
+  /// The family whose registers are called `base` and a number; nothing for any other base.
+  [[nodiscard]] std::optional<std::size_t> family_called(std::string_view base) const;
   /// The family and place that a name like `%r7` means; nothing for any other name.
-  [[nodiscard]] static std::optional<std::pair<std::size_t, std::uint32_t>> family_place(std::string_view name);
+  [[nodiscard]] std::optional<std::pair<std::size_t, std::uint32_t>> family_place(std::string_view name) const;
+  /// Gives the name of a family to registers of `declared`, which the author calls so: the family gets another one. False when it
+  /// has registers already, or is of that type itself.
+  bool rename_family(std::size_t family, Type declared);
 
   TextMap<std::uint32_t> allocated;  // alloc.cpp: how many of each family
   Expected<std::string> next_allocated(Type type, std::uint32_t count, Where where);

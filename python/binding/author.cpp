@@ -5,6 +5,7 @@
 #include <string>
 
 #include "errors.hpp"
+#include "frames.hpp"
 
 namespace ptx::python {
 namespace {
@@ -40,6 +41,8 @@ void walk(See see) {
 }
 
 }  // namespace
+
+bool is_our_file(std::string_view file) { return is_ours(file); }
 
 void set_package_folder(std::string_view folder) {
   package_folder() = folder;

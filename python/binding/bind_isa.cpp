@@ -6,7 +6,9 @@
 #include <nanobind/stl/vector.h>
 #include <structmember.h>
 
+#include <algorithm>
 #include <exception>
+#include <set>
 #include <string>
 
 #include "bindings.hpp"
@@ -47,6 +49,51 @@ Diagnostic explain_unknown(std::string_view words) {
   }
 }
 
+// Every modifier of the table.
+const std::set<std::string_view>& modifiers() {
+  static const std::set<std::string_view> all = [] {
+    std::set<std::string_view> words;
+    for (const isa::Form& form : isa::forms())
+      for (const isa::FormSlot& slot : form.slots)
+        for (const auto& choice : slot.choices) words.insert(choice.word);
+    return words;
+  }();
+  return all;
+}
+
+// A word of a PTX newer than the table, as far as one can tell: it is spelled like one, and no row has it at any place. An opcode
+// is unknown as a whole (docs/decisions: words that the table has never heard of).
+bool spelled_like_a_word(std::string_view word) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':';
+  });
+}
+bool is_unheard_of(std::string_view path, std::string_view word) {
+  return spelled_like_a_word(word) && (path.empty() || !modifiers().contains(word));
+}
+
+// The same of all words of an instruction: the first that cannot stand where it does.
+bool has_unheard_of(std::string_view words) {
+  const isa::Dots* node = &isa::Dots::root();
+  for (;;) {
+    const std::size_t dot = words.find('.');
+    const std::string_view word = words.substr(0, dot);
+    const isa::Dots* next = node->follow(word);
+    if (next == nullptr) return is_unheard_of(node->path(), word);
+    if (dot == std::string_view::npos) return false;
+    node = next;
+    words.remove_prefix(dot + 1);
+  }
+}
+
+// Says so at the author's line; a filter of Python's warnings may make an error of it.
+void warn_unheard_of(Diagnostic why) {
+  why.severity = Severity::warning;
+  why.note("hint: it is written as it is, for ptxas to judge; the executor does not run it");
+  const nb::object text = nb::cast(render(why)), category = nb::module_::import_("pyptx.errors").attr("PtxWarning");
+  nb::module_::import_("warnings").attr("warn_explicit")(text, category, std::string(why.where.file), why.where.line);
+}
+
 // No exception crosses into the interpreter: whatever was thrown becomes the Python error of the call.
 void set_current_exception() {
   try {
@@ -81,7 +128,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_c
       guard = arguments[count + static_cast<std::size_t>(i)];
     }
     const bool strict = is_strict();
-    Operands operands(trace, strict);
+    Operands operands(trace, strict && dots != nullptr);
     const std::span<const write::Value> values = operands.convert({arguments, count});
     const write::Guard on = guard_argument(trace, guard);
     Diagnostic why;
@@ -93,7 +140,8 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_c
       why = explain_unknown(path);
       why.where = where;
     }
-    if (strict) raise(why);
+    if (strict && (dots != nullptr || !has_unheard_of(path))) raise(why);
+    if (strict) warn_unheard_of(why);
     write_unchecked(trace, path, values, on, std::move(why));
     return result();
   } catch (...) {
@@ -165,7 +213,8 @@ PyObject* follow(PyObject* self, PyObject* name, std::string_view identifier) {
   if (next == nullptr) {
     const std::string_view path = path_of(self);
     std::string words = path.empty() ? word : cat(path, '.', word);
-    if (!is_strict()) return new_dots(nullptr, words);
+    if (!is_strict() || (of(self).dots == nullptr && spelled_like_a_word(word)) || is_unheard_of(path, word))
+      return new_dots(nullptr, words);
     Diagnostic d = explain_unknown(words);
     d.where = authors_line();
     set_error(d);

@@ -9,6 +9,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <unistd.h>
+
 #include <string>
 #include <tuple>
 #include <vector>
@@ -70,6 +72,15 @@ Expected<void> show_warnings(const Diagnostics& found) {
 /// What compilers said of the kernel, each once.
 Expected<void> show_load_warnings(const launch::KernelImage& image) { return show_warnings(image.take_load_warnings()); }
 
+/// Ctrl-C was pressed while the executor runs: in Python's main thread its handlers are called and decide, which leaves their
+/// exception set; the main thread alone may do that, and another one's run ends.
+bool python_ends_runs() {
+  const nb::gil_scoped_acquire locked;
+  if (PyErr_CheckSignals() != 0) return true;
+  const nb::object threading = nb::module_::import_("threading");
+  return !threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
+
 /// Loads the image on a GPU. The GIL is held, and released for as long as that takes.
 Expected<void> prepare_image(const launch::KernelImage& image, int ordinal) {
   cuda::set_tool_roots(tool_roots());  // sys.path may have changed since the import
@@ -81,6 +92,26 @@ Expected<void> prepare_image(const launch::KernelImage& image, int ordinal) {
   return ready ? show_load_warnings(image) : ready;
 }
 
+/// Releases the GIL for a run that may outlive the interpreter: a daemon thread that asks for it after the interpreter's end
+/// would be unwound through C++, which ends the process. It stays where it is instead, as Python itself has it from 3.14 on.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil() {
+#if PY_VERSION_HEX >= 0x030D0000
+    const bool over = Py_IsFinalizing() != 0;
+#else
+    const bool over = _Py_IsFinalizing() != 0;
+#endif
+    while (over) ::pause();  // NOLINT(bugprone-infinite-loop): meant so
+    PyEval_RestoreThread(state_);
+  }
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
 }  // namespace
 
 Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream,
@@ -96,8 +127,10 @@ Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId devi
     }
     return image.launch(launch::Cuda{device.ordinal, stream}, pointers, scalars);
   }
-  const nb::gil_scoped_release unlocked;
-  auto report = image.launch(launch::default_cpu(), pointers, bytes, scalars);
+  launch::Cpu cpu = launch::default_cpu();
+  cpu.interrupt_hook = python_ends_runs;
+  const WithoutGil unlocked;
+  auto report = image.launch(cpu, pointers, bytes, scalars);
   if (!report) return Unexpected{std::move(report).error()};
   return {};
 }
@@ -201,9 +234,9 @@ ImageHandle image_of_text(std::string text, std::string entry, launch::Dims grid
 }
 
 /// One tensor of a launch on tensors that exist.
-launch::TensorView view_of(std::vector<Import>& imports, nb::handle object, const std::string& which) {
+launch::TensorView view_of(std::vector<Import>& imports, nb::handle object, StreamOf stream, const std::string& which) {
   const Origin origin = origin_of(object);
-  auto import = Import::of(object, origin);
+  auto import = Import::of(object, origin, stream);
   if (!import) {
     Diagnostic error = import.error();
     error.message = cat(which, error.kind == Kind::argument_kind ? " " : ": ", error.message);
@@ -229,10 +262,13 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
   std::vector<void*> pointers;
   std::vector<std::size_t> bytes;
   launch::DeviceId device;
+  const auto is_torch = [](nb::handle object) { return origin_of(object) == Origin::torch; };
   bool from_torch = false;
+  for (const nb::sequence& tensors : {inputs, outputs})
+    for (const nb::handle tensor : tensors) from_torch = from_torch || is_torch(tensor);
+  const StreamOf stream_of = from_torch ? StreamOf::torch : StreamOf::nobody;
   const auto add = [&](nb::handle object, const std::string& which, bool written) {
-    const launch::TensorView view = view_of(imports, object, which);
-    from_torch = from_torch || origin_of(object) == Origin::torch;
+    const launch::TensorView view = view_of(imports, object, stream_of, which);
     if (pointers.empty()) device = view.device;
     if (view.device != device)
       raise(Kind::argument_device, cat(which, " is on ", to_string(view.device), "; the first tensor is on ", to_string(device)),
@@ -244,8 +280,20 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
   };
   for (std::size_t i = 0; i < input_count; ++i) add(inputs[i], cat("input ", i, " of kernel `", kernel, '`'), false);
   for (std::size_t i = 0; i < output_count; ++i) add(outputs[i], cat("output ", i, " of kernel `", kernel, '`'), true);
-  cuda::api::Stream stream = nullptr;
-  if (device.kind == launch::DeviceId::Kind::cuda && from_torch) stream = TorchBridge::find()->stream(device.ordinal);
+  const bool on_gpu = device.kind == launch::DeviceId::Kind::cuda;
+  for (std::size_t i = input_count; on_gpu && i < pointers.size(); ++i) {  // the executor looks by itself
+    const auto* const a = static_cast<const std::byte*>(pointers[i]);
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto* const b = static_cast<const std::byte*>(pointers[j]);
+      const bool apart = a + bytes[i] <= b || b + bytes[j] <= a;
+      if (apart || (j < input_count && a == b && bytes[i] == bytes[j])) continue;
+      raise(Kind::argument_memory,
+            cat("output ", i - input_count, " of kernel `", kernel, "` overlaps ",
+                j < input_count ? cat("input ", j) : cat("output ", j - input_count), " in memory"),
+            authors_line());
+    }
+  }
+  const cuda::api::Stream stream = on_gpu ? launch_stream(stream_of, device.ordinal) : nullptr;
   unwrap_here(run_image(image, device, stream, pointers, bytes));
 }
 
@@ -296,6 +344,16 @@ void bind_image(nb::module_& m) {
           },
           nb::arg("ptx"), nb::arg("meta"), nb::sig("def from_record(ptx: str, meta: bytes) -> Image"),
           "Of a text and a launch record: the `ptx` and `meta` of an image, of this process or another.")
+      .def(
+          "scalars_in_memory",
+          [](const ImageHandle& self, const std::vector<std::size_t>& which) -> std::optional<ImageHandle> {
+            auto made = unwrap_here(launch::with_scalars_in_memory(*self.image, which));
+            return made ? std::optional(ImageHandle::registered(std::move(*made))) : std::nullopt;
+          },
+          nb::arg("which"),
+          "The kernel that reads these of its scalar parameters, counted from 0, from memory: their addresses are inputs behind "
+          "the "
+          "others. None when it does more with one than to load it.")
       .def_prop_ro(
           "key", [](const ImageHandle& self) { return self.key; }, nb::sig("def key(self) -> bytes"),
           "sha256 of text and launch record.")
@@ -405,6 +463,13 @@ void bind_image(nb::module_& m) {
       },
       "Takes the code of kernels that nobody holds any more off the GPUs, as the next load of a kernel does; how many there "
       "were.");
+  m.def(
+      "reads_torch_tensors",
+      [] {
+        const TorchBridge* torch = TorchBridge::find();
+        return torch != nullptr && torch->reads_tensors();
+      },
+      "Whether plain torch tensors are read where they lie, without asking torch: what it takes was found in this torch.");
   m.def("registry_size", [] { return launch::Registry::process().size(); }, "How many images this process holds.");
 }
 
@@ -468,6 +533,20 @@ void bind_machine(nb::module_& m) {
   m.def(
       "sass", [](const TracedModule& traced) { return unwrap_here(cuda::disassemble(assemble(traced).bytes, tool_roots())); },
       nb::arg("module"), "The module assembled by ptxas and disassembled by nvdisasm or cuobjdump.");
+  m.def(
+      "found_ptxas",
+      [] {
+        nb::list found;
+        for (cuda::FoundTool& tool : cuda::newest_first(unwrap_here(cuda::find_tools(cuda::Tool::ptxas, tool_roots())),
+                                                        cuda::DiskCache::from_environment()))
+          found.append(nb::make_tuple(tool.path, tool.version.value_or("")));
+        return found;
+      },
+      nb::sig("def found_ptxas() -> list[tuple[str, str]]"),
+      "The path of every ptxas that is found, the newest first, and what its `--version` prints.");
+  m.def(
+      "ptxas_version", [](const std::string& path) { return unwrap_here(cuda::version_of(path)); }, nb::arg("path"),
+      "What the `--version` of a tool prints.");
   m.def("resources", resources, nb::arg("module"), nb::sig("def resources(module: Module) -> dict[str, int]"),
         "What ptxas says of the module's kernel: registers, barriers, and bytes of stack, spills and static shared memory.");
   m.def(
@@ -530,3 +609,8 @@ void bind_launch(nb::module_& m) {
 }
 
 }  // namespace ptx::python
+
+/// The name under which the launcher's entry for CUDA is known to programs that load it themselves.
+extern "C" __attribute__((visibility("default"))) void* PyptxLaunch(void* call_frame) noexcept {
+  return ptx::ffi::pyptx_xla_launch_cuda(call_frame);
+}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "checks.hpp"
 #include "helper_call.hpp"
 #include "ptx/write/idiom/matrix.hpp"
 
@@ -93,7 +94,10 @@ void mma_sync(nb::handle shape, nb::handle dtype_d, nb::handle dtype_a, nb::hand
                     .a = left,
                     .b = right,
                     .c = added};
-  unwrap(write::idiom::mma_sync(call.builder(), mma, call.guard(), call.where()));
+  const std::string path =
+      cat("mma.sync.aligned.m", sizes[0], 'n', sizes[1], 'k', sizes[2], '.', a_layout, '.', b_layout, '.', isa::name(mma.dtype_d),
+          '.', isa::name(mma.dtype_a), '.', isa::name(mma.dtype_b), '.', isa::name(mma.dtype_c));
+  unwrap_validated(path, write::idiom::mma_sync(call.builder(), mma, call.guard(), call.where()));
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ void def_binary(nb::class_<Reg>& reg, const char* method) {
 template <Operator op>
 void def_in_place(nb::class_<Reg>& reg, const char* method) {
   reg.def(method, in_place<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: Reg | typing.SupportsIndex, /) -> Reg").c_str()));
+          nb::sig(cat("def ", method, "(self, other: Reg | typing.SupportsIndex, /) -> Reg").c_str()),
+          "In place: the register itself is written, whatever variables mean it. `a = a + b` has a fresh one.");
 }
 template <Comparison cmp>
 void def_compare(nb::class_<Reg>& reg, const char* method) {
@@ -239,7 +240,7 @@ void bind_types(nb::module_& m) {
           "__init__",
           [](PtxType* self, std::string_view name, std::optional<int> bits) {
             const auto found = isa::type_from_name(name);
-            if (!found) raise(Kind::bad_declaration, cat("`", name, "` is no PTX type"), authors_line());
+            if (!found) raise(Kind::bad_declaration, cat("`", name, "` is not a PTX type"), authors_line());
             if (bits && *bits != isa::bits(*found))
               raise(Kind::bad_declaration, cat("`", name, "` has ", isa::bits(*found), " bits, not ", *bits), authors_line());
             new (self) PtxType{*found};
@@ -277,7 +278,7 @@ void bind_types(nb::module_& m) {
             names.emplace_back(isa::detail::type_infos[i].name);
           Diagnostic d;
           d.kind = Kind::bad_declaration;
-          d.message = cat("`", name, "` is no PTX type");
+          d.message = cat("`", name, "` is not a PTX type");
           d.where = authors_line();
           if (const std::string near = nearest(name, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
           raise(d);
@@ -293,7 +294,10 @@ void bind_registers(nb::module_& m) {
   detail::python_type<NegPred> = reinterpret_cast<PyTypeObject*>(negated.ptr());
   nb::class_<PipeRef> pipe(m, "PipeRef", "`d | p`: two destinations of one instruction.");
   detail::python_type<PipeRef> = reinterpret_cast<PyTypeObject*>(pipe.ptr());
-  nb::class_<Reg> reg(m, "Reg", "A register. Its operators write PTX; `==` and its like give a predicate.");
+  nb::class_<Reg> reg(
+      m, "Reg",
+      "A register. Its operators write PTX: `a + b` into a fresh register, `a += b` and its like (`-= *= <<= >>= &= |= ^=`) "
+      "into `a` itself, so that a variable that means the same register sees it. `==` and its like give a predicate.");
   detail::python_type<Reg> = reinterpret_cast<PyTypeObject*>(reg.ptr());
 
   reg.def(

@@ -120,15 +120,24 @@ nb::object mad_fresh(Trace& trace, nb::handle x, nb::handle y, nb::handle z, con
   return make_reg(trace, made);
 }
 
-nb::object mad(const nb::args& arguments, std::string_view given, nb::handle pred) {
+nb::object mad(const nb::args& positional, std::string_view given, nb::handle pred, const nb::kwargs& named) {
   const char* what = "ptx.mad";
   Trace& trace = Trace::require(what);
   const std::string mode = word(what, "mode", given, modes());
-  if (arguments.size() == 3 && as<PtxType>(arguments[0]) == nullptr)
-    return mad_fresh(trace, arguments[0], arguments[1], arguments[2], mode, pred);
-  if (arguments.size() != 5)
+  // Those by name fill up the places of one of the two lists.
+  const bool fresh = positional.size() == 0 ? !named.contains("t") : as<PtxType>(positional[0]) == nullptr;
+  nb::list arguments;
+  for (const nb::handle argument : positional) arguments.append(argument);
+  const std::array<const char*, 5> names = {"t", "d", "a", "b", "c"};
+  for (std::size_t i = positional.size() + (fresh ? 2 : 0); i < names.size() && named.contains(names[i]); ++i)
+    arguments.append(named[names[i]]);
+  const bool all_known = arguments.size() == positional.size() + named.size();
+  if (fresh && all_known && arguments.size() == 3) return mad_fresh(trace, arguments[0], arguments[1], arguments[2], mode, pred);
+  if (fresh || !all_known || arguments.size() != 5)
     raise(Kind::operand_count,
-          cat("`ptx.mad` takes `(t, d, a, b, c)` or `(a, b, c)`, ", arguments.size(), " arguments were given"), trace.where());
+          cat("`ptx.mad` takes `(t, d, a, b, c)` or `(a, b, c)`, ", positional.size(), " arguments were given",
+              named.size() == 0 ? std::string() : cat(" and ", named.size(), " by name")),
+          trace.where());
   const std::string path = cat("mad.", mode, suffix(arguments[0], what));
   typed(what, path, pred, nb::handle(arguments[1]), nb::handle(arguments[2]), nb::handle(arguments[3]), nb::handle(arguments[4]));
   return nb::none();
@@ -227,8 +236,9 @@ void bind_typed(nb::module_& m) {
       nb::sig("def mul(t: PtxType, d: Reg, a: typing.Any, b: typing.Any, *, mode: str | None = None, pred: Reg | NegPred | None "
               "= None) -> None"),
       "`mul{.lo|.hi|.wide}.t d, a, b`");
-  m.def("mad", mad, nb::arg("args"), nb::arg("mode") = "lo", nb::arg("pred") = nb::none(),
-        nb::sig("def mad(*args: typing.Any, mode: str = 'lo', pred: Reg | NegPred | None = None) -> typing.Any"),
+  m.def("mad", mad, nb::arg("args"), nb::arg("mode") = "lo", nb::arg("pred") = nb::none(), nb::arg("named"),
+        nb::sig(
+            "def mad(*args: typing.Any, mode: str = 'lo', pred: Reg | NegPred | None = None, **named: typing.Any) -> typing.Any"),
         "`mad(t, d, a, b, c)`: `mad.mode.t d, a, b, c`. `mad(a, b, c)`: the same into a fresh register of the type of the first "
         "register among the operands, twice as wide for `wide`; of floating-point registers `fma.rn`.");
   m.def("not_", not_, nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::kw_only(), nb::arg("pred") = nb::none(),

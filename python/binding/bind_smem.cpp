@@ -148,11 +148,14 @@ MbarrierArray mbarrier(std::int64_t count, std::optional<std::string_view> name)
 
 // ---- elements -----------------------------------------------------------------------------------------------------------
 
-write::idiom::Element element_of(Trace& trace, Operands& operands, const SharedAlloc& alloc, nb::handle key) {
-  if (!PyTuple_Check(key.ptr()) || PyTuple_GET_SIZE(key.ptr()) != 2 || alloc.shape.size() != 2)
+write::idiom::Element element_of(Trace& trace, Operands& operands, const SharedAlloc& alloc, nb::handle given) {
+  nb::object key = nb::borrow(given);
+  if (!PyTuple_Check(key.ptr())) key = nb::make_tuple(key);
+  const std::size_t rank = alloc.shape.size();
+  if (static_cast<std::size_t>(PyTuple_GET_SIZE(key.ptr())) != rank)
     wrong_kind(trace,
-               cat("`", alloc.name, "` of ", alloc.shape.size(), " dimensions is indexed by ", describe(key),
-                   "; what fits is `[stage]` with an int, or `[row, column]` of an allocation of two dimensions"),
+               cat("`", alloc.name, "` of ", rank, rank == 1 ? " dimension" : " dimensions", " is indexed by ", describe(given),
+                   "; what fits is `[stage]` with an int, or an index for each dimension: an int or a 32-bit register"),
                "other addresses are made by `ptx.addr(allocation, bytes)`");
   if (alloc.trace != trace.id())
     raise(Kind::undefined_symbol, cat("the shared memory `", alloc.name, "` belongs to another kernel"), trace.where());
@@ -161,20 +164,24 @@ write::idiom::Element element_of(Trace& trace, Operands& operands, const SharedA
   element.region.byte_offset = alloc.byte_offset;
   element.region.dynamic = alloc.dynamic;
   element.type = alloc.type;
-  element.rows = alloc.shape[0];
-  element.columns = alloc.shape[1];
-  const auto index = [&](Py_ssize_t i, std::int64_t size, std::string_view what) {
-    const nb::handle given = PyTuple_GET_ITEM(key.ptr(), i);
-    if (as<Reg>(given) == nullptr && (PyBool_Check(given.ptr()) || !PyIndex_Check(given.ptr())))
-      wrong_kind(trace, cat("the ", what, " of an element of `", alloc.name, "` is ", describe(given),
+  std::vector<Value> indices;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::string what = rank == 2 ? (i == 0 ? "row" : "column") : cat("index ", i);
+    const nb::handle one = PyTuple_GET_ITEM(key.ptr(), static_cast<Py_ssize_t>(i));
+    if (as<Reg>(one) == nullptr && (PyBool_Check(one.ptr()) || !PyIndex_Check(one.ptr())))
+      wrong_kind(trace, cat("the ", what, " of an element of `", alloc.name, "` is ", describe(one),
                             "; what fits is an int or a 32-bit register"));
-    const Value value = operands.value(given);
-    if (value.kind == Value::Kind::integer && (value.integer < 0 || value.integer >= size))
-      no_such(cat(alloc.name, "'s ", what), value.integer, size);
-    return value;
-  };
-  element.row = index(0, element.rows, "row");
-  element.column = index(1, element.columns, "column");
+    const Value value = operands.value(one);
+    if (value.kind == Value::Kind::integer && (value.integer < 0 || value.integer >= alloc.shape[i]))
+      no_such(cat(alloc.name, "'s ", what), value.integer, alloc.shape[i]);
+    indices.push_back(value);
+  }
+  // All but the last dimension are rows of one matrix.
+  element.rows = 1;
+  for (std::size_t i = 0; i + 1 < rank; ++i) element.rows *= alloc.shape[i];
+  element.columns = alloc.shape.back();
+  element.row = unwrap(write::idiom::row_of(trace.builder(), indices, alloc.shape, trace.where()));
+  element.column = indices.back();
   return element;
 }
 
@@ -262,8 +269,9 @@ nb::object apply_swizzle(const nb::object& offset, nb::handle swizzle) {
 void bind_handles(nb::module_& m) {
   nb::class_<SharedAlloc> alloc(
       m, "SharedAlloc",
-      "An allocation in shared memory. `a[stage]` is a piece of it, `a[row, column]` an element: reading it "
-      "gives a fresh register, assigning one writes it.");
+      "An allocation in shared memory. `a[stage]` with an int is a piece of it. An index for each dimension, `a[row, column]`, "
+      "means an element: reading it gives a fresh register, assigning one writes it. With one dimension that is `a[register]`, "
+      "and `a[3,]` or `a[3] = r` with an int.");
   detail::python_type<SharedAlloc> = reinterpret_cast<PyTypeObject*>(alloc.ptr());
   alloc
       .def_prop_ro(
@@ -284,9 +292,9 @@ void bind_handles(nb::module_& m) {
           nb::sig("def gmma_major(self) -> Major | None"))
       .def_ro("byte_offset", &SharedAlloc::byte_offset, "Bytes from the symbol.")
       .def("__getitem__", get, nb::arg("key").none(),
-           nb::sig("def __getitem__(self, key: int | tuple[Reg | int, Reg | int]) -> typing.Any"))
+           nb::sig("def __getitem__(self, key: Reg | int | tuple[Reg | int, ...]) -> typing.Any"))
       .def("__setitem__", set, nb::arg("key").none(), nb::arg("value").none(),
-           nb::sig("def __setitem__(self, key: tuple[Reg | int, Reg | int], value: Reg) -> None"))
+           nb::sig("def __setitem__(self, key: Reg | int | tuple[Reg | int, ...], value: Reg) -> None"))
       .def("__repr__", [](const SharedAlloc& a) {
         return nb::str("SharedAlloc({}, {}, {})").format(a.name, type_object(a.type), nb::tuple(nb::cast(a.shape)));
       });

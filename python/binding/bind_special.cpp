@@ -23,7 +23,7 @@ nb::object special_register(std::string_view name) {
   for (const isa::Special& s : isa::specials()) names.emplace_back(s.name);
   Diagnostic d;
   d.kind = Kind::undefined_symbol;
-  d.message = cat("`", name, "` is no special register");
+  d.message = cat("`", name, "` is not a special register");
   d.where = authors_line();
   if (const std::string near = nearest(name, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
   raise(d);

@@ -268,17 +268,17 @@ void bind_fence(nb::module_& m) {
                   "`fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster`");
 }
 
-void cluster_arrive(bool aligned) {
+void cluster_arrive(bool aligned, nb::handle pred) {
   Call call("ptx.cluster.arrive");
-  unwrap(idiom::cluster_arrive(call.builder(), aligned, call.where()));
+  unwrap(idiom::cluster_arrive(call.builder(), aligned, call.guard(pred), call.where()));
 }
-void cluster_wait(bool aligned) {
+void cluster_wait(bool aligned, nb::handle pred) {
   Call call("ptx.cluster.wait");
-  unwrap(idiom::cluster_wait(call.builder(), aligned, call.where()));
+  unwrap(idiom::cluster_wait(call.builder(), aligned, call.guard(pred), call.where()));
 }
-void cluster_sync(bool aligned) {
-  cluster_arrive(aligned);
-  cluster_wait(aligned);
+void cluster_sync(bool aligned, nb::handle pred) {
+  cluster_arrive(aligned, pred);
+  cluster_wait(aligned, pred);
 }
 
 nb::object cluster_rank(nb::handle n) {
@@ -311,12 +311,15 @@ void arrive_multicast(nb::handle m, nb::handle mask, nb::handle count, nb::handl
 void bind_cluster(nb::module_& m) {
   const auto any = [](const char* name) { return nb::arg(name).none(); };
   nb::class_<ClusterSpace>(m, "cluster", "Blocks of a cluster.")
-      .def_static("arrive", cluster_arrive, nb::kw_only(), nb::arg("aligned") = false,
-                  nb::sig("def arrive(*, aligned: bool = False) -> None"), "`barrier.cluster.arrive[.aligned]`")
-      .def_static("wait", cluster_wait, nb::kw_only(), nb::arg("aligned") = false,
-                  nb::sig("def wait(*, aligned: bool = False) -> None"), "`barrier.cluster.wait[.aligned]`")
-      .def_static("sync", cluster_sync, nb::kw_only(), nb::arg("aligned") = false,
-                  nb::sig("def sync(*, aligned: bool = False) -> None"), "Arrives and waits for all threads of the cluster.")
+      .def_static("arrive", cluster_arrive, nb::kw_only(), nb::arg("aligned") = false, nb::arg("pred") = nb::none(),
+                  nb::sig("def arrive(*, aligned: bool = False, pred: Reg | NegPred | None = None) -> None"),
+                  "`barrier.cluster.arrive[.aligned]`")
+      .def_static("wait", cluster_wait, nb::kw_only(), nb::arg("aligned") = false, nb::arg("pred") = nb::none(),
+                  nb::sig("def wait(*, aligned: bool = False, pred: Reg | NegPred | None = None) -> None"),
+                  "`barrier.cluster.wait[.aligned]`")
+      .def_static("sync", cluster_sync, nb::kw_only(), nb::arg("aligned") = false, nb::arg("pred") = nb::none(),
+                  nb::sig("def sync(*, aligned: bool = False, pred: Reg | NegPred | None = None) -> None"),
+                  "Arrives and waits for all threads of the cluster.")
       .def_static("rank", cluster_rank, any("n"), nb::sig("def rank(n: Reg | int) -> Reg"),
                   "A predicate: whether this is block `n` of its cluster.")
       .def_static("map_shared_u32", map_shared, any("addr"), any("cta"), nb::kw_only(), nb::arg("pred") = nb::none(),
@@ -373,21 +376,23 @@ void bind_pipeline(nb::module_& m) {
 
 // ---- the block ------------------------------------------------------------------------------------------------------------
 
-void bar_sync(nb::handle barrier, nb::handle count) {
+void bar_sync(nb::handle barrier, nb::handle count, nb::handle pred) {
   Call call("ptx.bar.sync");
+  const write::Guard guard = call.guard(pred);
   const Value number = call.value(barrier);
-  unwrap(idiom::bar_sync(call.builder(), number, call.optional_value(count), call.where()));
+  unwrap(idiom::bar_sync(call.builder(), number, call.optional_value(count), guard, call.where()));
 }
 
-void setmaxnreg(std::int64_t n, bool inc) {
+void setmaxnreg(std::int64_t n, bool inc, nb::handle pred) {
   Call call("ptx.setmaxnreg");
-  unwrap(idiom::setmaxnreg(call.builder(), n, inc, call.where()));
+  unwrap(idiom::setmaxnreg(call.builder(), n, inc, call.guard(pred), call.where()));
 }
 
-void elect_sync(nb::handle dst, nb::handle pred_out, nb::handle mask) {
+void elect_sync(nb::handle dst, nb::handle pred_out, nb::handle mask, nb::handle pred) {
   Call call("ptx.elect_sync");
+  const write::Guard guard = call.guard(pred);
   const Value to = call.value(dst), chosen = call.value(pred_out);
-  unwrap(idiom::elect_sync(call.builder(), to, chosen, call.value(mask), call.where()));
+  unwrap(idiom::elect_sync(call.builder(), to, chosen, call.value(mask), guard, call.where()));
 }
 
 }  // namespace
@@ -398,27 +403,37 @@ void bind_sync(nb::module_& m) {
   bind_cluster(m);
   bind_pipeline(m);
   nb::class_<BarSpace>(m, "bar", "Barriers of the block.")
-      .def_static("sync", bar_sync, nb::arg("n") = 0, nb::arg("count") = nb::none(),
-                  nb::sig("def sync(n: Reg | int = 0, count: Reg | int | None = None) -> None"),
+      .def_static("sync", bar_sync, nb::arg("n") = 0, nb::arg("count") = nb::none(), nb::kw_only(), nb::arg("pred") = nb::none(),
+                  nb::sig("def sync(n: Reg | int = 0, count: Reg | int | None = None, *, pred: Reg | NegPred | None = None) -> "
+                          "None"),
                   "Wait until all (or `count`) threads of the block have come to barrier `n`.");
   nb::class_<NamedBarrier>(m, "NamedBarrier", "A barrier of the block by its number, from `ptx.named_barrier`.")
       .def_ro("id", &NamedBarrier::id, nb::sig("def id(self) -> Reg | int"))
+      .def_ro("barrier_id", &NamedBarrier::id, nb::sig("def barrier_id(self) -> Reg | int"), "The same as `id`.")
       .def_ro("count", &NamedBarrier::count, nb::sig("def count(self) -> Reg | int | None"))
       .def(
-          "sync", [](const NamedBarrier& b) { bar_sync(b.id, b.count); }, nb::sig("def sync(self) -> None"),
+          "sync", [](const NamedBarrier& b, nb::handle pred) { bar_sync(b.id, b.count, pred); }, nb::kw_only(),
+          nb::arg("pred") = nb::none(), nb::sig("def sync(self, *, pred: Reg | NegPred | None = None) -> None"),
           "`bar.sync id`, with the count if there is one.");
   m.def(
       "named_barrier", [](nb::object id, nb::object count) { return NamedBarrier{std::move(id), std::move(count)}; },
       nb::arg("id"), nb::kw_only(), nb::arg("count") = nb::none(),
       nb::sig("def named_barrier(id: Reg | int, *, count: Reg | int | None = None) -> NamedBarrier"),
       "Barrier `id` of the block, for all its threads or `count` of them.");
-  m.def("setmaxnreg", setmaxnreg, nb::arg("n"), nb::kw_only(), nb::arg("inc") = true,
-        nb::sig("def setmaxnreg(n: int, *, inc: bool = True) -> None"),
+  m.def("setmaxnreg", setmaxnreg, nb::arg("n"), nb::kw_only(), nb::arg("inc") = true, nb::arg("pred") = nb::none(),
+        nb::sig("def setmaxnreg(n: int, *, inc: bool = True, pred: Reg | NegPred | None = None) -> None"),
         "`setmaxnreg.inc.sync.aligned.u32 n`, or `.dec`: how many registers the warpgroup's threads have.");
-  m.def("setmaxnreg_inc", [](std::int64_t n) { setmaxnreg(n, true); }, nb::arg("n"), "`setmaxnreg.inc.sync.aligned.u32 n`");
-  m.def("setmaxnreg_dec", [](std::int64_t n) { setmaxnreg(n, false); }, nb::arg("n"), "`setmaxnreg.dec.sync.aligned.u32 n`");
-  m.def("elect_sync", elect_sync, nb::arg("dst").none(), nb::arg("pred_out").none(), nb::arg("mask").none(),
-        nb::sig("def elect_sync(dst: Reg, pred_out: Reg, mask: Reg | int) -> None"),
+  m.def(
+      "setmaxnreg_inc", [](std::int64_t n, nb::handle pred) { setmaxnreg(n, true, pred); }, nb::arg("n"), nb::kw_only(),
+      nb::arg("pred") = nb::none(), nb::sig("def setmaxnreg_inc(n: int, *, pred: Reg | NegPred | None = None) -> None"),
+      "`setmaxnreg.inc.sync.aligned.u32 n`");
+  m.def(
+      "setmaxnreg_dec", [](std::int64_t n, nb::handle pred) { setmaxnreg(n, false, pred); }, nb::arg("n"), nb::kw_only(),
+      nb::arg("pred") = nb::none(), nb::sig("def setmaxnreg_dec(n: int, *, pred: Reg | NegPred | None = None) -> None"),
+      "`setmaxnreg.dec.sync.aligned.u32 n`");
+  m.def("elect_sync", elect_sync, nb::arg("dst").none(), nb::arg("pred_out").none(), nb::arg("mask").none(), nb::kw_only(),
+        nb::arg("pred") = nb::none(),
+        nb::sig("def elect_sync(dst: Reg, pred_out: Reg, mask: Reg | int, *, pred: Reg | NegPred | None = None) -> None"),
         "`elect.sync dst|pred_out, mask`: one lane of those of the mask, whose predicate is true.");
 }
 

@@ -482,6 +482,7 @@ void bind_tcgen05(nb::module_& m) {
                   nb::sig("def shift(taddr: Reg | Address, *, cta_group: int = 1, pred: Reg | NegPred | None = None) -> None"),
                   "`tcgen05.shift`: moves rows of tensor memory down by one.");
   bind_descriptors(tcgen05);
+  tcgen05.attr("BLACKWELL_MASKED_DESC_B128") = *layout::descriptor_bits(layout::Tcgen05Descriptor{.stride_bytes = 1024});
 }
 
 }  // namespace ptx::python

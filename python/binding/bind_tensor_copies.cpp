@@ -272,9 +272,9 @@ void bind_tma(nb::module_& m) {
       any("dst"), any("src"), or_none("row"), or_none("col"), or_none("mbar"), or_none("coords"), nb::kw_only());
   method(
       space, "load_3d_multicast",
-      "self, dst: typing.Any, src: typing.Any, row: Reg | int | None, col: Reg | int | None, mbar: typing.Any, mask: Reg | int, "
-      "coords: "
-      "typing.Sequence[Reg | int] | None = None, *, issuer: Reg | NegPred | int | None = None",
+      "self, dst: typing.Any, src: typing.Any, row: Reg | int | None = None, col: Reg | int | None = None, mbar: typing.Any = "
+      "None, mask: Reg | int | None = None, coords: typing.Sequence[Reg | int] | None = None, *, issuer: Reg | NegPred | int | "
+      "None = None",
       "`load_3d` into all CTAs of the cluster that `mask` has a bit for. `issuer` is the CTA that does it, by its rank (a `mov` "
       "and a `setp` "
       "before), or a predicate.",
@@ -285,10 +285,11 @@ void bind_tma(nb::module_& m) {
         const Place to = call.place(dst);
         const Value map = call.map(src);
         const SlabPosition where = position(call, row, col, coords);
+        if (mask.is_none()) call.refuse("the mask", mask, "a register or a number with a bit for each CTA of the cluster");
         const std::optional<Place> barrier = call.optional_place(mbar);
         unwrap(slab_load_multicast(call.builder(), to, map, where, barrier, call.value(mask), by, call.where()));
       },
-      any("dst"), any("src"), any("row"), any("col"), any("mbar"), any("mask"), or_none("coords"), nb::kw_only(),
+      any("dst"), any("src"), or_none("row"), or_none("col"), or_none("mbar"), or_none("mask"), or_none("coords"), nb::kw_only(),
       or_none("issuer"));
   method(
       space, "store_3d",

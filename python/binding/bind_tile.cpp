@@ -152,6 +152,11 @@ void bind_layout(nb::module_& m) {
 
 void bind_tile(nb::module_& m) {
   bind_layout(m);
+  m.def(
+      "dtype_matches",
+      [](nb::handle dtype, std::string_view name) { return tile::dtype_matches(type_argument(dtype, "Tile"), name); },
+      nb::arg("dtype"), nb::arg("name"), nb::sig("def dtype_matches(dtype: PtxType, name: str) -> bool"),
+      "Whether tensors of that numpy type stand for tiles of the PTX type.");
   nb::class_<Tile> tile(m, "Tile",
                         "What a kernel expects of a tensor: dimensions (sizes, or names bound at the call), dtype and layout.\n\n"
                         "    Tile(\"M\", 512, f32)");

@@ -59,7 +59,7 @@ Expected<ir::Param> parse_param(std::string_view text, std::string_view name) {
     rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
     if (first) {
       const auto type = isa::type_from_name(word);
-      if (!type) return bad(cat('`', word, "` is no type"));
+      if (!type) return bad(cat('`', word, "` is not a type"));
       param.type = *type;
       first = false;
     } else if (word == "ptr") {
@@ -73,7 +73,7 @@ Expected<ir::Param> parse_param(std::string_view text, std::string_view name) {
     } else if (const auto elements = number_after(word, "array")) {
       param.elements = *elements;
     } else {
-      return bad(cat('`', word, "` is no part of a declaration"));
+      return bad(cat('`', word, "` is not a part of a declaration"));
     }
   }
   return param;
@@ -90,7 +90,7 @@ write::KernelHeader header_of(std::string name, std::string_view arch, std::opti
     for (const isa::TargetInfo& t : isa::detail::target_infos) names.emplace_back(t.name);
     Diagnostic d;
     d.kind = Kind::unknown_target;
-    d.message = cat("`", arch, "` is no target of PTX");
+    d.message = cat("`", arch, "` is not a target of PTX");
     d.where = where;
     if (const std::string near = nearest(arch, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
     raise(d);
@@ -155,13 +155,25 @@ std::size_t instruction_count(const TracedModule& module) {
 }
 
 void bind_module(nb::module_& m) {
-  nb::class_<TracedModule>(m, "Module", "A traced kernel that passed the checker, with its text.")
+  // its dict keeps the nodes, which are made when they are asked for
+  nb::class_<TracedModule>(m, "Module", nb::dynamic_attr(), "A traced kernel that passed the checker, with its text.")
       .def_prop_ro(
           "text", [](const TracedModule& t) -> const std::string& { return t.listing->text; },
           "The PTX, the same bytes for the same kernel.")
       .def(
           "text_with_lines", [](const TracedModule& t) { return text::list(t.accepted.module(), text::SourceLines::loc).text; },
           "The PTX with the author's lines: `.loc` in front of the instructions, `.file` at the end.")
+      .def(
+          "nodes",
+          [](nb::handle self) {
+            const nb::dict kept = self.attr("__dict__");
+            if (!kept.contains("_nodes")) {
+              const nb::object made = nb::module_::import_("pyptx.parser").attr("parse")(self.attr("text"));
+              kept.attr("setdefault")("_nodes", made);  // two threads may have made them; the first is kept for both
+            }
+            return nb::object(kept["_nodes"]);
+          },
+          nb::sig("def nodes(self) -> typing.Any"), "The text as nodes of `pyptx.ir`; the same object each time.")
       .def_prop_ro(
           "entry", [](const TracedModule& t) -> const std::string& { return t.entry; }, "The kernel's name.")
       .def_prop_ro(
@@ -182,7 +194,8 @@ void bind_module(nb::module_& m) {
           "warnings",
           [](const TracedModule& t) {
             nb::list all;
-            for (const Diagnostic& d : t.accepted.warnings()) all.append(nb::make_tuple(render(d), d.where.file, d.where.line));
+            for (const Diagnostic& d : t.accepted.warnings())
+              if (d.severity == Severity::warning) all.append(nb::make_tuple(render(d), d.where.file, d.where.line));
             return all;
           },
           nb::sig("def warnings(self) -> list[tuple[str, str, int]]"),
@@ -202,7 +215,19 @@ void bind_tensor(nb::module_& m) {
   nb::class_<TmaDescriptorHandle> map(m, "TmaDescriptorHandle", "The name that a tensor's TMA descriptor has in the kernel.");
   detail::python_type<TmaDescriptorHandle> = reinterpret_cast<PyTypeObject*>(map.ptr());
 
-  map.def_ro("tensor", &TmaDescriptorHandle::tensor, nb::sig("def tensor(self) -> TensorSpec"))
+  const auto descriptor = [](const TensorSpec& of) { return cat(of.name, "_tma_desc"); };
+  map.def(
+         "__init__",
+         [descriptor](TmaDescriptorHandle* self, const nb::object& given) {
+           const TensorSpec* spec = as<TensorSpec>(given);
+           if (spec == nullptr)
+             raise(Kind::argument_kind,
+                   cat("`TmaDescriptorHandle` is given ", describe(given), "; what fits is a tensor of a kernel, a `TensorSpec`"),
+                   authors_line());
+           new (self) TmaDescriptorHandle{given, descriptor(*spec)};
+         },
+         nb::arg("tensor").none(), nb::sig("def __init__(self, tensor: TensorSpec) -> None"))
+      .def_ro("tensor", &TmaDescriptorHandle::tensor, nb::sig("def tensor(self) -> TensorSpec"))
       .def_ro("name", &TmaDescriptorHandle::name)
       .def("__repr__", [](const TmaDescriptorHandle& h) { return cat("TmaDescriptorHandle(", h.name, ')'); });
   tensor
@@ -220,10 +245,10 @@ void bind_tensor(nb::module_& m) {
       .def_ro("layout", &TensorSpec::layout, nb::sig("def layout(self) -> Layout | None"))
       .def(
           "tma_desc",
-          [](nb::handle self) {
+          [descriptor](nb::handle self) {
             const std::string& name = as<TensorSpec>(self)->name;
             Trace* trace = Trace::active();
-            if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self), cat(name, "_tma_desc")});
+            if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self), descriptor(*as<TensorSpec>(self))});
             nb::object& reg = trace->tma_desc(name);
             if (!reg.is_valid()) reg = make_reg(*trace, unwrap(trace->builder().tma_desc(name, trace->where())));
             return reg;

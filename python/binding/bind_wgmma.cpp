@@ -11,6 +11,7 @@
 
 #include "author.hpp"
 #include "bindings.hpp"
+#include "checks.hpp"
 #include "errors.hpp"
 #include "ptx/layout/layout.hpp"
 #include "ptx/write/idiom/descriptor.hpp"
@@ -197,7 +198,10 @@ void mma_async(nb::handle shape, nb::handle dtype_d, nb::handle dtype_a, nb::han
   mma.satfinite = satfinite;
   if (!sparse_metadata.is_none()) mma.sparse_metadata = Value::of(register_argument(trace, sparse_metadata, what));
   mma.sparsity_selector = sparsity_selector;
-  unwrap(write::idiom::wgmma_mma_async(trace.builder(), mma, guard_argument(trace, pred), trace.where()));
+  const auto [m, n, k] = mma.shape;
+  const std::string path = cat("wgmma.mma_async", mma.sparse_metadata ? ".sp" : "", ".sync.aligned.m", m, 'n', n, 'k', k, '.',
+                               isa::name(mma.d_type), '.', isa::name(mma.a_type), '.', isa::name(mma.b_type));
+  unwrap_validated(path, write::idiom::wgmma_mma_async(trace.builder(), mma, guard_argument(trace, pred), trace.where()));
 }
 
 nb::object descriptor(Trace& trace, Operands& operands, nb::handle base, nb::handle more, const layout::WgmmaDescriptor& fields,

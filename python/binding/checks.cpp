@@ -147,6 +147,22 @@ void raise_validation(std::string_view path, const Diagnostic& why) {
   throw nb::python_error();
 }
 
+void unwrap_validated(std::string_view path, const Expected<void>& written) {
+  if (written) return;
+  const Diagnostic& why = written.error();
+  switch (why.kind) {
+    case Kind::unknown_opcode:
+    case Kind::unknown_modifier:
+    case Kind::missing_modifier:
+    case Kind::operand_count:
+    case Kind::operand_mismatch:
+    case Kind::immediate_range:
+      raise_validation(path, why);
+    default:
+      raise(why);
+  }
+}
+
 void bind_checks(nb::module_& m) {
   read_environment();
   m.def("is_strict", is_strict, "Whether an instruction that the table refuses is an error.");

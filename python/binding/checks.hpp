@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "handles.hpp"
+#include "ptx/base/base.hpp"
 
 namespace ptx::python {
 
@@ -24,6 +25,9 @@ void write_unchecked(Trace& trace, std::string_view path, std::span<const write:
 
 /// Raises pyptx.spec.PtxValidationError: what the typed wrappers say of an instruction that the table refuses.
 [[noreturn]] void raise_validation(std::string_view path, const Diagnostic& why);
+
+/// The same for a helper that writes `path`: raises a PtxValidationError where the table refuses it, any other error as it is.
+void unwrap_validated(std::string_view path, const Expected<void>& written);
 
 void bind_checks(nb::module_& m);
 

@@ -66,6 +66,8 @@ nb::object text(std::string_view bytes) {
 
 // The classes are Python's: pyptx/errors.py.
 void set_error(const Diagnostic& diagnostic) {
+  if (diagnostic.kind == Kind::interrupted && (PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0))
+    return;  // KeyboardInterrupt
   try {
     const nb::object make = nb::module_::import_("pyptx.errors").attr("from_diagnostic");
     nb::list notes;
@@ -96,7 +98,11 @@ std::string describe(nb::handle value) {
   constexpr Py_ssize_t most = 40;  // characters
   std::string type = nb::cast<std::string>(nb::type_name(value.type()));
   if (const std::size_t dot = type.rfind('.'); dot != std::string::npos) type.erase(0, dot + 1);
-  const nb::object shown = nb::repr(value);
+  const nb::object shown = nb::steal(PyObject_Repr(value.ptr()));
+  if (!shown.is_valid()) {  // of the author's class, or of an int with more digits than Python shows
+    PyErr_Clear();
+    return cat("an object of type `", type, '`');
+  }
   if (PyUnicode_GetLength(shown.ptr()) <= most) return cat("the ", type, " `", nb::cast<std::string>(shown), '`');
   const nb::object cut = nb::steal(PyUnicode_Substring(shown.ptr(), 0, most));
   return cat("the ", type, " `", nb::cast<std::string>(cut), "…`");

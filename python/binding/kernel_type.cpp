@@ -6,6 +6,8 @@
 
 #include <cstddef>
 
+#include "frames.hpp"
+#include "guards.hpp"
 #include "image_handle.hpp"
 #include "plan.hpp"
 
@@ -14,12 +16,31 @@ namespace {
 
 struct KernelCallObject {
   PyObject_HEAD vectorcallfunc vectorcall;
-  PyObject* plan;  // a Plan, or whatever Python put there until there is one
+  PyObject* plan;    // a Plan, or whatever Python put there until there is one
+  PyObject* guards;  // null, or what must still hold for the plan to be the kernel's: see guards.hpp
   bool is_plan;
   bool out_is_free;  // `out=` means the outputs: the kernel has no parameter of that name
 };
 
 KernelCallObject& of(PyObject* self) { return *reinterpret_cast<KernelCallObject*>(self); }
+
+/// False with or without a Python error.
+bool guards_hold(const KernelCallObject& kernel) {
+  if (kernel.guards == nullptr) return true;
+  PyObject* const guards = Py_NewRef(kernel.guards);  // another thread may put others there
+  const Py_ssize_t changed = changed_guard(guards);
+  Py_DECREF(guards);
+  return changed == -1;
+}
+
+PyObject* call_in_python(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
+  PyObject* method = PyObject_GetAttrString(self, "__call__");
+  if (method == nullptr) return nullptr;
+  PyObject* result = PyObject_Vectorcall(method, args, flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET, keywords);
+  Py_DECREF(method);
+  if (result == nullptr) drop_our_frames();
+  return result;
+}
 
 PyObject* kernel_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
   const KernelCallObject& kernel = of(self);
@@ -28,17 +49,16 @@ PyObject* kernel_call(PyObject* self, PyObject* const* args, std::size_t flags, 
     const Py_ssize_t count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
     if (count == 0 ||
         (count == 1 && kernel.out_is_free && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "out") == 0)) {
+      if (!guards_hold(kernel)) [[unlikely]]
+        return PyErr_Occurred() != nullptr ? nullptr : call_in_python(self, args, flags, keywords);
       PyObject* plan = Py_NewRef(kernel.plan);  // another thread may put another one there
       PyObject* result = PyObject_Vectorcall(plan, args, flags, keywords);
       Py_DECREF(plan);
+      if (result == nullptr) drop_our_frames();
       return result;
     }
   }
-  PyObject* method = PyObject_GetAttrString(self, "__call__");
-  if (method == nullptr) return nullptr;
-  PyObject* result = PyObject_Vectorcall(method, args, flags & ~PY_VECTORCALL_ARGUMENTS_OFFSET, keywords);
-  Py_DECREF(method);
-  return result;
+  return call_in_python(self, args, flags, keywords);
 }
 
 PyObject* kernel_new(PyTypeObject* type, PyObject*, PyObject*) {
@@ -51,12 +71,14 @@ PyObject* kernel_new(PyTypeObject* type, PyObject*, PyObject*) {
 int kernel_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(of(self).plan);
+  Py_VISIT(of(self).guards);
   return 0;
 }
 
 int kernel_clear(PyObject* self) {
   of(self).is_plan = false;
   Py_CLEAR(of(self).plan);
+  Py_CLEAR(of(self).guards);
   return 0;
 }
 
@@ -78,11 +100,26 @@ int set_plan(PyObject* self, PyObject* value, void*) {
   return 0;
 }
 
+PyObject* get_guards(PyObject* self, void*) { return Py_NewRef(of(self).guards != nullptr ? of(self).guards : Py_None); }
+
+int set_guards(PyObject* self, PyObject* value, void*) {
+  if (value == Py_None) value = nullptr;
+  if (value != nullptr && !is_guards(value)) {
+    PyErr_SetString(PyExc_TypeError, "a kernel's guards are a function and four objects each");
+    return -1;
+  }
+  Py_XSETREF(of(self).guards, Py_XNewRef(value));
+  return 0;
+}
+
 PyMemberDef kernel_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(KernelCallObject, vectorcall), READONLY, nullptr},
     {"_out_is_free", T_BOOL, offsetof(KernelCallObject, out_is_free), 0, "Whether `out=` of a call means its outputs."},
     {}};
-PyGetSetDef kernel_getters[] = {{"_plan", get_plan, set_plan, "What a call without keywords calls.", nullptr}, {}};
+PyGetSetDef kernel_getters[] = {
+    {"_plan", get_plan, set_plan, "What a call without keywords calls.", nullptr},
+    {"_guards", get_guards, set_guards, "None, or what must still hold for `_plan` to be called: see `changed_guard`.", nullptr},
+    {}};
 
 PyType_Slot kernel_slots[] = {
     {Py_tp_doc, const_cast<char*>("A callable whose calls go to its `_plan` when that is a Plan, and else to its `__call__`.")},

@@ -8,6 +8,10 @@
 #include "author.hpp"
 #include "bindings.hpp"
 #include "errors.hpp"
+#include "frames.hpp"
+#include "guards.hpp"
+#include "keywords.hpp"
+#include "own_words.hpp"
 #include "ptx/version.hpp"
 
 NB_MODULE(_ptx, m) {
@@ -43,6 +47,15 @@ NB_MODULE(_ptx, m) {
       nanobind::arg("kind"), nanobind::arg("message"), nanobind::arg("hint") = "",
       nanobind::sig("def raise_error(kind: str, message: str, hint: str = '') -> typing.NoReturn"),
       "Raises the error of that kind, with the author's line.");
+  m.def(
+      "warn_author",
+      [](std::string message) {
+        const Where where = python::authors_line();
+        const nanobind::object category = nanobind::module_::import_("pyptx.errors").attr("PtxWarning");
+        nanobind::module_::import_("warnings")
+            .attr("warn_explicit")(message, category, where.known() ? std::string(where.file) : "<kernel>", where.line);
+      },
+      nanobind::arg("message"), "Warns, with the author's line.");
   python::bind_types(m);
   python::bind_registers(m);
   python::bind_isa(m);
@@ -59,6 +72,10 @@ NB_MODULE(_ptx, m) {
   python::bind_tcgen05(m);
   python::bind_scalar(m);
   python::bind_spec(m);
+  python::bind_frames(m);
+  python::bind_guards(m);
   python::bind_launch(m);
   python::bind_text(m);
+  python::bind_keyword_synonyms(m);  // last: of what is bound
+  python::speak_in_our_words(m);
 }

@@ -66,7 +66,9 @@ std::optional<Value> immediate(std::string_view text) {
     if (const auto bits = whole(digits.substr(2), 16); bits && !negative) {
       double d;
       std::memcpy(&d, &*bits, sizeof d);
-      return Value::of_floating(d);
+      Value value = Value::of_floating(d);
+      value.text = text;
+      return value;
     }
   std::optional<std::uint64_t> bits;
   if (digits.starts_with("0x") || digits.starts_with("0X"))
@@ -220,10 +222,11 @@ Value Operands::text_value(nb::handle object) {
     if (strict_ || register_named(trace_, text)) return Value::of(register_of(trace_, named));
     return Value::of_symbol(text);
   }
+  if (text == "WARP_SZ") return spelled_integer(32, text);
   if (text.front() == '-' || (text.front() >= '0' && text.front() <= '9')) {
     if (const auto number = immediate(text)) return *number;
     if (!strict_) return Value::of_symbol(text);
-    raise(Kind::operand_mismatch, cat("the text `", text, "` is no number of PTX"), trace_.where());
+    raise(Kind::operand_mismatch, cat("the text `", text, "` is not a number of PTX"), trace_.where());
   }
   return Value::of_symbol(text);
 }

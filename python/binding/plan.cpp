@@ -108,13 +108,15 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars
   std::array<TensorView, max_fast_tensors> views;
   const bool gradients = torch->grad_enabled();
   for (std::size_t i = 0; i < count; ++i) {
-    if (!torch->is_plain_tensor(args[i]) || (gradients && torch->requires_grad(args[i])) || !torch->view(args[i], views[i]))
+    if (!torch->is_plain_tensor(args[i]) || (gradients && torch->requires_grad(args[i])) || !torch->read(args[i], views[i]))
       return nullptr;
   }
-  if (torch->interposed()) return nullptr;
+  if (torch->interposed() || torch->has_forward_level()) return nullptr;
   const std::span<const TensorView> inputs(views.data(), count);
   const Specialisation* specialisation = plan_.last(inputs);
   if (specialisation == nullptr) return nullptr;
+  for (const std::optional<std::size_t>& changed : specialisation->changed)
+    if (changed && !torch->view(args[*changed], views[*changed])) return nullptr;
   Call call{.arguments = {args, count}, .inputs = inputs, .out = {}, .scalars = scalars};
   if (out != nullptr && out != Py_None) {
     // One output that is a tensor, which is what nearly every call with `out=` has.
@@ -126,8 +128,8 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars
 }
 
 /// Where output `index` is wanted, checked.
-Expected<TensorView> PlanState::view_output(const TorchBridge* torch, const Specialisation& specialisation, std::size_t index,
-                                            const Call& call, std::vector<Import>& imports) const {
+Expected<TensorView> PlanState::view_output(const TorchBridge* torch, StreamOf stream, const Specialisation& specialisation,
+                                            std::size_t index, const Call& call, std::vector<Import>& imports) const {
   PyObject* const given = call.out[index];
   TensorView view;
   if (torch == nullptr || !torch->has_exchange() || !torch->is_plain_tensor(given) || !torch->view(given, view)) {
@@ -136,7 +138,7 @@ Expected<TensorView> PlanState::view_output(const TorchBridge* torch, const Spec
       return Unexpected{std::move(error)};
     };
     const Origin origin = origin_of(given);
-    auto import = Import::of(given, origin);
+    auto import = Import::of(given, origin, stream);
     if (!import) return named(std::move(import).error());
     imports.push_back(std::move(*import));
     view = imports.back().view();
@@ -186,7 +188,7 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
     TensorView view;
     nb::object tensor;
     if (!call.out.empty()) {
-      auto wanted = view_output(&torch, specialisation, i, call, imports);
+      auto wanted = view_output(&torch, StreamOf::torch, specialisation, i, call, imports);
       if (!wanted) return fail(std::move(wanted).error());
       view = *wanted;
       tensor = nb::borrow(call.out[i]);
@@ -218,6 +220,7 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
 PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call& call, ArrayLibrary library) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   const bool on_gpu = library == ArrayLibrary::cupy;
+  const StreamOf library_stream = on_gpu ? StreamOf::cupy : StreamOf::nobody;
   const nb::module_ arrays = on_gpu ? nb::module_::import_("cupy") : numpy;
   const DeviceId device = on_gpu ? call.inputs[0].device : DeviceId{};
   PreparedOutputs& ready = prepared(specialisation);
@@ -245,7 +248,7 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
     void* data = nullptr;
     nb::object array;
     if (!call.out.empty()) {
-      auto wanted = view_output(TorchBridge::find(), specialisation, i, call, imports);
+      auto wanted = view_output(TorchBridge::find(), library_stream, specialisation, i, call, imports);
       if (!wanted) return fail(std::move(wanted).error());
       data = wanted->data;
       array = nb::borrow(call.out[i]);
@@ -259,7 +262,7 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
       array = nb::borrow(call.arguments[input]);
     } else {
       array = empty_array(arrays, ready.numpy[i], device);
-      auto import = Import::of(array, on_gpu ? Origin::dlpack : Origin::numpy);
+      auto import = Import::of(array, on_gpu ? Origin::dlpack : Origin::numpy, library_stream);
       if (!import) return fail(import.error());
       data = import->view().data;
     }
@@ -269,14 +272,16 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
   }
   if (specialisation.image == nullptr) return results.release();
   if (auto apart = check_apart(specialisation, call, {pointers.data(), count}); !apart) return fail(std::move(apart).error());
-  cuda::api::Stream stream = nullptr;
-  if (on_gpu) {
-    const nb::object current = arrays.attr("cuda").attr("get_current_stream")(device.ordinal);
-    stream = reinterpret_cast<cuda::api::Stream>(nb::cast<std::uintptr_t>(current.attr("ptr")));
-  }
+  const cuda::api::Stream stream = launch_stream(library_stream, device.ordinal);
   const auto ran =
       run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars);
-  return ran ? results.release() : fail(ran.error());
+  if (!ran) return fail(ran.error());
+  std::vector<PyObject*> changed;  // torch's tensors among what was written
+  const TorchBridge* torch = TorchBridge::find();
+  for (PyObject* tensor : call.out)
+    if (torch != nullptr && torch->is_plain_tensor(tensor)) changed.push_back(tensor);
+  if (!changed.empty() && !torch->written(changed)) return nullptr;
+  return results.release();
 }
 
 bool PlanState::wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const {
@@ -314,6 +319,19 @@ Diagnostic PlanState::about(std::size_t index, Diagnostic error) const {
 
 std::optional<Diagnostic> PlanState::check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,
                                                      std::span<const Origin> origins) const {
+  if (torch.has_forward_level()) {
+    for (std::size_t i = 0; i < args.size(); ++i) {
+      const bool tensor = origins[i] == Origin::torch || origins[i] == Origin::torch_wrapped;
+      if (!tensor || !torch.has_tangent(args[i])) continue;
+      return Diagnostic{.kind = Kind::argument_gradient,
+                        .message = cat(signature().argument(i),
+                                       " has a tangent of forward-mode differentiation; kernels have no derivative of that mode")}
+          .note(
+              "hint: take a gradient of `pyptx.differentiable_kernel(forward, backward)` by `.backward()` or `torch.func.grad`, "
+              "or "
+              "`.detach()` the tensor");
+    }
+  }
   if (!torch.grad_enabled()) return std::nullopt;
   for (std::size_t i = 0; i < args.size(); ++i) {
     const bool tensor = origins[i] == Origin::torch || origins[i] == Origin::torch_wrapped;
@@ -372,22 +390,35 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   if (from_torch) {
     if (auto error = check_gradients(*torch, arguments, {origins.data(), count})) return fail(std::move(*error));
     if (first(Origin::torch_wrapped) || torch->interposed()) return hand_over("pyptx.torch_support");
-    for (PyObject* tensor : call.out) {
-      if (!torch->is_tensor(tensor)) continue;
-      if (!torch->is_plain_tensor(tensor)) return hand_over("pyptx.torch_support");
-      if (torch->grad_enabled() && torch->requires_grad(tensor))
-        return fail(
-            {.kind = Kind::argument_gradient,
-             .message = cat("`out` of kernel `", signature().kernel(), "` requires a gradient, and has none of a kernel")});
+  }
+  for (PyObject* tensor : call.out) {
+    if (torch == nullptr || !torch->is_tensor(tensor)) continue;
+    const bool is_seen_through = torch->is_plain_tensor(tensor) && !torch->is_wrapped(tensor) && !torch->interposed();
+    if (!is_seen_through && from_torch) return hand_over("pyptx.torch_support");
+    if (!is_seen_through) {
+      return fail({.kind = Kind::argument_kind,
+                   .message = cat("`out` of kernel `", signature().kernel(), "` is ", a_type(tensor),
+                                  " that torch has to see written, and the inputs are no torch tensors; what fits is a plain "
+                                  "tensor or an array")});
     }
+    if (torch->grad_enabled() && torch->requires_grad(tensor))
+      return fail({.kind = Kind::argument_gradient,
+                   .message = cat("`out` of kernel `", signature().kernel(), "` requires a gradient, and has none of a kernel")});
+    if (torch->has_forward_level() && torch->has_tangent(tensor))
+      return fail({.kind = Kind::argument_gradient,
+                   .message = cat("`out` of kernel `", signature().kernel(),
+                                  "` has a tangent of forward-mode differentiation, and has none of a kernel")});
   }
 
   std::vector<Import> imports;
   std::vector<TensorView> views;
   imports.reserve(count);
+  // Who holds the outputs says on which stream the kernel runs; those of the host have none.
+  const bool by_cupy = !from_torch && count != 0 && module_is_imported("cupy") && (torch == nullptr || is_cupy_array(args[0]));
+  const StreamOf stream = by_cupy ? StreamOf::cupy : torch != nullptr ? StreamOf::torch : StreamOf::nobody;
   for (std::size_t i = 0; i < count; ++i) {
     if (origins[i] == Origin::torch && torch->is_wrapped(args[i])) return hand_over("pyptx.torch_support");
-    auto import = Import::of(args[i], origins[i]);
+    auto import = Import::of(args[i], origins[i], stream);
     if (!import) return fail(about(i, std::move(import).error()));
     imports.push_back(std::move(*import));
     views.push_back(imports.back().view());
@@ -422,7 +453,7 @@ nb::object PlanState::bind(nb::handle specs, Scalars scalars) {
       view.dtype = *element;
     } else if (views.size() < signature().inputs().size()) {
       fail(about(views.size(),
-                 {.kind = Kind::argument_dtype, .message = cat("the element type is ", dtype, ", which PTX has not")}));
+                 {.kind = Kind::argument_dtype, .message = cat("the element type is ", dtype, ", which PTX does not have")}));
       throw nb::python_error();
     }
     view.rank = static_cast<std::int32_t>(shapes.back().size());

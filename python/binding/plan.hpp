@@ -78,8 +78,9 @@ class PlanState {
   bool wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const;
   [[nodiscard]] Expected<void> check_apart(const launch::Specialisation& specialisation, const Call& call,
                                            std::span<void* const> pointers) const;
-  [[nodiscard]] Expected<launch::TensorView> view_output(const TorchBridge* torch, const launch::Specialisation& specialisation,
-                                                         std::size_t index, const Call& call, std::vector<Import>& imports) const;
+  [[nodiscard]] Expected<launch::TensorView> view_output(const TorchBridge* torch, StreamOf stream,
+                                                         const launch::Specialisation& specialisation, std::size_t index,
+                                                         const Call& call, std::vector<Import>& imports) const;
   [[nodiscard]] std::optional<Diagnostic> check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,
                                                           std::span<const Origin> origins) const;
   [[nodiscard]] Diagnostic about(std::size_t index, Diagnostic error) const;

@@ -72,7 +72,14 @@ Origin origin_of(nb::handle object) {
   return Origin::none;
 }
 
-Expected<Import> Import::of(nb::handle object, Origin origin) {
+cuda::api::Stream launch_stream(StreamOf library, int ordinal) {
+  if (library == StreamOf::torch) return TorchBridge::find()->stream(ordinal);
+  if (library == StreamOf::nobody) return nullptr;
+  const nb::object current = nb::module_::import_("cupy").attr("cuda").attr("get_current_stream")(ordinal);
+  return reinterpret_cast<cuda::api::Stream>(nb::cast<std::uintptr_t>(current.attr("ptr")));
+}
+
+Expected<Import> Import::of(nb::handle object, Origin origin, StreamOf stream) {
   const auto import = [&]() -> Expected<Import> {
     switch (origin) {
       case Origin::torch:
@@ -80,7 +87,7 @@ Expected<Import> Import::of(nb::handle object, Origin origin) {
       case Origin::numpy:
         return of_array_interface(object);
       case Origin::dlpack:
-        return of_dlpack(object);
+        return of_dlpack(object, stream);
       default:
         return refuse(Kind::argument_kind, cat("is ", a_type(object), "; it takes a tensor"));
     }
@@ -110,7 +117,7 @@ Expected<Import> Import::of_torch(nb::handle object) {
   std::string storage;
   const std::string_view dtype = TorchBridge::dtype_name(object.attr("dtype"), storage);
   const auto element = launch::element_type_from_name(dtype);
-  if (!element) return refuse(Kind::argument_dtype, cat("the element type is ", dtype, ", which PTX has not"));
+  if (!element) return refuse(Kind::argument_dtype, cat("the element type is ", dtype, ", which PTX does not have"));
   const nb::object device = object.attr("device");
   const std::string type = nb::cast<std::string>(device.attr("type"));
   if (type == "cuda") {
@@ -148,15 +155,18 @@ Expected<Import> Import::of_array_interface(nb::handle object) {
   if (typestr.starts_with('>'))
     return refuse(Kind::argument_dtype, cat("the element type is big-endian ", dtype, "; the kernel takes little-endian"));
   const auto element = launch::element_type_from_name(dtype);
-  if (!element) return refuse(Kind::argument_dtype, cat("the element type is ", dtype, ", which PTX has not"));
+  if (!element) return refuse(Kind::argument_dtype, cat("the element type is ", dtype, ", which PTX does not have"));
   import.view_.dtype = *element;
   import.shape_ = nb::cast<std::vector<std::int64_t>>(interface["shape"]);
   import.view_.rank = static_cast<std::int32_t>(import.shape_.size());
   if (interface.contains("strides") && !interface["strides"].is_none()) {
     const auto item = static_cast<std::int64_t>(element->bytes());
-    // A stride that is no whole number of elements fits no row-major tensor, and neither does 0.
+    // A stride that is not a whole number of elements fits no row-major tensor, and neither does 0.
     for (const std::int64_t bytes : nb::cast<std::vector<std::int64_t>>(interface["strides"]))
       import.strides_.push_back(bytes % item == 0 ? bytes / item : 0);
+    if (import.strides_.size() != import.shape_.size())
+      return refuse(Kind::argument_kind, cat("is ", a_type(object), ", whose `__array_interface__` gives ",
+                                             import.strides_.size(), " strides for ", import.shape_.size(), " dimensions"));
   }
   const auto data = nb::cast<nb::tuple>(interface["data"]);
   import.view_.data = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(data[0]));
@@ -166,12 +176,22 @@ Expected<Import> Import::of_array_interface(nb::handle object) {
 }
 
 // The capsule is kept, not consumed: while it lives, so does the tensor, and its own destructor gives it back.
-Expected<Import> Import::of_dlpack(nb::handle object) {
+Expected<Import> Import::of_dlpack(nb::handle object, StreamOf stream) {
   Import import;
   const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
   const bool on_gpu = nb::cast<int>(device[0]) == static_cast<int>(dlpack::DeviceType::cuda);
-  // On a GPU the producer makes its work visible to the stream we name: 1 is the legacy default stream, which we then launch on.
-  import.keep_ = on_gpu ? object.attr("__dlpack__")(nb::arg("stream") = 1) : object.attr("__dlpack__")();
+  // On a GPU the producer makes its work visible to the stream we name: the one that the kernel is launched on. DLPack calls the
+  // legacy default stream 1.
+  const auto number = [&] {
+    try {
+      const cuda::api::Stream launched_on = launch_stream(stream, nb::cast<int>(device[1]));
+      if (launched_on != nullptr) return reinterpret_cast<std::uintptr_t>(launched_on);
+    } catch (nb::python_error& error) {  // a GPU that the library does not see: no kernel will be launched there
+      if (!error.matches(PyExc_Exception)) throw;
+    }
+    return std::uintptr_t{1};
+  };
+  import.keep_ = on_gpu ? object.attr("__dlpack__")(nb::arg("stream") = number()) : object.attr("__dlpack__")();
   const dlpack::Tensor* tensor = nullptr;
   if (PyCapsule_IsValid(import.keep_.ptr(), "dltensor")) {
     tensor = &static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(import.keep_.ptr(), "dltensor"))->tensor;

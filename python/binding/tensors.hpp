@@ -23,12 +23,17 @@ enum class Origin : std::uint8_t {
 };
 Origin origin_of(nb::handle object);
 
+/// Whose current stream a launch on a GPU goes to: of the library that holds the outputs.
+enum class StreamOf : std::uint8_t { nobody, torch, cupy };  ///< nobody: the legacy default stream
+cuda::api::Stream launch_stream(StreamOf library, int ordinal);
+
 /// A view, and what keeps it valid.
 class Import {
  public:
   /// Looks at an object of origin torch, numpy or dlpack. Errors: argument_kind, argument_dtype, argument_device, saying only
-  /// what is wrong: the caller knows which argument it is.
-  static Expected<Import> of(nb::handle object, Origin origin);
+  /// what is wrong: the caller knows which argument it is. What another library has still to do on a GPU is ordered before the
+  /// launch's stream.
+  static Expected<Import> of(nb::handle object, Origin origin, StreamOf stream = StreamOf::nobody);
 
   /// Valid while this Import lives and does not move, and the object is not resized.
   [[nodiscard]] launch::TensorView view() const {
@@ -42,7 +47,7 @@ class Import {
   Import() = default;
   static Expected<Import> of_torch(nb::handle object);
   static Expected<Import> of_array_interface(nb::handle object);
-  static Expected<Import> of_dlpack(nb::handle object);
+  static Expected<Import> of_dlpack(nb::handle object, StreamOf stream);
 
   launch::TensorView view_;
   std::vector<std::int64_t> shape_, strides_;

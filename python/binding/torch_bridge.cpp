@@ -54,6 +54,20 @@ TorchBridge::TorchBridge(nb::object module)
     requires_grad_closure_ = of->closure;
   }
   native_ = TorchNative::find();
+  tensors_ = TorchTensors::find(torch_);
+  if (tensors_.available()) layout_ = TorchLayout::find(torch_, tensors_.offset());
+  const nb::object is_neg = attribute_or_none(tensor_type_, "is_neg");
+  if (Py_IS_TYPE(is_neg.ptr(), &PyMethodDescr_Type)) {
+    const PyMethodDef* of = reinterpret_cast<PyMethodDescrObject*>(is_neg.ptr())->d_method;
+    if (of->ml_flags == METH_NOARGS) get_is_neg_ = of->ml_meth;
+  }
+  const nb::object forward = attribute_or_none(attribute_or_none(torch_, "autograd"), "forward_ad");
+  unpack_dual_ = attribute_or_none(forward, "unpack_dual");
+  if (nb::hasattr(forward, "_current_level")) {
+    forward_module_ = forward.attr("__dict__");
+    level_name_ = nb::steal(PyUnicode_InternFromString("_current_level"));
+    no_level_ = nb::int_(-1);
+  }
 }
 
 bool TorchBridge::is_tensor(PyObject* object) const {
@@ -79,13 +93,15 @@ bool TorchBridge::grad_enabled() const {
 }
 
 bool TorchBridge::is_negated(PyObject* tensor) const noexcept {
-  PyObject* answer = PyObject_CallMethod(tensor, "is_neg", nullptr);
+  PyObject* answer = get_is_neg_ != nullptr ? get_is_neg_(tensor, nullptr) : PyObject_CallMethod(tensor, "is_neg", nullptr);
   if (answer == nullptr) PyErr_Clear();
   Py_XDECREF(answer);  // True and False live on
   return answer != Py_False;
 }
 
 bool TorchBridge::requires_grad(PyObject* tensor) const {
+  if (tensors_.available() && is_plain_tensor(tensor)) [[likely]]
+    return tensors_.requires_grad(tensor);
   // What an attribute look-up would find and call, without looking.
   PyObject* answer = get_requires_grad_ != nullptr ? get_requires_grad_(tensor, requires_grad_closure_)
                                                    : PyObject_GetAttrString(tensor, "requires_grad");
@@ -94,7 +110,14 @@ bool TorchBridge::requires_grad(PyObject* tensor) const {
   return answer == Py_True;
 }
 
+bool TorchBridge::has_tangent(PyObject* tensor) const {
+  return !unpack_dual_.is_none() && !unpack_dual_(nb::handle(tensor)).attr("tangent").is_none();
+}
+
 bool TorchBridge::written(std::span<PyObject* const> tensors) const noexcept {
+  const auto bump = [this](PyObject* tensor) { return is_plain_tensor(tensor) && tensors_.bump_version(tensor); };
+  if (tensors_.available() && tensors.size() == 1 && bump(tensors[0])) [[likely]]
+    return true;
   PyObject* all = PyTuple_New(static_cast<Py_ssize_t>(tensors.size()));
   if (all == nullptr) return false;
   for (std::size_t i = 0; i < tensors.size(); ++i) PyTuple_SET_ITEM(all, static_cast<Py_ssize_t>(i), Py_NewRef(tensors[i]));
@@ -134,7 +157,7 @@ TorchOutput TorchBridge::prepare(const launch::Output& output) const {
 
 PyObject* TorchBridge::allocate_natively(const TorchOutput& output, launch::DeviceId device, launch::TensorView& out) const {
   nb::object tensor = nb::steal(native_.empty(output.sizes, output.strides, output.scalar_type, device.ordinal));
-  if (!tensor.is_valid() || !view(tensor.ptr(), out) || out.device != device) return nullptr;
+  if (!tensor.is_valid() || !read(tensor.ptr(), out) || out.device != device) return nullptr;
   if (output.native.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     const bool right = is_plain_tensor(tensor.ptr()) && tensor.attr("dtype").is(output.dtype) &&
                        nb::tuple(tensor.attr("shape")).equal(output.size) && tensor.attr("stride")().equal(output.stride) &&

@@ -11,6 +11,7 @@
 
 #include "dlpack.hpp"
 #include "ptx/launch/launch.hpp"
+#include "torch_layout.hpp"
 #include "torch_native.hpp"
 
 namespace ptx::python {
@@ -57,6 +58,14 @@ class TorchBridge {
   [[nodiscard]] bool interposed() const;
   [[nodiscard]] bool grad_enabled() const;
   [[nodiscard]] bool requires_grad(PyObject* tensor) const;
+  /// Whether this thread is inside of forward-mode differentiation.
+  [[nodiscard]] bool has_forward_level() const noexcept {
+    // Torch's Python counts its levels in a variable, -1 outside: one of the integers that Python has once.
+    PyObject* const level = forward_module_.is_valid() ? PyDict_GetItem(forward_module_.ptr(), level_name_.ptr()) : nullptr;
+    return level != nullptr && level != no_level_.ptr();
+  }
+  /// Whether the tensor has a tangent there.
+  [[nodiscard]] bool has_tangent(PyObject* tensor) const;
 
   /// Whether `view` works: torch 2.10 and later offer the exchange interface.
   [[nodiscard]] bool has_exchange() const noexcept { return api_ != nullptr; }
@@ -67,12 +76,20 @@ class TorchBridge {
       PyErr_Clear();
       return false;
     }
-    if (!dlpack::view(borrowed, out)) [[unlikely]]
-      return false;
-    // Lazily negated memory is shown as it lies. torch makes such tensors of the imaginary part of a conjugate, whose elements
-    // are apart, which no kernel takes; but a single element is never apart from others.
-    return out.elements() != 1 || !is_negated(tensor);
+    // Lazily negated memory, as the imaginary part of a conjugate has, is shown as it lies. (Of complex tensors, which may be
+    // lazily conjugated, no kernel has any.)
+    return dlpack::view(borrowed, out) && (layout_.is_plain(tensor) || !is_negated(tensor));
   }
+  /// The same of a tensor that is not written to, or fresh: without asking torch, where that goes.
+  [[nodiscard]] bool read(PyObject* tensor, launch::TensorView& out) const noexcept {
+    if (layout_.view(tensor, out)) [[likely]]
+      return true;
+    if (!view(tensor, out)) return false;
+    if (out.device.kind == launch::DeviceId::Kind::cuda) layout_.meet_gpu(torch_, tensor);
+    return true;
+  }
+  /// Which of torch's own functions and layouts were found: for tests, which fail where a new torch has others.
+  [[nodiscard]] bool reads_tensors() const noexcept { return layout_.available(); }
   [[nodiscard]] bool is_negated(PyObject* tensor) const noexcept;
   /// Tells autograd that these tensors were written to, so that it notices when it had saved one. False with a Python error.
   [[nodiscard]] bool written(std::span<PyObject* const> tensors) const noexcept;
@@ -91,10 +108,15 @@ class TorchBridge {
   static inline const TorchBridge* instance_ = nullptr;
 
   nb::object torch_, tensor_type_, parameter_type_;
+  nb::object forward_module_, level_name_, no_level_;  // the names of torch.autograd.forward_ad, if it is there
+  nb::object unpack_dual_;
+  PyCFunction get_is_neg_ = nullptr;    // what the method `is_neg` calls
   nb::object requires_grad_;            // the attribute's descriptor
   getter get_requires_grad_ = nullptr;  // what the descriptor calls
   void* requires_grad_closure_ = nullptr;
   TorchNative native_;
+  TorchTensors tensors_;
+  TorchLayout layout_;
   nb::object empty_strided_cuda_, empty_strided_cpu_;  // as compiled torch code calls them; none where this torch has them not
   nb::object dispatch_stack_length_, is_grad_enabled_, increment_version_;
   const dlpack::ExchangeApi* api_ = nullptr;

@@ -2,9 +2,13 @@
 
 #include <dlfcn.h>
 
+#include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace ptx::python {
+
+namespace nb = nanobind;
 
 void* loaded_symbol(const char* library, const char* symbol) {
   void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
@@ -30,6 +34,44 @@ PyObject* TorchNative::empty(std::span<const std::int64_t> sizes, std::span<cons
     return wrapped;
   } catch (...) {
     return nullptr;
+  }
+}
+
+TorchTensors TorchTensors::find(nb::handle torch) {
+  TorchTensors found;
+  const auto* const type = reinterpret_cast<PyTypeObject*>(torch.attr("Tensor").ptr());
+  // Two tensors: one address may stand somewhere else in an object by chance.
+  const nb::object first = torch.attr("empty")(0), second = torch.attr("empty")(1);
+  const auto address_of = [](const nb::object& tensor) { return nb::cast<std::uintptr_t>(tensor.attr("_cdata")); };
+  const auto word_at = [](const nb::object& tensor, std::size_t offset) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const char*>(tensor.ptr()) + offset, sizeof word);
+    return word;
+  };
+  const auto end = static_cast<std::size_t>(type->tp_basicsize);
+  for (std::size_t at = sizeof(PyObject); at + sizeof(void*) <= end; at += sizeof(void*)) {
+    if (word_at(first, at) != address_of(first) || word_at(second, at) != address_of(second)) continue;
+    found.offset_ = at;
+    found.requires_grad_ =
+        reinterpret_cast<bool (*)(const void*)>(loaded_symbol("libc10.so", "_ZNK3c1010TensorImpl13requires_gradEv"));
+    for (const char* name :
+         {"_ZN5torch8autograd4impl12bump_versionERKN2at10TensorBaseE", "_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE"}) {
+      if (void* symbol = loaded_symbol("libtorch_cpu.so", name)) {
+        found.bump_version_ = reinterpret_cast<void (*)(const void* const*)>(symbol);
+        break;
+      }
+    }
+    break;
+  }
+  return found;
+}
+
+bool TorchTensors::bump_version(PyObject* tensor) const noexcept {
+  try {
+    bump_version_(held(tensor));
+    return true;
+  } catch (...) {
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
-// torch's C++ function behind `torch._C._dynamo.guards._empty_strided_cuda`, called without Python's parser of arguments in
-// front: a fresh output is a third of what a call costs the host.
+// What a call asks of torch that torch's Python answers too slowly: fresh outputs by the function behind
+// `torch._C._dynamo.guards._empty_strided_cuda`, and two questions to a tensor's C++ object.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -50,6 +50,33 @@ class TorchNative {
 
   Empty empty_ = nullptr;
   Wrap wrap_ = nullptr;
+};
+
+/// The C++ object that a Python tensor holds, and what torch's libraries say of it. Where the pointer lies in a Python tensor is
+/// found by looking for what `Tensor._cdata` says it is; where it is not found, or the libraries lack the functions, nothing is
+/// available.
+class TorchTensors {
+ public:
+  /// `torch` is the module.
+  static TorchTensors find(nanobind::handle torch);
+
+  [[nodiscard]] bool available() const noexcept { return requires_grad_ != nullptr && bump_version_ != nullptr; }
+  /// Where the C++ object's address lies in a Python tensor.
+  [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
+  /// Tensor.requires_grad of a plain torch.Tensor or Parameter.
+  [[nodiscard]] bool requires_grad(PyObject* tensor) const noexcept { return requires_grad_(*held(tensor)); }
+  /// Counts a write to it, for autograd. False when torch refuses: an inference tensor has no count.
+  [[nodiscard]] bool bump_version(PyObject* tensor) const noexcept;
+
+ private:
+  /// at::Tensor: where the pointer to c10::TensorImpl lies.
+  [[nodiscard]] const void* const* held(PyObject* tensor) const noexcept {
+    return reinterpret_cast<const void* const*>(reinterpret_cast<const char*>(tensor) + offset_);
+  }
+
+  std::size_t offset_ = 0;
+  bool (*requires_grad_)(const void* impl) = nullptr;
+  void (*bump_version_)(const void* const* tensor) = nullptr;
 };
 
 /// The function of a library that the process has loaded; null when either is not there.

@@ -8,7 +8,7 @@ from . import _ptx
 
 _ptx.set_package_folder(__path__[0])
 
-from . import ptx, reg, smem, types  # noqa: E402
+from . import _describe, ptx, reg, smem, types  # noqa: E402, F401
 from ._ptx import Layout, Tile, detect_arch  # noqa: E402
 from ._trace import intrinsic  # noqa: E402
 from .errors import PtxError, PtxWarning  # noqa: E402
@@ -22,7 +22,7 @@ __version__ = _ptx.version
 
 # Modules that are loaded when they are asked for: `pyptx.parser.parse(text)` after `import pyptx` alone.
 _LAZY = (
-    "cache", "codegen", "emitter", "gradients", "ir", "jax_support", "parser", "spec", "specs", "torch_support", "wgmma_layout",
+    "cache", "emitter", "gradients", "ir", "jax_support", "parser", "spec", "specs", "torch_support", "wgmma_layout",
 )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def __getattr__(name: str) -> ModuleType:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*__all__, *_LAZY, *(name for name in globals() if name.startswith("__"))})
 
 
 def differentiable_kernel(forward_kernel: Kernel, backward_kernel: Kernel, **options: Any) -> Callable[..., Any]:

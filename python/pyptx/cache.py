@@ -20,6 +20,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 __all__ = ["DEFAULT_CACHE_DIR", "CacheEntry", "CacheKey", "CubinCache", "get_global_cache", "set_global_cache"]
@@ -59,7 +60,11 @@ def _canonical(value: Any) -> Any:
         return {"set": sorted(json.dumps(_canonical(each), sort_keys=True) for each in value)}
     name = getattr(value, "__qualname__", "<")
     if callable(value) and "<" not in name:  # of lambdas and local functions there are many of one name
-        return {"name": f"{value.__module__}.{name}"}
+        named: dict[str, Any] = {"name": f"{value.__module__}.{name}"}
+        bound = getattr(value, "__self__", None)
+        if bound is not None and not isinstance(bound, ModuleType):  # two objects' methods are two functions
+            named["of"] = _canonical(bound)
+        return named
     text = repr(value)
     if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
         raise TypeError(f"a cache key cannot hold an array, as {type(value).__qualname__}: its text leaves numbers out")

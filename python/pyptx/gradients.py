@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from types import NoneType
 from typing import Any
 
 from . import _ptx, jax_support, torch_support
@@ -24,6 +25,17 @@ def differentiable_kernel(
     `jax.custom_vjp`; numpy arrays, which have no gradients, go to `forward_kernel`. Gradients of gradients exist when the
     backward kernel is differentiable itself. IndexError for an index that no input has; TypeError for torch tensors beside JAX
     arrays."""
+    for kernel, what in ((forward_kernel, "forward_kernel"), (backward_kernel, "backward_kernel")):
+        if not callable(kernel):
+            _ptx.raise_error(
+                "argument_kind", f"`{what}` of `differentiable_kernel` is `{kernel!r}`; what fits is a kernel or another function"
+            )
+    if not isinstance(save_for_backward, (NoneType, list, tuple)) or not all(map(_is_index, save_for_backward or ())):
+        _ptx.raise_error(
+            "argument_kind", f"`save_for_backward` is `{save_for_backward!r}`; what fits is a list of the indices of inputs"
+        )
+    if num_grad_inputs is not None and not (_is_index(num_grad_inputs) and 0 <= num_grad_inputs < 1 << 31):
+        _ptx.raise_error("argument_kind", f"`num_grad_inputs` is `{num_grad_inputs!r}`; what fits is a number of inputs")
     ways: dict[str, Callable[..., Any]] = {}
 
     def way(library: str) -> Callable[..., Any]:
@@ -53,6 +65,10 @@ def differentiable_kernel(
 
     vars(differentiable).update(forward_kernel=forward_kernel, backward_kernel=backward_kernel)
     return differentiable
+
+
+def _is_index(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 # By what they have, not by their class: Dynamo, which traces this, follows neither `sys.modules` nor JAX's classes.

@@ -23,7 +23,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakValueDictionary
 
-from . import _ptx
+from . import _ptx, types
+from ._own_words import speak_in_own_words
 from .errors import PtxTypeError, from_diagnostic
 
 if TYPE_CHECKING:
@@ -241,6 +242,14 @@ def _run(call: _Call, inputs: Sequence[Any]) -> Any:
 
 def _without_gradient(call: _Call) -> Callable[..., tuple[Any, ...]]:
     """The call, with an error of ours where JAX would differentiate it: it names the line of the kernel's call."""
+    guarded: Any = import_module("jax").custom_jvp(call.run)
+    guarded.defjvp(_differentiated(f"kernel `{call.name}` is differentiated"))
+    wrapped: Callable[..., tuple[Any, ...]] = guarded
+    return wrapped
+
+
+def _differentiated(what: str) -> Callable[[Any, Any], NoReturn]:
+    """The rule of differentiation of what has none."""
     jax: Any = import_module("jax")
     frame, folders = sys._getframe(), (_OUR_FOLDER, *jax.__path__)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(folders):
@@ -248,7 +257,7 @@ def _without_gradient(call: _Call) -> Callable[..., tuple[Any, ...]]:
     where = (frame.f_code.co_filename, frame.f_lineno)
 
     def differentiate(primals: Any, tangents: Any) -> NoReturn:
-        message = f"kernel `{call.name}` is differentiated; it has no backward"
+        message = f"{what}; it has no backward"
         hint = (
             "hint: wrap the kernel and its backward with `pyptx.differentiable_kernel(forward, backward)`, or take its inputs "
             "through `jax.lax.stop_gradient`"
@@ -256,21 +265,138 @@ def _without_gradient(call: _Call) -> Callable[..., tuple[Any, ...]]:
         text = f"error: {message}  [argument_gradient]\n  --> {where[0]}:{where[1]}\n  = {hint}"
         raise from_diagnostic("argument_gradient", "RuntimeError", message, *where, [hint], text)
 
-    guarded: Any = jax.custom_jvp(call.run)
-    guarded.defjvp(differentiate)
-    wrapped: Callable[..., tuple[Any, ...]] = guarded
-    return wrapped
+    return differentiate
 
 
 _OUR_FOLDER = __file__.rpartition("/")[0]
 
 
 def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ...] = ()) -> Any:
-    """A kernel's call with JAX arrays or tracers among its tensors. Raises what the plan's check of shapes and dtypes raises."""
+    """A kernel's call with JAX arrays or tracers among its tensors. Raises what the plan's check of shapes and dtypes raises.
+
+    Outside of a trace the values of scalars are operands, so that all of them share one program; in a trace they are constants of
+    the kernel, as any number of Python's is one of the program.
+    """
     jax: Any = import_module("jax")
+    given = [i for i, bits in enumerate(scalars) if bits is not None]
+    if given and not any(isinstance(x, jax.core.Tracer) for x in inputs):
+        image, shapes = _bind(plan, inputs, ())
+        in_memory = image and _in_memory(image, tuple(given))
+        if in_memory:
+            specialise: Any = plan.specialise  # an object of ours that knows its kernel
+            sizes = [_size_of(dtype) for dtype, _ in specialise.kernel._raw_params]
+            operands = [_bytes_of(bits, size) for bits, size in zip(scalars, sizes, strict=True) if bits is not None]
+            return _run(_call_of(in_memory, shapes), (*inputs, *operands))
+    image, shapes = _bind(plan, inputs, scalars)
+    return _without_elements(shapes, inputs) if image is None else _run(_call_of(image, shapes), inputs)
+
+
+def call_with_traced_scalars(plan: Plan, name: str, inputs: tuple[Any, ...], scalars: Sequence[tuple[str, str, Any]]) -> Any:
+    """A kernel's call whose scalars are JAX's values: for each scalar parameter its type, its name, and a number, a value of
+    JAX's, or None where the call gives none. They are operands of the custom call."""
+    image, shapes = _bind(plan, inputs, ())
+    if image is None:
+        return _without_elements(shapes, inputs)
+    given = tuple(i for i, (_, _, value) in enumerate(scalars) if value is not None)
+    in_memory = _in_memory(image, given)
+    if in_memory is None:
+        traced = next(parameter for _, parameter, value in scalars if value is not None)
+        _ptx.raise_error(
+            "argument_kind",
+            f"parameter `{traced}` of kernel `{name}` is a traced value, and the kernel does more with it than to load it",
+            "give a number of Python's, or load the parameter with `ptx.param` alone",
+        )
+    operands = [_scalar_operand(name, *scalar) for scalar in scalars if scalar[2] is not None]
+    return _run(_call_of(in_memory, shapes), (*inputs, *operands))
+
+
+_in_memory_images: OrderedDict[tuple[int, tuple[int, ...]], Image | None] = OrderedDict()
+
+
+def _in_memory(image: Image, which: tuple[int, ...]) -> Image | None:
+    """The image that reads these scalars from memory, made once."""
+    key = (image.handle, which)
+    with _lock:
+        if key in _in_memory_images:
+            _in_memory_images.move_to_end(key)
+            return _in_memory_images[key]
+    made = image.scalars_in_memory(which)
+    with _lock:
+        _in_memory_images[key] = made
+        if len(_in_memory_images) > _KEPT_CALLS:
+            _in_memory_images.popitem(last=False)
+    return made
+
+
+def _size_of(dtype: str) -> int:
+    """Bytes of a parameter of this PTX type."""
+    return (types.from_name(dtype).bits + 7) // 8
+
+
+def _bytes_of(bits: int, size: int) -> Any:
+    numpy: Any = import_module("numpy")
+    return numpy.frombuffer((bits & (1 << 8 * size) - 1).to_bytes(size, "little"), numpy.uint8)
+
+
+def _scalar_operand(kernel: str, dtype: str, parameter: str, value: Any) -> Any:
+    """The bytes of a scalar as the parameter's type has it, for a number or a value of JAX's."""
+    jax: Any = import_module("jax")
+    numpy: Any = import_module("numpy")
+    size = _size_of(dtype)
+    if not isinstance(value, jax.Array):
+        (bits,) = _ptx.pack_scalars(kernel, [(dtype, parameter)], {parameter: value})
+        assert bits is not None  # a value was given
+        return _bytes_of(bits, size)
+    what = f"parameter `{parameter}` of kernel `{kernel}`"
+    if value.shape != ():
+        _ptx.raise_error("argument_kind", f"{what} is an array of shape {value.shape}; what fits is one number")
+    is_float = jax.numpy.issubdtype(value.dtype, jax.numpy.floating)
+    if not is_float and not jax.numpy.issubdtype(value.dtype, jax.numpy.integer) and value.dtype != bool:
+        _ptx.raise_error("argument_kind", f"{what} is {value.dtype.name}; what fits is a number")
+    floats = {"f16": numpy.float16, "bf16": jax.numpy.bfloat16, "f32": numpy.float32, "f64": numpy.float64}
+    if dtype not in floats and is_float:
+        _ptx.raise_error("launch_config", f"{what}: a `.{dtype}` parameter takes an integer; the value is {value.dtype.name}")
+    if dtype == "f64" and not jax.config.jax_enable_x64:
+        _ptx.raise_error("argument_dtype", f"{what} is float64; JAX has no 64-bit types as it is set up here", _X64_HINT)
+
+    def bytes_of(x: Any) -> Any:
+        if dtype in floats:
+            return jax.lax.bitcast_convert_type(x.astype(floats[dtype]), numpy.uint8)
+        if dtype == "pred":
+            return (x != 0).astype(numpy.uint8).reshape(1)
+        signed = jax.numpy.issubdtype(x.dtype, numpy.signedinteger)
+        width = min(size, 8 if jax.config.jax_enable_x64 else 4)
+        word = jax.lax.bitcast_convert_type(x.astype(f"{'int' if signed else 'uint'}{8 * width}"), numpy.uint8).reshape(width)
+        if width == size:
+            return word
+        sign = (x < 0).astype(numpy.uint8) * numpy.uint8(255) if signed else jax.numpy.uint8(0)
+        return jax.numpy.concatenate([word, jax.numpy.broadcast_to(sign, (size - width,))])
+
+    if not is_float:
+        return bytes_of(value)
+    guarded: Any = jax.custom_jvp(bytes_of)  # else its gradient would be zero without a word
+    guarded.defjvp(_differentiated(f"{what} is differentiated"))
+    return guarded(value)
+
+
+def _bind(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ...]) -> tuple[Image | None, _Outputs]:
+    """The image for these inputs, and its outputs."""
+    jax: Any = import_module("jax")
+    numpy: Any = import_module("numpy")
     abstract = [jax.typeof(x) for x in inputs]
+    for number, x in enumerate(abstract):
+        for axis, size in enumerate(x.shape):
+            if not isinstance(size, int):
+                _ptx.raise_error(
+                    "argument_dim",
+                    f"dimension {axis} of argument {number} of kernel `{plan.name}` is symbolic (`{size}`); a kernel is made for "
+                    "sizes that are numbers",
+                    "export with constant sizes, once for each that is needed",
+                )
+    # An array of numpy's is what it is, and not what JAX would make of it.
+    dtypes = [x.dtype if isinstance(x, numpy.ndarray) else its.dtype for x, its in zip(inputs, abstract, strict=True)]
     try:
-        image, outputs = plan.bind([(x.shape, x.dtype.name) for x in abstract], scalars)
+        image, outputs = plan.bind([(x.shape, dtype.name) for x, dtype in zip(abstract, dtypes, strict=True)], scalars)
     except PtxTypeError as error:
         wants_64_bits = error.kind == "argument_dtype" and re.search(r"takes (float64|u?int64)", error.message)
         if not wants_64_bits or jax.config.jax_enable_x64:
@@ -279,8 +405,14 @@ def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ..
         file, line = error.where or ("", 0)
         text = f"{error}\n  = {hint}"
         raise from_diagnostic(error.kind, "TypeError", error.message, file, line, [*error.notes, hint], text) from None
-    shapes = tuple((shape, jax.numpy.dtype(dtype)) for shape, dtype in outputs)
-    return _without_elements(shapes, inputs) if image is None else _run(_call_of(image, shapes), inputs)
+    for i, (its, dtype) in enumerate(zip(abstract, dtypes, strict=True)):
+        if its.dtype != dtype:
+            _ptx.raise_error(
+                "argument_dtype",
+                f"argument {i} of kernel `{plan.name}` is {dtype.name}, which JAX would make {its.dtype.name} of",
+                _X64_HINT,
+            )
+    return image, tuple((shape, jax.numpy.dtype(dtype)) for shape, dtype in outputs)
 
 
 def _without_elements(outputs: _Outputs, inputs: Sequence[Any]) -> Any:
@@ -306,7 +438,10 @@ def call_kernel_via_ffi(
     know lowers, and fails when compiled. ValueError when grid or block are not those that the handle stands for."""
     image = _image_for(cubin_handle, len(inputs), len(out_specs), grid, block, cluster, smem_bytes)
     outputs = tuple((tile.resolve_shape(out_shape_env), numpy_dtype(tile.dtype)) for tile in out_specs)
-    if image is None:
+    if image is not None:
+        abstract = [import_module("jax").typeof(x) for x in inputs]
+        check_tensors(image, [(x.shape, x.dtype.name) for x in abstract], outputs)
+    else:
         attributes = {"cubin_handle": import_module("numpy").int64(cubin_handle)}
         return _run(_Call(f"handle_{cubin_handle}", attributes, outputs, {}), inputs)
     return _run(_call_of(image, outputs), inputs)
@@ -514,12 +649,37 @@ def _image_for(
             scalars=config.scalars,
             descriptors=config.descriptors,
         )
-    for what, given, has in (("grid", grid, image.grid), ("block", block, image.block)):
-        if tuple(given) != tuple(has):
-            raise ValueError(
-                f"kernel `{image.entry}` (handle {handle}) has the {what} {tuple(has)}; the call gives {tuple(given)}"
-            )
+    given: tuple[tuple[str, object, object], ...] = (
+        ("grid", tuple(grid), tuple(image.grid)),
+        ("block", tuple(block), tuple(image.block)),
+        ("cluster", tuple(cluster), tuple(image.cluster)),
+        ("dynamic shared memory", smem_bytes, image.smem),
+    )
+    left_out: dict[str, object] = {"cluster": _ONE, "dynamic shared memory": 0}  # whoever says nothing means the kernel's own
+    for what, value, has in given:
+        if value != has and value != left_out.get(what):
+            raise ValueError(f"kernel `{image.entry}` (handle {handle}) has the {what} {has}; the call gives {value}")
     return image
+
+
+def check_tensors(image: Image, inputs: Sequence[tuple[tuple[int, ...], str]], outputs: Sequence[tuple[Any, Any]]) -> None:
+    """Checks shapes and dtype names of a call by handle against the tiles of the kernel, as far as it was traced here: TypeError
+    or ValueError."""
+    from .kernel import plan_of_image
+
+    plan = plan_of_image(image)
+    if plan is None:
+        return
+    _, made = plan.bind(list(inputs))
+    seen = [(tuple(shape), getattr(dtype, "name", dtype)) for shape, dtype in outputs]
+    for number, (tile, has) in enumerate(zip(plan.outputs, made, strict=True)):
+        if len(seen) != len(made) or seen[number][0] != has[0] or not tile.matches(*seen[number]):
+            said = [f"{dtype}{list(shape)}" for shape, dtype in seen]
+            _ptx.raise_error(
+                "argument_dim",
+                f"kernel `{image.entry}` (handle {image.handle}) gives {', '.join(f'{d}{list(s)}' for s, d in made)}; "
+                f"`out_specs` of the call are {', '.join(said)}",
+            )
 
 
 def image_of_handle(
@@ -670,3 +830,6 @@ def _pyptx_launch(*args: Any, **kwargs: Any) -> Any:
     if _mock_callback is None:
         raise RuntimeError("no mock callback is set: `set_mock_ffi_callback` sets one")
     return _mock_callback(*args, **kwargs)
+
+
+speak_in_own_words(globals(), *(name for name in __all__ if not name[0].isupper()))

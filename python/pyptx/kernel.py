@@ -8,24 +8,28 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from . import _ptx
+from ._identity import Environment, Unreadable, identity, stable_text
 from ._ptx import TensorMap, TensorSpec, Tile, TmaDescriptorHandle
 from .errors import PtxWarning
 
 if TYPE_CHECKING:
+    from . import ir
     from ._ptx import Module, Plan, Trace
 
 Dims3 = tuple[int, int, int]
 Grid = Callable[..., Any] | Sequence[int] | int | None
 TensorMaps = TensorMap | Callable[..., TensorMap]  # or a function of the symbolic dimensions
 _Key = tuple[object, ...]
-_T = TypeVar("_T")
 
 # Bytes; a kernel that asks for more at its launch keeps all of it in one dynamic allocation.
 MAX_STATIC_SMEM = _ptx.most_static_shared
+_MAX_SIZE = (1 << 63) - 1  # of a dimension
 _VARARGS, _VARKEYWORDS = 0x04, 0x08  # of a code object's flags
+_SUSPENDS = 0x20 | 0x80 | 0x100 | 0x200  # generators, coroutines, those of `types.coroutine`, asynchronous generators
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
 
@@ -34,8 +38,16 @@ def _fail(kind: str, message: str, hint: str = "") -> NoReturn:
     _ptx.raise_error(kind, message, hint)
 
 
-def _is_int(value: object) -> bool:
-    return hasattr(type(value), "__index__") and not isinstance(value, bool)
+def _is_int(value: Any) -> bool:
+    if type(value) is int:
+        return True
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        return False
+    try:
+        value.__index__()  # numpy's arrays have it, and most of them refuse
+    except Exception:
+        return False
+    return True
 
 
 def _dims3(value: Any, what: str) -> Dims3:
@@ -44,9 +56,55 @@ def _dims3(value: Any, what: str) -> Dims3:
     if not isinstance(items, Sequence) or isinstance(items, str) or not 1 <= len(items) <= 3 or not all(map(_is_int, items)):
         _fail("launch_config", f"the {what} is `{value!r}`; what fits is one to three ints")
     x, y, z = (*map(int, items), *(1,) * (3 - len(items)))
-    if min(x, y, z) < 1:
-        _fail("launch_config", f"the {what} is `{value!r}`; each of its sizes is at least 1")
+    if min(x, y, z) < 1 or max(x, y, z) >= 1 << 32:
+        _fail("launch_config", f"the {what} is `{value!r}`; each of its sizes is at least 1, and below 2^32")
     return x, y, z
+
+
+def _pairs(value: Any, what: str, example: str, second: Callable[[Any], bool]) -> list[tuple[str, Any]]:
+    """A sequence of a name and something each."""
+    items: Any = () if value is None else value
+
+    def is_pair(item: Any) -> bool:
+        return isinstance(item, Sequence) and not isinstance(item, (str, bytes)) and len(item) == 2
+
+    is_list = isinstance(items, Sequence) and not isinstance(items, (str, bytes))
+    if not is_list or not all(is_pair(item) and isinstance(item[0], str) and second(item[1]) for item in items):
+        _fail("argument_kind", f"`{what}` is `{_short(value)}`; what fits is a sequence of pairs, as in `{example}`")
+    return [(name, held) for name, held in items]
+
+
+def _ints(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and all(map(_is_int, value))
+
+
+def _short(value: object) -> str:
+    """What a message shows of a value."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = object.__repr__(value)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _mapping(value: Any, what: str, key: type, fits: Callable[[Any], bool], example: str) -> dict[Any, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(name, key) and fits(held) for name, held in value.items()):
+        _fail("argument_kind", f"`{what}` is `{_short(value)}`; what fits is a dict, as in `{example}`")
+    return dict(value)
+
+
+def _version(value: Any) -> tuple[int, int] | None:
+    if value is not None and not (_ints(value) and len(value) == 2 and all(0 <= part < 1 << 16 for part in value)):
+        _fail("argument_kind", f"`version` is `{_short(value)}`; what fits is a PTX version as two ints, such as `(8, 8)`")
+    return None if value is None else (int(value[0]), int(value[1]))
+
+
+def _flag(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        _fail("argument_kind", f"`{what}` is `{_short(value)}`; what fits is True or False")
+    return value
 
 
 def _tiles(tiles: Sequence[Tile] | None, what: str) -> tuple[Tile, ...] | None:
@@ -60,8 +118,13 @@ def _tiles(tiles: Sequence[Tile] | None, what: str) -> tuple[Tile, ...] | None:
 def _parameters(fn: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The tensors (positional) and the template parameters (keyword-only). Read off the code: `inspect` is slow to import."""
     code = getattr(fn, "__code__", None)
-    if code is None:
-        _fail("argument_kind", f"`@kernel` takes a Python function, `{fn!r}` was given")
+    if not isinstance(code, CodeType) or not isinstance(fn, FunctionType):
+        _fail(
+            "argument_kind",
+            f"`@kernel` takes a Python function, `{_short(fn)}` was given",
+            "its parameters are the kernel's, so they are read off a `def`; one that calls this will do",
+        )
+    _refuse_suspended(fn.__name__, code.co_flags)
     if code.co_flags & (_VARARGS | _VARKEYWORDS):
         _fail(
             "bad_declaration", f"kernel `{fn.__name__}` has `*` parameters; each tensor and template parameter has its own name"
@@ -72,13 +135,81 @@ def _parameters(fn: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]
     return code.co_varnames[:count], {name: defaults.get(name) for name in only}
 
 
-def _accepted(fn: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the values that the function has parameters for; all, when that cannot be seen."""
+def _refuse_suspended(name: str, flags: int) -> None:
+    """Refuses a body whose call would not run it."""
+    if flags & _SUSPENDS:
+        what = "a generator: it has a `yield`" if flags & 0x20 else "asynchronous: it is an `async def`"
+        if flags & 0x200:
+            what = "an asynchronous generator: it is an `async def` with a `yield`"
+        elif flags & 0x100:
+            what = "a coroutine of `types.coroutine`"
+        _fail(
+            "bad_control_flow",
+            f"the body of kernel `{name}` is {what}; to call it would write nothing",
+            "a kernel's body is a plain `def` that runs from its first line to its last",
+        )
+
+
+def _signature(fn: Callable[..., Any]) -> tuple[list[str], list[str], set[str], int]:
+    """Parameters by position, those by keyword alone, those of both that have a default, and flags as a code object has them."""
     code = getattr(fn, "__code__", None)
-    if code is None or code.co_flags & _VARKEYWORDS:
-        return dict(values)
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return {name: value for name, value in values.items() if name in names}
+    if code is not None:
+        count = code.co_argcount
+        names = list(code.co_varnames[1 if hasattr(fn, "__self__") else 0 : count])
+        only = list(code.co_varnames[count : count + code.co_kwonlyargcount])
+        defaults = getattr(fn, "__defaults__", None) or ()
+        return names, only, {*names[len(names) - len(defaults) :], *(getattr(fn, "__kwdefaults__", None) or ())}, code.co_flags
+    import inspect
+
+    names, only, optional, flags = [], [], set(), 0
+    for parameter in inspect.signature(fn).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            flags |= _VARARGS if parameter.kind == parameter.VAR_POSITIONAL else _VARKEYWORDS
+            continue
+        (only if parameter.kind == parameter.KEYWORD_ONLY else names).append(parameter.name)
+        if parameter.default is not parameter.empty:
+            optional.add(parameter.name)
+    return names, only, optional, flags
+
+
+def _call_with_sizes(fn: Callable[..., Any], values: Mapping[str, Any], dims: Sequence[str], what: str) -> Any:
+    """What a function of the sizes gives. Its parameters are names of `values`; when one without a default is none of them, those
+    that are no template parameters stand for the dimensions by position, in the order in which the specs name them."""
+    names, only, optional, flags = _signature(fn)
+    if flags & _VARKEYWORDS and not names:
+        return fn(**values)
+    keywords = {name: values[name] for name in only if name in values}
+    if not flags & _VARARGS and all(name in values or name in optional for name in names):
+        given = [name for name in names if name in values]
+        # a parameter left to its default ends what can be given by position
+        plain = names[: next((i for i, name in enumerate(names) if name not in values), len(names))]
+        return fn(*(values[name] for name in plain), **{name: values[name] for name in given if name not in plain}, **keywords)
+
+    said = f"the {what} is a function of {', '.join(f'`{name}`' for name in names) or 'its arguments'}"
+    sizes = [name for name in dims if name in values]
+    known = ", ".join(f"`{name}`" for name in sizes) or "none"
+    by_position = [name for name in names if (name in dims or name not in values) and name not in optional]
+    if len(by_position) > len(sizes):
+        _fail("launch_config", f"{said}; the dimensions are {known}", "name its parameters as the dimensions are named")
+    for name, dim in zip(by_position, sizes, strict=False):
+        if name in dims and name != dim:
+            _fail(
+                "launch_config",
+                f"{said}, not all of them dimensions, so they stand for {known} by position: `{name}` would be `{dim}`",
+                "name its parameters as the dimensions are named",
+            )
+    places = iter(sizes)
+    arguments = []
+    for name in names:
+        if name in by_position:
+            arguments.append(values[next(places)])
+        elif name in values and name not in optional:
+            arguments.append(values[name])
+        else:
+            break
+    if flags & _VARARGS:
+        arguments += [values[name] for name in places]
+    return fn(*arguments, **keywords)
 
 
 def _tensor(name: str, tile: Tile | None, dims: Mapping[str, int]) -> TensorSpec:
@@ -89,24 +220,19 @@ def _tensor(name: str, tile: Tile | None, dims: Mapping[str, int]) -> TensorSpec
     return TensorSpec(name, shape, tile.dtype, tile.layout)
 
 
-def _tagged(values: Mapping[str, Any]) -> tuple[object, ...]:
-    """A key that keeps 1, 1.0 and True apart, which Python's equality does not."""
-    return tuple((name, type(value), value) for name, value in sorted(values.items()))
+# By handle, of each image: the kernel's name, its inputs, its outputs, and what its tensors are called.
+_tensors_of_handles: dict[int, tuple[str, list[Tile], list[Tile], list[str]]] = {}
+_plans_of_handles: dict[int, Plan] = {}
 
 
-def _get(cache: dict[_Key, _T], key: _Key) -> _T | None:
-    try:
-        return cache.get(key)
-    except TypeError:  # a template value that cannot be hashed: made again each time
-        return None
-
-
-def _keep(cache: dict[_Key, _T], key: _Key, value: _T) -> _T:
-    """Two threads may make the same thing; the first is kept for both."""
-    try:
-        return cache.setdefault(key, value)
-    except TypeError:
-        return value
+def plan_of_image(image: Any) -> Plan | None:
+    """A plan that checks tensors for a kernel that is called by its handle; None for one that was not traced here."""
+    known = _plans_of_handles.get(image.handle)
+    if known is None and image.handle in _tensors_of_handles:
+        name, inputs, outputs, tensors = _tensors_of_handles[image.handle]
+        known = _ptx.Plan(name, inputs, outputs, tensors, lambda _: image, {})
+        known = _plans_of_handles.setdefault(image.handle, known)
+    return known
 
 
 _numbers = itertools.count()
@@ -131,20 +257,9 @@ def _is_compiling_once_torch_is_there() -> bool:
 _is_compiling: Callable[[], bool] = _is_compiling_once_torch_is_there
 
 
-def _fingerprint(value: Any, seen: frozenset[int] = frozenset()) -> Any:
-    """What a value is, as far as text can say that: of a function, its code and what it closes over."""
-    code = value if hasattr(value, "co_code") else getattr(value, "__code__", None)
-    if code is None or id(code) in seen:
-        return repr(value)
-    seen |= {id(code)}
-    cells = []
-    for cell in getattr(value, "__closure__", None) or ():
-        try:
-            cells.append(_fingerprint(cell.cell_contents, seen))
-        except ValueError:  # not bound yet
-            cells.append(None)
-    constants = [_fingerprint(constant, seen) for constant in code.co_consts]
-    return [code.co_code.hex(), code.co_names, constants, cells, repr(getattr(value, "__defaults__", None))]
+def _code_key(code: CodeType) -> tuple[object, ...]:
+    """What a code does, without the lines where it was written."""
+    return code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, identity(code.co_consts)[0]
 
 
 class _Specialise:
@@ -161,11 +276,15 @@ class _Specialise:
     def content(self) -> str:
         """A text of all that its images are made from, as far as that can be said without making one."""
         kernel = self.kernel
-        functions = [_fingerprint(each) for each in (kernel._fn, kernel._grid, *kernel._tensor_maps.values())]
+        environment = kernel._environment
+        try:
+            functions = stable_text((environment.key if environment else (), kernel._template_key(self.template)), _code_key)
+        except Unreadable:  # of another process, torch must not take it for the same
+            functions = os.urandom(16).hex()
         launched = [kernel._block, kernel._cluster, kernel._smem, kernel._extern_smem, kernel._cooperative, kernel._programmatic]
         text = [kernel.__name__, kernel._arch, kernel._version, kernel._raw_params, kernel._directives, kernel._tma_by_value]
         tensors = [kernel._in_specs, kernel._out_specs, sorted(kernel._aliases.items())]
-        call = [sorted(self.dims.items()), sorted(self.template.items()), sorted(self.raw)]
+        call = [sorted(self.dims.items()), sorted(self.raw)]
         return repr([functions, launched, text, tensors, call])
 
 
@@ -201,28 +320,42 @@ class Kernel(_ptx.KernelCall):
         self._tensors, self._template = _parameters(fn)
         self.__name__ = fn.__name__
         self.__qualname__, self.__module__, self.__doc__, self.__wrapped__ = fn.__qualname__, fn.__module__, fn.__doc__, fn
+        if not isinstance(arch, str):
+            _fail("unknown_target", f"`arch` is `{_short(arch)}`; what fits is a target's name, such as 'sm_90a', or 'auto'")
         self._arch = _ptx.detect_arch() if arch == "auto" else arch
-        self._version = version
+        self._version = _version(version)
         self._in_specs, self._out_specs = _tiles(in_specs, "in_specs"), _tiles(out_specs, "out_specs")
+        if not (grid is None or callable(grid)):
+            _dims3(grid, f"grid of kernel `{self.__name__}`")
         self._grid = grid
         self._block, self._cluster = _dims3(block, "block"), _dims3(cluster, "cluster")
         if not _is_int(smem) or not 0 <= smem < 1 << 32:
-            _fail("launch_config", f"the shared memory `smem` is `{smem!r}`; what fits is a number of bytes")
-        self._smem = smem
-        self._raw_params = tuple((str(dtype), str(name)) for dtype, name in raw_params or ())
+            _fail("launch_config", f"the shared memory `smem` is `{_short(smem)}`; what fits is a number of bytes")
+        self._smem = int(smem)
+        is_text = lambda held: isinstance(held, str)  # noqa: E731
+        self._raw_params = tuple(_pairs(raw_params, "raw_params", '[("u32", "count")]', is_text))
+        if not (extern_smem is None or isinstance(extern_smem, (bool, str))):
+            _fail("argument_kind", f"`extern_smem` is `{_short(extern_smem)}`; what fits is True, False, or the symbol's name")
         self._extern_smem = "global_smem" if extern_smem is True else extern_smem or None
-        self._directives = [(name, tuple(values)) for name, values in raw_directives or ()]
+        self._directives = [
+            (name, tuple(map(int, values)))
+            for name, values in _pairs(raw_directives, "raw_directives", '[("maxnreg", (128,))]', _ints)
+        ]
         if raw_directives is None and reqntid is not None:
-            self._directives = [("reqntid", tuple(reqntid))]
+            self._directives = [("reqntid", _dims3(reqntid, "reqntid")[: 1 if _is_int(reqntid) else len(reqntid)])]
 
-        if tma not in ("address", "value"):
-            _fail("launch_config", f"`tma` is `{tma!r}`; what fits is 'address' (of a descriptor) or 'value' (the descriptor)")
+        if not isinstance(tma, str) or tma not in ("address", "value"):
+            _fail(
+                "launch_config", f"`tma` is `{_short(tma)}`; what fits is 'address' (of a descriptor) or 'value' (the descriptor)"
+            )
         self._tma_by_value = tma == "value"
-        self._tensor_maps = dict(tensor_maps or {})
+        is_map = lambda held: isinstance(held, TensorMap) or callable(held)  # noqa: E731
+        self._tensor_maps = _mapping(tensor_maps, "tensor_maps", str, is_map, '{"A": TensorMap.tiled(…)}')
         if unknown := [name for name in self._tensor_maps if name not in self._tensors]:
-            _fail("argument_kind", f"`tensor_maps` names `{unknown[0]}`, which is no tensor of kernel `{self.__name__}`")
-        self._aliases = dict(input_output_aliases or {})
-        self._cooperative, self._programmatic = cooperative, programmatic
+            _fail("argument_kind", f"`tensor_maps` names `{unknown[0]}`, which is not a tensor of kernel `{self.__name__}`")
+        aliases = _mapping(input_output_aliases, "input_output_aliases", int, _is_int, "{0: 0}")
+        self._aliases = {int(first): int(second) for first, second in aliases.items()}
+        self._cooperative, self._programmatic = _flag(cooperative, "cooperative"), _flag(programmatic, "programmatic")
 
         specs = (*(self._in_specs or ()), *(self._out_specs or ()))
         self._has_specs = self._in_specs is not None or self._out_specs is not None
@@ -238,6 +371,7 @@ class Kernel(_ptx.KernelCall):
         self._plans: dict[_Key, Plan] = {}
         self._cubin_handles: dict[_Key, int] = {}
         self._plan: Callable[..., Any] = self._first_call
+        self._environment: Environment | None = None  # what the body reads, as it was when the kernel was traced
         self._out_is_free = "out" not in {*self._template, *self._dims, *(name for _, name in self._raw_params)}
         self._number = str(next(_numbers))  # a text: Dynamo makes symbols of numbers
         _kernels[self._number] = self
@@ -246,14 +380,14 @@ class Kernel(_ptx.KernelCall):
     # -- what it was made from
 
     @property
-    def in_specs(self) -> tuple[Tile, ...] | None:
-        """The inputs' tiles."""
-        return self._in_specs
+    def in_specs(self) -> tuple[Tile, ...]:
+        """The inputs' tiles; () also of a kernel that was given none."""
+        return self._in_specs or ()
 
     @property
-    def out_specs(self) -> tuple[Tile, ...] | None:
-        """The outputs' tiles."""
-        return self._out_specs
+    def out_specs(self) -> tuple[Tile, ...]:
+        """The outputs' tiles; () also of a kernel that was given none."""
+        return self._out_specs or ()
 
     @property
     def grid(self) -> Grid:
@@ -304,23 +438,112 @@ class Kernel(_ptx.KernelCall):
 
         ``lineinfo=True`` adds where each instruction was written (``.loc``), which profilers and debuggers show.
         """
-        module = self.module(**kwargs)
+        module = self.traced(**kwargs)
         return module.text_with_lines() if lineinfo else module.text
 
-    def module(self, **kwargs: Any) -> Module:
-        """The traced and checked module. The same arguments give the same object."""
-        template, dims, _ = self._split(kwargs)
-        return self._trace_once(dims, template)
+    def module(self, **kwargs: Any) -> ir.Module:
+        """The traced module as nodes of `pyptx.ir`; `pyptx.emitter.emit` writes it. The same arguments give the same object."""
+        nodes: ir.Module = self.traced(**kwargs).nodes()
+        return nodes
+
+    def traced(self, **kwargs: Any) -> Module:
+        """The traced and checked module as the core has it: text, warnings, what it needs. The same arguments give the same
+        object."""
+        try:
+            self._forget_if_changed()
+            template, dims, _ = self._split(kwargs)
+            return self._trace_once(dims, template)
+        except BaseException as error:
+            _ptx.drop_our_frames(error)
+            raise
 
     def sass(self, **kwargs: Any) -> str:
         """What the hardware runs: the PTX assembled by ptxas and disassembled. Needs NVIDIA's command-line tools."""
-        return _ptx.sass(self.module(**kwargs))
+        return _ptx.sass(self.traced(**kwargs))
 
     def resources(self, **kwargs: Any) -> dict[str, int]:
         """What ptxas makes of it: registers, spill stores and loads, shared memory."""
-        return _ptx.resources(self.module(**kwargs))
+        return _ptx.resources(self.traced(**kwargs))
+
+    def clear(self) -> None:
+        """Forgets what was traced, so that the next call traces the body again.
+
+        Calls see by themselves when globals, closures or helpers that the body reads have changed; this is for what they cannot
+        see: a file that the body reads, a change in an installed package, in a large array or container.
+        """
+        self._plan, self._guards, self._environment = self._first_call, None, None
+        self._modules, self._plans, self._cubin_handles = {}, {}, {}
+
+    # -- copies. A kernel is what its definition makes it, as a function is: copies are itself, and its pickle is its name.
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
+        return self
+
+    def __reduce__(self) -> str:
+        module = sys.modules.get(self.__module__)
+        if module is not None and "<" not in self.__qualname__:
+            found: Any = module
+            for name in self.__qualname__.split("."):
+                found = getattr(found, name, None)
+            if found is self:
+                return self.__qualname__
+        for name, value in vars(module).items() if module is not None else ():
+            if value is self:
+                return name
+        _fail(
+            "argument_kind",
+            f"kernel `{self.__qualname__}` cannot be pickled: module `{self.__module__}` has no such name for it",
+            "a kernel goes to another process by its module and name, as a function does: define it at the top of a module, or "
+            "make it there with the function that made it here",
+        )
 
     # -- tracing
+
+    def _forget_if_changed(self) -> None:
+        """Forgets what was traced when globals, closures or helpers that the body reads are no longer what they were."""
+        known = self._environment
+        if known is None or known.holds():
+            return
+        now = known.again()
+        if now.key != known.key:
+            self.clear()
+        else:
+            self._environment, self._guards = now, now.guards
+
+    def _environment_now(self) -> Environment:
+        return self._environment or Environment([self._fn, self._grid, *self._tensor_maps.values()])
+
+    def _keep_environment(self, before: Environment) -> None:
+        """What the body read, less the places that it writes itself."""
+        self._environment = before if before.holds() else before.without_written()
+        self._guards = self._environment.guards
+
+    def _template_key(self, template: Mapping[str, Any]) -> _Key:
+        """A key of the template values by their whole content, which Python's equality is not."""
+        parts: list[object] = []
+        for name, value in template.items():  # in the order of the signature
+            if type(value) is int or type(value) is str or type(value) is bool:
+                parts.append((type(value), value))
+                continue
+            try:
+                key, opaque = identity(value, self._environment_now().names if isinstance(value, ModuleType) else frozenset())
+            except Unreadable as why:
+                _fail(
+                    "argument_kind",
+                    f"template parameter `{name}` of kernel `{self.__name__}` {why}; what fits is a constant: a number, a text, "
+                    "a type, a function, an object, or a collection of these",
+                    "tensors are positional; a number that changes from call to call goes into `raw_params`",
+                )
+            if opaque:
+                _ptx.warn_author(
+                    f"template parameter `{name}` of kernel `{self.__name__}` has `{_short(opaque[0])}`, whose content cannot be "
+                    "compared: the kernel is traced once for this object, and not again when it changes"
+                )
+            parts.append(key)
+        return tuple(parts)
 
     def _split(self, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
         """Keyword arguments as template values (with the defaults), sizes of dimensions, and values of raw parameters."""
@@ -330,9 +553,7 @@ class Kernel(_ptx.KernelCall):
             if name in template:
                 template[name] = value
             elif name in self._dims:
-                if not _is_int(value):
-                    _fail("argument_kind", f"dimension `{name}` of kernel `{self.__name__}` is `{value!r}`; what fits is an int")
-                dims[name] = int(value)
+                dims[name] = self._size(name, value)
             elif name in raw_names:
                 raw[name] = value
             else:
@@ -341,12 +562,27 @@ class Kernel(_ptx.KernelCall):
                 _fail("argument_kind", f"kernel `{self.__name__}` has no template parameter or dimension `{name}`; {has}")
         for name in self._dims:
             if name not in dims and _is_int(template.get(name)):
-                dims[name] = int(template[name])
+                dims[name] = self._size(name, template[name])
         return template, dims, raw
 
+    def _size(self, name: str, value: Any) -> int:
+        if not _is_int(value) or not 0 <= int(value) <= _MAX_SIZE:
+            kind = "argument_dim" if _is_int(value) else "argument_kind"
+            _fail(
+                kind,
+                f"dimension `{name}` of kernel `{self.__name__}` is `{_short(value)}`; what fits is an int from 0 to 2^63 - 1",
+            )
+        return int(value)
+
     def _trace_once(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
-        key: _Key = (_tagged(dims), _tagged(template))
-        return _get(self._modules, key) or _keep(self._modules, key, self._run_trace(dims, template))
+        key: _Key = (tuple(sorted(dims.items())), self._template_key(template))
+        known = self._modules.get(key)
+        if known is None:
+            before = self._environment_now()
+            made = self._run_trace(dims, template)
+            self._keep_environment(before)
+            known = self._modules.setdefault(key, made)  # of two threads that made it, the first
+        return known
 
     def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
         dynamic = self._smem > MAX_STATIC_SMEM
@@ -374,10 +610,19 @@ class Kernel(_ptx.KernelCall):
             where=(self._fn.__code__.co_filename, self._fn.__code__.co_firstlineno),
         )
         with trace:
-            self._fn(*tensors, **template)
+            result = self._fn(*tensors, **template)
+        if hasattr(result, "__await__") or hasattr(result, "gi_code") or hasattr(result, "ag_code"):
+            if hasattr(result, "close"):
+                result.close()
+            _fail(
+                "bad_control_flow",
+                f"the body of kernel `{self.__name__}` returned {_short(result)}, which has not run, so that nothing of it is "
+                "written",
+                "a kernel's body is a plain `def` that runs from its first line to its last",
+            )
         return trace
 
-    def _trace(self, **kwargs: Any) -> Module:
+    def _trace(self, **kwargs: Any) -> ir.Module:
         return self.module(**kwargs)
 
     # -- calling
@@ -387,7 +632,8 @@ class Kernel(_ptx.KernelCall):
         if self._grid is None:
             _fail("launch_config", f"kernel `{self.__name__}` has no grid", "a tuple, or a function of the symbolic dimensions")
         if callable(self._grid):
-            return _dims3(self._grid(**_accepted(self._grid, env)), f"grid of kernel `{self.__name__}`")
+            what = f"grid of kernel `{self.__name__}`"
+            return _dims3(_call_with_sizes(self._grid, env, self._dims, what), what)
         return _dims3(self._grid, f"grid of kernel `{self.__name__}`")
 
     def __call__(self, *arrays: Any, **kwargs: Any) -> Any:
@@ -402,10 +648,38 @@ class Kernel(_ptx.KernelCall):
 
             return torch_support.call_kernel_under_dynamo(self, arrays, kwargs)
         out = kwargs.pop("out", None) if self._out_is_free else None
+        self._forget_if_changed()
         if kwargs:
+            if "jax" in sys.modules and (traced := self._jax_scalars(arrays, kwargs)):
+                if out is not None:
+                    _fail(
+                        "argument_kind",
+                        f"kernel `{self.__name__}` is called with values of JAX's and `out`; a JAX array is never written to",
+                    )
+                return self._call_with_jax_scalars(arrays, kwargs, traced)
             plan, scalars = self._bind(kwargs)
             return plan(*arrays, scalars=scalars, out=out)
         return self._plan(*arrays, out=out)
+
+    def _jax_scalars(self, arrays: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
+        """The scalar parameters whose values JAX has: traced, or arrays beside arrays of JAX's."""
+        jax: Any = sys.modules["jax"]
+        array, tracer = getattr(jax, "Array", None), getattr(getattr(jax, "core", None), "Tracer", None)
+        if array is None or tracer is None:  # still being imported
+            return []
+        beside = any(isinstance(x, array) for x in arrays)
+        return [
+            name
+            for _, name in self._raw_params
+            if isinstance(kwargs.get(name), tracer) or (beside and isinstance(kwargs.get(name), array))
+        ]
+
+    def _call_with_jax_scalars(self, arrays: tuple[Any, ...], kwargs: dict[str, Any], traced: Sequence[str]) -> Any:
+        from . import jax_support
+
+        plan = self._plan_for({**kwargs, **dict.fromkeys(traced, 0)})  # whose own values no launch takes
+        scalars = [(dtype, name, kwargs.get(name)) for dtype, name in self._raw_params]
+        return jax_support.call_with_traced_scalars(plan, self.__name__, arrays, scalars)
 
     def _first_call(self, *arrays: Any, out: Any = None) -> Any:
         self._plan = self._plan_for({})
@@ -454,6 +728,14 @@ class Kernel(_ptx.KernelCall):
 
     def _image_for(self, arrays: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         plan, scalars = self._bind(kwargs)
+        for number, x in enumerate(arrays):
+            if not hasattr(x, "shape") or not hasattr(x, "dtype") or isinstance(x, type):
+                name = self._tensors[number] if number < len(self._tensors) else "?"
+                _fail(
+                    "argument_kind",
+                    f"argument {number} (`{name}`) of kernel `{self.__name__}` is `{_short(x)}`; what fits is a tensor, of which "
+                    "shape and element type count",
+                )
         if arrays:
             specs = [(tuple(x.shape), str(getattr(x.dtype, "name", x.dtype)).removeprefix("torch.")) for x in arrays]
         else:
@@ -474,12 +756,13 @@ class Kernel(_ptx.KernelCall):
         for dtype, name in self._raw_params:
             if any(part.startswith("array") for part in dtype.split(".")):
                 raise NotImplementedError(
-                    f"kernel `{self.__name__}` cannot be called: its parameter `{name}` ({dtype}) is no scalar"
+                    f"kernel `{self.__name__}` cannot be called: its parameter `{name}` ({dtype}) is not a scalar"
                 )
 
     def _bind(self, kwargs: Mapping[str, Any]) -> tuple[Plan, tuple[int | None, ...]]:
         """The launch plan for these keyword arguments, and the values of scalar parameters among them, which a launch takes."""
         self._require_callable()
+        self._forget_if_changed()
         given = {name: kwargs[name] for _, name in self._raw_params if name in kwargs}
         scalars = _ptx.pack_scalars(self.__name__, self._raw_params, given) if given else ()  # before a plan keeps them
         return self._plan_for(kwargs), scalars
@@ -489,25 +772,27 @@ class Kernel(_ptx.KernelCall):
         those of the call that made it, and a launch brings its own."""
         self._require_callable()
         template, dims, raw = self._split(kwargs)
-        key: _Key = (_tagged(template), _tagged(dims), tuple(sorted(raw)))
-        if known := _get(self._plans, key):
+        key: _Key = (self._template_key(template), tuple(sorted(dims.items())), tuple(sorted(raw)))
+        if known := self._plans.get(key):
             return known
 
         specialise = _Specialise(self, dims, template, raw)
         inputs, outputs = list(self._in_specs or ()), list(self._out_specs or ())
         plan = _ptx.Plan(self.__name__, inputs, outputs, list(self._tensors), specialise, dims)
-        return _keep(self._plans, key, plan)
+        return self._plans.setdefault(key, plan)
 
     def _tensor_map(self, name: str, env: Mapping[str, Any]) -> TensorMap:
         given = self._tensor_maps[name]
-        made = given if isinstance(given, TensorMap) else given(**_accepted(given, env))
+        what = f"tensor map of `{name}` of kernel `{self.__name__}`"
+        made = given if isinstance(given, TensorMap) else _call_with_sizes(given, env, self._dims, what)
         if not isinstance(made, TensorMap):
-            _fail("bad_tile", f"the tensor map of `{name}` of kernel `{self.__name__}` is `{made!r}`; what fits is a `TensorMap`")
+            _fail("bad_tile", f"the {what} is `{made!r}`; what fits is a `TensorMap`")
         return made
 
     def _image(self, env: Mapping[str, int], template: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
         """The launchable image for these sizes."""
         module = self._trace_once(env, template)
+        before = self._environment_now()
         values = {**template, **env, **raw}
         scalars = []
         for dtype, name in self._raw_params:
@@ -515,6 +800,7 @@ class Kernel(_ptx.KernelCall):
                 _fail("argument_count", f"kernel `{self.__name__}` is called without its parameter `{name}` ({dtype})")
             scalars.append(values[name])
         sizes = {name: int(value) for name, value in {**template, **env}.items() if _is_int(value)}
+        sizes = {name: size for name, size in sizes.items() if abs(size) <= _MAX_SIZE}
         image = _ptx.Image(
             module,
             grid=self._resolve_grid({**template, **env}),
@@ -531,8 +817,13 @@ class Kernel(_ptx.KernelCall):
             cooperative=self._cooperative,
             programmatic=self._programmatic,
         )
+        self._keep_environment(before)  # functions of the grid may write too
         specialisation = {name: value for name, value in values.items() if name not in raw}
         self._cubin_handles[(self._arch, self._version, repr(sorted(specialisation.items())))] = image.handle
+        inputs, outputs = (
+            [Tile(*tile.resolve_shape(sizes), tile.dtype) for tile in specs] for specs in (self.in_specs, self.out_specs)
+        )
+        _tensors_of_handles.setdefault(image.handle, (self.__name__, inputs, outputs, list(self._tensors)))
         return image
 
 

@@ -86,8 +86,8 @@ class Pipe:
 
     __slots__ = ("_dots", "_source")
 
-    def __init__(self, source: Any, dots: Any = inst) -> None:
-        self._source = source
+    def __init__(self, src: Any, dots: Any = inst) -> None:
+        self._source = src
         self._dots = dots
 
     def __getattr__(self, word: str) -> Pipe:

@@ -26,7 +26,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from . import _ptx, jax_support, types
+from . import _inductor, _ptx, jax_support, types
+from ._own_words import speak_in_own_words
 from .errors import PtxError
 from .kernel import Kernel, kernel_by_number
 
@@ -86,6 +87,7 @@ def _run(image: Image, outputs: _Outputs, inputs: Sequence[Any]) -> list[Any]:
     devices."""
     if not inputs:
         raise ValueError("a call needs at least one tensor, which says where the kernel runs")
+    _check_call(image, inputs, outputs)
     results = _empty(outputs, inputs[0].device)
     image.launch(inputs, results)
     return results
@@ -108,26 +110,32 @@ def call_kernel_via_torch(
     return _one_or_all(_run(image, _outputs(out_specs, out_shape_env), inputs))
 
 
+def _check_call(image: Image, inputs: Sequence[Any], outputs: _Outputs) -> None:
+    """Checks tensors, which may be fake, against the kernel that the handle stands for."""
+    specs = [(tuple(_hint(size) for size in x.shape), _dtype_name(x)) for x in inputs]
+    if not any(None in shape for shape, _ in specs):
+        jax_support.check_tensors(image, [(tuple(size or 0 for size in shape), dtype) for shape, dtype in specs], outputs)
+
+
 # -- operators by handle
 
 _lock = threading.RLock()
 _torch: Any = None  # torch, once the operators are registered with it
 _library: Any = None
-_ops: dict[str, Callable[..., list[Any]]] = {}
+_ops: set[str] = set()
 
 
-def _op_for(image: Image, outputs: _Outputs) -> Callable[..., list[Any]]:
-    """The operator `pyptx::kernel_<handle>_<outputs>(Tensor[] inputs) -> Tensor[]` of an image. torch's caches know an
-    operator by its name alone: hashes of the kernel and of what it returns make the name mean the same in every process."""
+def _op_for(image: Image, outputs: _Outputs) -> str:
+    """The name of the operator `pyptx::kernel_<handle>_<outputs>(Tensor[] inputs) -> Tensor[]` of an image. torch's caches know
+    an operator by its name alone: hashes of the kernel and of what it returns make the name mean the same in every process."""
     name = f"kernel_{image.handle}_{hashlib.sha256(repr(tuple(outputs)).encode()).hexdigest()[:8]}"
-    known = _ops.get(name)
-    if known is not None:
-        return known
+    if name in _ops:
+        return name
     register_operators()
     torch = _torch
     with _lock:
         if name in _ops:
-            return _ops[name]
+            return name
         _library.define(f"{name}(Tensor[] inputs) -> Tensor[]")
 
         def run(inputs: list[Any]) -> list[Any]:
@@ -135,14 +143,14 @@ def _op_for(image: Image, outputs: _Outputs) -> Callable[..., list[Any]]:
             return _run(image, outputs, [x.contiguous() for x in inputs])
 
         def fake(inputs: list[Any]) -> list[Any]:
+            _check_call(image, inputs, outputs)
             return _empty(outputs, inputs[0].device)
 
         for backend in ("CPU", "CUDA"):
             _library.impl(name, run, backend)
         torch.library.register_fake(f"pyptx::{name}", fake, lib=_library)
-        op: Callable[..., list[Any]] = getattr(torch.ops.pyptx, name).default
-        _ops[name] = op
-        return op
+        _ops.add(name)
+        return name
 
 
 def get_or_register_torch_op(
@@ -156,18 +164,53 @@ def get_or_register_torch_op(
     *,
     num_inputs: int | None = None,
 ) -> Callable[..., Any]:
-    """A function of the input tensors that calls the operator of a handle: it survives Dynamo. The handle of a traced kernel
-    knows its inputs; for one of `CubinRegistry.register`, `num_inputs` says how many there are. KeyError for an unknown
+    """A function of the input tensors that calls the operator of a handle: it survives Dynamo. A handle of
+    `CubinRegistry.register` learns from its first call, or from `num_inputs`, how many inputs there are. KeyError for an unknown
     handle."""
+    register_operators()
+    outputs = tuple((tuple(shape), dtype) for shape, dtype in _outputs(out_specs, out_shape_env))
+    launch = (tuple(grid), tuple(block), tuple(cluster), smem_bytes)
     image = _ptx.find_image(cubin_handle)
-    if image is None:
-        image = jax_support.image_of_handle(cubin_handle, num_inputs or 0, len(out_specs), grid, block, cluster, smem_bytes)
-    op = _op_for(image, _outputs(out_specs, out_shape_env))
+    if image is not None or num_inputs is not None:
+        _name_of_op(cubin_handle, outputs, launch, num_inputs if image is None else image.inputs)
+    elif jax_support.get_cubin_registry().get(cubin_handle) is None:
+        raise KeyError(f"no kernel with handle {cubin_handle} is registered in this process")
 
     def call(*inputs: Any) -> Any:
-        return _one_or_all(op(list(inputs)))
+        return _call_op(cubin_handle, outputs, launch, inputs)
 
     return call
+
+
+def _name_of_op(handle: int, outputs: Any, launch: tuple[Any, ...], num_inputs: Any) -> str:
+    """The operator of a handle, made where there is none. Dynamo runs this, and takes the result for constant."""
+    try:
+        image = jax_support.image_of_handle(handle, num_inputs, len(outputs), *launch)
+        return _op_for(image, outputs)
+    except (PtxError, KeyError, ValueError) as error:
+        if _torch.compiler.is_dynamo_compiling():
+            _raise_to_dynamo(error)
+        raise
+
+
+def _call_op(handle: int, outputs: Any, launch: tuple[Any, ...], inputs: Sequence[Any]) -> Any:
+    """Dynamo traces this."""
+    name = _name_of_op(handle, outputs, launch, len(inputs))
+    return _one_or_all(getattr(_torch.ops.pyptx, name).default(list(inputs)))
+
+
+_tiles: dict[int, Any] = {}  # by id, for good: the number never means another object
+
+
+def _outputs_of_ids(ids: tuple[int, ...], env: tuple[tuple[str, int], ...]) -> Any:
+    """Shapes and dtypes of tiles that Dynamo knows by their ids, which it guards; it runs this, and takes the result for
+    constant."""
+    import ctypes
+
+    for number in ids:
+        if number not in _tiles:
+            _tiles[number] = ctypes.cast(number, ctypes.py_object).value  # alive: the function that is compiled holds it
+    return tuple((tuple(shape), dtype) for shape, dtype in _outputs([_tiles[number] for number in ids], dict(env)))
 
 
 def call_kernel_via_torch_compile(
@@ -181,16 +224,17 @@ def call_kernel_via_torch_compile(
     smem_bytes: int = 0,
 ) -> Any:
     """As `call_kernel_via_torch`, through the kernel's operator."""
-    op = get_or_register_torch_op(
-        cubin_handle, out_specs, out_shape_env, grid, block, cluster, smem_bytes, num_inputs=len(inputs)
-    )
-    return op(*inputs)
+    register_operators()
+    outputs = _outputs_of_ids(tuple([id(tile) for tile in out_specs]), tuple(out_shape_env.items()))
+    return _call_op(cubin_handle, outputs, (tuple(grid), tuple(block), tuple(cluster), smem_bytes), inputs)
 
 
 # -- the operators of all kernels
 
 _launch: Any = None  # torch.ops.pyptx.launch.default
 _launch_into: Any = None  # torch.ops.pyptx.launch_.default
+_exported: Any = None  # torch.ops.pyptx.exported.default
+_exported_into: Any = None  # torch.ops.pyptx.exported_.default
 _why_in_python: str | None = None  # why this torch cannot have the operators in C++
 _plans: dict[str, Plan] = {}  # by key, for good: a graph may name it at any time
 _keys: dict[int, str] = {}  # the key of a plan, by its id
@@ -199,7 +243,7 @@ _keys: dict[int, str] = {}  # the key of a plan, by its id
 def register_operators() -> None:
     """Makes `pyptx::launch` and `pyptx::launch_` known to torch. Importing this module does it when torch is imported already,
     and so does the first kernel that torch traces; a program that was exported needs it before it is loaded."""
-    global _torch, _library, _launch, _launch_into, _why_in_python
+    global _torch, _library, _launch, _launch_into, _exported, _exported_into, _why_in_python
     if _launch_into is not None:
         return
     with _lock:
@@ -214,10 +258,16 @@ def register_operators() -> None:
         _why_in_python = _ptx.register_torch_operators()
         if _why_in_python is not None:
             for backend in ("CPU", "CUDA"):
-                _library.impl("launch", _launch_in_python, backend)
-                _library.impl("launch_", _launch_into_in_python, backend)
-        _torch.library.register_fake("pyptx::launch", _fake_launch, lib=_library)
-        _torch.library.register_fake("pyptx::launch_", _fake_launch_into, lib=_library)
+                for name in ("launch", "exported"):
+                    _library.impl(name, _launch_in_python, backend)
+                    _library.impl(f"{name}_", _launch_into_in_python, backend)
+        for name in ("launch", "exported"):
+            _torch.library.register_fake(f"pyptx::{name}", _fake_launch, lib=_library)
+            _torch.library.register_fake(f"pyptx::{name}_", _fake_launch_into, lib=_library)
+        _exported = _torch.ops.pyptx.exported.default
+        _exported_into = _torch.ops.pyptx.exported_.default
+        _library.impl("exported", _autograd_exported, "Autograd")
+        _library.impl("exported_", _autograd_exported_into, "Autograd")
         _launch = _torch.ops.pyptx.launch.default
         _launch_into = _torch.ops.pyptx.launch_.default
 
@@ -250,6 +300,11 @@ def _key_of(plan: Plan) -> str:
                 _add(key, plan)
                 return key
     raise AssertionError("unreachable")
+
+
+def plan_of(key: str) -> Plan:
+    """The plan of a key, which compiled code calls. ValueError for one that no kernel of this process has."""
+    return _plan_of(key, "")
 
 
 def _plan_of(key: str, payload: str) -> Plan:
@@ -330,7 +385,18 @@ def _check(plan: Plan, inputs: Sequence[Any]) -> None:
                 )
 
 
+_inductor_knows = False
+
+
+def _teach_inductor() -> None:
+    """Has Inductor call plans. It is imported by the time that a graph is on its way to it, and the operator's fake runs then."""
+    global _inductor_knows
+    if not _inductor_knows:
+        _inductor_knows = _inductor.teach(_launch, _unpack)
+
+
 def _fake_launch(key: str, payload: str, inputs: list[Any], scalars: list[int]) -> list[Any]:
+    _teach_inductor()
     plan = _plan_of(key, payload)
     _check(plan, inputs)
     return _new_outputs(_output_dims(plan), inputs)
@@ -350,7 +416,7 @@ def _check_outputs(plan: Plan, inputs: Sequence[Any], outputs: Sequence[Any]) ->
             "argument_count", f"kernel `{plan.name}` gives {len(dims)} tensors; the call has {len(outputs)} to put them in"
         )
     for number, (out, (sizes, dtype)) in enumerate(zip(outputs, dims, strict=True)):
-        if _dtype_name(out) != dtype:
+        if _dtype_name(out) != dtype and not _ptx.dtype_matches(plan.outputs[number].dtype, _dtype_name(out)):
             _ptx.raise_error(
                 "argument_dtype",
                 f"output {number} of kernel `{plan.name}` is {dtype}; the tensor for it is {_dtype_name(out)}",
@@ -415,7 +481,40 @@ def _launch_into_in_python(key: str, payload: str, inputs: list[Any], outputs: l
         results = plan(*all_inputs, scalars=_unpack(scalars))
         for out, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
             if out is not result:
-                out.copy_(result)
+                out.copy_(result.view(out.dtype))  # of one width, and not converted
+
+
+# -- gradients that an exported program is asked for. In other graphs Dynamo has seen which tensors require one.
+
+
+def _has_tangent(x: Any) -> bool:
+    """Whether the tensor has a tangent of forward-mode differentiation."""
+    forward = _torch.autograd.forward_ad
+    return forward._current_level >= 0 and forward.unpack_dual(x).tangent is not None
+
+
+def _refuse_gradients(name: str, inputs: Sequence[Any], outputs: Sequence[Any] = ()) -> None:
+    for number, x in enumerate(inputs):
+        if _has_tangent(x):
+            _refuse_argument(name, number, "tangent")
+        if _torch.is_grad_enabled() and x.requires_grad:
+            _refuse_argument(name, number, "gradient")
+    if _torch.is_grad_enabled() and any(x.requires_grad or _has_tangent(x) for x in outputs):
+        _refuse_argument(name, 0, "gradient of out")
+
+
+def _autograd_exported(key: str, payload: str, inputs: list[Any], scalars: list[int]) -> list[Any]:
+    _refuse_gradients(_plan_of(key, payload).name, inputs)
+    with _torch._C._AutoDispatchBelowAutograd():
+        results: list[Any] = _exported(key, payload, inputs, scalars)
+    return results
+
+
+def _autograd_exported_into(key: str, payload: str, inputs: list[Any], outputs: list[Any], scalars: list[int]) -> None:
+    plan = _plan_of(key, payload)
+    _refuse_gradients(plan.name, _with_aliased(plan, inputs, outputs), outputs)
+    with _torch._C._AutoDispatchBelowAutograd():
+        _exported_into(key, payload, inputs, outputs, scalars)
 
 
 # -- kernels in exported programs
@@ -504,12 +603,14 @@ def _call(
 ) -> Any:
     """The operator's call: to new tensors, or to `outputs`. Dynamo traces this."""
     if outputs is None:
-        return _one_or_all(_launch(key, payload, list(inputs), list(scalars)))
+        launch = _exported if payload else _launch
+        return _one_or_all(launch(key, payload, list(inputs), list(scalars)))
     aliased = [pair[0] for pair in aliases]
     others = [x for number, x in enumerate(inputs) if number not in aliased]
     if not others and payload:  # AOTInductor cannot pass an empty list
         others = [_torch.empty(0, device=inputs[0].device)]
-    _launch_into(key, payload, others, list(outputs), list(scalars))
+    launch = _exported_into if payload else _launch_into
+    launch(key, payload, others, list(outputs), list(scalars))
     return _one_or_all(outputs)
 
 
@@ -533,6 +634,7 @@ def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ..
     for x in inputs:
         if _torch._C._functorch.is_batchedtensor(x):
             _refuse_vmap(f"kernel `{plan.name}`")
+    _refuse_gradients(plan.name, inputs, out or ())
     if _exporting():
         _check(plan, inputs)
         key, payload = _export(plan, _static(plan, inputs), scalars)
@@ -544,12 +646,10 @@ def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ..
     for first, second in aliases:
         if out is not None and out[second] is not inputs[first]:
             _refuse_argument(plan.name, first, "another out")
-    if out is not None and _torch.is_grad_enabled() and any(x.requires_grad for x in out):
-        _refuse_argument(plan.name, 0, "gradient of out")
     try:
         results = _call(key, payload, inputs, outputs, aliases, _pack(scalars))
     except RuntimeError as error:
-        if isinstance(error.__cause__, PtxError):  # torch passes a C++ operator's error on as a RuntimeError
+        if isinstance(error.__cause__, (PtxError, KeyboardInterrupt)):  # torch passes a C++ operator's error on as a RuntimeError
             raise error.__cause__ from None
         raise
     if outputs is not None:  # what autograd saved of them is no longer what it was
@@ -570,7 +670,12 @@ def _exporting() -> bool:
     return hasattr(_torch.compiler, "is_exporting") and bool(_torch.compiler.is_exporting())
 
 
-def _raise_to_dynamo(error: PtxError) -> NoReturn:
+def _in_forward_mode() -> bool:
+    """Whether forward-mode differentiation is under way."""
+    return bool(_torch.autograd.forward_ad._current_level >= 0)
+
+
+def _raise_to_dynamo(error: Exception) -> NoReturn:
     """As errors of operators under Dynamo look, which otherwise speaks of a fault of its own."""
     raise import_module("torch._dynamo.exc").TorchRuntimeError(str(error)) from error
 
@@ -626,6 +731,14 @@ def _refuse_argument(name: str, argument: int, why: str) -> None:
             "wrap the kernel and its backward with `pyptx.differentiable_kernel(forward, backward)`, or call it under "
             "`torch.no_grad()`",
         )
+    if why == "tangent":
+        _ptx.raise_error(
+            "argument_gradient",
+            f"argument {argument} of a call to kernel `{name}` has a tangent of forward-mode differentiation; kernels have no "
+            "derivative of that mode",
+            "take a gradient of `pyptx.differentiable_kernel(forward, backward)` by `.backward()` or `torch.func.grad`, or "
+            "`.detach()` the tensor",
+        )
     if why == "gradient of out":
         _ptx.raise_error("argument_gradient", f"`out` of kernel `{name}` requires a gradient, and has none of a kernel")
     if why == "another out":
@@ -642,6 +755,10 @@ def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: di
             _refuse(kernel._number, argument, "kind")
         if _torch.is_grad_enabled() and x.requires_grad:
             _refuse(kernel._number, argument, "gradient")
+        # Read here, so that Dynamo guards it: the graph is not that of a call in forward mode. Which tensors have tangents then,
+        # only torch sees.
+        if _torch.autograd.forward_ad._current_level >= 0:
+            _refuse(kernel._number, argument, "tangent")
     if kernel._out_is_free and "out" in kwargs:
         kwargs = dict(kwargs)
         out = kwargs.pop("out")
@@ -669,7 +786,7 @@ def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: di
 # What `torch._dynamo.assume_constant_result` does: Dynamo runs these, and does not trace them. Importing it takes seconds, which
 # calls that are not compiled should not cost.
 _constant: Any
-for _constant in (register_operators, _constants, _constants_of_export, _exporting, _refuse):
+for _constant in (register_operators, _constants, _constants_of_export, _exporting, _refuse, _name_of_op, _outputs_of_ids):
     _constant._dynamo_marked_constant = True
 
 if "torch" in sys.modules:
@@ -699,6 +816,8 @@ def differentiable_kernel(
                 f"kernel `{kernel.__name__}` changes its inputs, and has no gradient: what is saved of them would change too",
                 "write a kernel that gives a new tensor",
             )
+
+    name = getattr(forward_kernel, "__name__", "kernel")
 
     def saved(inputs: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(inputs if save_for_backward is None else (inputs[i] for i in save_for_backward))
@@ -743,6 +862,10 @@ def differentiable_kernel(
         results = iter(Once.apply(len(tensors), *tensors, *ctx.saved_tensors, *grad_outputs))
         return tuple(None if x is None else next(results) for x in gradients)
 
+    def refuse_tangents(tangents: Sequence[Any]) -> None:
+        number = next((i for i, tangent in enumerate(tangents) if tangent is not None), 0)
+        _refuse_argument(name, number, "tangent")
+
     class KernelFunction(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(ctx: Any, *inputs: Any) -> Any:
@@ -769,11 +892,18 @@ def differentiable_kernel(
             return backward_of(ctx, *grad_outputs)
 
         @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            refuse_tangents(tangents)
+
+        @staticmethod
         def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
-            name = getattr(forward_kernel, "__name__", "kernel")
             _refuse_vmap(f"kernel `{name}`")
 
     def differentiable(*inputs: Any) -> Any:
+        if not torch.compiler.is_dynamo_compiling() and _in_forward_mode():
+            for number, x in enumerate(inputs):
+                if isinstance(x, torch.Tensor) and _has_tangent(x):
+                    _refuse_argument(name, number, "tangent")
         if not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active():
             return KernelFunctionOfTransforms.apply(*inputs)
         # The function costs more than the kernel's launch: only those who ask for gradients pay for it.
@@ -783,3 +913,6 @@ def differentiable_kernel(
 
     vars(differentiable).update(forward_kernel=forward_kernel, backward_kernel=backward_kernel)
     return differentiable
+
+
+speak_in_own_words(globals(), "any_torch_tensors", "extract_input_shapes", "call_kernel_via_torch")

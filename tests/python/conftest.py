@@ -6,9 +6,14 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from pyptx import _ptx
+
+# Tests assert no times: a first example may have to read a file of stubs, or run beside a build.
+hypothesis.settings.register_profile("pyptx", deadline=None)
+hypothesis.settings.load_profile("pyptx")
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "python"
 

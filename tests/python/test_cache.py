@@ -200,3 +200,33 @@ def test_the_default_folder() -> None:
     assert another_process(code, PYPTX_CACHE_DIR="/somewhere") == "/somewhere\n"
     assert another_process(code, PYPTX_CACHE_DIR="off", XDG_CACHE_HOME="/caches") == "/caches/pyptx\n"
     assert another_process(code, PYPTX_CACHE_DIR="off", XDG_CACHE_HOME="", HOME="/home/me") == "/home/me/.cache/pyptx\n"
+
+
+class Made:
+    def __init__(self, number):
+        self.number = number
+
+    def __repr__(self):
+        return f"Made({self.number})"
+
+    def build(self):
+        return self.number
+
+    @classmethod
+    def make(cls):
+        return cls(0)
+
+
+class Unnamed(Made):
+    __repr__ = object.__repr__
+
+
+def test_methods_of_two_objects_are_two_functions():
+    def key(function):
+        return CacheKey("mod.k", {"build": function}, ((64,),), "sm_90a").hash()
+
+    assert key(Made(1).build) == key(Made(1).build)
+    assert len({key(Made(1).build), key(Made(2).build), key(Made.build), key(Made.make), key(Unnamed.make)}) == 5
+    with pytest.raises(TypeError, match="no text that is the same in every process"):
+        key(Unnamed(1).build)
+    assert key(len) != key(max)

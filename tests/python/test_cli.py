@@ -71,7 +71,7 @@ def test_check_reads_the_standard_input() -> None:
 def test_check_for_another_target(good: Path) -> None:
     assert run("check", good, "--target=sm_80").returncode == 0
     done = run("check", good, "--target", "sm_nine")
-    assert (done.returncode, done.stdout) == (2, "") and "`sm_nine` is no target of PTX" in done.stderr
+    assert (done.returncode, done.stdout) == (2, "") and "`sm_nine` is not a target of PTX" in done.stderr
 
 
 def test_json(good: Path, bad: Path, tmp_path: Path) -> None:

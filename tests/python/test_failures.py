@@ -50,10 +50,10 @@ def run(program, **settings):
         pytest.param(X[::-1], "argument_layout", "strides are (-1,) elements; the kernel takes row-major (1,)", id="reversed"),
         pytest.param(X.astype(">f4"), "argument_dtype", "big-endian float32", id="big-endian"),
         pytest.param(np.array(1, np.float32), "argument_rank", "a tensor of shape () has rank 0", id="0-d"),
-        pytest.param(X.astype(object), "argument_dtype", "object, which PTX has not", id="object"),
+        pytest.param(X.astype(object), "argument_dtype", "object, which PTX does not have", id="object"),
         pytest.param(X.astype(complex), "argument_dtype", "complex128; the kernel takes float32", id="complex"),
-        pytest.param(X.astype("M8[s]"), "argument_dtype", "datetime64[s], which PTX has not", id="datetime"),
-        pytest.param(np.zeros(64, [("a", "f4")]), "argument_dtype", "void32, which PTX has not", id="structured"),
+        pytest.param(X.astype("M8[s]"), "argument_dtype", "datetime64[s], which PTX does not have", id="datetime"),
+        pytest.param(np.zeros(64, [("a", "f4")]), "argument_dtype", "void32, which PTX does not have", id="structured"),
         pytest.param(X.astype(bool), "argument_dtype", "bool; the kernel takes float32", id="bool"),
         pytest.param(np.zeros(64, [("a", "f4"), ("b", "i1")])["a"], "argument_layout", "strides are (0,)", id="odd stride"),
         pytest.param(np.ma.masked_array(X, X > 3), "argument_layout", "the array is masked", id="masked"),
@@ -91,7 +91,7 @@ class Dlpack:
         (Interface(data=None), "argument_kind", "is an `Interface`, whose `__array_interface__` gives what is none"),
         (Interface(shape=5), "argument_kind", "whose `__array_interface__` gives what is none"),
         (Interface(shape=(-64,)), "argument_kind", "whose `__array_interface__` gives a negative size"),
-        (Interface(typestr="?"), "argument_dtype", "the element type is , which PTX has not"),
+        (Interface(typestr="?"), "argument_dtype", "the element type is , which PTX does not have"),
         (Dlpack(5), "argument_kind", "is a `Dlpack`, whose `__dlpack__` gives nothing that this version reads"),
         (Dlpack(BufferError("not now")), "argument_kind", "whose `__dlpack__` fails: BufferError: not now"),
         (Dlpack(5, None), "argument_kind", "whose `__dlpack__` gives what is none"),
@@ -192,7 +192,7 @@ def test_odd_jax_arrays():
     x = jnp.asarray(X)
     refused("argument_rank", lambda: add(jnp.float32(1), x), "argument 0 (`A`)", "rank 0")
     refused("argument_dtype", lambda: add(x.astype(jnp.complex64), x), "argument 0 (`A`)", "complex64")
-    refused("argument_dtype", lambda: add(x, x.astype("int4")), "argument 1 (`B`)", "int4, which PTX has not")
+    refused("argument_dtype", lambda: add(x, x.astype("int4")), "argument 1 (`B`)", "int4, which PTX does not have")
     refused("argument_dtype", lambda: add(jax.random.key(0), x), "argument 0 (`A`)", "key<")
     refused("argument_kind", lambda: add(x, jax.ShapeDtypeStruct((64,), "float32")), "argument 1 (`B`)", "`ShapeDtypeStruct`")
     refused("argument_kind", lambda: jax.jit(lambda a: add(a, None))(X), "argument 1 (`B`)", "`NoneType`")
@@ -291,7 +291,7 @@ def launched(**options):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"block": 2048}, "kernel `it`: block (2048, 1, 1) has more than 1024 threads"),
+        ({"block": 2048}, "kernel `it`: block (2048, 1, 1) has 2048 threads in x; at most 1024 fit"),
         ({"block": (1, 1, 65)}, "kernel `it`: block (1, 1, 65) has 65 threads in z; at most 64 fit"),
         ({"block": 0}, "the block is `0`; each of its sizes is at least 1"),
         ({"block": "32"}, "the block is `'32'`; what fits is one to three ints"),

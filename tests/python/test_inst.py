@@ -137,7 +137,7 @@ def test_numbers(trace) -> None:
 
 @pytest.mark.parametrize("text", ["1..5", "0xZZ", "12abc", "-", "0f123"])
 def test_text_that_looks_like_a_number_is_one_or_raises(trace, text) -> None:
-    with pytest.raises(ValueError, match="no number of PTX"):
+    with pytest.raises(ValueError, match="is not a number of PTX"):
         ptx.inst.mov.u32(reg.scalar(u32), text)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from pyptx import Kernel, Layout, Tile, _ptx, intrinsic, kernel, ptx, reg, smem
 from pyptx._trace import get_ctx, trace_scope
+from pyptx.emitter import emit
 from pyptx.kernel import TensorSpec, TmaDescriptorHandle
 from pyptx.types import bf16, f32, u32
 
@@ -186,7 +187,7 @@ def test_arch_and_version() -> None:
 )
 def test_the_version_goes_by_the_target(version, archs) -> None:
     for arch in archs.split():
-        assert Kernel(lambda_named("fn"), arch=arch).module().version == version, arch
+        assert Kernel(lambda_named("fn"), arch=arch).traced().version == version, arch
 
 
 # -- specialisation
@@ -201,7 +202,7 @@ def test_the_same_arguments_give_the_same_module() -> None:
 
 
 def test_modules() -> None:
-    module = shaped.module()
+    module = shaped.traced()
     assert (module.entry, module.version, module.target, module.instructions, module.warnings) == (
         "shaped",
         (8, 5),
@@ -211,7 +212,7 @@ def test_modules() -> None:
     )
     assert module.text == str(module) == shaped.ptx()
     assert repr(module) == "<PTX 8.5 for sm_90a: shaped, 0 instructions>"
-    assert shaped._trace() is module
+    assert shaped._trace() is shaped.module() and emit(shaped.module()) == module.text
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_scalar_parameters_have_values_and_are_scalars():
     def of_bytes(X, Y): ...
 
     for keywords in ({}, {"map": 3}):
-        with pytest.raises(NotImplementedError, match=r"its parameter `map` \(b8.align64.array128\) is no scalar"):
+        with pytest.raises(NotImplementedError, match=r"its parameter `map` \(b8.align64.array128\) is not a scalar"):
             of_bytes(ramp(32), **keywords)
 
 

@@ -307,7 +307,7 @@ def test_descriptors_of_the_authors_own():
         assert dict(image.descriptors)[1].swizzle == "NONE"
     with pytest.raises(ValueError, match=r"tensor map of `X` of kernel `copied` is `3`"):
         described(tensor_maps={"X": lambda: 3})._image_for((), {})
-    with pytest.raises(TypeError, match="`tensor_maps` names `Z`, which is no tensor of kernel `copied`"):
+    with pytest.raises(TypeError, match="`tensor_maps` names `Z`, which is not a tensor of kernel `copied`"):
         described(tensor_maps={"Z": own})
 
 

@@ -84,7 +84,7 @@ def test_without_a_gpu_no_descriptor_is_encoded():
 def test_descriptors_are_checked_before_they_are_encoded():
     with pytest.raises(ValueError, match="a tensor map needs a multiple of 16"):
         jax_support.synthesize_tma_descriptor((64, 9), f32, pyptx.Layout.ROW)
-    with pytest.raises(ValueError, match="no whole number of slabs"):
+    with pytest.raises(ValueError, match="not a whole number of slabs"):
         jax_support.synthesize_tma_descriptor_3d(64, 96, bf16, 64, 64)
     with pytest.raises(ValueError, match="swizzle 128B takes at most 128"):
         jax_support.synthesize_tma_descriptor_3d(64, 128, bf16, 64, 64, padding=True)

@@ -62,6 +62,22 @@ def test_submodules_are_loaded_when_they_are_asked_for() -> None:
     assert (done.stdout, done.stderr) == (said, "")
 
 
+def test_every_name_that_is_listed_is_there() -> None:
+    code = """if True:
+        import importlib, pyptx
+        assert {*pyptx.__all__, *pyptx._LAZY} <= {*dir(pyptx)} and "codegen" not in dir(pyptx)
+        for name in dir(pyptx):
+            getattr(pyptx, name)
+        for name in (*pyptx._LAZY, "errors", "inst", "kernel", "ptx", "reg", "smem", "types", "ir.types", "parser.lexer"):
+            module = importlib.import_module(f"pyptx.{name}")
+            for each in getattr(module, "__all__", ()):
+                assert hasattr(module, each), (name, each)
+        exec("from pyptx import *")
+    """
+    done = run(code=code)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
 def test_what_programs_import_from_ptx() -> None:
     names = "addr bar bra cp ctaid_x ctaid_y cvta else_ expr file_ global_ptrs if_ inst kloop label loc loop param pipe pragma"
     names += " range_ raw ret scope special sreg var warp mov add sub mul mad shl shr and_ or_ xor_ not_ setp selp cvt ld st"

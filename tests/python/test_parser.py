@@ -90,7 +90,7 @@ def kinds(text: str) -> list[str]:
         ("0d3FF0000000000000", "FLOAT"), ("0f3F800000", "FLOAT"), ("1.5", "FLOAT"), ("8.5", "FLOAT"), ("1e5", "FLOAT"),
         ("1.", "FLOAT"), (".5", "FLOAT"), ("1.5e-3", "FLOAT"),
         ("0xFF", "INTEGER"), ("42U", "INTEGER"), ("0b1010", "INTEGER"), ("017", "INTEGER"), ("42", "INTEGER"),
-        ("$L__BB0_1", "IDENTIFIER"), ("_", "IDENTIFIER"), ("add", "IDENTIFIER"), ('"a \\" b"', "STRING"),
+        ("$L__BB0_1", "IDENTIFIER"), ("_", "IDENTIFIER"), ("add", "IDENTIFIER"), ('"a \\"', "STRING"),
         ("{", "LBRACE"), ("}", "RBRACE"), ("(", "LPAREN"), (")", "RPAREN"), ("[", "LBRACKET"), ("]", "RBRACKET"), (",", "COMMA"),
         (";", "SEMICOLON"), (":", "COLON"), ("@", "AT"), ("!", "BANG"), ("+", "PLUS"), ("-", "MINUS"), ("|", "PIPE"),
         ("<", "LESS"),

@@ -35,7 +35,7 @@ def twice(x, y):  # type: ignore[no-untyped-def]
 
 @pytest.fixture
 def image() -> _ptx.Image:
-    return _ptx.Image(twice.module(), block=(32, 1, 1), inputs=1, outputs=1)
+    return _ptx.Image(twice.traced(), block=(32, 1, 1), inputs=1, outputs=1)
 
 
 @pytest.fixture(autouse=True)

@@ -322,8 +322,8 @@ def test_pipe(trace) -> None:
     a, d, e = reg.scalar(s32), reg.scalar(s32), reg.scalar(s32)
     ptx.pipe(a).add.s32(d, 5).shl.b32(e, 2, pred=a == 0)
     assert lines(trace) == ["add.s32 %r1, %r0, 5", "setp.eq.s32 %p0, %r0, 0", "@%p0 shl.b32 %r2, %r1, 2"]
-    with pytest.raises(AttributeError, match="fmaa"):
-        _ = ptx.pipe(a).fmaa
+    with pytest.raises(AttributeError, match=r"`add` cannot be followed by `\.global`"):
+        _ = ptx.pipe(a).add.global_
 
 
 def test_directives(ptxas) -> None:

@@ -339,7 +339,7 @@ def test_a_kernel_that_needs_it_is_traced_again(ptxas) -> None:
     text = made.ptx(size=1)
     assert runs == [0, 1, 1] and text.count(".extern .shared .align 128 .b8 dyn_smem[];") == 1 and "smem_0" not in text
     assert "add.s32 %r0, %r0, 49144;" in text
-    assert (made.module().dynamic_smem, made.module(size=1).dynamic_smem) == (0, 49153)
+    assert (made.traced().dynamic_smem, made.traced(size=1).dynamic_smem) == (0, 49153)
     ptxas(made.ptx())
     ptxas(text)
 
@@ -395,7 +395,7 @@ def test_more_than_the_target_has(arch, kib) -> None:
         smem.alloc(b8, kib * 1024)
         smem.mbarrier(1)
 
-    assert Kernel(fits, arch=arch).module().dynamic_smem == kib * 1024
+    assert Kernel(fits, arch=arch).traced().dynamic_smem == kib * 1024
     with pytest.raises(ValueError, match=str(kib * 1024)) as raised:
         Kernel(too_much, arch=arch).ptx()
     assert raised.value.kind == "shared_memory_size"

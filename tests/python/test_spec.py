@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import pyptx
-from pyptx import PtxError, _ptx, kernel, ptx, reg, spec
+from pyptx import PtxError, PtxWarning, _ptx, kernel, ptx, reg, spec
 from pyptx._trace import trace_scope
 from pyptx.ir import Function, ImmediateOperand, Instruction, RegisterOperand
 from pyptx.parser import parse
@@ -311,14 +311,17 @@ def test_off_keeps_statements_of_text(unchecked) -> None:
         assert len(trace.issues) == 2
 
 
-def test_words_that_were_let_through_are_refused_when_checks_are_on() -> None:
+def test_words_that_were_let_through_warn_when_checks_are_on() -> None:
     with strict(False):
         frob = ptx.inst.frob.u32
         assert "no instruction of the table" in repr(frob) and dir(frob) == []
-    with _ptx.Trace("test"), pytest.raises(AttributeError, match="no PTX instruction `frob`"):
+    with _ptx.Trace("test") as trace, pytest.warns(PtxWarning, match="no PTX instruction `frob`"):
         frob(1)
-    with pytest.raises(AttributeError, match="frob"):
-        _ = ptx.inst.frob
+        assert trace.statements == ["frob.u32 1;"] and [issue[1] for issue in trace.issues] == ["unknown_opcode"]
+    with strict(False):
+        misplaced = ptx.inst.ld.f32.global_  # words that PTX has, in an order that it does not
+    with _ptx.Trace("test"), pytest.raises(AttributeError, match="modifiers have an order"):
+        misplaced(1)
 
 
 def test_checks_on_raise_at_the_line() -> None:

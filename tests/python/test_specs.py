@@ -97,7 +97,8 @@ def test_extract_env() -> None:
         (Tile("M", bf16), (9,), "bfloat16", True),
         (Tile("M", f16), (9,), "float16", True),
         (Tile("M", pred), (9,), "bool", True),
-        (Tile("M", u32), (9,), "int32", False),
+        (Tile("M", u32), (9,), "int32", True),
+        (Tile("M", u32), (9,), "float32", False),
     ],
 )
 def test_matches(tile, shape, dtype, fits) -> None:

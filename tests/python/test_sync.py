@@ -103,7 +103,7 @@ def test_twin_of_the_cpp_program(ptxas) -> None:
 
     text = synchronise.ptx()
     assert text == (GOLDEN / "sync.ptx").read_text()
-    assert synchronise.module().tma_tensors == ("Y", "X")
+    assert synchronise.traced().tma_tensors == ("Y", "X")
     ptxas(text)
 
 

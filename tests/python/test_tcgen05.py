@@ -324,9 +324,9 @@ def test_products_given_what_they_do_not_take(blackwell) -> None:
         product(d=reg.scalar(u64))
     taddr, wide = reg.scalar(b32), reg.scalar(u64)
     for arguments, words in [
-        ({"a_desc": taddr}, "`a_desc` .* is no 64-bit register"),
-        ({"b_desc": taddr}, "`b_desc` .* is no 64-bit register"),
-        ({"idesc": wide}, "`idesc` .* is no number and no 32-bit register"),
+        ({"a_desc": taddr}, "`a_desc` .* is not a 64-bit register"),
+        ({"b_desc": taddr}, "`b_desc` .* is not a 64-bit register"),
+        ({"idesc": wide}, "`idesc` .* is neither a number nor a 32-bit register"),
         ({"disable_output_lane": [taddr] * 4, "cta_group": 2}, "has 4 registers; what fits is 8"),
         ({"disable_output_lane": [taddr] * 4, "kind": "mxf4", "scale_a": taddr, "scale_b": taddr}, "for a product with scales"),
     ]:

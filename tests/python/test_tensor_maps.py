@@ -53,7 +53,7 @@ def test_of_slabs_and_of_bytes():
         (Tile(512, f32), "the box (512,) is 512; one tensor copy moves 1 to 256"),
         (Tile(64, 256, bf16, Layout.TMA_128B, tma_box=(64, 128)), "swizzle 128B takes at most 128"),
         (Tile(64, 64, bf16, tma_box=(64, 4)), "is 8 bytes (4 elements of 2); a tensor copy needs a multiple of 16"),
-        (Tile(64, 96, bf16, tma_rank=3), "no whole number of slabs of 64 columns"),
+        (Tile(64, 96, bf16, tma_rank=3), "not a whole number of slabs of 64 columns"),
         (Tile(64, 64, bf16, tma_rank=4), "tma_rank 4; what fits is 2"),
     ],
 )

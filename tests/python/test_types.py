@@ -27,7 +27,7 @@ def test_from_name_takes_both_spellings_and_gives_the_one_object() -> None:
 
 
 def test_from_name_refuses_what_is_no_type() -> None:
-    with pytest.raises(ValueError, match=r"`fp32` is no PTX type") as raised:
+    with pytest.raises(ValueError, match=r"`fp32` is not a PTX type") as raised:
         from_name("fp32")
     assert "did you mean `f32`?" in str(raised.value)
 

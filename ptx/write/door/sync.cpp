@@ -134,8 +134,10 @@ void Fence::proxy_async_generic_acquire_shared_cluster(const Pred& guard, Where 
   keep(idiom::fence(builder(), idiom::FenceKind::proxy_async_generic_acquire_shared_cluster, guard.guard, at));
 }
 
-void Cluster::arrive(Options options, Where at) { keep(idiom::cluster_arrive(builder(), options.aligned, at)); }
-void Cluster::wait(Options options, Where at) { keep(idiom::cluster_wait(builder(), options.aligned, at)); }
+void Cluster::arrive(Options options, Where at) {
+  keep(idiom::cluster_arrive(builder(), options.aligned, options.pred.guard, at));
+}
+void Cluster::wait(Options options, Where at) { keep(idiom::cluster_wait(builder(), options.aligned, options.pred.guard, at)); }
 void Cluster::sync(Options options, Where at) {
   arrive(options, at);
   wait(options, at);
@@ -161,12 +163,12 @@ void Cluster::arrive_multicast(const PlaceArg& address, std::int64_t mask, const
   }));
 }
 
-void Bar::sync(const Source& n, const std::optional<Source>& count) {
-  keep(idiom::bar_sync(builder(), n.value, count ? std::optional(count->value) : std::nullopt, n.at));
+void Bar::sync(const Source& n, const std::optional<Source>& count, const Pred& guard) {
+  keep(idiom::bar_sync(builder(), n.value, count ? std::optional(count->value) : std::nullopt, guard.guard, n.at));
 }
 
-void NamedBarrier::sync(Where at) {
-  keep(idiom::bar_sync(builder(), id_.value, count_ ? std::optional(count_->value) : std::nullopt, at));
+void NamedBarrier::sync(const Pred& guard, Where at) {
+  keep(idiom::bar_sync(builder(), id_.value, count_ ? std::optional(count_->value) : std::nullopt, guard.guard, at));
 }
 
 idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::optional<Reg>& cursor,
@@ -178,12 +180,12 @@ idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::
   return {1, stand_in, stand_in};
 }
 
-void set_registers(Builder& builder, std::int64_t n, bool inc, Where at) {
-  ptx::keep(builder, idiom::setmaxnreg(builder, n, inc, at));
+void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard, Where at) {
+  ptx::keep(builder, idiom::setmaxnreg(builder, n, inc, guard.guard, at));
 }
 
-void elect(Builder& builder, Reg dst, const ptx::Reg<Type::pred>& chosen, const Source& mask) {
-  ptx::keep(builder, idiom::elect_sync(builder, Value::of(dst), Value::of(chosen.untyped()), mask.value, mask.at));
+void elect(Builder& builder, Reg dst, const ptx::Reg<Type::pred>& chosen, const Source& mask, const Pred& guard) {
+  ptx::keep(builder, idiom::elect_sync(builder, Value::of(dst), Value::of(chosen.untyped()), mask.value, guard.guard, mask.at));
 }
 
 }  // namespace write

@@ -92,6 +92,7 @@ class Cluster : public Door {
   using Door::Door;
   struct Options {
     bool aligned = false;
+    Pred pred = {};
   };
   void arrive(Options options, Where at = Where::current());
   void arrive(Where at = Where::current()) { arrive({}, at); }
@@ -114,7 +115,7 @@ class Bar : public Door {
  public:
   using Door::Door;
   /// Waits until all threads of the block have come to barrier `n`, or `count` of them.
-  void sync(const Source& n, const std::optional<Source>& count = {});
+  void sync(const Source& n, const std::optional<Source>& count = {}, const Pred& guard = {});
   void sync(Where at = Where::current()) { sync(Source(0, at)); }
 };
 
@@ -122,7 +123,7 @@ class Bar : public Door {
 class NamedBarrier : public Door {
  public:
   NamedBarrier(Builder& builder, const Source& id, const std::optional<Source>& count) : Door(builder), id_(id), count_(count) {}
-  void sync(Where at = Where::current());
+  void sync(const Pred& guard = {}, Where at = Where::current());
 
  private:
   Source id_;
@@ -132,8 +133,8 @@ class NamedBarrier : public Door {
 // What the members below do with a builder.
 idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::optional<Reg>& cursor,
                               const std::optional<Reg>& phase, Where at);
-void set_registers(Builder& builder, std::int64_t n, bool inc, Where at);
-void elect(Builder& builder, Reg dst, const ptx::Reg<Type::pred>& chosen, const Source& mask);
+void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard, Where at);
+void elect(Builder& builder, Reg dst, const ptx::Reg<Type::pred>& chosen, const Source& mask, const Pred& guard);
 
 /// The members of ptx::Kernel, which is K, that are no group.
 template <class K>
@@ -154,15 +155,19 @@ class Sync {
     return {builder(), write::make_pipeline(builder(), stages, given(options.cursor), given(options.phase), at)};
   }
   PipelineState pipeline(std::int64_t stages, Where at = Where::current()) { return pipeline(stages, {}, at); }
-  void setmaxnreg(std::int64_t n, bool inc = true, Where at = Where::current()) { write::set_registers(builder(), n, inc, at); }
-  void setmaxnreg_inc(std::int64_t n, Where at = Where::current()) { setmaxnreg(n, true, at); }
-  void setmaxnreg_dec(std::int64_t n, Where at = Where::current()) { setmaxnreg(n, false, at); }
-  /// `dst` is the lane that is chosen among those of `mask`, `chosen` is true there alone.
-  void elect_sync(const ptx::Reg<Type::b32>& dst, const ptx::Reg<Type::pred>& chosen, const Source& mask) {
-    write::elect(builder(), dst.untyped(), chosen, mask);
+  void setmaxnreg(std::int64_t n, bool inc = true, const Pred& guard = {}, Where at = Where::current()) {
+    write::set_registers(builder(), n, inc, guard, at);
   }
-  void elect_sync(const ptx::Reg<Type::u32>& dst, const ptx::Reg<Type::pred>& chosen, const Source& mask) {
-    write::elect(builder(), dst.untyped(), chosen, mask);
+  void setmaxnreg_inc(std::int64_t n, const Pred& guard = {}, Where at = Where::current()) { setmaxnreg(n, true, guard, at); }
+  void setmaxnreg_dec(std::int64_t n, const Pred& guard = {}, Where at = Where::current()) { setmaxnreg(n, false, guard, at); }
+  /// `dst` is the lane that is chosen among those of `mask`, `chosen` is true there alone.
+  void elect_sync(const ptx::Reg<Type::b32>& dst, const ptx::Reg<Type::pred>& chosen, const Source& mask,
+                  const Pred& guard = {}) {
+    write::elect(builder(), dst.untyped(), chosen, mask, guard);
+  }
+  void elect_sync(const ptx::Reg<Type::u32>& dst, const ptx::Reg<Type::pred>& chosen, const Source& mask,
+                  const Pred& guard = {}) {
+    write::elect(builder(), dst.untyped(), chosen, mask, guard);
   }
 
  private:

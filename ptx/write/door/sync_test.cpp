@@ -110,6 +110,22 @@ TEST(SyncDoor, WhatIsGivenIsJudgedAtTheAuthorsLine) {
   EXPECT_EQ(error_of([](Kernel& k) { k.tma_desc("A B"); }).kind, Kind::bad_declaration);
 }
 
+TEST(SyncDoor, EveryBarrierTakesAGuard) {
+  Kernel k({.name = "guarded"});
+  auto lane = k.scalar<b32>();
+  auto chosen = k.scalar<pred>();
+  k.bar.sync(1, 64, chosen);
+  k.named_barrier(3, {.count = 128}).sync(!chosen);
+  k.cluster.sync({.aligned = true, .pred = chosen});
+  k.setmaxnreg(40, false, chosen);
+  k.setmaxnreg_inc(232, !chosen);
+  k.elect_sync(lane, chosen, 0xFFFFFFFF, !chosen);
+  EXPECT_EQ(written(k.builder().module()),
+            (Lines{"@%p0 bar.sync 1, 64;", "@!%p0 bar.sync 3, 128;", "@%p0 barrier.cluster.arrive.aligned;",
+                   "@%p0 barrier.cluster.wait.aligned;", "@%p0 setmaxnreg.dec.sync.aligned.u32 40;",
+                   "@!%p0 setmaxnreg.inc.sync.aligned.u32 232;", "@!%p0 elect.sync %r0|%p0, 4294967295;"}));
+}
+
 // A slot made in front of a branch has its address whichever way the kernel goes.
 TEST(SyncDoor, ASlotsAddressIsComputedWhereItIsMade) {
   Kernel k({.name = "synchronise"});

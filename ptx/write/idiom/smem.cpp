@@ -23,8 +23,9 @@ Expected<Value> index(Builder& builder, const Value& given, std::int64_t size, s
                   where);
   }
   if (is_index_register(given)) return given;
-  return refuse(Kind::bad_operator, cat("the ", what, " of an element of shared memory is no number and no 32-bit register"),
-                where, "narrow a 64-bit register: `cvt.u32.u64`");
+  return refuse(Kind::bad_operator,
+                cat("the ", what, " of an element of shared memory is neither a number nor a 32-bit register"), where,
+                "narrow a 64-bit register: `cvt.u32.u64`");
 }
 
 Expected<Place> element_place(Builder& builder, const Element& element, Where where) {
@@ -141,6 +142,33 @@ Expected<void> shared_store(Builder& builder, Type type, const Value& address, R
   return put(builder, cat("st.shared.", memory_word(type)), {}, where, address, Value::of(value));
 }
 
+Expected<Value> row_of(Builder& builder, std::span<const Value> indices, std::span<const std::int64_t> shape, Where where) {
+  Value row = Value::of_integer(0);
+  for (std::size_t i = 0; i + 1 < indices.size(); ++i) {
+    const Expected<Value> next = index(builder, indices[i], shape[i], "index", where);
+    if (!next) return next;
+    if (row.kind == Value::Kind::integer) {
+      row.integer *= shape[i];
+      if (next->kind == Value::Kind::integer) {
+        row.integer += next->integer;
+      } else if (row.integer == 0) {
+        row = *next;
+      } else {
+        const Expected<Reg> sum = put_fresh(builder, Type::u32, "add.u32", {}, where, *next, row);
+        if (!sum) return Unexpected{sum.error()};
+        row = Value::of(*sum);
+      }
+      continue;
+    }
+    const Expected<Reg> start = put_fresh(builder, Type::u32, "mul.lo.u32", {}, where, row, Value::of_integer(shape[i]));
+    if (!start) return Unexpected{start.error()};
+    const Expected<Reg> sum = put_fresh(builder, Type::u32, "add.u32", {}, where, Value::of(*start), *next);
+    if (!sum) return Unexpected{sum.error()};
+    row = Value::of(*sum);
+  }
+  return row;
+}
+
 Expected<Reg> load_element(Builder& builder, const Element& element, Where where) {
   const Expected<Place> place = element_place(builder, element, where);
   if (!place) return Unexpected{place.error()};
@@ -159,7 +187,7 @@ Expected<layout::Swizzle> swizzle_named(std::string_view name, Where where) {
   if (name == "32B") return Swizzle::b32;
   if (name == "64B") return Swizzle::b64;
   if (name == "128B") return Swizzle::b128;
-  return refuse(Kind::bad_tile, cat('`', name, "` is no swizzle; what fits is `NONE`, `32B`, `64B` or `128B`"), where);
+  return refuse(Kind::bad_tile, cat('`', name, "` is not a swizzle; what fits is `NONE`, `32B`, `64B` or `128B`"), where);
 }
 
 Expected<Reg> apply_swizzle(Builder& builder, Reg offset, layout::Swizzle swizzle, Where where) {

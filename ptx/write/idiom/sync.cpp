@@ -5,24 +5,25 @@
 
 namespace ptx::write::idiom {
 
-Expected<void> bar_sync(Builder& builder, const Value& n, const std::optional<Value>& count, Where where) {
+Expected<void> bar_sync(Builder& builder, const Value& n, const std::optional<Value>& count, const Guard& guard, Where where) {
   const Expected<Value> number = readable(builder, n, where);
   if (!number) return Unexpected{number.error()};
-  if (!count) return put(builder, "bar.sync", {}, where, *number);
+  if (!count) return put(builder, "bar.sync", guard, where, *number);
   const Expected<Value> threads = readable(builder, *count, where);
   if (!threads) return Unexpected{threads.error()};
-  return put(builder, "bar.sync", {}, where, *number, *threads);
+  return put(builder, "bar.sync", guard, where, *number, *threads);
 }
 
-Expected<void> setmaxnreg(Builder& builder, std::int64_t n, bool inc, Where where) {
-  return put(builder, inc ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32", {}, where,
+Expected<void> setmaxnreg(Builder& builder, std::int64_t n, bool inc, const Guard& guard, Where where) {
+  return put(builder, inc ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32", guard, where,
              Value::of_integer(n));
 }
 
-Expected<void> elect_sync(Builder& builder, const Value& dst, const Value& p, const Value& mask, Where where) {
+Expected<void> elect_sync(Builder& builder, const Value& dst, const Value& p, const Value& mask, const Guard& guard,
+                          Where where) {
   Value chosen = p;
   chosen.piped = true;
-  return put(builder, "elect.sync", {}, where, dst, chosen, mask);
+  return put(builder, "elect.sync", guard, where, dst, chosen, mask);
 }
 
 Expected<void> fence(Builder& builder, FenceKind kind, const Guard& guard, Where where) {
@@ -31,12 +32,12 @@ Expected<void> fence(Builder& builder, FenceKind kind, const Guard& guard, Where
   return put(builder, dots[static_cast<std::size_t>(kind)], guard, where);
 }
 
-Expected<void> cluster_arrive(Builder& builder, bool aligned, Where where) {
-  return put(builder, aligned ? "barrier.cluster.arrive.aligned" : "barrier.cluster.arrive", {}, where);
+Expected<void> cluster_arrive(Builder& builder, bool aligned, const Guard& guard, Where where) {
+  return put(builder, aligned ? "barrier.cluster.arrive.aligned" : "barrier.cluster.arrive", guard, where);
 }
 
-Expected<void> cluster_wait(Builder& builder, bool aligned, Where where) {
-  return put(builder, aligned ? "barrier.cluster.wait.aligned" : "barrier.cluster.wait", {}, where);
+Expected<void> cluster_wait(Builder& builder, bool aligned, const Guard& guard, Where where) {
+  return put(builder, aligned ? "barrier.cluster.wait.aligned" : "barrier.cluster.wait", guard, where);
 }
 
 Expected<Reg> cluster_rank(Builder& builder, const Value& n, Where where) {

@@ -110,12 +110,13 @@ Expected<void> check_operands(const Tcgen05Mma& mma, Where where) {
   const auto has_bits = [](const Value& value, int bits) {
     return value.kind == Value::Kind::reg && isa::bits(value.reg.type) == bits;
   };
-  constexpr std::string_view no_descriptor = "is no 64-bit register; what fits is a shared-memory descriptor";
+  constexpr std::string_view no_descriptor = "is not a 64-bit register; what fits is a shared-memory descriptor";
   if (!mma.a_tmem && !has_bits(mma.a_descriptor, 64))
     return wrong("a_desc", std::string(no_descriptor), "an a in tensor memory is given with `a_is_tmem=True`");
   if (!has_bits(mma.b_descriptor, 64)) return wrong("b_desc", std::string(no_descriptor));
   if (mma.idesc.kind != Value::Kind::integer && !has_bits(mma.idesc, 32))
-    return wrong("idesc", "is no number and no 32-bit register", "`make_instr_desc_f16bf16_f32` and its like give the number");
+    return wrong("idesc", "is neither a number nor a 32-bit register",
+                 "`make_instr_desc_f16bf16_f32` and its like give the number");
   if (mma.sparse && !mma.sparse_metadata)
     return wrong("sparse_metadata", "is missing: a sparse product needs its place in tensor memory");
   if (!mma.sparse && mma.sparse_metadata)

@@ -66,7 +66,7 @@ Expected<Found> form_for(const isa::Dots& dots, const MmaAsync& mma, Where where
     const isa::OperandSpec* a = operand_named(form, "a");
     if (a != nullptr && (form.count(a->count, state.choices) > 1) == registers) return Found{&form, state.choices};
   }
-  return refuse(Kind::operand_mismatch, cat("`", dots.path(), "` is no whole instruction"), where);
+  return refuse(Kind::operand_mismatch, cat("`", dots.path(), "` is not a whole instruction"), where);
 }
 
 // A number that is one of two, and only where the form has the operand.

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from .._own_words import speak_in_own_words
 from ..ir.nodes import (
     AddressOperand,
     BlankLine,
@@ -250,3 +251,6 @@ def _offset(offset: str | None) -> str:
     if not offset or offset[0] in ",+":
         return offset or ""
     return f"+{offset}"  # `[r+-8]`: ptxas takes no `[r-8]`
+
+
+speak_in_own_words(globals(), "emit")

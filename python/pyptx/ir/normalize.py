@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from .._own_words import speak_in_own_words
 from .nodes import (
     BlankLine,
     Block,
@@ -66,3 +67,6 @@ def diff_modules(a: Module, b: Module, entry_only: bool = False) -> list[str]:
         return text[text.index("") + 1 :] if entry_only and "" in text else text  # without the header
 
     return [line for line in difflib.unified_diff(lines(a), lines(b), "a", "b", lineterm="", n=0)]
+
+
+speak_in_own_words(globals(), "normalize_module", "diff_modules")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import _ptx
+from .._own_words import speak_in_own_words
 from ..emitter.emitter import separated
 from ..ir import nodes
 
@@ -47,3 +48,6 @@ def _without_layout(directives: Iterable[nodes.Directive]) -> tuple[nodes.Direct
         kept.append(node)
         previous, blanks = node, []
     return (*kept, *blanks)
+
+
+speak_in_own_words(globals(), "parse")

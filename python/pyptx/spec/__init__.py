@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import _ptx
-from .errors import PtxError
+from .. import _ptx
+from .._own_words import speak_in_own_words
+from ..errors import PtxError
 
 if TYPE_CHECKING:
-    from .ir import Instruction
+    from ..ir import Instruction
 
 __all__ = [
     "INSTRUCTIONS", "InstructionSpec", "ModifierGroup", "PtxValidationError", "UnvalidatedInstructionWarning", "ValidationError",
@@ -215,15 +216,15 @@ def is_strict() -> bool:
     return _ptx.is_strict()
 
 
-def set_strict(strict: bool) -> None:
+def set_strict(enabled: bool) -> None:
     """False: what no row fits is written as it stands. Such a kernel prints and assembles; the executor does not run it."""
-    _ptx.set_strict(bool(strict))
+    _ptx.set_strict(bool(enabled))
 
 
 @contextmanager
-def strict(strict: bool = True) -> Iterator[None]:
+def strict(enabled: bool = True) -> Iterator[None]:
     """The same for the block, on this thread."""
-    before = _ptx.swap_strict(bool(strict))
+    before = _ptx.swap_strict(bool(enabled))
     try:
         yield
     finally:
@@ -248,7 +249,7 @@ def warn_unvalidated(path: str) -> None:
 
 def issue_of(statement: str, kind: str, message: str, severity: str) -> ValidationIssue:
     """What a trace noted about a statement."""
-    from .ir import Function, Instruction, nodes
+    from ..ir import Function, Instruction, nodes
 
     parsed = _ptx.parse_nodes(f".version 9.0\n.target sm_90\n.entry draft()\n{{\n{statement}\n}}\n", nodes)
     if len(parsed) != 3:
@@ -258,3 +259,8 @@ def issue_of(statement: str, kind: str, message: str, severity: str) -> Validati
                 if isinstance(written, Instruction):
                     return ValidationIssue(written, message, severity)
     return ValidationIssue(statement, message, severity)
+
+
+speak_in_own_words(globals(), "get_specs", "register_overload", "validate_instruction", "validate_or_raise")
+
+from . import ptx, validate  # noqa: E402, F401  `pyptx.spec.validate` after `import pyptx` alone; it shows the functions above

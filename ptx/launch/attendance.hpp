@@ -1,0 +1,42 @@
+// A run on the executor, attended for the person who waits for it: Ctrl-C ends it, and a terminal shows how far it is.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "ptx/base/base.hpp"
+#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::launch {
+
+/// Asked by the thread that runs, once Ctrl-C was pressed: whether the run is to end. Python's own handlers have a say in it.
+using InterruptHook = bool (*)();
+
+/// Alive while a run is. When somebody handles SIGINT (Python does), it hears of the signal too, and hands it on; a program that
+/// leaves SIGINT alone is ended by it as ever.
+class Attendance {
+ public:
+  Attendance(std::string_view kernel, InterruptHook hook);
+  ~Attendance();
+  Attendance(const Attendance&) = delete;
+  Attendance& operator=(const Attendance&) = delete;
+
+  /// False: the run is to end. Called every few milliseconds.
+  bool operator()(const vgpu::RunProgress& progress);
+
+ private:
+  void show(const vgpu::RunProgress& progress);
+
+  const std::string kernel_;
+  const InterruptHook hook_;
+  unsigned interrupts_;  // heard of before this run, or let be
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point shown_ = began_;
+  bool shows_ = false;  // this run has the terminal's line
+};
+
+/// PYPTX_MAX_INSTRUCTIONS, the limit of a run on the executor; 0: none is set. Kind bad_setting.
+Expected<std::uint64_t> max_instructions_setting();
+
+}  // namespace ptx::launch

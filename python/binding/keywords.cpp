@@ -1,0 +1,225 @@
+// nanobind knows one name for an argument. A helper of the table below gets a call in front of its own that renames keywords:
+// its signature, its documentation and its stub stay as they are, and a call by its own names costs one look at the keywords.
+#include "keywords.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ptx/base/base.hpp"
+
+namespace ptx::python {
+namespace {
+
+namespace nb = nanobind;
+
+struct Synonym {
+  std::string_view function;  ///< by its place in this module
+  std::string_view ours, theirs;
+};
+
+constexpr Synonym synonyms[] = {
+    // barriers
+    {"mbarrier.init", "m", "mbar"},
+    {"mbarrier.inval", "m", "mbar"},
+    {"mbarrier.arrive", "m", "mbar"},
+    {"mbarrier.arrive_expect_tx", "m", "mbar"},
+    {"mbarrier.arrive_expect_tx", "bytes", "tx_count"},
+    {"mbarrier.expect_tx", "m", "mbar"},
+    {"mbarrier.expect_tx", "bytes", "tx_count"},
+    {"mbarrier.try_wait", "m", "mbar"},
+    {"mbarrier.wait", "m", "mbar"},
+    {"mbarrier.array", "base", "smem_base"},
+    {"BarrierSlot.arrive_expect_tx", "bytes", "tx_count"},
+    {"BarrierSlot.arrive_remote", "cta", "cta_id"},
+    {"BarrierArray.arrive_remote_all", "cta", "cta_id"},
+    {"bar.sync", "n", "barrier_id"},
+    {"named_barrier", "id", "barrier_id"},
+    {"cluster.rank", "n", "cta_id"},
+    {"cluster.map_shared_u32", "addr", "smem_addr"},
+    {"cluster.map_shared_u32", "cta", "cta_id"},
+    {"cluster.arrive_remote", "addr", "bar_addr"},
+    {"cluster.arrive_remote", "cta", "cta_id"},
+    {"cluster.arrive_multicast", "addr", "bar_addr"},
+    // copies
+    {"CpAsync.cg", "dst", "smem_dst"},
+    {"CpAsync.cg", "src", "global_src"},
+    {"CpAsync.cg", "bytes", "byte_count"},
+    {"CpAsync.ca", "dst", "smem_dst"},
+    {"CpAsync.ca", "src", "global_src"},
+    {"CpAsync.ca", "bytes", "byte_count"},
+    // shared memory and warps
+    {"smem.load", "address", "addr"},
+    {"smem.store", "address", "addr"},
+    {"smem.store", "value", "val"},
+    {"smem.apply_swizzle", "off", "logical_offset"},
+    {"warp.reduce_sum", "value", "v"},
+    {"warp.reduce_sum", "value", "val"},
+    {"warp.reduce_max", "value", "v"},
+    {"warp.reduce_max", "value", "val"},
+    {"warp.reduce_min", "value", "v"},
+    {"warp.reduce_min", "value", "val"},
+    // tensor cores
+    {"wgmma.make_descriptor", "base", "smem_base"},
+    {"wgmma.auto_descriptor", "base", "smem_base"},
+    {"wgmma.masked_descriptor", "addr", "smem_addr"},
+    {"tcgen05.alloc", "slot", "smem_addr"},
+    {"tcgen05.dealloc", "taddr", "tmem_addr"},
+    {"tcgen05.mma", "d", "d_tmem"},
+    {"tcgen05.ld", "dst", "dst_regs"},
+    {"tcgen05.ld", "taddr", "tmem_addr"},
+    {"tcgen05.st", "taddr", "tmem_addr"},
+    {"tcgen05.st", "src", "src_regs"},
+    {"tcgen05.cp", "taddr", "tmem_addr"},
+    {"tcgen05.cp", "src", "smem_addr"},
+    {"tcgen05.shift", "taddr", "tmem_addr"},
+    {"tcgen05.descriptor", "addr", "smem_addr"},
+    {"tcgen05.masked_descriptor", "addr", "smem_addr"},
+    // control
+    {"If.__init__", "pred", "pred_reg"},
+    {"Loop.__init__", "label", "label_name"},
+    {"bra", "label", "label_name"},
+    {"label", "name", "label_name"},
+    // typed instructions
+    {"mov", "t", "dtype"},
+    {"mov", "d", "dst"},
+    {"mov", "a", "src"},
+    {"add", "t", "dtype"},
+    {"add", "d", "dst"},
+    {"sub", "t", "dtype"},
+    {"sub", "d", "dst"},
+    {"mul", "t", "dtype"},
+    {"mul", "d", "dst"},
+    {"mad", "t", "dtype"},
+    {"mad", "d", "dst"},
+    {"shl", "t", "dtype"},
+    {"shl", "d", "dst"},
+    {"shr", "t", "dtype"},
+    {"shr", "d", "dst"},
+    {"and_", "t", "dtype"},
+    {"and_", "d", "dst"},
+    {"or_", "t", "dtype"},
+    {"or_", "d", "dst"},
+    {"xor_", "t", "dtype"},
+    {"xor_", "d", "dst"},
+    {"not_", "t", "dtype"},
+    {"not_", "d", "dst"},
+    {"not_", "a", "src"},
+    {"setp", "t", "dtype"},
+    {"setp", "p", "pred_reg"},
+    {"setp", "p", "dst"},
+    {"selp", "t", "dtype"},
+    {"selp", "d", "dst"},
+    {"selp", "p", "pred_reg"},
+    {"cvt", "dt", "dst_dtype"},
+    {"cvt", "st", "src_dtype"},
+    {"cvt", "d", "dst"},
+    {"cvt", "a", "src"},
+    {"ld", "t", "dtype"},
+    {"ld", "d", "dst"},
+    {"ld", "space", "state_space"},
+    {"st", "t", "dtype"},
+    {"st", "a", "src"},
+    {"st", "a", "val"},
+    {"st", "space", "state_space"},
+    {"var", "space", "state_space"},
+};
+
+struct Renamed {
+  vectorcallfunc call = nullptr;                         // the helper's own
+  std::string function;                                  // what an error calls it
+  std::vector<std::pair<nb::object, nb::object>> names;  // theirs, ours; interned
+};
+
+// By the function's object, which lives as long as the module.
+std::unordered_map<PyObject*, Renamed>& renamed() {
+  static auto& all = *new std::unordered_map<PyObject*, Renamed>;
+  return all;
+}
+
+// Where an object of nanobind's function type keeps what is called.
+vectorcallfunc& called(PyObject* function) {
+  return *reinterpret_cast<vectorcallfunc*>(reinterpret_cast<char*>(function) + Py_TYPE(function)->tp_vectorcall_offset);
+}
+
+PyObject* ours_of(const Renamed& helper, PyObject* name) {
+  for (const auto& [theirs, ours] : helper.names)
+    if (name == theirs.ptr() || PyUnicode_Compare(name, theirs.ptr()) == 0) return ours.ptr();
+  return name;
+}
+
+PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* keywords) {
+  const Renamed& helper = renamed().find(self)->second;
+  nb::object names;
+  for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i) {
+    PyObject* const given = PyTuple_GET_ITEM(keywords, i);
+    PyObject* const ours = ours_of(helper, given);
+    if (ours == given) continue;
+    if (!names.is_valid()) {
+      names = nb::steal(PyTuple_GetSlice(keywords, 0, PyTuple_GET_SIZE(keywords)));
+      if (!names.is_valid()) return nullptr;
+      if (names.is(keywords)) {  // a slice of the whole is the tuple itself
+        nb::object copy = nb::steal(PyTuple_New(PyTuple_GET_SIZE(keywords)));
+        if (!copy.is_valid()) return nullptr;
+        for (Py_ssize_t j = 0; j < PyTuple_GET_SIZE(keywords); ++j)
+          PyTuple_SET_ITEM(copy.ptr(), j, Py_NewRef(PyTuple_GET_ITEM(keywords, j)));
+        names = std::move(copy);
+      }
+    }
+    for (Py_ssize_t j = 0; j < PyTuple_GET_SIZE(keywords); ++j)
+      if (j != i && PyUnicode_Compare(PyTuple_GET_ITEM(names.ptr(), j), ours) == 0)
+        return PyErr_Format(PyExc_TypeError, "`%s` is given `%U` and `%U`, two names of one argument", helper.function.c_str(),
+                            PyTuple_GET_ITEM(keywords, j), given);
+    PyObject* const before = PyTuple_GET_ITEM(names.ptr(), i);
+    PyTuple_SET_ITEM(names.ptr(), i, Py_NewRef(ours));
+    Py_DECREF(before);
+  }
+  return helper.call(self, arguments, count, names.is_valid() ? names.ptr() : keywords);
+}
+
+nb::object find(nb::handle module, std::string_view function) {
+  nb::object at = nb::borrow(module);
+  for (std::string_view rest = function; !rest.empty();) {
+    const std::size_t dot = rest.find('.');
+    at = at.attr(std::string(rest.substr(0, dot)).c_str());
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
+  }
+  return at;
+}
+
+nb::object interned(std::string_view name) {
+  PyObject* text = PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+  if (text == nullptr) throw nb::python_error();
+  PyUnicode_InternInPlace(&text);
+  return nb::steal(text);
+}
+
+}  // namespace
+
+void bind_keyword_synonyms(nb::module_& m) {
+  for (const Synonym& synonym : synonyms) {
+    const nb::object function = find(m, synonym.function);
+    Renamed& helper = renamed()[function.ptr()];
+    if (helper.call == nullptr) {
+      helper.call = std::exchange(called(function.ptr()), call);
+      helper.function = synonym.function.substr(0, synonym.function.find(".__"));
+    }
+    helper.names.emplace_back(interned(synonym.theirs), interned(synonym.ours));
+  }
+  m.def(
+      "keyword_synonyms",
+      [] {
+        std::map<std::string, std::map<std::string, std::string>> all;
+        for (const Synonym& synonym : synonyms) all[std::string(synonym.function)].emplace(synonym.theirs, synonym.ours);
+        return all;
+      },
+      "Second names of keyword arguments: of each helper, its place in this module, their name and ours.");
+}
+
+}  // namespace ptx::python

@@ -1,0 +1,11 @@
+// Second names of keyword arguments: those by which programs written for pyptx 0.1.1 call the helpers.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace ptx::python {
+
+/// Has the helpers that are bound so far take the second names, too; `keyword_synonyms()` lists them for whoever asks.
+void bind_keyword_synonyms(nanobind::module_& m);
+
+}  // namespace ptx::python
