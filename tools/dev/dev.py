@@ -26,6 +26,7 @@ from machine import (
 
 Word = str | Path  # of a command line
 BUILD = ROOT / "build"
+ROWS_CHECK = ROOT / "tools" / "check_rows.py"  # reads what the tests left: not a lint
 JOBS = str(os.process_cpu_count() if hasattr(os, "process_cpu_count") else len(os.sched_getaffinity(0)))
 CPP_FOLDERS = ("ptx", "python/binding", "kernels", "examples", "bench", "tests")
 PY_FOLDERS = ("python", "tools", "examples", "bench", "tests")
@@ -136,13 +137,18 @@ def test() -> int:
     """set up, build and run every test: C++ under sanitizers, Python, floors, format and lints"""
     checks = Checks()
     setup(tests=True)
+    rows = BUILD / "rows"  # what ran in the executor: tools/check_rows.py
+    shutil.rmtree(rows, ignore_errors=True)
+    rows.mkdir(parents=True)
+    noting = {"PTX_ROWS_RUN": str(rows)}
     for preset in ("debug", "tsan"):
         if checks.run(f"{preset} build", partial(build, preset)):
-            checks.run(f"ctest {preset}", partial(ctest, preset))
-    checks.run("pytest", pytest)
+            checks.run(f"ctest {preset}", partial(ctest, preset, **noting))
+    checks.run("pytest", partial(pytest, **noting))
+    checks.run("rows", partial(console.step, "rows", [PYTHON, ROWS_CHECK, rows], env=environment()))
     checks.run("C++ example", lambda: console.step("C++ example runs", [example("release")], env=environment()))
     lints(checks)
-    return checks.report() | fuzz("parse", "check", "--seconds", "60")
+    return checks.report() | fuzz("parse", "check", "run", "--seconds", "60")
 
 
 def has_gpu() -> bool:
@@ -222,7 +228,11 @@ def lints(checks: Checks) -> None:
         "-extra-arg=-fconstexpr-steps=100000000",  # the table's rows are read while compiling
     ]
     steps: dict[str, list[Word]] = {
-        **{path.stem.removeprefix("check_"): [PYTHON, path] for path in sorted(ROOT.glob("tools/check_*.py"))},
+        **{
+            path.stem.removeprefix("check_"): [PYTHON, path]
+            for path in sorted(ROOT.glob("tools/check_*.py"))
+            if path != ROWS_CHECK
+        },
         "clang-format": ["clang-format", "--dry-run", "-Werror", *files(CPP_FOLDERS, ".cpp", ".hpp")],
         "ruff format": ["ruff", "format", "--check", *PY_FOLDERS],
         "ruff": ["ruff", "check", *PY_FOLDERS],
@@ -252,10 +262,20 @@ def bench(*names: str) -> int:
 
 
 def oracle(*options: str) -> int:
-    """ask ptxas about every row of the table, then about 200,000 random instructions (--random N --seed S: these alone)"""
+    """ask ptxas about every row of the table, then about 200,000 random instructions (--random N --seed S: these alone;
+    --second N --seed S: mutated statements of real programs)"""
     setup(tests=True)
     build("release", folder="oracle", options=("-DPTX_TESTS=ON", "-DPTX_PYTHON=OFF"))
     program, known = BUILD / "oracle" / "ptx_oracle", "tests/oracle/disagreements.txt"
+    if "--second" in options:
+        folders = (
+            BUILD / "oracle" / "unpacked_corpus",
+            ROOT / "tests" / "corpus" / "hand",
+            ROOT / "tests" / "golden" / "write",
+        )
+        corpus = [word for folder in folders for word in ("--corpus", folder)]
+        counted = ["--count" if word == "--second" else word for word in options]
+        return show(BUILD / "oracle" / "ptx_second_hand", *corpus, *counted, "tests/oracle/second_hand.txt")
     if "--random" in options:
         return show(program, *options, known)
     return show(program, *options, known) | show(program, "--random", "200000", *options, known)
@@ -289,7 +309,7 @@ def run_fuzzer(name: str, program: Path, seconds: int) -> str:
     for folder in (corpus, found):
         folder.mkdir(parents=True, exist_ok=True)
     limits = [f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=4096", "-print_final_stats=1"]
-    seeds = [ROOT / "tests" / "corpus" / "hand"]
+    seeds = [ROOT / "tests" / "corpus" / folder for folder in ("hand", "run")]
     command = [program, corpus, *seeds, f"-artifact_prefix={found}/{name}-", *limits]
     said = subprocess.run([str(word) for word in command], env=environment(), capture_output=True, text=True, check=False)
     if said.returncode != 0:

@@ -25,7 +25,15 @@ def environment(**more: str) -> Mapping[str, str]:
     """The environment of every command: the virtual environment's programs first, its CUDA tools last."""
     tools = [str(folder) for folder in VENV.glob("lib/python*/site-packages/nvidia/cu*/bin")]
     path = [str(VENV / "bin"), *os.environ["PATH"].split(os.pathsep), *tools]
-    return {**os.environ, "PATH": os.pathsep.join(path), "PYTHONPATH": str(ROOT / "python"), **more}
+    return {**compiler_cache(), **os.environ, "PATH": os.pathsep.join(path), "PYTHONPATH": str(ROOT / "python"), **more}
+
+
+def compiler_cache() -> dict[str, str]:
+    """ccache where it is installed: a second checkout, or a switch of branches, then compiles only what differs."""
+    if not shutil.which("ccache"):
+        return {}
+    # Paths below the checkout are hashed as relative ones, so that all checkouts share what they compiled.
+    return {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
 
 
 def find(program: str) -> str | None:
