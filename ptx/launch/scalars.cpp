@@ -21,6 +21,7 @@ bool has_parts(OperandKind kind) {
     case OperandKind::list:
     case OperandKind::part:
     case OperandKind::expression:
+    case OperandKind::element:
       return true;
     default:
       return false;
