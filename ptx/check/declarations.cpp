@@ -209,7 +209,7 @@ void declare_variable(Report& report, Names& names, const ir::Variable& v, std::
   if (!v.initialiser.empty()) check_initialiser(report, names, v, where);
 
   const bool array = v.elements.has_value() || v.unsized;
-  const Entity entity{Meaning::variable, v.space, false, 0, v.name, index, 0, false, array};
+  const Entity entity{Meaning::variable, v.space, false, 0, v.name, index, 0, false, array, v.vector > 1 ? Type::none : v.type};
   // A variable may be declared .extern more than once, beside its definition (manual: ".extern").
   const Entity* before = level == Level::module ? names.find_innermost(v.name) : nullptr;
   if (before == nullptr || before->meaning != Meaning::variable) return declare(report, names, where, entity);

@@ -82,6 +82,7 @@ class Initialiser {
   // True when the value fits the type. ptxas cuts integers to size in silence.
   bool value(const Init& e) {
     const std::string type = cat("is declared .", isa::name(v_.type));
+    if (v_.type == Type::f16x2) return bad(cat(type, ", which takes no initial value"), "declare it .b32"), false;
     switch (e.kind) {
       case InitKind::integer:
         if (isa::is_float(v_.type)) return bad(cat(type, " and starts with an integer"), "write it `1.0`"), false;

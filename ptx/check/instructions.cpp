@@ -165,7 +165,7 @@ void Instructions::sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::Str
   if (const Entity* entity = names_.find(name); entity != nullptr && entity->meaning != Meaning::reg) {
     const unsigned meaning = (function_->is_entry ? 0x80u : 0u) | static_cast<unsigned>(entity->meaning) << 4 |
                              (entity->result ? 0x08u : 0u) | static_cast<unsigned>(entity->space);
-    key_.add(word | std::uint64_t{meaning} << 16);
+    key_.add(word | std::uint64_t{meaning} << 16 | static_cast<std::uint64_t>(entity->type) << 24);
     return;
   }
   key_.add(word | 0xFFu << 16);
@@ -277,11 +277,13 @@ void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
         .note(cat("manual: ", isa::manual(form)))
         .note(cat("hint: `.version ", to_string(std::max(fits, isa::info(module.target).since)), "` has it"));
   }
-  for (const ir::Operand& operand : function_->operands_of(inst))
-    if (operand.kind == OperandKind::special) special_available(inst, operand);
+  for (const ir::Operand& operand : function_->operands_of(inst)) specials_available(inst, operand);
 }
 
-void Instructions::special_available(const ir::Inst& inst, const ir::Operand& operand) {
+void Instructions::specials_available(const ir::Inst& inst, const ir::Operand& operand) {
+  if (operand.kind == OperandKind::vector || operand.kind == OperandKind::address || operand.kind == OperandKind::tensor)
+    for (const ir::Operand& part : function_->parts(operand)) specials_available(inst, part);
+  if (operand.kind != OperandKind::special) return;
   const ir::Module& module = report_.module();
   const isa::Special& special = isa::specials()[operand.payload];
   if (!isa::allows(module.target, special.on))
@@ -371,6 +373,7 @@ void Instructions::narrow_address(const ir::Inst& inst, const isa::Form& form, s
 
 void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, const isa::OperandSpec& spec,
                                 const ir::Operand& address) {
+  if (form.opcode == "txq" || form.opcode == "suq") return;  // no address, but a handle
   const std::span<const ir::Operand> parts = function_->parts(address);
   const bool has_offset = address.kind == OperandKind::address && parts.size() == 2;  // an element's second part is its index
   if (has_offset && parts[1].kind == OperandKind::integer && !is_offset(function_->integer(parts[1])))
@@ -385,9 +388,6 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
   const std::string_view wanted = form.space(spec, inst.choices);
   const ir::StateSpace space = entity->meaning == Meaning::parameter ? ir::StateSpace::param : entity->space;
   const auto is = [&](ir::StateSpace s) { return entity->meaning != Meaning::function && space == s; };
-  if (wanted.empty() && entity->meaning == Meaning::parameter && entity->index < function_->params.size() &&
-      is_opaque(function_->params[entity->index].type))
-    return;                                                  // suq and txq ask about a texture that the launch hands over
   bool fits = wanted.starts_with(name(space)) && is(space);  // .shared::cta and .param::entry are parts of their space
   if (wanted.empty())
     fits = is(ir::StateSpace::shared) || (form.opcode != "mbarrier" && (is(ir::StateSpace::global) || is(ir::StateSpace::local)));

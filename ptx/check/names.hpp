@@ -26,6 +26,7 @@ struct Entity {
   std::uint32_t outer = 0;                     ///< what the name meant outside this scope: 1 + its place, 0: nothing
   bool result = false;                         ///< a parameter that the function returns
   bool array = false;                          ///< a variable or parameter that is declared with a dimension
+  Type type = Type::none;                      ///< of a variable or parameter that is no vector
 };
 
 /// "the parameter `x`", "the .shared variable `tile`", "the registers `%f<4>`".

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ptx/check/handles.hpp"
+#include "ptx/check/rules.hpp"
+
 namespace ptx::check {
 namespace {
 
@@ -27,7 +30,10 @@ class Operands {
       if (operands[i].unified) unified(operands[i]);
     }
     if (form_.opcode == "mov" && operands.size() == 2) address_of_global(operands[1]);
+    if (form_.opcode == "cvta" && operands.size() == 2) generic_of_name(operands[1]);
     if (form_.opcode == "st" && form_.slot("bulk") >= 0 && !operands.empty()) bulk_address(operands[0]);
+    if (form_.opcode == "tcgen05" && form_.slot("mma") >= 0)
+      for (const ir::Operand& o : operands) tensor_memory(o);
   }
 
  private:
@@ -88,6 +94,26 @@ class Operands {
         .note("hint: `mov.u64` into a 64-bit register");
   }
 
+  // Generic addresses have 64 bits: ptxas takes a module with shorter ones for a program of 32 bits, and compiles none.
+  void generic_of_name(const ir::Operand& source) {
+    const bool name =
+        source.kind == OperandKind::symbol || source.kind == OperandKind::element || source.kind == OperandKind::text;
+    if (!name || isa::bits(form_.type(form_.operands[0].type, inst_.choices)) != 32) return;
+    bad(cat("the generic address of `", shown(source), "` has 64 bits; `", spelled(), "` has 32"))
+        .note("hint: `cvta….u64` into a 64-bit register");
+  }
+
+  // Where a matrix is in tensor memory ptxas looks at the register's type.
+  void tensor_memory(const ir::Operand& address) {
+    if (address.kind != OperandKind::address) return;
+    const ir::Operand& base = function_.parts(address)[0];
+    if (base.kind != OperandKind::reg) return;
+    if (const Type type = function_.reg(ir::RegId(base.payload)).type; type != Type::b32)
+      bad(cat("an address in tensor memory of `", short_name(form_), "` is in a .b32 register; `", shown(base), "` is a .",
+              isa::name(type), " register"))
+          .note("hint: declare it .b32; `mov.b32` copies it");
+  }
+
   void bulk_address(const ir::Operand& address) {
     const std::span<const ir::Operand> parts = function_.parts(address);
     if (address.kind == OperandKind::address && parts[0].kind == OperandKind::symbol)
@@ -106,6 +132,7 @@ class Operands {
 
 void check_operands(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst) {
   Operands(report, names, function, inst).run();
+  check_handles(report, names, function, inst);
 }
 
 void check_offset_of_name(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst,

@@ -150,6 +150,7 @@ void check_signature(Report& report, Names& names, const ir::Function& function)
   const auto declare_param = [&](const ir::Param& param, std::size_t i, bool result) {
     Entity entity{Meaning::parameter, StateSpace::param, false, 0, param.name, static_cast<std::uint32_t>(i), 0, result};
     entity.array = param.elements.has_value() || param.unsized;
+    entity.type = param.type;
     if (param.in_register) {
       entity.meaning = Meaning::reg;
       entity.space = StateSpace::reg;

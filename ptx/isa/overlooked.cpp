@@ -47,11 +47,26 @@ class Misfit {
   // What ptxas overlooks, or "".
   std::string_view overlooked() const {
     using Quirk = std::string_view (Misfit::*)() const;
-    for (const Quirk quirk :
-         {&Misfit::without_brackets, &Misfit::policy_for_mbarrier, &Misfit::integers_for_floats, &Misfit::vector_for_bf16,
-          &Misfit::integers_for_bf16, &Misfit::predicate_among_words, &Misfit::not_a_predicate, &Misfit::number_too_wide,
-          &Misfit::mov, &Misfit::count_of_mbarrier, &Misfit::matrix, &Misfit::sparse, &Misfit::tensor_map,
-          &Misfit::register_in_disguise, &Misfit::surface, &Misfit::texture, &Misfit::asynchronous_store, &Misfit::policy})
+    for (const Quirk quirk : {&Misfit::without_brackets,
+                              &Misfit::policy_for_mbarrier,
+                              &Misfit::integers_for_floats,
+                              &Misfit::vector_for_bf16,
+                              &Misfit::integers_for_bf16,
+                              &Misfit::predicate_among_words,
+                              &Misfit::not_a_predicate,
+                              &Misfit::number_too_wide,
+                              &Misfit::mov,
+                              &Misfit::count_of_mbarrier,
+                              &Misfit::matrix,
+                              &Misfit::sparse,
+                              &Misfit::tensor_map,
+                              &Misfit::special_for_address,
+                              &Misfit::register_in_disguise,
+                              &Misfit::coordinates,
+                              &Misfit::surface,
+                              &Misfit::texture,
+                              &Misfit::asynchronous_store,
+                              &Misfit::policy})
       if (const std::string_view what = (this->*quirk)(); !what.empty()) return what;
     return {};
   }
@@ -323,36 +338,100 @@ class Misfit {
     return "a number where a policy is written";
   }
 
-  // In an address, a vector, or coordinates: special registers, and bytes and halves of registers.
+  // Where ptxas makes other instructions of this one. Elsewhere it refuses a special register for an address, or crashes; in `ld`
+  // as soon as anybody reads what was loaded.
+  std::string_view special_for_address() const {
+    if (arg_.kind != ArgKind::address || arg_.elements.empty() || arg_.elements[0].kind != ArgKind::special) return {};
+    const Arg& base = arg_.elements[0];
+    const bool has_dot = base.shown.find('.') != std::string_view::npos;  // ptxas reads `[%tid` and then none
+    const bool asynchronous = opcode_is("st", "red") && has("async");
+    const bool made_of_others = opcode_is("cp", "ldmatrix", "stmatrix") || opcode_is("wmma", "tensormap", "fence") ||
+                                (opcode_is("multimem") && !has("st")) || (opcode_is("prefetch") && has("tensormap"));
+    if (has_dot || !(made_of_others || asynchronous)) return {};
+    return fits_unmasked() ? "a special register here" : "";
+  }
+
+  // In a vector or in coordinates: special registers, and bytes and halves of registers.
   std::string_view register_in_disguise() const {
-    bool specials = false, selectors = false;
-    const auto unmasked = [&](std::span<const Arg> elements) {
+    if (arg_.kind != ArgKind::vector && arg_.kind != ArgKind::tensor) return {};
+    const Elements elements = arg_.kind == ArgKind::vector ? arg_.elements : arg_.elements.back().elements;
+    const auto has_kind = [&](ArgKind sought) {
+      return std::any_of(elements.begin(), elements.end(), [&](const Arg& e) { return e.kind == sought; });
+    };
+    const bool specials = has_kind(ArgKind::special), selectors = has_kind(ArgKind::part);
+    if ((specials && refuses_specials()) || (selectors && refuses_selectors(elements.size())) || !fits_unmasked()) return {};
+    if (specials && !reads()) return "a special register for a result, which is then lost";
+    return specials ? "a special register here" : selectors ? "a byte or half of a register here, and reads all of it" : "";
+  }
+  // Where it makes other instructions of this one.
+  bool refuses_specials() const {
+    if (arg_.kind == ArgKind::tensor) return false;
+    if (opcode_is("tcgen05")) return true;
+    if (opcode_is("mma")) return (wrote("m8n8k4") && wrote("f16") && has_target(sm_80)) || (reads() && !is_native_mma());
+    if (!opcode_is("wmma")) return false;
+    return !has("mma") || wrote("s4") || wrote("u4") || wrote("b1");
+  }
+  bool refuses_selectors(std::size_t elements) const {
+    if (opcode_is("tcgen05")) return true;
+    if (reads()) return arg_.kind == ArgKind::vector && (elements < 2 || !opcode_is("stmatrix", "sust"));
+    return opcode_is("wmma") && (!has("mma") || !has_target(sm_80));
+  }
+  // Bytes and halves as video instructions select them, in any number.
+  static bool is_selector(std::string_view part) {
+    if (part.starts_with('.')) part.remove_prefix(1);
+    if (part.empty() || part.size() > 5 || (part[0] != 'b' && part[0] != 'h')) return false;
+    const char end = part[0] == 'b' ? '8' : '4';
+    return std::all_of(part.begin() + 1, part.end(), [&](char digit) { return digit >= '0' && digit < end; });
+  }
+  // True when it fits with plain registers in those places.
+  bool fits_unmasked() const {
+    const auto unmasked = [](Elements elements) {
       std::vector<Arg> plain(elements.begin(), elements.end());
       for (Arg& e : plain)
-        if (e.kind == ArgKind::special && (bits(e.type) == 32 || bits(e.type) == 64)) {
-          specials = true;
+        if (e.kind == ArgKind::special && (bits(e.type) == 32 || bits(e.type) == 64))
           e = {.kind = ArgKind::reg, .type = bits(e.type) == 32 ? Type::b32 : Type::b64};
-        } else if (e.kind == ArgKind::part && arg_.kind == ArgKind::vector && !reads() && e.elements[0].kind == ArgKind::reg &&
-                   !e.shown.empty() &&
-                   (rules::part_fits("select2", e.shown) || rules::part_fits("select4", e.shown) ||
-                    rules::part_fits("lane", e.shown))) {
-          selectors = true;
+        else if (e.kind == ArgKind::part && e.elements[0].kind == ArgKind::reg && e.elements[0].type != Type::pred &&
+                 bits(e.elements[0].type) == 32 && is_selector(e.shown))
           e = e.elements[0];
-        }
       return plain;
     };
-    if (arg_.kind != ArgKind::address && arg_.kind != ArgKind::vector && arg_.kind != ArgKind::tensor) return {};
-    std::vector<Arg> parts = unmasked(arg_.elements), inner;
-    if (arg_.kind == ArgKind::tensor) {
-      if (specials || selectors) return {};  // the address of the map itself
-      inner = unmasked(parts.back().elements);
-      if (parts.back().kind == ArgKind::vector) parts.back().elements = inner;
-    }
-    if ((!specials && !selectors) || (specials && arg_.kind == ArgKind::vector && !reads())) return {};
     Arg plain = arg_;
+    std::vector<Arg> parts(arg_.elements.begin(), arg_.elements.end()), inner;
+    if (arg_.kind != ArgKind::tensor) {
+      parts = unmasked(parts);
+    } else if (parts.back().kind == ArgKind::vector) {
+      inner = unmasked(parts.back().elements);
+      parts.back().elements = inner;
+    }
     plain.elements = parts;
-    if (!rules::operand_fits(form_, choices_, spec_, plain)) return {};
-    return specials ? "a special register here" : "a byte or half of a register here, and reads all of it";
+    return rules::operand_fits(form_, choices_, spec_, plain);
+  }
+
+  // Coordinates whose types differ count as untyped bits beside a register of such, as long as integers and floats do not meet.
+  std::string_view coordinates() const {
+    if (arg_.kind != ArgKind::tensor || spec_.space.empty() || arg_.elements.back().kind != ArgKind::vector) return {};
+    const Arg& given = arg_.elements.back();
+    const auto untyped = [](const Arg& e) { return is_untyped(e, 32); };
+    if (!std::any_of(given.elements.begin(), given.elements.end(), untyped)) return {};
+    std::vector<Arg> plain(given.elements.begin(), given.elements.end());
+    bool integers = false, floats = false, pairs = false;
+    for (Arg& e : plain) {
+      const bool reg = e.kind == ArgKind::reg && !e.negated && (e.type == Type::pred || bits(e.type) == 32);
+      const bool number = e.kind == ArgKind::floating && e.type == Type::f32;
+      if (!reg && !number && e.kind != ArgKind::symbol) continue;
+      integers |= reg && is_integer(e.type);
+      floats |= number || (reg && is_float(e.type));
+      pairs |= reg && kind(e.type) == TypeKind::packed;
+      e = {.kind = ArgKind::reg, .type = Type::b32};
+    }
+    if (integers + floats + pairs > 1) return {};
+    Arg vector = given;
+    vector.elements = plain;
+    std::vector<Arg> parts(arg_.elements.begin(), arg_.elements.end());
+    parts.back() = vector;
+    Arg tensor = arg_;
+    tensor.elements = parts;
+    return rules::operand_fits(form_, choices_, spec_, tensor) ? "any 32 bits, and predicates, for a coordinate" : "";
   }
 
   // Any register for the address of a tensor map.

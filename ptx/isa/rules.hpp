@@ -334,22 +334,24 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
       const Arg& coords = arg.elements[arg.elements.size() - 1];
       const int n = count(f, o.coords_count, c);
       const Type coords_type = type(f, o.coords_type, c);
-      const auto coordinate_fits = [&](const Arg& e) {
-        return register_fits(e, coords_type, false) || element_fits(e, coords_type, false) || e.kind == ArgKind::integer ||
-               e.kind == ArgKind::text || (e.kind == ArgKind::floating && is_float(coords_type));
+      // the index into an array of textures is an integer, and ptxas does not make a float of one
+      const bool array = !o.space.empty() && chosen(f, c, "geom").starts_with("a");
+      const bool decimal = is_float(coords_type) || (texture && (chosen(f, c, "ctype") == "f32" || f.opcode == "tld4"));
+      const auto coordinate_fits = [&](const Arg& e, bool index) {
+        if (e.kind == ArgKind::integer) return e.authored || index || !decimal;
+        return (!e.negated && register_fits(e, coords_type, false)) || element_fits(e, coords_type, false) ||
+               (e.kind == ArgKind::floating && decimal && !index);
       };
       if (coords.kind != ArgKind::vector) {  // ptxas: one register alone, when there is no sampler
-        if (o.space.empty() || n != 1 || arg.elements.size() != 2 || !register_fits(coords, coords_type, false)) return false;
+        if (o.space.empty() || n != 1 || arg.elements.size() != 2 || coords.negated || !register_fits(coords, coords_type, false))
+          return false;
       } else {
         // ptxas overlooks coordinates beyond those of a texture's or surface's geometry; its vectors have 1, 2 or 4 elements
         const auto given = static_cast<int>(coords.elements.size());
         if (given != n && (o.space.empty() || given < n || (given != 2 && given != 4))) return false;
-        for (const Arg& e : coords.elements)
-          if (!coordinate_fits(e)) return false;
-        // the index into an array is an integer
-        if (texture && chosen(f, c, "geom").starts_with("a") && coords.elements[0].kind == ArgKind::reg &&
-            is_float(coords.elements[0].type))
-          return false;
+        for (std::size_t i = 0; i < coords.elements.size(); ++i)
+          if (!coordinate_fits(coords.elements[i], array && i == 0)) return false;
+        if (texture && array && coords.elements[0].kind == ArgKind::reg && is_float(coords.elements[0].type)) return false;
       }
       for (const Arg& handle : arg.elements.first(arg.elements.size() - 1))
         if (handle.kind != ArgKind::symbol &&

@@ -140,6 +140,25 @@ bool Parser::dimensions(ir::Variable& v) {
   return true;
 }
 
+// x<3> is x0, x1 and x2 (manual: "Parameterized Variable Names"), of which no dimensions and no initial values may be said. Here
+// each is a variable of its own, and so there is a bound to them.
+bool Parser::numbered_variables(std::vector<ir::Variable>& list) {
+  constexpr std::uint64_t most = 1 << 16;
+  const char* at = c_.at;
+  std::uint64_t count = 0;
+  if (!number(count, most, "the number of variables")) return false;
+  if (count == 0) return syntax(at, "`<0>` declares no variable");
+  if (!c_.eat('>')) return expected("`>`");
+  const ir::Variable common = list.back();
+  const std::string base(module_.str(common.name));
+  list.pop_back();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    ir::Variable& variable = list.emplace_back(common);
+    variable.name = module_.intern(cat(base, i));
+  }
+  return true;
+}
+
 bool Parser::variables(const char* from, ir::Linkage linkage, bool in_body) {
   ir::Variable common;
   common.linkage = linkage;
@@ -165,12 +184,18 @@ bool Parser::variables(const char* from, ir::Linkage linkage, bool in_body) {
   if (c_.is_at(';')) return nameless(from);
   std::vector<ir::Variable>& list = in_body ? function_.variables : module_.variables;
   const std::size_t first = list.size();
+  std::size_t declared = first;
   bool whole = true;
   do {
     ir::Variable& variable = list.emplace_back(common);
     variable.where = ir::Module::at(c_.offset());
-    whole = name(variable.name, "the name of a variable") && dimensions(variable) && (!c_.eat('=') || initialiser(variable));
-    if (whole && in_body) names_.declare_symbol(variable.name);
+    whole = name(variable.name, "the name of a variable");
+    if (whole && c_.eat('<'))
+      whole = numbered_variables(list);
+    else if (whole)
+      whole = dimensions(variable) && (!c_.eat('=') || initialiser(variable));
+    if (whole && in_body)
+      for (; declared < list.size(); ++declared) names_.declare_symbol(list[declared].name);
   } while (whole && c_.eat(','));
   if (!whole || !end_statement()) {
     list.resize(first);

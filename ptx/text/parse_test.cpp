@@ -564,5 +564,14 @@ TEST(Limits, AnythingAtAll) {
   EXPECT_TRUE(parse(bytes).broken());
 }
 
+TEST(ParseVariables, NumberedOnesAreVariablesOfTheirOwn) {
+  const Parsed parsed = module(".shared .align 8 .u32 x<3>, y;\n.global .u8 z<1>;\n");
+  std::vector<std::string> names;
+  for (const ir::Variable& v : parsed.module.variables) names.push_back(cat(parsed.module.str(v.name), ':', v.align));
+  EXPECT_EQ(names, (std::vector<std::string>{"x0:8", "x1:8", "x2:8", "y:8", "z0:0"}));
+  for (const std::string_view wrong : {"x<0>", "x<65537>", "x<2>[2]", "x<2> = 1", "x<-1>", "x<2", "x<4,5>"})
+    EXPECT_FALSE(parse(cat(header, ".global .u32 ", wrong, ";\n"), "test.ptx").findings.empty()) << wrong;
+}
+
 }  // namespace
 }  // namespace ptx::text

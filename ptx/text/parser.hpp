@@ -84,6 +84,7 @@ class Parser {
   bool align(std::uint32_t& bytes);
   bool type_with_vector(Type& type, std::uint8_t& vector, std::string_view of);
   bool dimensions(ir::Variable& variable);
+  bool numbered_variables(std::vector<ir::Variable>& list);
   bool initialiser(ir::Variable& variable);
   bool init_list(ir::Variable& variable);
   bool init_element(ir::Variable& variable);

@@ -1,5 +1,6 @@
 // ptx_second_hand [--count <n>] [--seed <n>] [--only <opcode>,<opcode>…] [--target <sm>] [--list <file>] [--show <file>]
-// [--statements <file>] [--corpus <folder>]… <disagreements file>: a second opinion about ours and ptxas's verdicts.
+// [--statements <file> [--independent] [--function]] [--corpus <folder>]… <disagreements file>: a second opinion about ours and
+// ptxas's verdicts.
 //
 // It shares nothing with the table's own sweep: statements come from real PTX, and from a plain spelling of each form; what a
 // person would get wrong is done to them. Whoever disagrees is judged alone in the whole module, with machine code made at
@@ -37,6 +38,7 @@ struct Options {
   std::vector<std::string> only, folders;
   std::string target, list, statements, disagreements;
   std::optional<std::size_t> show;
+  bool independent = false, in_function = false;  ///< the surroundings of --statements
 };
 
 /// What the second hand begins with: statements by opcode.
@@ -331,7 +333,9 @@ int ask_given(const Options& options) {
     if (!line.empty()) statements.push_back(line);
   for (const Target target : targets) {
     if (!options.target.empty() && isa::name(target) != options.target) continue;
-    const Asked asked = surrounded({.target = isa::name(target), .version = "9.0"}, {}, statements);
+    const Surroundings where{
+        .target = isa::name(target), .version = "9.0", .independent = options.independent, .in_function = options.in_function};
+    const Asked asked = surrounded(where, {}, statements);
     for (std::size_t i = 0; i < statements.size(); ++i) {
       const Asked alone = asked.alone(i);
       const std::string our = our_verdicts(alone, true, i)[i];
@@ -378,6 +382,10 @@ int main(int argc, char** argv) {
       options.show = std::strtoull(argv[++i], nullptr, 10);
     else if (argument == "--statements" && more)
       options.statements = argv[++i];
+    else if (argument == "--independent")
+      options.independent = true;
+    else if (argument == "--function")
+      options.in_function = true;
     else if (argument == "--corpus" && more)
       options.folders.emplace_back(argv[++i]);
     else if (options.disagreements.empty() && !argument.starts_with('-'))

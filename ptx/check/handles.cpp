@@ -1,0 +1,115 @@
+#include "ptx/check/handles.hpp"
+
+#include "ptx/check/declarations.hpp"
+
+namespace ptx::check {
+namespace {
+
+using ir::OperandKind;
+
+ir::StringId string_of(const ir::Operand& operand) {
+  ir::StringId id;
+  id.index = operand.payload;
+  return id;
+}
+
+class Handles {
+ public:
+  Handles(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst)
+      : report_(report), names_(names), function_(function), inst_(inst), form_(isa::form(inst.form)) {}
+
+  void run() {
+    const auto is = [&](std::string_view opcodes) { return isa::rules::is_one_of(form_.opcode, opcodes); };
+    const std::span<const ir::Operand> operands = function_.operands_of(inst_);
+    for (const ir::Operand& o : operands) {
+      if (o.kind == OperandKind::tensor && is(" tex tld4 "))
+        texture(function_.parts(o));
+      else if (o.kind == OperandKind::tensor && is(" suld sust sured "))
+        named(function_.parts(o)[0], "surfref");
+      else if (o.kind == OperandKind::address && is(" txq suq "))
+        named(function_.parts(o)[0], form_.opcode == "suq" ? "surfref" : asks_sampler() ? "samplerref" : "texref");
+      else if (o.kind == OperandKind::address && is(" ld ldu st atom red prefetch prefetchu discard applypriority "))
+        memory(function_.parts(o)[0]);
+    }
+    if (form_.opcode == "mov" && operands.size() == 2) moved(operands[1]);
+  }
+
+ private:
+  const Entity* entity(const ir::Operand& o) const {
+    const ir::Operand& name = o.kind == OperandKind::element ? function_.parts(o)[0] : o;
+    return name.kind == OperandKind::symbol ? names_.find(string_of(name)) : nullptr;
+  }
+  std::string spelled() const { return isa::spell(form_, inst_.choices); }
+  std::string what(const Entity& e) const {
+    const std::string name = describe(report_.module(), e);
+    return e.type == Type::none ? name : cat(name, ", a .", isa::name(e.type), ',');
+  }
+  Diagnostic& bad(std::string message) { return report_.error(function_, inst_, Kind::operand_mismatch, std::move(message)); }
+
+  bool independent() const { return has_option(report_.module(), "texmode_independent"); }
+  // Samplers answer for themselves where textures have none.
+  bool asks_sampler() const {
+    const std::string_view query = form_.chosen(inst_.choices, "query");
+    if (query == "force_unnormalized_coords") return true;
+    return independent() && (query == "filter_mode" || query.starts_with("addr_mode"));
+  }
+
+  void named(const ir::Operand& handle, std::string_view type) {
+    const Entity* e = entity(handle);
+    if (e == nullptr || isa::name(e->type) == type) return;
+    bad(cat('`', spelled(), "` takes a .", type, " by name; ", what(*e), " is none"))
+        .note("hint: a 64-bit register holds a handle that the launch hands over");
+  }
+
+  void texture(std::span<const ir::Operand> parts) {
+    named(parts[0], "texref");
+    if (parts.size() == 3)
+      sampler(parts[1]);
+    else if (independent())
+      bad(cat('`', spelled(), "` names no sampler, and `.target …, texmode_independent` gives textures none of their own"))
+          .note("hint: `[texture, sampler, {…}]`");
+  }
+
+  void sampler(const ir::Operand& handle) {
+    if (independent()) return named(handle, "samplerref");
+    const Entity* e = entity(handle);
+    if (e == nullptr) return;
+    // ptxas looks at no more than the width
+    const bool wide = isa::bits(e->type) == 64 && !e->array;
+    if (!wide && !is_opaque(e->type) && e->meaning != Meaning::function) return named(handle, "samplerref");
+    report_
+        .warning(function_, inst_, Kind::operand_mismatch,
+                 cat(what(*e), " is no sampler: there are none without `.target …, texmode_independent`"))
+        .note("hint: the texture has its sampler; ptxas says nothing");
+  }
+
+  void memory(const ir::Operand& base) {
+    const Entity* e = entity(base);
+    if (e == nullptr || !is_opaque(e->type)) return;
+    bad(cat('`', spelled(), "` accesses ", describe(report_.module(), *e), ", a .", isa::name(e->type), ", which is no memory"))
+        .note("hint: `mov.u64` takes its handle; `txq` and `suq` ask about it");
+  }
+
+  void moved(const ir::Operand& source) {
+    const Entity* e = entity(source);
+    if (e == nullptr || !is_opaque(e->type)) return;
+    const Type type = form_.type(form_.operands[0].type, inst_.choices);
+    if (type == Type::u64 && form_.operands.size() == 2 && form_.chosen(inst_.choices, "vec").empty()) return;
+    bad(cat("the handle of ", describe(report_.module(), *e), ", a .", isa::name(e->type),
+            ", is moved by `mov.u64` alone; this is `", spelled(), '`'));
+  }
+
+  Report& report_;
+  const Names& names_;
+  const ir::Function& function_;
+  const ir::Inst& inst_;
+  const isa::Form& form_;
+};
+
+}  // namespace
+
+void check_handles(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst) {
+  Handles(report, names, function, inst).run();
+}
+
+}  // namespace ptx::check
