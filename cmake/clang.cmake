@@ -1,3 +1,6 @@
-# A toolchain for the fuzz preset: the newest clang found, whatever its package calls it.
-find_program(PTX_CLANG NAMES clang++ clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16 REQUIRED)
+# A toolchain: the newest clang of the PATH, whatever its package calls it; ./dev says which it found with PTX_CLANG.
+foreach(version RANGE 40 16 -1)
+  list(APPEND names clang++-${version})
+endforeach()
+find_program(PTX_CLANG NAMES ${names} clang++ REQUIRED)
 set(CMAKE_CXX_COMPILER "${PTX_CLANG}")

@@ -31,7 +31,9 @@ class Console:
 
     def __init__(self, logs: Path) -> None:
         self.logs = logs
+        self._began = time.monotonic()
         self._running: dict[str, float] = {}
+        self._took: dict[str, float] = {}
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.RLock()
         self._stopped = False
@@ -57,6 +59,12 @@ class Console:
                 if (code := self._run(argv, out, env)) not in fine:
                     raise Failed(self._explain(title, log, argv[0], code))
         return log.read_text(errors="replace")
+
+    def table(self) -> list[str]:
+        """Where the time went: the steps that took longest. Those that ran side by side count each for itself."""
+        longest = sorted(self._took.items(), key=lambda step: -step[1])
+        rows = [f"  {title:<58} {seconds:7.0f} s" for title, seconds in longest if seconds >= 1]
+        return ["seconds of each step:", *rows, f"  {'in all':<58} {time.monotonic() - self._began:7.0f} s"]
 
     def together(self, *jobs: Callable[[], object]) -> None:
         """Runs the jobs side by side; when one fails, the others' commands are ended and the failure is raised."""
@@ -116,7 +124,8 @@ class Console:
         finally:
             with self._lock:
                 del self._running[title]
-                self.line(f"  {mark} {title:<58} {time.monotonic() - start:7.1f} s")
+                self._took[title] = time.monotonic() - start
+                self.line(f"  {mark} {title:<58} {self._took[title]:7.1f} s")
 
     def _status(self) -> str:
         now = time.monotonic()

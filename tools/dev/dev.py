@@ -8,11 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import machine
 from console import Console, Failed, paint
 from machine import (
     PYTHON,
@@ -89,26 +90,52 @@ def demo() -> int:
 
 
 class Checks:
-    """Runs every check even when one fails; the closing lines of the runners come last."""
+    """Runs every check, even when one fails. At the end: what the runners say, what did not run, where the time went."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.failed: list[str] = []
+        self.absent: list[str] = []
 
     def run(self, name: str, work: Callable[[], str | None]) -> bool:
+        return self._note(name, *self._try(work))
+
+    def together(self, checks: Mapping[str, Callable[[], str | None]]) -> None:
+        """Checks that keep one core busy each, side by side."""
+        with ThreadPoolExecutor(int(JOBS)) as pool:
+            tried = {name: pool.submit(self._try, work) for name, work in checks.items()}
+        for name, future in tried.items():
+            self._note(name, *future.result())
+
+    @staticmethod
+    def _try(work: Callable[[], str | None]) -> tuple[str, bool]:
         try:
-            said, worked = work(), True
+            return work() or "", True
         except Failed as failure:
-            said, worked = str(failure), False
-            console.line(said)
+            console.line(str(failure))
+            return str(failure), False
+
+    def _note(self, name: str, said: str, worked: bool) -> bool:
+        if not worked:
             self.failed.append(name)
-        self.lines += [f"  {name:<14} {line}" for line in closing_lines(said or "")]
+        lines = closing_lines(said)
+        self.lines += [f"  {name:<14} {line}" for line in lines]
+        self.absent += [f"{name}: {line}" for line in lines if NOT_RUN.match(line)]
         return worked
 
     def report(self) -> int:
-        print(*["", *self.lines, ""], sep="\n")
-        print(paint("31", f"failed: {', '.join(self.failed)}") if self.failed else paint("32", "all passed"))
+        print(*["", *self.lines, "", *console.table(), ""], sep="\n")
+        absent = [*machine.left_out, *self.absent]
+        if absent:
+            print(paint("33", "did not run:"), *(f"  {line}" for line in absent), "", sep="\n")
+        if self.failed:
+            print(paint("31", f"failed: {', '.join(self.failed)}"))
+        else:
+            print(paint("33", "all that ran passed; what did not run stands above") if absent else paint("32", "all passed"))
         return 1 if self.failed else 0
+
+
+NOT_RUN = re.compile(r"SKIPPED \[|.*\((?:Skipped|Disabled|Not Run)\)")
 
 
 def closing_lines(output: str) -> list[str]:
@@ -133,6 +160,9 @@ def pytest(*arguments: str, python: Path | str = PYTHON, **more: str) -> str:
     return console.step(title, [python, "-m", "pytest", *arguments], env=environment(**more))
 
 
+SIDE_BY_SIDE = ("tests/python", "-n", JOBS, "--dist", "worksteal")  # of pytest-xdist
+
+
 def test() -> int:
     """set up, build and run every test: C++ under sanitizers, Python, floors, format and lints"""
     checks = Checks()
@@ -144,11 +174,10 @@ def test() -> int:
     for preset in ("debug", "tsan"):
         if checks.run(f"{preset} build", partial(build, preset)):
             checks.run(f"ctest {preset}", partial(ctest, preset, **noting))
-    checks.run("pytest", partial(pytest, **noting))
+    checks.run("pytest", partial(pytest, *SIDE_BY_SIDE, **noting))
     checks.run("rows", partial(console.step, "rows", [PYTHON, ROWS_CHECK, rows], env=environment()))
-    checks.run("C++ example", lambda: console.step("C++ example runs", [example("release")], env=environment()))
-    lints(checks)
-    return checks.report() | fuzz("parse", "check", "run", "--seconds", "60")
+    lints(checks, {"C++ example": lambda: console.step("C++ example runs", [example("release")], env=environment())})
+    return checks.report()
 
 
 def has_gpu() -> bool:
@@ -215,7 +244,8 @@ def lint() -> int:
     return checks.report()
 
 
-def lints(checks: Checks) -> None:
+def lints(checks: Checks, more: Mapping[str, Callable[[], str | None]] | None = None) -> None:
+    """Clang-tidy, then those that use one core, and what is given besides, side by side."""
     compiled = f"^{ROOT}/(ptx|python/binding)/.*"
     tidy: list[Word] = [
         "run-clang-tidy.py",
@@ -237,10 +267,10 @@ def lints(checks: Checks) -> None:
         "ruff format": ["ruff", "format", "--check", *PY_FOLDERS],
         "ruff": ["ruff", "check", *PY_FOLDERS],
         "mypy": ["mypy"],
-        "clang-tidy": [*tidy, compiled],
     }
-    for name, command in steps.items():
-        checks.run(name, partial(console.step, name, command, env=environment()))
+    step = partial(console.step, env=environment())
+    checks.run("clang-tidy", partial(step, "clang-tidy", [*tidy, compiled]))
+    checks.together({**(more or {}), **{name: partial(step, name, command) for name, command in steps.items()}})
 
 
 def bench(*names: str) -> int:
@@ -284,7 +314,7 @@ def oracle(*options: str) -> int:
 def fuzz(*options: str) -> int:
     """run the fuzzers (of these names) for --seconds S each, 60 if not told; what they find lies in build/fuzz/found"""
     system_packages(console, fuzzers=True)
-    build("fuzz")
+    build("fuzz", options=(f"-DPTX_CLANG={machine.clang()}",))
     words = list(options)
     seconds = 60
     if "--seconds" in words:

@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 REQUIREMENTS = ROOT / "tools" / "dev"
+OLDEST_CLANG = 16
+left_out: list[str] = []  # what was not installed, and what therefore does not run
 
 
 def environment(**more: str) -> Mapping[str, str]:
@@ -45,7 +47,8 @@ def version_of(program: str) -> tuple[int, ...]:
     if not (path := find(program)):
         return ()
     said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.split("\n")[0]
-    numbers = re.findall(r"\d+\.\d+(?:\.\d+)?", said)
+    # Some say which it is; of the others, as g++, the last number is the program's and not its package's.
+    numbers = re.findall(r"version (\d+\.\d+)", said) or re.findall(r"\d+\.\d+(?:\.\d+)?", said)
     return tuple(int(part) for part in numbers[-1].split(".")[:2]) if numbers else ()
 
 
@@ -71,18 +74,35 @@ def missing_packages(*, tests: bool, benchmarks: bool, fuzzers: bool) -> dict[st
     if benchmarks and not header("benchmark/benchmark.h"):
         missing["libbenchmark-dev"] = "Google Benchmark"
     if fuzzers and not clang_with_fuzzer():
-        missing |= {"clang-16": "clang", "libclang-rt-16-dev": "clang's libFuzzer"}
+        version = newest_clang_on_offer()
+        missing |= {f"clang-{version}": "clang", f"libclang-rt-{version}-dev": "clang's libFuzzer"}
     return missing
 
 
+def clang() -> str | None:
+    """The newest clang++ here, of 16 or newer; cmake/clang.cmake is told of it."""
+    names = ["clang++"]
+    for folder in environment()["PATH"].split(os.pathsep):
+        names += [path.name for path in Path(folder).glob("clang++-*") if re.fullmatch(r"clang\+\+-\d+", path.name)]
+    newest = max(names, key=version_of)
+    return find(newest) if version_of(newest) >= (OLDEST_CLANG,) else None
+
+
 def clang_with_fuzzer() -> bool:
-    """Whether a clang of cmake/clang.cmake is here, with the runtime of libFuzzer."""
-    for name in ("clang++", *(f"clang++-{version}" for version in range(21, 15, -1))):
-        if path := find(name):
-            ask = [path, "-print-file-name=libclang_rt.fuzzer-x86_64.a"], [path, "-print-resource-dir"]
-            file, folder = (subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() for words in ask)
-            return Path(file).is_file() or any(Path(folder).rglob("libclang_rt.fuzzer*.a"))
-    return False
+    """Whether that clang has the runtime of libFuzzer."""
+    if not (path := clang()):
+        return False
+    ask = [path, "-print-file-name=libclang_rt.fuzzer-x86_64.a"], [path, "-print-resource-dir"]
+    file, folder = (subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() for words in ask)
+    return Path(file).is_file() or any(Path(folder).rglob("libclang_rt.fuzzer*.a"))
+
+
+def newest_clang_on_offer() -> int:
+    """The newest version among apt's packages clang-16, clang-17, …: what a system calls its clang differs."""
+    if not shutil.which("apt-cache"):
+        return OLDEST_CLANG
+    said = subprocess.run(["apt-cache", "search", "--names-only", "^clang-[0-9]+$"], capture_output=True, text=True, check=False)
+    return max([OLDEST_CLANG, *map(int, re.findall(r"^clang-(\d+) ", said.stdout, re.MULTILINE))])
 
 
 def sudo_works() -> bool:
@@ -98,8 +118,10 @@ def system_packages(console: Console, *, tests: bool = False, benchmarks: bool =
         if not shutil.which("apt-get") or (root and not sudo_works()):
             raise Failed(advice)
         apt = [*root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+        console.step("apt-get update", [*apt, "update"], env=environment())
+        wanted = missing_packages(tests=tests, benchmarks=benchmarks, fuzzers=fuzzers)  # names that only fresh lists tell
         install = [*apt, "install", "-y", "--no-install-recommends", *wanted]
-        console.step(f"system packages: {' '.join(wanted)}", [*apt, "update"], install, env=environment())
+        console.step(f"system packages: {' '.join(wanted)}", install, env=environment())
         if still := missing_packages(tests=tests, benchmarks=benchmarks, fuzzers=fuzzers):
             raise Failed(f"installed, and still not found: {', '.join(still.values())}")
     compiler = os.environ.get("CXX", "c++")
@@ -111,9 +133,18 @@ def virtual_environment(console: Console) -> None:
     """Makes .venv with what the build needs, cmake included where the system's is too old."""
     if not PYTHON.exists():
         console.step("virtual environment .venv", [sys.executable, "-m", "venv", VENV], env=environment())
+    show_checkout(VENV)
     python_packages(console, "build")
     if version_of("cmake") < (3, 25):
         console.step("cmake (the system's is older than 3.25)", pip("cmake>=3.25"), env=environment())
+
+
+def show_checkout(venv: Path) -> None:
+    """The environment's Python imports this checkout's pyptx, from whatever folder it is started in."""
+    for packages in venv.glob("lib/python*/site-packages"):
+        path, line = packages / "pyptx-checkout.pth", f"{ROOT / 'python'}\n"
+        if not path.exists() or path.read_text() != line:
+            path.write_text(line)
 
 
 def pip(*arguments: str | Path) -> list[str | Path]:
@@ -153,6 +184,7 @@ def torch_is_cpu_build(console: Console, requirements: Path) -> bool:
             f"  – torch is left out: here it would bring {len(cuda)} CUDA packages, gigabytes ({', '.join(cuda[:3])}, …).\n"
             "    PTX_TORCH_INDEX=<the index of CPU builds> takes a CPU build, PTX_TORCH=cuda takes these."
         )
+        left_out.append("torch was left out (PTX_TORCH_INDEX or PTX_TORCH=cuda takes it): no test or lint of PyTorch ran")
         return False
     return True
 
