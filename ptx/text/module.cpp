@@ -1,4 +1,5 @@
 // The module level: the header, and what stands between functions.
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -244,6 +245,15 @@ bool Parser::dwarf(const char* from) {
 
 // ---- debug sections -------------------------------------------------------------------------------------------------------
 
+// ptxas reads its own words as such where a section is named, and then no name is left.
+bool Parser::names_section(const char* at, const char* end) {
+  const std::string_view word = Cursor::between(at + 1, end);
+  const std::vector<std::string>& directives = module_directives();
+  const bool taken = word != "version" && std::find(directives.begin(), directives.end(), word) != directives.end();
+  if (!taken && !isa::type_from_name(word) && !space_of(word)) return true;
+  return syntax(at, "`.", word, "` is a word of PTX, which cannot name a section");
+}
+
 bool Parser::section(const char* from) {
   c_.take_directive("section");
   ir::Section section;
@@ -251,6 +261,7 @@ bool Parser::section(const char* from) {
   const char* at = c_.at;
   const char* end = at + 1;
   while (is(*end, follow_class) || *end == '.') ++end;
+  if (!names_section(at, end)) return false;
   section.name = Cursor::between(at, end);
   c_.take(end);
   if (!c_.eat('{')) return expected("`{`");
@@ -332,9 +343,10 @@ bool Parser::section_value(Type type, std::string& lines) {
     if (is(*end, start_class))
       end = c_.name_end();
     else if (*end == '.' && is(end[1], start_class))  // the name of a section
-      for (++end; is(*end, follow_class); ++end) {
-      }
-    else if (c_.at != from)
+    {
+      for (++end; is(*end, follow_class);) ++end;
+      if (!names_section(c_.at, end)) return false;
+    } else if (c_.at != from)
       while (is(*end, follow_class)) ++end;
     if (end == c_.at) return expected("a number or a label");
     put(end);

@@ -69,6 +69,7 @@ class Parser {
   bool section(const char* from);
   bool dwarf(const char* from);
   void dwarf_is_known(const char* from);
+  bool names_section(const char* at, const char* end);
   bool section_line(std::string& lines);
   bool section_value(Type type, std::string& lines);
   void item(ir::ModuleItemKind kind, std::size_t payload, const char* from);

@@ -4,13 +4,16 @@
 //
 // It shares nothing with the table's own sweep: statements come from real PTX, and from a plain spelling of each form; what a
 // person would get wrong is done to them. Whoever disagrees is judged alone in the whole module, with machine code made at
-// -arch=sm_XX. It says how many agree on each target, and groups what does not by cause. Exit status: 0 no disagreement that the
-// file does not know, 1 some, 2 a fault, 77 no ptxas.
+// -arch=sm_XX. It says how many agree on each target, and groups what does not by cause. With `--files <n>` it asks about that
+// many whole files, each with one token wrong. With `--as-they-stand` nothing is done to any statement, and what we refuse of
+// what ptxas takes is documented PTX refused. Exit status: 0 no disagreement that the file does not know (as they stand: none
+// refused), 1 some, 2 a fault, 77 no ptxas.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <map>
 #include <set>
@@ -20,8 +23,10 @@
 #include "ptx/text/text.hpp"
 #include "tests/oracle/assembler.hpp"
 #include "tests/oracle/disagreements.hpp"
+#include "tests/oracle/file_mutants.hpp"
 #include "tests/oracle/mutations.hpp"
 #include "tests/oracle/real_statements.hpp"
+#include "tests/oracle/second_report.hpp"
 #include "tests/oracle/spellings.hpp"
 #include "tests/oracle/surroundings.hpp"
 
@@ -38,6 +43,8 @@ struct Options {
   std::vector<std::string> only, folders;
   std::string target, list, statements, disagreements;
   std::optional<std::size_t> show;
+  std::size_t files = 0;                          ///< so many mutants of whole files instead of statements
+  bool as_they_stand = false;                     ///< statements without mutations, each once on each target
   bool independent = false, in_function = false;  ///< the surroundings of --statements
 };
 
@@ -47,11 +54,6 @@ struct Bases {
   std::map<std::string, std::vector<std::string>> by_opcode;
   std::vector<const isa::Form*> forms;
 };
-
-std::string opcode_of(std::string_view statement) {
-  if (statement.starts_with('@')) statement.remove_prefix(std::min(statement.find(' ') + 1, statement.size()));
-  return std::string(statement.substr(0, statement.find_first_of(". ;")));
-}
 
 Bases bases(const Options& options) {
   const auto wanted = [&](std::string_view opcode) {
@@ -96,6 +98,26 @@ class Writer {
     return {target, surrounded(where, declarations, instructions), std::move(how)};
   }
 
+  /// Every real statement, and each form plainly spelled, on each target that has features of its own.
+  [[nodiscard]] std::vector<File> as_they_stand() const {
+    std::mt19937_64 random(options_.seed);
+    std::vector<File> files;
+    for (const Target target : {Target::sm_90a, Target::sm_100a, Target::sm_120a}) {
+      if (!options_.target.empty() && isa::name(target) != options_.target) continue;
+      std::vector<std::string> all = bases_.real;
+      for (const isa::Form* form : bases_.forms)
+        for (int i = 0; i < 2; ++i)
+          if (auto s = spelling(*form, target, version, random)) all.push_back(*std::move(s));
+      for (std::size_t at = 0; at < all.size(); at += statements_in_a_file) {
+        const std::size_t n = std::min(statements_in_a_file, all.size() - at);
+        const std::span<const std::string> some = std::span(all).subspan(at, n);
+        files.push_back(
+            {target, surrounded({.target = isa::name(target), .version = "9.0"}, {}, some), std::vector<std::string>(n)});
+      }
+    }
+    return files;
+  }
+
  private:
   static void add(Mutant mutant, std::vector<std::string>& statements, std::vector<std::string>& how) {
     std::replace(mutant.statement.begin(), mutant.statement.end(), '\n', ' ');
@@ -136,22 +158,6 @@ std::vector<std::string> our_verdicts(const Asked& asked, bool alone, std::size_
   return ours;
 }
 
-struct Disagreement {
-  bool we_accept = false;
-  std::string statement, how, reason;
-  Target target{};
-};
-
-struct Result {
-  std::size_t asked = 0, accepted = 0, crashes = 0;
-  std::vector<Disagreement> found;
-  std::optional<Diagnostic> fault;
-};
-
-bool is_crash(std::string_view why) {
-  return why.find("killed by signal") != std::string_view::npos || why.find("Internal") != std::string_view::npos;
-}
-
 Result judge(const Assembler& assembler, const File& file) {
   Result result;
   const auto theirs = verdicts(assembler, file.asked, file.target, true);
@@ -184,101 +190,26 @@ Result judge(const Assembler& assembler, const File& file) {
   return result;
 }
 
-// A message without its names and numbers, which is what many have in common.
-std::string cause_of(std::string_view message) {
-  std::string out;
-  bool quoted = false;
-  char quote = 0;
-  for (const char c : message) {
-    if ((c == '`' || c == '\'') && (!quoted || c == quote)) {
-      quoted = !quoted, quote = c;
-      if (quoted) out += "…";
-      continue;
-    }
-    if (quoted) continue;
-    if (c >= '0' && c <= '9') {
-      if (out.empty() || out.back() != '#') out += '#';
-    } else {
-      out += c;
-    }
+/// One piece of the work, which says what it found on which target.
+using Job = std::function<std::pair<Target, Result>()>;
+
+// Does the jobs that `next` hands out, as many at a time as there are processors. Returns what stopped it.
+std::optional<Diagnostic> do_all(Report& report, const std::function<Job()>& next) {
+  std::deque<std::future<std::pair<Target, Result>>> under_way;
+  std::optional<Diagnostic> fault;
+  const auto finish_one = [&] {
+    auto [target, result] = under_way.front().get();
+    under_way.pop_front();
+    if (result.fault) fault = result.fault;
+    report.add(target, std::move(result));
+  };
+  for (Job job = next(); job && !fault; job = next()) {
+    if (under_way.size() == std::max(1u, std::thread::hardware_concurrency())) finish_one();
+    under_way.push_back(std::async(std::launch::async, std::move(job)));
   }
-  return out.substr(0, 150);
+  while (!under_way.empty()) finish_one();
+  return fault;
 }
-
-struct Tally {
-  std::size_t asked = 0, accepted = 0, false_errors = 0, false_passes = 0, known = 0, crashes = 0;
-};
-
-class Report {
- public:
-  explicit Report(const Disagreements& known) : known_(known) {}
-
-  void add(Target target, Result result) {
-    Tally& t = tallies_[target];
-    t.asked += result.asked, t.accepted += result.accepted, t.crashes += result.crashes;
-    for (Disagreement& d : result.found) {
-      (d.we_accept ? t.false_passes : t.false_errors) += 1;
-      const bool known = known_.known(d.we_accept, d.statement, isa::name(target));
-      t.known += known;
-      if (!known) unknown_.push_back(d);
-      all_.push_back(std::move(d));
-    }
-  }
-  [[nodiscard]] bool clean() const { return unknown_.empty(); }
-
-  void list(const std::string& path) const {
-    std::ofstream file(path);
-    for (const Disagreement& d : unknown_)
-      file << "we " << (d.we_accept ? "accept" : "refuse") << " | " << d.statement << " | " << isa::name(d.target) << " | "
-           << d.reason << " [" << d.how << "]\n";
-  }
-
-  void print() const {
-    std::map<std::pair<bool, std::string>, std::vector<const Disagreement*>> causes;
-    for (const Disagreement& d : all_) causes[{d.we_accept, cause_of(d.reason)}].push_back(&d);
-    std::vector<std::pair<std::pair<bool, std::string>, std::vector<const Disagreement*>>> sorted(causes.begin(), causes.end());
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
-    for (const bool accept : {false, true}) {
-      std::printf("\n%s, by cause\n", accept ? "FALSE PASSES (ptxas refuses, we accept): what ptxas says"
-                                             : "FALSE ERRORS (we refuse, ptxas accepts): what we say");
-      for (const auto& [cause, list] : sorted) {
-        if (cause.first != accept) continue;
-        std::map<std::string, std::size_t> opcodes;
-        for (const Disagreement* d : list) ++opcodes[opcode_of(d->statement)];
-        std::string names;
-        for (const auto& [opcode, n] : opcodes) names += cat(' ', opcode, '=', n);
-        std::printf("%5zu  %s\n       %s\n", list.size(), cause.second.c_str(), names.substr(0, 140).c_str());
-        for (std::size_t i = 0; i < std::min<std::size_t>(list.size(), 2); ++i) {
-          const Disagreement& d = *list[i * (list.size() - 1)];
-          std::printf("         %s  %s  [%s]\n", std::string(isa::name(d.target)).c_str(), d.statement.c_str(), d.how.c_str());
-        }
-      }
-    }
-    std::printf("\n%-8s %8s %9s %9s %13s %13s %6s %8s\n", "target", "asked", "accepted", "agreed", "false errors", "false passes",
-                "known", "crashes");
-    Tally sum;
-    for (const auto& [target, t] : tallies_) {
-      line(std::string(isa::name(target)), t);
-      sum.asked += t.asked, sum.accepted += t.accepted, sum.false_errors += t.false_errors, sum.false_passes += t.false_passes,
-          sum.known += t.known, sum.crashes += t.crashes;
-    }
-    line("all", sum);
-  }
-
- private:
-  static void line(const std::string& name, const Tally& t) {
-    const double n = static_cast<double>(std::max<std::size_t>(t.asked, 1)) / 100;
-    const auto wrong = t.false_errors + t.false_passes;
-    std::printf("%-8s %8zu %9zu %8.3f%% %5zu %6.3f%% %5zu %6.3f%% %6zu %8zu\n", name.c_str(), t.asked, t.accepted,
-                static_cast<double>(t.asked - wrong) / n, t.false_errors, static_cast<double>(t.false_errors) / n, t.false_passes,
-                static_cast<double>(t.false_passes) / n, t.known, t.crashes);
-  }
-
-  const Disagreements& known_;
-  std::map<Target, Tally> tallies_;
-  std::vector<Disagreement> all_, unknown_;
-};
 
 int run(const Options& options) {
   const auto assembler = Assembler::find();
@@ -292,34 +223,34 @@ int run(const Options& options) {
               all.forms.size(), static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
 
+  const auto job_of = [&](File file) -> Job {
+    return [&assembler, file = std::move(file)] { return std::pair(file.target, judge(*assembler, file)); };
+  };
   Report report(*known);
-  struct Work {
-    Target target{};
-    std::future<Result> result;
-  };
-  std::deque<Work> under_way;
-  std::optional<Diagnostic> fault;
-  const auto finish_one = [&] {
-    Work work = std::move(under_way.front());
-    under_way.pop_front();
-    Result result = work.result.get();
-    if (result.fault) fault = std::move(result.fault);
-    report.add(work.target, std::move(result));
-  };
-  std::size_t left = options.count;
-  for (std::size_t n = 0; left != 0 && !fault; ++n) {
-    const std::size_t now = std::min(left, statements_in_a_file);
-    left -= now;
-    if (under_way.size() == std::max(1u, std::thread::hardware_concurrency())) finish_one();
-    File file = writer.file(n, now);
-    const Target target = file.target;
-    under_way.push_back(
-        {target, std::async(std::launch::async, [&assembler, file = std::move(file)] { return judge(*assembler, file); })});
+  std::function<Job()> next;
+  std::size_t n = 0, left = options.files ? options.files : options.count;
+  std::vector<File> documented;
+  std::optional<FileMutator> files;
+  if (options.as_they_stand) {
+    documented = writer.as_they_stand();
+    next = [&]() -> Job { return n == documented.size() ? Job() : job_of(std::move(documented[n++])); };
+  } else if (options.files != 0) {
+    files.emplace(options.folders);
+    next = [&]() -> Job {
+      if (left-- == 0) return {};
+      return [&assembler, &files, seed = options.seed * 1000003 + n++] { return files->judge(*assembler, seed); };
+    };
+  } else {
+    next = [&]() -> Job {
+      const std::size_t now = std::min(left, statements_in_a_file);
+      left -= now;
+      return now == 0 ? Job() : job_of(writer.file(n++, now));
+    };
   }
-  while (!under_way.empty()) finish_one();
-  if (fault) return std::printf("%s\n", render(*fault).c_str()), 2;
+  if (const auto fault = do_all(report, next)) return std::printf("%s\n", render(*fault).c_str()), 2;
   report.print();
   if (!options.list.empty()) report.list(options.list);
+  if (options.as_they_stand) return report.refused_as_they_stood() == 0 ? 0 : 1;
   return report.clean() ? 0 : 1;
 }
 
@@ -382,6 +313,10 @@ int main(int argc, char** argv) {
       options.show = std::strtoull(argv[++i], nullptr, 10);
     else if (argument == "--statements" && more)
       options.statements = argv[++i];
+    else if (argument == "--files" && more)
+      options.files = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--as-they-stand")
+      options.as_they_stand = true;
     else if (argument == "--independent")
       options.independent = true;
     else if (argument == "--function")
@@ -398,7 +333,7 @@ int main(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: ptx_second_hand [--count <n>] [--seed <n>] [--only <opcode>,…] [--target <sm>] [--list <file>] [--show <file>] "
-        "[--corpus <folder>]… <disagreements file>\n");
+        "[--as-they-stand] [--files <n>] [--corpus <folder>]… <disagreements file>\n");
     return 2;
   }
   return ptx::oracle::run(options);
