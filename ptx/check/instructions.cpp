@@ -397,7 +397,12 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
         cat('`', isa::spell(form, inst.choices), "` takes ",
             wanted.empty() ? "a generic address" : cat("an address in .", wanted), "; ", describe(report_.module(), *entity),
             " is not in ", wanted.empty() ? "a space that has one" : "that space"));
-    if (is(ir::StateSpace::param)) d.note("hint: `ld.param` reads a parameter");
+    if (form.opcode == "fence") {
+      d.severity = Severity::warning;
+      d.note("hint: ptxas overlooks where the tensor map is");
+    } else if (is(ir::StateSpace::param)) {
+      d.note("hint: `ld.param` reads a parameter");
+    }
     d.note(cat("manual: ", isa::manual(form)));
     return;
   }

@@ -30,6 +30,7 @@ class Operands {
       if (operands[i].unified) unified(operands[i]);
     }
     if (form_.opcode == "mov" && operands.size() == 2) address_of_global(operands[1]);
+    if (form_.opcode == "mapa" || form_.opcode == "getctarank") shared_name(operands[1]);
     if (form_.opcode == "cvta" && operands.size() == 2) generic_of_name(operands[1]);
     if (form_.opcode == "st" && form_.slot("bulk") >= 0 && !operands.empty()) bulk_address(operands[0]);
     if (form_.opcode == "tcgen05" && form_.slot("mma") >= 0)
@@ -92,6 +93,16 @@ class Operands {
     if (isa::bits(type) != 32) return;
     bad(cat("the address of ", describe(report_.module(), *entity), " has 64 bits; `", spelled(), "` has 32"))
         .note("hint: `mov.u64` into a 64-bit register");
+  }
+
+  // mapa.u64 %rd, g+4: the table knows of names alone what they name
+  void shared_name(const ir::Operand& source) {
+    if (source.kind != OperandKind::text) return;
+    const std::string_view whole = report_.module().str(string_of(source));
+    const ir::StringId name = report_.module().interned(whole.substr(0, whole.find('+')));
+    const Entity* entity = name.valid() ? names_.find(name) : nullptr;
+    if (entity == nullptr || (entity->meaning == Meaning::variable && entity->space == StateSpace::shared)) return;
+    bad(cat('`', spelled(), "` takes a shared variable; ", describe(report_.module(), *entity), " is in another space"));
   }
 
   // Generic addresses have 64 bits: ptxas takes a module with shorter ones for a program of 32 bits, and compiles none.

@@ -63,6 +63,7 @@ class Misfit {
                               &Misfit::special_for_address,
                               &Misfit::register_in_disguise,
                               &Misfit::coordinates,
+                              &Misfit::fence,
                               &Misfit::surface,
                               &Misfit::texture,
                               &Misfit::asynchronous_store,
@@ -128,6 +129,7 @@ class Misfit {
   std::string_view vector_for_bf16() const {
     if (!scalar() || (type_ != Type::bf16 && type_ != Type::bf16x2) || opcode_is("atom", "red", "multimem") || opcode_is("ex2"))
       return {};
+    if (opcode_is("tanh") && type_ == Type::bf16x2) return {};
     if (is_vector(arg_, [&](const Arg& e) { return is_untyped(e, bits(type_)); }))
       return "a vector where one bf16 or a pair of bf16 stands";
     return {};
@@ -363,16 +365,17 @@ class Misfit {
     if (specials && !reads()) return "a special register for a result, which is then lost";
     return specials ? "a special register here" : selectors ? "a byte or half of a register here, and reads all of it" : "";
   }
+  bool packs_halves() const { return opcode_is("tex") && !reads() && type_ == Type::f16x2; }
   // Where it makes other instructions of this one.
   bool refuses_specials() const {
     if (arg_.kind == ArgKind::tensor) return false;
-    if (opcode_is("tcgen05")) return true;
+    if (opcode_is("tcgen05") || packs_halves()) return true;
     if (opcode_is("mma")) return (wrote("m8n8k4") && wrote("f16") && has_target(sm_80)) || (reads() && !is_native_mma());
     if (!opcode_is("wmma")) return false;
     return !has("mma") || wrote("s4") || wrote("u4") || wrote("b1");
   }
   bool refuses_selectors(std::size_t elements) const {
-    if (opcode_is("tcgen05")) return true;
+    if (opcode_is("tcgen05") || packs_halves()) return true;
     if (reads()) return arg_.kind == ArgKind::vector && (elements < 2 || !opcode_is("stmatrix", "sust"));
     return opcode_is("wmma") && (!has("mma") || !has_target(sm_80));
   }
@@ -410,6 +413,7 @@ class Misfit {
   // Coordinates whose types differ count as untyped bits beside a register of such, as long as integers and floats do not meet.
   std::string_view coordinates() const {
     if (arg_.kind != ArgKind::tensor || spec_.space.empty() || arg_.elements.back().kind != ArgKind::vector) return {};
+    if (opcode_is("tex") && has("grad") && wrote("acube")) return {};
     const Arg& given = arg_.elements.back();
     const auto untyped = [](const Arg& e) { return is_untyped(e, 32); };
     if (!std::any_of(given.elements.begin(), given.elements.end(), untyped)) return {};
@@ -418,7 +422,7 @@ class Misfit {
     for (Arg& e : plain) {
       const bool reg = e.kind == ArgKind::reg && !e.negated && (e.type == Type::pred || bits(e.type) == 32);
       const bool number = e.kind == ArgKind::floating && e.type == Type::f32;
-      if (!reg && !number && e.kind != ArgKind::symbol) continue;
+      if (!reg && !number && (e.kind != ArgKind::symbol || is_function(e))) continue;
       integers |= reg && is_integer(e.type);
       floats |= number || (reg && is_float(e.type));
       pairs |= reg && kind(e.type) == TypeKind::packed;
@@ -432,6 +436,14 @@ class Misfit {
     Arg tensor = arg_;
     tensor.elements = parts;
     return rules::operand_fits(form_, choices_, spec_, tensor) ? "any 32 bits, and predicates, for a coordinate" : "";
+  }
+
+  // fence.proxy.tensormap … [anything]
+  std::string_view fence() const {
+    if (!opcode_is("fence") || arg_.kind != ArgKind::address || arg_.elements.size() != 1) return {};
+    const Arg& base = arg_.elements[0];
+    const bool anything = base.kind == ArgKind::integer || (base.kind == ArgKind::reg && !base.negated && bits(base.type) <= 64);
+    return anything ? "anything for the address of the tensor map" : "";
   }
 
   // Any register for the address of a tensor map.

@@ -10,6 +10,17 @@ namespace ptx::text {
 
 using ir::OperandKind;
 
+namespace {
+
+// Behind the `(` stands a name, and not the one that is a number.
+bool opens_names(const Cursor& c) {
+  constexpr std::string_view number = "WARP_SZ";
+  if (!is(c.at[1], start_class)) return false;
+  return !Cursor::between(c.at + 1, c.end).starts_with(number) || is(c.at[1 + number.size()], follow_class);
+}
+
+}  // namespace
+
 bool Parser::instruction(const char* from) {
   ir::Inst inst;
   inst.where = ir::Module::at(c_.offset(from)).index;
@@ -133,7 +144,7 @@ bool Parser::operand(ir::Operand& o, const Opcode& opcode) {
       return list(o, OperandKind::vector, '}', opcode);
     case '(':
       // `(1 << 4)` is a number, unless the instruction takes lists
-      if (opcode.takes_lists() || c_.at[1] == ')' || is(c_.at[1], start_class)) return list(o, OperandKind::list, ')', opcode);
+      if (opcode.takes_lists() || c_.at[1] == ')' || opens_names(c_)) return list(o, OperandKind::list, ')', opcode);
       return constant_operand(o);
     case '!':
       if (Cursor ahead = c_; ahead.eat('!') && is(ahead.peek(), start_class)) return negated_operand(o, '!');
@@ -377,7 +388,7 @@ bool Parser::list(ir::Operand& o, OperandKind kind, char close, const Opcode& op
   c_.take(at + 1);
   if (!c_.is_at(close)) do {
       const char first = c_.peek();
-      if (first == '{' || first == '[' || (first == '(' && kind == OperandKind::list && is(c_.at[1], start_class)))
+      if (first == '{' || first == '[' || (first == '(' && kind == OperandKind::list && opens_names(c_)))
         return expected("a register or a number");
       ir::Operand element;
       if (first == '(' ? !constant_operand(element) : !operand(element, opcode)) return false;

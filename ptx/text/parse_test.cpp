@@ -573,5 +573,13 @@ TEST(ParseVariables, NumberedOnesAreVariablesOfTheirOwn) {
     EXPECT_FALSE(parse(cat(header, ".global .u32 ", wrong, ";\n"), "test.ptx").findings.empty()) << wrong;
 }
 
+TEST(ParseOperands, AParenthesisedWarpSizeIsANumber) {
+  for (const std::string_view number : {"(WARP_SZ)", "(WARP_SZ + 1)", "(WARP_SZ >= 0)", "((WARP_SZ))", "(1 + WARP_SZ)"}) {
+    const Parsed parsed = body(cat("add.u32 %r1, %r2, ", number, ";"));
+    const ir::Function& f = parsed.module.functions[0];
+    EXPECT_EQ(f.operands_of(f.body.back()).back().kind, OperandKind::expression) << number;
+  }
+}
+
 }  // namespace
 }  // namespace ptx::text
