@@ -391,15 +391,17 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
   bool fits = wanted.starts_with(name(space)) && is(space);  // .shared::cta and .param::entry are parts of their space
   if (wanted.empty())
     fits = is(ir::StateSpace::shared) || (form.opcode != "mbarrier" && (is(ir::StateSpace::global) || is(ir::StateSpace::local)));
+  // the handle of a parameter counts as a global variable wherever nobody looks what it is
+  const bool handle = entity->meaning == Meaning::parameter && is_opaque(entity->type) && (wanted.empty() || wanted == "global");
   if (!fits) {
     Diagnostic& d = report_.error(
         *function_, inst, Kind::operand_mismatch,
         cat('`', isa::spell(form, inst.choices), "` takes ",
             wanted.empty() ? "a generic address" : cat("an address in .", wanted), "; ", describe(report_.module(), *entity),
             " is not in ", wanted.empty() ? "a space that has one" : "that space"));
-    if (form.opcode == "fence") {
+    if (form.opcode == "fence" || handle) {
       d.severity = Severity::warning;
-      d.note("hint: ptxas overlooks where the tensor map is");
+      d.note(handle ? "hint: ptxas takes its handle and says nothing" : "hint: ptxas overlooks where the tensor map is");
     } else if (is(ir::StateSpace::param)) {
       d.note("hint: `ld.param` reads a parameter");
     }
@@ -435,10 +437,12 @@ isa::Arg Instructions::arg(const ir::Operand& operand) {
   } else {
     result = ir::arg_of(report_.module(), *function_, operand, parts_);
     if (operand.kind == OperandKind::symbol)
-      if (const Entity* entity = names_.find(string_of(operand)))
+      if (const Entity* entity = names_.find(string_of(operand))) {
         result.space = entity->meaning == Meaning::function    ? "function"
                        : entity->meaning == Meaning::parameter ? "param"
                                                                : name(entity->space);
+        if (!entity->array) result.type = entity->type;
+      }
   }
   if (operand.kind == OperandKind::reg || operand.kind == OperandKind::address || operand.kind == OperandKind::floating ||
       operand.kind == OperandKind::element) {

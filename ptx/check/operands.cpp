@@ -27,6 +27,7 @@ class Operands {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       negation(operands[i]);
       sinks(operands, i);
+      functions(operands[i]);
       if (operands[i].unified) unified(operands[i]);
     }
     if (form_.opcode == "mov" && operands.size() == 2) address_of_global(operands[1]);
@@ -51,6 +52,16 @@ class Operands {
     if (!o.negated || o.kind == OperandKind::reg || o.kind == OperandKind::part) return;
     if (o.kind == OperandKind::special && isa::specials()[o.payload].type == Type::pred) return;
     bad(cat('`', shown(o), "` negates what is not a predicate"));
+  }
+
+  // {%r1, f}: the address of a function is a value by itself, and none in a vector
+  void functions(const ir::Operand& o) {
+    if (o.kind != OperandKind::vector) return;
+    for (const ir::Operand& e : function_.parts(o))
+      if (const Entity* entity = e.kind == OperandKind::symbol ? names_.find(string_of(e)) : nullptr;
+          entity != nullptr && entity->meaning == Meaning::function)
+        bad(cat(describe(report_.module(), *entity), " is no element of a vector"))
+            .note("hint: `mov` its address into a register");
   }
 
   // ptxas takes the type of a vector, and of a pair of predicates, from its elements.

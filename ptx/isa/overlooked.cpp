@@ -18,6 +18,10 @@ bool is_untyped(const Arg& arg, int width) {
 }
 bool is_number(const Arg& arg) { return arg.kind == ArgKind::integer || arg.kind == ArgKind::text; }
 bool is_function(const Arg& arg) { return arg.kind == ArgKind::symbol && arg.space == "function"; }
+// A variable or parameter that is neither an array nor a vector: its name has the type of a register.
+bool is_typed_name(const Arg& arg) {
+  return arg.kind == ArgKind::symbol && arg.type != Type::none && kind(arg.type) != TypeKind::opaque;
+}
 bool is_variable(const Arg& arg) {
   if (arg.kind == ArgKind::element) return is_variable(arg.elements[0]);
   return arg.kind == ArgKind::symbol && (arg.space == "shared" || arg.space == "global" || arg.space == "const");
@@ -64,6 +68,7 @@ class Misfit {
                               &Misfit::register_in_disguise,
                               &Misfit::coordinates,
                               &Misfit::fence,
+                              &Misfit::part_of_halves,
                               &Misfit::surface,
                               &Misfit::texture,
                               &Misfit::asynchronous_store,
@@ -258,7 +263,8 @@ class Misfit {
 
   std::string_view count_of_mbarrier() const {
     if (!opcode_is("mbarrier") || spec_.name != "count" || has("init")) return {};
-    return is_vector(arg_, [](const Arg& e) { return is_untyped(e, 32); }) ? "a vector for a count" : "";
+    const bool number = arg_.kind == ArgKind::vector && arg_.elements.size() == 1 && arg_.elements[0].kind == ArgKind::integer;
+    return number || is_vector(arg_, [](const Arg& e) { return is_untyped(e, 32); }) ? "a vector for a count" : "";
   }
 
   // Registers of matrices.
@@ -360,9 +366,12 @@ class Misfit {
     const auto has_kind = [&](ArgKind sought) {
       return std::any_of(elements.begin(), elements.end(), [&](const Arg& e) { return e.kind == sought; });
     };
-    const bool specials = has_kind(ArgKind::special), selectors = has_kind(ArgKind::part);
-    if ((specials && refuses_specials()) || (selectors && refuses_selectors(elements.size())) || !fits_unmasked()) return {};
+    const bool specials = has_kind(ArgKind::special), selectors = has_kind(ArgKind::part), names = has_kind(ArgKind::symbol);
+    if (names && arg_.kind == ArgKind::tensor) return {};
+    if (((specials || names) && refuses_specials()) || (selectors && refuses_selectors(elements.size())) || !fits_unmasked())
+      return {};
     if (specials && !reads()) return "a special register for a result, which is then lost";
+    if (names) return "the name of a variable where a register of its type stands";
     return specials ? "a special register here" : selectors ? "a byte or half of a register here, and reads all of it" : "";
   }
   bool packs_halves() const { return opcode_is("tex") && !reads() && type_ == Type::f16x2; }
@@ -376,9 +385,19 @@ class Misfit {
   }
   bool refuses_selectors(std::size_t elements) const {
     if (opcode_is("tcgen05") || packs_halves()) return true;
-    if (reads()) return arg_.kind == ArgKind::vector && (elements < 2 || !opcode_is("stmatrix", "sust"));
+    if (reads())
+      return arg_.kind == ArgKind::vector && (elements < 2 || !(opcode_is("stmatrix", "sust") || opcode_is("tex", "tld4")));
     return opcode_is("wmma") && (!has("mma") || !has_target(sm_80));
   }
+  // vsub2 %r0, %x1.h10, … where %x1 is a pair of f16
+  std::string_view part_of_halves() const {
+    if (arg_.kind != ArgKind::part || spec_.part.empty() || !is_reg(arg_.elements[0], Type::f16x2)) return {};
+    const std::array word = {Arg{.kind = ArgKind::reg, .type = Type::b32}};
+    Arg plain = arg_;
+    plain.elements = word;
+    return rules::operand_fits(form_, choices_, spec_, plain) ? "a pair of f16 for a word" : "";
+  }
+
   // Bytes and halves as video instructions select them, in any number.
   static bool is_selector(std::string_view part) {
     if (part.starts_with('.')) part.remove_prefix(1);
@@ -393,6 +412,8 @@ class Misfit {
       for (Arg& e : plain)
         if (e.kind == ArgKind::special && (bits(e.type) == 32 || bits(e.type) == 64))
           e = {.kind = ArgKind::reg, .type = bits(e.type) == 32 ? Type::b32 : Type::b64};
+        else if (is_typed_name(e))
+          e = {.kind = ArgKind::reg, .type = e.type};
         else if (e.kind == ArgKind::part && e.elements[0].kind == ArgKind::reg && e.elements[0].type != Type::pred &&
                  bits(e.elements[0].type) == 32 && is_selector(e.shown))
           e = e.elements[0];
@@ -422,7 +443,7 @@ class Misfit {
     for (Arg& e : plain) {
       const bool reg = e.kind == ArgKind::reg && !e.negated && (e.type == Type::pred || bits(e.type) == 32);
       const bool number = e.kind == ArgKind::floating && e.type == Type::f32;
-      if (!reg && !number && (e.kind != ArgKind::symbol || is_function(e))) continue;
+      if (!reg && !number && !(is_typed_name(e) && bits(e.type) == 32)) continue;
       integers |= reg && is_integer(e.type);
       floats |= number || (reg && is_float(e.type));
       pairs |= reg && kind(e.type) == TypeKind::packed;
@@ -559,7 +580,7 @@ constexpr std::string_view words_of_others =
 // Types that ptxas passes over where the instruction's own type stands, too; in all other instructions it passes over .b2.
 constexpr std::string_view types_of_others = " pred texref surfref samplerref ";
 constexpr std::string_view passes_over_types =
-    " abs add atom cos cvt ex2 fma lg2 max min mul multimem neg rcp red rsqrt set setp sin sqrt ";
+    " abs add atom cos cvt ex2 fma lg2 max min mul multimem neg rcp red rsqrt set setp sin sqrt sub ";
 
 bool is_word_of(std::string_view opcode, std::string_view word) {
   return std::any_of(forms().begin(), forms().end(), [&](const Form& form) {
@@ -637,6 +658,9 @@ bool is_overlooked(std::string_view spelling, std::span<const std::string_view> 
   for (std::size_t i = at + 1; i < words.size(); ++i)
     if (is_name_word(words[0], words[i])) return false;
   if (rules::is_one_of(word, " L2::evict_first L2::evict_last L2::evict_normal ") && is_volatile_of_32_bytes(words)) return true;
+  // neither mul with its half nor red.async, which are of other sorts
+  const auto wrote = [&](std::string_view w) { return std::find(words.begin(), words.end(), w) != words.end(); };
+  if (rules::is_one_of(word, types_of_others) && (wrote("hi") || wrote("lo") || wrote("wide") || wrote("async"))) return false;
   const bool other = rules::is_one_of(words[0], passes_over_types) ? rules::is_one_of(word, types_of_others) : word == "b2";
   if ((other || rules::is_one_of(word, words_of_others)) && !is_word_of(words[0], word)) return true;
   const bool acquires = spelling.starts_with("fence.proxy.tensormap") && std::count(words.begin(), words.end(), "acquire") != 0;
@@ -657,6 +681,27 @@ std::string_view may_be_missing(std::string_view spelling) {
   for (const Modifiers& m : missing)
     if (begins(spelling, m.spelling)) return m.words;
   return {};
+}
+
+// multimem.red….min.v4.f16x2: the manual has .add alone for vectors of halves.
+bool is_undescribed(std::string_view spelling, Target target) {
+  if (!begins(spelling, "multimem.red") || !allows(target, node(sm_90))) return false;
+  bool operation = false, vector = false, halves = false, others = false;
+  for (std::string_view rest = spelling.substr(std::string_view("multimem.red").size()); !rest.empty();) {
+    rest.remove_prefix(1);
+    const std::string_view word = rest.substr(0, rest.find('.'));
+    rest.remove_prefix(word.size());
+    const auto is = [&](bool& seen, std::string_view words) {
+      const bool one = rules::is_one_of(word, words);
+      others |= one && seen;
+      seen |= one;
+      return one;
+    };
+    const bool known = is(operation, " min max ") || is(vector, " v2 v4 v8 ") || is(halves, " f16 f16x2 bf16 bf16x2 ") ||
+                       rules::is_one_of(word, " relaxed release cta cluster gpu sys global ");
+    others |= !known;
+  }
+  return operation && vector && halves && !others;
 }
 
 }  // namespace ptx::isa

@@ -25,4 +25,8 @@ std::string_view stands_for(std::string_view spelling, std::string_view word);
 /// The modifier that the manual demands and ptxas does without: with it, the instruction is the same. "" when there is none.
 std::string_view may_be_missing(std::string_view spelling);
 
+/// True for an instruction that real programs have and ptxas compiles, although the manual does not have it: neither does the
+/// table, so that nobody checks its operands.
+bool is_undescribed(std::string_view spelling, Target target);
+
 }  // namespace ptx::isa

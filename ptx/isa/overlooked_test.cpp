@@ -92,5 +92,15 @@ TEST(Overlooked, ModifiersThatSayNothing) {
   EXPECT_EQ(may_be_missing("shfl.idx.b32"), "");
 }
 
+TEST(Overlooked, WhatRealProgramsHaveAndTheManualDoesNot) {
+  EXPECT_TRUE(is_undescribed("multimem.red.relaxed.gpu.global.min.v4.f16x2", sm_90));
+  EXPECT_TRUE(is_undescribed("multimem.red.max.v2.bf16", sm_100));
+  EXPECT_FALSE(is_undescribed("multimem.red.max.v2.bf16", sm_80)) << "no multimem there";
+  EXPECT_FALSE(is_undescribed("multimem.red.max.v2.f32", sm_90)) << "ptxas: .add alone";
+  EXPECT_FALSE(is_undescribed("multimem.red.max.f16x2", sm_90)) << "vectors alone";
+  EXPECT_FALSE(is_undescribed("multimem.red.max.v2.v2.f16", sm_90));
+  EXPECT_FALSE(is_undescribed("multimem.reduce.max.v2.f16", sm_90));
+}
+
 }  // namespace
 }  // namespace ptx::isa

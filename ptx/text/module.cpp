@@ -250,7 +250,8 @@ bool Parser::names_section(const char* at, const char* end) {
   const std::string_view word = Cursor::between(at + 1, end);
   const std::vector<std::string>& directives = module_directives();
   const bool taken = word != "version" && std::find(directives.begin(), directives.end(), word) != directives.end();
-  if (!taken && !isa::type_from_name(word) && !space_of(word)) return true;
+  const bool vector = word == "v2" || word == "v4" || word == "v8";
+  if (!taken && !vector && !isa::type_from_name(word) && !space_of(word)) return true;
   return syntax(at, "`.", word, "` is a word of PTX, which cannot name a section");
 }
 
