@@ -60,13 +60,14 @@ class Call {
     constexpr std::string_view how =
         "label a `.callprototype` or `.calltargets` before the call, and name the label as the last operand";
     if (const Type type = function_.reg(ir::RegId(parts_.target->payload)).type; isa::is_float(type))
-      return mismatch(cat("a call goes to an address, which no .", isa::name(type), " register holds"));
+      return mismatch(cat("a call goes to an address, which a .", isa::name(type), " register cannot hold"));
     if (parts_.list == nullptr) return mismatch("a call through a register needs a prototype", how);
     if (parts_.list->kind != OperandKind::label) return mismatch("the last operand of an indirect call is a label", how);
     const ir::Inst* list = labelled_list(function_, ir::LabelId(parts_.list->payload));
     if (list == nullptr || list->kind == ir::ItemKind::branch_targets)
-      return mismatch(cat("the label `", module().str(function_.labels[parts_.list->payload].name), "` names no prototype"), how);
-    if (list > &inst_) return mismatch("the prototype stands behind the call", "move it before the call");
+      return mismatch(
+          cat("the label `", module().str(function_.labels[parts_.list->payload].name), "` does not name a prototype"), how);
+    if (list > &inst_) return mismatch("the prototype comes after the call", "move it before the call");
     if (list->kind == ir::ItemKind::prototype) {
       if (list->payload >= function_.prototypes.size()) return;
       const ir::Prototype& prototype = function_.prototypes[list->payload];
@@ -101,7 +102,7 @@ class Call {
   void passable(const ir::Operand& given, const ir::Param& p, const std::string& callee) {
     const bool small = p.type == Type::pred || (isa::is_integer(p.type) && isa::bits(p.type) < 32);
     if (!p.in_register || !small || given.kind != OperandKind::reg) return;
-    mismatch(cat(callee, " has `", module().str(p.name), "` in a .", isa::name(p.type), " register, which no call passes"),
+    mismatch(cat(callee, " has `", module().str(p.name), "` in a .", isa::name(p.type), " register, which a call cannot pass"),
              "declare it .param, or wider");
   }
   // A function with several results turns the calling convention off for its module, says ptxas.
@@ -141,7 +142,7 @@ class Call {
       case OperandKind::vector:
         return;  // its elements are registers of a .reg vector parameter
       default:
-        return bad("nothing that a call passes");
+        return bad("not something that a call can pass");
     }
   }
 
@@ -223,11 +224,10 @@ void check_branch_list(Report& report, const ir::Function& function, const ir::I
   const ir::Inst* list = labelled_list(function, label);
   const std::string_view name = report.module().str(function.labels[label.index].name);
   if (list == nullptr || list->kind != ir::ItemKind::branch_targets)
-    report.error(function, branch, Kind::operand_mismatch, cat("the label `", name, "` names no list of branch targets"))
+    report.error(function, branch, Kind::operand_mismatch, cat("the label `", name, "` does not name a list of branch targets"))
         .note(cat("hint: `", name, ": .branchtargets …;` before the branch"));
   else if (list > &branch)
-    report
-        .error(function, branch, Kind::operand_mismatch, cat("the list `", name, "` of branch targets stands behind the branch"))
+    report.error(function, branch, Kind::operand_mismatch, cat("the list `", name, "` of branch targets comes after the branch"))
         .note("hint: move it before the branch");
 }
 

@@ -63,11 +63,11 @@ void check_options(Report& report) {
 void check_opaque(Report& report, ir::WhereId where, const std::string& what, const ir::Variable& v, Level level) {
   const auto bad = [&](std::string_view why) { report.error(where, Kind::bad_declaration, cat(what, ' ', why)); };
   if (v.space != StateSpace::global)
-    bad(cat("is declared .", isa::name(v.type), ", which lives in .global alone"));
+    bad(cat("is declared .", isa::name(v.type), ", which lives only in .global"));
   else if (level == Level::body)
     bad(cat("is declared .", isa::name(v.type), ", which only a module or the parameters of an entry can have"));
   if (isa::name(v.type) == "samplerref" && !has_option(report.module(), "texmode_independent"))
-    bad("is a .samplerref, which `.target …, texmode_independent` alone has");
+    bad("is a .samplerref, which only `.target …, texmode_independent` has");
 }
 
 void check_attributes(Report& report, ir::WhereId where, const std::string& what, const ir::Variable& v) {
@@ -191,14 +191,14 @@ void declare_variable(Report& report, Names& names, const ir::Variable& v, std::
     bad("is declared .pred, and predicates live only in registers");
   else
     check_type(report, where, what, v.type);
-  if (v.vector > 1 && is_opaque(v.type)) bad(cat("is a vector of .", isa::name(v.type), ", which there are not"));
+  if (v.vector > 1 && is_opaque(v.type)) bad(cat("is a vector of .", isa::name(v.type), "; there are no such vectors"));
   check_vector(report, where, what, v.type, v.vector);
   if (v.space == StateSpace::param && (v.vector > 1 || v.type == Type::f16x2))
-    bad(cat("is declared ", v.vector > 1 ? cat(".v", v.vector) : ".f16x2", ", which no parameter can be"));
+    bad(cat("is declared ", v.vector > 1 ? cat(".v", v.vector) : ".f16x2", ", which a parameter cannot be"));
   if (v.space == StateSpace::reg) bad("is a register, not a variable");
   if (v.space == StateSpace::sreg) bad("is in .sreg, where nothing can be declared");
   if (v.space == StateSpace::tex) {
-    report.error(where, Kind::bad_declaration, cat(what, " is in .tex, which is gone since PTX 1.5"))
+    report.error(where, Kind::bad_declaration, cat(what, " is in .tex, which was removed in PTX 1.5"))
         .note("hint: `.global .texref name;`");
   }
   if (level == Level::module && (v.space == StateSpace::local || v.space == StateSpace::param)) bad("belongs inside a function");
@@ -231,12 +231,12 @@ void declare_registers(Report& report, Names& names, const ir::Function& functio
   const std::string what = cat("the register `", base, '`');
   check_name(report, where, "a register", decl.count ? cat(base, '0') : std::string(base));
   if (is_opaque(decl.type))
-    report.error(where, Kind::bad_declaration, cat(what, " is declared .", isa::name(decl.type), ", which no register can be"));
+    report.error(where, Kind::bad_declaration, cat(what, " is declared .", isa::name(decl.type), ", which a register cannot be"));
   else
     check_type(report, where, what, decl.type);
   check_vector(report, where, what, decl.type, decl.vector);
   if (decl.type == Type::pred && decl.vector > 1)
-    report.error(where, Kind::bad_declaration, cat(what, " is a vector of predicates, which there are not"));
+    report.error(where, Kind::bad_declaration, cat(what, " is a vector of predicates; there are no such vectors"));
   declare(report, names, where,
           {Meaning::reg, StateSpace::reg, decl.count.has_value(), decl.count.value_or(0), decl.base, index, 0});
 }

@@ -159,7 +159,7 @@ void check_directives(Report& report, const ir::Function& function) {
     check_directive(report, directive, function.is_entry, function.where);
   if (!function.is_entry && std::count_if(function.directives.begin(), function.directives.end(),
                                           [](const ir::Directive& d) { return d.name == "noreturn"; }) > 1)
-    bad("`.noreturn` stands here twice");
+    bad("`.noreturn` is written twice here");
   if (has("maxntid") && has("reqntid")) bad("`.maxntid` and `.reqntid` exclude each other");
   if (has("reqnctapercluster") && has("maxclusterrank")) bad("`.reqnctapercluster` and `.maxclusterrank` exclude each other");
   if (has("blocksareclusters") && !(has("reqntid") && has("reqnctapercluster")))
@@ -203,7 +203,7 @@ void check_pragma(Report& report, std::string_view strings, PragmaLevel level, i
     } else if (level == PragmaLevel::module) {
       bad(cat(what, " is not known"));  // ptxas refuses it here alone
     } else {
-      report.warning(where, Kind::unknown_pragma, cat(what, " is not known, and ignored"));
+      report.warning(where, Kind::unknown_pragma, cat(what, " is not known, and is ignored"));
     }
   });
 }

@@ -59,7 +59,7 @@ class Initialiser {
         continue;
       }
       if (counts.size() != levels)
-        return bad("starts with a single value where a list stands for its elements", "write `{…}` around them");
+        return bad("starts with a single value where a list of its elements belongs", "write `{…}` around them");
       if (!value(e)) return;
     }
   }

@@ -263,7 +263,7 @@ void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
   if (isa::removed(form, module.target, module.version))
     report_
         .error(*function_, inst, Kind::target_lacks,
-               cat(what(""), " is gone from ", needed(form.row->removed_on), " since PTX ", to_string(form.row->removed_since),
+               cat(what(""), " was removed from ", needed(form.row->removed_on), " in PTX ", to_string(form.row->removed_since),
                    "; this module says `.version ", to_string(module.version), '`'))
         .note(cat("manual: ", isa::manual(form)));
   if (const Version fits = isa::version_needed(form, inst.choices, module.target); module.version < fits) {

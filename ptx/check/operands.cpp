@@ -51,7 +51,7 @@ class Operands {
   void negation(const ir::Operand& o) {
     if (!o.negated || o.kind == OperandKind::reg || o.kind == OperandKind::part) return;
     if (o.kind == OperandKind::special && isa::specials()[o.payload].type == Type::pred) return;
-    bad(cat('`', shown(o), "` negates what is not a predicate"));
+    bad(cat('`', shown(o), "` negates something that is not a predicate"));
   }
 
   // {%r1, f}: the address of a function is a value by itself, and none in a vector
@@ -170,7 +170,7 @@ void check_offset_of_name(Report& report, const Names& names, const ir::Function
                  cat('`', name, "` is not declared here: no variable, parameter or function has this name"));
   else if (entity->meaning == Meaning::function)
     report.error(function, inst, Kind::operand_mismatch,
-                 cat('`', whole, "` adds to the address of a function, which ptxas computes nothing with"));
+                 cat('`', whole, "` adds to the address of a function, and ptxas does no arithmetic with it"));
 }
 
 void check_guarded_param(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst) {
@@ -182,7 +182,7 @@ void check_guarded_param(Report& report, const Names& names, const ir::Function&
     if (entity == nullptr || entity->meaning != Meaning::variable || entity->space != StateSpace::param) continue;
     report
         .error(function, inst, Kind::bad_guard,
-               cat("an access to ", describe(report.module(), *entity), " of the body has no guard: it is part of a call"))
+               cat("an access to ", describe(report.module(), *entity), " of the body cannot have a guard: it is part of a call"))
         .note("hint: branch around the call, or move what is passed into a register first");
   }
 }

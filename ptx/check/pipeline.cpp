@@ -314,7 +314,7 @@ class Wgmma {
     const bool of_accumulator = written != none;
     if (const ir::Operand* a = matrix_in_registers(inst); a != nullptr && !of_accumulator) find_written(*a, State::computed);
     if (reporting_ && inst.guard != ir::RegId::absent)
-      warn(inst, "an mma behind a guard: its stage is not whole on some path")
+      warn(inst, "an mma has a guard: its stage is incomplete on some path")
           .note(
               "hint: branch around the whole stage, from fence to wait; ptxas adds fences (C7519) or serialises the mmas "
               "(C7520)");
@@ -342,7 +342,7 @@ class Wgmma {
     if (n + rest <= most) return;
     said_registers_ = true;
     warn(function_.body[item], cat(n, " accumulators are in flight here; a thread has ", most,
-                                   " registers at this point, of which the pipeline leaves ", rest, " to the rest"))
+                                   " registers at this point, and the pipeline needs ", rest, " for the rest"))
         .note("hint: smaller tiles, or more warpgroups for one tile; ptxas serialises the pipeline (C7511, C7512)");
   }
 

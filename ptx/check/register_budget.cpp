@@ -271,7 +271,7 @@ void RegisterBudgets::check_counts(Report& report, const ir::Function& function,
   if (most * 128 + least * (threads - 128) <= std::int64_t{start} * threads) return;
   report
       .warning(function, *largest, Kind::register_budget,
-               cat("`setmaxnreg.inc` to ", most, " registers waits for ever: ", threads, " threads start with ", start,
+               cat("`setmaxnreg.inc` to ", most, " registers waits forever: ", threads, " threads start with ", start,
                    " each, and the others keep ", least))
       .note("hint: `setmaxnreg.dec` in the other warpgroups gives their registers back");
 }

@@ -21,7 +21,7 @@ std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
   const std::string_view space = in.form.chosen(in.choices, "ss");
   if (bytes > 32 || isa::bits(type) > 64 || !(space.empty() || space == "global"))
     return error(Kind::unknown_modifier, cat(vector, "; the widest vector is 16 bytes",
-                                             bytes > 32 || isa::bits(type) > 64 ? "" : ", and 32 in `.global` alone"));
+                                             bytes > 32 || isa::bits(type) > 64 ? "" : ", and 32 only in `.global`"));
   if (!isa::allows(in.target, isa::node(sm_100)))
     return error(Kind::target_lacks,
                  cat(vector, ", which needs `sm_100` or newer; this kernel targets `", isa::name(in.target), '`'))
@@ -80,7 +80,7 @@ std::optional<Diagnostic> vmad_negation(const RuleInput& in) {
   const bool factors = in.args[1].negated || in.args[2].negated, sum = in.args[3].negated;
   if (factors && sum) return error(Kind::operand_mismatch, "`vmad` negates its product or its summand, not both");
   if ((factors || sum) && in.form.has(in.choices, "po"))
-    return error(Kind::operand_mismatch, "`.po` of `vmad` adds 1 to what is not negated; an operand is negated here");
+    return error(Kind::operand_mismatch, "`.po` of `vmad` adds 1 and takes no negated operand; one is negated here");
   return std::nullopt;
 }
 
@@ -91,7 +91,7 @@ bool is_sink(const isa::Arg& arg) { return arg.kind == isa::ArgKind::sink; }
 
 bool is_number(const isa::Arg& arg) { return arg.kind == isa::ArgKind::integer || arg.kind == isa::ArgKind::floating; }
 Diagnostic number_in_wmma(const RuleInput& in) {
-  return error(Kind::target_lacks, cat("a number stands among the registers of `", short_name(in.form), "`, which `",
+  return error(Kind::target_lacks, cat("a number is among the registers of `", short_name(in.form), "`, which `",
                                        isa::name(in.target), "` does not take"))
       .note("hint: put it into a register");
 }
@@ -140,7 +140,7 @@ std::optional<Diagnostic> mma_of_8_bit_floats(const RuleInput& in) {
   }
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
     if (has_element(in.args[i], [](const isa::Arg& e) { return e.kind == isa::ArgKind::floating && e.type != Type::f32; }))
-      return strict("takes no 64-bit number among its 32-bit registers");
+      return strict("does not take a 64-bit number among its 32-bit registers");
   if (in.args.size() > 4 && (in.args[4].kind == isa::ArgKind::floating || isa::is_float(in.args[4].type)))
     return strict("takes its metadata in an integer register");
   return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<Diagnostic> mma_of_f64(const RuleInput& in) {
   };
   if (has_element(in.args[0], is_sink)) return strict("discards no element of `d`");
   if (has_element(in.args[0], [](const isa::Arg& e) { return e.kind == isa::ArgKind::reg && isa::is_integer(e.type); }))
-    return strict("writes no integer registers");
+    return strict("does not write integer registers");
   return std::nullopt;
 }
 

@@ -41,17 +41,17 @@ void check_param(Report& report, const ir::Param& param, Of of, bool last) {
   const bool incomplete = param.unsized || param.elements == 0u;
   if (param.in_register) {
     if (of == Of::entry) bad("is in a register; an entry's parameters are in .param");
-    if (param.elements || param.unsized) bad("is an array, which no register can be");
+    if (param.elements || param.unsized) bad("is an array, which a register cannot be");
     check_type(report, param.where, what, param.type);
   } else if (is_opaque(param.type)) {
-    if (of != Of::entry) bad(cat("is declared .", isa::name(param.type), ", which parameters of entries alone can be"));
+    if (of != Of::entry) bad(cat("is declared .", isa::name(param.type), ", which only parameters of entries can be"));
     const auto& options = module.target_options;
     if (isa::name(param.type) == "samplerref" &&
         std::find(options.begin(), options.end(), "texmode_independent") == options.end())
-      bad("is a .samplerref, which `.target …, texmode_independent` alone has");
+      bad("is a .samplerref, which only `.target …, texmode_independent` has");
   } else if (param.type == Type::f16x2 || param.vector > 1 || (param.type == Type::pred && of != Of::prototype)) {
     bad(cat("is declared .", param.vector > 1 ? cat('v', param.vector) : std::string(isa::name(param.type)),
-            ", which no parameter can be"));
+            ", which a parameter cannot be"));
   } else if (param.type != Type::pred) {
     check_type(report, param.where, what, param.type);
   }
@@ -64,7 +64,7 @@ void check_param(Report& report, const ir::Param& param, Of of, bool last) {
   if (of == Of::func || result) {
     if (!param.in_register && param.align > 128)
       bad(cat("is aligned to ", param.align, " bytes; a function's parameter has 128 at most"));
-    if (param.is_ptr) bad("says `.ptr`, which parameters of entries alone can");
+    if (param.is_ptr) bad("says `.ptr`, which only parameters of entries can say");
   }
   if (param.ptr_space && (*param.ptr_space == StateSpace::param || *param.ptr_space == StateSpace::reg))
     bad(cat("points to .", name(*param.ptr_space), "; what fits is .global, .shared, .local or .const"));
@@ -96,14 +96,14 @@ void check_redeclaration(Report& report, const ir::Function& before, const ir::F
   } else if (before.is_entry != now.is_entry) {
     bad(cat("was declared as ", before.is_entry ? "an entry" : "a device function"));
   } else if (const std::string_view results = difference(before.returns, now.returns); !results.empty()) {
-    bad(cat("was declared with other results: their ", results, " differ"));
+    bad(cat("was declared with different results: their ", results, " differ"));
   } else if (const std::string_view params = difference(before.params, now.params); !params.empty()) {
-    bad(cat("was declared with other parameters: their ", params, " differ"));
+    bad(cat("was declared with different parameters: their ", params, " differ"));
   } else if (before.linkage != now.linkage && !(now.linkage == ir::Linkage::none && (before.linkage == ir::Linkage::visible ||
                                                                                      before.linkage == ir::Linkage::weak))) {
     bad(cat("is ", written(now.linkage), " and was declared ", written(before.linkage)));
   } else if (is_noreturn(before) != is_noreturn(now)) {
-    bad("is `.noreturn` in one declaration alone");
+    bad("is `.noreturn` in only one declaration");
   }
 }
 
@@ -214,7 +214,7 @@ void check_alias(Report& report, Names& names, std::string_view text, ir::WhereI
   if (function->linkage == ir::Linkage::weak)
     bad(Kind::bad_declaration, cat("the function `", words[1], "` is .weak, and cannot be aliased"));
   if (!difference(alias->returns, function->returns).empty() || !difference(alias->params, function->params).empty())
-    bad(Kind::duplicate_symbol, cat("the functions `", words[0], "` and `", words[1], "` of `.alias` have other parameters"));
+    bad(Kind::duplicate_symbol, cat("the functions `", words[0], "` and `", words[1], "` of `.alias` have different parameters"));
 }
 
 namespace {

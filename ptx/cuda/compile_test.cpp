@@ -192,7 +192,7 @@ TEST_F(CompileTest, strict_makes_warnings_errors) {
     const Diagnostic error = refused();
     EXPECT_EQ(error.kind, Kind::setmaxnreg_ignored);
     EXPECT_EQ(error.severity, Severity::error);
-    EXPECT_TRUE(says(error, "also: ptxas on kernel `kernel`: registers do not suffice")) << render(error);
+    EXPECT_TRUE(says(error, "also: ptxas on kernel `kernel`: there are not enough registers")) << render(error);
     EXPECT_TRUE(says(error, "PYPTX_STRICT=1"));
   }
   EXPECT_EQ(ptxas.compiles(), 1u);

@@ -48,8 +48,8 @@ Expected<void> replace_file(const std::string& path, std::string_view bytes, Rea
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     if (S_ISDIR(status.st_mode)) return failed("write", path, EISDIR);
-    return Unexpected{
-        {.kind = Kind::file_error, .message = cat("cannot write `", path, "`: it is no file, and would be replaced by one")}};
+    return Unexpected{{.kind = Kind::file_error,
+                       .message = cat("cannot write `", path, "`: it is not a regular file, and would be replaced by one")}};
   }
   // Processes differ in their number, threads in the counter; machines that share a disk, and processes that died half-way, in
   // neither, so a name that is taken gives way to the next.

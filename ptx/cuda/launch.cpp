@@ -44,7 +44,7 @@ Expected<void> validate(const LaunchConfig& config, const DeviceLimits& limits, 
                       static_smem != 0 ? cat(" and ", static_smem, " of static") : std::string(), "; at most ",
                       limits.max_smem_bytes, " fit"));
   }
-  if (config.cooperative && !limits.cooperative) return refuse("this GPU has no cooperative launch");
+  if (config.cooperative && !limits.cooperative) return refuse("this GPU does not support cooperative launches");
   return check_cluster(config, limits);
 }
 

@@ -243,7 +243,7 @@ Diagnostics performance_warnings(const Report& report, std::string_view kernel, 
     if (!ours || (function.spill_store_bytes == 0 && function.spill_load_bytes == 0)) continue;
     Diagnostic warning{.kind = Kind::register_spill,
                        .severity = Severity::warning,
-                       .message = cat("ptxas on kernel `", kernel, "`: registers do not suffice, and each thread stores ",
+                       .message = cat("ptxas on kernel `", kernel, "`: there are not enough registers, and each thread stores ",
                                       function.spill_store_bytes, " bytes and loads ", function.spill_load_bytes,
                                       " bytes of them in local memory")};
     if (function.name != kernel) warning.message += cat(" (in function `", function.name, "`)");

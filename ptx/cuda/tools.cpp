@@ -201,7 +201,7 @@ Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view text, s
                                  .message = cat('`', ptxas, "` ended well and left ",
                                                 !bytes           ? std::string("no cubin")
                                                 : bytes->empty() ? std::string("an empty cubin")
-                                                                 : cat(bytes->size(), " bytes that are no cubin"))}
+                                                                 : cat(bytes->size(), " bytes that are not a cubin"))}
                           .note(log_note(cubin.log))};
   }
   cubin.bytes = std::move(*bytes);

@@ -130,7 +130,7 @@ std::string available(const Form& form) {
   const Row& row = *form.row;
   std::string text = available(row.since, row.on);
   if (row.also_on != 0) text += cat("; ", available(row.also_since, row.also_on));
-  if (row.removed_on != 0) text += cat("; gone from ", list_targets(row.removed_on), " since PTX ", to_string(row.removed_since));
+  if (row.removed_on != 0) text += cat("; removed from ", list_targets(row.removed_on), " in PTX ", to_string(row.removed_since));
   return text;
 }
 

@@ -14,7 +14,7 @@ std::string family(const Form& form);
 
 /// "PTX 8.0, `sm_90a`"; "PTX 2.0, `sm_20` or newer". A version or a set that is not there is left out.
 std::string available(Version since, TargetSet on);
-/// The form's own availability, with what its further and lost targets have: "PTX 6.0, `sm_70` or newer; gone from … since
+/// The form's own availability, with what its further and lost targets have: "PTX 6.0, `sm_70` or newer; removed from … in
 /// PTX 8.0".
 std::string available(const Form& form);
 

@@ -49,7 +49,7 @@ TEST(Describe, Availability) {
   EXPECT_EQ(available({7, 8}, 0), "PTX 7.8");
   static constexpr Row gone = row("x.y ;", since(1, 0), on(sm_20), also(6, 0, sm_30), removed(6, 4, sm_70), Effect::pure,
                                   not_executed("no"), doc("a", "b"));
-  EXPECT_EQ(available(made(gone)), "PTX 1.0, `sm_20` or newer; PTX 6.0, `sm_30` or newer; gone from `sm_70` since PTX 6.4");
+  EXPECT_EQ(available(made(gone)), "PTX 1.0, `sm_20` or newer; PTX 6.0, `sm_30` or newer; removed from `sm_70` in PTX 6.4");
 }
 
 TEST(Describe, ChoicesSayOnceWhatSeveralOfThemNeed) {

@@ -131,7 +131,7 @@ Diagnostic Dots::explain_incomplete() const {
         break;
       }
   }
-  d.message = cat('`', path_, "` is not whole: it needs ", list_choices(missing));
+  d.message = cat('`', path_, "` is incomplete: it needs ", list_choices(missing));
   if (!states_.empty()) {
     d.note(cat("form: ", form(states_.front().form).syntax()));
     d.note(cat("manual: ", manual(form(states_.front().form))));

@@ -96,7 +96,7 @@ TEST(Dots, ExplainAWordOutOfOrder) {
 TEST(Dots, ExplainWhatIsMissing) {
   const Diagnostic d = follow({"fma"})->explain_incomplete();
   EXPECT_EQ(d.kind, Kind::missing_modifier);
-  EXPECT_NE(d.message.find("`fma` is not whole: it needs `.rn`, `.rz`, `.rm` or `.rp`"), std::string::npos) << d.message;
+  EXPECT_NE(d.message.find("`fma` is incomplete: it needs `.rn`, `.rz`, `.rm` or `.rp`"), std::string::npos) << d.message;
 }
 
 // Every choice of every slot of every form can be reached, and what is reached spells what was followed.

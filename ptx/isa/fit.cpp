@@ -69,7 +69,7 @@ std::string contrast(const Arg& arg, bool piped, const std::string& wanted) {
   Arg bare = arg;
   bare.shown = {};
   if (!wanted.starts_with(describe(bare))) return given;
-  if (arg.piped != piped) return cat(given, arg.piped ? " behind a `|`" : " without a `|` before it");
+  if (arg.piped != piped) return cat(given, arg.piped ? " after a `|`" : " without a `|` before it");
   switch (arg.kind) {
     case ArgKind::vector:
       return cat("the vector ", list_elements(arg.elements));
@@ -188,7 +188,7 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
           Kind::operand_count,
           [&] {
             return cat(ordinal(next), " `", o.name, "` of `", spell(f, c), "` is ", describe(arg), ", and the operand `",
-                       f.operands.back().name, "` that the result is put into is not there");
+                       f.operands.back().name, "` that the result is put into is missing");
           },
           next + 1);
     if (arg.piped != o.piped || !rules::operand_fits(f, c, o, arg)) {

@@ -226,7 +226,7 @@ class Misfit {
       if (sinks == 0 || sinks == arg_.elements.size() ||
           static_cast<int>(arg_.elements.size()) != form_.count(spec_.count, choices_))
         return {};
-      return "a sink among the bits that are packed, which are then 0";
+      return "a sink among the packed values, whose bits are then 0";
     }
     if (kind(type_) != TypeKind::bits && kind(type_) != TypeKind::uint && kind(type_) != TypeKind::sint) return {};
     const bool unpacks = form_.operands.size() == 2 && !form_.operands[0].count.empty();

@@ -220,7 +220,7 @@ Expected<SavedKernel> read_saved(std::string_view bytes, std::string_view name) 
     cuda::Cubin cubin{.bytes = section.bytes, .target = section.name.substr(cubin_prefix.size())};
     if (!cuda::parse_target(cubin.target) || !cubin.bytes.starts_with("\x7f"
                                                                       "ELF"))
-      return bad(cat("its machine code for `", cubin.target, "` is none"));
+      return bad(cat("its machine code for `", cubin.target, "` cannot be read"));
     if (const std::string* log = find(cat(log_prefix, cubin.target))) cubin.log = *log;
     ready.cubins.push_back(std::move(cubin));
   }

@@ -144,7 +144,7 @@ TEST_F(ArchiveTest, whole_files_with_parts_that_do_not_fit_are_refused) {
   EXPECT_TRUE(says(refusal(with("ptx", std::nullopt)), "it has no PTX"));
   EXPECT_TRUE(says(refusal(with("ptx", "hello")), "the text of kernel `twice` is not PTX"));
   EXPECT_EQ(refusal(with("launch", "x")).kind, Kind::bad_image);
-  EXPECT_TRUE(says(refusal(with("cubin sm_90a", "no ELF")), "its machine code for `sm_90a` is none"));
+  EXPECT_TRUE(says(refusal(with("cubin sm_90a", "no ELF")), "its machine code for `sm_90a` cannot be read"));
   EXPECT_TRUE(says(refusal(with("tiles", std::string(4, '\xff'))), "its tiles cannot be read"));
   EXPECT_TRUE(says(refusal(with("names", "x")), "its names cannot be read"));
   std::string scalar;

@@ -151,7 +151,7 @@ Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value) {
   }
   const bool takes_integer = isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits || type == Type::pred;
   if (!takes_integer || bits > 64)
-    return refuse(Kind::launch_config, cat("a `.", isa::name(type), "` parameter takes no scalar"));
+    return refuse(Kind::launch_config, cat("a `.", isa::name(type), "` parameter cannot take a scalar"));
   if (const double* number = std::get_if<double>(&value)) {
     return refuse(Kind::launch_config,
                   cat("a `.", isa::name(type), "` parameter takes an integer; the value is a float, ", std::to_string(*number)));

@@ -188,7 +188,7 @@ Expected<void> TensorMap::check() const {
   if (interleave == Interleave::b32 && swizzle != Swizzle::b32)
     return bad(cat("slices of 32 bytes go with swizzle 32B, not ", tensor_map_swizzle_name(swizzle)));
   if (fill == TensorMapFill::nan && !is_float(type))
-    return bad(cat("elements of type ", name(type), " have no NaN to be read outside the tensor"));
+    return bad(cat("elements of type ", name(type), " have no NaN to fill with outside the tensor"));
   if (auto ok = im2col ? check_im2col(*this, *im2col) : check_box(*this); !ok) return ok;
   if (box_bytes() >= end_of_box) {
     return bad(cat("one copy moves ", box_bytes(), " bytes; a tensor map takes less than ", end_of_box),

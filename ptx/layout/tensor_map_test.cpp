@@ -161,7 +161,7 @@ TEST(TensorMap, InterleavingFillingAndSteps) {
   expect_not(flat, "a tensor map with interleaved channels has 3 to 5 dimensions, not 2");
   TensorMap whole = *tiled_tensor_map(s32, Sizes{8, 64}, Sizes{4, 16}, Swizzle::none);
   whole.fill = TensorMapFill::nan;
-  expect_not(whole, "elements of type s32 have no NaN to be read outside the tensor");
+  expect_not(whole, "elements of type s32 have no NaN to fill with outside the tensor");
   whole.fill = TensorMapFill::zero;
   whole.element_strides[1] = 2;
   EXPECT_TRUE(whole.check());

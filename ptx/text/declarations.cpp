@@ -247,7 +247,7 @@ bool Parser::init_list(ir::Variable& v) {
 // +4, +-4, +(4*2): what is added to an address
 bool Parser::offset(std::uint64_t& value) {
   if (c_.is_at('-')) {
-    syntax(c_.at, "an offset is added: PTX has no `-` behind an address");
+    syntax(c_.at, "an offset can only be added: PTX has no `-` after an address");
     hint("write `+-`, as in `x+-4`");
     return false;
   }
@@ -355,9 +355,9 @@ bool Parser::param(ir::Param& p, bool of_entry) {
   if (c_.eat_directive("align")) {
     if (!align(p.is_ptr ? p.ptr_align : p.align)) return false;
     if (!of_entry && !p.is_ptr)
-      return syntax(behind, "the alignment of a parameter stands before its type, as in `.param .align 8 .b8 x[16]`");
+      return syntax(behind, "the alignment of a parameter comes before its type, as in `.param .align 8 .b8 x[16]`");
   }
-  if (c_.is_at('.')) return syntax(c_.at, "`.", c_.peek_directive(), "` has no place behind the type of a parameter");
+  if (c_.is_at('.')) return syntax(c_.at, "`.", c_.peek_directive(), "` cannot follow the type of a parameter");
   p.where = ir::Module::at(c_.offset());
   if (!name(p.name, "the name of the parameter")) return false;
   if (!c_.eat('[')) return true;

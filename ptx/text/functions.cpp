@@ -92,7 +92,7 @@ bool Parser::directives(std::vector<ir::Directive>& list, std::string_view after
     const auto known = std::find_if(function_directives.begin(), function_directives.end(),
                                     [&](const FunctionDirective& d) { return d.name == word; });
     if (known == function_directives.end()) {
-      syntax(at, "`.", word, "` is not a directive that stands behind ", after);
+      syntax(at, "`.", word, "` is not a directive that can follow ", after);
       std::vector<std::string> names;
       for (const FunctionDirective& d : function_directives) names.push_back(cat('.', d.name));
       if (const std::string near = nearest(cat('.', word), names); !near.empty()) hint(cat("did you mean `", near, "`?"));

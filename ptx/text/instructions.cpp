@@ -175,7 +175,7 @@ bool Parser::negated_operand(ir::Operand& o, char mark) {
   if (const bool predicate = function_.regs[reg].type == Type::pred; predicate != (mark == '!'))
     error(Kind::operand_mismatch, at, '`', std::string_view(&mark, 1),
           predicate ? "` negates numbers, and" : "` negates predicates, and", " a .", isa::name(function_.regs[reg].type),
-          " register stands behind it");
+          " register follows it");
   return true;
 }
 
@@ -255,7 +255,7 @@ bool Parser::element(ir::Operand& o, std::string_view name) {
     if (added.kind == OperandKind::floating) return syntax(at, "an integer is added to the index of an array");
     stack_.push_back(added);
   } else if (c_.is_at('-')) {
-    syntax(c_.at, "a number is added to the index of an array: ptxas reads no `-` behind a register");
+    syntax(c_.at, "a number can only be added to the index of an array: ptxas reads no `-` after a register");
     hint("write `+-`, as in `a[%r1+-1]`");
     return false;
   }
@@ -445,7 +445,7 @@ bool Parser::address(ir::Operand& o, const Opcode& opcode) {
       return false;
     stack_.push_back(added);
   } else if (c_.is_at('-')) {
-    syntax(c_.at, "an offset is added: PTX has no `-` behind the base of an address");
+    syntax(c_.at, "an offset can only be added: PTX has no `-` after the base of an address");
     hint("write `+-`, as in `[%rd1+-4]`");
     return false;
   }

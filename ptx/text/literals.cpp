@@ -81,7 +81,7 @@ class Reader {
     }
     if (base == 10 && (*p == '.' || (*p | 0x20) == 'e')) return decimal_float(v, from);
     v = {};
-    if (p == digits) return fail(from, cat("a number needs digits behind `", std::string_view(from, 2), '`'));
+    if (p == digits) return fail(from, cat("a number needs digits after `", std::string_view(from, 2), '`'));
     if (*p == 'U') {
       v.suffixed = true;
       ++p;
@@ -409,7 +409,7 @@ class Reader {
         } else if (is_unsigned) {
           r.bits = a / b;
         } else if (sb == -1 && a == std::uint64_t{1} << 63) {  // ptxas does not survive it
-          return fail(at, "the least integer has no opposite that it could be divided by -1 to");
+          return fail(at, "the least integer cannot be divided by -1: the result does not fit");
         } else {
           r.bits = static_cast<std::uint64_t>(sa / sb);
         }
@@ -457,7 +457,7 @@ class Reader {
         left = of(a >= b);
         return true;
       default:
-        return fail(at, "this operator takes integers alone");
+        return fail(at, "this operator takes only integers");
     }
   }
 

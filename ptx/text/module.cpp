@@ -62,7 +62,7 @@ bool Parser::statement() {
   if (space_of(next) || next == "align" || next == "attribute") return variables(from, linkage, false);
   if (linkage != ir::Linkage::none) return expected("`.entry`, `.func` or a state space");
   if (word == "loc" || word == "callprototype" || word == "branchtargets" || word == "calltargets")
-    return syntax(from, "`.", word, "` stands in the body of a function");
+    return syntax(from, "`.", word, "` belongs in the body of a function");
   syntax(from, "there is no directive `.", word, "` at this level");
   if (const std::string near = nearest(word, module_directives()); !near.empty()) hint(cat("did you mean `.", near, "`?"));
   // before `.entry` or `.global` it was to be a linkage: what follows is read
@@ -121,7 +121,7 @@ void Parser::unusual_target(const char* at, std::string_view word, bool is_secon
                              : cat("`", word, "` is the name of a virtual architecture, not of a target")},
        at);
   hint(is_second ? "not in the manual; ptxas takes it"
-                 : cat("write `sm_", word.substr(word.find('_') + 1), "`, which ptxas takes it for"));
+                 : cat("write `sm_", word.substr(word.find('_') + 1), "`: ptxas takes it for that"));
 }
 
 bool Parser::target(const char* from) {
@@ -142,7 +142,8 @@ bool Parser::target(const char* from) {
       if (found || word.starts_with("compute_")) unusual_target(at, word, found.has_value());
       found = target;
     } else if (is_option(word)) {
-      if (first && !found) syntax(at, "`.target` begins with a target such as `sm_90a`; `", word, "` is an option behind it");
+      if (first && !found)
+        syntax(at, "`.target` begins with a target such as `sm_90a`; `", word, "` is an option that follows it");
       options.emplace_back(word);
     } else {
       error(Kind::unknown_target, at, '`', word, "` is neither a target that PTX knows nor an option of one");
@@ -226,8 +227,8 @@ bool Parser::pragma(const char* from) {
 // ptxas reads debug data of PTX 1.x no longer.
 void Parser::dwarf_is_known(const char* from) {
   if (module_.version < Version{2, 0}) return;
-  syntax(from, "`@@DWARF` is gone since PTX 2.0; this module says `.version ", to_string(module_.version), '`');
-  hint("debug data stands in a `.section .debug_…`");
+  syntax(from, "`@@DWARF` was removed in PTX 2.0; this module says `.version ", to_string(module_.version), '`');
+  hint("debug data belongs in a `.section .debug_…`");
 }
 
 // @@DWARF and the rest of its line: debug data of PTX 1.x.
@@ -287,7 +288,7 @@ bool Parser::section_line(std::string& lines) {
     if (end == c_.at) return expected("a label or a directive such as `.b8`");
     const std::string_view label = Cursor::between(c_.at, end);
     c_.take(end);
-    if (!c_.eat(':')) return expected("`:` behind a label of a section");
+    if (!c_.eat(':')) return expected("`:` after a label of a section");
     lines.append(label).append(":\n");
     return true;
   }

@@ -325,7 +325,7 @@ Opcode::Why Opcode::explain() const {
     }
     if (!missing.empty()) {
       Diagnostic d{.kind = Kind::missing_modifier,
-                   .message = cat('`', text_, "` is not whole: it needs ", list_choices(missing))};
+                   .message = cat('`', text_, "` is incomplete: it needs ", list_choices(missing))};
       d.note(cat("form: ", form->syntax())).note(cat("manual: ", isa::manual(*form)));
       return {std::move(d), 0};
     }

@@ -97,7 +97,7 @@ Expected<layout::TensorMap> tensor_map(const Tile& tile, const Env& env) {
   const bool slabs = tile.tma_rank() == 3 && tile.rank() == 2;
   if (!slabs && tile.tma_rank() != 2 && tile.tma_rank() != static_cast<int>(tile.rank()))
     return bad(cat(tile.to_string(), " has ", tile.rank(), " dimensions and tma_rank ", tile.tma_rank(),
-                   "; what fits is 2 (as it is), or 3 of a matrix (as slabs of 64 columns)"));
+                   "; what fits is 2 (as it is), or 3 for a matrix (as slabs of 64 columns)"));
   if (tile.tma_padding() && !slabs) return bad(cat(tile.to_string(), " has tma_padding, which needs tma_rank 3 of a matrix"));
   auto box = tile.tma_box() ? resolved(tile, *tile.tma_box(), "the tma_box of ", env)
                             : Expected<Sizes>(default_box(*type, *shape, swizzle, slabs));

@@ -73,7 +73,7 @@ TEST(TensorMapOfTile, RefusesWhatIsNone) {
             "dim_unbound: the dimension `BK` of the tma_box of Tile(M, K, f32) has no size");
   EXPECT_EQ(
       made(Tile::make({"M", "K"}, f32, Layout::row, Box{8, 8}, 4)),
-      "bad_tile: Tile(M, K, f32) has 2 dimensions and tma_rank 4; what fits is 2 (as it is), or 3 of a matrix (as slabs of 64 "
+      "bad_tile: Tile(M, K, f32) has 2 dimensions and tma_rank 4; what fits is 2 (as it is), or 3 for a matrix (as slabs of 64 "
       "columns)");
   EXPECT_EQ(made(Tile::make({"M", "K"}, bf16, Layout::row, Box{8, 64}, 2, true)),
             "bad_tile: Tile(M, K, bf16) has tma_padding, which needs tma_rank 3 of a matrix");

@@ -139,7 +139,7 @@ TEST(Containment, MemoryThatTheMachineDoesNotGiveIsAnError) {
   auto huge = Instance::make(check::accept(parsed(".global .b8 g[1099511627776];" + body)).value());
   ASSERT_FALSE(huge);
   EXPECT_EQ(huge.error().kind, Kind::out_of_memory);
-  EXPECT_EQ(huge.error().message, "the .global variable `g` takes 1099511627776 bytes, which this machine does not give");
+  EXPECT_EQ(huge.error().message, "the .global variable `g` takes 1099511627776 bytes, which this machine cannot provide");
 }
 
 // ---- layout -----------------------------------------------------------------------------------------------------------

@@ -91,7 +91,8 @@ std::optional<Scalar> Decoding::scalar_of(const ir::Operand& operand) {
     refuse(cat('`', module.reg_name(f, reg_id(base)), "` has no part `", module.str(part), "` that the executor knows: it is a ",
                elements == 1 ? std::string("scalar register") : cat("vector of ", elements)));
   } else {
-    refuse(scalars.size() == 0 ? "an operand of this kind is not executed" : "a vector register stands where one value belongs");
+    refuse(scalars.size() == 0 ? "an operand of this kind is not executed"
+                               : "a vector register is given where one value belongs");
   }
   return std::nullopt;
 }
@@ -100,7 +101,7 @@ std::optional<Scalar> Decoding::scalar_of(const ir::Operand& operand) {
 bool Decoding::holds(Scalar scalar, Type type) {
   const bool is_pred = scalar.type == Type::pred;
   if (is_pred == (type == Type::pred) && slot_bytes(scalar.type) >= slot_bytes(type)) return true;
-  refuse(cat("a .", isa::name(scalar.type), " register stands where ",
+  refuse(cat("a .", isa::name(scalar.type), " register is given where ",
              type == Type::pred ? std::string("a predicate belongs") : cat(isa::bits(type), " bits belong")));
   return false;
 }

@@ -183,7 +183,7 @@ TEST(Fault, DeadlocksShowWhereEachWarpWaits) {
       {"mov.u32 %r0, %tid.x", "setp.lt.u32 %p0, %r0, 32", "@%p0 bra FIRST", "bar.sync 1", "ret", "FIRST:", "bar.sync 2", "ret"});
   const Diagnostic d = testing::fault(program, block(64), {}, {});
   EXPECT_EQ(d.kind, Kind::deadlock);
-  EXPECT_EQ(d.message, "`bar.sync` waits at barrier 2, which cannot complete: no warp of the block can run on");
+  EXPECT_EQ(d.message, "`bar.sync` waits at barrier 2, which cannot complete: no warp of the block can continue");
   EXPECT_EQ(d.where.line, 7u);
   EXPECT_TRUE(has_note(d, "warp 0 waits at barrier 2, where 32 of 64 threads have come: kernel.py:7, line 15: bar.sync 2;"))
       << shown(d);

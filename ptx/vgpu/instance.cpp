@@ -80,7 +80,7 @@ class Initialiser {
 Unexpected too_much(const ir::Module& module, const ir::Variable& v) {
   return Unexpected{{.kind = Kind::out_of_memory,
                      .message = cat("the .", ir::name(v.space), " variable `", module.str(v.name), "` takes ", v.bytes(),
-                                    " bytes, which this machine does not give"),
+                                    " bytes, which this machine cannot provide"),
                      .where = module.where(v.where)}};
 }
 

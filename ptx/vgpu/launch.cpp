@@ -108,8 +108,9 @@ std::uint64_t block_bytes(const Code& code, const LaunchConfig& config, bool che
 std::uint64_t host_budget() { return host_memory() / 2; }
 
 Diagnostic no_memory(const Code& code, const LaunchConfig& config, std::uint64_t bytes) {
-  return launch_error(Kind::out_of_memory, cat("kernel `", code.name, "`: a block ", to_string(config.block), " takes ", bytes,
-                                               " bytes of registers, local and shared memory, which this machine does not give"));
+  return launch_error(Kind::out_of_memory,
+                      cat("kernel `", code.name, "`: a block ", to_string(config.block), " takes ", bytes,
+                          " bytes of registers, local and shared memory, which this machine cannot provide"));
 }
 
 // What the workers of a grid share while it runs. The first fault in the order of the CTAs wins, so that every number of workers

@@ -217,7 +217,7 @@ void note_unwritten(Warp& warp, const Step& step, Mask mask, std::uint32_t eleme
 void note_absent(Warp& warp, const Step& step, int lane, int source, Mask members) {
   begin_tracing(warp);
   warp.undefined_sources.try_emplace(
-      step.item, UndefinedSource{step.item, cat("reads lane ", source, " in lane ", lane,
+      step.item, UndefinedSource{step.item, cat("in lane ", lane, " reads lane ", source,
                                                 ", which takes no part; the lanes that take part: ", say_lanes(members))});
 }
 

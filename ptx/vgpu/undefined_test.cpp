@@ -229,7 +229,7 @@ TEST(Undefined, ShufflesFromAbsentLanes) {
   clean(all, 32);
   const Diagnostic d = faulty(all, 2, 8, 16);
   EXPECT_TRUE(has_note(d, "it comes from kernel.py:12, line 21: shfl.sync.down.b32 %r2, %r0, 8, 31, -1;")) << render(d);
-  EXPECT_TRUE(has_note(d, "which reads lane 16 in lane 8, which takes no part; the lanes that take part: lanes 0-15"))
+  EXPECT_TRUE(has_note(d, "which in lane 8 reads lane 16, which takes no part; the lanes that take part: lanes 0-15"))
       << render(d);
 }
 

@@ -77,7 +77,7 @@ void fail_deadlock(Cta& cta) {
   if (gone != 0) notes.push_back(cat(gone, gone == 1 ? " warp has exited" : " warps have exited"));
   const Fragment& f = first->others.front();
   first->fail(code.steps[f.pc], lowest_lane(f.mask), Kind::deadlock,
-              cat("waits at barrier ", f.key, ", which cannot complete: no warp of the block can run on"), std::move(notes));
+              cat("waits at barrier ", f.key, ", which cannot complete: no warp of the block can continue"), std::move(notes));
 }
 
 }  // namespace ptx::vgpu

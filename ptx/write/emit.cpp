@@ -273,8 +273,8 @@ Expected<void> Builder::State::check_availability(const isa::Form& form, const i
   }
   if (isa::removed(form, module.target, module.version))
     return with_form(
-        diagnose(Kind::target_lacks, cat('`', isa::spell(form, choices), "` is gone from ", only_newer(form.row->removed_on),
-                                         " since PTX ", to_string(form.row->removed_since))));
+        diagnose(Kind::target_lacks, cat('`', isa::spell(form, choices), "` was removed from ", only_newer(form.row->removed_on),
+                                         " in PTX ", to_string(form.row->removed_since))));
   if (const Version since = isa::version_needed(form, choices, module.target); module.version < since)
     return with_form(version_lacks(cat('`', isa::spell(form, choices), '`'), since, module));
   return {};

@@ -129,7 +129,7 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   }
   if (is_shift && b->kind == Value::Kind::integer && b->integer < 0)
     return refuse(Kind::bad_operator,
-                  cat("the right side of ", shown(), " is ", b->integer, ", and a shift amount is not negative"), where,
+                  cat("the right side of ", shown(), " is ", b->integer, ", but a shift amount cannot be negative"), where,
                   "shift the other way");
   Operation operation{spelled(op, type, !is_reg(*b)), *a, *b, type};
   if (!is_reg(*b)) return operation;

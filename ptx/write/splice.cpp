@@ -273,7 +273,7 @@ Expected<void> Builder::splice(const ir::Module& from, const ir::Function& funct
 Expected<void> Builder::pragma(std::string_view text, Where where) {
   if (text.find_first_of("\"\n") != std::string_view::npos)
     return refuse(Kind::bad_declaration, cat("the pragma `", text, "` has a quote or a newline in it"), where,
-                  "give the text between the quotes alone: `nounroll`");
+                  "give only the text between the quotes: `nounroll`");
   state_->add_item(ir::ItemKind::pragma, state_->module.intern(text).index, where);
   return {};
 }

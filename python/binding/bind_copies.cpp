@@ -47,7 +47,7 @@ void bind_async(nb::module_& m) {
            doc, function, any("dst"), any("src"), any("bytes"), or_none("src_size"), nb::kw_only(), or_none("cache_hint"));
   };
   copy("cg", async_copy<CopyCaches::cg>,
-       "`cp.async.cg.shared.global [dst], [src], bytes`: 16 bytes, through L2 alone. Of these `src_size` are read, the rest are "
+       "`cp.async.cg.shared.global [dst], [src], bytes`: 16 bytes, only through L2. Of these `src_size` are read, the rest are "
        "zeros.");
   copy("ca", async_copy<CopyCaches::ca>,
        "`cp.async.ca.shared.global [dst], [src], bytes`: 4, 8 or 16 bytes. Of these `src_size` are read, the rest are zeros.");

@@ -175,7 +175,7 @@ std::string documentation(const isa::Dots& dots) {
   if (dots.path().empty())
     return "ptx.inst.<opcode>.<modifier>…(operands, pred=None): one PTX instruction.\nDots are spelled as in PTX, with `::` as "
            "`__`, `_` before a leading "
-           "digit (`_2d`) and `_` behind a reserved word (`global_`).";
+           "digit (`_2d`) and `_` after a reserved word (`global_`).";
   std::string out = cat("ptx.inst.", dots.path());
   constexpr std::size_t most = 8;
   const isa::Form* last = nullptr;

@@ -174,7 +174,7 @@ nb::tuple pack_scalars(std::string_view kernel, const std::vector<std::pair<std:
     const std::string what = cat("parameter `", name, "` of kernel `", kernel, '`');
     auto bits = type ? launch::pack_scalar(*type, scalar_of(value, *type, what))
                      : Expected<std::uint64_t>(Unexpected{
-                           {.kind = Kind::launch_config, .message = cat("a `", dtype, "` parameter takes no scalar")}});
+                           {.kind = Kind::launch_config, .message = cat("a `", dtype, "` parameter cannot take a scalar")}});
     if (!bits) {
       Diagnostic error = std::move(bits).error();
       error.message = cat(what, ": ", error.message);
@@ -318,23 +318,22 @@ void save_image(const ImageHandle& handle, const std::string& path, std::optiona
 void bind_image(nb::module_& m) {
   nb::class_<ImageHandle>(m, "Image",
                           "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.")
-      .def(
-          nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
-          nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
-          nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(), nb::arg("tiles") = std::vector<Tile>{},
-          nb::arg("sizes") = tile::Env{}, nb::arg("maps") = Maps{}, nb::arg("aliases") = Aliases{},
-          nb::arg("cooperative") = false, nb::arg("programmatic") = false,
-          "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters behind them. "
-          "Parameters behind those, named as a tensor and `_tma_desc`, are TMA descriptors: those of `maps`, by the tensor's "
-          "number, or made of the tensors' `tiles` and the `sizes` of their dimensions. `aliases` says which output is written "
-          "where an input lies.")
+      .def(nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
+           nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
+           nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(),
+           nb::arg("tiles") = std::vector<Tile>{}, nb::arg("sizes") = tile::Env{}, nb::arg("maps") = Maps{},
+           nb::arg("aliases") = Aliases{}, nb::arg("cooperative") = false, nb::arg("programmatic") = false,
+           "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters after them. "
+           "Parameters after those, named as a tensor and `_tma_desc`, are TMA descriptors: those of `maps`, by the tensor's "
+           "number, or made of the tensors' `tiles` and the `sizes` of their dimensions. `aliases` says which output is written "
+           "where an input lies.")
       .def_static(
           "from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1},
           nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
           nb::arg("inputs") = 0, nb::arg("outputs") = 0,
           nb::arg("scalars") = std::vector<std::pair<std::uint64_t, std::uint32_t>>{},
           nb::arg("descriptors") = std::vector<std::pair<std::uint32_t, TensorMapHandle>>{},
-          "Of PTX text alone: it runs on GPUs. `scalars` are (bits, bytes), `descriptors` (number of a tensor, its map): the "
+          "Of PTX text only: it runs on GPUs. `scalars` are (bits, bytes), `descriptors` (number of a tensor, its map): the "
           "entry's last parameters.")
       .def_static(
           "from_record",
@@ -351,7 +350,7 @@ void bind_image(nb::module_& m) {
             return made ? std::optional(ImageHandle::registered(std::move(*made))) : std::nullopt;
           },
           nb::arg("which"),
-          "The kernel that reads these of its scalar parameters, counted from 0, from memory: their addresses are inputs behind "
+          "The kernel that reads these of its scalar parameters, counted from 0, from memory: their addresses are inputs after "
           "the "
           "others. None when it does more with one than to load it.")
       .def_prop_ro(

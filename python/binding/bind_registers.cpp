@@ -199,8 +199,8 @@ write::Reg register_of(Trace& trace, const Reg& reg) {
   }
   if (reg.kind == Reg::Kind::special)
     raise(Kind::operand_mismatch,
-          cat("the special register `", reg.name, "` stands where only an ordinary register can; copy it first: `reg.from_(…, ",
-              isa::name(reg.type), ")`"),
+          cat("the special register `", reg.name,
+              "` is given where only an ordinary register fits; copy it first: `reg.from_(…, ", isa::name(reg.type), ")`"),
           trace.where());
   raise(Kind::undefined_symbol, cat("`", reg.name, "` belongs to another kernel, whose trace has ended"), trace.where());
 }
@@ -213,7 +213,7 @@ write::Reg register_argument(Trace& trace, nb::handle value, const char* what) {
 nb::object element(RegArray& array, std::int64_t index) {
   if (index < 0 || index >= array.array.count) {
     const std::string message =
-        cat("`", array.base, "` has ", array.array.count, " registers, index ", index, " is none of them");
+        cat("`", array.base, "` has ", array.array.count, " registers; index ", index, " is out of range");
     throw nb::index_error(message.c_str());
   }
   nb::object& slot = array.elements[static_cast<std::size_t>(index)];

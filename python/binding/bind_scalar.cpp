@@ -343,7 +343,7 @@ void bind_directives(nb::module_& m) {
           "def kloop(total: Reg | int, *, unroll: int, body: typing.Callable[[], typing.Any], loop_label: str | None = 'kloop') "
           "-> None"),
       "`body()` `total` times. An int: that often, without a branch. A register: a loop of `unroll` passes (a power of two), and "
-      "what is left over behind it, in nested ifs. The default label gives way when it is taken.");
+      "what is left over after it, in nested ifs. The default label gives way when it is taken.");
   m.def(
       "pragma",
       [](std::string_view text) {

@@ -30,7 +30,7 @@ struct SmemSpace {};
 }
 
 [[noreturn]] void no_such(std::string_view what, std::int64_t index, std::int64_t count) {
-  throw nb::index_error(cat(what, " has ", count, " of them, index ", index, " is none").c_str());
+  throw nb::index_error(cat(what, " has ", count, " of them; index ", index, " is out of range").c_str());
 }
 
 // ---- allocations ------------------------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ BarrierArray barrier_array(nb::object base, std::int64_t byte_offset, std::int64
 BarrierSlot slot_of(nb::handle self, std::int64_t index) {
   const BarrierArray& array = *as<BarrierArray>(self);
   if (index < 0 || index >= array.count)
-    throw nb::index_error(cat("the array has ", array.count, " barriers, index ", index, " is none of them").c_str());
+    throw nb::index_error(cat("the array has ", array.count, " barriers; index ", index, " is out of range").c_str());
   return {nb::borrow(self), index, {}};
 }
 

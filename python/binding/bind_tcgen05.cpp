@@ -476,7 +476,7 @@ void bind_tcgen05(nb::module_& m) {
           nb::sig(
               "def cp(taddr: Reg | Address, src: Reg, *, cta_group: int = 1, size: str = '128x256b', src_is_addr: bool | None = "
               "None, pred: Reg | NegPred | None = None) -> None"),
-          "`tcgen05.cp`: from shared memory, as the descriptor `src` says, to tensor memory. `size` with what stands behind it: "
+          "`tcgen05.cp`: from shared memory, as the descriptor `src` says, to tensor memory. `size` with what follows it: "
           "\"64x128b.warpx2::02_13\".")
       .def_static("shift", shift, nb::arg("taddr").none(), nb::kw_only(), nb::arg("cta_group") = 1, nb::arg("pred") = nb::none(),
                   nb::sig("def shift(taddr: Reg | Address, *, cta_group: int = 1, pred: Reg | NegPred | None = None) -> None"),

@@ -295,11 +295,11 @@ void bind_wgmma(nb::module_& m) {
               "| None = None, sparsity_selector: int = 0, pred: Reg | NegPred | None = None) -> None"),
           "`wgmma.mma_async.sync.aligned.mMnNkK.<D>.<A>.<B>`: d = a * b, plus d where `scale_d` is true.\n\n"
           "`d` is the thread's part of the M x N accumulator. `a` and `b` are descriptors in 64-bit registers, or tiles of "
-          "`smem.wgmma_tile`, whose descriptors are built here, `a_k_offset` and `b_k_offset` bytes behind their start; `a` may "
+          "`smem.wgmma_tile`, whose descriptors are built here, `a_k_offset` and `b_k_offset` bytes after their start; `a` may "
           "be four "
           "registers. `scale_a`, `scale_b` are 1 or -1 for floats, `trans_a`, `trans_b` 1 for MN-major f16 and bf16; an operand "
           "that the "
-          "types have not is not written. With `sparse_metadata`, `a` is sparse.")
+          "types do not have is not written. With `sparse_metadata`, `a` is sparse.")
       .def_static(
           "make_descriptor", make_descriptor, nb::arg("base").none(), nb::kw_only(), nb::arg("leading_byte_offset"),
           nb::arg("stride_byte_offset"), nb::arg("swizzle") = 0, nb::arg("base_offset") = 0,

@@ -99,7 +99,7 @@ void bind_reg(nb::module_& m) {
       .def_static("array", array, nb::arg("dtype").none(), nb::arg("count").none(), nb::arg("name").none() = nb::none(),
                   nb::sig("def array(dtype: PtxType, count: int, name: str | None = None) -> RegArray"), "Registers in a row.")
       .def_static("alloc", alloc, nb::arg("dtype").none(), nb::sig("def alloc(dtype: PtxType) -> Reg"),
-                  "A register of a family that its type alone has: `%au0`, `%af0`, apart from those of `scalar`.")
+                  "A register of a family that only its type has: `%au0`, `%af0`, apart from those of `scalar`.")
       .def_static("alloc_array", alloc_array, nb::arg("dtype").none(), nb::arg("count").none(),
                   nb::sig("def alloc_array(dtype: PtxType, count: int) -> RegArray"), "Registers in a row, of such a family.")
       .def_static("from_", from, nb::arg("src").none(), nb::arg("dtype").none(),

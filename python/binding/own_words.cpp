@@ -101,9 +101,9 @@ void translate(const Call& call) {
     error.message = cat('`', name, "` is given ", given(call), "; what fits is ", signatures_in(raw));
   } else if (raw == "std::bad_cast" || raised.matches(PyExc_OverflowError)) {
     error.message =
-        cat('`', name, "` is given ", given(call), ", of which one is of a type, or outside the range, that it takes");
+        cat('`', name, "` is given ", given(call), "; one of them has a type that it does not take, or is out of range");
   } else if (raw.find("no constructor defined") != std::string::npos) {
-    error.message = cat('`', name, "` is no class to make objects of: functions of pyptx give them");
+    error.message = cat('`', name, "` cannot be constructed: functions of pyptx return its objects");
   } else {
     error.message = cat('`', name, "`: ", raw);
   }

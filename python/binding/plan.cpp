@@ -398,16 +398,17 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
     if (!is_seen_through) {
       return fail({.kind = Kind::argument_kind,
                    .message = cat("`out` of kernel `", signature().kernel(), "` is ", a_type(tensor),
-                                  " that torch has to see written, and the inputs are no torch tensors; what fits is a plain "
+                                  " that torch has to see written, and the inputs are not torch tensors; what fits is a plain "
                                   "tensor or an array")});
     }
     if (torch->grad_enabled() && torch->requires_grad(tensor))
-      return fail({.kind = Kind::argument_gradient,
-                   .message = cat("`out` of kernel `", signature().kernel(), "` requires a gradient, and has none of a kernel")});
+      return fail(
+          {.kind = Kind::argument_gradient,
+           .message = cat("`out` of kernel `", signature().kernel(), "` requires a gradient, which a kernel does not compute")});
     if (torch->has_forward_level() && torch->has_tangent(tensor))
       return fail({.kind = Kind::argument_gradient,
                    .message = cat("`out` of kernel `", signature().kernel(),
-                                  "` has a tangent of forward-mode differentiation, and has none of a kernel")});
+                                  "` has a tangent of forward-mode differentiation, which a kernel does not compute")});
   }
 
   std::vector<Import> imports;

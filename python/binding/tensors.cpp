@@ -103,7 +103,7 @@ Expected<Import> Import::of(nb::handle object, Origin origin, StreamOf stream) {
       return broken(" gives a negative size");
     return made;
   } catch (const nb::cast_error&) {
-    return broken(" gives what is none");
+    return broken(" gives something that is not one");
   } catch (nb::python_error& error) {
     if (origin == Origin::torch || !error.matches(PyExc_Exception)) throw;
     return broken(cat(" fails: ", nb::cast<std::string>(nb::str(error.type().attr("__name__"))), ": ",
@@ -202,7 +202,8 @@ Expected<Import> Import::of_dlpack(nb::handle object, StreamOf stream) {
     if (tensor != nullptr) import.view_.read_only = (managed->flags & dlpack::flag_read_only) != 0;
   }
   if (tensor == nullptr)
-    return refuse(Kind::argument_kind, cat("is ", a_type(object), ", whose `__dlpack__` gives nothing that this version reads"));
+    return refuse(Kind::argument_kind,
+                  cat("is ", a_type(object), ", whose `__dlpack__` gives something that this version does not read"));
   const bool read_only = import.view_.read_only;
   if (!dlpack::view(*tensor, import.view_)) {
     return refuse(Kind::argument_device, cat("the tensor is on DLPack device ", static_cast<int>(tensor->device.type),

@@ -304,7 +304,7 @@ def call_with_traced_scalars(plan: Plan, name: str, inputs: tuple[Any, ...], sca
         _ptx.raise_error(
             "argument_kind",
             f"parameter `{traced}` of kernel `{name}` is a traced value, and the kernel does more with it than to load it",
-            "give a number of Python's, or load the parameter with `ptx.param` alone",
+            "give a number of Python's, or do nothing with the parameter but load it with `ptx.param`",
         )
     operands = [_scalar_operand(name, *scalar) for scalar in scalars if scalar[2] is not None]
     return _run(_call_of(in_memory, shapes), (*inputs, *operands))

@@ -616,8 +616,7 @@ class Kernel(_ptx.KernelCall):
                 result.close()
             _fail(
                 "bad_control_flow",
-                f"the body of kernel `{self.__name__}` returned {_short(result)}, which has not run, so that nothing of it is "
-                "written",
+                f"the body of kernel `{self.__name__}` returned {_short(result)}, which has not run, so none of it is written",
                 "a kernel's body is a plain `def` that runs from its first line to its last",
             )
         return trace

@@ -740,10 +740,12 @@ def _refuse_argument(name: str, argument: int, why: str) -> None:
             "`.detach()` the tensor",
         )
     if why == "gradient of out":
-        _ptx.raise_error("argument_gradient", f"`out` of kernel `{name}` requires a gradient, and has none of a kernel")
+        _ptx.raise_error("argument_gradient", f"`out` of kernel `{name}` requires a gradient, which a kernel does not compute")
     if why == "another out":
         _ptx.raise_error("argument_memory", f"kernel `{name}` writes to its argument {argument}; `out` is another tensor")
-    _ptx.raise_error("argument_kind", f"argument {argument} of kernel `{name}` is no torch tensor, as `torch.compile` takes")
+    _ptx.raise_error(
+        "argument_kind", f"argument {argument} of kernel `{name}` is not a torch tensor, which `torch.compile` needs"
+    )
 
 
 def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -813,7 +815,8 @@ def differentiable_kernel(
         if getattr(kernel, "input_output_aliases", None):
             _ptx.raise_error(
                 "argument_gradient",
-                f"kernel `{kernel.__name__}` changes its inputs, and has no gradient: what is saved of them would change too",
+                f"kernel `{kernel.__name__}` changes its inputs and cannot have a gradient: "
+                "the inputs saved for the backward would change too",
                 "write a kernel that gives a new tensor",
             )
 

@@ -255,7 +255,7 @@ def test_what_tensor_copies_refuse() -> None:
             bulk.tensor_2d(**{**good, "mbar": None})
         with pytest.raises(TypeError, match=r"no mbarrier"):
             bulk.tensor.tile_2d(here.smem, here.map, (0, 0))
-        with pytest.raises(ValueError, match=r"has no mbarrier, and is given"):
+        with pytest.raises(ValueError, match=r"takes no mbarrier, but is given"):
             bulk.tensor.scatter4_2d(here.map, here.smem, (0, 1, 2, 3, 4), mbar=here.x)
         with pytest.raises(ValueError, match=r"a \.u32 register `%r1`; what fits is a \.u16 register"):
             bulk.tensor_2d(**good, multicast_mask=here.x)

@@ -88,13 +88,13 @@ class Dlpack:
     ("argument", "kind", "says"),
     [
         (Interface(data=(0, False)), "argument_memory", "the tensor has no memory"),
-        (Interface(data=None), "argument_kind", "is an `Interface`, whose `__array_interface__` gives what is none"),
-        (Interface(shape=5), "argument_kind", "whose `__array_interface__` gives what is none"),
+        (Interface(data=None), "argument_kind", "is an `Interface`, whose `__array_interface__` gives something that is not one"),
+        (Interface(shape=5), "argument_kind", "whose `__array_interface__` gives something that is not one"),
         (Interface(shape=(-64,)), "argument_kind", "whose `__array_interface__` gives a negative size"),
         (Interface(typestr="?"), "argument_dtype", "the element type is , which PTX does not have"),
-        (Dlpack(5), "argument_kind", "is a `Dlpack`, whose `__dlpack__` gives nothing that this version reads"),
+        (Dlpack(5), "argument_kind", "is a `Dlpack`, whose `__dlpack__` gives something that this version does not read"),
         (Dlpack(BufferError("not now")), "argument_kind", "whose `__dlpack__` fails: BufferError: not now"),
-        (Dlpack(5, None), "argument_kind", "whose `__dlpack__` gives what is none"),
+        (Dlpack(5, None), "argument_kind", "whose `__dlpack__` gives something that is not one"),
     ],
 )
 def test_interfaces_that_answer_nonsense(argument, kind, says):

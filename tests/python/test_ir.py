@@ -88,7 +88,7 @@ def test_enums_spell_themselves() -> None:
     for enum in (ScalarType, StateSpace, LinkingDirective):
         for member in enum:
             assert enum.from_ptx(member.ptx) is member
-        with pytest.raises(ValueError, match="`nothing` is no " + enum.__name__):
+        with pytest.raises(ValueError, match="`nothing` is not a " + enum.__name__):
             enum.from_ptx("nothing")
 
 

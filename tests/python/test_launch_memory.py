@@ -191,6 +191,6 @@ def test_what_can_never_launch_is_not_saved(tmp_path, text, launch, says):
 
 def test_a_device_is_not_replaced_by_a_saved_kernel():
     image = _ptx.Image.from_text(TEXT, "k", inputs=1, outputs=1)
-    with pytest.raises(PtxError, match="it is no file, and would be replaced by one"):
+    with pytest.raises(PtxError, match="it is not a regular file, and would be replaced by one"):
         image.save("/dev/null", [], [], [])
     assert Path("/dev/null").is_char_device()

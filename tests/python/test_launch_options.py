@@ -248,7 +248,7 @@ def test_aliases_of_what_is_not_there(aliases):
 def test_a_kernel_that_changes_its_input_has_no_gradient():
     torch = pytest.importorskip("torch")
     increment = increment_kernel(input_output_aliases={0: 0})
-    with pytest.raises(RuntimeError, match="kernel `increment` changes its inputs, and has no gradient"):
+    with pytest.raises(RuntimeError, match="kernel `increment` changes its inputs and cannot have a gradient"):
         pyptx.differentiable_kernel(increment, increment_kernel())(torch.ones(32, requires_grad=True))
 
 

@@ -133,7 +133,7 @@ def test_labels_are_the_traces(trace) -> None:
         ("mov.b32 %r0, %r9;", "line 1, column 14", "`%r9` is not declared"),
         ("add.u32 %r0, %rd0, 1;", "line 1, column 1", "operand 2 `a` of `add.u32`"),
         ("\n\nadd.u32 %r0, 1;", "line 3, column 1", "takes 3 operands"),
-        ("mov.u8 %r0, 1;\nadd %r0, %r0, 1;", "line 2", "is not whole"),
+        ("mov.u8 %r0, 1;\nadd %r0, %r0, 1;", "line 2", "is incomplete"),
         ("@%r0 bra L;", "line 1, column 1", "a predicate"),
         ("tcgen05.wait::ld.sync.aligned;", "line 1, column 1", "sm_100"),
         ("not valid ptx", "line 1", ""),

@@ -346,7 +346,7 @@ def test_an_array_made_by_its_names(trace) -> None:
     ptx.inst.add.f32(named[0], named[1], named[2])
     named[0] = named[1]
     assert written(trace) == ["add.f32 %f0, %f1, %f2", "mov.b32 %f0, %f1"]
-    with pytest.raises(IndexError, match="index 3 is none of them"):
+    with pytest.raises(IndexError, match="index 3 is out of range"):
         named[3]
     for count in (0, 1 << 17):
         with pytest.raises(ValueError, match=f"an array of {count} registers; what fits is 1 to 65536"):

@@ -96,7 +96,7 @@ def test_what_ptxas_says_is_a_warning_at_the_authors_line(
     install(fake_ptxas, SPILLS)
     path = str(tmp_path / "twice.ptxk")
     for _ in range(2):  # the second time from the cache
-        with pytest.warns(PtxWarning, match="kernel `twice`: registers do not suffice") as caught:
+        with pytest.warns(PtxWarning, match="kernel `twice`: there are not enough registers") as caught:
             image.save(path)
         assert [Path(each.filename).name for each in caught] == ["test_saved.py"]
         first = twice.__wrapped__.__code__.co_firstlineno

@@ -377,7 +377,7 @@ def test_a_graph_keeps_its_kernel():
         (lambda: add(ramp(), ramp(32)), r"conflicting sizes of dimension `N`"),
         (lambda: add(ramp().view(8, 8), ramp()), r"argument 0"),
         (lambda: add(ramp()), r"takes 2 tensors"),
-        (lambda: add(ramp(), 3), r"argument 1 of kernel `add` is no torch tensor"),
+        (lambda: add(ramp(), 3), r"argument 1 of kernel `add` is not a torch tensor"),
         (lambda: add(ramp().requires_grad_(), ramp()), r"requires a gradient; the kernel has no backward"),
         (lambda: accumulate(ramp(), ramp(), out=ramp()), r"writes to its argument 0; `out` is another tensor"),
         (lambda: add(ramp(), ramp(), out=ramp().requires_grad_()), r"`out` of kernel `add` requires a gradient"),

@@ -235,7 +235,7 @@ def test_a_tile_of_another_kernel(trace) -> None:
             {"shape": (64, 40, 32), "dtype_d": s32, "dtype_a": s8, "dtype_b": s8},
             "is `m64n40k32`; what fits .s8 and .s8 is `m64n8k32`, ",
         ),
-        ({"dtype_d": f16, "d": None}, "what fits behind"),
+        ({"dtype_d": f16, "d": None}, "what fits after"),
         ({"dtype_b": f16}, "`dtype_b` of `ptx.wgmma.mma_async` is `f16`; .* `bf16`"),
         ({"scale_a": 2}, "`scale_a` .* is 2; what fits is 1 or -1"),
         ({"scale_b": 0}, "`scale_b`"),

@@ -281,7 +281,7 @@ class Script {
       if (dots == nullptr) fail(cat("the table has no `", spelled, "` (`", next, "`)"));
       left.remove_prefix(std::min(left.size(), next.size() + 1));
     }
-    if (dots->complete().empty()) fail(cat('`', spelled, "` is not whole"));
+    if (dots->complete().empty()) fail(cat('`', spelled, "` is incomplete"));
     std::vector<Node> nodes;
     for (space(); !rest_.empty(); space()) {
       const bool piped = !nodes.empty() && eat("|");

@@ -27,12 +27,12 @@ inline constexpr Row async_copy[] = {
       " .cop = { .ca } .ss = { .shared, .shared::cta @7.8 } .l2 = { .L2::cache_hint @7.4 }"
       " .prefetch = { .L2::64B @7.4, .L2::128B @7.4, .L2::256B @7.4 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no asynchronous copies yet"),
-      rule("cp_async_source_size"), doc(PTX_CP_ASYNC, "begin to copy size bytes into shared memory; behind the first src_size they are zero.")),
+      rule("cp_async_source_size"), doc(PTX_CP_ASYNC, "begin to copy size bytes into shared memory; after the first src_size they are zero.")),
   row("cp.async.cop.ss.global{.l2}{.prefetch}  [dst:.ss], [src:.global], size:#.u32=16 {, src_size:.u32} {, policy:.u64 @.l2} ;"
       " .cop = { .cg } .ss = { .shared, .shared::cta @7.8 } .l2 = { .L2::cache_hint @7.4 }"
       " .prefetch = { .L2::64B @7.4, .L2::128B @7.4, .L2::256B @7.4 }",
       since(7,0), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no asynchronous copies yet"),
-      rule("cp_async_source_size"), doc(PTX_CP_ASYNC, "begin to copy size bytes into shared memory; behind the first src_size they are zero.")),
+      rule("cp_async_source_size"), doc(PTX_CP_ASYNC, "begin to copy size bytes into shared memory; after the first src_size they are zero.")),
   row("cp.async.cop.ss.global{.l2}{.prefetch}  [dst:.ss], [src:.global], size:#.u32=4..16*2, ignore_src:!.pred {, policy:.u64 @.l2} ;"
       " .cop = { .ca } .ss = { .shared, .shared::cta @7.8 } .l2 = { .L2::cache_hint } .prefetch = { .L2::64B, .L2::128B, .L2::256B }",
       since(7,5), on(sm_80), Effect::reads_memory | Effect::writes_memory | Effect::async, not_executed("the executor has no asynchronous copies yet"), doc(PTX_CP_ASYNC, "begin to copy size bytes into shared memory, or zeros.")),

@@ -195,7 +195,7 @@ Handler cvt_special(Decoding& in) {
   const isa::SpecialId id = in.special("a");
   const SpecialValue* value = special_value(id);
   if (value == nullptr || value->clock)
-    return in.refuse(cat("the executor reads `", isa::specials()[id].name, "` through `mov` alone"));
+    return in.refuse(cat("the executor reads `", isa::specials()[id].name, "` only through `mov`"));
   return by_integers(in, [&]<class D, class A>(D, A) {
     in.step.x = {in.write("d", type_of<D>()), in.read_special(id, type_of<A>())};
     const auto convert = [](A a) { return static_cast<D>(a); };

@@ -27,7 +27,7 @@ std::string route_words(BulkRoute route) {
 Expected<std::vector<Value>> bulk_operands(std::string_view instruction, const BulkCopy& copy, Where where) {
   if (!to_global(copy.route) && !copy.mbar) return refuse_without_mbarrier(instruction, where);
   if (to_global(copy.route) && copy.mbar)
-    return refuse(Kind::operand_count, cat("`", instruction, "` to global memory has no mbarrier, and is given one"), where,
+    return refuse(Kind::operand_count, cat("`", instruction, "` to global memory takes no mbarrier, but is given one"), where,
                   "it is part of a bulk group: `commit_group`, then `wait_group`");
   std::vector<Value> operands = {copy.dst.address(), copy.src.address(), copy.size};
   if (copy.mbar) operands.push_back(copy.mbar->address());

@@ -69,10 +69,10 @@ TEST_F(AsyncCopy, WhatBulkCopiesRefuse) {
   copy.route = BulkRoute::cta_to_global;
   copy.mbar = smem;
   EXPECT_EQ(refused(bulk_copy(b, copy, {}, {}, here)).message,
-            "`cp.async.bulk` to global memory has no mbarrier, and is given one");
+            "`cp.async.bulk` to global memory takes no mbarrier, but is given one");
   copy.mbar.reset();
   EXPECT_EQ(refused(bulk_reduce(b, "max", Type::f32, copy, {}, {}, here)).message,
-            "the type of `cp.reduce.async.bulk` is `f32`; what fits behind "
+            "the type of `cp.reduce.async.bulk` is `f32`; what fits after "
             "`cp.reduce.async.bulk.global.shared::cta.bulk_group.max` is `u32`, "
             "`s32`, `u64`, `s64`, `f16` or `bf16`");
 }

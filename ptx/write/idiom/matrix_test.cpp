@@ -52,11 +52,11 @@ TEST_F(Matrix, LayoutsOfLdmatrix) {
 TEST_F(Matrix, LayoutsThatAreNot) {
   const std::vector<Value> four = values(Type::b32, 4, "a");
   EXPECT_EQ(refused(ldmatrix(b, four, smem, {.layout = "x8"}, {}, {}, here)),
-            "the layout of `ptx.ldmatrix` is `x8`; what fits behind `ldmatrix.sync.aligned.m8n8` is `x1`, `x2` or `x4`");
+            "the layout of `ptx.ldmatrix` is `x8`; what fits after `ldmatrix.sync.aligned.m8n8` is `x1`, `x2` or `x4`");
   EXPECT_EQ(refused(ldmatrix(b, four, smem, {.layout = "4"}, {}, {}, here)),
-            "the shape of `ptx.ldmatrix` is `4`; what fits behind `ldmatrix.sync.aligned` is `m8n8`, `m16n16` or `m8n16`");
+            "the shape of `ptx.ldmatrix` is `4`; what fits after `ldmatrix.sync.aligned` is `m8n8`, `m16n16` or `m8n16`");
   EXPECT_EQ(refused(ldmatrix(b, four, smem, {.layout = "m16n16"}, {}, {}, here)),
-            "the layout of `ptx.ldmatrix` is `m16n16`; what fits behind `ldmatrix.sync.aligned.m16n16` is `x1` or `x2`");
+            "the layout of `ptx.ldmatrix` is `m16n16`; what fits after `ldmatrix.sync.aligned.m16n16` is `x1` or `x2`");
   EXPECT_EQ(refused(stmatrix(b, smem, four, {.layout = "x1"}, {}, here)),
             "`regs` of `ptx.stmatrix` has 4 registers; what fits `stmatrix.sync.aligned.m8n8.x1.shared::cta.b16` is 1");
 }
@@ -103,9 +103,8 @@ TEST_F(Products, OneInstruction) {
 
 TEST_F(Products, ShapesThatTheTypesDoNotHave) {
   mma.shape = {16, 8, 32};
-  EXPECT_EQ(
-      refused(mma_sync(b, mma, {}, here)),
-      "`dtype_a` of `ptx.mma.sync` is `bf16`; what fits behind `mma.sync.aligned.m16n8k32.row.col.f32` is `e4m3` or `e5m2`");
+  EXPECT_EQ(refused(mma_sync(b, mma, {}, here)),
+            "`dtype_a` of `ptx.mma.sync` is `bf16`; what fits after `mma.sync.aligned.m16n8k32.row.col.f32` is `e4m3` or `e5m2`");
   EXPECT_EQ(hint(mma_sync(b, mma, {}, here)), "hint: with these layouts and types the shapes are `m16n8k8` or `m16n8k16`");
 }
 
@@ -119,7 +118,7 @@ TEST_F(Products, FragmentsOfAnotherSize) {
 TEST_F(Products, LayoutsThatAreNot) {
   mma.b_layout = "row";
   EXPECT_EQ(refused(mma_sync(b, mma, {}, here)),
-            "`b_layout` of `ptx.mma.sync` is `row`; what fits behind `mma.sync.aligned.m16n8k16.row` is `col`");
+            "`b_layout` of `ptx.mma.sync` is `row`; what fits after `mma.sync.aligned.m16n8k16.row` is `col`");
   mma.b_layout = "rows";
   EXPECT_EQ(refused(mma_sync(b, mma, {}, here)), "`b_layout` of `ptx.mma.sync` is `rows`; what fits is `row` or `col`");
 }

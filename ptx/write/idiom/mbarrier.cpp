@@ -66,8 +66,8 @@ Expected<void> check_barrier_array(std::int64_t byte_offset, std::int64_t count,
     return refuse(Kind::bad_declaration, cat("an array of ", count, " mbarriers; what fits is 1 or more"), where);
   if (byte_offset < 0 || byte_offset > most || byte_offset % 8 != 0)
     return refuse(Kind::bad_declaration,
-                  cat("an array of mbarriers starts ", byte_offset, " bytes behind its base; what fits is a multiple of 8"),
-                  where, "an mbarrier is 8 bytes, aligned to 8");
+                  cat("an array of mbarriers starts ", byte_offset, " bytes after its base; what fits is a multiple of 8"), where,
+                  "an mbarrier is 8 bytes, aligned to 8");
   return {};
 }
 

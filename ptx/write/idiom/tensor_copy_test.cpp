@@ -68,7 +68,7 @@ TEST_F(TensorCopy, RefusesWhatIsNoBox) {
   EXPECT_EQ(refused(tensor_load(b, {.cta_group = 0}, smem, box(2), mbar, {}, {}, here)),
             "the `cta_group` of `cp.async.bulk.tensor.2d` is 0; what fits is 1 or 2");
   EXPECT_EQ(refused(tensor_reduce(b, "mul", box(2), smem, {}, {}, here)),
-            "the operation of `cp.reduce.async.bulk.tensor.2d` is `mul`; what fits behind "
+            "the operation of `cp.reduce.async.bulk.tensor.2d` is `mul`; what fits after "
             "`cp.reduce.async.bulk.tensor.2d.global.shared::cta` is "
             "`add`, `min`, `max`, `inc`, `dec`, `and`, `or` or `xor`");
 }

@@ -45,7 +45,7 @@ Expected<void> follow(Words& words, const MmaAsync& mma, Where where) {
   if (!mma.satfinite) return {};
   if (words.can_follow("satfinite")) return words.follow("satfinite", "`satfinite`");
   return refuse(Kind::operand_mismatch,
-                cat("`satfinite` of `", helper, "` is given, and `", words.dots().path(), "` does not saturate"), where,
+                cat("`satfinite` of `", helper, "` is given, but `", words.dots().path(), "` does not saturate"), where,
                 "products of 8-bit integers do");
 }
 
@@ -66,7 +66,7 @@ Expected<Found> form_for(const isa::Dots& dots, const MmaAsync& mma, Where where
     const isa::OperandSpec* a = operand_named(form, "a");
     if (a != nullptr && (form.count(a->count, state.choices) > 1) == registers) return Found{&form, state.choices};
   }
-  return refuse(Kind::operand_mismatch, cat("`", dots.path(), "` is not a whole instruction"), where);
+  return refuse(Kind::operand_mismatch, cat("`", dots.path(), "` is not a complete instruction"), where);
 }
 
 // A number that is one of two, and only where the form has the operand.
@@ -78,7 +78,7 @@ Expected<void> check_option(const Found& found, std::string_view name, std::int6
   if (value == usual || operand_named(*found.form, name) != nullptr) return {};
   return refuse(
       Kind::operand_mismatch,
-      cat("`", name, "` of `", helper, "` is ", value, ", and `", isa::spell(*found.form, found.choices), "` has no such operand",
+      cat("`", name, "` of `", helper, "` is ", value, ", but `", isa::spell(*found.form, found.choices), "` has no such operand",
           name == "trans_a" && operand_named(*found.form, "trans_b") != nullptr ? " for an a in registers" : ""),
       where,
       name.starts_with("trans") ? "only f16 and bf16 factors in shared memory may be MN-major"

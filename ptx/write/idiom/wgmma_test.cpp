@@ -96,7 +96,7 @@ TEST_F(WgmmaTest, OptionsThatTheFormHasNotAreRefusedBeforeAnythingIsWritten) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(
       refused.error().message,
-      "`trans_b` of `ptx.wgmma.mma_async` is 1, and `wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32` has no such operand");
+      "`trans_b` of `ptx.wgmma.mma_async` is 1, but `wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32` has no such operand");
   EXPECT_EQ(b.size(), 0u);
   mma.trans_b = 0;
   ASSERT_TRUE(wgmma_mma_async(b, mma, {}, here));

@@ -18,7 +18,7 @@ Expected<void> Words::follow(std::string_view word, std::string_view what) {
   if (next == nullptr) {
     const std::vector<std::string> fits = node_->next_words();
     return refuse(Kind::operand_mismatch,
-                  cat(what, " of `", helper_, "` is `", word, "`; what fits behind `", node_->path(), "` is ",
+                  cat(what, " of `", helper_, "` is `", word, "`; what fits after `", node_->path(), "` is ",
                       list_choices(fits, fits.size())),
                   where_);
   }

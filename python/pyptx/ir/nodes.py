@@ -104,7 +104,7 @@ class FormattingInfo:
     indent: str = ""
     """What stands before it on its line."""
     trailing: str = ""
-    """A comment behind it on its line."""
+    """A comment after it on its line."""
     blank_lines_before: int = 0
     preceding_comments: tuple[str, ...] = ()
     raw_line: str | None = None
@@ -158,13 +158,13 @@ class VarDecl:
     """Of the first dimension; None: no array, or `name[]`, see `unsized`."""
     alignment: int | None = None
     initializer: str | None = None
-    """What stands behind `=`, as it is written: `{1, 2}`."""
+    """What follows `=`, as it is written: `{1, 2}`."""
     linking: LinkingDirective | None = None
     formatting: FormattingInfo | None = field(default=None, compare=False)
     vector: int | None = None
     """2 or 4: `.v2 .f32`"""
     inner: tuple[int, ...] = ()
-    """The dimensions behind the first: `[2][3][4]` has 3, 4."""
+    """The dimensions after the first: `[2][3][4]` has 3, 4."""
     unsized: bool | None = None
     """`name[]`. None: so for an `.extern` without a size, as of dynamic shared memory."""
     attributes: tuple[str, ...] = ()
@@ -290,7 +290,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A whole text. `directives` are its variables, functions, comments and whatever else stands behind the header, in order."""
+    """A whole text. `directives` are its variables, functions, comments and whatever else follows the header, in order."""
 
     version: Version
     target: Target

@@ -19,7 +19,7 @@ class _Word(Enum):
             return cls(text.removeprefix("."))
         except ValueError:
             words = ", ".join(str(member.value) for member in cls)
-            raise ValueError(f"`{text}` is no {cls.__name__}; there are {words}") from None
+            raise ValueError(f"`{text}` is not a {cls.__name__}; there are {words}") from None
 
 
 class ScalarType(_Word):

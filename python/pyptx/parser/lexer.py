@@ -10,11 +10,11 @@ _KINDS = {kind.value: kind for kind in TokenKind}
 
 
 class LexError(Exception):
-    """What is given as a text is none. Of a text every character is a token: `tokenize` refuses none."""
+    """Something that is not a text was given. Every character of a text is part of a token: `tokenize` refuses none."""
 
 
 def tokenize(source: str) -> list[Token]:
-    """Every token of the text, with newlines and comments, and EOF last. No text is refused: what is no PTX is OTHER."""
+    """Every token of the text, with newlines and comments, and EOF last. No text is refused: what is not PTX is OTHER."""
     if not isinstance(source, str):
         raise LexError(f"`tokenize` is given {type(source).__name__} `{source!r:.40}`; what fits is a text")
     return [Token(_KINDS[kind], text, line, col, space) for kind, text, line, col, space in _ptx.tokenize(source)]

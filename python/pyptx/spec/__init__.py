@@ -37,7 +37,7 @@ class ModifierGroup:
 
 @dataclass(frozen=True)
 class InstructionSpec:
-    """One row: what may stand behind an opcode."""
+    """One row: what may follow an opcode."""
 
     opcode: str
     modifier_groups: tuple[ModifierGroup, ...] = ()
