@@ -345,8 +345,7 @@ TEST_F(Fit, PartsOfRegistersInVideoInstructions) {
   };
   const Arg r = reg(Type::u32);
   fits("vadd.u32.u32.u32", {part(".b3"), part(".h1"), r, r});
-  refuses("vadd.u32.u32.u32", {part(".b3"), r, r}, Kind::operand_count,
-          "the operand `c` that the result is put into is missing");
+  refuses("vadd.u32.u32.u32", {part(".b3"), r, r}, Kind::operand_count, "the operand `c` that the result is put into is missing");
   refuses("vadd.u32.u32.u32", {r, part(".b4"), r}, Kind::operand_mismatch, "the part `.b4`");
   refuses("vadd.u32.u32.u32.add", {part(".b0"), r, r, r}, Kind::operand_mismatch);
   fits("vadd2.u32.u32.u32", {part(".h10"), part(".h32"), part(".h00"), r});
