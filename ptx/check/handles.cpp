@@ -57,7 +57,7 @@ class Handles {
   void named(const ir::Operand& handle, std::string_view type) {
     const Entity* e = entity(handle);
     if (e == nullptr || isa::name(e->type) == type) return;
-    bad(cat('`', spelled(), "` takes a .", type, " by name; ", what(*e), " is none"))
+    bad(cat('`', spelled(), "` takes a .", type, " by name; ", what(*e), " is not one"))
         .note("hint: a 64-bit register holds a handle that the launch hands over");
   }
 
@@ -79,14 +79,14 @@ class Handles {
     if (!wide && !is_opaque(e->type) && e->meaning != Meaning::function) return named(handle, "samplerref");
     report_
         .warning(function_, inst_, Kind::operand_mismatch,
-                 cat(what(*e), " is no sampler: there are none without `.target …, texmode_independent`"))
+                 cat(what(*e), " is not a sampler: there are none without `.target …, texmode_independent`"))
         .note("hint: the texture has its sampler; ptxas says nothing");
   }
 
   void memory(const ir::Operand& base) {
     const Entity* e = entity(base);
     if (e == nullptr || !is_opaque(e->type)) return;
-    bad(cat('`', spelled(), "` accesses ", describe(report_.module(), *e), ", a .", isa::name(e->type), ", which is no memory"))
+    bad(cat('`', spelled(), "` accesses ", describe(report_.module(), *e), ", a .", isa::name(e->type), ", which is not memory"))
         .note("hint: `mov.u64` takes its handle; `txq` and `suq` ask about it");
   }
 
@@ -96,7 +96,7 @@ class Handles {
     const Type type = form_.type(form_.operands[0].type, inst_.choices);
     if (type == Type::u64 && form_.operands.size() == 2 && form_.chosen(inst_.choices, "vec").empty()) return;
     bad(cat("the handle of ", describe(report_.module(), *e), ", a .", isa::name(e->type),
-            ", is moved by `mov.u64` alone; this is `", spelled(), '`'));
+            ", is moved only by `mov.u64`; this is `", spelled(), '`'));
   }
 
   Report& report_;

@@ -349,10 +349,14 @@ def run_fuzzer(name: str, program: Path, seconds: int) -> str:
 
 
 def docs() -> int:
-    """write docs/isa, the pages of the instruction table"""
+    """write docs/isa from the instruction table, the guide's pictures, and the site build/site"""
     setup()
+    python_packages(console, "docs")
     console.step("docs/isa", [BUILD / "release" / "isagen", "docs", "docs/isa"], env=environment())
-    return show("git", "status", "--short", "--", "docs/isa")
+    console.step("the guide's pictures", [PYTHON, ROOT / "tools/docs/pictures.py"], env=environment())
+    console.step("build/site", [PYTHON, ROOT / "tools/docs/build_site.py"], env=environment())
+    print(BUILD / "site" / "index.html")
+    return show("git", "status", "--short", "--", "docs")
 
 
 def clean(*options: str) -> int:

@@ -2,8 +2,7 @@
 """The documentation as a site in build/site, to be opened from disk: the guide, the instruction table, the APIs of both
 languages, and the pages of docs/.
 
-build_site.py             builds it (needs tools/docs/requirements.txt)
-build_site.py links       only looks whether the links of docs/ and README lead somewhere
+./dev docs builds it, with tools/dev/requirements-docs.txt; tools/check_links.py looks at its links.
 """
 
 from __future__ import annotations
@@ -16,16 +15,10 @@ from pathlib import Path
 
 import cpp_api
 import python_api
+from contents import BACKGROUND, GUIDE, REFERENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE, OUTPUT = ROOT / "build" / "site-source", ROOT / "build" / "site"
-
-GUIDE = [
-    "first_kernel", "indexing", "shared_memory", "warps", "atomics", "async_copies", "tma", "wgmma", "testing", "declaring",
-    "launching", "shipping", "from_triton", "from_cuda", "from_pyptx",
-]  # fmt: skip
-REFERENCE = ["isa/README", "api/python/index", "api/cpp/index", "failures"]
-BACKGROUND = ["performance", "facts", "ARCHITECTURE", "CONTRIBUTING"]
 
 _LINK = re.compile(r"(?<!\!)\[([^\]]*)\]\(([^)\s]+)\)")
 
@@ -104,35 +97,5 @@ def build() -> int:
     return done.returncode
 
 
-def links() -> int:
-    """Links that lead nowhere: files that are not there, and anchors that no heading has."""
-    wrong, count = [], 0
-    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"))]
-    for page in pages:
-        text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-        for found in re.finditer(r"\]\(([^)\s]+)\)", text):
-            target, _, anchor = found[1].partition("#")
-            if re.match(r"[a-z]+:", found[1]):
-                continue
-            count += 1
-            path = (page.parent / target).resolve() if target else page
-            if not path.exists():
-                wrong.append(f"{page.relative_to(ROOT)}: {found[1]} is not there")
-            elif anchor and path.suffix == ".md" and anchor not in anchors(path):
-                wrong.append(f"{page.relative_to(ROOT)}: no heading of {target} has the anchor {anchor}")
-    listed = {f"guide/{name}" for name in GUIDE} | {"guide/README"}
-    there = {f"guide/{path.stem}" for path in (ROOT / "docs" / "guide").glob("*.md")}
-    wrong += [
-        f"tools/docs/build_site.py does not list docs/{name}.md, or lists what is not there" for name in sorted(listed ^ there)
-    ]
-    print("\n".join(wrong) or f"{count} links of docs lead somewhere")
-    return 1 if wrong or not count else 0
-
-
-def anchors(path: Path) -> set[str]:
-    headings = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
 if __name__ == "__main__":
-    sys.exit(links() if sys.argv[1:] == ["links"] else build())
+    sys.exit(build())

@@ -91,8 +91,9 @@ def heading(path: Path) -> str:
         if not line.startswith("//"):
             break
         lines.append(line[2:].removeprefix(" "))
-    prose = [line for line in lines if not line.startswith("    ")]
-    return " ".join(prose)
+    prose = " ".join(line for line in lines if not line.startswith("  "))
+    code = "\n".join(line for line in lines if line.startswith("  "))
+    return prose + (f"\n\n```text\n{code}\n```" if code else "")
 
 
 def page(title: str, headers: list[str]) -> str:

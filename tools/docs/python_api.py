@@ -100,7 +100,7 @@ def page(module_name: str) -> str:
         import sys
 
         module = sys.modules[module_name]
-    parts = [f"# {module_name}\n", inspect.cleandoc(module.__doc__ or "") + "\n"]
+    parts = [f"# {module_name}\n", inspect.cleandoc(module.__doc__ or "").replace("``", "`") + "\n"]
     for name in public_names(module):
         if name == "inst" or (module_name == "pyptx.types" and len(name) < 7):
             continue
