@@ -76,12 +76,15 @@ Builder::State::State(KernelHeader header) {
   module.version = header.version.value_or(default_version(header.target));
   ir::Function& f = module.functions.emplace_back();
   f.name = module.intern(header.name);
+  f.is_entry = header.is_entry;
+  f.linkage = header.linkage;
   f.directives = std::move(header.directives);
   dynamic_shared = header.dynamic_shared;
   tma_by_value = header.tma_by_value;
   for (const Family& family : families) declare(family.base, family.declared, 0u, {});
   if (!is_identifier(header.name)) fail(not_an_identifier("a kernel", header.name, {}));
   names.add(header.name);
+  for (const std::string& name : header.module_names) names.add(name);
   const Version since = isa::info(header.target).since;
   if (module.version < since)
     fail(diagnose(Kind::version_lacks,
@@ -302,6 +305,10 @@ Expected<std::string_view> Builder::module_variable(const ir::Variable& variable
 
 Expected<void> Builder::param(ir::Param param, std::string_view name, Where where) {
   State& s = *state_;
+  if (!s.entry().is_entry)
+    return Unexpected{diagnose(Kind::bad_declaration,
+                               cat('`', name, "` would be a parameter of a kernel, and a device function is written"), where)
+                          .note("hint: hand the function what it needs as an argument")};
   if (!is_identifier(name)) return Unexpected{not_an_identifier("a parameter", name, where)};
   if (s.names.taken(name)) return Unexpected{already_declared(name, where)};
   s.names.add_global(name);
@@ -309,6 +316,48 @@ Expected<void> Builder::param(ir::Param param, std::string_view name, Where wher
   s.entry().params.push_back(param);
   return {};
 }
+
+namespace {
+
+// A call passes registers of 16 bits and more: small ones are untyped then (check/calls.cpp).
+bool can_be_passed(Type type) { return type != Type::pred && isa::bits(isa::register_type(type)) >= 16 && isa::bits(type) <= 64; }
+
+}  // namespace
+
+Expected<Reg> Builder::State::passed(std::vector<ir::Param> ir::Function::* list, Type type, std::string_view name, Where where) {
+  if (!can_be_passed(type))
+    return Unexpected{diagnose(Kind::bad_declaration, cat("`", name, "` is .", isa::name(type), ", which no call passes"), where)
+                          .note(type == Type::pred ? "hint: pass a .u32, 0 or 1: `selp` makes it, `!= 0` reads it"
+                                                   : "hint: pass it in a wider register")};
+  if (!is_identifier(name)) return Unexpected{not_an_identifier("a parameter", name, where)};
+  std::string called = name.starts_with('%') ? std::string(name) : cat('%', name);
+  while (isa::special_from_name(called) || family_place(called) || family_called(called) || names.taken(called)) called += '_';
+  names.add_global(called);
+  const Type declared = families[*family_of(type)].declared;
+  const ir::RegDeclId decl(entry().reg_decls.size());
+  entry().reg_decls.push_back({module.intern(called), declared, std::nullopt, false});
+  entry().reg_decls.back().is_param = true;
+  closed.push_back(false);
+  const Reg reg = add_register(decl, 0, type);
+  ir::Param param;
+  param.name = entry().reg_decls.back().base;
+  param.type = declared;
+  param.reg = reg.id;
+  param.in_register = true;
+  param.where = place(where);
+  (entry().*list).push_back(std::move(param));
+  return reg;
+}
+
+Expected<Reg> Builder::function_param(Type type, std::string_view name, Where where) {
+  return state_->passed(&ir::Function::params, type, name, where);
+}
+Expected<Reg> Builder::function_result(Type type, std::string_view name, Where where) {
+  Expected<Reg> made = state_->passed(&ir::Function::returns, type, name, where);
+  if (made) state_->result_types.push_back(type);
+  return made;
+}
+Type Builder::result_type(std::size_t index) const { return state_->result_types[index]; }
 
 // ---- labels and structure -------------------------------------------------------------------------------------------
 
@@ -353,14 +402,26 @@ void Builder::raw(std::string_view statement, Where where) {
   state_->add_item(ir::ItemKind::raw, state_->module.intern(statement).index, where);
 }
 
-void Builder::end_if_with(std::string_view label) { state_->ended_if.emplace(size(), label); }
+void Builder::end_if_with(std::string_view label) { state_->ended_if = {size(), function().regs.size(), std::string(label)}; }
 
-std::optional<std::string> Builder::reopen_if() {
+std::optional<std::string> Builder::reopen_if(bool keep_condition) {
   State& s = *state_;
-  if (!s.ended_if || s.ended_if->first != size()) return std::nullopt;
-  s.entry().labels[s.entry().body.back().payload].item = ir::Label{}.item;
-  s.entry().body.pop_back();
-  std::string label = std::move(s.ended_if->second);
+  if (!s.ended_if || s.ended_if->items > size()) return std::nullopt;
+  ir::Function& f = s.entry();
+  const std::size_t end = s.ended_if->items;
+  const auto is_condition = [&](const ir::Inst& item) {
+    if (item.kind != ir::ItemKind::inst || item.guard_id().valid()) return false;
+    const isa::Form& form = isa::form(item.form);
+    if (form.row->effects.bits != 0 || form.operands.empty()) return false;
+    const ir::Operand& result = f.operands[item.payload];
+    return form.operands[0].access == isa::Access::write && result.kind == ir::OperandKind::reg &&
+           result.payload >= s.ended_if->registers;
+  };
+  if (!keep_condition && end != size()) return std::nullopt;
+  if (!std::all_of(f.body.begin() + static_cast<std::ptrdiff_t>(end), f.body.end(), is_condition)) return std::nullopt;
+  f.labels[f.body[end - 1].payload].item = ir::Label{}.item;
+  f.body.erase(f.body.begin() + static_cast<std::ptrdiff_t>(end) - 1);
+  std::string label = std::move(s.ended_if->label);
   s.ended_if.reset();
   return label;
 }

@@ -126,13 +126,16 @@ struct KernelHeader {
   std::vector<ir::Directive> directives;
   bool dynamic_shared = false;  ///< shared memory is parts of one dynamic array, see shared.hpp
   bool tma_by_value = false;    ///< TMA descriptors are parameters themselves, not addresses of descriptors
+  bool is_entry = true;         ///< false: a device function, `.func`
+  ir::Linkage linkage = ir::Linkage::visible;
+  std::vector<std::string> module_names = {};  ///< what the module declares already: no name of the body hides one of these
 };
 
 /// The `.version` a kernel for this target gets when its author names none: 8.5, 8.8 for sm_100* and sm_101*, or the first
 /// version that knows the target if that is newer.
 Version default_version(Target target);
 
-/// Builds one entry. Not thread-safe; one builder per trace.
+/// Builds one entry or device function. Not thread-safe; one builder per trace.
 class Builder {
  public:
   explicit Builder(KernelHeader header);
@@ -155,6 +158,8 @@ class Builder {
   Expected<Reg> alloc(Type type, Where where = {});
   /// `count` registers of those families: `%ararr0_0` …
   Expected<RegArray> alloc_array(Type type, std::uint32_t count, Where where = {});
+  /// The type that result `index` was asked for.
+  [[nodiscard]] Type result_type(std::size_t index) const;
   /// A variable of the body, for example static shared memory. Returns its name.
   Expected<std::string_view> variable(const ir::Variable& variable, std::string_view name, Where where = {});
   /// A variable of the module (`.extern .shared`, `.global`).
@@ -177,6 +182,11 @@ class Builder {
   [[nodiscard]] std::span<const std::string> tma_tensors() const;
   /// Appends a parameter of the entry.
   Expected<void> param(ir::Param param, std::string_view name, Where where = {});
+  /// Appends a parameter of a device function, a register of its body: `.reg .f32 %x`. It is called `%name`, with a `_` behind it
+  /// for each such register there is already. Kind bad_declaration for types that no call passes: predicates and bytes.
+  Expected<Reg> function_param(Type type, std::string_view name, Where where = {});
+  /// The same for a result.
+  Expected<Reg> function_result(Type type, std::string_view name, Where where = {});
 
   // -- instructions
   /// One instruction: the form is found from the dots and the operands, and the target and version must have it. Numbers are
@@ -184,12 +194,16 @@ class Builder {
   /// `where`; kinds: missing_modifier, operand_count, operand_mismatch, immediate_range, bad_guard, target_lacks, version_lacks,
   /// undefined_symbol.
   Expected<void> emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
-  /// The same with the dots as text, "fma.rn.f32".
+  /// Whether that would succeed; writes nothing.
+  [[nodiscard]] Expected<void> can_emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard, Where where);
+  /// Emits dots that are text, "fma.rn.f32".
   Expected<void> emit(std::string_view dots, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
   /// The same for a form already chosen (the C++ dots choose while compiling).
   Expected<void> emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard = {},
                       Where where = {});
 
+  /// Takes back the newest register, which nothing names: false, and nothing done, when something was made or written since.
+  bool release(Reg newest);
   /// Makes the last instruction write to `to` in place of `from`, and gives `from` back: only when `from` is that instruction's
   /// destination, none of its other operands, and the register made last. False, and nothing done, otherwise.
   bool redirect(Reg from, Reg to);
@@ -227,8 +241,8 @@ class Builder {
   /// behind it.
   void end_if_with(std::string_view label);
   /// Takes the end label of the `if_` block just ended out of the body; nothing when there is none, or something was written
-  /// since.
-  std::optional<std::string> reopen_if();
+  /// since. With `keep_condition`, instructions that write nothing but registers made since may have been, and stay.
+  std::optional<std::string> reopen_if(bool keep_condition = false);
 
   /// From here to leave_helper(), what is written lies in `function`, a helper of the author's that was called at `at`.
   void enter_helper(std::string_view function, Where at);

@@ -7,13 +7,22 @@
 
 namespace ptx::write {
 
-Expected<If> begin_if(Builder& builder, const Value& predicate, Where where) {
+namespace {
+
+// `@!p bra label;`
+Expected<void> branch_unless(Builder& builder, std::string_view what, const Value& predicate, std::string_view label,
+                             Where where) {
   if (predicate.kind != Value::Kind::reg)
-    return refuse(Kind::bad_guard, "`if_` takes a predicate register", where,
+    return refuse(Kind::bad_guard, cat('`', what, "` takes a predicate register"), where,
                   "`setp` makes a predicate, and so do the comparison operators");
+  return branch(builder, label, {predicate.reg, !predicate.negated}, where);
+}
+
+}  // namespace
+
+Expected<If> begin_if(Builder& builder, const Value& predicate, Where where) {
   If open{builder.fresh_label("else"), builder.fresh_label("endif")};
-  const Guard skip{predicate.reg, !predicate.negated};
-  if (auto e = branch(builder, open.else_label, skip, where); !e) return Unexpected{std::move(e).error()};
+  if (auto e = branch_unless(builder, "if_", predicate, open.else_label, where); !e) return Unexpected{std::move(e).error()};
   return open;
 }
 
@@ -31,6 +40,33 @@ Expected<If> begin_else(Builder& builder, Where where) {
     return refuse(Kind::bad_control_flow, "`else_` does not follow the block of an `if_`", where,
                   "nothing may stand between the end of the `if_` block and `else_`");
   return If{{}, std::move(*label)};
+}
+
+Expected<If> begin_elif(Builder& builder, Where where) {
+  auto label = builder.reopen_if(true);
+  if (!label)
+    return refuse(Kind::bad_control_flow, "`elif_` does not follow the block of an `if_`", where,
+                  "nothing may stand between the end of the `if_` block and `elif_` but its own condition");
+  return If{builder.fresh_label("else"), std::move(*label)};
+}
+
+Expected<void> test_elif(Builder& builder, If& open, const Value& predicate, Where where) {
+  return branch_unless(builder, "elif_", predicate, open.else_label, where);
+}
+
+Expected<While> begin_while(Builder& builder, Where where) {
+  While open{builder.fresh_label("while"), builder.fresh_label("endwhile")};
+  if (auto e = builder.label(open.head_label, where); !e) return Unexpected{std::move(e).error()};
+  return open;
+}
+
+Expected<void> test_while(Builder& builder, const While& open, const Value& predicate, Where where) {
+  return branch_unless(builder, "while_", predicate, open.end_label, where);
+}
+
+Expected<void> end_while(Builder& builder, const While& open, Where where) {
+  if (auto e = branch(builder, open.head_label, {}, where); !e) return e;
+  return builder.label(open.end_label, where);
 }
 
 Expected<void> end_else(Builder& builder, const If& open, Where where) { return builder.label(open.endif_label, where); }

@@ -22,6 +22,11 @@ Expected<void> end_if(Builder& builder, const If& open, Where where);
 /// Goes on behind `$_else_K:` of the `if_` block that has just ended. Kind bad_control_flow when something was written since, or
 /// no `if_` ended here.
 Expected<If> begin_else(Builder& builder, Where where);
+/// Goes on behind `$_else_K:` like begin_else, with another condition to come: `test_elif` follows, then the body, then end_if.
+/// What a condition wrote since the `if_` ended (comparisons into fresh registers) is taken along.
+Expected<If> begin_elif(Builder& builder, Where where);
+/// `@!p bra $_else_M;`
+Expected<void> test_elif(Builder& builder, If& open, const Value& predicate, Where where);
 /// `$_endif_L:`
 Expected<void> end_else(Builder& builder, const If& open, Where where);
 
@@ -29,6 +34,17 @@ Expected<void> end_else(Builder& builder, const If& open, Where where);
 Expected<void> begin_loop(Builder& builder, std::string_view label, Where where);
 /// `@p bra label;`, or `bra.uni label;` without a guard: the body runs at least once.
 Expected<void> end_loop(Builder& builder, std::string_view label, const Guard& guard, Where where);
+
+/// An open `while_` loop; `end_label` is where a break goes, `head_label` where the next pass begins.
+struct While {
+  std::string head_label, end_label;
+};
+/// `$_while_K:`; the condition follows, then test_while, then the body.
+Expected<While> begin_while(Builder& builder, Where where);
+/// `@!p bra $_endwhile_L;`
+Expected<void> test_while(Builder& builder, const While& open, const Value& predicate, Where where);
+/// `bra $_while_K; $_endwhile_L:`
+Expected<void> end_while(Builder& builder, const While& open, Where where);
 
 /// An open `range_` loop. `step` is a number or a register.
 struct Range {

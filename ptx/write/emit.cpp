@@ -479,6 +479,20 @@ Expected<void> Builder::emit(const isa::Dots& dots, std::span<const Value> opera
   return state_->emit({.dots = &dots}, operands, guard, where);
 }
 
+Expected<void> Builder::can_emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard, Where where) {
+  State& s = *state_;
+  const auto at_where = [&where](Diagnostic d) {
+    d.where = where;
+    return Unexpected{std::move(d)};
+  };
+  s.key.clear();
+  bool all_usable = !guard.predicate || s.usable(*guard.predicate);
+  for (const Value& value : operands) all_usable &= s.add_to_key(value);
+  if (!all_usable) return at_where(s.unusable(operands, guard));
+  if (const Expected<Resolved> found = s.resolve({.dots = &dots}, operands); !found) return at_where(found.error());
+  return {};
+}
+
 Expected<void> Builder::emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard,
                              Where where) {
   return state_->emit({.form = form, .choices = &choices}, operands, guard, where);
@@ -504,6 +518,18 @@ Expected<void> Builder::emit(std::string_view dots, std::span<const Value> opera
     it = state_->dots_by_text.emplace(dots, node).first;
   }
   return emit(*it->second, operands, guard, where);
+}
+
+bool Builder::release(Reg newest) {
+  ir::Function& f = state_->entry();
+  if (newest.id.index + 1 != f.regs.size()) return false;
+  if (state_->newest_reg.items != f.body.size() || state_->newest_reg.operands != f.operands.size()) return false;
+  const ir::Register& reg = f.regs.back();
+  ir::RegDecl& decl = f.reg_decls[reg.decl.index];
+  if (!decl.count || *decl.count != reg.index + 1) return false;
+  decl.count = reg.index;
+  f.regs.pop_back();
+  return true;
 }
 
 bool Builder::redirect(Reg from, Reg to) {

@@ -344,6 +344,13 @@ Inst make(Where at, const X&... x) {
   return {F, choices<F, W>, (Count<X>::operands + ... + 0), (Count<X>::parts + ... + 0), fill, at};
 }
 
+/// What a state knows in which forms are whole: for `let` (typed_let.hpp).
+template <Words W, isa::FormId... F>
+struct Whole {
+  static constexpr Words words = W;
+  static constexpr std::array<isa::FormId, sizeof...(F)> forms{F...};
+};
+
 /// A state of the tree, reached through a reference so that only the dots that are written are instantiated.
 template <class T>
 inline constexpr T node{};

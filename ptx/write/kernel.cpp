@@ -1,7 +1,11 @@
 #include "ptx/write/kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+
+#include "ptx/write/module.hpp"
+#include "ptx/write/module_state.hpp"
 
 namespace ptx {
 namespace {
@@ -16,10 +20,27 @@ Diagnostic diagnose(Kind kind, std::string message, Where at) {
 
 }  // namespace
 
-Kernel::Kernel(KernelSpec spec, Where at)
-    : builder_(
-          std::make_unique<write::Builder>(write::KernelHeader{spec.name, spec.arch, spec.version, std::move(spec.raw_directives),
-                                                               spec.smem > write::most_static_shared, spec.tma_by_value})) {
+namespace {
+
+std::shared_ptr<write::Builder> builder_of(KernelSpec& spec, const write::ModuleState* module) {
+  write::KernelHeader header{
+      spec.name,        spec.arch, spec.version, std::move(spec.raw_directives), spec.smem > write::most_static_shared,
+      spec.tma_by_value};
+  if (module != nullptr) {
+    header.target = module->parts.target();
+    header.version = module->parts.version();
+    header.module_names = module->parts.names();
+  }
+  return std::make_shared<write::Builder>(std::move(header));
+}
+
+}  // namespace
+
+Kernel::Kernel(KernelSpec spec, Where at) : Kernel(std::move(spec), nullptr, at) {}
+Kernel::Kernel(Module& module, KernelSpec spec, Where at) : Kernel(std::move(spec), module.state(), at) {}
+
+Kernel::Kernel(KernelSpec&& spec, std::shared_ptr<write::ModuleState> module, Where at)
+    : Body(builder_of(spec, module.get())), module_(std::move(module)) {
   boundary_.name = std::move(spec.name);
   boundary_.smem = spec.smem;
   boundary_.cooperative = spec.cooperative;
@@ -70,7 +91,7 @@ void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at)
   keep(builder_->param(pointer, spec.name, at));
 }
 
-write::RegArray Kernel::registers(Type type, std::int64_t count, std::string_view name, Where at) {
+write::RegArray Body::registers(Type type, std::int64_t count, std::string_view name, Where at) {
   constexpr std::int64_t most = 1 << 16;
   if (count >= 1 && count <= most) {
     Expected<write::RegArray> made = builder_->array(type, static_cast<std::uint32_t>(count), name, at);
@@ -85,7 +106,7 @@ write::RegArray Kernel::registers(Type type, std::int64_t count, std::string_vie
   return {other->decl, other->first, other->count, type};
 }
 
-Addr<Type::none> Kernel::shared(const write::Name& name, Type type, std::uint64_t elements, std::uint32_t align) {
+Addr<Type::none> Body::shared(const write::Name& name, Type type, std::uint64_t elements, std::uint32_t align) {
   ir::Variable variable;
   variable.space = ir::StateSpace::shared;
   variable.type = type;
@@ -97,7 +118,46 @@ Addr<Type::none> Kernel::shared(const write::Name& name, Type type, std::uint64_
   return addr(std::string_view("_failed"));
 }
 
+write::Reg Body::one_result(const write::CallOf& function, const std::vector<write::Reg>& results, Type type) {
+  if (results.size() == 1 && isa::fits(results[0].type, type)) return {results[0].id, type};
+  const std::vector<Type>& returns = function.function.callee().returns;
+  builder_->fail(diagnose(
+      Kind::call_mismatch,
+      cat('`', function.function.callee().name, "` returns ",
+          returns.empty() ? std::string("nothing") : cat('.', isa::name(returns[0]), returns.size() > 1 ? " and more" : ""),
+          ", and this call takes .", isa::name(type)),
+      function.at));
+  return write::keep_error(*builder_, builder_->reg(type), type);
+}
+
+void Body::if_else(const std::vector<Case>& cases, const std::function<void()>& otherwise, Where at) {
+  bool first = true;
+  for (const Case& one : cases) {
+    Expected<write::If> open = write::If{};
+    if (first) {
+      open = write::begin_if(*builder_, write::Value::of(one.condition().untyped()), at);
+    } else {
+      open = write::begin_elif(*builder_, at);
+      if (open) keep(write::test_elif(*builder_, *open, write::Value::of(one.condition().untyped()), at));
+    }
+    if (!open) return builder_->fail(std::move(open).error());
+    one.then();
+    keep(write::end_if(*builder_, *open, at));
+    first = false;
+  }
+  if (!otherwise) return;
+  if (first) return otherwise();
+  branch_else(otherwise, at);
+}
+
 Expected<ir::Module> Kernel::module() {
+  Expected<ir::Module> own = finish();
+  if (!own || module_ == nullptr) return own;
+  const std::array<const ir::Module*, 1> kernels{&*own};
+  return module_->link(kernels);
+}
+
+Expected<ir::Module> Kernel::finish() {
   if (builder_->has_dynamic_shared())
     boundary_.smem = std::max(boundary_.smem, static_cast<std::uint32_t>(builder_->shared_bytes()));
   boundary_.tma_tensors.assign(builder_->tma_tensors().begin(), builder_->tma_tensors().end());

@@ -11,8 +11,10 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +34,7 @@
 #include "ptx/write/idiom/warp.hpp"
 #include "ptx/write/instruction.hpp"
 #include "ptx/write/registers.hpp"
+#include "ptx/write/typed_let.hpp"
 
 namespace ptx {
 
@@ -94,10 +97,24 @@ struct Boundary {
   std::vector<std::string> tma_tensors;  ///< those whose descriptors are the entry's last parameters
 };
 
-class Kernel : public write::Scalar<Kernel>, public write::Sync<Kernel> {
- public:
-  explicit Kernel(KernelSpec spec, Where at = Where::current());
+class Module;
+class Func;
+namespace write {
+class ModuleBuilder;
+struct ModuleState;
 
+/// A function where it is called, with the author's line.
+struct CallOf {
+  const Func& function;
+  Where at;
+  CallOf(const Func& f, Where where = Where::current()) : function(f), at(where) {}  // NOLINT(google-explicit-constructor)
+};
+std::vector<Reg> write_call(Builder& builder, const CallOf& function, std::span<const Value> arguments);
+}  // namespace write
+
+/// What is written into: the body of a kernel or of a device function.
+class Body : public write::Scalar<Body>, public write::Sync<Body> {
+ public:
   // -- registers
   /// One register; named ones are declared by themselves.
   template <Type T>
@@ -135,29 +152,50 @@ class Kernel : public write::Scalar<Kernel>, public write::Sync<Kernel> {
     return array<T>(N, name, at).template vec<N>({0, at});
   }
 
-  // -- parameters and variables
-  /// Per name `ld.param.u64 r, [name]; cvta.to.global.u64 r, r;`
-  template <std::convertible_to<std::string_view>... More>
-  std::array<Reg<Type::b64>, 1 + sizeof...(More)> global_ptrs(const write::Name& first, const More&... more) {
-    return {global_ptr(first), global_ptr({std::string_view(more), first.at})...};
-  }
-  /// The address of a tensor's TMA descriptor, loaded at the kernel's start: `ld.param.u64 r, [<tensor>_tma_desc]`.
-  Reg<Type::u64> tma_desc(const write::Name& tensor) { return typed<Type::u64>(builder_->tma_desc(tensor.text, tensor.at)); }
-  /// `ld.param.<T> r, [name]`: a scalar parameter.
-  template <Type T>
-  Reg<T> param(const write::Name& name) {
-    return typed<T>(write::load_param(*builder_, T, name.text, name.at));
-  }
+  // -- variables
   /// `.shared .align <align> .<type> name[elements];`; align 0 leaves it out. Returns its address in .shared.
   Addr<Type::none> shared(const write::Name& name, Type type, std::uint64_t elements, std::uint32_t align = 0);
 
   // -- instructions and labels
-  Kernel& operator<<(const Inst& instruction) {
+  Body& operator<<(const Inst& instruction) {
     instruction.put_into(*builder_);
     return *this;
   }
+  /// One instruction into a fresh register of its row's type, which it gives (a RegVec for a vector):
+  /// `auto x = k.let(inst.fma.rn.f32, a, b, c);` `k.let<u32>(inst.ld.global_.u8, addr(p))` names another type that fits.
+  template <Type D = Type::none, class Node>
+  auto let(const Node& node, Where at = Where::current()) {
+    return let_at<D>(node, at);
+  }
+  template <Type D = Type::none, class Node, class A>
+  auto let(const Node& node, const A& a, Where at = Where::current()) {
+    return let_at<D>(node, at, a);
+  }
+  template <Type D = Type::none, class Node, class A, class B>
+  auto let(const Node& node, const A& a, const B& b, Where at = Where::current()) {
+    return let_at<D>(node, at, a, b);
+  }
+  template <Type D = Type::none, class Node, class A, class B, class C>
+  auto let(const Node& node, const A& a, const B& b, const C& c, Where at = Where::current()) {
+    return let_at<D>(node, at, a, b, c);
+  }
+  template <Type D = Type::none, class Node, class A, class B, class C, class E>
+  auto let(const Node& node, const A& a, const B& b, const C& c, const E& e, Where at = Where::current()) {
+    return let_at<D>(node, at, a, b, c, e);
+  }
+  /// `call (r), function, (arguments…);` of a function of the same module; its result, in a fresh register.
+  template <Type R, std::convertible_to<write::Source>... A>
+  Reg<R> call(const write::CallOf& function, const A&... arguments) {
+    const std::vector<write::Reg> results = call_with(function, arguments...);
+    return {*builder_, one_result(function, results, R)};
+  }
+  /// The same of one without a result.
+  template <std::convertible_to<write::Source>... A>
+  void call(const write::CallOf& function, const A&... arguments) {
+    call_with(function, arguments...);
+  }
   /// Defines the label here.
-  Kernel& operator<<(const write::Definition& label) {
+  Body& operator<<(const write::Definition& label) {
     keep(builder_->label(label.name, label.at));
     return *this;
   }
@@ -180,6 +218,23 @@ class Kernel : public write::Scalar<Kernel>, public write::Sync<Kernel> {
   void if_(const NegatedPred& p, Then then, Else otherwise, Where at = Where::current()) {
     branch(negated(p), then, at);
     branch_else(otherwise, at);
+  }
+  /// The first block whose condition is true, tested in their order; a condition is a function, which writes its comparison where
+  /// it is tested: `k.if_else({{[&] { return r == 0; }, [&] { … }}, {[&] { return r == 1; }, [&] { … }}}, [&] { … });`
+  struct Case {
+    std::function<Reg<Type::pred>()> condition;
+    std::function<void()> then;
+  };
+  void if_else(const std::vector<Case>& cases, const std::function<void()>& otherwise = {}, Where at = Where::current());
+  /// Runs the body as long as the condition, which is tested before each pass, is true.
+  template <std::invocable Condition, std::invocable Then>
+    requires(std::same_as<std::invoke_result_t<Condition>, Reg<Type::pred>>)
+  void while_(Condition condition, Then then, Where at = Where::current()) {
+    auto open = write::begin_while(*builder_, at);
+    if (!open) return builder_->fail(std::move(open).error());
+    keep(write::test_while(*builder_, *open, write::Value::of(condition().untyped()), at));
+    then();
+    keep(write::end_while(*builder_, *open, at));
   }
   /// Runs the body while the predicate that it returns is true, once at least.
   template <std::invocable Body>
@@ -217,14 +272,16 @@ class Kernel : public write::Scalar<Kernel>, public write::Sync<Kernel> {
   ///     void load_tile(Kernel& k, …, Where at = Where::current()) { const auto in = k.helper("load_tile", at); … }
   [[nodiscard]] write::Helper helper(std::string_view function, Where at) { return {*builder_, function, at}; }
 
-  // -- the end
-  /// The module, or the first error of its writing. The kernel is spent.
-  [[nodiscard]] Expected<ir::Module> module();
-  /// The tensors and the launch, as declared.
-  [[nodiscard]] const Boundary& boundary() const { return boundary_; }
   [[nodiscard]] write::Builder& builder() { return *builder_; }
 
- private:
+  Body(Body&&) noexcept = default;
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+  Body& operator=(Body&&) = delete;
+  ~Body() = default;
+
+ protected:
+  explicit Body(std::shared_ptr<write::Builder> builder) : builder_(std::move(builder)) {}
   template <Type T>
   Reg<T> typed(Expected<write::Reg> reg) {
     return {*builder_, write::keep_error(*builder_, std::move(reg), T)};
@@ -248,17 +305,26 @@ class Kernel : public write::Scalar<Kernel>, public write::Sync<Kernel> {
     value.negated = true;
     return value;
   }
-  Reg<Type::b64> global_ptr(const write::Name& name) {
-    return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at));
+  template <Type D, class Node, class... X>
+  auto let_at(const Node& node, Where at, const X&... sources) {
+    constexpr dots::LetShape shape = dots::let_shape<D, Node, X...>();
+    static_assert(shape.exists, "this instruction has no result that a fresh register could take; write it with `k << inst…`");
+    const auto fresh = dots::make_fresh<shape>(*builder_, at);
+    *this << node(fresh, sources..., at);
+    return fresh;
   }
+  template <class... A>
+  std::vector<write::Reg> call_with(const write::CallOf& function, const A&... arguments) {
+    const std::array<write::Value, sizeof...(A)> values = {write::Source(arguments).value...};
+    return write::write_call(*builder_, function, values);
+  }
+  write::Reg one_result(const write::CallOf& function, const std::vector<write::Reg>& results, Type type);
   write::RegArray registers(Type type, std::int64_t count, std::string_view name, Where at);
-  void declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at);
   void keep(Expected<void> done) {
     if (!done) builder_->fail(std::move(done).error());
   }
 
-  std::unique_ptr<write::Builder> builder_;  // registers point at it: it stays where it is when the kernel moves
-  Boundary boundary_;
+  std::shared_ptr<write::Builder> builder_;  // registers point at it: it stays where it is when the body moves
 
  public:
   // -- groups of helpers (write/door)
@@ -275,6 +341,45 @@ class Kernel : public write::Scalar<Kernel>, public write::Sync<Kernel> {
   write::Mma mma{*builder_};
   write::Wgmma wgmma{*builder_};
   write::Tcgen05 tcgen05{*builder_};
+};
+
+class Kernel : public Body {
+ public:
+  explicit Kernel(KernelSpec spec, Where at = Where::current());
+  /// A kernel of a module, whose target and version it has; what the module declares is in its text, in front of it.
+  Kernel(Module& module, KernelSpec spec, Where at = Where::current());
+
+  // -- parameters
+  /// Per name `ld.param.u64 r, [name]; cvta.to.global.u64 r, r;`
+  template <std::convertible_to<std::string_view>... More>
+  std::array<Reg<Type::b64>, 1 + sizeof...(More)> global_ptrs(const write::Name& first, const More&... more) {
+    return {global_ptr(first), global_ptr({std::string_view(more), first.at})...};
+  }
+  /// The address of a tensor's TMA descriptor, loaded at the kernel's start: `ld.param.u64 r, [<tensor>_tma_desc]`.
+  Reg<Type::u64> tma_desc(const write::Name& tensor) { return typed<Type::u64>(builder_->tma_desc(tensor.text, tensor.at)); }
+  /// `ld.param.<T> r, [name]`: a scalar parameter.
+  template <Type T>
+  Reg<T> param(const write::Name& name) {
+    return typed<T>(write::load_param(*builder_, T, name.text, name.at));
+  }
+
+  // -- the end
+  /// The module, or the first error of its writing. The kernel is spent.
+  [[nodiscard]] Expected<ir::Module> module();
+  /// The tensors and the launch, as declared.
+  [[nodiscard]] const Boundary& boundary() const { return boundary_; }
+
+ private:
+  friend class Module;
+  void declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at);
+  Expected<ir::Module> finish();
+  Reg<Type::b64> global_ptr(const write::Name& name) {
+    return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at));
+  }
+  Kernel(KernelSpec&& spec, std::shared_ptr<write::ModuleState> module, Where at);
+
+  std::shared_ptr<write::ModuleState> module_;  // null: a module of its own
+  Boundary boundary_;
 };
 
 /// Warp-wide idioms (write/idiom/warp.hpp): in place, over groups of `width` lanes.

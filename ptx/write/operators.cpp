@@ -12,9 +12,11 @@ namespace {
 struct OperatorInfo {
   std::string_view symbol, opcode;
 };
-constexpr std::array operator_infos = {OperatorInfo{"+", "add"},  OperatorInfo{"-", "sub"},  OperatorInfo{"*", "mul"},
-                                       OperatorInfo{"<<", "shl"}, OperatorInfo{">>", "shr"}, OperatorInfo{"&", "and"},
-                                       OperatorInfo{"|", "or"},   OperatorInfo{"^", "xor"},  OperatorInfo{"max", "max"}};
+constexpr std::array operator_infos = {OperatorInfo{"+", "add"},   OperatorInfo{"-", "sub"},  OperatorInfo{"*", "mul"},
+                                       OperatorInfo{"<<", "shl"},  OperatorInfo{">>", "shr"}, OperatorInfo{"&", "and"},
+                                       OperatorInfo{"|", "or"},    OperatorInfo{"^", "xor"},  OperatorInfo{"max", "max"},
+                                       OperatorInfo{"min", "min"}, OperatorInfo{"/", "div"},  OperatorInfo{"%", "rem"},
+                                       OperatorInfo{"//", "div"},  OperatorInfo{"%", "rem"},  OperatorInfo{"/", "div"}};
 const OperatorInfo& info(Operator op) { return operator_infos[static_cast<std::size_t>(op)]; }
 
 struct ComparisonInfo {
@@ -33,6 +35,10 @@ bool is_number(const Value& value) { return value.kind == Value::Kind::integer |
 bool is_word(Type type, int width) {
   return isa::bits(type) == width && (isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits);
 }
+
+bool is_half(Type type) { return type == Type::f16 || type == Type::bf16 || type == Type::f16x2 || type == Type::bf16x2; }
+// Floats that operators compute in.
+bool is_computed_float(Type type) { return type == Type::f32 || type == Type::f64 || is_half(type); }
 
 std::string describe(const Builder& builder, const Value& value) {
   switch (value.kind) {
@@ -82,12 +88,22 @@ std::string_view spelled(Operator op, Type left, bool by_number) {
       return wide ? "xor.b64" : "xor.b32";
     case Operator::max:
       return sign ? "max.s32" : "max.u32";
+    case Operator::min:
+      return sign ? "min.s32" : "min.u32";
+    case Operator::div:
+    case Operator::floor_div:
+      return wide ? (sign ? "div.s64" : "div.u64") : sign ? "div.s32" : "div.u32";
+    case Operator::rem:
+    case Operator::floor_rem:
+      return wide ? (sign ? "rem.s64" : "rem.u64") : sign ? "rem.s32" : "rem.u32";
+    case Operator::true_div:
+      break;
   }
   return {};
 }
 
 struct Operation {
-  std::string_view dots;
+  std::string dots;
   Value a, b;
   Type result;
 };
@@ -100,27 +116,117 @@ bool takes_right(Operator op, Type left, Type right) {
   return is_bitwise(op) && right != Type::pred && isa::bits(right) == isa::bits(left);
 }
 
+bool is_extremum(Operator op) { return op == Operator::max || op == Operator::min; }
+bool divides(Operator op) {
+  return op == Operator::div || op == Operator::rem || op == Operator::floor_div || op == Operator::floor_rem;
+}
+
+// The instruction of two floats; "" when the operator has none for them.
+std::string float_dots(Operator op, Type type) {
+  const bool rounds = op == Operator::add || op == Operator::sub || op == Operator::mul;
+  const bool divided = (op == Operator::true_div || op == Operator::div) && !is_half(type);
+  if (!rounds && !divided && !is_extremum(op)) return {};
+  return cat(info(op).opcode, rounds || divided ? ".rn." : ".", isa::name(type));
+}
+
+// `and.pred` and its like.
+std::string predicate_dots(Operator op, bool in_place) {
+  const bool exists = op == Operator::and_ || op == Operator::xor_ || (op == Operator::or_ && in_place);
+  return exists ? cat(info(op).opcode, ".pred") : std::string();
+}
+
+// A predicate as an instruction reads it that takes no `!`.
+Expected<Value> plain_predicate(Builder& builder, Value value, Where where) {
+  if (!is_reg(value) || !value.negated) return value;
+  value.negated = false;
+  const Expected<Reg> made = put_fresh(builder, Type::pred, "not.pred", {}, where, value);
+  if (!made) return Unexpected{made.error()};
+  return Value::of(*made);
+}
+
+// Both sides are of one type, which is no integer: floats, predicates.
+Expected<Operation> prepare_alike(Builder& builder, Operator op, const Value& left, const Value& right, bool in_place,
+                                  Where where) {
+  const Type type = is_reg(left) ? left.reg.type : right.reg.type;
+  const std::string shown = cat('`', info(op).symbol, in_place ? "=`" : "`");
+  const Value& other = is_reg(left) ? right : left;
+  const std::string dots = type == Type::pred ? predicate_dots(op, in_place) : float_dots(op, type);
+  const std::string advice =
+      cat("write the instruction: `ptx.inst.", isa::identifier(info(op).opcode), "…` for .", isa::name(type));
+  if (dots.empty())
+    return refuse(Kind::bad_operator, cat(shown, " does not exist for ", describe(builder, is_reg(left) ? left : right)), where,
+                  (op == Operator::floor_div && isa::is_float(type)) ? "`/` divides floats" : advice);
+  if (is_number(other) && is_half(type))
+    return refuse(
+        Kind::bad_operator,
+        cat("one side of ", shown, " is ", describe(builder, other), "; PTX has no literals of type .", isa::name(type)), where,
+        "put it into a register first: convert one that holds it as .f32");
+  const bool number = is_number(other) && type != Type::pred;
+  if (!number && !(is_reg(other) && other.reg.type == type))
+    return refuse(Kind::bad_operator,
+                  cat("the sides of ", shown, " are ", describe(builder, left), " and ", describe(builder, right),
+                      "; what fits is a .", isa::name(type), type == Type::pred ? " register" : " register or a number"),
+                  where, type == Type::pred ? advice : cat("convert it first: `ptx.let.cvt…", isa::name(type), "…`"));
+  Expected<Value> a = plain_predicate(builder, left, where);
+  if (!a) return Unexpected{a.error()};
+  Expected<Value> b = plain_predicate(builder, right, where);
+  if (!b) return Unexpected{b.error()};
+  return Operation{dots, *a, *b, type};
+}
+
+// Python's division of signed integers rounds down, and PTX's towards zero.
+std::optional<Diagnostic> refuse_floor(Operator op, Type type, Where where) {
+  if ((op != Operator::floor_div && op != Operator::floor_rem) || isa::kind(type) != isa::TypeKind::sint) return std::nullopt;
+  Diagnostic d;
+  d.kind = Kind::bad_operator;
+  d.message = cat('`', info(op).symbol, "` rounds down in Python, and PTX divides .", isa::name(type), " towards zero");
+  d.where = where;
+  return std::move(d).note(cat("hint: `ptx.let.", info(op).opcode, '.', isa::name(type),
+                               "(a, b)` is PTX's; a register that is never negative can be viewed: `r.as_(u", isa::bits(type),
+                               ")`"));
+}
+
+// Numbers left of an operator that cannot turn its sides: `63 - r`, `1 << r`. They have the type of the right side.
+bool takes_number_left(Operator op) { return op == Operator::sub || op == Operator::shl || op == Operator::shr || divides(op); }
+
 // Stages and widens the two sides and chooses the instruction.
 Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, const Value& right, bool in_place, Where where) {
   auto a = readable(builder, left, where);
   if (!a) return Unexpected{std::move(a).error()};
   auto b = readable(builder, right, where);
   if (!b) return Unexpected{std::move(b).error()};
-  const bool is_sum = op == Operator::add || op == Operator::sub || op == Operator::mul;
+  const bool is_sum = op == Operator::add || op == Operator::sub || op == Operator::mul || divides(op);
   const bool is_shift = op == Operator::shl || op == Operator::shr;
   const auto advice = [&](Type type) {
     return cat("write the instruction: `ptx.inst.", isa::identifier(info(op).opcode), "…` for .", isa::name(type));
   };
   const auto shown = [&] { return cat('`', info(op).symbol, in_place ? "=`" : "`"); };
 
+  const auto is_alike = [](const Value& side) {
+    return is_reg(side) && (side.reg.type == Type::pred || is_computed_float(side.reg.type));
+  };
+  if (is_alike(*a) || (is_alike(*b) && is_number(*a))) return prepare_alike(builder, op, *a, *b, in_place, where);
+  if (is_reg(*b) && a->kind == Value::Kind::integer && takes_number_left(op)) {
+    const Type type = b->reg.type;
+    const bool is_shift = op == Operator::shl || op == Operator::shr;
+    if (!is_word(type, 32) && (is_shift || !is_word(type, 64)))
+      return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *b), " on its right"), where,
+                    advice(type));
+    if (auto floors = refuse_floor(op, type, where)) return Unexpected{std::move(*floors)};
+    return Operation{std::string(spelled(op, type, false)), *a, *b, type};
+  }
   if (!is_reg(*a)) {
     return refuse(Kind::bad_operator,
                   cat("the left side of ", shown(), " is ", describe(builder, *a), ", and must be a register"), where,
                   "put the number into a register first: `reg.scalar(u32, init=…)`");
   }
   const Type type = a->reg.type;
-  if (!(is_word(type, 32) || is_word(type, 64)) || (op == Operator::max && isa::bits(type) == 64))
-    return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *a)), where, advice(type));
+  if (!(is_word(type, 32) || is_word(type, 64)) || (is_extremum(op) && isa::bits(type) == 64) || op == Operator::true_div)
+    return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *a)), where,
+                  op == Operator::true_div ? std::string("`//` divides integers") : advice(type));
+  if (auto floors = refuse_floor(op, type, where)) return Unexpected{std::move(*floors)};
+  if (divides(op) && b->kind == Value::Kind::integer && b->integer == 0)
+    return refuse(Kind::bad_operator, cat("the right side of ", shown(), " is 0"), where);
   if (!is_reg(*b) && b->kind != Value::Kind::integer) {
     return refuse(
         Kind::bad_operator,
@@ -131,7 +237,7 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
     return refuse(Kind::bad_operator,
                   cat("the right side of ", shown(), " is ", b->integer, ", but a shift amount cannot be negative"), where,
                   "shift the other way");
-  Operation operation{spelled(op, type, !is_reg(*b)), *a, *b, type};
+  Operation operation{std::string(spelled(op, type, !is_reg(*b))), *a, *b, type};
   if (!is_reg(*b)) return operation;
   const Type other = b->reg.type;
   if (!takes_right(op, type, other))
@@ -166,7 +272,23 @@ Expected<Reg> write(Builder& builder, std::string_view dots, Reg d, const Value&
   return d;
 }
 
-bool commutes(Operator op) { return op != Operator::sub && op != Operator::shl && op != Operator::shr && op != Operator::max; }
+bool commutes(Operator op) {
+  return op == Operator::add || op == Operator::mul || op == Operator::and_ || op == Operator::or_ || op == Operator::xor_;
+}
+
+// `neg` and `abs`: signed integers, whose bits an unsigned one has as well for `-`, and floats.
+Expected<Reg> unary(Builder& builder, std::string_view opcode, std::string_view shown, const Value& value, Where where) {
+  const auto a = readable(builder, value, where);
+  if (!a) return Unexpected{a.error()};
+  const Type type = is_reg(*a) ? a->reg.type : Type::none;
+  const bool integer = (is_word(type, 32) || is_word(type, 64)) && (opcode == "neg" || isa::kind(type) == isa::TypeKind::sint);
+  if (a->negated || (!integer && !is_computed_float(type)))
+    return refuse(
+        Kind::bad_operator, cat('`', shown, "` does not exist for ", describe(builder, *a)), where,
+        type == Type::pred ? std::string("`~p` is the other way round") : cat("write the instruction: `ptx.inst.", opcode, "…`"));
+  const std::string dots = integer ? cat(opcode, ".s", isa::bits(type)) : cat(opcode, '.', isa::name(type));
+  return put_fresh(builder, type, dots, {}, where, *a);
+}
 
 }  // namespace
 
@@ -183,6 +305,26 @@ Expected<Reg> in_place(Builder& builder, Operator op, Reg a, Value b, Where wher
   const auto operation = prepare(builder, op, Value::of(a), b, true, where);
   if (!operation) return Unexpected{operation.error()};
   return write(builder, operation->dots, a, operation->a, operation->b, where);
+}
+
+Expected<Reg> negated(Builder& builder, Value a, Where where) { return unary(builder, "neg", "-", a, where); }
+Expected<Reg> absolute(Builder& builder, Value a, Where where) { return unary(builder, "abs", "abs", a, where); }
+
+Expected<Reg> view(const Builder& builder, Reg reg, Type type, Where where) {
+  if (reg.id.index >= builder.function().regs.size())
+    return refuse(Kind::undefined_symbol, "a view is of a register of another kernel", where);
+  const Type declared = builder.function().reg(reg.id).type;
+  const Type held = isa::register_type(type);
+  const bool as_byte = isa::bits(type) == 8 && isa::bits(declared) >= 8;  // bytes lie in wider registers
+  if (type != Type::none && declared == Type::pred ? type == Type::pred : as_byte || isa::fits(declared, held))
+    return Reg{reg.id, type};
+  const std::string name = builder.name(reg);
+  const bool same_width = isa::bits(declared) == isa::bits(held);
+  return refuse(
+      Kind::bad_operator,
+      cat('`', name, "` is declared .", isa::name(declared), ", which no instruction takes for a .", isa::name(type)), where,
+      same_width && declared != Type::pred ? cat("copy its bits: `mov.b", isa::bits(declared), "` into a register of that type")
+                                           : "`cvt` converts between widths, `selp` makes a number of a predicate");
 }
 
 Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where where) {
@@ -243,6 +385,8 @@ Type moved_as(Type type) {
   }
 }
 
+}  // namespace
+
 Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, Where where) {
   const Type type = destination.type;
   const bool half = type == Type::f16 || type == Type::bf16;
@@ -269,8 +413,6 @@ Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, 
     return Unexpected{std::move(written).error()};
   return destination;
 }
-
-}  // namespace
 
 Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, Where where) {
   return scalar(builder, type, source, {}, where);

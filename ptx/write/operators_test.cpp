@@ -95,17 +95,59 @@ TEST(Binary, BitsAndMax) {
 }
 
 TEST(Binary, TypesWithoutOperators) {
-  for (const Type type : {f32, f64, f16, u16, b8, pred, bf16x2})
+  for (const Type type : {f16, u16, b8, pred, bf16x2})  // PTX has no number of f16
     EXPECT_EQ(do_binary(Operator::add, type, {}).lines, (Lines{"bad_operator"})) << isa::name(type);
   EXPECT_EQ(do_binary(Operator::or_, u32, pred).lines, (Lines{"bad_operator"}));
   EXPECT_EQ(do_binary(Operator::add, u32, f32).lines, (Lines{"bad_operator"}));
   Builder b({.name = "k"});
   const Reg r = *b.reg(u32);
   EXPECT_EQ(binary(b, Operator::add, Value::of(r), Value::of_floating(1.5), here).error().kind, Kind::bad_operator);
-  const auto minus = binary(b, Operator::sub, five, Value::of(r), here);
-  ASSERT_FALSE(minus);
-  EXPECT_EQ(minus.error().where, here);
+  const auto zero = binary(b, Operator::div, Value::of(r), Value::of_integer(0), here);
+  ASSERT_FALSE(zero);
+  EXPECT_EQ(zero.error().where, here);
   EXPECT_EQ(b.size(), 0u);
+}
+
+TEST(Binary, Floats) {
+  EXPECT_EQ(do_binary(Operator::add, f32, f32), (Written{{"add.rn.f32 %f2, %f0, %f1;"}, f32}));
+  EXPECT_EQ(do_binary(Operator::sub, f32, {}), (Written{{"sub.rn.f32 %f1, %f0, 0f40A00000;"}, f32}));
+  EXPECT_EQ(do_binary(Operator::mul, f64, {}), (Written{{"mul.rn.f64 %fd1, %fd0, 0d4014000000000000;"}, f64}));
+  EXPECT_EQ(do_binary(Operator::true_div, f32, f32), (Written{{"div.rn.f32 %f2, %f0, %f1;"}, f32}));
+  EXPECT_EQ(do_binary(Operator::add, bf16, bf16), (Written{{"add.rn.bf16 %h2, %h0, %h1;"}, bf16}));
+  EXPECT_EQ(do_binary(Operator::mul, f16x2, f16x2), (Written{{"mul.rn.f16x2 %hh2, %hh0, %hh1;"}, f16x2}));
+  EXPECT_EQ(do_binary(Operator::min, f32, {}), (Written{{"min.f32 %f1, %f0, 0f40A00000;"}, f32}));
+  EXPECT_EQ(do_in_place(Operator::mul, f32, f32), (Written{{"mul.rn.f32 %f0, %f0, %f1;"}, f32}));
+  for (const auto& [op, left, right] : {std::tuple(Operator::add, f32, f64),
+                                        {Operator::add, f32, u32},
+                                        {Operator::rem, f32, f32},
+                                        {Operator::floor_div, f32, f32},
+                                        {Operator::true_div, f16, f16},
+                                        {Operator::shl, f32, u32}})
+    EXPECT_EQ(do_binary(op, left, right).lines, (Lines{"bad_operator"})) << isa::name(left);
+}
+
+TEST(Binary, Divisions) {
+  EXPECT_EQ(do_binary(Operator::floor_div, u32, {}), (Written{{"div.u32 %r1, %r0, 5;"}, u32}));
+  EXPECT_EQ(do_binary(Operator::floor_rem, b64, u32), (Written{{"cvt.u64.u32 %rd1, %r0;", "rem.u64 %rd2, %rd0, %rd1;"}, b64}));
+  EXPECT_EQ(do_binary(Operator::div, s32, s32), (Written{{"div.s32 %r2, %r0, %r1;"}, s32}));
+  EXPECT_EQ(do_binary(Operator::rem, s64, {}), (Written{{"rem.s64 %rd1, %rd0, 5;"}, s64}));
+  EXPECT_EQ(do_binary(Operator::floor_div, s32, {}).lines, (Lines{"bad_operator"}));  // Python rounds down
+  EXPECT_EQ(do_binary(Operator::true_div, u32, {}).lines, (Lines{"bad_operator"}));
+}
+
+TEST(Unary, MinusAndAbsolute) {
+  const auto of = [](Type type, auto function) {
+    Builder b({.name = "k"});
+    const Reg a = *b.reg(type);
+    return result_of(b, function(b, Value::of(a), here));
+  };
+  EXPECT_EQ(of(u32, negated), (Written{{"neg.s32 %r1, %r0;"}, u32}));
+  EXPECT_EQ(of(s64, negated), (Written{{"neg.s64 %rd1, %rd0;"}, s64}));
+  EXPECT_EQ(of(bf16, negated), (Written{{"neg.bf16 %h1, %h0;"}, bf16}));
+  EXPECT_EQ(of(s32, absolute), (Written{{"abs.s32 %r1, %r0;"}, s32}));
+  EXPECT_EQ(of(f64, absolute), (Written{{"abs.f64 %fd1, %fd0;"}, f64}));
+  EXPECT_EQ(of(u32, absolute).lines, (Lines{"bad_operator"}));
+  EXPECT_EQ(of(pred, negated).lines, (Lines{"bad_operator"}));
 }
 
 TEST(Binary, NumbersOnTheLeft) {

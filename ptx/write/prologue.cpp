@@ -12,7 +12,7 @@ void Builder::State::move_to_prologue() {
   std::rotate(begin, body.end() - 1, body.end());
   for (ir::Label& label : entry().labels)
     if (label.item != ir::Label{}.item && label.item >= prologue) ++label.item;
-  if (ended_if) ++ended_if->first;
+  if (ended_if) ++ended_if->items;
   ++prologue;
 }
 

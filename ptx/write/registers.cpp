@@ -21,6 +21,14 @@ Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Val
   return keep_error(builder, compare(builder, cmp, a, b, at), Type::pred);
 }
 
+Reg write_negated(Builder& builder, const Value& a, Type result, Where at) {
+  return keep_error(builder, negated(builder, a, at), result);
+}
+Reg write_absolute(Builder& builder, const Value& a, Type result, Where at) {
+  return keep_error(builder, absolute(builder, a, at), result);
+}
+Reg write_view(Builder& builder, Reg reg, Type type, Where at) { return keep_error(builder, view(builder, reg, type, at), type); }
+
 std::size_t checked_index(Builder& builder, const Index& index, std::size_t count) {
   if (index.value >= 0 && index.value < static_cast<std::int64_t>(count)) return static_cast<std::size_t>(index.value);
   Diagnostic d;

@@ -71,6 +71,30 @@ struct Source {
   // NOLINTEND(google-explicit-constructor)
 };
 
+/// Floats that operators compute in.
+constexpr bool is_computed_float(Type type) {
+  return type == Type::f32 || type == Type::f64 || type == Type::f16 || type == Type::bf16 || type == Type::f16x2 ||
+         type == Type::bf16x2;
+}
+/// The right side of an operator on floats of type T: a register of it, or a number where PTX has literals of it.
+template <Type T, bool registers = true>
+struct FloatSide {
+  static constexpr bool literals = T == Type::f32 || T == Type::f64;
+  Value value;
+  Where at;
+  // NOLINTBEGIN(google-explicit-constructor)
+  template <Number I>
+    requires(literals)
+  FloatSide(I number, Where where = Where::current()) : value(Value::of_integer(static_cast<std::int64_t>(number))), at(where) {}
+  template <std::floating_point F>
+    requires(literals)
+  FloatSide(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
+  template <Type R>
+    requires(registers && R == T)
+  FloatSide(const ptx::Reg<R>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
+  // NOLINTEND(google-explicit-constructor)
+};
+
 /// A name in the kernel, with the author's line. The text must live until the call returns.
 struct Name {
   std::string_view text;
@@ -96,6 +120,9 @@ struct Index {
 Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, Where at);
 void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, Where at);
 Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, Where at);
+Reg write_negated(Builder& builder, const Value& a, Type result, Where at);
+Reg write_absolute(Builder& builder, const Value& a, Type result, Where at);
+Reg write_view(Builder& builder, Reg reg, Type type, Where at);
 /// `expected`'s register; or, its error kept in the kernel, another one of `type`.
 Reg keep_error(Builder& builder, Expected<Reg> expected, Type type);
 /// Element `index` of `count`; kept as an error in the kernel, and element 0, when there is no such element.
@@ -121,7 +148,10 @@ class Reg {
   using Right = write::RightSide<0, isa::bits(T) == 64 ? 64 : 32>;
   using SameWidth = write::RightSide<isa::bits(T), isa::bits(T)>;
   using Amount = write::RightSide<0, 32>;
+  using Float = write::FloatSide<T>;
+  using FloatNumber = write::FloatSide<T, false>;
   static constexpr bool word = write::is_word(T), narrow = word && isa::bits(T) == 32;
+  static constexpr bool floating = write::is_computed_float(T), divides = T == Type::f32 || T == Type::f64;
   static constexpr bool compares = word || T == Type::f32 || T == Type::f64 ||
                                    (isa::bits(T) == 16 && !isa::is_float(T) && isa::kind(T) != isa::TypeKind::packed);
 
@@ -135,6 +165,13 @@ class Reg {
   /// "%r3"
   [[nodiscard]] std::string name() const { return builder_->name(reg_); }
 
+  /// The same register as another type of its width: `r.as<s32>()`. What the register is declared with has to allow it: a .f32
+  /// one is no .u32 for instructions that compute with integers.
+  template <Type To>
+    requires(isa::bits(isa::register_type(To)) == isa::bits(isa::register_type(T)) || isa::bits(To) == 8)
+  [[nodiscard]] Reg<To> as(Where at = Where::current()) const {
+    return {*builder_, write::write_view(*builder_, reg_, To, at)};
+  }
   /// The address `offset` bytes behind this one: `ld.global_.f32(x, p[16])`.
   Addr<T> operator[](std::int64_t offset) const
     requires(word)
@@ -169,9 +206,52 @@ class Reg {
   friend Reg<Type::u64> operator+(const Reg& a, write::RightSide<64, 64, false> b) requires(narrow) {
     return {*a.builder_, write::write_binary(*a.builder_, write::Operator::add, write::Value::of(a.reg_), b.value, Type::u64, b.at)};
   }
-  /// The larger of the two (`max.u32`, `max.s32`).
+  /// The larger of the two (`max.u32`, `max.s32`, `max.f32`), and the smaller.
   [[nodiscard]] Reg max(Right b) const requires(narrow) { return binary(write::Operator::max, b); }
+  [[nodiscard]] Reg min(Right b) const requires(narrow) { return binary(write::Operator::min, b); }
+  [[nodiscard]] Reg max(Float b) const requires(floating) { return binary(write::Operator::max, b); }
+  [[nodiscard]] Reg min(Float b) const requires(floating) { return binary(write::Operator::min, b); }
+  /// `abs`: of signed integers and floats.
+  [[nodiscard]] Reg abs(Where at = Where::current()) const requires(floating || (word && isa::kind(T) == isa::TypeKind::sint)) {
+    return {*builder_, write::write_absolute(*builder_, write::Value::of(reg_), T, at)};
+  }
+
+  // Integers are divided towards zero, as in C++.
+  friend Reg operator/(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::div, b); }
+  friend Reg operator%(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::rem, b); }
+  Reg& operator/=(Right b) requires(word) { return in_place(write::Operator::div, b); }
+  Reg& operator%=(Right b) requires(word) { return in_place(write::Operator::rem, b); }
+  friend Reg operator-(write::LeftNumber a, const Reg& b) requires(word) { return b.number_left(write::Operator::sub, a); }
+  friend Reg operator/(write::LeftNumber a, const Reg& b) requires(word) { return b.number_left(write::Operator::div, a); }
+  friend Reg operator%(write::LeftNumber a, const Reg& b) requires(word) { return b.number_left(write::Operator::rem, a); }
+  friend Reg operator<<(write::LeftNumber a, const Reg& b) requires(narrow) { return b.number_left(write::Operator::shl, a); }
+  friend Reg operator>>(write::LeftNumber a, const Reg& b) requires(narrow) { return b.number_left(write::Operator::shr, a); }
+
+  friend Reg operator+(const Reg& a, Float b) requires(floating) { return a.binary(write::Operator::add, b); }
+  friend Reg operator-(const Reg& a, Float b) requires(floating) { return a.binary(write::Operator::sub, b); }
+  friend Reg operator*(const Reg& a, Float b) requires(floating) { return a.binary(write::Operator::mul, b); }
+  friend Reg operator/(const Reg& a, Float b) requires(divides) { return a.binary(write::Operator::div, b); }
+  friend Reg operator+(FloatNumber a, const Reg& b) requires(divides) { return b.number_left(write::Operator::add, a); }
+  friend Reg operator-(FloatNumber a, const Reg& b) requires(divides) { return b.number_left(write::Operator::sub, a); }
+  friend Reg operator*(FloatNumber a, const Reg& b) requires(divides) { return b.number_left(write::Operator::mul, a); }
+  friend Reg operator/(FloatNumber a, const Reg& b) requires(divides) { return b.number_left(write::Operator::div, a); }
+  Reg& operator+=(Float b) requires(floating) { return in_place(write::Operator::add, b); }
+  Reg& operator-=(Float b) requires(floating) { return in_place(write::Operator::sub, b); }
+  Reg& operator*=(Float b) requires(floating) { return in_place(write::Operator::mul, b); }
+  Reg& operator/=(Float b) requires(divides) { return in_place(write::Operator::div, b); }
   // clang-format on
+
+  // converted, to take note of the line
+  struct Signed {
+    Reg reg;
+    Where at;
+    Signed(const Reg& r, Where where = Where::current())
+      requires(word || floating)
+        : reg(r), at(where) {}  // NOLINT(google-explicit-constructor)
+  };
+  friend Reg operator-(Signed a) {
+    return {a.reg.builder(), write::write_negated(a.reg.builder(), write::Value::of(a.reg.untyped()), T, a.at)};
+  }
 
   // Both sides are converted, so that the compiler never prefers the reversed comparison.
   struct Left {
@@ -204,6 +284,10 @@ class Reg {
     write::write_in_place(*builder_, op, reg_, b.value, b.at);
     return *this;
   }
+  template <class Side>
+  [[nodiscard]] Reg number_left(write::Operator op, const Side& a) const {
+    return {*builder_, write::write_binary(*builder_, op, a.value, write::Value::of(reg_), T, a.at)};
+  }
   [[nodiscard]] Reg<Type::pred> compare(write::Comparison cmp, const write::Source& b) const {
     return {*builder_, write::write_comparison(*builder_, cmp, write::Value::of(reg_), b.value, b.at)};
   }
@@ -217,6 +301,43 @@ struct NegatedPred {
   Reg<Type::pred> reg;
 };
 inline NegatedPred operator!(const Reg<Type::pred>& p) { return {p}; }
+
+namespace write {
+/// A predicate, perhaps negated, right of `&` and `^`.
+struct PredSide {
+  Value value;
+  Where at;
+  // NOLINTBEGIN(google-explicit-constructor)
+  PredSide(const ptx::Reg<Type::pred>& p, Where where = Where::current()) : value(Value::of(p.untyped())), at(where) {}
+  PredSide(const NegatedPred& p, Where where = Where::current()) : value(Value::of(p.reg.untyped())), at(where) {
+    value.negated = true;
+  }
+  // NOLINTEND(google-explicit-constructor)
+};
+}  // namespace write
+
+/// `and.pred`, `xor.pred`; a negated side is made first, by `not.pred`. (`p | q` is a pair of destinations: `p |= q` is
+/// `or.pred`.)
+inline Reg<Type::pred> operator&(const Reg<Type::pred>& a, write::PredSide b) {
+  write::Builder& builder = a.builder();
+  return {builder, write::write_binary(builder, write::Operator::and_, write::Value::of(a.untyped()), b.value, Type::pred, b.at)};
+}
+inline Reg<Type::pred> operator^(const Reg<Type::pred>& a, write::PredSide b) {
+  write::Builder& builder = a.builder();
+  return {builder, write::write_binary(builder, write::Operator::xor_, write::Value::of(a.untyped()), b.value, Type::pred, b.at)};
+}
+inline Reg<Type::pred>& operator&=(Reg<Type::pred>& a, write::PredSide b) {
+  write::write_in_place(a.builder(), write::Operator::and_, a.untyped(), b.value, b.at);
+  return a;
+}
+inline Reg<Type::pred>& operator|=(Reg<Type::pred>& a, write::PredSide b) {
+  write::write_in_place(a.builder(), write::Operator::or_, a.untyped(), b.value, b.at);
+  return a;
+}
+inline Reg<Type::pred>& operator^=(Reg<Type::pred>& a, write::PredSide b) {
+  write::write_in_place(a.builder(), write::Operator::xor_, a.untyped(), b.value, b.at);
+  return a;
+}
 
 /// N registers as one operand, `{%f0, %f1, %f2, %f3}`: what a vector or matrix instruction takes.
 template <Type T, std::size_t N>

@@ -80,6 +80,9 @@ struct Builder::State {
     std::size_t items = 0, operands = 0;
   } newest_reg;  // how much had been written when the newest register was made
   Reg add_register(ir::RegDeclId decl, std::uint32_t index, Type type);
+  std::vector<Type> result_types;  // of a device function, as they were asked for
+  /// A parameter or result of a device function, in a register.
+  Expected<Reg> passed(std::vector<ir::Param> ir::Function::* list, Type type, std::string_view name, Where where);
   ir::RegDeclId declare(std::string_view base, Type declared, std::optional<std::uint32_t> count, Where where);
   /// The family whose registers are called `base` and a number; nothing for any other base.
   [[nodiscard]] std::optional<std::size_t> family_called(std::string_view base) const;
@@ -114,7 +117,11 @@ struct Builder::State {
   ir::LabelId label_named(std::string_view name, Where where);
   void close_labels(Scope& inner, Scope& outer);
   Expected<void> resolve_labels();
-  std::optional<std::pair<std::size_t, std::string>> ended_if;  // size of the body, end label
+  struct EndedIf {
+    std::size_t items = 0, registers = 0;  // how many there were when it ended: the end label is the last item
+    std::string label;
+  };
+  std::optional<EndedIf> ended_if;
 
   // -- the entry's start (prologue.cpp)
   bool tma_by_value = false;  // what the entry takes: descriptors, or their addresses

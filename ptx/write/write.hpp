@@ -2,9 +2,11 @@
 // idioms.
 #pragma once
 
+#include "ptx/write/block.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/idiom/warp.hpp"
 #include "ptx/write/inst.hpp"  // generated from the table: the dots
 #include "ptx/write/kernel.hpp"
+#include "ptx/write/module.hpp"
 #include "ptx/write/operators.hpp"

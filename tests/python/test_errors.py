@@ -82,7 +82,7 @@ def python_if():
 
 
 def float_operator():
-    reg.scalar(f32) * 2
+    reg.scalar(f32) << 2
 
 
 def short_operator():
@@ -181,7 +181,7 @@ CASES: list[tuple[Callable[[], None], str, type[Exception], int, list[str]]] = [
     (unknown_keyword, "argument_kind", TypeError, 2, ["`add.u32`", "`predicate`", "`pred`"]),
     (none_as_operand, "operand_mismatch", ValueError, 2, ["`None`", "a register, a number"]),
     (python_if, "bad_operator", TypeError, 2, ["`%p0`", "`with ptx.if_(p):`"]),
-    (float_operator, "bad_operator", TypeError, 1, ["`*`", "`%f0`", "`ptx.inst.mul"]),
+    (float_operator, "bad_operator", TypeError, 1, ["`<<`", "`%f0`", "`ptx.inst.shl"]),
     (short_operator, "bad_operator", TypeError, 1, ["`+`", "`%rs0`", "`ptx.inst.add"]),
     (not_a_predicate, "bad_operator", TypeError, 1, ["`%r0`", "`ptx.inst.not_.b32(d, a)`"]),
     (if_of_a_number, "bad_guard", TypeError, 1, ["`Reg(%r0, u32)`", "a predicate register"]),

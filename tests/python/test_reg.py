@@ -249,17 +249,19 @@ def test_signed_registers_keep_their_sign(trace, left, right, operate, lines) ->
 @pytest.mark.parametrize(
     ("dtype", "operate"),
     [
-        (f32, lambda a: a + 1),
+        (f32, lambda a: a << 1),
+        (f32, lambda a: a // 2),
         (u16, lambda a: a + 1),
-        (f16, lambda a: a * a),
+        (f16, lambda a: a * 2),
+        (f16, lambda a: a / a),
         (u32, lambda a: a + 1.5),
         (u32, lambda a: a + "x"),
-        (u32, lambda a: a // 2),
-        (u32, lambda a: 5 - a),
+        (s32, lambda a: a // 2),
+        (pred, lambda a: 5 - a),
         (u32, lambda a: ~a),
         (u64, lambda a: a.max(1)),
         (pred, lambda a: a + 1),
-        (u32, lambda a: -a),
+        (pred, lambda a: -a),
     ],
 )
 def test_operators_that_do_not_exist(trace, dtype, operate) -> None:

@@ -95,17 +95,19 @@ class CppDots {
         body += cat("  /// Needs ", needs, ".\n");
       body += member(id, name_of(next.state, cat(spelling, '_', id)), cat("W.then(", number_of(next.word), ')'));
     }
-    std::string whole_forms;
+    std::string whole_forms, whole;
     for (const Place& place : state)
       if (is_complete(place)) {
         body += calls(form(place.form));
+        whole += cat(", ", place.form);
         whole_forms += cat(whole_forms.empty() ? "" : "  or  ", typed_syntax(form(place.form)));
       }
     const std::string complaint = whole_forms.empty() ? cat("a modifier is missing; what may come next is ", required_next(state))
                                                       : cat("operands do not fit  ", whole_forms);
     body += cat("  template <class... X> Inst operator()(const X&...) const { static_assert(never<X...>, \"", complaint,
                 "\"); return Inst({}, {}, Operands(0, 0), {}); }\n");
-    definitions_ += cat("template <Words W>\nstruct ", name, " {\n", body, "};\n");
+    const std::string base = whole.empty() ? std::string() : cat(" : Whole<W", whole, '>');
+    definitions_ += cat("template <Words W>\nstruct ", name, base, " {\n", body, "};\n");
     return kept;
   }
 

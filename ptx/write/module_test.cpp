@@ -1,0 +1,222 @@
+// Modules of several kernels and functions, `let`, views, and the operators and control flow of the typed layer.
+#include "ptx/write/module.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ptx/text/text.hpp"
+#include "ptx/write/write.hpp"
+#include "tests/write/written.hpp"
+
+namespace ptx {
+namespace {
+
+using write_test::Lines;
+using write_test::written;
+
+Kernel make(Target arch = sm_90a) { return Kernel({.name = "k", .arch = arch}); }
+Lines lines_of(Kernel& k) { return written(k.builder().module()); }
+
+Func square(Module& m) {
+  Func f(m, {.name = "square", .returns = {f32}, .params = {{"x", f32}}});
+  const auto x = f.param<f32>("x");
+  f.return_(x * x);
+  return f;
+}
+
+TEST(ModuleTest, AKernelHasWhatItsModuleDeclares) {
+  Module m({.arch = sm_90a});
+  const auto table = m.var({.name = "table", .type = f32, .shape = {2}, .init = write::Initial::list({1, 2.5})});
+  m.var({.name = "where", .type = u64, .init = write::AddressOf{.symbol = "table", .offset = 4}});
+  m.pragma("nounroll");
+  const Func f = square(m);
+  m.alias("squared", "square");
+  Kernel k(m, {.name = "k"});
+  const auto x = k.let(inst.ld.global_.f32, table + 4);
+  const auto y = k.call<f32>(f, x);
+  k << inst.st.global_.f32(table, k.call<f32>(f, 3));
+  k << inst.st.global_.f32(table, y);
+  k << inst.ret();
+  const auto module = k.module();
+  ASSERT_TRUE(module) << render(module.error());
+  const std::string text = text::print(*module);
+  EXPECT_EQ(text, R"(.version 8.5
+.target sm_90a
+.address_size 64
+
+.global .f32 table[2] = {0f3F800000, 0f40200000};
+.global .u64 where = generic(table)+4;
+.pragma "nounroll";
+
+.func (.reg .f32 %result) squared(
+	.reg .f32 %x
+);
+
+.func (.reg .f32 %result) square(
+	.reg .f32 %x
+)
+{
+	.reg .f32 %f<1>;
+	mul.rn.f32 %f0, %x, %x;
+	mov.f32 %result, %f0;
+	ret;
+}
+
+.alias squared, square;
+
+.visible .entry k()
+{
+	.reg .f32 %f<3>;
+	ld.global.f32 %f0, [table+4];
+	call (%f1), square, (%f0);
+	call (%f2), square, (0f40400000);
+	st.global.f32 [table], %f2;
+	st.global.f32 [table], %f1;
+	ret;
+}
+)");
+  const text::Parsed again = text::parse(text);
+  EXPECT_TRUE(again.findings.empty());
+  EXPECT_EQ(ir::difference(*module, again.module), "");
+}
+
+TEST(ModuleTest, KernelsOfOneModuleAreLinkedTogether) {
+  Module m;
+  const Func f = square(m);
+  Kernel a(m, {.name = "a"}), b(m, {.name = "b"});
+  a << inst.ret();
+  (void)b.call<f32>(f, 1.0f);
+  const auto module = m.link(a, b);
+  ASSERT_TRUE(module) << render(module.error());
+  ASSERT_EQ(module->functions.size(), 3u);
+  EXPECT_EQ(module->str(module->functions[2].name), "b");
+}
+
+TEST(ModuleTest, AFunctionThatIsCalledBeforeItIsDefinedIsDeclared) {
+  Module m;
+  Func first(m, {.name = "first", .returns = {u32}, .params = {{"x", u32}}});
+  Func second(m, {.name = "second", .returns = {u32}, .params = {{"x", u32}}});
+  first.return_(first.call<u32>(second, first.param<u32>("x")));
+  second.return_(second.param<u32>("x") + 1);
+  Kernel k(m, {.name = "k"});
+  (void)k.call<u32>(first, 1);
+  const auto module = k.module();
+  ASSERT_TRUE(module) << render(module.error());
+  const std::string text = text::print(*module);
+  EXPECT_NE(text.find(".func (.reg .b32 %result) second(\n\t.reg .b32 %x\n);"), std::string::npos) << text;
+  EXPECT_EQ(text.find(".func (.reg .b32 %result) first(\n\t.reg .b32 %x\n);"), std::string::npos) << text;
+}
+
+TEST(ModuleTest, TextIsPartOfIt) {
+  Module m;
+  m.append(text::parse(".version 8.5 .target sm_90a .address_size 64\n.const .align 4 .u32 n = 7;\n").module);
+  m.append(text::parse(".version 8.5 .target sm_90a .address_size 64\n.const .align 4 .u32 n = 8;\n").module);
+  Kernel k(m, {.name = "k"});
+  EXPECT_EQ(k.module().error().kind, Kind::duplicate_symbol);
+}
+
+// The error that a module's kernel ends with.
+template <class Write>
+Diagnostic refused(Write write) {
+  Module m;
+  Kernel k(m, {.name = "k"});
+  write(m, k);
+  const auto module = k.module();
+  EXPECT_FALSE(module);
+  return module ? Diagnostic{} : module.error();
+}
+
+TEST(ModuleTest, WhatDoesNotFit) {
+  const auto call = [](auto write) {
+    return refused([&](Module& m, Kernel& k) {
+      const Func f = square(m);
+      write(f, k);
+    });
+  };
+  const Diagnostic type = call([](const Func& f, Kernel& k) { (void)k.call<f32>(f, k.scalar<u32>(1)); });
+  EXPECT_EQ(type.kind, Kind::call_mismatch);
+  EXPECT_EQ(type.message, "argument 1 of `square` is the .u32 register `%r0`; what fits is .f32");
+  EXPECT_NE(std::string(type.where.file).find("module_test.cpp"), std::string::npos);
+  EXPECT_EQ(call([](const Func& f, Kernel& k) { (void)k.call<f32>(f); }).kind, Kind::call_mismatch);
+  EXPECT_EQ(call([](const Func& f, Kernel& k) { (void)k.call<u32>(f, 1.0f); }).kind, Kind::call_mismatch);
+  EXPECT_EQ(refused([](Module& m, Kernel&) { m.var({.name = "x", .type = pred}); }).kind, Kind::bad_declaration);
+  EXPECT_EQ(refused([](Module& m, Kernel&) { m.var({.name = "x", .type = u32, .space = ir::StateSpace::local}); }).kind,
+            Kind::bad_declaration);
+  EXPECT_EQ(refused([](Module& m, Kernel&) { m.var({.name = "x", .type = u32, .shape = {4, 0}}); }).kind, Kind::bad_declaration);
+  EXPECT_EQ(refused([](Module& m, Kernel&) { m.pragma("a\"b"); }).kind, Kind::bad_declaration);
+  EXPECT_EQ(refused([](Module& m, Kernel&) { m.alias("f", "nobody"); }).kind, Kind::undefined_symbol);
+  EXPECT_EQ(refused([](Module& m, Kernel&) { Func f(m, {.name = "f", .params = {{"p", pred}}}); }).kind, Kind::bad_declaration);
+  EXPECT_EQ(refused([](Module& m, Kernel&) {
+              Func f(m, {.name = "f", .returns = {u32}});
+              f.return_();
+            }).kind,
+            Kind::call_mismatch);
+}
+
+TEST(LetTest, TheRowSaysTheType) {
+  Kernel k = make();
+  const Reg<f32> a = k.let(inst.mov.f32, 1.0f);
+  const Reg<f32> b = k.let(inst.fma.rn.f32, a, a, a);
+  const Reg<u32> narrow = k.let<u32>(inst.ld.global_.u8, addr("x"));
+  const RegVec<f32, 4> v = k.let(inst.ld.global_.v4.f32, addr("x"));
+  const Reg<u64> wide = k.let(inst.mul.wide.u32, narrow, 4);
+  const Reg<pred> p = k.let(inst.setp.lt.f32, a, v[1]);
+  const Reg<b32> lane = k.let(inst.shfl.sync.bfly.b32, narrow, 1, 31, -1);
+  (void)b, (void)wide, (void)p, (void)lane;
+  EXPECT_EQ(lines_of(k), (Lines{"mov.f32 %f0, 0f3F800000;", "fma.rn.f32 %f1, %f0, %f0, %f0;", "ld.global.u8 %r0, [x];",
+                                "ld.global.v4.f32 {%f2, %f3, %f4, %f5}, [x];", "mul.wide.u32 %rd0, %r0, 4;",
+                                "setp.lt.f32 %p0, %f0, %f3;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;"}));
+}
+
+TEST(ViewTest, IsTheSameRegister) {
+  Kernel k = make();
+  auto r = k.scalar<u32>(8);
+  (void)(r.as<s32>() >> 1);
+  (void)r.as<b32>();
+  EXPECT_EQ(lines_of(k).back(), "shr.s32 %r1, %r0, 1;");
+  EXPECT_EQ(r.as<s32>().name(), r.name());
+  (void)k.scalar<f32>(1).as<u32>();
+  const auto module = k.module();
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().kind, Kind::bad_operator);
+  EXPECT_EQ(module.error().message, "`%f0` is declared .f32, which no instruction takes for a .u32");
+}
+
+TEST(OperatorsTest, FloatsAndNumbersOnTheLeft) {
+  Kernel k = make();
+  auto x = k.scalar<f32>(), y = k.scalar<f32>();
+  auto n = k.scalar<u32>();
+  auto s = k.scalar<s32>();
+  const auto twice = 2 * x, third = y / 3.0f;
+  (void)(twice + third - 1), (void)-x, (void)x.max(0), (void)x.abs();
+  x += y;
+  (void)(63 - n), (void)(1 << n), (void)(n / 3), (void)(s % 3), (void)-s, (void)s.min(n);
+  EXPECT_EQ(lines_of(k),
+            (Lines{"mul.rn.f32 %f2, %f0, 0f40000000;", "div.rn.f32 %f3, %f1, 0f40400000;", "add.rn.f32 %f4, %f2, %f3;",
+                   "sub.rn.f32 %f5, %f4, 0f3F800000;", "neg.f32 %f6, %f0;", "max.f32 %f7, %f0, 0f00000000;", "abs.f32 %f8, %f0;",
+                   "add.rn.f32 %f0, %f0, %f1;", "sub.s32 %r2, 63, %r0;", "shl.b32 %r3, 1, %r0;", "div.u32 %r4, %r0, 3;",
+                   "rem.s32 %r5, %r1, 3;", "neg.s32 %r6, %r1;", "min.s32 %r7, %r1, %r0;"}));
+}
+
+TEST(OperatorsTest, Predicates) {
+  Kernel k = make();
+  auto p = k.scalar<pred>(), q = k.scalar<pred>();
+  (void)(p & q), (void)(p ^ !q);
+  p |= q;
+  EXPECT_EQ(lines_of(k),
+            (Lines{"and.pred %p2, %p0, %p1;", "not.pred %p3, %p1;", "xor.pred %p4, %p0, %p3;", "or.pred %p0, %p0, %p1;"}));
+}
+
+TEST(ControlTest, WhileAndElif) {
+  Kernel k = make();
+  auto i = k.scalar<u32>(0);
+  k.while_([&] { return i < 8; }, [&] { i += 1; });
+  k.if_else({{[&] { return i == 0; }, [&] { i += 2; }}, {[&] { return i == 1; }, [&] { i += 3; }}}, [&] { i += 4; });
+  EXPECT_EQ(lines_of(k),
+            (Lines{"mov.u32 %r0, 0;", "$_while_0:", "setp.lt.u32 %p0, %r0, 8;", "@!%p0 bra $_endwhile_1;", "add.u32 %r0, %r0, 1;",
+                   "bra $_while_0;", "$_endwhile_1:", "setp.eq.u32 %p1, %r0, 0;", "@!%p1 bra $_else_2;", "add.u32 %r0, %r0, 2;",
+                   "bra $_endif_3;", "$_else_2:", "setp.eq.u32 %p2, %r0, 1;", "@!%p2 bra $_else_4;", "add.u32 %r0, %r0, 3;",
+                   "bra $_endif_3;", "$_else_4:", "add.u32 %r0, %r0, 4;", "$_endif_3:"}));
+}
+
+}  // namespace
+}  // namespace ptx
