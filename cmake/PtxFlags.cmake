@@ -7,7 +7,8 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+# The same objects make the static and the shared library, so names stay visible in them; what must not export them, as the Python
+# extension, hides them when it links (--exclude-libs). Nobody replaces our functions from outside: the compiler may inline them.
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 set(PTX_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
@@ -18,6 +19,7 @@ target_compile_features(ptx_flags INTERFACE cxx_std_20)
 target_include_directories(ptx_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PTX_GENERATED_DIR}")
 target_link_libraries(ptx_flags INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 target_compile_options(ptx_flags INTERFACE
+  -fno-semantic-interposition
   -ffp-contract=off  # the executor's answers are exact: the compiler may not fuse a multiply and an add of its own accord
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla
   -Wno-missing-field-initializers)  # designated initialisers leave fields at their defaults on purpose

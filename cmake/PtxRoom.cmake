@@ -20,6 +20,9 @@ function(ptx_room name)
 
   if(sources)
     add_library(ptx_${name} STATIC ${sources})
+    if(NOT PROJECT_IS_TOP_LEVEL)
+      set_target_properties(ptx_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     target_link_libraries(ptx_${name} PUBLIC ptx_flags ${needs})
     set_property(GLOBAL APPEND PROPERTY PTX_OBJECTS "$<TARGET_OBJECTS:ptx_${name}>")
   else()
@@ -53,26 +56,38 @@ function(ptx_room name)
 endfunction()
 
 # ptx_generate(<kind> <file> FOR <target>): `isagen <kind> <file>` at build time, below <build>/generated, before <target>.
-# The file is replaced only when its content changes, so a new isagen that says the same rebuilds nothing.
+# The file is replaced only when its content changes, so a new isagen that says the same rebuilds nothing. With FOLDER, <file> is a
+# folder, in which isagen itself takes care of that.
 function(ptx_generate kind file)
-  cmake_parse_arguments(PARSE_ARGV 2 generate "" "FOR" "")
+  cmake_parse_arguments(PARSE_ARGV 2 generate "FOLDER" "FOR" "")
   file(GLOB isagen_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ptx/isa/gen/*.cpp")
   if(NOT isagen_sources)
     message(STATUS "ptx: no isagen yet, ${file} is not generated")
     return()
   endif()
-  if(NOT TARGET isagen)
-    add_executable(isagen ${isagen_sources})
-    target_link_libraries(isagen PRIVATE ptx::isa ptx::base)
+  if(NOT TARGET ptx_isagen)
+    add_executable(ptx_isagen EXCLUDE_FROM_ALL ${isagen_sources})
+    set_target_properties(ptx_isagen PROPERTIES OUTPUT_NAME isagen RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+    target_link_libraries(ptx_isagen PRIVATE ptx::isa ptx::base)
   endif()
   set(path "${PTX_GENERATED_DIR}/${file}")
-  cmake_path(GET path PARENT_PATH folder)
-  file(MAKE_DIRECTORY "${folder}")
-  add_custom_command(OUTPUT "${path}.stamp" BYPRODUCTS "${path}"
-    COMMAND isagen ${kind} "${path}.new"
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different "${path}.new" "${path}"
-    COMMAND ${CMAKE_COMMAND} -E touch "${path}.stamp"
-    DEPENDS isagen COMMENT "isagen ${kind}" VERBATIM)
-  add_custom_target(generated_${kind} DEPENDS "${path}.stamp")
-  add_dependencies(${generate_FOR} generated_${kind})
+  if(generate_FOLDER)
+    set(stamp "${path}/${kind}.stamp")
+    file(MAKE_DIRECTORY "${path}")
+    add_custom_command(OUTPUT "${stamp}"
+      COMMAND ptx_isagen ${kind} "${path}"
+      COMMAND ${CMAKE_COMMAND} -E touch "${stamp}"
+      DEPENDS ptx_isagen COMMENT "isagen ${kind}" VERBATIM)
+  else()
+    set(stamp "${path}.stamp")
+    cmake_path(GET path PARENT_PATH folder)
+    file(MAKE_DIRECTORY "${folder}")
+    add_custom_command(OUTPUT "${stamp}" BYPRODUCTS "${path}"
+      COMMAND ptx_isagen ${kind} "${path}.new"
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different "${path}.new" "${path}"
+      COMMAND ${CMAKE_COMMAND} -E touch "${stamp}"
+      DEPENDS ptx_isagen COMMENT "isagen ${kind}" VERBATIM)
+  endif()
+  add_custom_target(ptx_generated_${kind} DEPENDS "${stamp}")
+  add_dependencies(${generate_FOR} ptx_generated_${kind})
 endfunction()

@@ -1,6 +1,8 @@
 #include "ptx/base/base.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <numeric>
@@ -55,6 +57,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string_view name(Kind kind) { return kind_table[static_cast<std::size_t>(kind)].name; }
 std::string_view summary(Kind kind) { return kind_table[static_cast<std::size_t>(kind)].summary; }
 std::span<const Kind> all_kinds() { return kind_list; }
+
+namespace detail {
+namespace {
+[[noreturn]] void end(const std::string& message) {
+  std::fflush(stdout);  // what the program said before stays in front
+  std::fputs(message.c_str(), stderr);
+  std::fflush(stderr);
+  std::abort();
+}
+}  // namespace
+
+void end_without_value(const Diagnostic& error) {
+  end(cat("ptx: a value was asked for, and there is an error instead (has_value() tells before):\n", render(error), '\n'));
+}
+void end_without_error() { end("ptx: an error was asked for, and there is none: the call succeeded\n"); }
+}  // namespace detail
 
 std::string to_string(const Where& where) {
   if (!where.known()) return {};

@@ -162,5 +162,22 @@ TEST(Where, FilesAreInterned) {
   EXPECT_TRUE(std::string_view(here.file).ends_with("base_test.cpp"));
 }
 
+// In a build without assertions too: a value that is not there is never read.
+TEST(Expected, AValueThatIsNotThereIsSaidAndEndsTheProgram) {
+  const Diagnostic error{.kind = Kind::file_error, .message = "cannot read `x`", .where = {}, .notes = {"hint: look again"}};
+  const Expected<int> none = Unexpected{error};
+  const Expected<void> failed = Unexpected{error};
+  const Expected<int> one = 1;
+  const Expected<void> done;
+  EXPECT_DEATH(static_cast<void>(none.value()), "error: cannot read `x`  .file_error.\n.*hint: look again");
+  EXPECT_DEATH(static_cast<void>(*none), "cannot read `x`");
+  EXPECT_DEATH(static_cast<void>(Expected<std::string>(Unexpected{error})->size()), "cannot read `x`");
+  EXPECT_DEATH(failed.value(), "cannot read `x`");
+  EXPECT_DEATH(static_cast<void>(one.error()), "there is none");
+  EXPECT_DEATH(static_cast<void>(done.error()), "there is none");
+  EXPECT_EQ(one.value(), 1);
+  done.value();
+}
+
 }  // namespace
 }  // namespace ptx

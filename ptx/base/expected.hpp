@@ -1,7 +1,6 @@
 // Expected: a value or the diagnostic that says why there is none. Stands in for C++23's std::expected.
 #pragma once
 
-#include <cassert>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -15,6 +14,13 @@ struct Unexpected {
   Diagnostic error;
 };
 
+namespace detail {
+/// A value was asked for where there is an error, or the reverse: says so on the standard error stream, and ends the program.
+/// Built with or without optimisation, with or without exceptions.
+[[noreturn]] void end_without_value(const Diagnostic& error);
+[[noreturn]] void end_without_error();
+}  // namespace detail
+
 /// Either a T or a Diagnostic. No exception crosses a room's front door, so functions that can fail return this.
 template <class T>
 class [[nodiscard]] Expected {
@@ -27,19 +33,27 @@ class [[nodiscard]] Expected {
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
-  T& value() & { return assert(has_value()), *std::get_if<0>(&state_); }
-  const T& value() const& { return assert(has_value()), *std::get_if<0>(&state_); }
-  T&& value() && { return assert(has_value()), std::move(*std::get_if<0>(&state_)); }
+  /// The value. Asked for where there is none, it shows the error and ends the program: who can go on asks has_value() first.
+  T& value() & { return require_value(), *std::get_if<0>(&state_); }
+  const T& value() const& { return require_value(), *std::get_if<0>(&state_); }
+  T&& value() && { return require_value(), std::move(*std::get_if<0>(&state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  const Diagnostic& error() const& { return assert(!has_value()), *std::get_if<1>(&state_); }
-  Diagnostic&& error() && { return assert(!has_value()), std::move(*std::get_if<1>(&state_)); }
+  /// The error. Where there is none, the program ends.
+  const Diagnostic& error() const& { return require_error(), *std::get_if<1>(&state_); }
+  Diagnostic&& error() && { return require_error(), std::move(*std::get_if<1>(&state_)); }
 
  private:
+  void require_value() const {
+    if (const Diagnostic* error = std::get_if<1>(&state_)) detail::end_without_value(*error);
+  }
+  void require_error() const {
+    if (has_value()) detail::end_without_error();
+  }
   std::variant<T, Diagnostic> state_;
 };
 
@@ -52,10 +66,18 @@ class [[nodiscard]] Expected<void> {
 
   [[nodiscard]] bool has_value() const { return !error_; }
   explicit operator bool() const { return has_value(); }
-  const Diagnostic& error() const& { return assert(error_), *error_; }
-  Diagnostic&& error() && { return assert(error_), std::move(*error_); }
+  /// Shows the error, if there is one, and ends the program.
+  void value() const {
+    if (error_) detail::end_without_value(*error_);
+  }
+  /// The error. Where there is none, the program ends.
+  const Diagnostic& error() const& { return require_error(), *error_; }
+  Diagnostic&& error() && { return require_error(), std::move(*error_); }
 
  private:
+  void require_error() const {
+    if (!error_) detail::end_without_error();
+  }
   std::optional<Diagnostic> error_;
 };
 

@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "ptx/cuda/descriptor.hpp"
 
@@ -18,7 +20,9 @@ Unexpected failed(std::string_view what, const std::string& path, int error) {
   return Unexpected{{.kind = Kind::file_error, .message = cat("cannot ", what, " `", path, "`: ", std::strerror(error))}};
 }
 
-Expected<void> write_opened(Descriptor file, const std::string& path, std::string_view bytes) {
+enum class Kept : std::uint8_t { by_and_by, at_once };  // at_once: on the disk when it returns, not only in the kernel's memory
+
+Expected<void> write_opened(Descriptor file, const std::string& path, std::string_view bytes, Kept kept = Kept::by_and_by) {
   const auto refuse = [&] { return failed("write", path, errno); };
   if (file.number() < 0) return refuse();
   while (!bytes.empty()) {
@@ -27,6 +31,7 @@ Expected<void> write_opened(Descriptor file, const std::string& path, std::strin
     if (count < 0) return refuse();
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
+  if (kept == Kept::at_once && ::fsync(file.number()) != 0) return refuse();
   if (!file.close_now()) return refuse();  // a network disk tells here that it is full
   return {};
 }
@@ -44,9 +49,13 @@ Expected<std::string> read_file(const std::string& path) {
   return bytes;
 }
 
-Expected<void> replace_file(const std::string& path, std::string_view bytes, Readers readers) {
+Expected<void> replace_file(const std::string& given, std::string_view bytes, Readers readers) {
   struct stat status{};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+  const bool is_there = ::stat(given.c_str(), &status) == 0;
+  // Of a link, the file that it leads to is replaced, and the link stays.
+  const std::unique_ptr<char, decltype(&std::free)> target(is_there ? ::realpath(given.c_str(), nullptr) : nullptr, &std::free);
+  const std::string path = target != nullptr ? target.get() : given;
+  if (is_there && !S_ISREG(status.st_mode)) {
     if (S_ISDIR(status.st_mode)) return failed("write", path, EISDIR);
     return Unexpected{{.kind = Kind::file_error,
                        .message = cat("cannot write `", path, "`: it is not a regular file, and would be replaced by one")}};
@@ -65,7 +74,8 @@ Expected<void> replace_file(const std::string& path, std::string_view bytes, Rea
   for (int i = 1; i < tries && opened < 0 && errno == EEXIST; ++i) opened = create(beside = next());
   Descriptor file(opened);
   if (file.number() < 0) return failed("write", path, errno);
-  auto written = write_opened(std::move(file), path, bytes);
+  if (is_there && readers == Readers::as_usual) (void)::fchmod(file.number(), status.st_mode & 0777);  // as it was
+  auto written = write_opened(std::move(file), path, bytes, Kept::at_once);
   if (written && ::rename(beside.c_str(), path.c_str()) != 0) written = failed("write", path, errno);
   if (!written) (void)::unlink(beside.c_str());
   return written;

@@ -219,9 +219,9 @@ std::vector<std::uint64_t> param_offsets(std::span<const Param> params);
 
 /// `.reqntid 128, 1, 1` and the like: the name without the dot, and its values. `.pragma "a", "b"` has text.
 struct Directive {
-  std::string name;
-  std::vector<std::uint32_t> values;
-  std::string text;  ///< what stands behind the name, for those that take no numbers: `"nounroll"`
+  std::string name{};
+  std::vector<std::uint32_t> values{};
+  std::string text{};  ///< what stands behind the name, for those that take no numbers: `"nounroll"`
 };
 
 /// `.callprototype (.param .b32 _) _ (.param .b64 _)`: how an indirect call passes its arguments.

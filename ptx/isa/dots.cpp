@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
+#include <string_view>
 
 namespace ptx::isa {
 
@@ -40,6 +42,36 @@ void continuations(const Dots::State& state, std::string_view word, Use use) {
 
 void add_unique(std::vector<std::string>& words, std::string_view word) {
   if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
+}
+
+std::vector<std::string_view> split_dots(std::string_view path) {
+  std::vector<std::string_view> words;
+  while (!path.empty()) {
+    words.push_back(path.substr(0, path.find('.')));
+    path.remove_prefix(std::min(words.back().size() + 1, path.size()));
+  }
+  return words;
+}
+
+// A modifier that was left out: `div.f32` lacks one of .approx, .full, .rn …, and so does `cvt.f16.f32`, further in front.
+struct LeftOut {
+  std::size_t before = 0;          // the word in whose front it belongs
+  std::vector<std::string> words;  // what it may be; none: it is not that
+};
+LeftOut find_left_out(std::span<const std::string_view> words) {
+  const auto follow = [](const Dots* node, std::span<const std::string_view> rest) {
+    for (std::size_t i = 0; node != nullptr && i < rest.size(); ++i) node = node->follow(rest[i]);
+    return node;
+  };
+  for (std::size_t before = words.size() - 1; before > 0; --before) {
+    LeftOut found{before, {}};
+    const Dots* node = follow(&Dots::root(), words.first(before));
+    if (node == nullptr) continue;
+    for (const std::string& word : node->next_words())
+      if (follow(node->follow(word), words.subspan(before)) != nullptr) found.words.push_back(cat('.', word));
+    if (!found.words.empty()) return found;
+  }
+  return {};
 }
 
 }  // namespace
@@ -114,6 +146,13 @@ Diagnostic Dots::explain(std::string_view word) const {
     if (!states_.empty()) {
       d.note(cat("form: ", form(states_.front().form).syntax()));
       d.note(cat("manual: ", manual(form(states_.front().form))));
+    }
+    std::vector<std::string_view> given = split_dots(path_);
+    given.push_back(word);
+    if (const LeftOut left_out = find_left_out(given); !left_out.words.empty()) {
+      const bool said = left_out.before + 1 == given.size() && left_out.words.size() == words.size();
+      if (!said) d.note(cat("hint: in front of `.", given[left_out.before], "` stands ", list_choices(left_out.words, 8)));
+      return d;
     }
   }
   if (!near.empty()) d.note(cat("hint: did you mean `", path_.empty() ? "" : ".", near, "`?"));

@@ -100,6 +100,25 @@ TEST(Dots, ExplainWhatIsMissing) {
 }
 
 // Every choice of every slot of every form can be reached, and what is reached spells what was followed.
+// The word is there, and one in front of it is missing: another type is no help.
+TEST(Dots, NameWhatWasLeftOut) {
+  const std::pair<std::vector<std::string_view>, std::string_view> cases[] = {
+      {{"div", "f32"}, "hint: in front of `.f32` stands `.approx`, `.full`, "},
+      {{"mul", "u32"}, "hint: in front of `.u32` stands `.lo`, `.hi` or `.wide`"},
+      {{"cvt", "f16", "f32"}, "hint: in front of `.f16` stands `.rn`, "},
+      {{"cvt", "f16x2"}, "hint: in front of `.f16x2` stands `.rn`, "},
+  };
+  for (const auto& [words, said] : cases) {
+    const Dots* dots = &Dots::root();
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) dots = dots->follow(words[i]);
+    const std::string explained = text(dots->explain(words.back()));
+    EXPECT_NE(explained.find(said), std::string::npos) << explained;
+    EXPECT_EQ(explained.find("did you mean"), std::string::npos) << explained;
+  }
+  EXPECT_EQ(text(follow({"fma"})->explain("f32")).find("hint:"), std::string::npos) << "the message itself says it";
+  EXPECT_NE(text(follow({"div", "rn"})->explain("f23")).find("did you mean `.f32`?"), std::string::npos);
+}
+
 TEST(Dots, ReachEveryChoiceOfTheTable) {
   for (const Form& f : forms())
     for (std::size_t slot = 0; slot < std::max<std::size_t>(f.slots.size(), 1); ++slot)

@@ -40,9 +40,9 @@ struct Arg {
   bool authored = false;  ///< in an author's hands: where a float is due an integer becomes one, and the register of an address
                           ///< is as wide as its space needs; text is held to what ptxas holds it to
   std::int64_t integer = 0;  ///< and the bits of a floating-point number
-  std::string_view space;    ///< symbols: the state space of the variable if known
-  std::span<const Arg> elements;
-  std::string_view shown;  ///< as a message shows it: "%r3", "1.5"
+  std::string_view space{};  ///< symbols: the state space of the variable if known
+  std::span<const Arg> elements{};
+  std::string_view shown{};  ///< as a message shows it: "%r3", "1.5"
 };
 
 /// The form and choices that fit, and which operand of the form each argument filled.

@@ -90,13 +90,17 @@ struct Row {
 
 // ---- reading the notation -----------------------------------------------------------------------------------------
 
+/// A row cannot be read: thrown as it is at run time, and no constant expression while compiling, so that the compiler shows the
+/// line. A function in place of `throw`, since a program that includes this may be built without exceptions.
+[[noreturn]] void slip(const char* why);
+
 /// A fixed-capacity vector that works while compiling.
 template <class T, std::size_t N>
 struct FixedVector {
   std::array<T, N> items{};
   std::size_t count = 0;
   constexpr T& add(T item) {
-    if (count == N) throw "too many entries in this row";
+    if (count == N) slip("too many entries in this row");
     items[count] = item;
     return items[count++];
   }
@@ -186,7 +190,7 @@ struct Cursor {
     return true;
   }
   constexpr void need(char c, const char* why) {
-    if (!eat(c)) throw why;
+    if (!eat(c)) slip(why);
   }
   static constexpr bool word_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -203,12 +207,12 @@ struct Cursor {
         break;
       }
     }
-    if (begin == at) throw "expected a word in this row's form";
+    if (begin == at) slip("expected a word in this row's form");
     return text.substr(begin, at - begin);
   }
   constexpr unsigned number() {
     unsigned n = 0;
-    if (peek() < '0' || peek() > '9') throw "expected a number";
+    if (peek() < '0' || peek() > '9') slip("expected a number");
     while (peek() >= '0' && peek() <= '9') n = 10 * n + static_cast<unsigned>(text[at++] - '0');
     return n;
   }
@@ -232,11 +236,11 @@ constexpr IntegerRanges parse_range(std::string_view text) {
       range.high = open ? std::numeric_limits<std::int64_t>::max() : parse_integer(c);
       if (c.eat('/')) range.step = c.number();
       if (c.eat('*')) range.times = c.number();
-      if (range.step == 0 || range.times == 1 || range.low > range.high) throw "a range that nothing is in";
+      if (range.step == 0 || range.times == 1 || range.low > range.high) slip("a range that nothing is in");
     }
     all.add(range);
   } while (c.eat('|'));
-  if (!c.done()) throw "a range is 0..15, 4|8|16, 24..256/8, 0../16 or 32..512*2";
+  if (!c.done()) slip("a range is 0..15, 4|8|16, 24..256/8, 0../16 or 32..512*2");
   return all;
 }
 
@@ -285,7 +289,7 @@ constexpr OperandSpec parse_operand(Cursor& c) {
     o.name = c.word();
     c.need(':', "a list is written (a:list) or (r:=list)");
     if (c.eat('=')) o.access = Access::write;
-    if (!c.eat(std::string_view("list"))) throw "a list is written (a:list) or (r:=list)";
+    if (!c.eat(std::string_view("list"))) slip("a list is written (a:list) or (r:=list)");
     c.need(')', "missing ) after a list");
     return o;
   }
@@ -361,7 +365,7 @@ constexpr void parse_operands(Cursor& c, ParsedForm& form, bool optional) {
     if (c.done() || c.peek() == ';' || c.peek() == '}') return;
     if (c.eat('{')) {
       const bool pipe = c.eat('|');
-      if (!pipe && !form.operands.size()) throw "an optional group comes after an operand";
+      if (!pipe && !form.operands.size()) slip("an optional group comes after an operand");
       if (!pipe) c.need(',', "an optional operand starts with ','");
       const std::size_t begin = form.operands.size();
       if (pipe) {
@@ -405,13 +409,13 @@ constexpr void parse_choice(Cursor& c, Slot& slot) {
     ++c.at;
     if (c.peek() >= '0' && c.peek() <= '9') {
       choice.since.major = static_cast<std::uint8_t>(c.number());
-      if (c.peek() != '.') throw "a version is major.minor";
+      if (c.peek() != '.') slip("a version is major.minor");
       ++c.at;
       choice.since.minor = static_cast<std::uint8_t>(c.number());
     } else {
       do {
         const auto target = target_from_name(c.word());
-        if (!target) throw "unknown target behind @";
+        if (!target) slip("unknown target behind @");
         choice.on |= node(*target);
       } while (c.peek() == '|' && ++c.at);
     }
@@ -434,7 +438,7 @@ constexpr ParsedForm parse_form(std::string_view text) {
     if (c.peek() != '.') break;
     ++c.at;
     form.slots.add({.name = c.word(), .optional = optional, .literal = false, .choices = {}});
-    if (optional && c.peek() != '}') throw "missing } after an optional modifier";
+    if (optional && c.peek() != '}') slip("missing } after an optional modifier");
     if (optional) ++c.at;
   }
   detail::parse_operands(c, form, false);
@@ -450,7 +454,7 @@ constexpr ParsedForm parse_form(std::string_view text) {
         slot = &s;
         break;
       }
-    if (slot == nullptr) throw "a slot is defined that the form does not use";
+    if (slot == nullptr) slip("a slot is defined that the form does not use");
     do {
       c.space();
       detail::parse_choice(c, *slot);
@@ -485,14 +489,14 @@ constexpr bool part_word_known(std::string_view word) {
 }
 constexpr void validate(const Row& row, const ParsedForm& form) {
   for (const OperandSpec& o : form.operands) {
-    if (!type_word_known(form, o.type)) throw "an operand's type is neither a type nor a slot of types";
-    if (o.conditional && find_slot(form, o.when_slot) == nullptr) throw "an operand's condition names no slot of the form";
+    if (!type_word_known(form, o.type)) slip("an operand's type is neither a type nor a slot of types");
+    if (o.conditional && find_slot(form, o.when_slot) == nullptr) slip("an operand's condition names no slot of the form");
     for (std::size_t i = 0; !o.range.empty() && i < 4; ++i) parse_range(range_of(o.range, i));
-    if (!o.part.empty() && !part_word_known(o.part)) throw "the parts of a register are lane, select2, select4, mask2 or mask4";
+    if (!o.part.empty() && !part_word_known(o.part)) slip("the parts of a register are lane, select2, select4, mask2 or mask4");
   }
-  if (row.on == 0) throw "a row says on which targets it exists: on(…)";
-  if (row.exec.empty() && row.not_executed.empty()) throw "a row says exec(…) or not_executed(why)";
-  if (row.anchor.empty()) throw "a row cites the manual: doc(anchor, sentence)";
+  if (row.on == 0) slip("a row says on which targets it exists: on(…)");
+  if (row.exec.empty() && row.not_executed.empty()) slip("a row says exec(…) or not_executed(why)");
+  if (row.anchor.empty()) slip("a row cites the manual: doc(anchor, sentence)");
 }
 struct Since {
   Version version;

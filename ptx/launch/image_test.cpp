@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "ptx/launch/run.hpp"
 #include "tests/launch/twice.hpp"
 #include "tests/support/allocations.hpp"
 
@@ -485,6 +486,22 @@ TEST_F(DescriptorTest, the_executor_does_not_run_them) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Kind::not_executed);
   EXPECT_TRUE(says(refused.error(), "kernel `twice` takes 2 TMA descriptors, and the executor does not run tensor copies"));
+}
+
+TEST(Compiled, launches_on_a_gpu_without_the_heap) {
+  FakeCuda& fake = fake_driver();
+  fake.kernels["twice"].params = {{0, 8}, {8, 8}};
+  const cuda::Device& device = *cuda::device(0).value();
+  auto x = cuda::DeviceBuffer::make(device, 128).value();
+  auto y = cuda::DeviceBuffer::make(device, 128).value();
+  const auto kernel = compile(twice_module(), {.block = {32}}).value();
+  ASSERT_TRUE(kernel.run(gpu(0), {x}, {y}));  // loads it
+  fake.recording = false;
+  const std::size_t before = heap::allocations;
+  const bool ran = kernel.run(gpu(0), {x}, {y}).has_value();
+  EXPECT_EQ(heap::allocations, before);
+  fake.recording = true;
+  EXPECT_TRUE(ran);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "ptx/launch/run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 
 #include "ptx/launch/archive.hpp"
 #include "ptx/launch/signature.hpp"
@@ -118,38 +120,59 @@ Expected<Compiled> Compiled::with_scalars(const std::vector<launch::Scalar>& val
   return Compiled(std::move(*image), tiles_, scalars_);
 }
 
-Expected<void> Compiled::run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const {
+namespace {
+/// Room for `count` of them: in the object itself for as many as kernels have, on the heap beyond.
+template <class T>
+class Some {
+ public:
+  explicit Some(std::size_t count) : count_(count) {
+    if (count > few_.size()) many_.resize(count);
+  }
+  T& operator[](std::size_t i) { return many_.empty() ? few_[i] : many_[i]; }
+  [[nodiscard]] std::span<T> all() { return {many_.empty() ? few_.data() : many_.data(), count_}; }
+
+ private:
+  std::size_t count_;
+  std::array<T, 32> few_{};
+  std::vector<T> many_;
+};
+}  // namespace
+
+Expected<void> Compiled::run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs) const {
   const launch::LaunchSpec& spec = image_->spec();
   if (inputs.size() != spec.inputs || outputs.size() != spec.outputs) {
     return Unexpected{{.kind = Kind::argument_count,
                        .message = cat("kernel `", spec.entry, "` takes ", spec.inputs, " inputs and ", spec.outputs,
                                       " outputs; the call has ", inputs.size(), " and ", outputs.size())}};
   }
-  std::vector<Memory> all(inputs.begin(), inputs.end());
-  all.insert(all.end(), outputs.begin(), outputs.end());
   const bool on_gpu = std::holds_alternative<launch::Cuda>(place);
-  std::vector<void*> pointers;
-  std::vector<std::size_t> bytes;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  const std::size_t count = inputs.size() + outputs.size();
+  Some<void*> pointers(count);
+  Some<std::size_t> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) {
     const bool input = i < inputs.size();
-    const std::string which = cat(input ? "input " : "output ", input ? i : i - inputs.size(), " of kernel `", spec.entry, '`');
-    if (const auto wanted = tiles_.empty() ? std::nullopt : bytes_of(tiles_[i]); wanted && *wanted != all[i].bytes) {
-      return Unexpected{{.kind = Kind::argument_dim,
-                         .message = cat(which, " is ", all[i].bytes, " bytes; ", launch::describe(tiles_[i]), " is ", *wanted)}};
+    const Memory& memory = input ? static_cast<const Memory&>(inputs[i]) : outputs[i - inputs.size()];
+    const auto which = [&] {
+      return cat(input ? "input " : "output ", input ? i : i - inputs.size(), " of kernel `", spec.entry, '`');
+    };
+    if (const auto wanted = tiles_.empty() ? std::nullopt : bytes_of(tiles_[i]); wanted && *wanted != memory.bytes) {
+      return Unexpected{
+          {.kind = Kind::argument_dim,
+           .message = cat(which(), " is ", memory.bytes, " bytes; ", launch::describe(tiles_[i]), " is ", *wanted)}};
     }
-    if (all[i].on_gpu != on_gpu) {
+    if (memory.on_gpu != on_gpu) {
       return Unexpected{Diagnostic{
           .kind = Kind::argument_device,
-          .message = cat(which, " is in ",
-                         all[i].on_gpu ? "a GPU's memory; the call runs on the CPU" : "host memory; the call runs on a GPU")}
+          .message = cat(which(), " is in ",
+                         memory.on_gpu ? "a GPU's memory; the call runs on the CPU" : "host memory; the call runs on a GPU")}
                             .note(on_gpu ? "hint: copy it to the GPU with `ptx::cuda::DeviceBuffer::copy_of`"
                                          : "hint: run it with `ptx::gpu(0)`")};
     }
-    pointers.push_back(all[i].data);
-    bytes.push_back(all[i].bytes);
+    pointers[i] = memory.data;
+    bytes[i] = memory.bytes;
   }
-  if (const auto* gpu = std::get_if<launch::Cuda>(&place)) return image_->launch(*gpu, pointers);
-  auto report = image_->launch(std::get<launch::Cpu>(place), pointers, bytes);
+  if (const auto* gpu = std::get_if<launch::Cuda>(&place)) return image_->launch(*gpu, pointers.all());
+  auto report = image_->launch(std::get<launch::Cpu>(place), pointers.all(), bytes.all());
   if (!report) return Unexpected{std::move(report).error()};
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -75,12 +76,29 @@ struct Out : Memory {
   // NOLINTEND(google-explicit-constructor)
 };
 
+/// The inputs or the outputs of a call: `{x, w}`, or any range of them that lies in one piece. A view: the call makes no copy.
+template <class T>
+class Arguments {
+ public:
+  Arguments() = default;
+  // NOLINTBEGIN(google-explicit-constructor)
+  Arguments(std::initializer_list<T> list) { all_ = {list.begin(), list.size()}; }  // which lives until the call has returned
+  Arguments(std::span<const T> all) : all_(all) {}
+  Arguments(const std::vector<T>& all) : all_(all) {}
+  // NOLINTEND(google-explicit-constructor)
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
+  const T& operator[](std::size_t i) const { return all_[i]; }
+
+ private:
+  std::span<const T> all_;
+};
+
 /// How a module's kernel is launched. Its parameters are the inputs' addresses, then the outputs', then the scalars, then the TMA
 /// descriptors of tensors (`A_tma_desc`), which are made from the tiles.
 struct CompileOptions {
-  cuda::Dim3 grid;     ///< blocks
-  cuda::Dim3 block;    ///< threads
-  cuda::Dim3 cluster;  ///< blocks
+  cuda::Dim3 grid{};     ///< blocks
+  cuda::Dim3 block{};    ///< threads
+  cuda::Dim3 cluster{};  ///< blocks
   std::uint32_t dynamic_smem_bytes = 0;
   bool cooperative = false;               ///< all blocks are resident at once
   bool programmatic = false;              ///< programmatic dependent launch (launch::Geometry)
@@ -104,8 +122,8 @@ class Compiled {
   [[nodiscard]] Expected<Compiled> with_scalars(const std::vector<launch::Scalar>& values) const;
 
   /// Runs on `place`. Kinds: argument_count, argument_device (host memory on a GPU or the reverse), argument_dim (another size
-  /// than the tile's), and those of KernelImage::launch.
-  [[nodiscard]] Expected<void> run(const Place& place, const std::vector<In>& inputs, const std::vector<Out>& outputs) const;
+  /// than the tile's), and those of KernelImage::launch. On a GPU it takes no memory from the heap after the first call there.
+  [[nodiscard]] Expected<void> run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs) const;
 
   /// The bytes of a .global or .const variable of the module, as runs on the CPU read and leave them (KernelImage::variable).
   [[nodiscard]] Expected<std::span<std::byte>> variable(std::string_view name) const { return image_->variable(name); }

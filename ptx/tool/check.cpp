@@ -1,4 +1,4 @@
-// ptx check: reads each file, and says everything that is wrong with it.
+// check: reads each file, and says everything that is wrong with it.
 #include "ptx/check/check.hpp"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ std::string summary(std::size_t files, std::size_t errors, std::size_t warnings,
 }  // namespace
 
 Outcome check(const Arguments& arguments, const Caller& caller) {
-  if (arguments.files.empty()) return refuse(caller, "`check` needs a file; `-` reads the standard input");
+  if (arguments.files.empty()) return refuse(caller, "`check` needs a file or a folder; `-` reads the standard input");
   std::optional<Target> target;
   if (!arguments.target.empty()) {
     target = isa::target_from_name(arguments.target);
@@ -114,7 +114,12 @@ Outcome check(const Arguments& arguments, const Caller& caller) {
   std::vector<Checked> all;
   std::size_t errors = 0, warnings = 0;
   Outcome outcome;
-  for (const std::string& path : arguments.files) {
+  const Files files_given = find_files(arguments.files);
+  for (const auto& [message, hint] : files_given.failures) {
+    outcome.err += refuse(caller, message, hint).err;
+    outcome.status = 2;
+  }
+  for (const std::string& path : files_given.paths) {
     const Checked& checked = all.emplace_back(check_file(path, target, caller));
     errors += checked.count(Severity::error);
     warnings += checked.count(Severity::warning);

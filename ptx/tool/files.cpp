@@ -1,11 +1,14 @@
 #include "ptx/tool/files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
+
+#include "ptx/cuda/cuda.hpp"
 
 namespace ptx::tool {
 namespace {
@@ -37,6 +40,9 @@ std::string_view kind_of_binary(std::string_view bytes) {
 }
 
 Read as_text(const std::string& path, std::string text) {
+  if (text.starts_with("\xef\xbb\xbf"))
+    return failed(path, "it starts with a byte order mark, and PTX is ASCII",
+                  "save it as UTF-8 without one; ptxas refuses it too");
   const std::string_view kind = kind_of_binary(text);
   if (kind.empty()) return {.text = std::move(text), .failure = {}, .hint = {}};
   if (kind == "an ELF file" || kind == "a fatbin")
@@ -58,7 +64,7 @@ Read read_file(const std::string& path, const Caller& caller) {
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) return failed(path, why(error ? error.value() : ENOENT));
   if (fs::is_directory(status))
-    return failed(path, "it is a folder", cat("name the files: `", (fs::path(path) / "*.ptx").generic_string(), '`'));
+    return failed(path, "it is a folder", cat("name a file: `", (fs::path(path) / "kernel.ptx").generic_string(), '`'));
   if (fs::is_regular_file(status) && fs::file_size(path, error) > most_bytes) return failed(path, "it has more than 2 GiB");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -68,14 +74,41 @@ Read read_file(const std::string& path, const Caller& caller) {
   return as_text(path, std::move(text));
 }
 
+Files find_files(std::span<const std::string> names) {
+  Files found;
+  for (const std::string& name : names) {
+    std::error_code error;
+    if (name == "-" || !fs::is_directory(name, error)) {
+      found.paths.push_back(name);
+      continue;
+    }
+    std::vector<std::string> below;
+    constexpr auto follow = fs::directory_options::skip_permission_denied;
+    for (fs::recursive_directory_iterator it(name, follow, error), end; !error && it != end; it.increment(error))
+      if (it->path().extension() == ".ptx" && !it->is_directory(error)) below.push_back(it->path().generic_string());
+    std::sort(below.begin(), below.end());
+    if (error)
+      found.failures.emplace_back(cat("cannot read the folder `", name, "`: ", why(error.value())), "");
+    else if (below.empty())
+      found.failures.emplace_back(cat("the folder `", name, "` holds no file that ends in `.ptx`"),
+                                  "files of other names are read when they are named themselves");
+    found.paths.insert(found.paths.end(), below.begin(), below.end());
+  }
+  return found;
+}
+
 std::string write_file(const std::string& path, std::string_view text) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return cat("cannot write `", path, "`: it is a folder");
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  if (file) file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.flush()) return cat("cannot write `", path, "`: ", errno == ENOENT ? "its folder is not there" : why(errno));
-  return {};
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) return cat("cannot write `", path, "`: it is a folder");
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    const auto written = cuda::write_file(path, text);
+    return written ? std::string() : written.error().message;
+  }
+  const fs::path parent = fs::path(path).parent_path();
+  if (!parent.empty() && !fs::exists(parent, error)) return cat("cannot write `", path, "`: its folder is not there");
+  const auto written = cuda::replace_file(path, text);
+  return written ? std::string() : written.error().message;
 }
 
 }  // namespace ptx::tool

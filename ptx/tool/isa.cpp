@@ -1,4 +1,4 @@
-// ptx isa: what the instruction table says of an opcode, on a terminal.
+// isa: what the instruction table says of an opcode, on a terminal.
 #include "ptx/isa/isa.hpp"
 
 #include <algorithm>

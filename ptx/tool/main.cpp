@@ -1,25 +1,48 @@
-// The program `ptx`.
+// The program `ptxkit`.
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ptx/tool/tool.hpp"
 
+namespace {
+
+// Whether what goes there is for a person at a terminal that shows colours.
+bool shows_colour(int stream) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(stream) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+// False, and errno, when not all of it was taken: a full disk, a pipe that nobody reads.
+bool put(std::FILE* stream, const std::string& text) {
+  return std::fwrite(text.data(), 1, text.size(), stream) == text.size() && std::fflush(stream) == 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) try {
   std::ios::sync_with_stdio(false);
-  const char* no_colour = std::getenv("NO_COLOR");
-  const bool colour = isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const ptx::tool::Outcome outcome = ptx::tool::run(arguments, {.in = &std::cin, .colour = colour});
-  std::cout << outcome.out << std::flush;
-  std::cerr << outcome.err << std::flush;
-  return std::cout ? outcome.status : 2;
+  const ptx::tool::Caller caller{
+      .in = &std::cin, .colour = shows_colour(STDOUT_FILENO), .colour_of_errors = shows_colour(STDERR_FILENO)};
+  const ptx::tool::Outcome outcome = ptx::tool::run(arguments, caller);
+  const bool written = put(stdout, outcome.out);
+  const int why = errno;
+  put(stderr, outcome.err);
+  if (written) return outcome.status;
+  std::fprintf(stderr, "ptxkit: error: cannot write the standard output: %s\n", std::strerror(why));
+  return 2;
 } catch (const std::exception& fault) {  // memory that ran out
-  std::fprintf(stderr, "ptx: error: %s\n", fault.what());
+  std::fprintf(stderr, "ptxkit: error: %s\n", fault.what());
   return 2;
 }

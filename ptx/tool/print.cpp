@@ -1,4 +1,4 @@
-// ptx print: the module in canonical text.
+// print: the module in canonical text.
 #include "ptx/text/text.hpp"
 #include "ptx/tool/commands.hpp"
 #include "ptx/tool/files.hpp"
@@ -18,14 +18,11 @@ Outcome print(const Arguments& arguments, const Caller& caller) {
     std::size_t errors = 0;
     for (const Diagnostic& finding : parsed.findings)
       if (finding.kind == Kind::syntax && ++errors <= arguments.most)
-        outcome.err += cat(render(finding, read.text, caller.colour), '\n');
+        outcome.err += cat(render(finding, read.text, caller.colour_of_errors), '\n');
     outcome.err += cat(plural(errors, "error"), "; nothing is printed\n");
     return outcome;
   }
-  std::string text = text::print(parsed.module);
-  if (arguments.output.empty()) return {.status = 0, .out = std::move(text), .err = {}};
-  const std::string failure = write_file(arguments.output, text);
-  return failure.empty() ? Outcome{} : refuse(caller, failure);
+  return deliver(text::print(parsed.module), arguments, caller);
 }
 
 }  // namespace ptx::tool

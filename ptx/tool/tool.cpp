@@ -1,35 +1,15 @@
 #include "ptx/tool/tool.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
 #include "ptx/tool/commands.hpp"
+#include "ptx/tool/response.hpp"
 #include "ptx/version.hpp"
 
 namespace ptx::tool {
 namespace {
-
-struct Command {
-  std::string_view name, usage, summary;
-  Outcome (*run)(const Arguments&, const Caller&);
-  std::string_view options;  ///< those it takes, each between spaces
-};
-constexpr Command commands[] = {
-    {"check", "check FILE… [--target sm_90a] [--json] [--max N]", "say everything that is wrong with the PTX", check,
-     " --target --json --max "},
-    {"print", "print FILE [-o FILE]", "the module as canonical text", print, " -o "},
-    {"isa", "isa [OPCODE[.MODIFIER…]]", "an instruction's forms, modifiers, operands and availability", isa, " "},
-};
-
-std::string usage(const Caller& caller) {
-  std::string out = cat("usage: ", caller.program, " COMMAND …\n\n");
-  for (const Command& command : commands) out += cat("  ", caller.program, ' ', command.usage, "\n      ", command.summary, '\n');
-  return cat(
-      out, "  ", caller.program, " help | --version\n\n",
-      "FILE `-` is the standard input. --target takes the place of the module's own; --max is how many findings of one file are\n"
-      "shown (50; 0: all). Exit status: 0 well, warnings included; 1 the PTX has errors; 2 called wrongly, or a file cannot be\n"
-      "read or written.\n");
-}
 
 // Reads what stands behind a command; what is wrong with it, or "".
 std::string read_arguments(const Command& command, std::span<const std::string> words, Arguments& arguments) {
@@ -46,11 +26,12 @@ std::string read_arguments(const Command& command, std::span<const std::string> 
     }
     const std::size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
     const std::string name = word.substr(0, equals);
-    if (command.options.find(cat(' ', name, ' ')) == std::string_view::npos)
-      return cat("`", command.name, "` takes no option `", name, "`");
-    if (name == "--json") {
-      if (equals != std::string::npos) return "`--json` takes no value";
-      arguments.json = true;
+    const auto option =
+        std::find_if(command.options.begin(), command.options.end(), [&](const Option& known) { return known.name == name; });
+    if (option == command.options.end()) return cat("`", command.name, "` takes no option `", name, "`");
+    if (option->value.empty()) {
+      if (equals != std::string::npos) return cat("`", name, "` takes no value");
+      arguments.json = true;  // the only one
       continue;
     }
     std::string value;
@@ -72,29 +53,37 @@ std::string read_arguments(const Command& command, std::span<const std::string> 
 
 }  // namespace
 
-Outcome refuse(const Caller& caller, std::string_view message, std::string_view hint) {
-  Outcome outcome{.status = 2, .out = {}, .err = cat(caller.program, ": error: ", message, '\n')};
-  if (!hint.empty()) outcome.err += cat("  = hint: ", hint, '\n');
-  return outcome;
-}
-
-Outcome run(std::span<const std::string> arguments, const Caller& caller) {
-  if (arguments.empty()) return {.status = 2, .out = {}, .err = usage(caller)};
+Outcome run(std::span<const std::string> given, const Caller& caller) {
+  const auto expanded = expand_responses(given);
+  if (!expanded) {
+    Outcome outcome = refuse(caller, expanded.error().message);
+    for (const std::string& note : expanded.error().notes) outcome.err += cat("  = ", note, '\n');
+    return outcome;
+  }
+  std::span<const std::string> arguments = *expanded;
+  if (arguments.empty()) return {.status = 2, .out = {}, .err = help(caller)};
+  if (arguments.front() == "--version") return {.status = 0, .out = cat(version, '\n'), .err = {}};
+  bool wants_help = false;
+  if (const std::string& first = arguments.front(); first == "help" || first == "--help" || first == "-h") {
+    wants_help = true;
+    arguments = arguments.subspan(1);
+    if (arguments.empty()) return {.status = 0, .out = help(caller), .err = {}};
+  }
   const std::string& name = arguments.front();
-  if (name == "help" || name == "--help" || name == "-h") return {.status = 0, .out = usage(caller), .err = {}};
-  if (name == "--version") return {.status = 0, .out = cat(version, '\n'), .err = {}};
   std::vector<std::string> names;
-  for (const Command& command : commands) {
+  for (const Command& command : commands()) {
     names.emplace_back(command.name);
     if (command.name != name) continue;
     const auto rest = arguments.subspan(1);
     for (const std::string& word : rest) {
       if (word == "--") break;
-      if (word == "--help" || word == "-h") return {.status = 0, .out = usage(caller), .err = {}};
+      wants_help |= word == "--help" || word == "-h";
     }
+    if (wants_help) return {.status = 0, .out = help(command, caller), .err = {}};
     Arguments read;
     const std::string wrong = read_arguments(command, rest, read);
-    return wrong.empty() ? command.run(read, caller) : refuse(caller, wrong, cat("usage: ", caller.program, ' ', command.usage));
+    return wrong.empty() ? command.run(read, caller)
+                         : refuse(caller, wrong, cat("usage: ", caller.program, ' ', usage_of(command)));
   }
   const std::string near = nearest(name, names);
   return refuse(caller, cat("`", name, "` is not a command; there are ", list_choices(names)),

@@ -1,4 +1,4 @@
-// tool (floor 6): the command line: check, print, isa. The program `ptx` and `python -m pyptx` are thin doors onto `run`.
+// tool (floor 6): the command line: check, print, isa. The program `ptxkit` and `python -m pyptx` are thin doors onto `run`.
 #pragma once
 
 #include <istream>
@@ -12,9 +12,10 @@ namespace ptx::tool {
 
 /// How a command meets its caller.
 struct Caller {
-  std::istream* in = nullptr;        ///< what the file `-` reads
-  bool colour = false;               ///< the report goes to a terminal
-  std::string_view program = "ptx";  ///< how usage lines and errors name the program
+  std::istream* in = nullptr;           ///< what the file `-` reads
+  bool colour = false;                  ///< `out` goes to a terminal
+  bool colour_of_errors = false;        ///< `err` does
+  std::string_view program = "ptxkit";  ///< how usage lines and errors name the program
 };
 
 /// What a command did. 0: well; 1: the PTX has errors; 2: it was called wrongly, or a file cannot be read or written.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
+#include "ptx/tool/commands.hpp"
 #include "ptx/tool/json.hpp"
 #include "ptx/tool/style.hpp"
 #include "ptx/version.hpp"
@@ -213,6 +214,7 @@ TEST_F(Commands, FilesThatAreNoTextSayWhatTheyAre) {
       {std::string("a\0b", 3), "it is not text: byte 1 is zero"},
       {"PK\x03\x04zip", "it is a zip archive, not PTX"},
       {"\xff\xfe.v", "it is UTF-16 text, not PTX"},
+      {cat("\xef\xbb\xbf", good), "it starts with a byte order mark, and PTX is ASCII\n  = hint: save it as UTF-8 without one"},
   };
   for (const auto& [content, said] : cases) {
     const Outcome outcome = call({"check", file("junk", content)});
@@ -222,12 +224,46 @@ TEST_F(Commands, FilesThatAreNoTextSayWhatTheyAre) {
   }
 }
 
+TEST_F(Commands, CheckReadsTheFilesOfAFolder) {
+  fs::create_directories(folder_ / "kernels" / "deep");
+  file("kernels/b.ptx", with("add.u32 %r1, %r0;"));
+  file("kernels/deep/a.ptx", good);
+  file("kernels/notes.txt", "not PTX");
+  const Outcome outcome = call({"check", (folder_ / "kernels").generic_string()});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(outcome.out.ends_with("1 error in 2 files\n")) << outcome.out;
+  fs::create_directories(folder_ / "empty");
+  const Outcome empty = call({"check", (folder_ / "empty").generic_string()});
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_NE(empty.err.find("holds no file that ends in `.ptx`\n  = hint: "), std::string::npos) << empty.err;
+}
+
 TEST_F(Commands, FoldersAndAbsentFilesAreSaidToBeThat) {
-  for (const std::string command : {"check", "print"}) {
-    const Outcome folder = call({command, folder_.generic_string()});
-    EXPECT_EQ(folder.status, 2);
-    EXPECT_NE(folder.err.find("it is a folder\n  = hint: name the files"), std::string::npos) << folder.err;
+  const Outcome folder = call({"print", folder_.generic_string()});
+  EXPECT_EQ(folder.status, 2);
+  EXPECT_NE(folder.err.find("it is a folder\n  = hint: name a file"), std::string::npos) << folder.err;
+  for (const std::string command : {"check", "print"})
     EXPECT_NE(call({command, (folder_ / "no.ptx").generic_string()}).err.find("no such file"), std::string::npos);
+}
+
+TEST_F(Commands, WordsComeFromAFile) {
+  const std::string bad = file("b a d.ptx", with("add.u32 %r1, %r0;"));
+  const std::string inner = file("inner", "--max\t1 ");
+  const std::string words = file("words", cat("check\n'", bad, "' \"", file("it's.ptx", good), "\" @", inner, "\n"));
+  const Outcome outcome = call({cat('@', words)});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_TRUE(outcome.out.ends_with("1 error in 2 files\n")) << outcome.out;
+  EXPECT_EQ(call({"check", "--", "@words"}).err.find("error: cannot read `@words`: no such file"), 8u);
+  const std::pair<std::string, std::string_view> cases[] = {
+      {"absent", "error: cannot read `"},
+      {file("loop", cat("check @", (folder_ / "loop").generic_string())), "names itself"},
+      {file("open", "check 'x.ptx"), "ends inside a quotation"},
+  };
+  for (const auto& [name, said] : cases) {
+    const Outcome refused = call({cat('@', name)});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_NE(refused.err.find(said), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("  = hint: a file whose own name starts with `@`"), std::string::npos) << refused.err;
   }
 }
 
@@ -251,6 +287,65 @@ TEST_F(Commands, PrintWritesAFile) {
   EXPECT_EQ(nowhere.status, 2);
   EXPECT_NE(nowhere.err.find("its folder is not there"), std::string::npos) << nowhere.err;
   EXPECT_NE(call({"print", "-", "-o", folder_.generic_string()}, good).err.find("it is a folder"), std::string::npos);
+}
+
+TEST_F(Commands, AnOutputFileIsReplacedWholeOrStays) {
+  const std::string to = file("out.ptx", "before");
+  fs::permissions(to, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(to, folder_ / "link.ptx");
+  EXPECT_EQ(call({"print", "-", "-o", (folder_ / "link.ptx").generic_string()}, good).status, 0);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.ptx"));
+  EXPECT_EQ(fs::status(to).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  std::ifstream written(to, std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(written), {}), call({"print", "-"}, good).out);
+  // Of a text that is refused, nothing is written, and nothing is left beside.
+  EXPECT_EQ(call({"print", "-", "-o", to}, "not valid ptx").status, 1);
+  EXPECT_EQ(fs::file_size(to), call({"print", "-"}, good).out.size());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2);
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const Outcome full = call({"print", "-", "-o", "/dev/full"}, good);
+  EXPECT_EQ(full.status, 2);
+  EXPECT_NE(full.err.find("cannot write `/dev/full`: No space left"), std::string::npos) << full.err;
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(Commands, ColoursGoToTheStreamThatShowsThem) {
+  std::istringstream in("not valid ptx");
+  const std::vector<std::string> print = {"print", "-"}, check = {"check", "-"};
+  EXPECT_EQ(run(print, {.in = &in, .colour = true}).err.find('\x1b'), std::string::npos);
+  in = std::istringstream("not valid ptx");
+  EXPECT_NE(run(print, {.in = &in, .colour_of_errors = true}).err.find('\x1b'), std::string::npos);
+  in = std::istringstream("not valid ptx");
+  EXPECT_EQ(run(check, {.in = &in, .colour_of_errors = true}).out.find('\x1b'), std::string::npos);
+  in = std::istringstream("not valid ptx");
+  EXPECT_NE(run(check, {.in = &in, .colour = true}).out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Commands, HelpCompletionAndTheManualKnowEveryCommandAndOption) {
+  const std::string manual = call({"man"}).out;
+  EXPECT_TRUE(manual.starts_with(".TH PTXKIT 1 ")) << manual.substr(0, 40);
+  for (const Command& command : commands()) {
+    const std::string name(command.name);
+    const Outcome help = call({"help", name});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_TRUE(help.out.starts_with(cat("usage: ptxkit ", name))) << help.out;
+    EXPECT_NE(help.out.find("exit status:\n  0  all is well"), std::string::npos) << help.out;
+    EXPECT_EQ(help.out.find("PROGRAM"), std::string::npos) << help.out;
+    EXPECT_NE(call({"help"}).out.find(cat("\n  ptxkit ", name)), std::string::npos);
+    for (const std::string shell : {"bash", "zsh", "fish"}) {
+      const std::string script = call({"completion", shell}).out;
+      EXPECT_NE(script.find(name), std::string::npos) << shell;
+      EXPECT_NE(script.find("sm_90a"), std::string::npos) << shell;
+      EXPECT_NE(script.find(" fma "), std::string::npos) << shell;
+      for (const Option& option : command.options) {
+        const std::size_t dashes = shell == "fish" ? option.name.find_first_not_of('-') : 0;
+        EXPECT_NE(script.find(option.name.substr(dashes)), std::string::npos) << shell << ' ' << option.name;
+        EXPECT_NE(help.out.find(option.name), std::string::npos);
+      }
+    }
+  }
+  EXPECT_EQ(call({"completion", "tcsh"}).status, 2);
+  EXPECT_EQ(call({"help", "chek"}).status, 2);
 }
 
 TEST_F(Commands, PrintRefusesABrokenText) {
@@ -287,7 +382,7 @@ TEST_F(Commands, IsaNamesWhatIsNearAnUnknownWord) {
   const Outcome modifier = call({"isa", "ld.globl"});
   EXPECT_EQ(modifier.status, 2);
   EXPECT_NE(modifier.err.find("global"), std::string::npos) << modifier.err;
-  EXPECT_NE(call({"isa", "ld", "global"}).err.find("`ptx isa ld.global`"), std::string::npos);
+  EXPECT_NE(call({"isa", "ld", "global"}).err.find("`ptxkit isa ld.global`"), std::string::npos);
 }
 
 TEST_F(Commands, IsaAloneListsEveryOpcode) {
@@ -304,12 +399,14 @@ TEST_F(Commands, IsaAloneListsEveryOpcode) {
 TEST_F(Commands, TheCallItselfIsChecked) {
   EXPECT_EQ(call({}).status, 2);
   EXPECT_EQ(call({"help"}).status, 0);
-  EXPECT_EQ(call({"check", "--help"}).out, call({"help"}).out);
+  EXPECT_EQ(call({"check", "--help"}).out, call({"help", "check"}).out);
+  EXPECT_NE(call({"check", "--help"}).out, call({"help"}).out);
   EXPECT_EQ(call({"--version"}).out, cat(version, '\n'));
   const std::pair<std::vector<std::string>, std::string_view> cases[] = {
-      {{"chek"}, "`chek` is not a command; there are `check`, `print` or `isa`\n  = hint: did you mean `check`?"},
+      {{"chek"},
+       "`chek` is not a command; there are `check`, `print`, `isa`, `completion` or `man`\n  = hint: did you mean `check`?"},
       {{"check"}, "`check` needs a file"},
-      {{"check", "--fast", "x"}, "`check` takes no option `--fast`\n  = hint: usage: ptx check FILE"},
+      {{"check", "--fast", "x"}, "`check` takes no option `--fast`\n  = hint: usage: ptxkit check FILE|FOLDER…"},
       {{"check", "x", "--target"}, "`--target` needs a value"},
       {{"check", "x", "--json=yes"}, "`--json` takes no value"},
       {{"check", "x", "--max", "many"}, "`--max` takes a number, `many` was given"},

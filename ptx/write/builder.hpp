@@ -39,6 +39,7 @@ struct Value {
   Kind kind = Kind::sink;
   bool negated = false;  ///< !p
   bool piped = false;    ///< `d|p`: joined to the value before it
+  bool fresh = false;    ///< a register that a call has just made, and that has no name yet (typed callers, see begin_value)
   Reg reg;
   isa::SpecialId special = 0;
   std::int64_t integer = 0;
@@ -204,6 +205,22 @@ class Builder {
 
   /// Takes back the newest register, which nothing names: false, and nothing done, when something was made or written since.
   bool release(Reg newest);
+
+  // -- values that calls make (arrange.cpp). C++ does not say in which order the arguments of a call are evaluated, and each of
+  // them may write instructions: what they wrote is put in the order in which the arguments stand, so that a source gives the
+  // same text whatever compiles it.
+  /// How much had been written.
+  struct Mark {
+    std::size_t items = 0, regs = 0;
+    friend bool operator==(Mark, Mark) = default;
+  };
+  /// What those among the operands that are fresh wrote stands in their order, as far as they are the last things written.
+  void arrange(std::span<const Value> operands);
+  /// A value of these operands begins: they are arranged, and what they wrote counts in.
+  Mark begin_value(std::span<const Value> operands);
+  /// It ends; `result` may be an operand of the next.
+  void end_value(Mark begin, Reg result);
+
   /// Makes the last instruction write to `to` in place of `from`, and gives `from` back: only when `from` is that instruction's
   /// destination, none of its other operands, and the register made last. False, and nothing done, otherwise.
   bool redirect(Reg from, Reg to);

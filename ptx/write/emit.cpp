@@ -413,6 +413,7 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
 
 Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard,
                                     const Where& where) {
+  if (!made.empty()) arrange(values);
   const auto at_where = [&where](Diagnostic d) {
     d.where = where;
     return Unexpected{std::move(d)};

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <forward_list>
 #include <memory>
 #include <new>
 #include <span>
@@ -37,7 +38,8 @@ class Operands {
         size_(other.size_),
         builder_(other.builder_),
         mixed_(other.mixed_),
-        many_(std::move(other.many_)) {
+        many_(std::move(other.many_)),
+        kept_(std::move(other.kept_)) {
     if (many_) return;
     const Value* const there = other.begin();
     for (std::size_t i = 0; i < next_part_; ++i) {
@@ -65,6 +67,8 @@ class Operands {
       for (std::size_t i = 0; i < count; ++i) std::construct_at(at + i, make(i));
     });
   }
+  /// A name that lives as long as these.
+  std::string_view keep(std::string name) { return kept_.emplace_front(std::move(name)); }
   /// Registers of this kernel are among the operands; nullptr is none.
   void registers_of(const Builder* builder) {
     if (builder == nullptr) return;
@@ -96,6 +100,7 @@ class Operands {
   const Builder* builder_ = nullptr;
   bool mixed_ = false;
   std::unique_ptr<std::byte[]> many_;
+  std::forward_list<std::string> kept_;                            // where a move leaves them
   alignas(Value) std::array<std::byte, few * sizeof(Value)> few_;  // NOLINT(cppcoreguidelines-pro-type-member-init)
 };
 
@@ -199,7 +204,7 @@ struct As<Reg<T>> {
   static constexpr std::size_t parts = 0;
   static Value value(const Reg<T>& x, Operands& c) {
     c.registers_of(&x.builder());
-    return Value::of(x.untyped());
+    return x.value();
   }
 };
 template <>
@@ -235,7 +240,10 @@ template <class S>
 struct As<S> {
   static constexpr isa::Arg arg{.kind = isa::ArgKind::symbol};
   static constexpr std::size_t parts = 0;
-  static Value value(const S& x, Operands&) { return Value::of_symbol(x); }
+  static Value value(const S& x, Operands& c) {
+    if constexpr (std::same_as<S, std::string>) return Value::of_symbol(c.keep(x));  // a copy, of the call's own
+    return Value::of_symbol(x);
+  }
 };
 template <>
 struct As<Label> {
@@ -260,7 +268,7 @@ struct As<RegVec<T, N>> {
   static constexpr std::size_t parts = N;
   static Value value(const RegVec<T, N>& x, Operands& c) {
     c.registers_of(&x.builder());
-    return Value::vector_of(c.parts(N, [&](std::size_t i) { return Value::of(x.untyped()[i]); }));
+    return Value::vector_of(c.parts(N, [&](std::size_t i) { return x.value(i); }));
   }
 };
 template <Type T>
@@ -272,7 +280,9 @@ struct As<Addr<T>> {
   static constexpr std::size_t parts = 2;
   static Value value(const Addr<T>& x, Operands& c) {
     c.registers_of(x.builder);
-    return Value::address_of(c.parts(x.base, Value::of_integer(x.offset)));
+    Value base = x.base;
+    base.fresh = static_cast<bool>(x.fresh);
+    return Value::address_of(c.parts(base, Value::of_integer(x.offset)));
   }
 };
 template <Type Map, Type... Coords>
@@ -356,6 +366,8 @@ template <class T>
 inline constexpr T node{};
 template <class...>
 inline constexpr bool never = false;
+/// Stands behind a static_assert that has failed: no program calls it.
+Inst refused();
 
 }  // namespace dots
 }  // namespace ptx

@@ -40,8 +40,8 @@ namespace ptx {
 
 /// A tensor of the kernel's boundary: its parameter's name, shape, element type and layout. `{"X", {"M", 512}, f32}`.
 struct TensorSpec {
-  std::string name;
-  std::vector<tile::Dim> shape;
+  std::string name{};
+  std::vector<tile::Dim> shape{};
   Type dtype = Type::none;
   Layout layout = Layout::row;
   // Of its TMA descriptor, as in Tile (ptx/tile/tile.hpp); an empty box is Tile's default.
@@ -52,7 +52,7 @@ struct TensorSpec {
 
 /// A scalar parameter, behind the tensors: `{"n", u32}`.
 struct ScalarSpec {
-  std::string name;
+  std::string name{};
   Type type = Type::none;
 };
 
@@ -72,18 +72,19 @@ class Extent {
 
 /// What a kernel is besides its body.
 struct KernelSpec {
-  std::string name;
-  std::vector<TensorSpec> in_specs, out_specs;  ///< inputs, then outputs: the entry's first parameters, all pointers
-  std::vector<ScalarSpec> raw_params;           ///< the entry's further parameters
-  Extent grid, block, cluster;
+  // Every field has an initialiser, so that `{.name = …}` leaves none that a compiler warns of.
+  std::string name{};
+  std::vector<TensorSpec> in_specs{}, out_specs{};  ///< inputs, then outputs: the entry's first parameters, all pointers
+  std::vector<ScalarSpec> raw_params{};             ///< the entry's further parameters
+  Extent grid{}, block{}, cluster{};
   std::uint32_t smem = 0;        ///< bytes of dynamic shared memory; above 48 KiB, what `smem` allocates is a part of it
   std::string extern_smem = {};  ///< name of an `.extern .shared .align 128 .b8 name[];` of the author's; empty: none
   Target arch = Target::sm_90a;
-  std::optional<Version> version;             ///< nothing: write::default_version(arch)
-  std::vector<ir::Directive> raw_directives;  ///< `.maxntid` and the like
-  bool cooperative = false;                   ///< all blocks are resident at once
-  bool programmatic = false;                  ///< programmatic dependent launch: the body waits with `griddepcontrol.wait`
-  bool tma_by_value = false;                  ///< TMA descriptors are parameters themselves, not addresses
+  std::optional<Version> version{};             ///< nothing: write::default_version(arch)
+  std::vector<ir::Directive> raw_directives{};  ///< `.maxntid` and the like
+  bool cooperative = false;                     ///< all blocks are resident at once
+  bool programmatic = false;                    ///< programmatic dependent launch: the body waits with `griddepcontrol.wait`
+  bool tma_by_value = false;                    ///< TMA descriptors are parameters themselves, not addresses
 };
 
 /// The tensors and launch of a kernel as declared, valid once module() has succeeded.
@@ -119,7 +120,7 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   /// One register; named ones are declared by themselves.
   template <Type T>
   Reg<T> reg(std::string_view name = {}, Where at = Where::current()) {
-    return typed<T>(builder_->reg(T, name, at));
+    return write::fresh_value<T>(*builder_, {}, [&] { return builder_->reg(T, name, at); });
   }
   /// One register without a value.
   template <Type T>
@@ -129,17 +130,19 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   /// One register and `mov.<T> r, init`.
   template <Type T>
   Reg<T> scalar(const write::Source& init) {
-    return typed<T>(write::scalar(*builder_, T, init.value, {}, init.at));
+    return write::fresh_value<T>(*builder_, {init.value}, [&] { return write::scalar(*builder_, T, init.value, {}, init.at); });
   }
   /// A fresh register and `mov.<T> r, source`.
   template <Type T>
   Reg<T> from_(const write::Source& source) {
-    return typed<T>(write::move_to_fresh(*builder_, T, source.value, source.at));
+    return write::fresh_value<T>(*builder_, {source.value},
+                                 [&] { return write::move_to_fresh(*builder_, T, source.value, source.at); });
   }
   /// A fresh register and `mov.<T> r, name`: the address of a variable in its state space.
   template <Type T>
   Reg<T> address_of(const write::Name& name) {
-    return typed<T>(write::move_to_fresh(*builder_, T, write::Value::of_symbol(name.text), name.at));
+    return write::fresh_value<T>(*builder_, {},
+                                 [&] { return write::move_to_fresh(*builder_, T, write::Value::of_symbol(name.text), name.at); });
   }
   /// `count` registers.
   template <Type T, write::Number Count>
@@ -168,20 +171,20 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     return let_at<D>(node, at);
   }
   template <Type D = Type::none, class Node, class A>
-  auto let(const Node& node, const A& a, Where at = Where::current()) {
-    return let_at<D>(node, at, a);
+  auto let(const Node& node, A a, Where at = Where::current()) {
+    return let_at<D>(node, at, std::move(a));
   }
   template <Type D = Type::none, class Node, class A, class B>
-  auto let(const Node& node, const A& a, const B& b, Where at = Where::current()) {
-    return let_at<D>(node, at, a, b);
+  auto let(const Node& node, A a, B b, Where at = Where::current()) {
+    return let_at<D>(node, at, std::move(a), std::move(b));
   }
   template <Type D = Type::none, class Node, class A, class B, class C>
-  auto let(const Node& node, const A& a, const B& b, const C& c, Where at = Where::current()) {
-    return let_at<D>(node, at, a, b, c);
+  auto let(const Node& node, A a, B b, C c, Where at = Where::current()) {
+    return let_at<D>(node, at, std::move(a), std::move(b), std::move(c));
   }
   template <Type D = Type::none, class Node, class A, class B, class C, class E>
-  auto let(const Node& node, const A& a, const B& b, const C& c, const E& e, Where at = Where::current()) {
-    return let_at<D>(node, at, a, b, c, e);
+  auto let(const Node& node, A a, B b, C c, E e, Where at = Where::current()) {
+    return let_at<D>(node, at, std::move(a), std::move(b), std::move(c), std::move(e));
   }
   /// `call (r), function, (arguments…);` of a function of the same module; its result, in a fresh register.
   template <Type R, std::convertible_to<write::Source>... A>
@@ -306,12 +309,19 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     return value;
   }
   template <Type D, class Node, class... X>
-  auto let_at(const Node& node, Where at, const X&... sources) {
+  auto let_at(const Node& node, Where at, X... sources) {
     constexpr dots::LetShape shape = dots::let_shape<D, Node, X...>();
     static_assert(shape.exists, "this instruction has no result that a fresh register could take; write it with `k << inst…`");
-    const auto fresh = dots::make_fresh<shape>(*builder_, at);
-    *this << node(fresh, sources..., at);
-    return fresh;
+    const std::array<write::Value, sizeof...(X)> values = {write::operand_value(sources)...};
+    const write::Builder::Mark begin = builder_->begin_value(values);
+    auto fresh = dots::make_fresh<shape>(*builder_, at);
+    *this << node(fresh, std::move(sources)..., at);
+    if constexpr (requires { fresh.untyped().id; }) {
+      builder_->end_value(begin, fresh.untyped());
+      return decltype(fresh)(*builder_, fresh.untyped(), write::Fresh(true));
+    } else {
+      return fresh;
+    }
   }
   template <class... A>
   std::vector<write::Reg> call_with(const write::CallOf& function, const A&... arguments) {
@@ -360,7 +370,7 @@ class Kernel : public Body {
   /// `ld.param.<T> r, [name]`: a scalar parameter.
   template <Type T>
   Reg<T> param(const write::Name& name) {
-    return typed<T>(write::load_param(*builder_, T, name.text, name.at));
+    return write::fresh_value<T>(*builder_, {}, [&] { return write::load_param(*builder_, T, name.text, name.at); });
   }
 
   // -- the end

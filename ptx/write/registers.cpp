@@ -1,5 +1,7 @@
 #include "ptx/write/registers.hpp"
 
+#include <array>
+
 namespace ptx::write {
 
 Reg keep_error(Builder& builder, Expected<Reg> expected, Type type) {
@@ -10,7 +12,10 @@ Reg keep_error(Builder& builder, Expected<Reg> expected, Type type) {
 }
 
 Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, Where at) {
-  return keep_error(builder, binary(builder, op, a, b, at), result);
+  const Builder::Mark begin = builder.begin_value(std::array{a, b});
+  const Reg made = keep_error(builder, binary(builder, op, a, b, at), result);
+  builder.end_value(begin, made);
+  return made;
 }
 
 void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, Where at) {
@@ -18,14 +23,23 @@ void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, Where 
 }
 
 Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, Where at) {
-  return keep_error(builder, compare(builder, cmp, a, b, at), Type::pred);
+  const Builder::Mark begin = builder.begin_value(std::array{a, b});
+  const Reg made = keep_error(builder, compare(builder, cmp, a, b, at), Type::pred);
+  builder.end_value(begin, made);
+  return made;
 }
 
 Reg write_negated(Builder& builder, const Value& a, Type result, Where at) {
-  return keep_error(builder, negated(builder, a, at), result);
+  const Builder::Mark begin = builder.begin_value({&a, 1});
+  const Reg made = keep_error(builder, negated(builder, a, at), result);
+  builder.end_value(begin, made);
+  return made;
 }
 Reg write_absolute(Builder& builder, const Value& a, Type result, Where at) {
-  return keep_error(builder, absolute(builder, a, at), result);
+  const Builder::Mark begin = builder.begin_value({&a, 1});
+  const Reg made = keep_error(builder, absolute(builder, a, at), result);
+  builder.end_value(begin, made);
+  return made;
 }
 Reg write_view(Builder& builder, Reg reg, Type type, Where at) { return keep_error(builder, view(builder, reg, type, at), type); }
 

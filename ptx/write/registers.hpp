@@ -6,8 +6,10 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ptx/write/builder.hpp"
 #include "ptx/write/operators.hpp"
@@ -34,6 +36,28 @@ constexpr bool is_word(Type type) {
   return (isa::bits(type) == 32 || isa::bits(type) == 64) && (isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits);
 }
 
+/// Whether a handle is the result of a call that wrote it, still without a name. A copy has been named: it is not fresh, and what
+/// a call takes by value from a variable is a copy. That is how `inst.add.u32(d, a * 4, b * 8)` tells its operands, which are put
+/// in the order in which they are written there (arrange.cpp), from registers made by statements before, which stay where they
+/// are.
+class Fresh {
+ public:
+  constexpr Fresh() = default;
+  constexpr explicit Fresh(bool is) : is_(is) {}
+  constexpr Fresh(const Fresh&) noexcept {}
+  constexpr Fresh(Fresh&& other) noexcept : is_(other.is_) {}
+  constexpr Fresh& operator=(const Fresh&) noexcept { return *this = Fresh(false); }
+  constexpr Fresh& operator=(Fresh&& other) noexcept {
+    is_ = other.is_;
+    return *this;
+  }
+  ~Fresh() = default;
+  constexpr explicit operator bool() const { return is_; }
+
+ private:
+  bool is_ = false;
+};
+
 /// The right side of an operator: an integer register of `least` to `most` bits, a special register, or an integer; with the
 /// author's line, which an operator could not take by itself.
 template <int least, int most, bool numbers = true>
@@ -46,7 +70,7 @@ struct RightSide {
   RightSide(I number, Where where = Where::current()) : value(Value::of_integer(static_cast<std::int64_t>(number))), at(where) {}
   template <Type T>
     requires(is_word(T) && isa::bits(T) >= least && isa::bits(T) <= most)
-  RightSide(const ptx::Reg<T>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
+  RightSide(ptx::Reg<T> reg, Where where = Where::current()) : value(reg.value()), at(where) {}
   template <Type T>
     requires(isa::bits(T) >= least && isa::bits(T) <= most)
   RightSide(Special<T> special, Where where = Where::current()) : value(Value::of_special(special.id)), at(where) {}
@@ -65,7 +89,7 @@ struct Source {
   template <std::floating_point F>
   Source(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
   template <Type T>
-  Source(const ptx::Reg<T>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
+  Source(ptx::Reg<T> reg, Where where = Where::current()) : value(reg.value()), at(where) {}
   template <Type T>
   Source(Special<T> special, Where where = Where::current()) : value(Value::of_special(special.id)), at(where) {}
   // NOLINTEND(google-explicit-constructor)
@@ -91,7 +115,7 @@ struct FloatSide {
   FloatSide(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
   template <Type R>
     requires(registers && R == T)
-  FloatSide(const ptx::Reg<R>& reg, Where where = Where::current()) : value(Value::of(reg.untyped())), at(where) {}
+  FloatSide(ptx::Reg<R> reg, Where where = Where::current()) : value(reg.value()), at(where) {}
   // NOLINTEND(google-explicit-constructor)
 };
 
@@ -136,6 +160,7 @@ struct Addr {
   write::Value base;
   std::int64_t offset = 0;  ///< bytes
   const write::Builder* builder = nullptr;
+  write::Fresh fresh{};  ///< so is its base
   friend Addr operator+(Addr address, std::int64_t bytes) {
     address.offset += bytes;
     return address;
@@ -158,9 +183,16 @@ class Reg {
  public:
   static constexpr Type type = T;
 
-  Reg(write::Builder& builder, write::Reg reg) : builder_(&builder), reg_(reg) {}
+  Reg(write::Builder& builder, write::Reg reg, write::Fresh fresh = {})
+      : builder_(&builder), reg_(reg), fresh_(std::move(fresh)) {}
   /// The register as the untyped layer has it.
   [[nodiscard]] write::Reg untyped() const { return reg_; }
+  /// The same as an operand.
+  [[nodiscard]] write::Value value() const {
+    write::Value value = write::Value::of(reg_);
+    value.fresh = static_cast<bool>(fresh_);
+    return value;
+  }
   [[nodiscard]] write::Builder& builder() const { return *builder_; }
   /// "%r3"
   [[nodiscard]] std::string name() const { return builder_->name(reg_); }
@@ -169,14 +201,24 @@ class Reg {
   /// one is no .u32 for instructions that compute with integers.
   template <Type To>
     requires(isa::bits(isa::register_type(To)) == isa::bits(isa::register_type(T)) || isa::bits(To) == 8)
-  [[nodiscard]] Reg<To> as(Where at = Where::current()) const {
+  [[nodiscard]] Reg<To> as(Where at = Where::current()) const& {
     return {*builder_, write::write_view(*builder_, reg_, To, at)};
   }
+  template <Type To>
+    requires(isa::bits(isa::register_type(To)) == isa::bits(isa::register_type(T)) || isa::bits(To) == 8)
+  [[nodiscard]] Reg<To> as(Where at = Where::current()) && {
+    return {*builder_, write::write_view(*builder_, reg_, To, at), std::move(fresh_)};
+  }
   /// The address `offset` bytes behind this one: `ld.global_.f32(x, p[16])`.
-  Addr<T> operator[](std::int64_t offset) const
+  Addr<T> operator[](std::int64_t offset) const&
     requires(word)
   {
     return {write::Value::of(reg_), offset, builder_};
+  }
+  Addr<T> operator[](std::int64_t offset) &&
+    requires(word)
+  {
+    return {write::Value::of(reg_), offset, builder_, std::move(fresh_)};
   }
 
   // clang-format off
@@ -189,52 +231,59 @@ class Reg {
   Reg& operator|=(SameWidth b) requires(word) { return in_place(write::Operator::or_, b); }
   Reg& operator^=(SameWidth b) requires(word) { return in_place(write::Operator::xor_, b); }
 
-  friend Reg operator+(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::add, b); }
-  friend Reg operator-(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::sub, b); }
-  friend Reg operator*(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::mul, b); }
-  friend Reg operator<<(const Reg& a, Amount b) requires(word) { return a.binary(write::Operator::shl, b); }
-  friend Reg operator>>(const Reg& a, Amount b) requires(word) { return a.binary(write::Operator::shr, b); }
-  friend Reg operator&(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::and_, b); }
-  friend Reg operator|(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::or_, b); }
-  friend Reg operator^(const Reg& a, SameWidth b) requires(word) { return a.binary(write::Operator::xor_, b); }
-  friend Reg operator+(write::LeftNumber a, const Reg& b) requires(word) { return b + Right(a.value.integer, a.at); }
-  friend Reg operator*(write::LeftNumber a, const Reg& b) requires(word) { return b * Right(a.value.integer, a.at); }
-  friend Reg operator&(write::LeftNumber a, const Reg& b) requires(word) { return b & SameWidth(a.value.integer, a.at); }
-  friend Reg operator|(write::LeftNumber a, const Reg& b) requires(word) { return b | SameWidth(a.value.integer, a.at); }
-  friend Reg operator^(write::LeftNumber a, const Reg& b) requires(word) { return b ^ SameWidth(a.value.integer, a.at); }
+  friend Reg operator+(Reg a, Right b) requires(word) { return a.binary(write::Operator::add, b); }
+  friend Reg operator-(Reg a, Right b) requires(word) { return a.binary(write::Operator::sub, b); }
+  friend Reg operator*(Reg a, Right b) requires(word) { return a.binary(write::Operator::mul, b); }
+  friend Reg operator<<(Reg a, Amount b) requires(word) { return a.binary(write::Operator::shl, b); }
+  friend Reg operator>>(Reg a, Amount b) requires(word) { return a.binary(write::Operator::shr, b); }
+  friend Reg operator&(Reg a, SameWidth b) requires(word) { return a.binary(write::Operator::and_, b); }
+  friend Reg operator|(Reg a, SameWidth b) requires(word) { return a.binary(write::Operator::or_, b); }
+  friend Reg operator^(Reg a, SameWidth b) requires(word) { return a.binary(write::Operator::xor_, b); }
+  friend Reg operator+(write::LeftNumber a, Reg b) requires(word) { return std::move(b) + Right(a.value.integer, a.at); }
+  friend Reg operator*(write::LeftNumber a, Reg b) requires(word) { return std::move(b) * Right(a.value.integer, a.at); }
+  friend Reg operator&(write::LeftNumber a, Reg b) requires(word) { return std::move(b) & SameWidth(a.value.integer, a.at); }
+  friend Reg operator|(write::LeftNumber a, Reg b) requires(word) { return std::move(b) | SameWidth(a.value.integer, a.at); }
+  friend Reg operator^(write::LeftNumber a, Reg b) requires(word) { return std::move(b) ^ SameWidth(a.value.integer, a.at); }
   /// A 32-bit left side is widened to meet a 64-bit register.
-  friend Reg<Type::u64> operator+(const Reg& a, write::RightSide<64, 64, false> b) requires(narrow) {
-    return {*a.builder_, write::write_binary(*a.builder_, write::Operator::add, write::Value::of(a.reg_), b.value, Type::u64, b.at)};
+  friend Reg<Type::u64> operator+(Reg a, write::RightSide<64, 64, false> b) requires(narrow) {
+    return {*a.builder_, write::write_binary(*a.builder_, write::Operator::add, a.value(), b.value, Type::u64, b.at), write::Fresh(true)};
   }
   /// The larger of the two (`max.u32`, `max.s32`, `max.f32`), and the smaller.
-  [[nodiscard]] Reg max(Right b) const requires(narrow) { return binary(write::Operator::max, b); }
-  [[nodiscard]] Reg min(Right b) const requires(narrow) { return binary(write::Operator::min, b); }
-  [[nodiscard]] Reg max(Float b) const requires(floating) { return binary(write::Operator::max, b); }
-  [[nodiscard]] Reg min(Float b) const requires(floating) { return binary(write::Operator::min, b); }
+  [[nodiscard]] Reg max(Right b) const& requires(narrow) { return Reg(*this).binary(write::Operator::max, b); }
+  [[nodiscard]] Reg max(Right b) && requires(narrow) { return binary(write::Operator::max, b); }
+  [[nodiscard]] Reg min(Right b) const& requires(narrow) { return Reg(*this).binary(write::Operator::min, b); }
+  [[nodiscard]] Reg min(Right b) && requires(narrow) { return binary(write::Operator::min, b); }
+  [[nodiscard]] Reg max(Float b) const& requires(floating) { return Reg(*this).binary(write::Operator::max, b); }
+  [[nodiscard]] Reg max(Float b) && requires(floating) { return binary(write::Operator::max, b); }
+  [[nodiscard]] Reg min(Float b) const& requires(floating) { return Reg(*this).binary(write::Operator::min, b); }
+  [[nodiscard]] Reg min(Float b) && requires(floating) { return binary(write::Operator::min, b); }
   /// `abs`: of signed integers and floats.
-  [[nodiscard]] Reg abs(Where at = Where::current()) const requires(floating || (word && isa::kind(T) == isa::TypeKind::sint)) {
-    return {*builder_, write::write_absolute(*builder_, write::Value::of(reg_), T, at)};
+  [[nodiscard]] Reg abs(Where at = Where::current()) const& requires(floating || (word && isa::kind(T) == isa::TypeKind::sint)) {
+    return Reg(*this).absolute(at);
+  }
+  [[nodiscard]] Reg abs(Where at = Where::current()) && requires(floating || (word && isa::kind(T) == isa::TypeKind::sint)) {
+    return absolute(at);
   }
 
   // Integers are divided towards zero, as in C++.
-  friend Reg operator/(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::div, b); }
-  friend Reg operator%(const Reg& a, Right b) requires(word) { return a.binary(write::Operator::rem, b); }
+  friend Reg operator/(Reg a, Right b) requires(word) { return a.binary(write::Operator::div, b); }
+  friend Reg operator%(Reg a, Right b) requires(word) { return a.binary(write::Operator::rem, b); }
   Reg& operator/=(Right b) requires(word) { return in_place(write::Operator::div, b); }
   Reg& operator%=(Right b) requires(word) { return in_place(write::Operator::rem, b); }
-  friend Reg operator-(write::LeftNumber a, const Reg& b) requires(word) { return b.number_left(write::Operator::sub, a); }
-  friend Reg operator/(write::LeftNumber a, const Reg& b) requires(word) { return b.number_left(write::Operator::div, a); }
-  friend Reg operator%(write::LeftNumber a, const Reg& b) requires(word) { return b.number_left(write::Operator::rem, a); }
-  friend Reg operator<<(write::LeftNumber a, const Reg& b) requires(narrow) { return b.number_left(write::Operator::shl, a); }
-  friend Reg operator>>(write::LeftNumber a, const Reg& b) requires(narrow) { return b.number_left(write::Operator::shr, a); }
+  friend Reg operator-(write::LeftNumber a, Reg b) requires(word) { return b.number_left(write::Operator::sub, a); }
+  friend Reg operator/(write::LeftNumber a, Reg b) requires(word) { return b.number_left(write::Operator::div, a); }
+  friend Reg operator%(write::LeftNumber a, Reg b) requires(word) { return b.number_left(write::Operator::rem, a); }
+  friend Reg operator<<(write::LeftNumber a, Reg b) requires(narrow) { return b.number_left(write::Operator::shl, a); }
+  friend Reg operator>>(write::LeftNumber a, Reg b) requires(narrow) { return b.number_left(write::Operator::shr, a); }
 
-  friend Reg operator+(const Reg& a, Float b) requires(floating) { return a.binary(write::Operator::add, b); }
-  friend Reg operator-(const Reg& a, Float b) requires(floating) { return a.binary(write::Operator::sub, b); }
-  friend Reg operator*(const Reg& a, Float b) requires(floating) { return a.binary(write::Operator::mul, b); }
-  friend Reg operator/(const Reg& a, Float b) requires(divides) { return a.binary(write::Operator::div, b); }
-  friend Reg operator+(FloatNumber a, const Reg& b) requires(divides) { return b.number_left(write::Operator::add, a); }
-  friend Reg operator-(FloatNumber a, const Reg& b) requires(divides) { return b.number_left(write::Operator::sub, a); }
-  friend Reg operator*(FloatNumber a, const Reg& b) requires(divides) { return b.number_left(write::Operator::mul, a); }
-  friend Reg operator/(FloatNumber a, const Reg& b) requires(divides) { return b.number_left(write::Operator::div, a); }
+  friend Reg operator+(Reg a, Float b) requires(floating) { return a.binary(write::Operator::add, b); }
+  friend Reg operator-(Reg a, Float b) requires(floating) { return a.binary(write::Operator::sub, b); }
+  friend Reg operator*(Reg a, Float b) requires(floating) { return a.binary(write::Operator::mul, b); }
+  friend Reg operator/(Reg a, Float b) requires(divides) { return a.binary(write::Operator::div, b); }
+  friend Reg operator+(FloatNumber a, Reg b) requires(divides) { return b.number_left(write::Operator::add, a); }
+  friend Reg operator-(FloatNumber a, Reg b) requires(divides) { return b.number_left(write::Operator::sub, a); }
+  friend Reg operator*(FloatNumber a, Reg b) requires(divides) { return b.number_left(write::Operator::mul, a); }
+  friend Reg operator/(FloatNumber a, Reg b) requires(divides) { return b.number_left(write::Operator::div, a); }
   Reg& operator+=(Float b) requires(floating) { return in_place(write::Operator::add, b); }
   Reg& operator-=(Float b) requires(floating) { return in_place(write::Operator::sub, b); }
   Reg& operator*=(Float b) requires(floating) { return in_place(write::Operator::mul, b); }
@@ -245,20 +294,20 @@ class Reg {
   struct Signed {
     Reg reg;
     Where at;
-    Signed(const Reg& r, Where where = Where::current())
+    Signed(Reg r, Where where = Where::current())  // NOLINT(google-explicit-constructor)
       requires(word || floating)
-        : reg(r), at(where) {}  // NOLINT(google-explicit-constructor)
+        : reg(std::move(r)), at(where) {}
   };
   friend Reg operator-(Signed a) {
-    return {a.reg.builder(), write::write_negated(a.reg.builder(), write::Value::of(a.reg.untyped()), T, a.at)};
+    return {a.reg.builder(), write::write_negated(a.reg.builder(), a.reg.value(), T, a.at), write::Fresh(true)};
   }
 
   // Both sides are converted, so that the compiler never prefers the reversed comparison.
   struct Left {
     Reg reg;
-    Left(const Reg& r)
+    Left(Reg r)  // NOLINT(google-explicit-constructor)
       requires(compares)
-        : reg(r) {}  // NOLINT(google-explicit-constructor)
+        : reg(std::move(r)) {}
   };
   friend Reg<Type::pred> operator==(Left a, write::Source b) { return a.reg.compare(write::Comparison::eq, b); }
   friend Reg<Type::pred> operator!=(Left a, write::Source b) { return a.reg.compare(write::Comparison::ne, b); }
@@ -267,17 +316,20 @@ class Reg {
   friend Reg<Type::pred> operator>(Left a, write::Source b) { return a.reg.compare(write::Comparison::gt, b); }
   friend Reg<Type::pred> operator>=(Left a, write::Source b) { return a.reg.compare(write::Comparison::ge, b); }
   // numbers on the left, mirrored
-  friend Reg<Type::pred> operator==(write::LeftNumber a, Left b) { return b == write::Source(a.value.integer, a.at); }
-  friend Reg<Type::pred> operator!=(write::LeftNumber a, Left b) { return b != write::Source(a.value.integer, a.at); }
-  friend Reg<Type::pred> operator<(write::LeftNumber a, Left b) { return b > write::Source(a.value.integer, a.at); }
-  friend Reg<Type::pred> operator<=(write::LeftNumber a, Left b) { return b >= write::Source(a.value.integer, a.at); }
-  friend Reg<Type::pred> operator>(write::LeftNumber a, Left b) { return b < write::Source(a.value.integer, a.at); }
-  friend Reg<Type::pred> operator>=(write::LeftNumber a, Left b) { return b <= write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator==(write::LeftNumber a, Left b) { return std::move(b) == write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator!=(write::LeftNumber a, Left b) { return std::move(b) != write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator<(write::LeftNumber a, Left b) { return std::move(b) > write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator<=(write::LeftNumber a, Left b) { return std::move(b) >= write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator>(write::LeftNumber a, Left b) { return std::move(b) < write::Source(a.value.integer, a.at); }
+  friend Reg<Type::pred> operator>=(write::LeftNumber a, Left b) { return std::move(b) <= write::Source(a.value.integer, a.at); }
 
  private:
   template <class Side>
   Reg binary(write::Operator op, const Side& b) const {
-    return {*builder_, write::write_binary(*builder_, op, write::Value::of(reg_), b.value, T, b.at)};
+    return {*builder_, write::write_binary(*builder_, op, value(), b.value, T, b.at), write::Fresh(true)};
+  }
+  [[nodiscard]] Reg absolute(Where at) const {
+    return {*builder_, write::write_absolute(*builder_, value(), T, at), write::Fresh(true)};
   }
   template <class Side>
   Reg& in_place(write::Operator op, const Side& b) {
@@ -286,21 +338,34 @@ class Reg {
   }
   template <class Side>
   [[nodiscard]] Reg number_left(write::Operator op, const Side& a) const {
-    return {*builder_, write::write_binary(*builder_, op, a.value, write::Value::of(reg_), T, a.at)};
+    return {*builder_, write::write_binary(*builder_, op, a.value, value(), T, a.at), write::Fresh(true)};
   }
   [[nodiscard]] Reg<Type::pred> compare(write::Comparison cmp, const write::Source& b) const {
-    return {*builder_, write::write_comparison(*builder_, cmp, write::Value::of(reg_), b.value, b.at)};
+    return {*builder_, write::write_comparison(*builder_, cmp, value(), b.value, b.at), write::Fresh(true)};
   }
 
   write::Builder* builder_;
   write::Reg reg_;
+  write::Fresh fresh_;
 };
+
+namespace write {
+/// The register that `make` gives, as a value that expressions are made of: what it writes, and before it what its fresh operands
+/// wrote, is one piece, whichever order the compiler calls the pieces in.
+template <Type T, std::invocable Make>
+ptx::Reg<T> fresh_value(Builder& builder, std::initializer_list<Value> operands, Make make) {
+  const Builder::Mark begin = builder.begin_value({operands.begin(), operands.size()});
+  const Reg reg = keep_error(builder, make(), T);
+  builder.end_value(begin, reg);
+  return {builder, reg, Fresh(true)};
+}
+}  // namespace write
 
 /// `!p`, where an instruction takes a negated predicate, and in `.on(!p)`.
 struct NegatedPred {
   Reg<Type::pred> reg;
 };
-inline NegatedPred operator!(const Reg<Type::pred>& p) { return {p}; }
+inline NegatedPred operator!(Reg<Type::pred> p) { return {std::move(p)}; }
 
 namespace write {
 /// A predicate, perhaps negated, right of `&` and `^`.
@@ -308,23 +373,21 @@ struct PredSide {
   Value value;
   Where at;
   // NOLINTBEGIN(google-explicit-constructor)
-  PredSide(const ptx::Reg<Type::pred>& p, Where where = Where::current()) : value(Value::of(p.untyped())), at(where) {}
-  PredSide(const NegatedPred& p, Where where = Where::current()) : value(Value::of(p.reg.untyped())), at(where) {
-    value.negated = true;
-  }
+  PredSide(ptx::Reg<Type::pred> p, Where where = Where::current()) : value(p.value()), at(where) {}
+  PredSide(NegatedPred p, Where where = Where::current()) : value(p.reg.value()), at(where) { value.negated = true; }
   // NOLINTEND(google-explicit-constructor)
 };
 }  // namespace write
 
 /// `and.pred`, `xor.pred`; a negated side is made first, by `not.pred`. (`p | q` is a pair of destinations: `p |= q` is
 /// `or.pred`.)
-inline Reg<Type::pred> operator&(const Reg<Type::pred>& a, write::PredSide b) {
+inline Reg<Type::pred> operator&(Reg<Type::pred> a, write::PredSide b) {
   write::Builder& builder = a.builder();
-  return {builder, write::write_binary(builder, write::Operator::and_, write::Value::of(a.untyped()), b.value, Type::pred, b.at)};
+  return {builder, write::write_binary(builder, write::Operator::and_, a.value(), b.value, Type::pred, b.at), write::Fresh(true)};
 }
-inline Reg<Type::pred> operator^(const Reg<Type::pred>& a, write::PredSide b) {
+inline Reg<Type::pred> operator^(Reg<Type::pred> a, write::PredSide b) {
   write::Builder& builder = a.builder();
-  return {builder, write::write_binary(builder, write::Operator::xor_, write::Value::of(a.untyped()), b.value, Type::pred, b.at)};
+  return {builder, write::write_binary(builder, write::Operator::xor_, a.value(), b.value, Type::pred, b.at), write::Fresh(true)};
 }
 inline Reg<Type::pred>& operator&=(Reg<Type::pred>& a, write::PredSide b) {
   write::write_in_place(a.builder(), write::Operator::and_, a.untyped(), b.value, b.at);
@@ -346,20 +409,31 @@ class RegVec {
   static constexpr Type type = T;
   static constexpr std::size_t size() { return N; }
 
-  RegVec(write::Builder& builder, const std::array<write::Reg, N>& regs) : builder_(&builder), regs_(regs) {}
+  RegVec(write::Builder& builder, const std::array<write::Reg, N>& regs, write::Fresh fresh = {})
+      : builder_(&builder), regs_(regs), fresh_(std::move(fresh)) {}
   Reg<T> operator[](write::Index index) const { return {*builder_, regs_[write::checked_index(*builder_, index, N)]}; }
   [[nodiscard]] write::Builder& builder() const { return *builder_; }
   [[nodiscard]] const std::array<write::Reg, N>& untyped() const { return regs_; }
+  /// Element `index` as an operand.
+  [[nodiscard]] write::Value value(std::size_t index) const {
+    write::Value value = write::Value::of(regs_[index]);
+    value.fresh = static_cast<bool>(fresh_);
+    return value;
+  }
 
  private:
   write::Builder* builder_;
   std::array<write::Reg, N> regs_;
+  write::Fresh fresh_;  // some of them may be
 };
 
 /// The registers given, as one operand.
 template <Type T, std::same_as<Reg<T>>... More>
-RegVec<T, 1 + sizeof...(More)> vec(const Reg<T>& first, const More&... more) {
-  return {first.builder(), {first.untyped(), more.untyped()...}};
+RegVec<T, 1 + sizeof...(More)> vec(Reg<T> first, More... more) {
+  const std::array values = {first.value(), more.value()...};
+  first.builder().arrange(values);
+  return {
+      first.builder(), {first.untyped(), more.untyped()...}, write::Fresh((first.value().fresh || ... || more.value().fresh))};
 }
 
 /// `count` registers of one type, numbered from 0.
@@ -407,8 +481,8 @@ class RegArray {
 /// `[reg]`, `[reg+offset]`; the offset in bytes.
 template <Type T>
   requires(write::is_word(T))
-Addr<T> addr(const Reg<T>& base, std::int64_t offset = 0) {
-  return base[offset];
+Addr<T> addr(Reg<T> base, std::int64_t offset = 0) {
+  return std::move(base)[offset];
 }
 /// `[name]`, `[name+offset]`: a variable or parameter. The text must live until the instruction is in its kernel.
 inline Addr<Type::none> addr(std::string_view name, std::int64_t offset = 0) {
@@ -416,8 +490,8 @@ inline Addr<Type::none> addr(std::string_view name, std::int64_t offset = 0) {
 }
 /// The address, moved by `offset` bytes.
 template <Type Base>
-Addr<Base> addr(const Addr<Base>& base, std::int64_t offset = 0) {
-  return base + offset;
+Addr<Base> addr(Addr<Base> base, std::int64_t offset = 0) {
+  return std::move(base) + offset;
 }
 
 /// `[map, {c0, c1, …}]`: a tensor map and coordinates, innermost first; Type::none stands for a coordinate that is a number.
@@ -433,9 +507,24 @@ constexpr Type coord_type(const ptx::Reg<T>*) {
   return T;
 }
 constexpr Type coord_type(const void*) { return Type::none; }
+/// What an operand of a call wrote, if it is a register or an address and has just been made.
+template <Type T>
+Value operand_value(const ptx::Reg<T>& reg) {
+  return reg.value();
+}
+template <Type Base>
+Value operand_value(const Addr<Base>& address) {
+  Value base = address.base;
+  base.fresh = static_cast<bool>(address.fresh);
+  return base;
+}
+template <class X>
+Value operand_value(const X&) {
+  return {};
+}
 template <Type T>
 Value coord(const ptx::Reg<T>& reg) {
-  return Value::of(reg.untyped());
+  return reg.value();
 }
 template <Number I>
 Value coord(I number) {
@@ -443,9 +532,11 @@ Value coord(I number) {
 }
 }  // namespace write
 template <Type T, class... Coords>
-auto tensor_addr(const Reg<T>& map, const Coords&... coords) {
+auto tensor_addr(Reg<T> map, Coords... coords) {
+  const std::array values = {map.value(), write::coord(coords)...};
+  map.builder().arrange(values);
   return TensorAddr<T, write::coord_type(static_cast<const Coords*>(nullptr))...>{
-      write::Value::of(map.untyped()), {write::coord(coords)...}, &map.builder()};
+      map.value(), {write::coord(coords)...}, &map.builder()};
 }
 
 /// A place in the code: `k << top` defines it, `k << inst.bra(top).on(p)` goes there. The text must live until the kernel has it.

@@ -156,6 +156,19 @@ struct Builder::State {
   ir::Operand lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type, const Where& where);
   [[nodiscard]] std::uint32_t constant(std::uint64_t bits);
 
+  // -- values that calls make (arrange.cpp): the last ones, each up to the next one's begin
+  struct Made {
+    ir::RegId result;
+    Mark begin;
+  };
+  std::vector<Made> made;
+  Mark made_end;                  // of the last one; when more has been written since, none of them counts
+  std::size_t made_prologue = 0;  // `prologue` then: a longer one has moved them
+  [[nodiscard]] Mark written() const { return {module.functions.front().body.size(), module.functions.front().regs.size()}; }
+  std::size_t arrange(std::span<const Value> operands);
+  [[nodiscard]] bool independent(std::size_t first) const;
+  void reorder(std::size_t first, std::span<const std::size_t> order);
+
   void add_item(ir::ItemKind kind, std::uint32_t payload, Where where = {});
   class Splicer;  // splice.cpp
 };

@@ -54,10 +54,10 @@ nb::list tokens_of(const std::string& source) {
   return all;
 }
 
-nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, const std::string& program) {
+nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, bool colour_of_errors, const std::string& program) {
   const tool::Outcome outcome = [&] {
     const nb::gil_scoped_release others;
-    return tool::run(arguments, {.in = &std::cin, .colour = colour, .program = program});
+    return tool::run(arguments, {.in = &std::cin, .colour = colour, .colour_of_errors = colour_of_errors, .program = program});
   }();
   return nb::make_tuple(outcome.status, nb::bytes(outcome.out.data(), outcome.out.size()),
                         nb::bytes(outcome.err.data(), outcome.err.size()));
@@ -77,9 +77,12 @@ void bind_text(nb::module_& m) {
       "print_text", [](std::string source) { return text::print(text::parse(std::move(source)).module); }, nb::arg("source"),
       "The text as the core prints it.");
   m.def(
-      "run_tool", run_tool, nb::arg("arguments"), nb::arg("colour") = false, nb::arg("program") = "pyptx",
-      nb::sig("def run_tool(arguments: Sequence[str], colour: bool = False, program: str = 'pyptx') -> tuple[int, bytes, bytes]"),
-      "Runs a command line of ptx: its exit status, and what it said on each stream.");
+      "run_tool", run_tool, nb::arg("arguments"), nb::arg("colour") = false, nb::arg("colour_of_errors") = false,
+      nb::arg("program") = "pyptx",
+      nb::sig(
+          "def run_tool(arguments: Sequence[str], colour: bool = False, colour_of_errors: bool = False, program: str = 'pyptx') "
+          "-> tuple[int, bytes, bytes]"),
+      "Runs a command line of ptx/tool: its exit status, and what it said on each stream.");
 }
 
 }  // namespace ptx::python

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TextIO
 
 from . import _ptx
 
@@ -22,14 +23,24 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if len(words) == 1 and words[0] in FOLDERS:
         return _folder(PACKAGE / FOLDERS[words[0]])
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    status, out, err = _ptx.run_tool(words, colour, "pyptx")
-    if not words or words[0] in ("help", "-h", "--help"):
+    status, out, err = _ptx.run_tool(words, _shows_colour(sys.stdout), _shows_colour(sys.stderr), "pyptx")
+    if words in ([], ["help"], ["-h"], ["--help"]):
         usage = USAGE.encode()
         out, err = (out + usage, err) if words else (out, err + usage)
-    _write(sys.stdout, out)
+    try:
+        _write(sys.stdout, out)
+    except BrokenPipeError:
+        raise
+    except OSError as why:  # a full disk
+        _write(sys.stderr, f"pyptx: error: cannot write the standard output: {why.strerror}\n".encode())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at the end
+        return 2
     _write(sys.stderr, err)
     return status
+
+
+def _shows_colour(stream: TextIO) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _folder(folder: Path) -> int:

@@ -1,8 +1,8 @@
 """Does a file mean the same once it has been read and printed? ptxas makes machine code of both; it must be the same code.
 
-    python tests/corpus/structural.py --ptx build/release/bin/ptx FILE|FOLDER… [--jobs N] [--sample N]
+    python tests/corpus/structural.py --ptx build/release/bin/ptxkit FILE|FOLDER… [--jobs N] [--sample N]
 
-Every file is printed canonically by `ptx print`: comments, spacing, modifier order, literal spelling and register order are then
+Every file is printed canonically by `ptxkit print`: comments, spacing, modifier order, literal spelling and register order are then
 our own. Both texts are assembled for the file's own target; verdicts must agree and every section of the two cubins but those
 that quote the text must be equal. Exit status: 0 all the same, 1 some are not, 77 no ptxas.
 """
@@ -68,7 +68,7 @@ def compare(program: Path, file: Path) -> str:
         as_it_is.write_bytes(source)
         done = subprocess.run([program, "print", file, "-o", printed], capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            return f"ptx print failed: {done.stderr or done.stdout}"
+            return f"ptxkit print failed: {done.stderr or done.stdout}"
         (refused, cubin), (refused_printed, cubin_printed) = (
             assemble(f, target, "debug" in options) for f in (as_it_is, printed)
         )
@@ -83,7 +83,7 @@ def compare(program: Path, file: Path) -> str:
 def main() -> int:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     arguments.add_argument("paths", nargs="+", type=Path)
-    arguments.add_argument("--ptx", type=Path, default=Path("build/release/bin/ptx"), help="the command-line program")
+    arguments.add_argument("--ptx", type=Path, default=Path("build/release/bin/ptxkit"), help="the command-line program")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments.add_argument("--sample", type=int, help="this many files, chosen at random with a printed seed")
     arguments.add_argument("--seed", type=int, default=1)

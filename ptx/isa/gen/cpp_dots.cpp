@@ -38,35 +38,51 @@ void require_unambiguous(const Form& f) {
 
 class CppDots {
  public:
-  std::string write() {
-    std::string texts;
+  Files write() {
+    std::map<std::string_view, std::string> texts;  // by opcode
     for (const Form& f : forms()) {
       require_unambiguous(f);
-      texts += cat("template <> inline constexpr std::string_view form_text<", f.id, "> = \"", f.notation(), "\";\n");
+      texts[f.opcode] += cat("template <> inline constexpr std::string_view form_text<", f.id, "> = \"", f.notation(), "\";\n");
       for (const FormSlot& slot : f.slots)
         for (const Choice& choice : slot.choices) number_of(choice.word);
     }
-    for (const auto& [word, number] : words_)
-      texts += cat("template <> inline constexpr std::string_view word_text<", number, "> = \"", word, "\";\n");
-
     std::map<std::string_view, State> by_opcode;
     for (const Form& f : forms()) by_opcode[f.opcode].push_back({f.id, 0});
-    std::string root = "template <Words W>\nstruct Root {\n";
+
+    Files files;
+    std::string declared, root = "template <Words W>\nstruct Root {\n", all;
     for (const auto& [opcode, state] : by_opcode) {
       const Form& first = form(state.front().form);
-      root += cat("  /// `", opcode, "`: ", first.row->doc, " Manual: ", manual(first), '\n',
-                  member(identifier(opcode), name_of(state, identifier(opcode)), "W"));
+      const std::string id = identifier(opcode);
+      declarations_.clear();
+      definitions_.clear();
+      const std::string& start = name_of(state, id);
+      declared += cat("template <Words W> struct ", start, ";\n");
+      root += cat("  /// `", opcode, "`: ", first.row->doc, " Manual: ", manual(first), ". Include <ptx/inst/", opcode,
+                  ".hpp>.\n", member(id, start, "W"));
+      all += cat("#include \"ptx/inst/", opcode, ".hpp\"\n");
+      files[cat("inst/", opcode, ".hpp")] = cat(
+          "// Written by isagen from ptx/isa/table: the dots of `", opcode, "`.\n#pragma once\n\n#include \"ptx/inst.hpp\"\n\n",
+          "namespace ptx::dots {\n\n", texts[opcode], '\n', declarations_, '\n', definitions_, "\n}  // namespace ptx::dots\n");
     }
     root += "};\n";
-    return cat(
-        "// Written by isagen from ptx/isa/table: the dots `ptx::inst`, every PTX instruction in PTX's own spelling, and the "
-        "special registers.\n"
-        "#pragma once\n\n#include \"ptx/write/instruction.hpp\"\n\nnamespace ptx {\nnamespace dots {\n\n",
-        texts, '\n', declarations_, '\n', definitions_, root,
-        "\n}  // namespace dots\n\n"
-        "/// `k << inst.<opcode>.<modifier>…(operands)` writes one instruction.\n"
-        "inline constexpr dots::Root<dots::Words{}> inst{};\n\n",
-        special_registers(), "\n}  // namespace ptx\n");
+
+    std::string words;
+    for (const auto& [word, number] : words_)
+      words += cat("template <> inline constexpr std::string_view word_text<", number, "> = \"", word, "\";\n");
+    files["inst.hpp"] =
+        cat("// Written by isagen from ptx/isa/table: the root of the dots `ptx::inst`, and the special registers. What stands "
+            "behind an "
+            "opcode is in\n// <ptx/inst/OPCODE.hpp>, for those who compile often; <ptx/ptx.hpp> includes them all.\n"
+            "#pragma once\n\n#include \"ptx/write/instruction.hpp\"\n\nnamespace ptx {\nnamespace dots {\n\n",
+            words, '\n', declared, '\n', root,
+            "\n}  // namespace dots\n\n"
+            "/// `k << inst.<opcode>.<modifier>…(operands)` writes one instruction.\n"
+            "inline constexpr dots::Root<dots::Words{}> inst{};\n\n",
+            special_registers(), "\n}  // namespace ptx\n");
+    files["write/inst.hpp"] =
+        cat("// Written by isagen from ptx/isa/table: every PTX instruction in PTX's own spelling.\n#pragma once\n\n", all);
+    return files;
   }
 
  private:
@@ -105,7 +121,7 @@ class CppDots {
     const std::string complaint = whole_forms.empty() ? cat("a modifier is missing; what may come next is ", required_next(state))
                                                       : cat("operands do not fit  ", whole_forms);
     body += cat("  template <class... X> Inst operator()(const X&...) const { static_assert(never<X...>, \"", complaint,
-                "\"); return Inst({}, {}, Operands(0, 0), {}); }\n");
+                "\"); return refused(); }\n");
     const std::string base = whole.empty() ? std::string() : cat(" : Whole<W", whole, '>');
     definitions_ += cat("template <Words W>\nstruct ", name, base, " {\n", body, "};\n");
     return kept;
@@ -162,10 +178,10 @@ class CppDots {
         const std::string name = cat(identifier(f.operands[i].name), f.operands[i].name == "at" ? "_" : "");
         if (f.operands[i].piped) {
           arguments.back() += cat('_', name);
-          parameters.back() = cat("const Piped<", f.id, ", W, ", i - 1, ", ", i, "> auto& ", arguments.back());
+          parameters.back() = cat("Piped<", f.id, ", W, ", i - 1, ", ", i, "> auto ", arguments.back());
         } else {
           arguments.push_back(name);
-          parameters.push_back(cat("const Operand<", f.id, ", W, ", i, "> auto& ", name));
+          parameters.push_back(cat("Operand<", f.id, ", W, ", i, "> auto ", name));
         }
       }
       std::string head, call = cat("make<", f.id, ", W>(at");
@@ -217,6 +233,6 @@ class CppDots {
 
 }  // namespace
 
-std::string generate_cpp_dots() { return CppDots().write(); }
+Files generate_cpp_dots() { return CppDots().write(); }
 
 }  // namespace ptx::isa::gen

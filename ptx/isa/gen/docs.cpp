@@ -172,7 +172,7 @@ std::string write_index(const std::vector<Page>& pages) {
       "but no "
       "ptxas at hand knows it; all others `./dev oracle` holds to ptxas. Availability: `sm_90` is that target or any newer one, "
       "`sm_100f` its family, `sm_90a` that target alone.\n\n"
-      "On the command line: `ptx isa ld.global`, or `python -m pyptx isa ld.global`.\n");
+      "On the command line: `ptxkit isa ld.global`, or `python -m pyptx isa ld.global`.\n");
   for (const Family& f : families) {
     text += cat("\n## ", f.title, "\n\n| opcode | forms | executed | unproven | |\n|---|---|---|---|---|\n");
     for (const Page* page : f.pages)

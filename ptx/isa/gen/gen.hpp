@@ -1,12 +1,17 @@
 // What isagen writes from the instruction table. Each generator returns a whole file.
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace ptx::isa::gen {
 
-/// The C++ dots `ptx::inst` and the constants of the special registers, for <ptx/write/inst.hpp>.
-std::string generate_cpp_dots();
+/// Files by their names below a folder.
+using Files = std::map<std::string, std::string>;
+
+/// The C++ dots `ptx::inst` and the constants of the special registers: <ptx/inst.hpp>, <ptx/inst/OPCODE.hpp>, and all of them in
+/// <ptx/write/inst.hpp>.
+Files generate_cpp_dots();
 
 /// The executor's coverage, for whoever defines the macros it wants: PTX_OP(word) for every distinct word of a row's exec(…), in
 /// table order, and PTX_FORM_OP(form id, word) for every row that has one.

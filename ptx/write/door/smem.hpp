@@ -49,7 +49,8 @@ class SharedAlloc : public SharedAllocation {
  public:
   explicit SharedAlloc(SharedAllocation made) : SharedAllocation(std::move(made)) {}
   [[nodiscard]] Reg<T> load(const write::Source& row, const write::Source& column) const {
-    return {builder(), load_element(row, column)};
+    return write::fresh_value<T>(builder(), {row.value, column.value},
+                                 [&]() -> Expected<write::Reg> { return load_element(row, column); });
   }
   void store(const write::Source& row, const write::Source& column, const Reg<T>& value) const {
     store_element(row, column, value.untyped());

@@ -1,0 +1,120 @@
+// The list of the commands, and their help.
+#include "ptx/tool/commands.hpp"
+
+#include <utility>
+
+#include "ptx/tool/files.hpp"
+#include "ptx/tool/style.hpp"
+
+namespace ptx::tool {
+namespace {
+
+constexpr Option check_options[] = {
+    {"--target", "TARGET", "check for this target, such as sm_90a, in place of the module's own"},
+    {"--json", "", "one JSON object: files, findings, counts"},
+    {"--max", "N", "findings of one file that are shown: 50 without this, and 0 shows all"},
+};
+constexpr Option output_options[] = {
+    {"-o", "FILE", "write there in place of the standard output; the file is replaced whole or stays as it is"},
+};
+
+constexpr Command list[] = {
+    {"check", "FILE|FOLDER…", "say everything that is wrong with the PTX",
+     "Reads every file and says what is wrong with it, each finding with its place, the line, and what would fit. Of a folder, "
+     "every file below it whose name ends in .ptx is read.",
+     check_options, Takes::files, check},
+    {"print", "FILE", "the module as canonical text",
+     "Prints the module in one spelling: spaces, literals and declarations as the library writes them. Text that is no PTX is "
+     "not "
+     "printed.",
+     output_options, Takes::files, print},
+    {"isa",
+     "[OPCODE[.MODIFIER…]]",
+     "an instruction's forms, modifiers, operands and availability",
+     "Shows what the instruction table knows of an opcode, narrowed by the modifiers given; alone it lists all opcodes.",
+     {},
+     Takes::opcode,
+     isa},
+    {"completion", "bash|zsh|fish", "a script that completes command lines in this shell",
+     "Prints the script. For bash: eval \"$(PROGRAM completion bash)\" in ~/.bashrc; for zsh, the same in ~/.zshrc behind "
+     "compinit; for fish: PROGRAM completion fish | source in config.fish. An installed package has put it in place already.",
+     output_options, Takes::shell, completion},
+    {"man", "", "the manual page", "Prints the manual page in man(7): PROGRAM man | man -l - shows it.", output_options,
+     Takes::nothing, manual},
+};
+
+constexpr Status status_list[] = {
+    {0, "all is well; there may be warnings"},
+    {1, "the PTX has errors"},
+    {2, "the program was called wrongly, or something cannot be read or written"},
+};
+
+constexpr std::size_t columns = 100;
+
+}  // namespace
+
+const std::string_view common_help =
+    "FILE `-` is the standard input. `@FILE` stands for the words in that file, which are separated by spaces or lines, and may "
+    "be "
+    "quoted. Behind `--` every word is a file. Colours go to a terminal alone; NO_COLOR in the environment keeps them away.";
+
+std::span<const Command> commands() { return list; }
+std::span<const Status> statuses() { return status_list; }
+
+std::string usage_of(const Command& command) {
+  std::string out = cat(command.name, command.operands.empty() ? "" : " ", command.operands);
+  for (const Option& option : command.options) out += cat(" [", option.name, option.value.empty() ? "" : " ", option.value, ']');
+  return out;
+}
+
+namespace {
+std::string named(std::string_view text, const Caller& caller) {
+  std::string out(text);
+  constexpr std::string_view word = "PROGRAM";
+  for (std::size_t at = 0; (at = out.find(word, at)) != std::string::npos;) out.replace(at, word.size(), caller.program);
+  return out;
+}
+
+std::string closing() {
+  std::string out = cat(wrap(common_help, columns, ""), "\n\nexit status:\n");
+  for (const Status& status : status_list) out += cat("  ", status.number, "  ", status.meaning, '\n');
+  return out;
+}
+}  // namespace
+
+std::string help(const Caller& caller) {
+  std::string out = cat("usage: ", caller.program, " COMMAND …\n\n");
+  for (const Command& command : list) out += cat("  ", caller.program, ' ', usage_of(command), "\n      ", command.summary, '\n');
+  return cat(out, "  ", caller.program, " help [COMMAND] | --version\n\n", closing());
+}
+
+std::string help(const Command& command, const Caller& caller) {
+  std::string out = cat("usage: ", caller.program, ' ', usage_of(command), "\n\n",
+                        wrap(named(command.description, caller), columns, ""), "\n\n");
+  if (!command.options.empty()) {
+    constexpr std::size_t width_of_names = 18;
+    out += "options:\n";
+    for (const Option& option : command.options) {
+      const std::string name = cat(option.name, option.value.empty() ? "" : " ", option.value);
+      out += cat("  ", name, std::string(width_of_names - name.size(), ' '),
+                 wrap(option.summary, columns - width_of_names - 2, std::string(width_of_names + 2, ' ')), '\n');
+    }
+    out += '\n';
+  }
+  return out + closing();
+}
+
+Outcome deliver(std::string text, const Arguments& arguments, const Caller& caller) {
+  if (arguments.output.empty()) return {.status = 0, .out = std::move(text), .err = {}};
+  const std::string failure = write_file(arguments.output, text);
+  return failure.empty() ? Outcome{} : refuse(caller, failure);
+}
+
+Outcome refuse(const Caller& caller, std::string_view message, std::string_view hint) {
+  const Style style(caller.colour_of_errors);
+  Outcome outcome{.status = 2, .out = {}, .err = cat(caller.program, ": ", style(Colour::red, "error"), ": ", message, '\n')};
+  if (!hint.empty()) outcome.err += cat("  = hint: ", hint, '\n');
+  return outcome;
+}
+
+}  // namespace ptx::tool
