@@ -8,7 +8,8 @@
 #include "ptx/vgpu/specials.hpp"
 
 namespace ptx::vgpu {
-Decoder::Decoder(Code& code, KernelMemory memory) : code_(code), memory_(std::move(memory)) {
+Decoder::Decoder(Code& code, KernelMemory memory, const Expanded* calls)
+    : code_(code), calls_(calls), memory_(std::move(memory)) {
   std::uint32_t scalars = 0;
   for (const ir::Register& reg : code_.function->regs) {
     code_.first_scalar.push_back(scalars);
@@ -81,6 +82,9 @@ std::optional<Diagnostic> Decoder::read_body() {
     if (inst.kind != ir::ItemKind::inst) continue;
     const isa::Form& form = isa::form(inst.form);
     if (op_of(form.id) == nullptr) return not_executed(item, form.row->not_executed);
+    if (calls_ != nullptr)
+      if (const auto refused = calls_->refused.find(item); refused != calls_->refused.end())
+        return not_executed(item, refused->second);
     if (auto error = match(inst, item)) return error;
     read_flow(inst, item);
     for (const ir::Operand& operand : f.operands_of(inst))
@@ -131,7 +135,7 @@ void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item) {
   flow.guarded = inst.guard_id().valid();
   const isa::Form& form = isa::form(inst.form);
   // bra, ret, exit and trap; a guarded one lets its other lanes by
-  flow.falls_through = flow.guarded || !form.row->effects.has(isa::Effect::control);
+  flow.falls_through = flow.guarded || !form.row->effects.has(isa::Effect::control) || form.opcode == "call";
   if (flow.guarded) flow.reads.push_back(guard_of(inst).index);
   const auto use = [&](const ir::Operand& operand, isa::Access access, auto&& self) -> void {
     switch (operand.kind) {
@@ -268,9 +272,14 @@ Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance,
   code->function = function;
   code->function_index = static_cast<std::size_t>(function - module->functions.data());
   code->name = name;
-  auto memory = KernelMemory::make(*code, *instance);
+  const std::shared_ptr<const Expanded> calls = expand_calls(*module, code->function_index, code->listing.get());
+  if (calls) {
+    code->function = &calls->function;
+    code->listing = {calls, code->listing ? &calls->listing : nullptr};  // and keeps the function
+  }
+  auto memory = KernelMemory::make(*code, *instance, calls.get());
   if (!memory) return Unexpected{std::move(memory).error()};
-  if (auto done = Decoder(*code, std::move(*memory)).run(); !done) return Unexpected{done.error()};
+  if (auto done = Decoder(*code, std::move(*memory), calls.get()).run(); !done) return Unexpected{done.error()};
   code->instance = std::move(instance);
   return code;
 }

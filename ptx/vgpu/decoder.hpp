@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ptx/vgpu/calls.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/flow.hpp"
 #include "ptx/vgpu/kernel_memory.hpp"
@@ -16,7 +17,8 @@ namespace ptx::vgpu {
 
 class Decoder {
  public:
-  Decoder(Code& code, KernelMemory memory);
+  /// `calls`: how the code's function came to be, when it calls others; else nullptr.
+  Decoder(Code& code, KernelMemory memory, const Expanded* calls = nullptr);
   /// Kinds: not_executed.
   Expected<void> run();
 
@@ -44,6 +46,7 @@ class Decoder {
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;
 
   Code& code_;
+  const Expanded* calls_;
   KernelMemory memory_;
   RegisterFile file_;
   std::vector<std::optional<std::uint32_t>> scalar_slots_;

@@ -1,6 +1,8 @@
 #include "ptx/vgpu/kernel_memory.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace ptx::vgpu {
 namespace {
@@ -19,17 +21,18 @@ Unexpected too_much(const Code& code, std::string_view space, std::uint64_t byte
 
 }  // namespace
 
-KernelMemory::KernelMemory(Code& code, const Instance& instance)
+KernelMemory::KernelMemory(Code& code, const Instance& instance, const Expanded* calls)
     : code_(code),
       instance_(instance),
+      calls_(calls),
       meaning_(code.function->operands.size()),
       used_(code.module->variables.size()),
       of_module_(code.module->variables.size()),
       of_function_(code.function->variables.size()),
       of_params_(code.function->params.size()) {}
 
-Expected<KernelMemory> KernelMemory::make(Code& code, const Instance& instance) {
-  KernelMemory memory(code, instance);
+Expected<KernelMemory> KernelMemory::make(Code& code, const Instance& instance, const Expanded* calls) {
+  KernelMemory memory(code, instance, calls);
   memory.resolve();
   if (auto placed = memory.place(); !placed) return Unexpected{std::move(placed).error()};
   return memory;
@@ -38,22 +41,33 @@ Expected<KernelMemory> KernelMemory::make(Code& code, const Instance& instance) 
 // Walks the body as its scopes open and close: a name means the innermost variable that is declared before it.
 void KernelMemory::resolve() {
   const ir::Function& f = *code_.function;
-  std::unordered_map<ir::StringId, Meaning> names;
+  using Names = std::unordered_map<ir::StringId, Meaning>;
+  Names of_module;
   using Of = Meaning::Of;
-  for (std::uint32_t i = 0; i < code_.module->variables.size(); ++i) names[code_.module->variables[i].name] = {Of::module, i};
+  for (std::uint32_t i = 0; i < code_.module->variables.size(); ++i) of_module[code_.module->variables[i].name] = {Of::module, i};
+  Names names = of_module;
   for (std::uint32_t i = 0; i < f.params.size(); ++i) names[f.params[i].name] = {Of::param, i};
   for (const std::uint32_t i : ir::leading_declarations(*code_.module, f).variables)
-    names[f.variables[i].name] = {Of::function, i};
+    if (is_own(i)) names[f.variables[i].name] = {Of::function, i};
   std::vector<std::pair<ir::StringId, Meaning>> hidden;  // what a closing brace brings back
-  std::vector<std::size_t> open;
+  struct Open {
+    std::size_t hidden;
+    std::optional<Names> names;  // of the caller, around the body of a call
+  };
+  std::vector<Open> open;
   for (const ir::Inst& item : f.body) {
     switch (item.kind) {
       case ir::ItemKind::open:
-        open.push_back(hidden.size());
+        open.push_back({hidden.size(), std::nullopt});
+        if (calls_ == nullptr || item.payload == 0) break;
+        open.back().names = std::exchange(names, of_module);
+        for (const std::uint32_t i : calls_->frames[item.payload - 1].variables) names[f.variables[i].name] = {Of::function, i};
+        for (const auto& [name, i] : calls_->frames[item.payload - 1].bindings) names[name] = {Of::function, i};
         break;
       case ir::ItemKind::close:
         if (open.empty()) break;
-        for (; hidden.size() > open.back(); hidden.pop_back()) names[hidden.back().first] = hidden.back().second;
+        for (; hidden.size() > open.back().hidden; hidden.pop_back()) names[hidden.back().first] = hidden.back().second;
+        if (open.back().names) names = std::move(*open.back().names);
         open.pop_back();
         break;
       case ir::ItemKind::variable: {
@@ -69,6 +83,12 @@ void KernelMemory::resolve() {
         break;
     }
   }
+}
+
+// False for a variable of a function that the kernel calls.
+bool KernelMemory::is_own(std::uint32_t variable) const {
+  return calls_ == nullptr || (calls_->variables[variable].function == code_.function_index &&
+                               variable < code_.module->functions[code_.function_index].variables.size());
 }
 
 void KernelMemory::resolve(const ir::Operand& operand, const std::unordered_map<ir::StringId, Meaning>& names) {
@@ -95,6 +115,13 @@ void KernelMemory::resolve(const ir::Operand& operand, const std::unordered_map<
   }
 }
 
+// The memory of a .global or .const variable.
+std::span<std::byte> KernelMemory::memory_of(const ir::Function* function, std::size_t variable) const {
+  if (function == nullptr || calls_ == nullptr) return instance_.memory(function, variable);
+  const Expanded::Origin origin = calls_->variables[variable];
+  return instance_.memory(&code_.module->functions[origin.function], origin.index);
+}
+
 Expected<void> KernelMemory::place() {
   const ir::Function& f = *code_.function;
   const std::vector<std::uint64_t> offsets = ir::param_offsets(f.params);
@@ -110,7 +137,7 @@ Expected<void> KernelMemory::place() {
       const ir::Variable& v = variables[i];
       if (function == nullptr && !used_[i]) continue;
       if (v.space == ir::StateSpace::global || v.space == ir::StateSpace::const_) {
-        const std::span<std::byte> memory = instance_.memory(function, i);
+        const std::span<std::byte> memory = memory_of(function, i);
         symbols[i] = {Space::global, static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory.data()))};
       } else if (v.space == ir::StateSpace::shared || v.space == ir::StateSpace::local) {
         if (auto placed = place(v, unsized, symbols[i].emplace()); !placed) return placed;

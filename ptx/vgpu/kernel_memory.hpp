@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "ptx/vgpu/calls.hpp"
 #include "ptx/vgpu/code.hpp"
 
 namespace ptx::vgpu {
@@ -20,17 +22,19 @@ struct Symbol {
 class KernelMemory {
  public:
   /// Fills the sizes of `code` and places what its function names. Kinds: not_executed, for more than any GPU has.
-  static Expected<KernelMemory> make(Code& code, const Instance& instance);
+  static Expected<KernelMemory> make(Code& code, const Instance& instance, const Expanded* calls = nullptr);
   /// What a symbol operand of the function means; nothing when it has no memory in the executor.
   [[nodiscard]] std::optional<Symbol> symbol(const ir::Function& function, const ir::Operand& operand) const;
 
  private:
-  KernelMemory(Code& code, const Instance& instance);
+  KernelMemory(Code& code, const Instance& instance, const Expanded* calls);
   // What a name means: index into the module's variables, the function's, or its parameters.
   struct Meaning {
     enum class Of : std::uint8_t { nothing, module, function, param } of = Of::nothing;
     std::uint32_t index = 0;
   };
+  [[nodiscard]] bool is_own(std::uint32_t variable) const;
+  [[nodiscard]] std::span<std::byte> memory_of(const ir::Function* function, std::size_t variable) const;
   void resolve();
   void resolve(const ir::Operand& operand, const std::unordered_map<ir::StringId, Meaning>& names);
   Expected<void> place();
@@ -38,6 +42,7 @@ class KernelMemory {
 
   Code& code_;
   const Instance& instance_;
+  const Expanded* calls_;         // nullptr: the function calls nothing
   std::vector<Meaning> meaning_;  // by operand of the function
   std::vector<bool> used_;        // by variable of the module
   std::vector<std::optional<Symbol>> of_module_, of_function_, of_params_;

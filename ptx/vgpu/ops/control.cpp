@@ -8,6 +8,11 @@ Handler bra(Decoding&) { return helper::jump(); }  // the decoder fills in the t
 Handler ret(Decoding&) { return helper::exit_lanes(); }
 Handler exit(Decoding&) { return helper::exit_lanes(); }
 
+// What it calls stands behind it (calls.hpp).
+Handler call(Decoding&) {
+  return [](Warp&, const Step&, Mask) { return Outcome::next; };
+}
+
 Handler trap(Decoding&) {
   return [](Warp& warp, const Step& step, Mask mask) {
     return warp.fail(step, lowest_lane(mask), Kind::trapped, "ends the kernel");
