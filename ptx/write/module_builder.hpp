@@ -70,8 +70,12 @@ Expected<void> give_back(Builder& builder, std::span<const Value> results, Where
 /// What a module declares, in the order of the calls. Not thread-safe.
 class ModuleBuilder {
  public:
-  /// The first error of its declarations is kept too, and link() says it again: for callers that cannot return one.
   explicit ModuleBuilder(Target target, std::optional<Version> version = std::nullopt);
+  ModuleBuilder(ModuleBuilder&&) = default;
+  ModuleBuilder(const ModuleBuilder&) = delete;
+  ModuleBuilder& operator=(ModuleBuilder&&) = default;
+  ModuleBuilder& operator=(const ModuleBuilder&) = delete;
+  ~ModuleBuilder() = default;
 
   /// Kinds: bad_declaration, duplicate_symbol. What initial values fit is for the checker to say.
   Expected<void> variable(const VariableSpec& spec, Where where = {});

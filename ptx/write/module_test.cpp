@@ -23,7 +23,7 @@ Func square(Module& m) {
   return f;
 }
 
-TEST(ModuleTest, AKernelHasWhatItsModuleDeclares) {
+TEST(TypedModule, AKernelHasWhatItsModuleDeclares) {
   Module m({.arch = sm_90a});
   const auto table = m.var({.name = "table", .type = f32, .shape = {2}, .init = write::Initial::list({1, 2.5})});
   m.var({.name = "where", .type = u64, .init = write::AddressOf{.symbol = "table", .offset = 4}});
@@ -79,7 +79,7 @@ TEST(ModuleTest, AKernelHasWhatItsModuleDeclares) {
   EXPECT_EQ(ir::difference(*module, again.module), "");
 }
 
-TEST(ModuleTest, KernelsOfOneModuleAreLinkedTogether) {
+TEST(TypedModule, KernelsOfOneModuleAreLinkedTogether) {
   Module m;
   const Func f = square(m);
   Kernel a(m, {.name = "a"}), b(m, {.name = "b"});
@@ -91,7 +91,7 @@ TEST(ModuleTest, KernelsOfOneModuleAreLinkedTogether) {
   EXPECT_EQ(module->str(module->functions[2].name), "b");
 }
 
-TEST(ModuleTest, AFunctionThatIsCalledBeforeItIsDefinedIsDeclared) {
+TEST(TypedModule, AFunctionThatIsCalledBeforeItIsDefinedIsDeclared) {
   Module m;
   Func first(m, {.name = "first", .returns = {u32}, .params = {{"x", u32}}});
   Func second(m, {.name = "second", .returns = {u32}, .params = {{"x", u32}}});
@@ -106,7 +106,7 @@ TEST(ModuleTest, AFunctionThatIsCalledBeforeItIsDefinedIsDeclared) {
   EXPECT_EQ(text.find(".func (.reg .b32 %result) first(\n\t.reg .b32 %x\n);"), std::string::npos) << text;
 }
 
-TEST(ModuleTest, TextIsPartOfIt) {
+TEST(TypedModule, TextIsPartOfIt) {
   Module m;
   m.append(text::parse(".version 8.5 .target sm_90a .address_size 64\n.const .align 4 .u32 n = 7;\n").module);
   m.append(text::parse(".version 8.5 .target sm_90a .address_size 64\n.const .align 4 .u32 n = 8;\n").module);
@@ -125,7 +125,7 @@ Diagnostic refused(Write write) {
   return module ? Diagnostic{} : module.error();
 }
 
-TEST(ModuleTest, WhatDoesNotFit) {
+TEST(TypedModule, WhatDoesNotFit) {
   const auto call = [](auto write) {
     return refused([&](Module& m, Kernel& k) {
       const Func f = square(m);
@@ -152,7 +152,7 @@ TEST(ModuleTest, WhatDoesNotFit) {
             Kind::call_mismatch);
 }
 
-TEST(LetTest, TheRowSaysTheType) {
+TEST(TypedLet, TheRowSaysTheType) {
   Kernel k = make();
   const Reg<f32> a = k.let(inst.mov.f32, 1.0f);
   const Reg<f32> b = k.let(inst.fma.rn.f32, a, a, a);
@@ -167,7 +167,7 @@ TEST(LetTest, TheRowSaysTheType) {
                                 "setp.lt.f32 %p0, %f0, %f3;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;"}));
 }
 
-TEST(ViewTest, IsTheSameRegister) {
+TEST(TypedView, IsTheSameRegister) {
   Kernel k = make();
   auto r = k.scalar<u32>(8);
   (void)(r.as<s32>() >> 1);
@@ -181,7 +181,7 @@ TEST(ViewTest, IsTheSameRegister) {
   EXPECT_EQ(module.error().message, "`%f0` is declared .f32, which no instruction takes for a .u32");
 }
 
-TEST(OperatorsTest, FloatsAndNumbersOnTheLeft) {
+TEST(TypedOperators, FloatsAndNumbersOnTheLeft) {
   Kernel k = make();
   auto x = k.scalar<f32>(), y = k.scalar<f32>();
   auto n = k.scalar<u32>();
@@ -197,7 +197,7 @@ TEST(OperatorsTest, FloatsAndNumbersOnTheLeft) {
                    "rem.s32 %r5, %r1, 3;", "neg.s32 %r6, %r1;", "min.s32 %r7, %r1, %r0;"}));
 }
 
-TEST(OperatorsTest, Predicates) {
+TEST(TypedOperators, Predicates) {
   Kernel k = make();
   auto p = k.scalar<pred>(), q = k.scalar<pred>();
   (void)(p & q), (void)(p ^ !q);
@@ -206,7 +206,7 @@ TEST(OperatorsTest, Predicates) {
             (Lines{"and.pred %p2, %p0, %p1;", "not.pred %p3, %p1;", "xor.pred %p4, %p0, %p3;", "or.pred %p0, %p0, %p1;"}));
 }
 
-TEST(ControlTest, WhileAndElif) {
+TEST(TypedControl, WhileAndElif) {
   Kernel k = make();
   auto i = k.scalar<u32>(0);
   k.while_([&] { return i < 8; }, [&] { i += 1; });

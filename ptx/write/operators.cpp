@@ -208,7 +208,6 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   if (is_alike(*a) || (is_alike(*b) && is_number(*a))) return prepare_alike(builder, op, *a, *b, in_place, where);
   if (is_reg(*b) && a->kind == Value::Kind::integer && takes_number_left(op)) {
     const Type type = b->reg.type;
-    const bool is_shift = op == Operator::shl || op == Operator::shr;
     if (!is_word(type, 32) && (is_shift || !is_word(type, 64)))
       return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *b), " on its right"), where,
                     advice(type));
