@@ -1,5 +1,6 @@
 #include "tests/oracle/assembler.hpp"
 
+#include <chrono>
 #include <cstdlib>
 
 #include "ptx/cuda/cuda.hpp"
@@ -28,7 +29,13 @@ Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string
   if (auto written = cuda::write_file(file, ptx); !written) return Unexpected{written.error()};
   // For a virtual architecture ptxas parses and checks, and makes no code.
   const std::string arch = whole ? std::string(target) : cat("compute_", target.substr(3));
-  const auto said = cuda::run_process(program_, {"-arch", arch, "-O0", file, "-o", folder->file("oracle.cubin")});
+  // Some mistakes keep ptxas busy until the memory is full: that is no verdict, and counts as a crash.
+  constexpr auto patience = std::chrono::minutes(2);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto said =
+      cuda::run_process(program_, {"-arch", arch, "-O0", file, "-o", folder->file("oracle.cubin")}, {.time = patience});
+  if (!said && std::chrono::steady_clock::now() - begin >= patience)
+    return std::map<std::uint32_t, std::string>{{0, "ptxas was killed by signal 9, for it took two minutes"}};
   if (!said) return Unexpected{said.error()};
   std::map<std::uint32_t, std::string> by_line;
   for (const cuda::PtxasMessage& message : cuda::parse_ptxas_log(said->output).messages)
