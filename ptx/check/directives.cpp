@@ -109,9 +109,9 @@ void check_bounds(Report& report, const ir::Function& function) {
     if (threads == nullptr)
       warn("`.minnctapersm` is ignored without `.maxntid` or `.reqntid`").note("hint: say how many threads a CTA has");
     else if (const isa::SmLimits sm = isa::sm_limits(report.module().target);
-             thread_count(threads->values) * ctas->values[0] > sm.threads)
+             thread_count(threads->values) * ctas->values[0] > sm.threads())
       warn(cat("`.minnctapersm ", ctas->values[0], "` of ", thread_count(threads->values), " threads is ignored: an SM of `",
-               isa::name(report.module().target), "` holds ", sm.threads, " threads at most"));
+               isa::name(report.module().target), "` holds ", sm.threads(), " threads at most"));
   }
   if (const ir::Directive* registers = find("maxnreg")) {
     const std::uint32_t n = registers->values[0];

@@ -38,13 +38,13 @@ std::uint16_t read(const isa::Form& form) {
 
 }  // namespace
 
-std::uint16_t facts(isa::FormId form) {
-  static const std::vector<std::uint16_t> all = [] {
+std::span<const std::uint16_t> all_facts() {
+  static const std::vector<std::uint16_t>& all = *new std::vector<std::uint16_t>([] {  // never destroyed: other statics may check
     std::vector<std::uint16_t> bits;
     for (const isa::Form& f : isa::forms()) bits.push_back(read(f));
     return bits;
-  }();
-  return all[form];
+  }());
+  return all;
 }
 
 }  // namespace ptx::check

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "ptx/isa/isa.hpp"
 
@@ -25,7 +26,12 @@ enum Fact : std::uint16_t {
   cta_group = 1u << 13,         ///< tcgen05 instructions with a .cta_group
   passes_params = 1u << 14,     ///< ld and st of .param
 };
-std::uint16_t facts(isa::FormId form);
+/// By form.
+std::span<const std::uint16_t> all_facts();
+inline std::uint16_t facts(isa::FormId form) {
+  static const std::span<const std::uint16_t> all = all_facts();
+  return all[form];
+}
 
 /// Which operands an instruction writes, a bit each; `updates` are read as well. An instruction whose operands do not fit its
 /// form counts as writing all of them: what is wrong is said once.

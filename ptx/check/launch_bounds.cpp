@@ -35,7 +35,7 @@ std::uint32_t LaunchBounds::registers() const {
 bool LaunchBounds::fixes_registers(std::uint32_t needed) const {
   if (maxnreg) return true;
   if (!threads) return false;
-  const std::uint64_t rounded = warps_of(*threads) * warp, most = isa::sm_limits(target).threads;
+  const std::uint64_t rounded = warps_of(*threads) * warp, most = isa::sm_limits(target).threads();
   if (rounded > most) return false;  // no CTA fits
   return says_ctas || 2 * rounded > most || needed > registers_for(2);
 }
@@ -52,7 +52,7 @@ LaunchBounds launch_bounds(const ir::Function& function, Target target) {
   }
   const isa::SmLimits sm = isa::sm_limits(target);
   bounds.says_ctas =
-      bounds.threads && ctas && *ctas != 0 && *ctas <= sm.ctas && warps_of(*bounds.threads) * warp * *ctas <= sm.threads;
+      bounds.threads && ctas && *ctas != 0 && *ctas <= sm.ctas && warps_of(*bounds.threads) * warp * *ctas <= sm.threads();
   if (bounds.says_ctas) bounds.ctas_per_sm = *ctas;
   return bounds;
 }

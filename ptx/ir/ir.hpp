@@ -50,6 +50,22 @@ enum class OperandKind : std::uint8_t {
                ///< and a number added to that register: `g[1]`, `g[%r1]`, `g[%r1+1]`
 };
 
+/// True for those whose payload is the first of consecutive operands.
+constexpr bool has_parts(OperandKind kind) {
+  switch (kind) {
+    case OperandKind::vector:
+    case OperandKind::address:
+    case OperandKind::tensor:
+    case OperandKind::list:
+    case OperandKind::part:
+    case OperandKind::expression:
+    case OperandKind::element:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// How an integer operand was written and prints. The value is the same.
 enum class IntegerFormat : std::uint16_t {
   decimal,           ///< -8

@@ -53,7 +53,6 @@ std::span<const Form> forms() {
   static const std::vector<Form>& all = *new std::vector<Form>(read_forms());  // never destroyed: used by other statics
   return all;
 }
-const Form& form(FormId id) { return forms()[id]; }
 
 int Form::slot(std::string_view name) const { return rules::slot(*this, name); }
 bool Form::present(const OperandSpec& operand, const Choices& choices) const { return rules::present(*this, operand, choices); }

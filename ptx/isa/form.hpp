@@ -67,7 +67,10 @@ struct Form {
 
 /// Every form, in table order. Thread-safe; read on first use.
 std::span<const Form> forms();
-const Form& form(FormId id);
+inline const Form& form(FormId id) {
+  static const std::span<const Form> all = forms();
+  return all[id];
+}
 /// Every row as written, in table order.
 std::span<const Row> rows();
 

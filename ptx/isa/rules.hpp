@@ -14,8 +14,10 @@ namespace ptx::isa::rules {
 /// Index of the slot of that name, or -1.
 template <class F>
 constexpr int slot(const F& form, std::string_view name) {
-  for (std::size_t i = 0; i < form.slots.size(); ++i)
-    if (form.slots[i].name == name) return static_cast<int>(i);
+  for (std::size_t i = 0; i < form.slots.size(); ++i) {
+    const std::string_view of = form.slots[i].name;
+    if (of.size() == name.size() && !name.empty() && of[0] == name[0] && of == name) return static_cast<int>(i);
+  }
   return -1;
 }
 

@@ -100,16 +100,25 @@ constexpr std::uint32_t most_shared_bytes(Target target) {
   return kib * 1024;
 }
 
-/// What an SM of a target holds at most (the same table; sm_110 as ptxas 13.0 counts).
+/// What an SM of a target holds at most (the same table; sm_110, which was sm_101, as ptxas 13.0 counts).
 struct SmLimits {
-  std::uint32_t threads, ctas;
+  std::uint32_t ctas, warps;
+  std::uint32_t shared_kib;      ///< shared memory
+  std::uint32_t reserved_bytes;  ///< of it, for each CTA
+  [[nodiscard]] constexpr std::uint32_t threads() const { return 32 * warps; }
 };
 constexpr SmLimits sm_limits(Target target) {
   const unsigned base = info(target).base;
-  if (base < 75) return {2048, 32};
-  if (base < 80) return {1024, 16};
-  if (base == 80 || (base >= 90 && base < 110)) return {2048, 32};
-  return {1536, base < 89 ? 16u : 24u};
+  if (base < 70) return {32, 64, 64, 0};
+  if (base < 75) return {32, 64, 96, 0};
+  if (base < 80) return {16, 32, 64, 0};
+  if (base == 80) return {32, 64, 164, 1024};
+  if (base == 87) return {16, 48, 164, 1024};
+  if (base == 89) return {24, 48, 100, 1024};
+  if (base < 90) return {16, 48, 100, 1024};
+  if (base < 101 || base == 103) return {32, 64, 228, 1024};
+  if (base < 120) return {24, 48, 228, 1024};
+  return {24, 48, 100, 1024};
 }
 
 /// "sm_100a, sm_100f or sm_110a".

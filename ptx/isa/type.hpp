@@ -1,7 +1,9 @@
 // PTX's scalar types (manual: "Types"), with width and kind, and the rule by which a register fits an instruction type.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -52,12 +54,34 @@ constexpr TypeKind kind(Type type) { return info(type).kind; }
 constexpr bool is_integer(Type type) { return kind(type) == TypeKind::uint || kind(type) == TypeKind::sint; }
 constexpr bool is_float(Type type) { return kind(type) == TypeKind::floating; }
 
+namespace detail {
+constexpr std::uint32_t hash_of_name(std::string_view word) {
+  std::uint32_t h = static_cast<std::uint32_t>(word.size());
+  for (const char c : word) h = (h ^ static_cast<unsigned char>(c)) * 0x01000193u;
+  return h ^ h >> 15;
+}
+// Types by the hash of their name, in the next free place behind it; 0 is free. Forms are matched by their types' names.
+inline constexpr std::size_t type_places = 256;
+inline constexpr auto types_by_name = [] {
+  std::array<std::uint8_t, type_places> places{};
+  for (std::size_t i = 1; i < std::size(type_infos); ++i) {
+    std::size_t at = hash_of_name(type_infos[i].name) % type_places;
+    while (places[at] != 0) at = (at + 1) % type_places;
+    places[at] = static_cast<std::uint8_t>(i);
+  }
+  return places;
+}();
+static_assert(std::size(type_infos) < type_places / 2);
+}  // namespace detail
+
 /// "u32" or ".u32" to the type; nothing for a word that is no type.
 constexpr std::optional<Type> type_from_name(std::string_view word) {
   if (word.starts_with('.')) word.remove_prefix(1);
-  for (std::size_t i = 1; i < std::size(detail::type_infos); ++i)
-    if (detail::type_infos[i].name == word) return static_cast<Type>(i);
-  return std::nullopt;
+  for (std::size_t at = detail::hash_of_name(word) % detail::type_places;; at = (at + 1) % detail::type_places) {
+    const std::uint8_t type = detail::types_by_name[at];
+    if (type == 0) return std::nullopt;
+    if (detail::type_infos[type].name == word) return static_cast<Type>(type);
+  }
 }
 
 /// The fundamental type that a register of this type is declared with: registers exist only in fundamental types

@@ -13,21 +13,6 @@ namespace {
 using ir::Operand;
 using ir::OperandKind;
 
-bool has_parts(OperandKind kind) {
-  switch (kind) {
-    case OperandKind::vector:
-    case OperandKind::address:
-    case OperandKind::tensor:
-    case OperandKind::list:
-    case OperandKind::part:
-    case OperandKind::expression:
-    case OperandKind::element:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// The kernel's text, line by line, while some are put in another way.
 class Rewriting {
  public:

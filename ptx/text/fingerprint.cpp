@@ -40,22 +40,10 @@ void Fingerprint::mix(const ir::Function& function, const ir::Operand& o) {
       mix(flags);
       mix(function.constants[o.payload]);
       break;
-    case OperandKind::vector:
-    case OperandKind::address:
-    case OperandKind::tensor:
-    case OperandKind::list:
-    case OperandKind::part:
-    case OperandKind::expression:
-    case OperandKind::element:
+    default:
+      if (!ir::has_parts(o.kind)) return mix(flags | o.payload);
       mix(flags);
       for (const ir::Operand& part : function.parts(o)) mix(function, part);
-      break;
-    case OperandKind::special:
-    case OperandKind::symbol:
-    case OperandKind::text:
-    case OperandKind::sink:
-      mix(flags | o.payload);
-      break;
   }
 }
 

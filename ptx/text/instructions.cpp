@@ -24,7 +24,7 @@ bool opens_names(const Cursor& c) {
 bool Parser::instruction(const char* from) {
   ir::Inst inst;
   inst.where = ir::Module::at(c_.offset(from)).index;
-  undeclared_ = has_symbol_ = false;
+  undeclared_ = has_symbol_ = names_decide_ = false;
   if (c_.is_at('@') && !guard(inst)) return false;
   const char* at = c_.at;
   if (!is(c_.peek(), start_class)) return expected("an instruction");
@@ -79,7 +79,7 @@ Opcode& Parser::opcode() {
   const char* at = c_.at;
   const char* end = modifiers_end(c_.name_end());
   c_.take(end);
-  if (!c_.is_at('.') || !is(c_.at[1], word_class)) return opcodes_.find(Cursor::between(at, end));
+  if (!c_.is_at('.') || !is(c_.at[1], word_class)) return opcodes_->find(Cursor::between(at, end));
   spelled_.assign(at, end);
   while (c_.is_at('.') && is(c_.at[1], word_class)) {
     const char* word = c_.at;
@@ -87,7 +87,7 @@ Opcode& Parser::opcode() {
     spelled_.append(word, end);
     c_.take(end);
   }
-  return opcodes_.find(spelled_);
+  return opcodes_->find(spelled_);
 }
 
 // A statement that the table does not know is kept as it is.
@@ -219,12 +219,13 @@ bool Parser::name_operand(ir::Operand& o) {
     o.kind = OperandKind::text;
     o.payload = module_.intern(cat(text, '+', static_cast<std::int64_t>(add))).index;
     sign(text_mark);
+    names_decide_ = true;
     return true;
   }
   if (c_.is_at('[')) return element(o, text);
   o.kind = OperandKind::symbol;
   o.payload = module_.intern(text).index;
-  has_symbol_ = true;
+  has_symbol_ = names_decide_ = true;
   sign(symbol_mark);
   return true;
 }
@@ -234,6 +235,7 @@ bool Parser::element(ir::Operand& o, std::string_view name) {
   const std::size_t mark = stack_.size();
   stack_.push_back({.kind = OperandKind::symbol, .payload = module_.intern(name).index});
   sign(element_mark);
+  names_decide_ = true;
   c_.eat('[');
   ir::Operand index;
   const char* at = c_.at;
@@ -428,6 +430,7 @@ bool Parser::address(ir::Operand& o, const Opcode& opcode) {
     } else {
       base = {.kind = OperandKind::symbol, .payload = module_.intern(text).index};
       sign(symbol_mark);
+      names_decide_ = true;
       c_.take(end);
     }
   } else if (begins_constant(c_)) {
@@ -479,7 +482,7 @@ bool Parser::address(ir::Operand& o, const Opcode& opcode) {
 // ---- the form -------------------------------------------------------------------------------------------------------
 
 void Parser::choose(ir::Inst& inst, Opcode& opcode) {
-  const Candidate* chosen = opcode.remembered(signature_);
+  const Candidate* chosen = opcode.remembered(signature_, opcodes_->module());
   if (chosen == nullptr) {
     std::deque<std::vector<isa::Arg>> parts;
     std::vector<isa::Arg> args;
@@ -489,12 +492,15 @@ void Parser::choose(ir::Inst& inst, Opcode& opcode) {
     };
     const auto& candidates = opcode.candidates();
     auto found = std::find_if(candidates.begin(), candidates.end(), fits);
-    if (found == candidates.end())
+    const bool fitting = found != candidates.end();
+    if (!fitting)
       found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
         return !isa::overlooked(isa::form(candidate.form), candidate.choices, args, module_.target).empty();
       });
     // When none fits, the one that comes nearest stays: check says what is wrong with the operands.
-    chosen = &opcode.remember(signature_, found != candidates.end() ? *found : nearest_candidate(candidates, args));
+    // What ptxas overlooks depends on the target.
+    const std::uint64_t known_in = fitting && !names_decide_ ? Opcode::any_module : opcodes_->module();
+    chosen = &opcode.remember(signature_, known_in, found != candidates.end() ? *found : nearest_candidate(candidates, args));
   }
   inst.form = chosen->form;
   inst.choices = chosen->choices;

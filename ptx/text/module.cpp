@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "ptx/base/text_buffer.hpp"
 #include "ptx/text/parser.hpp"
 
 namespace ptx::text {
@@ -281,6 +282,21 @@ bool Parser::section(const char* from) {
   return true;
 }
 
+namespace {
+
+// The end of a number from 0 to 255 in decimal, as debug data mostly has it, or `p`.
+const char* byte_end(const char* p) {
+  const char* const from = p;
+  std::uint32_t number = 0;
+  for (; is(*p, digit_class); ++p) {
+    number = 10 * number + static_cast<std::uint32_t>(*p - '0');
+    if (number > 255 || (p != from && *from == '0')) return from;
+  }
+  return p;
+}
+
+}  // namespace
+
 // A label, or a directive with a list: `.b8 1, 2`, `.b32 label`, `.b64 label+4`, `.b32 end-begin`.
 bool Parser::section_line(std::string& lines) {
   if (!c_.is_at('.')) {
@@ -293,21 +309,42 @@ bool Parser::section_line(std::string& lines) {
     return true;
   }
   const char* at = c_.at;
+  if (at[1] == 'b' && at[2] == '8' && at[3] == ' ') {  // `.b8 12`: compilers write a byte a line
+    const char* end = byte_end(at + 4);
+    if (end != at + 4 && *end == '\n') {
+      lines.append(at, end + 1);
+      c_.take(end);
+      return true;
+    }
+  }
   const std::string_view word = c_.peek_directive();
   if (word.empty()) return expected("a directive such as `.b8`");
   if (word != "b8" && word != "b16" && word != "b32" && word != "b64")
     return syntax(at, "`.", word, "` is not a type of debug data; what fits is `.b8`, `.b16`, `.b32` or `.b64`");
   const auto type = isa::type_from_name(word);
   c_.take_directive(word);
-  lines.append(".").append(word);
-  bool first = true;
-  do {
-    lines += first ? " " : ", ";
-    first = false;
+  lines.append(".").append(word).append(" ");
+  for (;;) {
+    bytes_of_a_row(lines);
     if (!section_value(*type, lines)) return false;
-  } while (c_.eat(','));
+    if (!c_.eat(',')) break;
+    lines += ", ";
+  }
   lines += '\n';
   return true;
+}
+
+// Debug data is hardly anything else than `12,0,7`: what stands before the last comma of such a row.
+void Parser::bytes_of_a_row(std::string& lines) {
+  TextBuffer out(lines);
+  const char* at = c_.at;
+  for (const char* to = byte_end(at); to != at && *to == ','; to = byte_end(at)) {
+    out.add(Cursor::between(at, to));
+    out.add(", ");
+    at = to + 1;
+    while (*at == ' ') ++at;
+  }
+  if (at != c_.at) c_.take(at);
 }
 
 // A number; a label or the name of a section, where an offset has room, and what is added to it.
@@ -317,14 +354,8 @@ bool Parser::section_value(Type type, std::string& lines) {
     lines += Cursor::between(c_.at, end);
     c_.take(end);
   };
-  // The common case, `12`: debug data is hardly anything else.
-  const char* p = from;
-  for (std::uint32_t number = 0; is(*p, digit_class) && p - from < 3; ++p) {
-    number = 10 * number + static_cast<std::uint32_t>(*p - '0');
-    if (number > 255 || (p != from && *from == '0')) break;
-  }
-  if (p != from && (*p == ',' || *p == '\n')) {
-    put(p);
+  if (const char* end = byte_end(from); end != from && (*end == ',' || *end == '\n')) {
+    put(end);
     return true;
   }
   if (is(c_.peek(), digit_class) || c_.is_at('-')) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <mutex>
 #include <unordered_map>
 
 namespace ptx::text {
@@ -253,19 +254,19 @@ void Opcode::read(std::string_view opcode, std::span<const std::string_view> wor
   candidates_.insert(candidates_.end(), others.begin(), others.end());
 }
 
-const Candidate* Opcode::remembered(std::string_view signature) {
+const Candidate* Opcode::remembered(std::string_view signature, std::uint64_t module) {
   for (std::size_t i = 0; i < known_.size(); ++i) {
-    if (known_[i].signature != signature) continue;
+    if (known_[i].signature != signature || (known_[i].module != any_module && known_[i].module != module)) continue;
     if (i != 0) std::swap(known_[i], known_[i - 1]);
     return &known_[i == 0 ? 0 : i - 1].candidate;
   }
   return nullptr;
 }
 
-const Candidate& Opcode::remember(std::string_view signature, const Candidate& candidate) {
+const Candidate& Opcode::remember(std::string_view signature, std::uint64_t module, const Candidate& candidate) {
   constexpr std::size_t most = 64;
   if (known_.size() == most) known_.pop_back();
-  known_.push_back({std::string(signature), candidate});
+  known_.push_back({std::string(signature), module, candidate});
   return known_.back().candidate;
 }
 
@@ -347,6 +348,48 @@ Opcode::Why Opcode::explain() const {
   return {std::move(d), static_cast<std::size_t>(word.data() - text_.data())};
 }
 
+namespace {
+
+// Spellings that nobody has borrowed: as many as there were parsers at a time, within bounds.
+struct Pool {
+  static constexpr std::size_t most = 8;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Opcodes>> free;
+  std::uint64_t modules = Opcode::any_module;
+
+  Pool() { free.reserve(most); }
+};
+Pool& pool() {
+  static Pool& made = *new Pool;  // never destroyed: other statics may parse
+  return made;
+}
+
+}  // namespace
+
+Opcodes::Borrowed Opcodes::borrow() {
+  Pool& of = pool();
+  const std::lock_guard lock(of.mutex);
+  std::unique_ptr<Opcodes> opcodes;
+  if (of.free.empty()) {
+    opcodes = std::make_unique<Opcodes>();
+  } else {
+    opcodes = std::move(of.free.back());
+    of.free.pop_back();
+  }
+  opcodes->module_ = ++of.modules;
+  return Borrowed(opcodes.release());
+}
+
+void Opcodes::GiveBack::operator()(Opcodes* opcodes) const {
+  std::unique_ptr<Opcodes> back(opcodes);
+  // A file that is no PTX has any number of spellings. What programs write stays far below.
+  constexpr std::size_t most_spellings = 4096, most_bytes = 256 * 1024;
+  if (back->opcodes_.size() > most_spellings || back->bytes_ > most_bytes) return;
+  Pool& of = pool();
+  const std::lock_guard lock(of.mutex);
+  if (of.free.size() < Pool::most) of.free.push_back(std::move(back));
+}
+
 std::size_t Opcodes::hash(std::string_view text) {
   constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
   std::uint64_t h = text.size() * factor;
@@ -375,6 +418,7 @@ Opcode& Opcodes::find(std::string_view text) {
   for (; slots_[i].opcode != nullptr; i = (i + 1) & mask)
     if (slots_[i].hash == h && slots_[i].opcode->text() == text) return *slots_[i].opcode;
   opcodes_.emplace_back(text);
+  bytes_ += text.size();
   slots_[i] = {h, &opcodes_.back()};
   return opcodes_.back();
 }

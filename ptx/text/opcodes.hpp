@@ -1,7 +1,9 @@
 // What the words before the operands say: the forms of the table and their choices, found once for each spelling.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,9 +39,11 @@ class Opcode {
   /// Some candidate takes lists of operands in parentheses.
   [[nodiscard]] bool takes_lists() const { return takes_lists_; }
 
-  /// The candidate that took operands of this signature before, or nullptr.
-  const Candidate* remembered(std::string_view signature);
-  const Candidate& remember(std::string_view signature, const Candidate& candidate);
+  /// The candidate that took operands of this signature before, in this module or in any, or nullptr.
+  const Candidate* remembered(std::string_view signature, std::uint64_t module);
+  /// Remembers it for this module; for `any_module` where nothing but the signature decided.
+  const Candidate& remember(std::string_view signature, std::uint64_t module, const Candidate& candidate);
+  static constexpr std::uint64_t any_module = 0;
 
   /// Why there is no such instruction, and where in its text.
   struct Why {
@@ -53,6 +57,7 @@ class Opcode {
  private:
   struct Known {
     std::string signature;
+    std::uint64_t module = any_module;
     Candidate candidate;
   };
   void read(std::string_view opcode, std::span<const std::string_view> words);
@@ -66,16 +71,28 @@ class Opcode {
   bool reads_integers_ = false, takes_lists_ = false;
 };
 
-/// Every spelling seen so far.
+/// Every spelling seen so far. Modules spell their instructions alike, and to read a spelling anew costs more than all else that is
+/// done for a short kernel: a parser borrows the spellings of the parsers before it.
 class Opcodes {
  public:
+  struct GiveBack {
+    void operator()(Opcodes* opcodes) const;
+  };
+  using Borrowed = std::unique_ptr<Opcodes, GiveBack>;
+  /// For one module: nobody else has them meanwhile. From any thread.
+  static Borrowed borrow();
+
   Opcode& find(std::string_view text);
+  /// The module in hand, among all that these spellings were borrowed for.
+  [[nodiscard]] std::uint64_t module() const { return module_; }
 
  private:
   static std::size_t hash(std::string_view text);
   void grow();
 
   std::deque<Opcode> opcodes_;
+  std::size_t bytes_ = 0;  // of their texts
+  std::uint64_t module_ = Opcode::any_module;
   struct Slot {
     std::size_t hash = 0;
     Opcode* opcode = nullptr;

@@ -71,6 +71,7 @@ class Parser {
   void dwarf_is_known(const char* from);
   bool names_section(const char* at, const char* end);
   bool section_line(std::string& lines);
+  void bytes_of_a_row(std::string& lines);
   bool section_value(Type type, std::string& lines);
   void item(ir::ModuleItemKind kind, std::size_t payload, const char* from);
   void place(const char* from, std::int32_t& header, const Fingerprint& fingerprint);
@@ -158,7 +159,7 @@ class Parser {
   ir::Module& module_;
   Cursor c_;
   Names names_;
-  Opcodes opcodes_;
+  Opcodes::Borrowed opcodes_ = Opcodes::borrow();
   std::size_t unknown_ = 0;  // instructions so far
   std::string spelled_;      // an opcode that is written with spaces between its words
 
@@ -167,6 +168,7 @@ class Parser {
   std::string signature_;
   bool exact_integers_ = false;                              // of the opcode in hand
   bool has_symbol_ = false;                                  // among the operands of the instruction in hand
+  bool names_decide_ = false;                                // what a name means may decide its form, not the signature alone
   bool undeclared_ = false;                                  // a register of the instruction in hand is not declared
   std::unordered_map<std::uint32_t, std::size_t> reported_;  // name -> function in which it was reported as not declared
   bool seen_version_ = false, seen_target_ = false;

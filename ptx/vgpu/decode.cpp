@@ -74,6 +74,8 @@ Diagnostic Decoder::not_executed(std::uint32_t item, std::string_view why) const
 std::optional<Diagnostic> Decoder::read_body() {
   const ir::Function& f = *code_.function;
   std::vector<std::uint32_t> inst_at(f.body.size() + 1);
+  flow_.reserve(f.body.size());
+  spec_begin_.reserve(f.body.size());
   std::vector<std::pair<std::size_t, std::uint32_t>> branches;  // instruction, item that its label stands at
   for (std::uint32_t item = 0; item < f.body.size(); ++item) {
     inst_at[item] = static_cast<std::uint32_t>(flow_.size());
@@ -136,14 +138,17 @@ void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item) {
   const isa::Form& form = isa::form(inst.form);
   // bra, ret, exit and trap; a guarded one lets its other lanes by
   flow.falls_through = flow.guarded || !form.row->effects.has(isa::Effect::control) || form.opcode == "call";
-  if (flow.guarded) flow.reads.push_back(guard_of(inst).index);
+  auto& [reads, writes, unused] = register_lists_;
+  reads.clear();
+  writes.clear();
+  if (flow.guarded) reads.push_back(guard_of(inst).index);
   const auto use = [&](const ir::Operand& operand, isa::Access access, auto&& self) -> void {
     switch (operand.kind) {
       case ir::OperandKind::reg:
       case ir::OperandKind::part:
         for (auto [i, end, type] = scalars_of(code_, operand); i < end; ++i) {
-          if (access != isa::Access::write) flow.reads.push_back(i);
-          if (access != isa::Access::read) flow.writes.push_back(i);
+          if (access != isa::Access::write) reads.push_back(i);
+          if (access != isa::Access::read) writes.push_back(i);
         }
         return;
       case ir::OperandKind::vector:
@@ -160,6 +165,7 @@ void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item) {
   };
   const std::span<const std::uint8_t> specs = specs_of(flow_.size());
   for (std::size_t i = 0; i < specs.size(); ++i) use(f.operands[inst.payload + i], form.operands[specs[i]].access, use);
+  flow.uses(reads, writes);
   flow_.push_back(std::move(flow));
 }
 
@@ -174,6 +180,13 @@ void Decoder::add(Step step, const ir::Inst& inst, std::uint32_t item) {
     step.guard_flip = 0;
   }
   code_.steps.push_back(step);
+}
+
+std::uint32_t Decoder::signature_of(const ir::Inst& inst) {
+  signature_.clear();
+  isa::add(isa::form(inst.form), inst.choices, signature_);
+  if (const std::uint32_t* known = signatures_.find(signature_)) return *known;
+  return signatures_.insert(signature_, signature_count_++);
 }
 
 std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
@@ -201,7 +214,7 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
     // the guard itself is read by every lane
     if (inst.guard_id().valid() && guard_of(inst).index == reg) placed.guard = always_offset, placed.guard_flip = 0;
   }
-  for (const std::uint32_t reg : flow.writes)
+  for (const std::uint32_t reg : flow.writes())
     if (tracked_[reg]) {
       Step mark;
       mark.run = helper::mark_defined();
@@ -214,8 +227,7 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
                                      [](const Block& b, std::int64_t place) { return b.first < place; });
     jumps_.emplace_back(code_.steps.size(), static_cast<std::uint32_t>(at - blocks_.begin()));
   }
-  decoding.step.signature =
-      signatures_.try_emplace({inst.form, inst.choices}, static_cast<std::uint32_t>(signatures_.size())).first->second;
+  decoding.step.signature = signature_of(inst);
   decoding.step.is_instruction = true;
   add(decoding.step, inst, flow.item);
   ++ordinal_;
@@ -226,6 +238,7 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
 std::optional<Diagnostic> Decoder::emit() {
   const std::vector<std::uint32_t> order = weak_topological_order(blocks_);
   std::vector<std::uint32_t> start(blocks_.size());
+  code_.steps.reserve(flow_.size() + flow_.size() / 4 + blocks_.size());
   const ir::Inst unguarded{};
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Block& block = blocks_[order[i]];

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "ptx/base/key_map.hpp"
 #include "ptx/vgpu/calls.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/flow.hpp"
@@ -41,6 +41,7 @@ class Decoder {
   std::optional<Diagnostic> emit();
   std::optional<Diagnostic> emit(std::uint32_t inst);
   [[nodiscard]] Scalar guard_of(const ir::Inst& inst) const;
+  std::uint32_t signature_of(const ir::Inst& inst);
   void add_trace(const Decoding& decoding, std::uint32_t item);
   void add(Step step, const ir::Inst& inst, std::uint32_t item);
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;
@@ -58,9 +59,11 @@ class Decoder {
   std::vector<std::optional<std::uint32_t>> tracked_;  ///< by scalar: the slot of its defined lanes, if some read needs it
   std::vector<std::vector<std::uint32_t>> checks_;     ///< by instruction: scalars to check before it
   std::vector<std::pair<std::uint32_t, std::uint32_t>> jumps_;  ///< step, and the block it goes to
-  std::array<std::vector<std::uint32_t>, 3> trace_lists_;       ///< of add_trace: room that is used again
+  std::array<std::vector<std::uint32_t>, 3> register_lists_;    ///< of one instruction: room that is used again
   std::uint32_t ordinal_ = 0;
-  std::map<std::pair<isa::FormId, isa::Choices>, std::uint32_t> signatures_;
+  Key signature_;
+  KeyMap<std::uint32_t> signatures_;  ///< form and choices
+  std::uint32_t signature_count_ = 0;
 };
 
 }  // namespace ptx::vgpu

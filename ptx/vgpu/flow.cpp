@@ -204,13 +204,13 @@ std::vector<MaybeUndefined> find_maybe_undefined(std::span<const FlowInst> instr
   std::vector<bool> always(registers);  // written in the first block, so that all others find it
   for (const std::uint32_t b : search.preorder) {
     for (std::uint32_t i = blocks[b].first; i < blocks[b].last; ++i) {
-      for (const std::uint32_t reg : instructions[i].reads)
+      for (const std::uint32_t reg : instructions[i].reads())
         if (written_in[reg] != b && last_read[reg] != i && !always[reg]) {
           last_read[reg] = i;
           exposed.push_back({reg, i, b});
         }
       if (instructions[i].guarded) continue;
-      for (const std::uint32_t reg : instructions[i].writes) {
+      for (const std::uint32_t reg : instructions[i].writes()) {
         if (written_in[reg] == b) continue;
         written_in[reg] = b;
         writes.emplace_back(reg, b);

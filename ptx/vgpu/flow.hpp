@@ -16,8 +16,20 @@ struct FlowInst {
   std::int64_t target = -1;   ///< branches: the instruction that the label stands before (may be one past the last)
   bool falls_through = true;  ///< false after an unguarded bra, ret, exit or trap
   bool guarded = false;
-  std::vector<std::uint32_t> reads;  ///< scalar registers, the guard's included
-  std::vector<std::uint32_t> writes;
+
+  /// Scalar registers: those that it reads, the guard's included, and those that it writes.
+  void uses(std::span<const std::uint32_t> reads, std::span<const std::uint32_t> writes) {
+    registers_.reserve(reads.size() + writes.size());
+    registers_.assign(reads.begin(), reads.end());
+    registers_.insert(registers_.end(), writes.begin(), writes.end());
+    reads_ = reads.size();
+  }
+  [[nodiscard]] std::span<const std::uint32_t> reads() const { return std::span(registers_).first(reads_); }
+  [[nodiscard]] std::span<const std::uint32_t> writes() const { return std::span(registers_).subspan(reads_); }
+
+ private:
+  std::vector<std::uint32_t> registers_;  // in one piece: a kernel has tens of thousands of instructions
+  std::size_t reads_ = 0;
 };
 
 /// Instructions first to last - 1, entered at the first alone.

@@ -8,12 +8,21 @@
 namespace ptx::vgpu {
 namespace {
 
-FlowInst plain(std::vector<std::uint32_t> reads = {}, std::vector<std::uint32_t> writes = {}) {
-  return {0, -1, true, false, std::move(reads), std::move(writes)};
+FlowInst made(std::int64_t target, bool falls_through, bool guarded) {
+  FlowInst inst;
+  inst.target = target;
+  inst.falls_through = falls_through;
+  inst.guarded = guarded;
+  return inst;
 }
-FlowInst jump(std::int64_t target) { return {0, target, false, false, {}, {}}; }
-FlowInst branch(std::int64_t target) { return {0, target, true, true, {}, {}}; }
-FlowInst end() { return {0, -1, false, false, {}, {}}; }
+FlowInst plain(const std::vector<std::uint32_t>& reads = {}, const std::vector<std::uint32_t>& writes = {}) {
+  FlowInst inst = made(-1, true, false);
+  inst.uses(reads, writes);
+  return inst;
+}
+FlowInst jump(std::int64_t target) { return made(target, false, false); }
+FlowInst branch(std::int64_t target) { return made(target, true, true); }
+FlowInst end() { return made(-1, false, false); }
 
 TEST(Blocks, BeginAtTargetsAndBehindBranches) {
   const std::vector<FlowInst> code = {plain(), branch(4), plain(), jump(5), plain(), end()};
@@ -244,11 +253,11 @@ TEST(Undefined, FindsWhatASearchFromTheStartFinds) {
         if (at >= code.size() || unwritten[at]) continue;
         unwritten[at] = true;
         const FlowInst& inst = code[at];
-        const auto has = [&](const std::vector<std::uint32_t>& list) {
+        const auto has = [&](std::span<const std::uint32_t> list) {
           return std::find(list.begin(), list.end(), reg) != list.end();
         };
-        if (has(inst.reads)) expected.emplace_back(static_cast<std::uint32_t>(at), reg);
-        if (has(inst.writes) && !inst.guarded) continue;
+        if (has(inst.reads())) expected.emplace_back(static_cast<std::uint32_t>(at), reg);
+        if (has(inst.writes()) && !inst.guarded) continue;
         if (inst.falls_through) open.push_back(at + 1);
         if (inst.target >= 0) open.push_back(static_cast<std::size_t>(inst.target));
       }

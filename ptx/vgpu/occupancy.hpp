@@ -12,25 +12,6 @@ namespace ptx::vgpu {
 /// Multiprocessors of the GPU that the executor stands for, an H200.
 inline constexpr std::uint32_t multiprocessors = 132;
 
-struct MultiprocessorLimits {
-  std::uint32_t blocks = 32, warps = 64;
-  std::uint32_t shared_kib = 228;
-  std::uint32_t reserved_bytes = 1024;  ///< of shared memory, for each block
-};
-constexpr MultiprocessorLimits limits_of(Target target) {
-  const std::uint16_t base = isa::info(target).base;
-  if (base < 70) return {32, 64, 64, 0};
-  if (base < 75) return {32, 64, 96, 0};
-  if (base < 80) return {16, 32, 64, 0};
-  if (base == 80) return {32, 64, 164, 1024};
-  if (base == 87) return {16, 48, 164, 1024};
-  if (base == 89) return {24, 48, 100, 1024};
-  if (base < 90) return {16, 48, 100, 1024};
-  if (base < 101 || base == 103) return {32, 64, 228, 1024};
-  if (base < 120) return {24, 48, 228, 1024};
-  return {24, 48, 100, 1024};
-}
-
 struct BlockNeeds {
   std::uint32_t threads = 1;
   std::uint64_t shared_bytes = 0;
@@ -40,10 +21,10 @@ struct BlockNeeds {
 /// Blocks that one multiprocessor holds; at least 1, since what does not fit at all does not run. Shared memory is given out in
 /// pieces of 128 bytes, registers in pieces of 256 to each warp, to four warps at a time.
 constexpr std::uint32_t blocks_of_multiprocessor(Target target, const BlockNeeds& needs) {
-  const MultiprocessorLimits limits = limits_of(target);
+  const isa::SmLimits limits = isa::sm_limits(target);
   const std::uint64_t warps = (std::uint64_t{needs.threads} + 31) / 32;
   const std::uint64_t shared = (needs.shared_bytes + 127) / 128 * 128 + limits.reserved_bytes;
-  std::uint64_t blocks = std::min<std::uint64_t>(limits.blocks, limits.warps / std::max<std::uint64_t>(1, warps));
+  std::uint64_t blocks = std::min<std::uint64_t>(limits.ctas, limits.warps / std::max<std::uint64_t>(1, warps));
   if (shared != 0) blocks = std::min<std::uint64_t>(blocks, limits.shared_kib * std::uint64_t{1024} / shared);
   if (needs.registers != 0) {
     const std::uint64_t of_warp = (std::uint64_t{needs.registers} * 32 + 255) / 256 * 256;

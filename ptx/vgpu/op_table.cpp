@@ -1,5 +1,5 @@
 // Which op runs which form. A row whose exec(…) names no function is an undefined reference to ptx::vgpu::op::<word> here.
-#include <array>
+#include <vector>
 
 #include "ptx/vgpu/decoding.hpp"
 
@@ -19,9 +19,12 @@ constexpr FormOp form_ops[] = {
 }  // namespace
 
 OpDecoder op_of(isa::FormId form) {
-  for (const FormOp& entry : form_ops)
-    if (entry.form == form) return entry.op;
-  return nullptr;
+  static const std::vector<OpDecoder> ops = [] {
+    std::vector<OpDecoder> by_form(isa::forms().size());
+    for (const FormOp& entry : form_ops) by_form[entry.form] = entry.op;
+    return by_form;
+  }();
+  return ops[form];
 }
 
 }  // namespace ptx::vgpu

@@ -38,7 +38,7 @@ void Decoder::add_trace(const Decoding& in, std::uint32_t item) {
   Trace trace;
   trace.passes = passes_of(in);
   trace.first = static_cast<std::uint32_t>(code_.traced.size());
-  auto& [needs, values, results] = trace_lists_;
+  auto& [needs, values, results] = register_lists_;
   for (auto* kept : {&needs, &values, &results}) kept->clear();
   // An element without a register, such as `_` or a number, keeps its place.
   const auto list = [&](const ir::Operand& operand, std::vector<std::uint32_t>& into, auto&& self) -> void {
