@@ -1,4 +1,4 @@
-// What a row says, in words: for the pages of docs/isa and for `ptx isa` on the command line.
+// What a row says, in words: for the pages of docs/isa and for `ptxkit isa` on the command line.
 #pragma once
 
 #include <string>
