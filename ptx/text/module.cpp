@@ -3,7 +3,6 @@
 #include <array>
 #include <limits>
 
-#include "ptx/base/text_buffer.hpp"
 #include "ptx/text/parser.hpp"
 
 namespace ptx::text {

@@ -71,8 +71,8 @@ class Opcode {
   bool reads_integers_ = false, takes_lists_ = false;
 };
 
-/// Every spelling seen so far. Modules spell their instructions alike, and to read a spelling anew costs more than all else that is
-/// done for a short kernel: a parser borrows the spellings of the parsers before it.
+/// Every spelling seen so far. Modules spell their instructions alike, and to read a spelling anew costs more than all else that
+/// is done for a short kernel: a parser borrows the spellings of the parsers before it.
 class Opcodes {
  public:
   struct GiveBack {

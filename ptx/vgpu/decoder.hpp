@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ptx/base/key_map.hpp"
 #include "ptx/vgpu/calls.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/flow.hpp"
