@@ -26,8 +26,8 @@ void write(Kernel& k, Reg<u32> r, Reg<u64> r64, Reg<f32> x, RegVec<f32, 4> v, Re
   k << inst.fma.rn(x, x, x, x);
 #elif MISTAKE == 9   // a 32-bit address of global memory
   k << inst.ld.global_.f32(x, addr(r));
-#elif MISTAKE == 10  // operators on floats
-  k << inst.mov.f32(x, x + x);
+#elif MISTAKE == 10  // a float and an integer are not added
+  k << inst.mov.f32(x, x + r);
 #elif MISTAKE == 11  // a float where an integer is due
   k << inst.add.u32(r, r, 1.5);
 #elif MISTAKE == 12  // an operand too few
