@@ -345,7 +345,7 @@ Expected<Reg> Builder::State::passed(std::vector<ir::Param> ir::Function::* list
   param.reg = reg.id;
   param.in_register = true;
   param.where = place(where);
-  (entry().*list).push_back(std::move(param));
+  (entry().*list).push_back(param);
   return reg;
 }
 

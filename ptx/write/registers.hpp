@@ -373,19 +373,19 @@ struct PredSide {
   Value value;
   Where at;
   // NOLINTBEGIN(google-explicit-constructor)
-  PredSide(ptx::Reg<Type::pred> p, Where where = Where::current()) : value(p.value()), at(where) {}
-  PredSide(NegatedPred p, Where where = Where::current()) : value(p.reg.value()), at(where) { value.negated = true; }
+  PredSide(const ptx::Reg<Type::pred>& p, Where where = Where::current()) : value(p.value()), at(where) {}
+  PredSide(const NegatedPred& p, Where where = Where::current()) : value(p.reg.value()), at(where) { value.negated = true; }
   // NOLINTEND(google-explicit-constructor)
 };
 }  // namespace write
 
 /// `and.pred`, `xor.pred`; a negated side is made first, by `not.pred`. (`p | q` is a pair of destinations: `p |= q` is
 /// `or.pred`.)
-inline Reg<Type::pred> operator&(Reg<Type::pred> a, write::PredSide b) {
+inline Reg<Type::pred> operator&(const Reg<Type::pred>& a, write::PredSide b) {
   write::Builder& builder = a.builder();
   return {builder, write::write_binary(builder, write::Operator::and_, a.value(), b.value, Type::pred, b.at), write::Fresh(true)};
 }
-inline Reg<Type::pred> operator^(Reg<Type::pred> a, write::PredSide b) {
+inline Reg<Type::pred> operator^(const Reg<Type::pred>& a, write::PredSide b) {
   write::Builder& builder = a.builder();
   return {builder, write::write_binary(builder, write::Operator::xor_, a.value(), b.value, Type::pred, b.at), write::Fresh(true)};
 }
