@@ -123,10 +123,8 @@ class Body {
   }
 
   void pragma(const ir::Inst& item) {
-    ir::StringId text;
-    text.index = item.payload;
-    check_pragma(report_, report_.module().str(text), function_.is_entry ? PragmaLevel::entry_body : PragmaLevel::func_body,
-                 where_of(item));
+    check_pragma(report_, report_.module().str(ir::StringId(item.payload)),
+                 function_.is_entry ? PragmaLevel::entry_body : PragmaLevel::func_body, where_of(item));
   }
 
   void close() {

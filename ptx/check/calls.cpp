@@ -7,12 +7,6 @@ namespace {
 
 using ir::OperandKind;
 
-ir::StringId string_of(const ir::Operand& operand) {
-  ir::StringId id;
-  id.index = operand.payload;
-  return id;
-}
-
 // A call's operands by what they are: `(results), target, (arguments), list`.
 struct Parts {
   const ir::Operand *results = nullptr, *target = nullptr, *arguments = nullptr, *list = nullptr;
@@ -39,7 +33,7 @@ class Call {
     if (parts_.target->kind == OperandKind::reg) return indirect();
     if (parts_.target->kind != OperandKind::symbol)
       return mismatch("a call goes to a function or, through a register, to an address");
-    const Entity* entity = names_.find(string_of(*parts_.target));
+    const Entity* entity = names_.find(ir::StringId(parts_.target->payload));
     if (entity == nullptr) return;  // reported as an undefined symbol
     if (entity->meaning != Meaning::function)
       return mismatch(cat("a call goes to a function; ", describe(module(), *entity), " is not one"));
@@ -75,7 +69,7 @@ class Call {
     }
     if (list->payload >= function_.target_lists.size()) return;
     for (const ir::Operand& target : function_.target_lists[list->payload]) {
-      const Entity* entity = target.kind == OperandKind::symbol ? names_.find(string_of(target)) : nullptr;
+      const Entity* entity = target.kind == OperandKind::symbol ? names_.find(ir::StringId(target.payload)) : nullptr;
       if (entity == nullptr || entity->meaning != Meaning::function) continue;  // reported at the list
       const ir::Function& callee = module().functions[entity->index];
       against(callee.returns, callee.params, cat('`', module().str(callee.name), '`'), true);
@@ -148,7 +142,7 @@ class Call {
 
   template <class Bad>
   void variable(const ir::Operand& given, const ir::Param& param, const Bad& bad) {
-    const Entity* entity = names_.find(string_of(given));
+    const Entity* entity = names_.find(ir::StringId(given.payload));
     if (entity == nullptr || entity->meaning == Meaning::reg) return;  // reported as an undefined symbol
     if (entity->meaning == Meaning::parameter)
       return mismatch(cat(describe(module(), *entity), " of this function cannot be handed on as it is"),
@@ -244,11 +238,11 @@ void check_branch_targets(Report& report, const ir::Function& function, const ir
 void check_call_targets(Report& report, const Names& names, const ir::Function& function, const ir::Inst& item) {
   if (item.payload >= function.target_lists.size()) return;
   for (const ir::Operand& target : function.target_lists[item.payload]) {
-    const std::string_view spelled = target.kind == OperandKind::symbol ? report.module().str(string_of(target))
+    const std::string_view spelled = target.kind == OperandKind::symbol ? report.module().str(ir::StringId(target.payload))
                                      : target.kind == OperandKind::label && target.payload < function.labels.size()
                                          ? report.module().str(function.labels[target.payload].name)
                                          : std::string_view();
-    const Entity* entity = target.kind == OperandKind::symbol ? names.find(string_of(target)) : nullptr;
+    const Entity* entity = target.kind == OperandKind::symbol ? names.find(ir::StringId(target.payload)) : nullptr;
     if (entity == nullptr)
       report.error(function, item, Kind::undefined_symbol,
                    cat("the call target `", spelled, "` is not declared before this list"));

@@ -7,12 +7,6 @@ namespace {
 
 using ir::OperandKind;
 
-ir::StringId string_of(const ir::Operand& operand) {
-  ir::StringId id;
-  id.index = operand.payload;
-  return id;
-}
-
 class Handles {
  public:
   Handles(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst)
@@ -37,7 +31,7 @@ class Handles {
  private:
   const Entity* entity(const ir::Operand& o) const {
     const ir::Operand& name = o.kind == OperandKind::element ? function_.parts(o)[0] : o;
-    return name.kind == OperandKind::symbol ? names_.find(string_of(name)) : nullptr;
+    return name.kind == OperandKind::symbol ? names_.find(ir::StringId(name.payload)) : nullptr;
   }
   std::string spelled() const { return isa::spell(form_, inst_.choices); }
   std::string what(const Entity& e) const {

@@ -14,12 +14,6 @@ namespace {
 
 using ir::OperandKind;
 
-ir::StringId string_of(const ir::Operand& operand) {
-  ir::StringId id;
-  id.index = operand.payload;
-  return id;
-}
-
 bool is_offset(std::int64_t value) {
   return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
 }
@@ -103,7 +97,7 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
       break;
     }
     case OperandKind::text:
-      check_offset_of_name(report_, names_, *function_, inst, string_of(o));
+      check_offset_of_name(report_, names_, *function_, inst, ir::StringId(o.payload));
       [[fallthrough]];
     case OperandKind::special:
       key_.add(word | std::uint64_t{o.payload} << 16);
@@ -113,7 +107,7 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
       sign_integer(word, function_->integer(o), within.exact);
       break;
     case OperandKind::symbol:
-      sign_symbol(word, inst, string_of(o));
+      sign_symbol(word, inst, ir::StringId(o.payload));
       break;
     case OperandKind::label:
       key_.add(word);
@@ -145,7 +139,7 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
 
 bool Instructions::is_array_element(const ir::Operand& operand) const {
   if (operand.kind != OperandKind::element) return false;
-  const Entity* entity = names_.find(string_of(function_->parts(operand)[0]));
+  const Entity* entity = names_.find(ir::StringId(function_->parts(operand)[0].payload));
   return entity != nullptr && entity->array;
 }
 
@@ -313,13 +307,13 @@ void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const 
                         report_.module().str(function_->labels[o.payload].name), "`, which has no address"));
     const ir::Operand& name = o.kind == OperandKind::element ? function_->parts(o)[0] : o;
     if (spec.role == isa::Role::symbol && name.kind == OperandKind::symbol && (form.opcode == "mov" || form.opcode == "cvta"))
-      if (const Entity* entity = names_.find(string_of(name));
+      if (const Entity* entity = names_.find(ir::StringId(name.payload));
           entity != nullptr && entity->meaning == Meaning::variable && entity->space == ir::StateSpace::param)
         report_.error(
             *function_, inst, Kind::operand_mismatch,
             cat(describe(report_.module(), *entity), " has no address: only parameters of the function itself have one"));
     if (spec.role != isa::Role::label || o.kind == OperandKind::label) continue;
-    if (const Entity* entity = names_.find(string_of(o)))
+    if (const Entity* entity = names_.find(ir::StringId(o.payload)))
       report_.error(*function_, inst, Kind::operand_mismatch,
                     cat("operand ", i + 1, " `", spec.name, "` of `", short_name(form), "` is ",
                         describe(report_.module(), *entity), "; what fits is a label"));
@@ -328,7 +322,7 @@ void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const 
 
 // g[1]: what stands before the brackets is an array.
 void Instructions::element_fits(const ir::Inst& inst, const ir::Operand& element) {
-  const Entity* entity = names_.find(string_of(function_->parts(element)[0]));
+  const Entity* entity = names_.find(ir::StringId(function_->parts(element)[0].payload));
   if (entity == nullptr || entity->array) return;  // nothing: reported while signing
   report_
       .error(*function_, inst, Kind::operand_mismatch,
@@ -340,7 +334,7 @@ void Instructions::element_fits(const ir::Inst& inst, const ir::Operand& element
 void Instructions::tensor_map_fits(const ir::Inst& inst, const isa::Form& form, const ir::Operand& tensor) {
   const ir::Operand& map = function_->parts(tensor)[0];
   if (map.kind != OperandKind::symbol) return;
-  const Entity* entity = names_.find(string_of(map));
+  const Entity* entity = names_.find(ir::StringId(map.payload));
   if (entity == nullptr || (entity->meaning == Meaning::variable && entity->space == ir::StateSpace::global)) return;
   report_
       .error(*function_, inst, Kind::operand_mismatch,
@@ -383,7 +377,7 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
         .note("hint: add it to the register; ptxas says nothing");
   if (parts[0].kind == OperandKind::reg) narrow_address(inst, form, form.space(spec, inst.choices), ir::RegId(parts[0].payload));
   if (parts[0].kind != OperandKind::symbol) return;
-  const Entity* entity = names_.find(string_of(parts[0]));
+  const Entity* entity = names_.find(ir::StringId(parts[0].payload));
   if (entity == nullptr) return;  // reported while signing
   const std::string_view wanted = form.space(spec, inst.choices);
   const ir::StateSpace space = entity->meaning == Meaning::parameter ? ir::StateSpace::param : entity->space;
@@ -437,7 +431,7 @@ isa::Arg Instructions::arg(const ir::Operand& operand) {
   } else {
     result = ir::arg_of(report_.module(), *function_, operand, parts_);
     if (operand.kind == OperandKind::symbol)
-      if (const Entity* entity = names_.find(string_of(operand))) {
+      if (const Entity* entity = names_.find(ir::StringId(operand.payload))) {
         result.space = entity->meaning == Meaning::function    ? "function"
                        : entity->meaning == Meaning::parameter ? "param"
                                                                : name(entity->space);

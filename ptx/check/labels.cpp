@@ -50,12 +50,9 @@ Labels::Labels(Report& report, const ir::Function& function) : report_(report), 
           d.note(cat("first: ", to_string(where)));
         break;
       }
-      case ir::ItemKind::raw: {
-        ir::StringId text;
-        text.index = item.payload;
-        raws_.push_back(text);
+      case ir::ItemKind::raw:
+        raws_.emplace_back(item.payload);
         break;
-      }
       default:
         break;
     }

@@ -11,12 +11,6 @@ namespace {
 using ir::OperandKind;
 using ir::StateSpace;
 
-ir::StringId string_of(const ir::Operand& operand) {
-  ir::StringId id;
-  id.index = operand.payload;
-  return id;
-}
-
 class Operands {
  public:
   Operands(Report& report, const Names& names, const ir::Function& function, const ir::Inst& inst)
@@ -58,7 +52,7 @@ class Operands {
   void functions(const ir::Operand& o) {
     if (o.kind != OperandKind::vector) return;
     for (const ir::Operand& e : function_.parts(o))
-      if (const Entity* entity = e.kind == OperandKind::symbol ? names_.find(string_of(e)) : nullptr;
+      if (const Entity* entity = e.kind == OperandKind::symbol ? names_.find(ir::StringId(e.payload)) : nullptr;
           entity != nullptr && entity->meaning == Meaning::function)
         bad(cat(describe(report_.module(), *entity), " is no element of a vector"))
             .note("hint: `mov` its address into a register");
@@ -97,7 +91,7 @@ class Operands {
   void address_of_global(const ir::Operand& source) {
     const ir::Operand& name = source.kind == OperandKind::element ? function_.parts(source)[0] : source;
     if (name.kind != OperandKind::symbol) return;
-    const Entity* entity = names_.find(string_of(name));
+    const Entity* entity = names_.find(ir::StringId(name.payload));
     if (entity == nullptr || entity->meaning != Meaning::variable || entity->space != StateSpace::global) return;
     const Type read = form_.type(form_.operands[1].type, inst_.choices);
     const Type type = read != Type::none ? read : form_.type(form_.operands[0].type, inst_.choices);
@@ -109,7 +103,7 @@ class Operands {
   // mapa.u64 %rd, g+4: the table knows of names alone what they name
   void shared_name(const ir::Operand& source) {
     if (source.kind != OperandKind::text) return;
-    const std::string_view whole = report_.module().str(string_of(source));
+    const std::string_view whole = report_.module().str(ir::StringId(source.payload));
     const ir::StringId name = report_.module().interned(whole.substr(0, whole.find('+')));
     const Entity* entity = name.valid() ? names_.find(name) : nullptr;
     if (entity == nullptr || (entity->meaning == Meaning::variable && entity->space == StateSpace::shared)) return;
@@ -178,7 +172,7 @@ void check_guarded_param(Report& report, const Names& names, const ir::Function&
     if (o.kind != OperandKind::address && o.kind != OperandKind::element) continue;
     const ir::Operand& base = function.parts(o)[0];
     if (base.kind != OperandKind::symbol) continue;
-    const Entity* entity = names.find(string_of(base));
+    const Entity* entity = names.find(ir::StringId(base.payload));
     if (entity == nullptr || entity->meaning != Meaning::variable || entity->space != StateSpace::param) continue;
     report
         .error(function, inst, Kind::bad_guard,

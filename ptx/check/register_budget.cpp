@@ -42,9 +42,7 @@ std::optional<ir::StringId> called_function(const ir::Function& function, const 
   for (const ir::Operand& o : function.operands_of(call)) {
     if (o.kind == OperandKind::list) continue;
     if (o.kind != OperandKind::symbol) return std::nullopt;
-    ir::StringId name;
-    name.index = o.payload;
-    return name;
+    return ir::StringId(o.payload);
   }
   return std::nullopt;
 }

@@ -18,10 +18,7 @@ constexpr std::uint32_t nowhere = 0xFFFFFFFFu;
 bool is_call(const ir::Inst& item) { return item.kind == ItemKind::inst && isa::form(item.form).opcode == "call"; }
 
 // A form with its modifiers chosen, by its spelling: "mov.b32".
-struct Found {
-  isa::FormId form = isa::no_form;
-  isa::Choices choices{};
-};
+using Found = isa::Dots::State;
 std::optional<Found> find_form(std::string_view spelling) {
   const isa::Dots* node = &isa::Dots::root();
   while (node != nullptr) {
@@ -31,7 +28,7 @@ std::optional<Found> find_form(std::string_view spelling) {
     spelling.remove_prefix(dot + 1);
   }
   if (node == nullptr || node->complete().empty()) return std::nullopt;
-  return Found{node->complete().front().form, node->complete().front().choices};
+  return node->complete().front();
 }
 
 // `ld.param.b32` as `ld.local.b32`.
@@ -164,20 +161,8 @@ class Expander {
       case OperandKind::label:
         operand.payload += bases.labels;
         break;
-      case OperandKind::vector:
-      case OperandKind::address:
-      case OperandKind::tensor:
-      case OperandKind::list:
-      case OperandKind::part:
-      case OperandKind::expression:
-      case OperandKind::element:
-        operand.payload += bases.operands;
-        break;
-      case OperandKind::special:
-      case OperandKind::symbol:
-      case OperandKind::sink:
-      case OperandKind::text:
-        break;
+      default:
+        if (ir::has_parts(operand.kind)) operand.payload += bases.operands;
     }
     return operand;
   }
@@ -250,9 +235,7 @@ class Expander {
       if (operand.kind != OperandKind::address) continue;
       const ir::Operand& base = f.parts(operand)[0];
       if (base.kind != OperandKind::symbol) continue;
-      ir::StringId name;
-      name.index = base.payload;
-      return std::find(passed_.begin(), passed_.end(), name) != passed_.end();
+      return std::find(passed_.begin(), passed_.end(), ir::StringId(base.payload)) != passed_.end();
     }
     return false;
   }
@@ -262,9 +245,7 @@ class Expander {
     std::string_view wanted = module_.str(name);
     for (const ir::ModuleItem& item : module_.items) {
       if (item.kind != ir::ModuleItemKind::alias) continue;
-      ir::StringId text;
-      text.index = item.payload;
-      const std::string_view said = module_.str(text);
+      const std::string_view said = module_.str(ir::StringId(item.payload));
       const std::size_t comma = said.find(',');
       if (comma == std::string_view::npos || said.substr(0, said.find_last_not_of(" \t", comma - 1) + 1) != wanted) continue;
       wanted = said.substr(std::min(said.find_first_not_of(" \t", comma + 1), said.size()));
@@ -291,8 +272,7 @@ class Expander {
     }
     if (target == nullptr || target->kind != OperandKind::symbol)
       return refuse("the executor calls functions by their names alone");
-    ir::StringId name;
-    name.index = target->payload;
+    const ir::StringId name(target->payload);
     const std::optional<std::size_t> found = callee(name);
     if (!found) return refuse(cat("the module has no body of `", module_.str(name), '`'));
     if (std::find(stack_.begin(), stack_.end(), *found) != stack_.end())

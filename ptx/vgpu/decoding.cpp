@@ -22,12 +22,6 @@ bool is_integer(const ir::Operand& operand) {
   return operand.kind == ir::OperandKind::integer || operand.kind == ir::OperandKind::expression;
 }
 
-ir::RegId reg_id(const ir::Operand& operand) {
-  ir::RegId id;
-  id.index = operand.payload;
-  return id;
-}
-
 // The element that `.x` to `.w`, or `.r` to `.a`, picks; -1 for other parts, such as a video instruction's `.b0`.
 int element_of(std::string_view part) {
   if (part.starts_with('.')) part.remove_prefix(1);
@@ -42,18 +36,16 @@ int element_of(std::string_view part) {
 Scalars scalars_of(const Code& code, const ir::Operand& operand) {
   const ir::Function& f = *code.function;
   if (operand.kind == ir::OperandKind::reg)
-    return {code.first_scalar[operand.payload], code.first_scalar[operand.payload + 1], f.reg(reg_id(operand)).type};
+    return {code.first_scalar[operand.payload], code.first_scalar[operand.payload + 1], f.reg(ir::RegId(operand.payload)).type};
   if (operand.kind != ir::OperandKind::part) return {};
   const ir::Operand& base = f.operands[operand.payload];
   const ir::Operand& selector = f.operands[operand.payload + 1];
   if (base.kind != ir::OperandKind::reg || selector.kind != ir::OperandKind::text) return {};
-  ir::StringId text;
-  text.index = selector.payload;
-  const int element = element_of(code.module->str(text));
-  const int elements = f.reg(reg_id(base)).vector;
+  const int element = element_of(code.module->str(ir::StringId(selector.payload)));
+  const int elements = f.reg(ir::RegId(base.payload)).vector;
   if (element < 0 || elements == 1 || element >= elements) return {};
   const std::uint32_t at = code.first_scalar[base.payload] + static_cast<std::uint32_t>(element);
-  return {at, at + 1, f.reg(reg_id(base)).type};
+  return {at, at + 1, f.reg(ir::RegId(base.payload)).type};
 }
 
 Decoding::Decoding(Decoder& decoder, const ir::Inst& inst, std::uint32_t item, std::span<const std::uint8_t> specs)
@@ -85,10 +77,10 @@ std::optional<Scalar> Decoding::scalar_of(const ir::Operand& operand) {
   if (operand.kind == ir::OperandKind::part && f.operands[operand.payload].kind == ir::OperandKind::reg) {
     const ir::Module& module = *decoder_.code().module;
     const ir::Operand& base = f.operands[operand.payload];
-    const int elements = f.reg(reg_id(base)).vector;
-    ir::StringId part;
-    part.index = f.operands[operand.payload + 1].payload;
-    refuse(cat('`', module.reg_name(f, reg_id(base)), "` has no part `", module.str(part), "` that the executor knows: it is a ",
+    const int elements = f.reg(ir::RegId(base.payload)).vector;
+    const ir::StringId part(f.operands[operand.payload + 1].payload);
+    refuse(cat('`', module.reg_name(f, ir::RegId(base.payload)), "` has no part `", module.str(part),
+               "` that the executor knows: it is a ",
                elements == 1 ? std::string("scalar register") : cat("vector of ", elements)));
   } else {
     refuse(scalars.size() == 0 ? "an operand of this kind is not executed"

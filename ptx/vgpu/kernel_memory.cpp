@@ -92,27 +92,13 @@ bool KernelMemory::is_own(std::uint32_t variable) const {
 }
 
 void KernelMemory::resolve(const ir::Operand& operand, const std::unordered_map<ir::StringId, Meaning>& names) {
-  switch (operand.kind) {
-    case ir::OperandKind::symbol: {
-      ir::StringId name;
-      name.index = operand.payload;
-      const auto found = names.find(name);
-      if (found == names.end()) return;
-      meaning_[static_cast<std::size_t>(&operand - code_.function->operands.data())] = found->second;
-      if (found->second.of == Meaning::Of::module) used_[found->second.index] = true;
-      return;
-    }
-    case ir::OperandKind::vector:
-    case ir::OperandKind::address:
-    case ir::OperandKind::tensor:
-    case ir::OperandKind::list:
-    case ir::OperandKind::part:
-    case ir::OperandKind::element:
-      for (const ir::Operand& part : code_.function->parts(operand)) resolve(part, names);
-      return;
-    default:
-      return;
-  }
+  if (ir::has_parts(operand.kind))
+    for (const ir::Operand& part : code_.function->parts(operand)) resolve(part, names);
+  if (operand.kind != ir::OperandKind::symbol) return;
+  const auto found = names.find(ir::StringId(operand.payload));
+  if (found == names.end()) return;
+  meaning_[static_cast<std::size_t>(&operand - code_.function->operands.data())] = found->second;
+  if (found->second.of == Meaning::Of::module) used_[found->second.index] = true;
 }
 
 // The memory of a .global or .const variable.

@@ -21,18 +21,9 @@ void collect_fresh(std::span<const Value> operands, std::vector<ir::RegId>& foun
 /// Calls visit(RegId) for every register that the operand names.
 template <class Visit>
 void each_register(const ir::Function& function, const ir::Operand& operand, const Visit& visit) {
-  switch (operand.kind) {
-    case ir::OperandKind::reg:
-      visit(operand.payload);
-      return;
-    case ir::OperandKind::vector:
-    case ir::OperandKind::address:
-    case ir::OperandKind::tensor:
-      for (std::size_t i = 0; i < operand.count; ++i) each_register(function, function.operands[operand.payload + i], visit);
-      return;
-    default:
-      return;
-  }
+  if (operand.kind == ir::OperandKind::reg) visit(operand.payload);
+  if (ir::has_parts(operand.kind))
+    for (const ir::Operand& part : function.parts(operand)) each_register(function, part, visit);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
     python tests/corpus/structural.py --ptx build/release/bin/ptxkit FILE|FOLDER… [--jobs N] [--sample N]
 
-Every file is printed canonically by `ptxkit print`: comments, spacing, modifier order, literal spelling and register order are
-then our own. Both texts are assembled for the file's own target; verdicts must agree and every section of the two cubins but those
-that quote the text must be equal. Exit status: 0 all the same, 1 some are not, 77 no ptxas.
+Every file is printed canonically by `ptxkit print`: comments, spacing, modifier order, literal spelling and register order
+are then our own. Both texts are assembled for the file's own target; verdicts must agree and every section of the two cubins
+but those that quote the text must be equal. Exit status: 0 all the same, 1 some are not, 77 no ptxas.
 """
 
 from __future__ import annotations

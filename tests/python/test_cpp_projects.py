@@ -1,6 +1,7 @@
 """The C++ package as projects of its users meet it: installed and moved, static and shared, with and without exceptions, by
 g++ and by clang, or as sources inside another project (tests/projects/). What is installed comes from the build at hand."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -47,7 +48,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     build = max(built, key=lambda path: (path / "lib" / "libptx.a").stat().st_mtime)
     folder = tmp_path_factory.mktemp("installed")
     first = folder / "first"
-    run("cmake", "--build", build, "--target", "ptx", "ptx_shared", "ptx_program")
+    with (build / "projects.lock").open("w") as lock:  # tests run side by side, and ninja is one at a time in a folder
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run("cmake", "--build", build, "--target", "ptx", "ptx_shared", "ptx_program")
     run("cmake", "--install", build, "--prefix", first)
     run("cmake", "--install", build, "--prefix", first, "--component", "shared")
     moved = folder / "moved" / "here"
