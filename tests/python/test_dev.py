@@ -61,3 +61,55 @@ def test_the_clang_on_offer_is_the_newest_of_apts(machine, monkeypatch, tmp_path
     assert machine.newest_clang_on_offer() == 16  # a system without apt is told a name all the same
     program(tmp_path, "apt-cache", "clang-14 - C compiler\nclang-21 - C compiler\nclang-18 - C compiler")
     assert machine.newest_clang_on_offer() == 21
+
+
+@pytest.fixture
+def dev(machine, monkeypatch: pytest.MonkeyPatch):
+    import dev
+
+    monkeypatch.setattr(machine, "left_out", [])
+    return dev
+
+
+def test_what_did_not_run_is_said_at_the_end(dev, machine, capsys) -> None:
+    """Nobody reads "all passed" of tests that were skipped."""
+    passed = "=== 10 passed in 2.00s ==="
+    checks = dev.Checks()
+    assert checks.run("pytest", lambda: f"some line\n{passed}\n")
+    assert checks.report() == 0
+    assert capsys.readouterr().out.endswith("all passed\n")
+
+    skipped = "SKIPPED [31] tests/python/test_launch_torch.py:20: could not import 'torch'"
+    checks = dev.Checks()
+    checks.run("pytest", lambda: f"{skipped}\n=== 10 passed, 31 skipped in 2.00s ===\n")
+    checks.run("ctest", lambda: "99% tests passed, 0 tests failed out of 2\n\t  2 - cuda.RealDriver (Skipped)\n")
+    assert checks.report() == 0
+    said = capsys.readouterr().out
+    assert f"did not run:\n  pytest: {skipped}\n  ctest: 2 - cuda.RealDriver (Skipped)\n" in said
+    assert said.endswith("all that ran passed; what did not run stands above\n")
+    assert "all passed" not in said
+
+
+def test_torch_that_would_bring_cuda_is_left_out_and_said_so(dev, machine, monkeypatch, tmp_path, capsys) -> None:
+    offer = tmp_path / "installed" / "torch-offer.json"
+    offer.parent.mkdir()
+    offer.write_text('{"install": [{"metadata": {"name": "torch"}}, {"metadata": {"name": "nvidia-cudnn-cu13"}}]}')
+    monkeypatch.setattr(machine, "VENV", tmp_path)
+    for name in ("PTX_TORCH", "PTX_TORCH_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    assert not machine.torch_is_cpu_build(dev.console, tmp_path / "requirements.txt")
+    assert "1 CUDA packages" in capsys.readouterr().out
+    checks = dev.Checks()
+    checks.run("pytest", lambda: "=== 10 passed in 2.00s ===\n")
+    assert checks.report() == 0
+    said = capsys.readouterr().out
+    assert "did not run:\n  torch was left out" in said
+    assert "all passed" not in said
+
+
+def test_a_check_that_fails_ends_with_its_name(dev, capsys) -> None:
+    checks = dev.Checks()
+    assert not checks.run("rows", lambda: dev.fail("a row"))
+    assert checks.run("pytest", lambda: "=== 10 passed in 2.00s ===\n")
+    assert checks.report() == 1
+    assert capsys.readouterr().out.endswith("failed: rows\n")

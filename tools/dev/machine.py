@@ -147,8 +147,8 @@ def show_checkout(venv: Path) -> None:
             path.write_text(line)
 
 
-def pip(*arguments: str | Path) -> list[str | Path]:
-    return [PYTHON, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", *arguments]
+def pip(*arguments: str | Path, python: Path = PYTHON) -> list[str | Path]:
+    return [python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", *arguments]
 
 
 def python_packages(console: Console, group: str) -> None:
@@ -172,14 +172,8 @@ def torch_index(group: str) -> list[str]:
 
 
 def torch_is_cpu_build(console: Console, requirements: Path) -> bool:
-    """Asks pip, once, what torch would bring. Gigabytes of CUDA libraries are the owner's choice, never ours."""
-    report = VENV / "installed" / "torch-offer.json"
-    if not report.exists() or "PTX_TORCH_INDEX" in os.environ:
-        ask = pip("--dry-run", "--ignore-installed", "--report", report, "-r", requirements, *torch_index("torch"))
-        console.step("which torch is on offer", ask, env=environment())
-    names = [item["metadata"]["name"] for item in json.loads(report.read_text())["install"]]
-    cuda = [name for name in names if re.match(r"nvidia-|cuda-|triton$", name)]
-    if cuda and os.environ.get("PTX_TORCH") != "cuda":
+    """Says so, and what to do, where torch would bring CUDA packages that the owner has not asked for."""
+    if cuda := cuda_packages_of_torch(console, requirements, VENV / "installed" / "torch-offer.json"):
         console.line(
             f"  – torch is left out: here it would bring {len(cuda)} CUDA packages, gigabytes ({', '.join(cuda[:3])}, …).\n"
             "    PTX_TORCH_INDEX=<the index of CPU builds> takes a CPU build, PTX_TORCH=cuda takes these."
@@ -187,6 +181,18 @@ def torch_is_cpu_build(console: Console, requirements: Path) -> bool:
         left_out.append("torch was left out (PTX_TORCH_INDEX or PTX_TORCH=cuda takes it): no test or lint of PyTorch ran")
         return False
     return True
+
+
+def cuda_packages_of_torch(console: Console, requirements: Path, report: Path, *, python: Path = PYTHON) -> list[str]:
+    """Asks pip, once, what torch would bring. Gigabytes of CUDA libraries are the owner's choice, never ours: none is named where
+    they were chosen."""
+    if os.environ.get("PTX_TORCH") == "cuda":
+        return []
+    if not report.exists() or "PTX_TORCH_INDEX" in os.environ:
+        ask = pip("--dry-run", "--ignore-installed", "--report", report, "-r", requirements, *torch_index("torch"), python=python)
+        console.step("which torch is on offer", ask, env=environment())
+    names = [item["metadata"]["name"] for item in json.loads(report.read_text())["install"]]
+    return [name for name in names if re.match(r"nvidia-|cuda-|triton$", name)]
 
 
 def cuda_tools(console: Console) -> None:
