@@ -1,12 +1,12 @@
-# ptx_room(<name> [THREADED] NEEDS <rooms…> [TESTS_NEED <rooms…>])
+# ptx_room(<name> NEEDS <rooms…> [TESTS_NEED <rooms…>])
 #
 # A room's whole CMakeLists. Every .cpp below the room's folder goes into the library ptx_<name> (alias ptx::<name>), every
 # *_test.cpp into the GoogleTest program ptx_<name>_test; gen/ holds build-time programs and main.cpp is a program, they are left
-# out. THREADED puts the label `tsan` on the room's tests: they also run under ThreadSanitizer. TESTS_NEED names rooms that only
-# the tests use.
+# out. Under ThreadSanitizer that program holds the test files alone that start threads or ask for workers, with the label `tsan`:
+# the others could find nothing there. TESTS_NEED names rooms that only the tests use.
 # A room without sources is an interface library, so that rooms can be furnished in any order.
 function(ptx_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "THREADED" "" "NEEDS;TESTS_NEED")
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "NEEDS;TESTS_NEED")
   if(room_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ptx_room(${name}): what is `${room_UNPARSED_ARGUMENTS}`?")
   endif()
@@ -15,6 +15,15 @@ function(ptx_room name)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  if(PTX_SANITIZE STREQUAL "thread")
+    foreach(test IN LISTS tests)
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${test}")
+      file(STRINGS "${test}" starts_threads REGEX "std::(j?thread|async)|workers" LIMIT_COUNT 1)
+      if(NOT starts_threads)
+        list(REMOVE_ITEM tests "${test}")
+      endif()
+    endforeach()
+  endif()
   list(TRANSFORM room_NEEDS PREPEND "ptx::" OUTPUT_VARIABLE needs)
   list(TRANSFORM room_TESTS_NEED PREPEND "ptx::" OUTPUT_VARIABLE tests_need)
 
@@ -42,7 +51,7 @@ function(ptx_room name)
       target_compile_options(ptx_${name}_test PRIVATE -fno-sanitize=null,alignment)
     endif()
     set(label ${name})
-    if(room_THREADED)
+    if(PTX_SANITIZE STREQUAL "thread")
       set(label tsan)
       if(NOT TARGET threaded_tests)
         add_custom_target(threaded_tests)

@@ -124,7 +124,7 @@ std::vector<std::string> polling(const std::vector<std::string>& between = {}) {
 TEST(Livelock, BlocksThatPollWhatNobodySets) {
   const auto program = testing::program(polling());
   for (const unsigned workers : {1u, 2u, 4u})
-    for (const std::uint32_t blocks : {1u, 2u, 200u}) {
+    for (const std::uint32_t blocks : {1u, 2u, 40u}) {
       Buffer<std::uint32_t> flags{"flags", {0}};
       const Diagnostic d =
           testing::fault(program, grid(blocks, 64), params({flags.address()}), {flags.region()}, with_workers(workers));
@@ -187,31 +187,35 @@ TEST(Residency, AsManyBlocksAsTheTargetHolds) {
 }
 
 // Every block waits for the flag that the last one sets.
-std::shared_ptr<const Program> wait_for_last(const std::vector<std::string>& directives = {}) {
-  std::vector<std::string> lines = {".target sm_90a", ".visible .entry k", ".param .u64 flags"};
-  lines.insert(lines.end(), directives.begin(), directives.end());
-  lines.insert(lines.end(), {"ld.param.u64 %rd0, [flags]", "mov.u32 %r0, %ctaid.x", "mov.u32 %r1, %nctaid.x",
-                             "sub.u32 %r1, %r1, 1", "setp.eq.u32 %p0, %r0, %r1", "@%p0 st.release.gpu.global.b32 [%rd0], 1",
-                             "SPIN:", wait_for_flag, "setp.eq.u32 %p1, %r2, 0", "@%p1 bra SPIN", "ret"});
-  return testing::program(lines);
+std::shared_ptr<const Program> wait_for_last() {
+  return testing::program({".target sm_90a", ".visible .entry k", ".param .u64 flags", "ld.param.u64 %rd0, [flags]",
+                           "mov.u32 %r0, %ctaid.x", "mov.u32 %r1, %nctaid.x", "sub.u32 %r1, %r1, 1", "setp.eq.u32 %p0, %r0, %r1",
+                           "@%p0 st.release.gpu.global.b32 [%rd0], 1", "SPIN:", wait_for_flag, "setp.eq.u32 %p1, %r2, 0",
+                           "@%p1 bra SPIN", "ret"});
+}
+
+// Blocks that need a multiprocessor each, for their shared memory.
+LaunchConfig one_of_a_multiprocessor(std::uint32_t blocks) {
+  LaunchConfig config = grid(blocks);
+  config.dynamic_smem_bytes = 200 * 1024;
+  return config;
 }
 
 TEST(Residency, AllBlocksThatFitRunTogether) {
   for (const unsigned workers : {1u, 2u}) {
-    Buffer<std::uint32_t> flags{"flags", {0}};
-    testing::run(wait_for_last(), grid(3000), params({flags.address()}), {flags.region()}, with_workers(workers));
+    for (const LaunchConfig& config : {grid(700), one_of_a_multiprocessor(132)}) {
+      Buffer<std::uint32_t> flags{"flags", {0}};
+      testing::run(wait_for_last(), config, params({flags.address()}), {flags.region()}, with_workers(workers));
+    }
   }
 }
 
 TEST(Residency, BlocksThatFindNoRoomAreNamed) {
-  for (const unsigned workers : {2u}) {
-    Buffer<std::uint32_t> flags{"flags", {0}};
-    const Diagnostic d = testing::fault(wait_for_last({".maxnreg 64"}), grid(300, 512), params({flags.address()}),
-                                        {flags.region()}, with_workers(workers));
-    EXPECT_EQ(d.kind, Kind::deadlock);
-    EXPECT_TRUE(has_note(d, "36 of 300 blocks have not begun: 132 multiprocessors hold 264 of these blocks at a time"))
-        << render(d);
-  }
+  Buffer<std::uint32_t> flags{"flags", {0}};
+  const Diagnostic d =
+      testing::fault(wait_for_last(), one_of_a_multiprocessor(133), params({flags.address()}), {flags.region()}, with_workers(2));
+  EXPECT_EQ(d.kind, Kind::deadlock);
+  EXPECT_TRUE(has_note(d, "1 of 133 blocks have not begun: 132 multiprocessors hold 132 of these blocks at a time")) << render(d);
 }
 
 }  // namespace
