@@ -62,6 +62,52 @@ struct ElseBlock : Block {
   void end(Trace& trace) { unwrap(write::end_else(trace.builder(), open, where)); }
 };
 
+// What `condition` says: a predicate, or a function that is called here and gives one.
+Value tested(Trace& trace, nb::handle condition, const char* what, Where where) {
+  const bool is_function = PyCallable_Check(condition.ptr()) != 0 && as<Reg>(condition) == nullptr;
+  const nb::object predicate = is_function ? nb::object(condition()) : nb::borrow(condition);
+  const write::Guard guard = guard_argument(trace, predicate);
+  if (!guard.predicate)
+    raise(Kind::bad_guard, cat('`', what, "` is given `None`; what fits is a predicate, or a function that gives one"), where);
+  Value value = Value::of(*guard.predicate);
+  value.negated = guard.negated;
+  return value;
+}
+
+struct ElifBlock : Block {
+  static constexpr const char* name = "ptx.elif_";
+  nb::object condition;
+  write::If open;
+  void begin(Trace& trace) {
+    open = unwrap(write::begin_elif(trace.builder(), where));
+    unwrap(write::test_elif(trace.builder(), open, tested(trace, condition, name, where), where));
+  }
+  void end(Trace& trace) { unwrap(write::end_if(trace.builder(), open, where)); }
+};
+
+struct WhileBlock : Block {
+  static constexpr const char* name = "ptx.while_";
+  nb::object condition;
+  write::While open;
+  void begin(Trace& trace) {
+    if (PyCallable_Check(condition.ptr()) == 0 || as<Reg>(condition) != nullptr)
+      raise(Kind::argument_kind,
+            cat("the condition of `ptx.while_` is ", describe(condition),
+                "; what fits is a function, which writes the test at the loop's head: `ptx.while_(lambda: i < n)`"),
+            where);
+    open = unwrap(write::begin_while(trace.builder(), where));
+    unwrap(write::test_while(trace.builder(), open, tested(trace, condition, name, where), where));
+  }
+  void end(Trace& trace) { unwrap(write::end_while(trace.builder(), open, where)); }
+
+  // `bra` to one of its labels
+  void leave(nb::handle pred, const std::string& label, const char* what) {
+    Trace& trace = Trace::require(what);
+    if (label.empty()) raise(Kind::bad_control_flow, cat('`', what, "` is used outside its loop"), trace.where());
+    unwrap(write::branch(trace.builder(), label, guard_argument(trace, pred), trace.where()));
+  }
+};
+
 struct LoopBlock : Block {
   static constexpr const char* name = "ptx.loop";
   std::string label;
@@ -126,6 +172,27 @@ void bind_control(nb::module_& m) {
           "__init__", [](IfBlock* self, nb::object pred) { new (self) IfBlock{{}, std::move(pred), {}}; }, nb::arg("pred").none(),
           nb::sig("def __init__(self, pred: Reg | NegPred) -> None"));
   bind_block<ElseBlock>(m, "Else", "The block of `with ptx.else_():`.").def(nb::init<>());
+  bind_block<ElifBlock>(m, "Elif",
+                        "The block of `with ptx.elif_(condition):`, behind one of `ptx.if_` or `ptx.elif_`. The condition is a "
+                        "predicate, written in place (`ptx.elif_(r == 1)`) or given by a function.")
+      .def(
+          "__init__", [](ElifBlock* self, nb::object condition) { new (self) ElifBlock{{}, std::move(condition), {}}; },
+          nb::arg("condition").none(),
+          nb::sig("def __init__(self, condition: Reg | NegPred | typing.Callable[[], Reg | NegPred]) -> None"));
+  bind_block<WhileBlock>(m, "While",
+                         "The loop of `with ptx.while_(lambda: i < n):`. The condition is written at its head and tested before "
+                         "each pass. `with … as loop:` gives it, for `loop.break_(pred=p)` and `loop.continue_(pred=p)`.")
+      .def(
+          "__init__", [](WhileBlock* self, nb::object condition) { new (self) WhileBlock{{}, std::move(condition), {}}; },
+          nb::arg("condition").none(), nb::sig("def __init__(self, condition: typing.Callable[[], Reg | NegPred]) -> None"))
+      .def(
+          "break_", [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.end_label, "While.break_"); },
+          nb::arg("pred") = nb::none(), nb::sig("def break_(self, pred: Reg | NegPred | None = None) -> None"),
+          "Goes on behind the loop.")
+      .def(
+          "continue_", [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.head_label, "While.continue_"); },
+          nb::arg("pred") = nb::none(), nb::sig("def continue_(self, pred: Reg | NegPred | None = None) -> None"),
+          "Goes on with the next test.");
   bind_block<LoopBlock>(m, "Loop", "The block of `with ptx.loop(label):`.")
       .def(
           "__init__",

@@ -15,6 +15,7 @@
 #include "checks.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
+#include "ptx/write/let.hpp"
 
 namespace ptx::python {
 namespace {
@@ -24,6 +25,7 @@ struct DotsObject {
   PyObject* children;                   // dict: what was asked for before
   vectorcallfunc call;
   PyObject* words;  // str, or nullptr: those that the table does not know, "foo.bar"
+  bool lets;        // of `ptx.let`: its calls give their destination
 };
 
 PyTypeObject* dots_type = nullptr;
@@ -150,6 +152,73 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_c
   }
 }
 
+// ---- ptx.let: the destination is fresh ------------------------------------------------------------------------------
+
+// What the registers of one instruction are to an author: a register, a list of a vector's, or a tuple of both destinations.
+nb::object given_back(Trace& trace, const std::vector<write::Fresh>& fresh) {
+  nb::list all;
+  for (const write::Fresh& one : fresh) {
+    if (!one.shape.is_vector) {
+      all.append(make_reg(trace, one.regs.front()));
+      continue;
+    }
+    nb::list vector;
+    for (const write::Reg reg : one.regs) vector.append(make_reg(trace, reg));
+    all.append(vector);
+  }
+  return nb::len(all) == 1 ? nb::object(all[0]) : nb::object(nb::tuple(all));
+}
+
+PyObject* call_let(PyObject* self, PyObject* const* arguments, std::size_t flagged_count, PyObject* keywords) {
+  try {
+    const isa::Dots* dots = of(self).dots;
+    const std::string_view path = path_of(self);
+    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged_count));
+    Trace& trace = Trace::require(path.empty() ? "ptx.let" : path.data());
+    const Where where = trace.where();
+    if (path.empty())
+      raise(Kind::argument_kind, "`ptx.let` is called without an instruction; `ptx.let.<opcode>.<modifier>…(sources)` writes one",
+            where);
+    Operands operands(trace, is_strict());
+    write::LetOptions options;
+    for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i) {
+      const nb::handle keyword = PyTuple_GET_ITEM(keywords, i), value = arguments[count + static_cast<std::size_t>(i)];
+      const auto word = nb::cast<std::string_view>(keyword);
+      if (word == "pred") {
+        options.guard = guard_argument(trace, value);
+      } else if (word == "dtype") {
+        if (!value.is_none()) options.dtype = type_argument(value, cat("ptx.let.", path).c_str());
+      } else if (word == "other") {
+        if (!value.is_none()) options.other = operands.value(value);
+      } else {
+        raise(Kind::argument_kind,
+              cat("`ptx.let.", path, "` takes no keyword `", word,
+                  "`; there are `dtype`, the type of the result, `pred`, the guard, ",
+                  "and `other`, what threads have that the guard keeps out"),
+              where);
+      }
+    }
+    const std::span<const write::Value> sources = operands.convert({arguments, count});
+    if (dots != nullptr)
+      return given_back(trace, unwrap(write::let(trace.builder(), *dots, sources, options, where))).release().ptr();
+    Diagnostic why = explain_unknown(path);
+    why.where = where;
+    if (!options.dtype || (is_strict() && !has_unheard_of(path))) {
+      if (!options.dtype) why.note("hint: what the table does not know has no type of result; `dtype=` says it");
+      raise(why);
+    }
+    if (is_strict()) warn_unheard_of(why);
+    const write::Reg fresh = unwrap(trace.builder().reg(*options.dtype, {}, where));
+    std::vector<write::Value> values{write::Value::of(fresh)};
+    values.insert(values.end(), sources.begin(), sources.end());
+    write_unchecked(trace, path, values, options.guard, std::move(why));
+    return make_reg(trace, fresh).release().ptr();
+  } catch (...) {
+    set_current_exception();
+    return nullptr;
+  }
+}
+
 PyObject* raw_emit(PyObject*, PyObject* text) {
   try {
     Trace& trace = Trace::require("ptx.inst._raw_emit");
@@ -171,12 +240,20 @@ std::string available(Version since, isa::TargetSet on) {
   return cat("PTX ", to_string(since), ", ", isa::list_targets(on), base ? " or newer" : "");
 }
 
-std::string documentation(const isa::Dots& dots) {
+std::string documentation(const isa::Dots& dots, bool lets) {
+  if (dots.path().empty() && lets)
+    return "ptx.let.<opcode>.<modifier>…(sources, dtype=None, pred=None, other=None): one PTX instruction whose destination is a "
+           "fresh register of the type that its row says, which the call gives.\n"
+           "    x = ptx.let.fma.rn.f32(a, b, c)\n"
+           "    a, b, c, d = ptx.let.ld.global_.v4.f32(ptx.addr(p))       # a vector: a list of registers\n"
+           "    y = ptx.let.ld.global_.f32(ptx.addr(p), pred=inside, other=0.0)   # masked: 0.0 where `inside` is false\n"
+           "`dtype` names another type for the destination that fits: `ptx.let.ld.global_.u8(a, dtype=u32)`. Two destinations "
+           "(`elect.sync d|p`) come as a tuple. `other` is one `mov` in front of the instruction.";
   if (dots.path().empty())
     return "ptx.inst.<opcode>.<modifier>…(operands, pred=None): one PTX instruction.\nDots are spelled as in PTX, with `::` as "
            "`__`, `_` before a leading "
            "digit (`_2d`) and `_` after a reserved word (`global_`).";
-  std::string out = cat("ptx.inst.", dots.path());
+  std::string out = cat(lets ? "ptx.let." : "ptx.inst.", dots.path());
   constexpr std::size_t most = 8;
   const isa::Form* last = nullptr;
   std::size_t shown = 0, forms = 0;
@@ -188,6 +265,10 @@ std::string documentation(const isa::Dots& dots) {
     ++shown;
     out += cat("\n  ", form.syntax(), "\n      ", form.row->doc, ' ',
                available(isa::version_needed(form, state.choices), form.row->on), ". Manual: ", isa::manual(form));
+    std::string operands;
+    for (const isa::OperandSpec& operand : form.operands)
+      operands += cat(operands.empty() ? "" : "; ", operand.name, ": ", isa::describe(form, operand));
+    if (!operands.empty()) out += cat("\n      ", operands);
   }
   if (shown < forms) out += cat("\n  … and ", forms - shown, " more forms");
   std::vector<std::string> next = dots.next_words();
@@ -196,13 +277,14 @@ std::string documentation(const isa::Dots& dots) {
   return cat(out, "\n  ", dots.complete().empty() ? "to be followed by " : "may be followed by ", list_choices(next, 24));
 }
 
-PyObject* new_dots(const isa::Dots* dots, std::string_view words = {}) {
+PyObject* new_dots(const isa::Dots* dots, bool lets, std::string_view words = {}) {
   auto* object = PyObject_New(DotsObject, dots_type);
   if (object == nullptr) return nullptr;
   object->dots = dots;
   object->words = dots == nullptr ? PyUnicode_FromStringAndSize(words.data(), static_cast<Py_ssize_t>(words.size())) : nullptr;
   object->children = PyDict_New();
-  object->call = call;
+  object->call = lets ? call_let : call;
+  object->lets = lets;
   if (object->children == nullptr || (dots == nullptr && object->words == nullptr)) Py_CLEAR(object);
   return reinterpret_cast<PyObject*>(object);
 }
@@ -214,21 +296,22 @@ PyObject* follow(PyObject* self, PyObject* name, std::string_view identifier) {
     const std::string_view path = path_of(self);
     std::string words = path.empty() ? word : cat(path, '.', word);
     if (!is_strict() || (of(self).dots == nullptr && spelled_like_a_word(word)) || is_unheard_of(path, word))
-      return new_dots(nullptr, words);
+      return new_dots(nullptr, of(self).lets, words);
     Diagnostic d = explain_unknown(words);
     d.where = authors_line();
     set_error(d);
     return nullptr;
   }
-  PyObject* child = new_dots(next);
+  PyObject* child = new_dots(next, of(self).lets);
   if (child != nullptr && PyDict_SetItem(of(self).children, name, child) != 0) Py_CLEAR(child);
   return child;
 }
 
 PyObject* representation(PyObject* self) {
   try {
-    const std::string text = of(self).dots != nullptr ? documentation(*of(self).dots)
-                                                      : cat("ptx.inst.", path_of(self), ": no instruction of the table");
+    const std::string text = of(self).dots != nullptr
+                                 ? documentation(*of(self).dots, of(self).lets)
+                                 : cat(of(self).lets ? "ptx.let." : "ptx.inst.", path_of(self), ": no instruction of the table");
     return nb::str(text.c_str()).release().ptr();
   } catch (...) {
     set_current_exception();
@@ -319,9 +402,11 @@ void bind_isa(nb::module_& m) {
   dots_type = make_dots_type();
   if (dots_type == nullptr) throw nb::python_error();
   m.attr("Inst") = nb::handle(reinterpret_cast<PyObject*>(dots_type));
-  const nb::object root = nb::steal(new_dots(&isa::Dots::root()));
-  if (!root.is_valid()) throw nb::python_error();
-  m.attr("inst") = root;
+  for (const bool lets : {false, true}) {
+    const nb::object root = nb::steal(new_dots(&isa::Dots::root(), lets));
+    if (!root.is_valid()) throw nb::python_error();
+    m.attr(lets ? "let" : "inst") = root;
+  }
   m.def("opcodes", [] { return isa::Dots::root().next_words(); }, "The first words of all instructions of the table.");
 }
 

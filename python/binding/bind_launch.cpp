@@ -411,6 +411,16 @@ void bind_image(nb::module_& m) {
           "has_module", [](const ImageHandle& self) { return self.image->has_module(); },
           "Whether it was traced here; the executor reads the text of one that was not.")
       .def(
+          "variable",
+          [](const ImageHandle& self, std::string_view name) {
+            const std::span<std::byte> bytes = unwrap_here(self.image->variable(name));
+            return std::pair(reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
+          },
+          nb::arg("name"),
+          "Where a .global or .const variable of its module lies in the executor's memory, and its bytes: there launches read "
+          "and "
+          "leave it.")
+      .def(
           "prepare", [](const ImageHandle& self, int device) { unwrap_here(prepare_image(*self.image, device)); },
           nb::arg("device") = 0, "Loads it on a GPU, as is needed before a capture into a CUDA graph.")
       .def(

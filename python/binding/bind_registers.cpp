@@ -28,6 +28,11 @@ nb::str text(std::string_view s) { return nb::str(s.data(), s.size()); }
 std::optional<Value> other_side(Trace& trace, nb::handle object) {
   if (const Reg* reg = as<Reg>(object))
     return reg->kind == Reg::Kind::special ? Value::of_special(reg->special) : Value::of(register_of(trace, *reg));
+  if (const NegPred* negated = as<NegPred>(object)) {
+    Value value = Value::of(register_argument(trace, negated->reg, "~"));
+    value.negated = true;
+    return value;
+  }
   if (PyUnicode_Check(object.ptr())) return std::nullopt;
   return number_value(trace, object);
 }
@@ -42,6 +47,38 @@ nb::object binary(const Reg& self, nb::handle other) {
   const auto b = other_side(trace, other);
   if (!b) return nb::borrow(Py_NotImplemented);
   return make_reg(trace, unwrap(write::binary(trace.builder(), op, left_side(trace, self), *b, trace.where())));
+}
+
+// `63 - r`: Python asks the register on the right when the left side is none.
+template <Operator op>
+nb::object reflected(const Reg& self, nb::handle other) {
+  Trace& trace = Trace::require("a register operator");
+  const auto a = other_side(trace, other);
+  if (!a) return nb::borrow(Py_NotImplemented);
+  return make_reg(trace, unwrap(write::binary(trace.builder(), op, *a, left_side(trace, self), trace.where())));
+}
+
+// `~p & q`
+template <Operator op>
+nb::object with_negated(nb::handle self, nb::handle other) {
+  Trace& trace = Trace::require("a register operator");
+  const auto a = other_side(trace, self), b = other_side(trace, other);
+  if (!b) return nb::borrow(Py_NotImplemented);
+  return make_reg(trace, unwrap(write::binary(trace.builder(), op, *a, *b, trace.where())));
+}
+
+nb::object minus(const Reg& self) {
+  Trace& trace = Trace::require("a register operator");
+  return make_reg(trace, unwrap(write::negated(trace.builder(), left_side(trace, self), trace.where())));
+}
+nb::object absolute(const Reg& self) {
+  Trace& trace = Trace::require("abs");
+  return make_reg(trace, unwrap(write::absolute(trace.builder(), left_side(trace, self), trace.where())));
+}
+nb::object viewed(const Reg& self, nb::handle dtype) {
+  Trace& trace = Trace::require("Reg.as_");
+  return make_reg(trace,
+                  unwrap(write::view(trace.builder(), register_of(trace, self), type_argument(dtype, "Reg.as_"), trace.where())));
 }
 
 template <Operator op>
@@ -70,12 +107,17 @@ nb::object compare(const Reg& self, nb::handle other) {
 template <Operator op>
 void def_binary(nb::class_<Reg>& reg, const char* method) {
   reg.def(method, binary<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: Reg | typing.SupportsIndex, /) -> Reg").c_str()));
+          nb::sig(cat("def ", method, "(self, other: Reg | NegPred | typing.SupportsIndex | float, /) -> Reg").c_str()));
+}
+template <Operator op>
+void def_reflected(nb::class_<Reg>& reg, const char* method) {
+  reg.def(method, reflected<op>, nb::arg("other").none(),
+          nb::sig(cat("def ", method, "(self, other: typing.SupportsIndex | float, /) -> Reg").c_str()));
 }
 template <Operator op>
 void def_in_place(nb::class_<Reg>& reg, const char* method) {
   reg.def(method, in_place<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: Reg | typing.SupportsIndex, /) -> Reg").c_str()),
+          nb::sig(cat("def ", method, "(self, other: Reg | NegPred | typing.SupportsIndex | float, /) -> Reg").c_str()),
           "In place: the register itself is written, whatever variables mean it. `a = a + b` has a fresh one.");
 }
 template <Comparison cmp>
@@ -297,7 +339,10 @@ void bind_registers(nb::module_& m) {
   nb::class_<Reg> reg(
       m, "Reg",
       "A register. Its operators write PTX: `a + b` into a fresh register, `a += b` and its like (`-= *= <<= >>= &= |= ^=`) "
-      "into `a` itself, so that a variable that means the same register sees it. `==` and its like give a predicate.");
+      "into `a` itself, so that a variable that means the same register sees it. `==` and its like give a predicate.\n\n"
+      "Integers of 32 and 64 bits have `+ - * // % << >> & | ^` (`//` and `%` unsigned ones: PTX divides signed ones towards "
+      "zero, Python down), floats `+ - * /`, rounded to nearest and never joined into an fma; both `-a`, `abs(a)`, `a.max(b)`, "
+      "`a.min(b)`; predicates `p & q`, `p ^ q`, `p |= q` and `~p`. A number may stand on either side: `63 - r`, `2.0 * x`.");
   detail::python_type<Reg> = reinterpret_cast<PyTypeObject*>(reg.ptr());
 
   reg.def(
@@ -324,7 +369,16 @@ void bind_registers(nb::module_& m) {
       .def("__ror__", reflected_either, nb::arg("other").none(),
            nb::sig("def __ror__(self, other: typing.SupportsIndex | str, /) -> typing.Any"))
       .def("max", binary<Operator::max>, nb::arg("other").none(),
-           nb::sig("def max(self, other: Reg | typing.SupportsIndex) -> Reg"), "The larger of the two, in a fresh register.");
+           nb::sig("def max(self, other: Reg | typing.SupportsIndex | float) -> Reg"),
+           "The larger of the two, in a fresh register.")
+      .def("min", binary<Operator::min>, nb::arg("other").none(),
+           nb::sig("def min(self, other: Reg | typing.SupportsIndex | float) -> Reg"),
+           "The smaller of the two, in a fresh register.")
+      .def("as_", viewed, nb::arg("dtype").none(), nb::sig("def as_(self, dtype: PtxType) -> Reg"),
+           "The same register as another type of its width: `r.as_(s32) >> 1` shifts with the sign. Writes nothing. What the "
+           "register is declared with has to allow it: one of f32 is no u32 for instructions that compute with integers.")
+      .def("__neg__", minus, nb::sig("def __neg__(self) -> Reg"))
+      .def("__abs__", absolute, nb::sig("def __abs__(self) -> Reg"));
 
   def_binary<Operator::add>(reg, "__add__");
   def_binary<Operator::add>(reg, "__radd__");
@@ -337,6 +391,18 @@ void bind_registers(nb::module_& m) {
   def_binary<Operator::and_>(reg, "__rand__");
   def_binary<Operator::xor_>(reg, "__xor__");
   def_binary<Operator::xor_>(reg, "__rxor__");
+  def_binary<Operator::true_div>(reg, "__truediv__");
+  def_binary<Operator::floor_div>(reg, "__floordiv__");
+  def_binary<Operator::floor_rem>(reg, "__mod__");
+  def_reflected<Operator::sub>(reg, "__rsub__");
+  def_reflected<Operator::shl>(reg, "__rlshift__");
+  def_reflected<Operator::shr>(reg, "__rrshift__");
+  def_reflected<Operator::true_div>(reg, "__rtruediv__");
+  def_reflected<Operator::floor_div>(reg, "__rfloordiv__");
+  def_reflected<Operator::floor_rem>(reg, "__rmod__");
+  def_in_place<Operator::true_div>(reg, "__itruediv__");
+  def_in_place<Operator::floor_div>(reg, "__ifloordiv__");
+  def_in_place<Operator::floor_rem>(reg, "__imod__");
   def_in_place<Operator::add>(reg, "__iadd__");
   def_in_place<Operator::sub>(reg, "__isub__");
   def_in_place<Operator::mul>(reg, "__imul__");
@@ -356,6 +422,10 @@ void bind_registers(nb::module_& m) {
       .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
       .def(
           "__invert__", [](const NegPred& n) { return n.reg; }, nb::sig("def __invert__(self) -> Reg"))
+      .def("__and__", with_negated<Operator::and_>, nb::arg("other").none(),
+           nb::sig("def __and__(self, other: Reg | NegPred, /) -> Reg"))
+      .def("__xor__", with_negated<Operator::xor_>, nb::arg("other").none(),
+           nb::sig("def __xor__(self, other: Reg | NegPred, /) -> Reg"))
       .def("__bool__", [](const NegPred& n) { return no_truth(nb::repr(nb::cast(n)).c_str()); })
       .def("__repr__", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
   pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"),

@@ -270,13 +270,26 @@ void bind_trace(nb::module_& m) {
           "__init__",
           [](Trace* self, std::string name, std::string_view arch, std::optional<std::pair<int, int>> version,
              const Strings& params, const Directives& directives, std::optional<std::string_view> extern_smem, bool dynamic_smem,
-             bool tma_by_value, std::optional<std::pair<std::string_view, std::uint32_t>> where) {
+             bool tma_by_value, std::optional<std::pair<std::string_view, std::uint32_t>> where, const nb::object& module,
+             bool function) {
             const Where defined = where ? Where{intern_file(where->first), where->second} : authors_line();
             write::KernelHeader header = header_of(std::move(name), arch, version, directives, defined);
+            auto* parts = module.is_none() ? nullptr : nb::cast<write::ModuleBuilder*>(module);
+            if (parts != nullptr) {
+              header.target = parts->target();
+              header.version = parts->version();
+              header.module_names = parts->names();
+              if (function) std::erase(header.module_names, header.name);  // its own place
+            }
+            if (function) {
+              header.is_entry = false;
+              header.linkage = ir::Linkage::none;
+            }
             header.dynamic_shared = dynamic_smem;
             header.tma_by_value = tma_by_value;
             new (self) Trace(std::move(header));
             self->defined = defined;
+            if (parts != nullptr) self->write_into(parts, module);
             const Expected<void> declared = declare(*self, params, extern_smem.value_or(""));
             if (!declared) {
               self->~Trace();
@@ -285,12 +298,13 @@ void bind_trace(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("arch") = "sm_90a", nb::arg("version").none() = nb::none(), nb::arg("params") = Strings{},
           nb::arg("directives") = Directives{}, nb::arg("extern_smem").none() = nb::none(), nb::arg("dynamic_smem") = false,
-          nb::arg("tma_by_value") = false, nb::arg("where").none() = nb::none(),
+          nb::arg("tma_by_value") = false, nb::arg("where").none() = nb::none(), nb::arg("module").none() = nb::none(),
+          nb::arg("function") = false,
           nb::sig("def __init__(self, name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: "
                   "typing.Sequence[tuple[str, str]] = (), "
                   "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, "
                   "dynamic_smem: bool = False, tma_by_value: bool = False, "
-                  "where: tuple[str, int] | None = None) -> None"))
+                  "where: tuple[str, int] | None = None, module: ModuleBuilder | None = None, function: bool = False) -> None"))
       .def(
           "__enter__",
           [](nb::handle self) {

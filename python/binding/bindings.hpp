@@ -10,6 +10,7 @@ void bind_registers(nanobind::module_& m);  ///< Reg, RegArray, NegPred, PipeRef
 void bind_isa(nanobind::module_& m);        ///< inst, opcodes
 void bind_tile(nanobind::module_& m);       ///< Tile, Layout, unify_envs
 void bind_trace(nanobind::module_& m);      ///< Trace, Module, TensorSpec
+void bind_modules(nanobind::module_& m);    ///< ModuleBuilder, and calls of device functions
 void bind_write(nanobind::module_& m);      ///< the functions of reg, smem and ptx
 void bind_special(nanobind::module_& m);    ///< special, sreg
 void bind_control(nanobind::module_& m);    ///< if_, else_, loop, range_, scope, bra, label, ret

@@ -61,6 +61,7 @@ NB_MODULE(_ptx, m) {
   python::bind_isa(m);
   python::bind_tile(m);
   python::bind_trace(m);
+  python::bind_modules(m);
   python::bind_write(m);
   python::bind_special(m);
   python::bind_control(m);

@@ -1,5 +1,6 @@
 #include "trace.hpp"
 
+#include <array>
 #include <atomic>
 #include <utility>
 
@@ -124,6 +125,24 @@ Expected<TracedModule> Trace::finish() {
   return Unexpected{std::move(d)};
 }
 
+Expected<ir::Module> Trace::finish_function() {
+  spent_ = true;
+  if (!opened_.empty()) return Unexpected{left_early(opened_.back().what, opened_.back().where)};
+  Expected<ir::Module> module = builder_.finish();
+  if (module || module.error().where.known()) return module;
+  Diagnostic d = std::move(module).error();
+  d.where = defined;
+  return Unexpected{std::move(d)};
+}
+
+Expected<TracedModule> checked_module(ir::Module module, std::string entry, std::uint64_t dynamic_smem,
+                                      std::vector<std::string> tma_tensors) {
+  Expected<check::Accepted> accepted = check::accept(std::move(module));
+  if (!accepted) return Unexpected{std::move(accepted).error()};
+  auto listing = std::make_shared<const ir::Listing>(text::list(accepted->module()));
+  return TracedModule{std::move(*accepted), std::move(listing), std::move(entry), dynamic_smem, std::move(tma_tensors)};
+}
+
 Expected<TracedModule> Trace::checked() {
   spent_ = true;
   if (!opened_.empty()) return Unexpected{left_early(opened_.back().what, opened_.back().where)};
@@ -131,10 +150,13 @@ Expected<TracedModule> Trace::checked() {
   std::vector<std::string> tma_tensors(builder_.tma_tensors().begin(), builder_.tma_tensors().end());
   Expected<ir::Module> module = builder_.finish();
   if (!module) return Unexpected{std::move(module).error()};
-  Expected<check::Accepted> accepted = check::accept(std::move(*module));
-  if (!accepted) return Unexpected{std::move(accepted).error()};
-  auto listing = std::make_shared<const ir::Listing>(text::list(accepted->module()));
-  return TracedModule{std::move(*accepted), std::move(listing), name_, dynamic_smem, std::move(tma_tensors)};
+  if (module_ != nullptr) {
+    const std::array<const ir::Module*, 1> kernels{&*module};
+    Expected<ir::Module> linked = module_->link(kernels);
+    if (!linked) return Unexpected{std::move(linked).error()};
+    module = std::move(linked);
+  }
+  return checked_module(std::move(*module), name_, dynamic_smem, std::move(tma_tensors));
 }
 
 Trace* Trace::active() { return active_trace; }

@@ -15,6 +15,7 @@
 #include "ptx/write/builder.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/idiom/warp.hpp"
+#include "ptx/write/module_builder.hpp"
 #include "ptx/write/operators.hpp"
 #include "traced_module.hpp"
 
@@ -31,6 +32,13 @@ class Trace {
   void enter();
   /// Gives the thread back to the trace around this one.
   void exit();
+  /// The module that it is written into; nullptr for a kernel that is a module by itself. `owner` keeps it.
+  void write_into(write::ModuleBuilder* module, nanobind::object owner) {
+    module_ = module;
+    module_owner_ = std::move(owner);
+  }
+  /// The function alone, unchecked: for write::ModuleBuilder. The trace is spent.
+  Expected<ir::Module> finish_function();
   /// The checked module with its text; the trace is spent.
   Expected<TracedModule> finish();
 
@@ -85,6 +93,8 @@ class Trace {
 
   write::Builder builder_;
   std::string name_;
+  write::ModuleBuilder* module_ = nullptr;
+  nanobind::object module_owner_;
   LineCache lines_;
   std::map<std::string, nanobind::object> tma_descs_;
   std::optional<write::Tracing> tracing_;

@@ -20,4 +20,8 @@ struct TracedModule {
   std::vector<std::string> tma_tensors;  ///< those whose descriptors are its last parameters
 };
 
+/// Checks a module and makes its text.
+Expected<TracedModule> checked_module(ir::Module module, std::string entry, std::uint64_t dynamic_smem = 0,
+                                      std::vector<std::string> tma_tensors = {});
+
 }  // namespace ptx::python

@@ -9,6 +9,7 @@ from . import _ptx
 _ptx.set_package_folder(__path__[0])
 
 from . import _describe, ptx, reg, smem, types  # noqa: E402, F401
+from ._module import Func, Module, Var, func  # noqa: E402
 from ._ptx import Layout, Tile, detect_arch  # noqa: E402
 from ._trace import intrinsic  # noqa: E402
 from .errors import PtxError, PtxWarning  # noqa: E402
@@ -50,6 +51,6 @@ def differentiable_kernel(forward_kernel: Kernel, backward_kernel: Kernel, **opt
 
 
 __all__ = [
-    "Kernel", "Layout", "PtxError", "PtxWarning", "TensorSpec", "Tile", "detect_arch", "differentiable_kernel",
-    "intrinsic", "kernel", "ptx", "reg", "smem", "types",
+    "Func", "Kernel", "Layout", "Module", "PtxError", "PtxWarning", "TensorSpec", "Tile", "Var", "detect_arch",
+    "differentiable_kernel", "func", "intrinsic", "kernel", "ptx", "reg", "smem", "types",
 ]  # fmt: skip

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from . import _ptx
+from . import _module, _ptx
 from ._identity import Environment, Unreadable, identity, stable_text
 from ._ptx import TensorMap, TensorSpec, Tile, TmaDescriptorHandle
 from .errors import PtxWarning
 
 if TYPE_CHECKING:
     from . import ir
-    from ._ptx import Module, Plan, Trace
+    from ._ptx import Module, ModuleBuilder, Plan, Trace
 
 Dims3 = tuple[int, int, int]
 Grid = Callable[..., Any] | Sequence[int] | int | None
@@ -285,7 +285,8 @@ class _Specialise:
         text = [kernel.__name__, kernel._arch, kernel._version, kernel._raw_params, kernel._directives, kernel._tma_by_value]
         tensors = [kernel._in_specs, kernel._out_specs, sorted(kernel._aliases.items())]
         call = [sorted(self.dims.items()), sorted(self.raw)]
-        return repr([functions, launched, text, tensors, call])
+        declared = kernel._in_module._content() if kernel._in_module else ""
+        return repr([functions, launched, text, tensors, call, declared])
 
 
 class Kernel(_ptx.KernelCall):
@@ -315,8 +316,20 @@ class Kernel(_ptx.KernelCall):
         input_output_aliases: Mapping[int, int] | None = None,
         cooperative: bool = False,
         programmatic: bool = False,
+        module: _module.Module | None = None,
     ) -> None:
         self._fn = fn
+        if module is not None:
+            if not isinstance(module, _module.Module):
+                _fail("argument_kind", f"`module` is `{_short(module)}`; what fits is a `Module`")
+            if arch not in ("sm_90a", module.arch) or version not in (None, module.version):
+                _fail(
+                    "argument_kind",
+                    f"kernel `{fn.__name__}` is for {arch} and its module for {module.arch}",
+                    "target and version are the module's: leave `arch` and `version` out",
+                )
+            arch, version = module.arch, module.version
+        self._in_module = module
         self._tensors, self._template = _parameters(fn)
         self.__name__ = fn.__name__
         self.__qualname__, self.__module__, self.__doc__, self.__wrapped__ = fn.__qualname__, fn.__module__, fn.__doc__, fn
@@ -375,6 +388,8 @@ class Kernel(_ptx.KernelCall):
         self._out_is_free = "out" not in {*self._template, *self._dims, *(name for _, name in self._raw_params)}
         self._number = str(next(_numbers))  # a text: Dynamo makes symbols of numbers
         _kernels[self._number] = self
+        if module is not None:
+            module._add_kernel(self)
         _is_compiling()  # so that it is torch's own by now: Dynamo compiles again when it changes
 
     # -- what it was made from
@@ -514,7 +529,10 @@ class Kernel(_ptx.KernelCall):
             self._environment, self._guards = now, now.guards
 
     def _environment_now(self) -> Environment:
-        return self._environment or Environment([self._fn, self._grid, *self._tensor_maps.values()])
+        if self._environment:
+            return self._environment
+        functions = [function._fn for function in self._in_module.functions] if self._in_module else []
+        return Environment([self._fn, self._grid, *self._tensor_maps.values(), *functions])
 
     def _keep_environment(self, before: Environment) -> None:
         """What the body read, less the places that it writes itself."""
@@ -586,15 +604,18 @@ class Kernel(_ptx.KernelCall):
 
     def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
         dynamic = self._smem > MAX_STATIC_SMEM
-        trace = self._traced(dims, template, dynamic)
+        parts = self._in_module._parts() if self._in_module else None
+        trace = self._traced(dims, template, dynamic, parts)
         if not dynamic and trace.shared_bytes > MAX_STATIC_SMEM:
-            trace = self._traced(dims, template, True)
+            trace = self._traced(dims, template, True, parts)
         module = trace.finish()
         for text, file, line in module.warnings:
             warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)
         return module
 
-    def _traced(self, dims: Mapping[str, int], template: Mapping[str, Any], dynamic_smem: bool) -> Trace:
+    def _traced(
+        self, dims: Mapping[str, int], template: Mapping[str, Any], dynamic_smem: bool, parts: ModuleBuilder | None = None
+    ) -> Trace:
         """The body, run once. Dynamic shared memory is another text: a body that turns out to need it is run again."""
         tensors = [_tensor(name, tile, dims) for name, tile in zip(self._tensors, self._specs, strict=True)]
         pointers = [("u64", name) for name in self._tensors] if self._has_specs else []
@@ -608,6 +629,7 @@ class Kernel(_ptx.KernelCall):
             dynamic_smem=dynamic_smem,
             tma_by_value=self._tma_by_value,
             where=(self._fn.__code__.co_filename, self._fn.__code__.co_firstlineno),
+            module=parts,
         )
         with trace:
             result = self._fn(*tensors, **template)
@@ -696,6 +718,23 @@ class Kernel(_ptx.KernelCall):
         on = {device} if device is not None else {gpu for gpu in map(_gpu_of, arrays) if gpu is not None}
         for gpu in sorted(on or range(max(1, _ptx.device_count()))):
             image.prepare(gpu)
+
+    def variable(self, name: str, *arrays: Any, **kwargs: Any) -> memoryview:
+        """The bytes of a ``.global`` or ``.const`` variable, as launches on the executor read and leave them; it may be written.
+
+        For tensors like ``arrays``, or for the sizes given by name, as in ``prepare``: each specialisation has variables of its
+        own. ``numpy.frombuffer(k.variable(counts), numpy.uint32)`` shows one as an array. Not while a launch runs; a GPU has its
+        own.
+        """
+        import ctypes
+
+        image = self._image_for(arrays, kwargs)
+        if image is None:
+            _fail("argument_dim", f"kernel `{self.__name__}` has outputs without elements for these sizes: it is never launched")
+        address, size = image.variable(str(name))
+        memory = (ctypes.c_ubyte * size).from_address(address)
+        memory.image = image  # type: ignore[attr-defined]  # whose memory it is
+        return memoryview(memory).cast("B")
 
     def save(self, path: str | os.PathLike[str], *arrays: Any, targets: Sequence[str] | None = None, **kwargs: Any) -> None:
         """Writes the kernel, compiled for ``targets`` (by default its own; an empty list: none), and how it is launched, into one
@@ -861,6 +900,7 @@ def kernel(
     input_output_aliases: Mapping[int, int] | None = None,
     cooperative: bool = False,
     programmatic: bool = False,
+    module: _module.Module | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def kernel(
     fn: Callable[..., Any] | None = None,
@@ -882,6 +922,7 @@ def kernel(
     input_output_aliases: Mapping[int, int] | None = None,
     cooperative: bool = False,
     programmatic: bool = False,
+    module: _module.Module | None = None,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Makes a kernel of a function. Positional parameters are tensors, inputs first; keyword-only ones are template parameters.
 
@@ -891,7 +932,8 @@ def kernel(
     GPU. ``tensor_maps`` are descriptors of tensors by name where those made of the tiles do not do (`TensorMap.tiled`,
     `TensorMap.im2col`). ``input_output_aliases`` (input number to output number) says which inputs the kernel changes in place.
     ``cooperative`` has all blocks resident at once; ``programmatic`` lets the grid start while the one before it still runs,
-    which it waits for with ``ptx.inst.griddepcontrol.wait()``.
+    which it waits for with ``ptx.inst.griddepcontrol.wait()``. ``module`` is the `Module` that it is written into: its text has
+    what that declares, and its body may call that module's functions.
     """
 
     def make(function: Callable[..., Any]) -> Kernel:
@@ -914,6 +956,7 @@ def kernel(
             input_output_aliases=input_output_aliases,
             cooperative=cooperative,
             programmatic=programmatic,
+            module=module,
         )
 
     return make if fn is None else make(fn)

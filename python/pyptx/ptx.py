@@ -8,6 +8,7 @@ from ._ptx import (
     Address,
     BarrierArray,
     BarrierSlot,
+    Elif,
     Else,
     Expression,
     If,
@@ -18,10 +19,12 @@ from ._ptx import (
     PipeRef,
     Range,
     Scope,
+    While,
     add,
     addr,
     and_,
     bar,
+    block,
     bra,
     cluster,
     cp,
@@ -30,11 +33,13 @@ from ._ptx import (
     elect_sync,
     fence,
     file_,
+    global_index,
     global_ptrs,
     kloop,
     label,
     ld,
     ldmatrix,
+    let,
     loc,
     mad,
     mbarrier,
@@ -72,7 +77,9 @@ from ._ptx import (
 from .inst import inst
 
 if_ = If
+elif_ = Elif
 else_ = Else
+while_ = While
 loop = Loop
 range_ = Range
 scope = Scope
@@ -103,9 +110,10 @@ pipe = Pipe
 
 __all__ = [
     "Address", "BarrierArray", "BarrierSlot", "NamedBarrier", "NegPred", "PipeRef", "PipelineState", "add", "addr", "and_",
-    "bar", "bra", "cluster", "cp", "ctaid_x", "ctaid_y", "cvt", "cvta", "elect_sync", "else_", "expr", "fence", "file_",
-    "global_ptrs", "if_", "inst", "kloop", "label", "ld", "ldmatrix", "loc", "loop", "mad", "mbarrier", "mma", "mov", "mul",
-    "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma", "range_", "raw", "ret", "scope", "selp",
-    "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr", "special", "sreg", "st", "stmatrix",
-    "stmatrix_x4_trans_f32_bf16", "sub", "tcgen05", "tma", "var", "warp", "wgmma", "xor_",
+    "bar", "block", "bra", "cluster", "cp", "ctaid_x", "ctaid_y", "cvt", "cvta", "elect_sync", "elif_", "else_", "expr",
+    "fence", "file_", "global_index", "global_ptrs", "if_", "inst", "kloop", "label", "ld", "ldmatrix", "let", "loc",
+    "loop", "mad", "mbarrier", "mma", "mov", "mul", "named_barrier", "not_", "or_", "param", "pipe", "pipeline", "pragma",
+    "range_", "raw", "ret", "scope", "selp", "setmaxnreg", "setmaxnreg_dec", "setmaxnreg_inc", "setp", "shl", "shr",
+    "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "tcgen05", "tma", "var", "warp", "wgmma",
+    "while_", "xor_",
 ]  # fmt: skip
