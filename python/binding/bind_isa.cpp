@@ -3,6 +3,7 @@
 #include <Python.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 #include <structmember.h>
 
@@ -254,7 +255,7 @@ std::string documentation(const isa::Dots& dots, bool lets) {
            "`__`, `_` before a leading "
            "digit (`_2d`) and `_` after a reserved word (`global_`).";
   std::string out = cat(lets ? "ptx.let." : "ptx.inst.", dots.path());
-  constexpr std::size_t most = 8;
+  constexpr std::size_t most = 7;
   const isa::Form* last = nullptr;
   std::size_t shown = 0, forms = 0;
   for (const isa::Dots::State& state : dots.states()) {

@@ -104,10 +104,27 @@ nb::object compare(const Reg& self, nb::handle other) {
   return make_reg(trace, unwrap(write::compare(trace.builder(), cmp, left_side(trace, self), *b, trace.where())));
 }
 
+// What may stand beside a register, for type checkers: predicates with the bitwise ones alone, no float where PTX has none.
+constexpr std::string_view beside(Operator op) {
+  switch (op) {
+    case Operator::and_:
+    case Operator::or_:
+    case Operator::xor_:
+      return "Reg | NegPred | typing.SupportsIndex";
+    case Operator::shl:
+    case Operator::shr:
+    case Operator::floor_div:
+    case Operator::floor_rem:
+      return "Reg | typing.SupportsIndex";
+    default:
+      return "Reg | typing.SupportsIndex | float";
+  }
+}
+
 template <Operator op>
 void def_binary(nb::class_<Reg>& reg, const char* method) {
   reg.def(method, binary<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: Reg | NegPred | typing.SupportsIndex | float, /) -> Reg").c_str()));
+          nb::sig(cat("def ", method, "(self, other: ", beside(op), ", /) -> Reg").c_str()));
 }
 template <Operator op>
 void def_reflected(nb::class_<Reg>& reg, const char* method) {
@@ -117,7 +134,7 @@ void def_reflected(nb::class_<Reg>& reg, const char* method) {
 template <Operator op>
 void def_in_place(nb::class_<Reg>& reg, const char* method) {
   reg.def(method, in_place<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: Reg | NegPred | typing.SupportsIndex | float, /) -> Reg").c_str()),
+          nb::sig(cat("def ", method, "(self, other: ", beside(op), ", /) -> Reg").c_str()),
           "In place: the register itself is written, whatever variables mean it. `a = a + b` has a fresh one.");
 }
 template <Comparison cmp>

@@ -31,6 +31,7 @@ std::string_view exception_of(Kind kind) {
     case Kind::undefined_symbol:
     case Kind::duplicate_symbol:
     case Kind::bad_declaration:
+    case Kind::bad_initialiser:
     case Kind::shared_memory_size:
     case Kind::unknown_target:
     case Kind::bad_tile:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import types
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _ptx
 
@@ -18,7 +19,7 @@ __all__ = ["Func", "Module", "Var", "func"]
 _Place = tuple[str, int]
 
 
-def _fail(kind: str, message: str, hint: str = "") -> Any:
+def _fail(kind: str, message: str, hint: str = "") -> NoReturn:
     _ptx.raise_error(kind, message, hint)
 
 
@@ -271,7 +272,7 @@ def func(
     """
 
     def make(function: Callable[..., Any]) -> Func:
-        code = getattr(function, "__code__", None)
+        code: types.CodeType | None = getattr(function, "__code__", None)
         if code is None or code.co_kwonlyargcount or code.co_flags & 0x0C:
             _fail("argument_kind", f"`@func` takes a plain `def` whose parameters are positional, `{function!r}` was given")
         if code.co_argcount != len(params):

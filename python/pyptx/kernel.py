@@ -733,7 +733,7 @@ class Kernel(_ptx.KernelCall):
             _fail("argument_dim", f"kernel `{self.__name__}` has outputs without elements for these sizes: it is never launched")
         address, size = image.variable(str(name))
         memory = (ctypes.c_ubyte * size).from_address(address)
-        memory.image = image  # type: ignore[attr-defined]  # whose memory it is
+        memory.image = image  # whose memory it is
         return memoryview(memory).cast("B")
 
     def save(self, path: str | os.PathLike[str], *arrays: Any, targets: Sequence[str] | None = None, **kwargs: Any) -> None:

@@ -137,9 +137,8 @@ reg.scalar(f32, initial=0.0)  # error: the keyword is init
 reg.array(f32)  # error: how many
 q[0] = 1.0  # error: a number in a slot
 x + "a"  # error: a text
-x * 1.5  # error: a float
-x // 2  # error: no such operator
--x  # error: no such operator
+x * "1.5"  # error: a text
+x @ 2  # error: no such operator
 x.type  # error: no such attribute
 reg.from_(u32, x)  # error: in the other order
 smem.alloc(f32, "4")  # error: a shape
