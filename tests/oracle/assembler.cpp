@@ -29,11 +29,14 @@ Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string
   if (auto written = cuda::write_file(file, ptx); !written) return Unexpected{written.error()};
   // For a virtual architecture ptxas parses and checks, and makes no code.
   const std::string arch = whole ? std::string(target) : cat("compute_", target.substr(3));
-  // Some mistakes keep ptxas busy until the memory is full: that is no verdict, and counts as a crash.
+  // Some mistakes keep ptxas busy until the memory is full: that is no verdict, and counts as a crash, as does its end when it
+  // gets no more (4 GiB; what it makes of whole files takes less than 1).
   constexpr auto patience = std::chrono::minutes(2);
+  constexpr std::string_view limited = "ulimit -v 4194304 && exec \"$@\"";
   const auto begin = std::chrono::steady_clock::now();
-  const auto said =
-      cuda::run_process(program_, {"-arch", arch, "-O0", file, "-o", folder->file("oracle.cubin")}, {.time = patience});
+  const auto said = cuda::run_process(
+      "/bin/sh", {"-c", std::string(limited), "ptxas", program_, "-arch", arch, "-O0", file, "-o", folder->file("oracle.cubin")},
+      {.time = patience});
   if (!said && std::chrono::steady_clock::now() - begin >= patience)
     return std::map<std::uint32_t, std::string>{{0, "ptxas was killed by signal 9, for it took two minutes"}};
   if (!said) return Unexpected{said.error()};

@@ -1,6 +1,6 @@
 // ptx_second_hand [--count <n>] [--seed <n>] [--only <opcode>,<opcode>…] [--target <sm>] [--list <file>] [--show <file>]
-// [--statements <file> [--independent] [--function]] [--corpus <folder>]… <disagreements file>: a second opinion about ours and
-// ptxas's verdicts.
+// [--jobs <n>] [--every <n>] [--statements <file> [--independent] [--function]] [--corpus <folder>]… <disagreements file>: a
+// second opinion about ours and ptxas's verdicts.
 //
 // It shares nothing with the table's own sweep: statements come from real PTX, and from a plain spelling of each form; what a
 // person would get wrong is done to them. Whoever disagrees is judged alone in the whole module, with machine code made at
@@ -43,7 +43,9 @@ struct Options {
   std::vector<std::string> only, folders;
   std::string target, list, statements, disagreements;
   std::optional<std::size_t> show;
-  std::size_t files = 0;                          ///< so many mutants of whole files instead of statements
+  std::size_t files = 0;  ///< so many mutants of whole files instead of statements
+  std::size_t jobs = std::max(1u, std::thread::hardware_concurrency());
+  std::size_t every = 5000;                       ///< a table of what was found so far after so many instructions
   bool as_they_stand = false;                     ///< statements without mutations, each once on each target
   bool independent = false, in_function = false;  ///< the surroundings of --statements
 };
@@ -158,6 +160,17 @@ std::vector<std::string> our_verdicts(const Asked& asked, bool alone, std::size_
   return ours;
 }
 
+// How ptxas ends when somebody uses the registers of a statement that it takes, "" when it makes code: what it takes only while
+// nobody does is no program.
+Expected<std::string> crash_in_use(const Assembler& assembler, const Asked& asked, std::size_t statement, Target target) {
+  Asked in_use = asked.alone(statement);
+  in_use.replace(statement, used(asked.statement(statement)));
+  const auto complaints = assembler.complaints(in_use.text, isa::name(target), true);
+  if (!complaints) return Unexpected{complaints.error()};
+  const std::string why = complaints->empty() ? "" : complaints->begin()->second;
+  return is_crash(why) ? why : "";
+}
+
 Result judge(const Assembler& assembler, const File& file) {
   Result result;
   const auto theirs = verdicts(assembler, file.asked, file.target, true);
@@ -181,6 +194,14 @@ Result judge(const Assembler& assembler, const File& file) {
     }
     result.accepted += why.empty();
     if (our.empty() == why.empty()) continue;
+    if (why.empty() && !file.how[i].empty()) {
+      const auto crash = crash_in_use(assembler, file.asked, i, file.target);
+      if (!crash) {
+        result.fault = crash.error();
+        return result;
+      }
+      why = *crash;
+    }
     if (is_crash(why)) {
       ++result.crashes;
       continue;
@@ -193,18 +214,25 @@ Result judge(const Assembler& assembler, const File& file) {
 /// One piece of the work, which says what it found on which target.
 using Job = std::function<std::pair<Target, Result>()>;
 
-// Does the jobs that `next` hands out, as many at a time as there are processors. Returns what stopped it.
-std::optional<Diagnostic> do_all(Report& report, const std::function<Job()>& next) {
+// Does the jobs that `next` hands out, and says now and then how far it is: what ran counts, whatever ends the run. Returns what
+// stopped it.
+std::optional<Diagnostic> do_all(const Options& options, Report& report, const std::function<Job()>& next) {
   std::deque<std::future<std::pair<Target, Result>>> under_way;
   std::optional<Diagnostic> fault;
+  std::size_t told = 0;
   const auto finish_one = [&] {
     auto [target, result] = under_way.front().get();
     under_way.pop_front();
     if (result.fault) fault = result.fault;
     report.add(target, std::move(result));
+    if (options.every == 0 || report.asked() / options.every == told) return;
+    told = report.asked() / options.every;
+    report.print_figures();
+    std::fflush(stdout);
+    if (!options.list.empty()) report.list(options.list);
   };
   for (Job job = next(); job && !fault; job = next()) {
-    if (under_way.size() == std::max(1u, std::thread::hardware_concurrency())) finish_one();
+    if (under_way.size() == options.jobs) finish_one();
     under_way.push_back(std::async(std::launch::async, std::move(job)));
   }
   while (!under_way.empty()) finish_one();
@@ -247,7 +275,7 @@ int run(const Options& options) {
       return now == 0 ? Job() : job_of(writer.file(n++, now));
     };
   }
-  if (const auto fault = do_all(report, next)) return std::printf("%s\n", render(*fault).c_str()), 2;
+  if (const auto fault = do_all(options, report, next)) return std::printf("%s\n", render(*fault).c_str()), 2;
   report.print();
   if (!options.list.empty()) report.list(options.list);
   if (options.as_they_stand) return report.refused_as_they_stood() == 0 ? 0 : 1;
@@ -272,7 +300,12 @@ int ask_given(const Options& options) {
       const std::string our = our_verdicts(alone, true, i)[i];
       const auto verdict = verdicts(*assembler, alone, target, true);
       if (!verdict) return std::printf("%s\n", render(verdict.error()).c_str()), 2;
-      const std::string& their = (*verdict)[i];
+      std::string their = (*verdict)[i];
+      if (their.empty() && !our.empty()) {
+        const auto crash = crash_in_use(*assembler, asked, i, target);
+        if (!crash) return std::printf("%s\n", render(crash.error()).c_str()), 2;
+        their = *crash;
+      }
       const char* sign = our.empty() == their.empty() ? "  " : our.empty() ? "FP" : "FE";
       std::printf("%s %s %s\n      ours:  %s\n      ptxas: %s\n", sign, std::string(isa::name(target)).c_str(),
                   statements[i].c_str(), our.empty() ? "-" : our.c_str(), their.empty() ? "-" : their.c_str());
@@ -315,6 +348,10 @@ int main(int argc, char** argv) {
       options.statements = argv[++i];
     else if (argument == "--files" && more)
       options.files = std::strtoull(argv[++i], nullptr, 10);
+    else if (argument == "--jobs" && more)
+      options.jobs = std::max<std::size_t>(1, std::strtoull(argv[++i], nullptr, 10));
+    else if (argument == "--every" && more)
+      options.every = std::strtoull(argv[++i], nullptr, 10);
     else if (argument == "--as-they-stand")
       options.as_they_stand = true;
     else if (argument == "--independent")
@@ -333,7 +370,7 @@ int main(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: ptx_second_hand [--count <n>] [--seed <n>] [--only <opcode>,…] [--target <sm>] [--list <file>] [--show <file>] "
-        "[--as-they-stand] [--files <n>] [--corpus <folder>]… <disagreements file>\n");
+        "[--jobs <n>] [--every <n>] [--as-they-stand] [--files <n>] [--corpus <folder>]… <disagreements file>\n");
     return 2;
   }
   return ptx::oracle::run(options);

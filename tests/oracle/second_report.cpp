@@ -51,6 +51,12 @@ void Report::add(Target target, Result result) {
   }
 }
 
+std::size_t Report::asked() const {
+  std::size_t sum = 0;
+  for (const auto& [target, t] : tallies_) sum += t.asked;
+  return sum;
+}
+
 std::size_t Report::refused_as_they_stood() const {
   return static_cast<std::size_t>(
       std::count_if(all_.begin(), all_.end(), [](const Disagreement& d) { return !d.we_accept && d.how.empty(); }));
@@ -87,8 +93,13 @@ void Report::print() const {
   print_causes(false);
   std::printf("\nFALSE PASSES (ptxas refuses, we accept): what ptxas says, by cause\n");
   print_causes(true);
-  std::printf("\n%-8s %8s %9s %9s %13s %13s %6s %8s\n", "target", "asked", "accepted", "agreed", "false errors", "false passes",
-              "known", "crashes");
+  print_figures();
+  std::printf("refused as they stood, which ptxas takes: %zu\n", refused_as_they_stood());
+}
+
+void Report::print_figures() const {
+  std::printf("\n%-8s %8s %9s %9s %13s %13s %6s %10s\n", "target", "asked", "accepted", "agreed", "false errors", "false passes",
+              "known", "no verdict");
   Tally sum;
   for (const auto& [target, t] : tallies_) {
     line(std::string(isa::name(target)), t);
@@ -96,13 +107,12 @@ void Report::print() const {
         sum.known += t.known, sum.crashes += t.crashes;
   }
   line("all", sum);
-  std::printf("refused as they stood, which ptxas takes: %zu\n", refused_as_they_stood());
 }
 
 void Report::line(const std::string& name, const Tally& t) {
   const double n = static_cast<double>(std::max<std::size_t>(t.asked, 1)) / 100;
   const auto wrong = t.false_errors + t.false_passes;
-  std::printf("%-8s %8zu %9zu %8.3f%% %5zu %6.3f%% %5zu %6.3f%% %6zu %8zu\n", name.c_str(), t.asked, t.accepted,
+  std::printf("%-8s %8zu %9zu %8.3f%% %5zu %6.3f%% %5zu %6.3f%% %6zu %10zu\n", name.c_str(), t.asked, t.accepted,
               static_cast<double>(t.asked - wrong) / n, t.false_errors, static_cast<double>(t.false_errors) / n, t.false_passes,
               static_cast<double>(t.false_passes) / n, t.known, t.crashes);
 }

@@ -43,6 +43,9 @@ class Report {
 
   void list(const std::string& path) const;
   void print() const;
+  /// Only the figures of each target, as far as they are known.
+  void print_figures() const;
+  [[nodiscard]] std::size_t asked() const;
 
  private:
   struct Tally {

@@ -1,5 +1,8 @@
 #include "tests/oracle/surroundings.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "ptx/base/base.hpp"
 
 namespace ptx::oracle {
@@ -48,7 +51,43 @@ std::string registers() {
   return out;
 }
 
+// A register of the surroundings, and its type.
+struct Named {
+  std::string name;
+  std::string_view type;
+  auto operator<=>(const Named&) const = default;
+};
+
+std::set<Named> registers_of(std::string_view statement) {
+  std::set<Named> found;
+  for (std::size_t at = statement.find('%'); at != std::string_view::npos; at = statement.find('%', at + 1))
+    for (const std::string_view type : register_types) {
+      const std::string_view rest = statement.substr(at + 1);
+      if (!rest.starts_with(type) || rest.substr(type.size(), 1) != "_") continue;
+      const std::size_t end = std::min(rest.find_first_not_of("0123456789", type.size() + 1), rest.size());
+      if (end != type.size() + 1) found.insert({cat('%', rest.substr(0, end)), type});
+    }
+  return found;
+}
+
 }  // namespace
+
+std::string used(std::string_view statement) {
+  constexpr std::string_view memory = "[global_array]";
+  std::string before, behind;
+  for (const auto& [name, type] : registers_of(statement)) {
+    // memory has no predicates and no pairs of halves
+    const std::string_view stored = type == "pred" || type == "f16x2" ? "b32" : type == "f16" ? "b16" : type;
+    if (type == "pred") {
+      before += cat("{ .reg .b32 t; ld.volatile.global.b32 t, ", memory, "; setp.ne.s32 ", name, ", t, 0; } ");
+      behind += cat(" { .reg .b32 t; selp.b32 t, 1, 0, ", name, "; st.volatile.global.b32 ", memory, ", t; }");
+    } else {
+      before += cat("ld.volatile.global.", stored, ' ', name, ", ", memory, "; ");
+      behind += cat(" st.volatile.global.", stored, ' ', memory, ", ", name, ';');
+    }
+  }
+  return cat(before, statement, behind);
+}
 
 Asked surrounded(const Surroundings& where, std::span<const std::string> declarations,
                  std::span<const std::string> instructions) {

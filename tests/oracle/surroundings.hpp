@@ -36,4 +36,8 @@ struct Surroundings {
 /// first.
 Asked surrounded(const Surroundings& where, std::span<const std::string> declarations, std::span<const std::string> instructions);
 
+/// The statement between what gives its registers values that ptxas does not know and what stores them, all in one line: ptxas
+/// takes some operands only while nobody reads the result, and crashes when somebody does.
+std::string used(std::string_view statement);
+
 }  // namespace ptx::oracle

@@ -91,6 +91,13 @@ Asked Asked::alone(std::size_t i) const {
   return one;
 }
 
+void Asked::replace(std::size_t i, std::string_view statement) {
+  text.replace(start[i], length[i], statement);
+  for (std::size_t& at : start)
+    if (at > start[i]) at = at + statement.size() - length[i];
+  length[i] = statement.size();
+}
+
 Expected<std::vector<std::string>> verdicts(const Assembler& assembler, const Asked& asked, Target target, bool whole) {
   return Judge(assembler, asked, target, whole).run();
 }

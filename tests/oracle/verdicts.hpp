@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
@@ -22,6 +23,8 @@ struct Asked {
   [[nodiscard]] std::string statement(std::size_t i) const { return text.substr(start[i], length[i]); }
   /// The same text with all other statements blanked.
   [[nodiscard]] Asked alone(std::size_t i) const;
+  /// Puts another statement, of any length, in its place.
+  void replace(std::size_t i, std::string_view statement);
 };
 
 /// Why ptxas refuses each statement, "" where it accepts it. Every statement is judged with all that ptxas refuses blanked: some
