@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "ptx/isa/meanings.hpp"
+
 namespace ptx::isa {
 namespace {
 
@@ -184,6 +186,7 @@ std::string describe(const Form& form, const OperandSpec& o) {
     }
     if (!words.empty()) text += cat(" ", ptx::list_choices(words));
   }
+  if (const std::string_view words = meaning(form, o.name); !words.empty()) text += cat("; ", words);
   return text;
 }
 

@@ -24,7 +24,7 @@ std::string list_choices(const FormSlot& slot);
 /// The integers of an operand's range: "0 to 15", "4, 8 or 16", "24 to 256 in steps of 8", "a multiple of 16".
 std::string describe_range(std::string_view range);
 
-/// What an operand takes and whether the instruction writes it: "`.f32` register, written".
+/// What an operand takes, whether the instruction writes it, and what it means: "register, `.f32`, written".
 std::string describe(const Form& form, const OperandSpec& operand);
 
 /// What the instruction does besides computing: {"reads memory", "may wait"}; empty for a pure one.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <exception>
 #include <set>
+#include <span>
 #include <string>
 
 #include "bindings.hpp"
@@ -235,12 +236,6 @@ PyObject* raw_emit(PyObject*, PyObject* text) {
 
 // ---- what may follow, and what it all means -------------------------------------------------------------------------
 
-std::string available(Version since, isa::TargetSet on) {
-  const bool one = (on & (on - 1)) == 0;
-  const bool base = one && isa::info(static_cast<Target>(__builtin_ctzll(on))).variant == ' ';
-  return cat("PTX ", to_string(since), ", ", isa::list_targets(on), base ? " or newer" : "");
-}
-
 std::string documentation(const isa::Dots& dots, bool lets) {
   if (dots.path().empty() && lets)
     return "ptx.let.<opcode>.<modifier>…(sources, dtype=None, pred=None, other=None): one PTX instruction whose destination is a "
@@ -255,23 +250,19 @@ std::string documentation(const isa::Dots& dots, bool lets) {
            "`__`, `_` before a leading "
            "digit (`_2d`) and `_` after a reserved word (`global_`).";
   std::string out = cat(lets ? "ptx.let." : "ptx.inst.", dots.path());
-  constexpr std::size_t most = 7;
-  const isa::Form* last = nullptr;
-  std::size_t shown = 0, forms = 0;
-  for (const isa::Dots::State& state : dots.states()) {
-    const isa::Form& form = isa::form(state.form);
-    if (&form == last) continue;  // one form reached in two ways
-    last = &form;
-    if (++forms > most) continue;
-    ++shown;
+  std::vector<const isa::Dots::State*> forms;  // each once: one may be reached in two ways
+  for (const isa::Dots::State& state : dots.states())
+    if (forms.empty() || forms.back()->form != state.form) forms.push_back(&state);
+  constexpr std::size_t most = 8, most_with_operands = 3;
+  for (const isa::Dots::State* state : std::span(forms).first(std::min(most, forms.size()))) {
+    const isa::Form& form = isa::form(state->form);
     out += cat("\n  ", form.syntax(), "\n      ", form.row->doc, ' ',
-               available(isa::version_needed(form, state.choices), form.row->on), ". Manual: ", isa::manual(form));
-    std::string operands;
+               isa::available(isa::version_needed(form, state->choices), form.row->on), ". Manual: ", isa::manual(form));
+    if (forms.size() > most_with_operands) continue;
     for (const isa::OperandSpec& operand : form.operands)
-      operands += cat(operands.empty() ? "" : "; ", operand.name, ": ", isa::describe(form, operand));
-    if (!operands.empty()) out += cat("\n      ", operands);
+      out += cat("\n        ", operand.name, ": ", isa::describe(form, operand));
   }
-  if (shown < forms) out += cat("\n  … and ", forms - shown, " more forms");
+  if (forms.size() > most) out += cat("\n  … and ", forms.size() - most, " more forms");
   std::vector<std::string> next = dots.next_words();
   if (next.empty()) return out;
   for (std::string& word : next) word = cat('.', isa::identifier(word));
