@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
@@ -448,7 +448,7 @@ class Kernel(_ptx.KernelCall):
 
     # -- what it becomes
 
-    def ptx(self, *, lineinfo: bool = False, **kwargs: Any) -> str:
+    def ptx(self, *, lineinfo: bool = False, **kwargs: Hashable) -> str:
         """The kernel's PTX. Template parameters and dimensions go by name; those not given keep their defaults, or stay open.
 
         ``lineinfo=True`` adds where each instruction was written (``.loc``), which profilers and debuggers show.
@@ -456,7 +456,7 @@ class Kernel(_ptx.KernelCall):
         module = self.traced(**kwargs)
         return module.text_with_lines() if lineinfo else module.text
 
-    def module(self, **kwargs: Any) -> ir.Module:
+    def module(self, **kwargs: Hashable) -> ir.Module:
         """The traced module as nodes of `pyptx.ir`; `pyptx.emitter.emit` writes it. The same arguments give the same object."""
         nodes: ir.Module = self.traced(**kwargs).nodes()
         return nodes
@@ -472,11 +472,11 @@ class Kernel(_ptx.KernelCall):
             _ptx.drop_our_frames(error)
             raise
 
-    def sass(self, **kwargs: Any) -> str:
+    def sass(self, **kwargs: Hashable) -> str:
         """What the hardware runs: the PTX assembled by ptxas and disassembled. Needs NVIDIA's command-line tools."""
         return _ptx.sass(self.traced(**kwargs))
 
-    def resources(self, **kwargs: Any) -> dict[str, int]:
+    def resources(self, **kwargs: Hashable) -> dict[str, int]:
         """What ptxas makes of it: registers, spill stores and loads, shared memory."""
         return _ptx.resources(self.traced(**kwargs))
 
@@ -706,7 +706,7 @@ class Kernel(_ptx.KernelCall):
         self._plan = self._plan_for({})
         return self._plan(*arrays, out=out)
 
-    def prepare(self, *arrays: Any, device: int | None = None, **kwargs: Any) -> None:
+    def prepare(self, *arrays: Any, device: int | None = None, **kwargs: Hashable) -> None:
         """Compiles the kernel and loads it, so that the first call costs what every call does.
 
         For tensors like ``arrays``, of which only shapes, types and GPU count; or, without them, for the sizes given by name.

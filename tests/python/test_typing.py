@@ -121,6 +121,7 @@ from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.types import f32, u32
 
 x, q = reg.scalar(f32), reg.array(f32, 4)
+k = kernel(in_specs=(Tile(1, f32),))(lambda X: None)
 ptx.inst.fma.rn.f33(x, x, x, x)  # error: no such type
 ptx.inst.fma.f32(x, x, x, x)  # error: the rounding is missing
 ptx.inst.ld.f32.global_(x, x)  # error: modifiers have an order
@@ -155,6 +156,13 @@ ptx.cp.async_.bulk.tensor_6d  # error: no such rank
 ptx.warp.reduce_sum(x, 4)  # error: width is a keyword
 ptx.wgmma.mma_async(shape=(64, 64), dtype_d=f32, dtype_a=f32, dtype_b=f32, d=q, a=x, b=x)  # error: a shape of two
 ptx.tcgen05.alloc(x)  # error: the columns are missing
+ptx.inst.fma.rn.f32(x, ptx.addr(x), x, x)  # error: an address where a register belongs
+ptx.inst.ld.global_.f32(x, x)  # error: a register where an address belongs
+ptx.inst.st.global_.f32(x, ptx.addr(x))  # error: swapped
+ptx.inst.mbarrier.init.shared__cta.b64(1, ptx.addr(x))  # error: swapped
+k.ptx(M=[64])  # error: no template value
+k.ptx(lineinfo="yes")  # error: no bool
+k.sass(M={})  # error: no template value
 Tile("M", 1.5, f32)  # error: a dimension
 kernel(in_specs=Tile("M", f32))  # error: a sequence
 kernel(threads=32)  # error: no such argument

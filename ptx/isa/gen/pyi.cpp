@@ -34,11 +34,13 @@ class Stubs {
         "from ._ptx import (\n",
         "    Address,\n    BarrierSlot,\n    MbarrierArray,\n    MbarrierRef,\n    NegPred,\n    PipeRef,\n    Reg,\n"
         "    RegArray,\n    SharedAlloc,\n    SharedSlice,\n    TensorSpec,\n    TmaDescriptorHandle,\n)\n\n"
-        "Operand: TypeAlias = (\n    Reg\n    | SupportsIndex\n    | SupportsFloat\n    | str\n    | RegArray\n"
-        "    | Sequence[\"Operand\"]\n    | NegPred\n    | PipeRef\n    | Address\n    | SharedAlloc\n    | SharedSlice\n"
+        "ValueOperand: TypeAlias = (\n    Reg\n    | SupportsIndex\n    | SupportsFloat\n    | str\n    | RegArray\n"
+        "    | Sequence[\"ValueOperand\"]\n    | NegPred\n    | PipeRef\n    | SharedAlloc\n    | SharedSlice\n"
         "    | MbarrierArray\n    | MbarrierRef\n    | BarrierSlot\n    | TensorSpec\n    | TmaDescriptorHandle\n"
         "    | ir.Operand\n)\n"
-        "\"\"\"A register, a number, the name of a symbol or label, a list (vector), or an address from `ptx.addr`.\"\"\"\n"
+        "\"\"\"A register, a number, the name of a symbol or label, or a list of them (a vector).\"\"\"\n"
+        "AddressOperand: TypeAlias = Address | ir.Operand\n\"\"\"What `ptx.addr` gives: `[…]`.\"\"\"\n"
+        "Operand: TypeAlias = ValueOperand | AddressOperand\n\"\"\"Where some forms have an address, and others a value.\"\"\"\n"
         "D = TypeVar(\"D\", bound=Reg | RegArray | list[Any] | tuple[Any, ...] | PipeRef | str | ir.Operand)\n\n",
         classes_,
         "class Inst:\n    \"\"\"`ptx.inst.<opcode>.<modifier>…(operands)` writes one instruction.\"\"\"\n\n"
@@ -71,20 +73,33 @@ class Stubs {
                availability(since, next.choice->on != 0 ? next.choice->on : first.row->on));
   }
 
+  // What stands at a place of a call, as bits: an operand that is left out lets those behind it move up.
+  static constexpr unsigned value = 1, address = 2;
+  static std::string_view type_of(unsigned kinds) {
+    return kinds == value ? "ValueOperand" : kinds == address ? "AddressOperand" : "Operand";
+  }
+
   // How many operands a form takes, and its parameters as Python names them.
   struct Call {
     std::size_t least = 0, most = 0;
     std::vector<std::string> parameters;
+    std::vector<unsigned> kinds;  // of each place
     bool returns_first = false;
     std::string doc;
   };
 
   static Call call_of(const Form& f) {
     Call call;
+    std::size_t absent = 0;  // operands so far that may be
     for (const OperandSpec& o : f.operands) {
       if (o.piped) continue;  // `d | p` is one Python value
-      call.least += !o.optional && !o.conditional;
+      const bool may_be_absent = o.optional || o.conditional;
+      call.least += !may_be_absent;
       call.parameters.push_back(identifier(o.name));
+      call.kinds.push_back(0);
+      const unsigned kind = o.role == Role::address || o.role == Role::tensor ? address : value;
+      for (std::size_t place = call.kinds.size() - 1 - absent; place < call.kinds.size(); ++place) call.kinds[place] |= kind;
+      absent += may_be_absent;
     }
     call.most = call.parameters.size();
     call.returns_first = call.most > 0 && f.operands.front().access != Access::read;
@@ -105,6 +120,8 @@ class Stubs {
           continue;
         }
         if (it->parameters.size() >= call.parameters.size()) call.parameters = it->parameters;
+        call.kinds.resize(call.parameters.size());
+        for (std::size_t i = 0; i < it->kinds.size(); ++i) call.kinds[i] |= it->kinds[i];
         call.least = std::min(call.least, it->least);
         call.most = std::max(call.most, it->most);
         call.returns_first = call.returns_first && it->returns_first;
@@ -120,8 +137,8 @@ class Stubs {
     for (const Call& call : all) {
       std::string parameters;
       for (std::size_t i = 0; i < call.most; ++i)
-        parameters +=
-            cat(", ", call.parameters[i], i == 0 && call.returns_first ? ": D" : ": Operand", i >= call.least ? " = ..." : "");
+        parameters += cat(", ", call.parameters[i], ": ", i == 0 && call.returns_first ? "D" : type_of(call.kinds[i]),
+                          i >= call.least ? " = ..." : "");
       out += cat(all.size() > 1 ? "    @overload\n" : "", "    def __call__(self", parameters, parameters.empty() ? "" : ", /",
                  ", *, pred: Reg | NegPred | None = ...) -> ", call.returns_first ? "D" : "None", ":\n        \"\"\"\n", call.doc,
                  "        \"\"\"\n");
