@@ -19,7 +19,11 @@ def machine(monkeypatch: pytest.MonkeyPatch):
     return machine
 
 
-def test_the_environment_imports_the_checkout_from_any_folder(machine, tmp_path) -> None:
+def test_the_environment_imports_the_checkout_from_any_folder(machine, monkeypatch, tmp_path) -> None:
+    module = tmp_path / "checkout" / "python" / "pyptx" / "__init__.py"
+    module.parent.mkdir(parents=True)
+    module.touch()
+    monkeypatch.setattr(machine, "ROOT", tmp_path / "checkout")
     venv.create(tmp_path / "venv", symlinks=True)
     (tmp_path / "elsewhere").mkdir()
     find = "import importlib.util; print(importlib.util.find_spec('pyptx').origin)"
@@ -34,7 +38,7 @@ def test_the_environment_imports_the_checkout_from_any_folder(machine, tmp_path)
 
     assert ask() == ""
     machine.show_checkout(tmp_path / "venv")
-    assert ask() == f"{ROOT / 'python' / 'pyptx' / '__init__.py'}\n"
+    assert ask() == f"{module}\n"
 
 
 def program(folder: Path, name: str, says: str) -> None:

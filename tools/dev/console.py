@@ -26,6 +26,15 @@ def paint(code: str, text: str) -> str:
     return f"\033[{code}m{text}\033[0m" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
 
 
+def output(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
+    """What a command that takes no time prints, without a step of its own; its error output goes into the failure."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failed(f"`{' '.join(words)}` ended with {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
 class Console:
     """Shows the steps that run and those that ran. Steps may run side by side in several threads."""
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import machine
+import wheel
 from console import Console, Failed, paint
 from machine import (
     PYTHON,
@@ -348,6 +349,17 @@ def run_fuzzer(name: str, program: Path, seconds: int) -> str:
     return f"1 passed: fuzz {name}, {runs[0] if runs else '?'} inputs in {seconds} s"
 
 
+def wheels(*options: str) -> int:
+    """make an sdist and a wheel for each Python here (--python 3.N …: for these) in dist/; check, install and test them
+    (--twice: everything is built again and compared; --no-tests: the Python tests are left out)"""
+    chosen = wheel.Options.read(options)
+    system_packages(console)
+    virtual_environment(console)
+    checks = Checks()
+    wheel.make(console, checks.run, chosen, JOBS)
+    return checks.report()
+
+
 def docs() -> int:
     """write docs/isa from the instruction table, the guide's pictures, and the site build/site"""
     setup()
@@ -368,7 +380,7 @@ def clean(*options: str) -> int:
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "demo": demo, "test": test, "gpu": gpu, "bless": bless, "fmt": fmt, "lint": lint, "oracle": oracle,
-    "fuzz": fuzz, "bench": bench, "docs": docs, "clean": clean,
+    "fuzz": fuzz, "bench": bench, "docs": docs, "wheel": wheels, "clean": clean,
 }  # fmt: skip
 
 

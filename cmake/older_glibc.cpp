@@ -1,0 +1,57 @@
+// Functions that a static libstdc++ built on a newer glibc calls and an older one does not have: part of the Python extension of
+// a wheel (OlderGlibc.cmake), hidden in it.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+extern "C" {
+
+// glibc's own before 2.33, where the calls below were inline functions.
+int __xstat(int version, const char* path, struct stat* into);
+int __lxstat(int version, const char* path, struct stat* into);
+int __fxstat(int version, int descriptor, struct stat* into);
+int __fxstat64(int version, int descriptor, struct stat64* into);
+int __fxstatat(int version, int folder, const char* path, struct stat* into, int flags);
+
+namespace {
+constexpr int stat_version =
+#ifdef __x86_64__
+    1;
+#else
+    0;
+#endif
+}  // namespace
+
+#define PTX_HIDDEN __attribute__((visibility("hidden")))
+
+PTX_HIDDEN int stat(const char* path, struct stat* into) { return __xstat(stat_version, path, into); }
+PTX_HIDDEN int lstat(const char* path, struct stat* into) { return __lxstat(stat_version, path, into); }
+PTX_HIDDEN int fstat(int descriptor, struct stat* into) { return __fxstat(stat_version, descriptor, into); }
+PTX_HIDDEN int fstat64(int descriptor, struct stat64* into) { return __fxstat64(stat_version, descriptor, into); }
+PTX_HIDDEN int fstatat(int folder, const char* path, struct stat* into, int flags) {
+  return __fxstatat(stat_version, folder, path, into, flags);
+}
+
+/// 2.25's. Nor may a system that is so old have the call below it, getrandom.
+PTX_HIDDEN int getentropy(void* into, std::size_t size) {
+  const int source = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  const bool whole = source >= 0 && read(source, into, size) == static_cast<ssize_t>(size);
+  if (source >= 0) (void)close(source);
+  return whole ? 0 : -1;
+}
+
+/// 2.36's: of std::random_device.
+PTX_HIDDEN std::uint32_t arc4random() {
+  std::uint32_t bits = 0;
+  if (getentropy(&bits, sizeof bits) != 0) std::abort();
+  return bits;
+}
+
+/// 2.32's: a process may have several threads.
+PTX_HIDDEN extern char __libc_single_threaded;
+PTX_HIDDEN char __libc_single_threaded = 0;
+}
