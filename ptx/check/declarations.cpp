@@ -204,6 +204,7 @@ void declare_variable(Report& report, Names& names, const ir::Variable& v, std::
   if (level == Level::module && (v.space == StateSpace::local || v.space == StateSpace::param)) bad("belongs inside a function");
   if (level == Level::body && v.linkage != ir::Linkage::none) bad("has a linkage, which only variables of a module can have");
   if (v.linkage == ir::Linkage::common && v.space != StateSpace::global) bad("is .common, which only .global variables can be");
+  if (v.linkage == ir::Linkage::common && is_opaque(v.type)) bad(cat("is .common, which a .", isa::name(v.type), " cannot be"));
   check_size(report, where, what, v);
   check_attributes(report, where, what, v);
   if (!v.initialiser.empty()) check_initialiser(report, names, v, where);

@@ -24,6 +24,8 @@ class Handles {
         named(function_.parts(o)[0], form_.opcode == "suq" ? "surfref" : asks_sampler() ? "samplerref" : "texref");
       else if (o.kind == OperandKind::address && is(" ld ldu st atom red prefetch prefetchu discard applypriority "))
         memory(function_.parts(o)[0]);
+      else if (o.kind == OperandKind::address && form_.opcode == "multimem" && form_.slot("st") >= 0)
+        memory(function_.parts(o)[0]);
     }
     if (form_.opcode == "mov" && operands.size() == 2) moved(operands[1]);
   }

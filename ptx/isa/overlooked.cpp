@@ -72,6 +72,9 @@ class Misfit {
                               &Misfit::surface,
                               &Misfit::texture,
                               &Misfit::asynchronous_store,
+                              &Misfit::name_with_offset,
+                              &Misfit::level_of_detail,
+                              &Misfit::floats_for_halves,
                               &Misfit::policy})
       if (const std::string_view what = (this->*quirk)(); !what.empty()) return what;
     return {};
@@ -355,7 +358,9 @@ class Misfit {
     const bool asynchronous = opcode_is("st", "red") && has("async");
     const bool made_of_others = opcode_is("cp", "ldmatrix", "stmatrix") || opcode_is("wmma", "tensormap", "fence") ||
                                 (opcode_is("multimem") && !has("st")) || (opcode_is("prefetch") && has("tensormap"));
-    if (has_dot || !(made_of_others || asynchronous)) return {};
+    const bool extended = opcode_is("cp") && has_target(sm_120) && wrote("shared::cluster") &&
+                          form_.space(spec_, choices_).starts_with("shared");  // there ptxas adds to the address
+    if (has_dot || extended || !(made_of_others || asynchronous)) return {};
     return fits_unmasked() ? "a special register here" : "";
   }
 
@@ -385,9 +390,14 @@ class Misfit {
   }
   bool refuses_selectors(std::size_t elements) const {
     if (opcode_is("tcgen05") || packs_halves()) return true;
+    const bool factor_of_halves =
+        opcode_is("wmma") && has("mma") && type_ == Type::f16x2 && (spec_.name == "a" || spec_.name == "b");
     if (reads())
-      return arg_.kind == ArgKind::vector && (elements < 2 || !(opcode_is("stmatrix", "sust") || opcode_is("tex", "tld4")));
-    return opcode_is("wmma") && (!has("mma") || !has_target(sm_80));
+      return arg_.kind == ArgKind::vector &&
+             (elements < 2 || !(opcode_is("stmatrix", "sust") || opcode_is("tex", "tld4") || factor_of_halves));
+    if (opcode_is("mma")) return !is_native_mma();
+    if (!opcode_is("wmma")) return false;
+    return !has("mma") || wrote("tf32") || (!has_target(sm_80) && !wrote("s8") && !wrote("u8"));
   }
   // vsub2 %r0, %x1.h10, … where %x1 is a pair of f16
   std::string_view part_of_halves() const {
@@ -433,21 +443,25 @@ class Misfit {
 
   // Coordinates whose types differ count as untyped bits beside a register of such, as long as integers and floats do not meet.
   std::string_view coordinates() const {
-    if (arg_.kind != ArgKind::tensor || spec_.space.empty() || arg_.elements.back().kind != ArgKind::vector) return {};
+    if (arg_.kind != ArgKind::tensor || arg_.elements.back().kind != ArgKind::vector) return {};
     if (opcode_is("tex") && has("grad") && wrote("acube")) return {};
     const Arg& given = arg_.elements.back();
-    const auto untyped = [](const Arg& e) { return is_untyped(e, 32); };
-    if (!std::any_of(given.elements.begin(), given.elements.end(), untyped)) return {};
+    const auto is_word = [](const Arg& e) {
+      if (e.kind == ArgKind::reg) return !e.negated && (e.type == Type::pred || bits(e.type) == 32);
+      return is_typed_name(e) && bits(e.type) == 32;
+    };
+    const bool untyped = std::any_of(given.elements.begin(), given.elements.end(),
+                                     [&](const Arg& e) { return is_word(e) && kind(e.type) == TypeKind::bits; });
     std::vector<Arg> plain(given.elements.begin(), given.elements.end());
     bool integers = false, floats = false, pairs = false;
     for (Arg& e : plain) {
-      const bool reg = e.kind == ArgKind::reg && !e.negated && (e.type == Type::pred || bits(e.type) == 32);
-      const bool number = e.kind == ArgKind::floating && e.type == Type::f32;
-      if (!reg && !number && !(is_typed_name(e) && bits(e.type) == 32)) continue;
-      integers |= reg && is_integer(e.type);
-      floats |= number || (reg && is_float(e.type));
-      pairs |= reg && kind(e.type) == TypeKind::packed;
-      e = {.kind = ArgKind::reg, .type = Type::b32};
+      const bool number = untyped && e.kind == ArgKind::floating;
+      integers |= e.kind == ArgKind::integer && spec_.space != "surface";
+      if (!is_word(e) && !number) continue;
+      integers |= !number && is_integer(e.type);
+      floats |= number ? spec_.space != "surface" : is_float(e.type);
+      pairs |= !number && kind(e.type) == TypeKind::packed;
+      e = {.kind = ArgKind::reg, .type = untyped ? Type::b32 : e.type};
     }
     if (integers + floats + pairs > 1) return {};
     Arg vector = given;
@@ -459,9 +473,52 @@ class Misfit {
     return rules::operand_fits(form_, choices_, spec_, tensor) ? "any 32 bits, and predicates, for a coordinate" : "";
   }
 
+  // A name and an offset where ptxas reads the operand like those of `add`: of a barrier, and, where it makes other instructions
+  // of them, of what the lanes of a warp do together.
+  std::string_view name_with_offset() const {
+    if (arg_.kind != ArgKind::text || !reads() || !scalar() || is_float(type_) || type_ == Type::pred) return {};
+    const bool barrier =
+        (opcode_is("bar", "barrier") && !has("warp")) && (opcode_is("bar") || wrote("aligned") || has_target(sm_90));
+    const bool lanes = (opcode_is("shfl", "vote", "match") || opcode_is("redux") || (opcode_is("bar") && has("warp")));
+    return barrier || (lanes && has_target(sm_90)) ? "a name with an offset here" : "";
+  }
+
+  // {%u1, 3}: what stands behind the first element is not looked at.
+  std::string_view level_of_detail() const {
+    if (spec_.name != "lod" || !opcode_is("tex", "txq") || arg_.kind != ArgKind::vector) return {};
+    const std::size_t n = arg_.elements.size();
+    if (n != 1 && n != 2 && n != 4) return {};
+    bool floats = false, integers = false, untyped = false;
+    for (const Arg& e : arg_.elements) {
+      const bool word =
+          e.kind == ArgKind::reg && !e.negated && e.type != Type::pred && bits(e.type) == 32 && kind(e.type) != TypeKind::packed;
+      if (!word && e.kind != ArgKind::integer && e.kind != ArgKind::floating) return {};
+      untyped |= word && kind(e.type) == TypeKind::bits;
+      floats |= is_float(e.type) && e.kind != ArgKind::integer;
+      integers |= e.kind == ArgKind::integer || (word && is_integer(e.type));
+    }
+    if (floats && integers) return {};
+    return untyped || floats == is_float(type_) ? "a vector for a level of detail" : "";
+  }
+
+  // red.v4.f16 [a], {%h1, 1.0, …}
+  std::string_view floats_for_halves() const {
+    const bool stores = opcode_is("multimem") && has("st"), reduces = opcode_is("red") || (opcode_is("multimem") && has("red"));
+    if (!(stores || reduces) || !reads() || scalar() || arg_.kind != ArgKind::vector) return {};
+    if (type_ != Type::f16 && type_ != Type::f16x2) return {};
+    if (static_cast<int>(arg_.elements.size()) != form_.count(spec_.count, choices_) || arg_.elements[0].kind != ArgKind::reg)
+      return {};
+    for (const Arg& e : arg_.elements) {
+      const bool half = type_ == Type::f16 ? is_reg(e, Type::f16) || is_untyped(e, 16) : is_untyped(e, 32);
+      if (!(half && !e.negated) && e.kind != ArgKind::floating) return {};
+    }
+    return "a number among the halves of a vector";
+  }
+
   // fence.proxy.tensormap … [anything]
   std::string_view fence() const {
-    if (!opcode_is("fence") || arg_.kind != ArgKind::address || arg_.elements.size() != 1) return {};
+    if (!opcode_is("fence") || spec_.role != Role::address || arg_.kind != ArgKind::address || arg_.elements.size() != 1)
+      return {};
     const Arg& base = arg_.elements[0];
     const bool anything = base.kind == ArgKind::integer || (base.kind == ArgKind::reg && !base.negated && bits(base.type) <= 64);
     return anything ? "anything for the address of the tensor map" : "";
@@ -631,6 +688,12 @@ std::string_view overlooked(const Form& form, const Choices& choices, std::span<
     if (arg.authored) return {};
   Match match(form, choices, args, target);
   if (match.from(0, 0)) return match.what();
+  if (args.size() > 1 && args[0].kind == ArgKind::reg && args[1].kind == ArgKind::sink && args[1].piped) {
+    std::vector<Arg> others(args.begin(), args.end());
+    others.erase(others.begin() + 1);
+    if (Match one(form, choices, others, target); one.from(0, 0))
+      return one.what().empty() ? "a sink beside the only result" : one.what();
+  }
   if (form.opcode != "tex" && form.opcode != "tld4") return {};
   // a further operand in front of a texture, or one where other textures have an offset
   std::size_t required = 0;
@@ -661,7 +724,9 @@ bool is_overlooked(std::string_view spelling, std::span<const std::string_view> 
   // neither mul with its half nor red.async, which are of other sorts
   const auto wrote = [&](std::string_view w) { return std::find(words.begin(), words.end(), w) != words.end(); };
   if (rules::is_one_of(word, types_of_others) && (wrote("hi") || wrote("lo") || wrote("wide") || wrote("async"))) return false;
-  const bool other = rules::is_one_of(words[0], passes_over_types) ? rules::is_one_of(word, types_of_others) : word == "b2";
+  const bool passes_over_b2 = !rules::is_one_of(words[0], passes_over_types);
+  const bool passes_over_types_of_others = !passes_over_b2 || (words[0] == "wmma" && wrote("mma"));
+  const bool other = (passes_over_types_of_others && rules::is_one_of(word, types_of_others)) || (passes_over_b2 && word == "b2");
   if ((other || rules::is_one_of(word, words_of_others)) && !is_word_of(words[0], word)) return true;
   const bool acquires = spelling.starts_with("fence.proxy.tensormap") && std::count(words.begin(), words.end(), "acquire") != 0;
   return std::any_of(passed_over.begin(), passed_over.end(), [&](const Modifiers& m) {

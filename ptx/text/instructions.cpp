@@ -151,7 +151,9 @@ bool Parser::operand(ir::Operand& o, const Opcode& opcode) {
       if (opcode.takes_lists() || c_.at[1] == ')' || opens_names(c_)) return list(o, OperandKind::list, ')', opcode);
       return constant_operand(o);
     case '!':
-      if (Cursor ahead = c_; ahead.eat('!') && is(ahead.peek(), start_class)) return negated_operand(o, '!');
+      // `!WARP_SZ` is a number
+      if (Cursor ahead = c_; ahead.eat('!') && is(ahead.peek(), start_class) && !ahead.starts_with("WARP_SZ"))
+        return negated_operand(o, '!');
       return constant_operand(o);
     case '-':
       if (Cursor ahead = c_;

@@ -432,9 +432,14 @@ const Candidate& nearest_candidate(const std::vector<Candidate>& candidates, std
     for (const isa::OperandSpec& spec : form.operands)
       if (form.present(spec, candidate.choices)) specs.push_back(&spec);
     std::size_t reached = 1;
-    while (reached <= std::min(specs.size(), args.size()) &&
-           isa::rules::operand_fits(form, candidate.choices, *specs[reached - 1], args[reached - 1]))
-      ++reached;
+    // check knows what a name among the registers of a vector is; here only how many there are
+    const auto may_fit = [&](const isa::OperandSpec& spec, const isa::Arg& arg) {
+      if (isa::rules::operand_fits(form, candidate.choices, spec, arg)) return true;
+      const auto is_name = [](const isa::Arg& e) { return e.kind == isa::ArgKind::symbol; };
+      return arg.kind == isa::ArgKind::vector && std::any_of(arg.elements.begin(), arg.elements.end(), is_name) &&
+             !spec.count.empty() && form.count(spec.count, candidate.choices) == static_cast<int>(arg.elements.size());
+    };
+    while (reached <= std::min(specs.size(), args.size()) && may_fit(*specs[reached - 1], args[reached - 1])) ++reached;
     if (specs.size() < args.size()) reached = 0;  // too many operands: the others say more
     if (reached > most) {
       most = reached;
