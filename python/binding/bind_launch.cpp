@@ -597,7 +597,9 @@ void bind_machine(nb::module_& m) {
                                           : reinterpret_cast<void*>(ffi::pyptx_xla_launch_cuda);
         return nb::capsule(handler, "xla._CUSTOM_CALL_TARGET");
       },
-      nb::arg("platform"), "XLA's entry into the launcher, for `jax.ffi.register_ffi_target` on \"cpu\" or \"CUDA\".");
+      // Left to itself the stub names the capsule's type, which in 3.11 is that of a package which users may lack.
+      nb::arg("platform"), nb::sig("def xla_handler(platform: str) -> object"),
+      "XLA's entry into the launcher, for `jax.ffi.register_ffi_target` on \"cpu\" or \"CUDA\".");
   m.def(
       "numpy_name", [](nb::handle dtype) { return tile::numpy_name(type_argument(dtype, "numpy_name")); }, nb::arg("dtype"),
       nb::sig("def numpy_name(dtype: PtxType) -> str"), "What numpy calls a PTX type, or an empty string.");

@@ -64,6 +64,15 @@ def test_the_stubs_of_an_instruction(golden) -> None:
     golden("inst_stubs.txt", "\n".join(shown) + "\n")
 
 
+def test_the_stubs_are_the_same_for_every_python() -> None:
+    """What the generator imports of itself differs from version to version, and is no package that pyptx asks for."""
+    for name in ("_ptx.pyi", "inst.pyi"):
+        tree = ast.parse((PACKAGE / name).read_text())
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        imported |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
+        assert imported <= {"collections.abc", "enum", "typing"}
+
+
 def test_the_signatures_of_the_helpers(golden) -> None:
     """Everything that `pyptx.ptx`, `reg` and `smem` are made of, without its documentation."""
 
