@@ -34,6 +34,8 @@ class DeviceBuffer {
 
   [[nodiscard]] api::DeviceAddr addr() const { return addr_; }
   [[nodiscard]] std::size_t size_bytes() const { return bytes_; }
+  /// Of its GPU; -1 of a buffer that was moved away.
+  [[nodiscard]] int ordinal() const { return device_ == nullptr ? -1 : device_->ordinal(); }
 
   /// Copies into the buffer from its byte `offset` on. Errors: out_of_bounds, driver_error.
   Expected<void> copy_from(std::span<const std::byte> src, std::size_t offset = 0);

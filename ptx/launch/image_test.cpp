@@ -504,5 +504,26 @@ TEST(Compiled, launches_on_a_gpu_without_the_heap) {
   EXPECT_TRUE(ran);
 }
 
+// The whole call of a C++ program: types, open dimensions, overlaps and the launch.
+TEST(Compiled, fits_open_dimensions_without_the_heap) {
+  FakeCuda& fake = fake_driver();
+  fake.kernels["twice"].params = {{0, 8}, {8, 8}};
+  const Tile open = Tile::make({"M", 32}, Type::f32).value();
+  const auto kernel = compile(twice_module(), {.grid = dim("M"), .block = 32, .tiles = {open, open}}).value();
+  auto* const x = reinterpret_cast<const float*>(std::uintptr_t{0x10000});
+  auto* const y = reinterpret_cast<float*>(std::uintptr_t{0x20000});
+  void* const stream = reinterpret_cast<void*>(std::uintptr_t{0x77});
+  const auto run = [&] { return kernel.run(gpu(0, stream), {gpu_memory(x, 64)}, {shaped(gpu_memory(y, 64), {2, 32})}); };
+  const auto first = run();
+  ASSERT_TRUE(first) << render(first.error());
+  EXPECT_EQ(fake.launches.back().config.grid_x, 2u);
+  fake.recording = false;
+  const std::size_t before = heap::allocations;
+  const bool ran = run().has_value();
+  EXPECT_EQ(heap::allocations, before);
+  fake.recording = true;
+  EXPECT_TRUE(ran);
+}
+
 }  // namespace
 }  // namespace ptx::launch

@@ -8,7 +8,10 @@
 
 #include "ptx/launch/archive.hpp"
 #include "ptx/launch/image.hpp"
+#include "ptx/launch/inspect.hpp"
 #include "ptx/launch/loading.hpp"
+#include "ptx/launch/memory.hpp"
+#include "ptx/launch/place.hpp"
 #include "ptx/launch/plan.hpp"
 #include "ptx/launch/registry.hpp"
 #include "ptx/launch/run.hpp"
@@ -16,3 +19,4 @@
 #include "ptx/launch/signature.hpp"
 #include "ptx/launch/spec.hpp"
 #include "ptx/launch/tensor.hpp"
+#include "ptx/launch/warnings.hpp"

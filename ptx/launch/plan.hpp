@@ -77,6 +77,10 @@ class Plan {
   /// The specialisation for these tensors, made when it is the first of its kind. Errors: those of Signature::bind and of the
   /// maker.
   Expected<const Specialisation*> find(std::span<const TensorView> tensors, Scope scope = Scope::tensors);
+  /// Checks a tensor that the caller gives for output `index` of a call with these inputs. Kinds: those of
+  /// Signature::check_output, and argument_memory for one that is not the input where the kernel writes it.
+  [[nodiscard]] Expected<void> check_output(const Specialisation& specialisation, std::size_t index, const TensorView& given,
+                                            std::span<const TensorView> inputs, DeviceId device) const;
   /// How many there are.
   [[nodiscard]] std::size_t size() const;
 

@@ -1,146 +1,103 @@
-// The whole way for a C++ program: a kernel written with ptx::Kernel, compiled, run on host memory or on a GPU's.
-//     auto kernel = ptx::compile(rms_norm(16, 512)).value();        // rms_norm gives a ptx::Kernel
+// The whole way of a C++ program: a kernel, compiled, run on host memory or on a GPU's.
+//     auto kernel = ptx::compile(rms_norm(16, 512)).value();        // rms_norm gives a ptx::Kernel (ptx/author/author.hpp)
 //     kernel.run(ptx::cpu(), {x, w}, {y});                        // x, w, y: anything contiguous, such as std::vector<float>
 //     kernel.run(ptx::gpu(0), {x_buffer, w_buffer}, {y_buffer});  // ptx::cuda::DeviceBuffer
+//     kernel.run(ptx::gpu(0, stream), {gpu_memory(x, n), gpu_memory(w, k)}, {gpu_memory(y, n)});  // pointers, a CUstream
 #pragma once
 
-#include <concepts>
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/launch/image.hpp"
+#include "ptx/launch/inspect.hpp"
+#include "ptx/launch/memory.hpp"
+#include "ptx/launch/place.hpp"
+#include "ptx/launch/sized.hpp"
+#include "ptx/launch/warnings.hpp"
 #include "ptx/tile/tile.hpp"
 
 namespace ptx {
 
-/// Where a kernel runs.
-using Place = std::variant<launch::Cpu, launch::Cuda>;
-/// On the host, by the executor; the run has ended when the call returns.
-inline Place cpu() { return launch::default_cpu(); }
-inline Place cpu(const vgpu::Options& options) { return launch::Cpu{options}; }
-/// On a GPU; the call returns when the launch is queued, on the default stream when none is given.
-inline Place gpu(int ordinal = 0) { return launch::Cuda{ordinal, nullptr}; }
-inline Place gpu(int ordinal, const cuda::Stream& stream) { return launch::Cuda{ordinal, stream.handle()}; }
-
-/// Memory of one tensor, borrowed for a call. On a GPU it must live until the kernel has run.
-struct Memory {
-  void* data = nullptr;
-  std::size_t bytes = 0;
-  bool on_gpu = false;
-};
-
-namespace launch {
-template <class R>
-concept HostRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                    std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
-template <class R>
-concept WritableHostRange = HostRange<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
-
-template <HostRange R>
-Memory memory_of(R&& range) {
-  return {.data = const_cast<void*>(static_cast<const void*>(std::ranges::data(range))),
-          .bytes = std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>)};
-}
-inline Memory memory_of(const cuda::DeviceBuffer& buffer) {
-  return {.data = reinterpret_cast<void*>(buffer.addr()), .bytes = buffer.size_bytes(), .on_gpu = true};
-}
-}  // namespace launch
-
-/// What a kernel reads: a contiguous range of the host's, or a DeviceBuffer.
-struct In : Memory {
-  // NOLINTBEGIN(google-explicit-constructor): `{x, w}` is how a call reads
-  template <launch::HostRange R>
-  In(const R& range) : Memory(launch::memory_of(range)) {}
-  In(const cuda::DeviceBuffer& buffer) : Memory(launch::memory_of(buffer)) {}
-  // NOLINTEND(google-explicit-constructor)
-};
-
-/// What a kernel writes: the same, but not const.
-struct Out : Memory {
-  // NOLINTBEGIN(google-explicit-constructor)
-  template <launch::WritableHostRange R>
-  Out(R&& range) : Memory(launch::memory_of(range)) {}
-  Out(cuda::DeviceBuffer& buffer) : Memory(launch::memory_of(buffer)) {}
-  // NOLINTEND(google-explicit-constructor)
-};
-
-/// The inputs or the outputs of a call: `{x, w}`, or any range of them that lies in one piece. A view: the call makes no copy.
-template <class T>
-class Arguments {
- public:
-  Arguments() = default;
-  // NOLINTBEGIN(google-explicit-constructor)
-  Arguments(std::initializer_list<T> list) { all_ = {list.begin(), list.size()}; }  // which lives until the call has returned
-  Arguments(std::span<const T> all) : all_(all) {}
-  Arguments(const std::vector<T>& all) : all_(all) {}
-  // NOLINTEND(google-explicit-constructor)
-  [[nodiscard]] std::size_t size() const { return all_.size(); }
-  const T& operator[](std::size_t i) const { return all_[i]; }
-
- private:
-  std::span<const T> all_;
-};
-
-/// How a module's kernel is launched. Its parameters are the inputs' addresses, then the outputs', then the scalars, then the TMA
-/// descriptors of tensors (`A_tma_desc`), which are made from the tiles.
-struct CompileOptions {
-  cuda::Dim3 grid{};     ///< blocks
-  cuda::Dim3 block{};    ///< threads
-  cuda::Dim3 cluster{};  ///< blocks
-  std::uint32_t dynamic_smem_bytes = 0;
-  bool cooperative = false;               ///< all blocks are resident at once
-  bool programmatic = false;              ///< programmatic dependent launch (launch::Geometry)
-  std::uint32_t outputs = 1;              ///< how many of the pointers the kernel writes: the last ones
-  std::vector<launch::Scalar> scalars{};  ///< values of the parameters behind the pointers
-  std::vector<Tile> tiles{};              ///< of the tensors, inputs first: a run checks sizes against them; empty: it does not
-};
-
-/// A checked kernel with its launch. A value: copies share everything.
+/// A checked kernel with its launch. A value: copies share everything. Dimensions that its tensors have names for are open: each
+/// call says their sizes, and at() fixes them. Thread-safe.
 class Compiled {
  public:
-  explicit Compiled(std::shared_ptr<const launch::KernelImage> image, std::vector<Tile> tiles = {},
-                    std::vector<Type> scalars = {})
-      : image_(std::move(image)), tiles_(std::move(tiles)), scalars_(std::move(scalars)) {}
+  /// The text; of every size of the dimensions.
+  [[nodiscard]] const std::string& ptx() const;
+  /// The same with where each instruction was written (`.loc`), which profilers and debuggers show.
+  [[nodiscard]] std::string ptx_with_lines() const;
+  /// What the checker found short of an error, and of a text what the parser did. set_warning_handler's has heard of them.
+  [[nodiscard]] const Diagnostics& warnings() const { return *warnings_; }
+  /// Names of the open dimensions, in the order of the tensors; none when all sizes are known.
+  [[nodiscard]] const std::vector<std::string>& dims() const;
+  /// What is launched. When the launch depends on open dimensions, as a grid of them, there is one for each size: at() first, or
+  /// the program ends.
+  [[nodiscard]] const launch::KernelImage& image() const;
 
-  [[nodiscard]] const std::string& ptx() const { return image_->text(); }
-  [[nodiscard]] const launch::KernelImage& image() const { return *image_; }
+  /// What ptxas makes of it for its target: machine code, disassembled; registers, spills, shared memory. Need NVIDIA's
+  /// command-line tools, and no GPU. Kinds: no_tool, tool_failed, compile_error (cuda::assemble).
+  [[nodiscard]] Expected<std::string> sass() const;
+  [[nodiscard]] Expected<launch::Resources> resources() const;
 
-  /// The same kernel with other values of its scalars, all of them; it shares what was compiled and loaded. Kinds:
-  /// argument_count, and launch_config for a value that the parameter's type does not take.
+  /// The kernel for these sizes: `kernel.at({{"N", 1024}})`. It shares everything, and run() takes no other sizes. Kinds:
+  /// dim_unbound for a dimension without a size, argument_kind for a name that is no open dimension, and those of `compile`.
+  [[nodiscard]] Expected<Compiled> at(const Sizes& sizes) const;
+
+  /// The same kernel with other values of its scalars: all of them, or all that are not named as a dimension, whose size those
+  /// are. It shares what was compiled and loaded. Kinds: argument_count, and launch_config for a value that the parameter's type
+  /// does not take.
   [[nodiscard]] Expected<Compiled> with_scalars(const std::vector<launch::Scalar>& values) const;
 
-  /// Runs on `place`. Kinds: argument_count, argument_device (host memory on a GPU or the reverse), argument_dim (another size
-  /// than the tile's), and those of KernelImage::launch. On a GPU it takes no memory from the heap after the first call there.
+  /// Compiles and loads it on a GPU, so that the first run costs what every run does, and may be captured into a CUDA graph.
+  /// Kinds: dim_unbound when the launch depends on open dimensions (at() says them), and those of KernelImage::prepare.
+  [[nodiscard]] Expected<void> prepare(int ordinal = 0) const;
+
+  /// Runs on `place`. Each memory fits its tile, where there are tiles: by element type (memory of classes, of `std::byte` and of
+  /// GPUs' addresses has none; f16, bf16 and the 8-bit floats are unsigned integers of their width), and by size, which says the
+  /// open dimensions (with ptx::shaped where more than one of a tensor is open). Outputs lie apart from each other and from the
+  /// inputs; one may be an input, whole, and is the input where the kernel declares an alias.
+  /// Kinds: argument_count; argument_device (host memory on a GPU or the reverse, another GPU's); argument_dtype, argument_rank,
+  /// argument_dim, dim_conflict, dim_unbound; argument_alignment; argument_memory (an overlap, no address); and those of
+  /// KernelImage::launch. On a GPU it takes no memory from the heap after the first call there with sizes like these.
   [[nodiscard]] Expected<void> run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs) const;
 
   /// The bytes of a .global or .const variable of the module, as runs on the CPU read and leave them (KernelImage::variable).
-  [[nodiscard]] Expected<std::span<std::byte>> variable(std::string_view name) const { return image_->variable(name); }
+  /// Kinds: those, and dim_unbound as in prepare().
+  [[nodiscard]] Expected<std::span<std::byte>> variable(std::string_view name) const;
 
   /// Writes it to a file that ptx::load reads, with machine code for the targets ("sm_90a"); nothing: for its own target. Gives
-  /// what the compiler warned of. Errors: those of launch::save.
+  /// what the compiler warned of. Errors: those of launch::save; dim_unbound as in prepare().
   [[nodiscard]] Expected<Diagnostics> save(const std::string& path,
                                            std::optional<std::vector<std::string>> targets = std::nullopt) const;
 
  private:
-  std::shared_ptr<const launch::KernelImage> image_;
-  std::vector<Tile> tiles_;
-  std::vector<Type> scalars_;
+  friend Expected<Compiled> compile(ir::Module module, const CompileOptions& options);
+  friend Expected<Compiled> from_ptx(std::string_view text, std::string_view entry, const CompileOptions& options);
+  friend Expected<Compiled> load(const std::string& path);
+  static Expected<Compiled> make(ir::Module module, std::string_view entry, const CompileOptions& options, Diagnostics warnings);
+  explicit Compiled(std::shared_ptr<launch::SizedKernel> kernel, std::shared_ptr<const launch::KernelImage> image,
+                    std::shared_ptr<const Diagnostics> warnings)
+      : kernel_(std::move(kernel)), image_(std::move(image)), warnings_(std::move(warnings)) {}
+  [[nodiscard]] launch::CompilerText compiler_text() const;
+  [[nodiscard]] Expected<void> require_sizes() const;
+
+  std::shared_ptr<launch::SizedKernel> kernel_;
+  std::shared_ptr<const launch::KernelImage> image_;   // null: the launch depends on open dimensions
+  std::optional<Sizes> sizes_;                         // those that at() fixed
+  std::vector<std::optional<std::uint64_t>> scalars_;  // those of with_scalars(); empty: the kernel's own
+  std::shared_ptr<const Diagnostics> warnings_;
 };
 
 /// Checks a module with one kernel and prints it. Kinds: those of check::accept and LaunchSpec::make; unknown_kernel (no kernel,
-/// or several).
+/// or several); dim_unbound for a launch of a dimension that no tile has.
 [[nodiscard]] Expected<Compiled> compile(ir::Module module, const CompileOptions& options);
 
 /// Checks PTX text and makes a launch of its kernel `entry`; with an empty name, of the only one. Kinds: syntax and the like,
@@ -150,30 +107,5 @@ class Compiled {
 /// A kernel that `Compiled::save` or Python's `Kernel.save` wrote. It runs on GPUs from the machine code in the file, on others
 /// that its text allows from the text, and on the CPU. Errors: those of launch::load_saved.
 [[nodiscard]] Expected<Compiled> load(const std::string& path);
-
-/// The same for a kernel that knows its tensors and its launch: a ptx::Kernel. `scalars` are the values of its raw parameters.
-template <class K>
-  requires requires(K& kernel) {
-    { kernel.module() } -> std::same_as<Expected<ir::Module>>;
-    kernel.boundary();
-  }
-[[nodiscard]] Expected<Compiled> compile(
-    K kernel, std::vector<launch::Scalar> scalars = {}) {  // NOLINT(performance-unnecessary-value-param): moved on
-  auto module = kernel.module();
-  if (!module) return Unexpected{std::move(module).error()};
-  const auto& boundary = kernel.boundary();
-  const auto dim3 = [](const auto& sizes) { return cuda::Dim3{sizes[0], sizes[1], sizes[2]}; };
-  std::vector<Tile> tiles = boundary.in_tiles;
-  tiles.insert(tiles.end(), boundary.out_tiles.begin(), boundary.out_tiles.end());
-  return compile(std::move(*module), {.grid = dim3(boundary.grid),
-                                      .block = dim3(boundary.block),
-                                      .cluster = dim3(boundary.cluster),
-                                      .dynamic_smem_bytes = boundary.smem,
-                                      .cooperative = boundary.cooperative,
-                                      .programmatic = boundary.programmatic,
-                                      .outputs = static_cast<std::uint32_t>(boundary.out_tiles.size()),
-                                      .scalars = std::move(scalars),
-                                      .tiles = std::move(tiles)});
-}
 
 }  // namespace ptx

@@ -95,34 +95,6 @@ TEST(Compiled, takes_other_scalars) {
   EXPECT_TRUE(says(kernel.with_scalars({}).error(), "kernel `twice` has 1 scalar parameters; 0 values are given"));
 }
 
-TEST(Compiled, takes_a_kernel_with_its_boundary) {
-  struct Boundary {
-    std::vector<Tile> in_tiles{Tile::make({32}, Type::f32).value()}, out_tiles{Tile::make({32}, Type::f32).value()};
-    launch::Dims grid{1, 1, 1}, block{32, 1, 1}, cluster{1, 1, 1};
-    bool cooperative = false, programmatic = false;
-    std::uint32_t smem = 0;
-  };
-  struct Recipe {
-    Boundary declared;
-    static Expected<ir::Module> module() { return twice_module(); }
-    [[nodiscard]] const Boundary& boundary() const { return declared; }
-  };
-  const auto kernel = compile(Recipe{});
-  ASSERT_TRUE(kernel) << render(kernel.error());
-  std::vector<float> x(32, 4.0f), y(32);
-  ASSERT_TRUE(kernel->run(cpu(), {x}, {y}));
-  EXPECT_EQ(y[0], 8.0f);
-  x.resize(31);
-  const auto shorter = kernel->run(cpu(), {x}, {y});
-  EXPECT_EQ(shorter.error().kind, Kind::argument_dim);
-  EXPECT_TRUE(says(shorter.error(), "input 0 of kernel `twice` is 124 bytes; float32[32] is 128"));
-
-  struct Broken : Recipe {
-    static Expected<ir::Module> module() { return Unexpected{{.kind = Kind::undefined_label, .message = "no label"}}; }
-  };
-  EXPECT_EQ(compile(Broken{}).error().kind, Kind::undefined_label);
-}
-
 TEST(Compiled, names_what_does_not_fit) {
   EXPECT_EQ(compile(ir::Module(), {}).error().kind, Kind::unknown_kernel);
   EXPECT_EQ(compile(twice_module(), {.outputs = 3}).error().kind, Kind::param_layout);

@@ -16,7 +16,14 @@ std::string spell(std::span<const std::int64_t> numbers) {
 // The names decide; a type that has none in PTX fits the untyped bits of its width.
 bool dtype_fits(Type wanted, ElementType given) {
   if (tile::dtype_matches(wanted, numpy_name(given))) return true;
+  if (given.code == raw_bits) return given.bytes() == static_cast<std::size_t>(tile::element_bytes(wanted));
   return isa::kind(wanted) == isa::TypeKind::bits && given.bytes() * 8 == static_cast<std::size_t>(isa::bits(wanted));
+}
+
+std::string wrong_type(Type wanted, ElementType given, std::string_view does) {
+  const std::string_view seen = numpy_name(given), name = tile::numpy_name(wanted);
+  return cat("the element type is ", seen.empty() ? "unknown" : seen, "; the kernel ", does, ' ',
+             name.empty() ? isa::name(wanted) : name);
 }
 
 std::string_view plural(std::size_t count) { return count == 1 ? "" : "s"; }
@@ -76,8 +83,7 @@ Expected<void> Signature::check_output(std::size_t index, const Output& wanted, 
                           .note(cat("given: ", describe(given)))};
   };
   if (!dtype_fits(outputs_[index].dtype(), given.dtype))
-    return refuse(Kind::argument_dtype,
-                  cat("the element type is ", numpy_name(given.dtype), "; the kernel writes ", numpy_name(wanted.dtype)));
+    return refuse(Kind::argument_dtype, wrong_type(outputs_[index].dtype(), given.dtype, "writes"));
   const auto rank = static_cast<std::size_t>(given.rank);
   if (rank != wanted.shape.size())
     return refuse(Kind::argument_rank, cat("the tensor has ", rank, " dimensions; the kernel writes ", wanted.shape.size()));
@@ -118,6 +124,22 @@ Expected<void> Signature::check_apart(std::span<const Output> outputs, std::span
   return {};
 }
 
+Expected<void> check_apart(std::string_view kernel, std::size_t inputs, std::span<void* const> pointers,
+                           std::span<const std::size_t> bytes) {
+  for (std::size_t i = inputs; i < pointers.size(); ++i) {
+    const auto* const a = static_cast<const std::byte*>(pointers[i]);
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto* const b = static_cast<const std::byte*>(pointers[j]);
+      const bool apart = a + bytes[i] <= b || b + bytes[j] <= a;
+      if (apart || (j < inputs && a == b && bytes[i] == bytes[j])) continue;
+      return Unexpected{{.kind = Kind::argument_memory,
+                         .message = cat("output ", i - inputs, " of kernel `", kernel, "` overlaps ",
+                                        j < inputs ? cat("input ", j) : cat("output ", j - inputs), " in memory")}};
+    }
+  }
+  return {};
+}
+
 Expected<void> Signature::check_alias(const Alias& alias, const TensorView& input, const Output& wanted) const {
   if (input.bytes() == wanted.bytes) return {};
   return Unexpected{Diagnostic{.kind = Kind::argument_dim,
@@ -129,6 +151,18 @@ Diagnostic Signature::misfit(Kind kind, std::size_t index, std::string_view reas
   return Diagnostic{.kind = kind, .message = cat(argument(index), ": ", reason)}
       .note(cat("takes: ", describe(inputs_[index])))
       .note(cat("given: ", describe(tensor)));
+}
+
+Expected<void> Signature::check_dtype(std::size_t index, const TensorView& tensor) const {
+  const bool input = index < inputs_.size();
+  const Tile& tile = input ? inputs_[index] : outputs_[index - inputs_.size()];
+  if (dtype_fits(tile.dtype(), tensor.dtype)) return {};
+  if (input) return Unexpected{misfit(Kind::argument_dtype, index, wrong_type(tile.dtype(), tensor.dtype, "takes"), tensor)};
+  return Unexpected{
+      Diagnostic{.kind = Kind::argument_dtype,
+                 .message = cat(output(index - inputs_.size()), ": ", wrong_type(tile.dtype(), tensor.dtype, "writes"))}
+          .note(cat("the kernel writes: ", describe(tile)))
+          .note(cat("given: ", describe(tensor)))};
 }
 
 Diagnostic Signature::not_a_tensor(std::size_t index, std::string_view what) const {
@@ -176,14 +210,7 @@ Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const TensorView& tensor = tensors[i];
     const Tile& tile = inputs_[i];
-    if (!dtype_fits(tile.dtype(), tensor.dtype)) {
-      const std::string_view seen = numpy_name(tensor.dtype);
-      const std::string_view wanted = tile::numpy_name(tile.dtype());
-      return Unexpected{misfit(Kind::argument_dtype, i,
-                               cat("the element type is ", seen.empty() ? "unknown" : seen, "; the kernel takes ",
-                                   wanted.empty() ? isa::name(tile.dtype()) : wanted),
-                               tensor)};
-    }
+    if (auto ok = check_dtype(i, tensor); !ok) return Unexpected{std::move(ok).error()};
     auto sizes = tile.extract({tensor.shape, static_cast<std::size_t>(tensor.rank)});
     if (!sizes) return Unexpected{misfit(sizes.error().kind, i, sizes.error().message, tensor)};
     for (const auto& [dim, size] : *sizes) {

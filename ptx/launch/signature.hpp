@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ptx/base/base.hpp"
@@ -51,6 +52,8 @@ class Signature {
   /// dim_unbound, argument_layout, argument_memory, argument_alignment, argument_device.
   [[nodiscard]] Expected<Bound> bind(std::span<const TensorView> tensors, Scope scope = Scope::tensors) const;
   [[nodiscard]] Expected<void> check_count(std::size_t tensors) const;
+  /// Checks the element type of tensor `index`, which counts the inputs, then the outputs. Kind argument_dtype.
+  [[nodiscard]] Expected<void> check_dtype(std::size_t index, const TensorView& tensor) const;
   /// Checks a tensor that the caller gives for output `index` to be written to, beside the tensors of the call. Kinds: those of
   /// bind(), naming the output, and argument_memory for one that is read-only or overlaps an input without being that input.
   [[nodiscard]] Expected<void> check_output(std::size_t index, const Output& output, const TensorView& given,
@@ -77,6 +80,11 @@ class Signature {
   std::vector<std::string> names_;
   tile::Env fixed_;  ///< sizes given by name, not by a tensor
 };
+
+/// Checks that what a call writes, the memory behind `inputs`, lies apart from the rest: an output may be an input, whole. For
+/// launches by address alone. Kind argument_memory.
+Expected<void> check_apart(std::string_view kernel, std::size_t inputs, std::span<void* const> pointers,
+                           std::span<const std::size_t> bytes);
 
 /// "float32[M, 512]".
 std::string describe(const Tile& tile);

@@ -19,6 +19,8 @@ struct ElementType {
   friend bool operator==(ElementType, ElementType) = default;
   [[nodiscard]] std::size_t bytes() const { return (std::size_t{bits} * lanes + 7) / 8; }
 };
+/// The code of bits whose meaning only the kernel knows; no code of DLPack's. They fit every type of their width.
+inline constexpr std::uint8_t raw_bits = 255;
 /// "float32", "bfloat16", as numpy spells it; "" for a type that numpy has no name for.
 std::string_view numpy_name(ElementType type);
 /// The reverse.

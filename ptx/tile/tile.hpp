@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,8 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/tile/env.hpp"
+#include "ptx/tile/size.hpp"
 
 namespace ptx {
 
@@ -32,8 +33,6 @@ std::optional<Layout> layout_from_name(std::string_view name);
 
 /// A dimension: a size, or a name that is bound to a size at the call.
 using Dim = std::variant<std::int64_t, std::string>;
-/// Sizes of symbolic dimensions by name.
-using Env = std::map<std::string, std::int64_t, std::less<>>;
 
 /// What a dtype is called by numpy, JAX and torch ("bfloat16"), or "" for a type that no tensor has. b16 counts as uint16, pred
 /// as bool.

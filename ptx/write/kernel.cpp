@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
+#include "ptx/write/idiom/wgmma.hpp"
 #include "ptx/write/module.hpp"
 #include "ptx/write/module_state.hpp"
 
@@ -61,19 +61,53 @@ Kernel::Kernel(KernelSpec&& spec, std::shared_ptr<write::ModuleState> module, Wh
     if (auto declared = builder_->module_variable(array, spec.extern_smem, at); !declared)
       builder_->fail(std::move(declared).error());
   }
-  const auto extent = [&](const Extent& given, std::string_view what, std::array<std::uint32_t, 3>& sizes) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      const std::int64_t size = given.sizes()[i];
-      if (size < 1 || size > std::numeric_limits<std::int32_t>::max())
-        return builder_->fail(
-            diagnose(Kind::launch_config, cat("the ", what, " of `", boundary_.name, "` has ", size, " in ", "xyz"[i]), at)
-                .note("hint: a size is at least 1"));
-      sizes[i] = static_cast<std::uint32_t>(size);
+  launch(spec, at);
+}
+
+void Kernel::launch(KernelSpec& spec, Where at) {
+  std::vector<std::string> dims;
+  for (const std::vector<Tile>* tiles : {&boundary_.in_tiles, &boundary_.out_tiles})
+    for (const Tile& tile : *tiles)
+      for (std::string& name : tile.symbolic_dims()) dims.push_back(std::move(name));
+  const auto extent = [&](Extent& given, std::string_view what, Extent& kept) {
+    const std::string called = cat(what, " of `", boundary_.name, '`');
+    for (const Size& size : given.sizes()) {
+      for (const std::string& name : size.dims()) {
+        if (std::find(dims.begin(), dims.end(), name) != dims.end()) continue;
+        Diagnostic d = diagnose(Kind::dim_unbound, cat("the ", called, " is of dimension `", name, "`, which no tensor has"), at);
+        if (const std::string near = nearest(name, dims); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+        return builder_->fail(std::move(d));
+      }
     }
+    if (!given.is_open()) {
+      if (auto numbers = given.resolve({}, called); !numbers) {
+        Diagnostic d = std::move(numbers).error();
+        d.where = at;
+        return builder_->fail(std::move(d));
+      }
+    }
+    kept = std::move(given);
   };
   extent(spec.grid, "grid", boundary_.grid);
   extent(spec.block, "block", boundary_.block);
   extent(spec.cluster, "cluster", boundary_.cluster);
+  for (const TensorMapSpec& map : spec.tensor_maps) {
+    const std::vector<std::string>& tensors = boundary_.tensor_names;
+    if (std::find(tensors.begin(), tensors.end(), map.tensor) == tensors.end())
+      builder_->fail(
+          diagnose(Kind::bad_declaration,
+                   cat("`tensor_maps` names `", map.tensor, "`, which is not a tensor of kernel `", boundary_.name, '`'), at));
+  }
+  for (const AliasSpec& alias : spec.input_output_aliases) {
+    if (alias.input >= boundary_.in_tiles.size() || alias.output >= boundary_.out_tiles.size())
+      builder_->fail(diagnose(
+          Kind::bad_declaration,
+          cat("`input_output_aliases` has output ", alias.output, " at input ", alias.input, "; kernel `", boundary_.name,
+              "` has ", boundary_.in_tiles.size(), " inputs and ", boundary_.out_tiles.size(), " outputs"),
+          at));
+  }
+  boundary_.tensor_maps = std::move(spec.tensor_maps);
+  boundary_.aliases = std::move(spec.input_output_aliases);
 }
 
 void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at) {
@@ -104,6 +138,12 @@ write::RegArray Body::registers(Type type, std::int64_t count, std::string_view 
   const auto stand_in = static_cast<std::uint32_t>(count >= 1 && count <= most ? count : 1);
   const Expected<write::RegArray> other = builder_->array(Type::b32, stand_in);
   return {other->decl, other->first, other->count, type};
+}
+
+write::RegArray Body::fragment(Type type, std::int64_t m, std::int64_t n, std::string_view name, Where at) {
+  const Expected<std::int64_t> count = write::idiom::wgmma_fragment_registers(m, n, at);
+  if (!count) builder_->fail(count.error());
+  return registers(type, count ? *count : 1, name, at);
 }
 
 Addr<Type::none> Body::shared(const write::Name& name, Type type, std::uint64_t elements, std::uint32_t align) {

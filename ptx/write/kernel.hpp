@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "ptx/ir/ir.hpp"
+#include "ptx/layout/layout.hpp"
 #include "ptx/tile/tile.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/control.hpp"
@@ -56,18 +57,16 @@ struct ScalarSpec {
   Type type = Type::none;
 };
 
-/// x, y, z: blocks of a grid, threads of a block.
-class Extent {
- public:
-  constexpr Extent() = default;
-  // any integers, as a program has them; what is no extent is an error of the kernel
-  template <write::Number X, write::Number Y = int, write::Number Z = int>
-  constexpr Extent(X x, Y y = 1, Z z = 1)  // NOLINT(google-explicit-constructor)
-      : sizes_{static_cast<std::int64_t>(x), static_cast<std::int64_t>(y), static_cast<std::int64_t>(z)} {}
-  [[nodiscard]] constexpr const std::array<std::int64_t, 3>& sizes() const { return sizes_; }
+/// The TMA descriptor of a tensor where the one made of its tile does not do: a map, or a function of the dimensions' sizes.
+struct TensorMapSpec {
+  std::string tensor{};
+  layout::TensorMap map{};
+  std::function<Expected<layout::TensorMap>(const Sizes&)> of_sizes{};  ///< in place of `map`, when there is one
+};
 
- private:
-  std::array<std::int64_t, 3> sizes_{1, 1, 1};
+/// An output that is written where an input lies, which the kernel changes; each counted from 0.
+struct AliasSpec {
+  std::uint32_t input = 0, output = 0;
 };
 
 /// What a kernel is besides its body.
@@ -76,7 +75,7 @@ struct KernelSpec {
   std::string name{};
   std::vector<TensorSpec> in_specs{}, out_specs{};  ///< inputs, then outputs: the entry's first parameters, all pointers
   std::vector<ScalarSpec> raw_params{};             ///< the entry's further parameters
-  Extent grid{}, block{}, cluster{};
+  Extent grid{}, block{}, cluster{};                ///< blocks, threads, blocks; sizes may be open: `dim("N") / 128`
   std::uint32_t smem = 0;        ///< bytes of dynamic shared memory; above 48 KiB, what `smem` allocates is a part of it
   std::string extern_smem = {};  ///< name of an `.extern .shared .align 128 .b8 name[];` of the author's; empty: none
   Target arch = Target::sm_90a;
@@ -85,6 +84,8 @@ struct KernelSpec {
   bool cooperative = false;                     ///< all blocks are resident at once
   bool programmatic = false;                    ///< programmatic dependent launch: the body waits with `griddepcontrol.wait`
   bool tma_by_value = false;                    ///< TMA descriptors are parameters themselves, not addresses
+  std::vector<TensorMapSpec> tensor_maps{};
+  std::vector<AliasSpec> input_output_aliases{};
 };
 
 /// The tensors and launch of a kernel as declared, valid once module() has succeeded.
@@ -92,10 +93,12 @@ struct Boundary {
   std::string name;
   std::vector<std::string> tensor_names;  ///< inputs, then outputs
   std::vector<Tile> in_tiles, out_tiles;
-  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+  Extent grid, block, cluster;
   bool cooperative = false, programmatic = false;
   std::uint32_t smem = 0;                ///< of the launch: as declared, and all that is allocated
   std::vector<std::string> tma_tensors;  ///< those whose descriptors are the entry's last parameters
+  std::vector<TensorMapSpec> tensor_maps;
+  std::vector<AliasSpec> aliases;
 };
 
 class Module;
@@ -148,6 +151,12 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   template <Type T, write::Number Count>
   RegArray<T> array(Count count, std::string_view name = {}, Where at = Where::current()) {
     return {*builder_, registers(T, static_cast<std::int64_t>(count), name, at)};
+  }
+  /// The registers of one thread for an m x n accumulator of a warpgroup: m * n / 128 in a row. What does not divide among its
+  /// threads is an error of the kernel, of kind bad_declaration.
+  template <Type T, write::Number M, write::Number N>
+  RegArray<T> wgmma_frag(M m, N n, std::string_view name = {}, Where at = Where::current()) {
+    return {*builder_, fragment(T, static_cast<std::int64_t>(m), static_cast<std::int64_t>(n), name, at)};
   }
   /// N registers in a row, for instructions that take a vector.
   template <Type T, std::size_t N>
@@ -330,6 +339,7 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   }
   write::Reg one_result(const write::CallOf& function, const std::vector<write::Reg>& results, Type type);
   write::RegArray registers(Type type, std::int64_t count, std::string_view name, Where at);
+  write::RegArray fragment(Type type, std::int64_t m, std::int64_t n, std::string_view name, Where at);
   void keep(Expected<void> done) {
     if (!done) builder_->fail(std::move(done).error());
   }
@@ -355,6 +365,8 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
 
 class Kernel : public Body {
  public:
+  /// What is no launch or no tensor is an error of the kernel, at this line: an extent of 0, a dimension in an extent that no
+  /// tensor has, a tensor map or an alias of a tensor that is not there.
   explicit Kernel(KernelSpec spec, Where at = Where::current());
   /// A kernel of a module, whose target and version it has; what the module declares is in its text, in front of it.
   Kernel(Module& module, KernelSpec spec, Where at = Where::current());
@@ -382,6 +394,7 @@ class Kernel : public Body {
  private:
   friend class Module;
   void declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at);
+  void launch(KernelSpec& spec, Where at);
   Expected<ir::Module> finish();
   Reg<Type::b64> global_ptr(const write::Name& name) {
     return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at));

@@ -43,8 +43,8 @@ TEST(KernelTest, BoundaryAndParameters) {
   EXPECT_EQ(boundary.in_tiles[0].to_string(), "Tile(16, 512, f32)");
   EXPECT_EQ(boundary.in_tiles[1].to_string(), "Tile(M, bf16)");
   EXPECT_EQ(boundary.out_tiles.size(), 1u);
-  EXPECT_EQ(boundary.grid, (std::array<std::uint32_t, 3>{16, 2, 1}));
-  EXPECT_EQ(boundary.block, (std::array<std::uint32_t, 3>{128, 1, 1}));
+  EXPECT_EQ(boundary.grid, Extent(16, 2));
+  EXPECT_EQ(boundary.block, Extent(128));
   const auto module = k.module();
   ASSERT_TRUE(module);
   ASSERT_EQ(module->functions[0].params.size(), 4u);
@@ -296,6 +296,26 @@ TEST(KernelErrors, ASpentKernel) {
   ASSERT_TRUE(k.module());
   k << inst.ret();
   EXPECT_EQ(error_of(k).kind, Kind::no_active_trace);
+}
+
+TEST(KernelBoundary, a_launch_may_be_of_dimensions) {
+  Kernel k({.name = "k", .in_specs = {{"X", {"M", "N"}, f32}}, .grid = {dim("M"), ceil_div(dim("N"), 128)}, .block = 128});
+  ASSERT_TRUE(k.module());
+  EXPECT_EQ(k.boundary().grid.resolve({{"M", 3}, {"N", 130}}, "grid").value(), (LaunchDims{3, 2, 1}));
+
+  Kernel unknown({.name = "k", .in_specs = {{"X", {"rows"}, f32}}, .grid = dim("row")});
+  const Diagnostic d = error_of(unknown);
+  EXPECT_EQ(d.kind, Kind::dim_unbound);
+  EXPECT_EQ(d.message, "the grid of `k` is of dimension `row`, which no tensor has");
+  EXPECT_EQ(d.notes, Lines{"hint: did you mean `rows`?"});
+  EXPECT_EQ(d.where.line, static_cast<std::uint32_t>(__LINE__) - 5);
+}
+
+TEST(KernelBoundary, what_it_names_is_there) {
+  Kernel map({.name = "k", .in_specs = {{"X", {4}, f32}}, .tensor_maps = {{.tensor = "Y"}}});
+  EXPECT_EQ(error_of(map).message, "`tensor_maps` names `Y`, which is not a tensor of kernel `k`");
+  Kernel alias({.name = "k", .in_specs = {{"X", {4}, f32}}, .input_output_aliases = {{0, 0}}});
+  EXPECT_EQ(error_of(alias).message, "`input_output_aliases` has output 0 at input 0; kernel `k` has 1 inputs and 0 outputs");
 }
 
 TEST(KernelBoundary, tensors_say_how_their_descriptors_copy) {

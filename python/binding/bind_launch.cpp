@@ -281,18 +281,7 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
   for (std::size_t i = 0; i < input_count; ++i) add(inputs[i], cat("input ", i, " of kernel `", kernel, '`'), false);
   for (std::size_t i = 0; i < output_count; ++i) add(outputs[i], cat("output ", i, " of kernel `", kernel, '`'), true);
   const bool on_gpu = device.kind == launch::DeviceId::Kind::cuda;
-  for (std::size_t i = input_count; on_gpu && i < pointers.size(); ++i) {  // the executor looks by itself
-    const auto* const a = static_cast<const std::byte*>(pointers[i]);
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto* const b = static_cast<const std::byte*>(pointers[j]);
-      const bool apart = a + bytes[i] <= b || b + bytes[j] <= a;
-      if (apart || (j < input_count && a == b && bytes[i] == bytes[j])) continue;
-      raise(Kind::argument_memory,
-            cat("output ", i - input_count, " of kernel `", kernel, "` overlaps ",
-                j < input_count ? cat("input ", j) : cat("output ", j - input_count), " in memory"),
-            authors_line());
-    }
-  }
+  if (on_gpu) unwrap_here(launch::check_apart(kernel, input_count, pointers, bytes));  // the executor looks by itself
   const cuda::api::Stream stream = on_gpu ? launch_stream(stream_of, device.ordinal) : nullptr;
   unwrap_here(run_image(image, device, stream, pointers, bytes));
 }
@@ -485,37 +474,21 @@ void bind_image(nb::module_& m) {
 // -- the machine
 // ----------------------------------------------------------------------------------------------------------------------
 
-/// The author's line of each line of the text.
-cuda::LineMap line_map(const TracedModule& traced) {
-  return [&traced](std::uint32_t line) {
-    const ir::Module& module = traced.accepted.module();
-    for (std::size_t f = 0; f < traced.listing->line_of.size() && f < module.functions.size(); ++f) {
-      const auto& lines = traced.listing->line_of[f];
-      for (std::size_t item = 0; item < lines.size(); ++item) {
-        if (lines[item] == line) return module.where(module.functions[f].body[item]);
-      }
-    }
-    return Where{};
-  };
-}
-
-cuda::Cubin assemble(const TracedModule& traced) {
-  const std::string target(isa::name(traced.accepted.module().target));
-  return unwrap_here(cuda::assemble(traced.listing->text, target, {.roots = tool_roots(), .where = line_map(traced)}));
+/// What ptxas gets of a traced module. Its wheels are sought below what sys.path is now.
+launch::CompilerText compiler_text(const TracedModule& traced) {
+  cuda::set_tool_roots(tool_roots());
+  return launch::CompilerText::of(traced.accepted);
 }
 
 nb::dict resources(const TracedModule& traced) {
-  const cuda::Cubin cubin = assemble(traced);
+  const launch::Resources used = unwrap_here(launch::resources(compiler_text(traced), traced.entry));
   nb::dict found;
-  for (const cuda::FunctionReport& function : cubin.report.functions) {
-    if (function.name != traced.entry) continue;
-    found["registers"] = function.registers;
-    found["barriers"] = function.barriers;
-    found["stack_frame"] = function.stack_frame_bytes;
-    found["spill_stores"] = function.spill_store_bytes;
-    found["spill_loads"] = function.spill_load_bytes;
-    found["smem"] = function.smem_bytes;
-  }
+  found["registers"] = used.registers;
+  found["barriers"] = used.barriers;
+  found["stack_frame"] = used.stack_frame;
+  found["spill_stores"] = used.spill_stores;
+  found["spill_loads"] = used.spill_loads;
+  found["smem"] = used.smem;
   return found;
 }
 
@@ -540,8 +513,8 @@ std::pair<std::uintptr_t, LoadedText> load_text(std::string text, std::string en
 
 void bind_machine(nb::module_& m) {
   m.def(
-      "sass", [](const TracedModule& traced) { return unwrap_here(cuda::disassemble(assemble(traced).bytes, tool_roots())); },
-      nb::arg("module"), "The module assembled by ptxas and disassembled by nvdisasm or cuobjdump.");
+      "sass", [](const TracedModule& traced) { return unwrap_here(launch::sass(compiler_text(traced))); }, nb::arg("module"),
+      "The module assembled by ptxas and disassembled by nvdisasm or cuobjdump.");
   m.def(
       "found_ptxas",
       [] {
@@ -561,7 +534,7 @@ void bind_machine(nb::module_& m) {
   m.def(
       "assemble",
       [](const TracedModule& traced) {
-        const cuda::Cubin cubin = assemble(traced);
+        const cuda::Cubin cubin = unwrap_here(launch::assemble(compiler_text(traced)));
         return nb::make_tuple(nb::bytes(cubin.bytes.data(), cubin.bytes.size()), cubin.log);
       },
       nb::arg("module"), nb::sig("def assemble(module: Module) -> tuple[bytes, str]"),

@@ -14,6 +14,7 @@
 #include "places.hpp"
 #include "ptx/write/idiom/block.hpp"
 #include "ptx/write/idiom/smem.hpp"
+#include "ptx/write/idiom/wgmma.hpp"
 
 namespace ptx::python {
 namespace {
@@ -84,12 +85,8 @@ RegArray array(nb::handle dtype, std::int64_t count, std::optional<std::string_v
 
 RegArray wgmma_fragment(std::int64_t rows, std::int64_t columns, nb::handle dtype, std::optional<std::string_view> name) {
   Trace& trace = Trace::require("reg.wgmma_frag");
-  constexpr std::int64_t threads = 128;  // of a warpgroup, which holds the fragment together
-  if (rows < 1 || columns < 1 || rows * columns % threads != 0)
-    raise(Kind::bad_declaration,
-          cat("a fragment of ", rows, " x ", columns, " does not divide among the ", threads, " threads of a warpgroup"),
-          trace.where());
-  return make_array(trace, type_argument(dtype, "reg.wgmma_frag"), rows * columns / threads, name.value_or(""));
+  const std::int64_t count = unwrap(write::idiom::wgmma_fragment_registers(rows, columns, trace.where()));
+  return make_array(trace, type_argument(dtype, "reg.wgmma_frag"), count, name.value_or(""));
 }
 
 void bind_reg(nb::module_& m) {

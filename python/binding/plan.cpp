@@ -143,16 +143,8 @@ Expected<TensorView> PlanState::view_output(const TorchBridge* torch, StreamOf s
     imports.push_back(std::move(*import));
     view = imports.back().view();
   }
-  if (auto fits = signature().check_output(index, specialisation.outputs[index], view, call.inputs, call.device()); !fits) {
+  if (auto fits = plan_.check_output(specialisation, index, view, call.inputs, call.device()); !fits)
     return Unexpected{std::move(fits).error()};
-  }
-  if (!specialisation.changed.empty() && specialisation.changed[index]) {
-    const std::size_t input = *specialisation.changed[index];
-    if (view.data != call.inputs[input].data)
-      return Unexpected{{.kind = Kind::argument_memory,
-                         .message = cat(signature().output(index), " is written where ", signature().argument(input),
-                                        " lies; `out` is another tensor")}};
-  }
   return view;
 }
 

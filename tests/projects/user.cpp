@@ -103,6 +103,32 @@ void run_tangled(const ptx::Compiled& kernel) {
   expect(right, "operands written where they stand give the right numbers");
 }
 
+// What C++ has of open dimensions: a kernel for every size, checked against the memory that it is given.
+void run_open() {
+  Kernel k({.name = "open",
+            .in_specs = {{"X", {"N"}, ptx::f32}},
+            .out_specs = {{"Y", {"N"}, ptx::f32}},
+            .grid = ptx::dim("N") / 32,
+            .block = 32});
+  auto [x, y] = k.global_ptrs("X", "Y");
+  auto i = k.from_<u32>(ptx::special.ctaid.x()) * 32 + k.from_<u32>(ptx::special.tid.x());
+  auto v = k.scalar<ptx::f32>();
+  k << inst.ld.global_.f32(v, addr(x + i * 4));
+  ptx::raw(k, "add.f32 " + v.name() + ", " + v.name() + ", " + v.name() + ";");
+  k << inst.st.global_.f32(addr(y + i * 4), v);
+  k << inst.ret();
+  const auto made = ptx::compile(std::move(k));
+  const ptx::Compiled* kernel = good(made);
+  if (kernel == nullptr) return;
+  for (const std::size_t size : {32u, 96u}) {
+    std::vector<float> in(size, 3.0f), out(size);
+    const auto ran = kernel->run(ptx::cpu(), {in}, {ptx::shaped(out, {size})});
+    expect(ran.has_value() && out.back() == 6.0f, "an open dimension has the size of the call's memory");
+    const auto typed = kernel->run(ptx::cpu(), {std::vector<int>(size)}, {out});
+    expect(!typed && typed.error().kind == ptx::Kind::argument_dtype, "memory of another type is an error");
+  }
+}
+
 void check_text(const std::string& text) {
   const ptx::text::Parsed parsed = ptx::text::parse(text, "scale.ptx");
   expect(!parsed.broken() && ptx::check::check(parsed.module).empty(), "what was written has no findings");
@@ -143,5 +169,6 @@ int main(int argc, char** argv) {
     print("tangled", *kernel);
     run_tangled(*kernel);
   }
+  run_open();
   return failures == 0 ? 0 : 1;
 }

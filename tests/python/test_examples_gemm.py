@@ -49,7 +49,7 @@ def test_ptxas_takes_them_without_a_word(arch, build, size, options, ptxas) -> N
 
 
 def test_the_twin_in_cpp() -> None:
-    """ptx/launch/example_gemm_blackwell_test.cpp holds examples/cpp/gemm_blackwell.hpp to the same file, and blesses it."""
+    """ptx/author/example_gemm_blackwell_test.cpp holds examples/cpp/gemm_blackwell.hpp to the same file, and blesses it."""
     golden = ROOT / "tests" / "golden" / "write" / "gemm_blackwell_1000_520_4104.ptx"
     assert blackwell.build_gemm(1000, 520, 4104).ptx() == golden.read_text()
 

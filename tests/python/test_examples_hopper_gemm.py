@@ -81,7 +81,7 @@ def test_the_softmax_stays_beside_the_products(D, ptxas, tmp_path) -> None:
 
 
 def test_gemm_is_its_cpp_twin() -> None:
-    """ptx/launch/example_gemm_test.cpp holds examples/cpp/gemm_hopper.hpp to the same file, and blesses it."""
+    """ptx/author/example_gemm_test.cpp holds examples/cpp/gemm_hopper.hpp to the same file, and blesses it."""
     golden = (ROOT / "tests" / "golden" / "write" / "gemm_warp_specialized.ptx").read_text()
     assert gemm_warp_specialized.ptx() == golden
     assert gemm_warp_specialized.ptx(M=512, N=768, K=256) == golden  # one text for all sizes

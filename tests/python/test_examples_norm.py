@@ -132,7 +132,7 @@ def test_every_element_of_a_row_belongs_to_one_thread_of_one_pass() -> None:
     ],
 )
 def test_rms_norm_is_its_cpp_twin(file, args, kwargs) -> None:
-    """ptx/launch/example_test.cpp holds examples/cpp/rms_norm.hpp to the same files, and blesses them."""
+    """ptx/author/example_test.cpp holds examples/cpp/rms_norm.hpp to the same files, and blesses them."""
     assert build("hopper", "rms_norm", *args, **kwargs).ptx() == (ROOT / "tests" / "golden" / "write" / file).read_text()
 
 

@@ -98,5 +98,22 @@ TEST(WgmmaDoor, ConstantsAreWhatTheFieldsComeTo) {
             *layout::descriptor_bits(layout::WgmmaDescriptor{16, 1024, write::Wgmma::SWIZZLE_128B, 0}));
 }
 
+TEST(WgmmaDoor, AFragmentIsAThreadsShareOfAnAccumulator) {
+  Kernel k({.name = "k"});
+  EXPECT_EQ(k.wgmma_frag<f32>(64, 256).size(), 128u);
+  EXPECT_EQ(k.wgmma_frag<f32>(64, 8u, "acc")[3].name(), "acc3");
+  EXPECT_TRUE(k.module());
+  for (const auto& [m, n] : {std::pair(3, 5), {0, 128}, {-64, -8}}) {
+    Kernel wrong({.name = "k"});
+    const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+    (void)wrong.wgmma_frag<f32>(m, n);
+    const auto module = wrong.module();
+    ASSERT_FALSE(module);
+    EXPECT_EQ(module.error().message,
+              cat("a fragment of ", m, " x ", n, " does not divide among the 128 threads of a warpgroup"));
+    EXPECT_EQ(module.error().where.line, line);
+  }
+}
+
 }  // namespace
 }  // namespace ptx

@@ -132,6 +132,17 @@ Expected<Value> factor_value(Builder& builder, const WgmmaFactor& factor, std::v
 
 }  // namespace
 
+Expected<std::int64_t> wgmma_fragment_registers(std::int64_t rows, std::int64_t columns, Where where) {
+  constexpr std::int64_t threads = 128;  // of a warpgroup, which holds the fragment together
+  std::int64_t elements = 0;
+  if (rows >= 1 && columns >= 1 && !__builtin_mul_overflow(rows, columns, &elements) && elements % threads == 0)
+    return elements / threads;
+  return Unexpected{
+      {.kind = Kind::bad_declaration,
+       .message = cat("a fragment of ", rows, " x ", columns, " does not divide among the ", threads, " threads of a warpgroup"),
+       .where = where}};
+}
+
 Expected<void> wgmma_fence(Builder& builder, const Guard& guard, Where where) {
   return put(builder, "wgmma.fence.sync.aligned", guard, where);
 }

@@ -12,6 +12,10 @@
 
 namespace ptx::write::idiom {
 
+/// How many registers of each thread of a warpgroup hold a rows x columns accumulator. Kind bad_declaration when they do not
+/// divide among its 128 threads.
+Expected<std::int64_t> wgmma_fragment_registers(std::int64_t rows, std::int64_t columns, Where where);
+
 /// `wgmma.fence.sync.aligned`
 Expected<void> wgmma_fence(Builder& builder, const Guard& guard, Where where);
 /// `wgmma.commit_group.sync.aligned`

@@ -1,0 +1,195 @@
+// A kernel as a C++ author writes it, through to a run on the executor.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "ptx/author/author.hpp"
+
+namespace ptx {
+namespace {
+
+bool says(const Diagnostic& error, std::string_view text) { return render(error).find(text) != std::string::npos; }
+
+/// Y = 2 X, 32 threads a block.
+Kernel twice(const std::vector<tile::Dim>& shape, const Extent& grid) {
+  Kernel k({.name = "twice", .in_specs = {{"X", shape, f32}}, .out_specs = {{"Y", shape, f32}}, .grid = grid, .block = 32});
+  auto [x, y] = k.global_ptrs("X", "Y");
+  auto i = k.from_<u32>(special.ctaid.x()) * 32 + k.from_<u32>(special.tid.x());
+  auto v = k.scalar<f32>();
+  k << inst.ld.global_.f32(v, addr(x + i * 4));
+  k << inst.add.f32(v, v, v);
+  k << inst.st.global_.f32(addr(y + i * 4), v);
+  k << inst.ret();
+  return k;
+}
+
+TEST(Compile, takes_a_kernel_with_its_boundary) {
+  const auto kernel = compile(twice({64}, 2));
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  std::vector<float> x(64, 4.0f), y(64);
+  ASSERT_TRUE(kernel->run(cpu(), {x}, {y}));
+  EXPECT_EQ(y, std::vector<float>(64, 8.0f));
+  EXPECT_EQ(kernel->run(cpu(), {std::vector<int>(64)}, {y}).error().kind, Kind::argument_dtype);
+  Kernel broken({.name = "broken"});
+  broken << inst.bra("nowhere");
+  EXPECT_EQ(compile(std::move(broken)).error().kind, Kind::undefined_label);
+}
+
+TEST(Compile, a_grid_follows_from_the_tensors) {
+  const auto kernel = compile(twice({"M", 32}, dim("M")));
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  for (const std::size_t rows : {1u, 7u}) {
+    std::vector<float> x(rows * 32), y(rows * 32);
+    std::iota(x.begin(), x.end(), 0.0f);
+    const auto ran = kernel->run(cpu(), {x}, {y});
+    ASSERT_TRUE(ran) << render(ran.error());
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], 2 * x[i]);
+  }
+}
+
+TEST(Compile, a_scalar_named_as_a_dimension_is_its_size) {
+  Kernel k({.name = "fill",
+            .out_specs = {{"Y", {"N"}, u32}},
+            .raw_params = {{"step", u32}, {"N", u32}},
+            .grid = dim("N"),
+            .block = 1});
+  auto [y] = k.global_ptrs("Y");
+  auto i = k.from_<u32>(special.ctaid.x());
+  k << inst.st.global_.u32(addr(y + i * 4), i * k.param<u32>("step") + k.param<u32>("N"));
+  k << inst.ret();
+  const auto kernel = compile(std::move(k), {std::int64_t{10}});
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  std::vector<std::uint32_t> four(4);
+  ASSERT_TRUE(kernel->run(cpu(), {}, {four}));
+  EXPECT_EQ(four, (std::vector<std::uint32_t>{4, 14, 24, 34}));
+}
+
+TEST(Compile, an_alias_and_a_tensor_map_of_the_kernel_are_the_launchs) {
+  KernelSpec spec{.name = "k",
+                  .in_specs = {{"X", {32}, f32}},
+                  .out_specs = {{"Y", {32}, f32}},
+                  .block = 32,
+                  .input_output_aliases = {{0, 0}}};
+  const auto kernel = compile(spec, [](Kernel& k) { k << inst.ret(); });
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  EXPECT_EQ(kernel->image().spec().aliases, (std::vector<launch::Alias>{{0, 0}}));
+  std::vector<float> x(32), y(32);
+  EXPECT_TRUE(kernel->run(cpu(), {x}, {x}));
+  EXPECT_EQ(kernel->run(cpu(), {x}, {y}).error().kind, Kind::argument_memory);
+
+  const auto map_of = [](std::int64_t rows) {
+    return layout::tiled_tensor_map(layout::TensorMapType::f32, std::vector<std::int64_t>{rows, 64},
+                                    std::vector<std::int64_t>{8, 32}, layout::Swizzle::b128);
+  };
+  const auto with_map = [&](std::vector<TensorMapSpec> maps) {
+    return compile(
+        {.name = "k", .in_specs = {{"A", {"M", 64}, f32}}, .grid = dim("M"), .block = 32, .tensor_maps = std::move(maps)},
+        [](Kernel& k) {
+          (void)k.tma_desc("A");
+          k << inst.ret();
+        });
+  };
+  const auto mapped = with_map({{.tensor = "A", .of_sizes = [&](const Sizes& sizes) { return map_of(sizes.at("M")); }}});
+  ASSERT_TRUE(mapped) << render(mapped.error());
+  for (const std::int64_t rows : {64, 128}) {
+    const auto fixed = mapped->at({{"M", rows}});
+    ASSERT_TRUE(fixed) << render(fixed.error());
+    EXPECT_EQ(fixed->image().spec().tensor_maps, std::vector<layout::TensorMap>{map_of(rows).value()});
+  }
+  const auto fixed = with_map({{.tensor = "A", .map = map_of(64).value()}});
+  EXPECT_TRUE(fixed->at({{"M", 64}}));
+  EXPECT_EQ(fixed->at({{"M", 32}}).error().kind, Kind::bad_tile) << "a map of more rows than there are";
+  const auto wrong = with_map({{.tensor = "A", .of_sizes = [&](const Sizes&) { return map_of(-1); }}});
+  EXPECT_TRUE(says(wrong->at({{"M", 64}}).error(), "the tensor map of `A` of kernel `k`: "));
+  // without one, the descriptor is the tile's
+  EXPECT_EQ(with_map({})->at({{"M", 64}})->image().spec().tensor_maps[0].sizes[1], 64u);
+}
+
+// Thread 0 writes the last word of its shared memory and reads it again.
+void use_shared(Kernel& k, std::int64_t bytes) {
+  auto [y] = k.global_ptrs("Y");
+  auto all = k.smem.alloc<u32>({1, bytes / 4});
+  auto v = k.scalar<u32>(7);
+  all.store(0, bytes / 4 - 1, v);
+  k << inst.st.global_.u32(addr(y), all.load(0, bytes / 4 - 1));
+  k << inst.ret();
+}
+
+TEST(Compile, much_shared_memory_becomes_dynamic) {
+  const auto kernel_of = [](std::int64_t bytes, std::uint32_t smem = 0) {
+    return compile({.name = "k", .out_specs = {{"Y", {1}, u32}}, .smem = smem}, [&](Kernel& k) { use_shared(k, bytes); });
+  };
+  for (const std::int64_t bytes : {4096, 48 * 1024, 48 * 1024 + 4, 200 * 1024}) {
+    const auto kernel = kernel_of(bytes);
+    ASSERT_TRUE(kernel) << render(kernel.error());
+    const bool dynamic = bytes > 48 * 1024;
+    EXPECT_EQ(kernel->image().spec().geometry.dynamic_smem_bytes, dynamic ? static_cast<std::uint32_t>(bytes) : 0u);
+    EXPECT_EQ(kernel->ptx().find("dyn_smem") != std::string::npos, dynamic);
+    std::vector<std::uint32_t> y(1);
+    const auto ran = kernel->run(cpu(), {}, {y});
+    ASSERT_TRUE(ran) << render(ran.error());
+    EXPECT_EQ(y[0], 7u);
+  }
+  EXPECT_EQ(kernel_of(60000, 70000)->image().spec().geometry.dynamic_smem_bytes, 70000u) << "as much as was asked for";
+  EXPECT_EQ(kernel_of(300 * 1024).error().kind, Kind::shared_memory_size);
+}
+
+TEST(Compile, errors_are_at_the_authors_line) {
+  const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+  const auto kernel = compile({.name = "k", .grid = 0}, [](Kernel& k) { k << inst.ret(); });
+  EXPECT_EQ(kernel.error().kind, Kind::launch_config);
+  EXPECT_EQ(kernel.error().where.line, line);
+}
+
+TEST(Specialise, a_body_is_written_for_the_sizes_of_a_call) {
+  std::vector<std::int64_t> written;
+  const auto kernel = specialise(
+      {.name = "sum", .in_specs = {{"X", {"B", "N"}, f32}}, .out_specs = {{"Y", {"B"}, f32}}, .grid = dim("B"), .block = 1},
+      [&](Kernel& k, const Sizes& sizes) {
+        const std::int64_t n = sizes.at("N");
+        written.push_back(n);
+        auto [x, y] = k.global_ptrs("X", "Y");
+        auto row = k.from_<u32>(special.ctaid.x());
+        auto sum = k.scalar<f32>(0.0), v = k.scalar<f32>();
+        auto from = x + row * (n * 4);
+        for (std::int64_t i = 0; i < n; ++i) {
+          k << inst.ld.global_.f32(v, addr(from, i * 4));
+          k << inst.add.f32(sum, sum, v);
+        }
+        k << inst.st.global_.f32(addr(y + row * 4), sum);
+        k << inst.ret();
+      });
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  EXPECT_TRUE(written.empty()) << "nothing is written before a call";
+  for (const std::int64_t n : {2, 5, 2}) {
+    std::vector<float> x(static_cast<std::size_t>(3 * n), 1.0f), y(3);
+    const auto ran = kernel->run(cpu(), {shaped(x, {3, n})}, {y});
+    ASSERT_TRUE(ran) << render(ran.error());
+    EXPECT_EQ(y, std::vector<float>(3, static_cast<float>(n)));
+  }
+  EXPECT_EQ(written, (std::vector<std::int64_t>{2, 5}));
+  EXPECT_EQ(kernel->size(), 2u);
+  const auto known = kernel->at({{"B", 3}, {"N", 5}});
+  ASSERT_TRUE(known) << render(known.error());
+  EXPECT_EQ(kernel->size(), 2u);
+  EXPECT_EQ(known->image().spec().geometry.grid, (launch::Dims{3, 1, 1}));
+  EXPECT_EQ(kernel->at({{"B", 3}}).error().kind, Kind::dim_unbound);
+  EXPECT_EQ(kernel->at({{"B", 3}, {"N", 5}, {"K", 1}}).error().kind, Kind::argument_kind);
+  std::vector<float> y(3);
+  EXPECT_EQ(kernel->run(cpu(), {std::vector<int>(6)}, {y}).error().kind, Kind::argument_dtype);
+}
+
+TEST(Specialise, what_is_no_kernel_is_said_at_once) {
+  const auto none = specialise({.name = "k", .in_specs = {{"X", {"N"}, f32}}, .grid = dim("M")}, [](Kernel&, const Sizes&) {});
+  EXPECT_EQ(none.error().kind, Kind::dim_unbound);
+  const auto fails =
+      specialise({.name = "k", .out_specs = {{"X", {"N"}, f32}}}, [](Kernel& k, const Sizes&) { k << inst.bra("nowhere"); });
+  ASSERT_TRUE(fails) << render(fails.error());
+  std::vector<float> y(3);
+  EXPECT_EQ(fails->run(cpu(), {}, {y}).error().kind, Kind::undefined_label);
+}
+
+}  // namespace
+}  // namespace ptx

@@ -1,0 +1,159 @@
+// write does not see text (its floor), so the joining is done here, above both: the parser reads the statements in the body of an
+// entry of its own, in front of which stand the registers that the kernel has declared so far; Builder::splice then takes the
+// instructions over as IR.
+#include "ptx/author/raw.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "ptx/launch/launch.hpp"
+#include "ptx/text/text.hpp"
+
+namespace ptx {
+namespace author {
+namespace {
+
+/// How many blocks the text leaves open; below 0 when it closes one that it did not open. Braces of strings and comments do not
+/// count.
+int open_blocks(std::string_view text) {
+  int depth = 0;
+  const auto from = [&](std::size_t at, std::string_view end) {
+    const std::size_t found = text.find(end, at);
+    return found == std::string_view::npos ? text.size() : found + end.size() - 1;
+  };
+  for (std::size_t i = 0; i < text.size() && depth >= 0; ++i) {
+    if (text[i] == '"') {
+      i = from(i + 1, "\"");
+    } else if (text.substr(i).starts_with("//")) {
+      i = from(i, "\n");
+    } else if (text.substr(i).starts_with("/*")) {
+      i = from(i + 2, "*/");
+    } else {
+      depth += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
+    }
+  }
+  return depth;
+}
+
+class Reader {
+ public:
+  Reader(write::Builder& builder, std::string_view text, std::string_view caller, bool strict, Where where)
+      : builder_(builder), text_(text), caller_(caller), strict_(strict), where_(where) {}
+
+  Expected<std::vector<KeptText>> run() {
+    if (auto closed = check_braces(); !closed) return Unexpected{std::move(closed).error()};
+    declared_ = builder_.visible_registers();
+    text::Parsed parsed = text::parse(cat(head(), text_, "\n}\n"), "<text>");
+    for (const Diagnostic& finding : parsed.findings)
+      if (auto fits = judge(finding); !fits) return Unexpected{std::move(fits).error()};
+    ir::Function& function = parsed.module.functions.front();
+    // the declarations of the kernel itself
+    function.body.erase(function.body.begin(), function.body.begin() + static_cast<std::ptrdiff_t>(declared_.size()));
+    for (ir::Inst& item : function.body) {
+      if (item.kind != ir::ItemKind::inst) continue;
+      if (auto fits = judge(parsed.module, function, item); !fits) return Unexpected{std::move(fits).error()};
+    }
+    if (auto written = builder_.splice(parsed.module, function, declared_, where_); !written)
+      return Unexpected{std::move(written).error()};
+    return std::move(kept_);
+  }
+
+ private:
+  [[nodiscard]] std::string head() const {
+    const ir::Module& module = builder_.module();
+    std::string out =
+        cat(".version ", to_string(module.version), " .target ", isa::name(module.target), " .address_size 64 .entry text() { ");
+    for (const ir::RegDeclId id : declared_) {
+      const ir::RegDecl& decl = builder_.function().reg_decls[id.index];
+      const std::string vector = decl.vector == 1 ? std::string() : cat(".v", int{decl.vector}, ' ');
+      out += cat(".reg ", vector, '.', isa::name(decl.type), ' ', module.str(decl.base),
+                 decl.count ? cat('<', *decl.count, '>') : std::string(), "; ");
+    }
+    return out += '\n';  // the text begins on line 2
+  }
+
+  // What the text opens it closes, and nothing else: it is to stay inside of the entry that it is read in.
+  [[nodiscard]] Expected<void> check_braces() const {
+    const int open = open_blocks(text_);
+    if (open == 0) return {};
+    return Unexpected{{.kind = Kind::syntax,
+                       .message = cat("the text of `", caller_, "` ",
+                                      open < 0 ? "closes a block that it did not open" : "does not close a block that it opens"),
+                       .where = where_}};
+  }
+  // A place of the parser, which counts the head as line 1, in the text; what is missing at its end is missed behind it.
+  [[nodiscard]] Where in_text(Where place) const {
+    const auto lines = static_cast<std::uint32_t>(1 + std::count(text_.begin(), text_.end(), '\n'));
+    if (place.line - 1 <= lines) return {place.file, place.line - 1, place.column};
+    return {place.file, lines, static_cast<std::uint32_t>(text_.size() - (text_.rfind('\n') + 1) + 1)};
+  }
+  [[nodiscard]] std::string line_at(Where place) const {
+    std::size_t begin = 0;
+    for (std::uint32_t line = 1; line < place.line; ++line) begin = text_.find('\n', begin) + 1;
+    const std::string_view line = text_.substr(begin, text_.find('\n', begin) - begin);
+    return std::string(line.substr(std::min(line.find_first_not_of(" \t"), line.size())));
+  }
+  [[nodiscard]] Unexpected refuse(Diagnostic why, Where place) const {
+    place = in_text(place);
+    why.message = cat("line ", place.line, ", column ", place.column, " of the text: ", why.message);
+    why.notes.insert(why.notes.begin(), cat("text: ", line_at(place)));
+    why.where = where_;
+    return {std::move(why)};
+  }
+
+  // What the parser found.
+  [[nodiscard]] Expected<void> judge(const Diagnostic& finding) {
+    if (finding.severity != Severity::error) return {};
+    const bool unknown = finding.kind == Kind::unknown_opcode || finding.kind == Kind::unknown_modifier;
+    if (finding.kind == Kind::syntax || (strict_ && !unknown)) return refuse(finding, finding.where);
+    keep(line_at(in_text(finding.where)), finding);
+    return {};
+  }
+  // What does not fit the table; without its checks such an instruction stays as text.
+  [[nodiscard]] Expected<void> judge(ir::Module& module, const ir::Function& function, ir::Inst& inst) {
+    const Expected<void> accepted = builder_.accepts(module, function, inst);
+    if (accepted) return {};
+    if (strict_) return refuse(accepted.error(), module.where(inst));
+    std::string statement = ir::spell(module, function, inst);
+    keep(statement, accepted.error());
+    ir::Inst raw;
+    raw.kind = ir::ItemKind::raw;
+    raw.payload = module.intern(statement).index;
+    inst = raw;
+    return {};
+  }
+  void keep(std::string statement, Diagnostic why) {
+    why.where = where_;
+    if (why.kind == Kind::unknown_opcode) why.severity = Severity::warning;
+    kept_.push_back({std::move(statement), std::move(why)});
+  }
+
+  write::Builder& builder_;
+  std::string_view text_, caller_;
+  bool strict_;
+  Where where_;
+  std::vector<ir::RegDeclId> declared_;
+  std::vector<KeptText> kept_;
+};
+
+}  // namespace
+
+Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_view text, std::string_view caller, bool strict,
+                                           Where where) {
+  return Reader(builder, text, caller, strict, where).run();
+}
+
+}  // namespace author
+
+void raw(Body& k, std::string_view text, Where at) {
+  auto kept = author::write_text(k.builder(), text, "raw", true, at);
+  if (!kept) return k.builder().fail(std::move(kept).error());
+  Diagnostics warnings;
+  for (author::KeptText& one : *kept) {
+    one.why.severity = Severity::warning;
+    warnings.push_back(std::move(one.why));
+  }
+  launch::warn(warnings);
+}
+
+}  // namespace ptx

@@ -1,0 +1,33 @@
+// Statements that an author gives as PTX text, read and checked where they stand.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/base/base.hpp"
+#include "ptx/write/write.hpp"
+
+namespace ptx {
+
+/// Writes the statements of a text: instructions, labels, blocks and declarations, that become ones like any others. Registers of
+/// the kernel are known by their names, and operands, target and version are checked at once. An opcode or modifier that the
+/// table does not have stays text, whole, and is warned of (set_warning_handler). What is wrong is an error of the kernel at this
+/// line, which says line and column in the text; nothing of the text is written then.
+///     raw(k, cat("add.f32 ", x.name(), ", ", x.name(), ", 0f3F800000;"));
+void raw(Body& k, std::string_view text, Where at = Where::current());
+
+namespace author {
+
+/// A statement that does not fit the table, and why: it stays text.
+struct KeptText {
+  std::string statement;
+  Diagnostic why;
+};
+/// `raw` for a builder, which gives what stayed text. Without `strict`, every statement that does not fit the table does.
+/// `caller` is how messages call it: "ptx.raw". Kinds: those of the parser and of Builder::emit, all at `where`.
+Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_view text, std::string_view caller, bool strict,
+                                           Where where);
+
+}  // namespace author
+}  // namespace ptx

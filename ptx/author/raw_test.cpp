@@ -1,0 +1,83 @@
+#include "ptx/author/raw.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ptx/author/author.hpp"
+#include "ptx/text/text.hpp"
+
+namespace ptx {
+namespace {
+
+Diagnostic error_of(Kernel& k) {
+  auto module = k.module();
+  EXPECT_FALSE(module);
+  return module ? Diagnostic{} : module.error();
+}
+
+TEST(Raw, statements_become_instructions_like_any_others) {
+  Kernel k({.name = "k", .out_specs = {{"Y", {1}, u32}}});
+  auto [y] = k.global_ptrs("Y");
+  auto x = k.scalar<u32>(5);
+  raw(k,
+      cat("{ .reg .pred %q; setp.gt.u32 %q, ", x.name(), ", 3; // more }\n  @%q add.u32 ", x.name(), ", ", x.name(), ", 2; }"));
+  k << inst.st.global_.u32(addr(y), x);
+  k << inst.ret();
+  const auto kernel = compile(std::move(k));
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  std::vector<std::uint32_t> out(1);
+  ASSERT_TRUE(kernel->run(cpu(), {}, {out}));
+  EXPECT_EQ(out[0], 7u);
+}
+
+TEST(Raw, what_is_wrong_is_an_error_at_the_authors_line) {
+  const auto error_in = [](std::string_view text, Where at = Where::current()) {
+    Kernel k({.name = "k"});
+    (void)k.scalar<u32>(0);
+    raw(k, text, at);
+    k << inst.ret();
+    return error_of(k);
+  };
+  const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+  const Diagnostic d = error_in("add.u32 %r0, %r0, 1;\nadd.f32 %r0, %r0;");
+  EXPECT_EQ(d.where.line, line);
+  EXPECT_TRUE(d.message.starts_with("line 2, column ")) << d.message;
+  EXPECT_EQ(d.notes[0], "text: add.f32 %r0, %r0;");
+  EXPECT_EQ(error_in("add.u32 %r0, %r9, 1;").kind, Kind::undefined_symbol);
+  EXPECT_EQ(error_in("add.u32 %r0, %r0, 1").kind, Kind::syntax);
+  EXPECT_EQ(error_in("{ add.u32 %r0, %r0, 1;").message, "the text of `raw` does not close a block that it opens");
+  EXPECT_EQ(error_in("} ret; {").message, "the text of `raw` closes a block that it did not open");
+  EXPECT_EQ(error_in("wgmma.fence.sync.aligned; .reg .b32 %r0;").kind, Kind::duplicate_symbol);
+  Kernel old({.name = "k", .arch = sm_80});
+  raw(old, "wgmma.fence.sync.aligned;");
+  EXPECT_EQ(error_of(old).kind, Kind::target_lacks);
+}
+
+TEST(Raw, an_opcode_that_the_table_lacks_stays_text_and_is_warned_of) {
+  static std::vector<Diagnostic> heard;
+  heard.clear();
+  const auto before = set_warning_handler([](const Diagnostic& warning) { heard.push_back(warning); });
+  Kernel k({.name = "k"});
+  const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+  raw(k, "frobnicate.sync %r1;");
+  k << inst.ret();
+  set_warning_handler(before);
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_EQ(heard[0].kind, Kind::unknown_opcode);
+  EXPECT_EQ(heard[0].where.line, line);
+  const auto module = k.module();
+  ASSERT_TRUE(module) << render(module.error());
+  EXPECT_NE(text::print(*module).find("frobnicate.sync %r1;"), std::string::npos);
+}
+
+TEST(Raw, braces_of_comments_and_texts_do_not_count) {
+  for (const char* text : {"// {\n", "/* { { */", ".pragma \"{\";", "{ /* } */ }"}) {
+    Kernel k({.name = "k"});
+    raw(k, text);
+    k << inst.ret();
+    const auto module = k.module();
+    EXPECT_TRUE(module) << text << render(module ? Diagnostic{} : module.error());
+  }
+}
+
+}  // namespace
+}  // namespace ptx
