@@ -352,7 +352,12 @@ void Instructions::narrow_address(const ir::Inst& inst, const isa::Form& form, s
   const auto is = [&](std::string_view opcodes) { return isa::rules::is_one_of(form.opcode, opcodes); };
   const bool lowered = form.slot("async") >= 0 || form.slot("bulk") >= 0 || form.slot("tensormap") >= 0;
   const bool accesses = is(" ld ldu st atom red mbarrier prefetch prefetchu discard applypriority multimem ") && !lowered;
-  const bool reads_words = is(" wmma tensormap createpolicy ") || (lowered && is(" st red ")) ||
+  // of st.async and red.async the address of the data, not that of the mbarrier
+  const ir::Operand& first = function_->operands_of(inst)[0];
+  const bool is_first = first.kind == OperandKind::address && function_->parts(first)[0].payload == reg.index;
+  const bool of_tensor_map =
+      (is(" tensormap ") && form.slot("cp_fenceproxy") < 0) || (is(" prefetch ") && form.slot("tensormap") >= 0);
+  const bool reads_words = is(" wmma createpolicy ") || of_tensor_map || (lowered && is_first && is(" st red ")) ||
                            (space.empty() && is(" ldmatrix stmatrix ")) ||
                            (form.opcode == "cp" && form.slot("mbarrier") >= 0 && form.slot("arrive") >= 0);
   const bool refused = has == 32 ? accesses : reads_words;

@@ -28,6 +28,8 @@ class Operands {
     if (form_.opcode == "mapa" || form_.opcode == "getctarank") shared_name(operands[1]);
     if (form_.opcode == "cvta" && operands.size() == 2) generic_of_name(operands[1]);
     if (form_.opcode == "st" && form_.slot("bulk") >= 0 && !operands.empty()) bulk_address(operands[0]);
+    if (form_.opcode == "wmma" && form_.slot("store") >= 0 && operands.size() > 1) stored_halves(operands[1]);
+    if (form_.opcode == "cp") multicast(operands);
     if (form_.opcode == "tcgen05" && form_.slot("mma") >= 0)
       for (const ir::Operand& o : operands) tensor_memory(o);
   }
@@ -128,6 +130,23 @@ class Operands {
       bad(cat("an address in tensor memory of `", short_name(form_), "` is in a .b32 register; `", shown(base), "` is a .",
               isa::name(type), " register"))
           .note("hint: declare it .b32; `mov.b32` copies it");
+  }
+
+  // wmma.store.d….f16 [a], {%r0, 1.0, …}: a double is no pair of halves
+  void stored_halves(const ir::Operand& matrix) {
+    if (matrix.kind != OperandKind::vector) return;
+    if (form_.type(form_.operands[1].type, inst_.choices) != Type::f16x2) return;
+    for (const ir::Operand& e : function_.parts(matrix))
+      if (e.kind == OperandKind::floating && e.count == 64)
+        bad(cat('`', shown(e), "` among the registers of `", spelled(), "` has 64 bits; a pair of halves has 32"));
+  }
+
+  // The mask of CTAs is a number or a register: 16 bits hold no address.
+  void multicast(std::span<const ir::Operand> operands) {
+    if (form_.chosen(inst_.choices, "multicast").empty() || form_.slot("tensor") >= 0) return;
+    for (const ir::Operand& o : operands)
+      if (o.kind == OperandKind::text)
+        bad(cat("`", shown(o), "` is the address of a variable; the mask of `", spelled(), "` has 16 bits"));
   }
 
   void bulk_address(const ir::Operand& address) {

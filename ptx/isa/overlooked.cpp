@@ -212,6 +212,7 @@ class Misfit {
 
   std::string_view mov() const {
     if (!opcode_is("mov")) return {};
+    if (!reads() && type_ == Type::b128 && form_.operands.back().role == Role::special) return {};
     if (spec_.role == Role::special)
       return arg_.kind == ArgKind::special && arg_.shown == "%gridid" && form_.slot("vec") >= 0
                  ? "%gridid for a special register of four elements"
@@ -282,6 +283,7 @@ class Misfit {
         (type_ == Type::tf32 || type_ == Type::bf16x2) && all_of_type(arg_, Type::f32))
       return "f32 registers for those of a sparse matrix";
     if (type_ == Type::tf32 && !(opcode_is("wmma") && spec_.name == "b")) return constants(true);
+    if (type_ == Type::f32 && opcode_is("wmma") && has("store")) return constants(false);
     return {};
   }
 
@@ -357,7 +359,8 @@ class Misfit {
     const bool has_dot = base.shown.find('.') != std::string_view::npos;  // ptxas reads `[%tid` and then none
     const bool asynchronous = opcode_is("st", "red") && has("async");
     const bool made_of_others = opcode_is("cp", "ldmatrix", "stmatrix") || opcode_is("wmma", "tensormap", "fence") ||
-                                (opcode_is("multimem") && !has("st")) || (opcode_is("prefetch") && has("tensormap"));
+                                opcode_is("createpolicy", "clusterlaunchcontrol") || (opcode_is("multimem") && !has("st")) ||
+                                (opcode_is("prefetch") && has("tensormap"));
     const bool extended = opcode_is("cp") && has_target(sm_120) && wrote("shared::cluster") &&
                           form_.space(spec_, choices_).starts_with("shared");  // there ptxas adds to the address
     if (has_dot || extended || !(made_of_others || asynchronous)) return {};
@@ -384,7 +387,12 @@ class Misfit {
   bool refuses_specials() const {
     if (arg_.kind == ArgKind::tensor) return false;
     if (opcode_is("tcgen05") || packs_halves()) return true;
-    if (opcode_is("mma")) return (wrote("m8n8k4") && wrote("f16") && has_target(sm_80)) || (reads() && !is_native_mma());
+    if (opcode_is("mma")) {
+      // of a lowered mma the factors of 8 bits everywhere, those of 4 bits before sm_90
+      const bool factor = (spec_.name == "a" || spec_.name == "b") && !wrote("sp") &&
+                          (wrote("e4m3") || wrote("e5m2") || ((wrote("s4") || wrote("u4")) && !has_target(sm_90)));
+      return (wrote("m8n8k4") && wrote("f16") && has_target(sm_80)) || (reads() && !is_native_mma() && !factor);
+    }
     if (!opcode_is("wmma")) return false;
     return !has("mma") || wrote("s4") || wrote("u4") || wrote("b1");
   }
@@ -392,9 +400,10 @@ class Misfit {
     if (opcode_is("tcgen05") || packs_halves()) return true;
     const bool factor_of_halves =
         opcode_is("wmma") && has("mma") && type_ == Type::f16x2 && (spec_.name == "a" || spec_.name == "b");
+    const bool stored = (opcode_is("st") && !has("async")) || (opcode_is("multimem") && has("st"));
+    if (reads() && opcode_is("tex", "tld4", "suld")) return true;  // ptxas crashes
     if (reads())
-      return arg_.kind == ArgKind::vector &&
-             (elements < 2 || !(opcode_is("stmatrix", "sust") || opcode_is("tex", "tld4") || factor_of_halves));
+      return arg_.kind == ArgKind::vector && (elements < 2 || !(opcode_is("stmatrix", "sust") || stored || factor_of_halves));
     if (opcode_is("mma")) return !is_native_mma();
     if (!opcode_is("wmma")) return false;
     return !has("mma") || wrote("tf32") || (!has_target(sm_80) && !wrote("s8") && !wrote("u8"));
@@ -411,7 +420,7 @@ class Misfit {
   // Bytes and halves as video instructions select them, in any number.
   static bool is_selector(std::string_view part) {
     if (part.starts_with('.')) part.remove_prefix(1);
-    if (part.empty() || part.size() > 5 || (part[0] != 'b' && part[0] != 'h')) return false;
+    if (part.size() < 2 || part.size() > 5 || (part[0] != 'b' && part[0] != 'h')) return false;
     const char end = part[0] == 'b' ? '8' : '4';
     return std::all_of(part.begin() + 1, part.end(), [&](char digit) { return digit >= '0' && digit < end; });
   }
@@ -637,7 +646,7 @@ constexpr std::string_view words_of_others =
 // Types that ptxas passes over where the instruction's own type stands, too; in all other instructions it passes over .b2.
 constexpr std::string_view types_of_others = " pred texref surfref samplerref ";
 constexpr std::string_view passes_over_types =
-    " abs add atom cos cvt ex2 fma lg2 max min mul multimem neg rcp red rsqrt set setp sin sqrt sub ";
+    " abs add atom cos cvt ex2 fma lg2 max min mul multimem neg rcp red rsqrt set setp sin sqrt sub tanh ";
 
 bool is_word_of(std::string_view opcode, std::string_view word) {
   return std::any_of(forms().begin(), forms().end(), [&](const Form& form) {

@@ -21,8 +21,8 @@ Expected<Assembler> Assembler::find() {
   return assembler;
 }
 
-Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string_view ptx, std::string_view target,
-                                                                     bool whole) const {
+Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string_view ptx, std::string_view target, bool whole,
+                                                                     bool relocatable) const {
   const auto folder = cuda::TemporaryFolder::make();
   if (!folder) return Unexpected{folder.error()};
   const std::string file = folder->file("oracle.ptx");
@@ -33,10 +33,11 @@ Expected<std::map<std::uint32_t, std::string>> Assembler::complaints(std::string
   // gets no more (4 GiB; what it makes of whole files takes less than 1).
   constexpr auto patience = std::chrono::minutes(2);
   constexpr std::string_view limited = "ulimit -v 4194304 && exec \"$@\"";
+  std::vector<std::string> words = {"-c", std::string(limited),        "ptxas", program_, "-arch", arch, "-O0", file,
+                                    "-o", folder->file("oracle.cubin")};
+  if (relocatable) words.emplace_back("-c");
   const auto begin = std::chrono::steady_clock::now();
-  const auto said = cuda::run_process(
-      "/bin/sh", {"-c", std::string(limited), "ptxas", program_, "-arch", arch, "-O0", file, "-o", folder->file("oracle.cubin")},
-      {.time = patience});
+  const auto said = cuda::run_process("/bin/sh", words, {.time = patience});
   if (!said && std::chrono::steady_clock::now() - begin >= patience)
     return std::map<std::uint32_t, std::string>{{0, "ptxas was killed by signal 9, for it took two minutes"}};
   if (!said) return Unexpected{said.error()};

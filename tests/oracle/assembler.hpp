@@ -16,10 +16,10 @@ class Assembler {
   static Expected<Assembler> find();
   /// "13.0": the release that ptxas calls itself.
   [[nodiscard]] const std::string& release() const { return release_; }
-  /// The first complaint about each line that has one; line 0 is about the whole text. ptxas only parses unless `whole` is true.
-  /// Errors: tool_failed.
+  /// The first complaint about each line that has one; line 0 is about the whole text. ptxas only parses unless `whole` is true;
+  /// `relocatable`: it makes code of functions that nobody calls, too. Errors: tool_failed.
   [[nodiscard]] Expected<std::map<std::uint32_t, std::string>> complaints(std::string_view ptx, std::string_view target,
-                                                                          bool whole) const;
+                                                                          bool whole, bool relocatable = false) const;
 
  private:
   std::string program_, release_;

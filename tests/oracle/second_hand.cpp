@@ -165,7 +165,7 @@ std::vector<std::string> our_verdicts(const Asked& asked, bool alone, std::size_
 Expected<std::string> crash_in_use(const Assembler& assembler, const Asked& asked, std::size_t statement, Target target) {
   Asked in_use = asked.alone(statement);
   in_use.replace(statement, used(asked.statement(statement)));
-  const auto complaints = assembler.complaints(in_use.text, isa::name(target), true);
+  const auto complaints = assembler.complaints(in_use.text, isa::name(target), true, true);
   if (!complaints) return Unexpected{complaints.error()};
   const std::string why = complaints->empty() ? "" : complaints->begin()->second;
   return is_crash(why) ? why : "";
