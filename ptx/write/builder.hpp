@@ -2,6 +2,7 @@
 // so that what they emit is the same by construction. Every call checks what it is given at once and is whole or absent.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,6 +43,7 @@ struct Value {
   bool fresh = false;    ///< a register that a call has just made, and that has no name yet (typed callers, see begin_value)
   Reg reg;
   isa::SpecialId special = 0;
+  bool above = false;  ///< an integer of 2^63 or more: `integer` has its bits
   std::int64_t integer = 0;
   double floating = 0;
   /// Symbol, label. Integer: its spelling, when it is to print as the author wrote it (`0xFF`). Floating: `0f7F800001`, whose
@@ -61,6 +63,28 @@ struct Value {
     v.kind = Kind::integer;
     v.integer = i;
     return v;
+  }
+  /// One that may be above what std::int64_t holds.
+  static Value of_unsigned(std::uint64_t i) {
+    Value v = of_integer(static_cast<std::int64_t>(i));
+    v.above = v.integer < 0;
+    return v;
+  }
+  template <std::integral I>
+  static Value of_number(I i) {
+    if constexpr (std::unsigned_integral<I>)
+      return of_unsigned(i);
+    else
+      return of_integer(i);
+  }
+  /// The number that an integer is.
+  [[nodiscard]] double as_double() const {
+    return above ? static_cast<double>(static_cast<std::uint64_t>(integer)) : static_cast<double>(integer);
+  }
+  [[nodiscard]] std::string spelled() const { return above ? cat(static_cast<std::uint64_t>(integer)) : cat(integer); }
+  /// True when the type's width holds the integer; a negative one may stand for its bits in an unsigned type.
+  [[nodiscard]] bool fits(Type type) const {
+    return above ? isa::bits(type) >= 64 && isa::kind(type) != isa::TypeKind::sint : isa::rules::in_range(integer, type);
   }
   static Value of_floating(double f) {
     Value v;

@@ -102,7 +102,7 @@ class Args {
 bool number_fits(const Value& value, Type type) {
   switch (value.kind) {
     case Value::Kind::integer:
-      return isa::is_float(type) || type == Type::pred || isa::rules::in_range(value.integer, type);
+      return isa::is_float(type) || type == Type::pred || value.fits(type);
     case Value::Kind::floating:
       return isa::bits(type) != 32 || !std::isfinite(value.floating) || std::isfinite(static_cast<float>(value.floating));
     case Value::Kind::vector:
@@ -233,6 +233,11 @@ Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<c
                                               "` is ", values[i].parts[1].integer, ", which 32 bits cannot hold"))
               .note("hint: add it to the base register")};
     }
+    if (values[i].above)
+      return Unexpected{
+          diagnose(Kind::immediate_range,
+                   cat("operand ", i + 1, " `", operand.name, "` of `", isa::spell(form, found->choices), "` is the integer ",
+                       values[i].spelled(), ", which .", isa::name(result.types[i]), " cannot hold"))};
     return Unexpected{
         diagnose(Kind::immediate_range, cat("operand ", i + 1, " `", operand.name, "` of `", isa::spell(form, found->choices),
                                             "` is ", isa::describe(Args(values, module, {.names = true}).all()[i]), ", which .",
@@ -347,7 +352,7 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
       break;
     case Value::Kind::integer:
       if (isa::is_float(type)) {
-        floating(static_cast<double>(value.integer));
+        floating(value.as_double());
       } else if (!value.text.empty()) {
         operand.kind = ir::OperandKind::expression;
         operand.count = 2;

@@ -227,7 +227,7 @@ template <write::Number I>
 struct As<I> {
   static constexpr isa::Arg arg{.kind = isa::ArgKind::integer, .authored = true};
   static constexpr std::size_t parts = 0;
-  static Value value(I x, Operands&) { return Value::of_integer(static_cast<std::int64_t>(x)); }
+  static Value value(I x, Operands&) { return Value::of_number(x); }
 };
 template <std::floating_point F>
 struct As<F> {

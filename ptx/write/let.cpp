@@ -116,9 +116,11 @@ Expected<std::vector<Fresh>> let(Builder& builder, const isa::Dots& dots, std::s
     tried.push_back(std::move(shapes));
     if (!first) first = made.error();
   }
+  if (first && first->kind == Kind::operand_count)
+    first->note("hint: the destination is counted too, which `let` adds to the operands given");
   if (first) return at_where(std::move(*first));
   return refuse(Kind::operand_mismatch, cat("`", dots.path(), "` has no result that a fresh register could take"), where,
-                cat("`ptx.inst.", dots.path(), "…` writes it"));
+                "`ptx.inst` writes it, without a result");
 }
 
 }  // namespace ptx::write

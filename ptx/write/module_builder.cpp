@@ -19,6 +19,32 @@ std::uint64_t float_bits(double value, bool wide) {
   return wide ? std::bit_cast<std::uint64_t>(value) : std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
+// Whether a variable of the type can start so: PTX has literals of integers, .f32 and .f64 alone.
+Expected<void> can_start(std::string_view name, Type type, const Initial& initial, Where where) {
+  if (const auto* list = std::get_if<std::vector<Initial>>(&initial.value)) {
+    for (const Initial& element : *list)
+      if (auto fits = can_start(name, type, element, where); !fits) return fits;
+    return {};
+  }
+  if (std::holds_alternative<AddressOf>(initial.value)) return {};
+  const auto* integer = std::get_if<std::int64_t>(&initial.value);
+  const auto refused = [&](std::string hint) {
+    return refuse(Kind::bad_initialiser,
+                  cat("the variable `", name, "` is .", isa::name(type), " and cannot start as ",
+                      integer != nullptr ? cat("the integer ", *integer) : std::string("a floating-point number")),
+                  where, std::move(hint));
+  };
+  if (type == Type::f32 || type == Type::f64) return {};
+  if (isa::is_float(type) || isa::kind(type) == isa::TypeKind::packed) {
+    if (integer != nullptr && *integer == 0) return {};
+    return refused(
+        cat("PTX has no literals of that type; declare it .b", isa::bits(isa::register_type(type)), " and give the bits"));
+  }
+  if (integer == nullptr) return refused("");
+  if (!isa::rules::in_range(*integer, type)) return refused(cat("it has ", isa::bits(type), " bits"));
+  return {};
+}
+
 // An initial value as the elements of an initialiser. Integers of a float's variable are that float.
 void add(ir::Module& module, Type type, const Initial& initial, std::vector<ir::Init>& out) {
   ir::Init init;
@@ -62,11 +88,12 @@ Expected<Value> argument(Builder& builder, const Callee& callee, std::size_t i, 
                   cat("argument ", i + 1, " of `", callee.name, "` is ", seen, "; what fits is .", isa::name(type)), where);
   };
   const bool is_integer = given.kind == Value::Kind::integer, is_floating = given.kind == Value::Kind::floating;
-  if (is_integer && !isa::is_float(type)) return given;
+  if (is_integer && !isa::is_float(type))
+    return given.fits(type) ? Expected<Value>(given) : bad(cat("the integer ", given.spelled()));
   if (is_integer || is_floating) {
     if (type != Type::f32 && type != Type::f64)
-      return bad(is_integer ? cat("the integer ", given.integer) : std::string("a floating-point number"));
-    Value value = Value::of_floating(is_integer ? static_cast<double>(given.integer) : given.floating);
+      return bad(is_integer ? cat("the integer ", given.spelled()) : std::string("a floating-point number"));
+    Value value = Value::of_floating(is_integer ? given.as_double() : given.floating);
     const bool wide = type == Type::f64;
     char digits[17];
     const auto end = std::to_chars(digits, digits + sizeof digits, float_bits(value.floating, wide), 16).ptr;
@@ -178,6 +205,8 @@ Expected<void> ModuleBuilder::variable(const VariableSpec& spec, Where where) {
                            "the first dimension alone may be left open");
         !e)
       return e;
+  if (spec.init)
+    if (auto fits = can_start(spec.name, spec.type, *spec.init, where); !fits) return fits;
   if (auto added = add_name(spec.name, "a variable", where); !added) return added;
   ir::Module& module = declarations();
   ir::Variable v;

@@ -14,7 +14,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 }  // namespace
 
 bool is_identifier(std::string_view name) {
-  if (name.empty()) return false;
+  if (name.empty() || name == "WARP_SZ") return false;  // the one predefined name without `%`
   const auto follows = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; };
   if (!std::all_of(name.begin() + 1, name.end(), follows)) return false;
   if (is_letter(name[0])) return true;

@@ -45,7 +45,7 @@ std::string describe(const Builder& builder, const Value& value) {
     case Value::Kind::reg:
       return cat("the .", isa::name(value.reg.type), " register `", builder.name(value.reg), '`');
     case Value::Kind::integer:
-      return cat("the integer ", value.integer);
+      return cat("the integer ", value.spelled());
     case Value::Kind::floating:
       return "a floating-point number";
     case Value::Kind::symbol:
@@ -189,6 +189,12 @@ std::optional<Diagnostic> refuse_floor(Operator op, Type type, Where where) {
 // Numbers left of an operator that cannot turn its sides: `63 - r`, `1 << r`. They have the type of the right side.
 bool takes_number_left(Operator op) { return op == Operator::sub || op == Operator::shl || op == Operator::shr || divides(op); }
 
+// A number that its register holds, as its bits: `add.s64` serves .u64 too.
+Value bits_of(Value number, Type type) {
+  number.above = number.above && !number.fits(type);
+  return number;
+}
+
 // Stages and widens the two sides and chooses the instruction.
 Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, const Value& right, bool in_place, Where where) {
   auto a = readable(builder, left, where);
@@ -212,7 +218,7 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
       return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *b), " on its right"), where,
                     advice(type));
     if (auto floors = refuse_floor(op, type, where)) return Unexpected{std::move(*floors)};
-    return Operation{std::string(spelled(op, type, false)), *a, *b, type};
+    return Operation{std::string(spelled(op, type, false)), bits_of(*a, type), *b, type};
   }
   if (!is_reg(*a)) {
     return refuse(Kind::bad_operator,
@@ -232,11 +238,11 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
         cat("the right side of ", shown(), " is ", describe(builder, *b), "; what fits is an integer register or an integer"),
         where, advice(type));
   }
-  if (is_shift && b->kind == Value::Kind::integer && b->integer < 0)
+  if (is_shift && b->kind == Value::Kind::integer && b->integer < 0 && !b->above)
     return refuse(Kind::bad_operator,
                   cat("the right side of ", shown(), " is ", b->integer, ", but a shift amount cannot be negative"), where,
                   "shift the other way");
-  Operation operation{std::string(spelled(op, type, !is_reg(*b))), *a, *b, type};
+  Operation operation{std::string(spelled(op, type, !is_reg(*b))), *a, is_shift ? *b : bits_of(*b, type), type};
   if (!is_reg(*b)) return operation;
   const Type other = b->reg.type;
   if (!takes_right(op, type, other))
@@ -261,8 +267,10 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   }
   return refuse(Kind::bad_operator,
                 cat("the sides of ", shown(), " differ in width: ", describe(builder, *a), " and ", describe(builder, *b)), where,
-                isa::bits(other) == 64 ? "`cvt.u32.u64` narrows the right side, `cvt.u64.u32` widens the left one"
-                                       : "`cvt.u64.u32` widens the right side");
+                isa::bits(other) == isa::bits(type) ? std::string()
+                : isa::bits(other) > isa::bits(type)
+                    ? cat("`cvt` widens the left side: `ptx.let.cvt.", isa::name(other), '.', isa::name(type), '`')
+                    : cat("`cvt` widens the right side: `ptx.let.cvt.", isa::name(type), '.', isa::name(other), '`'));
 }
 
 Expected<Reg> write(Builder& builder, std::string_view dots, Reg d, const Value& a, const Value& b, Where where) {
@@ -388,6 +396,9 @@ Type moved_as(Type type) {
 
 Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, Where where) {
   const Type type = destination.type;
+  if (source.kind == Value::Kind::integer && isa::is_integer(type) && !source.fits(type))
+    return refuse(Kind::immediate_range, cat("a .", isa::name(type), " register cannot hold the integer ", source.spelled()),
+                  where);
   const bool half = type == Type::f16 || type == Type::bf16;
   if ((half && source.kind == Value::Kind::integer && source.integer != 0) ||
       (isa::bits(type) < 32 && source.kind == Value::Kind::floating))
@@ -404,7 +415,7 @@ Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, 
   const Type as = moved_as(type);
   Value value = source;
   if (type == Type::tf32 && value.kind == Value::Kind::integer)  // it moves as bits, and means a number all the same
-    value = Value::of_floating(static_cast<double>(value.integer));
+    value = Value::of_floating(value.as_double());
   // the same register, read as what `mov` moves
   if (is_reg(value) && isa::fits(value.reg.type, type)) value.reg.type = as;
   const std::array operands = {Value::of(Reg{destination.id, as}), value};

@@ -67,7 +67,7 @@ struct RightSide {
   // NOLINTBEGIN(google-explicit-constructor): implicit on purpose, the conversion takes note of the line
   template <Number I>
     requires(numbers)
-  RightSide(I number, Where where = Where::current()) : value(Value::of_integer(static_cast<std::int64_t>(number))), at(where) {}
+  RightSide(I number, Where where = Where::current()) : value(Value::of_number(number)), at(where) {}
   template <Type T>
     requires(is_word(T) && isa::bits(T) >= least && isa::bits(T) <= most)
   RightSide(ptx::Reg<T> reg, Where where = Where::current()) : value(reg.value()), at(where) {}
@@ -85,7 +85,7 @@ struct Source {
   Where at;
   // NOLINTBEGIN(google-explicit-constructor)
   template <Number I>
-  Source(I number, Where where = Where::current()) : value(Value::of_integer(static_cast<std::int64_t>(number))), at(where) {}
+  Source(I number, Where where = Where::current()) : value(Value::of_number(number)), at(where) {}
   template <std::floating_point F>
   Source(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
   template <Type T>
@@ -109,7 +109,7 @@ struct FloatSide {
   // NOLINTBEGIN(google-explicit-constructor)
   template <Number I>
     requires(literals)
-  FloatSide(I number, Where where = Where::current()) : value(Value::of_integer(static_cast<std::int64_t>(number))), at(where) {}
+  FloatSide(I number, Where where = Where::current()) : value(Value::of_number(number)), at(where) {}
   template <std::floating_point F>
     requires(literals)
   FloatSide(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
@@ -528,7 +528,7 @@ Value coord(const ptx::Reg<T>& reg) {
 }
 template <Number I>
 Value coord(I number) {
-  return Value::of_integer(static_cast<std::int64_t>(number));
+  return Value::of_number(number);
 }
 }  // namespace write
 template <Type T, class... Coords>

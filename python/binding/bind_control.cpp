@@ -19,6 +19,9 @@ using write::Value;
 struct Block {
   std::size_t depth = 0;
   Where where;
+  std::uint64_t trace = 0;  // in which it is open, by number; 0 none
+
+  [[nodiscard]] bool open_in(const Trace& other) const { return trace != 0 && trace == other.id(); }
 };
 
 // What `with` does around a body: `begin` writes what comes before it and `end` what comes behind; an exception writes nothing.
@@ -29,13 +32,17 @@ nb::object enter(nb::handle self) {
   block.where = trace.where();
   block.begin(trace);
   block.depth = trace.open(B::name, block.where);
+  block.trace = trace.id();
   return nb::borrow(self);
 }
 
 template <class B>
 void leave(B& block, nb::handle exception, nb::handle, nb::handle) {
   Trace& trace = Trace::require(B::name);
-  if (!exception.is_none()) return trace.abandon(block.depth);
+  const bool open = block.open_in(trace);
+  block.trace = 0;
+  if (!exception.is_none()) return open ? trace.abandon(block.depth) : void();
+  if (!open) raise(Kind::bad_control_flow, cat("a `", B::name, "` ends that was not begun here"), trace.where());
   trace.close(block.depth);
   block.end(trace);
 }
@@ -103,7 +110,7 @@ struct WhileBlock : Block {
   // `bra` to one of its labels
   void leave(nb::handle pred, const std::string& label, const char* what) {
     Trace& trace = Trace::require(what);
-    if (label.empty()) raise(Kind::bad_control_flow, cat('`', what, "` is used outside its loop"), trace.where());
+    if (!open_in(trace)) raise(Kind::bad_control_flow, cat('`', what, "` is used outside its loop"), trace.where());
     unwrap(write::branch(trace.builder(), label, guard_argument(trace, pred), trace.where()));
   }
 };

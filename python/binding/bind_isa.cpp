@@ -236,6 +236,17 @@ PyObject* raw_emit(PyObject*, PyObject* text) {
 
 // ---- what may follow, and what it all means -------------------------------------------------------------------------
 
+// The words of a path as Python spells them: `ld.global_`.
+std::string spelled(std::string_view path) {
+  std::string out;
+  while (!path.empty()) {
+    const std::size_t dot = path.find('.');
+    out += cat(out.empty() ? "" : ".", isa::identifier(path.substr(0, dot)));
+    path.remove_prefix(dot == std::string_view::npos ? path.size() : dot + 1);
+  }
+  return out;
+}
+
 std::string documentation(const isa::Dots& dots, bool lets) {
   if (dots.path().empty() && lets)
     return "ptx.let.<opcode>.<modifier>…(sources, dtype=None, pred=None, other=None): one PTX instruction whose destination is a "
@@ -249,7 +260,7 @@ std::string documentation(const isa::Dots& dots, bool lets) {
     return "ptx.inst.<opcode>.<modifier>…(operands, pred=None): one PTX instruction.\nDots are spelled as in PTX, with `::` as "
            "`__`, `_` before a leading "
            "digit (`_2d`) and `_` after a reserved word (`global_`).";
-  std::string out = cat(lets ? "ptx.let." : "ptx.inst.", dots.path());
+  std::string out = cat(lets ? "ptx.let." : "ptx.inst.", spelled(dots.path()));
   std::vector<const isa::Dots::State*> forms;  // each once: one may be reached in two ways
   for (const isa::Dots::State& state : dots.states())
     if (forms.empty() || forms.back()->form != state.form) forms.push_back(&state);

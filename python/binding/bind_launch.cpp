@@ -140,14 +140,23 @@ namespace {
 // -- images
 // ---------------------------------------------------------------------------------------------------------------------------
 
-/// A Python number for a parameter of `type`: of an integer, an integer parameter keeps the low 64 bits, as C's conversions do.
-/// Anything else raises for `what`.
+/// A Python number for a parameter of `type`; what it cannot hold, and anything else, raises for `what`.
 launch::Scalar scalar_of(nb::handle number, Type type, const std::string& what) {
   if (PyFloat_Check(number.ptr())) return PyFloat_AS_DOUBLE(number.ptr());
   if (PyIndex_Check(number.ptr())) {
     const nb::object integer = nb::steal(PyNumber_Index(number.ptr()));
-    if (integer.is_valid() && !isa::is_float(type))
-      return static_cast<std::int64_t>(PyLong_AsUnsignedLongLongMask(integer.ptr()));
+    if (integer.is_valid() && !isa::is_float(type)) {
+      int overflow = 0;
+      const long long value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+      if (overflow == 0 && isa::rules::in_range(value, type)) return static_cast<std::int64_t>(value);
+      if (overflow > 0 && isa::bits(type) >= 64 && isa::kind(type) != isa::TypeKind::sint) {
+        const unsigned long long bits = PyLong_AsUnsignedLongLong(integer.ptr());
+        if (PyErr_Occurred() == nullptr) return static_cast<std::int64_t>(bits);
+        PyErr_Clear();
+      }
+      raise(Kind::immediate_range, cat(what, " is ", nb::str(integer).c_str(), ", which a `.", isa::name(type), "` cannot hold"),
+            authors_line());
+    }
     PyErr_Clear();  // an array of one float has `__index__` too, and refuses
   }
   const double value = PyFloat_AsDouble(number.ptr());  // numpy's floats, and anything else with __float__

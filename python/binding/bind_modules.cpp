@@ -41,15 +41,27 @@ Initial initial(nb::handle value, Type type, std::string_view variable) {
     int overflow = 0;
     const long long small = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     if (overflow == 0) return Initial(small);
-    const unsigned long long bits = overflow > 0 ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
-    if (overflow < 0 || PyErr_Occurred() != nullptr) {
+    if (isa::is_float(type)) {
+      const double value = PyFloat_AsDouble(number.ptr());
+      if (PyErr_Occurred() == nullptr) return Initial(value);
       PyErr_Clear();
-      raise(Kind::immediate_range, cat("the initial value ", describe(value), " of `", variable, "` does not fit in 64 bits"),
+    }
+    const bool may_be_above = isa::bits(type) >= 64 && isa::kind(type) != isa::TypeKind::sint;
+    const unsigned long long bits = overflow > 0 && may_be_above ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
+    if (overflow < 0 || !may_be_above || PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      raise(Kind::immediate_range,
+            cat("the initial value ", describe(value), " of `", variable, "` does not fit in .", isa::name(type)),
             authors_line());
     }
     return Initial(static_cast<std::int64_t>(bits));
   }
-  if (nb::hasattr(value, "symbol")) return initial(value.attr("symbol"), type, variable);  // a function of the module
+  if (nb::hasattr(value, "symbol")) {  // a function of the module: its address is generic by itself
+    write::AddressOf address;
+    address.symbol = nb::cast<std::string>(value.attr("symbol"));
+    address.generic = false;
+    return address;
+  }
   nb::object items = nb::borrow(value);
   if (nb::hasattr(items, "tolist")) items = items.attr("tolist")();  // arrays of numpy
   if (const nb::object list = nb::steal(PySequence_List(items.ptr())); list.is_valid()) {

@@ -356,9 +356,12 @@ void bind_registers(nb::module_& m) {
   nb::class_<Reg> reg(
       m, "Reg",
       "A register. Its operators write PTX: `a + b` into a fresh register, `a += b` and its like (`-= *= <<= >>= &= |= ^=`) "
-      "into `a` itself, so that a variable that means the same register sees it. `==` and its like give a predicate.\n\n"
-      "Integers of 32 and 64 bits have `+ - * // % << >> & | ^` (`//` and `%` unsigned ones: PTX divides signed ones towards "
-      "zero, Python down), floats `+ - * /`, rounded to nearest and never joined into an fma; both `-a`, `abs(a)`, `a.max(b)`, "
+      "into `a` itself, so that a variable that means the same register sees it. `==` and its like give a predicate; of floats "
+      "they are PTX's ordered ones, false of a NaN: `ptx.let.setp.neu.f32(a, b)` is the `!=` that is true of it.\n\n"
+      "The result has the type of the left side. Integers of 32 and 64 bits have `+ - * // % << >> & | ^` (`//` and `%` unsigned "
+      "ones: PTX divides signed ones towards "
+      "zero, Python down), floats `+ - * /`, rounded to nearest and never joined into an fma; both `-a` and `abs(a)`; those of "
+      "32 bits `a.max(b)` and "
       "`a.min(b)`; predicates `p & q`, `p ^ q`, `p |= q` and `~p`. A number may stand on either side: `63 - r`, `2.0 * x`.");
   detail::python_type<Reg> = reinterpret_cast<PyTypeObject*>(reg.ptr());
 

@@ -33,12 +33,12 @@ Value integer_value(Trace& trace, nb::handle object) {
     PyErr_Clear();
     raise(Kind::immediate_range, cat(describe(object), " does not fit in 64 bits"), trace.where());
   }
-  return Value::of_integer(static_cast<std::int64_t>(bits));
+  return Value::of_unsigned(bits);
 }
 
 // An integer that prints as it was written.
 Value spelled_integer(std::uint64_t bits, std::string_view text) {
-  Value value = Value::of_integer(static_cast<std::int64_t>(bits));
+  Value value = Value::of_integer(static_cast<std::int64_t>(bits));  // PTX, not a number of Python: it means its bits
   if (text != cat(value.integer)) value.text = text;
   return value;
 }

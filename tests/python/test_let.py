@@ -83,7 +83,7 @@ def test_what_let_refuses():
 
     raised(lambda a, r: ptx.let.fma.rn.f32(a, a), pyptx.PtxError, "operand")
     raised(lambda a, r: ptx.let.add.f32(a, r), pyptx.PtxError, "%r0")
-    raised(lambda a, r: ptx.let.st.global_.f32(ptx.addr("x"), a), pyptx.PtxError, "no result", "ptx.inst.st.global.f32")
+    raised(lambda a, r: ptx.let.st.global_.f32(ptx.addr("x"), a), pyptx.PtxError, "no result", "ptx.inst")
     raised(lambda a, r: ptx.let.fma.f32(a, a, a), (pyptx.PtxError, AttributeError), "rn")
     raised(lambda a, r: ptx.let.mov.f32(1.0, other=2.0), pyptx.PtxError, "`other`", "pred")
     raised(lambda a, r: ptx.let.mov.f32(1.0, wrong=2.0), pyptx.PtxError, "`wrong`", "dtype")
@@ -312,3 +312,65 @@ def test_an_index_and_its_bounds_guard():
                 wrong()
         with pytest.raises(TypeError):
             ptx.block.reduce_sum(reg.scalar(f64), threads=64)
+
+
+BLOCKS = {
+    "if_": lambda p: ptx.if_(p), "while_": lambda p: ptx.while_(lambda: p), "loop": lambda p: ptx.loop("again", pred=p),
+    "scope": lambda p: ptx.scope(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", BLOCKS.values(), ids=BLOCKS)
+def test_a_block_ends_once_where_it_began(make):
+    with _ptx.Trace("a"):
+        block = make(reg.scalar(pred))
+        with pytest.raises(pyptx.PtxError, match="was not begun"):
+            block.__exit__(None, None, None)
+        with block:
+            pass
+        with pytest.raises(pyptx.PtxError, match="was not begun"):
+            block.__exit__(None, None, None)
+    with pytest.raises(ZeroDivisionError), _ptx.Trace("b"):
+        block = make(reg.scalar(pred))
+        block.__enter__()
+        raise ZeroDivisionError
+    with _ptx.Trace("c"):
+        with pytest.raises(pyptx.PtxError, match="was not begun"):
+            block.__exit__(None, None, None)
+        block.__exit__(ValueError, None, None)
+
+
+def test_a_loop_is_left_from_inside_alone():
+    kept = []
+    with _ptx.Trace("a"):
+        p = reg.scalar(pred)
+        with ptx.while_(lambda: p) as loop:
+            loop.break_(pred=p)
+            kept.append(loop)
+        with pytest.raises(pyptx.PtxError, match="outside its loop"):
+            loop.break_()
+    with _ptx.Trace("b"):
+        p = reg.scalar(pred)
+        with ptx.while_(lambda: p), pytest.raises(pyptx.PtxError, match="outside its loop"):
+            kept[0].continue_(pred=p)
+
+
+def test_a_bounds_guard_in_a_function_ends_the_thread(ptxas):
+    m = pyptx.Module()
+
+    @m.func(params=(u32,))
+    def guard(n):
+        ptx.global_index(n)
+
+    @kernel(module=m, in_specs=(Tile(N, u32),), out_specs=(Tile(N, u32),), grid=1, block=N)
+    def k(X, Y):
+        _, y = ptx.global_ptrs(X, Y)
+        i = reg.from_(ptx.special.tid.x(), u32)
+        guard(40)
+        ptx.inst.st.global_.u32(ptx.addr(y + i * 4), i + 1)
+        ptx.ret()
+
+    out = np.zeros(N, np.uint32)
+    k(np.zeros(N, np.uint32), out=out)
+    assert np.array_equal(out, np.where(np.arange(N) < 40, np.arange(N) + 1, 0))
+    ptxas(k.ptx())

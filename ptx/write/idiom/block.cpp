@@ -107,7 +107,9 @@ Expected<Reg> global_index(Builder& builder, char axis, const std::optional<Valu
   if (!index || !limit) return index;
   const Expected<Reg> beyond = compare(builder, Comparison::ge, Value::of(*index), *limit, where);
   if (!beyond) return beyond;
-  if (auto left = ret(builder, {*beyond, false}, where); !left) return Unexpected{left.error()};
+  // in a function `ret` would go back to the caller
+  const std::string_view leave = builder.function().is_entry ? "ret" : "exit";
+  if (auto left = put(builder, leave, {*beyond, false}, where); !left) return Unexpected{left.error()};
   return index;
 }
 
