@@ -11,6 +11,7 @@
 #include "ptx/launch/inspect.hpp"
 #include "ptx/launch/loading.hpp"
 #include "ptx/launch/memory.hpp"
+#include "ptx/launch/options.hpp"
 #include "ptx/launch/place.hpp"
 #include "ptx/launch/plan.hpp"
 #include "ptx/launch/registry.hpp"

@@ -19,6 +19,7 @@
 #include "ptx/launch/image.hpp"
 #include "ptx/launch/inspect.hpp"
 #include "ptx/launch/memory.hpp"
+#include "ptx/launch/options.hpp"
 #include "ptx/launch/place.hpp"
 #include "ptx/launch/sized.hpp"
 #include "ptx/launch/warnings.hpp"

@@ -9,14 +9,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+LAUNCHING = ("run", "options", "memory", "place", "warnings", "inspect", "archive")
 HEADERS = {
     "errors": ("errors and values", ["base/expected.hpp", "base/diagnostic.hpp"]),
     "kernel": ("writing a kernel", ["write/kernel.hpp", "write/registers.hpp", "write/instruction.hpp", "write/door/scalar.hpp"]),
     "shared_memory": ("shared memory and barriers", ["write/door/smem.hpp", "write/door/sync.hpp"]),
     "copies": ("asynchronous copies", ["write/door/copies.hpp"]),
     "matrices": ("tensor cores", ["write/door/matrix.hpp", "write/door/wgmma.hpp", "write/door/tcgen05.hpp"]),
-    "tensors": ("tensors at the boundary", ["tile/tile.hpp", "layout/layout.hpp"]),
-    "launching": ("compiling and running", ["launch/run.hpp", "launch/archive.hpp"]),
+    "tensors": ("tensors at the boundary", ["tile/tile.hpp", "tile/size.hpp", "layout/layout.hpp"]),
+    "compiling": ("from a kernel to a run", ["author/compile.hpp", "author/specialise.hpp", "author/raw.hpp"]),
+    "launching": ("compiling and running", [f"launch/{name}.hpp" for name in LAUNCHING]),
     "gpu": ("GPUs, memory and streams", ["cuda/device.hpp", "cuda/memory.hpp"]),
     "executor": ("the executor", ["vgpu/vgpu.hpp"]),
     "text": ("PTX as text", ["text/text.hpp"]),
