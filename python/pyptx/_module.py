@@ -3,45 +3,40 @@
 from __future__ import annotations
 
 import sys
+import threading
 import types
 import weakref
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from . import _ptx
+from ._arguments import as_target, as_version, fail, name_in_module, refuse_not_run, refuse_suspended, short
+from ._texts import Place, Texts, is_in_text
+from ._variable import Var, declared, name_of, text_of, types_of
+from .errors import PtxError
 
 if TYPE_CHECKING:
+    from ._ptx import Module as Traced
     from ._ptx import ModuleBuilder, NegPred, PtxType, Reg
     from .kernel import Kernel
 
 __all__ = ["Func", "Module", "Var", "func"]
 
-_Place = tuple[str, int]
+_OWN = __file__[: -len("_module.py")]
 
 
-def _fail(kind: str, message: str, hint: str = "") -> NoReturn:
-    _ptx.raise_error(kind, message, hint)
-
-
-def _authors_place() -> _Place:
-    """The line outside of this file that asks for something."""
-    frame: Any = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename == __file__:
-        frame = frame.f_back
+def _authors_place() -> Place:
+    """The line outside of this package that asks for something."""
+    frame = _authors_frame()
     return frame.f_code.co_filename, frame.f_lineno
 
 
-class Var(str):
-    """A variable of a module: its name, which stands wherever an operand may name a symbol: ``ptx.addr(table, 4)``."""
-
-    dtype: PtxType
-    shape: tuple[int, ...]
-    space: str
-
-    def __new__(cls, name: str, dtype: PtxType, shape: tuple[int, ...], space: str) -> Var:
-        made = str.__new__(cls, name)
-        made.dtype, made.shape, made.space = dtype, shape, space
-        return made
+def _authors_frame() -> Any:
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    return frame
 
 
 class Func:
@@ -52,18 +47,43 @@ class Func:
     ) -> None:
         self.module, self.symbol, self.returns, self.params = module, name, tuple(returns), tuple(params)
         self._fn = fn
-        self.__name__ = name
+        self._successor: Func | None = None  # the function of its name that was defined in its place
+        self.__name__ = self.__qualname__ = name
         self.__doc__ = fn.__doc__ if fn is not None else None
+        self.__module__ = fn.__module__ if fn is not None else str(_authors_frame().f_globals.get("__name__"))
         if fn is not None:
-            self.__wrapped__ = fn
+            self.__qualname__, self.__wrapped__ = fn.__qualname__, fn
 
     def __call__(self, *arguments: Any, pred: Reg | NegPred | None = None) -> Any:
         """``call (r), f, (arguments);``: its result in a fresh register, a tuple of several, None of none."""
+        if not _ptx.is_tracing():
+            fail(
+                "no_active_trace",
+                f"No active kernel trace: the function `{self.symbol}` was called outside the body of a kernel",
+                "it writes a `call` into the kernel being traced, so it belongs in a function under `@kernel`",
+            )
+        if self._successor is not None:
+            fail(
+                "call_mismatch",
+                f"this is the function `{self.symbol}` of {_origin(self)}, which was defined anew at {_origin(self._successor)}",
+                f"call what that definition gave; two functions of one module have two names: `m.func(name='{self.symbol}_2')`",
+            )
         return _ptx.call_function(self.symbol, self.returns, self.params, list(arguments), pred)
 
     def __repr__(self) -> str:
         returns = ", ".join(map(str, self.returns)) or "nothing"
         return f"<function {self.symbol}({', '.join(map(str, self.params))}) -> {returns} of a PTX module>"
+
+    # Copies are itself, and its pickle is its name, as of kernels.
+
+    def __copy__(self) -> Func:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Func:
+        return self
+
+    def __reduce__(self) -> str:
+        return name_in_module(self, f"function `{self.__qualname__}`")
 
     def _write(self, parts: ModuleBuilder, number: int) -> None:
         fn: Any = self._fn
@@ -75,7 +95,9 @@ class Func:
         )  # fmt: skip
         with trace:
             registers = _ptx.function_parameters(self.returns, self.params, names)
-            _ptx.give_back(fn(*registers))
+            result = fn(*registers)
+            refuse_not_run("function", self.symbol, result)
+            _ptx.give_back(result)
         parts.define(number, trace)
 
 
@@ -101,13 +123,24 @@ class Module:
             ptx.ret()
 
     A kernel's own text has everything that the module declares and that kernel alone, so that it is checked, run, launched and
-    saved as any other; its variables are its own. ``m.ptx()`` has all kernels. Functions are traced anew with each kernel.
+    saved as any other; ``m.ptx()`` has all kernels. Functions are traced anew with each kernel, before its body.
+
+    A variable is one of each text: two kernels have two, kernels of the same text, which are loaded once, have one, also where
+    they belong to two modules. It keeps its value from launch to launch.
+
+    A kernel or function that is defined again, by a ``def`` of the same qualified name in the same file or Python module, takes
+    the place of the one before, as when a notebook's cell is run again. Another one of that name is an error.
     """
 
     def __init__(self, arch: str = "sm_90a", version: tuple[int, int] | None = None) -> None:
-        self.arch = _ptx.detect_arch() if arch == "auto" else arch
-        self.version = version
-        _ptx.ModuleBuilder(self.arch, version)  # an unknown target is an error at once
+        self.arch, self.version = as_target(arch), as_version(version)
+        self.__module__, self.__qualname__ = str(_authors_frame().f_globals.get("__name__")), "<module>"
+        try:
+            _ptx.ModuleBuilder(self.arch, self.version).finish([])  # what no text can be made for is an error at once
+        except PtxError as error:
+            fail(error.kind, error.message, *(note.removeprefix("hint: ") for note in error.notes[:1]))
+        self._lock = threading.RLock()  # of what it declares
+        self._local = threading.local()  # of each thread, what it traces
         self._declared: list[tuple[str, Any]] = []  # what is written into each text, in order
         self._functions: list[Func] = []
         self._kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
@@ -125,41 +158,47 @@ class Module:
         init: Any = None,
         align: int = 0,
         vector: int = 1,
-        linkage: str = "",
-        attributes: Sequence[str] = (),
+        linkage: str | None = "",
+        attributes: str | Sequence[str] = (),
     ) -> Var:
         """A variable: ``m.var("table", f32, 4, init=[1, 2, 3, 4])`` is ``.global .f32 table[4] = {…};``.
 
-        ``init`` is a number, bytes, a variable or function (its address), or a nested sequence of them. ``space`` is ``global``,
-        ``const`` or ``shared``; a first dimension of 0 is left open, ``name[]``.
+        ``init`` is a number, bytes (one number per element), a variable or function (its address), or a nested sequence of them;
+        elements without one are zero. ``space`` is ``global``, ``const`` or ``shared``; a first dimension of 0 is left open,
+        ``name[]``. ``attributes`` are ``"managed"`` and ``"unified(…)"``.
         """
-        sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-        self._declare("variable", (name, dtype, sizes, space, init, align, vector, linkage, list(attributes)))
+        variable = declared(name, dtype, shape, space, init, align, vector, linkage, attributes)
+        self._declare("variable", variable)
+        name, _, sizes, space, *_ = variable
         return Var(name, dtype, sizes, space)
 
     def pragma(self, text: str) -> None:
         """``.pragma "text";`` for the module: ``m.pragma("nounroll")``."""
-        self._declare("pragma", (text,))
+        self._declare("pragma", (text_of(text, "a pragma", "'nounroll'"),))
 
     def alias(self, name: str, function: Func) -> Func:
         """Another name for a function: ``.alias name, function;``. It is called as the function is."""
         if not isinstance(function, Func):
-            _fail("argument_kind", f"`{name}` is an alias of {function!r}; what fits is a function of the module")
+            fail("argument_kind", f"`{short(name)}` is an alias of {short(function)}; what fits is a function of the module")
+        name = name_of(name, "function", "twice")
         self._declare("alias", (name, function.symbol))
         return Func(self, name, None, function.returns, function.params)
 
     def section(self, name: str, lines: str) -> None:
         """``.section .name { lines }``, debug data: ``m.section(".debug_str", '.b8 104, 105, 0')``."""
-        self._declare("section", (name, lines))
+        name = name_of(name, "section", ".debug_str")
+        self._declare("section", (name, text_of(lines, f"the content of the section `{name}`", "'.b8 104, 105, 0'")))
 
     def raw(self, text: str) -> None:
         """PTX as it stands in a module: functions, variables, directives. The parser reads it. `declare` makes its functions
         callable."""
-        self._declare("raw", (text,))
+        self._declare("raw", (text_of(text, "the text of `raw`", "'.global .u32 seven = 7;'"),))
 
-    def declare(self, name: str, *, returns: Any = (), params: Sequence[PtxType] = ()) -> Func:
+    def declare(self, name: str, *, returns: Any = (), params: Any = ()) -> Func:
         """A function that `raw` defines, to be called: what it takes and gives in registers."""
-        return Func(self, name, None, _types(returns), tuple(params))
+        name = name_of(name, "function", "twice")
+        what = f"of the function `{name}`"
+        return Func(self, name, None, types_of(returns, f"`returns` {what}"), types_of(params, f"`params` {what}"))
 
     def func(
         self,
@@ -167,7 +206,7 @@ class Module:
         /,
         *,
         returns: Any = (),
-        params: Sequence[PtxType] = (),
+        params: Any = (),
         name: str | None = None,
     ) -> Any:
         """A device function, see `func`."""
@@ -187,71 +226,190 @@ class Module:
 
     def ptx(self) -> str:
         """The text of the whole module: what it declares, its functions and all its kernels, traced with their defaults."""
-        parts = self._parts()
-        return parts.finish([kernel._traced({}, kernel.template_params, False, parts) for kernel in self._names]).text
+        if body := self._body():
+            fail(
+                "bad_control_flow",
+                f"`Module.ptx` is called in the body of {body}, while that is traced: the module's text is not written yet",
+                "a body writes instructions; ask for the text behind the definitions",
+            )
+
+        def finish(parts: ModuleBuilder) -> Traced:
+            return parts.finish([kernel._traced({}, kernel.template_params, False, parts) for kernel in self.kernels])
+
+        try:
+            return self._made(finish)[0].text
+        except BaseException as error:
+            _ptx.drop_our_frames(error)
+            raise
+
+    # As kernels: copies are itself, and its pickle is its name.
+
+    def __copy__(self) -> Module:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
+        return self
+
+    def __reduce__(self) -> str:
+        return name_in_module(self, f"module `{self!r}`")
 
     def __repr__(self) -> str:
         return f"<module for {self.arch}: {len(self._names)} kernels, {len(self._functions)} functions>"
 
     # -- what kernels ask for
 
-    def _declare(self, what: str, arguments: tuple[Any, ...]) -> None:
-        self._declared.append((what, (*arguments, _authors_place())))
-        try:
-            self._without_functions()
-        except BaseException:  # what cannot be declared was not
-            self._declared.pop()
-            raise
-        self._forget()
+    def _declare(self, what: str, arguments: tuple[Any, ...], at: int | None = None) -> None:
+        """Declares something behind what is there, or in the place of what has this number."""
+        if body := self._body():
+            fail(
+                "bad_declaration",
+                f"the module is given a {what} in the body of {body}, while that is traced: its text could not have it",
+                "declare what a module has before what uses it is traced; `ptx.var` declares a variable of one kernel",
+            )
+        with self._lock:
+            before, entry = self._declared, (what, (*arguments, _authors_place()))
+            self._declared = [*before, entry] if at is None else [*before[:at], entry, *before[at + 1 :]]
+            try:
+                self._refuse_kernels_name(what, arguments)
+                self._builder(self._declared)
+            except BaseException:  # what cannot be declared was not
+                self._declared = before
+                raise
+            for kernel in list(self._kernels):
+                kernel.clear()
 
-    def _forget(self) -> None:
-        for kernel in self._kernels:
-            kernel.clear()
+    def _refuse_kernels_name(self, what: str, arguments: tuple[Any, ...]) -> None:
+        for kernel in self._names:
+            if kernel.__name__ == _name_declared(what, arguments):
+                fail("duplicate_symbol", f"the module has the kernel `{kernel.__name__}` already, at {_origin(kernel)}")
 
-    def _without_functions(self) -> ModuleBuilder:
+    def _builder(self, declared: Sequence[tuple[str, Any]], apart: bool = False) -> tuple[ModuleBuilder, list[tuple[Func, int]]]:
+        """What is declared, and the places of the functions among it, which are not traced yet."""
         parts = _ptx.ModuleBuilder(self.arch, self.version)
-        for what, arguments in self._declared:
-            if what == "function":
-                parts.declare(arguments[0].symbol, arguments[1])
-            else:
-                getattr(parts, what)(*arguments)
-        return parts
-
-    def _parts(self) -> ModuleBuilder:
-        """What is declared, and the functions, traced."""
-        parts = _ptx.ModuleBuilder(self.arch, self.version)
-        places = []
-        for what, arguments in self._declared:
+        places, texts, number = list[tuple[Func, int]](), Texts(declared), 0
+        for what, arguments in declared:
             if what == "function":
                 places.append((arguments[0], parts.declare(arguments[0].symbol, arguments[1])))
+            elif what == "raw":
+                parts.raw(texts.apart(number) if apart else arguments[0], arguments[1])
+                number += 1
             else:
                 getattr(parts, what)(*arguments)
+        return parts, places
+
+    def _parts(self, declared: Sequence[tuple[str, Any]], apart: bool = False) -> ModuleBuilder:
+        """What is declared, and the functions, traced."""
+        if (body := self._body()).startswith("function"):
+            fail(
+                "bad_control_flow",
+                f"a text of the module is asked for in the body of {body}, while that is traced: the function is part of it",
+                "a body writes instructions; ask for the text, or call the kernel, behind the definitions",
+            )
+        parts, places = self._builder(declared, apart)
         for function, number in places:
-            function._write(parts, number)
+            with self._in_body(f"function `{function.symbol}`"):
+                function._write(parts, number)
         return parts
+
+    def _made(self, finish: Callable[[ModuleBuilder], Traced]) -> tuple[Traced, list[tuple[str, str, int]]]:
+        """What `finish` makes of the parts, and its warnings. What was found in a text is said of the call that gave it."""
+        declared = self._declared
+        texts = Texts(declared)
+        try:
+            made = finish(self._parts(declared))
+            warned = made.warnings
+            if len(texts) > 1 and any(is_in_text(text) for text, _, _ in warned):  # in which of them, another run tells
+                warned = finish(self._parts(declared, apart=True)).warnings
+            return made, [texts.warning(*warning) for warning in warned]
+        except PtxError as error:
+            if not is_in_text(str(error)):
+                raise
+            seen = error
+        if len(texts) > 1:
+            try:
+                finish(self._parts(declared, apart=True))
+            except PtxError as error:
+                seen = error
+        raise texts.error(seen) from None
+
+    def _body(self) -> str:
+        """What of the module this thread traces; empty for nothing."""
+        bodies: list[str] = self._local.__dict__.setdefault("bodies", [])
+        return bodies[-1] if bodies else ""
+
+    @contextmanager
+    def _in_body(self, of: str) -> Iterator[None]:
+        bodies: list[str] = self._local.__dict__.setdefault("bodies", [])
+        bodies.append(of)
+        try:
+            yield
+        finally:
+            bodies.pop()
 
     def _content(self) -> str:
         """What is declared, as a text for keys; functions count as the kernels' environment."""
         return repr([(what, arguments[:-1]) for what, arguments in self._declared if what != "function"])
 
     def _add_function(self, function: Func) -> None:
-        self._functions.append(function)
-        try:
-            self._declare("function", (function,))
-        except BaseException:
-            self._functions.pop()
-            raise
+        with self._lock:
+            before, at = self._functions, None
+            known = next((each for each in before if each.symbol == function.symbol), None)
+            if known is None:
+                self._functions = [*before, function]
+            else:
+                _refuse_another("function", known, function)
+                at = next(i for i, (what, held) in enumerate(self._declared) if what == "function" and held[0] is known)
+                self._functions = [function if each is known else each for each in before]
+            try:
+                self._declare("function", (function,), at)
+            except BaseException:
+                self._functions = before
+                raise
+            if known is not None:
+                known._successor = function
 
     def _add_kernel(self, kernel: Kernel) -> None:
-        self._kernels.add(kernel)
-        self._names = [known for known in self._names if known.__name__ != kernel.__name__]
-        self._names.append(kernel)
+        with self._lock:
+            for what, arguments in self._declared:
+                if _name_declared(what, arguments) == kernel.__name__:
+                    file, line = arguments[-1]
+                    fail("duplicate_symbol", f"the module has the {what} `{kernel.__name__}` already, at {file}:{line}")
+            known = next((each for each in self._names if each.__name__ == kernel.__name__), None)
+            if known is None:
+                self._names = [*self._names, kernel]
+            else:
+                _refuse_another("kernel", known, kernel)
+                self._names = [kernel if each is known else each for each in self._names]
+            self._kernels.add(kernel)
 
 
-def _types(returns: Any) -> tuple[PtxType, ...]:
-    if returns is None:
-        return ()
-    return tuple(returns) if isinstance(returns, (tuple, list)) else (returns,)
+def _name_declared(what: str, arguments: tuple[Any, ...]) -> str | None:
+    if what == "function":
+        symbol: str = arguments[0].symbol
+        return symbol
+    return str(arguments[0]) if what in ("variable", "alias") else None
+
+
+def _origin(thing: Any) -> str:
+    code = thing.__wrapped__.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def _refuse_another(what: str, known: Any, new: Any) -> None:
+    """Refuses a second definition of a name, unless it is the first one, run again."""
+    first, second = known.__wrapped__, new.__wrapped__
+    is_same = first.__qualname__ == second.__qualname__ and (
+        first.__code__.co_filename == second.__code__.co_filename or first.__module__ == second.__module__
+    )
+    if is_same and first.__name__ == "<lambda>":  # which is no name: the place tells one from another
+        is_same = _origin(known) == _origin(new)
+    if not is_same:
+        fail(
+            "duplicate_symbol",
+            f"the module has the {what} `{known.__name__}` already, `{first.__qualname__}` at {_origin(known)}; this one is "
+            f"`{second.__qualname__}` at {_origin(new)}",
+            f"take another name; a {what} takes the place of the one before when the same `def` is run again",
+        )
 
 
 def func(
@@ -259,7 +417,7 @@ def func(
     /,
     *,
     returns: Any = (),
-    params: Sequence[PtxType] = (),
+    params: Any = (),
     module: Module,
     name: str | None = None,
 ) -> Any:
@@ -272,17 +430,23 @@ def func(
     """
 
     def make(function: Callable[..., Any]) -> Func:
+        if not isinstance(module, Module):
+            fail("argument_kind", f"`module` is `{short(module)}`; what fits is a `Module`")
         code: types.CodeType | None = getattr(function, "__code__", None)
         if code is None or code.co_kwonlyargcount or code.co_flags & 0x0C:
-            _fail("argument_kind", f"`@func` takes a plain `def` whose parameters are positional, `{function!r}` was given")
-        if code.co_argcount != len(params):
+            fail("argument_kind", f"`@func` takes a plain `def` whose parameters are positional, `{short(function)}` was given")
+        symbol = function.__name__ if name is None else name_of(name, "function", "twice")
+        refuse_suspended("function", symbol, code.co_flags)
+        what = f"of the function `{symbol}`"
+        results, taken = types_of(returns, f"`returns` {what}"), types_of(params, f"`params` {what}")
+        if code.co_argcount != len(taken):
             named = ", ".join(code.co_varnames[: code.co_argcount])
-            _fail(
+            fail(
                 "bad_declaration",
-                f"function `{function.__name__}` has {code.co_argcount} parameters ({named}) and {len(params)} types in `params`",
+                f"function `{symbol}` has {code.co_argcount} parameters ({named}) and {len(taken)} types in `params`",
                 "one type for each: `params=(f32, u32)`",
             )
-        made = Func(module, name or function.__name__, function, _types(returns), tuple(params))
+        made = Func(module, symbol, function, results, taken)
         module._add_function(made)
         return made
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 
 class PtxError(Exception):
     """An error with its kind, the author's line and hints. Its text is the whole report."""
@@ -43,6 +45,10 @@ class PtxRuntimeError(PtxError, RuntimeError):
     """Something that went wrong while tracing, compiling, launching or executing."""
 
 
+class PtxNotImplementedError(PtxValueError, NotImplementedError):
+    """A call of a kernel whose declaration does not make it one to be called."""
+
+
 class PtxWarning(UserWarning):
     """What the checker found short of an error."""
 
@@ -55,7 +61,7 @@ _CLASSES: dict[str, type[PtxError]] = {
     "OSError": PtxOSError,
     "RuntimeError": PtxRuntimeError,
 }
-for _class in (PtxError, PtxWarning, *_CLASSES.values()):
+for _class in (PtxError, PtxWarning, PtxNotImplementedError, *_CLASSES.values()):
     _class.__module__ = "pyptx"
 
 
@@ -67,3 +73,21 @@ def from_diagnostic(kind: str, builtin: str, message: str, file: str, line: int,
     error.where = (file, line) if line else None
     error.notes = notes
     return error
+
+
+def not_implemented(error: PtxError) -> PtxNotImplementedError:
+    """The same error, as one that `except NotImplementedError` catches too."""
+    return _like(error, PtxNotImplementedError(str(error)), error.where, error.notes)
+
+
+def said_at(error: PtxError, where: tuple[str, int] | None, notes: list[str], text: str) -> PtxError:
+    """The same error at another place, with another report."""
+    return _like(error, type(error)(text), where, notes)
+
+
+_Error = TypeVar("_Error", bound=PtxError)
+
+
+def _like(error: PtxError, made: _Error, where: tuple[str, int] | None, notes: list[str]) -> _Error:
+    made.kind, made.message, made.where, made.notes = error.kind, error.message, where, notes
+    return made

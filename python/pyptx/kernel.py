@@ -5,16 +5,24 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from . import _module, _ptx
+from ._arguments import as_target as _target
+from ._arguments import as_version as _version
+from ._arguments import fail as _fail
+from ._arguments import is_int as _is_int
+from ._arguments import name_in_module, refuse_not_run, refuse_suspended, version_text
+from ._arguments import short as _short
 from ._identity import Environment, Unreadable, identity, stable_text
 from ._ptx import TensorMap, TensorSpec, Tile, TmaDescriptorHandle
-from .errors import PtxWarning
+from .errors import PtxError, PtxWarning, not_implemented
 
 if TYPE_CHECKING:
     from . import ir
@@ -29,25 +37,8 @@ _Key = tuple[object, ...]
 MAX_STATIC_SMEM = _ptx.most_static_shared
 _MAX_SIZE = (1 << 63) - 1  # of a dimension
 _VARARGS, _VARKEYWORDS = 0x04, 0x08  # of a code object's flags
-_SUSPENDS = 0x20 | 0x80 | 0x100 | 0x200  # generators, coroutines, those of `types.coroutine`, asynchronous generators
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
-
-
-def _fail(kind: str, message: str, hint: str = "") -> NoReturn:
-    _ptx.raise_error(kind, message, hint)
-
-
-def _is_int(value: Any) -> bool:
-    if type(value) is int:
-        return True
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        return False
-    try:
-        value.__index__()  # numpy's arrays have it, and most of them refuse
-    except Exception:
-        return False
-    return True
 
 
 def _dims3(value: Any, what: str) -> Dims3:
@@ -78,27 +69,12 @@ def _ints(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and all(map(_is_int, value))
 
 
-def _short(value: object) -> str:
-    """What a message shows of a value."""
-    try:
-        text = repr(value)
-    except Exception:
-        text = object.__repr__(value)
-    return text if len(text) <= 80 else text[:77] + "…"
-
-
 def _mapping(value: Any, what: str, key: type, fits: Callable[[Any], bool], example: str) -> dict[Any, Any]:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(name, key) and fits(held) for name, held in value.items()):
         _fail("argument_kind", f"`{what}` is `{_short(value)}`; what fits is a dict, as in `{example}`")
     return dict(value)
-
-
-def _version(value: Any) -> tuple[int, int] | None:
-    if value is not None and not (_ints(value) and len(value) == 2 and all(0 <= part < 1 << 16 for part in value)):
-        _fail("argument_kind", f"`version` is `{_short(value)}`; what fits is a PTX version as two ints, such as `(8, 8)`")
-    return None if value is None else (int(value[0]), int(value[1]))
 
 
 def _flag(value: Any, what: str) -> bool:
@@ -124,7 +100,7 @@ def _parameters(fn: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]
             f"`@kernel` takes a Python function, `{_short(fn)}` was given",
             "its parameters are the kernel's, so they are read off a `def`; one that calls this will do",
         )
-    _refuse_suspended(fn.__name__, code.co_flags)
+    refuse_suspended("kernel", fn.__name__, code.co_flags)
     if code.co_flags & (_VARARGS | _VARKEYWORDS):
         _fail(
             "bad_declaration", f"kernel `{fn.__name__}` has `*` parameters; each tensor and template parameter has its own name"
@@ -133,21 +109,6 @@ def _parameters(fn: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any]
     only = code.co_varnames[count : count + code.co_kwonlyargcount]
     defaults = getattr(fn, "__kwdefaults__", None) or {}
     return code.co_varnames[:count], {name: defaults.get(name) for name in only}
-
-
-def _refuse_suspended(name: str, flags: int) -> None:
-    """Refuses a body whose call would not run it."""
-    if flags & _SUSPENDS:
-        what = "a generator: it has a `yield`" if flags & 0x20 else "asynchronous: it is an `async def`"
-        if flags & 0x200:
-            what = "an asynchronous generator: it is an `async def` with a `yield`"
-        elif flags & 0x100:
-            what = "a coroutine of `types.coroutine`"
-        _fail(
-            "bad_control_flow",
-            f"the body of kernel `{name}` is {what}; to call it would write nothing",
-            "a kernel's body is a plain `def` that runs from its first line to its last",
-        )
 
 
 def _signature(fn: Callable[..., Any]) -> tuple[list[str], list[str], set[str], int]:
@@ -235,6 +196,15 @@ def plan_of_image(image: Any) -> Plan | None:
     return known
 
 
+def _fail_not_made_for(message: str, hint: str) -> NoReturn:
+    """Raises for a kernel that only text can be had of."""
+    try:
+        _fail("bad_declaration", message, hint)
+    except PtxError as error:
+        raise not_implemented(error) from None
+
+
+_own_bodies = threading.local()  # kernels whose bodies this thread runs, and of which specialisation
 _numbers = itertools.count()
 _kernels: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
 
@@ -322,10 +292,16 @@ class Kernel(_ptx.KernelCall):
         if module is not None:
             if not isinstance(module, _module.Module):
                 _fail("argument_kind", f"`module` is `{_short(module)}`; what fits is a `Module`")
-            if arch not in ("sm_90a", module.arch) or version not in (None, module.version):
+            if _target(arch) not in ("sm_90a", module.arch):
+                own, its = _target(arch), module.arch
+            elif _version(version) not in (None, module.version):
+                own, its = version_text(_version(version)), version_text(module.version)
+            else:
+                own = its = ""
+            if own:
                 _fail(
                     "argument_kind",
-                    f"kernel `{fn.__name__}` is for {arch} and its module for {module.arch}",
+                    f"kernel `{fn.__name__}` is for {own} and its module for {its}",
                     "target and version are the module's: leave `arch` and `version` out",
                 )
             arch, version = module.arch, module.version
@@ -333,9 +309,7 @@ class Kernel(_ptx.KernelCall):
         self._tensors, self._template = _parameters(fn)
         self.__name__ = fn.__name__
         self.__qualname__, self.__module__, self.__doc__, self.__wrapped__ = fn.__qualname__, fn.__module__, fn.__doc__, fn
-        if not isinstance(arch, str):
-            _fail("unknown_target", f"`arch` is `{_short(arch)}`; what fits is a target's name, such as 'sm_90a', or 'auto'")
-        self._arch = _ptx.detect_arch() if arch == "auto" else arch
+        self._arch = _target(arch)
         self._version = _version(version)
         self._in_specs, self._out_specs = _tiles(in_specs, "in_specs"), _tiles(out_specs, "out_specs")
         if not (grid is None or callable(grid)):
@@ -498,22 +472,7 @@ class Kernel(_ptx.KernelCall):
         return self
 
     def __reduce__(self) -> str:
-        module = sys.modules.get(self.__module__)
-        if module is not None and "<" not in self.__qualname__:
-            found: Any = module
-            for name in self.__qualname__.split("."):
-                found = getattr(found, name, None)
-            if found is self:
-                return self.__qualname__
-        for name, value in vars(module).items() if module is not None else ():
-            if value is self:
-                return name
-        _fail(
-            "argument_kind",
-            f"kernel `{self.__qualname__}` cannot be pickled: module `{self.__module__}` has no such name for it",
-            "a kernel goes to another process by its module and name, as a function does: define it at the top of a module, or "
-            "make it there with the function that made it here",
-        )
+        return name_in_module(self, f"kernel `{self.__qualname__}`")
 
     # -- tracing
 
@@ -594,24 +553,46 @@ class Kernel(_ptx.KernelCall):
 
     def _trace_once(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
         key: _Key = (tuple(sorted(dims.items())), self._template_key(template))
-        known = self._modules.get(key)
+        modules = self._modules  # another thread that clears puts others in their place
+        known = modules.get(key)
         if known is None:
             before = self._environment_now()
-            made = self._run_trace(dims, template)
-            self._keep_environment(before)
-            known = self._modules.setdefault(key, made)  # of two threads that made it, the first
+            own_bodies, this = _own_bodies.__dict__.setdefault("of", []), (self._number, key)
+            if this in own_bodies:  # there would be no end of it
+                _fail(
+                    "bad_control_flow",
+                    f"kernel `{self.__name__}` is asked for in its own body, while that is traced: its text is not written yet",
+                    "a body writes instructions; ask for the text, or call the kernel, behind its definition",
+                )
+            own_bodies.append(this)
+            try:
+                made = self._run_trace(dims, template)
+            finally:
+                own_bodies.remove(this)
+            if modules is self._modules:
+                self._keep_environment(before)
+            known = modules.setdefault(key, made)  # of two threads that made it, the first
         return known
 
     def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
+        def finished(parts: ModuleBuilder | None) -> Module:
+            return self._finished(dims, template, parts)
+
+        if self._in_module is None:
+            module = finished(None)
+            warned = module.warnings
+        else:
+            module, warned = self._in_module._made(finished)
+        for text, file, line in warned:
+            warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)
+        return module
+
+    def _finished(self, dims: Mapping[str, int], template: Mapping[str, Any], parts: ModuleBuilder | None) -> Module:
         dynamic = self._smem > MAX_STATIC_SMEM
-        parts = self._in_module._parts() if self._in_module else None
         trace = self._traced(dims, template, dynamic, parts)
         if not dynamic and trace.shared_bytes > MAX_STATIC_SMEM:
             trace = self._traced(dims, template, True, parts)
-        module = trace.finish()
-        for text, file, line in module.warnings:
-            warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)
-        return module
+        return trace.finish()
 
     def _traced(
         self, dims: Mapping[str, int], template: Mapping[str, Any], dynamic_smem: bool, parts: ModuleBuilder | None = None
@@ -631,16 +612,9 @@ class Kernel(_ptx.KernelCall):
             where=(self._fn.__code__.co_filename, self._fn.__code__.co_firstlineno),
             module=parts,
         )
-        with trace:
+        with trace, self._in_module._in_body(f"kernel `{self.__name__}`") if self._in_module else nullcontext():
             result = self._fn(*tensors, **template)
-        if hasattr(result, "__await__") or hasattr(result, "gi_code") or hasattr(result, "ag_code"):
-            if hasattr(result, "close"):
-                result.close()
-            _fail(
-                "bad_control_flow",
-                f"the body of kernel `{self.__name__}` returned {_short(result)}, which has not run, so none of it is written",
-                "a kernel's body is a plain `def` that runs from its first line to its last",
-            )
+        refuse_not_run("kernel", self.__name__, result)
         return trace
 
     def _trace(self, **kwargs: Any) -> ir.Module:
@@ -703,8 +677,11 @@ class Kernel(_ptx.KernelCall):
         return jax_support.call_with_traced_scalars(plan, self.__name__, arrays, scalars)
 
     def _first_call(self, *arrays: Any, out: Any = None) -> Any:
-        self._plan = self._plan_for({})
-        return self._plan(*arrays, out=out)
+        plans = self._plans
+        plan = self._plan_for({})
+        if plans is self._plans:  # else another thread has cleared meanwhile
+            self._plan = plan
+        return plan(*arrays, out=out)
 
     def prepare(self, *arrays: Any, device: int | None = None, **kwargs: Hashable) -> None:
         """Compiles the kernel and loads it, so that the first call costs what every call does.
@@ -723,8 +700,9 @@ class Kernel(_ptx.KernelCall):
         """The bytes of a ``.global`` or ``.const`` variable, as launches on the executor read and leave them; it may be written.
 
         For tensors like ``arrays``, or for the sizes given by name, as in ``prepare``: each specialisation has variables of its
-        own. ``numpy.frombuffer(k.variable(counts), numpy.uint32)`` shows one as an array. Not while a launch runs; a GPU has its
-        own.
+        own, and kernels of the same text, which are loaded once, have theirs in common, be they of one `Module` or of two. A
+        variable keeps its value from launch to launch. ``numpy.frombuffer(k.variable(counts), numpy.uint32)`` shows one as an
+        array. Not while a launch runs; a GPU has its own.
         """
         import ctypes
 
@@ -790,11 +768,16 @@ class Kernel(_ptx.KernelCall):
     def _require_callable(self) -> None:
         """Raises for a kernel that only text can be had of."""
         if self._in_specs is None:
-            raise NotImplementedError(f"kernel `{self.__name__}` cannot be called with arrays: it has no in_specs")
+            _fail_not_made_for(
+                f"kernel `{self.__name__}` cannot be called with arrays: it has no in_specs",
+                'declare its tensors, as in `@kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=…, block=…)`; '
+                "of a kernel without tensors `in_specs=()` says so",
+            )
         for dtype, name in self._raw_params:
             if any(part.startswith("array") for part in dtype.split(".")):
-                raise NotImplementedError(
-                    f"kernel `{self.__name__}` cannot be called: its parameter `{name}` ({dtype}) is not a scalar"
+                _fail_not_made_for(
+                    f"kernel `{self.__name__}` cannot be called: its parameter `{name}` ({dtype}) is not a scalar",
+                    "what a call can pass are tensors, by `in_specs` and `out_specs`, and scalars such as `u32`",
                 )
 
     def _bind(self, kwargs: Mapping[str, Any]) -> tuple[Plan, tuple[int | None, ...]]:
@@ -829,6 +812,7 @@ class Kernel(_ptx.KernelCall):
 
     def _image(self, env: Mapping[str, int], template: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
         """The launchable image for these sizes."""
+        modules = self._modules
         module = self._trace_once(env, template)
         before = self._environment_now()
         values = {**template, **env, **raw}
@@ -855,7 +839,8 @@ class Kernel(_ptx.KernelCall):
             cooperative=self._cooperative,
             programmatic=self._programmatic,
         )
-        self._keep_environment(before)  # functions of the grid may write too
+        if modules is self._modules:  # else another thread has cleared meanwhile
+            self._keep_environment(before)  # functions of the grid may write too
         specialisation = {name: value for name, value in values.items() if name not in raw}
         self._cubin_handles[(self._arch, self._version, repr(sorted(specialisation.items())))] = image.handle
         inputs, outputs = (
