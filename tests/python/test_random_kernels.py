@@ -16,7 +16,7 @@ import pytest
 from pyptx import PtxError, kernel, ptx, reg, smem
 from pyptx.types import b16, b32, b64, bf16, f16, f32, f64, pred, s32, s64, u16, u32, u64
 
-COUNT = int(os.environ.get("PYPTX_RANDOM_KERNELS", "2000"))
+COUNT = int(os.environ.get("PYPTX_RANDOM_KERNELS", "600"))
 SEED = int(os.environ.get("PYPTX_RANDOM_SEED", "1"))
 TARGETS = ("sm_80", "sm_90a", "sm_100a")
 TYPES = (b16, b32, b64, bf16, f16, f32, f64, s32, s64, u16, u32, u64)
