@@ -111,7 +111,7 @@ def test_open_names_without_a_version(wheel) -> None:
                  U stat
 """
     assert wheel.unversioned(listing) == ["stat"]
-    assert wheel.names_of("0000000000051bb0 T PyInit__ptx\n") == ["PyInit__ptx"]
+    assert wheel.names_of("0000000000051bb0 T PyptxLaunch\n000000000004fbb0 T PyInit__ptx\n") == wheel.EXPORTS
 
 
 def test_two_that_differ_are_refused(wheel, failed, monkeypatch, tmp_path) -> None:

@@ -25,6 +25,7 @@ FOLDER = ROOT / "build" / "wheel"
 DIST = ROOT / "dist"
 GLIBC = (2, 17)  # the oldest that a wheel is for; pip knows it of itself by the wheel's tag
 PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{platform.machine()}"
+EXPORTS = ["PyInit__ptx", "PyptxLaunch"]  # Python's door into the module, and XLA's
 STUBS = ("libm.so.6", "libpthread.so.0", "libdl.so.2", "libld.so.2", "libc.so.6")
 BACKEND = (
     "import json, sys; from scikit_build_core import build; getattr(build, sys.argv[1])(sys.argv[2], json.loads(sys.argv[3]))"
@@ -255,8 +256,8 @@ def inspect(wheel: Path, python: Path) -> str:
         places = [name for name in archive.namelist() if str(ROOT).encode() in archive.read(name)]
     if places:
         raise Failed(f"{wheel.name} names the folder it was built in: {', '.join(places)}")
-    if (exported := names_of(output("nm", "-D", "--defined-only", extracted))) != ["PyInit__ptx"]:
-        raise Failed(f"the module exports more than its entry: {', '.join(exported)}")
+    if (exported := names_of(output("nm", "-D", "--defined-only", extracted))) != EXPORTS:
+        raise Failed(f"the module exports {', '.join(exported)}; it should export {', '.join(EXPORTS)}")
     if unknown := unversioned(output("nm", "-D", "--undefined-only", extracted)):
         raise Failed(f"names that glibc {GLIBC} does not have: {', '.join(unknown)}; add them to cmake/older_glibc.cpp")
     size = wheel.stat().st_size / 1e6
@@ -281,7 +282,7 @@ def misplaced(names: Sequence[str]) -> list[str]:
 
 
 def names_of(listing: str) -> list[str]:
-    return [line.split()[-1] for line in listing.splitlines() if line.strip()]
+    return sorted(line.split()[-1] for line in listing.splitlines() if line.strip())
 
 
 def unversioned(listing: str) -> list[str]:
