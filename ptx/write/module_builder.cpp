@@ -28,11 +28,11 @@ Expected<void> can_start(std::string_view name, Type type, const Initial& initia
   }
   if (std::holds_alternative<AddressOf>(initial.value)) return {};
   const auto* integer = std::get_if<std::int64_t>(&initial.value);
-  const auto refused = [&](std::string hint) {
+  const auto refused = [&](const std::string& hint) {
     return refuse(Kind::bad_initialiser,
                   cat("the variable `", name, "` is .", isa::name(type), " and cannot start as ",
                       integer != nullptr ? cat("the integer ", *integer) : std::string("a floating-point number")),
-                  where, std::move(hint));
+                  where, hint);
   };
   if (type == Type::f32 || type == Type::f64) return {};
   if (isa::is_float(type) || isa::kind(type) == isa::TypeKind::packed) {
