@@ -9,7 +9,7 @@ namespace ptx::ffi {
 inline constexpr const char* xla_target = "pyptx_launch";
 
 /// Handlers of XLA's FFI, to be registered as `xla_target` with api_version 1: for the platform "cpu" at the stages instantiate
-/// and execute, for "CUDA" at instantiate, prepare, initialize and execute. Their attributes, sorted by name as XLA gives them:
+/// and execute, for "CUDA" at instantiate, initialize and execute. Their attributes, sorted by name as XLA gives them:
 ///     abi           i32      launch::abi_version
 ///     cubin_handle  i64      KernelImage::handle(); alone it names a kernel that this process has registered
 ///     key           string   32 bytes: KernelImage::key()

@@ -12,15 +12,6 @@
 namespace ptx::text {
 namespace {
 
-std::vector<std::string> ptx_files(const std::filesystem::path& folder) {
-  std::vector<std::string> files;
-  if (std::filesystem::is_directory(folder))
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
-      if (entry.path().extension() == ".ptx") files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 struct Counts {
   std::size_t files = 0, bytes = 0, instructions = 0, functions = 0;
   std::set<isa::FormId> forms;
@@ -53,7 +44,7 @@ void holds(const std::string& file, Counts& counts) {
 }
 
 void hold(const std::filesystem::path& folder) {
-  const std::vector<std::string> files = ptx_files(folder);
+  const std::vector<std::string> files = testing::files_in(folder, ".ptx");
   ASSERT_FALSE(files.empty()) << "no .ptx in " << folder;
   Counts counts;
   for (const std::string& file : files) holds(file, counts);

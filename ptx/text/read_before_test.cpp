@@ -1,8 +1,6 @@
 // Modules of several threads, read in several orders.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <thread>
 
@@ -11,14 +9,6 @@
 
 namespace ptx::text {
 namespace {
-
-std::vector<std::string> files_by_hand() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator("tests/corpus/hand"))
-    if (entry.path().extension() == ".ptx") files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 // A module reads as it does whatever was read before, here and in other threads: spellings outlive their module (opcodes.hpp).
 TEST(Parse, ReadsTheSameWhateverWasReadBefore) {
@@ -31,7 +21,7 @@ TEST(Parse, ReadsTheSameWhateverWasReadBefore) {
         if (item.kind == ir::ItemKind::inst) said += cat(item.form, '(', isa::spell(isa::form(item.form), item.choices), ')');
     return said;
   };
-  std::vector<std::string> files = files_by_hand(), first;
+  std::vector<std::string> files = testing::files_in("tests/corpus/hand", ".ptx"), first;
   ASSERT_FALSE(files.empty());
   for (const std::string& file : files) first.push_back(read(file));
   std::vector<std::vector<std::string>> later(4, std::vector<std::string>(files.size()));

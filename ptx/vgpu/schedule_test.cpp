@@ -8,14 +8,9 @@
 namespace ptx::vgpu {
 namespace {
 
+using testing::block;
 using testing::Buffer;
 using testing::params;
-
-LaunchConfig block(std::uint32_t threads) {
-  LaunchConfig config;
-  config.block = {threads, 1, 1};
-  return config;
-}
 
 // ---- .sync instructions in parted warps -----------------------------------------------------------------------------
 

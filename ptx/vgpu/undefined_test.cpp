@@ -5,14 +5,10 @@
 namespace ptx::vgpu {
 namespace {
 
+using testing::block;
 using testing::Buffer;
 using testing::params;
 
-LaunchConfig block(std::uint32_t threads) {
-  LaunchConfig config;
-  config.block = {threads, 1, 1};
-  return config;
-}
 bool has_note(const Diagnostic& d, std::string_view note) {
   return std::find(d.notes.begin(), d.notes.end(), note) != d.notes.end();
 }

@@ -4,14 +4,9 @@
 namespace ptx::vgpu {
 namespace {
 
+using testing::block;
 using testing::Buffer;
 using testing::params;
-
-LaunchConfig block(std::uint32_t threads) {
-  LaunchConfig config;
-  config.block = {threads, 1, 1};
-  return config;
-}
 
 // %a is the thread's own `stride` bytes of `x`, %c those of `y`.
 std::string at_thread(int stride, std::string_view body) {

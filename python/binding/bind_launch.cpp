@@ -20,6 +20,7 @@
 #include "errors.hpp"
 #include "handles.hpp"
 #include "image_handle.hpp"
+#include "operands.hpp"
 #include "ptx/ffi/ffi.hpp"
 #include "tensor_map_handle.hpp"
 #include "tensors.hpp"
@@ -146,14 +147,7 @@ launch::Scalar scalar_of(nb::handle number, Type type, const std::string& what) 
   if (PyIndex_Check(number.ptr())) {
     const nb::object integer = nb::steal(PyNumber_Index(number.ptr()));
     if (integer.is_valid() && !isa::is_float(type)) {
-      int overflow = 0;
-      const long long value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
-      if (overflow == 0 && isa::rules::in_range(value, type)) return static_cast<std::int64_t>(value);
-      if (overflow > 0 && isa::bits(type) >= 64 && isa::kind(type) != isa::TypeKind::sint) {
-        const unsigned long long bits = PyLong_AsUnsignedLongLong(integer.ptr());
-        if (PyErr_Occurred() == nullptr) return static_cast<std::int64_t>(bits);
-        PyErr_Clear();
-      }
+      if (const auto value = integer_of(integer); value && value->fits(type)) return value->integer;
       raise(Kind::immediate_range, cat(what, " is ", nb::str(integer).c_str(), ", which a `.", isa::name(type), "` cannot hold"),
             authors_line());
     }

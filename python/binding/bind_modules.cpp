@@ -38,23 +38,15 @@ Initial initial(nb::handle value, Type type, std::string_view variable) {
   if (PyIndex_Check(value.ptr()) && !nb::hasattr(value, "__len__")) {
     const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
     if (!number.is_valid()) throw nb::python_error();
-    int overflow = 0;
-    const long long small = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    if (overflow == 0) return Initial(small);
     if (isa::is_float(type)) {
-      const double value = PyFloat_AsDouble(number.ptr());
-      if (PyErr_Occurred() == nullptr) return Initial(value);
+      const double floating = PyFloat_AsDouble(number.ptr());
+      if (PyErr_Occurred() == nullptr) return Initial(floating);
       PyErr_Clear();
     }
-    const bool may_be_above = isa::bits(type) >= 64 && isa::kind(type) != isa::TypeKind::sint;
-    const unsigned long long bits = overflow > 0 && may_be_above ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
-    if (overflow < 0 || !may_be_above || PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      raise(Kind::immediate_range,
-            cat("the initial value ", describe(value), " of `", variable, "` does not fit in .", isa::name(type)),
-            authors_line());
-    }
-    return Initial(static_cast<std::int64_t>(bits));
+    const auto integer = integer_of(number);
+    if (integer && (!integer->above || integer->fits(type))) return Initial(integer->integer);  // the rest is the core's to judge
+    raise(Kind::immediate_range,
+          cat("the initial value ", describe(value), " of `", variable, "` does not fit in .", isa::name(type)), authors_line());
   }
   if (nb::hasattr(value, "symbol")) {  // a function of the module: its address is generic by itself
     write::AddressOf address;

@@ -21,19 +21,8 @@ std::string_view view_of(nb::handle text) {
 }
 
 Value integer_value(Trace& trace, nb::handle object) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
-  if (overflow == 0) {
-    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    return Value::of_integer(value);
-  }
-  // 2**63 and up: the bit pattern of an unsigned 64-bit number
-  const unsigned long long bits = overflow > 0 ? PyLong_AsUnsignedLongLong(object.ptr()) : 0;
-  if (overflow < 0 || (bits == ~0ull && PyErr_Occurred() != nullptr)) {
-    PyErr_Clear();
-    raise(Kind::immediate_range, cat(describe(object), " does not fit in 64 bits"), trace.where());
-  }
-  return Value::of_unsigned(bits);
+  if (const auto value = integer_of(object)) return *value;
+  raise(Kind::immediate_range, cat(describe(object), " does not fit in 64 bits"), trace.where());
 }
 
 // An integer that prints as it was written.
@@ -110,6 +99,22 @@ std::optional<Value> number_value(Trace& trace, nb::handle object) {
     return Value::of_floating(value);
   }
   return std::nullopt;
+}
+
+std::optional<Value> integer_of(nb::handle number) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow == 0) {
+    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    return Value::of_integer(value);
+  }
+  if (overflow < 0) return std::nullopt;
+  const unsigned long long above = PyLong_AsUnsignedLongLong(number.ptr());
+  if (above == ~0ull && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  return Value::of_unsigned(above);
 }
 
 std::optional<nb::list> coordinates(std::string_view text) {

@@ -49,6 +49,9 @@ class Operands {
   std::vector<nb::object> made_;  // objects made on the way, whose texts the values view
 };
 
+/// A Python integer, or what has `__index__`; nothing when 64 bits do not hold it. `Value::fits` says what narrower types hold.
+std::optional<write::Value> integer_of(nb::handle number);
+
 /// The coordinates in the text behind the base of an address, `, {%r0, 8}`, as texts; nothing when it is no such text.
 std::optional<nb::list> coordinates(std::string_view text);
 

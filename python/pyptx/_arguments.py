@@ -16,13 +16,13 @@ def fail(kind: str, message: str, hint: str = "") -> NoReturn:
     _ptx.raise_error(kind, message, hint)
 
 
-def short(value: object) -> str:
-    """What a message shows of a value."""
+def short(value: object, most: int = 80) -> str:
+    """What a message shows of a value, in at most so many characters."""
     try:
         text = repr(value)
     except Exception:
         text = object.__repr__(value)
-    return text if len(text) <= 80 else text[:77] + "…"
+    return text if len(text) <= most else text[: most - 3] + "…"
 
 
 def is_int(value: Any) -> bool:

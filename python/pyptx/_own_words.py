@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _ptx
+from ._arguments import short
 from ._identity import is_authors_file
 from .errors import PtxError
 
@@ -14,11 +15,7 @@ _RAW = (TypeError, AttributeError, OverflowError, RecursionError)
 
 
 def _shown(value: object) -> str:
-    try:
-        text = repr(value)
-    except Exception:
-        text = object.__repr__(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+    return short(value, 60)
 
 
 def _is_ours(error: BaseException) -> bool:

@@ -76,7 +76,9 @@ def ensure_ffi_registered() -> bool:
         if not _registered:
             cpu, cuda = _ptx.xla_handler("cpu"), _ptx.xla_handler("CUDA")
             on_cpu = {"instantiate": cpu, "execute": cpu}
-            on_cuda = {"instantiate": cuda, "prepare": cuda, "initialize": cuda, "execute": cuda}
+            # `initialize` runs behind XLA's barrier and before any capture, so code loads there; `prepare` would be one more
+            # call at each run for nothing.
+            on_cuda = {"instantiate": cuda, "initialize": cuda, "execute": cuda}
             try:
                 jax.ffi.register_ffi_target(_ptx.xla_target, on_cpu, platform="cpu", api_version=1)
                 jax.ffi.register_ffi_target(_ptx.xla_target, on_cuda, platform="CUDA", api_version=1)

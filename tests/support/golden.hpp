@@ -13,15 +13,19 @@
 
 namespace ptx::testing {
 
-/// The *.golden files of tests/golden/<folder>, or those with another extension, sorted. Tests run in the repository's root.
-inline std::vector<std::string> golden_files(std::string_view folder, std::string_view extension = ".golden") {
+/// The files of a folder with that extension, sorted; none of a folder that is not there. Tests run in the repository's root.
+inline std::vector<std::string> files_in(const std::filesystem::path& folder, std::string_view extension) {
   std::vector<std::string> files;
-  const std::filesystem::path path = std::filesystem::path("tests/golden") / folder;
-  if (std::filesystem::exists(path))
-    for (const auto& entry : std::filesystem::directory_iterator(path))
+  if (std::filesystem::is_directory(folder))
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == extension) files.push_back(entry.path().generic_string());
   std::sort(files.begin(), files.end());
   return files;
+}
+
+/// The *.golden files of tests/golden/<folder>, or those with another extension, sorted.
+inline std::vector<std::string> golden_files(std::string_view folder, std::string_view extension = ".golden") {
+  return files_in(std::filesystem::path("tests/golden") / folder, extension);
 }
 
 inline std::string read_file(const std::string& path) {

@@ -7,8 +7,6 @@
 //   call f;
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,12 +72,7 @@ inline std::vector<SmallModule> small_modules(const std::string& path) {
 
 /// The lists, sorted. Tests run in the repository's root.
 inline std::vector<std::string> module_files() {
-  std::vector<std::string> files;
-  const std::filesystem::path path = "tests/golden/oracle";
-  if (std::filesystem::exists(path))
-    for (const auto& entry : std::filesystem::directory_iterator(path))
-      if (entry.path().extension() == ".modules") files.push_back(entry.path().generic_string());
-  std::sort(files.begin(), files.end());
+  std::vector<std::string> files = golden_files("oracle", ".modules");
   if (files.empty()) files.emplace_back("none");  // makes a test that fails, not none at all
   return files;
 }

@@ -77,6 +77,13 @@ inline std::vector<std::byte> params(std::initializer_list<std::uint64_t> values
   return block;
 }
 
+/// One CTA of that many threads.
+inline LaunchConfig block(std::uint32_t threads) {
+  LaunchConfig config;
+  config.block = {threads, 1, 1};
+  return config;
+}
+
 /// Runs and expects no fault.
 inline Report run(const std::shared_ptr<const Program>& program, const LaunchConfig& config, std::span<const std::byte> block,
                   std::vector<Region> regions, const Options& options = {}) {
