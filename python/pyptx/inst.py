@@ -1,7 +1,7 @@
-"""``ptx.inst``: every PTX instruction, in PTX's own spelling. Its stubs are written from the instruction table."""
+"""``ptx.inst`` and ``ptx.let``: every PTX instruction, in PTX's own spelling. The instruction table writes their stubs."""
 
 from __future__ import annotations
 
-from ._ptx import inst
+from ._ptx import inst, let
 
-__all__ = ["inst"]
+__all__ = ["inst", "let"]

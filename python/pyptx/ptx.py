@@ -39,7 +39,6 @@ from ._ptx import (
     label,
     ld,
     ldmatrix,
-    let,
     loc,
     mad,
     mbarrier,
@@ -74,7 +73,7 @@ from ._ptx import (
     wgmma,
     xor_,
 )
-from .inst import inst
+from .inst import inst, let
 
 if_ = If
 elif_ = Elif

@@ -1,6 +1,8 @@
 """The stubs that editors and type checkers read: every dot of `ptx.inst`, every helper's signature."""
 
 import ast
+import itertools
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -9,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pyptx
-from pyptx import ptx
+from pyptx import _ptx, ptx, reg
+from pyptx.reg import Reg
+from pyptx.types import b32, b64, f32, pred
 
 PACKAGE = Path(pyptx.__file__).parent
 
@@ -43,6 +47,41 @@ def test_the_stubs_have_the_dots_that_the_table_has(data) -> None:
     assert members(name)[1], f"{name}: no way on, and no call"
 
 
+def given_by(dots, count: int) -> str:
+    """What `ptx.let` gives, as its stub spells it, for the first sources that fit; nothing where none of these do."""
+    word, wide, single, truth = (reg.scalar(dtype) for dtype in (b32, b64, f32, pred))
+    kinds = (word, wide, single, truth, ptx.addr(wide), 1, [word, word])
+    for sources in itertools.product(kinds, repeat=count):
+        try:
+            fresh = dots(*sources)
+        except pyptx.PtxError:
+            continue
+        spelled = {Reg: "Reg", list: "list[Reg]"}
+        return spelled[type(fresh)] if not isinstance(fresh, tuple) else f"tuple[{', '.join(spelled[type(r)] for r in fresh)}]"
+    return ""
+
+
+def test_the_stubs_of_let_say_what_it_gives() -> None:
+    """Of every class that is called with at most two sources. What gives nothing is not there."""
+    opcodes = set(members("Let")[0])
+    assert opcodes < set(dir(ptx.let)) and set(dir(ptx.let)) - opcodes > {"st", "bra", "red", "wgmma"}
+    held, todo = Counter[str](), [(ptx.let, "Let")]
+    seen = {"Let"}
+    with _ptx.Trace("test", arch="sm_100a"):
+        while todo:
+            dots, name = todo.pop()
+            words, calls = members(name)
+            assert set(words) <= set(dir(dots)), f"{name} for {dots!r}"
+            todo += [(getattr(dots, word), to) for word, to in words.items() if to not in seen]
+            seen |= set(words.values())
+            for call in calls[:1]:  # of two for one number of sources, the first has no dtype
+                count = max(len(call.args.posonlyargs) - 1, 0) - len(call.args.defaults)
+                if call.returns is not None and count <= 2 and (kind := given_by(dots, count)):
+                    assert kind == ast.unparse(call.returns), f"{name} for {dots!r}"
+                    held[kind] += 1
+    assert held["Reg"] > 500 and held["list[Reg]"] > 50 and held["tuple[Reg, Reg]"] > 0, held
+
+
 def test_the_stubs_of_an_instruction(golden) -> None:
     """Where its dots lead, how it is called, what an editor shows."""
 
@@ -56,11 +95,14 @@ def test_the_stubs_of_an_instruction(golden) -> None:
             yield from show(to, f"{path}.{word}")
 
     shown: list[str] = []
-    for path in ("fma.rz", "mbarrier.try_wait", "setmaxnreg", "elect", "bar.red", "call"):
-        name = "Inst"
+    for root, path in (
+        ("Inst", "fma.rz"), ("Inst", "mbarrier.try_wait"), ("Inst", "setmaxnreg"), ("Inst", "elect"), ("Inst", "bar.red"),
+        ("Inst", "call"), ("Let", "elect"), ("Let", "mov.b64"), ("Let", "bar.red"),
+    ):  # fmt: skip
+        name = root
         for word in path.split("."):
             name = members(name)[0][word]
-        shown += show(name, path)
+        shown += show(name, path if root == "Inst" else f"let {path}")
     golden("inst_stubs.txt", "\n".join(shown) + "\n")
 
 

@@ -87,6 +87,14 @@ def build(dtype: PtxType = bf16, *, block: int = 128) -> Kernel:
             ptx.inst.setp.lt.u32(more, k, ptx.param(u32, "n"), pred=first)
         row[0, tid] = accumulator[0]
         ptx.warp.reduce_sum(row[0, 3], width=4)
+        total: Reg = ptx.let.fma.rn.f32(accumulator[0], 0.5, "0f3F800000", pred=first, other=0.0)
+        four: list[Reg] = ptx.let.ld.global_.v4.f32(ptx.addr(c + tid * 16), pred=~first, other=1)
+        x0, x1, x2, x3 = four
+        byte = ptx.let.ld.global_.u8(ptx.addr(c), dtype=u32).max(tid)
+        leader, elected = ptx.let.elect.sync(-1)
+        low, high = ptx.let.mov.b64(ptx.let.mov.b64([byte, leader]), dtype=b32)
+        with ptx.if_(ptx.let.setp.lt.f32(total, x0 + x1 + x2 + x3) & elected):
+            ptx.let.atom.global_.add.u32(ptx.addr(c), ptx.let.add.u32(low, high))
         lane, word = reg.scalar(b32, init=0), reg.scalar(b64)
         ptx.inst.elect.sync(lane | more, 0xFFFFFFFF)
         ptx.inst._raw_emit("// as it is")
@@ -160,6 +168,19 @@ ptx.inst.fma.rn.f32(x, ptx.addr(x), x, x)  # error: an address where a register 
 ptx.inst.ld.global_.f32(x, x)  # error: a register where an address belongs
 ptx.inst.st.global_.f32(x, ptx.addr(x))  # error: swapped
 ptx.inst.mbarrier.init.shared__cta.b64(1, ptx.addr(x))  # error: swapped
+ptx.let.fma.rn.f33(x, x, x)  # error: no such type
+ptx.let.fma.rn.f32(x, x)  # error: an operand too few
+ptx.let.fma.rn.f32(x, x, x, x)  # error: the destination is not named
+ptx.let.fma.rn.f32(x, ptx.addr(x), x)  # error: an address where a register belongs
+ptx.let.ld.global_.f32(x)  # error: a register where an address belongs
+ptx.let.atom.global_.add.f32(x, ptx.addr(x))  # error: swapped
+ptx.let.st.global_.f32(ptx.addr(x), x)  # error: no result
+ptx.let.add.f32(x, x, dtype="f32")  # error: a type's name
+ptx.let.add.f32(x, x, other=ptx.addr(x))  # error: an address
+ptx.let.add.f32(x, x, mask=x)  # error: no such keyword
+ptx.let.ld.global_.v4.f32(ptx.addr(x)) + x  # error: a vector is a list
+a, b = ptx.let.add.f32(x, x)  # error: one register
+ptx.let.elect.sync(-1).name  # error: two destinations
 k.ptx(M=[64])  # error: no template value
 k.ptx(lineinfo="yes")  # error: no bool
 k.sass(M={})  # error: no template value

@@ -16,6 +16,7 @@ namespace ptx::isa::gen {
 struct Place {
   FormId form;
   std::size_t next_slot;
+  bool vector = false;  // of `let`, whose calls give the destination: a length above 1 was chosen for it
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 using State = std::vector<Place>;
@@ -34,21 +35,31 @@ inline std::string availability(Version since, TargetSet on) {
   return cat(text, text.empty() ? "" : ", ", list_targets(on), base ? " or newer" : "");
 }
 
+// Whether the words chosen so far make a vector of the destination: its length is a slot of its own, `{.vec}`.
+inline bool chooses_vector(const Form& form, std::size_t slot, std::size_t choice) {
+  Choices choices{};
+  choices[slot] = static_cast<std::uint8_t>(choice + 1);
+  return !form.operands.empty() && form.slot(form.operands.front().count) == static_cast<int>(slot) &&
+         form.count(form.operands.front().count, choices) > 1;
+}
+
 // The words that may follow, in table order, each with what it leads to and what it needs.
 struct Next {
   std::string_view word;
   State state;
   const Choice* choice;
 };
-inline std::vector<Next> next_of(const State& state) {
+inline std::vector<Next> next_of(const State& state, bool lets = false) {
   std::vector<Next> all;
   for (const Place& place : state) {
     const auto& slots = form(place.form).slots;
     for (std::size_t k = place.next_slot; k < slots.size(); ++k) {
-      for (const Choice& choice : slots[k].choices) {
+      for (std::size_t c = 0; c < slots[k].choices.size(); ++c) {
+        const Choice& choice = slots[k].choices[c];
         auto it = std::find_if(all.begin(), all.end(), [&](const Next& next) { return next.word == choice.word; });
         if (it == all.end()) it = all.insert(all.end(), {choice.word, {}, &choice});
-        if (const Place there{place.form, k + 1}; std::find(it->state.begin(), it->state.end(), there) == it->state.end())
+        const bool vector = lets && (place.vector || chooses_vector(form(place.form), k, c));
+        if (const Place there{place.form, k + 1, vector}; std::find(it->state.begin(), it->state.end(), there) == it->state.end())
           it->state.push_back(there);
       }
       if (!slots[k].optional) break;
