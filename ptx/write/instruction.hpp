@@ -56,16 +56,17 @@ class Operands {
 
   void add(const Value& operand) { std::construct_at(begin() + next_++, operand); }
   /// Parts of one operand; those of a part come first.
-  template <std::same_as<Value>... Part>
-  std::span<const Value> parts(const Part&... part) {
-    return place(sizeof...(Part), [&](Value* at) { (std::construct_at(at++, part), ...); });
+  std::span<const Value> parts(const Value& first, const Value& second) {
+    return parts(2, [&](std::size_t i) { return i == 0 ? first : second; });
   }
   /// `count` of them, which `make(i)` gives.
-  template <std::invocable<std::size_t> Make>
-  std::span<const Value> parts(std::size_t count, Make make) {
-    return place(count, [&](Value* at) {
-      for (std::size_t i = 0; i < count; ++i) std::construct_at(at + i, make(i));
-    });
+  template <class Make>
+  std::span<const Value> parts(std::size_t count, const Make& make) {
+    assert(next_part_ + count <= size_);
+    Value* const first = begin() + next_part_;
+    for (std::size_t i = 0; i < count; ++i) std::construct_at(first + i, make(i));
+    next_part_ += count;
+    return {first, count};
   }
   /// A name that lives as long as these.
   std::string_view keep(std::string name) { return kept_.emplace_front(std::move(name)); }
@@ -83,14 +84,6 @@ class Operands {
   static constexpr std::size_t few = 10;
   static_assert(std::is_trivially_destructible_v<Value> && std::is_trivially_copyable_v<Value>);
   static_assert(alignof(Value) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-  template <std::invocable<Value*> Fill>
-  std::span<const Value> place(std::size_t count, Fill fill) {
-    assert(next_part_ + count <= size_);
-    Value* const first = begin() + next_part_;
-    fill(first);
-    next_part_ += count;
-    return {first, count};
-  }
   Value* begin() { return std::launder(reinterpret_cast<Value*>(many_ ? many_.get() : few_.data())); }
   [[nodiscard]] const Value* begin() const {
     return std::launder(reinterpret_cast<const Value*>(many_ ? many_.get() : few_.data()));
@@ -106,15 +99,23 @@ class Operands {
 
 }  // namespace write
 
+namespace dots {
+template <class X>
+struct Count;
+}  // namespace dots
+
 /// One instruction, whole but for its place: `k << inst.fma.rn.f32(d, a, b, c)` appends it. Names and labels among its operands
 /// must live until then.
 class [[nodiscard("an instruction does nothing until it is put in a kernel: k << inst…")]] Inst {
  public:
-  /// `fill` puts in the operands, as many as said.
-  template <std::invocable<write::Operands&> Fill>
-  Inst(isa::FormId form, const isa::Choices& choices, std::size_t operands, std::size_t parts, Fill fill, Where at)
-      : form_(form), choices_(choices), operands_(operands, parts), at_(at) {
-    fill(operands_);
+  /// Of the operands of the call: for the dots below.
+  template <class... X>
+  Inst(isa::FormId form, const isa::Choices& choices, Where at, const X&... x)
+      : form_(form),
+        choices_(choices),
+        operands_((dots::Count<X>::operands + ... + 0), (dots::Count<X>::parts + ... + 0)),
+        at_(at) {
+    (dots::Count<X>::put(x, operands_), ...);
   }
 
   /// `@p` in front: only threads whose predicate is true execute it.
@@ -144,15 +145,39 @@ namespace dots {
 
 // ---- the generated tables -----------------------------------------------------------------------------------------
 
-/// The notation of a form, and the spelling of a modifier by the number that inst.hpp gives it.
-template <isa::FormId F>
-inline constexpr std::string_view form_text;
-template <std::uint16_t W>
-inline constexpr std::string_view word_text;
-template <>
-inline constexpr std::string_view word_text<0> = {};
+using isa::Access;
+using isa::Role;
 
-/// The modifiers written so far, by number: what a state of the tree carries along.
+// Plain characters and numbers: compilers read them fast, and only what is written is looked at more closely.
+struct SlotText {
+  const char* name;
+  const char* words = "";  ///< its choices, "rn rz rm rp"; "" when the name is the only one
+};
+struct OperandText {
+  Role role;
+  Access access;
+  unsigned flags;  ///< bits of the values below
+  const char* name;
+  const char *type = "", *count = "", *space = "", *when_slot = "", *when_choices = "", *coords_count = "", *coords_type = "",
+             *part = "";
+  static constexpr unsigned optional = 1, conditional = 2, wider = 4, negatable = 8, minus = 16, sink = 32, piped = 64;
+};
+/// A row of the table with S slots and O operands, as isa::Form has it, without what the dots do not ask.
+template <std::size_t S, std::size_t O>
+struct FormText {
+  const char* opcode;
+  SlotText slots[S == 0 ? 1 : S];
+  OperandText operands[O == 0 ? 1 : O];
+};
+template <isa::FormId F>
+inline constexpr FormText<0, 0> form_text{};
+
+/// The modifiers' spellings, each between spaces: word_texts<0>, in inst.hpp. One text, because compilers take long over hundreds
+/// of variables.
+template <int>
+inline constexpr std::string_view word_texts;
+
+/// The modifiers written so far, each by its place in word_texts; 0 is none. What a state of the tree carries along.
 struct Words {
   std::array<std::uint16_t, isa::max_slots> at{};
   [[nodiscard]] constexpr Words then(std::uint16_t word) const {
@@ -166,28 +191,79 @@ struct Words {
   }
 };
 
-template <isa::FormId F>
-inline constexpr isa::ParsedForm parsed = isa::parse_form(form_text<F>);
+/// A form with its modifiers chosen: what isa::rules are asked about. A view, so that the rules are compiled for it once.
+struct ChosenForm {
+  /// The choices of a slot, of which this is the one that counts, whatever its index is.
+  struct Chosen {
+    std::string_view word;
+    constexpr const Chosen& operator[](std::size_t) const { return *this; }
+  };
+  struct Slot {
+    std::string_view name;
+    Chosen choices;
+  };
+  std::string_view opcode;
+  std::span<const Slot> slots;
+  std::span<const isa::OperandSpec> operands;
+  isa::Choices choices;
+};
+/// What it looks at.
+template <std::size_t S, std::size_t O>
+struct ChosenParts {
+  std::array<ChosenForm::Slot, S> slots{};
+  std::array<isa::OperandSpec, O> operands{};
+  isa::Choices choices{};
+};
 
-/// The choices at F's slots that the words spell. Words fill slots in order, each the first that has it, as isa::Dots fills them.
-template <isa::FormId F, Words W>
-inline constexpr isa::Choices choices = [] {
-  const std::array texts = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<std::string_view, sizeof...(I)>{word_text<W.at[I]>...};
-  }(std::make_index_sequence<isa::max_slots>());
-  isa::Choices result{};
-  std::size_t slot = 0;
-  for (const std::string_view text : texts) {
-    if (text.empty()) break;
-    for (bool found = false; !found; ++slot)
-      for (std::size_t c = 0; c < parsed<F>.slots[slot].choices.size() && !found; ++c)
-        if (parsed<F>.slots[slot].choices[c].word == text) {
-          result[slot] = static_cast<std::uint8_t>(c + 1);
-          found = true;
-        }
+/// The place of a word among a slot's, from 1; 0 when it is not there.
+constexpr std::uint8_t place_of(std::string_view word, std::string_view words) {
+  for (std::uint8_t place = 1;; ++place) {
+    const std::size_t end = words.find(' ');
+    if (words.substr(0, end) == word) return place;
+    if (end == std::string_view::npos) return 0;
+    words.remove_prefix(end + 1);
   }
-  return result;
-}();
+}
+
+constexpr isa::OperandSpec operand_of(const OperandText& text) {
+  isa::OperandSpec o;
+  o.role = text.role, o.access = text.access;
+  o.name = text.name, o.type = text.type, o.count = text.count, o.space = text.space;
+  o.when_slot = text.when_slot, o.when_choices = text.when_choices;
+  o.coords_count = text.coords_count, o.coords_type = text.coords_type, o.part = text.part;
+  const auto has = [&](unsigned flag) { return (text.flags & flag) != 0; };
+  o.optional = has(OperandText::optional), o.conditional = has(OperandText::conditional), o.wider = has(OperandText::wider);
+  o.negatable = has(OperandText::negatable), o.minus = has(OperandText::minus), o.sink = has(OperandText::sink);
+  o.piped = has(OperandText::piped);
+  return o;
+}
+
+/// Words fill slots in order, each the first that has it, as isa::Dots fills them.
+template <std::size_t S, std::size_t O>
+constexpr ChosenParts<S, O> choose(const FormText<S, O>& text, const Words& words, std::string_view texts) {
+  ChosenParts<S, O> form;
+  for (std::size_t i = 0; i < S; ++i) form.slots[i].name = text.slots[i].name;
+  for (std::size_t i = 0; i < O; ++i) form.operands[i] = operand_of(text.operands[i]);
+  std::size_t at = 0;
+  for (const std::uint16_t place : words.at) {
+    if (place == 0) break;
+    const std::string_view word = texts.substr(place, texts.find(' ', place) - place);
+    for (bool found = false; !found; ++at) {
+      const std::string_view choices = text.slots[at].words;
+      form.choices[at] = choices.empty() ? std::uint8_t{form.slots[at].name == word} : place_of(word, choices);
+      found = form.choices[at] != 0;
+      if (found) form.slots[at].choices.word = word;
+    }
+  }
+  return form;
+}
+
+/// A form with the modifiers that the words choose.
+template <isa::FormId F, Words W>
+inline constexpr auto chosen_parts = choose(form_text<F>, W, word_texts<F * 0>);
+template <isa::FormId F, Words W>
+inline constexpr ChosenForm chosen{form_text<F>.opcode, chosen_parts<F, W>.slots, chosen_parts<F, W>.operands,
+                                   chosen_parts<F, W>.choices};
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 
@@ -322,7 +398,7 @@ struct Count<Pipe<First, Second>> {
 template <isa::FormId F, Words W, std::size_t I, class X>
 consteval bool operand_fits() {
   if constexpr (requires { As<X>::arg; })
-    return isa::rules::operand_fits(parsed<F>, choices<F, W>, parsed<F>.operands[I], As<X>::arg);
+    return isa::rules::operand_fits(chosen<F, W>, chosen<F, W>.choices, chosen<F, W>.operands[I], As<X>::arg);
   return false;
 }
 template <isa::FormId F, Words W, std::size_t I, std::size_t J, class X>
@@ -341,17 +417,16 @@ concept Piped = pipe_fits<F, W, I, J, X>;
 /// Of the operands that depend on a modifier, exactly those of the bits of `mask` are there.
 template <isa::FormId F, Words W, unsigned mask>
 concept With = [] {
-  for (std::size_t i = 0; i < parsed<F>.operands.size(); ++i)
-    if (parsed<F>.operands[i].conditional &&
-        isa::rules::present(parsed<F>, parsed<F>.operands[i], choices<F, W>) != ((mask >> i & 1) != 0))
+  constexpr const auto& form = chosen<F, W>;
+  for (std::size_t i = 0; i < form.operands.size(); ++i)
+    if (form.operands[i].conditional && isa::rules::present(form, form.operands[i], form.choices) != ((mask >> i & 1) != 0))
       return false;
   return true;
 }();
 
 template <isa::FormId F, Words W, class... X>
 Inst make(Where at, const X&... x) {
-  const auto fill = [&x...](Operands& operands) { (Count<X>::put(x, operands), ...); };
-  return {F, choices<F, W>, (Count<X>::operands + ... + 0), (Count<X>::parts + ... + 0), fill, at};
+  return {F, chosen<F, W>.choices, at, x...};
 }
 
 /// What a state knows in which forms are whole: for `let` (typed_let.hpp).

@@ -36,15 +36,42 @@ void require_unambiguous(const Form& f) {
   }
 }
 
+// The row as dots::FormText (instruction.hpp) has it: "{"fma", {{"rnd", "rn rz rm rp"}, {"ftz"}, …}, {{Role::reg, …}}}".
+std::string operand_text(const OperandSpec& o) {
+  constexpr std::string_view roles[] = {"value", "reg", "imm", "address", "tensor", "label", "symbol", "special", "sink", "list"};
+  constexpr std::string_view accesses[] = {"read", "write", "read_write"};
+  const unsigned flags =
+      1u * o.optional | 2u * o.conditional | 4u * o.wider | 8u * o.negatable | 16u * o.minus | 32u * o.sink | 64u * o.piped;
+  const std::string_view words[] = {o.name,         o.type,         o.count,       o.space, o.when_slot,
+                                    o.when_choices, o.coords_count, o.coords_type, o.part};
+  std::size_t last = std::size(words);
+  while (last > 1 && words[last - 1].empty()) --last;
+  std::string out = cat("{Role::", roles[static_cast<std::size_t>(o.role)],
+                        ", Access::", accesses[static_cast<std::size_t>(o.access)], ", ", flags);
+  for (std::size_t i = 0; i < last; ++i) out += cat(", \"", words[i], '"');
+  return out + '}';
+}
+std::string form_text(const Form& f) {
+  std::string slots, operands;
+  for (const FormSlot& slot : f.slots) {
+    std::string words;
+    for (const Choice& choice : slot.choices) words += cat(words.empty() ? "" : " ", choice.word);
+    slots += cat(slots.empty() ? "" : ", ", "{\"", slot.name, slot.literal ? std::string() : cat("\", \"", words), "\"}");
+  }
+  for (const OperandSpec& o : f.operands) operands += cat(operands.empty() ? "" : ", ", operand_text(o));
+  return cat("template <> inline constexpr FormText<", f.slots.size(), ", ", f.operands.size(), "> form_text<", f.id, ">{\"",
+             f.opcode, "\", {", slots, "}, {", operands, "}};\n");
+}
+
 class CppDots {
  public:
   Files write() {
     std::map<std::string_view, std::string> texts;  // by opcode
     for (const Form& f : forms()) {
       require_unambiguous(f);
-      texts[f.opcode] += cat("template <> inline constexpr std::string_view form_text<", f.id, "> = \"", f.notation(), "\";\n");
+      texts[f.opcode] += form_text(f);
       for (const FormSlot& slot : f.slots)
-        for (const Choice& choice : slot.choices) number_of(choice.word);
+        for (const Choice& choice : slot.choices) place_of(choice.word);
     }
     std::map<std::string_view, State> by_opcode;
     for (const Form& f : forms()) by_opcode[f.opcode].push_back({f.id, 0});
@@ -67,9 +94,8 @@ class CppDots {
     }
     root += "};\n";
 
-    std::string words;
-    for (const auto& [word, number] : words_)
-      words += cat("template <> inline constexpr std::string_view word_text<", number, "> = \"", word, "\";\n");
+    const std::string words = cat("template <> inline constexpr std::string_view word_texts<0>{\n", lines(word_texts_), ",\n    ",
+                                  word_texts_.size(), "};\n");
     files["inst.hpp"] =
         cat("// Written by isagen from ptx/isa/table: the root of the dots `ptx::inst`, and the special registers. What stands "
             "behind an "
@@ -86,7 +112,24 @@ class CppDots {
   }
 
  private:
-  std::size_t number_of(std::string_view word) { return words_.emplace(word, words_.size() + 1).first->second; }
+  // Where a word stands in the text of all words.
+  std::size_t place_of(std::string_view word) {
+    const auto [it, is_new] = words_.emplace(word, word_texts_.size());
+    if (is_new) word_texts_ += cat(word, ' ');
+    return it->second;
+  }
+
+  // A long text as literals of about a hundred characters, each from a word's begin on.
+  static std::string lines(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, text.find(' ', 100));
+      const std::size_t size = std::min(line.size() + 1, text.size());
+      out += cat(out.empty() ? "" : "\n", "    \"", text.substr(0, size), '"');
+      text.remove_prefix(size);
+    }
+    return out;
+  }
 
   static std::string member(std::string_view name, std::string_view type, std::string_view words) {
     const std::string whole = cat(type, '<', words, '>');
@@ -109,7 +152,7 @@ class CppDots {
       const std::string id = identifier(next.word);
       if (const std::string needs = availability(next.choice->since, next.choice->on); !needs.empty())
         body += cat("  /// Needs ", needs, ".\n");
-      body += member(id, name_of(next.state, cat(spelling, '_', id)), cat("W.then(", number_of(next.word), ')'));
+      body += member(id, name_of(next.state, cat(spelling, '_', id)), cat("W.then(", place_of(next.word), ')'));
     }
     std::string whole_forms, whole;
     for (const Place& place : state)
@@ -226,6 +269,7 @@ class CppDots {
   }
 
   std::map<std::string, std::size_t, std::less<>> words_;
+  std::string word_texts_ = " ";
   std::map<State, std::string> names_;
   std::set<std::string> taken_;
   std::string declarations_, definitions_;
