@@ -95,11 +95,15 @@ Diagnostic report_livelock(const Cta& cta, std::uint64_t ctas, std::uint64_t beg
   return report(cta, warp, fault);
 }
 
+// Bytes from one lane's local memory to the next one's: as the lane sees its addresses aligned, so they are for the host, whose
+// atomic accesses must be (16 is what std::vector's memory has, and more than any access is wide).
+std::uint64_t local_stride(const Code& code) { return align_size(code.local_bytes, 16); }
+
 // Bytes of a block while it runs: registers, local and shared memory, and what keeps track of what has been written there.
 std::uint64_t block_bytes(const Code& code, const LaunchConfig& config, bool check_initialised) {
   const std::uint64_t warps = (volume(config.block) + lane_count - 1) / lane_count;
   const std::uint64_t tracked = check_initialised ? 2 : 1;
-  const std::uint64_t local = multiply_sizes(code.local_bytes, lane_count * tracked);
+  const std::uint64_t local = multiply_sizes(local_stride(code), lane_count * tracked);
   const std::uint64_t warp = add_sizes(sizeof(Warp) + code.image.size() * sizeof(RegisterLine), local);
   return add_sizes(multiply_sizes(warp, warps), multiply_sizes(shared_bytes(code, config), tracked));
 }
@@ -164,10 +168,16 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.traced = false;
   warp.undefined_sources.clear();
   if (const std::uint64_t bytes = launch.code.local_bytes; bytes != 0) {
-    warp.local.assign(bytes * lane_count, std::byte{0});
-    if (launch.options.check_initialised) warp.local_written.assign(bytes * lane_count, 0);
-    warp.local_region = {local_base, bytes, warp.local.data(), warp.local_written.empty() ? nullptr : warp.local_written.data(),
-                         bytes,      true,  "local memory"};
+    const std::uint64_t stride = local_stride(launch.code);
+    warp.local.assign(stride * lane_count, std::byte{0});
+    if (launch.options.check_initialised) warp.local_written.assign(stride * lane_count, 0);
+    warp.local_region = {.begin = local_base,
+                         .size = bytes,
+                         .data = warp.local.data(),
+                         .written = warp.local_written.empty() ? nullptr : warp.local_written.data(),
+                         .lane_stride = stride,
+                         .writable = true,
+                         .name = "local memory"};
     warp.local_window_region = warp.local_region;
     warp.local_window_region.begin += local_window;
   }

@@ -28,6 +28,18 @@ std::vector<std::uint32_t> run(std::string_view body, std::uint32_t blocks, std:
   return out.data;
 }
 
+TEST(Strange, LocalMemoryOfAnOddSizeIsAlignedInEveryLane) {
+  for (const std::string_view odd : {"1", "2", "3", "7", "9", "15", "17"}) {
+    const auto out = run(cat(".local .align 8 .u64 word; .local .b8 odd[", odd, R"(];
+      mov.u64 %rd4, word; cvta.local.u64 %rd4, %rd4; mov.u64 %rd5, odd; cvta.local.u64 %rd5, %rd5;
+      mul.lo.u32 %r1, %r11, 3; cvt.u64.u32 %rd2, %r1; st.volatile.u64 [%rd4], %rd2; st.volatile.u8 [%rd5], %r0;
+      ld.volatile.u64 %rd3, [%rd4]; ld.volatile.u8 %r2, [%rd5]; cvt.u32.u64 %r3, %rd3; add.u32 %r3, %r3, %r2;
+      st.global.u32 [%rd0], %r3; ret;)"),
+                         2, 64);
+    for (std::uint32_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], 3 * i + i % 64) << "odd[" << odd << "], thread " << i;
+  }
+}
+
 TEST(Strange, EveryThreadOfALargeBlockLeavesAtAnotherTime) {
   // thread t goes round hash(t) times and leaves by one of three exits; the rest of its warp goes on
   const auto out = run(R"(
