@@ -108,8 +108,12 @@ std::uint64_t block_bytes(const Code& code, const LaunchConfig& config, bool che
   return add_sizes(multiply_sizes(warp, warps), multiply_sizes(shared_bytes(code, config), tracked));
 }
 
-// What blocks may take of the host's memory: a system that is asked for more ends processes instead of refusing.
-std::uint64_t host_budget() { return host_memory() / 2; }
+// What blocks may take of the host's memory: a system that is asked for more ends processes instead of refusing. Asked once: the
+// question is a system call, which a small launch would feel.
+std::uint64_t host_budget() {
+  static const std::uint64_t half = host_memory() / 2;
+  return half;
+}
 
 Diagnostic no_memory(const Code& code, const LaunchConfig& config, std::uint64_t bytes) {
   return launch_error(Kind::out_of_memory,
