@@ -3,7 +3,8 @@
 # A room's whole CMakeLists. Every .cpp below the room's folder goes into the library ptx_<name> (alias ptx::<name>), every
 # *_test.cpp into the GoogleTest program ptx_<name>_test; gen/ holds build-time programs and main.cpp is a program, they are left
 # out. Under ThreadSanitizer that program holds the test files alone that start threads or ask for workers, with the label `tsan`:
-# the others could find nothing there. TESTS_NEED names rooms that only the tests use.
+# the others could find nothing there. PTX_TESTS_TOGETHER compiles six test files as one, so a name must not stand for different
+# things in two test files of a room. TESTS_NEED names rooms that only the tests use.
 # A room without sources is an interface library, so that rooms can be furnished in any order.
 function(ptx_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "NEEDS;TESTS_NEED")
@@ -46,6 +47,7 @@ function(ptx_room name)
     include(GoogleTest)
     add_executable(ptx_${name}_test ${tests})
     target_link_libraries(ptx_${name}_test PRIVATE ptx::${name} ${tests_need} GTest::gtest_main)
+    set_target_properties(ptx_${name}_test PROPERTIES UNITY_BUILD ${PTX_TESTS_TOGETHER} UNITY_BUILD_BATCH_SIZE 6)
     if(PTX_SANITIZE MATCHES "undefined")
       # Every EXPECT_… would get dozens of these; a null pointer ends a test with a report of the address sanitizer all the same.
       target_compile_options(ptx_${name}_test PRIVATE -fno-sanitize=null,alignment)

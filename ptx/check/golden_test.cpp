@@ -95,7 +95,6 @@ std::string shown(const Diagnostic& d) {
 std::vector<std::string> test_files() {
   std::vector<std::string> files = testing::golden_files("check");
   for (std::string& file : testing::golden_files("check", ".ptx")) files.push_back(std::move(file));
-  if (files.empty()) files.emplace_back("none");  // makes a test that fails, not none at all
   return files;
 }
 
@@ -141,7 +140,7 @@ TEST_P(CheckGolden, PtxasAgrees) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, CheckGolden, ::testing::ValuesIn(test_files()), [](const auto& file) {
+INSTANTIATE_TEST_SUITE_P(Files, CheckGolden, testing::each_of(test_files()), [](const auto& file) {
   return cat(testing::stem(file.param), file.param.ends_with(".ptx") ? "_ptx" : "");
 });
 

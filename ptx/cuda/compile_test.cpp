@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view text =
+constexpr std::string_view kernel_text =
     ".version 8.5\n.target sm_90a\n.address_size 64\n"
     ".visible .entry kernel(.param .u64 out)\n{\n  setmaxnreg.inc.sync.aligned.u32 160;\n  wgmma.mma_async.sync.aligned;\n"
     "  ret;\n}\n";
@@ -36,9 +36,9 @@ constexpr std::string_view too_old =
 
 bool says(const Diagnostic& error, std::string_view what) { return render(error).find(what) != std::string::npos; }
 
-class CompileTest : public testing::Test {
+class CompileTest : public ::testing::Test {
  protected:
-  CompileRequest request(std::string_view of = text, std::string_view target = "sm_90a") const {
+  CompileRequest request(std::string_view of = kernel_text, std::string_view target = "sm_90a") const {
     return {.text = of, .entry = "kernel", .target = target, .where = [](std::uint32_t line) {
               return line >= 6 ? Where{"author.py", line * 10} : Where{};
             }};
@@ -75,9 +75,9 @@ TEST_F(CompileTest, compiles_once_and_then_finds_it) {
 
 TEST_F(CompileTest, another_text_target_or_ptxas_is_another_entry) {
   ASSERT_TRUE(run());
-  const std::string other = cat(text, "// more\n");
+  const std::string other = cat(kernel_text, "// more\n");
   EXPECT_FALSE(run(request(other))->from_cache);
-  EXPECT_EQ(run(request(text, "sm_90"))->cubin,
+  EXPECT_EQ(run(request(kernel_text, "sm_90"))->cubin,
             "\x7f"
             "ELF sm_90");
   EXPECT_EQ(ptxas.compiles(), 3u);

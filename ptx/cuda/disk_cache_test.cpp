@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class DiskCacheTest : public testing::Test {
+class DiskCacheTest : public ::testing::Test {
  protected:
   /// How many files lie below the folder.
   std::size_t files() const {

@@ -113,7 +113,7 @@ TEST(GpuTexts, are_ptx) {
   }
 }
 
-class GpuTest : public testing::Test {
+class GpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto found = cuda::device(0);

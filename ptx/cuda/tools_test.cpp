@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Gives each test a folder of its own for made-up tools, and its own folder for temporary files.
-class ToolsTest : public testing::Test {
+class ToolsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     fs::create_directory(temporary);

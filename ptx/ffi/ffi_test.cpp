@@ -120,7 +120,7 @@ class Site {
   std::vector<std::int32_t> types_ = std::vector<std::int32_t>(8, 1);
 };
 
-class XlaTest : public testing::Test {
+class XlaTest : public ::testing::Test {
  protected:
   bool error_says(std::string_view text) const { return runtime.error.find(text) != std::string::npos; }
   Runtime runtime;

@@ -184,7 +184,7 @@ launch::Plan& twice_plan() {
   return plan;
 }
 
-class TorchTest : public testing::Test {
+class TorchTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     const auto adopt = [](std::string_view key, std::string_view payload) -> Expected<void> {

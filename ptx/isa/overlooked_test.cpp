@@ -9,7 +9,7 @@
 namespace ptx::isa {
 namespace {
 
-Arg reg(Type type) { return {.kind = ArgKind::reg, .type = type}; }
+Arg plain(Type type) { return {.kind = ArgKind::reg, .type = type}; }
 Arg address(const Arg& base) { return {.kind = ArgKind::address, .elements = {&base, 1}}; }
 Arg vector(std::span<const Arg> elements) { return {.kind = ArgKind::vector, .elements = elements}; }
 
@@ -24,9 +24,9 @@ std::string_view seen(std::initializer_list<std::string_view> words, std::span<c
 }
 
 TEST(Overlooked, AVectorForBf16) {
-  const std::vector<Arg> pair = {reg(Type::b16), reg(Type::b16)}, floats = {reg(Type::f32), reg(Type::f32)};
+  const std::vector<Arg> pair = {plain(Type::b16), plain(Type::b16)}, floats = {plain(Type::f32), plain(Type::f32)};
   const auto add = [&](std::span<const Arg> b) {
-    const std::vector<Arg> args = {reg(Type::b16), reg(Type::b16), vector(b)};
+    const std::vector<Arg> args = {plain(Type::b16), plain(Type::b16), vector(b)};
     return seen({"add", "rn", "bf16"}, args, sm_90);
   };
   EXPECT_NE(add(pair), "");
@@ -34,23 +34,23 @@ TEST(Overlooked, AVectorForBf16) {
 }
 
 TEST(Overlooked, StAsyncWithoutItsMbarrier) {
-  const Arg base = reg(Type::b64);
-  const std::vector<Arg> without = {address(base), reg(Type::b32)}, more = {address(base), reg(Type::b32), reg(Type::b32)};
+  const Arg base = plain(Type::b64);
+  const std::vector<Arg> without = {address(base), plain(Type::b32)}, more = {address(base), plain(Type::b32), plain(Type::b32)};
   EXPECT_EQ(seen({"st", "async", "mbarrier::complete_tx::bytes", "b32"}, without, sm_90), "it without its mbarrier");
   EXPECT_EQ(seen({"st", "async", "mbarrier::complete_tx::bytes", "b32"}, more, sm_90), "");
 }
 
 TEST(Overlooked, AnAuthorIsHeldToTheManual) {
-  const Arg base = reg(Type::b64);
-  std::vector<Arg> args = {address(base), reg(Type::b32)};
+  const Arg base = plain(Type::b64);
+  std::vector<Arg> args = {address(base), plain(Type::b32)};
   args[1].authored = true;
   EXPECT_EQ(seen({"st", "async", "mbarrier::complete_tx::bytes", "b32"}, args, sm_90), "");
 }
 
 TEST(Overlooked, PredicatesWhereTheTargetHasTheMma) {
-  const std::vector<Arg> d(4, reg(Type::f32)), a = {reg(Type::pred), reg(Type::b32)}, b(2, reg(Type::b32));
+  const std::vector<Arg> d(4, plain(Type::f32)), a = {plain(Type::pred), plain(Type::b32)}, b(2, plain(Type::b32));
   const Arg zero = {.kind = ArgKind::integer, .integer = 0};
-  const std::vector<Arg> args = {vector(d), vector(a), vector(b), vector(d), reg(Type::b32), zero};
+  const std::vector<Arg> args = {vector(d), vector(a), vector(b), vector(d), plain(Type::b32), zero};
   const auto mma = [&](Target target) {
     return seen({"mma", "sp", "sync", "aligned", "m16n8k16", "row", "col", "f32", "f16", "f16", "f32"}, args, target);
   };

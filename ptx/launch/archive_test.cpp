@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view plain_text =
     ".version 8.5\n.target sm_80\n.address_size 64\n.visible .entry kernel(.param .u64 a, .param .u64 b)\n{\n\tret;\n}\n";
 
-class ArchiveTest : public testing::Test {
+class ArchiveTest : public ::testing::Test {
  protected:
   ArchiveTest() { unsetenv("PYPTX_JIT"); }
   static Compiled scaled() {

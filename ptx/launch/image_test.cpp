@@ -19,7 +19,7 @@ namespace {
 // -- on the host
 // --------------------------------------------------------------------------------------------------------------------
 
-class ImageTest : public testing::Test {
+class ImageTest : public ::testing::Test {
  protected:
   ImageTest() { std::iota(x.begin(), x.end(), 1.0f); }
   std::shared_ptr<const KernelImage> image = twice_image();
@@ -112,7 +112,7 @@ TEST_F(ImageTest, the_block_must_fit_the_directives) {
 // -- on a GPU that is not there
 // -------------------------------------------------------------------------------------------------------
 
-class CudaImageTest : public testing::Test {
+class CudaImageTest : public ::testing::Test {
  protected:
   FakeCuda& fake = fake_driver();
   static inline int counter = 0;
@@ -307,7 +307,7 @@ TEST(Overlap, in_part_it_is_refused) {
 // -- kernels that take TMA descriptors
 // -------------------------------------------------------------------------------------------------------------------
 
-class DescriptorTest : public testing::Test {
+class DescriptorTest : public ::testing::Test {
  protected:
   DescriptorTest() { fake.kernels["twice"].params = {{0, 8}, {8, 8}, {16, 8}, {24, 8}}; }
 

@@ -20,7 +20,7 @@ constexpr std::string_view spills =
 check::Accepted placed() { return check::accept(text::parse(text::print(twice_module()), "twice.ptx").module).value(); }
 
 /// A machine with two GPUs and a ptxas, neither of them real.
-class LoadingTest : public testing::Test {
+class LoadingTest : public ::testing::Test {
  protected:
   LoadingTest() { unsetenv("PYPTX_JIT"); }
   void launch(const KernelImage& image, int gpu = 0) {
@@ -153,7 +153,7 @@ TEST_F(LoadingTest, the_text_for_compilers_knows_the_authors_lines) {
 
 // -- what ptxas itself says
 
-class RealPtxasTest : public testing::Test {
+class RealPtxasTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const auto found = cuda::find_tool(cuda::Tool::ptxas); !found) GTEST_SKIP() << render(found.error());

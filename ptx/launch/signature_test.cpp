@@ -30,7 +30,7 @@ struct Tensor {
   }
 };
 
-class SignatureTest : public testing::Test {
+class SignatureTest : public ::testing::Test {
  protected:
   Signature matmul = Signature::make("matmul", {tile({"M", "K"}), tile({"K", "N"})}, {tile({"M", "N"})}, {"A", "B", "C"}).value();
   Signature rms_norm = Signature::make("rms_norm", {tile({16, 512}), tile({512})}, {tile({16, 512})}, {"X", "W", "Y"}).value();

@@ -6,12 +6,10 @@ namespace {
 
 using testing::block;
 using testing::Buffer;
+using testing::has_note;
 using testing::params;
 
 std::string address(std::uint64_t a) { return cat("0x", hex(a)); }
-bool has_note(const Diagnostic& d, std::string_view note) {
-  return std::find(d.notes.begin(), d.notes.end(), note) != d.notes.end();
-}
 std::string shown(const Diagnostic& d) { return render(d); }
 
 // x[tid] + offset, loaded or stored.

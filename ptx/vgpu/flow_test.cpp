@@ -128,9 +128,9 @@ class Structure {
 };
 
 // Bourdoncle's own recursion: components of what is left, each after its head the same without the head.
-class Reference {
+class Bourdoncle {
  public:
-  explicit Reference(std::span<const Block> blocks) : blocks_(blocks), number_(blocks.size()) {}
+  explicit Bourdoncle(std::span<const Block> blocks) : blocks_(blocks), number_(blocks.size()) {}
   std::vector<std::uint32_t> order() {
     visit(0, order_);
     std::reverse(order_.begin(), order_.end());
@@ -178,7 +178,7 @@ TEST(Order, IsBourdonclesOnStructuredCode) {
   for (int round = 0; round < 300; ++round) {
     const std::vector<FlowInst> code = Structure(random, 4).code();
     const std::vector<Block> blocks = find_blocks(code);
-    EXPECT_EQ(weak_topological_order(blocks), Reference(blocks).order()) << "round " << round;
+    EXPECT_EQ(weak_topological_order(blocks), Bourdoncle(blocks).order()) << "round " << round;
   }
 }
 

@@ -11,6 +11,7 @@ namespace ptx::vgpu {
 namespace {
 
 using testing::Buffer;
+using testing::has_note;
 using testing::params;
 
 LaunchConfig grid(std::uint32_t blocks, std::uint32_t threads = 32) {
@@ -18,9 +19,6 @@ LaunchConfig grid(std::uint32_t blocks, std::uint32_t threads = 32) {
   config.grid = {blocks, 1, 1};
   config.block = {threads, 1, 1};
   return config;
-}
-bool has_note(const Diagnostic& d, std::string_view note) {
-  return std::find(d.notes.begin(), d.notes.end(), note) != d.notes.end();
 }
 Options with_workers(unsigned workers) {
   Options options;

@@ -7,11 +7,8 @@ namespace {
 
 using testing::block;
 using testing::Buffer;
+using testing::has_note;
 using testing::params;
-
-bool has_note(const Diagnostic& d, std::string_view note) {
-  return std::find(d.notes.begin(), d.notes.end(), note) != d.notes.end();
-}
 
 // Between this and `end`: %r0 is the thread, %p0 is true in threads from 16 on, [%rd0] the thread's word of Y, %r1 that of shared
 // memory, which nobody has written; %u is never written.

@@ -13,12 +13,12 @@ namespace ptx::write {
 namespace {
 
 using write_test::declared;
+using write_test::here;
 using write_test::Lines;
 using write_test::written;
 
-constexpr Where here{"kernel.py", 7};
 
-struct BuilderTest : testing::Test {
+struct BuilderTest : ::testing::Test {
   Builder b{{.name = "k"}};
 
   Reg reg(Type type, std::string_view name = {}) { return *b.reg(type, name, here); }

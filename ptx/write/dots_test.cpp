@@ -11,7 +11,7 @@
 namespace ptx {
 namespace {
 
-struct DotsTest : testing::Test {
+struct DotsTest : ::testing::Test {
   Kernel k{{.name = "k", .arch = sm_90a, .version = Version{8, 6}}};
   Kernel blackwell{{.name = "k", .arch = sm_100a, .version = Version{8, 8}}};
 

@@ -4,23 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "ptx/write/write.hpp"
-#include "tests/write/written.hpp"
+#include "tests/write/kernels.hpp"
 
 namespace ptx {
 namespace {
 
+using write_test::error_of;
 using write_test::Lines;
+using write_test::lines_of;
+using write_test::make;
 using write_test::written;
-
-Kernel make(Target arch = sm_90a) { return Kernel({.name = "k", .arch = arch}); }
-Lines lines_of(Kernel& k) { return written(k.builder().module()); }
-
-/// The error that a kernel ends with.
-Diagnostic error_of(Kernel& k) {
-  auto module = k.module();
-  EXPECT_FALSE(module);
-  return module ? Diagnostic{} : module.error();
-}
 
 TEST(KernelTest, BoundaryAndParameters) {
   const int rows = 16, columns = 512;

@@ -5,16 +5,16 @@
 
 #include "ptx/text/text.hpp"
 #include "ptx/write/write.hpp"
-#include "tests/write/written.hpp"
+#include "tests/write/kernels.hpp"
 
 namespace ptx {
 namespace {
 
+using write_test::error_of;
 using write_test::Lines;
+using write_test::lines_of;
+using write_test::make;
 using write_test::written;
-
-Kernel make(Target arch = sm_90a) { return Kernel({.name = "k", .arch = arch}); }
-Lines lines_of(Kernel& k) { return written(k.builder().module()); }
 
 Func square(Module& m) {
   Func f(m, {.name = "square", .returns = {f32}, .params = {{"x", f32}}});
@@ -116,18 +116,16 @@ TEST(TypedModule, TextIsPartOfIt) {
 
 // The error that a module's kernel ends with.
 template <class Write>
-Diagnostic refused(Write write) {
+Diagnostic refused_in_module(Write write) {
   Module m;
   Kernel k(m, {.name = "k"});
   write(m, k);
-  const auto module = k.module();
-  EXPECT_FALSE(module);
-  return module ? Diagnostic{} : module.error();
+  return error_of(k);
 }
 
 TEST(TypedModule, WhatDoesNotFit) {
   const auto call = [](auto write) {
-    return refused([&](Module& m, Kernel& k) {
+    return refused_in_module([&](Module& m, Kernel& k) {
       const Func f = square(m);
       write(f, k);
     });
@@ -138,14 +136,16 @@ TEST(TypedModule, WhatDoesNotFit) {
   EXPECT_NE(std::string(type.where.file).find("module_test.cpp"), std::string::npos);
   EXPECT_EQ(call([](const Func& f, Kernel& k) { (void)k.call<f32>(f); }).kind, Kind::call_mismatch);
   EXPECT_EQ(call([](const Func& f, Kernel& k) { (void)k.call<u32>(f, 1.0f); }).kind, Kind::call_mismatch);
-  EXPECT_EQ(refused([](Module& m, Kernel&) { m.var({.name = "x", .type = pred}); }).kind, Kind::bad_declaration);
-  EXPECT_EQ(refused([](Module& m, Kernel&) { m.var({.name = "x", .type = u32, .space = ir::StateSpace::local}); }).kind,
+  EXPECT_EQ(refused_in_module([](Module& m, Kernel&) { m.var({.name = "x", .type = pred}); }).kind, Kind::bad_declaration);
+  EXPECT_EQ(refused_in_module([](Module& m, Kernel&) { m.var({.name = "x", .type = u32, .space = ir::StateSpace::local}); }).kind,
             Kind::bad_declaration);
-  EXPECT_EQ(refused([](Module& m, Kernel&) { m.var({.name = "x", .type = u32, .shape = {4, 0}}); }).kind, Kind::bad_declaration);
-  EXPECT_EQ(refused([](Module& m, Kernel&) { m.pragma("a\"b"); }).kind, Kind::bad_declaration);
-  EXPECT_EQ(refused([](Module& m, Kernel&) { m.alias("f", "nobody"); }).kind, Kind::undefined_symbol);
-  EXPECT_EQ(refused([](Module& m, Kernel&) { Func f(m, {.name = "f", .params = {{"p", pred}}}); }).kind, Kind::bad_declaration);
-  EXPECT_EQ(refused([](Module& m, Kernel&) {
+  EXPECT_EQ(refused_in_module([](Module& m, Kernel&) { m.var({.name = "x", .type = u32, .shape = {4, 0}}); }).kind,
+            Kind::bad_declaration);
+  EXPECT_EQ(refused_in_module([](Module& m, Kernel&) { m.pragma("a\"b"); }).kind, Kind::bad_declaration);
+  EXPECT_EQ(refused_in_module([](Module& m, Kernel&) { m.alias("f", "nobody"); }).kind, Kind::undefined_symbol);
+  EXPECT_EQ(refused_in_module([](Module& m, Kernel&) { Func f(m, {.name = "f", .params = {{"p", pred}}}); }).kind,
+            Kind::bad_declaration);
+  EXPECT_EQ(refused_in_module([](Module& m, Kernel&) {
               Func f(m, {.name = "f", .returns = {u32}});
               f.return_();
             }).kind,

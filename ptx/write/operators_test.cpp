@@ -13,7 +13,7 @@ namespace {
 using write_test::Lines;
 using write_test::written;
 
-constexpr Where here{"kernel.py", 9};
+constexpr Where line_9{"kernel.py", 9};
 const Value five = Value::of_integer(5);
 Value special(std::string_view name) { return Value::of_special(*isa::special_from_name(name)); }
 
@@ -35,13 +35,13 @@ Written do_binary(Operator op, Type left, std::optional<Type> right) {
   Builder b({.name = "k"});
   const Reg a = *b.reg(left);
   const Value other = right ? Value::of(*b.reg(*right)) : five;
-  return result_of(b, binary(b, op, Value::of(a), other, here));
+  return result_of(b, binary(b, op, Value::of(a), other, line_9));
 }
 Written do_in_place(Operator op, Type left, std::optional<Type> right) {
   Builder b({.name = "k"});
   const Reg a = *b.reg(left);
   const Value other = right ? Value::of(*b.reg(*right)) : five;
-  return result_of(b, in_place(b, op, a, other, here));
+  return result_of(b, in_place(b, op, a, other, line_9));
 }
 
 TEST(Binary, Sums) {
@@ -74,7 +74,7 @@ TEST(Binary, Shifts) {
   EXPECT_EQ(do_binary(Operator::shr, s64, {}), (Written{{"shr.s64 %rd1, %rd0, 5;"}, s64}));
   EXPECT_EQ(do_binary(Operator::shr, u64, {}), (Written{{"shr.u64 %rd1, %rd0, 5;"}, u64}));
   Builder b({.name = "k"});
-  EXPECT_EQ(binary(b, Operator::shl, Value::of(*b.reg(u32)), Value::of_integer(-1), here).error().kind, Kind::bad_operator);
+  EXPECT_EQ(binary(b, Operator::shl, Value::of(*b.reg(u32)), Value::of_integer(-1), line_9).error().kind, Kind::bad_operator);
 }
 
 TEST(Binary, BitsAndMax) {
@@ -101,10 +101,10 @@ TEST(Binary, TypesWithoutOperators) {
   EXPECT_EQ(do_binary(Operator::add, u32, f32).lines, (Lines{"bad_operator"}));
   Builder b({.name = "k"});
   const Reg r = *b.reg(u32);
-  EXPECT_EQ(binary(b, Operator::add, Value::of(r), Value::of_floating(1.5), here).error().kind, Kind::bad_operator);
-  const auto zero = binary(b, Operator::div, Value::of(r), Value::of_integer(0), here);
+  EXPECT_EQ(binary(b, Operator::add, Value::of(r), Value::of_floating(1.5), line_9).error().kind, Kind::bad_operator);
+  const auto zero = binary(b, Operator::div, Value::of(r), Value::of_integer(0), line_9);
   ASSERT_FALSE(zero);
-  EXPECT_EQ(zero.error().where, here);
+  EXPECT_EQ(zero.error().where, line_9);
   EXPECT_EQ(b.size(), 0u);
 }
 
@@ -139,7 +139,7 @@ TEST(Unary, MinusAndAbsolute) {
   const auto of = [](Type type, auto function) {
     Builder b({.name = "k"});
     const Reg a = *b.reg(type);
-    return result_of(b, function(b, Value::of(a), here));
+    return result_of(b, function(b, Value::of(a), line_9));
   };
   EXPECT_EQ(of(u32, negated), (Written{{"neg.s32 %r1, %r0;"}, u32}));
   EXPECT_EQ(of(s64, negated), (Written{{"neg.s64 %rd1, %rd0;"}, s64}));
@@ -154,17 +154,17 @@ TEST(Binary, NumbersOnTheLeft) {
   Builder b({.name = "k"});
   const Value r = Value::of(*b.reg(u32));
   for (const Operator op : {Operator::add, Operator::mul, Operator::and_, Operator::or_, Operator::xor_})
-    ASSERT_TRUE(binary(b, op, five, r, here));
+    ASSERT_TRUE(binary(b, op, five, r, line_9));
   EXPECT_EQ(written(b.module()), (Lines{"add.u32 %r1, %r0, 5;", "mul.lo.s32 %r2, %r0, 5;", "and.b32 %r3, %r0, 5;",
                                         "or.b32 %r4, %r0, 5;", "xor.b32 %r5, %r0, 5;"}));
 }
 
 TEST(Binary, SpecialRegistersAreCopiedOnEitherSide) {
   Builder b({.name = "k"});
-  ASSERT_TRUE(binary(b, Operator::add, special("%tid.x"), Value::of_integer(1), here));
-  ASSERT_TRUE(binary(b, Operator::mul, special("%ctaid.x"), special("%ntid.x"), here));
-  ASSERT_TRUE(in_place(b, Operator::add, *b.reg(u64), special("%laneid"), here));
-  ASSERT_TRUE(compare(b, Comparison::lt, special("%tid.x"), special("%ntid.x"), here));
+  ASSERT_TRUE(binary(b, Operator::add, special("%tid.x"), Value::of_integer(1), line_9));
+  ASSERT_TRUE(binary(b, Operator::mul, special("%ctaid.x"), special("%ntid.x"), line_9));
+  ASSERT_TRUE(in_place(b, Operator::add, *b.reg(u64), special("%laneid"), line_9));
+  ASSERT_TRUE(compare(b, Comparison::lt, special("%tid.x"), special("%ntid.x"), line_9));
   EXPECT_EQ(written(b.module()),
             (Lines{"mov.u32 %r0, %tid.x;", "add.u32 %r1, %r0, 1;", "mov.u32 %r2, %ctaid.x;", "mov.u32 %r3, %ntid.x;",
                    "mul.lo.u32 %r4, %r2, %r3;", "mov.u32 %r5, %laneid;", "cvt.u64.u32 %rd1, %r5;", "add.s64 %rd0, %rd0, %rd1;",
@@ -187,7 +187,7 @@ TEST(InPlace, WritesToItsLeftSide) {
 TEST(Compare, InTheLeftSidesType) {
   const auto of = [](Comparison cmp, Type left, Value right) {
     Builder b({.name = "k"});
-    return result_of(b, compare(b, cmp, Value::of(*b.reg(left)), right, here));
+    return result_of(b, compare(b, cmp, Value::of(*b.reg(left)), right, line_9));
   };
   EXPECT_EQ(of(Comparison::eq, u32, five), (Written{{"setp.eq.u32 %p0, %r0, 5;"}, pred}));
   EXPECT_EQ(of(Comparison::ne, b32, five), (Written{{"setp.ne.u32 %p0, %r0, 5;"}, pred}));
@@ -203,20 +203,20 @@ TEST(Compare, InTheLeftSidesType) {
   for (const Type half : {f16, bf16}) {
     Builder halves({.name = "k"});
     const Value a = Value::of(*halves.reg(half)), b = Value::of(*halves.reg(half));
-    EXPECT_EQ(result_of(halves, compare(halves, Comparison::lt, a, b, here)),
+    EXPECT_EQ(result_of(halves, compare(halves, Comparison::lt, a, b, line_9)),
               (Written{{cat("setp.lt.", isa::name(half), " %p0, %h0, %h1;")}, pred}));
   }
   EXPECT_EQ(of(Comparison::eq, u32, Value::of_symbol("x")).lines, (Lines{"bad_operator"}));
   EXPECT_EQ(of(Comparison::eq, u32, Value::of_floating(1)).lines, (Lines{"operand_mismatch"}));
   Builder b({.name = "k"});
-  EXPECT_EQ(result_of(b, compare(b, Comparison::lt, five, Value::of(*b.reg(u32)), here)),
+  EXPECT_EQ(result_of(b, compare(b, Comparison::lt, five, Value::of(*b.reg(u32)), line_9)),
             (Written{{"setp.gt.u32 %p0, %r0, 5;"}, pred}));
 }
 
 TEST(Scalar, StartsWithAMov) {
   const auto of = [](Type type, Value init) {
     Builder b({.name = "k"});
-    return result_of(b, scalar(b, type, init, {}, here));
+    return result_of(b, scalar(b, type, init, {}, line_9));
   };
   EXPECT_EQ(of(u32, five), (Written{{"mov.u32 %r0, 5;"}, u32}));
   EXPECT_EQ(of(f32, Value::of_floating(0)), (Written{{"mov.f32 %f0, 0f00000000;"}, f32}));
@@ -237,21 +237,21 @@ TEST(Scalar, StartsWithAMov) {
   EXPECT_EQ(of(u64, special("%clock64")), (Written{{"mov.u64 %rd0, %clock64;"}, u64}));
   Builder b({.name = "k"});
   const Reg h = *b.reg(bf16);
-  EXPECT_EQ(result_of(b, move_to_fresh(b, bf16, Value::of(h), here)), (Written{{"mov.b16 %h1, %h0;"}, bf16}));
+  EXPECT_EQ(result_of(b, move_to_fresh(b, bf16, Value::of(h), line_9)), (Written{{"mov.b16 %h1, %h0;"}, bf16}));
 }
 
 TEST(Params, AreLoaded) {
   Builder b({.name = "k"});
-  ASSERT_TRUE(b.param({}, "X", here));
+  ASSERT_TRUE(b.param({}, "X", line_9));
   ir::Param n;
   n.type = f16;
-  ASSERT_TRUE(b.param(n, "n", here));
-  ASSERT_TRUE(global_ptr(b, "X", here));
-  ASSERT_TRUE(load_param(b, f16, "n", here));
-  ASSERT_TRUE(load_param(b, u64, "X", here));
+  ASSERT_TRUE(b.param(n, "n", line_9));
+  ASSERT_TRUE(global_ptr(b, "X", line_9));
+  ASSERT_TRUE(load_param(b, f16, "n", line_9));
+  ASSERT_TRUE(load_param(b, u64, "X", line_9));
   EXPECT_EQ(written(b.module()), (Lines{"ld.param.u64 %rd0, [X];", "cvta.to.global.u64 %rd0, %rd0;", "ld.param.b16 %h0, [n];",
                                         "ld.param.u64 %rd1, [X];"}));
-  const auto missing = global_ptr(b, "x", here);
+  const auto missing = global_ptr(b, "x", line_9);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().kind, Kind::undefined_symbol);
   EXPECT_EQ(missing.error().message, "the kernel has no parameter `x`; it has `X` or `n`");
@@ -259,17 +259,17 @@ TEST(Params, AreLoaded) {
 
 // ---- control flow
 
-struct ControlTest : testing::Test {
+struct ControlTest : ::testing::Test {
   Builder b{{.name = "k"}};
   Reg p = *b.reg(Type::pred), r = *b.reg(Type::u32);
-  void body(int n) { ASSERT_TRUE(b.emit("mov.u32", std::vector{Value::of(r), Value::of_integer(n)}, {}, here)); }
+  void body(int n) { ASSERT_TRUE(b.emit("mov.u32", std::vector{Value::of(r), Value::of_integer(n)}, {}, line_9)); }
 };
 
 TEST_F(ControlTest, If) {
-  const auto open = begin_if(b, Value::of(p), here);
+  const auto open = begin_if(b, Value::of(p), line_9);
   ASSERT_TRUE(open);
   body(1);
-  ASSERT_TRUE(end_if(b, *open, here));
+  ASSERT_TRUE(end_if(b, *open, line_9));
   EXPECT_EQ(written(b.module()), (Lines{"@!%p0 bra $_else_0;", "mov.u32 %r0, 1;", "bra $_endif_1;", "$_else_0:", "$_endif_1:"}));
   EXPECT_TRUE(b.finish());
 }
@@ -277,28 +277,28 @@ TEST_F(ControlTest, If) {
 TEST_F(ControlTest, IfElse) {
   Value not_p = Value::of(p);
   not_p.negated = true;
-  const auto open = begin_if(b, not_p, here);
+  const auto open = begin_if(b, not_p, line_9);
   body(1);
-  ASSERT_TRUE(end_if(b, *open, here));
-  const auto other = begin_else(b, here);
+  ASSERT_TRUE(end_if(b, *open, line_9));
+  const auto other = begin_else(b, line_9);
   ASSERT_TRUE(other);
   body(2);
-  ASSERT_TRUE(end_else(b, *other, here));
+  ASSERT_TRUE(end_else(b, *other, line_9));
   EXPECT_EQ(written(b.module()),
             (Lines{"@%p0 bra $_else_0;", "mov.u32 %r0, 1;", "bra $_endif_1;", "$_else_0:", "mov.u32 %r0, 2;", "$_endif_1:"}));
   EXPECT_TRUE(b.finish());
 }
 
 TEST_F(ControlTest, AnInnerIfDoesNotDisturbTheOuterElse) {
-  const auto outer = begin_if(b, Value::of(p), here);
-  const auto inner = begin_if(b, Value::of(p), here);
+  const auto outer = begin_if(b, Value::of(p), line_9);
+  const auto inner = begin_if(b, Value::of(p), line_9);
   body(1);
-  ASSERT_TRUE(end_if(b, *inner, here));
-  ASSERT_TRUE(end_if(b, *outer, here));
-  const auto other = begin_else(b, here);
+  ASSERT_TRUE(end_if(b, *inner, line_9));
+  ASSERT_TRUE(end_if(b, *outer, line_9));
+  const auto other = begin_else(b, line_9);
   ASSERT_TRUE(other);
   body(2);
-  ASSERT_TRUE(end_else(b, *other, here));
+  ASSERT_TRUE(end_else(b, *other, line_9));
   EXPECT_EQ(written(b.module()),
             (Lines{"@!%p0 bra $_else_0;", "@!%p0 bra $_else_2;", "mov.u32 %r0, 1;", "bra $_endif_3;",
                    "$_else_2:", "$_endif_3:", "bra $_endif_1;", "$_else_0:", "mov.u32 %r0, 2;", "$_endif_1:"}));
@@ -306,43 +306,43 @@ TEST_F(ControlTest, AnInnerIfDoesNotDisturbTheOuterElse) {
 }
 
 TEST_F(ControlTest, ElseOutOfPlace) {
-  EXPECT_EQ(begin_else(b, here).error().kind, Kind::bad_control_flow);
-  const auto open = begin_if(b, Value::of(p), here);
-  EXPECT_EQ(begin_else(b, here).error().kind, Kind::bad_control_flow);
-  ASSERT_TRUE(end_if(b, *open, here));
+  EXPECT_EQ(begin_else(b, line_9).error().kind, Kind::bad_control_flow);
+  const auto open = begin_if(b, Value::of(p), line_9);
+  EXPECT_EQ(begin_else(b, line_9).error().kind, Kind::bad_control_flow);
+  ASSERT_TRUE(end_if(b, *open, line_9));
   body(1);  // between the two
-  EXPECT_EQ(begin_else(b, here).error().kind, Kind::bad_control_flow);
+  EXPECT_EQ(begin_else(b, line_9).error().kind, Kind::bad_control_flow);
 }
 
 TEST_F(ControlTest, IfTakesAPredicate) {
-  EXPECT_EQ(begin_if(b, Value::of(r), here).error().kind, Kind::bad_guard);
-  EXPECT_EQ(begin_if(b, five, here).error().kind, Kind::bad_guard);
-  EXPECT_EQ(branch(b, "x", {r, false}, here).error().kind, Kind::bad_guard);
+  EXPECT_EQ(begin_if(b, Value::of(r), line_9).error().kind, Kind::bad_guard);
+  EXPECT_EQ(begin_if(b, five, line_9).error().kind, Kind::bad_guard);
+  EXPECT_EQ(branch(b, "x", {r, false}, line_9).error().kind, Kind::bad_guard);
 }
 
 TEST_F(ControlTest, Loops) {
-  ASSERT_TRUE(begin_loop(b, "top", here));
+  ASSERT_TRUE(begin_loop(b, "top", line_9));
   body(1);
-  ASSERT_TRUE(end_loop(b, "top", {p, false}, here));
-  ASSERT_TRUE(begin_loop(b, "ever", here));
-  ASSERT_TRUE(end_loop(b, "ever", {}, here));
-  ASSERT_TRUE(ret(b, {p, true}, here));
+  ASSERT_TRUE(end_loop(b, "top", {p, false}, line_9));
+  ASSERT_TRUE(begin_loop(b, "ever", line_9));
+  ASSERT_TRUE(end_loop(b, "ever", {}, line_9));
+  ASSERT_TRUE(ret(b, {p, true}, line_9));
   EXPECT_EQ(written(b.module()), (Lines{"top:", "mov.u32 %r0, 1;", "@%p0 bra top;", "ever:", "bra.uni ever;", "@!%p0 ret;"}));
 }
 
 TEST_F(ControlTest, Ranges) {
-  const auto open = begin_range(b, Value::of_integer(0), Value::of(r), Value::of_integer(2), here);
+  const auto open = begin_range(b, Value::of_integer(0), Value::of(r), Value::of_integer(2), line_9);
   ASSERT_TRUE(open);
   body(1);
-  ASSERT_TRUE(end_range(b, *open, here));
+  ASSERT_TRUE(end_range(b, *open, line_9));
   EXPECT_EQ(written(b.module()), (Lines{"mov.s32 %ri0, 0;", "$_range_0:", "setp.ge.s32 %p1, %ri0, %r0;", "@%p1 bra $_endrange_1;",
                                         "mov.u32 %r0, 1;", "add.s32 %ri0, %ri0, 2;", "bra $_range_0;", "$_endrange_1:"}));
-  const auto down = begin_range(b, special("%ntid.x"), Value::of_integer(0), Value::of_integer(-1), here);
+  const auto down = begin_range(b, special("%ntid.x"), Value::of_integer(0), Value::of_integer(-1), line_9);
   ASSERT_TRUE(down);
-  ASSERT_TRUE(end_range(b, *down, here));
+  ASSERT_TRUE(end_range(b, *down, line_9));
   EXPECT_EQ(written(b.module())[8], "mov.s32 %ri1, %ntid.x;");
   EXPECT_EQ(written(b.module())[10], "setp.le.s32 %p2, %ri1, 0;");
-  EXPECT_EQ(begin_range(b, five, five, Value::of_integer(0), here).error().kind, Kind::bad_control_flow);
+  EXPECT_EQ(begin_range(b, five, five, Value::of_integer(0), line_9).error().kind, Kind::bad_control_flow);
   const auto module = b.finish();
   ASSERT_TRUE(module);
   EXPECT_EQ(write_test::declared(*module), (Lines{".pred %p<3>", ".b32 %r<1>", ".b32 %ri<2>"}));
@@ -352,7 +352,7 @@ TEST_F(ControlTest, Ranges) {
 
 TEST(WarpReduce, FloatsGoThroughBits) {
   Builder b({.name = "k"});
-  ASSERT_TRUE(idiom::warp_reduce(b, idiom::Reduction::sum, *b.reg(f32), 4, here));
+  ASSERT_TRUE(idiom::warp_reduce(b, idiom::Reduction::sum, *b.reg(f32), 4, line_9));
   const Lines step2 = {"mov.b32 %r0, %f0;", "shfl.sync.bfly.b32 %r1, %r0, 2, 31, -1;", "mov.b32 %f1, %r1;",
                        "add.f32 %f0, %f0, %f1;"};
   const Lines step1 = {"mov.b32 %r0, %f0;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;", "mov.b32 %f1, %r1;",
@@ -365,7 +365,7 @@ TEST(WarpReduce, FloatsGoThroughBits) {
 TEST(WarpReduce, IntegersKeepTheirSign) {
   const auto last = [](idiom::Reduction op, Type type) {
     Builder b({.name = "k"});
-    EXPECT_TRUE(idiom::warp_reduce(b, op, *b.reg(type), 2, here));
+    EXPECT_TRUE(idiom::warp_reduce(b, op, *b.reg(type), 2, line_9));
     EXPECT_EQ(b.size(), 3u);
     return written(b.module()).back();
   };
@@ -380,11 +380,11 @@ TEST(WarpReduce, WhatItRefuses) {
   Builder b({.name = "k"});
   const Reg f = *b.reg(f32);
   for (const int width : {0, 1, 3, 64, -2})
-    EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, f, width, here).error().kind, Kind::immediate_range);
+    EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, f, width, line_9).error().kind, Kind::immediate_range);
   for (const Type type : {f64, u64, f16, pred})
-    EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, *b.reg(type), 32, here).error().kind, Kind::bad_operator);
+    EXPECT_EQ(idiom::warp_reduce(b, idiom::Reduction::sum, *b.reg(type), 32, line_9).error().kind, Kind::bad_operator);
   EXPECT_EQ(b.size(), 0u);
-  ASSERT_TRUE(idiom::warp_reduce(b, idiom::Reduction::max, *b.reg(tf32), 32, here));
+  ASSERT_TRUE(idiom::warp_reduce(b, idiom::Reduction::max, *b.reg(tf32), 32, line_9));
   EXPECT_EQ(b.size(), 20u);
 }
 

@@ -9,12 +9,12 @@
 namespace ptx::write {
 namespace {
 
+using write_test::here;
 using write_test::Lines;
 using write_test::written;
 
-constexpr Where here{"kernel.py", 7};
 
-struct Prologue : testing::Test {
+struct Prologue : ::testing::Test {
   Builder b{{.name = "k"}};
   Reg n = *scalar(b, Type::u32, Value::of_integer(0), {}, here);
   Value p = Value::of(*compare(b, Comparison::eq, Value::of(n), Value::of_integer(0), here));

@@ -20,7 +20,7 @@ inline FakeCuda& reset_fake() {
 }
 
 /// A test on a machine that seems to have two GPUs of the H200's kind.
-class FakeDriverTest : public testing::Test {
+class FakeDriverTest : public ::testing::Test {
  protected:
   void SetUp() override {
     fake.devices = {FakeDevice{}, FakeDevice{.name = "Fake H200 again"}};

@@ -46,7 +46,7 @@ TEST_P(Modules, HaveTheVerdictOfPtxas) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Modules, ::testing::ValuesIn(testing::module_files()),
+INSTANTIATE_TEST_SUITE_P(Files, Modules, testing::each_of(testing::module_files()),
                          [](const auto& file) { return testing::stem(file.param); });
 
 }  // namespace

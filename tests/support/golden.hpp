@@ -2,6 +2,8 @@
 // instead of failing; the difference is then for a person to read.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -26,6 +28,12 @@ inline std::vector<std::string> files_in(const std::filesystem::path& folder, st
 /// The *.golden files of tests/golden/<folder>, or those with another extension, sorted.
 inline std::vector<std::string> golden_files(std::string_view folder, std::string_view extension = ".golden") {
   return files_in(std::filesystem::path("tests/golden") / folder, extension);
+}
+
+/// What a test is made for, one for each file: "none", which fails, in place of no test at all.
+inline auto each_of(std::vector<std::string> files) {
+  if (files.empty()) files.emplace_back("none");
+  return ::testing::ValuesIn(std::move(files));
 }
 
 inline std::string read_file(const std::string& path) {

@@ -8,10 +8,12 @@
 namespace ptx::vgpu {
 namespace {
 
+using testing::f32;
+using testing::flushed;
 using testing::Operands;
 __extension__ using Wide = __int128;
 
-struct IntegerType {
+struct ConvertedInteger {
   const char* name;
   int width;
   bool is_signed;
@@ -23,15 +25,15 @@ struct IntegerType {
   }
   [[nodiscard]] Wide clamp(Wide v) const { return std::clamp(v, least(), most()); }
 };
-constexpr IntegerType integer_types[] = {{"u8", 8, false}, {"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false},
-                                         {"s8", 8, true},  {"s16", 16, true},  {"s32", 32, true},  {"s64", 64, true}};
+constexpr ConvertedInteger integer_types[] = {{"u8", 8, false}, {"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false},
+                                              {"s8", 8, true},  {"s16", 16, true},  {"s32", 32, true},  {"s64", 64, true}};
 // 8-bit values live in wider registers.
 std::string reg_of(int width) { return cat('b', std::max(width, 16)); }
 std::uint64_t cut(Wide v, int width) { return static_cast<std::uint64_t>(v & ((static_cast<Wide>(1) << width) - 1)); }
 
-const std::pair<char, int> modes[] = {{'n', FE_TONEAREST}, {'z', FE_TOWARDZERO}, {'m', FE_DOWNWARD}, {'p', FE_UPWARD}};
+const std::pair<char, int> letters_of_modes[] = {{'n', FE_TONEAREST}, {'z', FE_TOWARDZERO}, {'m', FE_DOWNWARD}, {'p', FE_UPWARD}};
 
-std::vector<Operands> integers() {
+std::vector<Operands> about_halves() {
   std::vector<Operands> rows = testing::make_rows(testing::integer_edges(), {0}, 64, 2000, false);
   for (std::uint64_t bit = 20; bit < 64; ++bit)  // around every halfway point of f32 and f64
     for (const std::uint64_t delta : {0u, 1u, 2u, 3u}) {
@@ -46,9 +48,9 @@ std::vector<Operands> integers() {
 }
 
 TEST(Cvt, ConvertsIntegers) {
-  const auto rows = integers();
-  for (const IntegerType& from : integer_types)
-    for (const IntegerType& to : integer_types)
+  const auto rows = about_halves();
+  for (const ConvertedInteger& from : integer_types)
+    for (const ConvertedInteger& to : integer_types)
       for (const bool sat : {false, true})
         for (const int reg : {16, 32, 64}) {
           if (reg < to.width) continue;
@@ -64,8 +66,8 @@ TEST(Cvt, ConvertsIntegers) {
 }
 
 TEST(Cvt, ReadsWiderRegisters) {
-  const auto rows = integers();
-  for (const IntegerType& from : integer_types)
+  const auto rows = about_halves();
+  for (const ConvertedInteger& from : integer_types)
     for (const int reg : {16, 32, 64}) {
       if (reg < from.width) continue;
       const auto results = testing::run_rows(cat("cvt.s64.", from.name, " %vd, %va"), {"b64", cat('b', reg), "", ""}, rows);
@@ -87,8 +89,8 @@ TEST(Cvt, ReadsSpecialRegisters) {
 // A float to an integer: nothing at all is rounded before the mode says so.
 template <class Float>
 void expect_to_integers(const std::vector<Operands>& rows, const std::string& reg, bool ftz) {
-  for (const IntegerType& to : integer_types)
-    for (const auto& [letter, mode] : modes) {
+  for (const ConvertedInteger& to : integer_types)
+    for (const auto& [letter, mode] : letters_of_modes) {
       const std::string spelled =
           cat("cvt.r", letter, "i", ftz ? ".ftz" : "", '.', to.name, sizeof(Float) == 4 ? ".f32" : ".f64", " %vd, %va");
       const auto results = testing::run_rows(spelled, {reg_of(to.width), reg, "", ""}, rows);
@@ -128,9 +130,9 @@ TEST(Cvt, RoundsFloatsToIntegers) {
 
 template <class Float>
 void expect_from_integers(const std::string& reg) {
-  const auto rows = integers();
-  for (const IntegerType& from : integer_types)
-    for (const auto& [letter, mode] : modes)
+  const auto rows = about_halves();
+  for (const ConvertedInteger& from : integer_types)
+    for (const auto& [letter, mode] : letters_of_modes)
       for (const bool sat : {false, true}) {
         const std::string spelled =
             cat("cvt.r", letter, sat ? ".sat" : "", sizeof(Float) == 4 ? ".f32." : ".f64.", from.name, " %vd, %va");
@@ -214,12 +216,10 @@ std::vector<Operands> floats() {
   }
   return rows;
 }
-float f32(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
-float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
 TEST(Cvt, RoundsToF16) {
   const auto rows = floats();
-  for (const auto& [letter, mode] : modes)
+  for (const auto& [letter, mode] : letters_of_modes)
     for (const bool ftz : {false, true})
       for (const bool sat : {false, true}) {
         const std::string spelled = cat("cvt.r", letter, ftz ? ".ftz" : "", sat ? ".sat" : "", ".f16.f32 %vd, %va");
@@ -288,7 +288,7 @@ TEST(Cvt, RoundsFloatsToWholeNumbersAndBetweenWidths) {
       const auto same = testing::run_rows(cat("cvt", modifiers, ".f32.f32 %vd, %va"), {"f32", "f32", "", ""}, rows);
       for (std::size_t i = 0; i < rows.size(); ++i)
         ASSERT_EQ(hex(same[i], 8), hex(finish(in(rows[i].a)), 8)) << "a=0x" << hex(rows[i].a, 8);
-      for (const auto& [letter, mode] : modes) {
+      for (const auto& [letter, mode] : letters_of_modes) {
         const auto whole =
             testing::run_rows(cat("cvt.r", letter, "i", modifiers, ".f32.f32 %vd, %va"), {"f32", "f32", "", ""}, rows);
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -321,7 +321,7 @@ TEST(Cvt, ConvertsBetweenF32AndF64) {
                            (1023 - 152 + random() % 282) << 52,
                        0, 0});
   for (const bool ftz : {false, true})
-    for (const auto& [letter, mode] : modes) {
+    for (const auto& [letter, mode] : letters_of_modes) {
       const auto narrowed =
           testing::run_rows(cat("cvt.r", letter, ftz ? ".ftz" : "", ".f32.f64 %vd, %va"), {"f32", "f64", "", ""}, doubles);
       for (std::size_t i = 0; i < doubles.size(); ++i) {

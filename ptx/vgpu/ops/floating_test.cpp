@@ -9,6 +9,8 @@
 namespace ptx::vgpu {
 namespace {
 
+using testing::f32;
+using testing::flushed;
 using testing::Operands;
 
 // The compiler must not move arithmetic across a change of mode: everything goes through volatile.
@@ -19,8 +21,6 @@ struct Mode {
 const std::pair<const char*, int> modes[] = {
     {".rn", FE_TONEAREST}, {".rz", FE_TOWARDZERO}, {".rm", FE_DOWNWARD}, {".rp", FE_UPWARD}};
 
-float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
-float f32(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
 double f64(std::uint64_t bits) { return std::bit_cast<double>(bits); }
 std::uint64_t bits_of(float x) { return std::isnan(x) ? 0x7FFFFFFF : std::bit_cast<std::uint32_t>(x); }
 

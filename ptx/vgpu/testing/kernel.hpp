@@ -77,6 +77,10 @@ inline std::vector<std::byte> params(std::initializer_list<std::uint64_t> values
   return block;
 }
 
+inline bool has_note(const Diagnostic& d, std::string_view note) {
+  return std::find(d.notes.begin(), d.notes.end(), note) != d.notes.end();
+}
+
 /// One CTA of that many threads.
 inline LaunchConfig block(std::uint32_t threads) {
   LaunchConfig config;

@@ -1,6 +1,8 @@
 // Operands for property tests: the values where arithmetic goes wrong, and random ones.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -8,6 +10,10 @@
 #include "ptx/vgpu/testing/kernel.hpp"
 
 namespace ptx::vgpu::testing {
+
+inline float f32(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
+/// What `.ftz` makes of it.
+inline float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
 inline std::vector<std::uint64_t> integer_edges() {
   std::vector<std::uint64_t> values = {0, 1, 2, 3, 5, 7, 10, 31, 32, 33, 63, 64, 100};

@@ -5,17 +5,14 @@
 
 #include "ptx/write/write.hpp"
 #include "tests/write/golden.hpp"
-#include "tests/write/written.hpp"
+#include "tests/write/kernels.hpp"
 
 namespace ptx {
 namespace {
 
-Kernel make() { return Kernel({.name = "k", .arch = sm_100a}); }
-Diagnostic error_of(Kernel& k) {
-  auto module = k.module();
-  EXPECT_FALSE(module);
-  return module ? Diagnostic{} : module.error();
-}
+using write_test::error_of;
+
+Kernel make_blackwell() { return write_test::make(sm_100a); }
 
 // The kernel of test_tcgen05.py's test_the_twin_in_cpp.
 TEST(Tcgen05Door, WritesWhatPythonWrites) {
@@ -55,7 +52,7 @@ TEST(Tcgen05Door, WritesWhatPythonWrites) {
 }
 
 TEST(Tcgen05Door, InstructionDescriptorsAreTheKnownNumbers) {
-  Kernel k = make();
+  Kernel k = make_blackwell();
   EXPECT_EQ(k.tcgen05.make_instr_desc_f16bf16_f32(), 0x08400490u);
   EXPECT_EQ(k.tcgen05.make_instr_desc_f16bf16_f32({.ab_dtype = "f16"}), 0x08400010u);
   EXPECT_EQ(k.tcgen05.make_instr_desc_f16bf16_f32({.ab_dtype = "f16", .scale_a = -1}), 0x08402010u);
@@ -66,13 +63,13 @@ TEST(Tcgen05Door, InstructionDescriptorsAreTheKnownNumbers) {
 }
 
 TEST(Tcgen05Door, KeepsTheFirstErrorWithTheAuthorsLine) {
-  Kernel k = make();
+  Kernel k = make_blackwell();
   const int line = __LINE__ + 1;
   EXPECT_EQ(k.tcgen05.make_instr_desc_f16bf16_f32({.m = 96}), 0u);
   const Diagnostic d = error_of(k);
   EXPECT_EQ(d.kind, Kind::bad_descriptor);
   EXPECT_EQ(static_cast<int>(d.where.line), line);
-  Kernel other = make();
+  Kernel other = make_blackwell();
   other.tcgen05.commit(other.smem.mbarrier(1)[0], {.multicast = true});
   EXPECT_EQ(error_of(other).message, "`ptx.tcgen05.commit` with `multicast` needs a `multicast_mask`");
 }

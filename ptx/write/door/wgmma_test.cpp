@@ -5,18 +5,13 @@
 
 #include "ptx/write/write.hpp"
 #include "tests/write/golden.hpp"
-#include "tests/write/written.hpp"
+#include "tests/write/kernels.hpp"
 
 namespace ptx {
 namespace {
 
 using layout::Major;
-
-Diagnostic error_of(Kernel& k) {
-  auto module = k.module();
-  EXPECT_FALSE(module);
-  return module ? Diagnostic{} : module.error();
-}
+using write_test::error_of;
 
 // The kernel of test_wgmma.py's test_the_twin_in_cpp.
 TEST(WgmmaDoor, WritesWhatPythonWrites) {

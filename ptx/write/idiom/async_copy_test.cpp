@@ -10,9 +10,9 @@ namespace {
 
 using write_test::written;
 
-constexpr Where here{"kernel.py", 7};
+using write_test::here;
 
-struct AsyncCopy : testing::Test {
+struct AsyncCopy : ::testing::Test {
   Builder b{{.name = "k", .target = Target::sm_100a}};
   Value policy = Value::of(*b.reg(Type::b64)), mask = Value::of(*b.reg(Type::b16));
   Place global{policy}, smem{Value::of(*b.reg(Type::u32)), -16};

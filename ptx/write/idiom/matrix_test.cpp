@@ -11,9 +11,9 @@ namespace {
 using write_test::Lines;
 using write_test::written;
 
-constexpr Where here{"kernel.py", 7};
+using write_test::here;
 
-struct Matrix : testing::Test {
+struct Matrix : ::testing::Test {
   Builder b{{.name = "k", .target = Target::sm_100a}};
   std::vector<Value> values(Type type, std::uint32_t count, std::string_view name) {
     std::vector<Value> all;

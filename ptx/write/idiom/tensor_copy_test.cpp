@@ -11,9 +11,9 @@ namespace {
 using write_test::Lines;
 using write_test::written;
 
-constexpr Where here{"kernel.py", 7};
+using write_test::here;
 
-struct TensorCopy : testing::Test {
+struct TensorCopy : ::testing::Test {
   Builder b{{.name = "k", .target = Target::sm_100a}};
   Value map = Value::of(*b.reg(Type::b64));
   Place smem{Value::of(*b.reg(Type::u32))}, mbar{Value::of(*b.reg(Type::u32)), 8};
