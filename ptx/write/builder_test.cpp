@@ -17,7 +17,6 @@ using write_test::here;
 using write_test::Lines;
 using write_test::written;
 
-
 struct BuilderTest : ::testing::Test {
   Builder b{{.name = "k"}};
 

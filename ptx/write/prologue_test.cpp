@@ -13,7 +13,6 @@ using write_test::here;
 using write_test::Lines;
 using write_test::written;
 
-
 struct Prologue : ::testing::Test {
   Builder b{{.name = "k"}};
   Reg n = *scalar(b, Type::u32, Value::of_integer(0), {}, here);
