@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ptx/author/raw.hpp"
+
 namespace ptx {
 namespace {
 
@@ -28,6 +30,7 @@ CompileOptions options_of(const Boundary& boundary, std::vector<launch::Scalar> 
 Expected<Compiled> compile(Kernel kernel, std::vector<launch::Scalar> scalars) {  // NOLINT(performance-unnecessary-value-param)
   auto module = kernel.module();
   if (!module) return Unexpected{std::move(module).error()};
+  if (auto wrong = author::wrong_section(*module)) return Unexpected{std::move(*wrong)};
   return compile(std::move(*module), options_of(kernel.boundary(), std::move(scalars)));
 }
 

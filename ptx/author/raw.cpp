@@ -35,6 +35,17 @@ int open_blocks(std::string_view text) {
   return depth;
 }
 
+// A line of the text, from 1, without the blanks in front.
+std::string line_of(std::string_view text, std::uint32_t number) {
+  std::size_t begin = 0;
+  for (std::uint32_t line = 1; line < number; ++line) begin = text.find('\n', begin) + 1;
+  const std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
+  return std::string(line.substr(std::min(line.find_first_not_of(" \t"), line.size())));
+}
+
+// What a PTX newer than the table may have.
+bool is_unknown(Kind kind) { return kind == Kind::unknown_opcode || kind == Kind::unknown_modifier; }
+
 class Reader {
  public:
   Reader(write::Builder& builder, std::string_view text, std::string_view caller, bool strict, Where where)
@@ -87,12 +98,7 @@ class Reader {
     if (place.line - 1 <= lines) return {place.file, place.line - 1, place.column};
     return {place.file, lines, static_cast<std::uint32_t>(text_.size() - (text_.rfind('\n') + 1) + 1)};
   }
-  [[nodiscard]] std::string line_at(Where place) const {
-    std::size_t begin = 0;
-    for (std::uint32_t line = 1; line < place.line; ++line) begin = text_.find('\n', begin) + 1;
-    const std::string_view line = text_.substr(begin, text_.find('\n', begin) - begin);
-    return std::string(line.substr(std::min(line.find_first_not_of(" \t"), line.size())));
-  }
+  [[nodiscard]] std::string line_at(Where place) const { return line_of(text_, place.line); }
   [[nodiscard]] Unexpected refuse(Diagnostic why, Where place) const {
     place = in_text(place);
     why.message = cat("line ", place.line, ", column ", place.column, " of the text: ", why.message);
@@ -104,8 +110,7 @@ class Reader {
   // What the parser found.
   [[nodiscard]] Expected<void> judge(const Diagnostic& finding) {
     if (finding.severity != Severity::error) return {};
-    const bool unknown = finding.kind == Kind::unknown_opcode || finding.kind == Kind::unknown_modifier;
-    if (finding.kind == Kind::syntax || (strict_ && !unknown)) return refuse(finding, finding.where);
+    if (finding.kind == Kind::syntax || (strict_ && !is_unknown(finding.kind))) return refuse(finding, finding.where);
     keep(line_at(in_text(finding.where)), finding);
     return {};
   }
@@ -143,7 +148,37 @@ Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_
   return Reader(builder, text, caller, strict, where).run();
 }
 
+Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, Where where) {
+  text::Parsed parsed = text::parse_part(std::string(text), module.target(), module.version(), text::text_given_at(where));
+  Diagnostics warnings;
+  for (Diagnostic& finding : parsed.findings) {
+    if (finding.severity == Severity::error) {
+      finding.notes.insert(finding.notes.begin(), cat("text: ", line_of(text, finding.where.line)));
+      if (finding.kind == Kind::syntax || (strict && !is_unknown(finding.kind))) return Unexpected{std::move(finding)};
+      finding.severity = Severity::warning;
+      if (is_unknown(finding.kind))
+        finding.note("hint: it is written as it is, for ptxas to judge; the executor does not run it");
+    }
+    warnings.push_back(std::move(finding));
+  }
+  if (auto added = module.append(parsed.module, where); !added) return Unexpected{std::move(added).error()};
+  return warnings;
+}
+
+std::optional<Diagnostic> wrong_section(const ir::Module& module) {
+  for (const ir::ModuleItem& item : module.items)
+    if (item.kind == ir::ModuleItemKind::section)
+      if (auto wrong = text::section_error(module.sections[item.payload], module.where(item.where))) return wrong;
+  return std::nullopt;
+}
+
 }  // namespace author
+
+void raw(Module& m, std::string_view text, Where at) {
+  auto warnings = author::declare_text(m.parts(), text, true, at);
+  if (!warnings) return m.fail(std::move(warnings).error());
+  launch::warn(*warnings);
+}
 
 void raw(Body& k, std::string_view text, Where at) {
   auto kept = author::write_text(k.builder(), text, "raw", true, at);

@@ -1,6 +1,7 @@
 // Statements that an author gives as PTX text, read and checked where they stand.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@ namespace ptx {
 ///     raw(k, cat("add.f32 ", x.name(), ", ", x.name(), ", 0f3F800000;"));
 void raw(Body& k, std::string_view text, Where at = Where::current());
 
+/// What a text declares besides a module's header, in the module: functions, variables, directives, sections. It is checked as
+/// statements are; what is wrong is an error of the module, at this line and the one in the text.
+void raw(Module& m, std::string_view text, Where at = Where::current());
+
 namespace author {
 
 /// A statement that does not fit the table, and why: it stays text.
@@ -28,6 +33,12 @@ struct KeptText {
 /// `caller` is how messages call it: "ptx.raw". Kinds: those of the parser and of Builder::emit, all at `where`.
 Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_view text, std::string_view caller, bool strict,
                                            Where where);
+
+/// `raw` for what stands between functions; gives what is to be warned of. Without `strict`, every statement that is PTX is
+/// taken.
+Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, Where where);
+/// The first section of a module whose lines are none of PTX, as its author's error.
+std::optional<Diagnostic> wrong_section(const ir::Module& module);
 
 }  // namespace author
 }  // namespace ptx

@@ -69,6 +69,53 @@ TEST(Raw, an_opcode_that_the_table_lacks_stays_text_and_is_warned_of) {
   EXPECT_NE(text::print(*module).find("frobnicate.sync %r1;"), std::string::npos);
 }
 
+TEST(RawOfAModule, is_checked_where_it_is_given) {
+  const auto error_in = [](std::string_view text, Where at = Where::current()) {
+    Module m({.arch = sm_90a});
+    raw(m, text, at);
+    Kernel k(m, {.name = "k"});
+    k << inst.ret();
+    return error_of(k);
+  };
+  const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+  const Diagnostic d = error_in(".global .u32 a;\n  .target sm_80");
+  EXPECT_EQ(d.message, "the text is part of a module whose `.target` is sm_90a already");
+  EXPECT_EQ(to_string(d.where), cat(__FILE__, ':', line, " (line 2, column 3 of the text)"));
+  EXPECT_EQ(text::in_source(d.where).line, line);
+  EXPECT_EQ(d.notes[0], "text: .target sm_80");
+  EXPECT_EQ(error_in(".func f() { mov.b32 %r1, 1; }").kind, Kind::undefined_symbol);
+  EXPECT_EQ(error_in(".section .debug_str { .b8 300 }").kind, Kind::bad_declaration);
+  EXPECT_EQ(error_in(".version 9.0").kind, Kind::syntax);
+}
+
+TEST(RawOfAModule, a_function_of_it_runs_and_a_fault_is_at_its_line) {
+  Module m({.arch = sm_90a});
+  const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+  raw(m, ".func f(.reg .u64 p)\n{\n\t.reg .b32 r;\n\tld.global.u32 r, [p];\n\tst.global.u32 [p], r;\n\tret;\n}");
+  Kernel k(m, {.name = "k", .out_specs = {{"Y", {1}, u32}}});
+  auto [y] = k.global_ptrs("Y");
+  raw(k, cat("add.u64 ", y.name(), ", ", y.name(), ", 4096;\ncall f, (", y.name(), ");"));
+  k << inst.ret();
+  const auto kernel = compile(std::move(k));
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  std::vector<std::uint32_t> out(1);
+  const auto ran = kernel->run(cpu(), {}, {out});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(to_string(ran.error().where), cat(__FILE__, ':', line, " (line 4, column 2 of the text)"));
+}
+
+TEST(RawOfAModule, the_lines_of_a_section_are_checked) {
+  Module m({.arch = sm_90a});
+  const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+  m.section("debug_str", ".b8 1\n.b8 300");
+  Kernel k(m, {.name = "k"});
+  k << inst.ret();
+  const auto kernel = compile(std::move(k));
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().message, "in the section `.debug_str`: `300` does not fit .b8");
+  EXPECT_EQ(kernel.error().where.line, line);
+}
+
 TEST(Raw, braces_of_comments_and_texts_do_not_count) {
   for (const char* text : {"// {\n", "/* { { */", ".pragma \"{\";", "{ /* } */ }"}) {
     Kernel k({.name = "k"});

@@ -10,6 +10,9 @@
 
 namespace ptx::text {
 
+/// What some editors write in front of a text that is UTF-8.
+inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
 enum CharClass : std::uint8_t {
   space_class = 1,   ///< blank, tab, line feed, carriage return, vertical tab, form feed
   start_class = 2,   ///< may begin a name: letters, `_`, `$`, `%`

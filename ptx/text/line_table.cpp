@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/text/text.hpp"
+
 namespace ptx::text {
 namespace {
 
@@ -55,8 +57,9 @@ void LineTable::chain(const Where& where, std::vector<std::string>& lines) {
   last_ = where;
 }
 
-std::vector<std::string> LineTable::enter(const Where& where) {
+std::vector<std::string> LineTable::enter(const Where& place) {
   std::vector<std::string> lines;
+  const Where where = in_source(place);
   if (where.known() && !(where == last_)) chain(where, lines);
   return lines;
 }

@@ -17,7 +17,21 @@ const std::vector<std::string>& module_directives() {
 
 }  // namespace
 
+// Some editors write a byte order mark in front of a text; ptxas takes no character that is not ASCII, not even in a comment.
+void Parser::encoding() {
+  if (c_.starts_with(byte_order_mark)) {
+    syntax(c_.at, "the text begins with a byte order mark, the bytes EF BB BF");
+    hint("PTX is ASCII: save the file as UTF-8 without a byte order mark");
+    c_.take(c_.at + byte_order_mark.size());
+  } else if (c_.starts_with("\xFF\xFE") || c_.starts_with("\xFE\xFF")) {
+    syntax(c_.at, "the text is UTF-16: it begins with that encoding's byte order mark");
+    hint("PTX is ASCII: save the file as UTF-8 without a byte order mark");
+    c_.take(c_.end);
+  }
+}
+
 void Parser::module() {
+  encoding();
   while (!c_.done()) {
     const char* from = c_.at;
     if (!statement()) recover(from);
@@ -34,11 +48,12 @@ bool Parser::statement() {
   if (c_.is_at('@')) return dwarf(from);
   const std::string_view word = c_.peek_directive();
   if (word.empty()) return expected("a directive such as `.entry`, `.func` or `.global`");
-  if (word == "version") return version(from);
+  if (word == "version" && !is_part_) return version(from);
   if (!seen_version_) {
     seen_version_ = true;  // once is enough
     syntax(from, "a module begins with `.version`, as in `.version 8.5`");
   }
+  if (is_part_ && (word == "version" || word == "target" || word == "address_size")) return header_of_part(word, from);
   if (word == "target") return target(from);
   if (word == "address_size") return address_size(from);
   if (!seen_target_) {
@@ -71,6 +86,15 @@ bool Parser::statement() {
   if (next != "entry" && next != "func") return next != "param" && space_of(next) && variables(from, linkage, false);
   c_.take_directive(next);
   return function(from, linkage, next == "entry");
+}
+
+bool Parser::header_of_part(std::string_view word, const char* from) {
+  const std::string value = word == "version"  ? to_string(module_.version)
+                            : word == "target" ? std::string(isa::name(module_.target))
+                                               : cat(module_.address_size);
+  syntax(from, "the text is part of a module whose `.", word, "` is ", value, " already");
+  hint("leave the line out; the module is told its target and version where it is made");
+  return false;
 }
 
 void Parser::place(const char* from, std::int32_t& header, const Fingerprint& fingerprint) {

@@ -564,6 +564,43 @@ TEST(Limits, AnythingAtAll) {
   EXPECT_TRUE(parse(bytes).broken());
 }
 
+TEST(Encoding, AByteOrderMarkIsOneError) {
+  const std::string text = cat("\xEF\xBB\xBF", header, ".entry k() { ret; }\n");
+  const Parsed p = parse(text);
+  ASSERT_EQ(p.findings.size(), 1u);
+  EXPECT_TRUE(p.broken());
+  EXPECT_EQ(render(p.findings[0]),
+            "error: the text begins with a byte order mark, the bytes EF BB BF  [syntax]\n  --> <ptx>:1:1\n"
+            "  = hint: PTX is ASCII: save the file as UTF-8 without a byte order mark");
+  EXPECT_EQ(p.module.functions.size(), 1u);
+  EXPECT_EQ(restore(p), text);
+  for (const std::string& wide : {std::string("\xFF\xFE.\0v\0", 6), std::string("\xFE\xFF\0.\0v", 6)}) {
+    const Parsed utf16 = parse(wide);
+    ASSERT_EQ(utf16.findings.size(), 1u);
+    EXPECT_EQ(utf16.findings[0].message, "the text is UTF-16: it begins with that encoding's byte order mark");
+    EXPECT_EQ(restore(utf16), wide);
+  }
+  const Parsed inside = parse(cat(header, "\xEF\xBB\xBF.entry k() { ret; }\n"));
+  ASSERT_FALSE(inside.findings.empty());
+  EXPECT_TRUE(inside.findings[0].message.ends_with("and a byte order mark (U+FEFF) is here")) << inside.findings[0].message;
+}
+
+TEST(ParsePart, HasNoHeaderOfItsOwn) {
+  const auto part = [](std::string text) { return parse_part(std::move(text), Target::sm_90a, {8, 5}, "part"); };
+  const Parsed p = part(".global .u32 a;\n.func f() { ret; }");
+  EXPECT_TRUE(p.findings.empty());
+  EXPECT_EQ(p.module.target, Target::sm_90a);
+  EXPECT_EQ(p.module.variables.size() + p.module.functions.size(), 2u);
+  EXPECT_TRUE(part("").findings.empty());
+  EXPECT_TRUE(part("// alone").findings.empty());
+  for (const char* word : {".version 8.5", ".target sm_90a, debug", ".address_size 64"}) {
+    const Parsed twice = part(cat(".global .u32 a;\n", word, "\n.global .u32 b;"));
+    ASSERT_EQ(twice.findings.size(), 1u) << word;
+    EXPECT_EQ(twice.findings[0].where.line, 2u);
+    EXPECT_EQ(twice.module.variables.size(), 2u);
+  }
+}
+
 TEST(ParseVariables, NumberedOnesAreVariablesOfTheirOwn) {
   const Parsed parsed = module(".shared .align 8 .u32 x<3>, y;\n.global .u8 z<1>;\n");
   std::vector<std::string> names;

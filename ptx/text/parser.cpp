@@ -43,6 +43,13 @@ Parser::Parser(std::shared_ptr<const ir::Source> source, std::size_t most_findin
   module_.address_size = 0;
 }
 
+void Parser::make_part_of(Target target, Version version) {
+  is_part_ = seen_version_ = seen_target_ = true;
+  module_.target = target;
+  module_.version = version;
+  module_.address_size = 64;
+}
+
 Parsed Parser::run() && {
   // A line of PTX has some 30 bytes. Memory that is reserved and not used costs nothing.
   parsed_.trivia.pieces.reserve(source_->text.size() / 28 + 16);
@@ -73,6 +80,7 @@ std::string Parser::seen(const char* at) const {
   if (at == c_.end) return "the text ends";
   const auto byte = static_cast<unsigned char>(*at);
   if (byte < ' ' || byte == 0x7F) return cat("the byte 0x", hex(byte, 2), " is");
+  if (Cursor::between(at, c_.end).starts_with(byte_order_mark)) return "a byte order mark (U+FEFF) is";  // it shows nowhere
   if (byte >= 0x80) {
     const char* to = at + 1;
     while (to - at < 4 && (static_cast<unsigned char>(*to) & 0xC0) == 0x80) ++to;
@@ -208,22 +216,37 @@ void Parser::piece(const char* from, const Fingerprint& fingerprint) {
 
 // ---- the front door -----------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr std::size_t most_bytes = 0x7FFFFFFF;  // places in the source have 31 bits
+
+Parsed too_long(std::string source, std::string_view file) {
+  Parsed parsed;
+  parsed.syntax_errors = 1;
+  parsed.findings.push_back({.kind = Kind::syntax,
+                             .message = cat("the text has ", source.size(), " bytes; at most ", most_bytes, " can be read"),
+                             .where = {intern_file(file), 1, 1}});
+  auto kept = std::make_shared<ir::Source>();
+  kept->file = intern_file(file);
+  kept->text = std::move(source);
+  kept->line_starts = {0};
+  parsed.module.source = std::move(kept);
+  return parsed;
+}
+
+}  // namespace
+
 Parsed parse(std::string source, std::string_view file, std::size_t most_findings) {
-  constexpr std::size_t most = 0x7FFFFFFF;  // places in the source have 31 bits
-  if (source.size() > most) {
-    Parsed parsed;
-    parsed.syntax_errors = 1;
-    parsed.findings.push_back({.kind = Kind::syntax,
-                               .message = cat("the text has ", source.size(), " bytes; at most ", most, " can be read"),
-                               .where = {intern_file(file), 1, 1}});
-    auto kept = std::make_shared<ir::Source>();
-    kept->file = intern_file(file);
-    kept->text = std::move(source);
-    kept->line_starts = {0};
-    parsed.module.source = std::move(kept);
-    return parsed;
-  }
+  if (source.size() > most_bytes) return too_long(std::move(source), file);
   return Parser(make_source(std::move(source), file), most_findings).run();
+}
+
+Parsed parse_part(std::string source, Target target, Version version, std::string_view file) {
+  constexpr std::size_t most_findings = 100;
+  if (source.size() > most_bytes) return too_long(std::move(source), file);
+  Parser parser(make_source(std::move(source), file), most_findings);
+  parser.make_part_of(target, version);
+  return std::move(parser).run();
 }
 
 }  // namespace ptx::text

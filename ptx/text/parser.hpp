@@ -18,6 +18,8 @@ namespace ptx::text {
 class Parser {
  public:
   Parser(std::shared_ptr<const ir::Source> source, std::size_t most_findings);
+  /// A text without a header, of a module of this target and version.
+  void make_part_of(Target target, Version version);
   Parsed run() &&;
 
  private:
@@ -57,7 +59,9 @@ class Parser {
   void piece(const char* from, const Fingerprint& fingerprint);
 
   // ---- the module (module.cpp) ------------------------------------------------------------------------------------------
+  void encoding();
   void module();
+  bool header_of_part(std::string_view word, const char* from);
   bool statement();
   bool version(const char* from);
   bool target(const char* from);
@@ -172,6 +176,7 @@ class Parser {
   bool undeclared_ = false;                                  // a register of the instruction in hand is not declared
   std::unordered_map<std::uint32_t, std::size_t> reported_;  // name -> function in which it was reported as not declared
   bool seen_version_ = false, seen_target_ = false;
+  bool is_part_ = false;  // of a module that has its header elsewhere
 };
 
 /// Directives of entries and functions that stand behind their parameters.

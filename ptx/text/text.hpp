@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,19 @@ struct Parsed {
 /// in the size of the text; at most 12 bytes for each byte of it. `file` is how places are named. Of more than `most_findings`
 /// the first are listed, and a last one that says so.
 Parsed parse(std::string source, std::string_view file = "<ptx>", std::size_t most_findings = 100);
+
+/// Reads what a module declares besides its header: functions, variables, directives. A `.version`, a `.target` or an
+/// `.address_size` in it is an error.
+Parsed parse_part(std::string source, Target target, Version version, std::string_view file = "<ptx>");
+
+/// Why a line of a `.section` is none of PTX, at `where`; nothing when all are.
+std::optional<Diagnostic> section_error(const ir::Section& section, const Where& where);
+
+/// The name of a text that an author gave to a call, for parse and parse_part: its places are shown as ones of that call,
+/// "kernels.py:80 (line 5, column 4 of the text)".
+const char* text_given_at(const Where& call);
+/// The line of the author's own source for a place: where it is in a text that was given, the call that gave it.
+Where in_source(const Where& place);
 
 /// The text that was parsed, byte for byte, with what was changed, added or removed in the module since printed canonically.
 std::string restore(const Parsed& parsed);

@@ -42,6 +42,8 @@ void Module::section(const write::Name& name, std::string_view lines) {
   state_->keep(state_->parts.section(name.text, lines, name.at));
 }
 void Module::append(const ir::Module& parsed, Where at) { state_->keep(state_->parts.append(parsed, at)); }
+write::ModuleBuilder& Module::parts() { return state_->parts; }
+void Module::fail(Diagnostic diagnostic) { state_->fail(std::move(diagnostic)); }
 
 Expected<ir::Module> Module::link_all(const std::vector<ir::Module>& kernels) {
   std::vector<const ir::Module*> all;

@@ -51,7 +51,7 @@ class Module {
   void alias(const write::Name& name, std::string_view function);
   /// `.section .name { lines }`
   void section(const write::Name& name, std::string_view lines);
-  /// What a text declares: `m.append(text::parse("…").module)`. Kind duplicate_symbol.
+  /// What a text declares, as text::parse_part read it; `raw(m, "…")` looks at what that found, too. Kind duplicate_symbol.
   void append(const ir::Module& parsed, Where at = Where::current());
 
   /// The whole: everything declared, and these kernels, which are spent.
@@ -65,6 +65,10 @@ class Module {
     }
     return link_all(finished);
   }
+
+  /// What it declares so far, for helpers such as `raw`, which hand it their errors.
+  [[nodiscard]] write::ModuleBuilder& parts();
+  void fail(Diagnostic diagnostic);
 
   [[nodiscard]] const std::shared_ptr<write::ModuleState>& state() const { return state_; }
 

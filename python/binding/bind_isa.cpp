@@ -94,8 +94,7 @@ bool has_unheard_of(std::string_view words) {
 void warn_unheard_of(Diagnostic why) {
   why.severity = Severity::warning;
   why.note("hint: it is written as it is, for ptxas to judge; the executor does not run it");
-  const nb::object text = nb::cast(render(why)), category = nb::module_::import_("pyptx.errors").attr("PtxWarning");
-  nb::module_::import_("warnings").attr("warn_explicit")(text, category, std::string(why.where.file), why.where.line);
+  warn(why);
 }
 
 // No exception crosses into the interpreter: whatever was thrown becomes the Python error of the call.

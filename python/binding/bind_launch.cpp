@@ -54,15 +54,7 @@ std::vector<std::string> tool_roots() {
 Expected<void> show_warnings(const Diagnostics& found) {
   if (found.empty()) return {};
   try {
-    const nb::object warn = nb::module_::import_("warnings").attr("warn_explicit");
-    const nb::object category = nb::module_::import_("pyptx.errors").attr("PtxWarning");
-    for (const Diagnostic& warning : found) {
-      const std::string text = render(warning);
-      const nb::object shown = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-      if (!shown.is_valid()) throw nb::python_error();
-      const Where where = warning.where.known() ? warning.where : authors_line();
-      warn(shown, category, where.known() ? where.file : "<kernel>", where.line);
-    }
+    for (const Diagnostic& warning : found) warn(warning);
     return {};
   } catch (nb::python_error& error) {
     error.restore();

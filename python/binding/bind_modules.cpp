@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "checks.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
+#include "ptx/author/raw.hpp"
 #include "ptx/text/text.hpp"
 #include "ptx/write/module_builder.hpp"
 
@@ -100,20 +102,11 @@ void variable(ModuleBuilder& self, std::string name, nb::handle dtype, std::vect
   unwrap(self.variable(spec, place_of(where)));
 }
 
-// Text of the module: PTX without a header.
-void raw(ModuleBuilder& self, std::string_view text, const Place& where) {
-  const Where at = place_of(where);
-  const text::Parsed parsed = text::parse(
-      cat(".version ", to_string(self.version()), " .target ", isa::name(self.target()), " .address_size 64\n", text, '\n'),
-      "<text>");
-  for (const Diagnostic& finding : parsed.findings) {
-    if (finding.severity != Severity::error || finding.kind != Kind::syntax) continue;
-    Diagnostic d = finding;
-    d.message = cat("line ", finding.where.line - 1, ", column ", finding.where.column, " of the text: ", finding.message);
-    d.where = at;
-    raise(d);
-  }
-  unwrap(self.append(parsed.module, at));
+// Text of the module: PTX without a header. Warns when it is the newest of what the module declares; the rest has been told.
+void raw(ModuleBuilder& self, std::string_view text, const Place& where, bool is_newest) {
+  const Diagnostics warnings = unwrap(author::declare_text(self, text, is_strict(), place_of(where)));
+  for (const Diagnostic& warning : warnings)
+    if (is_newest && warning.severity == Severity::warning) warn(warning);
 }
 
 std::vector<Type> types_of(const nb::sequence& given, const char* what) {
@@ -186,10 +179,13 @@ void bind_modules(nb::module_& m) {
       .def(
           "section",
           [](ModuleBuilder& self, std::string_view name, std::string_view lines, const Place& where) {
-            unwrap(self.section(name, lines, place_of(where)));
+            const Where at = place_of(where);
+            unwrap(self.section(name, lines, at));
+            const ir::Section section{cat(name.starts_with('.') ? "" : ".", name), cat(lines, '\n')};
+            if (const auto wrong = text::section_error(section, at)) raise(*wrong);
           },
           nb::arg("name"), nb::arg("lines"), nb::arg("where").none() = nb::none())
-      .def("raw", raw, nb::arg("text"), nb::arg("where").none() = nb::none())
+      .def("raw", raw, nb::arg("text"), nb::arg("where").none() = nb::none(), nb::arg("is_newest") = false)
       .def(
           "declare",
           [](ModuleBuilder& self, std::string_view name, const Place& where) {

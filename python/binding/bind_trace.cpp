@@ -195,7 +195,10 @@ void bind_module(nb::module_& m) {
           [](const TracedModule& t) {
             nb::list all;
             for (const Diagnostic& d : t.accepted.warnings())
-              if (d.severity == Severity::warning) all.append(nb::make_tuple(render(d), d.where.file, d.where.line));
+              if (d.severity == Severity::warning) {
+                const Where where = text::in_source(d.where);
+                all.append(nb::make_tuple(render(d), where.file, where.line));
+              }
             return all;
           },
           nb::sig("def warnings(self) -> list[tuple[str, str, int]]"),

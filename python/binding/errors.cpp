@@ -3,6 +3,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include "author.hpp"
+#include "ptx/text/text.hpp"
+
 namespace nb = nanobind;
 
 namespace ptx::python {
@@ -58,10 +61,10 @@ std::string_view exception_of(Kind kind) {
 
 namespace {
 // A message may quote a tool's output, which need not be UTF-8.
-nb::object text(std::string_view bytes) {
-  const nb::object decoded = nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
-  if (!decoded.is_valid()) throw nb::python_error();
-  return decoded;
+nb::object decoded(std::string_view bytes) {
+  const nb::object text = nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+  if (!text.is_valid()) throw nb::python_error();
+  return text;
 }
 }  // namespace
 
@@ -72,13 +75,22 @@ void set_error(const Diagnostic& diagnostic) {
   try {
     const nb::object make = nb::module_::import_("pyptx.errors").attr("from_diagnostic");
     nb::list notes;
-    for (const std::string& note : diagnostic.notes) notes.append(text(note));
-    const nb::object error = make(name(diagnostic.kind), exception_of(diagnostic.kind), text(diagnostic.message),
-                                  text(diagnostic.where.file), diagnostic.where.line, notes, text(render(diagnostic)));
+    for (const std::string& note : diagnostic.notes) notes.append(decoded(note));
+    const Where where = text::in_source(diagnostic.where);
+    const nb::object error = make(name(diagnostic.kind), exception_of(diagnostic.kind), decoded(diagnostic.message),
+                                  decoded(where.file), where.line, notes, decoded(render(diagnostic)));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   } catch (nb::python_error& e) {
     e.restore();
   }
+}
+
+void warn(const Diagnostic& warning) {
+  const Where where = text::in_source(warning.where.known() ? warning.where : authors_line());
+  const nb::object category = nb::module_::import_("pyptx.errors").attr("PtxWarning");
+  nb::module_::import_("warnings")
+      .attr("warn_explicit")(decoded(render(warning)), category, where.known() ? decoded(where.file) : nb::str("<kernel>"),
+                             where.line);
 }
 
 void raise(const Diagnostic& diagnostic) {

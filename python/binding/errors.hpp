@@ -14,6 +14,9 @@ namespace ptx::python {
 /// is the rendered diagnostic. For slots of C types, which return an error and do not throw.
 void set_error(const Diagnostic& diagnostic);
 
+/// A Python warning at the author's line. Throws when a filter makes an error of it.
+void warn(const Diagnostic& warning);
+
 /// Python's exception that errors of this kind also are: "ValueError".
 std::string_view exception_of(Kind kind);
 

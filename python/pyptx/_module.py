@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ptx
 from ._arguments import as_target, as_version, fail, name_in_module, refuse_not_run, refuse_suspended, short
-from ._texts import Place, Texts, is_in_text
 from ._variable import Var, declared, name_of, text_of, types_of
 from .errors import PtxError
 
@@ -26,7 +25,7 @@ __all__ = ["Func", "Module", "Var", "func"]
 _OWN = __file__[: -len("_module.py")]
 
 
-def _authors_place() -> Place:
+def _authors_place() -> tuple[str, int]:
     """The line outside of this package that asks for something."""
     frame = _authors_frame()
     return frame.f_code.co_filename, frame.f_lineno
@@ -237,7 +236,7 @@ class Module:
             return parts.finish([kernel._traced({}, kernel.template_params, False, parts) for kernel in self.kernels])
 
         try:
-            return self._made(finish)[0].text
+            return finish(self._parts(self._declared)).text
         except BaseException as error:
             _ptx.drop_our_frames(error)
             raise
@@ -271,7 +270,7 @@ class Module:
             self._declared = [*before, entry] if at is None else [*before[:at], entry, *before[at + 1 :]]
             try:
                 self._refuse_kernels_name(what, arguments)
-                self._builder(self._declared)
+                self._builder(self._declared, entry)
             except BaseException:  # what cannot be declared was not
                 self._declared = before
                 raise
@@ -283,21 +282,23 @@ class Module:
             if kernel.__name__ == _name_declared(what, arguments):
                 fail("duplicate_symbol", f"the module has the kernel `{kernel.__name__}` already, at {_origin(kernel)}")
 
-    def _builder(self, declared: Sequence[tuple[str, Any]], apart: bool = False) -> tuple[ModuleBuilder, list[tuple[Func, int]]]:
-        """What is declared, and the places of the functions among it, which are not traced yet."""
+    def _builder(
+        self, declared: Sequence[tuple[str, Any]], newest: tuple[str, Any] | None = None
+    ) -> tuple[ModuleBuilder, list[tuple[Func, int]]]:
+        """What is declared, and the places of the functions among it, which are not traced yet. Warns of what is newest."""
         parts = _ptx.ModuleBuilder(self.arch, self.version)
-        places, texts, number = list[tuple[Func, int]](), Texts(declared), 0
-        for what, arguments in declared:
+        places = list[tuple[Func, int]]()
+        for entry in declared:
+            what, arguments = entry
             if what == "function":
                 places.append((arguments[0], parts.declare(arguments[0].symbol, arguments[1])))
             elif what == "raw":
-                parts.raw(texts.apart(number) if apart else arguments[0], arguments[1])
-                number += 1
+                parts.raw(arguments[0], arguments[1], entry is newest)
             else:
                 getattr(parts, what)(*arguments)
         return parts, places
 
-    def _parts(self, declared: Sequence[tuple[str, Any]], apart: bool = False) -> ModuleBuilder:
+    def _parts(self, declared: Sequence[tuple[str, Any]]) -> ModuleBuilder:
         """What is declared, and the functions, traced."""
         if (body := self._body()).startswith("function"):
             fail(
@@ -305,32 +306,11 @@ class Module:
                 f"a text of the module is asked for in the body of {body}, while that is traced: the function is part of it",
                 "a body writes instructions; ask for the text, or call the kernel, behind the definitions",
             )
-        parts, places = self._builder(declared, apart)
+        parts, places = self._builder(declared)
         for function, number in places:
             with self._in_body(f"function `{function.symbol}`"):
                 function._write(parts, number)
         return parts
-
-    def _made(self, finish: Callable[[ModuleBuilder], Traced]) -> tuple[Traced, list[tuple[str, str, int]]]:
-        """What `finish` makes of the parts, and its warnings. What was found in a text is said of the call that gave it."""
-        declared = self._declared
-        texts = Texts(declared)
-        try:
-            made = finish(self._parts(declared))
-            warned = made.warnings
-            if len(texts) > 1 and any(is_in_text(text) for text, _, _ in warned):  # in which of them, another run tells
-                warned = finish(self._parts(declared, apart=True)).warnings
-            return made, [texts.warning(*warning) for warning in warned]
-        except PtxError as error:
-            if not is_in_text(str(error)):
-                raise
-            seen = error
-        if len(texts) > 1:
-            try:
-                finish(self._parts(declared, apart=True))
-            except PtxError as error:
-                seen = error
-        raise texts.error(seen) from None
 
     def _body(self) -> str:
         """What of the module this thread traces; empty for nothing."""

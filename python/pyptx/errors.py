@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 
 class PtxError(Exception):
     """An error with its kind, the author's line and hints. Its text is the whole report."""
@@ -77,17 +75,6 @@ def from_diagnostic(kind: str, builtin: str, message: str, file: str, line: int,
 
 def not_implemented(error: PtxError) -> PtxNotImplementedError:
     """The same error, as one that `except NotImplementedError` catches too."""
-    return _like(error, PtxNotImplementedError(str(error)), error.where, error.notes)
-
-
-def said_at(error: PtxError, where: tuple[str, int] | None, notes: list[str], text: str) -> PtxError:
-    """The same error at another place, with another report."""
-    return _like(error, type(error)(text), where, notes)
-
-
-_Error = TypeVar("_Error", bound=PtxError)
-
-
-def _like(error: PtxError, made: _Error, where: tuple[str, int] | None, notes: list[str]) -> _Error:
-    made.kind, made.message, made.where, made.notes = error.kind, error.message, where, notes
+    made = PtxNotImplementedError(str(error))
+    made.kind, made.message, made.where, made.notes = error.kind, error.message, error.where, error.notes
     return made

@@ -575,15 +575,9 @@ class Kernel(_ptx.KernelCall):
         return known
 
     def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
-        def finished(parts: ModuleBuilder | None) -> Module:
-            return self._finished(dims, template, parts)
-
-        if self._in_module is None:
-            module = finished(None)
-            warned = module.warnings
-        else:
-            module, warned = self._in_module._made(finished)
-        for text, file, line in warned:
+        parts = self._in_module._parts(self._in_module._declared) if self._in_module is not None else None
+        module = self._finished(dims, template, parts)
+        for text, file, line in module.warnings:
             warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)
         return module
 

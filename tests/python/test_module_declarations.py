@@ -425,6 +425,81 @@ def test_warnings_of_a_text_are_said_of_its_call(number):
     assert "(line 2, column 1 of the text)" in str(warning.message) and "<text>" not in str(warning.message)
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "kind", "said"),
+    [
+        (".global .u32 a;\n.target sm_80", 2, "syntax", "whose `.target` is sm_90a already"),
+        (".version 7.0", 1, "syntax", "whose `.version` is 8.5 already"),
+        ("\n.address_size 32", 2, "syntax", "whose `.address_size` is 64 already"),
+        (".version 8.5\n.target sm_90a\n.global .u32 a;", 1, "syntax", "leave the line out"),
+        (".func f() {\n\tadd.u32 %r1, %r1, 1;\n\tret;\n}", 2, "undefined_symbol", "text: add.u32 %r1, %r1, 1;"),
+        (".section .debug_str\n{\n\t.b8 300\n}", 3, "bad_declaration", "`300` does not fit .b8"),
+        (".global .u32 a", 1, "syntax", "`;` is missing"),
+        ("/* open", 1, "syntax", "is not closed"),
+        ("} {", 1, "syntax", "is expected"),
+        ("\ufeff.global .u32 a;", 1, "syntax", "begins with a byte order mark"),
+    ],
+)
+def test_a_text_is_checked_where_it_is_given(text, line, kind, said):
+    m = Module(arch="sm_90a")
+    before = text_of(m)
+    error = refused(lambda: m.raw(text), f"(line {line}, column ", said, kind=kind)
+    assert f"  --> {__file__}:{error.where[1]} (line {line}, column " in str(error)
+    assert text_of(m) == before  # what was refused is not there
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (".b8 300", "`300` does not fit .b8"), ("hello", "`:` after a label"), (".f32 1", "is not a type of debug data"),
+        (".b8 1,", "a number or a label"), ("x:\n\n.b32 x\n.b8 y", "is .b32 or .b64"),
+    ],
+)  # fmt: skip
+def test_the_lines_of_a_section_are_checked(lines, said):
+    m = Module()
+    refused(lambda: m.section(".debug_x", lines), "in the section `.debug_x`", said)
+    refused(lambda: m.section(".v4", ".b8 1"), "cannot name a section")
+    assert ".section" not in text_of(m)
+    m.section("debug_x", "x:\n\n  .b8 255, -128\n.b32 x+4")
+    assert "\nx:\n\t.b8 255, -128\n\t.b32 x+4\n" in text_of(m)
+
+
+def test_what_the_table_does_not_know_is_warned_of_once():
+    m = Module()
+    with pytest.warns(pyptx.PtxWarning, match="no PTX instruction `frobnicate`") as seen:
+        line = here() + 1
+        m.raw(".func f()\n{\n\tfrobnicate;\n\tret;\n}")
+    assert [(w.filename, w.lineno) for w in seen] == [(__file__, line)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        m.var("later", u32)
+        m.raw(".global .u32 another;")
+        assert "\tfrobnicate;" in text_of(m)
+        with pytest.raises(pyptx.PtxWarning):
+            m.raw(".func g()\n{\n\tfrobnicate;\n}")
+        assert ".func g" not in text_of(m)
+
+
+def test_a_fault_in_a_text_is_at_its_call_and_its_line():
+    m = Module()
+    m.raw(".global .u32 first;\n")
+    line = here() + 1
+    m.raw(".func f(.reg .u64 p)\n{\n\t.reg .b32 r;\n\tld.global.u32 r, [p];\n\tst.global.u32 [first], r;\n\tret;\n}")
+    f = m.declare("f", params=u64)
+
+    @kernel(module=m, in_specs=(Tile(N, u32),), out_specs=(Tile(N, u32),), grid=1, block=N)
+    def k(X, Y):
+        f(ptx.global_ptrs(X)[0] + 4096)
+        ptx.ret()
+
+    with pytest.raises(pyptx.PtxError, match="past the end") as raised:
+        k(np.zeros(N, np.uint32))
+    assert raised.value.where == (__file__, line)
+    assert f"  --> {__file__}:{line} (line 4, column 2 of the text)\n" in str(raised.value)
+    listed = k.ptx(lineinfo=True)
+    assert f".loc 1 {line} 0" in listed and "(text)" not in listed
+
+
 # -- threads
 
 
