@@ -257,6 +257,14 @@ class Expander {
     return std::nullopt;
   }
 
+  // " through `g` and `h`"
+  [[nodiscard]] std::string through(std::span<const std::size_t> functions) const {
+    std::string all;
+    for (const std::size_t i : functions)
+      all += cat(all.empty() ? " through `" : " and `", module_.str(module_.functions[i].name), '`');
+    return all;
+  }
+
   void call(const ir::Inst& inst, std::size_t number, std::size_t index) {
     const std::uint32_t at = add(inst, number, index);  // it stays, and does nothing itself
     const auto refuse = [&](std::string why) { out_->refused.emplace(at, std::move(why)); };
@@ -275,8 +283,9 @@ class Expander {
     const ir::StringId name(target->payload);
     const std::optional<std::size_t> found = callee(name);
     if (!found) return refuse(cat("the module has no body of `", module_.str(name), '`'));
-    if (std::find(stack_.begin(), stack_.end(), *found) != stack_.end())
-      return refuse(cat('`', module_.str(name), "` calls itself, and the executor runs calls in place"));
+    if (const auto first = std::find(stack_.begin(), stack_.end(), *found); first != stack_.end())
+      return refuse(cat('`', module_.str(name), "` calls itself", through({first + 1, stack_.end()}),
+                        ", and the executor runs calls in place; a GPU runs it, and a loop runs here, too"));
     const ir::Function& f = module_.functions[*found];
     if (out_->function.body.size() + f.body.size() > most_items)
       return refuse(cat("with its calls in place the kernel has more than ", most_items, " instructions"));

@@ -119,7 +119,11 @@ TEST(Calls, WhatIsNotExecuted) {
   const Diagnostic recursive =
       refused(".func (.reg .u32 y) f (.reg .u32 x)\n{\ncall (y), f, (x);\nret;\n}\n" + kernel("call (%r0), f, (%r1);"));
   EXPECT_EQ(recursive.kind, Kind::not_executed);
-  EXPECT_NE(recursive.message.find("`f` calls itself"), std::string::npos) << recursive.message;
+  EXPECT_NE(recursive.message.find("`f` calls itself, and the executor"), std::string::npos) << recursive.message;
+  const std::string g = ".func (.reg .u32 y) g (.reg .u32 x)";
+  const Diagnostic in_turn = refused(cat(g, ";\n.func (.reg .u32 y) f (.reg .u32 x)\n{\ncall (y), g, (x);\nret;\n}\n", g,
+                                         "\n{\ncall (y), f, (x);\nret;\n}\n", kernel("call (%r0), f, (%r1);")));
+  EXPECT_NE(in_turn.message.find("`f` calls itself through `g`, and the executor"), std::string::npos) << in_turn.message;
   const Diagnostic absent = refused(".extern .func (.reg .u32 y) f (.reg .u32 x);\n" + kernel("call (%r0), f, (%r1);"));
   EXPECT_EQ(absent.kind, Kind::not_executed);
   EXPECT_NE(absent.message.find("no body of `f`"), std::string::npos) << absent.message;

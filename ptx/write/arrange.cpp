@@ -18,14 +18,6 @@ void collect_fresh(std::span<const Value> operands, std::vector<ir::RegId>& foun
   }
 }
 
-/// Calls visit(RegId) for every register that the operand names.
-template <class Visit>
-void each_register(const ir::Function& function, const ir::Operand& operand, const Visit& visit) {
-  if (operand.kind == ir::OperandKind::reg) visit(operand.payload);
-  if (ir::has_parts(operand.kind))
-    for (const ir::Operand& part : function.parts(operand)) each_register(function, part, visit);
-}
-
 }  // namespace
 
 // Whether the values from the first one on are instructions alone, and none names what another made.
@@ -38,7 +30,8 @@ bool Builder::State::independent(std::size_t first) const {
     const auto own = [&](std::uint32_t reg) { apart &= reg < before || (reg >= begin.regs && reg < end.regs); };
     for (std::size_t item = begin.items; item < end.items; ++item) {
       const ir::Inst& inst = function.body[item];
-      if (inst.kind != ir::ItemKind::inst || inst.guard != ir::RegId::absent) return false;
+      if (inst.kind != ir::ItemKind::inst) return false;
+      if (inst.guard != ir::RegId::absent) own(inst.guard);
       for (std::size_t o = 0; o < inst.operand_count; ++o) each_register(function, function.operands[inst.payload + o], own);
     }
     if (!apart) return false;

@@ -402,30 +402,6 @@ void Builder::raw(std::string_view statement, Where where) {
   state_->add_item(ir::ItemKind::raw, state_->module.intern(statement).index, where);
 }
 
-void Builder::end_if_with(std::string_view label) { state_->ended_if = {size(), function().regs.size(), std::string(label)}; }
-
-std::optional<std::string> Builder::reopen_if(bool keep_condition) {
-  State& s = *state_;
-  if (!s.ended_if || s.ended_if->items > size()) return std::nullopt;
-  ir::Function& f = s.entry();
-  const std::size_t end = s.ended_if->items;
-  const auto is_condition = [&](const ir::Inst& item) {
-    if (item.kind != ir::ItemKind::inst || item.guard_id().valid()) return false;
-    const isa::Form& form = isa::form(item.form);
-    if (form.row->effects.bits != 0 || form.operands.empty()) return false;
-    const ir::Operand& result = f.operands[item.payload];
-    return form.operands[0].access == isa::Access::write && result.kind == ir::OperandKind::reg &&
-           result.payload >= s.ended_if->registers;
-  };
-  if (!keep_condition && end != size()) return std::nullopt;
-  if (!std::all_of(f.body.begin() + static_cast<std::ptrdiff_t>(end), f.body.end(), is_condition)) return std::nullopt;
-  f.labels[f.body[end - 1].payload].item = ir::Label{}.item;
-  f.body.erase(f.body.begin() + static_cast<std::ptrdiff_t>(end) - 1);
-  std::string label = std::move(s.ended_if->label);
-  s.ended_if.reset();
-  return label;
-}
-
 void Builder::enter_helper(std::string_view function, Where at) {
   std::vector<const CallSite*>& helpers = state_->helpers;
   if (at.from == nullptr && !helpers.empty()) at.from = helpers.back();
@@ -436,6 +412,10 @@ void Builder::leave_helper() {
 }
 
 std::size_t Builder::size() const { return function().body.size(); }
+void Builder::set_block_threads(std::uint64_t threads) { state_->block_threads = threads; }
+std::uint64_t Builder::block_threads() const { return state_->block_threads; }
+void Builder::set_owner(const void* module) { state_->owner = module; }
+const void* Builder::owner() const { return state_->owner; }
 Target Builder::target() const { return state_->module.target; }
 const ir::Module& Builder::module() const { return state_->module; }
 const ir::Function& Builder::function() const { return state_->module.functions.front(); }
@@ -455,6 +435,7 @@ Expected<ir::Module> Builder::finish() {
   if (s.scopes.size() > 1)
     return Unexpected{diagnose(Kind::bad_control_flow, "a block is opened and never closed", s.scopes.back().opened)};
   if (auto too_much = s.too_much_static_shared()) return Unexpected{std::move(*too_much)};
+  if (auto wrong = s.conditional_values()) return Unexpected{std::move(*wrong)};
   if (auto resolved = s.resolve_labels(); !resolved) return Unexpected{std::move(resolved).error()};
   // families that nobody used are not declared
   ir::Function& f = s.entry();

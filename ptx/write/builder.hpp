@@ -296,6 +296,13 @@ class Builder {
   [[nodiscard]] const ir::Function& function() const;
   [[nodiscard]] std::string name(Reg reg) const;  ///< "%r3"
 
+  /// How many threads a block is launched with; 0 while nobody has said so. What assumes another number is an error.
+  void set_block_threads(std::uint64_t threads);
+  [[nodiscard]] std::uint64_t block_threads() const;
+  /// The module that this is written into, as an identity alone; nullptr: one of its own.
+  void set_owner(const void* module);
+  [[nodiscard]] const void* owner() const;
+
   /// An error that a typed call could not return (C++ `k << …`): the first is kept, and returned by finish().
   void fail(Diagnostic diagnostic);
   /// The module; the builder is spent. Labels are resolved here: an undefined one is an error at the branch's line. Kind

@@ -46,7 +46,8 @@ Expected<If> begin_elif(Builder& builder, Where where) {
   auto label = builder.reopen_if(true);
   if (!label)
     return refuse(Kind::bad_control_flow, "`elif_` does not follow the block of an `if_`", where,
-                  "nothing may stand between the end of the `if_` block and `elif_` but its own condition");
+                  "nothing may stand between the end of the `if_` block and `elif_` but its own condition, which writes fresh "
+                  "registers alone; a function can write more: `elif_(lambda: …)`");
   return If{builder.fresh_label("else"), std::move(*label)};
 }
 

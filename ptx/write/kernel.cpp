@@ -41,6 +41,7 @@ Kernel::Kernel(Module& module, KernelSpec spec, Where at) : Kernel(std::move(spe
 
 Kernel::Kernel(KernelSpec&& spec, std::shared_ptr<write::ModuleState> module, Where at)
     : Body(builder_of(spec, module.get())), module_(std::move(module)) {
+  builder_->set_owner(module_.get());
   boundary_.name = std::move(spec.name);
   boundary_.smem = spec.smem;
   boundary_.cooperative = spec.cooperative;
@@ -89,7 +90,10 @@ void Kernel::launch(KernelSpec& spec, Where at) {
     kept = std::move(given);
   };
   extent(spec.grid, "grid", boundary_.grid);
+  const bool says_block = spec.block != Extent{};
   extent(spec.block, "block", boundary_.block);
+  if (const auto block = boundary_.block.resolve({}, "block"); says_block && block)
+    builder_->set_block_threads(std::uint64_t{(*block)[0]} * (*block)[1] * (*block)[2]);
   extent(spec.cluster, "cluster", boundary_.cluster);
   for (const TensorMapSpec& map : spec.tensor_maps) {
     const std::vector<std::string>& tensors = boundary_.tensor_names;

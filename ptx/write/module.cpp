@@ -68,8 +68,9 @@ std::shared_ptr<write::Builder> function_builder(const write::ModuleState& modul
 }  // namespace
 
 Func::Func(Module& module, const FuncSpec& spec, Where at)
-    : Body(function_builder(*module.state(), spec)), callee_{spec.name, spec.returns, {}} {
+    : Body(function_builder(*module.state(), spec)), callee_{spec.name, spec.returns, {}, module.state().get()} {
   write::ModuleState& state = *module.state();
+  builder_->set_owner(&state);
   const Expected<std::size_t> number = state.parts.declare(spec.name, at);
   if (!number) {
     state.fail(number.error());

@@ -113,6 +113,11 @@ Expected<Value> argument(Builder& builder, const Callee& callee, std::size_t i, 
 
 Expected<std::vector<Reg>> call(Builder& builder, const Callee& callee, std::span<const Value> arguments, const Guard& guard,
                                 Where where) {
+  if (callee.owner != nullptr && callee.owner != builder.owner())
+    return refuse(Kind::call_mismatch,
+                  cat('`', callee.name, "` is a function of another module than `", builder.module().str(builder.function().name),
+                      "`, which calls it"),
+                  where, "a kernel calls functions of the module that it is written into");
   if (arguments.size() != callee.params.size())
     return refuse(
         Kind::call_mismatch,

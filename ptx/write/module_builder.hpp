@@ -58,6 +58,7 @@ struct VariableSpec {
 struct Callee {
   std::string name;
   std::vector<Type> returns, params;
+  const void* owner = nullptr;  ///< its module, as Builder::owner has it; nullptr: any that has such a function
 };
 
 /// `call (r, …), f, (a, …);` with fresh registers for the results, which it gives. Kinds: call_mismatch (another number of

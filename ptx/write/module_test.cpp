@@ -152,6 +152,49 @@ TEST(TypedModule, WhatDoesNotFit) {
             Kind::call_mismatch);
 }
 
+TEST(TypedModule, AFunctionIsCalledInItsModuleAlone) {
+  Module a({.arch = sm_90a}), b({.arch = sm_90a});
+  const auto define = [](Module& m) {
+    Func f(m, {.name = "f", .returns = {u32}, .params = {{"x", u32}}});
+    f.return_(f.param<u32>("x"));
+    return f;
+  };
+  Func first = define(a), second = define(b);
+  const auto error_of = [](Kernel k, const Func& f) {
+    (void)k.call<u32>(f, 1);
+    k << inst.ret();
+    const auto module = k.module();
+    return module ? std::string() : module.error().message;
+  };
+  const std::string refused = "`f` is a function of another module than `k`, which calls it";
+  EXPECT_EQ(error_of(Kernel(a, {.name = "k"}), first), "");
+  EXPECT_EQ(error_of(Kernel(b, {.name = "k"}), second), "");
+  EXPECT_EQ(error_of(Kernel(b, {.name = "k"}), first), refused);
+  EXPECT_EQ(error_of(Kernel({.name = "k"}), first), refused);
+}
+
+TEST(TypedControl, WhatTheConditionOfElifComputesIsReadInItsBranchesAlone) {
+  Kernel k = make();
+  auto i = k.scalar<u32>();
+  write::Builder& builder = k.builder();
+  const auto line = [&](Where at = Where::current()) { return at; };
+  auto open = write::begin_if(builder, write::Value::of((i < 8).untyped()), line());
+  ASSERT_TRUE(open);
+  ASSERT_TRUE(write::end_if(builder, *open, line()));
+  const Reg<u32> between = i + 1;
+  open = write::begin_elif(builder, line());
+  ASSERT_TRUE(open);
+  ASSERT_TRUE(write::test_elif(builder, *open, write::Value::of((between == 9).untyped()), line()));
+  i += between;
+  ASSERT_TRUE(write::end_if(builder, *open, line()));
+  const auto read = static_cast<std::uint32_t>(__LINE__) + 1;
+  i += between;
+  const auto module = k.module();
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().kind, Kind::bad_control_flow);
+  EXPECT_EQ(module.error().where.line, read);
+}
+
 TEST(TypedLet, TheRowSaysTheType) {
   Kernel k = make();
   const Reg<f32> a = k.let(inst.mov.f32, 1.0f);
@@ -165,6 +208,21 @@ TEST(TypedLet, TheRowSaysTheType) {
   EXPECT_EQ(lines_of(k), (Lines{"mov.f32 %f0, 0f3F800000;", "fma.rn.f32 %f1, %f0, %f0, %f0;", "ld.global.u8 %r0, [x];",
                                 "ld.global.v4.f32 {%f2, %f3, %f4, %f5}, [x];", "mul.wide.u32 %rd0, %r0, 4;",
                                 "setp.lt.f32 %p0, %f0, %f3;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;"}));
+}
+
+TEST(TypedBlock, AReductionIsOverTheWholeBlock) {
+  const auto error_of = [](const Extent& block, std::int64_t threads) {
+    Kernel k({.name = "k", .block = block});
+    block::reduce_sum(k.scalar<f32>(1), threads);
+    const auto module = k.module();
+    return module ? std::string() : module.error().message;
+  };
+  for (const int threads : {32, 64, 96, 1024}) EXPECT_EQ(error_of(threads, threads), "");
+  EXPECT_EQ(error_of({8, 4, 2}, 64), "");
+  EXPECT_EQ(error_of(128, 96), "a block reduction over 96 threads, in a kernel whose block has 128");
+  EXPECT_EQ(error_of(48, 32), "a block reduction over 32 threads, in a kernel whose block has 48");
+  EXPECT_EQ(error_of(48, 48), "a block reduction over 48 threads; what fits is a multiple of 32 up to 1024");
+  EXPECT_EQ(error_of(Extent{}, 96), "") << "a text that others launch";
 }
 
 TEST(TypedView, IsTheSameRegister) {

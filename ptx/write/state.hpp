@@ -29,6 +29,14 @@ std::optional<std::size_t> family_of(Type type);
 /// The family of loop counters, `%ri`.
 inline constexpr std::size_t counter_family = 10;
 
+/// Calls visit(RegId) for every register that the operand names.
+template <class Visit>
+void each_register(const ir::Function& function, const ir::Operand& operand, const Visit& visit) {
+  if (operand.kind == ir::OperandKind::reg) visit(operand.payload);
+  if (ir::has_parts(operand.kind))
+    for (const ir::Operand& part : function.parts(operand)) each_register(function, part, visit);
+}
+
 /// An instruction as it was asked for: dots, or a form with its choices.
 struct Spelling {
   const isa::Dots* dots = nullptr;
@@ -122,6 +130,17 @@ struct Builder::State {
     std::string label;
   };
   std::optional<EndedIf> ended_if;
+  /// A value that the condition of an `elif_` computes, and the end of its branches (branches.cpp).
+  struct Conditional {
+    std::uint32_t reg = 0;
+    ir::LabelId end;
+  };
+  std::vector<Conditional> conditional;
+  /// The first of them that is read behind its branches.
+  [[nodiscard]] std::optional<Diagnostic> conditional_values();
+
+  std::uint64_t block_threads = 0;  // of a launch; 0: not known
+  const void* owner = nullptr;      // the module that it is written into
 
   // -- the entry's start (prologue.cpp)
   bool tma_by_value = false;  // what the entry takes: descriptors, or their addresses

@@ -19,7 +19,18 @@ using write::Value;
 struct Block {
   std::size_t depth = 0;
   Where where;
-  std::uint64_t trace = 0;  // in which it is open, by number; 0 none
+  std::uint64_t trace = 0;                 // in which it is open, by number; 0 none
+  std::uint64_t made_in = 0, made_as = 0;  // where it was made: nothing is written until it is entered
+
+  explicit Block(const char* name) {
+    Trace* now = Trace::active();
+    if (now == nullptr) return;
+    made_in = now->id();
+    made_as = now->made(name, now->where());
+  }
+  void enter(Trace& now) const {
+    if (now.id() == made_in) now.entered(made_as);
+  }
 
   [[nodiscard]] bool open_in(const Trace& other) const { return trace != 0 && trace == other.id(); }
 };
@@ -29,6 +40,7 @@ template <class B>
 nb::object enter(nb::handle self) {
   B& block = nb::cast<B&>(self);
   Trace& trace = Trace::require(B::name);
+  static_cast<const Block&>(block).enter(trace);
   block.where = trace.where();
   block.begin(trace);
   block.depth = trace.open(B::name, block.where);
@@ -64,6 +76,7 @@ struct IfBlock : Block {
 
 struct ElseBlock : Block {
   static constexpr const char* name = "ptx.else_";
+  ElseBlock() : Block(name) {}
   write::If open;
   void begin(Trace& trace) { open = unwrap(write::begin_else(trace.builder(), where)); }
   void end(Trace& trace) { unwrap(write::end_else(trace.builder(), open, where)); }
@@ -128,6 +141,7 @@ struct LoopBlock : Block {
 
 struct ScopeBlock : Block {
   static constexpr const char* name = "ptx.scope";
+  ScopeBlock() : Block(name) {}
   void begin(Trace& trace) { trace.builder().open_block(where); }
   void end(Trace& trace) { unwrap(trace.builder().close_block(where)); }
 };
@@ -147,6 +161,7 @@ struct RangeLoop : Block {
       unwrap(write::end_range(trace.builder(), *open, where));
     }
     if (done) throw nb::stop_iteration();
+    enter(trace);
     where = trace.where();
     Operands operands(trace);
     const Value from = operands.value(start), to = operands.value(stop), by = operands.value(step);
@@ -176,21 +191,25 @@ std::string_view label_argument(Trace& trace, nb::handle label, const char* what
 void bind_control(nb::module_& m) {
   bind_block<IfBlock>(m, "If", "The block of `with ptx.if_(p):`.")
       .def(
-          "__init__", [](IfBlock* self, nb::object pred) { new (self) IfBlock{{}, std::move(pred), {}}; }, nb::arg("pred").none(),
-          nb::sig("def __init__(self, pred: Reg | NegPred) -> None"));
+          "__init__", [](IfBlock* self, nb::object pred) { new (self) IfBlock{Block(IfBlock::name), std::move(pred), {}}; },
+          nb::arg("pred").none(), nb::sig("def __init__(self, pred: Reg | NegPred) -> None"));
   bind_block<ElseBlock>(m, "Else", "The block of `with ptx.else_():`.").def(nb::init<>());
   bind_block<ElifBlock>(m, "Elif",
                         "The block of `with ptx.elif_(condition):`, behind one of `ptx.if_` or `ptx.elif_`. The condition is a "
                         "predicate, written in place (`ptx.elif_(r == 1)`) or given by a function.")
       .def(
-          "__init__", [](ElifBlock* self, nb::object condition) { new (self) ElifBlock{{}, std::move(condition), {}}; },
+          "__init__",
+          [](ElifBlock* self, nb::object condition) { new (self) ElifBlock{Block(ElifBlock::name), std::move(condition), {}}; },
           nb::arg("condition").none(),
           nb::sig("def __init__(self, condition: Reg | NegPred | typing.Callable[[], Reg | NegPred]) -> None"));
   bind_block<WhileBlock>(m, "While",
                          "The loop of `with ptx.while_(lambda: i < n):`. The condition is written at its head and tested before "
                          "each pass. `with … as loop:` gives it, for `loop.break_(pred=p)` and `loop.continue_(pred=p)`.")
       .def(
-          "__init__", [](WhileBlock* self, nb::object condition) { new (self) WhileBlock{{}, std::move(condition), {}}; },
+          "__init__",
+          [](WhileBlock* self, nb::object condition) {
+            new (self) WhileBlock{Block(WhileBlock::name), std::move(condition), {}};
+          },
           nb::arg("condition").none(), nb::sig("def __init__(self, condition: typing.Callable[[], Reg | NegPred]) -> None"))
       .def(
           "break_", [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.end_label, "While.break_"); },
@@ -204,7 +223,7 @@ void bind_control(nb::module_& m) {
       .def(
           "__init__",
           [](LoopBlock* self, std::string label, nb::object pred) {
-            new (self) LoopBlock{{}, std::move(label), std::move(pred)};
+            new (self) LoopBlock{Block(LoopBlock::name), std::move(label), std::move(pred)};
           },
           nb::arg("label").none(), nb::kw_only(), nb::arg("pred") = nb::none(),
           nb::sig("def __init__(self, label: str, *, pred: Reg | NegPred | None = None) -> None"));
@@ -213,7 +232,7 @@ void bind_control(nb::module_& m) {
       .def(
           "__init__",
           [](RangeLoop* self, nb::object start, nb::object stop, nb::object step) {
-            new (self) RangeLoop{{}, std::move(start), std::move(stop), std::move(step), {}, false};
+            new (self) RangeLoop{Block(RangeLoop::name), std::move(start), std::move(stop), std::move(step), {}, false};
           },
           nb::arg("start"), nb::arg("stop"), nb::arg("step") = 1,
           nb::sig("def __init__(self, start: Reg | int, stop: Reg | int, step: Reg | int = 1) -> None"))

@@ -117,6 +117,25 @@ std::string Trace::draft() const {
   return out += "}\n";
 }
 
+std::uint64_t Trace::made(const char* what, Where where) {
+  made_.emplace(++next_made_, Opened{what, where});
+  return next_made_;
+}
+void Trace::entered(std::uint64_t number) { made_.erase(number); }
+
+Expected<void> Trace::all_ended() const {
+  if (!opened_.empty()) return Unexpected{left_early(opened_.back().what, opened_.back().where)};
+  if (made_.empty()) return {};
+  const auto& [what, where] = made_.begin()->second;
+  const bool iterated = std::string_view(what) == "ptx.range_";
+  Diagnostic d{.kind = Kind::bad_control_flow,
+               .message = cat('`', what, "` is called here and never ", iterated ? "iterated over" : "entered",
+                              ": nothing is written for it"),
+               .where = where};
+  d.note(cat("hint: ", iterated ? "for i in " : "with ", what, "(…):"));
+  return Unexpected{std::move(d)};
+}
+
 Expected<TracedModule> Trace::finish() {
   Expected<TracedModule> module = checked();
   if (module || module.error().where.known()) return module;
@@ -127,7 +146,7 @@ Expected<TracedModule> Trace::finish() {
 
 Expected<ir::Module> Trace::finish_function() {
   spent_ = true;
-  if (!opened_.empty()) return Unexpected{left_early(opened_.back().what, opened_.back().where)};
+  if (auto ended = all_ended(); !ended) return Unexpected{std::move(ended).error()};
   Expected<ir::Module> module = builder_.finish();
   if (module || module.error().where.known()) return module;
   Diagnostic d = std::move(module).error();
@@ -145,7 +164,7 @@ Expected<TracedModule> checked_module(ir::Module module, std::string entry, std:
 
 Expected<TracedModule> Trace::checked() {
   spent_ = true;
-  if (!opened_.empty()) return Unexpected{left_early(opened_.back().what, opened_.back().where)};
+  if (auto ended = all_ended(); !ended) return Unexpected{std::move(ended).error()};
   const std::uint64_t dynamic_smem = builder_.has_dynamic_shared() ? builder_.shared_bytes() : 0;
   std::vector<std::string> tma_tensors(builder_.tma_tensors().begin(), builder_.tma_tensors().end());
   Expected<ir::Module> module = builder_.finish();

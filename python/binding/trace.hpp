@@ -61,6 +61,10 @@ class Trace {
   /// Forgets it and those inside it: an exception goes through them.
   void abandon(std::size_t depth) { opened_.resize(depth); }
 
+  /// A construct was made that does nothing until it is entered. Gives its number.
+  std::uint64_t made(const char* what, Where where);
+  void entered(std::uint64_t number);
+
   Where defined;  ///< the kernel's own line: of errors that belong to no line of its body
 
   /// The register of a tensor's TMA descriptor: the same object each time.
@@ -89,6 +93,8 @@ class Trace {
 
  private:
   Expected<TracedModule> checked();
+  /// What of the constructs was left without an end, or never begun.
+  [[nodiscard]] Expected<void> all_ended() const;
   [[nodiscard]] std::size_t written() const { return builder_.size() - builder_.tma_tensors().size(); }
 
   write::Builder builder_;
@@ -105,6 +111,8 @@ class Trace {
     Where where;
   };
   std::vector<Opened> opened_;
+  std::map<std::uint64_t, Opened> made_;  // and not entered
+  std::uint64_t next_made_ = 0;
   std::vector<Group> groups_;
   bool spent_ = false;
 };

@@ -67,6 +67,12 @@ class Func:
                 f"this is the function `{self.symbol}` of {_origin(self)}, which was defined anew at {_origin(self._successor)}",
                 f"call what that definition gave; two functions of one module have two names: `m.func(name='{self.symbol}_2')`",
             )
+        if not self.module._body():
+            fail(
+                "call_mismatch",
+                f"`{self.symbol}` is a function of another module than the kernel's that calls it",
+                "a kernel calls functions of its own module: `@kernel(module=m, …)`",
+            )
         return _ptx.call_function(self.symbol, self.returns, self.params, list(arguments), pred)
 
     def __repr__(self) -> str:
@@ -84,13 +90,14 @@ class Func:
     def __reduce__(self) -> str:
         return name_in_module(self, f"function `{self.__qualname__}`")
 
-    def _write(self, parts: ModuleBuilder, number: int) -> None:
+    def _write(self, parts: ModuleBuilder, number: int, block_threads: int) -> None:
         fn: Any = self._fn
         code = fn.__code__
         names = code.co_varnames[: code.co_argcount]
         trace = _ptx.Trace(
             self.symbol, self.module.arch, self.module.version,
             where=(code.co_filename, code.co_firstlineno), module=parts, function=True,
+            block_threads=block_threads,
         )  # fmt: skip
         with trace:
             registers = _ptx.function_parameters(self.returns, self.params, names)
@@ -298,7 +305,7 @@ class Module:
                 getattr(parts, what)(*arguments)
         return parts, places
 
-    def _parts(self, declared: Sequence[tuple[str, Any]]) -> ModuleBuilder:
+    def _parts(self, declared: Sequence[tuple[str, Any]], block_threads: int = 0) -> ModuleBuilder:
         """What is declared, and the functions, traced."""
         if (body := self._body()).startswith("function"):
             fail(
@@ -309,7 +316,7 @@ class Module:
         parts, places = self._builder(declared)
         for function, number in places:
             with self._in_body(f"function `{function.symbol}`"):
-                function._write(parts, number)
+                function._write(parts, number, block_threads)
         return parts
 
     def _body(self) -> str:

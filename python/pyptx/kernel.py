@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import sys
 import threading
@@ -384,6 +385,11 @@ class Kernel(_ptx.KernelCall):
         return self._grid
 
     @property
+    def _block_threads(self) -> int:
+        """Of a launch; 0 for a kernel that is not declared to be called: its text is launched by others."""
+        return math.prod(self._block) if self._has_specs else 0
+
+    @property
     def block(self) -> Dims3:
         """Threads of a block."""
         return self._block
@@ -575,7 +581,7 @@ class Kernel(_ptx.KernelCall):
         return known
 
     def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
-        parts = self._in_module._parts(self._in_module._declared) if self._in_module is not None else None
+        parts = self._in_module._parts(self._in_module._declared, self._block_threads) if self._in_module is not None else None
         module = self._finished(dims, template, parts)
         for text, file, line in module.warnings:
             warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)
@@ -605,6 +611,7 @@ class Kernel(_ptx.KernelCall):
             tma_by_value=self._tma_by_value,
             where=(self._fn.__code__.co_filename, self._fn.__code__.co_firstlineno),
             module=parts,
+            block_threads=self._block_threads,
         )
         with trace, self._in_module._in_body(f"kernel `{self.__name__}`") if self._in_module else nullcontext():
             result = self._fn(*tensors, **template)

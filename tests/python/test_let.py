@@ -1,5 +1,7 @@
 """`ptx.let`, views, the operators of floats and predicates, `while_` and `elif_`: what they write, and what it computes."""
 
+import sys
+
 import pytest
 
 np = pytest.importorskip("numpy")
@@ -269,6 +271,75 @@ def test_elif_stands_behind_an_if():
             pass
 
 
+def test_what_the_condition_of_elif_computes_is_read_in_its_branches_alone():
+    def branches(behind, between=lambda i: i & 7):
+        @(lambda body: one_block(body, u32))
+        def body(x, i):
+            r = reg.scalar(u32, init=0)
+            with ptx.if_(i < 10):
+                r += 1
+            q = between(i)
+            with ptx.elif_(q == 2):
+                r += q
+                with ptx.if_(q == 2):
+                    r += q
+            with ptx.elif_(q == 3):
+                with ptx.if_(i < 40):
+                    r += q
+                second = q + 1
+                with ptx.elif_(second == 4):
+                    r += second + q
+            with ptx.else_():
+                r += q
+            return behind(r, q)
+
+        return body
+
+    def expected(i):
+        return 1 if i < 10 else 4 if i & 7 == 2 else (3 if i < 40 else 7) if i & 7 == 3 else i & 7
+
+    assert branches(lambda r, q: r)(values(u32)).tolist() == [expected(i) for i in range(N)]
+    lines = []
+
+    def again(r, q):
+        ptx.inst.mov.u32(q, 5)
+        return r + q
+
+    def read(r, q):
+        lines.append(sys._getframe().f_lineno + 1)
+        return r + q
+
+    def read_in_a_branch(r, q):
+        with ptx.if_(r == 1):
+            lines.append(sys._getframe().f_lineno + 1)
+            ptx.inst.mov.u32(r, q)
+        return r
+
+    assert branches(again)(values(u32)).tolist() == [expected(i) + 5 for i in range(N)]
+    for behind in (read, read_in_a_branch):
+        for between in (lambda i: i & 7, lambda i: reg.scalar(u32, init=2), lambda i: (i + 1) * 2):
+            with pytest.raises(pyptx.PtxError, match="has no value here for threads that took an earlier branch") as raised:
+                branches(behind, between).ptx()
+            assert raised.value.where == (__file__, lines[-1]) and raised.value.kind == "bad_control_flow"
+            assert "compute it in front of `if_`" in str(raised.value) and "= computed: " in str(raised.value)
+
+
+@pytest.mark.parametrize("write", [lambda i: reg.scalar(u32, init=5), lambda i: i + 1, lambda i: ptx.bar.sync(0)])
+def test_nothing_stands_between_if_and_else(write):
+    with _ptx.Trace("test"):
+        i = reg.scalar(u32)
+        with ptx.if_(i == 0):
+            pass
+        unwritten = reg.scalar(u32)  # a register alone is no statement
+        with ptx.else_():
+            ptx.inst.mov.u32(unwritten, i)
+        with ptx.if_(i == 0):
+            pass
+        write(i)
+        with pytest.raises(RuntimeError, match="nothing may stand between"), ptx.else_():
+            pass
+
+
 @pytest.mark.parametrize("threads", [32, 64, 96, 256, 1024])
 @pytest.mark.parametrize(
     ("name", "dtype", "of"), [("sum", f32, np.sum), ("max", s32, np.max), ("min", u32, np.min), ("max", f32, np.max)]
@@ -289,6 +360,53 @@ def test_block_reductions(threads, name, dtype, of):
     x = (np.arange(2 * threads) * 37 % 101 - (0 if dtype is u32 else 50)).astype(kind)
     each = [of(half) * (threads if name == "sum" else 1) for half in (x[:threads], x[threads:])]
     assert np.array_equal(k(x), np.repeat(np.array(each, kind), threads))
+
+
+@pytest.mark.parametrize("block", [32, 64, 96, 1024, (16, 4), 1, 16, 31, 33, 48, (8, 2, 3)])
+@pytest.mark.parametrize("threads", [0, 1, 16, 32, 33, 48, 64, 96, 1024, 1056, 2048])
+def test_a_block_reduction_is_over_the_whole_block(block, threads):
+    size = int(np.prod(block))
+    module, specs = pyptx.Module(), (Tile(size, f32),)
+    lines = []
+
+    @module.func(params=f32, returns=f32)
+    def summed(x):
+        lines.append(sys._getframe().f_lineno + 1)
+        return ptx.block.reduce_sum(x, threads=threads)
+
+    def body(X, Y, *, IN_FUNCTION):
+        px, py = ptx.global_ptrs(X, Y)
+        t = [reg.from_(getattr(ptx.special.tid, axis)(), u32) for axis in "xyz"]
+        n = [reg.from_(getattr(ptx.special.ntid, axis)(), u32) for axis in "xy"]
+        at = ((t[2] * n[1] + t[1]) * n[0] + t[0]) * 4
+        x = ptx.let.ld.global_.f32(ptx.addr(px + at))
+        if IN_FUNCTION:
+            x = summed(x)
+        else:
+            lines.append(sys._getframe().f_lineno + 1)
+            ptx.block.reduce_sum(x, threads=threads)
+        ptx.inst.st.global_.f32(ptx.addr(py + at), x)
+        ptx.ret()
+
+    for in_function in (False, True):
+        k = kernel(module=module, in_specs=specs, out_specs=specs, grid=1, block=block)(body)
+        if threads == size and size % 32 == 0:
+            assert (k(np.ones(size, np.float32), IN_FUNCTION=in_function) == size).all()
+            continue
+        with pytest.raises(pyptx.PtxError, match="a block reduction over") as raised:
+            k.ptx(IN_FUNCTION=in_function)
+        assert raised.value.where == (__file__, lines[-1]) and raised.value.kind == "argument_kind"
+        if 32 <= threads <= 1024 and threads % 32 == 0:
+            assert f"over {threads} threads, in a kernel whose block has {size}" in str(raised.value)
+
+
+def test_a_text_that_others_launch_may_have_any_block():
+    @kernel
+    def k():
+        ptx.block.reduce_sum(reg.scalar(f32, init=1.0), threads=96)
+        ptx.ret()
+
+    assert "shfl.sync.bfly" in k.ptx()
 
 
 def test_an_index_and_its_bounds_guard():
@@ -312,6 +430,67 @@ def test_an_index_and_its_bounds_guard():
                 wrong()
         with pytest.raises(TypeError):
             ptx.block.reduce_sum(reg.scalar(f64), threads=64)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda p: ptx.if_(p), "`ptx.if_` is called here and never entered"),
+        (lambda p: ptx.while_(lambda: p), "`ptx.while_` is called"),
+        (lambda p: ptx.loop("again", pred=p), "`ptx.loop` is called"),
+        (lambda p: ptx.scope(), "`ptx.scope` is called"),
+        (lambda p: ptx.range_(0, 4), "`ptx.range_` is called here and never iterated over"),
+    ],
+)
+def test_a_block_that_is_never_entered_is_an_error_at_its_line(make, said):
+    m = pyptx.Module()
+
+    @kernel
+    def k():
+        make(reg.scalar(pred))
+        ptx.ret()
+
+    @m.func
+    def f():
+        make(reg.scalar(pred))
+
+    @kernel(module=m)
+    def caller():
+        f()
+        ptx.ret()
+
+    for wrong in (k, caller):
+        with pytest.raises(pyptx.PtxError, match=said) as raised:
+            wrong.ptx()
+        assert raised.value.where == (__file__, make.__code__.co_firstlineno) and raised.value.kind == "bad_control_flow"
+
+
+def test_the_condition_of_elif_may_read_memory():
+    @kernel(in_specs=(Tile(N, u32),), out_specs=(Tile(N, u32),), grid=1, block=N, raw_params=[("u32", "n")])
+    def k(X, Y):
+        px, py = ptx.global_ptrs(X, Y)
+        i = reg.from_(ptx.special.tid.x(), u32)
+        r = reg.scalar(u32, init=0)
+        with ptx.if_(i < 3):
+            r += 1
+        with ptx.elif_(i < ptx.param(u32, "n")):
+            r += 2
+        with ptx.elif_(ptx.let.ld.global_.u32(ptx.addr(px + i * 4)) == 20):
+            r += 3
+        with ptx.else_():
+            r += 4
+        ptx.inst.st.global_.u32(ptx.addr(py + i * 4), r)
+        ptx.ret()
+
+    expected = [1 if i < 3 else 2 if i < 9 else 3 if i == 20 else 4 for i in range(N)]
+    assert k(np.arange(N, dtype=np.uint32), n=9).tolist() == expected
+    with _ptx.Trace("test"):
+        p = reg.scalar(pred)
+        with ptx.if_(p):
+            pass
+        value = ptx.let.atom.global_.add.u32(ptx.addr("x"), 1)
+        with pytest.raises(RuntimeError, match=r"elif_\(lambda: …\)"), ptx.elif_(value == 1):
+            pass
 
 
 BLOCKS = {

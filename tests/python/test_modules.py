@@ -317,8 +317,17 @@ def test_calls_from_elsewhere():
     def k():
         f(1.0)
 
-    with pytest.raises(pyptx.PtxError, match="`f`"):
-        k.ptx()
+    @other.func(name="f", returns=f32, params=(f32,))
+    def its_own(x):
+        return -x
+
+    @kernel
+    def alone():
+        f(1.0)
+
+    for wrong in (k, alone):
+        with pytest.raises(pyptx.PtxError, match="`f` is a function of another module"):
+            wrong.ptx()
     with pytest.raises(RuntimeError, match="No active kernel trace"):
         f(1.0)
 
