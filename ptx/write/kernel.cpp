@@ -6,8 +6,15 @@
 #include "ptx/write/idiom/wgmma.hpp"
 #include "ptx/write/module.hpp"
 #include "ptx/write/module_state.hpp"
+#include "ptx/write/operators.hpp"
 
 namespace ptx {
+
+void write::preset(Builder& builder, std::span<const Reg> regs, const Source& value) {
+  for (const Reg reg : regs)
+    if (auto moved = move_into(builder, reg, value.value, value.at); !moved) return builder.fail(std::move(moved).error());
+}
+
 namespace {
 
 Diagnostic diagnose(Kind kind, std::string message, Where at) {

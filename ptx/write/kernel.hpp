@@ -173,8 +173,9 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     instruction.put_into(*builder_);
     return *this;
   }
-  /// One instruction into a fresh register of its row's type, which it gives (a RegVec for a vector):
-  /// `auto x = k.let(inst.fma.rn.f32, a, b, c);` `k.let<u32>(inst.ld.global_.u8, addr(p))` names another type that fits.
+  /// One instruction into a fresh register of its row's type, which it gives (a RegVec for a vector, a pair for `d|p`):
+  /// `auto x = k.let(inst.fma.rn.f32, a, b, c);` `k.let<u32>(inst.ld.global_.u8, addr(p))` names another type that fits. `on(p)`
+  /// behind the sources is its guard, and `on(p).other(0)` what the register has in threads that it keeps out.
   template <Type D = Type::none, class Node>
   auto let(const Node& node, Where at = Where::current()) {
     return let_at<D>(node, at);
@@ -194,6 +195,10 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   template <Type D = Type::none, class Node, class A, class B, class C, class E>
   auto let(const Node& node, A a, B b, C c, E e, Where at = Where::current()) {
     return let_at<D>(node, at, std::move(a), std::move(b), std::move(c), std::move(e));
+  }
+  template <Type D = Type::none, class Node, class A, class B, class C, class E, class F>
+  auto let(const Node& node, A a, B b, C c, E e, F f, Where at = Where::current()) {
+    return let_at<D>(node, at, std::move(a), std::move(b), std::move(c), std::move(e), std::move(f));
   }
   /// `call (r), function, (arguments…);` of a function of the same module; its result, in a fresh register.
   template <Type R, std::convertible_to<write::Source>... A>
@@ -319,17 +324,47 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   }
   template <Type D, class Node, class... X>
   auto let_at(const Node& node, Where at, X... sources) {
+    if constexpr ((write::is_on<X> || ...)) {
+      return let_on<D>(node, at, std::make_index_sequence<sizeof...(X) - 1>(), std::tuple(std::move(sources)...));
+    } else {
+      return let_of<D>(node, at, nullptr, std::move(sources)...);
+    }
+  }
+  template <Type D, class Node, std::size_t... I, class All>
+  auto let_on(const Node& node, Where at, std::index_sequence<I...> /*sources*/, All all) {
+    static_assert(write::is_on<std::tuple_element_t<sizeof...(I), All>>, "`on(p)` stands behind the sources of `let`, once");
+    return let_of<D>(node, at, &std::get<sizeof...(I)>(all), std::move(std::get<I>(all))...);
+  }
+  template <Type D, class Node, class... X>
+  auto let_of(const Node& node, Where at, const write::On* mask, X... sources) {
     constexpr dots::LetShape shape = dots::let_shape<D, Node, X...>();
     static_assert(shape.exists, "this instruction has no result that a fresh register could take; write it with `k << inst…`");
-    const std::array<write::Value, sizeof...(X)> values = {write::operand_value(sources)...};
+    std::array<write::Value, sizeof...(X) + 2> values = {write::operand_value(sources)...};
+    if (mask != nullptr) values[sizeof...(X)] = mask->predicate.value();
+    if (mask != nullptr && mask->instead) values.back() = mask->instead->value;
     const write::Builder::Mark begin = builder_->begin_value(values);
     auto fresh = dots::make_fresh<shape>(*builder_, at);
-    *this << node(fresh, std::move(sources)..., at);
-    if constexpr (requires { fresh.untyped().id; }) {
-      builder_->end_value(begin, fresh.untyped());
-      return decltype(fresh)(*builder_, fresh.untyped(), write::Fresh(true));
-    } else {
+    if (mask != nullptr && mask->instead) write::preset(*builder_, dots::untyped_of(fresh), *mask->instead);
+    const auto put = [&](const auto& destination) {
+      Inst written = node(destination, std::move(sources)..., at);
+      if (mask == nullptr)
+        written.put_into(*builder_);
+      else if (mask->negated)
+        std::move(written).unless(mask->predicate).put_into(*builder_);
+      else
+        std::move(written).on(mask->predicate).put_into(*builder_);
+    };
+    if constexpr (dots::is_pair<shape>) {
+      put(fresh.first | fresh.second);
       return fresh;
+    } else {
+      put(fresh);
+      if constexpr (requires { fresh.untyped().id; }) {
+        builder_->end_value(begin, fresh.untyped());
+        return decltype(fresh)(*builder_, fresh.untyped(), write::Fresh(true));
+      } else {
+        return fresh;
+      }
     }
   }
   template <class... A>

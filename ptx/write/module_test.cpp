@@ -210,6 +210,51 @@ TEST(TypedLet, TheRowSaysTheType) {
                                 "setp.lt.f32 %p0, %f0, %f3;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;"}));
 }
 
+TEST(TypedLet, AGuardAndWhatIsThereWithoutIt) {
+  Kernel k = make();
+  auto i = k.scalar<u32>();
+  auto p = k.scalar<pred>();
+  const Reg<f32> masked = k.let(inst.ld.global_.f32, addr("x"), on(p).other(-1.0f));
+  const Reg<u32> wide = k.let<u32>(inst.ld.global_.u8, addr("x"), on(!p).other(i));
+  const RegVec<f32, 2> v = k.let(inst.ld.global_.v2.f32, addr("x"), on(p).other(0));
+  const Reg<f32> only = k.let(inst.fma.rn.f32, masked, masked, v[1], on(p));
+  const Reg<b32> lane = k.let(inst.shfl.sync.bfly.b32, wide, 1, 31, -1, on(p));
+  const auto [leader, elected] = k.let(inst.elect.sync, -1);
+  (void)only, (void)lane, (void)leader, (void)elected;
+  EXPECT_EQ(lines_of(k), (Lines{"mov.f32 %f0, 0fBF800000;", "@%p0 ld.global.f32 %f0, [x];", "mov.u32 %r1, %r0;",
+                                "@!%p0 ld.global.u8 %r1, [x];", "mov.f32 %f1, 0f00000000;", "mov.f32 %f2, 0f00000000;",
+                                "@%p0 ld.global.v2.f32 {%f1, %f2}, [x];", "@%p0 fma.rn.f32 %f3, %f0, %f0, %f2;",
+                                "@%p0 shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;", "elect.sync %r3|%p1, -1;"}));
+}
+
+// C++ does not say which argument of a call is evaluated first; the text is that of their order.
+TEST(TypedLet, WhatAGuardComputesStandsBehindTheSources) {
+  Kernel k = make();
+  auto i = k.scalar<u32>();
+  auto base = k.scalar<u64>();
+  auto sum = k.scalar<u32>();
+  k << inst.add.u32(sum, k.let(inst.ld.global_.u32, addr(base + i * 4), on(i < 8).other(i + 1)),
+                    k.let(inst.ld.global_.u32, addr(base + i * 8), on(!(i < 9))));
+  EXPECT_EQ(lines_of(k),
+            (Lines{"mul.lo.s32 %r2, %r0, 4;", "cvt.u64.u32 %rd1, %r2;", "add.s64 %rd2, %rd0, %rd1;", "setp.lt.u32 %p0, %r0, 8;",
+                   "add.u32 %r3, %r0, 1;", "mov.u32 %r4, %r3;", "@%p0 ld.global.u32 %r4, [%rd2];", "mul.lo.s32 %r5, %r0, 8;",
+                   "cvt.u64.u32 %rd3, %r5;", "add.s64 %rd4, %rd0, %rd3;", "setp.lt.u32 %p1, %r0, 9;",
+                   "@!%p1 ld.global.u32 %r6, [%rd4];", "add.u32 %r1, %r4, %r6;"}));
+}
+
+TEST(TypedLet, AWrongValueForTheOthersIsAnErrorAtItsLine) {
+  Kernel k = make();
+  auto p = k.scalar<pred>();
+  const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+  (void)k.let(inst.ld.global_.u32, addr("x"), on(p).other(-1.5));
+  const auto module = k.module();
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().where.line, line);
+  Kernel other = make();
+  (void)other.let(inst.mov.u32, 1, on(p));
+  EXPECT_FALSE(other.module());
+}
+
 TEST(TypedBlock, AReductionIsOverTheWholeBlock) {
   const auto error_of = [](const Extent& block, std::int64_t threads) {
     Kernel k({.name = "k", .block = block});

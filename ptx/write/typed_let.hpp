@@ -2,10 +2,41 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
+#include <optional>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "ptx/write/instruction.hpp"
+
+namespace ptx {
+namespace write {
+
+/// What a `let` is given behind its sources: `k.let(inst.ld.global_.f32, addr(p), on(inside).other(0))`.
+struct On {
+  ptx::Reg<Type::pred> predicate;
+  bool negated = false;
+  std::optional<Source> instead{};
+  /// What the register is to be where the predicate is false, moved in before: one `mov` more. Without it, the register has no
+  /// value there.
+  On other(const Source& value) && {
+    instead = value;
+    return std::move(*this);
+  }
+};
+template <class X>
+inline constexpr bool is_on = std::same_as<X, On>;
+/// `mov` of the value into each register; an error is kept.
+void preset(Builder& builder, std::span<const Reg> regs, const Source& value);
+
+}  // namespace write
+
+/// For the end of a `let`: only threads whose predicate is true execute the instruction, `@p` in front.
+inline write::On on(Reg<Type::pred> p) { return {std::move(p)}; }
+inline write::On on(NegatedPred p) { return {std::move(p.reg), true}; }
+}  // namespace ptx
 
 namespace ptx::dots {
 
@@ -14,6 +45,7 @@ struct LetShape {
   Type type = Type::none;
   std::size_t count = 1;
   bool vector = false, exists = false;
+  Type second = Type::none;  ///< of `p` in `d|p`, where the instruction has both always
   friend constexpr bool operator==(const LetShape&, const LetShape&) = default;
 };
 
@@ -22,13 +54,15 @@ consteval LetShape destination() {
   constexpr const auto& form = chosen<F, W>;
   if (form.operands.size() == 0) return {};
   const isa::OperandSpec& d = form.operands[0];
-  const bool pair = form.operands.size() > 1 && form.operands[1].piped && !form.operands[1].optional;
-  if (d.access != isa::Access::write || d.role != isa::Role::reg || d.optional || d.conditional || pair) return {};
+  if (d.access != isa::Access::write || d.role != isa::Role::reg || d.optional || d.conditional) return {};
   const Type type = isa::rules::type(form, d.type, form.choices);
   const int count = isa::rules::count(form, d.count, form.choices);
   if (type == Type::none || count < 1) return {};
   const bool vector = !d.count.empty() && (count > 1 || isa::rules::slot(form, d.count) < 0);
-  return {type, static_cast<std::size_t>(count), vector, true};
+  Type second = Type::none;
+  if (form.operands.size() > 1 && form.operands[1].piped && !form.operands[1].optional)
+    second = isa::rules::type(form, form.operands[1].type, form.choices);
+  return {type, static_cast<std::size_t>(count), vector, true, second};
 }
 
 /// Whether the sources fit the operands behind the destination.
@@ -72,17 +106,37 @@ consteval LetShape let_shape() {
   return best;
 }
 
+/// A second destination, `d|p`, is one register.
+template <LetShape shape>
+inline constexpr bool is_pair = shape.second != Type::none;
+
 /// The registers of a destination.
 template <LetShape shape>
 auto make_fresh(write::Builder& builder, Where at) {
-  const auto fresh = [&] { return write::keep_error(builder, builder.reg(shape.type, {}, at), shape.type); };
+  const auto fresh = [&](Type type) { return write::keep_error(builder, builder.reg(type, {}, at), type); };
   if constexpr (shape.vector) {
     std::array<write::Reg, shape.count> regs;
-    for (write::Reg& reg : regs) reg = fresh();
+    for (write::Reg& reg : regs) reg = fresh(shape.type);
     return RegVec<shape.type, shape.count>(builder, regs);
+  } else if constexpr (is_pair<shape>) {
+    const write::Reg first = fresh(shape.type), second = fresh(shape.second);
+    return std::pair(Reg<shape.type>(builder, first), Reg<shape.second>(builder, second));
   } else {
-    return Reg<shape.type>(builder, fresh());
+    return Reg<shape.type>(builder, fresh(shape.type));
   }
+}
+
+template <Type T>
+std::array<write::Reg, 1> untyped_of(const Reg<T>& reg) {
+  return {reg.untyped()};
+}
+template <Type T, std::size_t N>
+std::array<write::Reg, N> untyped_of(const RegVec<T, N>& vec) {
+  return vec.untyped();
+}
+template <Type T, Type U>
+std::array<write::Reg, 2> untyped_of(const std::pair<Reg<T>, Reg<U>>& pair) {
+  return {pair.first.untyped(), pair.second.untyped()};
 }
 
 }  // namespace ptx::dots
