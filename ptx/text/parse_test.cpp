@@ -564,6 +564,22 @@ TEST(Limits, AnythingAtAll) {
   EXPECT_TRUE(parse(bytes).broken());
 }
 
+// What is endless is read in one pass: a time that grew with the square of it would end no test.
+TEST(Parse, TakesWhatIsEndless) {
+  const auto repeated = [](std::string_view piece, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += piece;
+    return all;
+  };
+  const Parsed modifiers = parse(cat(header, ".entry k() { add", repeated(".u32", 300000), " %r1, %r2, %r3; ret; }\n"));
+  ASSERT_FALSE(modifiers.findings.empty());
+  EXPECT_EQ(modifiers.findings[0].kind, Kind::unknown_modifier) << render(modifiers.findings[0]).substr(0, 400);
+  for (const int depth : {255, 256, 257, 1663})
+    EXPECT_TRUE(parse(cat(header, ".entry k() ", repeated("{", depth), " ret; ", repeated("}", depth))).findings.empty())
+        << depth;
+  EXPECT_FALSE(has_errors(parse(".version 9.0\n.target compute_90\n.address_size 64\n.entry k() { ret; }\n").findings));
+}
+
 TEST(Encoding, AByteOrderMarkIsOneError) {
   const std::string text = cat("\xEF\xBB\xBF", header, ".entry k() { ret; }\n");
   const Parsed p = parse(text);

@@ -308,6 +308,29 @@ def test_arrays_of_cupy():
     assert (cupy.asnumpy(z) == 2 * cupy.asnumpy(x) + 1).all()
 
 
+def test_a_producer_is_asked_for_the_stream_of_the_launch():
+    class Producer:
+        """Another library's array, as DLPack shows it."""
+
+        def __init__(self, tensor):
+            self.tensor, self.asked = tensor, []
+
+        def __dlpack_device__(self):
+            return self.tensor.__dlpack_device__()
+
+        def __dlpack__(self, *, stream=None, **more):
+            self.asked.append(stream)
+            return self.tensor.__dlpack__(stream=stream, **more)
+
+    x, out = Producer(ramp()), torch.empty(64, device="cuda")
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        add(x, x, out=out)
+    stream.synchronize()
+    assert set(x.asked) == {stream.cuda_stream}
+    assert (out == 2 * ramp()).all()
+
+
 def test_an_error_of_a_kernel_is_its_own_with_pyptx_sync():
     program = """
 import torch
