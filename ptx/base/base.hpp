@@ -1,6 +1,7 @@
 // base (floor 0): what every room stands on. Values, errors, places, names. Includes nothing of ours.
 #pragma once
 
+#include "ptx/base/brief.hpp"
 #include "ptx/base/diagnostic.hpp"
 #include "ptx/base/expected.hpp"
 #include "ptx/base/ids.hpp"

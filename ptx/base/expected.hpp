@@ -1,9 +1,10 @@
 // Expected: a value or the diagnostic that says why there is none. Stands in for C++23's std::expected.
 #pragma once
 
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "ptx/base/diagnostic.hpp"
 
@@ -26,17 +27,39 @@ template <class T>
 class [[nodiscard]] Expected {
  public:
   // NOLINTBEGIN(google-explicit-constructor): implicit on purpose, a function returns the value or the error
-  Expected(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Expected(Unexpected e) : state_(std::in_place_index<1>, std::move(e.error)) {}
+  Expected(T value) : has_value_(true), value_(std::move(value)) {}
+  Expected(Unexpected e) : has_value_(false), error_(std::move(e.error)) {}
   // NOLINTEND(google-explicit-constructor)
 
-  [[nodiscard]] bool has_value() const { return state_.index() == 0; }
+  Expected(Expected&& other) noexcept(std::is_nothrow_move_constructible_v<T>) : has_value_(other.has_value_) {
+    take(std::move(other));
+  }
+  Expected(const Expected& other)
+    requires(std::is_copy_constructible_v<T>)
+      : has_value_(other.has_value_) {
+    take(other);
+  }
+  Expected& operator=(Expected&& other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+    if (this == &other) return *this;
+    end();
+    has_value_ = other.has_value_;
+    take(std::move(other));
+    return *this;
+  }
+  Expected& operator=(const Expected& other)
+    requires(std::is_copy_constructible_v<T>)
+  {
+    return *this = Expected(other);
+  }
+  ~Expected() { end(); }
+
+  [[nodiscard]] bool has_value() const { return has_value_; }
   explicit operator bool() const { return has_value(); }
 
   /// The value. Asked for where there is none, it shows the error and ends the program: who can go on asks has_value() first.
-  T& value() & { return require_value(), *std::get_if<0>(&state_); }
-  const T& value() const& { return require_value(), *std::get_if<0>(&state_); }
-  T&& value() && { return require_value(), std::move(*std::get_if<0>(&state_)); }
+  T& value() & { return require_value(), value_; }
+  const T& value() const& { return require_value(), value_; }
+  T&& value() && { return require_value(), std::move(value_); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
@@ -44,17 +67,35 @@ class [[nodiscard]] Expected {
   const T* operator->() const { return &value(); }
 
   /// The error. Where there is none, the program ends.
-  const Diagnostic& error() const& { return require_error(), *std::get_if<1>(&state_); }
-  Diagnostic&& error() && { return require_error(), std::move(*std::get_if<1>(&state_)); }
+  const Diagnostic& error() const& { return require_error(), error_; }
+  Diagnostic&& error() && { return require_error(), std::move(error_); }
 
  private:
   void require_value() const {
-    if (const Diagnostic* error = std::get_if<1>(&state_)) detail::end_without_value(*error);
+    if (!has_value_) detail::end_without_value(error_);
   }
   void require_error() const {
-    if (has_value()) detail::end_without_error();
+    if (has_value_) detail::end_without_error();
   }
-  std::variant<T, Diagnostic> state_;
+  template <class Other>
+  void take(Other&& other) {
+    if (has_value_)
+      ::new (static_cast<void*>(&value_)) T(std::forward<Other>(other).value_);
+    else
+      ::new (static_cast<void*>(&error_)) Diagnostic(std::forward<Other>(other).error_);
+  }
+  void end() {
+    if (has_value_)
+      value_.~T();
+    else
+      error_.~Diagnostic();
+  }
+
+  bool has_value_;
+  union {  // a std::variant of the two takes compilers several times as long
+    T value_;
+    Diagnostic error_;
+  };
 };
 
 /// Success, or the diagnostic that says what failed.

@@ -15,18 +15,10 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
+#include "ptx/ir/brief.hpp"
 #include "ptx/isa/isa.hpp"
 
 namespace ptx::ir {
-
-using StringId = Id<struct StringTag>;      ///< in Module
-using WhereId = Id<struct WhereTag>;        ///< in Module
-using RegDeclId = Id<struct RegDeclTag>;    ///< in Function
-using RegId = Id<struct RegTag>;            ///< in Function
-using VariableId = Id<struct VariableTag>;  ///< in Function or Module, see Symbol
-using LabelId = Id<struct LabelTag>;        ///< in Function
-using OperandId = Id<struct OperandTag>;    ///< in Function
-using InstId = Id<struct InstTag>;          ///< in Function: index into `body`
 
 // ---- operands -------------------------------------------------------------------------------------------------------
 
@@ -144,11 +136,6 @@ struct Register {
   std::uint8_t vector = 1;  ///< 2 or 4: a whole vector, as `.reg .v4 .f32 v;` declares it
 };
 
-enum class StateSpace : std::uint8_t { reg, global, shared, local, const_, param, sreg, tex };
-std::string_view name(StateSpace space);  ///< without the dot
-enum class Linkage : std::uint8_t { none, visible, extern_, weak, common };
-std::string_view name(Linkage linkage);
-
 /// One element of an initialiser, in the order of the text: `{ {1, 2}, {tab+4, 0xFF(generic(x))} }`. A nested list is an `open`,
 /// its elements and a `close`; a missing one is not written out. A list of one number needs no braces (manual: "Initializers").
 enum class InitKind : std::uint8_t {
@@ -232,13 +219,6 @@ struct Param {
 
 /// Where each parameter of an entry lies in its parameter block, and behind them the block's size.
 std::vector<std::uint64_t> param_offsets(std::span<const Param> params);
-
-/// `.reqntid 128, 1, 1` and the like: the name without the dot, and its values. `.pragma "a", "b"` has text.
-struct Directive {
-  std::string name{};
-  std::vector<std::uint32_t> values{};
-  std::string text{};  ///< what stands behind the name, for those that take no numbers: `"nounroll"`
-};
 
 /// `.callprototype (.param .b32 _) _ (.param .b64 _)`: how an indirect call passes its arguments.
 struct Prototype {

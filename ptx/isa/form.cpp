@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "ptx/isa/implied.hpp"
 #include "ptx/isa/rules.hpp"
 
 namespace ptx {

@@ -1,7 +1,6 @@
 // The table as the program uses it: forms, read once from the rows.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,16 +9,10 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
+#include "ptx/isa/operand.hpp"
 #include "ptx/isa/row.hpp"
 
 namespace ptx::isa {
-
-/// A form's place in the table.
-using FormId = std::uint16_t;
-inline constexpr FormId no_form = 0xFFFF;
-
-/// What was chosen at each slot of a form: 0 nothing, else 1 + the index of the choice. A literal that must be there is 1.
-using Choices = std::array<std::uint8_t, max_slots>;
 
 struct FormSlot {
   std::string_view name;

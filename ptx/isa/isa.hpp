@@ -3,10 +3,13 @@
 #pragma once
 
 #include "ptx/base/base.hpp"
+#include "ptx/isa/brief.hpp"
 #include "ptx/isa/describe.hpp"
 #include "ptx/isa/dots.hpp"
 #include "ptx/isa/fit.hpp"
 #include "ptx/isa/form.hpp"
+#include "ptx/isa/implied.hpp"
+#include "ptx/isa/operand.hpp"
 #include "ptx/isa/order.hpp"
 #include "ptx/isa/overlooked.hpp"
 #include "ptx/isa/row.hpp"

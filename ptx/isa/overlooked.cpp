@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "ptx/isa/implied.hpp"
 #include "ptx/isa/order.hpp"
 #include "ptx/isa/rules.hpp"
 

@@ -37,13 +37,11 @@
 #include <limits>
 #include <string_view>
 
+#include "ptx/isa/operand.hpp"
 #include "ptx/isa/target.hpp"
 #include "ptx/isa/type.hpp"
 
 namespace ptx::isa {
-
-/// No instruction has more modifiers than this; every instruction stores this many choices.
-inline constexpr std::size_t max_slots = 15;
 
 /// What an instruction does besides computing, for the race checker, the checker and the ports. Bits of `Row::effects`.
 enum class Effect : std::uint32_t {
@@ -124,27 +122,6 @@ struct Slot {
   bool optional = false;
   bool literal = false;  ///< the name itself is the only choice
   FixedVector<Choice, 56> choices;
-};
-
-enum class Role : std::uint8_t { value, reg, imm, address, tensor, label, symbol, special, sink, list };
-enum class Access : std::uint8_t { read, write, read_write };
-
-/// One operand of a row. Words refer to slots by name or are literal; see the notation.
-struct OperandSpec {
-  std::string_view name, type, count, space;
-  std::string_view when_slot, when_choices;  ///< `@.slot=x|y`
-  Role role = Role::value;
-  Access access = Access::read;
-  bool optional = false;     ///< inside a `{, …}` without `@`
-  bool conditional = false;  ///< inside a `{, … @.slot}`
-  bool wider = false;
-  bool negatable = false;  ///< a predicate, by `!`
-  bool minus = false;      ///< a number, by `-`
-  bool sink = false;
-  bool piped = false;                          ///< joined to the operand before it by `|`
-  std::string_view coords_count, coords_type;  ///< Role::tensor; `space` is then "texture", "surface" or "" for a tensor map
-  std::string_view range;                      ///< the integers that fit, see IntegerRange; "" all that the type holds
-  std::string_view part;                       ///< which parts of the register may be named; "" none
 };
 
 /// One alternative of an operand's range: low to high, in steps of `step`, or from one to the next times `times`.
@@ -571,5 +548,15 @@ consteval Row row(std::string_view form, Column... columns) {
   detail::validate(r, parse_form(form));
   return r;
 }
+
+namespace rules {
+/// True when an integer is in an operand's range.
+constexpr bool in_range(std::int64_t value, std::string_view range) {
+  if (range.empty()) return true;
+  for (const IntegerRange& r : detail::parse_range(range))
+    if (r.holds(value)) return true;
+  return false;
+}
+}  // namespace rules
 
 }  // namespace ptx::isa

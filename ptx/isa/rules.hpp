@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-#include "ptx/isa/fit.hpp"
-#include "ptx/isa/form.hpp"
 #include "ptx/isa/fragment.hpp"
+#include "ptx/isa/operand.hpp"
+#include "ptx/isa/type.hpp"
 
 namespace ptx::isa::rules {
 
@@ -430,14 +430,6 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
     width = bits(e.type);
   }
   return true;
-}
-
-/// True when an integer is in an operand's range.
-constexpr bool in_range(std::int64_t value, std::string_view range) {
-  if (range.empty()) return true;
-  for (const IntegerRange& r : detail::parse_range(range))
-    if (r.holds(value)) return true;
-  return false;
 }
 
 /// True when an integer immediate fits the width of `type`. A negative number may stand for its bit pattern in an unsigned type:

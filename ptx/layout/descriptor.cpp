@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "ptx/base/base.hpp"
+
 namespace ptx::layout {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "ptx/base/base.hpp"
+#include "ptx/base/brief.hpp"
 
 namespace ptx::layout {
 

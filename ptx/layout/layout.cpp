@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "ptx/base/base.hpp"
+
 namespace ptx::layout {
 namespace {
 

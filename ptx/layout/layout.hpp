@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/base/base.hpp"
+#include "ptx/base/brief.hpp"
 #include "ptx/layout/descriptor.hpp"
 #include "ptx/layout/tensor_map.hpp"
 

@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 
+#include "ptx/base/base.hpp"
+
 namespace ptx::layout {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ptx/base/base.hpp"
 #include "ptx/layout/layout.hpp"
 
 namespace ptx::layout {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/base/base.hpp"
+#include "ptx/base/brief.hpp"
 
 namespace ptx::layout {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ptx/base/base.hpp"
+
 namespace ptx {
 namespace {
 

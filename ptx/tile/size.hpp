@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/base/base.hpp"
+#include "ptx/base/brief.hpp"
 #include "ptx/tile/env.hpp"
 
 namespace ptx {

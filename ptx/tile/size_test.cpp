@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ptx/base/base.hpp"
+
 namespace ptx {
 namespace {
 

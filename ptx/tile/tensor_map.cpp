@@ -1,5 +1,7 @@
 #include <array>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/layout/layout.hpp"
 #include "ptx/tile/tile.hpp"
 

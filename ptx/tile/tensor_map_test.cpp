@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "ptx/base/base.hpp"
 #include "ptx/layout/layout.hpp"
 #include "ptx/tile/tile.hpp"
 

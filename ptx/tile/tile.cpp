@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/layout/layout.hpp"
 
 namespace ptx {

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "ptx/base/base.hpp"
-#include "ptx/isa/isa.hpp"
+#include "ptx/base/brief.hpp"
+#include "ptx/isa/brief.hpp"
 #include "ptx/tile/env.hpp"
 #include "ptx/tile/size.hpp"
 

@@ -5,6 +5,9 @@
 #include <array>
 #include <random>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
+
 namespace ptx {
 namespace {
 

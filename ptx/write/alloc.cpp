@@ -2,6 +2,8 @@
 // declaration.
 #include <algorithm>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/put.hpp"
 #include "ptx/write/state.hpp"

@@ -4,6 +4,7 @@
 // numbered again: a source gives the same text whatever compiles it.
 #include <algorithm>
 
+#include "ptx/ir/ir.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/state.hpp"
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
@@ -201,7 +204,9 @@ Expected<void> Builder::State::resolve_labels() {
 
 // ---- declarations -----------------------------------------------------------------------------------------------
 
-Builder::Builder(KernelHeader header) : state_(std::make_unique<State>(std::move(header))) {}
+std::string Value::spelled() const { return above ? cat(static_cast<std::uint64_t>(integer)) : cat(integer); }
+
+Builder::Builder(KernelHeader header) : state_(Owned<State>::make(std::move(header))) {}
 Builder::Builder(Builder&&) noexcept = default;
 Builder& Builder::operator=(Builder&&) noexcept = default;
 Builder::~Builder() = default;
@@ -451,8 +456,8 @@ Expected<ir::Module> Builder::finish() {
   f.reg_decls = std::move(kept);
   ir::Module module = std::move(s.module);
   // what is still written goes into an empty kernel that nobody reads
-  state_ = std::make_unique<State>(
-      KernelHeader{std::string(module.str(module.functions.front().name)), module.target, module.version, {}});
+  state_ =
+      Owned<State>::make(KernelHeader{std::string(module.str(module.functions.front().name)), module.target, module.version, {}});
   state_->finished = true;
   return module;
 }

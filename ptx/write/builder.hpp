@@ -4,17 +4,15 @@
 
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "ptx/base/base.hpp"
-#include "ptx/ir/ir.hpp"
-#include "ptx/isa/isa.hpp"
+#include "ptx/base/brief.hpp"
+#include "ptx/ir/brief.hpp"
+#include "ptx/isa/brief.hpp"
 #include "ptx/write/shared.hpp"
 
 namespace ptx::write {
@@ -81,7 +79,7 @@ struct Value {
   [[nodiscard]] double as_double() const {
     return above ? static_cast<double>(static_cast<std::uint64_t>(integer)) : static_cast<double>(integer);
   }
-  [[nodiscard]] std::string spelled() const { return above ? cat(static_cast<std::uint64_t>(integer)) : cat(integer); }
+  [[nodiscard]] std::string spelled() const;
   /// True when the type's width holds the integer; a negative one may stand for its bits in an unsigned type.
   [[nodiscard]] bool fits(Type type) const {
     return above ? isa::bits(type) >= 64 && isa::kind(type) != isa::TypeKind::sint : isa::rules::in_range(integer, type);
@@ -311,7 +309,7 @@ class Builder {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  Owned<State> state_;
 };
 
 /// The builder of the kernel being traced on this thread, or nullptr (Python's ambient kernel).

@@ -6,6 +6,9 @@
 #include <limits>
 #include <thread>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/operators.hpp"
 #include "tests/write/written.hpp"
 

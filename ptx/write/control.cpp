@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "ptx/base/base.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"
 

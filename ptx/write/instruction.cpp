@@ -1,5 +1,8 @@
 #include "ptx/write/instruction.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
+
 namespace ptx {
 
 void Inst::put_into(write::Builder& builder) const {

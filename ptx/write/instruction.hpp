@@ -2,22 +2,20 @@
 // isa::rules, the same that Python's dots and the checker use at run time.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <forward_list>
-#include <memory>
 #include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#include "ptx/isa/isa.hpp"
+#include "ptx/isa/brief.hpp"
 #include "ptx/write/registers.hpp"
 
 namespace ptx {
@@ -29,7 +27,7 @@ namespace write {
 class Operands {
  public:
   Operands(std::size_t operands, std::size_t parts) : count_(operands), next_part_(operands), size_(operands + parts) {
-    if (size_ > few) many_ = std::make_unique_for_overwrite<std::byte[]>(size_ * sizeof(Value));
+    if (size_ > few) many_.resize(size_ * sizeof(Value));
   }
   Operands(Operands&& other) noexcept
       : count_(other.count_),
@@ -40,13 +38,13 @@ class Operands {
         mixed_(other.mixed_),
         many_(std::move(other.many_)),
         kept_(std::move(other.kept_)) {
-    if (many_) return;
+    if (!many_.empty()) return;
     const Value* const there = other.begin();
     for (std::size_t i = 0; i < next_part_; ++i) {
       if (i >= next_ && i < count_) continue;
       Value value = there[i];
       if (!value.parts.empty()) value.parts = {begin() + (value.parts.data() - there), value.parts.size()};
-      std::construct_at(begin() + i, value);
+      put(begin() + i, value);
     }
   }
   Operands(const Operands&) = delete;
@@ -54,7 +52,7 @@ class Operands {
   Operands& operator=(Operands&&) = delete;
   ~Operands() = default;
 
-  void add(const Value& operand) { std::construct_at(begin() + next_++, operand); }
+  void add(const Value& operand) { put(begin() + next_++, operand); }
   /// Parts of one operand; those of a part come first.
   std::span<const Value> parts(const Value& first, const Value& second) {
     return parts(2, [&](std::size_t i) { return i == 0 ? first : second; });
@@ -64,12 +62,15 @@ class Operands {
   std::span<const Value> parts(std::size_t count, const Make& make) {
     assert(next_part_ + count <= size_);
     Value* const first = begin() + next_part_;
-    for (std::size_t i = 0; i < count; ++i) std::construct_at(first + i, make(i));
+    for (std::size_t i = 0; i < count; ++i) put(first + i, make(i));
     next_part_ += count;
     return {first, count};
   }
   /// A name that lives as long as these.
-  std::string_view keep(std::string name) { return kept_.emplace_front(std::move(name)); }
+  std::string_view keep(std::string_view name) {
+    const std::vector<char>& kept = kept_.emplace_back(name.begin(), name.end());
+    return {kept.data(), kept.size()};
+  }
   /// Registers of this kernel are among the operands; nullptr is none.
   void registers_of(const Builder* builder) {
     if (builder == nullptr) return;
@@ -84,16 +85,17 @@ class Operands {
   static constexpr std::size_t few = 10;
   static_assert(std::is_trivially_destructible_v<Value> && std::is_trivially_copyable_v<Value>);
   static_assert(alignof(Value) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-  Value* begin() { return std::launder(reinterpret_cast<Value*>(many_ ? many_.get() : few_.data())); }
+  static void put(Value* at, const Value& value) { ::new (static_cast<void*>(at)) Value(value); }
+  Value* begin() { return std::launder(reinterpret_cast<Value*>(many_.empty() ? few_.data() : many_.data())); }
   [[nodiscard]] const Value* begin() const {
-    return std::launder(reinterpret_cast<const Value*>(many_ ? many_.get() : few_.data()));
+    return std::launder(reinterpret_cast<const Value*>(many_.empty() ? few_.data() : many_.data()));
   }
 
   std::size_t count_, next_ = 0, next_part_, size_;
   const Builder* builder_ = nullptr;
   bool mixed_ = false;
-  std::unique_ptr<std::byte[]> many_;
-  std::forward_list<std::string> kept_;                            // where a move leaves them
+  std::vector<std::byte> many_;
+  std::vector<std::vector<char>> kept_;                            // where a move leaves them
   alignas(Value) std::array<std::byte, few * sizeof(Value)> few_;  // NOLINT(cppcoreguidelines-pro-type-member-init)
 };
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/idiom/wgmma.hpp"
 #include "ptx/write/module.hpp"
 #include "ptx/write/module_state.hpp"
@@ -29,7 +32,8 @@ Diagnostic diagnose(Kind kind, std::string message, Where at) {
 
 namespace {
 
-std::shared_ptr<write::Builder> builder_of(KernelSpec& spec, const write::ModuleState* module) {
+Owned<write::Held> held_by(KernelSpec& spec, const Module* of) {
+  const std::shared_ptr<write::ModuleState> module = of == nullptr ? nullptr : of->state();
   write::KernelHeader header{
       spec.name,        spec.arch, spec.version, std::move(spec.raw_directives), spec.smem > write::most_static_shared,
       spec.tma_by_value};
@@ -38,17 +42,18 @@ std::shared_ptr<write::Builder> builder_of(KernelSpec& spec, const write::Module
     header.version = module->parts.version();
     header.module_names = module->parts.names();
   }
-  return std::make_shared<write::Builder>(std::move(header));
+  return Owned<write::Held>::make(write::Held{std::make_shared<write::Builder>(std::move(header)), module});
 }
 
 }  // namespace
 
-Kernel::Kernel(KernelSpec spec, Where at) : Kernel(std::move(spec), nullptr, at) {}
-Kernel::Kernel(Module& module, KernelSpec spec, Where at) : Kernel(std::move(spec), module.state(), at) {}
+Body::Body(Owned<write::Held> held) : held_(std::move(held)), builder_(held_->builder.get()) {}
 
-Kernel::Kernel(KernelSpec&& spec, std::shared_ptr<write::ModuleState> module, Where at)
-    : Body(builder_of(spec, module.get())), module_(std::move(module)) {
-  builder_->set_owner(module_.get());
+Kernel::Kernel(KernelSpec spec, Where at) : Kernel(std::move(spec), nullptr, at) {}
+Kernel::Kernel(Module& module, KernelSpec spec, Where at) : Kernel(std::move(spec), &module, at) {}
+
+Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec, module)) {
+  builder_->set_owner(held_->module.get());
   boundary_.name = std::move(spec.name);
   boundary_.smem = spec.smem;
   boundary_.cooperative = spec.cooperative;
@@ -181,7 +186,7 @@ write::Reg Body::one_result(const write::CallOf& function, const std::vector<wri
   return write::keep_error(*builder_, builder_->reg(type), type);
 }
 
-void Body::if_else(const std::vector<Case>& cases, const std::function<void()>& otherwise, Where at) {
+void Body::if_else(const std::vector<Case>& cases, const Function<void()>& otherwise, Where at) {
   bool first = true;
   for (const Case& one : cases) {
     Expected<write::If> open = write::If{};
@@ -203,9 +208,9 @@ void Body::if_else(const std::vector<Case>& cases, const std::function<void()>& 
 
 Expected<ir::Module> Kernel::module() {
   Expected<ir::Module> own = finish();
-  if (!own || module_ == nullptr) return own;
+  if (!own || held_->module == nullptr) return own;
   const std::array<const ir::Module*, 1> kernels{&*own};
-  return module_->link(kernels);
+  return held_->module->link(kernels);
 }
 
 Expected<ir::Module> Kernel::finish() {

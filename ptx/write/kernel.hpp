@@ -11,8 +11,6 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,7 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/ir/ir.hpp"
+#include "ptx/base/brief.hpp"
+#include "ptx/ir/brief.hpp"
 #include "ptx/layout/layout.hpp"
 #include "ptx/tile/tile.hpp"
 #include "ptx/write/builder.hpp"
@@ -61,7 +60,7 @@ struct ScalarSpec {
 struct TensorMapSpec {
   std::string tensor{};
   layout::TensorMap map{};
-  std::function<Expected<layout::TensorMap>(const Sizes&)> of_sizes{};  ///< in place of `map`, when there is one
+  Function<Expected<layout::TensorMap>(const Sizes&)> of_sizes{};  ///< in place of `map`, when there is one
 };
 
 /// An output that is written where an input lies, which the kernel changes; each counted from 0.
@@ -105,7 +104,7 @@ class Module;
 class Func;
 namespace write {
 class ModuleBuilder;
-struct ModuleState;
+struct Held;
 
 /// A function where it is called, with the author's line.
 struct CallOf {
@@ -239,10 +238,10 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   /// The first block whose condition is true, tested in their order; a condition is a function, which writes its comparison where
   /// it is tested: `k.if_else({{[&] { return r == 0; }, [&] { … }}, {[&] { return r == 1; }, [&] { … }}}, [&] { … });`
   struct Case {
-    std::function<Reg<Type::pred>()> condition;
-    std::function<void()> then;
+    Function<Reg<Type::pred>()> condition;
+    Function<void()> then;
   };
-  void if_else(const std::vector<Case>& cases, const std::function<void()>& otherwise = {}, Where at = Where::current());
+  void if_else(const std::vector<Case>& cases, const Function<void()>& otherwise = {}, Where at = Where::current());
   /// Runs the body as long as the condition, which is tested before each pass, is true.
   template <std::invocable Condition, std::invocable Then>
     requires(std::same_as<std::invoke_result_t<Condition>, Reg<Type::pred>>)
@@ -298,7 +297,7 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   ~Body() = default;
 
  protected:
-  explicit Body(std::shared_ptr<write::Builder> builder) : builder_(std::move(builder)) {}
+  explicit Body(Owned<write::Held> held);
   template <Type T>
   Reg<T> typed(Expected<write::Reg> reg) {
     return {*builder_, write::keep_error(*builder_, std::move(reg), T)};
@@ -379,7 +378,8 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     if (!done) builder_->fail(std::move(done).error());
   }
 
-  std::shared_ptr<write::Builder> builder_;  // registers point at it: it stays where it is when the body moves
+  Owned<write::Held> held_;
+  write::Builder* builder_;  // in held_; registers point at it: it stays where it is when the body moves
 
  public:
   // -- groups of helpers (write/door)
@@ -434,9 +434,8 @@ class Kernel : public Body {
   Reg<Type::b64> global_ptr(const write::Name& name) {
     return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at));
   }
-  Kernel(KernelSpec&& spec, std::shared_ptr<write::ModuleState> module, Where at);
+  Kernel(KernelSpec&& spec, Module* module, Where at);
 
-  std::shared_ptr<write::ModuleState> module_;  // null: a module of its own
   Boundary boundary_;
 };
 

@@ -4,6 +4,8 @@
 #include <deque>
 #include <utility>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "ptx/ir/ir.hpp"
+
 namespace ptx::write {
 namespace {
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/module_state.hpp"
 
 namespace ptx {
@@ -53,7 +56,7 @@ Expected<ir::Module> Module::link_all(const std::vector<ir::Module>& kernels) {
 
 namespace {
 
-std::shared_ptr<write::Builder> function_builder(const write::ModuleState& module, const FuncSpec& spec) {
+Owned<write::Held> function_builder(const write::ModuleState& module, const FuncSpec& spec) {
   write::KernelHeader header;
   header.name = spec.name;
   header.target = module.parts.target();
@@ -62,7 +65,7 @@ std::shared_ptr<write::Builder> function_builder(const write::ModuleState& modul
   header.is_entry = false;
   header.linkage = ir::Linkage::none;
   header.module_names = module.parts.names();
-  return std::make_shared<write::Builder>(std::move(header));
+  return Owned<write::Held>::make(write::Held{std::make_shared<write::Builder>(std::move(header)), nullptr});
 }
 
 }  // namespace
@@ -76,7 +79,7 @@ Func::Func(Module& module, const FuncSpec& spec, Where at)
     state.fail(number.error());
     return;
   }
-  state.open.push_back({*number, builder_});
+  state.open.push_back({*number, held_->builder});
   const bool one = spec.returns.size() == 1;
   for (std::size_t i = 0; i < spec.returns.size(); ++i)
     if (auto made = builder_->function_result(spec.returns[i], one ? "result" : cat("result", i, '_'), at); !made)

@@ -23,6 +23,9 @@
 #include "ptx/write/module_builder.hpp"
 
 namespace ptx {
+namespace write {
+struct ModuleState;
+}  // namespace write
 
 /// What a module is besides what is written into it.
 struct ModuleSpec {

@@ -6,6 +6,9 @@
 #include <deque>
 #include <utility>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/link.hpp"
 #include "ptx/write/names.hpp"

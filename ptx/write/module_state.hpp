@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
 #include "ptx/write/module_builder.hpp"
 
 namespace ptx::write {
@@ -34,6 +36,12 @@ struct ModuleState {
   }
   /// Finishes the functions and links them with these kernels.
   [[nodiscard]] Expected<ir::Module> link(std::span<const ir::Module* const> kernels);
+};
+
+/// What a body keeps alive. Others share it: a module finishes the functions that are written into it.
+struct Held {
+  std::shared_ptr<Builder> builder;
+  std::shared_ptr<ModuleState> module;  ///< of a kernel; null: it is a module of its own
 };
 
 }  // namespace ptx::write

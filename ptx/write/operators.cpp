@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/put.hpp"
 
 namespace ptx::write {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/idiom/warp.hpp"
 #include "tests/write/written.hpp"

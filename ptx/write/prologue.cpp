@@ -1,6 +1,8 @@
 // Instructions at the entry's start, whatever block asks for them first: they come before all uses.
 #include <algorithm>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
 #include "ptx/write/put.hpp"
 #include "ptx/write/state.hpp"
 

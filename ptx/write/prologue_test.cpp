@@ -1,6 +1,7 @@
 // Instructions at the entry's start, written from wherever.
 #include <gtest/gtest.h>
 
+#include "ptx/ir/ir.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/operators.hpp"

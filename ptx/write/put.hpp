@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ptx/base/base.hpp"
 #include "ptx/write/builder.hpp"
 
 namespace ptx::write {

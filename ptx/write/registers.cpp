@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "ptx/base/base.hpp"
+
 namespace ptx::write {
 
 Reg keep_error(Builder& builder, Expected<Reg> expected, Type type) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/place.hpp"
 #include "ptx/write/put.hpp"
 #include "ptx/write/state.hpp"

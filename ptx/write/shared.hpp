@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "ptx/isa/isa.hpp"
+#include "ptx/isa/brief.hpp"
 
 namespace ptx::write {
 

@@ -8,6 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/names.hpp"
 

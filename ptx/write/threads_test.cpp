@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/idiom/warp.hpp"
 #include "ptx/write/operators.hpp"

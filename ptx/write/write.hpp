@@ -2,6 +2,9 @@
 // idioms.
 #pragma once
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/block.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/control.hpp"

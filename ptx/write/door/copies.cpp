@@ -1,5 +1,6 @@
 #include "ptx/write/door/copies.hpp"
 
+#include "ptx/base/base.hpp"
 #include "ptx/write/idiom/async_copy.hpp"
 
 namespace ptx::write {

@@ -1,5 +1,7 @@
 #include "ptx/write/door/scalar.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
 #include "ptx/write/put.hpp"
 
 namespace ptx::write {

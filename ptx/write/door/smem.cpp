@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ptx/base/base.hpp"
 #include "ptx/write/put.hpp"
 
 namespace ptx {

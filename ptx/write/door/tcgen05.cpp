@@ -1,5 +1,6 @@
 #include "ptx/write/door/tcgen05.hpp"
 
+#include "ptx/base/base.hpp"
 #include "ptx/write/idiom/descriptor.hpp"
 #include "ptx/write/idiom/tcgen05.hpp"
 #include "ptx/write/put.hpp"

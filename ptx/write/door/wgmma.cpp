@@ -1,5 +1,7 @@
 #include "ptx/write/door/wgmma.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/idiom/descriptor.hpp"
 #include "ptx/write/idiom/wgmma.hpp"
 #include "ptx/write/put.hpp"

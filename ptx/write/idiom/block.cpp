@@ -1,5 +1,8 @@
 #include "ptx/write/idiom/block.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/layout/layout.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"

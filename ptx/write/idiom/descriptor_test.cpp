@@ -4,6 +4,8 @@
 
 #include "tests/write/written.hpp"
 
+#include "ptx/ir/ir.hpp"
+
 namespace ptx::write::idiom {
 namespace {
 

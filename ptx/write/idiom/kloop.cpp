@@ -1,5 +1,7 @@
 #include "ptx/write/idiom/kloop.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"

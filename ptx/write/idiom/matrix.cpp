@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/idiom/words.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"

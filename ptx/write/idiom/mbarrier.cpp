@@ -1,5 +1,6 @@
 #include "ptx/write/idiom/mbarrier.hpp"
 
+#include "ptx/base/base.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"

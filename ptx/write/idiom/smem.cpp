@@ -2,6 +2,9 @@
 
 #include <bit>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"
 

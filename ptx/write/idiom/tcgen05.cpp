@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/idiom/descriptor.hpp"
 #include "ptx/write/idiom/words.hpp"
 #include "ptx/write/put.hpp"

@@ -6,6 +6,9 @@
 
 #include "tests/write/written.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+
 namespace ptx::write::idiom {
 namespace {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/idiom/words.hpp"
 #include "ptx/write/operators.hpp"
 #include "ptx/write/put.hpp"

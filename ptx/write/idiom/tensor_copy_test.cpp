@@ -5,6 +5,8 @@
 
 #include "tests/write/written.hpp"
 
+#include "ptx/ir/ir.hpp"
+
 namespace ptx::write::idiom {
 namespace {
 

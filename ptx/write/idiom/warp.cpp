@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {

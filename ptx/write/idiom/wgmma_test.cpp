@@ -6,6 +6,10 @@
 
 #include "tests/write/written.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
+
 namespace ptx::write::idiom {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "ptx/write/idiom/words.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
