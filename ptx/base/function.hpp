@@ -14,7 +14,7 @@ namespace ptx {
 template <class Signature>
 class Function;
 
-/// Anything that can be called with these arguments: a lambda, a function. Empty by default.
+/// Anything that can be called with these arguments: a lambda, a function. Empty by default, and from what is empty itself.
 template <class Result, class... Argument>
 class Function<Result(Argument...)> {
  public:
@@ -23,7 +23,7 @@ class Function<Result(Argument...)> {
   template <class Callable>
     requires(!std::same_as<std::remove_cvref_t<Callable>, Function> && std::is_invocable_r_v<Result, Callable&, Argument...>)
   Function(Callable&& callable)  // NOLINT(google-explicit-constructor): a lambda is one
-      : target_(Holder<std::decay_t<Callable>>::make(std::forward<Callable>(callable))) {}
+      : target_(is_empty(callable) ? Owned<Target>() : Holder<std::decay_t<Callable>>::make(std::forward<Callable>(callable))) {}
   Function(const Function& other) : target_(other.target_ ? other.target_->copy() : Owned<Target>()) {}
   Function(Function&&) noexcept = default;
   Function& operator=(const Function& other) { return *this = Function(other); }
@@ -42,6 +42,15 @@ class Function<Result(Argument...)> {
     virtual Result call(Argument... arguments) = 0;
     [[nodiscard]] virtual Owned<Target> copy() const = 0;
   };
+  template <class Callable>
+  static bool is_empty(const Callable& callable) {  // a null pointer, an empty std::function
+    if constexpr (requires { callable.operator bool(); })
+      return !callable;
+    else if constexpr (std::is_pointer_v<Callable>)
+      return callable == nullptr;
+    else
+      return false;
+  }
   template <class Callable>
   struct Holder final : Target {
     explicit Holder(Callable c) : callable(std::move(c)) {}

@@ -1,6 +1,7 @@
 // Owned and Function, the light counterparts of std::unique_ptr and std::function.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -127,6 +128,17 @@ TEST(Expected, CopiesMovesAndAssignsBothSides) {
   EXPECT_EQ(kept.use_count(), 1);
   static_assert(!std::is_copy_constructible_v<Expected<std::unique_ptr<int>>>);
   static_assert(std::is_nothrow_move_constructible_v<Expected<std::unique_ptr<int>>>);
+}
+
+TEST(Function, OfWhatIsEmptyIsEmpty) {
+  int (*pointer)(int) = nullptr;
+  EXPECT_FALSE(Function<int(int)>(pointer));
+  EXPECT_FALSE(Function<int(int)>(std::function<int(int)>()));
+  EXPECT_FALSE(Function<int(int)>(Function<int(int)>()));
+  EXPECT_EQ(Function<int(int)>(std::function<int(int)>([](int x) { return x + 1; }))(2), 3);
+  pointer = [](int x) { return 2 * x; };
+  EXPECT_EQ(Function<int(int)>(pointer)(4), 8);
+  EXPECT_EQ(Function<int(int)>(*pointer)(4), 8);
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "ptx/base/base.hpp"
+#include "ptx/base/function.hpp"
 #include "ptx/launch/spec.hpp"
 #include "ptx/layout/layout.hpp"
 #include "ptx/tile/tile.hpp"
@@ -17,7 +17,7 @@ namespace ptx {
 struct TensorMapOption {
   std::string tensor{};
   layout::TensorMap map{};
-  std::function<Expected<layout::TensorMap>(const Sizes&)> of_sizes{};  ///< in place of `map`, when there is one
+  Function<Expected<layout::TensorMap>(const Sizes&)> of_sizes{};  ///< in place of `map`, when there is one
 };
 
 /// How a module's kernel is launched. Its parameters are the inputs' addresses, then the outputs', then the scalars, then the TMA
