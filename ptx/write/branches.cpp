@@ -70,9 +70,9 @@ std::optional<Diagnostic> Builder::State::conditional_values() {
                         "` has no value here for threads that took an earlier branch: it is computed between ",
                         "the end of an `if_` block and `elif_`, which holds the condition of `elif_`");
         d.where = module.where(item);
-        const auto made =
+        const auto computed =
             std::find_if(f.body.begin(), f.body.end(), [&](const ir::Inst& other) { return only_result(f, other) == value.reg; });
-        d.note(cat("computed: ", to_string(module.where(*made))));
+        d.note(cat("computed: ", to_string(module.where(*computed))));
         d.note("hint: compute it in front of `if_`");
         return d;
       }
