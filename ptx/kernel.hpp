@@ -3,7 +3,8 @@
 //     #include <ptx/kernel.hpp>
 //     #include <ptx/inst/fma.hpp>
 //     #include <ptx/inst/ld.hpp>
-// Whoever compiles and runs kernels, takes their module(), or does not mind a second, includes <ptx/ptx.hpp>, which has everything.
+// Whoever compiles and runs kernels, takes their module(), or does not mind a second, includes <ptx/ptx.hpp>, which has
+// everything.
 #pragma once
 
 #include "ptx/inst.hpp"  // generated from the table: the root of the dots

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
-#include "ptx/base/function.hpp"
 #include "ptx/launch/spec.hpp"
 #include "ptx/layout/layout.hpp"
 #include "ptx/tile/tile.hpp"
