@@ -12,7 +12,7 @@ namespace ptx {
 namespace {
 
 struct Counted {
-  explicit Counted(int& ends) : ends(ends) {}
+  explicit Counted(int& count) : ends(count) {}
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
   ~Counted() { ++ends; }
@@ -22,7 +22,7 @@ struct Base {
   int value = 1;
 };
 struct Derived : Base {
-  explicit Derived(std::shared_ptr<int> kept) : kept(std::move(kept)) {}
+  explicit Derived(std::shared_ptr<int> given) : kept(std::move(given)) {}
   std::shared_ptr<int> kept;
 };
 
