@@ -19,7 +19,7 @@ using write::Value;
 struct Block {
   std::size_t depth = 0;
   Where where;
-  std::uint64_t trace = 0;                 // in which it is open, by number; 0 none
+  std::uint64_t opened_in = 0;             // the trace in which it is open, by number; 0 none
   std::uint64_t made_in = 0, made_as = 0;  // where it was made: nothing is written until it is entered
 
   explicit Block(const char* name) {
@@ -32,7 +32,7 @@ struct Block {
     if (now.id() == made_in) now.entered(made_as);
   }
 
-  [[nodiscard]] bool open_in(const Trace& other) const { return trace != 0 && trace == other.id(); }
+  [[nodiscard]] bool open_in(const Trace& other) const { return opened_in != 0 && opened_in == other.id(); }
 };
 
 // What `with` does around a body: `begin` writes what comes before it and `end` what comes behind; an exception writes nothing.
@@ -44,7 +44,7 @@ nb::object enter(nb::handle self) {
   block.where = trace.where();
   block.begin(trace);
   block.depth = trace.open(B::name, block.where);
-  block.trace = trace.id();
+  block.opened_in = trace.id();
   return nb::borrow(self);
 }
 
@@ -52,7 +52,7 @@ template <class B>
 void leave(B& block, nb::handle exception, nb::handle, nb::handle) {
   Trace& trace = Trace::require(B::name);
   const bool open = block.open_in(trace);
-  block.trace = 0;
+  block.opened_in = 0;
   if (!exception.is_none()) return open ? trace.abandon(block.depth) : void();
   if (!open) raise(Kind::bad_control_flow, cat("a `", B::name, "` ends that was not begun here"), trace.where());
   trace.close(block.depth);
