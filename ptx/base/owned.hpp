@@ -18,6 +18,7 @@ class Owned {
   /// The same of a class derived from T.
   template <class Derived, class... Argument>
   static Owned make_as(Argument&&... arguments) {
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): this is who owns it
     return {new Derived(std::forward<Argument>(arguments)...), [](T* object) { delete static_cast<Derived*>(object); }};
   }
   Owned(Owned&& other) noexcept : object_(std::exchange(other.object_, nullptr)), end_(other.end_) {}
