@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/builder.hpp"
 #include "tests/fuzz/bytes.hpp"
 
