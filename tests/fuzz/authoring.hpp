@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/builder.hpp"
 #include "tests/fuzz/bytes.hpp"
