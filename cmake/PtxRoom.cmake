@@ -1,13 +1,36 @@
-# ptx_room(<name> NEEDS <rooms…> [TESTS_NEED <rooms…>])
+# ptx_compile_together(<target> <number> [HEADERS_FOR <group>] [HEADERS <headers…>]): with PTX_TOGETHER, that many sources of the target
+# are compiled as one. The targets of a group, which have to have the same flags, share headers that are compiled once: the first one's
+# target makes them. What a file forgets to include shows itself in a build without this.
+function(ptx_compile_together target number)
+  cmake_parse_arguments(PARSE_ARGV 2 together "" "HEADERS_FOR" "HEADERS")
+  if(NOT PTX_TOGETHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${number})
+  if(NOT together_HEADERS_FOR)
+    return()
+  endif()
+  get_property(first GLOBAL PROPERTY PTX_HEADERS_${together_HEADERS_FOR})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    set_property(GLOBAL PROPERTY PTX_HEADERS_${together_HEADERS_FOR} ${target})
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <charconv> <cstdint> <cstring> <filesystem> <functional> <map> <memory>
+      <mutex> <optional> <set> <span> <string> <unordered_map> <utility> <variant> <vector> ${together_HEADERS})
+  endif()
+endfunction()
+
+# ptx_room(<name> NEEDS <rooms…> [TESTS_NEED <rooms…>] [OWN_FLAGS])
 #
 # A room's whole CMakeLists. Every .cpp below the room's folder goes into the library ptx_<name> (alias ptx::<name>), every
 # *_test.cpp into the GoogleTest program ptx_<name>_test; gen/ holds build-time programs and main.cpp is a program, they are left
 # out. Under ThreadSanitizer that program holds the test files alone that start threads or ask for workers, with the label `tsan`:
-# the others could find nothing there. PTX_TESTS_TOGETHER compiles six test files as one, so a name must not stand for different
-# things in two test files of a room. TESTS_NEED names rooms that only the tests use.
+# the others could find nothing there. PTX_TOGETHER compiles ten sources as one, and six test files as one, so a name must not stand
+# for different things in two sources of a room, or in two of its tests. TESTS_NEED names rooms that only the tests use. OWN_FLAGS says that the room compiles with other
+# flags than the others.
 # A room without sources is an interface library, so that rooms can be furnished in any order.
 function(ptx_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "NEEDS;TESTS_NEED")
+  cmake_parse_arguments(PARSE_ARGV 1 room "OWN_FLAGS" "" "NEEDS;TESTS_NEED")
   if(room_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ptx_room(${name}): what is `${room_UNPARSED_ARGUMENTS}`?")
   endif()
@@ -34,6 +57,11 @@ function(ptx_room name)
       set_target_properties(ptx_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
     target_link_libraries(ptx_${name} PUBLIC ptx_flags ${needs})
+    set(group rooms)
+    if(room_OWN_FLAGS)
+      set(group ${name})
+    endif()
+    ptx_compile_together(ptx_${name} 10 HEADERS_FOR ${group})
     set_property(GLOBAL APPEND PROPERTY PTX_OBJECTS "$<TARGET_OBJECTS:ptx_${name}>")
   else()
     add_library(ptx_${name} INTERFACE)
@@ -47,11 +75,11 @@ function(ptx_room name)
     include(GoogleTest)
     add_executable(ptx_${name}_test ${tests})
     target_link_libraries(ptx_${name}_test PRIVATE ptx::${name} ${tests_need} GTest::gtest_main)
-    set_target_properties(ptx_${name}_test PROPERTIES UNITY_BUILD ${PTX_TESTS_TOGETHER} UNITY_BUILD_BATCH_SIZE 6)
     if(PTX_SANITIZE MATCHES "undefined")
       # Every EXPECT_… would get dozens of these; a null pointer ends a test with a report of the address sanitizer all the same.
       target_compile_options(ptx_${name}_test PRIVATE -fno-sanitize=null,alignment)
     endif()
+    ptx_compile_together(ptx_${name}_test 6 HEADERS_FOR tests HEADERS <gtest/gtest.h>)
     set(label ${name})
     if(PTX_SANITIZE STREQUAL "thread")
       set(label tsan)
@@ -78,6 +106,7 @@ function(ptx_generate kind file)
   endif()
   if(NOT TARGET ptx_isagen)
     add_executable(ptx_isagen EXCLUDE_FROM_ALL ${isagen_sources})
+    ptx_compile_together(ptx_isagen 10)
     set_target_properties(ptx_isagen PROPERTIES OUTPUT_NAME isagen RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
     target_link_libraries(ptx_isagen PRIVATE ptx::isa ptx::base)
   endif()

@@ -76,10 +76,9 @@ void end_without_error() { end("ptx: an error was asked for, and there is none: 
 
 std::string to_string(const Where& where) {
   if (!where.known()) return {};
-  constexpr std::string_view text = " (text)";  // text::text_given_at: the file is a text, and the call that gave it its name
-  if (const std::string_view call = where.file; call.ends_with(text)) {
+  if (const std::string_view call = where.file; call.ends_with(text_mark)) {
     const std::string column = where.column == 0 ? std::string() : cat(", column ", where.column);
-    return cat(call.substr(0, call.size() - text.size()), " (line ", where.line, column, " of the text)");
+    return cat(call.substr(0, call.size() - text_mark.size()), " (line ", where.line, column, " of the text)");
   }
   return where.column == 0 ? cat(where.file, ':', where.line) : cat(where.file, ':', where.line, ':', where.column);
 }

@@ -3,6 +3,7 @@
 
 #include <new>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -14,6 +15,11 @@ namespace ptx {
 struct Unexpected {
   Diagnostic error;
 };
+
+/// An error without a place: whoever knows it puts it in on the way out.
+inline Unexpected refuse(Kind kind, std::string message) {
+  return {{.kind = kind, .severity = Severity::error, .message = std::move(message), .where = {}, .notes = {}}};
+}
 
 namespace detail {
 /// A value was asked for where there is an error, or the reverse: says so on the standard error stream, and ends the program.

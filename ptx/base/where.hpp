@@ -40,6 +40,9 @@ const char* intern_file(std::string_view file);
 /// The call site of these; `at` and its own call sites are interned already. Thread-safe.
 const CallSite* intern_call(const Where& at, std::string_view function);
 
+/// How the name of a text ends that a call was given: its places are lines of the text.
+inline constexpr std::string_view text_mark = " (text)";
+
 /// "file.py:12", "file.ptx:12:5" when the column is known, or "" when the place is not known.
 std::string to_string(const Where& where);
 

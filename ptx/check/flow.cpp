@@ -6,7 +6,7 @@
 namespace ptx::check {
 namespace {
 
-constexpr std::uint32_t none = 0xFFFFFFFFu;
+constexpr std::uint32_t no_block = 0xFFFFFFFFu;
 constexpr std::size_t most_edges = std::size_t{1} << 22;
 
 std::uint16_t facts_of(const ir::Inst& item) { return item.kind == ir::ItemKind::inst ? facts(item.form) : std::uint16_t{0}; }
@@ -17,7 +17,7 @@ std::optional<Flow> flow_of(const ir::Function& function, const std::function<bo
   Flow flow;
   const auto& body = function.body;
   if (body.empty()) return std::nullopt;
-  std::vector<std::uint32_t> block_at(body.size() + 1, none);
+  std::vector<std::uint32_t> block_at(body.size() + 1, no_block);
   bool cut = true;
   for (std::uint32_t i = 0; i < body.size(); ++i) {
     if (cut || body[i].kind == ir::ItemKind::label) {
@@ -41,7 +41,7 @@ std::optional<Flow> flow_of(const ir::Function& function, const std::function<bo
     if ((fact & (branches | branch_list)) != 0) {
       branch_targets(function, last, targets);
       for (const std::uint32_t item : targets)
-        if (block_at[item] != none) block.next.push_back(block_at[item]);
+        if (block_at[item] != no_block) block.next.push_back(block_at[item]);
     }
     edges += block.next.size();
     if (edges > most_edges) return std::nullopt;

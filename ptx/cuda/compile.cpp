@@ -4,9 +4,9 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <cstdlib>
 #include <mutex>
 
+#include "ptx/cuda/environment.hpp"
 #include "ptx/cuda/sections.hpp"
 #include "ptx/cuda/tools.hpp"
 
@@ -16,13 +16,8 @@ namespace {
 constexpr std::string_view key_version = "pyptx cubin 1";
 constexpr std::string_view arguments = "-v -lineinfo";
 
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? std::string_view(value) : std::string_view();
-}
-
 Expected<bool> read_switch(const char* name) {
-  const std::string_view value = variable(name);
+  const std::string_view value = environment(name).value_or("");
   if (value.empty() || value == "0") return false;
   if (value == "1") return true;
   return Unexpected{{.kind = Kind::bad_setting, .message = cat(name, " is `", value, "`; what fits is `1` or `0`")}};
@@ -49,7 +44,7 @@ class Compilation {
       return CompiledCode{};
     }
     auto tools = find();
-    if (!tools && !settings_.ptxas && !variable("PYPTX_PTXAS").empty())
+    if (!tools && !settings_.ptxas && environment("PYPTX_PTXAS"))
       return Unexpected{std::move(tools).error()};  // named, so not passed over
     if (tools) {
       std::vector<Candidate> candidates = ordered(*tools);
@@ -179,19 +174,19 @@ class Compilation {
 
 Expected<CompileSettings> CompileSettings::from_environment() {
   CompileSettings settings{.cache = DiskCache::from_environment(), .roots = tool_roots()};
-  if (const std::string_view jit = variable("PYPTX_JIT"); jit == "ptxas") {
+  if (const std::string_view jit = environment("PYPTX_JIT").value_or(""); jit == "ptxas") {
     settings.jit = Jit::ptxas;
   } else if (jit == "driver") {
     settings.jit = Jit::driver;
   } else if (!jit.empty()) {
     return Unexpected{{.kind = Kind::bad_setting, .message = cat("PYPTX_JIT is `", jit, "`; what fits is `ptxas` or `driver`")}};
   }
-  if (const std::string_view limit = variable("PYPTX_CACHE_MIB"); !limit.empty()) {
+  if (const auto limit = environment("PYPTX_CACHE_MIB")) {
     std::uint32_t mebibytes = 0;
-    const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), mebibytes);
-    if (error != std::errc() || end != limit.data() + limit.size() || mebibytes == 0) {
+    const auto [end, error] = std::from_chars(limit->data(), limit->data() + limit->size(), mebibytes);
+    if (error != std::errc() || end != limit->data() + limit->size() || mebibytes == 0) {
       return Unexpected{{.kind = Kind::bad_setting,
-                         .message = cat("PYPTX_CACHE_MIB is `", limit, "`; what fits is a number of mebibytes, from 1 on")}};
+                         .message = cat("PYPTX_CACHE_MIB is `", *limit, "`; what fits is a number of mebibytes, from 1 on")}};
     }
     settings.cache = settings.cache.limited_to(std::uint64_t{mebibytes} << 20);
   }

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "ptx/cuda/cache_sweep.hpp"
+#include "ptx/cuda/environment.hpp"
 #include "ptx/cuda/files.hpp"
 #include "ptx/cuda/sections.hpp"
 #include "ptx/cuda/tools.hpp"
@@ -24,11 +25,6 @@ constexpr std::string_view entry_magic = "ptxcubin";
 constexpr std::string_view tool_magic = "ptx-tool";
 constexpr std::uint32_t format = 1;
 constexpr std::size_t most_versions = 32;
-
-const char* variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
 
 /// The sections of a file in this order of names, or nothing.
 std::optional<std::vector<Section>> read_sections(std::string_view magic, const std::string& path,
@@ -73,14 +69,13 @@ DiskCache DiskCache::from_environment() {
   if (const char* chosen = std::getenv("PYPTX_CACHE_DIR")) {
     const std::string_view folder = chosen;
     if (folder.empty() || folder == "off") return {};
-    if (const char* home = variable("HOME"); home != nullptr && folder.starts_with("~/"))
-      return DiskCache(cat(home, folder.substr(1)));
+    if (const auto home = environment("HOME"); home && folder.starts_with("~/")) return DiskCache(cat(*home, folder.substr(1)));
     return DiskCache(std::string(folder));
   }
   // The XDG rules take absolute paths alone.
-  if (const char* caches = variable("XDG_CACHE_HOME"); caches != nullptr && *caches == '/')
-    return DiskCache(cat(caches, "/pyptx"));
-  if (const char* home = variable("HOME")) return DiskCache(cat(home, "/.cache/pyptx"));
+  if (const auto caches = environment("XDG_CACHE_HOME"); caches && caches->starts_with('/'))
+    return DiskCache(cat(*caches, "/pyptx"));
+  if (const auto home = environment("HOME")) return DiskCache(cat(*home, "/.cache/pyptx"));
   return {};
 }
 

@@ -7,19 +7,17 @@ namespace {
 
 constexpr std::uint32_t portable_cluster = 8;
 
-Unexpected refuse(std::string message) { return Unexpected{{.kind = Kind::launch_config, .message = std::move(message)}}; }
-
 std::array<std::uint32_t, 3> axes(Dim3 dim) { return {dim.x, dim.y, dim.z}; }
 Expected<void> check_cluster(const LaunchConfig& config, const DeviceLimits& limits) {
   const Dim3 cluster = config.cluster;
   if (cluster == Dim3{}) return {};
   if (!limits.clusters) {
-    return refuse(cat("cluster ", to_string(cluster), " needs compute capability 9.0 or later; this GPU is ",
-                      to_string(limits.capability)));
+    return refuse(Kind::launch_config, cat("cluster ", to_string(cluster), " needs compute capability 9.0 or later; this GPU is ",
+                                           to_string(limits.capability)));
   }
   if (const std::uint64_t blocks = volume(axes(cluster)); blocks > portable_cluster && !config.non_portable_cluster) {
-    return refuse(cat("cluster ", to_string(cluster), " has ", blocks, " blocks; at most ", portable_cluster,
-                      " are portable (16 with the non-portable cluster flag)"));
+    return refuse(Kind::launch_config, cat("cluster ", to_string(cluster), " has ", blocks, " blocks; at most ", portable_cluster,
+                                           " are portable (16 with the non-portable cluster flag)"));
   }
   return {};
 }
@@ -34,17 +32,19 @@ Expected<void> validate(const LaunchConfig& config, const DeviceLimits& limits, 
   if (!ok) return ok;
   const std::uint64_t threads = volume(axes(config.block));
   if (facts != nullptr && threads > facts->max_threads_per_block) {
-    return refuse(cat("block ", to_string(config.block), " has ", threads, " threads; the compiled kernel, with ",
-                      facts->registers, " registers a thread and its `.maxntid`, runs with at most ",
-                      facts->max_threads_per_block));
+    return refuse(
+        Kind::launch_config,
+        cat("block ", to_string(config.block), " has ", threads, " threads; the compiled kernel, with ", facts->registers,
+            " registers a thread and its `.maxntid`, runs with at most ", facts->max_threads_per_block));
   }
   const std::uint64_t static_smem = facts != nullptr ? facts->static_smem_bytes : 0;
   if (static_smem + config.dynamic_smem_bytes > limits.max_smem_bytes) {
-    return refuse(cat("a block needs ", config.dynamic_smem_bytes, " bytes of dynamic shared memory",
-                      static_smem != 0 ? cat(" and ", static_smem, " of static") : std::string(), "; at most ",
-                      limits.max_smem_bytes, " fit"));
+    return refuse(Kind::launch_config, cat("a block needs ", config.dynamic_smem_bytes, " bytes of dynamic shared memory",
+                                           static_smem != 0 ? cat(" and ", static_smem, " of static") : std::string(),
+                                           "; at most ", limits.max_smem_bytes, " fit"));
   }
-  if (config.cooperative && !limits.cooperative) return refuse("this GPU does not support cooperative launches");
+  if (config.cooperative && !limits.cooperative)
+    return refuse(Kind::launch_config, "this GPU does not support cooperative launches");
   return check_cluster(config, limits);
 }
 
@@ -95,9 +95,9 @@ Expected<void> check_cluster_fits(const Driver& driver, api::Function function, 
     return ok;
   }
   if (clusters > 0) return {};
-  return refuse(cat("not one cluster finds room on the GPU: block ",
-                    to_string(Dim3{config.block_x, config.block_y, config.block_z}), ", ", config.dynamic_smem_bytes,
-                    " bytes of dynamic shared memory a block"));
+  return refuse(Kind::launch_config, cat("not one cluster finds room on the GPU: block ",
+                                         to_string(Dim3{config.block_x, config.block_y, config.block_z}), ", ",
+                                         config.dynamic_smem_bytes, " bytes of dynamic shared memory a block"));
 }
 
 }  // namespace ptx::cuda

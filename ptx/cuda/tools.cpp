@@ -10,13 +10,16 @@
 #include <optional>
 
 #include "ptx/cuda/disk_cache.hpp"
+#include "ptx/cuda/environment.hpp"
 #include "ptx/cuda/subprocess.hpp"
 
 namespace ptx::cuda {
 namespace {
 
 struct ToolEntry {
-  std::string_view name, variable, wheel;
+  std::string_view name;
+  const char* variable;
+  std::string_view wheel;
   std::array<std::string_view, 3> folders;  // of the wheels that carry it, below a site-packages folder
 };
 constexpr std::array<ToolEntry, 3> tool_table = {{
@@ -37,13 +40,6 @@ bool can_run(const std::string& path) {
   return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
 }
 
-/// A variable's value, or nothing when it is unset or empty.
-std::optional<std::string> variable(std::string_view name) {
-  const char* value = std::getenv(std::string(name).c_str());
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return value;
-}
-
 std::vector<std::string> folders_to_search(const ToolEntry& tool, const std::vector<std::string>& roots) {
   std::vector<std::string> folders;
   const auto add = [&folders](std::string folder) {
@@ -52,8 +48,8 @@ std::vector<std::string> folders_to_search(const ToolEntry& tool, const std::vec
   for (std::size_t i = 0; i < tool.folders.size(); ++i) {  // a wheel of NVIDIA's in any root goes before triton's copy
     for (const std::string& root : roots) add(cat(root, '/', tool.folders[i]));
   }
-  if (const auto home = variable("CUDA_HOME")) add(cat(*home, "/bin"));
-  const std::string path = variable("PATH").value_or("");
+  if (const auto home = environment("CUDA_HOME")) add(cat(*home, "/bin"));
+  const std::string path(environment("PATH").value_or(""));
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     if (end > begin) add(path.substr(begin, end - begin));
@@ -71,7 +67,7 @@ std::string log_note(std::string_view output) {
 /// $PYPTX_PTXAS_SECONDS, or the default.
 Expected<ProcessLimits> ptxas_limits() {
   ProcessLimits limits;
-  const auto chosen = variable("PYPTX_PTXAS_SECONDS");
+  const auto chosen = environment("PYPTX_PTXAS_SECONDS");
   if (!chosen) return limits;
   std::uint32_t seconds = 0;
   const auto [end, error] = std::from_chars(chosen->data(), chosen->data() + chosen->size(), seconds);
@@ -97,12 +93,13 @@ std::string_view name(Tool tool) { return entry(tool).name; }
 Expected<std::vector<std::string>> find_tools(Tool tool, const std::vector<std::string>& roots) {
   const ToolEntry& wanted = entry(tool);
   std::vector<std::string> found;
-  if (auto chosen = variable(wanted.variable)) {
-    if (!can_run(*chosen)) {
-      return Unexpected{{.kind = Kind::no_tool,
-                         .message = cat(wanted.variable, " is `", *chosen, "`, which is not a program that can be run")}};
+  if (const auto set = environment(wanted.variable)) {
+    std::string chosen(*set);
+    if (!can_run(chosen)) {
+      return Unexpected{
+          {.kind = Kind::no_tool, .message = cat(wanted.variable, " is `", chosen, "`, which is not a program that can be run")}};
     }
-    return std::vector<std::string>{std::move(*chosen)};
+    return std::vector<std::string>{std::move(chosen)};
   }
   const std::vector<std::string> folders = folders_to_search(wanted, roots);
   for (const std::string& folder : folders) {
@@ -236,7 +233,7 @@ Expected<Cubin> assemble(std::string_view ptx_text, std::string_view target, con
 Expected<std::string> disassemble(std::string_view cubin, const std::vector<std::string>& roots) {
   auto tool = find_tool(Tool::nvdisasm, roots);
   std::string option = "-c";  // the code alone
-  if (!tool && !variable(entry(Tool::nvdisasm).variable)) {
+  if (!tool && !environment(entry(Tool::nvdisasm).variable)) {
     auto other = find_tool(Tool::cuobjdump, roots);
     if (!other) return Unexpected{std::move(tool).error()};  // nvdisasm is the one to install
     tool = std::move(other);

@@ -23,8 +23,6 @@ using launch::KernelImage;
 using launch::Specialisation;
 using launch::TensorView;
 
-Unexpected refuse(Kind kind, std::string message) { return Unexpected{{.kind = kind, .message = std::move(message)}}; }
-
 // -- kernels by key
 // ------------------------------------------------------------------------------------------------------------------
 

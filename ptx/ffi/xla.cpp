@@ -55,8 +55,6 @@ void* fail(const CallFrame& frame, const Diagnostic& diagnostic) {
   return fail(frame, render(diagnostic).c_str(), code_of(diagnostic.kind));
 }
 
-Unexpected refuse(std::string message) { return Unexpected{{.kind = Kind::bad_image, .message = std::move(message)}}; }
-
 /// The attributes of one call, borrowed from XLA.
 struct Call {
   std::optional<std::int32_t> abi;
@@ -90,14 +88,15 @@ Expected<Call> read(const Attributes& attributes) {
         continue;
       }
     }
-    return refuse(cat("`", xla_target, "` does not know the attribute `", name, "` in this form"));
+    return refuse(Kind::bad_image, cat("`", xla_target, "` does not know the attribute `", name, "` in this form"));
   }
   if (call.abi && *call.abi != launch::abi_version) {
-    return refuse(cat("this program was made for launch ABI ", *call.abi, "; this process has ABI ", launch::abi_version));
+    return refuse(Kind::bad_image,
+                  cat("this program was made for launch ABI ", *call.abi, "; this process has ABI ", launch::abi_version));
   }
-  if (!call.handle && !call.key) return refuse(cat("`", xla_target, "` has neither `key` nor `cubin_handle`"));
+  if (!call.handle && !call.key) return refuse(Kind::bad_image, cat("`", xla_target, "` has neither `key` nor `cubin_handle`"));
   if (call.key && call.key->size() != Digest{}.size())
-    return refuse(cat("the kernel's key is ", call.key->size(), " bytes, not 32"));
+    return refuse(Kind::bad_image, cat("the kernel's key is ", call.key->size(), " bytes, not 32"));
   return call;
 }
 
@@ -122,10 +121,11 @@ Expected<const KernelImage*> image_of(const Call& call) {
   if (const KernelImage* image = registry.find(key)) return image;
   if (auto known = registry.share(KernelImage::handle_of(key)); known != nullptr && known->key() == key)
     return pinned(std::move(known));
-  if (!call.meta || !call.ptx) return refuse("the call carries a key, but not the kernel's `meta` and `ptx`");
+  if (!call.meta || !call.ptx) return refuse(Kind::bad_image, "the call carries a key, but not the kernel's `meta` and `ptx`");
   auto made = KernelImage::from_text(std::string(*call.ptx), *call.meta);
   if (!made) return Unexpected{std::move(made).error()};
-  if ((*made)->key() != key) return refuse("the kernel's text and launch record do not have the key that the call names");
+  if ((*made)->key() != key)
+    return refuse(Kind::bad_image, "the kernel's text and launch record do not have the key that the call names");
   return pinned(std::move(*made));
 }
 

@@ -136,7 +136,7 @@ std::string available(const Form& form) {
   return text;
 }
 
-std::string list_choices(const FormSlot& slot) {
+std::string list_words(const FormSlot& slot) {
   std::string out, needs;
   for (const Choice& choice : slot.choices) {
     const std::string needed = available(choice.since, choice.on);

@@ -19,7 +19,7 @@ std::string available(Version since, TargetSet on);
 std::string available(const Form& form);
 
 /// The choices of a slot, with what some need beyond their form: "`.b8` `.b16`; `.b128` (PTX 8.3, `sm_70` or newer)".
-std::string list_choices(const FormSlot& slot);
+std::string list_words(const FormSlot& slot);
 
 /// The integers of an operand's range: "0 to 15", "4, 8 or 16", "24 to 256 in steps of 8", "a multiple of 16".
 std::string describe_range(std::string_view range);

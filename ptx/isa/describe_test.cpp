@@ -55,7 +55,7 @@ TEST(Describe, Availability) {
 TEST(Describe, ChoicesSayOnceWhatSeveralOfThemNeed) {
   static constexpr Row r = row("x.t  d:=.t ; .t = { .b8, .b16, .b32 @8.3 @sm_70, .b64 @8.3 @sm_70, .u8 }", since(1, 0), on(sm_10),
                                Effect::pure, not_executed("no"), doc("a", "b"));
-  EXPECT_EQ(list_choices(made(r).slots[0]), "`.b8` `.b16`; `.b32` `.b64` (PTX 8.3, `sm_70` or newer); `.u8`");
+  EXPECT_EQ(list_words(made(r).slots[0]), "`.b8` `.b16`; `.b32` `.b64` (PTX 8.3, `sm_70` or newer); `.u8`");
 }
 
 TEST(Describe, Operands) {

@@ -178,7 +178,7 @@ constexpr Meaning all_meanings[] = {
 };
 
 // Whether the instruction's spelling begins with these words.
-bool begins(std::string_view syntax, std::string_view path) {
+bool syntax_begins(std::string_view syntax, std::string_view path) {
   if (path.empty()) return true;
   if (!syntax.starts_with(path)) return false;
   const std::string_view rest = syntax.substr(path.size());
@@ -191,7 +191,8 @@ std::string_view meaning(const Form& form, std::string_view operand) {
   const std::string syntax = form.syntax();
   const Meaning* best = nullptr;
   for (const Meaning& m : all_meanings)
-    if (m.operand == operand && begins(syntax, m.path) && (best == nullptr || m.path.size() > best->path.size())) best = &m;
+    if (m.operand == operand && syntax_begins(syntax, m.path) && (best == nullptr || m.path.size() > best->path.size()))
+      best = &m;
   return best == nullptr ? std::string_view() : best->words;
 }
 

@@ -41,6 +41,11 @@ struct OperandSpec {
   std::string_view part;                       ///< which parts of the register may be named; "" none
 };
 
+/// Whether the operand is a result that a fresh register can take: one that is always there and only written.
+constexpr bool is_result(const OperandSpec& operand) {
+  return operand.access == Access::write && operand.role == Role::reg && !operand.optional && !operand.conditional;
+}
+
 /// What an operand is, seen from outside.
 enum class ArgKind : std::uint8_t {
   reg,       ///< a register of `type`; of any type, where that is none

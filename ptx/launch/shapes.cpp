@@ -5,18 +5,10 @@
 namespace ptx::launch {
 namespace {
 
-Unexpected refuse(Kind kind, std::string message) { return {{.kind = kind, .message = std::move(message)}}; }
-
 /// What the tile's type is for a tensor; the bits alone for one that no tensor library has.
 ElementType element_of(Type type) {
   if (const auto known = element_type_from_name(tile::numpy_name(type))) return *known;
   return {.code = raw_bits, .bits = static_cast<std::uint8_t>(tile::element_bytes(type) * 8)};
-}
-
-std::string spell(std::span<const std::int64_t> shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += cat(i == 0 ? "" : ", ", shape[i]);
-  return text + (shape.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace
@@ -76,7 +68,8 @@ Expected<void> TensorShapes::take_shape(const Names& names, std::size_t i, const
                                           "`: ", given[d], " here, ", size, " from ", from < i ? names[from] : "the kernel"));
   }
   if (product == elements) return {};
-  return refuse(Kind::argument_dim, cat(names[i], " is ", elements, " elements; its shape ", spell(given), " has ", product));
+  return refuse(Kind::argument_dim,
+                cat(names[i], " is ", elements, " elements; its shape ", spell_shape(given), " has ", product));
 }
 
 Expected<bool> TensorShapes::find_shape(const Names& names, std::size_t i, std::int64_t elements, std::span<std::int64_t> shape,
@@ -96,7 +89,7 @@ Expected<bool> TensorShapes::find_shape(const Names& names, std::size_t i, std::
   if (opens == 0) {
     if (product == elements) return true;
     const std::string with = std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.name >= 0; })
-                                 ? cat(", here ", spell(shape), ',')
+                                 ? cat(", here ", spell_shape(shape), ',')
                                  : std::string();
     return refuse(Kind::argument_dim, cat(names[i], " is ", elements, " elements; ", tensors_[i].text, with, " has ", product));
   }

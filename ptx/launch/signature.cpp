@@ -7,12 +7,6 @@
 namespace ptx::launch {
 namespace {
 
-std::string spell(std::span<const std::int64_t> numbers) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < numbers.size(); ++i) text += cat(i == 0 ? "" : ", ", numbers[i]);
-  return text + (numbers.size() == 1 ? ",)" : ")");
-}
-
 // The names decide; a type that has none in PTX fits the untyped bits of its width.
 bool dtype_fits(Type wanted, ElementType given) {
   if (tile::dtype_matches(wanted, numpy_name(given))) return true;
@@ -93,7 +87,7 @@ Expected<void> Signature::check_output(std::size_t index, const Output& wanted, 
   if (given.data == nullptr) return refuse(Kind::argument_memory, "the tensor has no memory");
   if (!is_contiguous(given))
     return refuse(Kind::argument_layout,
-                  cat("strides are ", spell({given.strides, rank}), " elements; the kernel writes row-major"));
+                  cat("strides are ", spell_shape({given.strides, rank}), " elements; the kernel writes row-major"));
   if (given.read_only) return refuse(Kind::argument_memory, "the tensor is read-only");
   if (given.device != device)
     return refuse(Kind::argument_device,
@@ -189,8 +183,8 @@ Expected<void> Signature::check_tensor(std::size_t index, const TensorView& tens
   }
   if (!is_contiguous(tensor)) {
     const auto rank = static_cast<std::size_t>(tensor.rank);
-    const std::string strides = spell({tensor.strides, rank});
-    const std::string needed = spell(layout::row_major_strides({tensor.shape, rank}));
+    const std::string strides = spell_shape({tensor.strides, rank});
+    const std::string needed = spell_shape(layout::row_major_strides({tensor.shape, rank}));
     return Unexpected{misfit(Kind::argument_layout, index,
                              cat("strides are ", strides, " elements; the kernel takes row-major ", needed), tensor)
                           .note("hint: call `.contiguous()` on a torch tensor, `numpy.ascontiguousarray` on a numpy array")};

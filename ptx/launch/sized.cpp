@@ -6,11 +6,7 @@
 #include "ptx/text/text.hpp"
 
 namespace ptx::launch {
-namespace {
-
-Unexpected refuse(Kind kind, std::string message) { return {{.kind = kind, .message = std::move(message)}}; }
-
-}  // namespace
+namespace {}  // namespace
 
 // How many of the entry's parameters are tensors and how many scalars. Behind them may be descriptors; how many, the tiles say,
 // and without tiles the names.

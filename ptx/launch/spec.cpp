@@ -17,8 +17,6 @@ using cuda::put64;
 constexpr std::string_view magic = "ptxL";
 constexpr std::uint32_t max_entry_bytes = 4096;
 
-Unexpected refuse(Kind kind, std::string message) { return Unexpected{{.kind = kind, .message = std::move(message)}}; }
-
 /// A non-negative finite value's IEEE pattern, rounded to nearest even; the sign is the caller's.
 std::uint64_t float_bits(double value, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;

@@ -1,7 +1,5 @@
 #include "ptx/launch/tensor.hpp"
 
-#include <span>
-
 namespace ptx::launch {
 namespace {
 
@@ -73,6 +71,12 @@ std::string describe(const TensorView& tensor) {
   text += '[';
   for (std::int32_t i = 0; i < tensor.rank; ++i) text += cat(i == 0 ? "" : ", ", tensor.shape[i]);
   return text + ']';
+}
+
+std::string spell_shape(std::span<const std::int64_t> numbers) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < numbers.size(); ++i) text += cat(i == 0 ? "" : ", ", numbers[i]);
+  return text + (numbers.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace ptx::launch

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -56,5 +57,8 @@ struct TensorView {
 bool is_contiguous(const TensorView& tensor);
 /// "float32[16, 512]".
 std::string describe(const TensorView& tensor);
+
+/// A shape, or strides, as Python spells it: "(4, 8)", "(4,)".
+std::string spell_shape(std::span<const std::int64_t> numbers);
 
 }  // namespace ptx::launch

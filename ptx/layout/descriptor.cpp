@@ -9,8 +9,6 @@
 namespace ptx::layout {
 namespace {
 
-Unexpected bad(std::string message) { return {{.kind = Kind::bad_descriptor, .message = std::move(message)}}; }
-
 // Collects fields, and the first thing that is wrong with one.
 class Bits {
  public:
@@ -57,7 +55,7 @@ class Bits {
   }
   template <class Word>
   [[nodiscard]] Expected<Word> made() {
-    if (!wrong_.empty()) return bad(std::move(wrong_));
+    if (!wrong_.empty()) return Unexpected{{.kind = Kind::bad_descriptor, .message = std::move(wrong_)}};
     return static_cast<Word>(bits_);
   }
 

@@ -8,7 +8,7 @@
 namespace ptx::layout {
 namespace {
 
-Unexpected bad(std::string message) { return {{.kind = Kind::bad_tile, .message = std::move(message)}}; }
+Unexpected bad_tile(std::string message) { return {{.kind = Kind::bad_tile, .message = std::move(message)}}; }
 
 std::optional<LayoutType> type_for_width(std::int64_t bytes) {
   switch (bytes) {
@@ -27,7 +27,7 @@ std::optional<LayoutType> type_for_width(std::int64_t bytes) {
 
 Expected<Swizzle> swizzle_for_width(std::int64_t bytes) {
   if (const auto type = type_for_width(bytes)) return swizzle_of(*type);
-  return bad(cat("a row of ", bytes, " bytes has no tensor copy layout; what fits is 16, 32, 64, or 128 bytes or more"));
+  return bad_tile(cat("a row of ", bytes, " bytes has no tensor copy layout; what fits is 16, 32, 64, or 128 bytes or more"));
 }
 
 std::string_view tma_swizzle_name(LayoutType type) {
@@ -37,16 +37,17 @@ std::string_view tma_swizzle_name(LayoutType type) {
 
 Expected<GmmaLayout> pick_gmma_layout(std::int64_t element_bytes, std::int64_t m_or_n, std::int64_t k, Major major) {
   if (element_bytes <= 0 || m_or_n <= 0 || k <= 0)
-    return bad(
+    return bad_tile(
         cat("a matrix tile needs positive sizes; elements of ", element_bytes, " bytes, ", m_or_n, " by ", k, " were given"));
   const bool k_major = major == Major::k;
   const std::int64_t width = (k_major ? k : m_or_n) * element_bytes;
   const auto type = type_for_width(width);
   if (!type)
-    return bad(cat("a row of ", width, " bytes (", k_major ? k : m_or_n, " elements of ", element_bytes,
-                   ") is not one of the canonical widths 16, 32, 64, or 128 bytes or more"));
-  if (k_major && m_or_n % 8 != 0) return bad(cat("a K-major tile needs M divisible by 8 (N for the B operand); it is ", m_or_n));
-  if (!k_major && k % 8 != 0) return bad(cat("an MN-major tile needs K divisible by 8; it is ", k));
+    return bad_tile(cat("a row of ", width, " bytes (", k_major ? k : m_or_n, " elements of ", element_bytes,
+                        ") is not one of the canonical widths 16, 32, 64, or 128 bytes or more"));
+  if (k_major && m_or_n % 8 != 0)
+    return bad_tile(cat("a K-major tile needs M divisible by 8 (N for the B operand); it is ", m_or_n));
+  if (!k_major && k % 8 != 0) return bad_tile(cat("an MN-major tile needs K divisible by 8; it is ", k));
 
   const std::int64_t eight_rows = 8 * width;
   if (width > 128) return GmmaLayout{*type, (k_major ? m_or_n : k) * 128, 1024};

@@ -23,7 +23,7 @@ constexpr ElementType element_types[] = {{"u8", 1},      {"u16", 2},  {"u32", 4}
                                          {"s64", 8},     {"f16", 2},  {"f32", 4},     {"f64", 8}, {"bf16", 2},
                                          {"f32.ftz", 4}, {"tf32", 4}, {"tf32.ftz", 4}};
 
-Unexpected bad(std::string message, const std::string& hint = {}) {
+Unexpected bad_tensor_map(std::string message, const std::string& hint = {}) {
   Diagnostic error{.kind = Kind::bad_tile, .message = std::move(message)};
   if (!hint.empty()) error.note(cat("hint: ", hint));
   return {std::move(error)};
@@ -61,18 +61,19 @@ std::string listed(std::span<const std::int64_t> shape) {
 
 Expected<void> check_rank(std::size_t rank) {
   if (rank >= 1 && rank <= TensorMap::max_rank) return {};
-  return bad(cat("a tensor map has 1 to 5 dimensions, not ", rank));
+  return bad_tensor_map(cat("a tensor map has 1 to 5 dimensions, not ", rank));
 }
 
 Expected<void> check_size(std::int64_t size, std::span<const std::int64_t> shape) {
   if (size >= 1 && static_cast<std::uint64_t>(size) <= max_size) return {};
-  return bad(cat("a dimension of ", listed(shape), " is ", size, "; those of a tensor map are 1 to 2^32"));
+  return bad_tensor_map(cat("a dimension of ", listed(shape), " is ", size, "; those of a tensor map are 1 to 2^32"));
 }
 
 Expected<void> check_box_size(std::int64_t size, std::span<const std::int64_t> box) {
   if (size >= 1 && size <= max_box) return {};
-  return bad(cat("a dimension of the box ", listed(box), " is ", size, "; one tensor copy moves 1 to ", max_box, " of each"),
-             "give the Tile a smaller `tma_box`, and copy more than once");
+  return bad_tensor_map(
+      cat("a dimension of the box ", listed(box), " is ", size, "; one tensor copy moves 1 to ", max_box, " of each"),
+      "give the Tile a smaller `tma_box`, and copy more than once");
 }
 
 bool is_float(TensorMapType type) {
@@ -84,9 +85,9 @@ bool is_float(TensorMapType type) {
 Expected<void> check_box(const TensorMap& map) {
   for (std::size_t i = 0; i < map.rank; ++i) {
     if (map.box[i] < 1 || map.box[i] > max_box) {
-      return bad(cat("a dimension of the box ", reversed(map.box, map.rank), " is ", map.box[i], "; one tensor copy moves 1 to ",
-                     max_box, " of each"),
-                 "give the Tile a smaller `tma_box`, and copy more than once");
+      return bad_tensor_map(cat("a dimension of the box ", reversed(map.box, map.rank), " is ", map.box[i],
+                                "; one tensor copy moves 1 to ", max_box, " of each"),
+                            "give the Tile a smaller `tma_box`, and copy more than once");
     }
   }
   return {};
@@ -95,24 +96,24 @@ Expected<void> check_box(const TensorMap& map) {
 Expected<void> check_im2col(const TensorMap& map, const Im2col& im2col) {
   constexpr std::int64_t reach[] = {32768, 128, 16};  // of a corner, with one, two and three dimensions of space
   constexpr std::uint32_t max_pixels = 1024;
-  if (map.rank < 3) return bad(cat("an im2col tensor map has 3 to 5 dimensions, not ", map.rank));
+  if (map.rank < 3) return bad_tensor_map(cat("an im2col tensor map has 3 to 5 dimensions, not ", map.rank));
   const std::size_t space = map.rank - 2u;
   const std::int64_t most = reach[space - 1];
   for (std::size_t i = 0; i < space; ++i) {
     for (const std::int64_t corner : {im2col.lower_corner[i], im2col.upper_corner[i]}) {
       if (corner < -most || corner >= most)
-        return bad(
+        return bad_tensor_map(
             cat("a corner of the pixels' box is ", corner, "; with ", map.rank, " dimensions it is ", -most, " to ", most - 1));
     }
     if (static_cast<std::int64_t>(map.sizes[i + 1]) + im2col.upper_corner[i] - im2col.lower_corner[i] < 1) {
-      return bad(cat("the pixels' box from ", im2col.lower_corner[i], " to ", im2col.upper_corner[i],
-                     " is empty in a dimension of ", map.sizes[i + 1]));
+      return bad_tensor_map(cat("the pixels' box from ", im2col.lower_corner[i], " to ", im2col.upper_corner[i],
+                                " is empty in a dimension of ", map.sizes[i + 1]));
     }
   }
   if (im2col.channels_per_pixel < 1 || im2col.channels_per_pixel > max_box)
-    return bad(cat("a copy takes ", im2col.channels_per_pixel, " channels of a pixel; 1 to ", max_box, " can be"));
+    return bad_tensor_map(cat("a copy takes ", im2col.channels_per_pixel, " channels of a pixel; 1 to ", max_box, " can be"));
   if (im2col.pixels_per_column < 1 || im2col.pixels_per_column > max_pixels)
-    return bad(cat("a copy takes ", im2col.pixels_per_column, " pixels; 1 to ", max_pixels, " can be"));
+    return bad_tensor_map(cat("a copy takes ", im2col.pixels_per_column, " pixels; 1 to ", max_pixels, " can be"));
   return {};
 }
 
@@ -164,50 +165,52 @@ std::uint64_t TensorMap::box_bytes() const {
 
 Expected<void> TensorMap::check() const {
   if (auto ok = check_rank(rank); !ok) return ok;
-  if (tensor_map_swizzle_name(swizzle).empty()) return bad("no tensor map has this swizzle");
+  if (tensor_map_swizzle_name(swizzle).empty()) return bad_tensor_map("no tensor map has this swizzle");
   const auto bytes = static_cast<std::uint64_t>(element_bytes(type));
   for (std::size_t i = 0; i < rank; ++i) {
     if (sizes[i] < 1 || sizes[i] > max_size)
-      return bad(cat("a dimension of ", reversed(sizes, rank), " is ", sizes[i], "; those of a tensor map are 1 to 2^32"));
+      return bad_tensor_map(
+          cat("a dimension of ", reversed(sizes, rank), " is ", sizes[i], "; those of a tensor map are 1 to 2^32"));
     if (element_strides[i] < 1 || element_strides[i] > max_element_stride)
-      return bad(cat("an element stride is ", element_strides[i], "; those of a tensor map are 1 to ", max_element_stride));
+      return bad_tensor_map(
+          cat("an element stride is ", element_strides[i], "; those of a tensor map are 1 to ", max_element_stride));
   }
   const std::uint64_t multiple = address_alignment(*this);
   for (std::size_t i = 0; i + 1 < rank; ++i) {
     if (strides[i] % multiple != 0) {
-      return bad(cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank), " it is ",
-                     strides[i], " bytes; a tensor map needs a multiple of ", multiple),
-                 cat("pad the rows to a multiple of ", multiple / bytes, " elements, or copy without a tensor map"));
+      return bad_tensor_map(cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank),
+                                " it is ", strides[i], " bytes; a tensor map needs a multiple of ", multiple),
+                            cat("pad the rows to a multiple of ", multiple / bytes, " elements, or copy without a tensor map"));
     }
     if (strides[i] >= stride_end) {
-      return bad(cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank),
-                     " it is 2^40 bytes or more; a tensor map needs less"));
+      return bad_tensor_map(cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank),
+                                " it is 2^40 bytes or more; a tensor map needs less"));
     }
   }
   if (interleave != Interleave::none && rank < 3)
-    return bad(cat("a tensor map with interleaved channels has 3 to 5 dimensions, not ", rank));
+    return bad_tensor_map(cat("a tensor map with interleaved channels has 3 to 5 dimensions, not ", rank));
   if (interleave == Interleave::b32 && swizzle != Swizzle::b32)
-    return bad(cat("slices of 32 bytes go with swizzle 32B, not ", tensor_map_swizzle_name(swizzle)));
+    return bad_tensor_map(cat("slices of 32 bytes go with swizzle 32B, not ", tensor_map_swizzle_name(swizzle)));
   if (fill == TensorMapFill::nan && !is_float(type))
-    return bad(cat("elements of type ", name(type), " have no NaN to fill with outside the tensor"));
+    return bad_tensor_map(cat("elements of type ", name(type), " have no NaN to fill with outside the tensor"));
   if (auto ok = im2col ? check_im2col(*this, *im2col) : check_box(*this); !ok) return ok;
   if (box_bytes() >= end_of_box) {
-    return bad(cat("one copy moves ", box_bytes(), " bytes; a tensor map takes less than ", end_of_box),
-               "give the Tile a smaller `tma_box`, and copy more than once");
+    return bad_tensor_map(cat("one copy moves ", box_bytes(), " bytes; a tensor map takes less than ", end_of_box),
+                          "give the Tile a smaller `tma_box`, and copy more than once");
   }
   const std::uint32_t columns = im2col ? im2col->channels_per_pixel : box[0];
   const std::uint64_t row = columns * bytes;
   const std::string what = im2col ? std::string("a pixel") : cat("a row of the box ", reversed(box, rank));
   if (row % granule != 0) {
-    return bad(
+    return bad_tensor_map(
         cat(what, " is ", row, " bytes (", columns, " elements of ", bytes, "); a tensor copy needs a multiple of ", granule));
   }
   // A slice of interleaved channels is as wide as it is, whatever the swizzle.
   if (const auto most = width(swizzle); most && row > *most && interleave == Interleave::none) {
-    return bad(cat(what, " is ", row, " bytes (", columns, " elements of ", bytes, "); swizzle ",
-                   tensor_map_swizzle_name(swizzle), " takes at most ", *most),
-               cat("a `tma_box` of ", *most / bytes, " columns, or `tma_rank=3`, which copies ", slab_columns,
-                   " columns at a time in one instruction"));
+    return bad_tensor_map(cat(what, " is ", row, " bytes (", columns, " elements of ", bytes, "); swizzle ",
+                              tensor_map_swizzle_name(swizzle), " takes at most ", *most),
+                          cat("a `tma_box` of ", *most / bytes, " columns, or `tma_rank=3`, which copies ", slab_columns,
+                              " columns at a time in one instruction"));
   }
   return {};
 }
@@ -216,7 +219,7 @@ Expected<TensorMap> tiled_tensor_map(TensorMapType type, std::span<const std::in
                                      Swizzle swizzle) {
   if (auto ok = check_rank(shape.size()); !ok) return Unexpected{std::move(ok).error()};
   if (box.size() != shape.size())
-    return bad(
+    return bad_tensor_map(
         cat("the box ", listed(box), " has ", box.size(), " dimensions, the tensor ", listed(shape), " has ", shape.size()));
   for (const std::int64_t size : shape)
     if (auto ok = check_size(size, shape); !ok) return Unexpected{std::move(ok).error()};
@@ -243,9 +246,9 @@ Expected<TensorMap> slab_tensor_map(TensorMapType type, std::int64_t rows, std::
   for (const std::int64_t size : shape)
     if (auto ok = check_size(size, shape); !ok) return Unexpected{std::move(ok).error()};
   if (columns % slab_columns != 0)
-    return bad(cat("a matrix ", listed(shape), " is not a whole number of slabs of ", slab_columns, " columns"));
+    return bad_tensor_map(cat("a matrix ", listed(shape), " is not a whole number of slabs of ", slab_columns, " columns"));
   if (box_columns < 1 || box_columns % slab_columns != 0)
-    return bad(cat("a box ", listed(box), " is not a whole number of slabs of ", slab_columns, " columns"));
+    return bad_tensor_map(cat("a box ", listed(box), " is not a whole number of slabs of ", slab_columns, " columns"));
   const std::array slabs{box_rows, box_columns / slab_columns};
   for (const std::int64_t size : slabs)
     if (auto ok = check_box_size(size, slabs); !ok) return Unexpected{std::move(ok).error()};

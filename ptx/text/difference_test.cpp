@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "ptx/text/text.hpp"
+#include "tests/support/header.hpp"
 
 namespace ptx::text {
 namespace {
 
 std::string difference(std::string_view a, std::string_view b) {
-  constexpr std::string_view header = ".version 9.0\n.target sm_90a\n.address_size 64\n";
-  return ir::difference(parse(cat(header, a)).module, parse(cat(header, b)).module);
+  return ir::difference(parse(cat(testing::header, a)).module, parse(cat(testing::header, b)).module);
 }
 std::string of_bodies(std::string_view a, std::string_view b) {
   constexpr std::string_view head = ".entry k() { .reg .b32 %r<9>, x; .reg .pred %p<3>; .reg .b64 %rd<4>;";

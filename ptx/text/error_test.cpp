@@ -11,12 +11,13 @@
 #include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 #include "tests/support/golden.hpp"
+#include "tests/support/header.hpp"
 #include "tests/support/ptxas.hpp"
 
 namespace ptx::text {
 namespace {
 
-constexpr std::string_view module_header = ".version 9.0\n.target sm_90a\n.address_size 64\n";
+using testing::header;
 constexpr std::string_view entry_header =
     ".visible .entry k(.param .u64 x)\n{\n"
     ".reg .b16 %rs<9>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .pred %p<9>;\n";
@@ -45,7 +46,7 @@ struct Golden {
         Case& c = cases.emplace_back(Case{.title = source.size()});
         const bool is_module = line.starts_with("== module:");
         is_body = !is_module && !line.starts_with("== text:");
-        if (is_module || is_body) c.text = module_header;
+        if (is_module || is_body) c.text = header;
         if (is_body) c.text += entry_header;
         c.lines_before = static_cast<std::size_t>(std::count(c.text.begin(), c.text.end(), '\n'));
       } else if (!cases.empty()) {
@@ -117,7 +118,7 @@ TEST(Modifiers, MessagesDoNotContradictThemselves) {
   for (const isa::Form& f : isa::forms())
     for (const isa::FormSlot& slot : f.slots)
       for (const isa::Choice& choice : slot.choices) words_of[std::string(f.opcode)].insert(std::string(choice.word));
-  std::string text = std::string(module_header) + std::string(entry_header);
+  std::string text = std::string(header) + std::string(entry_header);
   std::size_t turn = 0;
   for (const isa::Form& f : isa::forms()) {
     std::vector<std::string> own;
@@ -135,11 +136,11 @@ TEST(Modifiers, MessagesDoNotContradictThemselves) {
       }
   }
   std::size_t said = 0, beside = 0;
-  for (std::size_t from = module_header.size() + entry_header.size(); from < text.size();) {
+  for (std::size_t from = header.size() + entry_header.size(); from < text.size();) {
     // The parser stops after a hundred findings: a few lines at a time.
     std::size_t to = from;
     for (int n = 0; n < 60 && to < text.size(); ++n) to = text.find('\n', to) + 1;
-    const Parsed parsed = parse(cat(module_header, entry_header, text.substr(from, to - from), "}\n"), "words.ptx");
+    const Parsed parsed = parse(cat(header, entry_header, text.substr(from, to - from), "}\n"), "words.ptx");
     from = to;
     for (const Diagnostic& d : parsed.findings) {
       const std::size_t word = d.message.find("` cannot be followed by `"), fits = d.message.find("`; what fits is ");

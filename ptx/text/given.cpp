@@ -4,18 +4,15 @@
 #include "ptx/text/text.hpp"
 
 namespace ptx::text {
-namespace {
-constexpr std::string_view mark = " (text)";  // to_string of a Where knows it
-}
 
 const char* text_given_at(const Where& call) {
-  return intern_file(call.known() ? cat(call.file, ':', call.line, mark) : std::string("<text>"));
+  return intern_file(call.known() ? cat(call.file, ':', call.line, text_mark) : std::string("<text>"));
 }
 
 Where in_source(const Where& place) {
   std::string_view file = place.file;
-  if (!file.ends_with(mark)) return place;
-  file.remove_suffix(mark.size());
+  if (!file.ends_with(text_mark)) return place;
+  file.remove_suffix(text_mark.size());
   const std::size_t colon = file.rfind(':');
   Where call{place.file, 0};
   if (colon == std::string_view::npos) return place;

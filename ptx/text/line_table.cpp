@@ -21,7 +21,7 @@ void add_bytes(std::string_view text, std::vector<std::string>& lines) {
 
 // A name between quotation marks. ptxas takes ASCII alone there, and neither an escaped quotation mark nor a control character:
 // what a path has of others is written as `?`.
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   std::string out = "\"";
   for (const char c : name) {
     if (c == '\\') out += '\\';
@@ -66,7 +66,7 @@ std::vector<std::string> LineTable::enter(const Where& place) {
 
 std::vector<std::string> LineTable::directives() const {
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < files_.size(); ++i) lines.push_back(cat(".file ", i + 1, ' ', quoted(files_[i])));
+  for (std::size_t i = 0; i < files_.size(); ++i) lines.push_back(cat(".file ", i + 1, ' ', in_quotes(files_[i])));
   if (functions_.empty()) return lines;
   lines.insert(lines.end(), {".section .debug_str", "{"});
   for (std::size_t i = 0; i < functions_.size(); ++i) {

@@ -6,11 +6,7 @@
 #include "ptx/base/base.hpp"
 
 namespace ptx {
-namespace {
-
-Unexpected refuse(Kind kind, std::string message) { return {{.kind = kind, .message = std::move(message)}}; }
-
-}  // namespace
+namespace {}  // namespace
 
 Size dim(std::string name) {
   Size size;

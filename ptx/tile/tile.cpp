@@ -29,8 +29,6 @@ constexpr Dtype dtypes[] = {
     {Type::e4m3, "float8_e4m3fn"}, {Type::e5m2, "float8_e5m2"}, {Type::ue8m0, "float8_e8m0fnu"},
 };
 
-Unexpected error(Kind kind, std::string message) { return {{.kind = kind, .message = std::move(message)}}; }
-
 std::string spelled(const Dim& dim) {
   const auto* size = std::get_if<std::int64_t>(&dim);
   return size != nullptr ? cat(*size) : std::get<std::string>(dim);
@@ -52,9 +50,9 @@ std::string listed(std::span<const std::int64_t> shape) {
 std::optional<Unexpected> bad_dim(std::span<const Dim> dims, std::string_view what) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (const auto* size = std::get_if<std::int64_t>(&dims[i]); size != nullptr && *size <= 0)
-      return error(Kind::bad_tile, cat(what, ' ', i, " is ", *size, "; a dimension is a positive size or a name"));
+      return refuse(Kind::bad_tile, cat(what, ' ', i, " is ", *size, "; a dimension is a positive size or a name"));
     if (const auto* name = std::get_if<std::string>(&dims[i]); name != nullptr && name->empty())
-      return error(Kind::bad_tile, cat(what, ' ', i, " has an empty name; a dimension is a positive size or a name"));
+      return refuse(Kind::bad_tile, cat(what, ' ', i, " has an empty name; a dimension is a positive size or a name"));
   }
   return std::nullopt;
 }
@@ -123,7 +121,7 @@ Expected<Env> unify(std::span<const Env> envs) {
   for (const Env& env : envs)
     for (const auto& [name, size] : env)
       if (const auto [it, added] = merged.emplace(name, size); !added && it->second != size)
-        return error(Kind::dim_conflict, cat("conflicting sizes for the dimension `", name, "`: ", it->second, " and ", size));
+        return refuse(Kind::dim_conflict, cat("conflicting sizes for the dimension `", name, "`: ", it->second, " and ", size));
   return merged;
 }
 
@@ -131,17 +129,18 @@ Expected<Env> unify(std::span<const Env> envs) {
 
 Expected<Tile> Tile::make(std::vector<tile::Dim> dims, Type dtype, Layout layout, std::optional<std::vector<tile::Dim>> tma_box,
                           int tma_rank, bool tma_padding) {
-  using tile::error;
-  if (dims.empty()) return error(Kind::bad_tile, "a Tile needs at least one dimension, as in `Tile(\"M\", 512, f32)`");
-  if (dtype == Type::none) return error(Kind::bad_tile, cat("a Tile needs a dtype, as in `Tile(", tile::listed(dims), ", f32)`"));
+  if (dims.empty()) return refuse(Kind::bad_tile, "a Tile needs at least one dimension, as in `Tile(\"M\", 512, f32)`");
+  if (dtype == Type::none)
+    return refuse(Kind::bad_tile, cat("a Tile needs a dtype, as in `Tile(", tile::listed(dims), ", f32)`"));
   if (auto bad = tile::bad_dim(dims, "dimension")) return *std::move(bad);
   if (tma_box) {
     if (tma_box->size() != dims.size())
-      return error(Kind::bad_tile, cat("the tma_box (", tile::listed(*tma_box), ") has rank ", tma_box->size(),
-                                       ", the Tile has rank ", dims.size()));
+      return refuse(Kind::bad_tile, cat("the tma_box (", tile::listed(*tma_box), ") has rank ", tma_box->size(),
+                                        ", the Tile has rank ", dims.size()));
     if (auto bad = tile::bad_dim(*tma_box, "tma_box dimension")) return *std::move(bad);
   }
-  if (tma_rank < 1 || tma_rank > 5) return error(Kind::bad_tile, cat("tma_rank is ", tma_rank, "; a tensor map has rank 1 to 5"));
+  if (tma_rank < 1 || tma_rank > 5)
+    return refuse(Kind::bad_tile, cat("tma_rank is ", tma_rank, "; a tensor map has rank 1 to 5"));
   Tile tile;
   tile.shape_ = std::move(dims);
   tile.dtype_ = dtype;
@@ -179,30 +178,28 @@ Expected<std::vector<std::int64_t>> Tile::resolve(const tile::Env& env) const {
     }
     const std::string& name = std::get<std::string>(dim);
     const auto it = env.find(name);
-    if (it == env.end())
-      return tile::error(Kind::dim_unbound, cat("the dimension `", name, "` of ", to_string(), " has no size"));
+    if (it == env.end()) return refuse(Kind::dim_unbound, cat("the dimension `", name, "` of ", to_string(), " has no size"));
     sizes.push_back(it->second);
   }
   return sizes;
 }
 
 Expected<tile::Env> Tile::extract(std::span<const std::int64_t> shape) const {
-  using tile::error;
   if (shape.size() != rank())
-    return error(Kind::argument_rank, cat("a tensor of shape ", tile::listed(shape), " has rank ", shape.size(), ", ",
-                                          to_string(), " has rank ", rank()));
+    return refuse(Kind::argument_rank, cat("a tensor of shape ", tile::listed(shape), " has rank ", shape.size(), ", ",
+                                           to_string(), " has rank ", rank()));
   tile::Env env;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (const auto* size = std::get_if<std::int64_t>(&shape_[i])) {
       if (*size != shape[i])
-        return error(Kind::argument_dim, cat("dimension ", i, " of a tensor of shape ", tile::listed(shape), " is ", shape[i],
-                                             ", ", to_string(), " has ", *size, " there"));
+        return refuse(Kind::argument_dim, cat("dimension ", i, " of a tensor of shape ", tile::listed(shape), " is ", shape[i],
+                                              ", ", to_string(), " has ", *size, " there"));
       continue;
     }
     const std::string& name = std::get<std::string>(shape_[i]);
     if (const auto [it, added] = env.emplace(name, shape[i]); !added && it->second != shape[i])
-      return error(Kind::dim_conflict, cat("conflicting sizes for the dimension `", name, "` of ", to_string(),
-                                           " in a tensor of shape ", tile::listed(shape), ": ", it->second, " and ", shape[i]));
+      return refuse(Kind::dim_conflict, cat("conflicting sizes for the dimension `", name, "` of ", to_string(),
+                                            " in a tensor of shape ", tile::listed(shape), ": ", it->second, " and ", shape[i]));
   }
   return env;
 }

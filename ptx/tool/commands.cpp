@@ -49,8 +49,6 @@ constexpr Status status_list[] = {
     {2, "the program was called wrongly, or something cannot be read or written"},
 };
 
-constexpr std::size_t columns = 100;
-
 }  // namespace
 
 const std::string_view common_help =

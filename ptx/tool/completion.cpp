@@ -34,7 +34,7 @@ std::string command_names() {
 }
 
 // Inside '…' of a shell.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + '\'';
@@ -67,7 +67,7 @@ std::string bash(std::string_view program) {
 std::string zsh(std::string_view program) {
   std::string out =
       cat("#compdef ", program, "\n# Completion of ", program, " for zsh.\n_", program, "() {\n  local -a known\n  known=(\n");
-  for (const Command& command : commands()) out += cat("    ", quoted(cat(command.name, ':', command.summary)), '\n');
+  for (const Command& command : commands()) out += cat("    ", in_quotes(cat(command.name, ':', command.summary)), '\n');
   out +=
       "    'help:what a command does'\n  )\n  if (( CURRENT == 2 )); then _describe command known; return; fi\n  shift words\n"
       "  (( CURRENT-- ))\n  case $words[1] in\n    help) _describe command known ;;\n";
@@ -84,7 +84,7 @@ std::string zsh(std::string_view program) {
       std::string summary(option.summary);
       for (char& c : summary)
         if (c == ':' || c == '[' || c == ']') c = ' ';
-      out += cat(' ', quoted(cat(option.name, '[', summary, ']', value)));
+      out += cat(' ', in_quotes(cat(option.name, '[', summary, ']', value)));
     }
     if (command.takes == Takes::files) out += " '*:file:_files -g \"*.ptx(-.)\"'";
     if (command.takes == Takes::opcode) out += cat(" '1:opcode:(", opcodes(), ")'");
@@ -99,17 +99,17 @@ std::string fish(std::string_view program) {
   const std::string complete = cat("complete -c ", program);
   std::string out = cat("# Completion of ", program, " for fish.\n", complete, " -f -n __fish_use_subcommand -l version\n",
                         complete, " -f -n __fish_use_subcommand -a help -d 'what a command does'\n", complete,
-                        " -f -n '__fish_seen_subcommand_from help' -a ", quoted(command_names()), '\n');
+                        " -f -n '__fish_seen_subcommand_from help' -a ", in_quotes(command_names()), '\n');
   for (const Command& command : commands()) {
-    out += cat(complete, " -f -n __fish_use_subcommand -a ", command.name, " -d ", quoted(command.summary), '\n');
+    out += cat(complete, " -f -n __fish_use_subcommand -a ", command.name, " -d ", in_quotes(command.summary), '\n');
     const std::string here = cat(complete, " -n '__fish_seen_subcommand_from ", command.name, "' ");
     for (const Option& option : command.options) {
       const bool is_short = !option.name.starts_with("--");
       out += cat(here, is_short ? "-s " : "-l ", option.name.substr(is_short ? 1 : 2), option.value.empty() ? "" : " -r",
-                 option.name == "--target" ? cat(" -f -a ", quoted(targets())) : std::string(), " -d ", quoted(option.summary),
-                 '\n');
+                 option.name == "--target" ? cat(" -f -a ", in_quotes(targets())) : std::string(), " -d ",
+                 in_quotes(option.summary), '\n');
     }
-    if (command.takes == Takes::opcode) out += cat(here, "-f -a ", quoted(opcodes()), '\n');
+    if (command.takes == Takes::opcode) out += cat(here, "-f -a ", in_quotes(opcodes()), '\n');
     if (command.takes == Takes::shell) out += cat(here, "-f -a 'bash zsh fish'\n");
   }
   return out;

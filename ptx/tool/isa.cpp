@@ -13,7 +13,6 @@ namespace {
 
 namespace table = ptx::isa;
 
-constexpr std::size_t columns = 100;
 constexpr std::size_t most_in_full = 8;  // forms; more are listed, a line or two each
 
 std::string strip(std::string text) {
@@ -69,7 +68,7 @@ std::string show(const table::Dots::State& state, const Style& style, bool in_fu
     const table::FormSlot& slot = form.slots[i];
     if (slot.literal && !slot.optional) continue;
     const std::string name = slot.optional ? cat("{.", slot.name, '}') : cat('.', slot.name);
-    std::string text = slot.literal ? "may be left out" : strip(table::list_choices(slot));
+    std::string text = slot.literal ? "may be left out" : strip(table::list_words(slot));
     if (state.choices[i] != 0) text = cat('.', slot.choices[state.choices[i] - 1u].word, " (chosen)");
     out += row(name, text);
   }

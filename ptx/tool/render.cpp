@@ -11,15 +11,15 @@ std::size_t width(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string wrap(std::string_view text, std::size_t columns, std::string_view indent) {
+std::string wrap(std::string_view text, std::size_t width, std::string_view indent) {
   std::string out;
   std::size_t used = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t w = width(word);
-    if (used != 0 && used + 1 + w > columns) {
+    const std::size_t w = tool::width(word);
+    if (used != 0 && used + 1 + w > width) {
       out += cat('\n', indent);
       used = 0;
     } else if (used != 0) {

@@ -29,7 +29,9 @@ inline std::string plural(std::size_t n, std::string_view word) { return cat(n, 
 
 /// The number of characters that a UTF-8 text shows.
 std::size_t width(std::string_view text);
-/// The words of a text on lines of at most `columns`, the lines behind the first indented by more.
-std::string wrap(std::string_view text, std::size_t columns, std::string_view indent);
+/// How wide help and lists are.
+inline constexpr std::size_t columns = 100;
+/// The words of a text on lines of at most `width` characters, the lines behind the first indented by more.
+std::string wrap(std::string_view text, std::size_t width, std::string_view indent);
 
 }  // namespace ptx::tool

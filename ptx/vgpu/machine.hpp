@@ -209,11 +209,13 @@ extern bool baseline_only;
 /// calls the C library.
 template <class Body>
 struct Compiled {
-  static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
 #if defined(__x86_64__)
+  // For processors of before 2013: small, not fast.
+  [[gnu::cold]] static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   [[gnu::target("avx2,fma")]] static Outcome avx2(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   static Handler handler() { return host_has_avx2() ? &avx2 : &baseline; }
 #else
+  static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   static Handler handler() { return &baseline; }
 #endif
 };

@@ -17,7 +17,7 @@ constexpr Mask bit(std::uint32_t lane) { return Mask{1} << lane; }
 using Lane = std::uint32_t;
 
 // Every CTA is a cluster of its own.
-constexpr SpecialValue values[] = {
+constexpr SpecialValue special_values[] = {
     {"%tid.x", true, false, [](const Warp& w, Lane l) -> std::uint64_t { return thread(w, l) % config(w).block[0]; }},
     {"%tid.y", true, false,
      [](const Warp& w, Lane l) -> std::uint64_t { return thread(w, l) / config(w).block[0] % config(w).block[1]; }},
@@ -76,9 +76,9 @@ constexpr SpecialValue values[] = {
 }  // namespace
 
 const SpecialValue* special_value(isa::SpecialId id) {
-  const auto* found = std::find_if(std::begin(values), std::end(values),
+  const auto* found = std::find_if(std::begin(special_values), std::end(special_values),
                                    [&](const SpecialValue& v) { return v.name == isa::specials()[id].name; });
-  return found == std::end(values) ? nullptr : found;
+  return found == std::end(special_values) ? nullptr : found;
 }
 
 void fill_specials(Warp& warp) {

@@ -13,8 +13,8 @@ namespace ptx::write {
 namespace {
 
 // The destinations as operands. Their elements live in `parts`.
-void add_operands(const std::vector<Fresh>& fresh, std::deque<std::vector<Value>>& parts, std::vector<Value>& operands) {
-  for (const Fresh& one : fresh) {
+void add_operands(const std::vector<LetResult>& fresh, std::deque<std::vector<Value>>& parts, std::vector<Value>& operands) {
+  for (const LetResult& one : fresh) {
     std::vector<Value> elements;
     for (const Reg reg : one.regs) elements.push_back(Value::of(reg));
     Value operand = elements.front();
@@ -24,16 +24,16 @@ void add_operands(const std::vector<Fresh>& fresh, std::deque<std::vector<Value>
   }
 }
 
-void release(Builder& builder, const std::vector<Fresh>& fresh) {
+void release(Builder& builder, const std::vector<LetResult>& fresh) {
   for (auto one = fresh.rbegin(); one != fresh.rend(); ++one)
     for (auto reg = one->regs.rbegin(); reg != one->regs.rend(); ++reg) builder.release(*reg);
 }
 
-Expected<std::vector<Fresh>> make(Builder& builder, std::vector<Destination> shapes, std::optional<Type> dtype, Where where) {
-  std::vector<Fresh> fresh;
+Expected<std::vector<LetResult>> make(Builder& builder, std::vector<Destination> shapes, std::optional<Type> dtype, Where where) {
+  std::vector<LetResult> fresh;
   if (dtype) shapes.front().type = *dtype;
   for (const Destination& shape : shapes) {
-    Fresh& one = fresh.emplace_back(Fresh{shape, {}});
+    LetResult& one = fresh.emplace_back(LetResult{shape, {}});
     for (int i = 0; i < shape.count; ++i) {
       const Expected<Reg> reg = builder.reg(shape.type, {}, where);
       if (!reg) {
@@ -47,20 +47,20 @@ Expected<std::vector<Fresh>> make(Builder& builder, std::vector<Destination> sha
 }
 
 // `other` in every register of the destination.
-Expected<void> preset(Builder& builder, const std::vector<Fresh>& fresh, const LetOptions& options, Where where) {
+Expected<void> preset(Builder& builder, const std::vector<LetResult>& fresh, const LetOptions& options, Where where) {
   if (!options.other) return {};
   if (!options.guard.predicate)
     return refuse(Kind::bad_guard, "`other` is given without `pred`: it is for threads that do not execute the instruction",
                   where, "give the predicate too, or leave `other` out");
-  for (const Fresh& one : fresh)
+  for (const LetResult& one : fresh)
     for (const Reg reg : one.regs)
       if (auto moved = move_into(builder, reg, *options.other, where); !moved) return Unexpected{moved.error()};
   return {};
 }
 
-Expected<std::vector<Fresh>> attempt(Builder& builder, const isa::Dots& dots, const std::vector<Destination>& shapes,
-                                     std::span<const Value> sources, const LetOptions& options, Where where) {
-  Expected<std::vector<Fresh>> fresh = make(builder, shapes, options.dtype, where);
+Expected<std::vector<LetResult>> attempt(Builder& builder, const isa::Dots& dots, const std::vector<Destination>& shapes,
+                                         std::span<const Value> sources, const LetOptions& options, Where where) {
+  Expected<std::vector<LetResult>> fresh = make(builder, shapes, options.dtype, where);
   if (!fresh) return fresh;
   std::deque<std::vector<Value>> parts;
   std::vector<Value> operands;
@@ -89,7 +89,7 @@ Expected<std::vector<Fresh>> attempt(Builder& builder, const isa::Dots& dots, co
 std::vector<Destination> destinations_of(const isa::Form& form, const isa::Choices& choices) {
   std::vector<Destination> found;
   for (const isa::OperandSpec& operand : form.operands) {
-    if (operand.access != isa::Access::write || operand.role != isa::Role::reg || operand.optional || operand.conditional) break;
+    if (!isa::is_result(operand)) break;
     Destination shape;
     shape.type = form.type(operand.type, choices);
     shape.count = form.count(operand.count, choices);
@@ -101,8 +101,8 @@ std::vector<Destination> destinations_of(const isa::Form& form, const isa::Choic
   return found;
 }
 
-Expected<std::vector<Fresh>> let(Builder& builder, const isa::Dots& dots, std::span<const Value> sources,
-                                 const LetOptions& options, Where where) {
+Expected<std::vector<LetResult>> let(Builder& builder, const isa::Dots& dots, std::span<const Value> sources,
+                                     const LetOptions& options, Where where) {
   const auto at_where = [&where](Diagnostic d) {
     d.where = where;
     return Unexpected{std::move(d)};
@@ -113,7 +113,7 @@ Expected<std::vector<Fresh>> let(Builder& builder, const isa::Dots& dots, std::s
   for (const isa::Dots::State& state : dots.complete()) {
     std::vector<Destination> shapes = destinations_of(isa::form(state.form), state.choices);
     if (shapes.empty() || std::find(tried.begin(), tried.end(), shapes) != tried.end()) continue;
-    Expected<std::vector<Fresh>> made = attempt(builder, dots, shapes, sources, options, where);
+    Expected<std::vector<LetResult>> made = attempt(builder, dots, shapes, sources, options, where);
     if (made) return made;
     tried.push_back(std::move(shapes));
     if (!first) first = made.error();

@@ -54,7 +54,7 @@ consteval LetShape destination() {
   constexpr const auto& form = chosen<F, W>;
   if (form.operands.size() == 0) return {};
   const isa::OperandSpec& d = form.operands[0];
-  if (d.access != isa::Access::write || d.role != isa::Role::reg || d.optional || d.conditional) return {};
+  if (!isa::is_result(d)) return {};
   const Type type = isa::rules::type(form, d.type, form.choices);
   const int count = isa::rules::count(form, d.count, form.choices);
   if (type == Type::none || count < 1) return {};

@@ -156,9 +156,9 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_c
 // ---- ptx.let: the destination is fresh ------------------------------------------------------------------------------
 
 // What the registers of one instruction are to an author: a register, a list of a vector's, or a tuple of both destinations.
-nb::object given_back(Trace& trace, const std::vector<write::Fresh>& fresh) {
+nb::object given_back(Trace& trace, const std::vector<write::LetResult>& fresh) {
   nb::list all;
-  for (const write::Fresh& one : fresh) {
+  for (const write::LetResult& one : fresh) {
     if (!one.shape.is_vector) {
       all.append(make_reg(trace, one.regs.front()));
       continue;

@@ -124,8 +124,8 @@ nb::object results_of(Trace& trace, const std::vector<write::Reg>& regs) {
   return nb::tuple(all);
 }
 
-nb::object call(std::string name, const nb::sequence& returns, const nb::sequence& params, const nb::list& arguments,
-                nb::handle pred) {
+nb::object call_function(std::string name, const nb::sequence& returns, const nb::sequence& params, const nb::list& arguments,
+                         nb::handle pred) {
   const std::string what = cat("the function `", name, '`');
   Trace& trace = Trace::require(what.c_str());
   const write::Callee callee{std::move(name), types_of(returns, "returns"), types_of(params, "params")};
@@ -227,7 +227,8 @@ void bind_modules(nb::module_& m) {
           "def function_parameters(returns: Sequence[PtxType], params: Sequence[PtxType], names: Sequence[str]) -> list[Reg]"),
       "Declares what the function being traced takes and gives: its parameters' registers.");
   m.def(
-      "call_function", call, nb::arg("name"), nb::arg("returns"), nb::arg("params"), nb::arg("arguments"), nb::arg("pred").none(),
+      "call_function", call_function, nb::arg("name"), nb::arg("returns"), nb::arg("params"), nb::arg("arguments"),
+      nb::arg("pred").none(),
       nb::sig("def call_function(name: str, returns: Sequence[PtxType], params: Sequence[PtxType], arguments: list[typing.Any], "
               "pred: Reg | NegPred | None) -> typing.Any"),
       "One `call`; its results are fresh registers.");

@@ -35,9 +35,9 @@ struct PipelineState {
 };
 
 // One call of a helper: its trace, and what its arguments view.
-class Call {
+class SyncCall {
  public:
-  explicit Call(const char* what) : what_(what), trace_(Trace::require(what)), operands_(trace_) {}
+  explicit SyncCall(const char* what) : what_(what), trace_(Trace::require(what)), operands_(trace_) {}
   [[nodiscard]] Trace& trace() { return trace_; }
   [[nodiscard]] write::Builder& builder() { return trace_.builder(); }
   [[nodiscard]] Where where() { return trace_.where(); }
@@ -59,54 +59,54 @@ class Call {
 
 // Arguments are judged before the place, which may write instructions.
 void init(nb::handle m, nb::handle count, nb::handle pred) {
-  Call call("ptx.mbarrier.init");
+  SyncCall call("ptx.mbarrier.init");
   const write::Guard guard = call.guard(pred);
   const Value expected = call.value(count);
   unwrap(idiom::mbarrier_init(call.builder(), call.place(m), expected, guard, call.where()));
 }
 
 void inval(nb::handle m, nb::handle pred) {
-  Call call("ptx.mbarrier.inval");
+  SyncCall call("ptx.mbarrier.inval");
   const write::Guard guard = call.guard(pred);
   unwrap(idiom::mbarrier_inval(call.builder(), call.place(m), guard, call.where()));
 }
 
 nb::object arrive(nb::handle m, nb::handle pred) {
-  Call call("ptx.mbarrier.arrive");
+  SyncCall call("ptx.mbarrier.arrive");
   const write::Guard guard = call.guard(pred);
   return call.made(idiom::mbarrier_arrive(call.builder(), call.place(m), guard, call.where()));
 }
 
 nb::object arrive_expect_tx(nb::handle m, nb::handle bytes, nb::handle pred) {
-  Call call("ptx.mbarrier.arrive_expect_tx");
+  SyncCall call("ptx.mbarrier.arrive_expect_tx");
   const write::Guard guard = call.guard(pred);
   const Value tx = call.value(bytes);
   return call.made(idiom::mbarrier_arrive_expect_tx(call.builder(), call.place(m), tx, guard, call.where()));
 }
 
 void expect_tx(nb::handle m, nb::handle bytes, nb::handle pred) {
-  Call call("ptx.mbarrier.expect_tx");
+  SyncCall call("ptx.mbarrier.expect_tx");
   const write::Guard guard = call.guard(pred);
   const Value tx = call.value(bytes);
   unwrap(idiom::mbarrier_expect_tx(call.builder(), call.place(m), tx, guard, call.where()));
 }
 
 nb::object try_wait(nb::handle m, nb::handle phase, bool parity, nb::handle pred) {
-  Call call("ptx.mbarrier.try_wait");
+  SyncCall call("ptx.mbarrier.try_wait");
   const write::Guard guard = call.guard(pred);
   const Value of = call.value(phase);
   return call.made(idiom::mbarrier_try_wait(call.builder(), call.place(m), of, parity, guard, call.where()));
 }
 
 void wait(nb::handle m, nb::handle phase, nb::handle pred) {
-  Call call("ptx.mbarrier.wait");
+  SyncCall call("ptx.mbarrier.wait");
   const write::Guard guard = call.guard(pred);
   const Value parity = call.value(phase);
   unwrap(idiom::mbarrier_wait(call.builder(), call.place(m), parity, guard, call.where()));
 }
 
 BarrierArray barrier_array(nb::object base, std::int64_t byte_offset, std::int64_t count) {
-  Call call("ptx.mbarrier.array");
+  SyncCall call("ptx.mbarrier.array");
   unwrap(idiom::check_barrier_array(byte_offset, count, call.where()));
   if (!is_shared_handle(base))
     (void)call.place(base);  // judged now; a handle's place may be instructions, written when it is used
@@ -124,7 +124,7 @@ BarrierSlot slot_of(nb::handle self, std::int64_t index) {
 BarrierSlot slot_at(nb::handle self, nb::handle stage) {
   const BarrierArray& array = *as<BarrierArray>(self);
   if (PyIndex_Check(stage.ptr())) return slot_of(self, nb::cast<std::int64_t>(stage));
-  Call call("BarrierArray.at");
+  SyncCall call("BarrierArray.at");
   const Value number = as<Reg>(stage) != nullptr ? call.value(stage) : Value{};
   if (as<Reg>(stage) == nullptr)
     raise(Kind::argument_kind, cat("`BarrierArray.at` is given ", describe(stage), "; what fits is a 32-bit register or an int"),
@@ -134,7 +134,7 @@ BarrierSlot slot_at(nb::handle self, nb::handle stage) {
 }
 
 void arrive_remote(nb::handle m, nb::handle cta, nb::handle count, nb::handle pred) {
-  Call call("ptx.cluster.arrive_remote");
+  SyncCall call("ptx.cluster.arrive_remote");
   const write::Guard guard = call.guard(pred);
   const Value block = call.value(cta), arrivals = call.value(count);
   unwrap(idiom::mbarrier_arrive_remote(call.builder(), call.place(m), block, arrivals, guard, call.where()));
@@ -147,7 +147,7 @@ void each(nb::handle self, Do what) {
 }
 
 nb::object addr_reg(nb::handle self) {
-  Call call("BarrierSlot.addr_reg");
+  SyncCall call("BarrierSlot.addr_reg");
   if (const nb::object& address = as<BarrierSlot>(self)->address; address.is_valid()) return address;
   return call.made(write::address_register(call.builder(), call.place(self), call.where()));
 }
@@ -247,7 +247,7 @@ void bind_mbarrier(nb::module_& m) {
 
 template <idiom::FenceKind kind>
 void fence(nb::handle pred) {
-  Call call("ptx.fence");
+  SyncCall call("ptx.fence");
   unwrap(idiom::fence(call.builder(), kind, call.guard(pred), call.where()));
 }
 
@@ -269,11 +269,11 @@ void bind_fence(nb::module_& m) {
 }
 
 void cluster_arrive(bool aligned, nb::handle pred) {
-  Call call("ptx.cluster.arrive");
+  SyncCall call("ptx.cluster.arrive");
   unwrap(idiom::cluster_arrive(call.builder(), aligned, call.guard(pred), call.where()));
 }
 void cluster_wait(bool aligned, nb::handle pred) {
-  Call call("ptx.cluster.wait");
+  SyncCall call("ptx.cluster.wait");
   unwrap(idiom::cluster_wait(call.builder(), aligned, call.guard(pred), call.where()));
 }
 void cluster_sync(bool aligned, nb::handle pred) {
@@ -282,12 +282,12 @@ void cluster_sync(bool aligned, nb::handle pred) {
 }
 
 nb::object cluster_rank(nb::handle n) {
-  Call call("ptx.cluster.rank");
+  SyncCall call("ptx.cluster.rank");
   return call.made(idiom::cluster_rank(call.builder(), call.value(n), call.where()));
 }
 
 nb::object map_shared(nb::handle address, nb::handle cta, nb::handle pred) {
-  Call call("ptx.cluster.map_shared_u32");
+  SyncCall call("ptx.cluster.map_shared_u32");
   const write::Guard guard = call.guard(pred);
   const Value block = call.value(cta);
   return call.made(idiom::map_shared(call.builder(), call.place(address), block, guard, call.where()));
@@ -301,7 +301,7 @@ void arrive_multicast(nb::handle m, nb::handle mask, nb::handle count, nb::handl
         "are chosen when the kernel is written; `ptx.cluster.arrive_remote(…, pred=…)` arrives at one");
     throw nb::python_error();
   }
-  Call call("ptx.cluster.arrive_multicast");
+  SyncCall call("ptx.cluster.arrive_multicast");
   const write::Guard guard = call.guard(pred);
   const Value arrivals = call.value(count);
   unwrap(idiom::mbarrier_arrive_multicast(call.builder(), call.place(m), nb::cast<std::int64_t>(mask), arrivals, guard,
@@ -342,7 +342,7 @@ void bind_cluster(nb::module_& m) {
 // ---- pipelines ------------------------------------------------------------------------------------------------------------
 
 PipelineState pipeline(std::int64_t stages, nb::object cursor, nb::object phase) {
-  Call call("ptx.pipeline");
+  SyncCall call("ptx.pipeline");
   const auto given = [&](const nb::object& reg) {
     return reg.is_none() ? std::nullopt : std::optional(register_argument(call.trace(), reg, "ptx.pipeline"));
   };
@@ -353,7 +353,7 @@ PipelineState pipeline(std::int64_t stages, nb::object cursor, nb::object phase)
 }
 
 nb::tuple advance(const PipelineState& state) {
-  Call call("PipelineState.advance");
+  SyncCall call("PipelineState.advance");
   const idiom::Pipeline pipeline{state.stages, register_argument(call.trace(), state.cursor, "PipelineState.advance"),
                                  register_argument(call.trace(), state.phase, "PipelineState.advance")};
   return nb::make_tuple(call.made(idiom::advance(call.builder(), pipeline, call.where())), state.phase);
@@ -377,19 +377,19 @@ void bind_pipeline(nb::module_& m) {
 // ---- the block ------------------------------------------------------------------------------------------------------------
 
 void bar_sync(nb::handle barrier, nb::handle count, nb::handle pred) {
-  Call call("ptx.bar.sync");
+  SyncCall call("ptx.bar.sync");
   const write::Guard guard = call.guard(pred);
   const Value number = call.value(barrier);
   unwrap(idiom::bar_sync(call.builder(), number, call.optional_value(count), guard, call.where()));
 }
 
 void setmaxnreg(std::int64_t n, bool inc, nb::handle pred) {
-  Call call("ptx.setmaxnreg");
+  SyncCall call("ptx.setmaxnreg");
   unwrap(idiom::setmaxnreg(call.builder(), n, inc, call.guard(pred), call.where()));
 }
 
 void elect_sync(nb::handle dst, nb::handle pred_out, nb::handle mask, nb::handle pred) {
-  Call call("ptx.elect_sync");
+  SyncCall call("ptx.elect_sync");
   const write::Guard guard = call.guard(pred);
   const Value to = call.value(dst), chosen = call.value(pred_out);
   unwrap(idiom::elect_sync(call.builder(), to, chosen, call.value(mask), guard, call.where()));

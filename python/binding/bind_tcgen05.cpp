@@ -209,7 +209,7 @@ nb::object masked(nb::handle address, nb::handle byte_offset, std::int64_t mask,
                                                                trace.where())));
 }
 
-nb::object masked_descriptor(nb::handle address, nb::handle byte_offset, std::int64_t mask, nb::handle const_bits) {
+nb::object masked_tcgen05_descriptor(nb::handle address, nb::handle byte_offset, std::int64_t mask, nb::handle const_bits) {
   constexpr const char* what = "ptx.tcgen05.masked_descriptor";
   return masked(address, byte_offset, mask, bits_argument(Trace::require(what), const_bits, what), what);
 }
@@ -350,8 +350,8 @@ void bind_descriptors(nb::class_<Tcgen05Space>& tcgen05) {
                   "\"32B\", \"64B\", "
                   "\"128B\" or \"128B_BASE32B\".")
       .def_static(
-          "masked_descriptor", masked_descriptor, nb::arg("addr").none(), nb::kw_only(), nb::arg("byte_offset").none() = 0,
-          nb::arg("mask") = address_mask,
+          "masked_descriptor", masked_tcgen05_descriptor, nb::arg("addr").none(), nb::kw_only(),
+          nb::arg("byte_offset").none() = 0, nb::arg("mask") = address_mask,
           nb::arg("const_bits").none() = nb::int_(*layout::descriptor_bits(layout::Tcgen05Descriptor{.stride_bytes = 1024})),
           nb::sig("def masked_descriptor(addr: typing.Any, *, byte_offset: Reg | int = 0, mask: int = 0x3FFF0, const_bits: int = "
                   "0x4000404000010000) -> Reg"),

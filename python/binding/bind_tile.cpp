@@ -124,7 +124,7 @@ nb::tuple state_of(const Tile& tile) {
                         tile.tma_rank(), tile.tma_padding());
 }
 
-std::string representation(const Tile& tile) {
+std::string tile_shown(const Tile& tile) {
   nb::list parts;
   for (const tile::Dim& dim : tile.shape()) parts.append(nb::repr(dim_object(dim)));
   parts.append(nb::repr(type_object(tile.dtype())));
@@ -231,7 +231,7 @@ void bind_tile(nb::module_& m) {
              const auto& [shape, dtype, layout, box, rank, padding] = state;
              new (&self) Tile(make_tile(shape, dtype, layout, box, rank, padding));
            })
-      .def("__repr__", representation);
+      .def("__repr__", tile_shown);
 
   m.def(
       "unify_envs",

@@ -63,7 +63,7 @@ GmmaLayout make_layout(LayoutType type, std::int64_t leading, std::int64_t strid
   return {type, leading, stride};
 }
 
-std::string representation(const GmmaLayout& layout) {
+std::string layout_shown(const GmmaLayout& layout) {
   constexpr std::array names = {"INTERLEAVE", "B128", "B64", "B32"};
   return cat("GmmaLayout(layout_type=LayoutType.", names[static_cast<std::size_t>(layout.layout_type)],
              ", leading_byte_offset=", layout.leading_byte_offset, ", stride_byte_offset=", layout.stride_byte_offset, ')');
@@ -104,7 +104,7 @@ void bind_layouts(nb::module_& m) {
            [](const GmmaLayout& l) {
              return nb::hash(nb::make_tuple(l.swizzle_code(), l.leading_byte_offset, l.stride_byte_offset));
            })
-      .def("__repr__", representation);
+      .def("__repr__", layout_shown);
   m.def(
       "pick_gmma_layout",
       [](std::int64_t elem_bytes, std::int64_t m_or_n, std::int64_t k, nb::handle major) {
@@ -236,7 +236,7 @@ nb::object auto_descriptor(nb::handle base, nb::handle dtype, nb::handle shape, 
 
 const std::uint64_t masked_b128 = *layout::descriptor_bits(layout::WgmmaDescriptor{16, 1024, 1, 0});
 
-nb::object masked_descriptor(nb::handle address, nb::handle byte_offset, std::int64_t mask, nb::handle const_bits) {
+nb::object masked_wgmma_descriptor(nb::handle address, nb::handle byte_offset, std::int64_t mask, nb::handle const_bits) {
   constexpr const char* what = "ptx.wgmma.masked_descriptor";
   Trace& trace = Trace::require(what);
   Operands operands(trace);
@@ -313,7 +313,7 @@ void bind_wgmma(nb::module_& m) {
           nb::sig("def auto_descriptor(base: typing.Any, *, dtype: PtxType, shape: tuple[int, int], major: Major | str) -> Reg"),
           "The descriptor of a tile laid out as `pick_gmma_layout` says: (M or N, K) for major \"K\", (K, N) for \"MN\".")
       .def_static(
-          "masked_descriptor", masked_descriptor, nb::arg("addr").none(), nb::kw_only(), nb::arg("byte_offset").none() = 0,
+          "masked_descriptor", masked_wgmma_descriptor, nb::arg("addr").none(), nb::kw_only(), nb::arg("byte_offset").none() = 0,
           nb::arg("mask") = 0x3FF80, nb::arg("const_bits").none() = nb::int_(masked_b128),
           nb::sig("def masked_descriptor(addr: typing.Any, *, byte_offset: Reg | int = 0, mask: int = 0x3FF80, const_bits: int = "
                   "0x4000004000010000) -> Reg"),

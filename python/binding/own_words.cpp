@@ -16,7 +16,7 @@ namespace {
 
 namespace nb = nanobind;
 
-std::string text_of(nb::handle object) {
+std::string plain_text(nb::handle object) {
   const nb::object text = nb::steal(PyObject_Str(object.ptr()));
   if (text.is_valid()) return nb::cast<std::string>(text);
   PyErr_Clear();
@@ -46,12 +46,12 @@ std::string signatures_in(std::string_view message) {
 }
 
 std::string name_of(nb::handle function) {
-  std::string name = text_of(nb::getattr(function, "__qualname__", nb::str("?")));
+  std::string name = plain_text(nb::getattr(function, "__qualname__", nb::str("?")));
   if (const std::size_t init = name.rfind(".__init__"); init != std::string::npos) name.erase(init);
   return name;
 }
 
-struct Call {
+struct PythonCall {
   PyObject* function;
   PyObject* const* args;
   std::size_t count;
@@ -59,14 +59,14 @@ struct Call {
 };
 
 /// "the int `5`, `None` and `scope` the str `'x'`"
-std::string given(const Call& call) {
+std::string given(const PythonCall& call) {
   std::vector<std::string> all;
   // A method's first argument is its object, which a constructor has not made yet.
   const bool is_method = std::string_view(Py_TYPE(call.function)->tp_name).find("method") != std::string_view::npos;
   for (std::size_t i = is_method ? 1 : 0; i < call.count; ++i) all.push_back(describe(call.args[i]));
   const Py_ssize_t keywords = call.keywords != nullptr ? PyTuple_GET_SIZE(call.keywords) : 0;
   for (Py_ssize_t i = 0; i < keywords; ++i) {
-    const std::string name = text_of(PyTuple_GET_ITEM(call.keywords, i));
+    const std::string name = plain_text(PyTuple_GET_ITEM(call.keywords, i));
     all.push_back(cat('`', name, "=` ", describe(call.args[call.count + static_cast<std::size_t>(i)])));
   }
   if (all.empty()) return "nothing";
@@ -87,13 +87,13 @@ bool is_raw(nb::handle error) {
 }
 
 /// The Python error that is set, or ours in its place.
-void translate(const Call& call) {
+void translate(const PythonCall& call) {
   nb::python_error raised;  // takes what is set
   if (!is_raw(raised.value())) {
     raised.restore();
     return;
   }
-  const std::string raw = text_of(raised.value());
+  const std::string raw = plain_text(raised.value());
   const bool is_value = raised.matches(PyExc_ValueError);
   Diagnostic error{.kind = is_value ? Kind::bad_declaration : Kind::argument_kind};
   const std::string name = name_of(call.function);

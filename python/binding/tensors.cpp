@@ -12,9 +12,7 @@
 namespace ptx::python {
 namespace {
 
-Unexpected refuse(Kind kind, std::string message) { return Unexpected{{.kind = kind, .message = std::move(message)}}; }
-
-std::string text_of(const nb::object& object) { return nb::cast<std::string>(nb::str(object)); }
+std::string shown(const nb::object& object) { return nb::cast<std::string>(nb::str(object)); }
 
 /// The module, if the process has imported it.
 nb::object loaded_module(const char* name) {
@@ -124,11 +122,11 @@ Expected<Import> Import::of_torch(nb::handle object) {
     import.view_.device = {launch::DeviceId::Kind::cuda, nb::cast<int>(device.attr("index"))};
   } else if (type != "cpu") {
     return refuse(Kind::argument_device,
-                  cat("the tensor is on `", text_of(device), "`; the CPU and CUDA GPUs are what kernels run on"));
+                  cat("the tensor is on `", shown(device), "`; the CPU and CUDA GPUs are what kernels run on"));
   }
   if (nb::cast<bool>(object.attr("is_nested")))
     return refuse(Kind::argument_layout, "the tensor is a nested one; the kernel takes a dense one");
-  if (const std::string layout = text_of(object.attr("layout")); layout != "torch.strided") {
+  if (const std::string layout = shown(object.attr("layout")); layout != "torch.strided") {
     return refuse(Kind::argument_layout, cat("the tensor is ", layout, "; the kernel takes a dense one"));
   }
   if (nb::cast<bool>(object.attr("is_conj")()) || nb::cast<bool>(object.attr("is_neg")())) {

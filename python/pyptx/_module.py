@@ -16,7 +16,6 @@ from ._variable import Var, declared, name_of, text_of, types_of
 from .errors import PtxError
 
 if TYPE_CHECKING:
-    from ._ptx import Module as Traced
     from ._ptx import ModuleBuilder, NegPred, PtxType, Reg
     from .kernel import Kernel
 
@@ -239,11 +238,9 @@ class Module:
                 "a body writes instructions; ask for the text behind the definitions",
             )
 
-        def finish(parts: ModuleBuilder) -> Traced:
-            return parts.finish([kernel._traced({}, kernel.template_params, False, parts) for kernel in self.kernels])
-
         try:
-            return finish(self._parts(self._declared)).text
+            parts = self._parts()
+            return parts.finish([kernel._traced({}, kernel.template_params, False, parts) for kernel in self.kernels]).text
         except BaseException as error:
             _ptx.drop_our_frames(error)
             raise
@@ -277,7 +274,7 @@ class Module:
             self._declared = [*before, entry] if at is None else [*before[:at], entry, *before[at + 1 :]]
             try:
                 self._refuse_kernels_name(what, arguments)
-                self._builder(self._declared, entry)
+                self._builder(entry)
             except BaseException:  # what cannot be declared was not
                 self._declared = before
                 raise
@@ -289,13 +286,11 @@ class Module:
             if kernel.__name__ == _name_declared(what, arguments):
                 fail("duplicate_symbol", f"the module has the kernel `{kernel.__name__}` already, at {_origin(kernel)}")
 
-    def _builder(
-        self, declared: Sequence[tuple[str, Any]], newest: tuple[str, Any] | None = None
-    ) -> tuple[ModuleBuilder, list[tuple[Func, int]]]:
+    def _builder(self, newest: tuple[str, Any] | None = None) -> tuple[ModuleBuilder, list[tuple[Func, int]]]:
         """What is declared, and the places of the functions among it, which are not traced yet. Warns of what is newest."""
         parts = _ptx.ModuleBuilder(self.arch, self.version)
         places = list[tuple[Func, int]]()
-        for entry in declared:
+        for entry in self._declared:
             what, arguments = entry
             if what == "function":
                 places.append((arguments[0], parts.declare(arguments[0].symbol, arguments[1])))
@@ -305,7 +300,7 @@ class Module:
                 getattr(parts, what)(*arguments)
         return parts, places
 
-    def _parts(self, declared: Sequence[tuple[str, Any]], block_threads: int = 0) -> ModuleBuilder:
+    def _parts(self, block_threads: int = 0) -> ModuleBuilder:
         """What is declared, and the functions, traced."""
         if (body := self._body()).startswith("function"):
             fail(
@@ -313,7 +308,7 @@ class Module:
                 f"a text of the module is asked for in the body of {body}, while that is traced: the function is part of it",
                 "a body writes instructions; ask for the text, or call the kernel, behind the definitions",
             )
-        parts, places = self._builder(declared)
+        parts, places = self._builder()
         for function, number in places:
             with self._in_body(f"function `{function.symbol}`"):
                 function._write(parts, number, block_threads)

@@ -581,7 +581,7 @@ class Kernel(_ptx.KernelCall):
         return known
 
     def _run_trace(self, dims: Mapping[str, int], template: Mapping[str, Any]) -> Module:
-        parts = self._in_module._parts(self._in_module._declared, self._block_threads) if self._in_module is not None else None
+        parts = self._in_module._parts(self._block_threads) if self._in_module is not None else None
         module = self._finished(dims, template, parts)
         for text, file, line in module.warnings:
             warnings.warn_explicit(text, PtxWarning, file or "<kernel>", line)

@@ -126,7 +126,7 @@ std::string write_form(const Form& form) {
   for (const FormSlot& slot : form.slots) {
     if (slot.literal && !slot.optional) continue;
     table += cat("| `", slot.optional ? "{." : ".", slot.name, slot.optional ? "}` | " : "` | ",
-                 slot.literal ? "may be left out" : list_choices(slot), " |\n");
+                 slot.literal ? "may be left out" : list_words(slot), " |\n");
   }
   for (const OperandSpec& o : form.operands) table += cat("| ", o.name, " | ", cell(describe(form, o)), " |\n");
   if (!table.empty()) text += cat("\n| | |\n|---|---|\n", table);

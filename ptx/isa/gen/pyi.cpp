@@ -10,9 +10,7 @@ namespace {
 
 // The operands in front that `let` makes fresh registers for (write::destinations_of).
 std::size_t destinations(const Form& f) {
-  const auto is_fresh = [](const OperandSpec& o) {
-    return o.access == Access::write && o.role == Role::reg && !o.optional && !o.conditional && !o.type.empty();
-  };
+  const auto is_fresh = [](const OperandSpec& o) { return is_result(o) && !o.type.empty(); };
   return static_cast<std::size_t>(std::find_if_not(f.operands.begin(), f.operands.end(), is_fresh) - f.operands.begin());
 }
 

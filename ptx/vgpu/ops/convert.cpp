@@ -1,4 +1,6 @@
 // Conversions (rows: ptx/isa/table/convert.hpp).
+#include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "ptx/vgpu/num/convert.hpp"
@@ -12,12 +14,23 @@ using num::Rounding;
 
 // ---- integers
 
-template <class D, class A>
-constexpr D clamp_integer(A a) {
-  if (std::cmp_less(a, std::numeric_limits<D>::min())) return std::numeric_limits<D>::min();
-  if (std::cmp_greater(a, std::numeric_limits<D>::max())) return std::numeric_limits<D>::max();
-  return static_cast<D>(a);
-}
+// imm: 2 * the logarithm of the destination's bytes, and 1 for a signed one. The slot holds what the destination's type would: a
+// clamped value is in its range.
+template <class A, class Slot>
+struct Clamp {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const unsigned bits = 8u << (step.imm >> 1);
+    const std::int64_t min = (step.imm & 1) != 0 ? std::numeric_limits<std::int64_t>::min() >> (64 - bits) : 0;
+    const std::uint64_t max = std::numeric_limits<std::uint64_t>::max() >> (64 - bits + (step.imm & 1));
+    using Range = std::numeric_limits<A>;
+    const A least = std::cmp_less(min, Range::min()) ? Range::min() : static_cast<A>(min);
+    const A most = std::cmp_greater(max, Range::max()) ? Range::max() : static_cast<A>(max);
+    const auto* a = warp.slot<SlotOf<A>>(step.x[1]);
+    write_lanes(warp.slot<Slot>(step.x[0]), mask,
+                [=](int l) { return static_cast<Slot>(std::clamp(from_slot<A>(a[l]), least, most)); });
+    return Outcome::next;
+  }
+};
 
 // Calls use(D{}, A{}) with the types of .dtype and .atype.
 template <class Use>
@@ -72,16 +85,42 @@ Handler by_whole_rounding(Decoding& in, Use use) {
   return nullptr;
 }
 
-// .sat changes nothing: a conversion to an integer clamps by itself.
+/// A warp's numbers, rounded to whole ones. Every lane: there is nothing that an inactive one could do wrong.
+template <class Float>
+using WholeLanes = void (*)(const SlotOf<Float>* from, Float* whole, bool ftz);
+template <class Float, Rounding rounding>
+void whole_lanes(const SlotOf<Float>* from, Float* whole, bool ftz) {
+  if constexpr (sizeof(Float) == 4) {
+    if (ftz) {
+      for (int l = 0; l < lane_count; ++l) whole[l] = ToWhole<rounding>{}(num::flush(from_slot<Float>(from[l])));
+      return;
+    }
+  }
+  for (int l = 0; l < lane_count; ++l) whole[l] = ToWhole<rounding>{}(from_slot<Float>(from[l]));
+}
+template <class Float>
+constexpr WholeLanes<Float> by_rounding[] = {&whole_lanes<Float, Rounding::rn>, &whole_lanes<Float, Rounding::rz>,
+                                             &whole_lanes<Float, Rounding::rm>, &whole_lanes<Float, Rounding::rp>};
+
+// imm: the rounding, and 4 for .ftz. Rounding and conversion are loops of their own, so that there is code for their sum and not
+// for their product. .sat changes nothing: a conversion to an integer clamps by itself.
+template <class Float, class D>
+struct ToInteger {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    Float whole[lane_count];
+    by_rounding<Float>[step.imm & 3](warp.slot<SlotOf<Float>>(step.x[1]), whole, (step.imm& 4) != 0);
+    write_lanes(warp.slot<SlotOf<D>>(step.x[0]), mask, [&](int l) { return to_slot<D>(num::to_integer<D>(whole[l])); });
+    return Outcome::next;
+  }
+};
 template <class Float>
 Handler to_integer(Decoding& in) {
-  const bool ftz = in.wrote("ftz");
+  const auto rounding = static_cast<std::int64_t>(*num::rounding_from_name(in.chosen("irnd")));
+  const std::int64_t ftz = sizeof(Float) == 4 && in.wrote("ftz") ? 4 : 0;
   return by_integer(in.type("dtype"), [&]<class D>(D) {
-    return by_whole_rounding(in, [&]<class Whole>(Whole) -> Handler {
-      if constexpr (sizeof(Float) == 4)
-        if (ftz) return map<D(Float)>(in, {"d", "a"}, [](Float a) { return num::to_integer<D>(Whole{}(num::flush(a))); });
-      return map<D(Float)>(in, {"d", "a"}, [](Float a) { return num::to_integer<D>(Whole{}(a)); });
-    });
+    bind(in, {"d", "a"}, static_cast<D (*)(Float)>(nullptr));
+    in.step.imm = rounding | ftz;
+    return Compiled<ToInteger<Float, D>>::handler();
   });
 }
 
@@ -184,10 +223,11 @@ Handler narrow_one(Decoding& in, bool bf16) {
 namespace op {
 
 Handler cvt_int_int(Decoding& in) {
-  const bool sat = in.wrote("sat");
   return by_integers(in, [&]<class D, class A>(D, A) {
-    if (sat) return map<D(A)>(in, {"d", "a"}, [](A a) { return clamp_integer<D>(a); });
-    return map<D(A)>(in, {"d", "a"}, [](A a) { return static_cast<D>(a); });
+    if (!in.wrote("sat")) return map<D(A)>(in, {"d", "a"}, [](A a) { return static_cast<D>(a); });
+    bind(in, {"d", "a"}, static_cast<D (*)(A)>(nullptr));
+    in.step.imm = 2 * std::countr_zero(sizeof(D)) + (std::is_signed_v<D> ? 1 : 0);
+    return Compiled<Clamp<A, SlotOf<D>>>::handler();
   });
 }
 
