@@ -23,6 +23,9 @@ target_compile_options(ptx_flags INTERFACE
   -ffp-contract=off  # the executor's answers are exact: the compiler may not fuse a multiply and an add of its own accord
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla
   -Wno-missing-field-initializers)  # designated initialisers leave fields at their defaults on purpose
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(ptx_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow)  # it warns of std::string's own copies
+endif()
 target_compile_options(ptx_flags INTERFACE
   $<$<CXX_COMPILER_ID:Clang,AppleClang>:-fconstexpr-steps=100000000>)  # the table's rows are read while compiling
 if(PTX_WERROR)

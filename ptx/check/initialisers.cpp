@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, 12> fields = {
     "width",       "height",      "depth",       "channel_data_type", "channel_order", "normalized_coords",
     "addr_mode_0", "addr_mode_1", "addr_mode_2", "filter_mode",       "array_size",    "force_unnormalized_coords",
 };
-constexpr std::array<std::string_view, 8> words = {"wrap",    "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border",
-                                                   "nearest", "linear", "clamp"};
+constexpr std::array<std::string_view, 8> sampler_words = {"wrap",    "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border",
+                                                           "nearest", "linear", "clamp"};
 
 class Initialiser {
  public:
@@ -173,7 +173,7 @@ class Initialiser {
         return bad(cat("has a list for its field `", field, "`"));
       if (value.kind != InitKind::word && value.kind != InitKind::symbol) continue;
       const std::string_view word = module.str(value.symbol);
-      if (std::find(words.begin(), words.end(), word) == words.end())
+      if (std::find(sampler_words.begin(), sampler_words.end(), word) == sampler_words.end())
         return bad(cat("has `", word, "` for its field `", field, "`, which is not a value of one"));
     }
   }

@@ -22,15 +22,15 @@ using Clock = fs::file_time_type::clock;
 constexpr std::chrono::hours between_sweeps{1}, dead_after{1}, between_touches{24};
 constexpr std::uint64_t share_before_sweep = 16;  // a process that wrote this part of the limit looks again
 
-struct Entry {
+struct CachedFile {
   fs::path path;
   std::uint64_t bytes = 0;
   fs::file_time_type used;
 };
 
 /// The entries; what dead writers left is removed on the way.
-std::vector<Entry> entries_of(const fs::path& folder) {
-  std::vector<Entry> entries;
+std::vector<CachedFile> entries_of(const fs::path& folder) {
+  std::vector<CachedFile> entries;
   std::error_code error;
   const auto options = fs::directory_options::skip_permission_denied;
   for (fs::recursive_directory_iterator at(folder, options, error), end; !error && at != end; at.increment(error)) {
@@ -104,12 +104,12 @@ void sweep(const std::string& folder, std::uint64_t most_bytes, std::uint64_t wr
     (void)::futimens(made, nullptr);
     (void)::close(made);
   }
-  std::vector<Entry> entries = entries_of(folder);
+  std::vector<CachedFile> entries = entries_of(folder);
   std::uint64_t total = 0;
-  for (const Entry& entry : entries) total += entry.bytes;
+  for (const CachedFile& entry : entries) total += entry.bytes;
   if (total <= most_bytes) return;
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
-  for (const Entry& entry : entries) {
+  std::sort(entries.begin(), entries.end(), [](const CachedFile& a, const CachedFile& b) { return a.used < b.used; });
+  for (const CachedFile& entry : entries) {
     if (total <= most_bytes / 4 * 3) return;  // room until the next time
     std::error_code ignored;
     fs::remove(entry.path, ignored);

@@ -4,7 +4,7 @@
 namespace ptx::isa {
 namespace {
 
-constexpr std::string_view lanes = "the lanes that take part, bit i for lane i; each of them executes the same instruction";
+constexpr std::string_view lane_mask = "the lanes that take part, bit i for lane i; each of them executes the same instruction";
 constexpr std::string_view barrier_number = "the barrier's number, 0 to 15";
 constexpr std::string_view barrier_threads = "how many threads take part, a multiple of 32; left out: all of the block";
 constexpr std::string_view barrier_value = "this thread's predicate, which is reduced over all threads that take part";
@@ -13,7 +13,7 @@ constexpr std::string_view shared_descriptor = "a matrix in shared memory, by it
 
 constexpr Meaning all_meanings[] = {
     // warps
-    {"", "membermask", lanes},
+    {"", "membermask", lane_mask},
     {"shfl", "b", "how far (`.up`, `.down`), the mask for xor (`.bfly`), or the lane (`.idx`)"},
     {"shfl", "c",
      "bits 0 to 4: the last lane of a segment, or the first for `.up`; bits 8 to 12: the segment mask. Whole warps: 31, and 0 "

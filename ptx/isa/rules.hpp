@@ -383,14 +383,19 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
       break;
   }
   const Type wanted = type(f, o.type, c);
+  // most operands: an answer before anything else is worked out, since C++ authors have it worked out while compiling
+  if (o.count.empty() && arg.kind == ArgKind::reg && f.opcode != "cvt" && f.opcode != "red" && scalar_fits(f, arg, wanted, o))
+    return true;
   const int n = count(f, o.count, c);
   const int length_slot = slot(f, o.count);
   // one register, with or without braces: `ld.global.b32 {%r0}, [%rd0]` is what Triton writes
   const bool one = o.count == "one" || (length_slot >= 0 && chosen(f, c, length_slot).empty());
   // ptxas makes the unsigned sum of vadd4 and vsub4 of dp4a, which looks closely
-  const bool dp4a = o.name == "c" && is_one_of(f.opcode, " vadd4 vsub4 ") && slot(f, "add") >= 0 &&
-                    chosen(f, c, "dtype") == "u32" && chosen(f, c, "atype") == "u32" && chosen(f, c, "btype") == "u32";
-  const bool loose = is_loose(f, o) && !dp4a;
+  const auto dp4a = [&] {
+    return o.name == "c" && is_one_of(f.opcode, " vadd4 vsub4 ") && slot(f, "add") >= 0 && chosen(f, c, "dtype") == "u32" &&
+           chosen(f, c, "atype") == "u32" && chosen(f, c, "btype") == "u32";
+  };
+  const auto loosely = [&](const Arg& a) { return is_loose(f, o) && !dp4a() && loosely_fits(a, wanted, o); };
   if (!arg.authored && texture_extra_fits(f, c, arg, wanted, o)) return true;
   if (arg.kind == ArgKind::sink && o.sink && f.opcode == "atom") return true;  // all of the vector
   // ptxas takes wider registers for floats of two widths, but not while it flushes or clamps
@@ -405,7 +410,7 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
     return false;
   if (o.count.empty() || (one && arg.kind != ArgKind::vector)) {
     if (arg.kind == ArgKind::symbol && (is_lowered(f, wanted) || f.opcode == "tld4")) return false;
-    return scalar_fits(f, arg, wanted, o) || (loose && loosely_fits(arg, wanted, o));
+    return scalar_fits(f, arg, wanted, o) || loosely(arg);
   }
   const bool offset = o.count == "tex_offset";  // ptxas: more are overlooked, and one alone will do
   if (offset && arg.kind != ArgKind::vector) return scalar_fits(f, arg, wanted, o);
@@ -422,7 +427,7 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
                       f.opcode != "tcgen05";
     const bool same_width = untyped && e.kind == ArgKind::reg && bits(e.type) == bits(register_type(wanted));
     if (e.kind == ArgKind::text) return false;  // ptxas reads no name with an offset here
-    if (!sink && !same_width && !scalar_fits(f, e, wanted, o) && !(loose && alike(arg.elements) && loosely_fits(e, wanted, o)) &&
+    if (!sink && !same_width && !scalar_fits(f, e, wanted, o) && !(alike(arg.elements) && loosely(e)) &&
         !(o.access == Access::read && constant_fits(f.opcode, e, wanted, untyped, given == 1)))
       return false;
     if (e.kind != ArgKind::reg) continue;

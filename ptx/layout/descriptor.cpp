@@ -65,10 +65,10 @@ class Bits {
   std::string wrong_;
 };
 
-constexpr Bits::Word halves[] = {{"f16", 0}, {"bf16", 1}}, singles[] = {{"tf32", 2}}, bytes[] = {{"s8", 1}, {"u8", 0}},
+constexpr Bits::Word halves[] = {{"f16", 0}, {"bf16", 1}}, singles[] = {{"tf32", 2}}, int8s[] = {{"s8", 1}, {"u8", 0}},
                      minis[] = {{"e4m3", 0}, {"e5m2", 1}, {"e2m3", 3}, {"e3m2", 4}, {"e2m1", 5}}, quarters[] = {{"e2m1", 1}};
 constexpr Bits::Word halves_out[] = {{"f16", 0}, {"f32", 1}}, minis_out[] = {{"f32", 1}, {"f16", 0}},
-                     singles_out[] = {{"f32", 1}}, bytes_out[] = {{"s32", 2}};
+                     singles_out[] = {{"f32", 1}}, int8s_out[] = {{"s32", 2}};
 constexpr Bits::Word only_ue8m0[] = {{"ue8m0", 1}}, scale_types[] = {{"ue4m3", 0}, {"ue8m0", 1}};
 
 // The formats of a kind; the first is the usual one.
@@ -87,7 +87,7 @@ Formats formats(MmaKind kind) {
     case MmaKind::i8:
       break;
   }
-  return {"a kind::i8 instruction descriptor", bytes, bytes_out};
+  return {"a kind::i8 instruction descriptor", int8s, int8s_out};
 }
 
 }  // namespace

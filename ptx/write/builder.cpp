@@ -432,10 +432,11 @@ std::string Builder::name(Reg reg) const {
 // ---- the end ------------------------------------------------------------------------------------------------------
 
 void Builder::fail(Diagnostic diagnostic) { state_->fail(std::move(diagnostic)); }
+const Diagnostic* Builder::failure() const { return state_->failure ? &*state_->failure : nullptr; }
 
 Expected<ir::Module> Builder::finish() {
   State& s = *state_;
-  if (s.finished) return Unexpected{diagnose(Kind::no_active_trace, "this kernel has been finished already", {})};
+  if (s.finished) return Unexpected{diagnose(Kind::no_active_trace, "this kernel is finished: its text has been asked for", {})};
   if (s.failure) return Unexpected{*s.failure};
   if (s.scopes.size() > 1)
     return Unexpected{diagnose(Kind::bad_control_flow, "a block is opened and never closed", s.scopes.back().opened)};

@@ -303,6 +303,8 @@ class Builder {
 
   /// An error that a typed call could not return (C++ `k << …`): the first is kept, and returned by finish().
   void fail(Diagnostic diagnostic);
+  /// That error, or nullptr.
+  [[nodiscard]] const Diagnostic* failure() const;
   /// The module; the builder is spent. Labels are resolved here: an undefined one is an error at the branch's line. Kind
   /// shared_memory_size: more than 48 KiB of static shared memory.
   Expected<ir::Module> finish();

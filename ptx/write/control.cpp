@@ -1,5 +1,6 @@
 #include "ptx/write/control.hpp"
 
+#include <exception>
 #include <utility>
 
 #include "ptx/base/base.hpp"
@@ -112,5 +113,16 @@ Expected<void> branch(Builder& builder, std::string_view label, const Guard& gua
 }
 
 Expected<void> ret(Builder& builder, const Guard& guard, Where where) { return put(builder, "ret", guard, where); }
+
+RunningBody::RunningBody(Builder& builder, std::string_view construct, Where at)
+    : builder_(builder), construct_(construct), at_(at), exceptions_(std::uncaught_exceptions()) {}
+RunningBody::~RunningBody() {
+  if (std::uncaught_exceptions() == exceptions_) return;
+  Diagnostic error;
+  error.kind = Kind::bad_control_flow;
+  error.message = cat("an exception left the body of `", construct_, "`, which has no end now");
+  error.where = at_;
+  builder_.fail(std::move(error));
+}
 
 }  // namespace ptx::write

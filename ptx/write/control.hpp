@@ -59,6 +59,21 @@ Expected<Range> begin_range(Builder& builder, const Value& start, const Value& s
 /// `add.s32 k, k, step; bra head; end:`
 Expected<void> end_range(Builder& builder, const Range& open, Where where);
 
+/// While the C++ function of a body runs. Where an exception leaves it, the construct has no end, and the kernel's error says so.
+class RunningBody {
+ public:
+  RunningBody(Builder& builder, std::string_view construct, Where at);
+  RunningBody(const RunningBody&) = delete;
+  RunningBody& operator=(const RunningBody&) = delete;
+  ~RunningBody();
+
+ private:
+  Builder& builder_;
+  std::string_view construct_;
+  Where at_;
+  int exceptions_;  // under way when it began
+};
+
 /// `bra label;`
 Expected<void> branch(Builder& builder, std::string_view label, const Guard& guard, Where where);
 /// `ret;`

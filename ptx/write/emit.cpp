@@ -426,7 +426,9 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
     d.where = where;
     return Unexpected{std::move(d)};
   };
-  if (finished) return at_where(diagnose(Kind::no_active_trace, "this kernel has been finished already"));
+  if (finished)
+    return at_where(
+        diagnose(Kind::no_active_trace, "this kernel or function is finished: the text of its module has been asked for"));
   if (guard.predicate && guard.predicate->type != Type::pred) {
     const bool known = usable(*guard.predicate);
     return at_where(

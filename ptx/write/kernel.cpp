@@ -197,7 +197,7 @@ void Body::if_else(const std::vector<Case>& cases, const Function<void()>& other
       if (open) keep(write::test_elif(*builder_, *open, write::Value::of(one.condition().untyped()), at));
     }
     if (!open) return builder_->fail(std::move(open).error());
-    one.then();
+    run("if_else", one.then, at);
     keep(write::end_if(*builder_, *open, at));
     first = false;
   }

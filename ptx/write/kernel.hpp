@@ -248,8 +248,11 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   void while_(Condition condition, Then then, Where at = Where::current()) {
     auto open = write::begin_while(*builder_, at);
     if (!open) return builder_->fail(std::move(open).error());
-    keep(write::test_while(*builder_, *open, write::Value::of(condition().untyped()), at));
-    then();
+    {
+      const write::RunningBody running(*builder_, "while_", at);
+      keep(write::test_while(*builder_, *open, write::Value::of(condition().untyped()), at));
+      then();
+    }
     keep(write::end_while(*builder_, *open, at));
   }
   /// Runs the body while the predicate that it returns is true, once at least.
@@ -257,7 +260,7 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     requires(std::same_as<std::invoke_result_t<Body>, Reg<Type::pred>>)
   void loop(const write::Name& label, Body body) {
     keep(write::begin_loop(*builder_, label.text, label.at));
-    const Reg<Type::pred> again = body();
+    const Reg<Type::pred> again = run("loop", body, label.at);
     keep(write::end_loop(*builder_, label.text, {again.untyped(), false}, label.at));
   }
   /// Runs the body for ever: it leaves by a branch.
@@ -265,7 +268,7 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     requires(std::is_void_v<std::invoke_result_t<Body>>)
   void loop(const write::Name& label, Body body) {
     keep(write::begin_loop(*builder_, label.text, label.at));
-    body();
+    run("loop", body, label.at);
     keep(write::end_loop(*builder_, label.text, {}, label.at));
   }
   /// body(counter) for counter = start, start + step, … below stop; the bounds may be registers. The body is written once.
@@ -273,14 +276,14 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   void range_(const write::Source& start, const write::Source& stop, const write::Source& step, Body body) {
     auto open = write::begin_range(*builder_, start.value, stop.value, step.value, start.at);
     if (!open) return builder_->fail(std::move(open).error());
-    body(Reg<Type::s32>(*builder_, open->counter));
+    run("range_", [&] { body(Reg<Type::s32>(*builder_, open->counter)); }, start.at);
     keep(write::end_range(*builder_, *open, start.at));
   }
   /// A block `{ … }` with registers and labels of its own.
   template <std::invocable Body>
   void scope(Body body, Where at = Where::current()) {
     builder_->open_block(at);
-    body();
+    run("scope", body, at);
     keep(builder_->close_block(at));
   }
 
@@ -302,18 +305,24 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   Reg<T> typed(Expected<write::Reg> reg) {
     return {*builder_, write::keep_error(*builder_, std::move(reg), T)};
   }
+  /// body(), of such a construct
+  template <class Body>
+  auto run(std::string_view construct, Body&& body, Where at) {
+    const write::RunningBody running(*builder_, construct, at);
+    return body();
+  }
   template <class Body>
   void branch(const write::Value& predicate, Body& body, Where at) {
     auto open = write::begin_if(*builder_, predicate, at);
     if (!open) return builder_->fail(std::move(open).error());
-    body();
+    run("if_", body, at);
     keep(write::end_if(*builder_, *open, at));
   }
   template <class Body>
   void branch_else(Body& body, Where at) {
     auto open = write::begin_else(*builder_, at);
     if (!open) return builder_->fail(std::move(open).error());
-    body();
+    run("if_", body, at);
     keep(write::end_else(*builder_, *open, at));
   }
   static write::Value negated(const NegatedPred& p) {

@@ -13,7 +13,11 @@ namespace write {
 Expected<ir::Module> ModuleState::link(std::span<const ir::Module* const> kernels) {
   if (failure) return Unexpected{*failure};
   for (Open& function : open) {
-    if (function.finished) continue;
+    if (function.finished) {
+      // its text is in a module that was handed out
+      if (const Diagnostic* late = function.builder->failure()) return Unexpected{*late};
+      continue;
+    }
     Expected<ir::Module> module = function.builder->finish();
     if (!module) return Unexpected{std::move(module).error()};
     parts.define(function.number, std::move(*module));

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "ptx/text/text.hpp"
 #include "ptx/write/write.hpp"
 #include "tests/write/kernels.hpp"
@@ -319,6 +321,54 @@ TEST(TypedControl, WhileAndElif) {
                    "bra $_while_0;", "$_endwhile_1:", "setp.eq.u32 %p1, %r0, 0;", "@!%p1 bra $_else_2;", "add.u32 %r0, %r0, 2;",
                    "bra $_endif_3;", "$_else_2:", "setp.eq.u32 %p2, %r0, 1;", "@!%p2 bra $_else_4;", "add.u32 %r0, %r0, 3;",
                    "bra $_endif_3;", "$_else_4:", "add.u32 %r0, %r0, 4;", "$_endif_3:"}));
+}
+
+TEST(TypedControl, AnExceptionThatLeavesABodyIsNamed) {
+  const auto error_of = [](auto construct) {
+    Kernel k = make();
+    try {
+      construct(k);
+    } catch (const std::runtime_error&) {  // what the author's own code does with it
+    }
+    const auto module = k.module();
+    return module ? std::string() : module.error().message;
+  };
+  const auto leave = [] { throw std::runtime_error("of the author's own"); };
+  EXPECT_EQ(error_of([&](Kernel& k) { k.if_(k.scalar<u32>(0) == 1, leave); }),
+            "an exception left the body of `if_`, which has no end now");
+  EXPECT_EQ(error_of([&](Kernel& k) { k.if_(k.scalar<u32>(0) == 1, [] {}, leave); }),
+            "an exception left the body of `if_`, which has no end now");
+  EXPECT_EQ(error_of([&](Kernel& k) { k.while_([&] { return k.scalar<u32>(0) == 1; }, leave); }),
+            "an exception left the body of `while_`, which has no end now");
+  EXPECT_EQ(error_of([&](Kernel& k) { k.loop("forever", leave); }), "an exception left the body of `loop`, which has no end now");
+  EXPECT_EQ(error_of([&](Kernel& k) { k.range_(0, 4, 1, [&](const Reg<s32>&) { leave(); }); }),
+            "an exception left the body of `range_`, which has no end now");
+  EXPECT_EQ(error_of([&](Kernel& k) { k.scope(leave); }), "an exception left the body of `scope`, which has no end now");
+  EXPECT_EQ(error_of([&](Kernel& k) { k.if_else({{[&] { return k.scalar<u32>(0) == 1; }, [&] { leave(); }}}); }),
+            "an exception left the body of `if_else`, which has no end now");
+  EXPECT_EQ(error_of([&](Kernel& k) {
+              k.if_(k.scalar<u32>(0) == 1, [&] {
+                try {
+                  leave();
+                } catch (const std::runtime_error&) {
+                }
+              });
+            }),
+            "")
+      << "one that the body itself catches";
+}
+
+TEST(TypedModule, AFunctionIsFinishedWhenItsModuleIs) {
+  Module m({.arch = Target::sm_90a});
+  Func f(m, {.name = "f"});
+  f.return_<>();
+  ASSERT_TRUE(m.link());
+  ASSERT_TRUE(m.link()) << "as often as wanted";
+  f << inst.exit();
+  const auto again = m.link();
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, Kind::no_active_trace);
+  EXPECT_EQ(again.error().message, "this kernel or function is finished: the text of its module has been asked for");
 }
 
 }  // namespace
