@@ -17,6 +17,7 @@ function(ptx_link_older_glibc module)
     list(APPEND stubs "${PTX_GLIBC_STUBS}/${name}")
   endforeach()
   target_sources(${module} PRIVATE "${PTX_OLDER_GLIBC_SOURCE}")
+  set_source_files_properties("${PTX_OLDER_GLIBC_SOURCE}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # it defines what others call
   target_link_options(${module} PRIVATE -nodefaultlibs "-Wl,--version-script=${map}")
   # At the end of the line, behind every archive: libgcc holds what GCC itself calls, __cpu_model for one.
   list(JOIN stubs " " stubs)
