@@ -8,21 +8,11 @@
 #include "ptx/text/text.hpp"
 #include "ptx/tool/commands.hpp"
 #include "ptx/tool/files.hpp"
-#include "ptx/tool/json.hpp"
+#include "ptx/tool/formats.hpp"
 #include "ptx/tool/style.hpp"
 
 namespace ptx::tool {
 namespace {
-
-struct Checked {
-  std::string file;
-  Read read;
-  Diagnostics findings;
-  [[nodiscard]] std::size_t count(Severity severity) const {
-    return static_cast<std::size_t>(
-        std::count_if(findings.begin(), findings.end(), [&](const Diagnostic& d) { return d.severity == severity; }));
-  }
-};
 
 constexpr std::size_t most_findings = 100'000;  // of the parser, in one file
 
@@ -49,44 +39,6 @@ Checked check_file(const std::string& path, std::optional<Target> target, const 
   return checked;
 }
 
-std::string_view severity_name(Severity severity) {
-  constexpr std::string_view names[] = {"error", "warning", "note"};
-  return names[static_cast<std::size_t>(severity)];
-}
-
-std::string to_json(const std::vector<Checked>& all, std::size_t errors, std::size_t warnings) {
-  Json json;
-  json.open('{').key("files").open('[');
-  for (const Checked& c : all) {
-    json.open('{').key("file").value(c.file);
-    json.key("errors").value(c.count(Severity::error)).key("warnings").value(c.count(Severity::warning));
-    if (!c.read.failure.empty()) json.key("unreadable").value(c.read.failure);
-    json.close('}');
-  }
-  json.close(']').key("findings").open('[');
-  for (const Checked& c : all)
-    for (const Diagnostic& d : c.findings) {
-      json.open('{').key("kind").value(name(d.kind)).key("severity").value(severity_name(d.severity));
-      json.key("message").value(d.message).key("file").value(c.file);
-      json.key("line").value(d.where.line).key("column").value(d.where.column).key("notes").open('[');
-      for (const std::string& note : d.notes) json.value(note);
-      json.close(']').close('}');
-    }
-  json.close(']').key("counts").open('{');
-  json.key("files").value(all.size()).key("errors").value(errors).key("warnings").value(warnings).close('}').close('}');
-  return std::move(json).finish();
-}
-
-std::string to_text(const Checked& checked, std::size_t most, bool colour) {
-  std::string out;
-  const std::size_t shown = most == 0 ? checked.findings.size() : std::min(most, checked.findings.size());
-  for (std::size_t i = 0; i < shown; ++i) out += cat(render(checked.findings[i], checked.read.text, colour), '\n');
-  if (shown < checked.findings.size())
-    out +=
-        cat("… and ", plural(checked.findings.size() - shown, "more finding"), " in ", checked.file, "; --max 0 shows all\n\n");
-  return out;
-}
-
 std::string summary(std::size_t files, std::size_t errors, std::size_t warnings, bool colour) {
   const Style style(colour);
   const std::string where = cat(" in ", plural(files, "file"), '\n');
@@ -111,6 +63,7 @@ Outcome check(const Arguments& arguments, const Caller& caller) {
                     near.empty() ? "targets are written `sm_90a`" : cat("did you mean `", near, "`?"));
     }
   }
+  const bool for_people = arguments.format.empty() || arguments.format == "text";
   std::vector<Checked> all;
   std::size_t errors = 0, warnings = 0;
   Outcome outcome;
@@ -127,13 +80,17 @@ Outcome check(const Arguments& arguments, const Caller& caller) {
       outcome.err += refuse(caller, checked.read.failure, checked.read.hint).err;
       outcome.status = 2;
     }
-    if (!arguments.json) outcome.out += to_text(checked, arguments.most, caller.colour);
+    if (for_people) outcome.out += to_text(checked, arguments.most, caller.colour);
   }
   if (outcome.status == 0 && errors != 0) outcome.status = 1;
   const auto readable = [](const Checked& c) { return c.read.failure.empty(); };
   const auto files = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), readable));
-  if (arguments.json)
-    outcome.out = to_json(all, errors, warnings);
+  if (arguments.format == "json")
+    outcome.out = to_json(all);
+  else if (arguments.format == "sarif")
+    outcome.out = to_sarif(all);
+  else if (arguments.format == "github")
+    outcome.out = to_github(all);
   else if (files != 0)
     outcome.out += summary(files, errors, warnings, caller.colour);
   return outcome;

@@ -16,7 +16,7 @@ struct Arguments {
   std::vector<std::string> files;  ///< or whatever a command takes that is no option
   std::string target;              ///< --target
   std::string output;              ///< -o
-  bool json = false;               ///< --json
+  std::string format;              ///< --format; --json is `json`
   std::size_t most = 50;           ///< --max: findings shown of one file, 0: all
 };
 
@@ -29,6 +29,7 @@ Outcome manual(const Arguments& arguments, const Caller& caller);
 struct Option {
   std::string_view name, value;  ///< "--target", "TARGET"; no value: ""
   std::string_view summary;
+  std::string_view words = {};  ///< what its value may be, between spaces; "": anything
 };
 
 /// What a command's operands are, for completion.

@@ -19,6 +19,9 @@ std::string targets() {
   return joined(names);
 }
 
+// What the option's value may be, between spaces; "": anything.
+std::string values_of(const Option& option) { return option.name == "--target" ? targets() : std::string(option.words); }
+
 std::string opcodes() {
   std::vector<std::string> names;
   for (const isa::Form& form : isa::forms()) names.emplace_back(form.opcode);
@@ -41,15 +44,18 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string bash(std::string_view program) {
-  std::string out = cat(
-      "# Completion of ", program, " for bash.\n", '_', program, "() {\n",
-      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n  COMPREPLY=()\n"
-      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '",
-      command_names(),
-      " help --version' -- \"$word\"))\n    return\n  fi\n  case $before in\n    --target) COMPREPLY=($(compgen -W '", targets(),
-      "' -- \"$word\")); return ;;\n    --max) return ;;\n    -o) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n  esac\n"
-      "  case ${COMP_WORDS[1]} in\n    help) COMPREPLY=($(compgen -W '",
-      command_names(), "' -- \"$word\")) ;;\n");
+  std::string offered;
+  for (const Command& command : commands())
+    for (const Option& option : command.options)
+      if (const std::string values = values_of(option); !values.empty())
+        offered += cat("    ", option.name, ") COMPREPLY=($(compgen -W '", values, "' -- \"$word\")); return ;;\n");
+  std::string out = cat("# Completion of ", program, " for bash.\n", '_', program, "() {\n",
+                        "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n  COMPREPLY=()\n"
+                        "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '",
+                        command_names(), " help --version' -- \"$word\"))\n    return\n  fi\n  case $before in\n", offered,
+                        "    --max) return ;;\n    -o) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n  esac\n"
+                        "  case ${COMP_WORDS[1]} in\n    help) COMPREPLY=($(compgen -W '",
+                        command_names(), "' -- \"$word\")) ;;\n");
   for (const Command& command : commands()) {
     std::string options = "--help";
     for (const Option& option : command.options) options += cat(' ', option.name);
@@ -75,8 +81,8 @@ std::string zsh(std::string_view program) {
     out += cat("    ", command.name, ") _arguments '--help[what the command does]'");
     for (const Option& option : command.options) {
       std::string value;
-      if (option.name == "--target")
-        value = cat(":target:(", targets(), ')');
+      if (const std::string values = values_of(option); !values.empty())
+        value = cat(':', option.name.substr(2), ":(", values, ')');
       else if (option.name == "-o")
         value = ":file:_files";
       else if (!option.value.empty())
@@ -106,7 +112,7 @@ std::string fish(std::string_view program) {
     for (const Option& option : command.options) {
       const bool is_short = !option.name.starts_with("--");
       out += cat(here, is_short ? "-s " : "-l ", option.name.substr(is_short ? 1 : 2), option.value.empty() ? "" : " -r",
-                 option.name == "--target" ? cat(" -f -a ", in_quotes(targets())) : std::string(), " -d ",
+                 values_of(option).empty() ? std::string() : cat(" -f -a ", in_quotes(values_of(option))), " -d ",
                  in_quotes(option.summary), '\n');
     }
     if (command.takes == Takes::opcode) out += cat(here, "-f -a ", in_quotes(opcodes()), '\n');

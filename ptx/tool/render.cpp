@@ -32,11 +32,6 @@ std::string wrap(std::string_view text, std::size_t width, std::string_view inde
   return out;
 }
 
-namespace {
-
-constexpr std::size_t tab = 4;
-constexpr std::size_t widest = 120;  // columns of a source line; longer ones are cut around the place
-
 std::string_view line_of(std::string_view source, std::uint32_t number) {
   for (std::uint32_t line = 1; line < number; ++line) {
     const std::size_t end = source.find('\n');
@@ -47,6 +42,11 @@ std::string_view line_of(std::string_view source, std::uint32_t number) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
+
+namespace {
+
+constexpr std::size_t tab = 4;
+constexpr std::size_t widest = 120;  // columns of a source line; longer ones are cut around the place
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 bool in_word(char c) {

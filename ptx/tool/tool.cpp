@@ -11,6 +11,16 @@
 namespace ptx::tool {
 namespace {
 
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
 // Reads what stands behind a command; what is wrong with it, or "".
 std::string read_arguments(const Command& command, std::span<const std::string> words, Arguments& arguments) {
   bool only_files = false;
@@ -31,7 +41,7 @@ std::string read_arguments(const Command& command, std::span<const std::string> 
     if (option == command.options.end()) return cat("`", command.name, "` takes no option `", name, "`");
     if (option->value.empty()) {
       if (equals != std::string::npos) return cat("`", name, "` takes no value");
-      arguments.json = true;  // the only one
+      arguments.format = "json";  // of --json, the only one
       continue;
     }
     std::string value;
@@ -40,6 +50,10 @@ std::string read_arguments(const Command& command, std::span<const std::string> 
     else if (++i < words.size())
       value = words[i];
     if (value.empty()) return cat("`", name, "` needs a value");
+    if (const std::vector<std::string> fit = split_words(option->words);
+        !fit.empty() && std::find(fit.begin(), fit.end(), value) == fit.end())
+      return cat("`", name, "` takes ", list_choices(fit), ", `", value, "` was given");
+    if (name == "--format") arguments.format = value;
     if (name == "--target") arguments.target = value;
     if (name == "-o") arguments.output = value;
     if (name == "--max") {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -410,6 +411,7 @@ TEST_F(Commands, TheCallItselfIsChecked) {
       {{"check", "x", "--target"}, "`--target` needs a value"},
       {{"check", "x", "--json=yes"}, "`--json` takes no value"},
       {{"check", "x", "--max", "many"}, "`--max` takes a number, `many` was given"},
+      {{"check", "x", "--format", "xml"}, "`--format` takes `text`, `json`, `sarif` or `github`, `xml` was given"},
       {{"print", "a", "b"}, "`print` takes one file, 2 were given"},
       {{"print", "--json", "x"}, "`print` takes no option `--json`"},
       {{"check", "--", "--json"}, "cannot read `--json`: no such file"},
@@ -436,6 +438,29 @@ TEST_F(Commands, JsonHoldsFilesFindingsAndCounts) {
        {"b\\\"ad.ptx\", \"errors\": 1, \"warnings\": 0}", "\"kind\": \"operand_count\", \"severity\": \"error\"",
         "\"line\": 8, \"column\": 2, \"notes\": [", "\"counts\": {\"files\": 2, \"errors\": 1, \"warnings\": 0}}\n"})
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " in\n" << outcome.out;
+}
+
+TEST_F(Commands, FormatsForPrograms) {
+  // a comment before the place: bytes are not characters
+  const std::string bad = file("ba d,1.ptx", with("/* äö */ add.u32 %r1, %r0;"));
+  EXPECT_EQ(call({"check", "--format=json", bad}).out, call({"check", "--json", bad}).out);
+  EXPECT_EQ(call({"check", "--format", "text", bad}).out, call({"check", bad}).out);
+
+  const Outcome sarif = call({"check", "--format", "sarif", bad, file("good.ptx", good)});
+  EXPECT_EQ(sarif.status, 1);
+  for (const std::string_view part :
+       {"\"version\": \"2.1.0\", \"runs\": [{\"tool\": {\"driver\": {\"name\": \"ptxkit\", \"version\": ",
+        "\"rules\": [{\"id\": \"operand_count\", \"shortDescription\": {\"text\": ",
+        "{\"ruleId\": \"operand_count\", \"ruleIndex\": 0, \"level\": \"error\", \"message\": {\"text\": ",
+        "ba%20d%2C1.ptx\"}, \"region\": {\"startLine\": 8, \"startColumn\": 11}}}]}]}]}\n"})
+    EXPECT_NE(sarif.out.find(part), std::string::npos) << part << " in\n" << sarif.out;
+
+  const Outcome github = call({"check", "--format", "github", bad});
+  EXPECT_TRUE(github.out.starts_with("::error file=")) << github.out;
+  EXPECT_NE(github.out.find("ba d%2C1.ptx,line=8,col=11,title=operand_count::"), std::string::npos) << github.out;
+  EXPECT_NE(github.out.find("%0Aform: "), std::string::npos) << github.out;
+  EXPECT_EQ(std::count(github.out.begin(), github.out.end(), '\n'), 1) << github.out;
+  EXPECT_EQ(call({"check", "--format", "github", file("good.ptx", good)}).out, "");
 }
 
 }  // namespace

@@ -92,6 +92,24 @@ def test_json(good: Path, bad: Path, tmp_path: Path) -> None:
     assert document["counts"] == {"files": 3, "errors": severities.count("error"), "warnings": severities.count("warning")}
 
 
+def test_sarif_and_github(good: Path, bad: Path) -> None:
+    done = run("check", "--format", "sarif", good, bad)
+    (log,) = json.loads(done.stdout)["runs"]
+    ids = [rule["id"] for rule in log["tool"]["driver"]["rules"]]
+    for result in log["results"]:
+        assert ids[result["ruleIndex"]] == result["ruleId"] and result["level"] in ("error", "warning", "note")
+        (place,) = (location["physicalLocation"] for location in result["locations"])
+        assert place["artifactLocation"]["uri"] == str(bad)
+    first = next(result for result in log["results"] if result["level"] == "error")
+    assert first["ruleId"] == "missing_modifier" and "\nhint: " in first["message"]["text"]
+    assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 8, "startColumn": 2}
+
+    lines = run("check", "--format", "github", good, bad).stdout.splitlines()
+    assert len(lines) == len(log["results"])
+    assert any(line.startswith(f"::error file={bad},line=8,col=2,title=missing_modifier::") for line in lines)
+    assert run("check", "--format", "yaml", good).returncode == 2
+
+
 def test_print(good: Path, tmp_path: Path) -> None:
     untidy = GOOD.replace("\tret;", "    ret  ; // é")
     assert run("print", "-", text=untidy).stdout == GOOD

@@ -1,0 +1,159 @@
+#include "ptx/tool/formats.hpp"
+
+#include <algorithm>
+
+#include "ptx/tool/json.hpp"
+#include "ptx/tool/style.hpp"
+#include "ptx/version.hpp"
+
+namespace ptx::tool {
+namespace {
+
+// What SARIF and GitHub call them, too; GitHub's third word is `notice`.
+std::string_view severity_name(Severity severity) {
+  constexpr std::string_view names[] = {"error", "warning", "note"};
+  return names[static_cast<std::size_t>(severity)];
+}
+
+std::size_t count_all(std::span<const Checked> all, Severity severity) {
+  std::size_t n = 0;
+  for (const Checked& c : all) n += c.count(severity);
+  return n;
+}
+
+std::string whole_message(const Diagnostic& d) {
+  std::string out = d.message;
+  for (const std::string& note : d.notes) out += cat('\n', note);
+  return out;
+}
+
+// The column in characters, from 1: a Where counts bytes. 0 when it is not known.
+std::size_t column_of(const Diagnostic& d, std::string_view source) {
+  if (d.where.column == 0) return 0;
+  const std::string_view line = line_of(source, d.where.line);
+  const std::size_t before = d.where.column - 1u;
+  return before > line.size() ? d.where.column : width(line.substr(0, before)) + 1;
+}
+
+// A path as a URI reference: relative where the path is.
+std::string uri_of(std::string_view path) {
+  constexpr std::string_view plain = "-._~/";
+  std::string out;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (is_letter || plain.find(c) != std::string_view::npos)
+      out += c;
+    else
+      out += cat('%', hex_upper(byte, 2));
+  }
+  return out;
+}
+
+// GitHub's escapes: in a message, and in a property, which also ends at `,` and `:`.
+std::string escaped(std::string_view text, bool is_property) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '%' || c == '\n' || c == '\r' || (is_property && (c == ':' || c == ',')))
+      out += cat('%', hex_upper(static_cast<unsigned char>(c), 2));
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::size_t Checked::count(Severity severity) const {
+  return static_cast<std::size_t>(
+      std::count_if(findings.begin(), findings.end(), [&](const Diagnostic& d) { return d.severity == severity; }));
+}
+
+std::string to_text(const Checked& checked, std::size_t most, bool colour) {
+  std::string out;
+  const std::size_t shown = most == 0 ? checked.findings.size() : std::min(most, checked.findings.size());
+  for (std::size_t i = 0; i < shown; ++i) out += cat(render(checked.findings[i], checked.read.text, colour), '\n');
+  if (shown < checked.findings.size())
+    out +=
+        cat("… and ", plural(checked.findings.size() - shown, "more finding"), " in ", checked.file, "; --max 0 shows all\n\n");
+  return out;
+}
+
+std::string to_json(std::span<const Checked> all) {
+  Json json;
+  json.open('{').key("files").open('[');
+  for (const Checked& c : all) {
+    json.open('{').key("file").value(c.file);
+    json.key("errors").value(c.count(Severity::error)).key("warnings").value(c.count(Severity::warning));
+    if (!c.read.failure.empty()) json.key("unreadable").value(c.read.failure);
+    json.close('}');
+  }
+  json.close(']').key("findings").open('[');
+  for (const Checked& c : all)
+    for (const Diagnostic& d : c.findings) {
+      json.open('{').key("kind").value(name(d.kind)).key("severity").value(severity_name(d.severity));
+      json.key("message").value(d.message).key("file").value(c.file);
+      json.key("line").value(d.where.line).key("column").value(d.where.column).key("notes").open('[');
+      for (const std::string& note : d.notes) json.value(note);
+      json.close(']').close('}');
+    }
+  json.close(']').key("counts").open('{').key("files").value(all.size());
+  json.key("errors").value(count_all(all, Severity::error)).key("warnings").value(count_all(all, Severity::warning));
+  return std::move(json.close('}').close('}')).finish();
+}
+
+std::string to_sarif(std::span<const Checked> all) {
+  std::vector<Kind> rules;  // those that are broken, in the order of the findings
+  const auto rule_of = [&](Kind kind) {
+    const auto at = std::find(rules.begin(), rules.end(), kind);
+    if (at != rules.end()) return static_cast<std::size_t>(at - rules.begin());
+    rules.push_back(kind);
+    return rules.size() - 1;
+  };
+  for (const Checked& c : all)
+    for (const Diagnostic& d : c.findings) rule_of(d.kind);
+  Json json;
+  json.open('{').key("$schema").value("https://json.schemastore.org/sarif-2.1.0.json").key("version").value("2.1.0");
+  json.key("runs").open('[').open('{').key("tool").open('{').key("driver").open('{').key("name").value("ptxkit");
+  json.key("version").value(version).key("rules").open('[');
+  for (const Kind kind : rules)
+    json.open('{')
+        .key("id")
+        .value(name(kind))
+        .key("shortDescription")
+        .open('{')
+        .key("text")
+        .value(summary(kind))
+        .close('}')
+        .close('}');
+  json.close(']').close('}').close('}').key("columnKind").value("unicodeCodePoints").key("results").open('[');
+  for (const Checked& c : all)
+    for (const Diagnostic& d : c.findings) {
+      json.open('{').key("ruleId").value(name(d.kind)).key("ruleIndex").value(rule_of(d.kind));
+      json.key("level").value(severity_name(d.severity));
+      json.key("message").open('{').key("text").value(whole_message(d)).close('}').key("locations").open('[').open('{');
+      json.key("physicalLocation").open('{').key("artifactLocation").open('{').key("uri").value(uri_of(c.file)).close('}');
+      if (d.where.known()) {
+        json.key("region").open('{').key("startLine").value(d.where.line);
+        if (const std::size_t column = column_of(d, c.read.text); column != 0) json.key("startColumn").value(column);
+        json.close('}');
+      }
+      json.close('}').close('}').close(']').close('}');
+    }
+  json.close(']').close('}').close(']');
+  return std::move(json.close('}')).finish();
+}
+
+std::string to_github(std::span<const Checked> all) {
+  std::string out;
+  for (const Checked& c : all)
+    for (const Diagnostic& d : c.findings) {
+      out += cat("::", d.severity == Severity::note ? "notice" : severity_name(d.severity), " file=", escaped(c.file, true));
+      if (d.where.known()) out += cat(",line=", d.where.line);
+      if (const std::size_t column = column_of(d, c.read.text); column != 0) out += cat(",col=", column);
+      out += cat(",title=", escaped(name(d.kind), true), "::", escaped(whole_message(d), false), '\n');
+    }
+  return out;
+}
+
+}  // namespace ptx::tool
