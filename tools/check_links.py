@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The links of docs/ and of the pages in the root lead somewhere: to files that are there, and to headings with that anchor. The
-site's list of the guide's pages (tools/docs/build_site.py) is the guide's."""
+site's list of the guide's pages (tools/docs/build_site.py) is the guide's. The files that ARCHITECTURE.md's travellers pass are
+there, and no traveller passes one twice."""
 
 import re
 import sys
@@ -31,8 +32,25 @@ def main() -> int:
     wrong += [
         f"tools/docs/contents.py does not list docs/{name}.md, or lists what is not there" for name in sorted(listed ^ there)
     ]
+    wrong += travels()
     print("\n".join(wrong) or f"{count} links of docs lead somewhere")
     return 1 if wrong or not count else 0
+
+
+def travels() -> list[str]:
+    """What is wrong with the lists of files of ARCHITECTURE.md. A bare file name is in the folder of the path before it."""
+    wrong = []
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for traveller in re.findall(r"^\*\*.*?(?=^\*\*|^Why |^## |\Z)", text, re.MULTILINE | re.DOTALL):
+        folder, passed = "", list[str]()
+        for word in re.findall(r"`([\w/]+\.\w+|[\w/]+/)`", traveller):
+            folder = word.rpartition("/")[0] or folder
+            passed.append(word if "/" in word else f"{folder}/{word}")
+        wrong += [f"ARCHITECTURE.md: {name} is not there" for name in passed if not (ROOT / name).exists()]
+        wrong += [
+            f"ARCHITECTURE.md: a traveller passes {name} twice" for name in sorted({n for n in passed if passed.count(n) > 1})
+        ]
+    return wrong
 
 
 def anchors(path: Path) -> set[str]:
