@@ -102,7 +102,7 @@ class Reader {
   [[nodiscard]] Unexpected refuse(Diagnostic why, Where place) const {
     place = in_text(place);
     why.message = cat("line ", place.line, ", column ", place.column, " of the text: ", why.message);
-    why.notes.insert(why.notes.begin(), cat("text: ", line_at(place)));
+    why.notes.insert(why.notes.begin(), {NoteKind::plain, cat("text: ", line_at(place)), {}});
     why.where = where_;
     return {std::move(why)};
   }
@@ -153,11 +153,10 @@ Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_vie
   Diagnostics warnings;
   for (Diagnostic& finding : parsed.findings) {
     if (finding.severity == Severity::error) {
-      finding.notes.insert(finding.notes.begin(), cat("text: ", line_of(text, finding.where.line)));
+      finding.notes.insert(finding.notes.begin(), {NoteKind::plain, cat("text: ", line_of(text, finding.where.line)), {}});
       if (finding.kind == Kind::syntax || (strict && !is_unknown(finding.kind))) return Unexpected{std::move(finding)};
       finding.severity = Severity::warning;
-      if (is_unknown(finding.kind))
-        finding.note("hint: it is written as it is, for ptxas to judge; the executor does not run it");
+      if (is_unknown(finding.kind)) finding.hint("it is written as it is, for ptxas to judge; the executor does not run it");
     }
     warnings.push_back(std::move(finding));
   }

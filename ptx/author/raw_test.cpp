@@ -41,7 +41,7 @@ TEST(Raw, what_is_wrong_is_an_error_at_the_authors_line) {
   const Diagnostic d = error_in("add.u32 %r0, %r0, 1;\nadd.f32 %r0, %r0;");
   EXPECT_EQ(d.where.line, line);
   EXPECT_TRUE(d.message.starts_with("line 2, column ")) << d.message;
-  EXPECT_EQ(d.notes[0], "text: add.f32 %r0, %r0;");
+  EXPECT_EQ(d.notes[0].text, "text: add.f32 %r0, %r0;");
   EXPECT_EQ(error_in("add.u32 %r0, %r9, 1;").kind, Kind::undefined_symbol);
   EXPECT_EQ(error_in("add.u32 %r0, %r0, 1").kind, Kind::syntax);
   EXPECT_EQ(error_in("{ add.u32 %r0, %r0, 1;").message, "the text of `raw` does not close a block that it opens");
@@ -82,7 +82,7 @@ TEST(RawOfAModule, is_checked_where_it_is_given) {
   EXPECT_EQ(d.message, "the text is part of a module whose `.target` is sm_90a already");
   EXPECT_EQ(to_string(d.where), cat(__FILE__, ':', line, " (line 2, column 3 of the text)"));
   EXPECT_EQ(text::in_source(d.where).line, line);
-  EXPECT_EQ(d.notes[0], "text: .target sm_80");
+  EXPECT_EQ(d.notes[0].text, "text: .target sm_80");
   EXPECT_EQ(error_in(".func f() { mov.b32 %r1, 1; }").kind, Kind::undefined_symbol);
   EXPECT_EQ(error_in(".section .debug_str { .b8 300 }").kind, Kind::bad_declaration);
   EXPECT_EQ(error_in(".version 9.0").kind, Kind::syntax);

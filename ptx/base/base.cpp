@@ -104,15 +104,26 @@ const CallSite* intern_call(const Where& at, std::string_view function) {
   return &*sites.insert(site).first;
 }
 
+std::string to_string(const Note& note) {
+  constexpr std::string_view words[] = {"", "hint: ", "form: ", "manual: ", "ptx: "};
+  if (note.kind == NoteKind::place) return cat(note.text, ": ", to_string(note.where));
+  return cat(words[static_cast<std::size_t>(note.kind)], note.text);
+}
+std::vector<std::string> notes_of(const Diagnostic& d) {
+  std::vector<std::string> all;
+  for (const Note& note : d.notes) all.push_back(to_string(note));
+  return all;
+}
+
 std::string render(const Diagnostic& d) {
   constexpr std::string_view severities[] = {"error", "warning", "note"};
   std::string out = cat(severities[static_cast<std::size_t>(d.severity)], ": ", d.message, "  [", name(d.kind), ']');
   if (d.where.known()) out += cat("\n  --> ", to_string(d.where));
   for (const CallSite* site = d.where.from; site != nullptr; site = site->at.from)
     out += cat("\n  in `", site->function, "`, called from ", to_string(site->at));
-  for (const std::string& note : d.notes) {
+  for (const Note& note : d.notes) {
     out += "\n  = ";
-    for (char c : note) out += c == '\n' ? std::string("\n    ") : std::string(1, c);
+    for (const char c : to_string(note)) out += c == '\n' ? std::string("\n    ") : std::string(1, c);
   }
   return out;
 }

@@ -112,13 +112,16 @@ TEST(Diagnostic, RendersOnOneScreen) {
   const Diagnostic d{.kind = Kind::operand_mismatch,
                      .message = "operand 2 `a` of `fma.rn.f32` is a .u32 register `%r3`",
                      .where = {"rms.py", 31},
-                     .notes = {"form: fma.rnd.f32 d, a, b, c", "log: two\nlines"}};
+                     .notes = {{NoteKind::form, "fma.rnd.f32 d, a, b, c", {}},
+                               {NoteKind::plain, "log: two\nlines", {}},
+                               {NoteKind::place, "first", {"rms.py", 7}}}};
   EXPECT_EQ(render(d),
             "error: operand 2 `a` of `fma.rn.f32` is a .u32 register `%r3`  [operand_mismatch]\n"
             "  --> rms.py:31\n"
             "  = form: fma.rnd.f32 d, a, b, c\n"
             "  = log: two\n"
-            "    lines");
+            "    lines\n"
+            "  = first: rms.py:7");
 }
 
 TEST(Diagnostic, WarningsAreNoErrors) {
@@ -164,7 +167,8 @@ TEST(Where, FilesAreInterned) {
 
 // In a build without assertions too: a value that is not there is never read.
 TEST(Expected, AValueThatIsNotThereIsSaidAndEndsTheProgram) {
-  const Diagnostic error{.kind = Kind::file_error, .message = "cannot read `x`", .where = {}, .notes = {"hint: look again"}};
+  const Diagnostic error{
+      .kind = Kind::file_error, .message = "cannot read `x`", .where = {}, .notes = {{NoteKind::hint, "look again", {}}}};
   const Expected<int> none = Unexpected{error};
   const Expected<void> failed = Unexpected{error};
   const Expected<int> one = 1;

@@ -27,23 +27,50 @@ std::span<const Kind> all_kinds();
 
 enum class Severity : std::uint8_t { error, warning, note };
 
+/// What a note is, for those who show findings in their own way. Its word stands in front of the note's text.
+enum class NoteKind : std::uint8_t {
+  plain,   ///< a sentence, perhaps with a word of its own in front: "given: …"
+  hint,    ///< what would fit, what to do
+  form,    ///< the syntax
+  manual,  ///< the section of the manual
+  ptx,     ///< the statement that the finding speaks of, as it prints
+  place,   ///< a second place, `where`, which is `text` to the finding: "first", where the name was defined before
+};
+
+/// One thing more that is known of a finding.
+struct Note {
+  NoteKind kind = NoteKind::plain;
+  std::string text;
+  Where where = {};
+};
+/// The note as it is shown: "hint: …", "first: kernel.py:3".
+std::string to_string(const Note& note);
+
 /// A finding: what happened, the value seen, where in the author's code, what would fit.
 /// Messages are lower case, without a full stop, code in backticks; hints go last, as notes.
 struct Diagnostic {
   Kind kind{};
   Severity severity = Severity::error;
   std::string message;
-  Where where;                     ///< the author's line, when known
-  std::vector<std::string> notes;  ///< "ptx: …", "manual: …", "hint: …": printed as "  = …" lines
+  Where where;              ///< the author's line, when known
+  std::vector<Note> notes;  ///< printed as "  = …" lines
 
-  Diagnostic& note(std::string text) & {
-    notes.push_back(std::move(text));
+  Diagnostic& add(Note note) & {
+    notes.push_back(std::move(note));
     return *this;
   }
-  Diagnostic&& note(std::string text) && {
-    notes.push_back(std::move(text));
-    return std::move(*this);
-  }
+  Diagnostic& note(std::string text) & { return add({NoteKind::plain, std::move(text), {}}); }
+  Diagnostic& hint(std::string text) & { return add({NoteKind::hint, std::move(text), {}}); }
+  Diagnostic& form(std::string text) & { return add({NoteKind::form, std::move(text), {}}); }
+  Diagnostic& manual(std::string text) & { return add({NoteKind::manual, std::move(text), {}}); }
+  Diagnostic& ptx(std::string text) & { return add({NoteKind::ptx, std::move(text), {}}); }
+  /// A second place, and what it is to the finding.
+  Diagnostic& place(std::string role, const Where& at) & { return add({NoteKind::place, std::move(role), at}); }
+
+  Diagnostic&& note(std::string text) && { return std::move(note(std::move(text))); }
+  Diagnostic&& hint(std::string text) && { return std::move(hint(std::move(text))); }
+  Diagnostic&& form(std::string text) && { return std::move(form(std::move(text))); }
+  Diagnostic&& manual(std::string text) && { return std::move(manual(std::move(text))); }
 };
 
 /// The whole diagnostic as a person reads it:
@@ -53,6 +80,9 @@ struct Diagnostic {
 std::string render(const Diagnostic& diagnostic);
 
 using Diagnostics = std::vector<Diagnostic>;
+
+/// Its notes as they are shown.
+std::vector<std::string> notes_of(const Diagnostic& diagnostic);
 
 /// True when any of them is an error (not a warning or a note).
 bool has_errors(const Diagnostics& diagnostics);

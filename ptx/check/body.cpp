@@ -93,7 +93,7 @@ class Body {
       case ir::ItemKind::prototype:
         if (item_ == 0 || function_.body[item_ - 1].kind != ir::ItemKind::label)
           report_.error(function_, item, Kind::bad_declaration, "this prototype has no label, so no call can name it")
-              .note("hint: `name: .callprototype …;`");
+              .hint("`name: .callprototype …;`");
         check_prototype(report_, function_.prototypes[item.payload], where_of(item));
         break;
       case ir::ItemKind::branch_targets:

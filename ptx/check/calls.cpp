@@ -47,7 +47,7 @@ class Call {
   [[nodiscard]] const ir::Module& module() const { return report_.module(); }
   void mismatch(std::string message, std::string_view hint = {}) {
     Diagnostic& d = report_.error(function_, inst_, Kind::call_mismatch, std::move(message));
-    if (!hint.empty()) d.note(cat("hint: ", hint));
+    if (!hint.empty()) d.hint(cat(hint));
   }
 
   void indirect() {
@@ -219,10 +219,10 @@ void check_branch_list(Report& report, const ir::Function& function, const ir::I
   const std::string_view name = report.module().str(function.labels[label.index].name);
   if (list == nullptr || list->kind != ir::ItemKind::branch_targets)
     report.error(function, branch, Kind::operand_mismatch, cat("the label `", name, "` does not name a list of branch targets"))
-        .note(cat("hint: `", name, ": .branchtargets …;` before the branch"));
+        .hint(cat("`", name, ": .branchtargets …;` before the branch"));
   else if (list > &branch)
     report.error(function, branch, Kind::operand_mismatch, cat("the list `", name, "` of branch targets comes after the branch"))
-        .note("hint: move it before the branch");
+        .hint("move it before the branch");
 }
 
 void check_branch_targets(Report& report, const ir::Function& function, const ir::Inst& item) {
@@ -250,7 +250,7 @@ void check_call_targets(Report& report, const Names& names, const ir::Function& 
       report
           .warning(function, item, Kind::call_mismatch,
                    cat("a call goes to a device function; ", describe(report.module(), *entity), " is an entry"))
-          .note("hint: ptxas takes it in this list; no call can go there");
+          .hint("ptxas takes it in this list; no call can go there");
     else if (entity->meaning != Meaning::function)
       report.error(function, item, Kind::call_mismatch,
                    cat("a call goes to a device function; ", describe(report.module(), *entity), " is not one"));

@@ -34,9 +34,9 @@ TEST(Accept, GivesTheFirstErrorAndTheOthersAsNotes) {
   EXPECT_EQ(error.kind, Kind::operand_mismatch) << "a warning before it must not come first";
   EXPECT_EQ(to_string(error.where), "k.py:2");
   std::size_t also = 0;
-  for (const std::string& note : error.notes) also += note.starts_with("also: ");
+  for (const std::string& note : notes_of(error)) also += note.starts_with("also: ");
   EXPECT_EQ(also, 8u);
-  EXPECT_EQ(error.notes.back(), "and 2 more errors");
+  EXPECT_EQ(error.notes.back().text, "and 2 more errors");
 }
 
 TEST(Check, ShowsTheInstructionThePlaceAndTheManual) {

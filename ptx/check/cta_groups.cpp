@@ -26,7 +26,7 @@ void CtaGroups::use(const ir::Inst& inst) {
       .error(*function_, inst, Kind::unknown_modifier,
              cat('`', report_.module().str(function_->name),
                  "` uses `.cta_group::1` and `.cta_group::2`; a function and what it calls have one of them"))
-      .note("hint: ptxas refuses both in one function, whatever path is taken");
+      .hint("ptxas refuses both in one function, whatever path is taken");
 }
 
 }  // namespace ptx::check

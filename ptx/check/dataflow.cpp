@@ -167,7 +167,7 @@ void Registers::report(Report& report, std::uint32_t item, const std::vector<std
   for (const std::uint32_t r : registers)
     for (const Handed& move : handed_)
       if (move.to == r && move.item < item + 2) {
-        d.note(cat("hint: what is moved into `", report.module().reg_name(function_, ir::RegId(r)), "` is `",
+        d.hint(cat("what is moved into `", report.module().reg_name(function_, ir::RegId(r)), "` is `",
                    report.module().reg_name(function_, ir::RegId(move.from)), "`, which nothing writes"));
         break;
       }

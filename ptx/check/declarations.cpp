@@ -54,7 +54,7 @@ void check_options(Report& report) {
     } else {
       const std::string known[] = {"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"};
       Diagnostic& d = report.error(where, Kind::bad_declaration, cat('`', option, "` is not an option of `.target`"));
-      if (const std::string near = nearest(option, known); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+      if (const std::string near = nearest(option, known); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
     }
   }
 }
@@ -81,7 +81,7 @@ void check_attributes(Report& report, ir::WhereId where, const std::string& what
       continue;
     }
     if (name == "unified" && std::count(attribute.begin(), attribute.end(), ',') != 1)
-      bad("has the attribute `.unified` without its two numbers").note("hint: `.unified(19, 95)`");
+      bad("has the attribute `.unified` without its two numbers").hint("`.unified(19, 95)`");
     if (v.space != StateSpace::global) bad(cat("is `.", name, "`, which only .global variables can be"));
     if (name == "managed")
       check_availability(report, where, "`.managed`", {4, 0}, isa::node(sm_30));
@@ -125,7 +125,7 @@ void check_availability(Report& report, ir::WhereId where, const std::string& wh
 void check_type(Report& report, ir::WhereId where, const std::string& what, Type type) {
   if (!is_declarable(type)) {
     report.error(where, Kind::bad_declaration, cat(what, " is declared .", isa::name(type), ", which only instructions have"))
-        .note(cat("hint: declare it .", isa::name(isa::register_type(type))));
+        .hint(cat("declare it .", isa::name(isa::register_type(type))));
     return;
   }
   if (type == Type::b128) check_availability(report, where, cat(what, " is declared .b128, which"), {8, 3}, isa::node(sm_70));
@@ -134,7 +134,7 @@ void check_type(Report& report, ir::WhereId where, const std::string& what, Type
 void check_name(Report& report, ir::WhereId where, std::string_view what, std::string_view name) {
   if (is_identifier(name)) return;
   report.error(where, Kind::bad_declaration, cat('`', name, "` cannot name ", what))
-      .note("hint: a name is a letter, or one of `_`, `$`, `%` and another character; then letters, digits, `_` and `$`");
+      .hint("a name is a letter, or one of `_`, `$`, `%` and another character; then letters, digits, `_` and `$`");
 }
 
 void check_alignment(Report& report, ir::WhereId where, const std::string& what, std::uint32_t align) {
@@ -169,7 +169,7 @@ void check_header(Report& report) {
         .error(place_of(module, ".target"), Kind::version_lacks,
                cat("the target `", target.name, "` needs PTX ", to_string(target.since), "; this module says `.version ",
                    to_string(module.version), '`'))
-        .note(cat("hint: `.version ", to_string(target.since), "` knows it"));
+        .hint(cat("`.version ", to_string(target.since), "` knows it"));
   const unsigned size = module.address_size;
   if (size != 0 && size != 64 && (size != 32 || target.base >= 90))
     report.error(place_of(module, ".address_size"), Kind::bad_declaration,
@@ -199,7 +199,7 @@ void declare_variable(Report& report, Names& names, const ir::Variable& v, std::
   if (v.space == StateSpace::sreg) bad("is in .sreg, where nothing can be declared");
   if (v.space == StateSpace::tex) {
     report.error(where, Kind::bad_declaration, cat(what, " is in .tex, which was removed in PTX 1.5"))
-        .note("hint: `.global .texref name;`");
+        .hint("`.global .texref name;`");
   }
   if (level == Level::module && (v.space == StateSpace::local || v.space == StateSpace::param)) bad("belongs inside a function");
   if (level == Level::body && v.linkage != ir::Linkage::none) bad("has a linkage, which only variables of a module can have");
@@ -223,7 +223,7 @@ void declare_variable(Report& report, Names& names, const ir::Variable& v, std::
     report.error(where, Kind::duplicate_symbol, cat(what, " was declared before, with another type or size"));
   else if ((extern_first && v.linkage == ir::Linkage::none) || (extern_now && other.linkage == ir::Linkage::none))
     report.error(where, Kind::duplicate_symbol, cat(what, " is .extern and also the module's own"))
-        .note("hint: a definition that others may name is `.visible` or `.weak`");
+        .hint("a definition that others may name is `.visible` or `.weak`");
 }
 
 void declare_registers(Report& report, Names& names, const ir::Function& function, std::uint32_t index, ir::WhereId where) {
@@ -333,7 +333,7 @@ void check_shared_memory(Report& report) {
         .error(function.where, Kind::shared_memory_size,
                cat('`', module.str(function.name), "` takes ", bytes, " bytes of shared memory; `", isa::name(module.target),
                    "` gives a kernel ", limit, " at most when they are declared with a size"))
-        .note("hint: dynamic shared memory may be larger: `.extern .shared .align 128 .b8 name[];` and the launch says how much");
+        .hint("dynamic shared memory may be larger: `.extern .shared .align 128 .b8 name[];` and the launch says how much");
   }
 }
 

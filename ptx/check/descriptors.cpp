@@ -49,8 +49,8 @@ class Descriptors {
  private:
   void bad(std::string message, std::string_view hint = {}) {
     Diagnostic& d = report_.warning(function_, inst_, Kind::bad_descriptor, std::move(message));
-    if (!hint.empty()) d.note(cat("hint: ", hint));
-    d.note(cat("manual: ", isa::manual(form_)));
+    if (!hint.empty()) d.hint(cat(hint));
+    d.manual(cat(isa::manual(form_)));
   }
 
   // Reports the first reserved field that is not 0.

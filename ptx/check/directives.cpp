@@ -55,7 +55,7 @@ void unknown(Report& report, const ir::Directive& directive, ir::WhereId where) 
   std::vector<std::string> known;
   for (const DirectiveInfo& d : directive_infos) known.emplace_back(d.name);
   Diagnostic& d = report.error(where, Kind::bad_declaration, cat("`.", directive.name, "` is not a directive of a function"));
-  if (const std::string near = nearest(directive.name, known); !near.empty()) d.note(cat("hint: did you mean `.", near, "`?"));
+  if (const std::string near = nearest(directive.name, known); !near.empty()) d.hint(cat("did you mean `.", near, "`?"));
 }
 
 void check_directive(Report& report, const ir::Directive& directive, bool is_entry, ir::WhereId where) {
@@ -107,7 +107,7 @@ void check_bounds(Report& report, const ir::Function& function) {
   }
   if (const ir::Directive* ctas = find("minnctapersm")) {
     if (threads == nullptr)
-      warn("`.minnctapersm` is ignored without `.maxntid` or `.reqntid`").note("hint: say how many threads a CTA has");
+      warn("`.minnctapersm` is ignored without `.maxntid` or `.reqntid`").hint("say how many threads a CTA has");
     else if (const isa::SmLimits sm = isa::sm_limits(report.module().target);
              thread_count(threads->values) * ctas->values[0] > sm.threads())
       warn(cat("`.minnctapersm ", ctas->values[0], "` of ", thread_count(threads->values), " threads is ignored: an SM of `",

@@ -54,7 +54,7 @@ class Handles {
     const Entity* e = entity(handle);
     if (e == nullptr || isa::name(e->type) == type) return;
     bad(cat('`', spelled(), "` takes a .", type, " by name; ", what(*e), " is not one"))
-        .note("hint: a 64-bit register holds a handle that the launch hands over");
+        .hint("a 64-bit register holds a handle that the launch hands over");
   }
 
   void texture(std::span<const ir::Operand> parts) {
@@ -63,7 +63,7 @@ class Handles {
       sampler(parts[1]);
     else if (independent())
       bad(cat('`', spelled(), "` names no sampler, and `.target …, texmode_independent` gives textures none of their own"))
-          .note("hint: `[texture, sampler, {…}]`");
+          .hint("`[texture, sampler, {…}]`");
   }
 
   void sampler(const ir::Operand& handle) {
@@ -76,14 +76,14 @@ class Handles {
     report_
         .warning(function_, inst_, Kind::operand_mismatch,
                  cat(what(*e), " is not a sampler: there are none without `.target …, texmode_independent`"))
-        .note("hint: the texture has its sampler; ptxas says nothing");
+        .hint("the texture has its sampler; ptxas says nothing");
   }
 
   void memory(const ir::Operand& base) {
     const Entity* e = entity(base);
     if (e == nullptr || !is_opaque(e->type)) return;
     bad(cat('`', spelled(), "` accesses ", describe(report_.module(), *e), ", a .", isa::name(e->type), ", which is not memory"))
-        .note("hint: `mov.u64` takes its handle; `txq` and `suq` ask about it");
+        .hint("`mov.u64` takes its handle; `txq` and `suq` ask about it");
   }
 
   void moved(const ir::Operand& source) {

@@ -69,7 +69,7 @@ class Initialiser {
     const ir::Module& module = report_.module();
     Diagnostic& d =
         report_.error(where_, Kind::bad_initialiser, cat("the .", name(v_.space), " variable `", module.str(v_.name), "` ", why));
-    if (!hint.empty()) d.note(cat("hint: ", hint));
+    if (!hint.empty()) d.hint(cat(hint));
   }
 
   // The elements of a list at a level; no bound where the first dimension is counted from the list.
@@ -112,7 +112,7 @@ class Initialiser {
         .warning(where_, Kind::immediate_range,
                  cat("the .", name(v_.space), " variable `", module.str(v_.name), "` starts with ", number, ", which .",
                      isa::name(v_.type), " cannot hold"))
-        .note("hint: ptxas takes the low bits and says nothing");
+        .hint("ptxas takes the low bits and says nothing");
   }
 
   // ptxas: `0f3F800000` in 64 bits is its own 32 bits, no 1.0, and no number is left of any in fewer than 32.
@@ -125,8 +125,8 @@ class Initialiser {
         .warning(where_, Kind::immediate_range,
                  cat("the .", name(v_.space), " variable `", module.str(v_.name), "` is declared .", isa::name(v_.type),
                      " and starts with a floating-point number of ", static_cast<int>(e.width), " bits"))
-        .note(width == 64 ? "hint: ptxas puts the 32 bits there as they are; write `0d…` or a decimal number"
-                          : "hint: ptxas puts 0 there and says nothing; write the bits as an integer");
+        .hint(width == 64 ? "ptxas puts the 32 bits there as they are; write `0d…` or a decimal number"
+                          : "ptxas puts 0 there and says nothing; write the bits as an integer");
   }
 
   bool symbol(const Init& e, const std::string& type) {
@@ -139,7 +139,7 @@ class Initialiser {
                                     cat(spelled, ", the initial value of `", name, "`, is not declared before it"));
       if (entity == nullptr)
         if (const std::string near = nearest(module.str(e.symbol), names_.symbols()); !near.empty())
-          d.note(cat("hint: did you mean `", near, "`?"));
+          d.hint(cat("did you mean `", near, "`?"));
       return false;
     }
     const bool masked = e.mask_byte != 0;

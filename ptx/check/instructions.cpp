@@ -81,7 +81,7 @@ void Instructions::guard(const ir::Inst& inst) {
       .error(*function_, inst, Kind::bad_guard,
              cat("the guard `", module.reg_name(*function_, inst.guard_id()), "` is a .", isa::name(type),
                  " register; what fits is a predicate"))
-      .note("hint: `setp.ne` compares a value with 0 and writes a predicate");
+      .hint("`setp.ne` compares a value with 0 and writes a predicate");
 }
 
 // One word an operand, and those of its parts behind it: kind, then what is said by the kind from bit 16 on.
@@ -172,9 +172,9 @@ void Instructions::sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::Str
   const auto named = [&](const auto& thing) { return thing.name == name; };
   if (std::any_of(module.functions.begin(), module.functions.end(), named) ||
       std::any_of(module.variables.begin(), module.variables.end(), named))
-    d.note("hint: it is declared further down; declare it before its use");
+    d.hint("it is declared further down; declare it before its use");
   else if (const std::string near = nearest(spelled, names_.symbols()); !near.empty())
-    d.note(cat("hint: did you mean `", near, "`?"));
+    d.hint(cat("did you mean `", near, "`?"));
 }
 
 void Instructions::use(const ir::Inst& inst, ir::RegId reg) {
@@ -207,7 +207,7 @@ Access Instructions::explain(const ir::Inst& inst) {
     Diagnostic misfit = std::move(fit).error();
     if (const std::string_view what = isa::overlooked(form, inst.choices, args, report_.module().target); !what.empty()) {
       misfit.severity = Severity::warning;
-      misfit.note(cat("hint: not in the manual; ptxas takes ", what));
+      misfit.hint(cat("not in the manual; ptxas takes ", what));
       check_operands(report_, names_, *function_, inst);
     }
     report_.add(*function_, inst, std::move(misfit));
@@ -221,7 +221,7 @@ Access Instructions::explain(const ir::Inst& inst) {
   }
   if (fit->truncated) {
     fit->truncated->severity = Severity::warning;
-    fit->truncated->note("hint: ptxas takes the low bits and says nothing");
+    fit->truncated->hint("ptxas takes the low bits and says nothing");
     report_.add(*function_, inst, std::move(*fit->truncated));
   }
   names_fit(inst, form, *fit);
@@ -232,7 +232,7 @@ Access Instructions::explain(const ir::Inst& inst) {
       report_.error(*function_, inst, Kind::internal,
                     cat("the row of `", form.opcode, "` names a rule `", name, "` that check does not have"));
     else if (auto broken = rule({form, inst.choices, args, module.target, module.version}))
-      report_.add(*function_, inst, std::move(*broken).note(cat("manual: ", isa::manual(form))));
+      report_.add(*function_, inst, std::move(*broken).manual(cat(isa::manual(form))));
   }
   if (report_.size() == before) clean_.insert(key_, access);
   return access;
@@ -249,9 +249,9 @@ void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
     Diagnostic& d =
         report_.error(*function_, inst, Kind::target_lacks,
                       cat(what(a.what), " needs ", needed(a.on), "; this kernel targets `", isa::name(module.target), '`'));
-    d.note(cat("manual: ", isa::manual(form)));
+    d.manual(cat(isa::manual(form)));
     if (const std::string_view variant = variant_in(a.on, module.target); !variant.empty())
-      d.note(cat("hint: set the kernel's target to `", variant, "`: only targets with a suffix have such features"));
+      d.hint(cat("set the kernel's target to `", variant, "`: only targets with a suffix have such features"));
     if (a.what.empty()) break;  // the modifiers of an instruction that is not there need no word of their own
   }
   if (isa::removed(form, module.target, module.version))
@@ -259,7 +259,7 @@ void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
         .error(*function_, inst, Kind::target_lacks,
                cat(what(""), " was removed from ", needed(form.row->removed_on), " in PTX ", to_string(form.row->removed_since),
                    "; this module says `.version ", to_string(module.version), '`'))
-        .note(cat("manual: ", isa::manual(form)));
+        .manual(cat(isa::manual(form)));
   if (const Version fits = isa::version_needed(form, inst.choices, module.target); module.version < fits) {
     std::string_view newest;  // the modifier that needs it, when the instruction itself is older
     for (std::size_t i = 0; i < form.slots.size() && form.row->since < fits; ++i)
@@ -268,8 +268,8 @@ void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
     report_
         .error(*function_, inst, Kind::version_lacks,
                cat(what(newest), " needs PTX ", to_string(fits), "; this module says `.version ", to_string(module.version), '`'))
-        .note(cat("manual: ", isa::manual(form)))
-        .note(cat("hint: `.version ", to_string(std::max(fits, isa::info(module.target).since)), "` has it"));
+        .manual(cat(isa::manual(form)))
+        .hint(cat("`.version ", to_string(std::max(fits, isa::info(module.target).since)), "` has it"));
   }
   for (const ir::Operand& operand : function_->operands_of(inst)) specials_available(inst, operand);
 }
@@ -289,7 +289,7 @@ void Instructions::specials_available(const ir::Inst& inst, const ir::Operand& o
         .error(*function_, inst, Kind::version_lacks,
                cat('`', special.name, "` needs PTX ", to_string(special.since), "; this module says `.version ",
                    to_string(module.version), '`'))
-        .note(cat("hint: `.version ", to_string(std::max(special.since, isa::info(module.target).since)), "` has it"));
+        .hint(cat("`.version ", to_string(std::max(special.since, isa::info(module.target).since)), "` has it"));
 }
 
 // The table knows that a name or an address stands here; what the name means is known only here.
@@ -327,7 +327,7 @@ void Instructions::element_fits(const ir::Inst& inst, const ir::Operand& element
   report_
       .error(*function_, inst, Kind::operand_mismatch,
              cat(describe(report_.module(), *entity), " is not an array: only arrays have elements"))
-      .note("hint: an address and an offset in bytes is `[x+4]`");
+      .hint("an address and an offset in bytes is `[x+4]`");
 }
 
 // The address of a tensor map is a generic one: a name stands for it where the two are the same.
@@ -340,7 +340,7 @@ void Instructions::tensor_map_fits(const ir::Inst& inst, const isa::Form& form, 
       .error(*function_, inst, Kind::operand_mismatch,
              cat('`', isa::spell(form, inst.choices), "` takes the generic address of a tensor map; ",
                  describe(report_.module(), *entity), " is not in a space that has one by name"))
-      .note("hint: `mov.b64` takes the address of a parameter, and `cvta.param.u64` makes a generic one of it");
+      .hint("`mov.b64` takes the address of a parameter, and `cvta.param.u64` makes a generic one of it");
 }
 
 // ptxas extends a narrow register with zeros, but a whole program of 32-bit addresses is none that it still compiles: it takes
@@ -365,9 +365,9 @@ void Instructions::narrow_address(const ir::Inst& inst, const isa::Form& form, s
                                   report_.module().reg_name(*function_, reg), "` is a .", isa::name(type), " register");
   if (refused)
     report_.error(*function_, inst, Kind::operand_mismatch, message)
-        .note(cat("hint: `cvt.u64.u32` widens a 32-bit register; `ld.param.u64` reads a pointer"));
+        .hint(cat("`cvt.u64.u32` widens a 32-bit register; `ld.param.u64` reads a pointer"));
   else
-    report_.warning(*function_, inst, Kind::operand_mismatch, message).note("hint: ptxas extends it with zeros and says nothing");
+    report_.warning(*function_, inst, Kind::operand_mismatch, message).hint("ptxas extends it with zeros and says nothing");
 }
 
 void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, const isa::OperandSpec& spec,
@@ -379,7 +379,7 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
     report_
         .warning(*function_, inst, Kind::immediate_range,
                  cat("the offset ", function_->integer(parts[1]), " is outside the 32 signed bits that an address holds"))
-        .note("hint: add it to the register; ptxas says nothing");
+        .hint("add it to the register; ptxas says nothing");
   if (parts[0].kind == OperandKind::reg) narrow_address(inst, form, form.space(spec, inst.choices), ir::RegId(parts[0].payload));
   if (parts[0].kind != OperandKind::symbol) return;
   const Entity* entity = names_.find(ir::StringId(parts[0].payload));
@@ -400,11 +400,11 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
             " is not in ", wanted.empty() ? "a space that has one" : "that space"));
     if (form.opcode == "fence" || handle) {
       d.severity = Severity::warning;
-      d.note(handle ? "hint: ptxas takes its handle and says nothing" : "hint: ptxas overlooks where the tensor map is");
+      d.hint(handle ? "ptxas takes its handle and says nothing" : "ptxas overlooks where the tensor map is");
     } else if (is(ir::StateSpace::param)) {
-      d.note("hint: `ld.param` reads a parameter");
+      d.hint("`ld.param` reads a parameter");
     }
-    d.note(cat("manual: ", isa::manual(form)));
+    d.manual(cat(isa::manual(form)));
     return;
   }
   if (entity->meaning != Meaning::parameter) return;
@@ -416,7 +416,7 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
     report_
         .error(*function_, inst, Kind::operand_mismatch,
                cat(describe(report_.module(), *entity), " of a function cannot be read"))
-        .note("hint: keep the value in a register, and `st.param` it at the end");
+        .hint("keep the value in a register, and `st.param` it at the end");
 }
 
 isa::Arg Instructions::arg(const ir::Operand& operand) {

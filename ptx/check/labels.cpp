@@ -46,8 +46,7 @@ Labels::Labels(Report& report, const ir::Function& function) : report_(report), 
         Diagnostic& d =
             report.error(function, item, Kind::duplicate_label,
                          cat("the label `", module.str(name), "` is defined twice in one ", open.size() == 1 ? "body" : "block"));
-        if (const Where where = module.where(function.body[first->second.item]); where.known())
-          d.note(cat("first: ", to_string(where)));
+        if (const Where where = module.where(function.body[first->second.item]); where.known()) d.place("first", where);
         break;
       }
       case ir::ItemKind::raw:
@@ -71,7 +70,7 @@ void Labels::use(const ir::Inst& branch, ir::LabelId label, std::uint32_t block)
         report_
             .error(function_, branch, Kind::duplicate_label,
                    cat("the label `", report_.module().str(name), "` that this goes to is hidden by another of the same name"))
-            .note("hint: give one of them another name");
+            .hint("give one of them another name");
       return;
     }
     if (block == 0) break;
@@ -95,7 +94,7 @@ void Labels::undefined(const ir::Inst& branch, ir::StringId name) {
     names.emplace_back(module.str(other));
   }
   std::sort(names.begin(), names.end());  // the map has no order of its own
-  if (const std::string near = nearest(spelled, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+  if (const std::string near = nearest(spelled, names); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
 }
 
 bool Labels::mentioned_in_raw(std::string_view name) const {

@@ -56,8 +56,7 @@ class Operands {
     for (const ir::Operand& e : function_.parts(o))
       if (const Entity* entity = e.kind == OperandKind::symbol ? names_.find(ir::StringId(e.payload)) : nullptr;
           entity != nullptr && entity->meaning == Meaning::function)
-        bad(cat(describe(report_.module(), *entity), " is no element of a vector"))
-            .note("hint: `mov` its address into a register");
+        bad(cat(describe(report_.module(), *entity), " is no element of a vector")).hint("`mov` its address into a register");
   }
 
   // ptxas takes the type of a vector, and of a pair of predicates, from its elements.
@@ -68,7 +67,7 @@ class Operands {
       const std::span<const ir::Operand> parts = function_.parts(o);
       if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_sink))
         bad(cat("no element of `", shown(o), "` has a type: one of them at least is a register"))
-            .note("hint: read into a register that is not used");
+            .hint("read into a register that is not used");
     } else if (o.piped && i > 0 && is_sink(o) && is_sink(operands[i - 1]) &&
                (form_.opcode == "setp" || form_.opcode == "match")) {
       bad(cat('`', spelled(), "` discards both of its results; one of them at least is a register"));
@@ -86,7 +85,7 @@ class Operands {
       bad(cat("`.unified` is for global and generic addresses of `ld`, `ldu` and `atom`; this is `", spelled(), '`'));
     else if (!parts.empty() && parts[0].kind == OperandKind::symbol)
       bad(cat("`.unified` is for addresses in registers; `", shown(parts[0]), "` is a name"))
-          .note("hint: a variable says it itself, `.attribute(.unified(…))`");
+          .hint("a variable says it itself, `.attribute(.unified(…))`");
   }
 
   // Global memory has addresses of 64 bits, and ptxas does not cut them to 32.
@@ -99,7 +98,7 @@ class Operands {
     const Type type = read != Type::none ? read : form_.type(form_.operands[0].type, inst_.choices);
     if (isa::bits(type) != 32) return;
     bad(cat("the address of ", describe(report_.module(), *entity), " has 64 bits; `", spelled(), "` has 32"))
-        .note("hint: `mov.u64` into a 64-bit register");
+        .hint("`mov.u64` into a 64-bit register");
   }
 
   // mapa.u64 %rd, g+4: the table knows of names alone what they name
@@ -118,7 +117,7 @@ class Operands {
         source.kind == OperandKind::symbol || source.kind == OperandKind::element || source.kind == OperandKind::text;
     if (!name || isa::bits(form_.type(form_.operands[0].type, inst_.choices)) != 32) return;
     bad(cat("the generic address of `", shown(source), "` has 64 bits; `", spelled(), "` has 32"))
-        .note("hint: `cvta….u64` into a 64-bit register");
+        .hint("`cvta….u64` into a 64-bit register");
   }
 
   // Where a matrix is in tensor memory ptxas looks at the register's type.
@@ -129,7 +128,7 @@ class Operands {
     if (const Type type = function_.reg(ir::RegId(base.payload)).type; type != Type::b32)
       bad(cat("an address in tensor memory of `", short_name(form_), "` is in a .b32 register; `", shown(base), "` is a .",
               isa::name(type), " register"))
-          .note("hint: declare it .b32; `mov.b32` copies it");
+          .hint("declare it .b32; `mov.b32` copies it");
   }
 
   // wmma.store.d….f16 [a], {%r0, 1.0, …}: a double is no pair of halves
@@ -153,7 +152,7 @@ class Operands {
     const std::span<const ir::Operand> parts = function_.parts(address);
     if (address.kind == OperandKind::address && parts[0].kind == OperandKind::symbol)
       bad(cat('`', spelled(), "` takes its address in a register; `", shown(parts[0]), "` is a name"))
-          .note("hint: `mov` the address into a register first");
+          .hint("`mov` the address into a register first");
   }
 
   Report& report_;
@@ -196,7 +195,7 @@ void check_guarded_param(Report& report, const Names& names, const ir::Function&
     report
         .error(function, inst, Kind::bad_guard,
                cat("an access to ", describe(report.module(), *entity), " of the body cannot have a guard: it is part of a call"))
-        .note("hint: branch around the call, or move what is passed into a register first");
+        .hint("branch around the call, or move what is passed into a register first");
   }
 }
 

@@ -293,7 +293,7 @@ class Wgmma {
   void at_end(const ir::Inst& inst, const State& state) {
     if (!state.any_in_flight()) return;
     warn(inst, "an mma may still run when this ends the thread: no `wgmma.wait_group` covers it on some path")
-        .note("hint: `wgmma.wait_group.sync.aligned 0` before; ptxas adds a wait (C7517)");
+        .hint("`wgmma.wait_group.sync.aligned 0` before; ptxas adds a wait (C7517)");
   }
 
   void mma(std::uint32_t item, State& state) {
@@ -315,8 +315,8 @@ class Wgmma {
     if (const ir::Operand* a = matrix_in_registers(inst); a != nullptr && !of_accumulator) find_written(*a, State::computed);
     if (reporting_ && inst.guard != ir::RegId::absent)
       warn(inst, "an mma has a guard: its stage is incomplete on some path")
-          .note(
-              "hint: branch around the whole stage, from fence to wait; ptxas adds fences (C7519) or serialises the mmas "
+          .hint(
+              "branch around the whole stage, from fence to wait; ptxas adds fences (C7519) or serialises the mmas "
               "(C7520)");
     if (state.is(State::from_entry) || state.is(State::round_loop) || written != none) {
       if (reporting_) unfenced(inst, written, of_accumulator ? "accumulator" : "register of `a`,", state);
@@ -343,7 +343,7 @@ class Wgmma {
     said_registers_ = true;
     warn(function_.body[item], cat(n, " accumulators are in flight here; a thread has ", most,
                                    " registers at this point, and the pipeline needs ", rest, " for the rest"))
-        .note("hint: smaller tiles, or more warpgroups for one tile; ptxas serialises the pipeline (C7511, C7512)");
+        .hint("smaller tiles, or more warpgroups for one tile; ptxas serialises the pipeline (C7511, C7512)");
   }
 
   // The bits of an accumulator. Mmas of one accumulator follow each other, so the last answer is kept.
@@ -361,7 +361,7 @@ class Wgmma {
                : written != none
                    ? cat("the ", what, " `", reg_name(written), "` is written before this mma, and no `wgmma.fence` lies between")
                    : std::string("a way round the loop leads here without a `wgmma.fence`"))
-        .note("hint: `wgmma.fence.sync.aligned` between the last write of its registers and the mma; ptxas adds one (C7519)");
+        .hint("`wgmma.fence.sync.aligned` between the last write of its registers and the mma; ptxas adds one (C7519)");
   }
 
   // False when scale-d is the constant 0: what the accumulator held does not matter.
@@ -453,7 +453,7 @@ class Wgmma {
                        age == 0 ? "the mma that writes it may be in no group yet: `wgmma.commit_group` is missing"
                                 : "the mma that writes it may still run: no `wgmma.wait_group` covers it on some path"));
     if (age != 0)
-      d.note(cat("hint: `wgmma.wait_group.sync.aligned ", age - 1,
+      d.hint(cat("`wgmma.wait_group.sync.aligned ", age - 1,
                  "` on every path before; ptxas adds a wait (C7517) or serialises the mmas (C7514)"));
   }
 
@@ -467,12 +467,12 @@ class Wgmma {
       if ((fact & wgmma_mma) != 0) {
         if (first && !function_.is_entry)
           warn(inst, "an mma in a device function: its pipeline ends at the function's boundary")
-              .note("hint: write it in the entry; ptxas serialises the mmas (C7510)");
+              .hint("write it in the entry; ptxas serialises the mmas (C7510)");
         first = false;
       } else if ((fact & calls) != 0 && function_.is_entry && !called && leaves_module(inst)) {
         called = true;
         warn(inst, "a call that cannot be inlined, in a kernel with mmas: their pipeline ends at it")
-            .note("hint: ptxas serialises the mmas (C7510)");
+            .hint("ptxas serialises the mmas (C7510)");
       }
     }
   }

@@ -207,23 +207,23 @@ void RegisterBudgets::check(Report& report, const ir::Function& function) const 
 void RegisterBudgets::say_ignored(Report& report, const ir::Function& function, const Budget& budget) const {
   const ir::Inst& first = function.body[budget.setmaxnreg.front()];
   const auto warn = [&](std::string message, std::string_view hint) {
-    report.warning(function, first, Kind::setmaxnreg_ignored, std::move(message)).note(std::string(hint));
+    report.warning(function, first, Kind::setmaxnreg_ignored, std::move(message)).hint(std::string(hint));
   };
   switch (budgets_[budget.entry].ignored) {
     case Ignored::no:
       return;
     case Ignored::for_debugging:
-      return warn("ptxas ignores `setmaxnreg` in a module for debugging", "hint: without `debug` in `.target` it counts (C7505)");
+      return warn("ptxas ignores `setmaxnreg` in a module for debugging", "without `debug` in `.target` it counts (C7505)");
     case Ignored::for_calls:
       return warn("ptxas ignores `setmaxnreg` in a kernel that calls through a register, or a function that calls itself",
-                  "hint: it does not know the registers of what is called (C7506)");
+                  "it does not know the registers of what is called (C7506)");
     case Ignored::for_an_instruction:
       return;  // said at the instruction
     case Ignored::without_a_start:
       return warn(
           cat("ptxas ignores `setmaxnreg`: it does not know how many registers a thread ",
               function.is_entry ? "" : cat("of `", module_.str(module_.functions[budget.entry].name), "` "), "starts with"),
-          "hint: `.maxnreg`, or `.minnctapersm 1` beside `.maxntid` or `.reqntid` (C7508)");
+          "`.maxnreg`, or `.minnctapersm 1` beside `.maxntid` or `.reqntid` (C7508)");
   }
 }
 
@@ -247,20 +247,20 @@ void RegisterBudgets::check_counts(Report& report, const ir::Function& function,
     const auto to = new_count(function, function.body[item]);
     if (!to || to->takes || (to->count <= start && to->count <= most_ever)) continue;
     constexpr std::string_view hint =
-        "hint: `.dec` gives registers back, `.inc` takes them; the launch bounds say what a thread starts with";
+        "`.dec` gives registers back, `.inc` takes them; the launch bounds say what a thread starts with";
     if (to->count > most_ever)
       report
           .error(function, function.body[item], Kind::register_budget,
                  cat("`setmaxnreg.dec` to ", to->count, " registers; a thread of `", entry, "` ",
                      largest == nullptr ? "starts with " : "never has more than ", most_ever,
                      largest == nullptr ? " at most" : ", its largest `setmaxnreg.inc`"))
-          .note(std::string(hint));
+          .hint(std::string(hint));
     else if (budgets_[budget.entry].ignored == Ignored::no)
       report
           .warning(
               function, function.body[item], Kind::register_budget,
               cat("`setmaxnreg.dec` to ", to->count, " registers; a thread of `", entry, "` starts with ", start, " at most"))
-          .note(std::string(hint));
+          .hint(std::string(hint));
   }
   if (!function.is_entry || budget.ignored != Ignored::no) return;
   // One warpgroup takes what the others gave back; more than that never comes.
@@ -271,7 +271,7 @@ void RegisterBudgets::check_counts(Report& report, const ir::Function& function,
       .warning(function, *largest, Kind::register_budget,
                cat("`setmaxnreg.inc` to ", most, " registers waits forever: ", threads, " threads start with ", start,
                    " each, and the others keep ", least))
-      .note("hint: `setmaxnreg.dec` in the other warpgroups gives their registers back");
+      .hint("`setmaxnreg.dec` in the other warpgroups gives their registers back");
 }
 
 void RegisterBudgets::check_needs(Report& report, const ir::Function& function, const Budget& budget) const {
@@ -286,8 +286,8 @@ void RegisterBudgets::check_needs(Report& report, const ir::Function& function, 
       report
           .error(function, inst, Kind::register_budget,
                  cat(what, " registers; the launch bounds of `", entry, "` leave a thread ", start))
-          .note((facts(inst.form) & wgmma_mma) != 0 ? "hint: a smaller N, fewer threads, or a larger `.maxnreg`"
-                                                    : "hint: a smaller shape, fewer threads, or a larger `.maxnreg`");
+          .hint((facts(inst.form) & wgmma_mma) != 0 ? "a smaller N, fewer threads, or a larger `.maxnreg`"
+                                                    : "a smaller shape, fewer threads, or a larger `.maxnreg`");
       continue;
     }
     const auto found = budget.most.find(item);
@@ -298,12 +298,12 @@ void RegisterBudgets::check_needs(Report& report, const ir::Function& function, 
       report
           .warning(function, inst, Kind::setmaxnreg_ignored,
                    cat("ptxas ignores `setmaxnreg`: it leaves a thread ", here, " registers here, and ", what))
-          .note("hint: a larger count, or the mma in the warps that `.inc` serves (C7507)");
+          .hint("a larger count, or the mma in the warps that `.inc` serves (C7507)");
     } else if ((facts(inst.form) & tcgen05_transfer) != 0 && need.named >= here && budget.ignored == Ignored::no) {
       report
           .error(function, inst, Kind::register_budget,
                  cat("this instruction names ", need.named, " registers; `setmaxnreg` leaves a thread ", here, " here"))
-          .note("hint: a smaller shape, or a larger count (C7600)");
+          .hint("a smaller shape, or a larger count (C7600)");
     }
   }
 }

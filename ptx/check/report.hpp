@@ -31,7 +31,7 @@ class Report {
   Diagnostic& add(const ir::Function& function, const ir::Inst& item, Diagnostic finding) {
     finding.where = module_.where(item);
     if (item.kind == ir::ItemKind::inst)
-      finding.notes.insert(finding.notes.begin(), cat("ptx: ", ir::spell(module_, function, item)));
+      finding.notes.insert(finding.notes.begin(), {NoteKind::ptx, ir::spell(module_, function, item), {}});
     return findings_.emplace_back(std::move(finding));
   }
 

@@ -25,7 +25,7 @@ std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
   if (!isa::allows(in.target, isa::node(sm_100)))
     return error(Kind::target_lacks,
                  cat(vector, ", which needs `sm_100` or newer; this kernel targets `", isa::name(in.target), '`'))
-        .note("hint: older targets move 16 bytes: `.v4` of 32-bit or `.v2` of 64-bit types");
+        .hint("older targets move 16 bytes: `.v4` of 32-bit or `.v2` of 64-bit types");
   if (in.version < Version{8, 8})
     return error(Kind::version_lacks,
                  cat(vector, ", which needs PTX 8.8; this module says `.version ", to_string(in.version), '`'));
@@ -93,7 +93,7 @@ bool is_number(const isa::Arg& arg) { return arg.kind == isa::ArgKind::integer |
 Diagnostic number_in_wmma(const RuleInput& in) {
   return error(Kind::target_lacks, cat("a number is among the registers of `", short_name(in.form), "`, which `",
                                        isa::name(in.target), "` does not take"))
-      .note("hint: put it into a register");
+      .hint("put it into a register");
 }
 
 // Seen with ptxas 13.0: before sm_90 4-bit integers have no numbers among their registers.
@@ -115,7 +115,7 @@ std::optional<Diagnostic> wmma_discards(const RuleInput& in) {
   return error(Kind::target_lacks,
                cat("an element of `d` of `wmma.mma` is discarded, which needs `sm_80` or newer; this kernel targets `",
                    isa::name(in.target), '`'))
-      .note("hint: name a register that nothing reads");
+      .hint("name a register that nothing reads");
 }
 
 // Seen with ptxas 13.0: from sm_90 to sm_110 mma of 8-bit floats is made of other instructions, which are stricter.
@@ -124,7 +124,7 @@ std::optional<Diagnostic> mma_of_8_bit_floats(const RuleInput& in) {
   if (native || in.args.size() < 4) return std::nullopt;
   const auto strict = [&](std::string_view what) {
     return error(Kind::target_lacks, cat("`mma` of 8-bit floats ", what, " on `", isa::name(in.target), '`'))
-        .note("hint: this target makes it of other instructions; sm_89 and sm_120 do without");
+        .hint("this target makes it of other instructions; sm_89 and sm_120 do without");
   };
   if (has_element(in.args[0], is_sink)) return strict("discards no element of `d`");
   for (const std::size_t i : {std::size_t{0}, std::size_t{3}}) {
@@ -152,7 +152,7 @@ std::optional<Diagnostic> mma_of_f64(const RuleInput& in) {
     return std::nullopt;
   const auto strict = [&](std::string_view what) {
     return error(Kind::target_lacks, cat("`mma` of f64 ", what, " on `", isa::name(in.target), '`'))
-        .note("hint: from sm_100 on it is made of smaller ones, which write `.f64` or `.b64` registers");
+        .hint("from sm_100 on it is made of smaller ones, which write `.f64` or `.b64` registers");
   };
   if (has_element(in.args[0], is_sink)) return strict("discards no element of `d`");
   if (has_element(in.args[0], [](const isa::Arg& e) { return e.kind == isa::ArgKind::reg && isa::is_integer(e.type); }))

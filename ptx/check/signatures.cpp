@@ -31,7 +31,7 @@ void check_param(Report& report, const ir::Param& param, Of of, bool last) {
   const auto bad = [&](std::string_view why) { report.error(param.where, Kind::bad_declaration, cat(what, ' ', why)); };
   if (of == Of::entry && module.str(param.name) == "_")
     report.warning(param.where, Kind::bad_declaration, "a parameter of an entry is named `_`")
-        .note("hint: not in the manual; ptxas takes one");
+        .hint("not in the manual; ptxas takes one");
   else if (of != Of::prototype)
     check_name(report, param.where, result ? "a result" : "a parameter", module.str(param.name));
   check_alignment(report, param.where, what, param.align);
@@ -74,7 +74,7 @@ void check_returns(Report& report, const std::vector<ir::Param>& returns, Of of,
   for (const ir::Param& param : returns) check_param(report, param, of, true);
   if (returns.size() > 1 && std::any_of(returns.begin(), returns.end(), [](const ir::Param& p) { return !p.in_register; }))
     report.error(where, Kind::bad_declaration, cat(returns.size(), " results are in .param; more than one must be in registers"))
-        .note("hint: return one array, `.param .align 8 .b8 result[16]`");
+        .hint("return one array, `.param .align 8 .b8 result[16]`");
 }
 
 bool is_noreturn(const ir::Function& f) {
@@ -88,7 +88,7 @@ void check_redeclaration(Report& report, const ir::Function& before, const ir::F
   const std::string what = cat("the function `", report.module().str(now.name), '`');
   const auto bad = [&](const std::string& why) -> Diagnostic& {
     Diagnostic& d = report.error(now.where, Kind::duplicate_symbol, cat(what, ' ', why));
-    if (const Where where = report.module().where(before.where); where.known()) d.note(cat("first: ", to_string(where)));
+    if (const Where where = report.module().where(before.where); where.known()) d.place("first", where);
     return d;
   };
   if (before.has_body) {
@@ -232,7 +232,7 @@ void check_resolved_variables(Report& report) {
         .warning(v.where, Kind::unresolved_extern,
                  cat("the .", name(v.space), " array `", module.str(v.name),
                      "` is another module's: this one runs only when linked with it"))
-        .note("hint: with its size written here, ptxas takes it in a module that is not linked");
+        .hint("with its size written here, ptxas takes it in a module that is not linked");
   }
 }
 
@@ -262,7 +262,7 @@ void check_resolved(Report& report, const std::vector<bool>& aliased) {
     const std::string_view spelled = module.str(f.name);
     if (f.linkage != ir::Linkage::extern_) {
       report.error(f.where, Kind::undefined_symbol, cat("the function `", spelled, "` is declared, and nothing defines it"))
-          .note(cat("hint: `.extern` says that another module does"));
+          .hint(cat("`.extern` says that another module does"));
       mark(defined, id);
     } else if (id < named.size() && named[id] != 0 && !f.is_entry && !is_system_call(spelled)) {
       report.warning(f.where, Kind::unresolved_extern,

@@ -152,7 +152,7 @@ class Compilation {
     cache_trouble_ = Diagnostic{.kind = Kind::cache_unusable,
                                 .severity = Severity::warning,
                                 .message = cat("compiled kernels are not kept: ", kept.error().message)};
-    cache_trouble_->note("hint: set PYPTX_CACHE_DIR to a folder that can be written, or to `off`");
+    cache_trouble_->hint("set PYPTX_CACHE_DIR to a folder that can be written, or to `off`");
   }
 
   [[nodiscard]] Diagnostic needed(std::string_view why) const {
@@ -162,7 +162,7 @@ class Compilation {
                                     "`, and PYPTX_NO_COMPILE=1 forbids it")};
     error.note(cache.on() ? cat("the cache is ", cache.folder()) : std::string("the cache is off"));
     if (!why.empty()) error.note(std::string(why));
-    return std::move(error).note("hint: run it once without PYPTX_NO_COMPILE and keep the cache, or load a saved kernel");
+    return std::move(error).hint("run it once without PYPTX_NO_COMPILE and keep the cache, or load a saved kernel");
   }
 
   const CompileRequest& request_;

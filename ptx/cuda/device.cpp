@@ -93,7 +93,7 @@ Expected<void> check_target(Target target, const Device& device, ImageKind image
       .kind = Kind::wrong_device,
       .message = cat(kernel.empty() ? std::string("the kernel") : cat("kernel `", kernel, '`'), " targets `", to_string(target),
                      "` (", reach, "); GPU ", device.ordinal(), " (", device.name(), ") is compute capability ", to_string(have))}
-                        .note(cat("hint: write the kernel for `", target_name(device), "`"))};
+                        .hint(cat("write the kernel for `", target_name(device), "`"))};
 }
 
 Expected<void> synchronize(const Device& device) {

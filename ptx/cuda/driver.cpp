@@ -28,39 +28,39 @@ std::string_view advice(api::Result result) {
   using enum api::Result;
   switch (result) {
     case out_of_memory:
-      return "hint: another process or an allocator's cache may hold the GPU's memory; `nvidia-smi` tells";
+      return "another process or an allocator's cache may hold the GPU's memory; `nvidia-smi` tells";
     case stub_library:
-      return "hint: this libcuda is a toolkit's link-time stub: take its `stubs` folder out of LD_LIBRARY_PATH";
+      return "this libcuda is a toolkit's link-time stub: take its `stubs` folder out of LD_LIBRARY_PATH";
     case device_unavailable:
-      return "hint: another process holds the GPU for itself (compute mode exclusive), or it must be reset";
+      return "another process holds the GPU for itself (compute mode exclusive), or it must be reset";
     case no_device:
-      return "hint: check `nvidia-smi` and CUDA_VISIBLE_DEVICES";
+      return "check `nvidia-smi` and CUDA_VISIBLE_DEVICES";
     case invalid_image:
-      return "hint: the image is neither PTX text nor a cubin";
+      return "the image is neither PTX text nor a cubin";
     case no_binary_for_gpu:
-      return "hint: the code is for another GPU: see its `.target`";
+      return "the code is for another GPU: see its `.target`";
     case jit_compiler_not_found:
-      return "hint: the driver's PTX compiler (libnvidia-ptxjitcompiler) is not installed; with ptxas it is not needed";
+      return "the driver's PTX compiler (libnvidia-ptxjitcompiler) is not installed; with ptxas it is not needed";
     case unsupported_ptx_version:
-      return "hint: a newer driver takes this PTX, or a ptxas of the driver's own CUDA major version compiles it ahead";
+      return "a newer driver takes this PTX, or a ptxas of the driver's own CUDA major version compiles it ahead";
     case jit_compilation_disabled:
-      return "hint: CUDA_DISABLE_PTX_JIT is set; with ptxas the driver's compiler is not needed";
+      return "CUDA_DISABLE_PTX_JIT is set; with ptxas the driver's compiler is not needed";
     case launch_out_of_resources:
-      return "hint: registers or threads of one block exceed what a multiprocessor has: fewer threads, or `.maxntid`";
+      return "registers or threads of one block exceed what a multiprocessor has: fewer threads, or `.maxntid`";
     case cooperative_launch_too_large:
-      return "hint: a cooperative grid must fit on the GPU at once";
+      return "a cooperative grid must fit on the GPU at once";
     case not_permitted:
-      return "hint: the operation is not allowed here, for instance during stream capture";
+      return "the operation is not allowed here, for instance during stream capture";
     case system_not_ready:
-      return "hint: the fabric manager of this machine's NVSwitch is not running yet";
+      return "the fabric manager of this machine's NVSwitch is not running yet";
     case system_driver_mismatch:
-      return "hint: libcuda and the kernel module are of different versions: reboot, or install them again";
+      return "libcuda and the kernel module are of different versions: reboot, or install them again";
     case compat_not_supported_on_device:
-      return "hint: forward-compatibility libraries run on data-center GPUs only";
+      return "forward-compatibility libraries run on data-center GPUs only";
     case invalid_cluster_size:
-      return "hint: at most 8 blocks a cluster are portable; more need the kernel's leave and the GPU's";
+      return "at most 8 blocks a cluster are portable; more need the kernel's leave and the GPU's";
     case unknown:
-      return "hint: in a container, the GPU's device files may be missing or unreadable; `nvidia-smi` tells";
+      return "in a container, the GPU's device files may be missing or unreadable; `nvidia-smi` tells";
     default:
       return {};
   }
@@ -89,7 +89,7 @@ Expected<void> fill(api::Functions& call, api::GetProcAddress get_proc_address, 
       return Unexpected{Diagnostic{.kind = Kind::no_driver,
                                    .message = cat("the CUDA driver (", path, ") has no `", entry.symbol, "` of CUDA ",
                                                   version_text(entry.version), "; ", cpu_still_works)}
-                            .note("hint: a driver of CUDA 12.0 or later is needed")};
+                            .hint("a driver of CUDA 12.0 or later is needed")};
     }
   }
   return {};
@@ -119,7 +119,7 @@ Expected<std::unique_ptr<const Driver>> Driver::load(const std::string& path) {
   if (get_proc_address == nullptr) {
     return Unexpected{Diagnostic{.kind = Kind::no_driver,
                                  .message = cat("the CUDA driver (", path, ") has no `cuGetProcAddress_v2`; ", cpu_still_works)}
-                          .note("hint: a driver of CUDA 12.0 or later is needed")};
+                          .hint("a driver of CUDA 12.0 or later is needed")};
   }
   std::unique_ptr<Driver> driver(new Driver);
   if (auto filled = fill(driver->call, get_proc_address, path); !filled) return Unexpected{std::move(filled).error()};
@@ -143,7 +143,7 @@ Expected<void> Driver::check_process() const {
     return {};
   return Unexpected{Diagnostic{.kind = Kind::no_driver,
                                .message = "CUDA was initialised before fork: its state does not exist in the child process"}
-                        .note("hint: start the process with the `spawn` method, or use the GPU only after the fork")};
+                        .hint("start the process with the `spawn` method, or use the GPU only after the fork")};
 }
 
 Expected<int> Driver::device_count() const {
@@ -216,13 +216,13 @@ Diagnostic driver_error(const Driver& driver, api::Result result, std::string_vi
   Diagnostic error{.kind = kind, .message = cat('`', symbol, "` failed: ", describe(driver, result))};
   if (is_sticky(result)) {
     error.note("a kernel that ran earlier in this process caused it; the GPU's context is lost, the process must start again");
-    error.note(
-        "hint: with CUDA_LAUNCH_BLOCKING=1 the launch that fails is the one that reports it; the executor (CPU tensors) "
+    error.hint(
+        "with CUDA_LAUNCH_BLOCKING=1 the launch that fails is the one that reports it; the executor (CPU tensors) "
         "names the instruction and the thread");
   } else if (result == api::Result::unsupported_ptx_version) {
     error.note(cat("the driver supports CUDA ", version_text(driver.version())));
   }
-  if (const std::string_view hint = advice(result); !hint.empty()) error.note(std::string(hint));
+  if (const std::string_view hint = advice(result); !hint.empty()) error.hint(std::string(hint));
   return error;
 }
 

@@ -35,7 +35,7 @@ Diagnostic unprepared(std::string_view entry, int ordinal) {
   return Diagnostic{.kind = Kind::capture_unprepared,
                     .message = cat("kernel `", entry, "` is not loaded on GPU ", ordinal,
                                    ", and code cannot be loaded while a stream is being captured into a CUDA graph")}
-      .note("hint: call `kernel.prepare(device)`, or the kernel itself once, before the capture begins");
+      .hint("call `kernel.prepare(device)`, or the kernel itself once, before the capture begins");
 }
 
 /// "9.0": what stands behind the text's `.version`.
@@ -245,7 +245,7 @@ Diagnostic LoadedKernel::version_unknown(api::Result result) const {
     if (!none) error.note(source_.no_cubin->message);
   }
   error.note(describe(driver_, result));
-  return std::move(error).note("hint: `pip install pyptx[tools]` brings a ptxas whose code the driver takes as it is");
+  return std::move(error).hint("`pip install pyptx[tools]` brings a ptxas whose code the driver takes as it is");
 }
 
 Diagnostic LoadedKernel::load_failed(api::Result result, std::string_view symbol, int ordinal) const {

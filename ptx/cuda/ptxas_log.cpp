@@ -249,8 +249,8 @@ Diagnostics performance_warnings(const Report& report, std::string_view kernel, 
     if (function.name != kernel) warning.message += cat(" (in function `", function.name, "`)");
     warning.where = place_from(line_with(ptx_text, cat(' ', function.name, '(')), ptx_text, where);
     if (function.registers != 0) warning.note(cat("ptxas: ", function.registers, " registers of each thread are used"));
-    warnings.push_back(std::move(warning).note(
-        "hint: keep fewer values at a time, or leave each thread more registers (`.maxntid`, `.minnctapersm`, setmaxnreg)"));
+    warnings.push_back(std::move(warning).hint(
+        "keep fewer values at a time, or leave each thread more registers (`.maxntid`, `.minnctapersm`, setmaxnreg)"));
   }
   return warnings;
 }

@@ -88,13 +88,13 @@ TEST(PtxasLog, the_diagnostic_quotes_the_lines_and_stands_at_the_authors) {
 }
 
 TEST(PtxasLog, a_refusal_of_no_known_shape_shows_the_log) {
-  EXPECT_EQ(compile_error("ptxas", "boom\n", "", {}).notes.at(0), "its log: boom\n");
-  EXPECT_EQ(compile_error("ptxas", "", "", {}).notes.at(0), "its log: (empty)");
+  EXPECT_EQ(compile_error("ptxas", "boom\n", "", {}).notes.at(0).text, "its log: boom\n");
+  EXPECT_EQ(compile_error("ptxas", "", "", {}).notes.at(0).text, "its log: (empty)");
   std::string many;
   for (int i = 1; i <= 20; ++i) many += cat("ptxas k.ptx, line ", i, "; error   : e\n");
   const Diagnostic error = compile_error("ptxas", many, "", {});
   EXPECT_EQ(error.notes.size(), 9u);
-  EXPECT_EQ(error.notes.back(), "… and 12 more");
+  EXPECT_EQ(error.notes.back().text, "… and 12 more");
 }
 
 TEST(PtxasLog, knows_when_a_newer_ptxas_would_do) {

@@ -82,7 +82,7 @@ Expected<std::vector<Section>> unpack_sections(std::string_view magic, std::uint
   if (version > newest) {
     return Unexpected{Diagnostic{.kind = Kind::bad_image,
                                  .message = cat(what, " has format ", version, "; this pyptx reads formats up to ", newest)}
-                          .note("hint: a newer pyptx wrote it; `pip install -U pyptx`, or save it again with this one")};
+                          .hint("a newer pyptx wrote it; `pip install -U pyptx`, or save it again with this one")};
   }
   std::vector<Section> sections;
   for (std::uint32_t i = 0; i < count; ++i) {

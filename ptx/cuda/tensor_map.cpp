@@ -78,7 +78,7 @@ Unexpected TensorMaps::failed(api::Result result, std::string_view symbol) const
                                .message = cat("a TMA descriptor that is new to GPU ", device_.ordinal(),
                                               " cannot be copied there while a stream is being captured into a CUDA graph")}
                         .note(cat("driver: ", describe(device_.driver(), result)))
-                        .note("hint: call the kernel with these tensors once before the capture begins")};
+                        .hint("call the kernel with these tensors once before the capture begins")};
 }
 
 Expected<void> TensorMaps::take_memory() {

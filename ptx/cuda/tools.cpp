@@ -111,7 +111,7 @@ Expected<std::vector<std::string>> find_tools(Tool tool, const std::vector<std::
   for (const std::string& folder : folders) searched += cat(searched.empty() ? "" : ", ", folder);
   return Unexpected{Diagnostic{.kind = Kind::no_tool, .message = cat('`', wanted.name, "` is not found")}
                         .note(cat("searched: ", searched))
-                        .note(cat("hint: `pip install ", wanted.wheel, "`, install a CUDA toolkit, or set ", wanted.variable))};
+                        .hint(cat("`pip install ", wanted.wheel, "`, install a CUDA toolkit, or set ", wanted.variable))};
 }
 
 Expected<std::string> find_tool(Tool tool, const std::vector<std::string>& roots) {
@@ -189,7 +189,7 @@ Expected<Cubin> assemble_with(const std::string& ptxas, std::string_view text, s
     Diagnostic error = compile_error("ptxas", cubin.log, text, options.where);
     error.note(cat("assembled for `", target, "` by ", ptxas));
     if (attempt.outcome == Outcome::too_old)
-      error.note("hint: a newer ptxas may take it: set PYPTX_PTXAS, or `pip install -U nvidia-cuda-nvcc`");
+      error.hint("a newer ptxas may take it: set PYPTX_PTXAS, or `pip install -U nvidia-cuda-nvcc`");
     return Unexpected{std::move(error)};
   }
   auto bytes = read_file(image);

@@ -232,7 +232,7 @@ TEST_F(ToolsTest, a_crash_is_told_from_a_refusal) {
   EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
   EXPECT_NE(cubin.error().message.find("was killed by signal 11 (Segmentation fault)"), std::string::npos)
       << cubin.error().message;
-  EXPECT_EQ(cubin.error().notes.at(0), "it printed: about to fall");
+  EXPECT_EQ(notes_of(cubin.error()).at(0), "it printed: about to fall");
 }
 
 TEST_F(ToolsTest, an_exit_without_a_word_and_a_missing_result_are_said) {
@@ -242,7 +242,7 @@ TEST_F(ToolsTest, an_exit_without_a_word_and_a_missing_result_are_said) {
     ASSERT_FALSE(cubin);
     EXPECT_EQ(cubin.error().kind, Kind::tool_failed);
     EXPECT_NE(cubin.error().message.find("exited with code 3"), std::string::npos) << cubin.error().message;
-    EXPECT_EQ(cubin.error().notes.at(0), "it printed nothing");
+    EXPECT_EQ(notes_of(cubin.error()).at(0), "it printed nothing");
   }
   const ScopedVariable set("PYPTX_PTXAS", script(root("ptxas"), "exit 0"));
   EXPECT_EQ(assemble(good_text, "sm_90a").error().kind, Kind::tool_failed);
@@ -380,7 +380,7 @@ TEST_F(ToolsTest, a_disassembler_that_fails_shows_what_it_printed) {
   const auto sass = disassemble("CUBIN", {root("site").string()});
   ASSERT_FALSE(sass);
   EXPECT_EQ(sass.error().kind, Kind::tool_failed);
-  EXPECT_EQ(sass.error().notes.at(0), "it printed: nvdisasm fatal   : kernel.cubin is no cubin");
+  EXPECT_EQ(notes_of(sass.error()).at(0), "it printed: nvdisasm fatal   : kernel.cubin is no cubin");
 }
 
 TEST_F(ToolsTest, a_real_cubin_comes_back_as_sass) {

@@ -178,8 +178,8 @@ Expected<const TorchKernel*> kernel_of(std::string_view key, std::string_view pa
     return kernel;
   if (payload.empty()) {
     return Unexpected{
-        Diagnostic{.kind = Kind::unknown_kernel, .message = cat("no kernel of this process has the key `", key, '`')}.note(
-            "hint: the graph was traced in another process, and carries no kernel; `torch.export` makes one that does")};
+        Diagnostic{.kind = Kind::unknown_kernel, .message = cat("no kernel of this process has the key `", key, '`')}.hint(
+            "the graph was traced in another process, and carries no kernel; `torch.export` makes one that does")};
   }
   if (hooks.adopt == nullptr)
     return refuse(Kind::unknown_kernel, cat("the kernel of key `", key, "` is in its call, and nothing here unpacks it"));

@@ -71,7 +71,7 @@ Expected<Api> Api::find() {
   if (!missing.empty()) {
     return Unexpected{Diagnostic{.kind = Kind::torch_abi,
                                  .message = cat("the torch of this process lacks ", missing, " of its stable interface")}
-                          .note("hint: torch 2.10 and later have them; import torch first")};
+                          .hint("torch 2.10 and later have them; import torch first")};
   }
   torch::find(api.cuda_stream, "aoti_torch_get_current_cuda_stream");
   for (const std::string_view name : dtypes) {

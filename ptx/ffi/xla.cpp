@@ -114,7 +114,7 @@ Expected<const KernelImage*> image_of(const Call& call) {
     if (auto known = registry.share(*call.handle)) return pinned(std::move(known));
     return Unexpected{Diagnostic{.kind = Kind::unknown_kernel,
                                  .message = cat("no kernel with handle ", *call.handle, " is registered in this process")}
-                          .note("hint: the call carries no PTX; register the kernel before the program runs")};
+                          .hint("the call carries no PTX; register the kernel before the program runs")};
   }
   Digest key;
   std::memcpy(key.data(), call.key->data(), key.size());

@@ -141,21 +141,20 @@ Diagnostic Dots::explain(std::string_view word) const {
     for (const State& state : states_)
       for (std::size_t k = 0; k < state.next_slot; ++k)
         for (const Choice& choice : form(state.form).slots[k].choices)
-          if (choice.word == word && d.notes.empty())
-            d.note(cat("hint: modifiers have an order: `", form(state.form).syntax(), '`'));
+          if (choice.word == word && d.notes.empty()) d.hint(cat("modifiers have an order: `", form(state.form).syntax(), '`'));
     if (!states_.empty()) {
-      d.note(cat("form: ", form(states_.front().form).syntax()));
-      d.note(cat("manual: ", manual(form(states_.front().form))));
+      d.form(cat(form(states_.front().form).syntax()));
+      d.manual(cat(manual(form(states_.front().form))));
     }
     std::vector<std::string_view> given = split_dots(path_);
     given.push_back(word);
     if (const LeftOut left_out = find_left_out(given); !left_out.words.empty()) {
       const bool said = left_out.before + 1 == given.size() && left_out.words.size() == words.size();
-      if (!said) d.note(cat("hint: in front of `.", given[left_out.before], "` stands ", list_choices(left_out.words, 8)));
+      if (!said) d.hint(cat("in front of `.", given[left_out.before], "` stands ", list_choices(left_out.words, 8)));
       return d;
     }
   }
-  if (!near.empty()) d.note(cat("hint: did you mean `", path_.empty() ? "" : ".", near, "`?"));
+  if (!near.empty()) d.hint(cat("did you mean `", path_.empty() ? "" : ".", near, "`?"));
   return d;
 }
 
@@ -172,8 +171,8 @@ Diagnostic Dots::explain_incomplete() const {
   }
   d.message = cat('`', path_, "` is incomplete: it needs ", list_choices(missing));
   if (!states_.empty()) {
-    d.note(cat("form: ", form(states_.front().form).syntax()));
-    d.note(cat("manual: ", manual(form(states_.front().form))));
+    d.form(cat(form(states_.front().form).syntax()));
+    d.manual(cat(manual(form(states_.front().form))));
   }
   return d;
 }

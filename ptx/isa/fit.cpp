@@ -109,8 +109,7 @@ std::optional<Diagnostic> truncation(const Form& f, const Choices& c, const Oper
                               " cannot hold"),
                .where = {},
                .notes = {}};
-  d.note(
-      cat("hint: .", name(type), " holds ", -(std::int64_t{1} << (bits(type) - 1)), " to ", (std::int64_t{1} << bits(type)) - 1));
+  d.hint(cat(".", name(type), " holds ", -(std::int64_t{1} << (bits(type) - 1)), " to ", (std::int64_t{1} << bits(type)) - 1));
   return d;
 }
 
@@ -141,8 +140,8 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
     if (!explain) return m;
     m.diagnostic.kind = kind;
     m.diagnostic.message = message();
-    m.diagnostic.note(cat("form: ", f.syntax()));
-    m.diagnostic.note(cat("manual: ", manual(f)));
+    m.diagnostic.form(cat(f.syntax()));
+    m.diagnostic.manual(cat(manual(f)));
     return m;
   };
   std::size_t required_left = 0, most = 0;  // required_left: operands behind the one in hand that must be there
@@ -202,19 +201,19 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
           next + 1, arg.kind == ArgKind::symbol && o.role == Role::symbol);
       if (!explain) return m;
       if (arg.kind == ArgKind::special)
-        m.diagnostic.note("hint: only `mov` and `cvt` read special registers; copy it first");
+        m.diagnostic.hint("only `mov` and `cvt` read special registers; copy it first");
       else if (arg.kind == ArgKind::reg && o.role == Role::address)
-        m.diagnostic.note("hint: wrap a register in an address: `ptx.addr(r)`");
+        m.diagnostic.hint("wrap a register in an address: `ptx.addr(r)`");
       else if (arg.kind == ArgKind::reg && bits(arg.type) == 64 && bits(f.type(o.type, c)) == 32)
-        m.diagnostic.note("hint: `cvt.u32.u64` narrows a 64-bit register");
+        m.diagnostic.hint("`cvt.u32.u64` narrows a 64-bit register");
       else if (arg.kind == ArgKind::reg && bits(arg.type) == 32 && bits(f.type(o.type, c)) == 64)
-        m.diagnostic.note("hint: `cvt.u64.u32` widens a 32-bit register");
+        m.diagnostic.hint("`cvt.u64.u32` widens a 32-bit register");
       else if (arg.kind == ArgKind::floating && o.role == Role::value && is_float(f.type(o.type, c)))
-        m.diagnostic.note(
-            "hint: PTX has no 16-bit floating-point literals; convert an f32 with `cvt.rn`, or move the bits with `mov.b16`");
+        m.diagnostic.hint(
+            "PTX has no 16-bit floating-point literals; convert an f32 with `cvt.rn`, or move the bits with `mov.b16`");
       else if (arg.kind == ArgKind::address && o.role == Role::address && arg.elements.size() > 1 &&
                arg.elements[1].kind == ArgKind::reg)
-        m.diagnostic.note("hint: PTX adds only constants inside `[…]`; add the register to the base first");
+        m.diagnostic.hint("PTX adds only constants inside `[…]`; add the register to the base first");
       return m;
     }
     if (const auto bad = outside_range(o, arg))

@@ -155,8 +155,7 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
     return Unexpected{Diagnostic{
         .kind = Kind::launch_config,
         .message = cat("kernel `", spec.entry, "` is launched before the kernel ahead of it has ended, and never waits for it")}
-                          .note(
-                              "hint: write `griddepcontrol.wait` before the first access to memory that another kernel writes")};
+                          .hint("write `griddepcontrol.wait` before the first access to memory that another kernel writes")};
   }
   auto code = std::make_shared<Code>(std::move(listing), spec);
   std::shared_ptr<KernelImage> image(new KernelImage(std::move(code), std::move(spec)));
@@ -224,8 +223,8 @@ Diagnostic KernelImage::misaligned(std::size_t tensor, std::uintptr_t address) c
       .message = cat("tensor `", code_->tensor_names[tensor], "` of kernel `", spec_.entry, "`: the address 0x", hex(address),
                      " is not a multiple of ", needed.bytes, " bytes, which `", needed.access, "` needs")};
   if (needed.where.known()) error.note(cat("`", needed.access, "` at ", to_string(needed.where)));
-  return std::move(error).note(
-      "hint: a tensor that begins in the middle of another may lie anywhere; a copy (`.clone()`, `numpy.copy`) is aligned");
+  return std::move(error).hint(
+      "a tensor that begins in the middle of another may lie anywhere; a copy (`.clone()`, `numpy.copy`) is aligned");
 }
 
 Expected<void> KernelImage::check_alignments(std::span<void* const> pointers) const {
@@ -270,7 +269,7 @@ Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
     return Unexpected{Diagnostic{.kind = Kind::not_executed,
                                  .message = cat("kernel `", spec_.entry, "` takes ", spec_.tensor_maps.size(),
                                                 " TMA descriptors, and the executor does not run tensor copies")}
-                          .note("hint: call it with tensors on a GPU of compute capability 9.0 or later")};
+                          .hint("call it with tensors on a GPU of compute capability 9.0 or later")};
   }
   if (spec_.geometry.cluster != Dims{1, 1, 1}) {
     return Unexpected{{.kind = Kind::not_executed,

@@ -87,7 +87,7 @@ Expected<void> Compiled::require_sizes() const {
   if (image_ != nullptr) return {};
   return Unexpected{Diagnostic{.kind = Kind::dim_unbound,
                                .message = cat("dimension `", dims().front(), "` of kernel `", kernel_->name(), "` has no size")}
-                        .note(cat("hint: give it by name: `kernel.at({{\"", dims().front(), "\", 1024}})`"))};
+                        .hint(cat("give it by name: `kernel.at({{\"", dims().front(), "\", 1024}})`"))};
 }
 
 const launch::KernelImage& Compiled::image() const {

@@ -115,7 +115,7 @@ Diagnostic TensorShapes::no_shape(const Names& names, std::size_t i, std::int64_
   return Diagnostic{
       .kind = Kind::dim_unbound,
       .message = cat(names[i], " is ", elements, " elements without a shape; ", tensors_[i].text, " leaves ", sought, " open")}
-      .note("hint: say its shape, as in `ptx::shaped(x, {16, 512})`");
+      .hint("say its shape, as in `ptx::shaped(x, {16, 512})`");
 }
 
 Expected<void> TensorShapes::fit(const Signature& signature, const Call& call, std::span<TensorView> views,

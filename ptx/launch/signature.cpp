@@ -162,7 +162,7 @@ Expected<void> Signature::check_dtype(std::size_t index, const TensorView& tenso
 Diagnostic Signature::not_a_tensor(std::size_t index, std::string_view what) const {
   Diagnostic error{.kind = Kind::argument_kind, .message = cat(argument(index), " is ", what, "; it takes a tensor")};
   if (index < inputs_.size()) error.note(cat("takes: ", describe(inputs_[index])));
-  error.note("hint: a numpy array, a torch tensor, a JAX array or anything with `__dlpack__` is a tensor");
+  error.hint("a numpy array, a torch tensor, a JAX array or anything with `__dlpack__` is a tensor");
   return error;
 }
 
@@ -173,7 +173,7 @@ Expected<void> Signature::check_count(std::size_t tensors) const {
   Diagnostic error{.kind = Kind::argument_count,
                    .message = cat("kernel `", kernel_, "` takes ", inputs_.size(), " tensor", plural(inputs_.size()),
                                   wanted.empty() ? std::string() : cat(" (", wanted, ')'), "; the call has ", tensors)};
-  if (tensors == names_.size() && !outputs_.empty()) error.note("hint: outputs are returned, not passed");
+  if (tensors == names_.size() && !outputs_.empty()) error.hint("outputs are returned, not passed");
   return Unexpected{std::move(error)};
 }
 
@@ -187,7 +187,7 @@ Expected<void> Signature::check_tensor(std::size_t index, const TensorView& tens
     const std::string needed = spell_shape(layout::row_major_strides({tensor.shape, rank}));
     return Unexpected{misfit(Kind::argument_layout, index,
                              cat("strides are ", strides, " elements; the kernel takes row-major ", needed), tensor)
-                          .note("hint: call `.contiguous()` on a torch tensor, `numpy.ascontiguousarray` on a numpy array")};
+                          .hint("call `.contiguous()` on a torch tensor, `numpy.ascontiguousarray` on a numpy array")};
   }
   const auto align = static_cast<std::uintptr_t>(tile::element_bytes(inputs_[index].dtype()));
   if (const auto addr = reinterpret_cast<std::uintptr_t>(tensor.data); addr % align != 0) {
@@ -228,7 +228,7 @@ Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope
           .message =
               cat("the tensors of one call to kernel `", kernel_, "` are on different devices: argument 0 (`", names_[0],
                   "`) on ", to_string(tensors[0].device), ", argument ", i, " (`", names_[i], "`) on ", to_string(tensor.device))}
-                            .note("hint: move them to one device, as with `.to(…)`")};
+                            .hint("move them to one device, as with `.to(…)`")};
     }
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -239,7 +239,7 @@ Expected<Bound> Signature::bind(std::span<const TensorView> tensors, Scope scope
           .kind = shape.error().kind,
           .message = cat("output `", names_[inputs_.size() + i], "` of kernel `", kernel_, "`: ", shape.error().message)}
                             .note(cat("output: ", describe(tile)))
-                            .note("hint: no input has this dimension; give its size by name at the call")};
+                            .hint("no input has this dimension; give its size by name at the call")};
     }
     Output output{.shape = std::move(*shape), .dtype = *element_type_from_name(tile::numpy_name(tile.dtype()))};
     output.strides = layout::row_major_strides(output.shape);

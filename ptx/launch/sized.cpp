@@ -214,7 +214,7 @@ Expected<std::shared_ptr<const KernelImage>> SizedKernel::image(const Sizes& giv
     if (at == given.end()) {
       return Unexpected{
           Diagnostic{.kind = Kind::dim_unbound, .message = cat("dimension `", name, "` of kernel `", name_, "` has no size")}
-              .note(cat("hint: give it by name: `kernel.at({{\"", name, "\", 1024}})`"))};
+              .hint(cat("give it by name: `kernel.at({{\"", name, "\", 1024}})`"))};
     }
     if (at->second < 0) {
       return refuse(Kind::argument_dim,
@@ -290,10 +290,9 @@ Expected<void> SizedKernel::check_places(const Call& call) const {
             .kind = Kind::argument_device,
             .message = cat(which, " is in ",
                            memory.on_gpu ? "a GPU's memory; the call runs on the CPU" : "host memory; the call runs on a GPU")}
-            .note(on_gpu
-                      ? "hint: copy it to the GPU with `ptx::cuda::DeviceBuffer::copy_of`; of memory that is there already, say "
-                        "so with `ptx::gpu_memory(pointer, elements)`"
-                      : "hint: run it with `ptx::gpu(0)`")};
+            .hint(on_gpu ? "copy it to the GPU with `ptx::cuda::DeviceBuffer::copy_of`; of memory that is there already, say "
+                           "so with `ptx::gpu_memory(pointer, elements)`"
+                         : "run it with `ptx::gpu(0)`")};
   }
   return {};
 }

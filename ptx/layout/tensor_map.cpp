@@ -25,7 +25,7 @@ constexpr ElementType element_types[] = {{"u8", 1},      {"u16", 2},  {"u32", 4}
 
 Unexpected bad_tensor_map(std::string message, const std::string& hint = {}) {
   Diagnostic error{.kind = Kind::bad_tile, .message = std::move(message)};
-  if (!hint.empty()) error.note(cat("hint: ", hint));
+  if (!hint.empty()) error.hint(cat(hint));
   return {std::move(error)};
 }
 

@@ -96,7 +96,7 @@ TEST(TensorMap, NamesTheRuleThatIsBroken) {
 TEST(TensorMap, TellsTheWayOut) {
   const auto wide = tiled_tensor_map(f16, Sizes{64, 128}, Sizes{64, 128}, Swizzle::b128);
   ASSERT_FALSE(wide);
-  EXPECT_EQ(wide.error().notes.at(0),
+  EXPECT_EQ(notes_of(wide.error()).at(0),
             "hint: a `tma_box` of 64 columns, or `tma_rank=3`, which copies 64 columns at a time in one instruction");
 }
 

@@ -60,7 +60,7 @@ struct Golden {
 
 std::string shown(const Diagnostic& d) {
   std::string out = cat(d.where.column, ' ', d.severity == Severity::note ? "note " : "", name(d.kind), ": ", d.message);
-  for (const std::string& note : d.notes)
+  for (const std::string& note : notes_of(d))
     if (note.starts_with("hint: ")) out += cat(" (", note, ')');
   return out;
 }

@@ -110,7 +110,7 @@ bool Parser::unknown(const char* from, const char* at, const Opcode& opcode) {
     Opcode::Why why = ++unknown_ <= most_explained ? opcode.explain() : opcode.name_it();
     if (isa::is_undescribed(opcode.text(), module_.target)) {
       why.diagnostic.severity = Severity::warning;
-      why.diagnostic.note("hint: not in the manual; ptxas takes it, and nobody here looks at its operands");
+      why.diagnostic.hint("not in the manual; ptxas takes it, and nobody here looks at its operands");
     }
     // words with spaces between them stand elsewhere
     list(std::move(why.diagnostic), at + (Cursor::between(at, c_.end).starts_with(opcode.text()) ? why.offset : 0));

@@ -235,8 +235,8 @@ void Opcode::read_as_ptxas(const std::vector<std::string_view>& words) {
 void Opcode::warn(Kind kind, std::string_view what) {
   const Form& form = isa::form(candidates_.front().form);
   remark_ = {.kind = kind, .severity = Severity::warning, .message = cat('`', text_, "` ", what)};
-  remark_->note(cat("form: ", form.syntax())).note(cat("manual: ", isa::manual(form)));
-  remark_->note("hint: ptxas takes it, and reads the form above");
+  remark_->form(cat(form.syntax())).manual(cat(isa::manual(form)));
+  remark_->hint("ptxas takes it, and reads the form above");
 }
 
 void Opcode::read(std::string_view opcode, std::span<const std::string_view> words) {
@@ -327,12 +327,12 @@ Opcode::Why Opcode::explain() const {
     if (!missing.empty()) {
       Diagnostic d{.kind = Kind::missing_modifier,
                    .message = cat('`', text_, "` is incomplete: it needs ", list_choices(missing))};
-      d.note(cat("form: ", form->syntax())).note(cat("manual: ", isa::manual(*form)));
+      d.form(cat(form->syntax())).manual(cat(isa::manual(*form)));
       return {std::move(d), 0};
     }
     Diagnostic d{.kind = Kind::unknown_modifier,
                  .message = cat("the modifiers of `", text_, "` can be read in more than one way")};
-    d.note(cat("form: ", form->syntax())).note(cat("manual: ", isa::manual(*form)));
+    d.form(cat(form->syntax())).manual(cat(isa::manual(*form)));
     return {std::move(d), 0};
   }
   const std::string_view word = words[taken + 1];
@@ -343,7 +343,7 @@ Opcode::Why Opcode::explain() const {
   if (std::find(next.begin(), next.end(), word) != next.end()) {
     const std::string_view before = std::string_view(text_).substr(0, static_cast<std::size_t>(word.data() - text_.data()) - 1);
     d.message = cat("no form of `", words[0], "` has `.", word, "` beside the other modifiers of `", before, '`');
-    std::erase_if(d.notes, [](const std::string& note) { return note.starts_with("hint: did you mean"); });
+    std::erase_if(d.notes, [](const Note& note) { return note.kind == NoteKind::hint && note.text.starts_with("did you mean"); });
   }
   return {std::move(d), static_cast<std::size_t>(word.data() - text_.data())};
 }

@@ -73,7 +73,7 @@ void Parser::list(Diagnostic diagnostic, const char* at) {
 }
 
 void Parser::hint(std::string_view text) {
-  if (parsed_.findings.size() <= most_findings_) parsed_.findings.back().note(cat("hint: ", text));
+  if (parsed_.findings.size() <= most_findings_) parsed_.findings.back().hint(cat(text));
 }
 
 std::string Parser::seen(const char* at) const {

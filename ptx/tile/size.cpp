@@ -152,8 +152,8 @@ Expected<LaunchDims> Extent::resolve(const tile::Env& sizes, std::string_view wh
     if (*size < 1 || *size > std::numeric_limits<std::int32_t>::max()) {
       const std::string from = sizes_[i].is_open() ? cat(" (`", sizes_[i].to_string(), "`)") : std::string();
       return Unexpected{
-          Diagnostic{.kind = Kind::launch_config, .message = cat("the ", what, " has ", *size, from, " in ", "xyz"[i])}.note(
-              "hint: a size is at least 1")};
+          Diagnostic{.kind = Kind::launch_config, .message = cat("the ", what, " has ", *size, from, " in ", "xyz"[i])}.hint(
+              "a size is at least 1")};
     }
     numbers[i] = static_cast<std::uint32_t>(*size);
   }

@@ -23,16 +23,8 @@ std::size_t count_all(std::span<const Checked> all, Severity severity) {
 
 std::string whole_message(const Diagnostic& d) {
   std::string out = d.message;
-  for (const std::string& note : d.notes) out += cat('\n', note);
+  for (const std::string& note : notes_of(d)) out += cat('\n', note);
   return out;
-}
-
-// The column in characters, from 1: a Where counts bytes. 0 when it is not known.
-std::size_t column_of(const Diagnostic& d, std::string_view source) {
-  if (d.where.column == 0) return 0;
-  const std::string_view line = line_of(source, d.where.line);
-  const std::size_t before = d.where.column - 1u;
-  return before > line.size() ? d.where.column : width(line.substr(0, before)) + 1;
 }
 
 // A path as a URI reference: relative where the path is.
@@ -48,6 +40,31 @@ std::string uri_of(std::string_view path) {
       out += cat('%', hex_upper(byte, 2));
   }
   return out;
+}
+
+// The column in characters, from 1: a Where counts bytes. 0 when it is not known.
+std::size_t column_of(const Where& where, std::string_view source) {
+  if (where.column == 0) return 0;
+  const std::string_view line = line_of(source, where.line);
+  const std::size_t before = where.column - 1u;
+  return before > line.size() ? where.column : width(line.substr(0, before)) + 1;
+}
+// The column behind the word at the place.
+std::size_t end_column_of(const Where& where, std::string_view source) {
+  const std::string_view line = line_of(source, where.line);
+  const std::size_t begin = where.column - 1u;
+  return column_of(where, source) + (begin >= line.size() ? 1 : width(line.substr(begin, word_end(line, begin) - begin)));
+}
+
+void add_place(Json& json, std::string_view file, const Where& where, std::string_view source) {
+  json.key("physicalLocation").open('{').key("artifactLocation").open('{').key("uri").value(uri_of(file)).close('}');
+  if (where.known()) {
+    json.key("region").open('{').key("startLine").value(where.line);
+    if (const std::size_t column = column_of(where, source); column != 0)
+      json.key("startColumn").value(column).key("endColumn").value(end_column_of(where, source));
+    json.close('}');
+  }
+  json.close('}');
 }
 
 // GitHub's escapes: in a message, and in a property, which also ends at `,` and `:`.
@@ -94,7 +111,13 @@ std::string to_json(std::span<const Checked> all) {
       json.open('{').key("kind").value(name(d.kind)).key("severity").value(severity_name(d.severity));
       json.key("message").value(d.message).key("file").value(c.file);
       json.key("line").value(d.where.line).key("column").value(d.where.column).key("notes").open('[');
-      for (const std::string& note : d.notes) json.value(note);
+      for (const std::string& note : notes_of(d)) json.value(note);
+      json.close(']').key("places").open('[');
+      for (const Note& note : d.notes)
+        if (note.kind == NoteKind::place) {
+          json.open('{').key("role").value(note.text).key("file").value(note.where.file);
+          json.key("line").value(note.where.line).key("column").value(note.where.column).close('}');
+        }
       json.close(']').close('}');
     }
   json.close(']').key("counts").open('{').key("files").value(all.size());
@@ -132,13 +155,20 @@ std::string to_sarif(std::span<const Checked> all) {
       json.open('{').key("ruleId").value(name(d.kind)).key("ruleIndex").value(rule_of(d.kind));
       json.key("level").value(severity_name(d.severity));
       json.key("message").open('{').key("text").value(whole_message(d)).close('}').key("locations").open('[').open('{');
-      json.key("physicalLocation").open('{').key("artifactLocation").open('{').key("uri").value(uri_of(c.file)).close('}');
-      if (d.where.known()) {
-        json.key("region").open('{').key("startLine").value(d.where.line);
-        if (const std::size_t column = column_of(d, c.read.text); column != 0) json.key("startColumn").value(column);
-        json.close('}');
+      add_place(json, c.file, d.where, c.read.text);
+      json.close('}').close(']');
+      const auto is_place = [](const Note& note) { return note.kind == NoteKind::place; };
+      if (std::any_of(d.notes.begin(), d.notes.end(), is_place)) {
+        json.key("relatedLocations").open('[');
+        for (const Note& note : d.notes)
+          if (is_place(note)) {
+            json.open('{').key("message").open('{').key("text").value(note.text).close('}');
+            add_place(json, note.where.file, note.where, c.file == note.where.file ? c.read.text : std::string_view());
+            json.close('}');
+          }
+        json.close(']');
       }
-      json.close('}').close('}').close(']').close('}');
+      json.close('}');
     }
   json.close(']').close('}').close(']');
   return std::move(json.close('}')).finish();
@@ -150,7 +180,7 @@ std::string to_github(std::span<const Checked> all) {
     for (const Diagnostic& d : c.findings) {
       out += cat("::", d.severity == Severity::note ? "notice" : severity_name(d.severity), " file=", escaped(c.file, true));
       if (d.where.known()) out += cat(",line=", d.where.line);
-      if (const std::size_t column = column_of(d, c.read.text); column != 0) out += cat(",col=", column);
+      if (const std::size_t column = column_of(d.where, c.read.text); column != 0) out += cat(",col=", column);
       out += cat(",title=", escaped(name(d.kind), true), "::", escaped(whole_message(d), false), '\n');
     }
   return out;

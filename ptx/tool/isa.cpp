@@ -97,7 +97,7 @@ Outcome isa(const Arguments& arguments, const Caller& caller) {
     if (next == nullptr) {
       const Diagnostic why = dots->explain(word);
       Outcome outcome = refuse(caller, why.message);
-      for (const std::string& note : why.notes) outcome.err += cat("  = ", note, '\n');
+      for (const std::string& note : notes_of(why)) outcome.err += cat("  = ", note, '\n');
       return outcome;
     }
     dots = next;

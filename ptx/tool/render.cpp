@@ -54,6 +54,17 @@ bool in_word(char c) {
          c == '.' || c == ':';
 }
 
+}  // namespace
+
+std::size_t word_end(std::string_view line, std::size_t place) {
+  std::size_t last = place;
+  while (last < line.size() && in_word(line[last])) ++last;
+  if (last > place && line[last - 1] == ':' && last - 1 > place) --last;  // of a label
+  return std::max(last, place + 1);
+}
+
+namespace {
+
 // One source line as it is shown: a cell for every column, and which cells the word at the place covers.
 struct Shown {
   std::vector<std::string> cells;
@@ -61,10 +72,7 @@ struct Shown {
 };
 
 Shown show(std::string_view line, std::size_t place) {
-  std::size_t last = place;
-  while (last < line.size() && in_word(line[last])) ++last;
-  if (last > place && line[last - 1] == ':' && last - 1 > place) --last;  // of a label
-  last = std::max(last, place + 1);
+  const std::size_t last = word_end(line, place);
   Shown shown;
   for (std::size_t i = 0; i < line.size();) {
     if (i == place) shown.begin = shown.cells.size();
@@ -123,7 +131,7 @@ std::string render(const Diagnostic& finding, std::string_view source, bool colo
     out += cat(style(Colour::blue, cat(margin, "| ")), std::string(shown.begin - from + width(dots), ' '),
                style(colours[severity], caret), '\n');
   }
-  for (const std::string& note : finding.notes) {
+  for (const std::string& note : notes_of(finding)) {
     out += cat(margin, style(Colour::blue, "= "));
     for (const char c : note) out += c == '\n' ? cat('\n', margin, "  ") : std::string(1, c);
     out += '\n';

@@ -43,7 +43,7 @@ bool split(std::string_view text, std::vector<std::string>& words) {
 
 Unexpected refused(std::string message) {
   Diagnostic d{.kind = Kind::file_error, .message = std::move(message), .where = {}, .notes = {}};
-  return Unexpected{std::move(d).note("hint: a file whose own name starts with `@` is written `./@…`")};
+  return Unexpected{std::move(d).hint("a file whose own name starts with `@` is written `./@…`")};
 }
 
 class Expansion {

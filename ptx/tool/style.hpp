@@ -31,6 +31,8 @@ inline std::string plural(std::size_t n, std::string_view word) { return cat(n, 
 std::size_t width(std::string_view text);
 /// The line of a source with this number, from 1, without its end; "" when it has none.
 std::string_view line_of(std::string_view source, std::uint32_t number);
+/// The end of the word at `place` of a line: what a finding there is about.
+std::size_t word_end(std::string_view line, std::size_t place);
 /// How wide help and lists are.
 inline constexpr std::size_t columns = 100;
 /// The words of a text on lines of at most `width` characters, the lines behind the first indented by more.

@@ -71,7 +71,7 @@ Outcome run(std::span<const std::string> given, const Caller& caller) {
   const auto expanded = expand_responses(given);
   if (!expanded) {
     Outcome outcome = refuse(caller, expanded.error().message);
-    for (const std::string& note : expanded.error().notes) outcome.err += cat("  = ", note, '\n');
+    for (const std::string& note : notes_of(expanded.error())) outcome.err += cat("  = ", note, '\n');
     return outcome;
   }
   std::span<const std::string> arguments = *expanded;

@@ -63,7 +63,7 @@ Diagnostic finding(std::uint32_t line, std::uint32_t column) {
 // ---- findings on a terminal -----------------------------------------------------------------------------------------
 
 TEST(Render, ShowsTheLineWithACaretBelowTheWord) {
-  EXPECT_EQ(render(finding(2, 3).note("hint: one\ntwo"), "first\n  ld.shared::cta.u32 %r1\nthird\n", false),
+  EXPECT_EQ(render(finding(2, 3).hint("one\ntwo"), "first\n  ld.shared::cta.u32 %r1\nthird\n", false),
             "error: expected `;`  [syntax]\n"
             " --> k.ptx:2:3\n"
             "2 |   ld.shared::cta.u32 %r1\n"
@@ -452,8 +452,13 @@ TEST_F(Commands, FormatsForPrograms) {
        {"\"version\": \"2.1.0\", \"runs\": [{\"tool\": {\"driver\": {\"name\": \"ptxkit\", \"version\": ",
         "\"rules\": [{\"id\": \"operand_count\", \"shortDescription\": {\"text\": ",
         "{\"ruleId\": \"operand_count\", \"ruleIndex\": 0, \"level\": \"error\", \"message\": {\"text\": ",
-        "ba%20d%2C1.ptx\"}, \"region\": {\"startLine\": 8, \"startColumn\": 11}}}]}]}]}\n"})
+        "ba%20d%2C1.ptx\"}, \"region\": {\"startLine\": 8, \"startColumn\": 11, \"endColumn\": 18}}}]}]}]}\n"})
     EXPECT_NE(sarif.out.find(part), std::string::npos) << part << " in\n" << sarif.out;
+
+  const std::string twice = file("twice.ptx", with("L: L: ret;"));
+  EXPECT_NE(call({"check", "--format", "sarif", twice}).out.find("\"relatedLocations\": [{\"message\": {\"text\": \"first\"}, "),
+            std::string::npos);
+  EXPECT_NE(call({"check", "--json", twice}).out.find("\"places\": [{\"role\": \"first\", \"file\": "), std::string::npos);
 
   const Outcome github = call({"check", "--format", "github", bad});
   EXPECT_TRUE(github.out.starts_with("::error file=")) << github.out;

@@ -65,7 +65,7 @@ Diagnostic Decoder::not_executed(std::uint32_t item, std::string_view why) const
                .message = spelled.empty() ? std::string(why) : cat('`', spelled, "` is not executed: ", why),
                .where = code_.where(item),
                .notes = {}};
-  d.note(cat("ptx: ", code_.line(item)));
+  d.ptx(code_.line(item));
   d.note(cat("kernel: `", code_.name, '`'));
   return d;
 }
@@ -276,7 +276,7 @@ Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance,
                  .message = cat("the module has no entry `", name, '`'),
                  .where = {},
                  .notes = {}};
-    if (!entries.empty()) d.note(cat("hint: it has ", list_choices(entries)));
+    if (!entries.empty()) d.hint(cat("it has ", list_choices(entries)));
     return Unexpected{std::move(d)};
   }
   auto code = std::make_unique<Code>();

@@ -54,7 +54,7 @@ Diagnostic report(const Cta& cta, const Warp& warp, const Fault& fault) {
                .message = cat('`', code.spell(fault.item), "` ", fault.message),
                .where = code.where(fault.item),
                .notes = {}};
-  d.note(cat("ptx: ", code.line(fault.item)));
+  d.ptx(code.line(fault.item));
   d.note(cat("thread: ", triple(id), " of block ", triple(cta.id), " in kernel `", code.name, "` (warp ", warp.index, ", lane ",
              fault.lane, ')'));
   for (const std::string& note : fault.notes) d.note(note);

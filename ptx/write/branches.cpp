@@ -73,7 +73,7 @@ std::optional<Diagnostic> Builder::State::conditional_values() {
         const auto computed =
             std::find_if(f.body.begin(), f.body.end(), [&](const ir::Inst& other) { return only_result(f, other) == value.reg; });
         d.note(cat("computed: ", to_string(module.where(*computed))));
-        d.note("hint: compute it in front of `if_`");
+        d.hint("compute it in front of `if_`");
         return d;
       }
       if (only_result(f, item) == value.reg) break;  // a value of its own from here on

@@ -23,8 +23,8 @@ Diagnostic diagnose(Kind kind, std::string message, Where where) {
 
 Diagnostic not_an_identifier(std::string_view what, std::string_view name, Where where) {
   return diagnose(Kind::bad_declaration, cat('`', name, "` cannot name ", what), where)
-      .note(
-          "hint: a PTX name starts with a letter, or with `_`, `$` or `%` and more, and goes on with letters, digits, `_` and "
+      .hint(
+          "a PTX name starts with a letter, or with `_`, `$` or `%` and more, and goes on with letters, digits, `_` and "
           "`$`");
 }
 
@@ -179,7 +179,7 @@ Expected<void> Builder::State::resolve_labels() {
     const std::string_view name = module.str(entry().labels[undefined->index].name);
     Diagnostic d = diagnose(Kind::undefined_label, cat("the kernel branches to `", name, "` and never defines that label"),
                             label_infos[undefined->index].first_use);
-    if (const std::string near = nearest(name, defined); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+    if (const std::string near = nearest(name, defined); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
     return Unexpected{std::move(d)};
   }
   std::vector<std::uint32_t> new_id(label_infos.size());
@@ -313,7 +313,7 @@ Expected<void> Builder::param(ir::Param param, std::string_view name, Where wher
   if (!s.entry().is_entry)
     return Unexpected{diagnose(Kind::bad_declaration,
                                cat('`', name, "` would be a parameter of a kernel, and a device function is written"), where)
-                          .note("hint: hand the function what it needs as an argument")};
+                          .hint("hand the function what it needs as an argument")};
   if (!is_identifier(name)) return Unexpected{not_an_identifier("a parameter", name, where)};
   if (s.names.taken(name)) return Unexpected{already_declared(name, where)};
   s.names.add_global(name);
@@ -331,9 +331,9 @@ bool can_be_passed(Type type) { return type != Type::pred && isa::bits(isa::regi
 
 Expected<Reg> Builder::State::passed(std::vector<ir::Param> ir::Function::* list, Type type, std::string_view name, Where where) {
   if (!can_be_passed(type))
-    return Unexpected{diagnose(Kind::bad_declaration, cat("`", name, "` is .", isa::name(type), ", which no call passes"), where)
-                          .note(type == Type::pred ? "hint: pass a .u32, 0 or 1: `selp` makes it, `!= 0` reads it"
-                                                   : "hint: pass it in a wider register")};
+    return Unexpected{
+        diagnose(Kind::bad_declaration, cat("`", name, "` is .", isa::name(type), ", which no call passes"), where)
+            .hint(type == Type::pred ? "pass a .u32, 0 or 1: `selp` makes it, `!= 0` reads it" : "pass it in a wider register")};
   if (!is_identifier(name)) return Unexpected{not_an_identifier("a parameter", name, where)};
   std::string called = name.starts_with('%') ? std::string(name) : cat('%', name);
   while (isa::special_from_name(called) || family_place(called) || family_called(called) || names.taken(called)) called += '_';
@@ -373,8 +373,8 @@ Expected<void> Builder::label(std::string_view name, Where where) {
   ir::Label& label = s.entry().labels[id.index];
   if (label.item != ir::Label{}.item) {
     Diagnostic d = diagnose(Kind::duplicate_label, cat("label `", name, "` is defined already"), where);
-    if (const Where first = s.module.where(s.entry().body[label.item]); first.known()) d.note(cat("first: ", to_string(first)));
-    return Unexpected{std::move(d).note("hint: give this one another name, or put each in a `scope()` of its own")};
+    if (const Where first = s.module.where(s.entry().body[label.item]); first.known()) d.place("first", first);
+    return Unexpected{std::move(d).hint("give this one another name, or put each in a `scope()` of its own")};
   }
   label.item = static_cast<std::uint32_t>(s.entry().body.size());
   s.add_item(ir::ItemKind::label, id.index, where);

@@ -315,13 +315,13 @@ TEST_F(BuilderTest, UndefinedAndDuplicateLabels) {
   const auto twice = b.label("loop", here);
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().kind, Kind::duplicate_label);
-  EXPECT_EQ(twice.error().notes[0], "first: kernel.py:3");
+  EXPECT_EQ(notes_of(twice.error())[0], "first: kernel.py:3");
   ASSERT_TRUE(b.emit("bra", std::vector{Value::of_label("lop")}, {}, here));
   const auto module = b.finish();
   ASSERT_FALSE(module);
   EXPECT_EQ(module.error().kind, Kind::undefined_label);
   EXPECT_EQ(module.error().where, here);
-  EXPECT_EQ(module.error().notes[0], "hint: did you mean `loop`?");
+  EXPECT_EQ(notes_of(module.error())[0], "hint: did you mean `loop`?");
 }
 
 TEST_F(BuilderTest, LabelsBelongToTheirBlock) {

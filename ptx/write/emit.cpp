@@ -191,11 +191,11 @@ Diagnostic Builder::State::unusable(std::span<const Value> values, const Guard& 
   const auto explain = [this](Reg reg) {
     if (reg.id.index >= module.functions.front().regs.size()) {
       return diagnose(Kind::undefined_symbol, "an operand is a register of another kernel")
-          .note("hint: registers belong to the kernel in whose body they were made");
+          .hint("registers belong to the kernel in whose body they were made");
     }
     return diagnose(Kind::undefined_symbol,
                     cat("register `", module.reg_name(module.functions.front(), reg.id), "` belongs to a block that is closed"))
-        .note("hint: make it outside the block, or use it inside");
+        .hint("make it outside the block, or use it inside");
   };
   if (guard.predicate && !usable(*guard.predicate)) return explain(*guard.predicate);
   std::vector<Value> rest(values.rbegin(), values.rend());
@@ -234,7 +234,7 @@ Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<c
       return Unexpected{
           diagnose(Kind::immediate_range, cat("the offset of address `", operand.name, "` of `", isa::spell(form, found->choices),
                                               "` is ", values[i].parts[1].integer, ", which 32 bits cannot hold"))
-              .note("hint: add it to the base register")};
+              .hint("add it to the base register")};
     }
     if (values[i].above)
       return Unexpected{
@@ -245,7 +245,7 @@ Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<c
         diagnose(Kind::immediate_range, cat("operand ", i + 1, " `", operand.name, "` of `", isa::spell(form, found->choices),
                                             "` is ", isa::describe(Args(values, module, {.names = true}).all()[i]), ", which .",
                                             isa::name(result.types[i]), " holds only as an infinity"))
-            .note("hint: write an infinity if one is meant")};
+            .hint("write an infinity if one is meant")};
   }
   if (auto available = check_availability(form, result.choices); !available) return Unexpected{std::move(available).error()};
   for (const Value& value : values)
@@ -269,8 +269,8 @@ Diagnostic version_lacks(const std::string& what, Version since, const ir::Modul
 
 Expected<void> Builder::State::check_availability(const isa::Form& form, const isa::Choices& choices) const {
   const auto with_form = [&](Diagnostic d) {
-    d.note(cat("form: ", form.syntax()));
-    d.note(cat("manual: ", isa::manual(form)));
+    d.form(cat(form.syntax()));
+    d.manual(cat(isa::manual(form)));
     return Unexpected{std::move(d)};
   };
   for (const isa::Availability& needed : isa::targets_needed(form, choices)) {
@@ -435,7 +435,7 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
         diagnose(Kind::bad_guard, cat("an instruction is guarded by ",
                                       known ? cat('`', module.reg_name(entry(), guard.predicate->id), "`, ") : std::string(),
                                       "a .", isa::name(guard.predicate->type), " register; what fits is a predicate"))
-            .note("hint: `setp` makes a predicate, and so do the comparison operators"));
+            .hint("`setp` makes a predicate, and so do the comparison operators"));
   }
   key.clear();
   if (spelling.dots != nullptr)

@@ -11,7 +11,7 @@ void Inst::put_into(write::Builder& builder) const {
     d.kind = Kind::undefined_symbol;
     d.message = cat("`", isa::spell(isa::form(form_), choices_), "` names a register of another kernel");
     d.where = at_;
-    builder.fail(std::move(d).note("hint: registers belong to the kernel that made them"));
+    builder.fail(std::move(d).hint("registers belong to the kernel that made them"));
     return;
   }
   if (auto written = builder.emit(form_, choices_, operands_.all(), guard_, at_); !written)

@@ -88,7 +88,7 @@ void Kernel::launch(KernelSpec& spec, Where at) {
       for (const std::string& name : size.dims()) {
         if (std::find(dims.begin(), dims.end(), name) != dims.end()) continue;
         Diagnostic d = diagnose(Kind::dim_unbound, cat("the ", called, " is of dimension `", name, "`, which no tensor has"), at);
-        if (const std::string near = nearest(name, dims); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+        if (const std::string near = nearest(name, dims); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
         return builder_->fail(std::move(d));
       }
     }

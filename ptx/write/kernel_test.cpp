@@ -300,7 +300,7 @@ TEST(KernelBoundary, a_launch_may_be_of_dimensions) {
   const Diagnostic d = error_of(unknown);
   EXPECT_EQ(d.kind, Kind::dim_unbound);
   EXPECT_EQ(d.message, "the grid of `k` is of dimension `row`, which no tensor has");
-  EXPECT_EQ(d.notes, Lines{"hint: did you mean `rows`?"});
+  EXPECT_EQ(notes_of(d), Lines{"hint: did you mean `rows`?"});
   EXPECT_EQ(d.where.line, static_cast<std::uint32_t>(__LINE__) - 5);
 }
 

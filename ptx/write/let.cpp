@@ -119,7 +119,7 @@ Expected<std::vector<LetResult>> let(Builder& builder, const isa::Dots& dots, st
     if (!first) first = made.error();
   }
   if (first && first->kind == Kind::operand_count)
-    first->note("hint: the destination is counted too, which `let` adds to the operands given");
+    first->hint("the destination is counted too, which `let` adds to the operands given");
   if (first) return at_where(std::move(*first));
   return refuse(Kind::operand_mismatch, cat("`", dots.path(), "` has no result that a fresh register could take"), where,
                 "`ptx.inst` writes it, without a result");

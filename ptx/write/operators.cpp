@@ -184,7 +184,7 @@ std::optional<Diagnostic> refuse_floor(Operator op, Type type, Where where) {
   d.kind = Kind::bad_operator;
   d.message = cat('`', info(op).symbol, "` rounds down in Python, and PTX divides .", isa::name(type), " towards zero");
   d.where = where;
-  return std::move(d).note(cat("hint: `ptx.let.", info(op).opcode, '.', isa::name(type),
+  return std::move(d).hint(cat("`ptx.let.", info(op).opcode, '.', isa::name(type),
                                "(a, b)` is PTX's; a register that is never negative can be viewed: `r.as_(u", isa::bits(type),
                                ")`"));
 }
@@ -456,7 +456,7 @@ std::optional<Diagnostic> unknown_param(const Builder& builder, std::string_view
   d.message =
       cat("the kernel has no parameter `", name, '`', params.empty() ? std::string() : cat("; it has ", list_choices(params)));
   d.where = where;
-  if (const std::string near = nearest(name, params); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+  if (const std::string near = nearest(name, params); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
   return d;
 }
 

@@ -35,7 +35,7 @@ inline Unexpected refuse(Kind kind, std::string message, Where where, std::strin
   d.kind = kind;
   d.message = std::move(message);
   d.where = where;
-  if (!hint.empty()) d.note(cat("hint: ", hint));
+  if (!hint.empty()) d.hint(cat(hint));
   return {std::move(d)};
 }
 

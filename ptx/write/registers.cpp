@@ -51,7 +51,7 @@ std::size_t checked_index(Builder& builder, const Index& index, std::size_t coun
   d.kind = Kind::bad_operator;
   d.message = cat("index ", index.value, " of an array of ", count, " registers");
   d.where = index.at;
-  builder.fail(std::move(d).note(cat("hint: its registers are numbered 0 to ", count - 1)));
+  builder.fail(std::move(d).hint(cat("its registers are numbered 0 to ", count - 1)));
   return 0;
 }
 

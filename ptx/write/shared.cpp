@@ -73,7 +73,7 @@ std::optional<Diagnostic> Builder::State::too_much_static_shared() const {
   d.kind = Kind::shared_memory_size;
   d.message = cat("kernel `", module.str(module.functions.front().name), "` allocates ", shared.bytes,
                   " bytes of shared memory; more than ", most_static_shared, " have to be dynamic");
-  return std::move(d).note(cat("hint: say so in the kernel's specification: `.smem = ", shared.bytes, '`'));
+  return std::move(d).hint(cat("say so in the kernel's specification: `.smem = ", shared.bytes, '`'));
 }
 
 Expected<void> Builder::State::declare_dynamic_shared() {

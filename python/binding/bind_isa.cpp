@@ -93,7 +93,7 @@ bool has_unheard_of(std::string_view words) {
 // Says so at the author's line; a filter of Python's warnings may make an error of it.
 void warn_unheard_of(Diagnostic why) {
   why.severity = Severity::warning;
-  why.note("hint: it is written as it is, for ptxas to judge; the executor does not run it");
+  why.hint("it is written as it is, for ptxas to judge; the executor does not run it");
   warn(why);
 }
 
@@ -205,7 +205,7 @@ PyObject* call_let(PyObject* self, PyObject* const* arguments, std::size_t flagg
     Diagnostic why = explain_unknown(path);
     why.where = where;
     if (!options.dtype || (is_strict() && !has_unheard_of(path))) {
-      if (!options.dtype) why.note("hint: what the table does not know has no type of result; `dtype=` says it");
+      if (!options.dtype) why.hint("what the table does not know has no type of result; `dtype=` says it");
       raise(why);
     }
     if (is_strict()) warn_unheard_of(why);

@@ -167,7 +167,7 @@ nb::object negate(nb::handle self) {
   d.kind = Kind::bad_operator;
   d.message = cat("`~` negates a predicate, `", reg.name, "` is a .", isa::name(reg.type), " register");
   d.where = authors_line();
-  d.note(cat("hint: `ptx.inst.not_.b", isa::bits(isa::register_type(reg.type)), "(d, a)` complements bits"));
+  d.hint(cat("`ptx.inst.not_.b", isa::bits(isa::register_type(reg.type)), "(d, a)` complements bits"));
   raise(d);
 }
 
@@ -178,7 +178,7 @@ bool no_truth(std::string_view what) {
       cat("`", what,
           "` has no truth value while the kernel is traced: Python's `if`, `and`, `or`, `not` and `while` cannot decide on it");
   d.where = authors_line();
-  d.note("hint: `with ptx.if_(p):` writes a branch that the kernel takes");
+  d.hint("`with ptx.if_(p):` writes a branch that the kernel takes");
   raise(d);
 }
 
@@ -339,7 +339,7 @@ void bind_types(nb::module_& m) {
           d.kind = Kind::bad_declaration;
           d.message = cat("`", name, "` is not a PTX type");
           d.where = authors_line();
-          if (const std::string near = nearest(name, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+          if (const std::string near = nearest(name, names); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
           raise(d);
         }
         return type_object(*found);

@@ -25,7 +25,7 @@ struct SmemSpace {};
   d.kind = Kind::argument_kind;
   d.message = std::move(message);
   d.where = trace.where();
-  if (!hint.empty()) d.note(cat("hint: ", hint));
+  if (!hint.empty()) d.hint(cat(hint));
   raise(d);
 }
 

@@ -191,7 +191,7 @@ nb::object validate(nb::handle node) {
   }
   if (!d) return nb::none();
   nb::list notes;
-  for (const std::string& note : d->notes) notes.append(note);
+  for (const std::string& note : notes_of(*d)) notes.append(note);
   return nb::make_tuple(name(d->kind), d->message, notes);
 }
 

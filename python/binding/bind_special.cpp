@@ -25,7 +25,7 @@ nb::object special_register(std::string_view name) {
   d.kind = Kind::undefined_symbol;
   d.message = cat("`", name, "` is not a special register");
   d.where = authors_line();
-  if (const std::string near = nearest(name, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+  if (const std::string near = nearest(name, names); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
   raise(d);
 }
 

@@ -131,7 +131,7 @@ void copy(nb::handle taddr, nb::handle src, std::int64_t cta_group, std::string_
                     ? cat("`", what, "` is told that its source is an address; PTX takes a matrix descriptor")
                     : cat("`", what, "` is given ", describe(src), "; what fits is a matrix descriptor in a 64-bit register");
     d.where = trace.where();
-    d.note("hint: build it by `ptx.tcgen05.descriptor` from the address in shared memory");
+    d.hint("build it by `ptx.tcgen05.descriptor` from the address in shared memory");
     raise(d);
   }
   unwrap(idiom::tcgen05_cp(trace.builder(), tmem_argument(trace, operands, taddr, what), register_of(trace, *reg), size,

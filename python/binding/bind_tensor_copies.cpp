@@ -223,7 +223,7 @@ void bind_tensor_forms(nb::class_<TensorSpace>& space) {
           d.kind = Kind::operand_mismatch;
           d.message = cat("`ptx.cp.async_.bulk.tensor.scatter4_2d` takes no mbarrier, but is given ", describe(mbar));
           d.where = Trace::require("ptx.cp.async_.bulk.tensor.scatter4_2d").where();
-          d.note("hint: a copy to global memory is part of a bulk group: `commit_group`, then `wait_group`");
+          d.hint("a copy to global memory is part of a bulk group: `commit_group`, then `wait_group`");
           raise(d);
         }
         store("ptx.cp.async_.bulk.tensor.scatter4_2d", 2, TensorMode::scatter4, dst, src, coord, hint, pred);

@@ -46,8 +46,8 @@ Expected<ir::Param> parse_param(std::string_view text, std::string_view name) {
     Diagnostic d;
     d.kind = Kind::bad_declaration;
     d.message = cat("the parameter `", name, "` is declared as `", text, "`: ", why);
-    d.note(
-        "hint: a type, then any of `ptr`, a state space, `alignN`, `palignN` (of what the pointer points to) and `arrayN`: "
+    d.hint(
+        "a type, then any of `ptr`, a state space, `alignN`, `palignN` (of what the pointer points to) and `arrayN`: "
         "`u64.ptr.global.palign16`");
     return Unexpected{std::move(d)};
   };
@@ -92,7 +92,7 @@ write::KernelHeader header_of(std::string name, std::string_view arch, std::opti
     d.kind = Kind::unknown_target;
     d.message = cat("`", arch, "` is not a target of PTX");
     d.where = where;
-    if (const std::string near = nearest(arch, names); !near.empty()) d.note(cat("hint: did you mean `", near, "`?"));
+    if (const std::string near = nearest(arch, names); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
     raise(d);
   }
   header.name = std::move(name);

@@ -152,7 +152,7 @@ WgmmaFactor factor_argument(Trace& trace, Operands& operands, nb::handle object,
       d.kind = Kind::operand_mismatch;
       d.message = cat(what, " is `", alloc->name, "`, shared memory without a layout of wgmma");
       d.where = trace.where();
-      d.note("hint: allocate it by `smem.wgmma_tile`, or build its descriptor by `ptx.wgmma.make_descriptor`");
+      d.hint("allocate it by `smem.wgmma_tile`, or build its descriptor by `ptx.wgmma.make_descriptor`");
       raise(d);
     }
     factor = WgmmaFactor::of(matrix_place(trace, operands, object, what), *alloc->gmma_layout);

@@ -139,7 +139,7 @@ void write_unchecked(Trace& trace, std::string_view path, std::span<const Value>
 
 void raise_validation(std::string_view path, const Diagnostic& why) {
   nb::list notes;
-  for (const std::string& note : why.notes) notes.append(note);
+  for (const std::string& note : notes_of(why)) notes.append(note);
   const nb::object make = nb::module_::import_("pyptx.spec").attr("validation_error");
   const nb::object error =
       make(std::string(path), name(why.kind), why.message, std::string(why.where.file), why.where.line, notes);

@@ -75,10 +75,16 @@ void set_error(const Diagnostic& diagnostic) {
   try {
     const nb::object make = nb::module_::import_("pyptx.errors").attr("from_diagnostic");
     nb::list notes;
-    for (const std::string& note : diagnostic.notes) notes.append(decoded(note));
+    for (const std::string& note : notes_of(diagnostic)) notes.append(decoded(note));
+    nb::list places;
+    for (const Note& note : diagnostic.notes) {
+      if (note.kind != NoteKind::place) continue;
+      const Where place = text::in_source(note.where);
+      places.append(nb::make_tuple(decoded(note.text), decoded(place.file), place.line));
+    }
     const Where where = text::in_source(diagnostic.where);
     const nb::object error = make(name(diagnostic.kind), exception_of(diagnostic.kind), decoded(diagnostic.message),
-                                  decoded(where.file), where.line, notes, decoded(render(diagnostic)));
+                                  decoded(where.file), where.line, notes, decoded(render(diagnostic)), places);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   } catch (nb::python_error& e) {
     e.restore();

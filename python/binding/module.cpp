@@ -41,7 +41,7 @@ NB_MODULE(_ptx, m) {
           if (name(k) == kind) d.kind = k;
         d.message = std::move(message);
         d.where = python::authors_line();
-        if (!hint.empty()) d.note(cat("hint: ", hint));
+        if (!hint.empty()) d.hint(cat(hint));
         python::raise(d);
       },
       nanobind::arg("kind"), nanobind::arg("message"), nanobind::arg("hint") = "",

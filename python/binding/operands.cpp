@@ -298,7 +298,7 @@ Value Operands::value(nb::handle object) {
   d.message = cat("an operand is ", describe(object),
                   "; what fits is a register, a number, the name of a symbol, a list (vector) or an address");
   d.where = trace_.where();
-  if (object.is_none()) d.note("hint: `ptx.inst` calls give back their first operand when it is a register, else None");
+  if (object.is_none()) d.hint("`ptx.inst` calls give back their first operand when it is a register, else None");
   raise(d);
 }
 
@@ -312,7 +312,7 @@ write::Guard guard_argument(Trace& trace, nb::handle object) {
     d.kind = Kind::bad_guard;
     d.message = cat("the guard is ", describe(object), "; what fits is a predicate register or `~predicate`");
     d.where = trace.where();
-    d.note("hint: a comparison such as `r == 0` gives a predicate");
+    d.hint("a comparison such as `r == 0` gives a predicate");
     raise(d);
   }
   return {register_of(trace, *reg), negated != nullptr};

@@ -318,8 +318,8 @@ std::optional<Diagnostic> PlanState::check_gradients(const TorchBridge& torch, s
       return Diagnostic{.kind = Kind::argument_gradient,
                         .message = cat(signature().argument(i),
                                        " has a tangent of forward-mode differentiation; kernels have no derivative of that mode")}
-          .note(
-              "hint: take a gradient of `pyptx.differentiable_kernel(forward, backward)` by `.backward()` or `torch.func.grad`, "
+          .hint(
+              "take a gradient of `pyptx.differentiable_kernel(forward, backward)` by `.backward()` or `torch.func.grad`, "
               "or "
               "`.detach()` the tensor");
     }
@@ -330,8 +330,8 @@ std::optional<Diagnostic> PlanState::check_gradients(const TorchBridge& torch, s
     if (!tensor || !torch.requires_grad(args[i])) continue;
     return Diagnostic{.kind = Kind::argument_gradient,
                       .message = cat(signature().argument(i), " requires a gradient; the kernel has no backward")}
-        .note(
-            "hint: wrap the kernel and its backward with `pyptx.differentiable_kernel(forward, backward)`, or call it under "
+        .hint(
+            "wrap the kernel and its backward with `pyptx.differentiable_kernel(forward, backward)`, or call it under "
             "`torch.no_grad()`");
   }
   return std::nullopt;
@@ -374,7 +374,7 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
       return fail(Diagnostic{.kind = Kind::argument_kind,
                              .message = cat("kernel `", signature().kernel(),
                                             "` is called with JAX arrays and `out`; a JAX array is never written to")}
-                      .note("hint: declare `input_output_aliases` and donate the input (`jax.jit(…, donate_argnums=…)`)"));
+                      .hint("declare `input_output_aliases` and donate the input (`jax.jit(…, donate_argnums=…)`)"));
     }
     return hand_over("pyptx.jax_support");
   }

@@ -22,8 +22,7 @@ Diagnostic left_early(const char* what, Where where) {
   d.kind = Kind::bad_control_flow;
   d.message = cat('`', what, "` was left before its end, by `break`, `return` or an exception");
   d.where = where;
-  return std::move(d).note(
-      "hint: its body is written once, and has to be gone through: leave with a branch, `ptx.bra(label, pred=p)`");
+  return std::move(d).hint("its body is written once, and has to be gone through: leave with a branch, `ptx.bra(label, pred=p)`");
 }
 
 }  // namespace
@@ -132,7 +131,7 @@ Expected<void> Trace::all_ended() const {
                .message = cat('`', what, "` is called here and never ", iterated ? "iterated over" : "entered",
                               ": nothing is written for it"),
                .where = where};
-  d.note(cat("hint: ", iterated ? "for i in " : "with ", what, "(…):"));
+  d.hint(cat(iterated ? "for i in " : "with ", what, "(…):"));
   return Unexpected{std::move(d)};
 }
 
@@ -186,7 +185,7 @@ Trace& Trace::require(const char* what) {
   d.kind = Kind::no_active_trace;
   d.message = cat("No active kernel trace: `", what, "` was called outside the body of a kernel");
   d.where = authors_line();
-  d.note("hint: it writes PTX into the kernel being traced, so it belongs in a function under `@kernel`");
+  d.hint("it writes PTX into the kernel being traced, so it belongs in a function under `@kernel`");
   raise(d);
 }
 

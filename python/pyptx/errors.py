@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class PtxError(Exception):
     """An error with its kind, the author's line and hints. Its text is the whole report."""
@@ -13,7 +15,14 @@ class PtxError(Exception):
     where: tuple[str, int] | None
     """File and line of the author's code, when known."""
     notes: list[str]
-    """The syntax, the manual's section, hints."""
+    """The syntax, the manual's section, hints, as they are shown: ``hint: …``."""
+    places: Sequence[tuple[str, str, int]] = ()
+    """Second places, each with what it is, its file and its line: ``("first", "kernels.py", 12)`` of a name defined twice."""
+
+    @property
+    def hints(self) -> list[str]:
+        """Of the notes, what would fit or what to do."""
+        return [note.removeprefix("hint: ") for note in self.notes if note.startswith("hint: ")]
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
@@ -63,18 +72,28 @@ for _class in (PtxError, PtxWarning, PtxNotImplementedError, *_CLASSES.values())
     _class.__module__ = "pyptx"
 
 
-def from_diagnostic(kind: str, builtin: str, message: str, file: str, line: int, notes: list[str], text: str) -> PtxError:
+def from_diagnostic(
+    kind: str,
+    builtin: str,
+    message: str,
+    file: str,
+    line: int,
+    notes: list[str],
+    text: str,
+    places: Sequence[tuple[str, str, int]] = (),
+) -> PtxError:
     """The exception of a diagnostic. Called by the core."""
     error = _CLASSES[builtin](text)
     error.kind = kind
     error.message = message
     error.where = (file, line) if line else None
-    error.notes = notes
+    error.notes, error.places = notes, places
     return error
 
 
 def not_implemented(error: PtxError) -> PtxNotImplementedError:
     """The same error, as one that `except NotImplementedError` catches too."""
     made = PtxNotImplementedError(str(error))
-    made.kind, made.message, made.where, made.notes = error.kind, error.message, error.where, error.notes
+    made.kind, made.message, made.where = error.kind, error.message, error.where
+    made.notes, made.places = error.notes, error.places
     return made

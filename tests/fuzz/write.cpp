@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     // What fits a form, both must say alike. Flow, what names stand for, and the rules that rows name are the checker's alone.
     const Diagnostic& error = accepted.error();
     const bool of_a_form =
-        std::any_of(error.notes.begin(), error.notes.end(), [](const std::string& note) { return note.starts_with("form: "); });
+        std::any_of(error.notes.begin(), error.notes.end(), [](const Note& note) { return note.kind == NoteKind::form; });
     const bool of_a_name = error.message.find(" is the name `") != std::string::npos;
     if ((error.kind == Kind::operand_mismatch && of_a_form && !of_a_name) || error.kind == Kind::operand_count ||
         error.kind == Kind::target_lacks || error.kind == Kind::version_lacks) {

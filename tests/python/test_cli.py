@@ -84,7 +84,7 @@ def test_json(good: Path, bad: Path, tmp_path: Path) -> None:
     ]  # fmt: skip
     assert "no such file" in document["files"][2]["unreadable"]
     for finding in document["findings"]:
-        assert set(finding) == {"kind", "severity", "message", "file", "line", "column", "notes"}
+        assert set(finding) == {"kind", "severity", "message", "file", "line", "column", "notes", "places"}
         assert finding["severity"] in ("error", "warning", "note") and finding["file"] == str(bad)
     first = next(finding for finding in document["findings"] if finding["severity"] == "error")
     assert (first["kind"], first["line"], first["column"]) == ("missing_modifier", 8, 2)
@@ -101,8 +101,8 @@ def test_sarif_and_github(good: Path, bad: Path) -> None:
         (place,) = (location["physicalLocation"] for location in result["locations"])
         assert place["artifactLocation"]["uri"] == str(bad)
     first = next(result for result in log["results"] if result["level"] == "error")
-    assert first["ruleId"] == "missing_modifier" and "\nhint: " in first["message"]["text"]
-    assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 8, "startColumn": 2}
+    assert first["ruleId"] == "missing_modifier" and "\nform: fma.rnd" in first["message"]["text"]
+    assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 8, "startColumn": 2, "endColumn": 9}
 
     lines = run("check", "--format", "github", good, bad).stdout.splitlines()
     assert len(lines) == len(log["results"])

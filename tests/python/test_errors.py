@@ -218,6 +218,17 @@ def test_one_screen_at_the_authors_line(body, kind, builtin, line, names) -> Non
     assert not _ptx.is_tracing(), "an error in the body leaves no trace current"
 
 
+def test_second_places_and_hints_are_data() -> None:
+    with pytest.raises(PtxError) as raised:
+        kernel(label_twice).ptx()
+    error = raised.value
+    line = inspect.getsourcelines(label_twice)[1] + 1
+    assert error.places == [("first", __file__, line)] and f"first: {__file__}:{line}" in error.notes
+    with pytest.raises(PtxError) as raised:
+        kernel(unknown_special).ptx()
+    assert any(hint.startswith("did you mean") for hint in raised.value.hints) and raised.value.places == []
+
+
 def test_the_traceback_ends_at_the_authors_line() -> None:
     with pytest.raises(PtxError) as raised:
         kernel(wide_register).ptx()

@@ -78,7 +78,8 @@ inline std::vector<std::byte> params(std::initializer_list<std::uint64_t> values
 }
 
 inline bool has_note(const Diagnostic& d, std::string_view note) {
-  return std::find(d.notes.begin(), d.notes.end(), note) != d.notes.end();
+  const std::vector<std::string> notes = notes_of(d);
+  return std::find(notes.begin(), notes.end(), note) != notes.end();
 }
 
 /// One CTA of that many threads.

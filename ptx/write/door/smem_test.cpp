@@ -117,7 +117,7 @@ TEST(SmemDoor, MoreThan48KiBHasToBeDynamic) {
   ASSERT_FALSE(module);
   EXPECT_EQ(module.error().kind, Kind::shared_memory_size);
   EXPECT_EQ(module.error().message, "kernel `shared` allocates 49160 bytes of shared memory; more than 49152 have to be dynamic");
-  EXPECT_EQ(module.error().notes, Lines{"hint: say so in the kernel's specification: `.smem = 49160`"});
+  EXPECT_EQ(notes_of(module.error()), Lines{"hint: say so in the kernel's specification: `.smem = 49160`"});
 
   // the launch has as much as is allocated
   Kernel dynamic({.name = "shared", .smem = 49160});

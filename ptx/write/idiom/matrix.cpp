@@ -102,9 +102,9 @@ Expected<void> follow(Words& words, const WarpMma& mma, Where where) {
   if (done) return done;
   Diagnostic d = std::move(done).error();
   if (const std::vector<std::string> shapes = shapes_of(mma, before_shape); !shapes.empty())
-    d.note(cat("hint: with these layouts and types the shapes are ", list_choices(shapes, shapes.size())));
+    d.hint(cat("with these layouts and types the shapes are ", list_choices(shapes, shapes.size())));
   else if (mma.a_layout != "row" || mma.b_layout != "col")
-    d.note("hint: nearly all take `a` in rows and `b` in columns: `a_layout=\"row\", b_layout=\"col\"`");
+    d.hint("nearly all take `a` in rows and `b` in columns: `a_layout=\"row\", b_layout=\"col\"`");
   return Unexpected{std::move(d)};
 }
 

@@ -93,7 +93,7 @@ struct Products : Matrix {
               .b = two,
               .c = d};
   std::string hint(const Expected<void>& done) {
-    return done || done.error().notes.empty() ? std::string() : done.error().notes.front();
+    return done || done.error().notes.empty() ? std::string() : notes_of(done.error()).front();
   }
 };
 
