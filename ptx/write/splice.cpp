@@ -73,14 +73,14 @@ class Builder::State::Splicer {
           where_);
     if (depth_ == 0 && decl.vector == 1) {  // a family of automatic registers may be among them
       if (decl.count) {
-        const Expected<RegArray> made = builder_.array(decl.type, *decl.count, base, where_);
-        if (!made) return Unexpected{made.error()};
-        decls_[index] = made->decl;
+        const Expected<RegArray> array = builder_.array(decl.type, *decl.count, base, where_);
+        if (!array) return Unexpected{array.error()};
+        decls_[index] = array->decl;
       } else {
-        const Expected<Reg> made = builder_.reg(decl.type, base, where_);
-        if (!made) return Unexpected{made.error()};
-        decls_[index] = state_.entry().regs[made->id.index].decl;
-        singles_.push_back({index, made->id});
+        const Expected<Reg> single = builder_.reg(decl.type, base, where_);
+        if (!single) return Unexpected{single.error()};
+        decls_[index] = state_.entry().regs[single->id.index].decl;
+        singles_.push_back({index, single->id});
       }
       return {};
     }
@@ -112,21 +112,21 @@ class Builder::State::Splicer {
   // ---- operands -------------------------------------------------------------------------------------------------------
 
   ir::Operand copy(const ir::Operand& o) {
-    ir::Operand made = o;
+    ir::Operand copied = o;
     switch (o.kind) {
       case ir::OperandKind::reg:
-        made.payload = reg(o.payload);
+        copied.payload = reg(o.payload);
         break;
       case ir::OperandKind::integer:
       case ir::OperandKind::floating:
-        made.payload = state_.constant(function_.constants[o.payload]);
+        copied.payload = state_.constant(function_.constants[o.payload]);
         break;
       case ir::OperandKind::symbol:
       case ir::OperandKind::text:
-        made.payload = intern(o.payload);
+        copied.payload = intern(o.payload);
         break;
       case ir::OperandKind::label:
-        made.payload = state_.label_named(str(function_.labels[o.payload].name), where_).index;
+        copied.payload = state_.label_named(str(function_.labels[o.payload].name), where_).index;
         break;
       case ir::OperandKind::vector:
       case ir::OperandKind::address:
@@ -135,13 +135,13 @@ class Builder::State::Splicer {
       case ir::OperandKind::part:
       case ir::OperandKind::expression:
       case ir::OperandKind::element:
-        made.payload = copy_all(function_.parts(o));
+        copied.payload = copy_all(function_.parts(o));
         break;
       case ir::OperandKind::special:
       case ir::OperandKind::sink:
         break;
     }
-    return made;
+    return copied;
   }
   // The index of the first of them.
   std::uint32_t copy_all(std::span<const ir::Operand> operands) {

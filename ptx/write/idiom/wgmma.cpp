@@ -12,7 +12,7 @@
 namespace ptx::write::idiom {
 namespace {
 
-constexpr std::string_view helper = "ptx.wgmma.mma_async";
+constexpr std::string_view mma_async_helper = "ptx.wgmma.mma_async";
 
 // The shapes that the table has for these types.
 std::vector<std::string> shapes_of(const isa::Dots& before_shape, const MmaAsync& mma) {
@@ -33,7 +33,7 @@ Expected<void> follow(Words& words, const MmaAsync& mma, Where where) {
   const std::vector<std::string> shapes = shapes_of(words.dots(), mma);
   if (!shapes.empty() && std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
     return refuse(Kind::operand_mismatch,
-                  cat("the shape of `", helper, "` is `", shape, "`; what fits .", isa::name(mma.a_type), " and .",
+                  cat("the shape of `", mma_async_helper, "` is `", shape, "`; what fits .", isa::name(mma.a_type), " and .",
                       isa::name(mma.b_type), " is ", list_choices(shapes)),
                   where);
   if (auto e = words.follow(shape, "the shape"); !e) return e;
@@ -47,7 +47,7 @@ Expected<void> follow(Words& words, const MmaAsync& mma, Where where) {
   if (!mma.satfinite) return {};
   if (words.can_follow("satfinite")) return words.follow("satfinite", "`satfinite`");
   return refuse(Kind::operand_mismatch,
-                cat("`satfinite` of `", helper, "` is given, but `", words.dots().path(), "` does not saturate"), where,
+                cat("`satfinite` of `", mma_async_helper, "` is given, but `", words.dots().path(), "` does not saturate"), where,
                 "products of 8-bit integers do");
 }
 
@@ -76,38 +76,39 @@ Expected<void> check_option(const Found& found, std::string_view name, std::int6
                             Where where) {
   if (value != usual && value != other)
     return refuse(Kind::immediate_range,
-                  cat("`", name, "` of `", helper, "` is ", value, "; what fits is ", usual, " or ", other), where);
+                  cat("`", name, "` of `", mma_async_helper, "` is ", value, "; what fits is ", usual, " or ", other), where);
   if (value == usual || operand_named(*found.form, name) != nullptr) return {};
-  return refuse(
-      Kind::operand_mismatch,
-      cat("`", name, "` of `", helper, "` is ", value, ", but `", isa::spell(*found.form, found.choices), "` has no such operand",
-          name == "trans_a" && operand_named(*found.form, "trans_b") != nullptr ? " for an a in registers" : ""),
-      where,
-      name.starts_with("trans") ? "only f16 and bf16 factors in shared memory may be MN-major"
-                                : "integer products have no signs to choose");
+  return refuse(Kind::operand_mismatch,
+                cat("`", name, "` of `", mma_async_helper, "` is ", value, ", but `", isa::spell(*found.form, found.choices),
+                    "` has no such operand",
+                    name == "trans_a" && operand_named(*found.form, "trans_b") != nullptr ? " for an a in registers" : ""),
+                where,
+                name.starts_with("trans") ? "only f16 and bf16 factors in shared memory may be MN-major"
+                                          : "integer products have no signs to choose");
 }
 
 Expected<void> check_registers(const Found& found, std::string_view name, std::span<const Reg> registers, Where where) {
   const int wanted = found.form->count(operand_named(*found.form, name)->count, found.choices);
   if (static_cast<std::size_t>(wanted) == registers.size()) return {};
-  return refuse(Kind::operand_mismatch,
-                cat("`", name, "` of `", helper, "` has ", registers.size(), registers.size() == 1 ? " register" : " registers",
-                    "; `", isa::spell(*found.form, found.choices), "` takes ", wanted),
-                where,
-                name == "d" ? "a thread holds M*N/128 registers of f32 or s32, M*N/256 of f16 in pairs"
-                            : "a thread holds 4 registers of a");
+  return refuse(
+      Kind::operand_mismatch,
+      cat("`", name, "` of `", mma_async_helper, "` has ", registers.size(), registers.size() == 1 ? " register" : " registers",
+          "; `", isa::spell(*found.form, found.choices), "` takes ", wanted),
+      where,
+      name == "d" ? "a thread holds M*N/128 registers of f32 or s32, M*N/256 of f16 in pairs"
+                  : "a thread holds 4 registers of a");
 }
 
 Expected<void> check_factor(const Found& found, std::string_view name, const WgmmaFactor& factor, Where where) {
   if (factor.kind == WgmmaFactor::Kind::registers) {
     if (name == "a") return check_registers(found, name, factor.registers, where);
-    return refuse(Kind::operand_mismatch, cat("`b` of `", helper, "` is registers; b lies in shared memory"), where);
+    return refuse(Kind::operand_mismatch, cat("`b` of `", mma_async_helper, "` is registers; b lies in shared memory"), where);
   }
   const Value& offset = factor.k_offset;
   if (factor.kind == WgmmaFactor::Kind::tile) return {};
   if (offset.kind == Value::Kind::integer && offset.integer == 0) return {};
   return refuse(Kind::operand_mismatch,
-                cat("`", name, "_k_offset` of `", helper, "` is given with a descriptor that is built already"), where,
+                cat("`", name, "_k_offset` of `", mma_async_helper, "` is given with a descriptor that is built already"), where,
                 "it belongs to a tile of shared memory; build the descriptor from the moved address");
 }
 
@@ -157,7 +158,7 @@ Expected<void> wgmma_wait_group(Builder& builder, const Value& pending, const Gu
 
 Expected<void> wgmma_mma_async(Builder& builder, const MmaAsync& mma, const Guard& guard, Where where) {
   const bool sparse = mma.sparse_metadata.has_value();
-  Words words(sparse ? "wgmma.mma_async.sp.sync.aligned" : "wgmma.mma_async.sync.aligned", helper, where);
+  Words words(sparse ? "wgmma.mma_async.sp.sync.aligned" : "wgmma.mma_async.sync.aligned", mma_async_helper, where);
   if (auto e = follow(words, mma, where); !e) return e;
   const Expected<Found> found = form_for(words.dots(), mma, where);
   if (!found) return Unexpected{found.error()};
