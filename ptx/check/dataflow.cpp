@@ -55,7 +55,7 @@ std::vector<Loop> loops_of(const ir::Function& function) {
 // `st.u8 [%SP+113], %rs92`, `st.param.b8 [param0], %rs1`: compilers copy structs whole, and with them bytes that hold nothing.
 bool hands_on_padding(const ir::Inst& inst) {
   const isa::Form& form = isa::form(inst.form);
-  if (form.opcode != "st") return false;
+  if (!form.traits.has(isa::Trait::store)) return false;
   const std::string_view type = form.chosen(inst.choices, "type");
   return type == "b8" || type == "u8" || type == "s8" || form.chosen(inst.choices, "ss").starts_with("param");
 }

@@ -22,7 +22,7 @@ class Descriptors {
       : report_(report), function_(function), inst_(inst), registers_(registers), form_(isa::form(inst.form)) {}
 
   void run() {
-    const bool wgmma = form_.opcode == "wgmma";
+    const bool wgmma = form_.traits.has(isa::Trait::wgmma);
     const std::span<const ir::Operand> operands = function_.operands_of(inst_);
     std::size_t next = 0;  // operands that are left out stand at the end, or belong to a modifier
     for (const isa::OperandSpec& spec : form_.operands) {

@@ -1,36 +1,39 @@
 #include "ptx/check/facts.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace ptx::check {
 namespace {
 
 std::uint16_t read(const isa::Form& form) {
-  const auto starts = [&](std::string_view first, std::string_view second) {
-    return form.opcode == first && !form.slots.empty() && form.slots[0].name == second;
+  using isa::Trait;
+  constexpr std::pair<Trait, Fact> of_traits[] = {
+      {Trait::call, calls},
+      {Trait::branch, branches},
+      {Trait::branch_list, branch_list},
+      {Trait::move, moves},
+      {Trait::load, loads},
+      {Trait::set_registers, setmaxnreg},
+      {Trait::wgmma_mma, wgmma_mma},
+      {Trait::wgmma_fence, wgmma_fence},
+      {Trait::wgmma_commit, wgmma_commit},
+      {Trait::wgmma_wait, wgmma_wait},
+      {Trait::tcgen05_mma, tcgen05_mma},
+      {Trait::tcgen05_transfer, tcgen05_transfer},
   };
   std::uint16_t bits = 0;
-  if (form.opcode == "call") bits |= calls;
-  if (form.opcode == "bra") bits |= branches;
-  if (form.opcode == "brx") bits |= branch_list;
-  if (form.opcode == "mov") bits |= moves;
-  if (form.opcode == "ld") bits |= loads;
-  if (form.opcode == "setmaxnreg") bits |= setmaxnreg;
-  if (starts("wgmma", "mma_async")) bits |= wgmma_mma;
-  if (starts("wgmma", "fence")) bits |= wgmma_fence;
-  if (starts("wgmma", "commit_group")) bits |= wgmma_commit;
-  if (starts("wgmma", "wait_group")) bits |= wgmma_wait;
-  if (starts("tcgen05", "mma")) bits |= tcgen05_mma;
-  if (starts("tcgen05", "ld") || starts("tcgen05", "st")) bits |= tcgen05_transfer;
-  if (form.opcode == "ld" || form.opcode == "st") {
+  for (const auto& [trait, fact] : of_traits)
+    if (form.traits.has(trait)) bits |= fact;
+  if (form.traits.has_any(Trait::load | Trait::store)) {
     const int space = form.slot("ss");
     const auto is_param = [](const isa::Choice& c) { return c.word.starts_with("param"); };
     if (space >= 0 && std::any_of(form.slots[static_cast<std::size_t>(space)].choices.begin(),
                                   form.slots[static_cast<std::size_t>(space)].choices.end(), is_param))
       bits |= passes_params;
   }
-  if (form.opcode == "tcgen05" && form.slot("cta_group") >= 0) bits |= cta_group;
+  if (form.traits.has(Trait::tcgen05) && form.slot("cta_group") >= 0) bits |= cta_group;
   const isa::Effects effects = form.row->effects;
   if (effects.has(isa::Effect::control) && !effects.has(isa::Effect::volatile_) && (bits & calls) == 0) bits |= leaves;
   return bits;

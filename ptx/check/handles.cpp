@@ -1,5 +1,7 @@
 #include "ptx/check/handles.hpp"
 
+#include <algorithm>
+
 #include "ptx/check/declarations.hpp"
 
 namespace ptx::check {
@@ -13,24 +15,29 @@ class Handles {
       : report_(report), names_(names), function_(function), inst_(inst), form_(isa::form(inst.form)) {}
 
   void run() {
-    const auto is = [&](std::string_view opcodes) { return isa::rules::is_one_of(form_.opcode, opcodes); };
+    using isa::Trait;
+    const isa::Traits traits = form_.traits;
+    const bool handle = traits.has_any(Trait::texture_handle | Trait::surface_handle);
+    const bool accesses = traits.has_any(Trait::load | Trait::load_uniform | Trait::store | Trait::atomic | Trait::reduction |
+                                         Trait::cache_line | Trait::store_to_all);
     const std::span<const ir::Operand> operands = function_.operands_of(inst_);
     for (const ir::Operand& o : operands) {
-      if (o.kind == OperandKind::tensor && is(" tex tld4 "))
+      if (o.kind == OperandKind::tensor && has_operand_in("texture"))
         texture(function_.parts(o));
-      else if (o.kind == OperandKind::tensor && is(" suld sust sured "))
+      else if (o.kind == OperandKind::tensor && has_operand_in("surface"))
         named(function_.parts(o)[0], "surfref");
-      else if (o.kind == OperandKind::address && is(" txq suq "))
-        named(function_.parts(o)[0], form_.opcode == "suq" ? "surfref" : asks_sampler() ? "samplerref" : "texref");
-      else if (o.kind == OperandKind::address && is(" ld ldu st atom red prefetch prefetchu discard applypriority "))
-        memory(function_.parts(o)[0]);
-      else if (o.kind == OperandKind::address && form_.opcode == "multimem" && form_.slot("st") >= 0)
+      else if (o.kind == OperandKind::address && handle)
+        named(function_.parts(o)[0], traits.has(Trait::surface_handle) ? "surfref" : asks_sampler() ? "samplerref" : "texref");
+      else if (o.kind == OperandKind::address && accesses)
         memory(function_.parts(o)[0]);
     }
-    if (form_.opcode == "mov" && operands.size() == 2) moved(operands[1]);
+    if (traits.has(Trait::move) && operands.size() == 2) moved(operands[1]);
   }
 
  private:
+  bool has_operand_in(std::string_view space) const {
+    return std::any_of(form_.operands.begin(), form_.operands.end(), [&](const isa::OperandSpec& o) { return o.space == space; });
+  }
   const Entity* entity(const ir::Operand& o) const {
     const ir::Operand& name = o.kind == OperandKind::element ? function_.parts(o)[0] : o;
     return name.kind == OperandKind::symbol ? names_.find(ir::StringId(name.payload)) : nullptr;

@@ -306,7 +306,8 @@ void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const 
                     cat("operand ", i + 1, " `", spec.name, "` of `", short_name(form), "` is the label `",
                         report_.module().str(function_->labels[o.payload].name), "`, which has no address"));
     const ir::Operand& name = o.kind == OperandKind::element ? function_->parts(o)[0] : o;
-    if (spec.role == isa::Role::symbol && name.kind == OperandKind::symbol && (form.opcode == "mov" || form.opcode == "cvta"))
+    if (spec.role == isa::Role::symbol && name.kind == OperandKind::symbol &&
+        form.traits.has_any(isa::Trait::move | isa::Trait::generic_address))
       if (const Entity* entity = names_.find(ir::StringId(name.payload));
           entity != nullptr && entity->meaning == Meaning::variable && entity->space == ir::StateSpace::param)
         report_.error(
@@ -349,18 +350,13 @@ void Instructions::narrow_address(const ir::Inst& inst, const isa::Form& form, s
   const Type type = function_->reg(reg).type;
   const int has = isa::bits(type), needs = isa::rules::needs_wide_address(space) ? 64 : 32;
   if (has >= needs) return;
-  const auto is = [&](std::string_view opcodes) { return isa::rules::is_one_of(form.opcode, opcodes); };
-  const bool lowered = form.slot("async") >= 0 || form.slot("bulk") >= 0 || form.slot("tensormap") >= 0;
-  const bool accesses = is(" ld ldu st atom red mbarrier prefetch prefetchu discard applypriority multimem ") && !lowered;
-  // of st.async and red.async the address of the data, not that of the mbarrier
+  using isa::Quirk;
   const ir::Operand& first = function_->operands_of(inst)[0];
   const bool is_first = first.kind == OperandKind::address && function_->parts(first)[0].payload == reg.index;
-  const bool of_tensor_map =
-      (is(" tensormap ") && form.slot("cp_fenceproxy") < 0) || (is(" prefetch ") && form.slot("tensormap") >= 0);
-  const bool reads_words = is(" wmma createpolicy ") || of_tensor_map || (lowered && is_first && is(" st red ")) ||
-                           (space.empty() && is(" ldmatrix stmatrix ")) ||
-                           (form.opcode == "cp" && form.slot("mbarrier") >= 0 && form.slot("arrive") >= 0);
-  const bool refused = has == 32 ? accesses : reads_words;
+  const bool reads_words = form.quirks.has(Quirk::no_halves_for_address) ||
+                           (is_first && form.quirks.has(Quirk::no_halves_for_first_address)) ||
+                           (space.empty() && form.quirks.has(Quirk::no_halves_for_generic_address));
+  const bool refused = has == 32 ? form.quirks.has(Quirk::no_words_for_address) : reads_words;
   const std::string message = cat("an address ", space.empty() ? "" : cat("in .", space, ' '), "has ", needs, " bits; `",
                                   report_.module().reg_name(*function_, reg), "` is a .", isa::name(type), " register");
   if (refused)
@@ -372,7 +368,7 @@ void Instructions::narrow_address(const ir::Inst& inst, const isa::Form& form, s
 
 void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, const isa::OperandSpec& spec,
                                 const ir::Operand& address) {
-  if (form.opcode == "txq" || form.opcode == "suq") return;  // no address, but a handle
+  if (form.traits.has_any(isa::Trait::texture_handle | isa::Trait::surface_handle)) return;  // no address, but a handle
   const std::span<const ir::Operand> parts = function_->parts(address);
   const bool has_offset = address.kind == OperandKind::address && parts.size() == 2;  // an element's second part is its index
   if (has_offset && parts[1].kind == OperandKind::integer && !is_offset(function_->integer(parts[1])))
@@ -389,7 +385,8 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
   const auto is = [&](ir::StateSpace s) { return entity->meaning != Meaning::function && space == s; };
   bool fits = wanted.starts_with(name(space)) && is(space);  // .shared::cta and .param::entry are parts of their space
   if (wanted.empty())
-    fits = is(ir::StateSpace::shared) || (form.opcode != "mbarrier" && (is(ir::StateSpace::global) || is(ir::StateSpace::local)));
+    fits = is(ir::StateSpace::shared) ||
+           (!form.quirks.has(isa::Quirk::shared_names_only) && (is(ir::StateSpace::global) || is(ir::StateSpace::local)));
   // the handle of a parameter counts as a global variable wherever nobody looks what it is
   const bool handle = entity->meaning == Meaning::parameter && is_opaque(entity->type) && (wanted.empty() || wanted == "global");
   if (!fits) {
@@ -398,7 +395,7 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
         cat('`', isa::spell(form, inst.choices), "` takes ",
             wanted.empty() ? "a generic address" : cat("an address in .", wanted), "; ", describe(report_.module(), *entity),
             " is not in ", wanted.empty() ? "a space that has one" : "that space"));
-    if (form.opcode == "fence" || handle) {
+    if (form.quirks.has(isa::Quirk::any_tensor_map) || handle) {
       d.severity = Severity::warning;
       d.hint(handle ? "ptxas takes its handle and says nothing" : "ptxas overlooks where the tensor map is");
     } else if (is(ir::StateSpace::param)) {

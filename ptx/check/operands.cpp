@@ -24,13 +24,15 @@ class Operands {
       functions(operands[i]);
       if (operands[i].unified) unified(operands[i]);
     }
-    if (form_.opcode == "mov" && operands.size() == 2) address_of_global(operands[1]);
-    if (form_.opcode == "mapa" || form_.opcode == "getctarank") shared_name(operands[1]);
-    if (form_.opcode == "cvta" && operands.size() == 2) generic_of_name(operands[1]);
-    if (form_.opcode == "st" && form_.slot("bulk") >= 0 && !operands.empty()) bulk_address(operands[0]);
-    if (form_.opcode == "wmma" && form_.slot("store") >= 0 && operands.size() > 1) stored_halves(operands[1]);
-    if (form_.opcode == "cp") multicast(operands);
-    if (form_.opcode == "tcgen05" && form_.slot("mma") >= 0)
+    const isa::Traits traits = form_.traits;
+    const isa::Quirks quirks = form_.quirks;
+    if (traits.has(isa::Trait::move) && operands.size() == 2) address_of_global(operands[1]);
+    if (traits.has(isa::Trait::shared_address)) shared_name(operands[1]);
+    if (traits.has(isa::Trait::generic_address) && operands.size() == 2) generic_of_name(operands[1]);
+    if (quirks.has(isa::Quirk::address_by_register) && !operands.empty()) bulk_address(operands[0]);
+    if (quirks.has(isa::Quirk::no_doubles_for_halves) && operands.size() > 1) stored_halves(operands[1]);
+    if (quirks.has(isa::Quirk::no_name_for_mask)) multicast(operands);
+    if (traits.has(isa::Trait::tcgen05_mma))
       for (const ir::Operand& o : operands) tensor_memory(o);
   }
 
@@ -68,8 +70,7 @@ class Operands {
       if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_sink))
         bad(cat("no element of `", shown(o), "` has a type: one of them at least is a register"))
             .hint("read into a register that is not used");
-    } else if (o.piped && i > 0 && is_sink(o) && is_sink(operands[i - 1]) &&
-               (form_.opcode == "setp" || form_.opcode == "match")) {
+    } else if (o.piped && i > 0 && is_sink(o) && is_sink(operands[i - 1]) && form_.quirks.has(isa::Quirk::needs_a_result)) {
       bad(cat('`', spelled(), "` discards both of its results; one of them at least is a register"));
     }
   }
@@ -77,7 +78,7 @@ class Operands {
   // manual: ld, atom: ".unified" says of an address that it is of unified memory
   void unified(const ir::Operand& o) {
     const std::span<const ir::Operand> parts = function_.parts(o);
-    const bool takes = form_.opcode == "ld" || form_.opcode == "ldu" || form_.opcode == "atom";
+    const bool takes = form_.traits.has_any(isa::Trait::load | isa::Trait::load_uniform | isa::Trait::atomic);
     std::string_view space;
     for (const isa::OperandSpec& spec : form_.operands)
       if (spec.role == isa::Role::address) space = form_.space(spec, inst_.choices);
@@ -142,7 +143,7 @@ class Operands {
 
   // The mask of CTAs is a number or a register: 16 bits hold no address.
   void multicast(std::span<const ir::Operand> operands) {
-    if (form_.chosen(inst_.choices, "multicast").empty() || form_.slot("tensor") >= 0) return;
+    if (form_.chosen(inst_.choices, "multicast").empty()) return;
     for (const ir::Operand& o : operands)
       if (o.kind == OperandKind::text)
         bad(cat("`", shown(o), "` is the address of a variable; the mask of `", spelled(), "` has 16 bits"));

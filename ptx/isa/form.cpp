@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "ptx/isa/given.hpp"
 #include "ptx/isa/implied.hpp"
 #include "ptx/isa/rules.hpp"
 
@@ -28,6 +29,8 @@ std::vector<Form> read_forms() {
     form.operands.assign(parsed.operands.begin(), parsed.operands.end());
     form.reads_integers = !row.rule.empty() || std::any_of(form.operands.begin(), form.operands.end(),
                                                            [](const OperandSpec& o) { return !o.range.empty(); });
+    form.traits = given(form, given_traits());
+    form.quirks = given(form, given_quirks());
     forms.push_back(std::move(form));
   }
   return forms;

@@ -10,7 +10,9 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/operand.hpp"
+#include "ptx/isa/ptxas/quirk.hpp"
 #include "ptx/isa/row.hpp"
+#include "ptx/isa/trait.hpp"
 
 namespace ptx::isa {
 
@@ -27,6 +29,8 @@ struct Form {
   std::string_view opcode;  ///< the first word: "cp" of cp.async.bulk
   std::vector<FormSlot> slots;
   std::vector<OperandSpec> operands;
+  Traits traits;  ///< what kind of instruction it is
+  Quirks quirks;  ///< how ptxas treats it
   /// An integer's value, and not its width alone, decides whether it fits: the row has a rule, or an operand has a range.
   bool reads_integers = false;
 

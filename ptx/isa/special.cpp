@@ -11,7 +11,7 @@ namespace {
 constexpr TargetSet all = node(Target::sm_10);
 constexpr TargetSet hopper = node(Target::sm_90);
 
-constexpr Special table[] = {
+constexpr Special all_specials[] = {
     {"%tid", Type::b128, {1, 0}, all, "thread index in the CTA: x, y, z and 0"},
     {"%tid.x", Type::u32, {1, 0}, all, "thread index in the CTA, x"},
     {"%tid.y", Type::u32, {1, 0}, all, "thread index in the CTA, y"},
@@ -136,13 +136,13 @@ using Index = std::map<std::string_view, SpecialId>;
 
 Index index_by_name() {
   Index index;
-  for (std::size_t i = 0; i < std::size(table); ++i) index.emplace(table[i].name, static_cast<SpecialId>(i));
+  for (std::size_t i = 0; i < std::size(all_specials); ++i) index.emplace(all_specials[i].name, static_cast<SpecialId>(i));
   return index;
 }
 
 }  // namespace
 
-std::span<const Special> specials() { return table; }
+std::span<const Special> specials() { return all_specials; }
 
 std::optional<SpecialId> special_from_name(std::string_view name) {
   static const Index& index = *new Index(index_by_name());  // never destroyed: used by other statics

@@ -58,13 +58,6 @@ Value either(const Value& a, const Value& b) {
   return known(a.param, std::min({a.modulus, b.modulus, power_of_two_in(apart)}), a.residue);
 }
 
-bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](std::string_view each) { return name.starts_with(each); });
-}
-bool is_any(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 class Search {
  public:
   Search(const ir::Module& module, const ir::Function& entry)
@@ -116,28 +109,31 @@ class Search {
   }
 
   /// What an instruction of these few gives; nothing for another.
-  [[nodiscard]] std::optional<Value> result(std::string_view opcode, const ir::Inst& inst) const {
+  [[nodiscard]] std::optional<Value> result(const isa::Form& form, const ir::Inst& inst) const {
     const std::span<const Operand> in = entry_.operands_of(inst);
     if (in.size() < 2) return std::nullopt;
-    if (opcode == "mov" && in.size() == 2) return value(in[1]);
-    if (opcode == "cvta") return value(in[1]);
-    if (opcode == "cvt") return known(no_param, value(in[1]).param == no_param ? value(in[1]).modulus : 1, value(in[1]).residue);
-    if (opcode == "ld") return from_param(inst);
+    using isa::Trait;
+    const isa::Traits traits = form.traits;
+    if (traits.has(Trait::move) && in.size() == 2) return value(in[1]);
+    if (traits.has(Trait::generic_address)) return value(in[1]);
+    if (traits.has(Trait::convert))
+      return known(no_param, value(in[1]).param == no_param ? value(in[1]).modulus : 1, value(in[1]).residue);
+    if (traits.has(Trait::load)) return from_param(inst);
     if (in.size() < 3) return std::nullopt;
     const Value a = value(in[1]), b = value(in[2]);
-    if (opcode == "add") return sum(a, b);
-    if (opcode == "sub") return difference(a, b);
-    if (opcode == "mul" || opcode == "mad") {
-      const std::string name = isa::spell(isa::form(inst.form), inst.choices);
-      if (!starts_with_any(name, {"mul.lo", "mul.wide", "mad.lo", "mad.wide"})) return std::nullopt;
-      if (opcode == "mul") return product(a, b);
+    if (traits.has(Trait::add)) return sum(a, b);
+    if (traits.has(Trait::subtract)) return difference(a, b);
+    if (traits.has_any(Trait::multiply | Trait::multiply_add)) {
+      if (!isa::is_integer(form.type("type", inst.choices)) || form.chosen(inst.choices, "mode") == "hi") return std::nullopt;
+      if (traits.has(Trait::multiply)) return product(a, b);
       return in.size() > 3 ? sum(product(a, b), value(in[3])) : std::optional<Value>();
     }
-    if (opcode == "shl" && in[2].kind == OperandKind::integer && entry_.integer(in[2]) < 64 && entry_.integer(in[2]) >= 0)
+    if (traits.has(Trait::shift_left) && in[2].kind == OperandKind::integer && entry_.integer(in[2]) < 64 &&
+        entry_.integer(in[2]) >= 0)
       return product(a, constant(std::int64_t{1} << std::min<std::int64_t>(entry_.integer(in[2]), 7)));
-    if (opcode == "and" && in[2].kind == OperandKind::integer && a.param == no_param)
+    if (traits.has(Trait::bitwise_and) && in[2].kind == OperandKind::integer && a.param == no_param)
       return known(no_param, power_of_two_in(static_cast<std::uint64_t>(entry_.integer(in[2]))), 0);
-    if (opcode == "selp") return either(a, b);
+    if (traits.has(Trait::select)) return either(a, b);
     return std::nullopt;
   }
 
@@ -156,7 +152,7 @@ class Search {
   void follow(const ir::Inst& inst) {
     const isa::Form& form = isa::form(inst.form);
     const std::span<const Operand> operands = entry_.operands_of(inst);
-    if (const auto made = result(form.opcode, inst)) {
+    if (const auto made = result(form, inst)) {
       define(operands[0], *made);
       return;
     }
@@ -167,15 +163,16 @@ class Search {
   void look_at(const ir::Inst& inst) {
     const isa::Form& form = isa::form(inst.form);
     const std::span<const Operand> operands = entry_.operands_of(inst);
-    if (is_any(form.opcode, {"and", "or", "xor", "rem", "div", "shr", "bfe", "cvt", "lop3", "not", "prmt"})) {
+    if (form.traits.has(isa::Trait::looks_at_bits)) {
       for (std::size_t i = 1; i < operands.size(); ++i)
         if (const Value seen = value(operands[i]); seen.param != no_param) looked_[static_cast<std::size_t>(seen.param)] = true;
       return;
     }
-    if (form.opcode != "ld" && form.opcode != "st" && form.opcode != "atom" && form.opcode != "red" && form.opcode != "ldu")
-      return;
+    using isa::Trait;
+    if (form.row->effects.has(isa::Effect::async)) return;
+    if (!form.traits.has_any(Trait::load | Trait::load_uniform | Trait::store | Trait::atomic | Trait::reduction)) return;
     const std::string name = isa::spell(form, inst.choices);
-    for (const std::string_view other : {".shared", ".local", ".param", ".const", ".bulk", ".async"})
+    for (const std::string_view other : {".shared", ".local", ".param", ".const"})
       if (name.find(other) != std::string::npos) return;
     const auto type = isa::type_from_name(std::string_view(name).substr(name.rfind('.') + 1));
     if (!type) return;

@@ -63,6 +63,25 @@ const char* kept_name(const std::string& name) {
 /// The kernel of the last launch, by any thread: an error that a kernel causes is reported by a later call.
 std::atomic<const char*> last_launched{nullptr};
 
+/// Whether the module waits for the grid that is launched ahead of it; statements that the table does not know are text.
+bool waits_for_grid_ahead(const ir::Module& module) {
+  constexpr std::string_view wait = "wait";
+  const auto waits = [&](const ir::Inst& item) {
+    if (item.kind == ir::ItemKind::raw) {
+      const std::string_view statement = module.str(ir::StringId(item.payload));
+      return std::any_of(isa::forms().begin(), isa::forms().end(), [&](const isa::Form& form) {
+        return form.traits.has(isa::Trait::grid_dependency) &&
+               statement.find(cat(form.opcode, '.', wait, ';')) != std::string_view::npos;
+      });
+    }
+    if (item.kind != ir::ItemKind::inst) return false;
+    const isa::Form& form = isa::form(item.form);
+    return form.traits.has(isa::Trait::grid_dependency) && form.chosen(item.choices, "action") == wait;
+  };
+  return std::any_of(module.functions.begin(), module.functions.end(),
+                     [&](const ir::Function& f) { return std::any_of(f.body.begin(), f.body.end(), waits); });
+}
+
 }  // namespace
 
 /// What an image's text comes to: everything but the values of scalars.
@@ -151,7 +170,7 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
         {.kind = Kind::param_layout, .message = cat("the launch does not pass the parameters of kernel `", spec.entry, '`')}};
   }
   if (auto ok = check_directives(*entry, spec.entry, spec.geometry); !ok) return Unexpected{std::move(ok).error()};
-  if (spec.geometry.programmatic && listing->text.find("griddepcontrol.wait;") == std::string::npos) {
+  if (spec.geometry.programmatic && !waits_for_grid_ahead(module)) {
     return Unexpected{Diagnostic{
         .kind = Kind::launch_config,
         .message = cat("kernel `", spec.entry, "` is launched before the kernel ahead of it has ended, and never waits for it")}

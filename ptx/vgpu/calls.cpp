@@ -15,7 +15,7 @@ using ir::OperandKind;
 constexpr std::size_t most_items = std::size_t{1} << 20;  // of an expanded body
 constexpr std::uint32_t nowhere = 0xFFFFFFFFu;
 
-bool is_call(const ir::Inst& item) { return item.kind == ItemKind::inst && isa::form(item.form).opcode == "call"; }
+bool is_call(const ir::Inst& item) { return item.kind == ItemKind::inst && isa::form(item.form).traits.has(isa::Trait::call); }
 
 // A form with its modifiers chosen, by its spelling: "mov.b32".
 using Found = isa::Dots::State;
@@ -183,7 +183,7 @@ class Expander {
             call(item, number, i);
             continue;
           }
-          if (bases.done != nowhere && isa::form(item.form).opcode == "ret") {
+          if (bases.done != nowhere && isa::form(item.form).traits.has(isa::Trait::return_)) {
             put(bra_, {label_operand(bases.done)}, item, number, i, item.guard, item.guard_negated);
             continue;
           }

@@ -137,7 +137,7 @@ void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item) {
   flow.guarded = inst.guard_id().valid();
   const isa::Form& form = isa::form(inst.form);
   // bra, ret, exit and trap; a guarded one lets its other lanes by
-  flow.falls_through = flow.guarded || !form.row->effects.has(isa::Effect::control) || form.opcode == "call";
+  flow.falls_through = flow.guarded || !form.row->effects.has(isa::Effect::control) || form.traits.has(isa::Trait::call);
   auto& [reads, writes, unused] = register_lists_;
   reads.clear();
   writes.clear();

@@ -7,12 +7,12 @@ namespace {
 Passes passes_of(const Decoding& in) {
   const isa::Form& form = in.form();
   if (in.step.collective != nullptr) return Passes::exchanged;
-  if (form.opcode == "ld") return Passes::loaded;
-  if (form.opcode == "st") return Passes::stored;
+  if (form.traits.has(isa::Trait::load)) return Passes::loaded;
+  if (form.traits.has(isa::Trait::store)) return Passes::stored;
   if (form.row->effects.bits != 0) return Passes::nowhere;
-  if (form.opcode == "selp") return Passes::chosen;
-  if (form.opcode == "and") return Passes::and_;
-  if (form.opcode == "or") return Passes::or_;
+  if (form.traits.has(isa::Trait::select)) return Passes::chosen;
+  if (form.traits.has(isa::Trait::bitwise_and)) return Passes::and_;
+  if (form.traits.has(isa::Trait::bitwise_or)) return Passes::or_;
   return Passes::on;
 }
 
@@ -66,7 +66,7 @@ void Decoder::add_trace(const Decoding& in, std::uint32_t item) {
     list(operand, !address && is_value(trace.passes, spec.name) ? values : needs, list);
   }
   std::erase(needs, no_scalar);
-  if ((in.form().opcode == "xor" || in.form().opcode == "sub") && values.size() == 2 && values[0] == values[1] &&
+  if (in.form().traits.has_any(isa::Trait::bitwise_xor | isa::Trait::subtract) && values.size() == 2 && values[0] == values[1] &&
       !isa::is_float(in.type("type")))
     values.clear();  // zero, whatever the register holds
   if (trace.passes == Passes::and_ || trace.passes == Passes::or_ || trace.passes == Passes::stored) {

@@ -167,7 +167,7 @@ struct OperandText {
 /// A row of the table with S slots and O operands, as isa::Form has it, without what the dots do not ask.
 template <std::size_t S, std::size_t O>
 struct FormText {
-  const char* opcode;
+  std::uint64_t traits, quirks;  ///< bits of isa::Traits and isa::Quirks
   SlotText slots[S == 0 ? 1 : S];
   OperandText operands[O == 0 ? 1 : O];
 };
@@ -204,7 +204,8 @@ struct ChosenForm {
     std::string_view name;
     Chosen choices;
   };
-  std::string_view opcode;
+  isa::Traits traits;
+  isa::Quirks quirks;
   std::span<const Slot> slots;
   std::span<const isa::OperandSpec> operands;
   isa::Choices choices;
@@ -264,8 +265,8 @@ constexpr ChosenParts<S, O> choose(const FormText<S, O>& text, const Words& word
 template <isa::FormId F, Words W>
 inline constexpr auto chosen_parts = choose(form_text<F>, W, word_texts<F * 0>);
 template <isa::FormId F, Words W>
-inline constexpr ChosenForm chosen{form_text<F>.opcode, chosen_parts<F, W>.slots, chosen_parts<F, W>.operands,
-                                   chosen_parts<F, W>.choices};
+inline constexpr ChosenForm chosen{isa::Traits(form_text<F>.traits), isa::Quirks(form_text<F>.quirks), chosen_parts<F, W>.slots,
+                                   chosen_parts<F, W>.operands, chosen_parts<F, W>.choices};
 
 // ---- arguments ------------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,8 @@ void require_unambiguous(const Form& f) {
   }
 }
 
-// The row as dots::FormText (instruction.hpp) has it: "{"fma", {{"rnd", "rn rz rm rp"}, {"ftz"}, …}, {{Role::reg, …}}}".
+// The row as dots::FormText (instruction.hpp) has it, traits and quirks in front: "{0u, 0u, {{"rnd", "rn rz rm rp"}, {"ftz"}, …},
+// {{Role::reg, …}}}".
 std::string operand_text(const OperandSpec& o) {
   constexpr std::string_view roles[] = {"value", "reg", "imm", "address", "tensor", "label", "symbol", "special", "sink", "list"};
   constexpr std::string_view accesses[] = {"read", "write", "read_write"};
@@ -59,8 +60,8 @@ std::string form_text(const Form& f) {
     slots += cat(slots.empty() ? "" : ", ", "{\"", slot.name, slot.literal ? std::string() : cat("\", \"", words), "\"}");
   }
   for (const OperandSpec& o : f.operands) operands += cat(operands.empty() ? "" : ", ", operand_text(o));
-  return cat("template <> inline constexpr FormText<", f.slots.size(), ", ", f.operands.size(), "> form_text<", f.id, ">{\"",
-             f.opcode, "\", {", slots, "}, {", operands, "}};\n");
+  return cat("template <> inline constexpr FormText<", f.slots.size(), ", ", f.operands.size(), "> form_text<", f.id, ">{",
+             f.traits.bits(), "u, ", f.quirks.bits(), "u, {", slots, "}, {", operands, "}};\n");
 }
 
 class CppDots {

@@ -1,4 +1,4 @@
-#include "ptx/isa/overlooked.hpp"
+#include "ptx/isa/ptxas/leniency.hpp"
 
 #include <gtest/gtest.h>
 

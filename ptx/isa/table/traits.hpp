@@ -1,0 +1,64 @@
+// Which instructions have a trait (trait.hpp), by their leading words; a new row of theirs has it by itself.
+#pragma once
+
+#include "ptx/isa/given.hpp"
+
+namespace ptx::isa::table {
+
+inline constexpr Given<Trait> traits[] = {
+    {"bra", Trait::branch},
+    {"brx", Trait::branch_list},
+    {"call", Trait::call},
+    {"ret", Trait::return_},
+
+    {"ld", Trait::load},
+    {"ldu", Trait::load_uniform},
+    {"st", Trait::store},
+    {"atom", Trait::atomic},
+    {"red", Trait::reduction},
+    {"prefetch", Trait::cache_line},
+    {"prefetchu", Trait::cache_line},
+    {"discard", Trait::cache_line},
+    {"applypriority", Trait::cache_line},
+    {"multimem", Trait::store_to_all, "st"},
+
+    {"cvta", Trait::generic_address},
+    {"mapa", Trait::shared_address},
+    {"getctarank", Trait::shared_address},
+    {"txq", Trait::texture_handle},
+    {"suq", Trait::surface_handle},
+
+    {"mov", Trait::move},
+    {"cvt", Trait::convert | Trait::looks_at_bits},
+    {"add", Trait::add},
+    {"sub", Trait::subtract},
+    {"mul", Trait::multiply},
+    {"mad", Trait::multiply_add},
+    {"shl", Trait::shift_left},
+    {"shr", Trait::looks_at_bits},
+    {"and", Trait::bitwise_and | Trait::looks_at_bits},
+    {"or", Trait::bitwise_or | Trait::looks_at_bits},
+    {"xor", Trait::bitwise_xor | Trait::looks_at_bits},
+    {"not", Trait::looks_at_bits},
+    {"rem", Trait::looks_at_bits},
+    {"div", Trait::looks_at_bits},
+    {"bfe", Trait::looks_at_bits},
+    {"lop3", Trait::looks_at_bits},
+    {"prmt", Trait::looks_at_bits},
+    {"selp", Trait::select},
+
+    {"wgmma", Trait::wgmma},
+    {"wgmma.mma_async", Trait::wgmma_mma},
+    {"wgmma.fence", Trait::wgmma_fence},
+    {"wgmma.commit_group", Trait::wgmma_commit},
+    {"wgmma.wait_group", Trait::wgmma_wait},
+    {"tcgen05", Trait::tcgen05},
+    {"tcgen05.mma", Trait::tcgen05_mma},
+    {"tcgen05.ld", Trait::tcgen05_transfer},
+    {"tcgen05.st", Trait::tcgen05_transfer},
+
+    {"setmaxnreg", Trait::set_registers},
+    {"griddepcontrol", Trait::grid_dependency},
+};
+
+}  // namespace ptx::isa::table
