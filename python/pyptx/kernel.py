@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import sys
 import threading
 import warnings
-import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from types import CodeType, FunctionType, ModuleType
@@ -23,6 +21,7 @@ from ._arguments import name_in_module, refuse_not_run, refuse_suspended, versio
 from ._arguments import short as _short
 from ._identity import Environment, Unreadable, identity, stable_text
 from ._ptx import TensorMap, TensorSpec, Tile, TmaDescriptorHandle
+from ._registry import keep_tensors, number_of
 from .errors import PtxError, PtxWarning, not_implemented
 
 if TYPE_CHECKING:
@@ -182,21 +181,6 @@ def _tensor(name: str, tile: Tile | None, dims: Mapping[str, int]) -> TensorSpec
     return TensorSpec(name, shape, tile.dtype, tile.layout)
 
 
-# By handle, of each image: the kernel's name, its inputs, its outputs, and what its tensors are called.
-_tensors_of_handles: dict[int, tuple[str, list[Tile], list[Tile], list[str]]] = {}
-_plans_of_handles: dict[int, Plan] = {}
-
-
-def plan_of_image(image: Any) -> Plan | None:
-    """A plan that checks tensors for a kernel that is called by its handle; None for one that was not traced here."""
-    known = _plans_of_handles.get(image.handle)
-    if known is None and image.handle in _tensors_of_handles:
-        name, inputs, outputs, tensors = _tensors_of_handles[image.handle]
-        known = _ptx.Plan(name, inputs, outputs, tensors, lambda _: image, {})
-        known = _plans_of_handles.setdefault(image.handle, known)
-    return known
-
-
 def _fail_not_made_for(message: str, hint: str) -> NoReturn:
     """Raises for a kernel that only text can be had of."""
     try:
@@ -206,13 +190,6 @@ def _fail_not_made_for(message: str, hint: str) -> NoReturn:
 
 
 _own_bodies = threading.local()  # kernels whose bodies this thread runs, and of which specialisation
-_numbers = itertools.count()
-_kernels: weakref.WeakValueDictionary[str, Kernel] = weakref.WeakValueDictionary()
-
-
-def kernel_by_number(number: str) -> Kernel:
-    """The kernel of this process with that number: what a graph that torch traces holds in its place."""
-    return _kernels[number]
 
 
 def _is_compiling_once_torch_is_there() -> bool:
@@ -361,8 +338,7 @@ class Kernel(_ptx.KernelCall):
         self._plan: Callable[..., Any] = self._first_call
         self._environment: Environment | None = None  # what the body reads, as it was when the kernel was traced
         self._out_is_free = "out" not in {*self._template, *self._dims, *(name for _, name in self._raw_params)}
-        self._number = str(next(_numbers))  # a text: Dynamo makes symbols of numbers
-        _kernels[self._number] = self
+        self._number = number_of(self)
         if module is not None:
             module._add_kernel(self)
         _is_compiling()  # so that it is torch's own by now: Dynamo compiles again when it changes
@@ -640,9 +616,9 @@ class Kernel(_ptx.KernelCall):
         """
         # Calls that need no more than the plan do not come here: see `call_through_plan` below.
         if _is_compiling():
-            from . import torch_support
+            from .torch_support.dynamo import call_kernel_under_dynamo
 
-            return torch_support.call_kernel_under_dynamo(self, arrays, kwargs)
+            return call_kernel_under_dynamo(self, arrays, kwargs)
         out = kwargs.pop("out", None) if self._out_is_free else None
         self._forget_if_changed()
         if kwargs:
@@ -671,11 +647,11 @@ class Kernel(_ptx.KernelCall):
         ]
 
     def _call_with_jax_scalars(self, arrays: tuple[Any, ...], kwargs: dict[str, Any], traced: Sequence[str]) -> Any:
-        from . import jax_support
+        from .jax_support.calls import call_with_traced_scalars
 
         plan = self._plan_for({**kwargs, **dict.fromkeys(traced, 0)})  # whose own values no launch takes
         scalars = [(dtype, name, kwargs.get(name)) for dtype, name in self._raw_params]
-        return jax_support.call_with_traced_scalars(plan, self.__name__, arrays, scalars)
+        return call_with_traced_scalars(plan, self.__name__, arrays, scalars)
 
     def _first_call(self, *arrays: Any, out: Any = None) -> Any:
         plans = self._plans
@@ -847,7 +823,7 @@ class Kernel(_ptx.KernelCall):
         inputs, outputs = (
             [Tile(*tile.resolve_shape(sizes), tile.dtype) for tile in specs] for specs in (self.in_specs, self.out_specs)
         )
-        _tensors_of_handles.setdefault(image.handle, (self.__name__, inputs, outputs, list(self._tensors)))
+        keep_tensors(image.handle, self.__name__, inputs, outputs, list(self._tensors))
         return image
 
 

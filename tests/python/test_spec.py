@@ -165,7 +165,7 @@ def test_tables_of_ones_own() -> None:
 
 
 def test_overloads(monkeypatch) -> None:
-    monkeypatch.setattr(spec, "_overloads", {})
+    monkeypatch.setattr(spec.ptx, "overloads", {})
     node = Instruction("add", (".u7",), (RegisterOperand("%r0"),))
     assert validate_instruction(node) != []
     added = InstructionSpec("add", (ModifierGroup("type", (".u7",), True),), "d", 1, 1)
