@@ -121,7 +121,7 @@ def test_an_unknown_opcode_is_a_warning() -> None:
         validate_or_raise(Instruction("frob", (".u32",)))
     with warnings.catch_warnings(record=True) as seen:
         warnings.resetwarnings()
-        spec.warnings.simplefilter("ignore", UnvalidatedInstructionWarning, append=True)
+        warnings.simplefilter("ignore", UnvalidatedInstructionWarning, append=True)
         validate_or_raise(Instruction("frob"))
     assert seen == []
 

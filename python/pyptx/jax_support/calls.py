@@ -31,7 +31,7 @@ def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ..
         in_memory = image and image_in_memory(image, tuple(given))
         if in_memory:
             specialise: Any = plan.specialise  # an object of ours that knows its kernel
-            sizes = [size_of(dtype) for dtype, _ in specialise.kernel._raw_params]
+            sizes = [size_of(dtype) for dtype, _ in specialise.declared.raw_params]
             operands = [as_bytes(bits, size) for bits, size in zip(scalars, sizes, strict=True) if bits is not None]
             return run_call(call_of(in_memory, shapes), (*inputs, *operands))
     image, shapes = _bind(plan, inputs, scalars)

@@ -45,8 +45,7 @@ class _Unpacked:
     """Makes the one image of a plan that came in a payload."""
 
     def __init__(self, image: Image, aliases: dict[int, int]) -> None:
-        self.image, self.input_output_aliases = image, aliases
-        self.kernel = self
+        self.image, self.aliases = image, aliases
 
     def __call__(self, env: dict[str, int]) -> Image:
         return self.image

@@ -65,8 +65,7 @@ def hint_of(size: Any) -> int | None:
 
 def aliases_of(plan: Plan) -> tuple[tuple[int, int], ...]:
     """Which inputs are outputs too: numbers of both."""
-    kernel = getattr(plan.specialise, "kernel", None)
-    return tuple(sorted((getattr(kernel, "input_output_aliases", None) or {}).items()))
+    return tuple(sorted(getattr(plan.specialise, "aliases", {}).items()))
 
 
 def output_dims(plan: Plan) -> tuple[tuple[tuple[Dim, ...], str], ...]:
