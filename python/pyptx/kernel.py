@@ -1,8 +1,7 @@
-"""`@kernel`: a Python function whose calls of `reg`, `smem` and `ptx` write PTX becomes a kernel that arrays can be passed to.
+"""`@kernel`: a Python function whose calls of `reg`, `smem` and `ptx` write PTX becomes a kernel that arrays can be passed to."""
 
-Here is what users know of a kernel. What it is declared with is checked in `_declaration`, its body runs in `_tracing`, and its
-calls are prepared in `_launching`.
-"""
+# Here is what users know of a kernel. What it is declared with is checked in `_declaration`, its body runs in `_tracing`, and its
+# calls are prepared in `_launching`.
 
 from __future__ import annotations
 

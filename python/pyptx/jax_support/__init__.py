@@ -11,6 +11,8 @@ at once goes in by `jax.custom_batching.custom_vmap`.
 JAX is imported when it is first needed, not by importing this module.
 """
 
+# From the top down: calls; scalars; lowering; gradients, ffi; sharding; and descriptors, which go with handles. C++ calls `call_plan`.
+
 from __future__ import annotations
 
 from .._handles import (
@@ -29,9 +31,9 @@ from .calls import call_kernel_via_ffi
 from .calls import call_plan as call_plan
 from .calls import call_with_traced_scalars as call_with_traced_scalars
 from .descriptors import add_tma_spec_to_shim, synthesize_tma_descriptor, synthesize_tma_descriptor_3d
-from .ffi import call_mock as _pyptx_launch  # noqa: F401
+from .ffi import _load_shim as _load_shim
+from .ffi import _pyptx_launch as _pyptx_launch
 from .ffi import ensure_ffi_registered, export_safety_checks, set_mock_ffi_callback, shim_is_available, shim_load_error
-from .ffi import load_shim as _load_shim  # noqa: F401
 from .gradients import differentiable_kernel_jax
 
 __all__ = [

@@ -79,7 +79,7 @@ def shim_load_error() -> str | None:
     return None if shim_is_available() else "pyptx._ptx is not loaded"
 
 
-def load_shim() -> Any:
+def _load_shim() -> Any:
     return _ptx
 
 
@@ -87,12 +87,12 @@ _mock_callback: Callable[..., Any] | None = None
 
 
 def set_mock_ffi_callback(callback: Callable[..., Any] | None) -> None:
-    """A test hook: what `call_mock` calls; None takes it away."""
+    """A test hook: what `_pyptx_launch` calls; None takes it away."""
     global _mock_callback
     _mock_callback = callback
 
 
-def call_mock(*args: Any, **kwargs: Any) -> Any:
+def _pyptx_launch(*args: Any, **kwargs: Any) -> Any:
     if _mock_callback is None:
         raise RuntimeError("no mock callback is set: `set_mock_ffi_callback` sets one")
     return _mock_callback(*args, **kwargs)
