@@ -44,17 +44,6 @@ class Traces:
         self.modules: dict[Key, Module] = {}
         self.environment: Environment | None = None  # what the body reads, as it was when the kernel was traced
 
-    def hold(self) -> bool:
-        """Whether globals, closures and helpers that the body reads are what they were."""
-        known = self.environment
-        if known is None or known.holds():
-            return True
-        now = known.again()
-        if now.key != known.key:
-            return False
-        self.environment = now
-        return True
-
     def environment_now(self) -> Environment:
         if self.environment:
             return self.environment

@@ -1,7 +1,6 @@
 """`@kernel`: a Python function whose calls of `reg`, `smem` and `ptx` write PTX becomes a kernel that arrays can be passed to."""
 
-# Here is what users know of a kernel. What it is declared with is checked in `_declaration`, its body runs in `_tracing`, and its
-# calls are prepared in `_launching`.
+# What users know of it. Declarations are checked in `_declaration`, bodies run in `_tracing`, calls begin in `_launching`.
 
 from __future__ import annotations
 
@@ -195,11 +194,14 @@ class Kernel(_ptx.KernelCall):
 
     def _forget_if_changed(self) -> None:
         """Forgets what was traced when globals, closures or helpers that the body reads are no longer what they were."""
-        launches = self._launches
-        if launches.traces.hold():
-            self._watch(launches)
-        else:
+        traces = self._launches.traces
+        known = traces.environment
+        if known is None or known.holds():
+            return
+        if (now := known.again()).key != known.key:
             self.clear()
+        else:
+            traces.environment, self._guards = now, now.guards
 
     def _watch(self, launches: Launches) -> None:
         """Has the core look, before each call, at the places that the body read; not once another thread has cleared."""
@@ -298,8 +300,7 @@ class Kernel(_ptx.KernelCall):
         For tensors like ``arrays``, of which only shapes, types and GPU count; or, without them, for the sizes given by name.
         ``device`` is the GPU, by default the tensors' or else every GPU.
         """
-        image = self._image_for(arrays, kwargs)
-        if image is None:  # no elements: nothing is ever launched
+        if (image := self._image_for(arrays, kwargs)) is None:  # no elements: nothing is ever launched
             return
         on = {device} if device is not None else {gpu for gpu in map(gpu_of, arrays) if gpu is not None}
         for gpu in sorted(on or range(max(1, _ptx.device_count()))):

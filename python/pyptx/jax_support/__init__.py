@@ -11,7 +11,7 @@ at once goes in by `jax.custom_batching.custom_vmap`.
 JAX is imported when it is first needed, not by importing this module.
 """
 
-# From the top down: calls; scalars; lowering; gradients, ffi; sharding; and descriptors, which go with handles. C++ calls `call_plan`.
+# From the top down: calls; scalars; lowering; gradients, ffi; sharding. descriptors go with handles. C++ calls `call_plan`.
 
 from __future__ import annotations
 
