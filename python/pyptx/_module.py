@@ -240,7 +240,7 @@ class Module:
 
         try:
             parts = self._parts()
-            return parts.finish([kernel._traced({}, kernel.template_params, False, parts) for kernel in self.kernels]).text
+            return parts.finish([kernel._trace_into(parts) for kernel in self.kernels]).text
         except BaseException as error:
             _ptx.drop_our_frames(error)
             raise

@@ -54,3 +54,9 @@ def speak_in_own_words(namespace: dict[str, Any], *names: str) -> None:
     """Makes these functions of a module raise our errors where an argument's operation would raise Python's."""
     for name in names:
         namespace[name] = _in_own_words(namespace[name], name)
+
+
+def show_as_of(module: str, *things: Any) -> None:
+    """Makes functions and classes say that they are of the module that users import them from, and pickles name it."""
+    for thing in things:
+        thing.__module__ = module

@@ -31,7 +31,7 @@ def ramp(n=64, device="cuda"):
 
 
 def test_they_are_written_in_cpp():
-    assert torch_support._why_in_python is None
+    assert torch_support.state.why_in_python is None
 
 
 def test_launch():

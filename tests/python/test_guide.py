@@ -82,7 +82,8 @@ def test_what_a_page_shows_is_what_happens(page: Path, tmp_path: Path, monkeypat
 
 def assemble_all(scope: dict[str, Any], request: pytest.FixtureRequest) -> None:
     """ptxas takes every kernel that the page has traced, those too that the executor does not run yet."""
-    texts = {module.text for held in scope.values() if isinstance(held, Kernel) for module in held._modules.values()}
+    kernels = [held for held in scope.values() if isinstance(held, Kernel)]
+    texts = {module.text for held in kernels for module in held._launches.traces.modules.values()}
     if not texts:
         return
     ptxas: Callable[..., str] = request.getfixturevalue("ptxas")  # what ran has run; without it the closing lines say so

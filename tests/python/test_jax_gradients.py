@@ -11,7 +11,8 @@ import jax.numpy as jnp  # noqa: E402
 from launching import WARP, add, offset  # noqa: E402
 
 import pyptx  # noqa: E402
-from pyptx import Tile, gradients, jax_support, kernel, ptx, reg  # noqa: E402
+from pyptx import Tile, gradients, kernel, ptx, reg  # noqa: E402
+from pyptx.jax_support import lowering  # noqa: E402
 from pyptx.types import f32, s32  # noqa: E402
 
 CPU = jax.devices("cpu")[0]
@@ -266,11 +267,11 @@ def test_a_kernel_of_the_whole_batch_by_custom_vmap():
 
 
 def test_calls_that_were_not_used_for_long_are_forgotten(monkeypatch):
-    monkeypatch.setattr(jax_support, "_KEPT_CALLS", 4)
+    monkeypatch.setattr(lowering, "KEPT_CALLS", 4)
     for n in range(32, 32 * 11, 32):
         assert (jax.jit(add)(ramp(n), ramp(n)) == 2 * ramp(n)).all()
-    assert len(jax_support._calls) <= 513
-    jax_support._calls.clear()
+    assert len(lowering._calls) <= 513
+    lowering._calls.clear()
     for n in range(32, 32 * 11, 32):
         assert (add(ramp(n), ramp(n)) == 2 * ramp(n)).all()
-    assert len(jax_support._calls) == 4
+    assert len(lowering._calls) == 4

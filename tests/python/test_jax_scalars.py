@@ -56,12 +56,12 @@ def test_values_outside_of_jit_share_one_program():
     x = jnp.asarray(X)
     assert (k(x, n=2) == 2 * X).all()
     counted = Compilations()
-    kept = len(jax_support._calls)
+    kept = len(jax_support.lowering._calls)
     for n in range(3, 40):
         assert (k(x, n=n) == n * X).all()
     counted.on = False
     assert counted.count == 0
-    assert len(jax_support._calls) == kept
+    assert len(jax_support.lowering._calls) == kept
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from launching import WARP, add, copy_kernel, one_block_too_many, scale, value_a
 
 import pyptx  # noqa: E402
 from pyptx import Tile, _ptx, jax_support, kernel, types  # noqa: E402
+from pyptx.jax_support import ffi, lowering  # noqa: E402
 from pyptx.types import f32  # noqa: E402
 
 CPU = jax.devices("cpu")[0]
@@ -228,12 +229,12 @@ def test_64_bits():
             copy(jnp.arange(32, dtype=jnp.float32))
         assert "jax_enable_x64" not in str(raised.value)
 
-    narrowed = jax_support._Call("copy", {}, (((32,), np.dtype("float64")),), {})
+    narrowed = lowering.Call("copy", {}, (((32,), np.dtype("float64")),), {})
     with pytest.raises(TypeError, match="output 0 of kernel `copy` is float64; JAX has no 64-bit types"):
-        jax_support._check_x64(narrowed, [jnp.arange(32, dtype=jnp.float32)])
+        lowering.check_x64(narrowed, [jnp.arange(32, dtype=jnp.float32)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        jax_support._check_x64(narrowed, [np.arange(32.0)])
+        lowering.check_x64(narrowed, [np.arange(32.0)])
 
 
 def test_a_device_that_no_kernel_runs_on(monkeypatch):
@@ -261,7 +262,7 @@ def test_a_jaxlib_of_another_ffi(monkeypatch):
         "XLA FFI handler registration for pyptx_launch on platform HOST failed because the handler's API version (0.4) is "
         "incompatible with the framework's API version ({}). Minimum supported API version is (1.0)."
     )
-    monkeypatch.setattr(jax_support, "_registered", False)
+    monkeypatch.setattr(ffi, "_registered", False)
     for theirs, whom in (("1.2", "pyptx"), ("0.7", "pyptx"), ("0.0", "jaxlib")):
         monkeypatch.setattr(jax.ffi, "register_ffi_target", refusing_jaxlib(says.format(theirs)))
         with pytest.raises(RuntimeError) as raised:
@@ -356,5 +357,5 @@ def test_registering_twice_is_once():
 def test_one_bytes_object_for_each_attribute():
     image = image_of_add()
     outputs = (((64,), np.dtype("float32")),)
-    one, other = (jax_support._call_of(each, outputs).attributes for each in (image, _ptx.find_image(image.handle)))
+    one, other = (lowering.call_of(each, outputs).attributes for each in (image, _ptx.find_image(image.handle)))
     assert all(one[name] is other[name] for name in one)

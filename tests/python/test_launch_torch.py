@@ -316,7 +316,7 @@ def test_compiled_calls_are_checked_too():
 
 def test_the_operator_passes_torchs_own_checks():
     image = image_of(add, ((64,), "float32"), ((64,), "float32"))
-    op = getattr(torch.ops.pyptx, torch_support._op_for(image, [((64,), "float32")])).default
+    op = getattr(torch.ops.pyptx, torch_support.handles.operator_of(image, [((64,), "float32")])).default
     assert str(image.handle) in op.name()
     tests = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static")
     torch.library.opcheck(op, ([ramp(), ramp()],), test_utils=tests)

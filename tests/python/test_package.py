@@ -100,7 +100,7 @@ def strings_of(path: Path) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_python_writes_no_ptx_of_its_own(path) -> None:
     opcodes = "|".join(sorted(_ptx.opcodes(), key=len, reverse=True))
     instruction = re.compile(rf"^\s*(@!?%\w+\s+)?({opcodes})(\.\w+)+(\s|;|$)|^\s*({opcodes})\s+[%\[{{]")

@@ -121,7 +121,7 @@ def test_an_unknown_opcode_is_a_warning() -> None:
         validate_or_raise(Instruction("frob", (".u32",)))
     with warnings.catch_warnings(record=True) as seen:
         warnings.resetwarnings()
-        spec.warnings.simplefilter("ignore", UnvalidatedInstructionWarning, append=True)
+        warnings.simplefilter("ignore", UnvalidatedInstructionWarning, append=True)
         validate_or_raise(Instruction("frob"))
     assert seen == []
 
@@ -165,7 +165,7 @@ def test_tables_of_ones_own() -> None:
 
 
 def test_overloads(monkeypatch) -> None:
-    monkeypatch.setattr(spec, "_overloads", {})
+    monkeypatch.setattr(spec.ptx, "overloads", {})
     node = Instruction("add", (".u7",), (RegisterOperand("%r0"),))
     assert validate_instruction(node) != []
     added = InstructionSpec("add", (ModifierGroup("type", (".u7",), True),), "d", 1, 1)

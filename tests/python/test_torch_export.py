@@ -14,7 +14,7 @@ from launching import WARP, add, offset, scale, value_and_index  # noqa: E402
 from test_torch_ops import accumulate, ramp, run, times  # noqa: E402
 
 import pyptx  # noqa: E402
-from pyptx import Tile, kernel, ptx, reg, torch_support  # noqa: E402
+from pyptx import Tile, _ptx, kernel, ptx, reg  # noqa: E402
 from pyptx.types import f32  # noqa: E402
 
 
@@ -156,7 +156,7 @@ def test_a_payload_that_is_none(spoil, says):
     node = launches(torch.export.export(Model(), EXAMPLE))[0]
     with pytest.raises(RuntimeError, match=says):
         torch.ops.pyptx.launch("a" * 64, spoil(node.args[1]), list(EXAMPLE), [])
-    assert not torch_support._ptx.knows_torch_kernel("a" * 64)
+    assert not _ptx.knows_torch_kernel("a" * 64)
 
 
 @pytest.mark.skipif(shutil.which(os.environ.get("CXX", "g++")) is None, reason="no C++ compiler for AOTInductor")

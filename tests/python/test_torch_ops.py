@@ -14,6 +14,7 @@ from launching import WARP, add, copy_kernel, offset, one_block_too_many, repeat
 
 import pyptx  # noqa: E402
 from pyptx import Tile, _ptx, kernel, ptx, reg, torch_support  # noqa: E402
+from pyptx.torch_support import operators, plans, state  # noqa: E402
 from pyptx.types import f32, f64  # noqa: E402
 
 HERE = Path(__file__).parent
@@ -25,7 +26,7 @@ def ramp(n=64, dtype=torch.float32):
 
 
 def key_of(k, **kwargs):
-    return torch_support._key_of(k._bind(kwargs)[0])
+    return plans.key_of(k._bind(kwargs)[0])
 
 
 def run(program, **environment):
@@ -94,7 +95,7 @@ def accumulate(X, Y, SUM):
 def test_they_are_written_in_cpp_where_torch_allows_it():
     """torch 2.10 and later do."""
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
-    assert (torch_support._why_in_python is None) == (version >= (2, 10))
+    assert (state.why_in_python is None) == (version >= (2, 10))
 
 
 def test_launch():
@@ -135,11 +136,11 @@ def test_scalars():
     key = key_of(kernel(**more, raw_params=[("f32", "factor")])(scale.__wrapped__), factor=3.0)
     assert torch.equal(launch(key, "", [ramp()], [])[0], 3 * ramp())
     assert torch.equal(launch(key, "", [ramp()], [1, 0, 0])[0], 3 * ramp())
-    assert torch.equal(launch(key, "", [ramp()], torch_support._pack((0x40000000,)))[0], 2 * ramp())
+    assert torch.equal(launch(key, "", [ramp()], operators.pack((0x40000000,)))[0], 2 * ramp())
     for bits in (0, 1, 1 << 63, (1 << 64) - 1, None):
-        pairs = torch_support._pack((bits, 7))
+        pairs = operators.pack((bits, 7))
         assert all(-(1 << 63) <= number < 1 << 63 for number in pairs)
-        assert torch_support._unpack(pairs) == (bits, 7)
+        assert operators.unpack(pairs) == (bits, 7)
 
 
 @pytest.mark.parametrize(
@@ -513,7 +514,7 @@ from pyptx import _ptx
 _ptx.register_torch_operators = lambda: "the torch of this process lacks `torch_list_size`"
 import torch
 from test_torch_ops import *
-assert torch_support._why_in_python is not None
+assert state.why_in_python is not None
 test_launch()
 test_inputs_are_put_in_row_major_order()
 test_launch_into()

@@ -23,6 +23,7 @@ from .nodes import (
     Statement,
     VarDecl,
 )
+from .writing import emit
 
 
 def _flat(body: Iterable[Statement]) -> Iterator[Statement]:
@@ -56,7 +57,6 @@ def normalize_module(module: Module) -> Module:
 
 def diff_modules(a: Module, b: Module, entry_only: bool = False) -> list[str]:
     """The lines in which two modules differ, layout aside; [] when they say the same. With `entry_only` only entries count."""
-    from ..emitter import emit
 
     def lines(module: Module) -> list[str]:
         module = normalize_module(module)

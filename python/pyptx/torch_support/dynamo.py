@@ -1,0 +1,103 @@
+"""A kernel's call while Dynamo traces it, for `torch.compile` and `torch.export`: it comes down to one operator in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._registry import kernel_by_number
+from ..errors import PtxError
+from . import state
+from .calls import call_operator, is_exporting, outputs_of_call
+from .export import exported_kernel
+from .operators import NO_SCALARS, pack, register_operators
+from .plans import key_of
+from .refusals import raise_to_dynamo, refuse_argument
+from .tensors import aliases_of, output_dims
+
+if TYPE_CHECKING:
+    from .._ptx import Plan
+    from ..kernel import Kernel
+
+
+def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A kernel's call while Dynamo traces it: this very function is traced, and comes down to one operator in the graph."""
+    register_operators()
+    out = None
+    for argument, x in enumerate(arrays):
+        if not isinstance(x, state.torch.Tensor):
+            _refuse(kernel._number, argument, "kind")
+        if state.torch.is_grad_enabled() and x.requires_grad:
+            _refuse(kernel._number, argument, "gradient")
+        # Read here, so that Dynamo guards it: the graph is not that of a call in forward mode. Which tensors have tangents then,
+        # only torch sees.
+        if state.torch.autograd.forward_ad._current_level >= 0:
+            _refuse(kernel._number, argument, "tangent")
+    if kernel._out_is_free and "out" in kwargs:
+        kwargs = dict(kwargs)
+        out = kwargs.pop("out")
+    names, values = tuple(kwargs), [_numbers(value) for value in kwargs.values()]
+    key, scalars, aliases, dims = _constants(kernel._number, names, *values)
+    for first, second in aliases:
+        if out is not None and (out[second] if isinstance(out, (tuple, list)) else out) is not arrays[first]:
+            _refuse(kernel._number, first, "another out")
+    for position, x in enumerate(out if isinstance(out, (tuple, list)) else [] if out is None else [out]):
+        if state.torch.is_grad_enabled() and x.requires_grad:
+            _refuse(kernel._number, position, "gradient of out")
+    payload = ""
+    if is_exporting():
+        specs: list[Any] = []
+        for x in arrays:
+            specs.append(len(x.shape))
+            for size in x.shape:
+                specs.append(_numbers(size))
+            specs.append(x.dtype)
+        key, payload = _constants_of_export(kernel._number, names, tuple(specs), *values)
+        scalars = NO_SCALARS
+    return call_operator(key, payload, arrays, outputs_of_call(dims, aliases, arrays, out), aliases, scalars)
+
+
+def _numbers(value: Any) -> Any:
+    """Dynamo makes constants of what stands in a slice: numbers that it would keep as symbols become part of the kernel."""
+    return slice(value) if isinstance(value, (int, float)) else value
+
+
+def _number(value: Any) -> Any:
+    return value.stop if isinstance(value, slice) else value
+
+
+def _plan_under_dynamo(number: str, names: tuple[str, ...], values: Sequence[Any]) -> tuple[Plan, tuple[int | None, ...]]:
+    return kernel_by_number(number)._bind({name: _number(value) for name, value in zip(names, values, strict=True)})
+
+
+@state.constant
+def _constants(number: str, names: tuple[str, ...], *values: Any) -> tuple[Any, ...]:
+    """What a call with these keyword arguments has in every graph. Dynamo runs this, and takes the result for constant."""
+    try:
+        plan, scalars = _plan_under_dynamo(number, names, values)
+        return key_of(plan), pack(scalars), aliases_of(plan), output_dims(plan)
+    except PtxError as error:
+        raise_to_dynamo(error)
+
+
+@state.constant
+def _constants_of_export(number: str, names: tuple[str, ...], specs: Sequence[Any], *values: Any) -> tuple[str, str]:
+    """Key and payload for these shapes and dtypes: rank, sizes and dtype of each tensor, one after the other."""
+    try:
+        plan, scalars = _plan_under_dynamo(number, names, values)
+        items, tensors = iter(specs), []
+        for rank in items:
+            shape = tuple(int(_number(next(items))) for _ in range(rank))
+            tensors.append((shape, str(next(items)).removeprefix("torch.")))
+        return exported_kernel(plan, tensors, scalars)
+    except PtxError as error:
+        raise_to_dynamo(error)
+
+
+@state.constant
+def _refuse(number: str, argument: int, why: str) -> None:
+    """An argument that no call takes."""
+    try:
+        refuse_argument(kernel_by_number(number).__name__, argument, why)
+    except PtxError as error:
+        raise_to_dynamo(error)
