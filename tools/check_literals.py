@@ -46,7 +46,10 @@ TOKEN = re.compile(
     r"|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)+'|(?P<include>\#[ \t]*include[^\n]*)|(?P<name>[A-Za-z_]\w*)|[=!]=|\S",
     re.DOTALL,
 )
-MESSAGES = set("cat error warning note hint form manual fault misuse slip fail unsupported static_assert".split())
+MESSAGES = {
+    "cat", "error", "warning", "note", "hint", "form", "manual", "fault", "misuse", "slip", "fail", "unsupported",
+    "static_assert",
+}  # fmt: skip
 SPACES = {"const", "generic", "global", "local", "param", "reg", "shared", "surf", "tensor", "tex", "texture"}
 ENGLISH = {"a", "all", "and", "any", "not", "number", "or", "size"}  # among words with spaces between them
 
