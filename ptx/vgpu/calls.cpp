@@ -31,15 +31,19 @@ std::optional<Found> find_form(std::string_view spelling) {
   return node->complete().front();
 }
 
+// The opcode of the instructions that have a trait.
+std::string opcode_with(isa::Trait trait) {
+  const auto has = [&](const isa::Form& form) { return form.traits.has(trait); };
+  return std::string(std::find_if(isa::forms().begin(), isa::forms().end(), has)->opcode);
+}
+
 // `ld.param.b32` as `ld.local.b32`.
 std::optional<Found> as_local(const ir::Inst& inst) {
   std::string spelling = isa::spell(isa::form(inst.form), inst.choices);
-  for (const std::string_view space : {".param::func", ".param::entry", ".param"})
-    if (const std::size_t at = spelling.find(space); at != std::string::npos) {
-      spelling.replace(at, space.size(), ".local");
-      return find_form(spelling);
-    }
-  return std::nullopt;
+  const std::size_t at = spelling.find(".param");  // or .param::func, .param::entry
+  if (at == std::string::npos) return std::nullopt;
+  spelling.replace(at, spelling.find('.', at + 1) - at, ".local");
+  return find_form(spelling);
 }
 
 // `ld`, `st` and `mov` of values as calls pass them.
@@ -371,17 +375,17 @@ class Expander {
   void pass(const Caller& caller, const ir::Param& param, const ir::Operand& given) {
     if (param.in_register) {
       if (given.kind == OperandKind::symbol) {
-        put_at(caller, "mov." + untyped(param.type), {reg_of(caller, param), given});
+        put_at(caller, move_ + untyped(param.type), {reg_of(caller, param), given});
         return;
       }
       // a number is written as its type says, anything else by its bits
       const bool is_float = param.type == Type::f32 || param.type == Type::f64;
-      put_at(caller, "mov." + (is_float ? std::string(isa::name(param.type)) : untyped(param.type)),
+      put_at(caller, move_ + (is_float ? std::string(isa::name(param.type)) : untyped(param.type)),
              {reg_of(caller, param), given});
       return;
     }
     bind(caller, param, given);
-    if (given.kind != OperandKind::symbol) put_at(caller, "st.local." + untyped(param.type), {address_of(param.name), given});
+    if (given.kind != OperandKind::symbol) put_at(caller, store_ + untyped(param.type), {address_of(param.name), given});
   }
   // Where its results go.
   void declare(const Caller& caller, const ir::Param& param, const ir::Operand& taken) {
@@ -390,9 +394,9 @@ class Expander {
   void take(const Caller& caller, const ir::Param& param, const ir::Operand& taken) {
     if (taken.kind == OperandKind::sink || taken.kind == OperandKind::symbol) return;
     if (param.in_register)
-      put_at(caller, "mov." + untyped(param.type), {taken, reg_of(caller, param)});
+      put_at(caller, move_ + untyped(param.type), {taken, reg_of(caller, param)});
     else
-      put_at(caller, "ld.local." + untyped(param.type), {taken, address_of(param.name)});
+      put_at(caller, load_ + untyped(param.type), {taken, address_of(param.name)});
   }
 
   const ir::Module& module_;
@@ -403,7 +407,10 @@ class Expander {
   std::size_t visible_begin_ = 0;                                // of the innermost one
   std::vector<ir::StringId> passed_;                             // names of .param space, of bodies and callees
   std::unordered_map<std::size_t, std::uint32_t> variables_of_;  // by function: its first variable
-  Found bra_ = find_form("bra").value_or(Found{});
+  // How they begin that pass a value along.
+  const std::string move_ = opcode_with(isa::Trait::move) + '.', load_ = opcode_with(isa::Trait::load) + ".local.",
+                    store_ = opcode_with(isa::Trait::store) + ".local.";
+  Found bra_ = find_form(opcode_with(isa::Trait::branch)).value_or(Found{});
 };
 
 }  // namespace
