@@ -223,11 +223,13 @@ Expected<const Specialisation*> specialisation_for(launch::Plan& plan, Row<Owned
 }
 
 Expected<void> launch_on(const Specialisation& specialisation, DeviceId device, std::span<void* const> pointers,
-                         std::span<const std::size_t> bytes, KernelImage::Scalars scalars) {
+                         std::span<const std::size_t> bytes, KernelImage::Scalars scalars, bool keeps_outputs) {
   if (specialisation.image == nullptr) return {};  // no elements
   const KernelImage& image = *specialisation.image;
   if (device.kind == DeviceId::Kind::cpu) {
-    auto report = image.launch(launch::default_cpu(), pointers, bytes, scalars);
+    launch::Cpu cpu = launch::default_cpu();
+    cpu.keeps_outputs = keeps_outputs;
+    auto report = image.launch(cpu, pointers, bytes, scalars);
     return report ? Expected<void>() : Unexpected{std::move(report).error()};
   }
   if (api.cuda_stream == nullptr) return refuse(Kind::torch_abi, "this torch has no CUDA, and the tensors are on a GPU");
@@ -269,7 +271,7 @@ Expected<Value> launch_new(const TorchKernel& kernel, Row<OwnedTensor>& inputs, 
     must(api.tensor_data(results[i].get(), &pointers[views.size() + i]), "show a tensor's memory");
     bytes[views.size() + i] = outputs[i].bytes;
   }
-  if (auto ok = launch_on(**found, device, pointers, bytes, scalars->values); !ok) return Unexpected{std::move(ok).error()};
+  if (auto ok = launch_on(**found, device, pointers, bytes, scalars->values, false); !ok) return Unexpected{std::move(ok).error()};
   List made = nullptr;
   must(api.list_new(outputs.size(), &made), "make a list");
   OwnedList list(made);
@@ -326,7 +328,7 @@ Expected<void> launch_into(const TorchKernel& kernel, Row<OwnedTensor>& others, 
   }
   const std::span<void* const> all = pointers;
   if (auto apart = signature.check_apart(outputs, all.subspan(views.size())); !apart) return apart;
-  return launch_on(**found, device, pointers, bytes, scalars->values);
+  return launch_on(**found, device, pointers, bytes, scalars->values, true);
 }
 
 /// Throws what torch turns into the caller's error.

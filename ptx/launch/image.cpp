@@ -316,6 +316,7 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
   if (!decoded) return Unexpected{std::move(decoded).error()};
   std::vector<vgpu::Region> regions;
   regions.reserve(pointers.size());
+  std::vector<bool> is_input;  // of each region
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const bool output = i >= spec_.inputs;
     if (bytes[i] == 0) continue;
@@ -326,8 +327,9 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
     vgpu::Region* same = nullptr;  // one tensor given twice, or changed in place
     for (vgpu::Region& other : regions) {
       if (!overlaps(other)) continue;
+      const bool two_outputs = output && !is_input[static_cast<std::size_t>(&other - regions.data())];
       const bool read_alone = !output && !other.writable;
-      const bool is_it = other.data == data && (read_alone || (other.bytes == bytes[i] && !(output && !other.initialised)));
+      const bool is_it = other.data == data && (read_alone || (other.bytes == bytes[i] && !two_outputs));
       if (is_it) same = &other;
       if (is_it || read_alone) continue;
       return Unexpected{{.kind = Kind::argument_memory,
@@ -337,7 +339,8 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
     }
     if (same == nullptr) {
       regions.push_back(
-          {.data = data, .bytes = bytes[i], .writable = output, .initialised = !output, .name = code_->tensor_names[i]});
+          {.data = data, .bytes = bytes[i], .writable = output, .initialised = !output || cpu.keeps_outputs, .name = code_->tensor_names[i]});
+      is_input.push_back(!output);
     } else {
       same->bytes = std::max(same->bytes, bytes[i]);
       same->writable = same->writable || output;

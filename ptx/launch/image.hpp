@@ -31,6 +31,7 @@ struct Cpu {
   /// options do not (attendance.hpp).
   bool attended = false;
   InterruptHook interrupt_hook = nullptr;
+  bool keeps_outputs = false;  ///< outputs are the caller's own memory: what they hold is there to be read
 };
 /// As many workers as the host has threads; attended.
 Cpu default_cpu();

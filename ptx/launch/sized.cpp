@@ -304,7 +304,9 @@ Expected<void> SizedKernel::launch(const KernelImage& image, const Place& place,
     warn(image.take_load_warnings());
     return launched;
   }
-  auto report = image.launch(std::get<Cpu>(place), pointers, bytes, scalars);
+  Cpu cpu = std::get<Cpu>(place);
+  cpu.keeps_outputs = true;
+  auto report = image.launch(cpu, pointers, bytes, scalars);
   if (!report) return Unexpected{std::move(report).error()};
   return {};
 }

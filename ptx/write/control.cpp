@@ -85,6 +85,10 @@ Expected<Range> begin_range(Builder& builder, const Value& start, const Value& s
   const bool downwards = step.kind == Value::Kind::integer && step.integer < 0;
   if (step.kind == Value::Kind::integer && step.integer == 0)
     return refuse(Kind::bad_control_flow, "`range_` with a step of 0 never ends", where, "give a step above or below 0");
+  for (const Value* number : {&start, &stop, &step})
+    if (number->kind == Value::Kind::integer && !std::in_range<std::int32_t>(number->integer))
+      return refuse(Kind::immediate_range, cat("`range_` counts in a .s32 register, and ", number->integer, " is none"), where,
+                    "what fits is -2147483648 to 2147483647; `while_` counts in a register of your own");
   const Expected<Value> last = readable(builder, stop, where);
   if (!last) return Unexpected{last.error()};
   const Expected<Value> by = readable(builder, step, where);

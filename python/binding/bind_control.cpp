@@ -35,6 +35,27 @@ struct Block {
   [[nodiscard]] bool open_in(const Trace& other) const { return opened_in != 0 && opened_in == other.id(); }
 };
 
+// A `return`, `break` or `continue` in the block that is entered now would leave out what stands behind it, in silence
+// (pyptx/_early_exits.py). What it is called in the author's source is of no matter.
+void refuse_early_exit(const char* name, const Where& where) {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (frame == nullptr || !where.known()) return;
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  const nb::object found = nb::module_::import_("pyptx._early_exits").attr("early_exit")(code, PyFrame_GetLineNumber(frame));
+  if (found.is_none()) return;
+  const auto word = nb::cast<std::string>(found[0]);
+  Diagnostic error;
+  error.kind = Kind::bad_control_flow;
+  error.message = cat("`", word, "` in the block of `", name, "` is executed while the body is traced, whatever the registers hold: what "
+                      "stands behind the block would never be written");
+  error.where = {where.file, nb::cast<std::uint32_t>(found[1])};
+  if (word == "return")
+    error.hint("`ptx.ret()` ends the thread where the condition is true; a function gives its result at its end");
+  else
+    error.hint(cat("put what follows into a block of its own; the loop of `ptx.while_` has `loop.", word, "_(pred=p)`"));
+  raise(error);
+}
+
 // What `with` does around a body: `begin` writes what comes before it and `end` what comes behind; an exception writes nothing.
 template <class B>
 nb::object enter(nb::handle self) {
@@ -42,6 +63,7 @@ nb::object enter(nb::handle self) {
   Trace& trace = Trace::require(B::name);
   static_cast<const Block&>(block).enter(trace);
   block.where = trace.where();
+  refuse_early_exit(B::name, block.where);
   block.begin(trace);
   block.depth = trace.open(B::name, block.where);
   block.opened_in = trace.id();
@@ -53,7 +75,16 @@ void leave(B& block, nb::handle exception, nb::handle, nb::handle) {
   Trace& trace = Trace::require(B::name);
   const bool open = block.open_in(trace);
   block.opened_in = 0;
-  if (!exception.is_none()) return open ? trace.abandon(block.depth) : void();
+  if (!exception.is_none()) {
+    if (!open) return;
+    trace.abandon(block.depth);
+    Diagnostic error;  // of a body that catches the exception and goes on
+    error.kind = Kind::bad_control_flow;
+    error.message = cat("an exception left the block of `", B::name, "`, which has no end now");
+    error.where = block.where;
+    trace.builder().fail(std::move(error));
+    return;
+  }
   if (!open) raise(Kind::bad_control_flow, cat("a `", B::name, "` ends that was not begun here"), trace.where());
   trace.close(block.depth);
   block.end(trace);

@@ -109,7 +109,7 @@ class WithoutGil {
 
 Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream,
                          std::span<void* const> pointers, std::span<const std::size_t> bytes,
-                         launch::KernelImage::Scalars scalars) {
+                         launch::KernelImage::Scalars scalars, bool keeps_outputs) {
   if (device.kind == launch::DeviceId::Kind::cuda) {
     if (!image.prepared(device.ordinal)) [[unlikely]] {
       if (auto ready = prepare_image(image, device.ordinal); !ready) return ready;
@@ -122,6 +122,7 @@ Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId devi
   }
   launch::Cpu cpu = launch::default_cpu();
   cpu.interrupt_hook = python_ends_runs;
+  cpu.keeps_outputs = keeps_outputs;
   const WithoutGil unlocked;
   auto report = image.launch(cpu, pointers, bytes, scalars);
   if (!report) return Unexpected{std::move(report).error()};

@@ -12,7 +12,17 @@ from . import _describe, ptx, reg, smem, types  # noqa: E402, F401
 from ._module import Func, Module, Var, func  # noqa: E402
 from ._ptx import Layout, Tile, detect_arch  # noqa: E402
 from ._trace import intrinsic  # noqa: E402
-from .errors import PtxError, PtxWarning  # noqa: E402
+from .errors import (  # noqa: E402
+    PtxAttributeError,
+    PtxError,
+    PtxKeyError,
+    PtxNotImplementedError,
+    PtxOSError,
+    PtxRuntimeError,
+    PtxTypeError,
+    PtxValueError,
+    PtxWarning,
+)
 from .kernel import Kernel, TensorSpec, kernel  # noqa: E402
 
 if TYPE_CHECKING:
@@ -51,6 +61,7 @@ def differentiable_kernel(forward_kernel: Kernel, backward_kernel: Kernel, **opt
 
 
 __all__ = [
-    "Func", "Kernel", "Layout", "Module", "PtxError", "PtxWarning", "TensorSpec", "Tile", "Var", "detect_arch",
+    "Func", "Kernel", "Layout", "Module", "PtxAttributeError", "PtxError", "PtxKeyError", "PtxNotImplementedError", "PtxOSError",
+    "PtxRuntimeError", "PtxTypeError", "PtxValueError", "PtxWarning", "TensorSpec", "Tile", "Var", "detect_arch",
     "differentiable_kernel", "func", "intrinsic", "kernel", "ptx", "reg", "smem", "types",
 ]  # fmt: skip
