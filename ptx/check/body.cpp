@@ -19,7 +19,7 @@ ir::WhereId where_of(const ir::Inst& item) {
 
 class Body {
  public:
-  Body(Report& report, Names& names, AcrossBodies across, const ir::Function& function)
+  Body(Report& report, Names& names, AcrossBodies across, const ir::Function& function, const flow::Graph& graph)
       : report_(report),
         names_(names),
         instructions_(across.instructions),
@@ -27,6 +27,7 @@ class Body {
         groups_(across.groups),
         budgets_(across.budgets),
         function_(function),
+        graph_(graph),
         labels_(report, function),
         registers_(function) {}
 
@@ -37,9 +38,9 @@ class Body {
     if (isa::allows(report_.module().target, isa::node(sm_90a))) access_.resize(function_.body.size());
     for (item_ = 0; item_ < function_.body.size(); ++item_) check(function_.body[item_]);
     while (blocks_.size() > 1) close();
-    registers_.report_unwritten(report_);
+    registers_.report_unwritten(report_, graph_);
     for (const std::uint32_t item : described_) check_descriptors(report_, function_, function_.body[item], registers_);
-    if ((seen_ & wgmma_mma) != 0 && !access_.empty()) check_wgmma(report_, names_, budgets_, function_, access_);
+    if ((seen_ & wgmma_mma) != 0 && !access_.empty()) check_wgmma(report_, names_, budgets_, function_, graph_, access_);
     if ((seen_ & (wgmma_mma | tcgen05_transfer | setmaxnreg)) != 0) budgets_.check(report_, function_);
   }
 
@@ -164,6 +165,7 @@ class Body {
   CtaGroups& groups_;
   const RegisterBudgets& budgets_;
   const ir::Function& function_;
+  const flow::Graph& graph_;
   Labels labels_;
   Registers registers_;
   std::vector<std::uint32_t> described_;  // the items that have descriptors
@@ -177,8 +179,8 @@ class Body {
 
 }  // namespace
 
-void check_body(Report& report, Names& names, AcrossBodies across, const ir::Function& function) {
-  Body(report, names, across, function).run();
+void check_body(Report& report, Names& names, AcrossBodies across, const ir::Function& function, const flow::Graph& graph) {
+  Body(report, names, across, function, graph).run();
 }
 
 }  // namespace ptx::check

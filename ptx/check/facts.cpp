@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "ptx/flow/flow.hpp"
+
 namespace ptx::check {
 namespace {
 
@@ -11,9 +13,22 @@ std::uint16_t read(const isa::Form& form) {
     return form.opcode == first && !form.slots.empty() && form.slots[0].name == second;
   };
   std::uint16_t bits = 0;
-  if (form.opcode == "call") bits |= calls;
-  if (form.opcode == "bra") bits |= branches;
-  if (form.opcode == "brx") bits |= branch_list;
+  switch (flow::control_of(form.id)) {
+    case flow::Control::goes_on:
+      break;
+    case flow::Control::branches:
+      bits |= leaves | branches;
+      break;
+    case flow::Control::branch_list:
+      bits |= leaves | branch_list;
+      break;
+    case flow::Control::calls:
+      bits |= calls;
+      break;
+    case flow::Control::ends:
+      bits |= leaves;
+      break;
+  }
   if (form.opcode == "mov") bits |= moves;
   if (form.opcode == "ld") bits |= loads;
   if (form.opcode == "setmaxnreg") bits |= setmaxnreg;
@@ -31,8 +46,6 @@ std::uint16_t read(const isa::Form& form) {
       bits |= passes_params;
   }
   if (form.opcode == "tcgen05" && form.slot("cta_group") >= 0) bits |= cta_group;
-  const isa::Effects effects = form.row->effects;
-  if (effects.has(isa::Effect::control) && !effects.has(isa::Effect::volatile_) && (bits & calls) == 0) bits |= leaves;
   return bits;
 }
 
