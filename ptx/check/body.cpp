@@ -26,6 +26,7 @@ class Body {
         debug_(across.debug),
         groups_(across.groups),
         budgets_(across.budgets),
+        matches_(across.matches),
         function_(function),
         graph_(graph),
         labels_(report, function),
@@ -112,7 +113,8 @@ class Body {
 
   void instruction(const ir::Inst& item) {
     if (dead_) unreachable(item);
-    const Access access = instructions_.check(item, blocks_.back());
+    const auto [access, operands] = instructions_.check(item, blocks_.back());
+    matches_.set(item_, operands);
     registers_.touch(item_, item, instructions_.mentions(), access);
     if (!access_.empty()) access_[item_] = access;
     const std::uint16_t fact = facts(item.form);
@@ -164,6 +166,7 @@ class Body {
   DebugInfo& debug_;
   CtaGroups& groups_;
   const RegisterBudgets& budgets_;
+  Matches& matches_;
   const ir::Function& function_;
   const flow::Graph& graph_;
   Labels labels_;

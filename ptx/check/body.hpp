@@ -17,6 +17,7 @@ struct AcrossBodies {
   DebugInfo& debug;
   CtaGroups& groups;
   const RegisterBudgets& budgets;
+  Matches& matches;  ///< of the function that is checked
 };
 
 /// Checks a function, whose graph that is. Its scope is open: its parameters are declared.

@@ -29,12 +29,13 @@ bool earlier(const Diagnostic& a, const Diagnostic& b) {
 // The things of a module in the order of its text: what is named must be declared before.
 class Check {
  public:
-  Check(const ir::Module& module, const std::vector<flow::Graph>& graphs, Diagnostics& findings)
+  Check(const ir::Module& module, const std::vector<flow::Graph>& graphs, Matches& matches, Diagnostics& findings)
       : module_(module),
         graphs_(graphs),
+        matches_(matches),
         report_(module, findings),
         names_(module),
-        instructions_(report_, names_),
+        instructions_(report_, names_, matches),
         debug_(report_),
         groups_(report_),
         budgets_(module, graphs),
@@ -84,12 +85,15 @@ class Check {
     declare_function(report_, names_, i);
     names_.open();
     check_signature(report_, names_, function);
-    if (function.has_body) check_body(report_, names_, {instructions_, debug_, groups_, budgets_}, function, graphs_[i]);
+    if (!function.has_body) return names_.close();
+    matches_.enter(i, function.body.size());
+    check_body(report_, names_, {instructions_, debug_, groups_, budgets_, matches_}, function, graphs_[i]);
     names_.close();
   }
 
   const ir::Module& module_;
   const std::vector<flow::Graph>& graphs_;  // by function
+  Matches& matches_;
   Report report_;
   Names names_;
   Instructions instructions_;
@@ -99,9 +103,9 @@ class Check {
   std::vector<bool> aliased_;  // functions that an alias defines
 };
 
-Diagnostics findings_of(const ir::Module& module, const std::vector<flow::Graph>& graphs) {
+Diagnostics findings_of(const ir::Module& module, const std::vector<flow::Graph>& graphs, Matches& matches) {
   Diagnostics findings;
-  Check(module, graphs, findings).run();
+  Check(module, graphs, matches, findings).run();
   std::stable_sort(findings.begin(), findings.end(), earlier);
   return findings;
 }
@@ -111,6 +115,7 @@ Diagnostics findings_of(const ir::Module& module, const std::vector<flow::Graph>
 struct Accepted::Contents {
   ir::Module module;
   std::vector<flow::Graph> graphs;  // by function
+  Matches matches;
   Diagnostics warnings;
 };
 
@@ -119,17 +124,27 @@ std::shared_ptr<const ir::Module> Accepted::share() const { return {contents_, &
 const Diagnostics& Accepted::warnings() const { return contents_->warnings; }
 const flow::Graph& Accepted::graph(std::size_t function) const { return contents_->graphs[function]; }
 
-Diagnostics check(const ir::Module& module) { return findings_of(module, flow::graphs_of(module)); }
+std::span<const std::uint8_t> Accepted::row_operands(std::size_t function, std::uint32_t item) const {
+  return contents_->matches.of(function, item);
+}
+
+Diagnostics check(const ir::Module& module) {
+  Matches matches(module.functions.size());
+  return findings_of(module, flow::graphs_of(module), matches);
+}
 
 Expected<Accepted> accept(ir::Module module) {
   std::vector<flow::Graph> graphs = flow::graphs_of(module);
-  Diagnostics findings = findings_of(module, graphs);
+  Matches matches(module.functions.size());
+  Diagnostics findings = findings_of(module, graphs, matches);
   const auto is_error = [](const Diagnostic& d) { return d.severity == Severity::error; };
   const auto first = std::find_if(findings.begin(), findings.end(), is_error);
   if (first == findings.end()) {
     Accepted accepted;
-    accepted.contents_ = std::make_shared<const Accepted::Contents>(
-        Accepted::Contents{.module = std::move(module), .graphs = std::move(graphs), .warnings = std::move(findings)});
+    accepted.contents_ = std::make_shared<const Accepted::Contents>(Accepted::Contents{.module = std::move(module),
+                                                                                       .graphs = std::move(graphs),
+                                                                                       .matches = std::move(matches),
+                                                                                       .warnings = std::move(findings)});
     return accepted;
   }
   constexpr std::size_t most = 8;  // a screen holds no more

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
@@ -26,6 +28,9 @@ class Accepted {
   [[nodiscard]] const Diagnostics& warnings() const;
   /// Where control goes in a function, by its index in the module.
   [[nodiscard]] const flow::Graph& graph(std::size_t function) const;
+  /// For each operand of an instruction, which operand of its row it is (isa::Form::operands). Empty for one that fits no row,
+  /// though ptxas takes it: then a warning says so.
+  [[nodiscard]] std::span<const std::uint8_t> row_operands(std::size_t function, std::uint32_t item) const;
 
  private:
   friend Expected<Accepted> accept(ir::Module module);

@@ -8,8 +8,9 @@
 #include "ptx/vgpu/specials.hpp"
 
 namespace ptx::vgpu {
-Decoder::Decoder(Code& code, KernelMemory memory, const flow::Graph& graph, const Expanded* calls)
-    : code_(code), graph_(graph), calls_(calls), memory_(std::move(memory)) {
+Decoder::Decoder(Code& code, KernelMemory memory, const check::Accepted& accepted, const flow::Graph& graph,
+                 const Expanded* calls)
+    : code_(code), accepted_(accepted), graph_(graph), calls_(calls), memory_(std::move(memory)) {
   std::uint32_t scalars = 0;
   for (const ir::Register& reg : code_.function->regs) {
     code_.first_scalar.push_back(scalars);
@@ -84,7 +85,7 @@ std::optional<Diagnostic> Decoder::read_body() {
     if (calls_ != nullptr)
       if (const auto refused = calls_->refused.find(item); refused != calls_->refused.end())
         return not_executed(item, refused->second);
-    if (auto error = match(inst, item)) return error;
+    if (auto error = find_specs(inst, item)) return error;
     read_uses(inst, item);
   }
   code_.traces.resize(f.body.size());
@@ -98,22 +99,35 @@ std::optional<Diagnostic> Decoder::read_body() {
   return std::nullopt;
 }
 
-// Finds which of its form's operands each operand of an instruction is, and keeps it. check has seen that they fit, so that it
-// takes a look only where some are left out.
-std::optional<Diagnostic> Decoder::match(const ir::Inst& inst, std::uint32_t item) {
-  const isa::Form& form = isa::form(inst.form);
-  const std::span<const ir::Operand> operands = code_.function->operands_of(inst);
+// What check matched the operands of an instruction to, when it stands in the body as it stood there.
+std::span<const std::uint8_t> Decoder::matched(const ir::Inst& inst, std::uint32_t item) const {
+  if (calls_ == nullptr) return accepted_.row_operands(code_.function_index, item);
+  const Expanded::Origin& origin = calls_->items[item];
+  const ir::Inst& original = code_.module->functions[origin.function].body[origin.index];
+  const bool same = original.kind == inst.kind && original.form == inst.form && original.choices == inst.choices;
+  return same ? accepted_.row_operands(origin.function, origin.index) : std::span<const std::uint8_t>();
+}
+
+// Keeps which of its form's operands each operand of an instruction is: what check has found. Instructions that stand for a call,
+// and those that only ptxas takes, have all operands of their forms as a rule.
+std::optional<Diagnostic> Decoder::find_specs(const ir::Inst& inst, std::uint32_t item) {
   spec_begin_.push_back(static_cast<std::uint32_t>(specs_.size()));
+  if (const auto found = matched(inst, item); found.size() == inst.operand_count) {
+    specs_.insert(specs_.end(), found.begin(), found.end());
+    return std::nullopt;
+  }
+  const isa::Form& form = isa::form(inst.form);
   for (std::size_t i = 0; i < form.operands.size(); ++i)
     if (form.present(form.operands[i], inst.choices)) specs_.push_back(static_cast<std::uint8_t>(i));
-  if (specs_.size() - spec_begin_.back() == operands.size()) return std::nullopt;
+  if (specs_.size() - spec_begin_.back() == inst.operand_count) return std::nullopt;
   specs_.resize(spec_begin_.back());
   std::deque<std::vector<isa::Arg>> scratch;
   std::vector<isa::Arg> args;
-  for (const ir::Operand& operand : operands) args.push_back(ir::arg_of(*code_.module, *code_.function, operand, scratch));
+  for (const ir::Operand& operand : code_.function->operands_of(inst))
+    args.push_back(ir::arg_of(*code_.module, *code_.function, operand, scratch));
   const auto fit = isa::fit(form, inst.choices, args);
   if (!fit) return not_executed(item, fit.error().message);
-  specs_.insert(specs_.end(), fit->operand_of.begin(), fit->operand_of.begin() + static_cast<std::ptrdiff_t>(operands.size()));
+  specs_.insert(specs_.end(), fit->operand_of.begin(), fit->operand_of.begin() + inst.operand_count);
   return std::nullopt;
 }
 
@@ -280,7 +294,7 @@ Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance,
   if (!memory) return Unexpected{std::move(memory).error()};
   const flow::Graph of_expanded = calls ? flow::Graph::of(calls->function) : flow::Graph();
   const flow::Graph& graph = calls ? of_expanded : accepted.graph(code->function_index);
-  if (auto done = Decoder(*code, std::move(*memory), graph, calls.get()).run(); !done) return Unexpected{done.error()};
+  if (auto done = Decoder(*code, std::move(*memory), accepted, graph, calls.get()).run(); !done) return Unexpected{done.error()};
   code->instance = std::move(instance);
   return code;
 }

@@ -16,8 +16,10 @@ namespace ptx::vgpu {
 
 class Decoder {
  public:
-  /// `graph`: of the code's function. `calls`: how that came to be, when it calls others; else nullptr.
-  Decoder(Code& code, KernelMemory memory, const flow::Graph& graph, const Expanded* calls = nullptr);
+  /// `accepted`: what has the code's function. `graph`: of the code's function. `calls`: how that came to be, when it calls
+  /// others; else nullptr.
+  Decoder(Code& code, KernelMemory memory, const check::Accepted& accepted, const flow::Graph& graph,
+          const Expanded* calls = nullptr);
   /// Kinds: not_executed.
   Expected<void> run();
 
@@ -34,7 +36,8 @@ class Decoder {
  private:
   void read_directives();
   std::optional<Diagnostic> read_body();
-  std::optional<Diagnostic> match(const ir::Inst& inst, std::uint32_t item);
+  std::optional<Diagnostic> find_specs(const ir::Inst& inst, std::uint32_t item);
+  [[nodiscard]] std::span<const std::uint8_t> matched(const ir::Inst& inst, std::uint32_t item) const;
   [[nodiscard]] std::span<const std::uint8_t> specs_of(std::size_t number) const;
   void read_uses(const ir::Inst& inst, std::uint32_t item);
   std::optional<Diagnostic> emit();
@@ -46,6 +49,7 @@ class Decoder {
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;
 
   Code& code_;
+  const check::Accepted& accepted_;
   const flow::Graph& graph_;
   const Expanded* calls_;
   KernelMemory memory_;
