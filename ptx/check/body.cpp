@@ -19,14 +19,16 @@ ir::WhereId where_of(const ir::Inst& item) {
 
 class Body {
  public:
-  Body(Report& report, Names& names, AcrossBodies across, const ir::Function& function)
+  Body(Report& report, Names& names, AcrossBodies across, const ir::Function& function, const flow::Graph& graph)
       : report_(report),
         names_(names),
         instructions_(across.instructions),
         debug_(across.debug),
         groups_(across.groups),
         budgets_(across.budgets),
+        matches_(across.matches),
         function_(function),
+        graph_(graph),
         labels_(report, function),
         registers_(function) {}
 
@@ -37,9 +39,9 @@ class Body {
     if (isa::allows(report_.module().target, isa::node(sm_90a))) access_.resize(function_.body.size());
     for (item_ = 0; item_ < function_.body.size(); ++item_) check(function_.body[item_]);
     while (blocks_.size() > 1) close();
-    registers_.report_unwritten(report_);
+    registers_.report_unwritten(report_, graph_);
     for (const std::uint32_t item : described_) check_descriptors(report_, function_, function_.body[item], registers_);
-    if ((seen_ & wgmma_mma) != 0 && !access_.empty()) check_wgmma(report_, names_, budgets_, function_, access_);
+    if ((seen_ & wgmma_mma) != 0 && !access_.empty()) check_wgmma(report_, names_, budgets_, function_, graph_, access_);
     if ((seen_ & (wgmma_mma | tcgen05_transfer | setmaxnreg)) != 0) budgets_.check(report_, function_);
   }
 
@@ -111,7 +113,8 @@ class Body {
 
   void instruction(const ir::Inst& item) {
     if (dead_) unreachable(item);
-    const Access access = instructions_.check(item, blocks_.back());
+    const auto [access, operands] = instructions_.check(item, blocks_.back());
+    matches_.set(item_, operands);
     registers_.touch(item_, item, instructions_.mentions(), access);
     if (!access_.empty()) access_[item_] = access;
     const std::uint16_t fact = facts(item.form);
@@ -163,7 +166,9 @@ class Body {
   DebugInfo& debug_;
   CtaGroups& groups_;
   const RegisterBudgets& budgets_;
+  Matches& matches_;
   const ir::Function& function_;
+  const flow::Graph& graph_;
   Labels labels_;
   Registers registers_;
   std::vector<std::uint32_t> described_;  // the items that have descriptors
@@ -177,8 +182,8 @@ class Body {
 
 }  // namespace
 
-void check_body(Report& report, Names& names, AcrossBodies across, const ir::Function& function) {
-  Body(report, names, across, function).run();
+void check_body(Report& report, Names& names, AcrossBodies across, const ir::Function& function, const flow::Graph& graph) {
+  Body(report, names, across, function, graph).run();
 }
 
 }  // namespace ptx::check

@@ -7,6 +7,7 @@
 #include "ptx/check/names.hpp"
 #include "ptx/check/register_budget.hpp"
 #include "ptx/check/report.hpp"
+#include "ptx/flow/flow.hpp"
 
 namespace ptx::check {
 
@@ -16,9 +17,10 @@ struct AcrossBodies {
   DebugInfo& debug;
   CtaGroups& groups;
   const RegisterBudgets& budgets;
+  Matches& matches;  ///< of the function that is checked
 };
 
-/// Checks a function. Its scope is open: its parameters are declared.
-void check_body(Report& report, Names& names, AcrossBodies across, const ir::Function& function);
+/// Checks a function, whose graph that is. Its scope is open: its parameters are declared.
+void check_body(Report& report, Names& names, AcrossBodies across, const ir::Function& function, const flow::Graph& graph);
 
 }  // namespace ptx::check

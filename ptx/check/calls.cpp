@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/flow/flow.hpp"
+
 namespace ptx::check {
 namespace {
 
@@ -57,7 +59,7 @@ class Call {
       return mismatch(cat("a call goes to an address, which a .", isa::name(type), " register cannot hold"));
     if (parts_.list == nullptr) return mismatch("a call through a register needs a prototype", how);
     if (parts_.list->kind != OperandKind::label) return mismatch("the last operand of an indirect call is a label", how);
-    const ir::Inst* list = labelled_list(function_, ir::LabelId(parts_.list->payload));
+    const ir::Inst* list = flow::labelled_list(function_, ir::LabelId(parts_.list->payload));
     if (list == nullptr || list->kind == ir::ItemKind::branch_targets)
       return mismatch(
           cat("the label `", module().str(function_.labels[parts_.list->payload].name), "` does not name a prototype"), how);
@@ -178,24 +180,6 @@ class Call {
 
 }  // namespace
 
-const ir::Inst* labelled_list(const ir::Function& function, ir::LabelId label) {
-  if (label.index >= function.labels.size()) return nullptr;
-  for (std::size_t i = std::size_t{function.labels[label.index].item} + 1; i < function.body.size(); ++i) {
-    const ir::Inst& item = function.body[i];
-    switch (item.kind) {
-      case ir::ItemKind::comment:
-        continue;
-      case ir::ItemKind::prototype:
-      case ir::ItemKind::branch_targets:
-      case ir::ItemKind::call_targets:
-        return &item;
-      default:
-        return nullptr;
-    }
-  }
-  return nullptr;
-}
-
 void check_call(Report& report, const Names& names, const ir::Function& function, const ir::Inst& call) {
   Call(report, names, function, call).run();
 }
@@ -204,7 +188,7 @@ void check_branch(Report& report, const ir::Function& function, const ir::Inst& 
   const std::span<const ir::Operand> operands = function.operands_of(branch);
   if (operands.empty() || operands.back().kind != OperandKind::label) return;
   const ir::LabelId label(operands.back().payload);
-  const ir::Inst* list = labelled_list(function, label);
+  const ir::Inst* list = flow::labelled_list(function, label);
   if (list == nullptr) return;
   report.error(function, branch, Kind::operand_mismatch,
                cat("the label `", report.module().str(function.labels[label.index].name), "` names a ",
@@ -215,7 +199,7 @@ void check_branch_list(Report& report, const ir::Function& function, const ir::I
   const std::span<const ir::Operand> operands = function.operands_of(branch);
   if (operands.empty() || operands.back().kind != OperandKind::label) return;
   const ir::LabelId label(operands.back().payload);
-  const ir::Inst* list = labelled_list(function, label);
+  const ir::Inst* list = flow::labelled_list(function, label);
   const std::string_view name = report.module().str(function.labels[label.index].name);
   if (list == nullptr || list->kind != ir::ItemKind::branch_targets)
     report.error(function, branch, Kind::operand_mismatch, cat("the label `", name, "` does not name a list of branch targets"))

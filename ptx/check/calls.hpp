@@ -17,7 +17,4 @@ void check_branch_targets(Report& report, const ir::Function& function, const ir
 /// Checks a .calltargets list: functions, declared before it.
 void check_call_targets(Report& report, const Names& names, const ir::Function& function, const ir::Inst& item);
 
-/// The item that a label names, when it is one of these lists: the one behind it. Otherwise nullptr.
-const ir::Inst* labelled_list(const ir::Function& function, ir::LabelId label);
-
 }  // namespace ptx::check

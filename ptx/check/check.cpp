@@ -9,6 +9,7 @@
 #include "ptx/check/directives.hpp"
 #include "ptx/check/register_budget.hpp"
 #include "ptx/check/signatures.hpp"
+#include "ptx/flow/flow.hpp"
 
 namespace ptx::check {
 namespace {
@@ -28,14 +29,16 @@ bool earlier(const Diagnostic& a, const Diagnostic& b) {
 // The things of a module in the order of its text: what is named must be declared before.
 class Check {
  public:
-  Check(const ir::Module& module, Diagnostics& findings)
+  Check(const ir::Module& module, const std::vector<flow::Graph>& graphs, Matches& matches, Diagnostics& findings)
       : module_(module),
+        graphs_(graphs),
+        matches_(matches),
         report_(module, findings),
         names_(module),
-        instructions_(report_, names_),
+        instructions_(report_, names_, matches),
         debug_(report_),
         groups_(report_),
-        budgets_(module),
+        budgets_(module, graphs),
         aliased_(module.functions.size()) {}
 
   void run() {
@@ -82,11 +85,15 @@ class Check {
     declare_function(report_, names_, i);
     names_.open();
     check_signature(report_, names_, function);
-    if (function.has_body) check_body(report_, names_, {instructions_, debug_, groups_, budgets_}, function);
+    if (!function.has_body) return names_.close();
+    matches_.enter(i, function.body.size());
+    check_body(report_, names_, {instructions_, debug_, groups_, budgets_, matches_}, function, graphs_[i]);
     names_.close();
   }
 
   const ir::Module& module_;
+  const std::vector<flow::Graph>& graphs_;  // by function
+  Matches& matches_;
   Report report_;
   Names names_;
   Instructions instructions_;
@@ -96,23 +103,48 @@ class Check {
   std::vector<bool> aliased_;  // functions that an alias defines
 };
 
-}  // namespace
-
-Diagnostics check(const ir::Module& module) {
+Diagnostics findings_of(const ir::Module& module, const std::vector<flow::Graph>& graphs, Matches& matches) {
   Diagnostics findings;
-  Check(module, findings).run();
+  Check(module, graphs, matches, findings).run();
   std::stable_sort(findings.begin(), findings.end(), earlier);
   return findings;
 }
 
+}  // namespace
+
+struct Accepted::Contents {
+  ir::Module module;
+  std::vector<flow::Graph> graphs;  // by function
+  Matches matches;
+  Diagnostics warnings;
+};
+
+const ir::Module& Accepted::module() const { return contents_->module; }
+std::shared_ptr<const ir::Module> Accepted::share() const { return {contents_, &contents_->module}; }
+const Diagnostics& Accepted::warnings() const { return contents_->warnings; }
+const flow::Graph& Accepted::graph(std::size_t function) const { return contents_->graphs[function]; }
+
+std::span<const std::uint8_t> Accepted::row_operands(std::size_t function, std::uint32_t item) const {
+  return contents_->matches.of(function, item);
+}
+
+Diagnostics check(const ir::Module& module) {
+  Matches matches(module.functions.size());
+  return findings_of(module, flow::graphs_of(module), matches);
+}
+
 Expected<Accepted> accept(ir::Module module) {
-  Diagnostics findings = check(module);
+  std::vector<flow::Graph> graphs = flow::graphs_of(module);
+  Matches matches(module.functions.size());
+  Diagnostics findings = findings_of(module, graphs, matches);
   const auto is_error = [](const Diagnostic& d) { return d.severity == Severity::error; };
   const auto first = std::find_if(findings.begin(), findings.end(), is_error);
   if (first == findings.end()) {
     Accepted accepted;
-    accepted.module_ = std::make_shared<const ir::Module>(std::move(module));
-    accepted.warnings_ = std::move(findings);
+    accepted.contents_ = std::make_shared<const Accepted::Contents>(Accepted::Contents{.module = std::move(module),
+                                                                                       .graphs = std::move(graphs),
+                                                                                       .matches = std::move(matches),
+                                                                                       .warnings = std::move(findings)});
     return accepted;
   }
   constexpr std::size_t most = 8;  // a screen holds no more

@@ -2,29 +2,41 @@
 // executor and the launcher take check::Accepted, which only accept() makes: unchecked code cannot run.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
+
+namespace ptx::flow {
+class Graph;
+}
 
 namespace ptx::check {
 
 /// Every finding on a module, errors and warnings, in the order of the source.
 Diagnostics check(const ir::Module& module);
 
-/// A module that passed. Immutable and shared: images, executors and listings hold the same one.
+/// A module that passed, and what check learned of it. Immutable and shared: images, executors and listings hold the same one.
 class Accepted {
  public:
-  [[nodiscard]] const ir::Module& module() const { return *module_; }
-  [[nodiscard]] std::shared_ptr<const ir::Module> share() const { return module_; }
+  [[nodiscard]] const ir::Module& module() const;
+  [[nodiscard]] std::shared_ptr<const ir::Module> share() const;
   /// What check found short of an error.
-  [[nodiscard]] const Diagnostics& warnings() const { return warnings_; }
+  [[nodiscard]] const Diagnostics& warnings() const;
+  /// Where control goes in a function, by its index in the module.
+  [[nodiscard]] const flow::Graph& graph(std::size_t function) const;
+  /// For each operand of an instruction, which operand of its row it is (isa::Form::operands). Empty for one that fits no row,
+  /// though ptxas takes it: then a warning says so.
+  [[nodiscard]] std::span<const std::uint8_t> row_operands(std::size_t function, std::uint32_t item) const;
 
  private:
   friend Expected<Accepted> accept(ir::Module module);
   Accepted() = default;
-  std::shared_ptr<const ir::Module> module_;
-  Diagnostics warnings_;
+  struct Contents;
+  std::shared_ptr<const Contents> contents_;
 };
 
 /// The module, accepted; or its first error, with the others as notes.

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <set>
 
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/names.hpp"
 #include "ptx/check/rules.hpp"
+#include "ptx/flow/flow.hpp"
+#include "ptx/text/text.hpp"
 #include "tests/support/script.hpp"
 
 namespace ptx::check {
@@ -23,6 +26,55 @@ TEST(Accept, TakesACleanModuleAndKeepsItsWarnings) {
   EXPECT_EQ(accepted->module().functions.size(), 1u);
   const std::shared_ptr<const ir::Module> shared = accepted->share();
   EXPECT_EQ(shared.get(), &accepted->module());
+}
+
+TEST(Accept, HandsOnWhatItLearned) {
+  const auto accepted = accept(text::parse(R"(.version 8.5
+.target sm_90a
+.address_size 64
+.func f() { ret; }
+.visible .entry k()
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<4>;
+L:
+  shfl.sync.bfly.b32 %r2, %r0, 1, 31, -1;
+  shfl.sync.bfly.b32 %r3|%p1, %r0, 2, 31, -1;
+  setp.lt.and.s32 %p2, %r2, %r3, %p1;
+  @%p2 bra L;
+  bar.sync 0;
+  bar.sync 1, 32;
+  exit;
+}
+)")
+                                   .module);
+  ASSERT_TRUE(accepted) << render(accepted.error());
+  const ir::Module& module = accepted->module();
+  int left_out = 0;
+  for (std::size_t f = 0; f < module.functions.size(); ++f) {
+    const ir::Function& function = module.functions[f];
+    EXPECT_EQ(accepted->graph(f).size(), flow::Graph::of(function).size());
+    for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+      const ir::Inst& inst = function.body[i];
+      const auto found = accepted->row_operands(f, i);
+      if (inst.kind != ir::ItemKind::inst) {
+        EXPECT_TRUE(found.empty());
+        continue;
+      }
+      std::deque<std::vector<isa::Arg>> parts;
+      std::vector<isa::Arg> args;
+      for (const ir::Operand& operand : function.operands_of(inst)) args.push_back(ir::arg_of(module, function, operand, parts));
+      const isa::Form& form = isa::form(inst.form);
+      const auto fit = isa::fit(form, inst.choices, args);
+      ASSERT_TRUE(fit) << fit.error().message;
+      EXPECT_EQ(std::vector(found.begin(), found.end()),
+                std::vector(fit->operand_of.begin(), fit->operand_of.begin() + inst.operand_count))
+          << ir::spell(module, function, inst);
+      left_out += inst.operand_count != form.operands.size();
+    }
+  }
+  EXPECT_GT(left_out, 0) << "each instruction has every operand of its row";
+  EXPECT_EQ(accepted->graph(1).successors(0).size(), 2u);
 }
 
 TEST(Accept, GivesTheFirstErrorAndTheOthersAsNotes) {

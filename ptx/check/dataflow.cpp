@@ -2,44 +2,21 @@
 
 #include <algorithm>
 
-#include "ptx/check/calls.hpp"
-
 namespace ptx::check {
 namespace {
 
 using ir::OperandKind;
-
-constexpr std::uint32_t no_item = 0xFFFFFFFFu;
-
-// The item that a label operand names.
-std::uint32_t item_of(const ir::Function& function, const ir::Operand& o) {
-  return o.kind == OperandKind::label && o.payload < function.labels.size() ? function.labels[o.payload].item : no_item;
-}
 
 // The stretches of a body that loops may repeat, merged where they touch: [first, last] of each, ascending.
 struct Loop {
   std::uint32_t first, last;
 };
 
-std::vector<Loop> loops_of(const ir::Function& function) {
+std::vector<Loop> loops_of(const flow::Graph& graph) {
   std::vector<Loop> loops;
-  std::vector<std::uint32_t> first_of(function.target_lists.size());  // the first target of each list
-  for (std::size_t l = 0; l < first_of.size(); ++l) {
-    first_of[l] = no_item;
-    for (const ir::Operand& o : function.target_lists[l]) first_of[l] = std::min(first_of[l], item_of(function, o));
-  }
-  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
-    const ir::Inst& inst = function.body[i];
-    if (inst.kind != ir::ItemKind::inst || (facts(inst.form) & (branches | branch_list)) == 0) continue;
-    const std::span<const ir::Operand> operands = function.operands_of(inst);
-    if (operands.empty() || operands.back().kind != OperandKind::label) continue;
-    std::uint32_t target = item_of(function, operands.back());
-    if ((facts(inst.form) & branch_list) != 0) {
-      const ir::Inst* list = labelled_list(function, ir::LabelId(operands.back().payload));
-      target = list != nullptr && list->payload < first_of.size() ? first_of[list->payload] : no_item;
-    }
-    if (target <= i) loops.push_back({target, i});
-  }
+  for (std::uint32_t b = 0; b < graph.size(); ++b)
+    for (const std::uint32_t to : graph.successors(b))
+      if (to <= b) loops.push_back({graph.block(to).begin, graph.block(b).end - 1});
   std::sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) { return a.first < b.first; });
   std::size_t kept = 0;
   for (const Loop& loop : loops) {
@@ -61,20 +38,6 @@ bool hands_on_padding(const ir::Inst& inst) {
 }
 
 }  // namespace
-
-void branch_targets(const ir::Function& function, const ir::Inst& branch, std::vector<std::uint32_t>& items) {
-  items.clear();
-  const auto add = [&](const ir::Operand& o) {
-    if (const std::uint32_t item = item_of(function, o); item < function.body.size()) items.push_back(item);
-  };
-  const std::span<const ir::Operand> operands = function.operands_of(branch);
-  if (operands.empty()) return;
-  if ((facts(branch.form) & branch_list) == 0) return add(operands.back());
-  if (operands.back().kind != OperandKind::label) return;
-  const ir::Inst* list = labelled_list(function, ir::LabelId(operands.back().payload));
-  if (list == nullptr || list->payload >= function.target_lists.size()) return;
-  for (const ir::Operand& o : function.target_lists[list->payload]) add(o);
-}
 
 Registers::Registers(const ir::Function& function) : function_(function), seen_(function.regs.size()) {
   for (const auto* list : {&function.params, &function.returns})
@@ -124,7 +87,7 @@ void Registers::settle_handed() {
   }
 }
 
-void Registers::report_unwritten(Report& report) {
+void Registers::report_unwritten(Report& report, const flow::Graph& graph) {
   settle_handed();
   std::vector<std::uint32_t> early;  // registers whose first read stands before every write
   for (std::uint32_t r = 0; r < seen_.size(); ++r)
@@ -132,7 +95,8 @@ void Registers::report_unwritten(Report& report) {
   if (early.empty()) return;
   for (const ir::Inst& item : function_.body)
     if (item.kind == ir::ItemKind::raw) return;  // it may write anything
-  const std::vector<Loop> loops = loops_of(function_);
+  if (!graph.is_complete()) return;
+  const std::vector<Loop> loops = loops_of(graph);
   std::sort(early.begin(), early.end(), [&](std::uint32_t a, std::uint32_t b) { return seen_[a].read < seen_[b].read; });
   std::vector<std::uint32_t> together;
   for (std::size_t i = 0; i < early.size(); ++i) {

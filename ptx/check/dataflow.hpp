@@ -8,6 +8,7 @@
 
 #include "ptx/check/facts.hpp"
 #include "ptx/check/report.hpp"
+#include "ptx/flow/flow.hpp"
 
 namespace ptx::check {
 
@@ -21,7 +22,7 @@ class Registers {
   /// Reports reads that no path leads to from a write, once for each instruction. A `mov` between registers hands on what was
   /// never written: its result counts as unwritten, and who reads that is told. Linear: a read is certain to come first when it
   /// stands before every write and no loop leads back to it from behind one.
-  void report_unwritten(Report& report);
+  void report_unwritten(Report& report, const flow::Graph& graph);
   /// The constant that an operand is: an immediate, or a register that one `mov` of an immediate writes and nothing else.
   [[nodiscard]] std::optional<std::int64_t> constant(const ir::Operand& operand) const;
 
@@ -47,8 +48,5 @@ class Registers {
   std::vector<Seen> seen_;
   std::vector<Handed> handed_;  // `mov to, from` of registers that nothing had written so far
 };
-
-/// The items of a body that a branch may go to: those of its labels that are defined.
-void branch_targets(const ir::Function& function, const ir::Inst& branch, std::vector<std::uint32_t>& items);
 
 }  // namespace ptx::check

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "ptx/flow/flow.hpp"
+
 namespace ptx::check {
 namespace {
 
@@ -34,8 +36,8 @@ std::uint16_t read(const isa::Form& form) {
       bits |= passes_params;
   }
   if (form.traits.has(Trait::tcgen05) && form.slot("cta_group") >= 0) bits |= cta_group;
-  const isa::Effects effects = form.row->effects;
-  if (effects.has(isa::Effect::control) && !effects.has(isa::Effect::volatile_) && (bits & calls) == 0) bits |= leaves;
+  const flow::Control control = flow::control_of(form.id);
+  if (control != flow::Control::goes_on && control != flow::Control::calls) bits |= leaves;
   return bits;
 }
 

@@ -46,7 +46,7 @@ void Instructions::enter(const ir::Function& function, Labels& labels) {
       std::any_of(function.reg_decls.begin(), function.reg_decls.end(), [](const ir::RegDecl& d) { return d.block_local; });
 }
 
-Access Instructions::check(const ir::Inst& inst, std::uint32_t block) {
+Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t block) {
   const std::size_t before = report_.size();
   if (inst.guard_id().valid()) {
     guard(inst);
@@ -61,15 +61,15 @@ Access Instructions::check(const ir::Inst& inst, std::uint32_t block) {
     sign(inst, operand, within);
     if (within.operand != 1u << 15) within.operand = static_cast<std::uint16_t>(within.operand << 1);
   }
-  const Access* known = clean_.find(key_);
-  const Access access = known != nullptr ? *known : explain(inst);
+  const Found* known = clean_.find(key_);
+  const Found found = known != nullptr ? *known : explain(inst);
   // What a label or a function is like is not part of the signature.
   if (const std::uint16_t fact = facts(inst.form); (fact & (calls | branches | branch_list)) != 0 && report_.size() == before) {
     if ((fact & calls) != 0) check_call(report_, names_, *function_, inst);
     if ((fact & branches) != 0) check_branch(report_, *function_, inst);
     if ((fact & branch_list) != 0) check_branch_list(report_, *function_, inst);
   }
-  return access;
+  return found;
 }
 
 void Instructions::guard(const ir::Inst& inst) {
@@ -194,7 +194,7 @@ void Instructions::use(const ir::Inst& inst, ir::RegId reg) {
 
 // ---- new signatures -------------------------------------------------------------------------------------------------
 
-Access Instructions::explain(const ir::Inst& inst) {
+Instructions::Found Instructions::explain(const ir::Inst& inst) {
   const std::size_t before = report_.size();
   const isa::Form& form = isa::form(inst.form);
   available(inst, form);
@@ -211,9 +211,11 @@ Access Instructions::explain(const ir::Inst& inst) {
       check_operands(report_, names_, *function_, inst);
     }
     report_.add(*function_, inst, std::move(misfit));
-    return {0xFFFF, 0};
+    return {.access = {.writes = 0xFFFF, .updates = 0}};
   }
-  Access access;
+  Found found;
+  found.operands = matches_.intern(std::span(fit->operand_of).first(args.size()));
+  Access& access = found.access;
   for (std::size_t i = 0; i < args.size() && i < 16; ++i) {
     const isa::Access how = form.operands[fit->operand_of[i]].access;
     if (how != isa::Access::read) access.writes |= static_cast<std::uint16_t>(1u << i);
@@ -234,8 +236,8 @@ Access Instructions::explain(const ir::Inst& inst) {
     else if (auto broken = rule({form, inst.choices, args, module.target, module.version}))
       report_.add(*function_, inst, std::move(*broken).manual(cat(isa::manual(form))));
   }
-  if (report_.size() == before) clean_.insert(key_, access);
-  return access;
+  if (report_.size() == before) clean_.insert(key_, found);
+  return found;
 }
 
 void Instructions::available(const ir::Inst& inst, const isa::Form& form) {

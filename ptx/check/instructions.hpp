@@ -9,6 +9,7 @@
 
 #include "ptx/check/facts.hpp"
 #include "ptx/check/labels.hpp"
+#include "ptx/check/matches.hpp"
 #include "ptx/check/names.hpp"
 #include "ptx/check/report.hpp"
 
@@ -19,12 +20,16 @@ namespace ptx::check {
 /// and looked up.
 class Instructions {
  public:
-  Instructions(Report& report, const Names& names) : report_(report), names_(names) {}
+  Instructions(Report& report, const Names& names, Matches& matches) : report_(report), names_(names), matches_(matches) {}
 
   /// Checks the instructions of a function from here on.
   void enter(const ir::Function& function, Labels& labels);
-  /// Returns what the instruction writes.
-  Access check(const ir::Inst& inst, std::uint32_t block);
+  /// Returns what the instruction writes, and which operands of its row it has.
+  struct Found {
+    Access access;
+    Matches::ListId operands = Matches::no_list;
+  };
+  Found check(const ir::Inst& inst, std::uint32_t block);
   /// The registers of the instruction checked last, but for its guard.
   [[nodiscard]] std::span<const Mention> mentions() const { return mentions_; }
 
@@ -43,7 +48,7 @@ class Instructions {
   void use(const ir::Inst& inst, ir::RegId reg);
 
   // What follows runs once for every signature that is new or not clean.
-  Access explain(const ir::Inst& inst);
+  Found explain(const ir::Inst& inst);
   void available(const ir::Inst& inst, const isa::Form& form);
   void specials_available(const ir::Inst& inst, const ir::Operand& operand);
   void names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Fit& fit);
@@ -55,13 +60,14 @@ class Instructions {
 
   Report& report_;
   const Names& names_;
+  Matches& matches_;
   const ir::Function* function_ = nullptr;
   Labels* labels_ = nullptr;
   static constexpr int most_hints = 50;
   int undefined_ = 0;              // symbols so far
   bool scoped_registers_ = false;  // some register is declared in a block: uses must be inside it
   Key key_;
-  KeyMap<Access> clean_;
+  KeyMap<Found> clean_;
   std::vector<Mention> mentions_;
   std::deque<std::vector<isa::Arg>> parts_;  // keeps what the arguments of explain() point to
   std::deque<std::string> shown_;

@@ -4,9 +4,6 @@
 #include <bit>
 #include <span>
 
-#include "ptx/check/dataflow.hpp"
-#include "ptx/check/flow.hpp"
-
 namespace ptx::check {
 namespace {
 
@@ -115,21 +112,19 @@ class State {
 class Wgmma {
  public:
   Wgmma(Report& report, const Names& names, const RegisterBudgets& budgets, const ir::Function& function,
-        const std::vector<Access>& access)
-      : report_(report), names_(names), budgets_(budgets), function_(function), access_(access) {}
+        const flow::Graph& graph, const std::vector<Access>& access)
+      : report_(report), names_(names), budgets_(budgets), function_(function), graph_(graph), access_(access) {}
 
   void run() {
     find_registers();
     check_function();
-    auto flow = flow_of(function_, [this](const ir::Inst& inst) { return matters(inst); });
-    if (!flow) return too_large();
-    blocks_ = std::move(flow->blocks);
-    events_ = std::move(flow->events);
+    if (!graph_.is_complete()) return too_large();
+    const flow::Selection events(graph_, function_, [this](const ir::Inst& inst) { return matters(inst); });
     const State start = initial();
     const std::size_t width = words() * (ages_ + 3) + 1;
-    if (blocks_.size() * width > most_words || events_.size() * width > 64 * most_words) return too_large();
-    std::vector<State> in(blocks_.size(), start);
-    std::vector<std::uint8_t> reached(blocks_.size()), queued(blocks_.size());
+    if (graph_.size() * width > most_words || events.size() * width > 64 * most_words) return too_large();
+    std::vector<State> in(graph_.size(), start);
+    std::vector<std::uint8_t> reached(graph_.size()), queued(graph_.size());
     State first = start;
     first.set(State::from_entry);
     first.know_nothing();
@@ -141,11 +136,11 @@ class Wgmma {
       const std::uint32_t b = open.back();
       open.pop_back();
       queued[b] = 0;
-      visits += blocks_[b].last_event - blocks_[b].first_event + 1;
+      visits += events.in(b).size() + 1;
       if (visits > most_visits + 64 * function_.body.size()) return too_large();
       State state = in[b];
-      pass(blocks_[b], state);
-      for (const std::uint32_t n : blocks_[b].next) {
+      pass(events.in(b), state);
+      for (const std::uint32_t n : graph_.successors(b)) {
         if (n <= b) state.set(State::round_loop);
         if (!in[n].join(state) && reached[n] != 0) continue;
         reached[n] = 1;
@@ -154,8 +149,8 @@ class Wgmma {
       }
     }
     reporting_ = true;
-    for (std::size_t b = 0; b < blocks_.size(); ++b)
-      if (reached[b] != 0) pass(blocks_[b], in[b]);
+    for (std::uint32_t b = 0; b < graph_.size(); ++b)
+      if (reached[b] != 0) pass(events.in(b), in[b]);
   }
 
  private:
@@ -269,9 +264,8 @@ class Wgmma {
 
   // ---- one pass over a block ------------------------------------------------------------------------------------------
 
-  void pass(const Block& block, State& state) {
-    for (std::uint32_t event = block.first_event; event < block.last_event; ++event) {
-      const std::uint32_t i = events_[event];
+  void pass(std::span<const std::uint32_t> events, State& state) {
+    for (const std::uint32_t i : events) {
       const ir::Inst& inst = function_.body[i];
       const std::uint16_t fact = facts(inst.form);
       const bool always = inst.guard == ir::RegId::absent;  // what a guard may skip, some path goes without
@@ -495,14 +489,13 @@ class Wgmma {
   const Names& names_;
   const RegisterBudgets& budgets_;
   const ir::Function& function_;
+  const flow::Graph& graph_;
   const std::vector<Access>& access_;
   std::vector<std::uint32_t> tracked_;          // by register: its bit in a State, or none
   std::uint32_t count_ = 0, accumulators_ = 0;  // tracked; the first of them are accumulators
   std::vector<std::uint32_t> value_;            // by tracked register: another that copies connect with it
   bool matrix_in_registers_ = false;            // some mma has its matrix a in registers
   std::size_t ages_ = 2;
-  std::vector<Block> blocks_;
-  std::vector<std::uint32_t> events_;  // the items that matter
   std::vector<Word> mask_;
   std::vector<ir::Operand> masked_;  // the registers of mask_
   bool reporting_ = false, said_registers_ = false;
@@ -511,8 +504,8 @@ class Wgmma {
 }  // namespace
 
 void check_wgmma(Report& report, const Names& names, const RegisterBudgets& budgets, const ir::Function& function,
-                 const std::vector<Access>& access) {
-  Wgmma(report, names, budgets, function, access).run();
+                 const flow::Graph& graph, const std::vector<Access>& access) {
+  Wgmma(report, names, budgets, function, graph, access).run();
 }
 
 }  // namespace ptx::check

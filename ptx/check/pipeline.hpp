@@ -8,12 +8,13 @@
 #include "ptx/check/names.hpp"
 #include "ptx/check/register_budget.hpp"
 #include "ptx/check/report.hpp"
+#include "ptx/flow/flow.hpp"
 
 namespace ptx::check {
 
 /// Registers of wgmma.mma_async between the mma and the wait that covers it; fences; calls; the registers there are. `access` has
 /// an entry for each item of the body.
 void check_wgmma(Report& report, const Names& names, const RegisterBudgets& budgets, const ir::Function& function,
-                 const std::vector<Access>& access);
+                 const flow::Graph& graph, const std::vector<Access>& access);
 
 }  // namespace ptx::check

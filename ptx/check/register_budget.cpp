@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ptx/check/declarations.hpp"
-#include "ptx/check/flow.hpp"
 
 namespace ptx::check {
 namespace {
@@ -47,7 +46,8 @@ std::optional<ir::StringId> called_function(const ir::Function& function, const 
   return std::nullopt;
 }
 
-RegisterBudgets::RegisterBudgets(const ir::Module& module) : module_(module) {
+RegisterBudgets::RegisterBudgets(const ir::Module& module, const std::vector<flow::Graph>& graphs)
+    : module_(module), graphs_(graphs) {
   if (!isa::allows(module.target, isa::node(sm_90))) return;
   budgets_.resize(module.functions.size());
   for (std::uint32_t f = 0; f < budgets_.size(); ++f)
@@ -145,31 +145,32 @@ void RegisterBudgets::bind(std::uint32_t entry) {
 void RegisterBudgets::follow_setmaxnreg(std::uint32_t entry, std::uint32_t start) {
   const ir::Function& function = module_.functions[entry];
   Budget& budget = budgets_[entry];
-  const auto flow =
-      flow_of(function, [](const ir::Inst& i) { return (facts(i.form) & (setmaxnreg | wgmma_mma | tcgen05_transfer)) != 0; });
-  if (!flow) return;
+  const flow::Graph& graph = graphs_[entry];
+  if (!graph.is_complete()) return;
+  const flow::Selection events(graph, function, [](const ir::Inst& inst) {
+    return (facts(inst.form) & (setmaxnreg | wgmma_mma | tcgen05_transfer)) != 0;
+  });
   const auto changes = [&](const ir::Inst& inst, std::int64_t& count) {
     if ((facts(inst.form) & setmaxnreg) == 0) return false;
     if (const auto to = new_count(function, inst))
       count = inst.guard == ir::RegId::absent ? to->count : std::max(count, to->count);
     return true;
   };
-  std::vector<std::int64_t> in(flow->blocks.size(), -1);
+  std::vector<std::int64_t> in(graph.size(), -1);
   in[0] = start;
   std::vector<std::uint32_t> open{0};
   while (!open.empty()) {
-    const Block& block = flow->blocks[open.back()];
-    std::int64_t count = in[open.back()];
+    const std::uint32_t block = open.back();
+    std::int64_t count = in[block];
     open.pop_back();
-    for (std::uint32_t e = block.first_event; e < block.last_event; ++e) changes(function.body[flow->events[e]], count);
-    for (const std::uint32_t n : block.next)
+    for (const std::uint32_t item : events.in(block)) changes(function.body[item], count);
+    for (const std::uint32_t n : graph.successors(block))
       if (count > in[n]) in[n] = count, open.push_back(n);
   }
-  for (std::size_t b = 0; b < flow->blocks.size(); ++b) {
+  for (std::uint32_t b = 0; b < graph.size(); ++b) {
     std::int64_t count = in[b];
     if (count < 0) continue;  // nothing leads here
-    for (std::uint32_t e = flow->blocks[b].first_event; e < flow->blocks[b].last_event; ++e) {
-      const std::uint32_t item = flow->events[e];
+    for (const std::uint32_t item : events.in(b)) {
       const ir::Inst& inst = function.body[item];
       if (changes(inst, count)) continue;
       budget.most[item] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, unbounded_registers));

@@ -10,6 +10,7 @@
 #include "ptx/check/facts.hpp"
 #include "ptx/check/launch_bounds.hpp"
 #include "ptx/check/report.hpp"
+#include "ptx/flow/flow.hpp"
 
 namespace ptx::check {
 
@@ -24,7 +25,8 @@ std::optional<ir::StringId> called_function(const ir::Function& function, const 
 
 class RegisterBudgets {
  public:
-  explicit RegisterBudgets(const ir::Module& module);
+  /// `graphs`: of the module's functions.
+  RegisterBudgets(const ir::Module& module, const std::vector<flow::Graph>& graphs);
 
   /// Registers that a thread may have at an item, on the path that leaves it most: those of the `setmaxnreg` in force, or of the
   /// launch bounds where nothing else is known.
@@ -64,6 +66,7 @@ class RegisterBudgets {
   void check_needs(Report& report, const ir::Function& function, const Budget& budget) const;
 
   const ir::Module& module_;
+  const std::vector<flow::Graph>& graphs_;
   std::unordered_map<std::uint32_t, std::uint32_t> defined_;  // functions with a body by their names
   std::vector<Budget> budgets_;                               // by function; empty when the target has none of these instructions
 };

@@ -82,6 +82,8 @@ std::string contrast(const Arg& arg, bool piped, const std::string& wanted) {
   }
 }
 
+thread_local std::uint64_t asked = 0;
+
 struct Miss {
   Diagnostic diagnostic;
   // twice how many operands fitted before the miss, and a little more: the form that got furthest explains best
@@ -276,13 +278,17 @@ std::string describe(const Arg& arg) {
   return "an operand";
 }
 
+std::uint64_t fits_asked() { return asked; }
+
 Expected<Fit> fit(const Form& form, const Choices& choices, std::span<const Arg> args) {
+  ++asked;
   Fit result;
   if (auto miss = try_form(form, choices, args, true, result)) return Unexpected{std::move(miss->diagnostic)};
   return result;
 }
 
 Expected<Fit> fit(const Dots& dots, std::span<const Arg> args) {
+  ++asked;
   Fit result;
   for (const Dots::State& state : dots.complete())
     if (!try_form(form(state.form), state.choices, args, false, result)) return result;

@@ -29,6 +29,9 @@ Expected<Fit> fit(const Dots& dots, std::span<const Arg> args);
 /// The same for one form with its choices made.
 Expected<Fit> fit(const Form& form, const Choices& choices, std::span<const Arg> args);
 
+/// How often this thread has asked whether operands fit: who gets a match handed on asks no more, and tests hold that.
+std::uint64_t fits_asked();
+
 /// "a .u32 register `%r3`", "the integer 5", "a vector of 4 .f32 registers": how a message calls an argument.
 std::string describe(const Arg& arg);
 

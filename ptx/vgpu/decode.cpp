@@ -8,8 +8,9 @@
 #include "ptx/vgpu/specials.hpp"
 
 namespace ptx::vgpu {
-Decoder::Decoder(Code& code, KernelMemory memory, const Expanded* calls)
-    : code_(code), calls_(calls), memory_(std::move(memory)) {
+Decoder::Decoder(Code& code, KernelMemory memory, const check::Accepted& accepted, const flow::Graph& graph,
+                 const Expanded* calls)
+    : code_(code), accepted_(accepted), graph_(graph), calls_(calls), memory_(std::move(memory)) {
   std::uint32_t scalars = 0;
   for (const ir::Register& reg : code_.function->regs) {
     code_.first_scalar.push_back(scalars);
@@ -70,15 +71,12 @@ Diagnostic Decoder::not_executed(std::uint32_t item, std::string_view why) const
   return d;
 }
 
-// Reads the body once: which instructions there are, where their labels lead, what they read and write.
+// Reads the body once: which instructions there are, what they read and write.
 std::optional<Diagnostic> Decoder::read_body() {
   const ir::Function& f = *code_.function;
-  std::vector<std::uint32_t> inst_at(f.body.size() + 1);
-  flow_.reserve(f.body.size());
+  uses_.reserve(f.body.size(), f.operands.size());
   spec_begin_.reserve(f.body.size());
-  std::vector<std::pair<std::size_t, std::uint32_t>> branches;  // instruction, item that its label stands at
   for (std::uint32_t item = 0; item < f.body.size(); ++item) {
-    inst_at[item] = static_cast<std::uint32_t>(flow_.size());
     const ir::Inst& inst = f.body[item];
     if (inst.kind == ir::ItemKind::raw) return not_executed(item, "the instruction table does not know this statement");
     if (inst.kind != ir::ItemKind::inst) continue;
@@ -87,18 +85,13 @@ std::optional<Diagnostic> Decoder::read_body() {
     if (calls_ != nullptr)
       if (const auto refused = calls_->refused.find(item); refused != calls_->refused.end())
         return not_executed(item, refused->second);
-    if (auto error = match(inst, item)) return error;
-    read_flow(inst, item);
-    for (const ir::Operand& operand : f.operands_of(inst))
-      if (operand.kind == ir::OperandKind::label) branches.emplace_back(flow_.size() - 1, f.labels[operand.payload].item);
+    if (auto error = find_specs(inst, item)) return error;
+    read_uses(inst, item);
   }
-  inst_at[f.body.size()] = static_cast<std::uint32_t>(flow_.size());
-  for (const auto& [inst, item] : branches) flow_[inst].target = inst_at[std::min<std::size_t>(item, f.body.size())];
-  blocks_ = find_blocks(flow_);
   code_.traces.resize(f.body.size());
-  checks_.resize(flow_.size());
-  for (const MaybeUndefined& read : find_maybe_undefined(flow_, blocks_, tracked_.size())) {
-    checks_[read.inst].push_back(read.reg);
+  checks_.resize(uses_.size());
+  for (const flow::MaybeUndefined& read : flow::find_maybe_undefined(graph_, uses_, tracked_.size())) {
+    checks_[read.instruction].push_back(read.reg);
     if (tracked_[read.reg]) continue;
     tracked_[read.reg] = file_.allocate(Type::pred);
     code_.maybe_unwritten.push_back({read.reg, *tracked_[read.reg]});
@@ -106,22 +99,35 @@ std::optional<Diagnostic> Decoder::read_body() {
   return std::nullopt;
 }
 
-// Finds which of its form's operands each operand of an instruction is, and keeps it. check has seen that they fit, so that it
-// takes a look only where some are left out.
-std::optional<Diagnostic> Decoder::match(const ir::Inst& inst, std::uint32_t item) {
-  const isa::Form& form = isa::form(inst.form);
-  const std::span<const ir::Operand> operands = code_.function->operands_of(inst);
+// What check matched the operands of an instruction to, when it stands in the body as it stood there.
+std::span<const std::uint8_t> Decoder::matched(const ir::Inst& inst, std::uint32_t item) const {
+  if (calls_ == nullptr) return accepted_.row_operands(code_.function_index, item);
+  const Expanded::Origin& origin = calls_->items[item];
+  const ir::Inst& original = code_.module->functions[origin.function].body[origin.index];
+  const bool same = original.kind == inst.kind && original.form == inst.form && original.choices == inst.choices;
+  return same ? accepted_.row_operands(origin.function, origin.index) : std::span<const std::uint8_t>();
+}
+
+// Keeps which of its form's operands each operand of an instruction is: what check has found. Instructions that stand for a call,
+// and those that only ptxas takes, have all operands of their forms as a rule.
+std::optional<Diagnostic> Decoder::find_specs(const ir::Inst& inst, std::uint32_t item) {
   spec_begin_.push_back(static_cast<std::uint32_t>(specs_.size()));
+  if (const auto found = matched(inst, item); found.size() == inst.operand_count) {
+    specs_.insert(specs_.end(), found.begin(), found.end());
+    return std::nullopt;
+  }
+  const isa::Form& form = isa::form(inst.form);
   for (std::size_t i = 0; i < form.operands.size(); ++i)
     if (form.present(form.operands[i], inst.choices)) specs_.push_back(static_cast<std::uint8_t>(i));
-  if (specs_.size() - spec_begin_.back() == operands.size()) return std::nullopt;
+  if (specs_.size() - spec_begin_.back() == inst.operand_count) return std::nullopt;
   specs_.resize(spec_begin_.back());
   std::deque<std::vector<isa::Arg>> scratch;
   std::vector<isa::Arg> args;
-  for (const ir::Operand& operand : operands) args.push_back(ir::arg_of(*code_.module, *code_.function, operand, scratch));
+  for (const ir::Operand& operand : code_.function->operands_of(inst))
+    args.push_back(ir::arg_of(*code_.module, *code_.function, operand, scratch));
   const auto fit = isa::fit(form, inst.choices, args);
   if (!fit) return not_executed(item, fit.error().message);
-  specs_.insert(specs_.end(), fit->operand_of.begin(), fit->operand_of.begin() + static_cast<std::ptrdiff_t>(operands.size()));
+  specs_.insert(specs_.end(), fit->operand_of.begin(), fit->operand_of.begin() + inst.operand_count);
   return std::nullopt;
 }
 
@@ -130,25 +136,19 @@ std::span<const std::uint8_t> Decoder::specs_of(std::size_t number) const {
   return std::span(specs_).subspan(spec_begin_[number], end - spec_begin_[number]);
 }
 
-void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item) {
+void Decoder::read_uses(const ir::Inst& inst, std::uint32_t item) {
   const ir::Function& f = *code_.function;
-  FlowInst flow;
-  flow.item = item;
-  flow.guarded = inst.guard_id().valid();
   const isa::Form& form = isa::form(inst.form);
-  // bra, ret, exit and trap; a guarded one lets its other lanes by
-  flow.falls_through = flow.guarded || !form.row->effects.has(isa::Effect::control) || form.traits.has(isa::Trait::call);
-  auto& [reads, writes, unused] = register_lists_;
-  reads.clear();
-  writes.clear();
-  if (flow.guarded) reads.push_back(guard_of(inst).index);
+  const bool guarded = inst.guard_id().valid();
+  uses_.add(item, guarded);
+  if (guarded) uses_.read(guard_of(inst).index);
   const auto use = [&](const ir::Operand& operand, isa::Access access, auto&& self) -> void {
     switch (operand.kind) {
       case ir::OperandKind::reg:
       case ir::OperandKind::part:
         for (auto [i, end, type] = scalars_of(code_, operand); i < end; ++i) {
-          if (access != isa::Access::write) reads.push_back(i);
-          if (access != isa::Access::read) writes.push_back(i);
+          if (access != isa::Access::write) uses_.read(i);
+          if (access != isa::Access::read) uses_.write(i);
         }
         return;
       case ir::OperandKind::vector:
@@ -163,10 +163,8 @@ void Decoder::read_flow(const ir::Inst& inst, std::uint32_t item) {
         return;
     }
   };
-  const std::span<const std::uint8_t> specs = specs_of(flow_.size());
+  const std::span<const std::uint8_t> specs = specs_of(uses_.size() - std::size_t{1});
   for (std::size_t i = 0; i < specs.size(); ++i) use(f.operands[inst.payload + i], form.operands[specs[i]].access, use);
-  flow.uses(reads, writes);
-  flow_.push_back(std::move(flow));
 }
 
 void Decoder::add(Step step, const ir::Inst& inst, std::uint32_t item) {
@@ -190,19 +188,19 @@ std::uint32_t Decoder::signature_of(const ir::Inst& inst) {
 }
 
 std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
-  const FlowInst& flow = flow_[number];
-  const ir::Inst& inst = code_.function->body[flow.item];
-  Decoding decoding(*this, inst, flow.item, specs_of(number));
+  const std::uint32_t item = uses_.item(number);
+  const ir::Inst& inst = code_.function->body[item];
+  Decoding decoding(*this, inst, item, specs_of(number));
   decoding.step.run = op_of(inst.form)(decoding);
-  if (!decoding.refusal().empty()) return not_executed(flow.item, decoding.refusal());
-  add_trace(decoding, flow.item);
-  if (decoding.step.run == nullptr) return not_executed(flow.item, "the executor does not know it with these operands");
+  if (!decoding.refusal().empty()) return not_executed(item, decoding.refusal());
+  add_trace(decoding, item);
+  if (decoding.step.run == nullptr) return not_executed(item, "the executor does not know it with these operands");
 
   if (rows_run::noting()) {
     Step note;
     note.run = helper::note_row();
     note.x[0] = static_cast<std::uint32_t>(isa::form(inst.form).row - isa::rows().data());
-    add(note, inst, flow.item);
+    add(note, inst, item);
   }
   // A register is checked before this instruction may count as its writer, and marked before the instruction may wait.
   for (const std::uint32_t reg : checks_[number]) {
@@ -210,48 +208,49 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
     check.run = helper::check_defined();
     check.x[0] = *tracked_[reg];
     check.imm = reg;
-    Step& placed = (add(check, inst, flow.item), code_.steps.back());
+    Step& placed = (add(check, inst, item), code_.steps.back());
     // the guard itself is read by every lane
     if (inst.guard_id().valid() && guard_of(inst).index == reg) placed.guard = always_offset, placed.guard_flip = 0;
   }
-  for (const std::uint32_t reg : flow.writes())
-    if (tracked_[reg]) {
-      Step mark;
-      mark.run = helper::mark_defined();
-      mark.x[0] = *tracked_[reg];
-      add(mark, inst, flow.item);
-    }
-  for (const Step& step : decoding.before_) add(step, inst, flow.item);
-  if (flow.target >= 0) {
-    const auto at = std::lower_bound(blocks_.begin(), blocks_.end(), flow.target,
-                                     [](const Block& b, std::int64_t place) { return b.first < place; });
-    jumps_.emplace_back(code_.steps.size(), static_cast<std::uint32_t>(at - blocks_.begin()));
+  uses_.each_write(number, [&](std::uint32_t reg) {
+    if (!tracked_[reg]) return;
+    Step mark;
+    mark.run = helper::mark_defined();
+    mark.x[0] = *tracked_[reg];
+    add(mark, inst, item);
+  });
+  for (const Step& step : decoding.before_) add(step, inst, item);
+  if (flow::control_of(inst.form) == flow::Control::branches) {
+    const std::uint32_t label = code_.function->operands_of(inst).back().payload;
+    jumps_.emplace_back(code_.steps.size(), graph_.block_of(code_.function->labels[label].item));
   }
   decoding.step.signature = signature_of(inst);
   decoding.step.is_instruction = true;
-  add(decoding.step, inst, flow.item);
+  add(decoding.step, inst, item);
   ++ordinal_;
-  for (const Step& step : decoding.after_) add(step, inst, flow.item);
+  for (const Step& step : decoding.after_) add(step, inst, item);
   return std::nullopt;
 }
 
 std::optional<Diagnostic> Decoder::emit() {
-  const std::vector<std::uint32_t> order = weak_topological_order(blocks_);
-  std::vector<std::uint32_t> start(blocks_.size());
-  code_.steps.reserve(flow_.size() + flow_.size() / 4 + blocks_.size());
+  const std::vector<std::uint32_t> order = flow::weak_topological_order(graph_);
+  std::vector<std::uint32_t> start(graph_.size());
+  code_.steps.reserve(std::size_t{uses_.size()} + uses_.size() / 4 + graph_.size());
   const ir::Inst unguarded{};
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const Block& block = blocks_[order[i]];
-    start[order[i]] = static_cast<std::uint32_t>(code_.steps.size());
-    for (std::uint32_t number = block.first; number < block.last; ++number)
+    const std::uint32_t b = order[i];
+    const flow::Block& block = graph_.block(b);
+    start[b] = static_cast<std::uint32_t>(code_.steps.size());
+    const std::uint32_t first = uses_.at(block.begin), last = uses_.at(block.end);
+    for (std::uint32_t number = first; number < last; ++number)
       if (auto error = emit(number)) return error;
     Step helper;
-    const std::uint32_t item = block.last > block.first ? flow_[block.last - 1].item : 0;
-    if (block.next >= 0 && (i + 1 == order.size() || order[i + 1] != block.next)) {
+    const std::uint32_t item = last > first ? uses_.item(last - 1) : 0;
+    if (block.falls_through && (i + 1 == order.size() || order[i + 1] != b + 1)) {
       helper.run = helper::jump();
-      jumps_.emplace_back(code_.steps.size(), static_cast<std::uint32_t>(block.next));
+      jumps_.emplace_back(code_.steps.size(), b + 1);
       add(helper, unguarded, item);
-    } else if (order[i] == blocks_.size() - 1) {
+    } else if (b == graph_.size() - 1) {
       helper.run = helper::exit_lanes();  // the end of the body is a ret
       add(helper, unguarded, item);
     }
@@ -265,7 +264,8 @@ std::optional<Diagnostic> Decoder::emit() {
 
 Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance, std::shared_ptr<const ir::Listing> listing,
                                        std::string_view name) {
-  const std::shared_ptr<const ir::Module>& module = instance->module();
+  const check::Accepted& accepted = instance->accepted();
+  const std::shared_ptr<const ir::Module> module = accepted.share();
   const ir::Function* function = module->find(name);
   if (function == nullptr || !function->is_entry) {
     std::vector<std::string> entries;
@@ -292,7 +292,9 @@ Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance,
   }
   auto memory = KernelMemory::make(*code, *instance, calls.get());
   if (!memory) return Unexpected{std::move(memory).error()};
-  if (auto done = Decoder(*code, std::move(*memory), calls.get()).run(); !done) return Unexpected{done.error()};
+  const flow::Graph of_expanded = calls ? flow::Graph::of(calls->function) : flow::Graph();
+  const flow::Graph& graph = calls ? of_expanded : accepted.graph(code->function_index);
+  if (auto done = Decoder(*code, std::move(*memory), accepted, graph, calls.get()).run(); !done) return Unexpected{done.error()};
   code->instance = std::move(instance);
   return code;
 }

@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ptx/flow/flow.hpp"
 #include "ptx/vgpu/calls.hpp"
 #include "ptx/vgpu/decoding.hpp"
-#include "ptx/vgpu/flow.hpp"
 #include "ptx/vgpu/kernel_memory.hpp"
 #include "ptx/vgpu/register_file.hpp"
 
@@ -16,8 +16,10 @@ namespace ptx::vgpu {
 
 class Decoder {
  public:
-  /// `calls`: how the code's function came to be, when it calls others; else nullptr.
-  Decoder(Code& code, KernelMemory memory, const Expanded* calls = nullptr);
+  /// `accepted`: what has the code's function. `graph`: of the code's function. `calls`: how that came to be, when it calls
+  /// others; else nullptr.
+  Decoder(Code& code, KernelMemory memory, const check::Accepted& accepted, const flow::Graph& graph,
+          const Expanded* calls = nullptr);
   /// Kinds: not_executed.
   Expected<void> run();
 
@@ -34,11 +36,12 @@ class Decoder {
  private:
   void read_directives();
   std::optional<Diagnostic> read_body();
-  std::optional<Diagnostic> match(const ir::Inst& inst, std::uint32_t item);
+  std::optional<Diagnostic> find_specs(const ir::Inst& inst, std::uint32_t item);
+  [[nodiscard]] std::span<const std::uint8_t> matched(const ir::Inst& inst, std::uint32_t item) const;
   [[nodiscard]] std::span<const std::uint8_t> specs_of(std::size_t number) const;
-  void read_flow(const ir::Inst& inst, std::uint32_t item);
+  void read_uses(const ir::Inst& inst, std::uint32_t item);
   std::optional<Diagnostic> emit();
-  std::optional<Diagnostic> emit(std::uint32_t inst);
+  std::optional<Diagnostic> emit(std::uint32_t number);
   [[nodiscard]] Scalar guard_of(const ir::Inst& inst) const;
   std::uint32_t signature_of(const ir::Inst& inst);
   void add_trace(const Decoding& decoding, std::uint32_t item);
@@ -46,15 +49,16 @@ class Decoder {
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;
 
   Code& code_;
+  const check::Accepted& accepted_;
+  const flow::Graph& graph_;
   const Expanded* calls_;
   KernelMemory memory_;
   RegisterFile file_;
   std::vector<std::optional<std::uint32_t>> scalar_slots_;
   std::unordered_map<isa::SpecialId, std::uint32_t> special_slots_;
-  std::vector<FlowInst> flow_;
-  std::vector<std::uint8_t> specs_;        ///< by operand, of all instructions: which of its form's operands it is
-  std::vector<std::uint32_t> spec_begin_;  ///< by instruction
-  std::vector<Block> blocks_;
+  flow::Uses uses_;                                    ///< of scalars
+  std::vector<std::uint8_t> specs_;                    ///< by operand, of all instructions: which of its form's operands it is
+  std::vector<std::uint32_t> spec_begin_;              ///< by instruction
   std::vector<std::optional<std::uint32_t>> tracked_;  ///< by scalar: the slot of its defined lanes, if some read needs it
   std::vector<std::vector<std::uint32_t>> checks_;     ///< by instruction: scalars to check before it
   std::vector<std::pair<std::uint32_t, std::uint32_t>> jumps_;  ///< step, and the block it goes to

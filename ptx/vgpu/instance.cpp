@@ -109,11 +109,11 @@ class Instance::Block {
   std::span<std::byte> bytes_;
 };
 
-Instance::Instance(std::shared_ptr<const ir::Module> module) : module_(std::move(module)) {}
+Instance::Instance(const check::Accepted& accepted) : accepted_(accepted), module_(accepted.share()) {}
 Instance::~Instance() = default;
 
 Expected<std::shared_ptr<Instance>> Instance::make(const check::Accepted& accepted) {
-  std::shared_ptr<Instance> instance(new Instance(accepted.share()));
+  std::shared_ptr<Instance> instance(new Instance(accepted));
   const ir::Module& module = *instance->module_;
   const auto place = [&](const std::vector<ir::Variable>& variables, std::vector<Block>& blocks) -> Expected<void> {
     blocks.resize(variables.size());

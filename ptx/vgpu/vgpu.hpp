@@ -73,7 +73,7 @@ class Instance {
   void reset();
 
   // -- what decoding asks for
-  [[nodiscard]] const std::shared_ptr<const ir::Module>& module() const { return module_; }
+  [[nodiscard]] const check::Accepted& accepted() const { return accepted_; }
   /// The memory of a variable of the module, by its index, or of a function of it.
   [[nodiscard]] std::span<std::byte> memory(const ir::Function* function, std::size_t variable) const;
 
@@ -83,11 +83,12 @@ class Instance {
 
  private:
   class Block;
-  explicit Instance(std::shared_ptr<const ir::Module> module);
+  explicit Instance(const check::Accepted& accepted);
   [[nodiscard]] std::size_t definition(ir::StringId name) const;
   [[nodiscard]] std::uint64_t address_of(ir::StringId name, std::span<const ir::Variable> local,
                                          std::span<const Block> blocks) const;
 
+  check::Accepted accepted_;
   std::shared_ptr<const ir::Module> module_;
   std::unordered_map<ir::StringId, std::size_t> by_name_;  // of the module's variables: the definition
   std::vector<Block> of_module_;                           // by variable; empty for those of other spaces

@@ -340,7 +340,7 @@ Expected<Reg> view(const Builder& builder, Reg reg, Type type, Where where) {
 // Whether a register of the integer type can have this value.
 bool is_value_of(std::int64_t value, Type type) {
   const int bits = isa::bits(type);
-  if (!isa::is_signed(type)) return value >= 0 && (bits == 64 || value >> bits == 0);
+  if (isa::kind(type) == isa::TypeKind::uint) return value >= 0 && (bits == 64 || value >> bits == 0);
   return bits == 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1));
 }
 
@@ -378,8 +378,9 @@ Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where 
   // As a pattern of bits it would fit, and compare as another number.
   const bool orders = cmp != Comparison::eq && cmp != Comparison::ne;
   if (orders && right->kind == Value::Kind::integer && !isa::is_float(type) && !is_value_of(right->integer, type))
-    return refuse(Kind::immediate_range, cat("the right side of ", shown(), " is ", right->integer, ", which no .", isa::name(type), " is"),
-                  where, "compare with a number of that type, or convert the register to a wider one");
+    return refuse(Kind::immediate_range,
+                  cat("the right side of ", shown(), " is ", right->integer, ", which no .", isa::name(type), " is"), where,
+                  "compare with a number of that type, or convert the register to a wider one");
   const Expected<Reg> result = builder.reg(Type::pred);
   if (!result) return Unexpected{result.error()};
   return write(builder, cat("setp.", info(cmp).word, '.', isa::name(type)), *result, *left, *right, where);
