@@ -46,7 +46,8 @@ void refuse_early_exit(const char* name, const Where& where) {
   const auto word = nb::cast<std::string>(found[0]);
   Diagnostic error;
   error.kind = Kind::bad_control_flow;
-  error.message = cat("`", word, "` in the block of `", name, "` is executed while the body is traced, whatever the registers hold: what "
+  error.message = cat("`", word, "` in the block of `", name,
+                      "` is executed while the body is traced, whatever the registers hold: what "
                       "stands behind the block would never be written");
   error.where = {where.file, nb::cast<std::uint32_t>(found[1])};
   if (word == "return")
@@ -268,7 +269,18 @@ void bind_control(nb::module_& m) {
           nb::arg("start"), nb::arg("stop"), nb::arg("step") = 1,
           nb::sig("def __init__(self, start: Reg | int, stop: Reg | int, step: Reg | int = 1) -> None"))
       .def(
-          "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Range"))
+          "__iter__",
+          [](nb::handle self) {
+            if (nb::cast<const RangeLoop&>(self).open) {
+              Diagnostic error;
+              error.kind = Kind::bad_control_flow;
+              error.message = "the loop of this `ptx.range_` is written already";
+              error.where = authors_line();
+              raise(error.hint("each loop has a `ptx.range_` of its own"));
+            }
+            return nb::borrow(self);
+          },
+          nb::sig("def __iter__(self) -> Range"))
       .def("__next__", &RangeLoop::next, nb::sig("def __next__(self) -> Reg"));
 
   m.def(

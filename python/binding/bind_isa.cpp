@@ -90,13 +90,6 @@ bool has_unheard_of(std::string_view words) {
   }
 }
 
-// Says so at the author's line; a filter of Python's warnings may make an error of it.
-void warn_unheard_of(Diagnostic why) {
-  why.severity = Severity::warning;
-  why.hint("it is written as it is, for ptxas to judge; the executor does not run it");
-  warn(why);
-}
-
 // No exception crosses into the interpreter: whatever was thrown becomes the Python error of the call.
 void set_current_exception() {
   try {

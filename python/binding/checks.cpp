@@ -125,6 +125,12 @@ std::string spell_unchecked(Trace& trace, std::string_view path, std::span<const
   return std::move(speller.text);
 }
 
+void warn_unheard_of(Diagnostic why) {
+  why.severity = Severity::warning;
+  why.hint("it is written as it is, for ptxas to judge; the executor does not run it");
+  warn(why);
+}
+
 void write_unchecked(Trace& trace, std::string_view path, std::span<const Value> operands, const write::Guard& guard,
                      Diagnostic why) {
   if (!why.where.known()) why.where = trace.where();

@@ -19,6 +19,10 @@ bool is_strict();
 std::string spell_unchecked(Trace& trace, std::string_view path, std::span<const write::Value> operands,
                             const write::Guard& guard);
 
+/// Warns of a statement that the table does not know, at the author's line; a filter of Python's warnings may make an error of
+/// it.
+void warn_unheard_of(Diagnostic why);
+
 /// Writes such an instruction as text, and notes with the trace why it was refused.
 void write_unchecked(Trace& trace, std::string_view path, std::span<const write::Value> operands, const write::Guard& guard,
                      Diagnostic why);

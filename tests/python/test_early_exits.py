@@ -152,6 +152,19 @@ def test_errors_can_be_pickled() -> None:
 
 
 @pytest.mark.parametrize("wrong", [3_000_000_000, -3_000_000_000])
+def test_a_range_is_looped_over_once() -> None:
+    def twice(X, Y):
+        three = ptx.range_(0, 3)
+        for _ in three:
+            pass
+        for _ in three:
+            pass
+
+    with pytest.raises(PtxError, match=r"the loop of this `ptx.range_` is written already") as raised:
+        traced(twice)
+    assert raised.value.where == (__file__, inspect.getsourcelines(twice)[1] + 4)
+
+
 def test_numbers_of_another_type_are_not_compared(wrong: int) -> None:
     def body(X, Y):
         i = reg.scalar(s32, init=5)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyptx import PtxError, _ptx, kernel, ptx, reg, smem
+from pyptx import PtxError, PtxWarning, _ptx, kernel, ptx, reg, smem
 from pyptx._trace import trace_scope
 from pyptx.ir import Block, Instruction, Label, PragmaDirective
 from pyptx.reg import Reg
@@ -157,7 +157,10 @@ def test_text_that_is_rejected_says_where(trace, text, place, message) -> None:
 
 def test_words_that_the_table_does_not_know_are_kept_whole(trace) -> None:
     text = "frobnicate.rn.f32  {%f0, %f9},\n  [nowhere + 4], 5;"
-    ptx.raw(f"bar.sync 0;\n{text}\nadd.wibble.u32 %r0, %r1;\nbar.sync 1;")
+    with pytest.warns(PtxWarning) as said:
+        ptx.raw(f"bar.sync 0;\n{text}\nadd.wibble.u32 %r0, %r1;\nbar.sync 1;")
+    assert [("frobnicate" in str(one.message), "wibble" in str(one.message)) for one in said] == [(True, False), (False, True)]
+    assert all(one.filename == __file__ and "for ptxas to judge" in str(one.message) for one in said)
     assert [statement.split() for statement in trace.statements] == [
         ["bar.sync", "0;"], text.split(), ["add.wibble.u32", "%r0,", "%r1;"], ["bar.sync", "1;"],
     ]  # fmt: skip
@@ -175,7 +178,8 @@ def test_unknown_words_are_never_run() -> None:
         ptx.raw("frobnicate.f32;")
         ptx.ret()
 
-    assert "\tfrobnicate.f32;\n" in strange.ptx()
+    with pytest.warns(PtxWarning, match="frobnicate"):
+        assert "\tfrobnicate.f32;\n" in strange.ptx()
     if _ptx_has_no_gpu():
         with pytest.raises(RuntimeError, match="does not know"):
             strange(np.zeros(4, np.uint32))
