@@ -271,7 +271,8 @@ Expected<Value> launch_new(const TorchKernel& kernel, Row<OwnedTensor>& inputs, 
     must(api.tensor_data(results[i].get(), &pointers[views.size() + i]), "show a tensor's memory");
     bytes[views.size() + i] = outputs[i].bytes;
   }
-  if (auto ok = launch_on(**found, device, pointers, bytes, scalars->values, false); !ok) return Unexpected{std::move(ok).error()};
+  if (auto ok = launch_on(**found, device, pointers, bytes, scalars->values, false); !ok)
+    return Unexpected{std::move(ok).error()};
   List made = nullptr;
   must(api.list_new(outputs.size(), &made), "make a list");
   OwnedList list(made);

@@ -338,8 +338,11 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
                                         " bytes; what fits are tensors apart, or an output that is an input")}};
     }
     if (same == nullptr) {
-      regions.push_back(
-          {.data = data, .bytes = bytes[i], .writable = output, .initialised = !output || cpu.keeps_outputs, .name = code_->tensor_names[i]});
+      regions.push_back({.data = data,
+                         .bytes = bytes[i],
+                         .writable = output,
+                         .initialised = !output || cpu.keeps_outputs,
+                         .name = code_->tensor_names[i]});
       is_input.push_back(!output);
     } else {
       same->bytes = std::max(same->bytes, bytes[i]);

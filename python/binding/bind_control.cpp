@@ -46,7 +46,8 @@ void refuse_early_exit(const char* name, const Where& where) {
   const auto word = nb::cast<std::string>(found[0]);
   Diagnostic error;
   error.kind = Kind::bad_control_flow;
-  error.message = cat("`", word, "` in the block of `", name, "` is executed while the body is traced, whatever the registers hold: what "
+  error.message = cat("`", word, "` in the block of `", name,
+                      "` is executed while the body is traced, whatever the registers hold: what "
                       "stands behind the block would never be written");
   error.where = {where.file, nb::cast<std::uint32_t>(found[1])};
   if (word == "return")

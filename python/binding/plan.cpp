@@ -202,9 +202,8 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
   if (specialisation.image == nullptr) return results.release();
   if (auto apart = check_apart(specialisation, call, {pointers.data(), count}); !apart) return fail(std::move(apart).error());
   const cuda::api::Stream stream = on_cpu ? nullptr : torch.stream(device.ordinal);
-  const auto ran =
-      run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars,
-                !call.out.empty());
+  const auto ran = run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars,
+                             !call.out.empty());
   if (!ran) return fail(ran.error());
   if (changed_count != 0 && !torch.written({changed.data(), changed_count})) return nullptr;
   return results.release();
@@ -266,9 +265,8 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
   if (specialisation.image == nullptr) return results.release();
   if (auto apart = check_apart(specialisation, call, {pointers.data(), count}); !apart) return fail(std::move(apart).error());
   const cuda::api::Stream stream = launch_stream(library_stream, device.ordinal);
-  const auto ran =
-      run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars,
-                !call.out.empty());
+  const auto ran = run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars,
+                             !call.out.empty());
   if (!ran) return fail(ran.error());
   std::vector<PyObject*> changed;  // torch's tensors among what was written
   const TorchBridge* torch = TorchBridge::find();
