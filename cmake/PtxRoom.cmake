@@ -26,8 +26,8 @@ endfunction()
 # *_test.cpp into the GoogleTest program ptx_<name>_test; gen/ holds build-time programs and main.cpp is a program, they are left
 # out. Under ThreadSanitizer that program holds the test files alone that start threads or ask for workers, with the label `tsan`:
 # the others could find nothing there. PTX_TOGETHER compiles ten sources as one, and six test files as one, so a name must not stand
-# for different things in two sources of a room, or in two of its tests. TESTS_NEED names rooms that only the tests use. OWN_FLAGS says that the room compiles with other
-# flags than the others.
+# for different things in two sources of a room, or in two of its tests. TESTS_NEED names rooms that only the
+# tests use. OWN_FLAGS says that the room compiles with other flags than the others.
 # A room without sources is an interface library, so that rooms can be furnished in any order.
 function(ptx_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "OWN_FLAGS" "" "NEEDS;TESTS_NEED")

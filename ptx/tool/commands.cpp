@@ -13,8 +13,7 @@ constexpr Option check_options[] = {
     {"--target", "TARGET", "check for this target, such as sm_90a, in place of the module's own"},
     {"--format", "FORMAT",
      "how findings are told: text for people; json, one object; sarif, which code hosts and editors show beside the lines; "
-     "github, "
-     "the commands that GitHub's workflows read",
+     "github, the commands that GitHub's workflows read",
      "text json sarif github"},
     {"--json", "", "the same as --format json"},
     {"--max", "N", "findings of one file that are shown: 50 without this, and 0 shows all"},

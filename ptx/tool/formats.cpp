@@ -42,26 +42,24 @@ std::string uri_of(std::string_view path) {
   return out;
 }
 
-// The column in characters, from 1: a Where counts bytes. 0 when it is not known.
-std::size_t column_of(const Where& where, std::string_view source) {
-  if (where.column == 0) return 0;
+// In characters, from 1: a Where counts bytes.
+struct Columns {
+  std::size_t begin = 0, end = 0;  // of the word at the place; 0: not known
+};
+Columns columns_of(const Where& where, std::string_view source) {
+  if (where.column == 0) return {};
   const std::string_view line = line_of(source, where.line);
   const std::size_t before = where.column - 1u;
-  return before > line.size() ? where.column : width(line.substr(0, before)) + 1;
-}
-// The column behind the word at the place.
-std::size_t end_column_of(const Where& where, std::string_view source) {
-  const std::string_view line = line_of(source, where.line);
-  const std::size_t begin = where.column - 1u;
-  return column_of(where, source) + (begin >= line.size() ? 1 : width(line.substr(begin, word_end(line, begin) - begin)));
+  const std::size_t begin = before > line.size() ? where.column : width(line.substr(0, before)) + 1;
+  return {begin, begin + (before >= line.size() ? 1 : width(line.substr(before, word_end(line, before) - before)))};
 }
 
 void add_place(Json& json, std::string_view file, const Where& where, std::string_view source) {
   json.key("physicalLocation").open('{').key("artifactLocation").open('{').key("uri").value(uri_of(file)).close('}');
   if (where.known()) {
     json.key("region").open('{').key("startLine").value(where.line);
-    if (const std::size_t column = column_of(where, source); column != 0)
-      json.key("startColumn").value(column).key("endColumn").value(end_column_of(where, source));
+    if (const Columns word = columns_of(where, source); word.begin != 0)
+      json.key("startColumn").value(word.begin).key("endColumn").value(word.end);
     json.close('}');
   }
   json.close('}');
@@ -180,7 +178,7 @@ std::string to_github(std::span<const Checked> all) {
     for (const Diagnostic& d : c.findings) {
       out += cat("::", d.severity == Severity::note ? "notice" : severity_name(d.severity), " file=", escaped(c.file, true));
       if (d.where.known()) out += cat(",line=", d.where.line);
-      if (const std::size_t column = column_of(d.where, c.read.text); column != 0) out += cat(",col=", column);
+      if (const Columns word = columns_of(d.where, c.read.text); word.begin != 0) out += cat(",col=", word.begin);
       out += cat(",title=", escaped(name(d.kind), true), "::", escaped(whole_message(d), false), '\n');
     }
   return out;
