@@ -7,13 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "ptx/base/brief.hpp"
 #include "ptx/isa/brief.hpp"
+#include "ptx/tile/brief.hpp"
 #include "ptx/tile/env.hpp"
-#include "ptx/tile/size.hpp"
 
 namespace ptx {
 
@@ -23,16 +22,10 @@ enum class Swizzle : std::uint8_t;
 enum class TensorMapType : std::uint8_t;
 }  // namespace layout
 
-/// How a tile lies in memory. The values' names are the specification's.
-enum class Layout : std::uint8_t { row, col, tma_128b, tma_64b, tma_32b, interleaved };
-
 namespace tile {
 
 std::string_view name(Layout layout);  ///< "tma_128b"
 std::optional<Layout> layout_from_name(std::string_view name);
-
-/// A dimension: a size, or a name that is bound to a size at the call.
-using Dim = std::variant<std::int64_t, std::string>;
 
 /// What a dtype is called by numpy, JAX and torch ("bfloat16"), or "" for a type that no tensor has. b16 counts as uint16, pred
 /// as bool.

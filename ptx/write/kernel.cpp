@@ -6,6 +6,7 @@
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/boundary.hpp"
 #include "ptx/write/idiom/wgmma.hpp"
 #include "ptx/write/module.hpp"
 #include "ptx/write/module_state.hpp"
@@ -52,14 +53,14 @@ Body::Body(Owned<write::Held> held) : held_(std::move(held)), builder_(held_->bu
 Kernel::Kernel(KernelSpec spec, Where at) : Kernel(std::move(spec), nullptr, at) {}
 Kernel::Kernel(Module& module, KernelSpec spec, Where at) : Kernel(std::move(spec), &module, at) {}
 
-Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec, module)) {
+Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec, module)), boundary_(Owned<Boundary>::make()) {
   builder_->set_owner(held_->module.get());
-  boundary_.name = std::move(spec.name);
-  boundary_.smem = spec.smem;
-  boundary_.cooperative = spec.cooperative;
-  boundary_.programmatic = spec.programmatic;
-  for (const TensorSpec& tensor : spec.in_specs) declare(tensor, boundary_.in_tiles, at);
-  for (const TensorSpec& tensor : spec.out_specs) declare(tensor, boundary_.out_tiles, at);
+  boundary_->name = std::move(spec.name);
+  boundary_->smem = spec.smem;
+  boundary_->cooperative = spec.cooperative;
+  boundary_->programmatic = spec.programmatic;
+  for (const TensorSpec& tensor : spec.in_specs) declare(tensor, boundary_->in_tiles, at);
+  for (const TensorSpec& tensor : spec.out_specs) declare(tensor, boundary_->out_tiles, at);
   for (const ScalarSpec& scalar : spec.raw_params) {
     ir::Param param;
     param.type = scalar.type;
@@ -79,11 +80,11 @@ Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec,
 
 void Kernel::launch(KernelSpec& spec, Where at) {
   std::vector<std::string> dims;
-  for (const std::vector<Tile>* tiles : {&boundary_.in_tiles, &boundary_.out_tiles})
+  for (const std::vector<Tile>* tiles : {&boundary_->in_tiles, &boundary_->out_tiles})
     for (const Tile& tile : *tiles)
       for (std::string& name : tile.symbolic_dims()) dims.push_back(std::move(name));
   const auto extent = [&](Extent& given, std::string_view what, Extent& kept) {
-    const std::string called = cat(what, " of `", boundary_.name, '`');
+    const std::string called = cat(what, " of `", boundary_->name, '`');
     for (const Size& size : given.sizes()) {
       for (const std::string& name : size.dims()) {
         if (std::find(dims.begin(), dims.end(), name) != dims.end()) continue;
@@ -101,29 +102,29 @@ void Kernel::launch(KernelSpec& spec, Where at) {
     }
     kept = std::move(given);
   };
-  extent(spec.grid, "grid", boundary_.grid);
+  extent(spec.grid, "grid", boundary_->grid);
   const bool says_block = spec.block != Extent{};
-  extent(spec.block, "block", boundary_.block);
-  if (const auto block = boundary_.block.resolve({}, "block"); says_block && block)
+  extent(spec.block, "block", boundary_->block);
+  if (const auto block = boundary_->block.resolve({}, "block"); says_block && block)
     builder_->set_block_threads(std::uint64_t{(*block)[0]} * (*block)[1] * (*block)[2]);
-  extent(spec.cluster, "cluster", boundary_.cluster);
+  extent(spec.cluster, "cluster", boundary_->cluster);
   for (const TensorMapSpec& map : spec.tensor_maps) {
-    const std::vector<std::string>& tensors = boundary_.tensor_names;
+    const std::vector<std::string>& tensors = boundary_->tensor_names;
     if (std::find(tensors.begin(), tensors.end(), map.tensor) == tensors.end())
       builder_->fail(
           diagnose(Kind::bad_declaration,
-                   cat("`tensor_maps` names `", map.tensor, "`, which is not a tensor of kernel `", boundary_.name, '`'), at));
+                   cat("`tensor_maps` names `", map.tensor, "`, which is not a tensor of kernel `", boundary_->name, '`'), at));
   }
   for (const AliasSpec& alias : spec.input_output_aliases) {
-    if (alias.input >= boundary_.in_tiles.size() || alias.output >= boundary_.out_tiles.size())
+    if (alias.input >= boundary_->in_tiles.size() || alias.output >= boundary_->out_tiles.size())
       builder_->fail(diagnose(
           Kind::bad_declaration,
-          cat("`input_output_aliases` has output ", alias.output, " at input ", alias.input, "; kernel `", boundary_.name,
-              "` has ", boundary_.in_tiles.size(), " inputs and ", boundary_.out_tiles.size(), " outputs"),
+          cat("`input_output_aliases` has output ", alias.output, " at input ", alias.input, "; kernel `", boundary_->name,
+              "` has ", boundary_->in_tiles.size(), " inputs and ", boundary_->out_tiles.size(), " outputs"),
           at));
   }
-  boundary_.tensor_maps = std::move(spec.tensor_maps);
-  boundary_.aliases = std::move(spec.input_output_aliases);
+  boundary_->tensor_maps = std::move(spec.tensor_maps);
+  boundary_->aliases = std::move(spec.input_output_aliases);
 }
 
 void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at) {
@@ -135,7 +136,7 @@ void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at)
     return builder_->fail(std::move(d).note(cat("tensor: `", spec.name, '`')));
   }
   tiles.push_back(std::move(*made));
-  boundary_.tensor_names.push_back(spec.name);
+  boundary_->tensor_names.push_back(spec.name);
   ir::Param pointer;
   pointer.type = Type::u64;
   keep(builder_->param(pointer, spec.name, at));
@@ -215,8 +216,8 @@ Expected<ir::Module> Kernel::module() {
 
 Expected<ir::Module> Kernel::finish() {
   if (builder_->has_dynamic_shared())
-    boundary_.smem = std::max(boundary_.smem, static_cast<std::uint32_t>(builder_->shared_bytes()));
-  boundary_.tma_tensors.assign(builder_->tma_tensors().begin(), builder_->tma_tensors().end());
+    boundary_->smem = std::max(boundary_->smem, static_cast<std::uint32_t>(builder_->shared_bytes()));
+  boundary_->tma_tensors.assign(builder_->tma_tensors().begin(), builder_->tma_tensors().end());
   return builder_->finish();
 }
 

@@ -21,7 +21,7 @@
 #include "ptx/base/brief.hpp"
 #include "ptx/ir/brief.hpp"
 #include "ptx/layout/layout.hpp"
-#include "ptx/tile/tile.hpp"
+#include "ptx/tile/brief.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/door/copies.hpp"
@@ -87,18 +87,8 @@ struct KernelSpec {
   std::vector<AliasSpec> input_output_aliases{};
 };
 
-/// The tensors and launch of a kernel as declared, valid once module() has succeeded.
-struct Boundary {
-  std::string name;
-  std::vector<std::string> tensor_names;  ///< inputs, then outputs
-  std::vector<Tile> in_tiles, out_tiles;
-  Extent grid, block, cluster;
-  bool cooperative = false, programmatic = false;
-  std::uint32_t smem = 0;                ///< of the launch: as declared, and all that is allocated
-  std::vector<std::string> tma_tensors;  ///< those whose descriptors are the entry's last parameters
-  std::vector<TensorMapSpec> tensor_maps;
-  std::vector<AliasSpec> aliases;
-};
+class Tile;       // ptx/tile/tile.hpp
+struct Boundary;  // ptx/write/boundary.hpp
 
 class Module;
 class Func;
@@ -432,8 +422,8 @@ class Kernel : public Body {
   // -- the end
   /// The module, or the first error of its writing. The kernel is spent.
   [[nodiscard]] Expected<ir::Module> module();
-  /// The tensors and the launch, as declared.
-  [[nodiscard]] const Boundary& boundary() const { return boundary_; }
+  /// The tensors and the launch, as declared (ptx/write/boundary.hpp).
+  [[nodiscard]] const Boundary& boundary() const { return *boundary_; }
 
  private:
   friend class Module;
@@ -445,7 +435,7 @@ class Kernel : public Body {
   }
   Kernel(KernelSpec&& spec, Module* module, Where at);
 
-  Boundary boundary_;
+  Owned<Boundary> boundary_;
 };
 
 /// Warp-wide idioms (write/idiom/warp.hpp): in place, over groups of `width` lanes.

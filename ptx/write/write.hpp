@@ -6,6 +6,7 @@
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/block.hpp"
+#include "ptx/write/boundary.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/control.hpp"
 #include "ptx/write/idiom/warp.hpp"
