@@ -29,6 +29,12 @@ class TextBuffer {
     copy(text.data(), text.size(), room_.data() + size_);
     size_ += text.size();
   }
+  /// The first `n` characters of sixteen.
+  void add_of_sixteen(const char* text, std::size_t n) {
+    if (room_.size() - size_ < 16) flush();
+    std::memcpy(room_.data() + size_, text, 16);
+    size_ += n;
+  }
   /// In a base from 8 on.
   template <std::integral Integer>
   void number(Integer value, int base = 10) {

@@ -18,6 +18,8 @@ bool is_offset(std::int64_t value) {
   return value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
 }
 
+bool is_plain_register(const ir::Operand& o) { return o.kind == OperandKind::reg && !o.negated && !o.piped && !o.unified; }
+
 // What is not there: `tcgen05.mma` when all of it is missing here, the whole spelling, `ld.global.v8.f32`, when other rows of
 // that name are there.
 std::string row_name(const isa::Form& form, const isa::Choices& choices, const ir::Module& module) {
@@ -46,6 +48,14 @@ void Instructions::enter(const ir::Function& function, Labels& labels) {
       std::any_of(function.reg_decls.begin(), function.reg_decls.end(), [](const ir::RegDecl& d) { return d.block_local; });
 }
 
+// Most operands are registers, and need to know nothing else.
+inline void Instructions::sign_register(const ir::Inst& inst, std::uint32_t index, std::uint16_t operand, std::uint64_t word) {
+  const ir::Register& reg = function_->regs[index];
+  key_.add(word | static_cast<std::uint64_t>(reg.type) << 16 | std::uint64_t{reg.vector} << 24);
+  mentions_.push_back({index, operand});
+  if (scoped_registers_) use(inst, ir::RegId(index));
+}
+
 Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t block) {
   const std::size_t before = report_.size();
   if (inst.guard_id().valid()) {
@@ -58,7 +68,10 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
   mentions_.clear();
   Within within{.block = block, .operand = 1, .exact = form.reads_integers};
   for (const ir::Operand& operand : function_->operands_of(inst)) {
-    sign(inst, operand, within);
+    if (is_plain_register(operand))
+      sign_register(inst, operand.payload, within.operand);
+    else
+      sign(inst, operand, within);
     if (within.operand != 1u << 15) within.operand = static_cast<std::uint16_t>(within.operand << 1);
   }
   const Found* known = clean_.find(key_);
@@ -89,13 +102,9 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
   std::uint64_t word =
       static_cast<unsigned>(o.kind) | (o.negated ? 0x100u : 0u) | (o.piped ? 0x200u : 0u) | (o.unified ? 0x400u : 0u);
   switch (o.kind) {
-    case OperandKind::reg: {
-      const ir::Register& reg = function_->regs[o.payload];
-      key_.add(word | static_cast<std::uint64_t>(reg.type) << 16 | std::uint64_t{reg.vector} << 24);
-      mentions_.push_back({o.payload, within.operand});
-      if (scoped_registers_) use(inst, ir::RegId(o.payload));
+    case OperandKind::reg:
+      sign_register(inst, o.payload, within.operand, word);
       break;
-    }
     case OperandKind::text:
       check_offset_of_name(report_, names_, *function_, inst, ir::StringId(o.payload));
       [[fallthrough]];
@@ -123,7 +132,11 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
       key_.add(word | std::uint64_t{parts.size()} << 16 | (is_array_element(o) ? std::uint64_t{1} << 40 : 0));
       if (o.kind == OperandKind::address || o.kind == OperandKind::tensor || o.kind == OperandKind::element) within.operand = 0;
       within.exact = within.exact && o.kind == OperandKind::vector;
-      for (const ir::Operand& part : parts) sign(inst, part, within);
+      for (const ir::Operand& part : parts)
+        if (is_plain_register(part))
+          sign_register(inst, part.payload, within.operand);
+        else
+          sign(inst, part, within);
       break;
     }
     case OperandKind::floating:

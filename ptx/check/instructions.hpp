@@ -41,6 +41,8 @@ class Instructions {
     std::uint16_t operand;  // as Mention::operand
     bool exact;             // integers by value
   };
+  void sign_register(const ir::Inst& inst, std::uint32_t index, std::uint16_t operand,
+                     std::uint64_t word = static_cast<unsigned>(ir::OperandKind::reg));
   void sign(const ir::Inst& inst, const ir::Operand& operand, Within within);
   [[nodiscard]] bool is_array_element(const ir::Operand& operand) const;
   void sign_integer(std::uint64_t word, std::int64_t value, bool exact);

@@ -418,6 +418,23 @@ std::string spell(const Module& module, const Function& function, const Inst& in
 /// One operand: `{%f0, %f1}`, `[%rd0+16]`, `0f3F800000`.
 void spell(const Module& module, const Function& function, const Operand& operand, std::string& out);
 
+/// Spells many instructions of one function: it remembers what they share.
+class FunctionSpeller {
+ public:
+  FunctionSpeller(const Module& module, const Function& function);
+  FunctionSpeller(const FunctionSpeller&) = delete;
+  FunctionSpeller& operator=(const FunctionSpeller&) = delete;
+  ~FunctionSpeller();
+  /// Appends the instruction to `out`, as spell does.
+  void add(const Inst& inst, std::string& out);
+
+ private:
+  struct Known;
+  const Module& module_;
+  const Function& function_;
+  std::unique_ptr<Known> known_;
+};
+
 /// What an operand is, for isa::fit. `scratch` keeps the parts alive.
 isa::Arg arg_of(const Module& module, const Function& function, const Operand& operand,
                 std::deque<std::vector<isa::Arg>>& scratch);

@@ -1,4 +1,8 @@
 // Instructions and operands as PTX spells them. The printer spends its time here.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "ptx/ir/ir.hpp"
 
 namespace ptx::ir {
@@ -7,18 +11,26 @@ using namespace std::string_view_literals;
 
 namespace {
 
+// Spells as asked for: each thing by itself.
+struct Afresh {
+  void reg(const Module& module, const Function& function, RegId id, TextBuffer& out) { module.reg_name(function, id, out); }
+  void opcode(const Inst& inst, TextBuffer& out) { isa::spell(isa::form(inst.form), inst.choices, out); }
+};
+
+template <class Known>
 class Speller {
  public:
-  Speller(const Module& module, const Function& function, std::string& out) : module_(module), function_(function), out_(out) {}
+  Speller(const Module& module, const Function& function, Known& known, TextBuffer& out)
+      : module_(module), function_(function), known_(known), out_(out) {}
 
   void instruction(const Inst& inst) {
     if (inst.guard_id().valid()) {
       out_.add('@');
       if (inst.guard_negated) out_.add('!');
-      module_.reg_name(function_, inst.guard_id(), out_);
+      known_.reg(module_, function_, inst.guard_id(), out_);
       out_.add(' ');
     }
-    isa::spell(isa::form(inst.form), inst.choices, out_);
+    known_.opcode(inst, out_);
     const std::span<const Operand> operands = function_.operands_of(inst);
     if (!operands.empty()) out_.add(' ');
     list(operands);
@@ -29,7 +41,7 @@ class Speller {
     if (o.negated) out_.add(is_number(o) ? '-' : '!');
     switch (o.kind) {
       case OperandKind::reg:
-        module_.reg_name(function_, id<RegId>(o), out_);
+        known_.reg(module_, function_, id<RegId>(o), out_);
         break;
       case OperandKind::special:
         out_.add(isa::specials()[o.payload].name);
@@ -136,13 +148,70 @@ class Speller {
 
   const Module& module_;
   const Function& function_;
-  TextBuffer out_;
+  Known& known_;
+  TextBuffer& out_;
 };
 
 }  // namespace
 
+// What a function's instructions have in common: the names of its registers, and opcodes with their modifiers. Looked up, a piece
+// of text is a few stores; what is too long to be kept is spelled each time.
+struct FunctionSpeller::Known {
+  struct Name {
+    std::array<char, 16> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): up to its size
+    std::uint8_t size = 0;      // 0: not known yet
+  };
+  struct Opcode {
+    isa::FormId form = isa::no_form;
+    isa::Choices choices{};
+    std::uint8_t size = 0;
+    std::array<char, 46> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): up to its size
+  };
+
+  explicit Known(std::size_t registers) : names(registers) {}
+
+  void reg(const Module& module, const Function& function, RegId id, TextBuffer& out) {
+    Name& name = names[id.index];
+    if (name.size == 0) {
+      const std::string spelled = module.reg_name(function, id);
+      if (spelled.size() > name.text.size()) return out.add(spelled);
+      std::copy(spelled.begin(), spelled.end(), name.text.begin());
+      name.size = static_cast<std::uint8_t>(spelled.size());
+    }
+    out.add_of_sixteen(name.text.data(), name.size);
+  }
+  void opcode(const Inst& inst, TextBuffer& out) {
+    std::uint64_t first = 0;
+    std::memcpy(&first, inst.choices.data(), sizeof first);
+    Opcode& known = opcodes[(first * 0x9E3779B97F4A7C15u ^ inst.form * 0xC2B2AE3D27D4EB4Fu) >> 57];
+    if (known.form != inst.form || known.choices != inst.choices) {
+      const std::string spelled = isa::spell(isa::form(inst.form), inst.choices);
+      if (spelled.size() > known.text.size()) return out.add(spelled);
+      std::copy(spelled.begin(), spelled.end(), known.text.begin());
+      known.form = inst.form;
+      known.choices = inst.choices;
+      known.size = static_cast<std::uint8_t>(spelled.size());
+    }
+    out.add(std::string_view(known.text.data(), known.size));
+  }
+
+  std::vector<Name> names;            // by RegId
+  std::array<Opcode, 128> opcodes{};  // by a hash: the last of those that share one
+};
+
+FunctionSpeller::FunctionSpeller(const Module& module, const Function& function)
+    : module_(module), function_(function), known_(std::make_unique<Known>(function.regs.size())) {}
+FunctionSpeller::~FunctionSpeller() = default;
+
+void FunctionSpeller::add(const Inst& inst, std::string& out) {
+  TextBuffer buffer(out);
+  Speller(module_, function_, *known_, buffer).instruction(inst);
+}
+
 void spell(const Module& module, const Function& function, const Inst& inst, std::string& out) {
-  Speller(module, function, out).instruction(inst);
+  Afresh afresh;
+  TextBuffer buffer(out);
+  Speller(module, function, afresh, buffer).instruction(inst);
 }
 std::string spell(const Module& module, const Function& function, const Inst& inst) {
   std::string out;
@@ -150,7 +219,9 @@ std::string spell(const Module& module, const Function& function, const Inst& in
   return out;
 }
 void spell(const Module& module, const Function& function, const Operand& operand, std::string& out) {
-  Speller(module, function, out).operand(operand);
+  Afresh afresh;
+  TextBuffer buffer(out);
+  Speller(module, function, afresh, buffer).operand(operand);
 }
 
 }  // namespace ptx::ir

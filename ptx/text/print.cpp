@@ -178,12 +178,16 @@ void Printer::body(const ir::Function& function) {
   std::vector<std::uint32_t>& lines = listing_.line_of[static_cast<std::size_t>(&function - module_.functions.data())];
   lines.reserve(function.body.size());
   if (source_lines_ != nullptr) source_lines_->restart();
+  ir::FunctionSpeller speller(module_, function);
   for (const ir::Inst& item : function.body) {
     if (source_lines_ != nullptr && item.kind == ItemKind::inst) source_line(item);
     lines.push_back(line_);
     if (item.kind == ItemKind::close && depth_ > 1) --depth_;
     if (item.kind != ItemKind::label) indent();
-    statement(function, item);
+    if (item.kind == ItemKind::inst)
+      speller.add(item, listing_.text);
+    else
+      statement(function, item);
     end_line();
     if (item.kind == ItemKind::open) ++depth_;
   }

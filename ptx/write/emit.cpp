@@ -1,5 +1,6 @@
 // Writing an instruction: find its form, encode its operands, append it whole. Most instructions of a kernel repeat the spelling
 // and the kinds of operands of an earlier one, so what isa::fit found is remembered by exactly those.
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -103,6 +104,7 @@ class Args {
 
 // True when the number can be written for an operand of `type`; what makes it false is found again by whoever explains it.
 bool number_fits(const Value& value, Type type) {
+  if (value.kind == Value::Kind::reg) return true;
   switch (value.kind) {
     case Value::Kind::integer:
       return isa::is_float(type) || type == Type::pred || value.fits(type);
@@ -143,11 +145,6 @@ std::string only_newer(isa::TargetSet on) {
 }  // namespace
 
 // ---- what is asked for ----------------------------------------------------------------------------------------------
-
-bool Builder::State::usable(Reg reg) const {
-  const ir::Function& f = module.functions.front();
-  return reg.id.index < f.regs.size() && !(some_closed && closed[f.regs[reg.id.index].decl.index]);
-}
 
 // Appends to `key` what decides whether and how an operand fits: kinds, types, lengths. False when a register cannot be used
 // here.
@@ -309,113 +306,107 @@ namespace {
 bool is_plain_register(const Value& value) { return value.kind == Value::Kind::reg && !value.negated && !value.piped; }
 ir::Operand plain_register(const Value& value) { return {.kind = ir::OperandKind::reg, .payload = value.reg.id.index}; }
 
+bool is_integer(const Value& value) { return value.kind == Value::Kind::integer; }
+
 }  // namespace
 
 // The parts follow each other in the entry's store: what is in them comes before all of them.
 ir::Operand Builder::State::lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type, const Where& where) {
+  std::vector<ir::Operand>& store = entry().operands;
+  ir::Operand operand{.kind = kind, .count = static_cast<std::uint16_t>(parts.size())};
+  if (std::all_of(parts.begin(), parts.end(), is_plain_register)) {
+    operand.payload = static_cast<std::uint32_t>(store.size());
+    for (const Value& part : parts) store.push_back(plain_register(part));
+    return operand;
+  }
   const std::size_t mark = lowered.size();
-  for (const Value& part : parts)
-    lowered.push_back(is_plain_register(part) ? plain_register(part) : lower(part, type, isa::Role::value, where));
-  const ir::Operand operand{.kind = kind,
-                            .count = static_cast<std::uint16_t>(parts.size()),
-                            .payload = static_cast<std::uint32_t>(entry().operands.size())};
-  entry().operands.insert(entry().operands.end(), lowered.begin() + static_cast<std::ptrdiff_t>(mark), lowered.end());
+  for (const Value& part : parts) lowered.push_back(lower(part, type, isa::Role::value, where));
+  operand.payload = static_cast<std::uint32_t>(store.size());
+  store.insert(store.end(), lowered.begin() + static_cast<std::ptrdiff_t>(mark), lowered.end());
   lowered.resize(mark);
   return operand;
 }
 
+ir::Operand Builder::State::lower_floating(const Value& value, Type type) {
+  // `0f…` and `0d…` of a text stay as they are; and a signalling NaN is quiet as a double
+  const bool spelled = value.kind == Value::Kind::floating && !value.text.empty();
+  const double number = value.kind == Value::Kind::floating ? value.floating : value.as_double();
+  const bool single = spelled ? value.text[1] == 'f' || value.text[1] == 'F' : isa::bits(type) == 32;
+  std::uint64_t bits = single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number);
+  if (spelled) std::from_chars(value.text.data() + 2, value.text.data() + value.text.size(), bits, 16);
+  return {.kind = ir::OperandKind::floating, .count = static_cast<std::uint16_t>(single ? 32 : 64), .payload = constant(bits)};
+}
+
+ir::Operand Builder::State::lower_integer(const Value& value, Type type) {
+  if (isa::is_float(type)) return lower_floating(value, type);
+  const ir::Operand number{.kind = ir::OperandKind::integer, .payload = constant(static_cast<std::uint64_t>(value.integer))};
+  if (value.text.empty()) return number;
+  std::vector<ir::Operand>& store = entry().operands;
+  const auto first = static_cast<std::uint32_t>(store.size());
+  store.push_back(number);
+  store.push_back({.kind = ir::OperandKind::text, .payload = module.intern(value.text).index});
+  return {.kind = ir::OperandKind::expression, .count = 2, .payload = first};
+}
+
+ir::Operand Builder::State::lower_name(const Value& value, isa::Role role, const Where& where) {
+  if (role == isa::Role::label) return {.kind = ir::OperandKind::label, .payload = label_named(value.text, where).index};
+  // by its name, in a kernel that allocates nothing before
+  if (dynamic_shared && !shared.declared && value.text == dynamic_symbol) (void)declare_dynamic_shared();
+  return {.kind = ir::OperandKind::symbol, .payload = module.intern(value.text).index};
+}
+
+ir::Operand Builder::State::lower_address(const Value& value, const Where& where) {
+  const bool offset = value.parts.size() == 2 && is_integer(value.parts[1]);
+  if (offset && is_integer(value.parts[0])) {  // `[75+19]` would be read as one number
+    const auto sum = static_cast<std::uint64_t>(value.parts[0].integer) + static_cast<std::uint64_t>(value.parts[1].integer);
+    const std::array whole{Value::of_integer(static_cast<std::int64_t>(sum))};
+    return lower_parts(ir::OperandKind::address, whole, Type::b64, where);
+  }
+  const bool no_offset = offset && value.parts[1].integer == 0;
+  return lower_parts(ir::OperandKind::address, no_offset ? value.parts.first(1) : value.parts, Type::b64, where);
+}
+
 ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role, const Where& where) {
   ir::Operand operand;
-  operand.negated = value.negated;
-  operand.piped = value.piped;
-  const auto floating = [&](double number) {
-    operand.kind = ir::OperandKind::floating;
-    // `0f…` and `0d…` of a text stay as they are; and a signalling NaN is quiet as a double
-    const bool spelled = value.kind == Value::Kind::floating && !value.text.empty();
-    const bool single = spelled ? value.text[1] == 'f' || value.text[1] == 'F' : isa::bits(type) == 32;
-    operand.count = single ? 32 : 64;
-    std::uint64_t bits = single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number);
-    if (spelled) std::from_chars(value.text.data() + 2, value.text.data() + value.text.size(), bits, 16);
-    operand.payload = constant(bits);
-  };
-  const auto parts = [&](ir::OperandKind kind, std::span<const Value> values, Type part_type) {
-    const ir::Operand whole = lower_parts(kind, values, part_type, where);
-    operand.kind = whole.kind;
-    operand.count = whole.count;
-    operand.payload = whole.payload;
-  };
   switch (value.kind) {
     case Value::Kind::reg:
-      operand.kind = ir::OperandKind::reg;
-      operand.payload = value.reg.id.index;
+      operand = plain_register(value);
       break;
     case Value::Kind::special:
-      operand.kind = ir::OperandKind::special;
-      operand.payload = value.special;
+      operand = {.kind = ir::OperandKind::special, .payload = value.special};
       break;
     case Value::Kind::integer:
-      if (isa::is_float(type)) {
-        floating(value.as_double());
-      } else if (!value.text.empty()) {
-        operand.kind = ir::OperandKind::expression;
-        operand.count = 2;
-        operand.payload = static_cast<std::uint32_t>(entry().operands.size());
-        entry().operands.push_back(
-            {.kind = ir::OperandKind::integer, .payload = constant(static_cast<std::uint64_t>(value.integer))});
-        entry().operands.push_back({.kind = ir::OperandKind::text, .payload = module.intern(value.text).index});
-      } else {
-        operand.kind = ir::OperandKind::integer;
-        operand.payload = constant(static_cast<std::uint64_t>(value.integer));
-      }
+      operand = lower_integer(value, type);
       break;
     case Value::Kind::floating:
-      floating(value.floating);
+      operand = lower_floating(value, type);
       break;
     case Value::Kind::symbol:
     case Value::Kind::label:
-      if (role == isa::Role::label) {
-        operand.kind = ir::OperandKind::label;
-        operand.payload = label_named(value.text, where).index;
-      } else {
-        // by its name, in a kernel that allocates nothing before
-        if (dynamic_shared && !shared.declared && value.text == dynamic_symbol) (void)declare_dynamic_shared();
-        operand.kind = ir::OperandKind::symbol;
-        operand.payload = module.intern(value.text).index;
-      }
+      operand = lower_name(value, role, where);
       break;
     case Value::Kind::vector:
-      parts(ir::OperandKind::vector, value.parts, type);
+      operand = lower_parts(ir::OperandKind::vector, value.parts, type, where);
       break;
     case Value::Kind::list:
-      parts(ir::OperandKind::list, value.parts, type);
+      operand = lower_parts(ir::OperandKind::list, value.parts, type, where);
       break;
-    case Value::Kind::address: {
-      const auto is_integer = [](const Value& part) { return part.kind == Value::Kind::integer; };
-      const bool offset = value.parts.size() == 2 && is_integer(value.parts[1]);
-      if (offset && is_integer(value.parts[0])) {  // `[75+19]` would be read as one number
-        const auto sum = static_cast<std::uint64_t>(value.parts[0].integer) + static_cast<std::uint64_t>(value.parts[1].integer);
-        const std::array whole{Value::of_integer(static_cast<std::int64_t>(sum))};
-        parts(ir::OperandKind::address, whole, Type::b64);
-        break;
-      }
-      const bool no_offset = offset && value.parts[1].integer == 0;
-      parts(ir::OperandKind::address, value.parts.first(no_offset ? 1 : value.parts.size()), Type::b64);
+    case Value::Kind::address:
+      operand = lower_address(value, where);
       break;
-    }
     case Value::Kind::tensor: {
-      const ir::Operand base = lower(value.parts[0], Type::b64, isa::Role::value, where);
-      const ir::Operand coords = lower(value.parts[1], Type::s32, isa::Role::value, where);
-      operand.kind = ir::OperandKind::tensor;
-      operand.count = 2;
-      operand.payload = static_cast<std::uint32_t>(entry().operands.size());
-      entry().operands.push_back(base);
-      entry().operands.push_back(coords);
+      const std::array parts{lower(value.parts[0], Type::b64, isa::Role::value, where),
+                             lower(value.parts[1], Type::s32, isa::Role::value, where)};
+      operand = {.kind = ir::OperandKind::tensor, .count = 2, .payload = static_cast<std::uint32_t>(entry().operands.size())};
+      entry().operands.insert(entry().operands.end(), parts.begin(), parts.end());
       break;
     }
     case Value::Kind::sink:
       operand.kind = ir::OperandKind::sink;
       break;
   }
+  operand.negated = value.negated;
+  operand.piped = value.piped;
   return operand;
 }
 
@@ -443,7 +434,7 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   else
     isa::add(isa::form(spelling.form), *spelling.choices, key);
   bool all_usable = !guard.predicate || usable(*guard.predicate);
-  for (const Value& value : values) all_usable &= add_to_key(value);
+  for (const Value& value : values) all_usable &= is_plain_register(value) ? add_register_to_key(value.reg) : add_to_key(value);
   if (!all_usable) return at_where(unusable(values, guard));
 
   const Resolved* known = resolved.find(key);
@@ -464,24 +455,28 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!number_fits(values[i], known->types[i])) return at_where(resolve(spelling, values).error());
   }
-  const Resolved& instruction = *known;
+  append(*known, values, guard, where);
+  return {};
+}
 
+void Builder::State::append(const Resolved& instruction, std::span<const Value> values, const Guard& guard, const Where& where) {
+  // Parts go into the store before the operands that have them.
   const std::size_t mark = lowered.size();
   for (std::size_t i = 0; i < values.size(); ++i)
-    lowered.push_back(is_plain_register(values[i]) ? plain_register(values[i])
-                                                   : lower(values[i], instruction.types[i], instruction.roles[i], where));
+    if (!is_plain_register(values[i])) lowered.push_back(lower(values[i], instruction.types[i], instruction.roles[i], where));
+  ir::Function& function = entry();
   ir::Inst inst;
   inst.form = instruction.form;
   inst.choices = instruction.choices;
-  inst.payload = static_cast<std::uint32_t>(entry().operands.size());
+  inst.payload = static_cast<std::uint32_t>(function.operands.size());
   inst.operand_count = static_cast<std::uint8_t>(values.size());
   if (guard.predicate) inst.guard = guard.predicate->id.index;
   inst.guard_negated = guard.negated;
   inst.where = place(where).index;
-  entry().operands.insert(entry().operands.end(), lowered.begin() + static_cast<std::ptrdiff_t>(mark), lowered.end());
+  auto next = lowered.begin() + static_cast<std::ptrdiff_t>(mark);
+  for (const Value& value : values) function.operands.push_back(is_plain_register(value) ? plain_register(value) : *next++);
   lowered.resize(mark);
-  entry().body.push_back(inst);
-  return {};
+  function.body.push_back(inst);
 }
 
 // ---- the front door -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // operators.hpp, at the author's line.
 #pragma once
 
+#include <cassert>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -184,7 +185,9 @@ class Reg {
   static constexpr Type type = T;
 
   Reg(write::Builder& builder, write::Reg reg, write::Fresh fresh = {})
-      : builder_(&builder), reg_(reg), fresh_(std::move(fresh)) {}
+      : builder_(&builder), reg_(reg), fresh_(std::move(fresh)) {
+    assert(reg.type == T);
+  }
   /// The register as the untyped layer has it.
   [[nodiscard]] write::Reg untyped() const { return reg_; }
   /// The same as an operand.

@@ -51,9 +51,10 @@ struct Spelling {
 struct Resolved {
   isa::FormId form = isa::no_form;
   isa::Choices choices{};
-  std::array<Type, 14> types{};       ///< by operand: how numbers are encoded
-  std::array<isa::Role, 14> roles{};  ///< by operand
-  bool reads_integers = false;        ///< nothing but that: there is one for each sequence of integers, by a longer key
+  static constexpr std::size_t most_operands = 14;
+  std::array<Type, most_operands> types{};       ///< by operand: how numbers are encoded
+  std::array<isa::Role, most_operands> roles{};  ///< by operand
+  bool reads_integers = false;  ///< nothing but that: there is one for each sequence of integers, by a longer key
 };
 
 struct TextHash {
@@ -168,13 +169,25 @@ struct Builder::State {
   Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
   Expected<void> check_availability(const isa::Form& form, const isa::Choices& choices) const;
   Expected<void> check_availability(isa::SpecialId special) const;
+  void append(const Resolved& instruction, std::span<const Value> values, const Guard& guard, const Where& where);
   bool add_to_key(const Value& value);
+  bool add_register_to_key(Reg reg) {
+    key.add(static_cast<unsigned>(Value::Kind::reg) | static_cast<std::uint64_t>(reg.type) << 16);
+    return usable(reg);
+  }
   void add_integers_to_key(std::span<const Value> values);
   void end_key_with_integers(std::span<const Value> values);
-  [[nodiscard]] bool usable(Reg reg) const;
+  [[nodiscard]] bool usable(Reg reg) const {
+    const ir::Function& f = module.functions.front();
+    return reg.id.index < f.regs.size() && !(some_closed && closed[f.regs[reg.id.index].decl.index]);
+  }
   [[nodiscard]] Diagnostic unusable(std::span<const Value> values, const Guard& guard) const;
   std::vector<ir::Operand> lowered;  // parts that are not in the entry's store yet
   ir::Operand lower(const Value& value, Type type, isa::Role role, const Where& where);
+  ir::Operand lower_floating(const Value& value, Type type);
+  ir::Operand lower_integer(const Value& value, Type type);
+  ir::Operand lower_name(const Value& value, isa::Role role, const Where& where);
+  ir::Operand lower_address(const Value& value, const Where& where);
   ir::Operand lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type, const Where& where);
   [[nodiscard]] std::uint32_t constant(std::uint64_t bits);
 
