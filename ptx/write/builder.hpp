@@ -159,6 +159,14 @@ struct KernelHeader {
 Version default_version(Target target);
 
 /// Builds one entry or device function. Not thread-safe; one builder per trace.
+/// An instruction but for which registers, numbers and names it has.
+struct Pattern {
+  isa::FormId form = isa::no_form;
+  isa::Choices choices{};
+  /// Kinds, types and lengths of its operands are always the same: what is found of it once holds for all that are written.
+  bool same_operands = false;
+};
+
 class Builder {
  public:
   explicit Builder(KernelHeader header);
@@ -221,9 +229,8 @@ class Builder {
   [[nodiscard]] Expected<void> can_emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard, Where where);
   /// Emits dots that are text, "fma.rn.f32".
   Expected<void> emit(std::string_view dots, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
-  /// The same for a form already chosen (the C++ dots choose while compiling).
-  Expected<void> emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard = {},
-                      Where where = {});
+  /// The same for a form already chosen (the C++ dots choose while compiling). The pattern outlives the builder.
+  Expected<void> emit(const Pattern& pattern, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
 
   /// Takes back the newest register, which nothing names: false, and nothing done, when something was made or written since.
   bool release(Reg newest);

@@ -208,7 +208,7 @@ Diagnostic Builder::State::unusable(std::span<const Value> values, const Guard& 
 Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<const Value> values) {
   const auto find = [&](const Args& args) {
     return spelling.dots != nullptr ? isa::fit(*spelling.dots, args.all())
-                                    : isa::fit(isa::form(spelling.form), *spelling.choices, args.all());
+                                    : isa::fit(isa::form(spelling.pattern->form), spelling.pattern->choices, args.all());
   };
   const Args args(values, module, {});
   Expected<isa::Fit> found = find(args);
@@ -410,6 +410,54 @@ ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role,
   return operand;
 }
 
+bool Builder::State::usable(std::span<const Value> values) const {
+  for (const Value& value : values)
+    if (value.kind == Value::Kind::reg ? !usable(value.reg) : !usable(value.parts)) return false;
+  return true;
+}
+bool Builder::State::usable(std::span<const Value> values, const Guard& guard) const {
+  return (!guard.predicate || usable(*guard.predicate)) && usable(values);
+}
+
+// What was found of the pattern before.
+const Resolved* Builder::State::known(const Spelling& spelling) const {
+  if (spelling.pattern == nullptr || !spelling.pattern->same_operands) return nullptr;
+  const auto found = resolved_patterns.find(spelling.pattern);
+  return found == resolved_patterns.end() ? nullptr : &found->second;
+}
+
+// By the kinds and types of its operands.
+Expected<const Resolved*> Builder::State::look_up(const Spelling& spelling, std::span<const Value> values, const Guard& guard) {
+  key.clear();
+  if (spelling.dots != nullptr)
+    key.add(std::uint64_t{0xFF} << 56 | std::bit_cast<std::uintptr_t>(spelling.dots));  // no form's word: 0xFF is no choice
+  else
+    isa::add(isa::form(spelling.pattern->form), spelling.pattern->choices, key);
+  bool all_usable = !guard.predicate || usable(*guard.predicate);
+  for (const Value& value : values) all_usable &= is_plain_register(value) ? add_register_to_key(value.reg) : add_to_key(value);
+  if (!all_usable) return Unexpected{unusable(values, guard)};
+
+  const Resolved* known = resolved.find(key);
+  bool by_integers = known != nullptr && known->reads_integers;
+  if (by_integers) {
+    end_key_with_integers(values);
+    known = resolved.find(key);
+  }
+  if (known == nullptr) {
+    Expected<Resolved> found = resolve(spelling, values);
+    if (!found) return Unexpected{std::move(found).error()};
+    if (!by_integers && isa::form(found->form).reads_integers) {
+      by_integers = true;
+      resolved.insert(key, {.reads_integers = true});
+      end_key_with_integers(values);
+    }
+    known = &resolved.insert(key, *found);
+  }
+  if (!by_integers && spelling.pattern != nullptr && spelling.pattern->same_operands)
+    resolved_patterns.emplace(spelling.pattern, *known);
+  return known;
+}
+
 Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard,
                                     const Where& where) {
   if (!made.empty()) arrange(values);
@@ -428,34 +476,17 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
                                       "a .", isa::name(guard.predicate->type), " register; what fits is a predicate"))
             .hint("`setp` makes a predicate, and so do the comparison operators"));
   }
-  key.clear();
-  if (spelling.dots != nullptr)
-    key.add(std::uint64_t{0xFF} << 56 | std::bit_cast<std::uintptr_t>(spelling.dots));  // no form's word: 0xFF is no choice
-  else
-    isa::add(isa::form(spelling.form), *spelling.choices, key);
-  bool all_usable = !guard.predicate || usable(*guard.predicate);
-  for (const Value& value : values) all_usable &= is_plain_register(value) ? add_register_to_key(value.reg) : add_to_key(value);
-  if (!all_usable) return at_where(unusable(values, guard));
-
-  const Resolved* known = resolved.find(key);
-  const bool by_integers = known != nullptr && known->reads_integers;
-  if (by_integers) {
-    end_key_with_integers(values);
-    known = resolved.find(key);
-  }
-  if (known == nullptr) {
-    const Expected<Resolved> found = resolve(spelling, values);
-    if (!found) return at_where(found.error());
-    if (!by_integers && isa::form(found->form).reads_integers) {
-      resolved.insert(key, {.reads_integers = true});
-      end_key_with_integers(values);
-    }
-    known = &resolved.insert(key, *found);
+  const Resolved* instruction = known(spelling);
+  if (instruction != nullptr) {
+    if (!usable(values, guard)) return at_where(unusable(values, guard));
   } else {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (!number_fits(values[i], known->types[i])) return at_where(resolve(spelling, values).error());
+    const Expected<const Resolved*> found = look_up(spelling, values, guard);
+    if (!found) return at_where(found.error());
+    instruction = *found;
   }
-  append(*known, values, guard, where);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!number_fits(values[i], instruction->types[i])) return at_where(resolve(spelling, values).error());
+  append(*instruction, values, guard, where);
   return {};
 }
 
@@ -473,8 +504,18 @@ void Builder::State::append(const Resolved& instruction, std::span<const Value> 
   if (guard.predicate) inst.guard = guard.predicate->id.index;
   inst.guard_negated = guard.negated;
   inst.where = place(where).index;
-  auto next = lowered.begin() + static_cast<std::ptrdiff_t>(mark);
-  for (const Value& value : values) function.operands.push_back(is_plain_register(value) ? plain_register(value) : *next++);
+  function.operands.resize(function.operands.size() + values.size());
+  ir::Operand* operand = function.operands.data() + inst.payload;
+  const ir::Operand* other = lowered.data() + mark;
+  for (const Value& value : values) {
+    if (is_plain_register(value)) {
+      operand->kind = ir::OperandKind::reg;
+      operand->payload = value.reg.id.index;
+    } else {
+      *operand = *other++;
+    }
+    ++operand;
+  }
   lowered.resize(mark);
   function.body.push_back(inst);
 }
@@ -499,9 +540,8 @@ Expected<void> Builder::can_emit(const isa::Dots& dots, std::span<const Value> o
   return {};
 }
 
-Expected<void> Builder::emit(isa::FormId form, const isa::Choices& choices, std::span<const Value> operands, const Guard& guard,
-                             Where where) {
-  return state_->emit({.form = form, .choices = &choices}, operands, guard, where);
+Expected<void> Builder::emit(const Pattern& pattern, std::span<const Value> operands, const Guard& guard, Where where) {
+  return state_->emit({.pattern = &pattern}, operands, guard, where);
 }
 
 Expected<void> Builder::emit(std::string_view dots, std::span<const Value> operands, const Guard& guard, Where where) {

@@ -112,11 +112,8 @@ class [[nodiscard("an instruction does nothing until it is put in a kernel: k <<
  public:
   /// Of the operands of the call: for the dots below.
   template <class... X>
-  Inst(isa::FormId form, const isa::Choices& choices, Where at, const X&... x)
-      : form_(form),
-        choices_(choices),
-        operands_((dots::Count<X>::operands + ... + 0), (dots::Count<X>::parts + ... + 0)),
-        at_(at) {
+  Inst(const write::Pattern& pattern, Where at, const X&... x)
+      : pattern_(&pattern), operands_((dots::Count<X>::operands + ... + 0), (dots::Count<X>::parts + ... + 0)), at_(at) {
     (dots::Count<X>::put(x, operands_), ...);
   }
 
@@ -136,8 +133,7 @@ class [[nodiscard("an instruction does nothing until it is put in a kernel: k <<
     return std::move(*this);
   }
 
-  isa::FormId form_;
-  isa::Choices choices_;
+  const write::Pattern* pattern_;  // of the program, one for each combination of dots and of types
   write::Operands operands_;
   write::Guard guard_;
   Where at_;
@@ -383,11 +379,13 @@ struct As<TensorAddr<Map, Coords...>> {
 template <class X>
 struct Count {
   static constexpr std::size_t operands = 1, parts = As<X>::parts;
+  static constexpr bool same_operands = As<X>::arg.kind != isa::ArgKind::special;  // which one decides where it is to be had
   static void put(const X& x, Operands& c) { c.add(As<X>::value(x, c)); }
 };
 template <class First, class Second>
 struct Count<Pipe<First, Second>> {
   static constexpr std::size_t operands = 2, parts = 0;
+  static constexpr bool same_operands = Count<First>::same_operands && Count<Second>::same_operands;
   static void put(const Pipe<First, Second>& x, Operands& c) {
     c.add(As<First>::value(x.first, c));
     Value second = As<Second>::value(x.second, c);
@@ -428,8 +426,11 @@ concept With = [] {
 }();
 
 template <isa::FormId F, Words W, class... X>
+inline constexpr write::Pattern pattern{F, chosen<F, W>.choices, (... && Count<X>::same_operands)};
+
+template <isa::FormId F, Words W, class... X>
 Inst make(Where at, const X&... x) {
-  return {F, chosen<F, W>.choices, at, x...};
+  return {pattern<F, W, X...>, at, x...};
 }
 
 /// What a state knows in which forms are whole: for `let` (typed_let.hpp).

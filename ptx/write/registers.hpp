@@ -3,8 +3,8 @@
 // operators.hpp, at the author's line.
 #pragma once
 
-#include <cassert>
 #include <array>
+#include <cassert>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>

@@ -40,11 +40,10 @@ void each_register(const ir::Function& function, const ir::Operand& operand, con
     for (const ir::Operand& part : function.parts(operand)) each_register(function, part, visit);
 }
 
-/// An instruction as it was asked for: dots, or a form with its choices.
+/// An instruction as it was asked for: by dots, or by a pattern.
 struct Spelling {
   const isa::Dots* dots = nullptr;
-  isa::FormId form = isa::no_form;
-  const isa::Choices* choices = nullptr;
+  const Pattern* pattern = nullptr;
 };
 
 /// What a spelling and the kinds and types of its operands come to: found by isa::fit once, remembered for the rest of the trace.
@@ -164,7 +163,10 @@ struct Builder::State {
   // -- instructions (emit.cpp)
   TextMap<const isa::Dots*> dots_by_text;
   KeyMap<Resolved> resolved;
+  std::unordered_map<const Pattern*, Resolved> resolved_patterns;  // those that decide alone
   Key key;
+  [[nodiscard]] const Resolved* known(const Spelling& spelling) const;
+  [[nodiscard]] Expected<const Resolved*> look_up(const Spelling& spelling, std::span<const Value> values, const Guard& guard);
   Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, const Where& where);
   Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
   Expected<void> check_availability(const isa::Form& form, const isa::Choices& choices) const;
@@ -181,6 +183,8 @@ struct Builder::State {
     const ir::Function& f = module.functions.front();
     return reg.id.index < f.regs.size() && !(some_closed && closed[f.regs[reg.id.index].decl.index]);
   }
+  [[nodiscard]] bool usable(std::span<const Value> values) const;
+  [[nodiscard]] bool usable(std::span<const Value> values, const Guard& guard) const;
   [[nodiscard]] Diagnostic unusable(std::span<const Value> values, const Guard& guard) const;
   std::vector<ir::Operand> lowered;  // parts that are not in the entry's store yet
   ir::Operand lower(const Value& value, Type type, isa::Role role, const Where& where);
