@@ -340,6 +340,28 @@ class Reader {
   bool mixed(const char* at) { return fail(at, "an expression has integers or floating-point numbers, not both"); }
   bool no_single(const char* at) { return fail(at, "a `0f` number cannot take part in an expression"); }
 
+  // Integers: without a sign when one of them has none.
+  static bool compare(Op op, const Constant& left, const Constant& right) {
+    const bool is_unsigned = left.kind == Kind::uint || right.kind == Kind::uint;
+    const bool less =
+        is_unsigned ? left.bits < right.bits : static_cast<std::int64_t>(left.bits) < static_cast<std::int64_t>(right.bits);
+    const bool equal = left.bits == right.bits;
+    switch (op) {
+      case Op::eq:
+        return equal;
+      case Op::ne:
+        return !equal;
+      case Op::lt:
+        return less;
+      case Op::le:
+        return less || equal;
+      case Op::gt:
+        return !less && !equal;
+      default:
+        return !less;
+    }
+  }
+
   bool apply(Op op, Constant& left, const Constant& right, const char* at) {
     if (left.kind == Kind::floating32 || right.kind == Kind::floating32) return no_single(at);
     if (left.is_integer() != right.is_integer()) return mixed(at);
@@ -366,22 +388,12 @@ class Reader {
         r.bits = a & b;
         break;
       case Op::eq:
-        r = of(a == b);
-        break;
       case Op::ne:
-        r = of(a != b);
-        break;
       case Op::lt:
-        r = of(is_unsigned ? a < b : sa < sb);
-        break;
       case Op::le:
-        r = of(is_unsigned ? a <= b : sa <= sb);
-        break;
       case Op::gt:
-        r = of(is_unsigned ? a > b : sa > sb);
-        break;
       case Op::ge:
-        r = of(is_unsigned ? a >= b : sa >= sb);
+        r = of(compare(op, left, right));
         break;
       case Op::shl:
         r.kind = left.kind;

@@ -218,9 +218,7 @@ std::string_view label_argument(Trace& trace, nb::handle label, const char* what
   return nb::cast<std::string_view>(label);
 }
 
-}  // namespace
-
-void bind_control(nb::module_& m) {
+void bind_branches(nb::module_& m) {
   bind_block<IfBlock>(m, "If", "The block of `with ptx.if_(p):`.")
       .def(
           "__init__", [](IfBlock* self, nb::object pred) { new (self) IfBlock{Block(IfBlock::name), std::move(pred), {}}; },
@@ -234,6 +232,9 @@ void bind_control(nb::module_& m) {
           [](ElifBlock* self, nb::object condition) { new (self) ElifBlock{Block(ElifBlock::name), std::move(condition), {}}; },
           nb::arg("condition").none(),
           nb::sig("def __init__(self, condition: Reg | NegPred | typing.Callable[[], Reg | NegPred]) -> None"));
+}
+
+void bind_loops(nb::module_& m) {
   bind_block<WhileBlock>(m, "While",
                          "The loop of `with ptx.while_(lambda: i < n):`. The condition is written at its head and tested before "
                          "each pass. `with … as loop:` gives it, for `loop.break_(pred=p)` and `loop.continue_(pred=p)`.")
@@ -282,7 +283,13 @@ void bind_control(nb::module_& m) {
           },
           nb::sig("def __iter__(self) -> Range"))
       .def("__next__", &RangeLoop::next, nb::sig("def __next__(self) -> Reg"));
+}
 
+}  // namespace
+
+void bind_control(nb::module_& m) {
+  bind_branches(m);
+  bind_loops(m);
   m.def(
       "bra",
       [](nb::handle label, nb::handle pred) {

@@ -147,9 +147,7 @@ void give_back(nb::handle results) {
   unwrap(write::give_back(trace.builder(), values, trace.defined));
 }
 
-}  // namespace
-
-void bind_modules(nb::module_& m) {
+void bind_module_builder(nb::module_& m) {
   nb::class_<ModuleBuilder>(m, "ModuleBuilder", "What a `Module` declares, for one text.")
       .def(
           "__init__",
@@ -209,6 +207,12 @@ void bind_modules(nb::module_& m) {
           },
           nb::arg("kernels"), nb::sig("def finish(self, kernels: list[Trace]) -> Module"),
           "The whole with these kernels, checked.");
+}
+
+}  // namespace
+
+void bind_modules(nb::module_& m) {
+  bind_module_builder(m);
   m.def(
       "function_parameters",
       [](const nb::sequence& returns, const nb::sequence& params, const std::vector<std::string>& names) {

@@ -220,6 +220,144 @@ void set_element(RegArray& self, std::int64_t index, nb::handle value) {
   unwrap(trace.builder().emit(dots, std::array{Value::of(to), from}, {}, where));
 }
 
+// What a register is besides what its operators write.
+void def_register(nb::class_<Reg>& reg) {
+  reg.def(
+         "__init__",
+         [](Reg* self, std::string name, nb::handle dtype) {
+           Reg made;
+           made.type = type_argument(dtype, "Reg");
+           if (const auto special = isa::special_from_name(name)) made.kind = Reg::Kind::special, made.special = *special;
+           made.name = std::move(name);
+           new (self) Reg(std::move(made));
+         },
+         nb::arg("name"), nb::arg("dtype").none(), nb::sig("def __init__(self, name: str, dtype: PtxType) -> None"))
+      .def_prop_ro(
+          "name", [](const Reg& r) { return r.name; }, "`%r3`")
+      .def_prop_ro(
+          "dtype", [](const Reg& r) { return type_object(r.type); }, nb::sig("def dtype(self) -> PtxType"),
+          "The type it was asked for; it may be declared as another of the same width.")
+      .def("__repr__", [](const Reg& r) { return cat("Reg(", r.name, ", ", isa::name(r.type), ')'); })
+      .def("__hash__", [](const Reg& r) { return std::hash<std::string>()(r.name); })
+      .def("__bool__", [](const Reg& r) { return no_truth(r.name); })
+      .def("__invert__", negate, nb::sig("def __invert__(self) -> NegPred"))
+      .def("__or__", either, nb::arg("other").none(),
+           nb::sig("def __or__(self, other: Reg | typing.SupportsIndex, /) -> typing.Any"))
+      .def("__ror__", reflected_either, nb::arg("other").none(),
+           nb::sig("def __ror__(self, other: typing.SupportsIndex | str, /) -> typing.Any"))
+      .def("max", binary<Operator::max>, nb::arg("other").none(),
+           nb::sig("def max(self, other: Reg | typing.SupportsIndex | float) -> Reg"),
+           "The larger of the two, in a fresh register.")
+      .def("min", binary<Operator::min>, nb::arg("other").none(),
+           nb::sig("def min(self, other: Reg | typing.SupportsIndex | float) -> Reg"),
+           "The smaller of the two, in a fresh register.")
+      .def("as_", viewed, nb::arg("dtype").none(), nb::sig("def as_(self, dtype: PtxType) -> Reg"),
+           "The same register as another type of its width: `r.as_(s32) >> 1` shifts with the sign. Writes nothing. What the "
+           "register is declared with has to allow it: one of f32 is no u32 for instructions that compute with integers.")
+      .def("__neg__", minus, nb::sig("def __neg__(self) -> Reg"))
+      .def("__abs__", absolute, nb::sig("def __abs__(self) -> Reg"));
+}
+
+void def_operators(nb::class_<Reg>& reg) {
+  def_binary<Operator::add>(reg, "__add__");
+  def_binary<Operator::add>(reg, "__radd__");
+  def_binary<Operator::sub>(reg, "__sub__");
+  def_binary<Operator::mul>(reg, "__mul__");
+  def_binary<Operator::mul>(reg, "__rmul__");
+  def_binary<Operator::shl>(reg, "__lshift__");
+  def_binary<Operator::shr>(reg, "__rshift__");
+  def_binary<Operator::and_>(reg, "__and__");
+  def_binary<Operator::and_>(reg, "__rand__");
+  def_binary<Operator::xor_>(reg, "__xor__");
+  def_binary<Operator::xor_>(reg, "__rxor__");
+  def_binary<Operator::true_div>(reg, "__truediv__");
+  def_binary<Operator::floor_div>(reg, "__floordiv__");
+  def_binary<Operator::floor_rem>(reg, "__mod__");
+  def_reflected<Operator::sub>(reg, "__rsub__");
+  def_reflected<Operator::shl>(reg, "__rlshift__");
+  def_reflected<Operator::shr>(reg, "__rrshift__");
+  def_reflected<Operator::true_div>(reg, "__rtruediv__");
+  def_reflected<Operator::floor_div>(reg, "__rfloordiv__");
+  def_reflected<Operator::floor_rem>(reg, "__rmod__");
+  def_in_place<Operator::true_div>(reg, "__itruediv__");
+  def_in_place<Operator::floor_div>(reg, "__ifloordiv__");
+  def_in_place<Operator::floor_rem>(reg, "__imod__");
+  def_in_place<Operator::add>(reg, "__iadd__");
+  def_in_place<Operator::sub>(reg, "__isub__");
+  def_in_place<Operator::mul>(reg, "__imul__");
+  def_in_place<Operator::shl>(reg, "__ilshift__");
+  def_in_place<Operator::shr>(reg, "__irshift__");
+  def_in_place<Operator::and_>(reg, "__iand__");
+  def_in_place<Operator::or_>(reg, "__ior__");
+  def_in_place<Operator::xor_>(reg, "__ixor__");
+  def_compare<Comparison::eq>(reg, "__eq__");
+  def_compare<Comparison::ne>(reg, "__ne__");
+  def_compare<Comparison::lt>(reg, "__lt__");
+  def_compare<Comparison::le>(reg, "__le__");
+  def_compare<Comparison::gt>(reg, "__gt__");
+  def_compare<Comparison::ge>(reg, "__ge__");
+}
+
+void def_predicates(nb::class_<NegPred>& negated, nb::class_<PipeRef>& pipe) {
+  negated.def(nb::init<nb::object>(), nb::arg("reg"), nb::sig("def __init__(self, reg: Reg) -> None"))
+      .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
+      .def(
+          "__invert__", [](const NegPred& n) { return n.reg; }, nb::sig("def __invert__(self) -> Reg"))
+      .def("__and__", with_negated<Operator::and_>, nb::arg("other").none(),
+           nb::sig("def __and__(self, other: Reg | NegPred, /) -> Reg"))
+      .def("__xor__", with_negated<Operator::xor_>, nb::arg("other").none(),
+           nb::sig("def __xor__(self, other: Reg | NegPred, /) -> Reg"))
+      .def("__bool__", [](const NegPred& n) { return no_truth(nb::repr(nb::cast(n)).c_str()); })
+      .def("__repr__", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
+  pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"),
+           nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
+      .def_ro("left", &PipeRef::left, nb::sig("def left(self) -> Reg | str"))
+      .def_ro("right", &PipeRef::right, nb::sig("def right(self) -> Reg | str"))
+      .def("__bool__", [](const PipeRef& p) { return no_truth(nb::repr(nb::cast(p)).c_str()); })
+      .def("__repr__", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
+}
+
+void bind_register_array(nb::module_& m) {
+  nb::class_<RegArray> array(m, "RegArray", "Registers in a row; `a[i]` is one of them.");
+  detail::python_type<RegArray> = reinterpret_cast<PyTypeObject*>(array.ptr());
+  array
+      .def(
+          "__init__",
+          [](RegArray* self, std::string base, std::uint32_t count, nb::handle dtype) {
+            constexpr std::uint32_t most = 1 << 16;
+            if (count < 1 || count > most)
+              raise(Kind::bad_declaration, cat("an array of ", count, " registers; what fits is 1 to ", most), authors_line());
+            RegArray made;
+            made.array.count = count;
+            made.array.type = type_argument(dtype, "RegArray");
+            made.base = std::move(base);
+            made.elements.resize(count);
+            new (self) RegArray(std::move(made));
+          },
+          nb::arg("base"), nb::arg("count"), nb::arg("dtype").none(),
+          nb::sig("def __init__(self, base: str, count: int, dtype: PtxType) -> None"),
+          "The registers base0, base1, … by their names, of whichever kernel uses them.")
+      .def_prop_ro(
+          "base", [](const RegArray& a) { return a.base; }, "The registers' names are this and a number.")
+      .def_prop_ro("count", [](const RegArray& a) { return a.array.count; })
+      .def_prop_ro(
+          "dtype", [](const RegArray& a) { return type_object(a.array.type); }, nb::sig("def dtype(self) -> PtxType"))
+      .def("__len__", [](const RegArray& a) { return a.array.count; })
+      .def("__getitem__", element, nb::arg("index"), nb::sig("def __getitem__(self, index: typing.SupportsIndex, /) -> Reg"))
+      .def("__setitem__", set_element, nb::arg("index"), nb::arg("value").none(),
+           nb::sig("def __setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None"))
+      .def(
+          "__iter__", [](RegArray& a) { return nb::iter(hardware_order(a, false)); },
+          nb::sig("def __iter__(self) -> typing.Iterator[Reg]"))
+      .def(
+          "regs", [](RegArray& a) { return hardware_order(a, false); }, nb::sig("def regs(self) -> list[Reg]"))
+      .def("hw_order", hardware_order, nb::arg("reverse") = false,
+           nb::sig("def hw_order(self, reverse: bool = False) -> list[Reg]"),
+           "The registers in the hardware's order, or in its reverse.")
+      .def("__repr__",
+           [](const RegArray& a) { return cat("RegArray(", a.base, ", ", a.array.count, ", ", isa::name(a.array.type), ')'); });
+}
+
 }  // namespace
 
 nb::object type_object(Type type) { return nb::borrow(type_objects[static_cast<std::size_t>(type)]); }
@@ -364,135 +502,10 @@ void bind_registers(nb::module_& m) {
       "32 bits `a.max(b)` and "
       "`a.min(b)`; predicates `p & q`, `p ^ q`, `p |= q` and `~p`. A number may stand on either side: `63 - r`, `2.0 * x`.");
   detail::python_type<Reg> = reinterpret_cast<PyTypeObject*>(reg.ptr());
-
-  reg.def(
-         "__init__",
-         [](Reg* self, std::string name, nb::handle dtype) {
-           Reg made;
-           made.type = type_argument(dtype, "Reg");
-           if (const auto special = isa::special_from_name(name)) made.kind = Reg::Kind::special, made.special = *special;
-           made.name = std::move(name);
-           new (self) Reg(std::move(made));
-         },
-         nb::arg("name"), nb::arg("dtype").none(), nb::sig("def __init__(self, name: str, dtype: PtxType) -> None"))
-      .def_prop_ro(
-          "name", [](const Reg& r) { return r.name; }, "`%r3`")
-      .def_prop_ro(
-          "dtype", [](const Reg& r) { return type_object(r.type); }, nb::sig("def dtype(self) -> PtxType"),
-          "The type it was asked for; it may be declared as another of the same width.")
-      .def("__repr__", [](const Reg& r) { return cat("Reg(", r.name, ", ", isa::name(r.type), ')'); })
-      .def("__hash__", [](const Reg& r) { return std::hash<std::string>()(r.name); })
-      .def("__bool__", [](const Reg& r) { return no_truth(r.name); })
-      .def("__invert__", negate, nb::sig("def __invert__(self) -> NegPred"))
-      .def("__or__", either, nb::arg("other").none(),
-           nb::sig("def __or__(self, other: Reg | typing.SupportsIndex, /) -> typing.Any"))
-      .def("__ror__", reflected_either, nb::arg("other").none(),
-           nb::sig("def __ror__(self, other: typing.SupportsIndex | str, /) -> typing.Any"))
-      .def("max", binary<Operator::max>, nb::arg("other").none(),
-           nb::sig("def max(self, other: Reg | typing.SupportsIndex | float) -> Reg"),
-           "The larger of the two, in a fresh register.")
-      .def("min", binary<Operator::min>, nb::arg("other").none(),
-           nb::sig("def min(self, other: Reg | typing.SupportsIndex | float) -> Reg"),
-           "The smaller of the two, in a fresh register.")
-      .def("as_", viewed, nb::arg("dtype").none(), nb::sig("def as_(self, dtype: PtxType) -> Reg"),
-           "The same register as another type of its width: `r.as_(s32) >> 1` shifts with the sign. Writes nothing. What the "
-           "register is declared with has to allow it: one of f32 is no u32 for instructions that compute with integers.")
-      .def("__neg__", minus, nb::sig("def __neg__(self) -> Reg"))
-      .def("__abs__", absolute, nb::sig("def __abs__(self) -> Reg"));
-
-  def_binary<Operator::add>(reg, "__add__");
-  def_binary<Operator::add>(reg, "__radd__");
-  def_binary<Operator::sub>(reg, "__sub__");
-  def_binary<Operator::mul>(reg, "__mul__");
-  def_binary<Operator::mul>(reg, "__rmul__");
-  def_binary<Operator::shl>(reg, "__lshift__");
-  def_binary<Operator::shr>(reg, "__rshift__");
-  def_binary<Operator::and_>(reg, "__and__");
-  def_binary<Operator::and_>(reg, "__rand__");
-  def_binary<Operator::xor_>(reg, "__xor__");
-  def_binary<Operator::xor_>(reg, "__rxor__");
-  def_binary<Operator::true_div>(reg, "__truediv__");
-  def_binary<Operator::floor_div>(reg, "__floordiv__");
-  def_binary<Operator::floor_rem>(reg, "__mod__");
-  def_reflected<Operator::sub>(reg, "__rsub__");
-  def_reflected<Operator::shl>(reg, "__rlshift__");
-  def_reflected<Operator::shr>(reg, "__rrshift__");
-  def_reflected<Operator::true_div>(reg, "__rtruediv__");
-  def_reflected<Operator::floor_div>(reg, "__rfloordiv__");
-  def_reflected<Operator::floor_rem>(reg, "__rmod__");
-  def_in_place<Operator::true_div>(reg, "__itruediv__");
-  def_in_place<Operator::floor_div>(reg, "__ifloordiv__");
-  def_in_place<Operator::floor_rem>(reg, "__imod__");
-  def_in_place<Operator::add>(reg, "__iadd__");
-  def_in_place<Operator::sub>(reg, "__isub__");
-  def_in_place<Operator::mul>(reg, "__imul__");
-  def_in_place<Operator::shl>(reg, "__ilshift__");
-  def_in_place<Operator::shr>(reg, "__irshift__");
-  def_in_place<Operator::and_>(reg, "__iand__");
-  def_in_place<Operator::or_>(reg, "__ior__");
-  def_in_place<Operator::xor_>(reg, "__ixor__");
-  def_compare<Comparison::eq>(reg, "__eq__");
-  def_compare<Comparison::ne>(reg, "__ne__");
-  def_compare<Comparison::lt>(reg, "__lt__");
-  def_compare<Comparison::le>(reg, "__le__");
-  def_compare<Comparison::gt>(reg, "__gt__");
-  def_compare<Comparison::ge>(reg, "__ge__");
-
-  negated.def(nb::init<nb::object>(), nb::arg("reg"), nb::sig("def __init__(self, reg: Reg) -> None"))
-      .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
-      .def(
-          "__invert__", [](const NegPred& n) { return n.reg; }, nb::sig("def __invert__(self) -> Reg"))
-      .def("__and__", with_negated<Operator::and_>, nb::arg("other").none(),
-           nb::sig("def __and__(self, other: Reg | NegPred, /) -> Reg"))
-      .def("__xor__", with_negated<Operator::xor_>, nb::arg("other").none(),
-           nb::sig("def __xor__(self, other: Reg | NegPred, /) -> Reg"))
-      .def("__bool__", [](const NegPred& n) { return no_truth(nb::repr(nb::cast(n)).c_str()); })
-      .def("__repr__", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
-  pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"),
-           nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
-      .def_ro("left", &PipeRef::left, nb::sig("def left(self) -> Reg | str"))
-      .def_ro("right", &PipeRef::right, nb::sig("def right(self) -> Reg | str"))
-      .def("__bool__", [](const PipeRef& p) { return no_truth(nb::repr(nb::cast(p)).c_str()); })
-      .def("__repr__", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
-
-  nb::class_<RegArray> array(m, "RegArray", "Registers in a row; `a[i]` is one of them.");
-  detail::python_type<RegArray> = reinterpret_cast<PyTypeObject*>(array.ptr());
-  array
-      .def(
-          "__init__",
-          [](RegArray* self, std::string base, std::uint32_t count, nb::handle dtype) {
-            constexpr std::uint32_t most = 1 << 16;
-            if (count < 1 || count > most)
-              raise(Kind::bad_declaration, cat("an array of ", count, " registers; what fits is 1 to ", most), authors_line());
-            RegArray made;
-            made.array.count = count;
-            made.array.type = type_argument(dtype, "RegArray");
-            made.base = std::move(base);
-            made.elements.resize(count);
-            new (self) RegArray(std::move(made));
-          },
-          nb::arg("base"), nb::arg("count"), nb::arg("dtype").none(),
-          nb::sig("def __init__(self, base: str, count: int, dtype: PtxType) -> None"),
-          "The registers base0, base1, … by their names, of whichever kernel uses them.")
-      .def_prop_ro(
-          "base", [](const RegArray& a) { return a.base; }, "The registers' names are this and a number.")
-      .def_prop_ro("count", [](const RegArray& a) { return a.array.count; })
-      .def_prop_ro(
-          "dtype", [](const RegArray& a) { return type_object(a.array.type); }, nb::sig("def dtype(self) -> PtxType"))
-      .def("__len__", [](const RegArray& a) { return a.array.count; })
-      .def("__getitem__", element, nb::arg("index"), nb::sig("def __getitem__(self, index: typing.SupportsIndex, /) -> Reg"))
-      .def("__setitem__", set_element, nb::arg("index"), nb::arg("value").none(),
-           nb::sig("def __setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None"))
-      .def(
-          "__iter__", [](RegArray& a) { return nb::iter(hardware_order(a, false)); },
-          nb::sig("def __iter__(self) -> typing.Iterator[Reg]"))
-      .def(
-          "regs", [](RegArray& a) { return hardware_order(a, false); }, nb::sig("def regs(self) -> list[Reg]"))
-      .def("hw_order", hardware_order, nb::arg("reverse") = false,
-           nb::sig("def hw_order(self, reverse: bool = False) -> list[Reg]"),
-           "The registers in the hardware's order, or in its reverse.")
-      .def("__repr__",
-           [](const RegArray& a) { return cat("RegArray(", a.base, ", ", a.array.count, ", ", isa::name(a.array.type), ')'); });
+  def_register(reg);
+  def_operators(reg);
+  def_predicates(negated, pipe);
+  bind_register_array(m);
 }
 
 }  // namespace ptx::python

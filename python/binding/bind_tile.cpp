@@ -148,6 +148,32 @@ void bind_layout(nb::module_& m) {
   m.attr("Layout") = type;
 }
 
+// Tiles of the operands of wgmma.
+void def_operand_tiles(nb::class_<Tile>& tile) {
+  tile.def_static(
+          "wgmma_a",
+          [](nb::handle rows, nb::handle k, nb::handle dtype, nb::handle tile_m, nb::handle tile_k) {
+            return unwrap_here(Tile::wgmma_a(dim_argument(rows, "m"), dim_argument(k, "k"), type_argument(dtype, "Tile.wgmma_a"),
+                                             optional_dim(tile_m, "tile_m"), optional_dim(tile_k, "tile_k")));
+          },
+          nb::arg("m"), nb::arg("k"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_m") = nb::none(),
+          nb::arg("tile_k") = nb::none(),
+          nb::sig("def wgmma_a(m: int | str, k: int | str, dtype: PtxType, *, tile_m: int | str | None = None, tile_k: int | str "
+                  "| None = None) -> Tile"),
+          "The tile of a wgmma A operand, M x K: its layout follows from the width of one load.")
+      .def_static(
+          "wgmma_b",
+          [](nb::handle k, nb::handle n, nb::handle dtype, nb::handle tile_k, nb::handle tile_n) {
+            return unwrap_here(Tile::wgmma_b(dim_argument(k, "k"), dim_argument(n, "n"), type_argument(dtype, "Tile.wgmma_b"),
+                                             optional_dim(tile_k, "tile_k"), optional_dim(tile_n, "tile_n")));
+          },
+          nb::arg("k"), nb::arg("n"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_k") = nb::none(),
+          nb::arg("tile_n") = nb::none(),
+          nb::sig("def wgmma_b(k: int | str, n: int | str, dtype: PtxType, *, tile_k: int | str | None = None, tile_n: int | str "
+                  "| None = None) -> Tile"),
+          "The tile of a wgmma B operand, K x N.");
+}
+
 }  // namespace
 
 void bind_tile(nb::module_& m) {
@@ -198,30 +224,9 @@ void bind_tile(nb::module_& m) {
           "extract_env",
           [](const Tile& t, const std::vector<std::int64_t>& shape) { return dict_of(unwrap_here(t.extract(shape))); },
           nb::arg("array_shape"), nb::sig("def extract_env(self, array_shape: typing.Sequence[int]) -> dict[str, int]"),
-          "The sizes of this tile's names in an array of that shape; ValueError when it does not fit.")
-      .def_static(
-          "wgmma_a",
-          [](nb::handle rows, nb::handle k, nb::handle dtype, nb::handle tile_m, nb::handle tile_k) {
-            return unwrap_here(Tile::wgmma_a(dim_argument(rows, "m"), dim_argument(k, "k"), type_argument(dtype, "Tile.wgmma_a"),
-                                             optional_dim(tile_m, "tile_m"), optional_dim(tile_k, "tile_k")));
-          },
-          nb::arg("m"), nb::arg("k"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_m") = nb::none(),
-          nb::arg("tile_k") = nb::none(),
-          nb::sig("def wgmma_a(m: int | str, k: int | str, dtype: PtxType, *, tile_m: int | str | None = None, tile_k: int | str "
-                  "| None = None) -> Tile"),
-          "The tile of a wgmma A operand, M x K: its layout follows from the width of one load.")
-      .def_static(
-          "wgmma_b",
-          [](nb::handle k, nb::handle n, nb::handle dtype, nb::handle tile_k, nb::handle tile_n) {
-            return unwrap_here(Tile::wgmma_b(dim_argument(k, "k"), dim_argument(n, "n"), type_argument(dtype, "Tile.wgmma_b"),
-                                             optional_dim(tile_k, "tile_k"), optional_dim(tile_n, "tile_n")));
-          },
-          nb::arg("k"), nb::arg("n"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_k") = nb::none(),
-          nb::arg("tile_n") = nb::none(),
-          nb::sig("def wgmma_b(k: int | str, n: int | str, dtype: PtxType, *, tile_k: int | str | None = None, tile_n: int | str "
-                  "| None = None) -> Tile"),
-          "The tile of a wgmma B operand, K x N.")
-      .def(
+          "The sizes of this tile's names in an array of that shape; ValueError when it does not fit.");
+  def_operand_tiles(tile);
+  tile.def(
           "__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Tile& t) { return nb::hash(state_of(t)); })

@@ -263,53 +263,53 @@ void bind_tensor(nb::module_& m) {
            [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
 }
 
+// Trace.__init__
+void begin_trace(Trace* self, std::string name, std::string_view arch, std::optional<std::pair<int, int>> version,
+                 const Strings& params, const Directives& directives, std::optional<std::string_view> extern_smem,
+                 bool dynamic_smem, bool tma_by_value, std::optional<std::pair<std::string_view, std::uint32_t>> where,
+                 const nb::object& module, bool function, std::uint64_t block_threads) {
+  const Where defined = where ? Where{intern_file(where->first), where->second} : authors_line();
+  write::KernelHeader header = header_of(std::move(name), arch, version, directives, defined);
+  auto* parts = module.is_none() ? nullptr : nb::cast<write::ModuleBuilder*>(module);
+  if (parts != nullptr) {
+    header.target = parts->target();
+    header.version = parts->version();
+    header.module_names = parts->names();
+    if (function) std::erase(header.module_names, header.name);  // its own place
+  }
+  if (function) {
+    header.is_entry = false;
+    header.linkage = ir::Linkage::none;
+  }
+  header.dynamic_shared = dynamic_smem;
+  header.tma_by_value = tma_by_value;
+  new (self) Trace(std::move(header));
+  self->defined = defined;
+  self->builder().set_block_threads(block_threads);
+  if (parts != nullptr) self->write_into(parts, module);
+  const Expected<void> declared = declare(*self, params, extern_smem.value_or(""));
+  if (!declared) {
+    self->~Trace();
+    raise(declared.error());
+  }
+}
+
 }  // namespace
 
 void bind_trace(nb::module_& m) {
   bind_module(m);
   bind_tensor(m);
   nb::class_<Trace>(m, "Trace", "A kernel being traced: a context in whose body the calls of reg, smem and ptx write.")
-      .def(
-          "__init__",
-          [](Trace* self, std::string name, std::string_view arch, std::optional<std::pair<int, int>> version,
-             const Strings& params, const Directives& directives, std::optional<std::string_view> extern_smem, bool dynamic_smem,
-             bool tma_by_value, std::optional<std::pair<std::string_view, std::uint32_t>> where, const nb::object& module,
-             bool function, std::uint64_t block_threads) {
-            const Where defined = where ? Where{intern_file(where->first), where->second} : authors_line();
-            write::KernelHeader header = header_of(std::move(name), arch, version, directives, defined);
-            auto* parts = module.is_none() ? nullptr : nb::cast<write::ModuleBuilder*>(module);
-            if (parts != nullptr) {
-              header.target = parts->target();
-              header.version = parts->version();
-              header.module_names = parts->names();
-              if (function) std::erase(header.module_names, header.name);  // its own place
-            }
-            if (function) {
-              header.is_entry = false;
-              header.linkage = ir::Linkage::none;
-            }
-            header.dynamic_shared = dynamic_smem;
-            header.tma_by_value = tma_by_value;
-            new (self) Trace(std::move(header));
-            self->defined = defined;
-            self->builder().set_block_threads(block_threads);
-            if (parts != nullptr) self->write_into(parts, module);
-            const Expected<void> declared = declare(*self, params, extern_smem.value_or(""));
-            if (!declared) {
-              self->~Trace();
-              raise(declared.error());
-            }
-          },
-          nb::arg("name"), nb::arg("arch") = "sm_90a", nb::arg("version").none() = nb::none(), nb::arg("params") = Strings{},
-          nb::arg("directives") = Directives{}, nb::arg("extern_smem").none() = nb::none(), nb::arg("dynamic_smem") = false,
-          nb::arg("tma_by_value") = false, nb::arg("where").none() = nb::none(), nb::arg("module").none() = nb::none(),
-          nb::arg("function") = false, nb::arg("block_threads") = 0,
-          nb::sig("def __init__(self, name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: "
-                  "typing.Sequence[tuple[str, str]] = (), "
-                  "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, "
-                  "dynamic_smem: bool = False, tma_by_value: bool = False, "
-                  "where: tuple[str, int] | None = None, module: ModuleBuilder | None = None, function: bool = False, "
-                  "block_threads: int = 0) -> None"))
+      .def("__init__", begin_trace, nb::arg("name"), nb::arg("arch") = "sm_90a", nb::arg("version").none() = nb::none(),
+           nb::arg("params") = Strings{}, nb::arg("directives") = Directives{}, nb::arg("extern_smem").none() = nb::none(),
+           nb::arg("dynamic_smem") = false, nb::arg("tma_by_value") = false, nb::arg("where").none() = nb::none(),
+           nb::arg("module").none() = nb::none(), nb::arg("function") = false, nb::arg("block_threads") = 0,
+           nb::sig("def __init__(self, name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: "
+                   "typing.Sequence[tuple[str, str]] = (), "
+                   "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, "
+                   "dynamic_smem: bool = False, tma_by_value: bool = False, "
+                   "where: tuple[str, int] | None = None, module: ModuleBuilder | None = None, function: bool = False, "
+                   "block_threads: int = 0) -> None"))
       .def(
           "__enter__",
           [](nb::handle self) {
