@@ -7,7 +7,6 @@
 #include "ptx/check/calls.hpp"
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/operands.hpp"
-#include "ptx/check/rules.hpp"
 
 namespace ptx::check {
 namespace {
@@ -26,6 +25,14 @@ std::string row_name(const isa::Form& form, const isa::Choices& choices, const i
     if (isa::allows(module.target, other.row->on) && module.version >= other.row->since && short_name(other) == name)
       return isa::spell(form, choices);
   return name;
+}
+
+// `ld.param`, `st.param`.
+bool passes_params(const ir::Inst& inst) {
+  const isa::Form& form = isa::form(inst.form);
+  if (!form.traits.has_any(isa::Trait::load | isa::Trait::store)) return false;
+  const isa::MemoryAccesses memory = isa::memory_accesses(form, inst.choices);
+  return std::any_of(memory.begin(), memory.end(), [](const isa::MemoryAccess& a) { return a.space.starts_with("param"); });
 }
 
 // A target of the set that differs from `target` in its suffix alone, sm_90a for sm_90.
@@ -50,7 +57,7 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
   const std::size_t before = report_.size();
   if (inst.guard_id().valid()) {
     guard(inst);
-    if ((facts(inst.form) & passes_params) != 0) check_guarded_param(report_, names_, *function_, inst);
+    if (passes_params(inst)) check_guarded_param(report_, names_, *function_, inst);
   }
   key_.clear();
   const isa::Form& form = isa::form(inst.form);
@@ -64,10 +71,10 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
   const Found* known = clean_.find(key_);
   const Found found = known != nullptr ? *known : explain(inst);
   // What a label or a function is like is not part of the signature.
-  if (const std::uint16_t fact = facts(inst.form); (fact & (calls | branches | branch_list)) != 0 && report_.size() == before) {
-    if ((fact & calls) != 0) check_call(report_, names_, *function_, inst);
-    if ((fact & branches) != 0) check_branch(report_, *function_, inst);
-    if ((fact & branch_list) != 0) check_branch_list(report_, *function_, inst);
+  if (form.row->effects.control && report_.size() == before) {
+    if (form.traits.has(isa::Trait::call)) check_call(report_, names_, *function_, inst);
+    if (form.traits.has(isa::Trait::branch)) check_branch(report_, *function_, inst);
+    if (form.traits.has(isa::Trait::branch_list)) check_branch_list(report_, *function_, inst);
   }
   return found;
 }
@@ -230,7 +237,7 @@ Instructions::Found Instructions::explain(const ir::Inst& inst) {
   check_operands(report_, names_, *function_, inst);
   if (const std::string_view name = form.row->rule; !name.empty()) {
     const ir::Module& module = report_.module();
-    if (const Rule rule = find_rule(name); rule == nullptr)
+    if (const isa::RowRule rule = isa::find_rule(name); rule == nullptr)
       report_.error(*function_, inst, Kind::internal,
                     cat("the row of `", form.opcode, "` names a rule `", name, "` that check does not have"));
     else if (auto broken = rule({form, inst.choices, args, module.target, module.version}))
@@ -407,11 +414,11 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
     return;
   }
   if (entity->meaning != Meaning::parameter) return;
-  if (form.row->effects.has(isa::Effect::writes_memory) && !entity->result)
+  if (form.row->effects.writes_at(spec.name) && !entity->result)
     report_.error(
         *function_, inst, Kind::operand_mismatch,
         cat(describe(report_.module(), *entity), " of ", function_->is_entry ? "an entry" : "a function", " is read-only"));
-  else if (form.row->effects.has(isa::Effect::reads_memory) && entity->result)
+  else if (form.row->effects.reads_at(spec.name) && entity->result)
     report_
         .error(*function_, inst, Kind::operand_mismatch,
                cat(describe(report_.module(), *entity), " of a function cannot be read"))

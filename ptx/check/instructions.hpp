@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ptx/check/facts.hpp"
+#include "ptx/check/access.hpp"
 #include "ptx/check/labels.hpp"
 #include "ptx/check/matches.hpp"
 #include "ptx/check/names.hpp"
