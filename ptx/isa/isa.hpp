@@ -11,6 +11,7 @@
 #include "ptx/isa/fit.hpp"
 #include "ptx/isa/form.hpp"
 #include "ptx/isa/implied.hpp"
+#include "ptx/isa/legal.hpp"
 #include "ptx/isa/operand.hpp"
 #include "ptx/isa/ptxas/leniency.hpp"
 #include "ptx/isa/ptxas/modifier_order.hpp"

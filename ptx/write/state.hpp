@@ -40,6 +40,12 @@ void each_register(const ir::Function& function, const ir::Operand& operand, con
     for (const ir::Operand& part : function.parts(operand)) each_register(function, part, visit);
 }
 
+/// A finding about an instruction, with its syntax in front of what else is known.
+inline Diagnostic with_form(Diagnostic d, const isa::Form& form) {
+  d.notes.insert(d.notes.begin(), {NoteKind::form, form.syntax(), {}});
+  return d;
+}
+
 /// An instruction as it was asked for: dots, or a form with its choices.
 struct Spelling {
   const isa::Dots* dots = nullptr;
@@ -166,8 +172,9 @@ struct Builder::State {
   Key key;
   Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, const Where& where);
   Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
-  Expected<void> check_availability(const isa::Form& form, const isa::Choices& choices) const;
-  Expected<void> check_availability(isa::SpecialId special) const;
+  /// Whether the kernel's target and version have the instruction, with its modifiers and special registers, and the rule of its
+  /// row is kept.
+  Expected<void> check_legal(const isa::Form& form, const isa::Choices& choices, std::span<const isa::Arg> args) const;
   bool add_to_key(const Value& value);
   void add_integers_to_key(std::span<const Value> values);
   void end_key_with_integers(std::span<const Value> values);
