@@ -41,8 +41,8 @@ class Body {
     while (blocks_.size() > 1) close();
     registers_.report_unwritten(report_, graph_);
     for (const std::uint32_t item : described_) check_descriptors(report_, function_, function_.body[item], registers_);
-    if ((seen_ & wgmma_mma) != 0 && !access_.empty()) check_wgmma(report_, names_, budgets_, function_, graph_, access_);
-    if ((seen_ & (wgmma_mma | tcgen05_transfer | setmaxnreg)) != 0) budgets_.check(report_, function_);
+    if (has_wgmma_ && !access_.empty()) check_wgmma(report_, names_, budgets_, function_, graph_, access_);
+    if (needs_registers_) budgets_.check(report_, function_);
   }
 
  private:
@@ -117,12 +117,15 @@ class Body {
     matches_.set(item_, operands);
     registers_.touch(item_, item, instructions_.mentions(), access);
     if (!access_.empty()) access_[item_] = access;
-    const std::uint16_t fact = facts(item.form);
-    if ((fact & leaves) != 0 && item.guard == ir::RegId::absent) dead_ = true;
-    if ((fact & (cta_group | calls)) != 0) groups_.use(item);
-    if ((fact & (wgmma_mma | tcgen05_mma | tcgen05_transfer | setmaxnreg)) == 0) return;
-    seen_ |= fact;
-    if ((fact & (wgmma_mma | tcgen05_mma)) != 0) described_.push_back(item_);
+    const isa::Form& form = isa::form(item.form);
+    const isa::Effects& does = form.row->effects;
+    if (leaves(item) && item.guard == ir::RegId::absent) dead_ = true;
+    if (form.traits.has(isa::Trait::call) || (form.traits.has(isa::Trait::tcgen05) && form.slot("cta_group") >= 0))
+      groups_.use(item);
+    has_wgmma_ = has_wgmma_ || is_wgmma(does);
+    needs_registers_ =
+        needs_registers_ || is_wgmma(does) || moves_tensor_memory(does) || form.traits.has(isa::Trait::set_registers);
+    if (is_wgmma(does) || form.traits.has(isa::Trait::tcgen05_mma)) described_.push_back(item_);
   }
 
   void pragma(const ir::Inst& item) {
@@ -153,7 +156,7 @@ class Body {
 
   void unreachable(const ir::Inst& item) {
     // The `bra` or `ret` that ends a block of structured code, behind another: nothing is lost with it.
-    if ((facts(item.form) & leaves) != 0) return;
+    if (leaves(item)) return;
     if (!reported_)
       report_.warning(function_, item, Kind::unreachable,
                       "nothing reaches this instruction: the one before it goes elsewhere, and there is no label here");
@@ -174,7 +177,7 @@ class Body {
   std::vector<std::uint32_t> described_;  // the items that have descriptors
   std::vector<Access> access_;            // of each item, for targets that have wgmma
   std::uint32_t item_ = 0;                // the one in hand
-  std::uint16_t seen_ = 0;                // facts of its instructions
+  bool has_wgmma_ = false, needs_registers_ = false;
   std::vector<std::uint32_t> blocks_{0};  // the blocks that are open, numbered as Labels does
   std::uint32_t last_block_ = 0;
   bool dead_ = false, reported_ = false;

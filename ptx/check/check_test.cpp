@@ -7,7 +7,6 @@
 
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/names.hpp"
-#include "ptx/check/rules.hpp"
 #include "ptx/flow/flow.hpp"
 #include "ptx/text/text.hpp"
 #include "tests/support/script.hpp"
@@ -196,26 +195,6 @@ TEST(SharedMemory, LimitsAreThoseOfPtxas) {
   EXPECT_EQ(static_shared_limit(sm_100f), 0xc000u);
   EXPECT_EQ(static_shared_limit(sm_103a), 0x38c00u);
   EXPECT_EQ(static_shared_limit(sm_120a), 0x18c00u);
-}
-
-TEST(RulesTest, RowsAndRulesNameEachOther) {
-  std::set<Rule> used;
-  for (const isa::Row& row : isa::rows()) {
-    if (row.rule.empty()) continue;
-    const Rule rule = find_rule(row.rule);
-    EXPECT_NE(rule, nullptr) << "the row `" << row.form << "` names the rule " << row.rule;
-    used.insert(rule);
-  }
-  for (const std::string_view name : rule_names())
-    EXPECT_TRUE(used.contains(find_rule(name))) << "no row names the rule " << name;
-  EXPECT_EQ(find_rule("no_such_rule"), nullptr);
-}
-
-TEST(RulesTest, InstructionsAreNamedWithoutWhatVaries) {
-  std::vector<std::string> names;
-  for (const isa::Form& form : isa::forms()) names.push_back(short_name(form));
-  for (const std::string_view wanted : {"fma", "ld", "tcgen05.mma", "cp.async.bulk.tensor", "wgmma.mma_async.sync.aligned"})
-    EXPECT_NE(std::find(names.begin(), names.end(), wanted), names.end()) << wanted;
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ Registers::Registers(const ir::Function& function) : function_(function), seen_(
 void Registers::touch(std::uint32_t item, const ir::Inst& inst, std::span<const Mention> mentions, Access access) {
   ++item;  // 0 is before all
   if (inst.guard != ir::RegId::absent) read(item, inst.guard);
-  if ((facts(inst.form) & moves) != 0 && mentions.size() == 2) {
+  if (is(inst, isa::Trait::move) && mentions.size() == 2) {
     const std::span<const ir::Operand> o = function_.operands_of(inst);
     if (o.size() == 2 && o[0].kind == OperandKind::reg && o[1].kind == OperandKind::reg && seen_[o[1].payload].write == never) {
       handed_.push_back({item, o[0].payload, o[1].payload});
@@ -144,7 +144,7 @@ std::optional<std::int64_t> Registers::constant(const ir::Operand& o) const {
   const Seen& seen = seen_[o.payload];
   if (seen.write == never || seen.again || seen.write == before_all) return std::nullopt;
   const ir::Inst& inst = function_.body[seen.write - 1];
-  if (inst.kind != ir::ItemKind::inst || (facts(inst.form) & moves) == 0) return std::nullopt;
+  if (inst.kind != ir::ItemKind::inst || !is(inst, isa::Trait::move)) return std::nullopt;
   const std::span<const ir::Operand> operands = function_.operands_of(inst);
   if (operands.size() != 2 || operands[0].kind != OperandKind::reg) return std::nullopt;
   if (operands[1].kind != OperandKind::integer && operands[1].kind != OperandKind::expression) return std::nullopt;

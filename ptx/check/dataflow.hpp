@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ptx/check/facts.hpp"
+#include "ptx/check/access.hpp"
 #include "ptx/check/report.hpp"
 #include "ptx/flow/flow.hpp"
 

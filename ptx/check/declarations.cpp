@@ -105,18 +105,11 @@ bool has_option(const ir::Module& module, std::string_view option) {
 
 // ---- what every declaration is held to ------------------------------------------------------------------------------
 
-std::string needed(isa::TargetSet set) {
-  for (std::size_t i = 0; i < isa::target_count; ++i)
-    if (const auto target = static_cast<Target>(i); set == isa::node(target) && isa::info(target).variant == ' ')
-      return cat('`', isa::name(target), "` or newer");
-  return isa::list_targets(set);
-}
-
 void check_availability(Report& report, ir::WhereId where, const std::string& what, Version since, isa::TargetSet on) {
   const ir::Module& module = report.module();
   if (!isa::allows(module.target, on))
     report.error(where, Kind::target_lacks,
-                 cat(what, " needs ", needed(on), "; this kernel targets `", isa::name(module.target), '`'));
+                 cat(what, " needs ", isa::say_needed(on), "; this kernel targets `", isa::name(module.target), '`'));
   if (module.version < since)
     report.error(where, Kind::version_lacks,
                  cat(what, " needs PTX ", to_string(since), "; this module says `.version ", to_string(module.version), '`'));

@@ -33,8 +33,6 @@ void check_vector(Report& report, ir::WhereId where, const std::string& what, Ty
 /// Adds a name to the open scope or reports what has it already.
 void declare(Report& report, Names& names, ir::WhereId where, const Entity& entity);
 
-/// "`sm_90` or newer" for a base target, which every later one includes; a list for family and exact targets.
-std::string needed(isa::TargetSet set);
 /// Reports `what`, "`.noreturn`", when the module's version or target does not have it.
 void check_availability(Report& report, ir::WhereId where, const std::string& what, Version since, isa::TargetSet on);
 

@@ -22,7 +22,7 @@ class Descriptors {
       : report_(report), function_(function), inst_(inst), registers_(registers), form_(isa::form(inst.form)) {}
 
   void run() {
-    const bool wgmma = form_.traits.has(isa::Trait::wgmma);
+    const bool wgmma = is_wgmma(effects(inst_));
     const std::span<const ir::Operand> operands = function_.operands_of(inst_);
     std::size_t next = 0;  // operands that are left out stand at the end, or belong to a modifier
     for (const isa::OperandSpec& spec : form_.operands) {
@@ -33,8 +33,8 @@ class Descriptors {
         if (operands[next].kind != ir::OperandKind::vector) continue;
       }
       const ir::Operand& o = operands[next++];
-      const bool matrix = spec.name == "a" || spec.name == "b";
-      if ((!matrix && spec.name != "idesc") || spec.role == isa::Role::address) continue;
+      const bool matrix = isa::is_descriptor(form_, spec);
+      if (!matrix && spec.name != "idesc") continue;
       const auto value = registers_.constant(o);
       if (!value) continue;
       if (!matrix)

@@ -52,9 +52,8 @@ class Handles {
   bool independent() const { return has_option(report_.module(), "texmode_independent"); }
   // Samplers answer for themselves where textures have none.
   bool asks_sampler() const {
-    const std::string_view query = form_.chosen(inst_.choices, "query");
-    if (query == "force_unnormalized_coords") return true;
-    return independent() && (query == "filter_mode" || query.starts_with("addr_mode"));
+    const isa::Word query = isa::meaning_of(form_.chosen(inst_.choices, "query"));
+    return query == isa::Word::of_sampler || (query == isa::Word::of_texture_sampler && independent());
   }
 
   void named(const ir::Operand& handle, std::string_view type) {

@@ -7,7 +7,6 @@
 #include "ptx/check/calls.hpp"
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/operands.hpp"
-#include "ptx/check/rules.hpp"
 
 namespace ptx::check {
 namespace {
@@ -20,23 +19,12 @@ bool is_offset(std::int64_t value) {
 
 bool is_plain_register(const ir::Operand& o) { return o.kind == OperandKind::reg && !o.negated && !o.piped && !o.unified; }
 
-// What is not there: `tcgen05.mma` when all of it is missing here, the whole spelling, `ld.global.v8.f32`, when other rows of
-// that name are there.
-std::string row_name(const isa::Form& form, const isa::Choices& choices, const ir::Module& module) {
-  std::string name = short_name(form);
-  for (const isa::Form& other : isa::forms())
-    if (isa::allows(module.target, other.row->on) && module.version >= other.row->since && short_name(other) == name)
-      return isa::spell(form, choices);
-  return name;
-}
-
-// A target of the set that differs from `target` in its suffix alone, sm_90a for sm_90.
-std::string_view variant_in(isa::TargetSet set, Target target) {
-  for (std::size_t i = 0; i < isa::target_count; ++i)
-    if (const auto other = static_cast<Target>(i);
-        (set & isa::node(other)) != 0 && isa::info(other).base == isa::info(target).base)
-      return isa::name(other);
-  return {};
+// `ld.param`, `st.param`.
+bool passes_params(const ir::Inst& inst) {
+  const isa::Form& form = isa::form(inst.form);
+  if (!form.traits.has_any(isa::Trait::load | isa::Trait::store)) return false;
+  const isa::MemoryAccesses memory = isa::memory_accesses(form, inst.choices);
+  return std::any_of(memory.begin(), memory.end(), [](const isa::MemoryAccess& a) { return a.space.starts_with("param"); });
 }
 
 }  // namespace
@@ -60,7 +48,7 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
   const std::size_t before = report_.size();
   if (inst.guard_id().valid()) {
     guard(inst);
-    if ((facts(inst.form) & passes_params) != 0) check_guarded_param(report_, names_, *function_, inst);
+    if (passes_params(inst)) check_guarded_param(report_, names_, *function_, inst);
   }
   key_.clear();
   const isa::Form& form = isa::form(inst.form);
@@ -77,10 +65,10 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
   const Found* known = clean_.find(key_);
   const Found found = known != nullptr ? *known : explain(inst);
   // What a label or a function is like is not part of the signature.
-  if (const std::uint16_t fact = facts(inst.form); (fact & (calls | branches | branch_list)) != 0 && report_.size() == before) {
-    if ((fact & calls) != 0) check_call(report_, names_, *function_, inst);
-    if ((fact & branches) != 0) check_branch(report_, *function_, inst);
-    if ((fact & branch_list) != 0) check_branch_list(report_, *function_, inst);
+  if (form.row->effects.control && report_.size() == before) {
+    if (form.traits.has(isa::Trait::call)) check_call(report_, names_, *function_, inst);
+    if (form.traits.has(isa::Trait::branch)) check_branch(report_, *function_, inst);
+    if (form.traits.has(isa::Trait::branch_list)) check_branch_list(report_, *function_, inst);
   }
   return found;
 }
@@ -210,15 +198,17 @@ void Instructions::use(const ir::Inst& inst, ir::RegId reg) {
 Instructions::Found Instructions::explain(const ir::Inst& inst) {
   const std::size_t before = report_.size();
   const isa::Form& form = isa::form(inst.form);
-  available(inst, form);
   parts_.clear();
   shown_.clear();
   std::vector<isa::Arg> args;
   for (const ir::Operand& operand : function_->operands_of(inst)) args.push_back(arg(operand));
-  Expected<isa::Fit> fit = isa::fit(form, inst.choices, args);
+  const ir::Module& module = report_.module();
+  isa::Judgement judged = isa::legal(form, inst.choices, args, {module.target, module.version});
+  for (Diagnostic& lacking : judged.lacking) report_.add(*function_, inst, std::move(lacking));
+  Expected<isa::Fit>& fit = judged.fit;
   if (!fit) {
     Diagnostic misfit = std::move(fit).error();
-    if (const std::string_view what = isa::overlooked(form, inst.choices, args, report_.module().target); !what.empty()) {
+    if (const std::string_view what = isa::overlooked(form, inst.choices, args, module.target); !what.empty()) {
       misfit.severity = Severity::warning;
       misfit.hint(cat("not in the manual; ptxas takes ", what));
       check_operands(report_, names_, *function_, inst);
@@ -241,70 +231,9 @@ Instructions::Found Instructions::explain(const ir::Inst& inst) {
   }
   names_fit(inst, form, *fit);
   check_operands(report_, names_, *function_, inst);
-  if (const std::string_view name = form.row->rule; !name.empty()) {
-    const ir::Module& module = report_.module();
-    if (const Rule rule = find_rule(name); rule == nullptr)
-      report_.error(*function_, inst, Kind::internal,
-                    cat("the row of `", form.opcode, "` names a rule `", name, "` that check does not have"));
-    else if (auto broken = rule({form, inst.choices, args, module.target, module.version}))
-      report_.add(*function_, inst, std::move(*broken).manual(cat(isa::manual(form))));
-  }
+  if (judged.broken) report_.add(*function_, inst, std::move(*judged.broken));
   if (report_.size() == before) clean_.insert(key_, found);
   return found;
-}
-
-void Instructions::available(const ir::Inst& inst, const isa::Form& form) {
-  const ir::Module& module = report_.module();
-  const auto what = [&](std::string_view modifier) {
-    return modifier.empty() ? cat('`', row_name(form, inst.choices, module), '`')
-                            : cat("`.", modifier, "` of `", short_name(form), '`');
-  };
-  for (const isa::Availability& a : isa::targets_needed(form, inst.choices)) {
-    if (isa::allows(module.target, a.on)) continue;
-    Diagnostic& d =
-        report_.error(*function_, inst, Kind::target_lacks,
-                      cat(what(a.what), " needs ", needed(a.on), "; this kernel targets `", isa::name(module.target), '`'));
-    d.manual(cat(isa::manual(form)));
-    if (const std::string_view variant = variant_in(a.on, module.target); !variant.empty())
-      d.hint(cat("set the kernel's target to `", variant, "`: only targets with a suffix have such features"));
-    if (a.what.empty()) break;  // the modifiers of an instruction that is not there need no word of their own
-  }
-  if (isa::removed(form, module.target, module.version))
-    report_
-        .error(*function_, inst, Kind::target_lacks,
-               cat(what(""), " was removed from ", needed(form.row->removed_on), " in PTX ", to_string(form.row->removed_since),
-                   "; this module says `.version ", to_string(module.version), '`'))
-        .manual(cat(isa::manual(form)));
-  if (const Version fits = isa::version_needed(form, inst.choices, module.target); module.version < fits) {
-    std::string_view newest;  // the modifier that needs it, when the instruction itself is older
-    for (std::size_t i = 0; i < form.slots.size() && form.row->since < fits; ++i)
-      if (inst.choices[i] != 0)
-        if (const isa::Choice& choice = form.slots[i].choices[inst.choices[i] - 1u]; choice.since == fits) newest = choice.word;
-    report_
-        .error(*function_, inst, Kind::version_lacks,
-               cat(what(newest), " needs PTX ", to_string(fits), "; this module says `.version ", to_string(module.version), '`'))
-        .manual(cat(isa::manual(form)))
-        .hint(cat("`.version ", to_string(std::max(fits, isa::info(module.target).since)), "` has it"));
-  }
-  for (const ir::Operand& operand : function_->operands_of(inst)) specials_available(inst, operand);
-}
-
-void Instructions::specials_available(const ir::Inst& inst, const ir::Operand& operand) {
-  if (operand.kind == OperandKind::vector || operand.kind == OperandKind::address || operand.kind == OperandKind::tensor)
-    for (const ir::Operand& part : function_->parts(operand)) specials_available(inst, part);
-  if (operand.kind != OperandKind::special) return;
-  const ir::Module& module = report_.module();
-  const isa::Special& special = isa::specials()[operand.payload];
-  if (!isa::allows(module.target, special.on))
-    report_.error(
-        *function_, inst, Kind::target_lacks,
-        cat('`', special.name, "` needs ", needed(special.on), "; this kernel targets `", isa::name(module.target), '`'));
-  if (module.version < special.since)
-    report_
-        .error(*function_, inst, Kind::version_lacks,
-               cat('`', special.name, "` needs PTX ", to_string(special.since), "; this module says `.version ",
-                   to_string(module.version), '`'))
-        .hint(cat("`.version ", to_string(std::max(special.since, isa::info(module.target).since)), "` has it"));
 }
 
 // The table knows that a name or an address stands here; what the name means is known only here.
@@ -420,11 +349,11 @@ void Instructions::address_fits(const ir::Inst& inst, const isa::Form& form, con
     return;
   }
   if (entity->meaning != Meaning::parameter) return;
-  if (form.row->effects.has(isa::Effect::writes_memory) && !entity->result)
+  if (form.row->effects.writes_at(spec.name) && !entity->result)
     report_.error(
         *function_, inst, Kind::operand_mismatch,
         cat(describe(report_.module(), *entity), " of ", function_->is_entry ? "an entry" : "a function", " is read-only"));
-  else if (form.row->effects.has(isa::Effect::reads_memory) && entity->result)
+  else if (form.row->effects.reads_at(spec.name) && entity->result)
     report_
         .error(*function_, inst, Kind::operand_mismatch,
                cat(describe(report_.module(), *entity), " of a function cannot be read"))

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ptx/check/facts.hpp"
+#include "ptx/check/access.hpp"
 #include "ptx/check/labels.hpp"
 #include "ptx/check/matches.hpp"
 #include "ptx/check/names.hpp"
@@ -51,8 +51,6 @@ class Instructions {
 
   // What follows runs once for every signature that is new or not clean.
   Found explain(const ir::Inst& inst);
-  void available(const ir::Inst& inst, const isa::Form& form);
-  void specials_available(const ir::Inst& inst, const ir::Operand& operand);
   void names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Fit& fit);
   void narrow_address(const ir::Inst& inst, const isa::Form& form, std::string_view space, ir::RegId reg);
   void tensor_map_fits(const ir::Inst& inst, const isa::Form& form, const ir::Operand& tensor);

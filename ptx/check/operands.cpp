@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ptx/check/handles.hpp"
-#include "ptx/check/rules.hpp"
 
 namespace ptx::check {
 namespace {

@@ -12,6 +12,12 @@ using Word = std::uint64_t;
 
 constexpr std::uint32_t none = 0xFFFFFFFFu;
 
+// The steps of the pipeline beside its mmas.
+bool is_fence(const isa::Effects& does) { return does.sync == isa::Sync::register_fence; }
+bool closes_group(const isa::Effects& does) { return does.commits == isa::Event::wgmma_group; }
+bool waits_for_groups(const ir::Inst& inst) { return effects(inst).waits == isa::Event::wgmma_group; }
+bool ends(const ir::Inst& inst) { return flow::control_of(inst.form) == flow::Control::ends; }
+
 // What may be true of the registers at a point, on some path to it: a bit for each that the pipeline touches, in several sets.
 //   unfenced   written since the last wgmma.fence by something else than an mma
 //   not_zero   may hold something else than the constant 0; a matrix of zeros is no matrix to ptxas, but scale-d 0
@@ -186,9 +192,8 @@ class Wgmma {
     std::vector<Copy> copies;
     for (const ir::Inst& inst : function_.body) {
       if (inst.kind != ir::ItemKind::inst || inst.operand_count == 0) continue;
-      const std::uint16_t fact = facts(inst.form);
-      if ((fact & wgmma_mma) != 0) each_reg(function_.operands_of(inst)[0], [&](std::uint32_t reg) { track(reg); });
-      if ((fact & wgmma_wait) != 0) most_pending = std::max(most_pending, pending(inst));
+      if (is_wgmma(effects(inst))) each_reg(function_.operands_of(inst)[0], [&](std::uint32_t reg) { track(reg); });
+      if (waits_for_groups(inst)) most_pending = std::max(most_pending, pending(inst));
       if (const Copy copy = copied(inst); copy.to != none) copies.push_back(copy);
     }
     ages_ = 2 + most_pending;
@@ -217,7 +222,7 @@ class Wgmma {
     std::uint32_t to = none, from = none;
   };
   [[nodiscard]] Copy copied(const ir::Inst& inst) const {
-    if (inst.kind != ir::ItemKind::inst || inst.operand_count != 2 || (facts(inst.form) & moves) == 0) return {};
+    if (inst.kind != ir::ItemKind::inst || inst.operand_count != 2 || !is(inst, isa::Trait::move)) return {};
     const std::span<const ir::Operand> o = function_.operands_of(inst);
     if (o[0].kind != OperandKind::reg || o[1].kind != OperandKind::reg) return {};
     return {o[0].payload, o[1].payload};
@@ -237,7 +242,7 @@ class Wgmma {
 
   // The matrix a of an mma, where registers hold it.
   [[nodiscard]] const ir::Operand* matrix_in_registers(const ir::Inst& inst) const {
-    if (inst.kind != ir::ItemKind::inst || (facts(inst.form) & wgmma_mma) == 0) return nullptr;
+    if (inst.kind != ir::ItemKind::inst || !is_wgmma(effects(inst))) return nullptr;
     const std::span<const ir::Operand> operands = function_.operands_of(inst);
     return operands.size() > 1 && operands[1].kind == OperandKind::vector ? &operands[1] : nullptr;
   }
@@ -253,9 +258,8 @@ class Wgmma {
   // False for an instruction that changes nothing of the pipeline: most of them.
   [[nodiscard]] bool matters(const ir::Inst& inst) const {
     if (inst.kind != ir::ItemKind::inst) return false;
-    constexpr std::uint16_t pipeline = wgmma_mma | wgmma_fence | wgmma_commit | wgmma_wait;
-    const std::uint16_t fact = facts(inst.form);
-    if ((fact & pipeline) != 0 || (fact & (leaves | branches | branch_list)) == leaves) return true;
+    const isa::Effects& does = effects(inst);
+    if (is_wgmma(does) || is_fence(does) || closes_group(does) || waits_for_groups(inst) || ends(inst)) return true;
     bool found = false;
     for (const ir::Operand& o : function_.operands_of(inst))
       each_reg(o, [&](std::uint32_t reg) { found = found || tracked_[reg] != none; });
@@ -267,19 +271,19 @@ class Wgmma {
   void pass(std::span<const std::uint32_t> events, State& state) {
     for (const std::uint32_t i : events) {
       const ir::Inst& inst = function_.body[i];
-      const std::uint16_t fact = facts(inst.form);
+      const isa::Effects& does = effects(inst);
       const bool always = inst.guard == ir::RegId::absent;  // what a guard may skip, some path goes without
-      if ((fact & wgmma_mma) != 0) {
+      if (is_wgmma(does)) {
         mma(i, state);
-      } else if ((fact & wgmma_fence) != 0) {
+      } else if (is_fence(does)) {
         if (always) state.fence();
-      } else if ((fact & wgmma_commit) != 0) {
+      } else if (closes_group(does)) {
         if (always) state.commit();
-      } else if ((fact & wgmma_wait) != 0) {
+      } else if (waits_for_groups(inst)) {
         if (always && inst.operand_count != 0) state.wait(pending(inst));
       } else {
         other(inst, access_[i], state);
-        if (reporting_ && always && (fact & (leaves | branches | branch_list)) == leaves) at_end(inst, state);
+        if (reporting_ && always && ends(inst)) at_end(inst, state);
       }
     }
   }
@@ -397,11 +401,10 @@ class Wgmma {
 
   // A constant, a parameter, or the halves of a register: ptxas puts them in place wherever it likes.
   [[nodiscard]] bool only_places(const ir::Inst& inst) const {
-    const std::uint16_t fact = facts(inst.form);
     const std::span<const ir::Operand> operands = function_.operands_of(inst);
     if (operands.size() != 2) return false;
-    if ((fact & loads) != 0) return isa::form(inst.form).chosen(inst.choices, "ss").starts_with("param");
-    if ((fact & moves) == 0) return false;
+    if (is(inst, isa::Trait::load)) return isa::form(inst.form).chosen(inst.choices, "ss").starts_with("param");
+    if (!is(inst, isa::Trait::move)) return false;
     return operands[0].kind == OperandKind::vector || operands[1].kind == OperandKind::reg ||
            operands[1].kind == OperandKind::integer || operands[1].kind == OperandKind::floating ||
            operands[1].kind == OperandKind::expression;
@@ -457,13 +460,12 @@ class Wgmma {
     bool first = true, called = false;
     for (const ir::Inst& inst : function_.body) {
       if (inst.kind != ir::ItemKind::inst) continue;
-      const std::uint16_t fact = facts(inst.form);
-      if ((fact & wgmma_mma) != 0) {
+      if (is_wgmma(effects(inst))) {
         if (first && !function_.is_entry)
           warn(inst, "an mma in a device function: its pipeline ends at the function's boundary")
               .hint("write it in the entry; ptxas serialises the mmas (C7510)");
         first = false;
-      } else if ((fact & calls) != 0 && function_.is_entry && !called && leaves_module(inst)) {
+      } else if (is(inst, isa::Trait::call) && function_.is_entry && !called && leaves_module(inst)) {
         called = true;
         warn(inst, "a call that cannot be inlined, in a kernel with mmas: their pipeline ends at it")
             .hint("ptxas serialises the mmas (C7510)");

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ptx/check/facts.hpp"
+#include "ptx/check/access.hpp"
 #include "ptx/check/names.hpp"
 #include "ptx/check/register_budget.hpp"
 #include "ptx/check/report.hpp"

@@ -22,18 +22,18 @@ struct NewCount {
 std::optional<NewCount> new_count(const ir::Function& function, const ir::Inst& inst) {
   const std::span<const ir::Operand> operands = function.operands_of(inst);
   if (operands.empty() || !is_number(operands[0])) return std::nullopt;
-  return NewCount{function.integer(operands[0]), isa::form(inst.form).chosen(inst.choices, "action") == "inc"};
+  return NewCount{function.integer(operands[0]), effects(inst).waits == isa::Event::registers};
 }
 
 }  // namespace
 
 RegisterNeed register_need(const ir::Function& function, const ir::Inst& inst) {
-  const std::uint16_t fact = facts(inst.form);
-  if ((fact & (wgmma_mma | tcgen05_transfer)) == 0) return {};
+  const isa::Effects& does = effects(inst);
+  if (!is_wgmma(does) && !moves_tensor_memory(does)) return {};
   RegisterNeed need;
   for (const ir::Operand& o : function.operands_of(inst))
     if (o.kind == OperandKind::vector) need.named += o.count;
-  if (need.named != 0) need.needed = need.named + ((fact & wgmma_mma) != 0 ? beside_wgmma : beside_tcgen05);
+  if (need.named != 0) need.needed = need.named + (is_wgmma(does) ? beside_wgmma : beside_tcgen05);
   return need;
 }
 
@@ -68,14 +68,12 @@ void RegisterBudgets::summarise(std::uint32_t index) {
   for (std::uint32_t i = 0; i < function.body.size(); ++i) {
     const ir::Inst& inst = function.body[i];
     if (inst.kind != ir::ItemKind::inst) continue;
-    const std::uint16_t fact = facts(inst.form);
-    if ((fact & (setmaxnreg | wgmma_mma | tcgen05_transfer | calls)) == 0) continue;
-    if ((fact & setmaxnreg) != 0) budget.setmaxnreg.push_back(i);
+    if (is(inst, isa::Trait::set_registers)) budget.setmaxnreg.push_back(i);
     if (const RegisterNeed need = register_need(function, inst); need.needed != 0) {
       budget.needy.push_back(i);
       budget.need = std::max(budget.need, need.needed);
     }
-    if ((fact & calls) == 0) continue;
+    if (!is(inst, isa::Trait::call)) continue;
     const std::optional<ir::StringId> name = called_function(function, inst);
     if (!name) budget.calls_register = true;
     const auto callee = name ? defined_.find(name->index) : defined_.end();
@@ -148,10 +146,10 @@ void RegisterBudgets::follow_setmaxnreg(std::uint32_t entry, std::uint32_t start
   const flow::Graph& graph = graphs_[entry];
   if (!graph.is_complete()) return;
   const flow::Selection events(graph, function, [](const ir::Inst& inst) {
-    return (facts(inst.form) & (setmaxnreg | wgmma_mma | tcgen05_transfer)) != 0;
+    return is(inst, isa::Trait::set_registers) || is_wgmma(effects(inst)) || moves_tensor_memory(effects(inst));
   });
   const auto changes = [&](const ir::Inst& inst, std::int64_t& count) {
-    if ((facts(inst.form) & setmaxnreg) == 0) return false;
+    if (!is(inst, isa::Trait::set_registers)) return false;
     if (const auto to = new_count(function, inst))
       count = inst.guard == ir::RegId::absent ? to->count : std::max(count, to->count);
     return true;
@@ -174,7 +172,7 @@ void RegisterBudgets::follow_setmaxnreg(std::uint32_t entry, std::uint32_t start
       const ir::Inst& inst = function.body[item];
       if (changes(inst, count)) continue;
       budget.most[item] = static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, unbounded_registers));
-      if ((facts(inst.form) & wgmma_mma) != 0 && register_need(function, inst).needed > budget.most[item])
+      if (is_wgmma(effects(inst)) && register_need(function, inst).needed > budget.most[item])
         budget.ignored = Ignored::for_an_instruction;
     }
   }
@@ -282,25 +280,25 @@ void RegisterBudgets::check_needs(Report& report, const ir::Function& function, 
   for (const std::uint32_t item : budget.needy) {
     const ir::Inst& inst = function.body[item];
     const RegisterNeed need = register_need(function, inst);
-    const std::string what = cat((facts(inst.form) & wgmma_mma) != 0 ? "this mma" : "this instruction", " needs ", need.needed);
+    const std::string what = cat(is_wgmma(effects(inst)) ? "this mma" : "this instruction", " needs ", need.needed);
     if (need.needed > start) {
       report
           .error(function, inst, Kind::register_budget,
                  cat(what, " registers; the launch bounds of `", entry, "` leave a thread ", start))
-          .hint((facts(inst.form) & wgmma_mma) != 0 ? "a smaller N, fewer threads, or a larger `.maxnreg`"
-                                                    : "a smaller shape, fewer threads, or a larger `.maxnreg`");
+          .hint(is_wgmma(effects(inst)) ? "a smaller N, fewer threads, or a larger `.maxnreg`"
+                                        : "a smaller shape, fewer threads, or a larger `.maxnreg`");
       continue;
     }
     const auto found = budget.most.find(item);
     if (found == budget.most.end()) continue;
     const std::uint32_t here = found->second;
-    if ((facts(inst.form) & wgmma_mma) != 0 && need.needed > here && !said_ignored) {
+    if (is_wgmma(effects(inst)) && need.needed > here && !said_ignored) {
       said_ignored = true;
       report
           .warning(function, inst, Kind::setmaxnreg_ignored,
                    cat("ptxas ignores `setmaxnreg`: it leaves a thread ", here, " registers here, and ", what))
           .hint("a larger count, or the mma in the warps that `.inc` serves (C7507)");
-    } else if ((facts(inst.form) & tcgen05_transfer) != 0 && need.named >= here && budget.ignored == Ignored::no) {
+    } else if (moves_tensor_memory(effects(inst)) && need.named >= here && budget.ignored == Ignored::no) {
       report
           .error(function, inst, Kind::register_budget,
                  cat("this instruction names ", need.named, " registers; `setmaxnreg` leaves a thread ", here, " here"))

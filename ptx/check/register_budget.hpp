@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ptx/check/facts.hpp"
+#include "ptx/check/access.hpp"
 #include "ptx/check/launch_bounds.hpp"
 #include "ptx/check/report.hpp"
 #include "ptx/flow/flow.hpp"

@@ -11,8 +11,8 @@ using ir::OperandKind;
 constexpr std::size_t most_edges = std::size_t{1} << 22;
 
 Control read_control(const isa::Form& form) {
-  const isa::Effects effects = form.row->effects;
-  if (!effects.has(isa::Effect::control) || effects.has(isa::Effect::volatile_)) return Control::goes_on;
+  const isa::Effects& effects = form.row->effects;
+  if (!effects.control || effects.volatile_) return Control::goes_on;
   if (form.traits.has(isa::Trait::branch)) return Control::branches;
   if (form.traits.has(isa::Trait::branch_list)) return Control::branch_list;
   if (form.traits.has(isa::Trait::call)) return Control::calls;

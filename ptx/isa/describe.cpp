@@ -4,7 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "ptx/isa/effects.hpp"
 #include "ptx/isa/meanings.hpp"
+#include "ptx/isa/word.hpp"
 
 namespace ptx::isa {
 namespace {
@@ -190,21 +192,97 @@ std::string describe(const Form& form, const OperandSpec& o) {
   return text;
 }
 
-std::vector<std::string> describe(Effects effects) {
-  constexpr std::pair<Effect, std::string_view> words[] = {
-      {Effect::reads_memory, "reads memory"},
-      {Effect::writes_memory, "writes memory"},
-      {Effect::sync, "orders memory or threads"},
-      {Effect::async, "completes later"},
-      {Effect::may_wait, "may wait"},
-      {Effect::control, "changes the flow of control"},
-      {Effect::converged_warp, "all threads of the warp execute it together"},
-      {Effect::converged_warpgroup, "all threads of the warpgroup execute it together"},
-      {Effect::volatile_, "has an effect that no operand names"},
-  };
+namespace {
+
+std::string_view words(Event event) {
+  switch (event) {
+    case Event::none:
+    case Event::untold:
+      break;
+    case Event::copy_group:
+      return "a group of copies";
+    case Event::bulk_group:
+      return "a group of bulk copies";
+    case Event::wgmma_group:
+      return "a group of wgmma operations";
+    case Event::tensor_load:
+      return "loads from tensor memory";
+    case Event::tensor_store:
+      return "stores to tensor memory";
+    case Event::tensor_operation:
+      return "operations in tensor memory";
+    case Event::fabric:
+      return "fabric operations";
+    case Event::mbarrier:
+      return "an mbarrier's phase";
+    case Event::barrier:
+      return "the barrier's other threads";
+    case Event::lanes:
+      return "the member lanes";
+    case Event::registers:
+      return "registers";
+    case Event::tensor_memory:
+      return "tensor memory";
+    case Event::grid:
+      return "the grid ahead";
+  }
+  return {};
+}
+
+std::string_view words(Sync sync) {
+  constexpr std::string_view all[] = {"",
+                                      "takes part in the order of memory",
+                                      "orders its thread's accesses",
+                                      "orders accesses",
+                                      "orders registers with what wgmma does",
+                                      "orders operations in tensor memory",
+                                      "brings threads together",
+                                      "brings lanes together",
+                                      "works on an mbarrier",
+                                      "orders what its thread has begun",
+                                      "takes from what the CTA shares, or gives back",
+                                      "orders grids"};
+  return all[static_cast<std::size_t>(sync)];
+}
+
+// "`a`", "`a` and `b`"
+std::string list_operands(std::string_view names) {
+  std::string text(1, '`');
+  for (const char c : names) text += c == ' ' ? "` and `" : std::string(1, c);
+  return text + '`';
+}
+
+}  // namespace
+
+std::vector<std::string> describe_effects(const Form& form) {
+  const Effects& does = form.row->effects;
   std::vector<std::string> all;
-  for (const auto& [effect, word] : words)
-    if (effects.has(effect)) all.emplace_back(word);
+  const auto through = does.proxy == Proxy::generic ? std::string() : cat(" through the ", name(does.proxy), " proxy");
+  if (!does.reads.empty()) all.push_back(cat("reads memory at ", list_operands(does.reads), through));
+  if (!does.writes.empty()) all.push_back(cat("writes memory at ", list_operands(does.writes), through));
+  if (does.completes == Event::untold)
+    all.emplace_back("completes later, and nobody is told");
+  else if (does.is_async())
+    all.push_back(does.signals.empty() ? cat("completes later, with ", words(does.completes))
+                                       : cat("completes later, and tells the mbarrier ", list_operands(does.signals)));
+  if (does.commits != Event::none) all.push_back(cat(does.signals.empty() ? "closes " : "has tracked ", words(does.commits)));
+  if (does.waits != Event::none) all.push_back(cat("may wait for ", words(does.waits)));
+  if (does.sync != Sync::none) {
+    std::string text(words(does.sync));
+    if (does.sync == Sync::proxy_fence) text += cat(" of the generic and the ", name(does.proxy), " proxy");
+    Choices literal{};
+    for (std::size_t i = 0; i < form.slots.size(); ++i) literal[i] = form.slots[i].literal && !form.slots[i].optional ? 1 : 0;
+    if (const Scope among = scope(form, literal); among != Scope::none) text += cat(" in the ", name(among));
+    all.push_back(text);
+  }
+  if (does.control) all.emplace_back("changes the flow of control");
+  if (does.converged != Converged::none) {
+    const int aligned = aligned_slot(form);
+    const bool always = aligned < 0 || !form.slots[static_cast<std::size_t>(aligned)].optional;
+    all.push_back(cat("all threads of the ", does.converged == Converged::warp ? "warp" : "warpgroup", " execute it together",
+                      always ? "" : " with `.aligned`"));
+  }
+  if (does.volatile_) all.emplace_back("has an effect that no operand names");
   return all;
 }
 

@@ -27,8 +27,9 @@ std::string describe_range(std::string_view range);
 /// What an operand takes, whether the instruction writes it, and what it means: "register, `.f32`, written".
 std::string describe(const Form& form, const OperandSpec& operand);
 
-/// What the instruction does besides computing: {"reads memory", "may wait"}; empty for a pure one.
-std::vector<std::string> describe(Effects effects);
+/// What the instructions of a form do besides computing: {"reads memory at a", "may wait for an mbarrier's phase"}; empty for
+/// pure ones.
+std::vector<std::string> describe_effects(const Form& form);
 
 /// One instruction of the form as Python and C++ spell it, with these choices, and the first one of every other slot that must
 /// have one: "inst.fma.rn.f32(d, a, b, c)".

@@ -80,8 +80,22 @@ TEST(Describe, Operands) {
 }
 
 TEST(Describe, Effects) {
-  EXPECT_TRUE(describe(Effects(Effect::pure)).empty());
-  EXPECT_EQ(describe(Effect::reads_memory | Effect::may_wait), (std::vector<std::string>{"reads memory", "may wait"}));
+  using Words = std::vector<std::string>;
+  static constexpr Row pure = row("x.y ;", since(1, 0), on(sm_10), Effect::pure, not_executed("no"), doc("a", "b"));
+  EXPECT_EQ(describe_effects(made(pure)), Words());
+  static constexpr Row copy = row("x{.aligned}.scope  [a:.global], [b:.shared], [mbar:.shared] ; .scope = { .cta }", since(1, 0),
+                                  on(sm_10), reads("a b"), writes("a"), async(Proxy::async, Event::mbarrier), signals("mbar"),
+                                  syncs(Sync::access, Scope::gpu), converged(Converged::warp), not_executed("no"), doc("a", "b"));
+  EXPECT_EQ(describe_effects(made(copy)),
+            (Words{"reads memory at `a` and `b` through the async proxy", "writes memory at `a` through the async proxy",
+                   "completes later, and tells the mbarrier `mbar`", "takes part in the order of memory in the GPU",
+                   "all threads of the warp execute it together with `.aligned`"}));
+  static constexpr Row wait = row("x.y ;", since(1, 0), on(sm_10), syncs(Sync::grid, Scope::gpu), waits(Event::grid),
+                                  Effect::volatile_, not_executed("no"), doc("a", "b"));
+  EXPECT_EQ(describe_effects(made(wait)),
+            (Words{"may wait for the grid ahead", "orders grids in the GPU", "has an effect that no operand names"}));
+  EXPECT_EQ(describe_effects(form_of("cp.async.bulk.commit_group")), (Words{"closes a group of bulk copies"}));
+  EXPECT_EQ(describe_effects(form_of("exit")), (Words{"changes the flow of control"}));
 }
 
 TEST(Describe, CallsAreSpelledAsAuthorsWriteThem) {

@@ -103,6 +103,12 @@ std::string spell(const Form& form, const Choices& choices) {
   return out;
 }
 
+Choices first_choices(const Form& form) {
+  Choices choices{};
+  for (std::size_t i = 0; i < form.slots.size(); ++i) choices[i] = form.slots[i].optional ? 0 : 1;
+  return choices;
+}
+
 void add(const Form& form, const Choices& choices, Key& key) {
   std::uint64_t first = 0, last = 0;
   static_assert(max_slots <= 2 * sizeof first);

@@ -77,6 +77,9 @@ void spell(const Form& form, const Choices& choices, TextBuffer& out);
 /// The form and what is chosen at its slots, as words of a key.
 void add(const Form& form, const Choices& choices, Key& key);
 
+/// The first choice of every slot that must have one: all there are of a form whose name never varies.
+Choices first_choices(const Form& form);
+
 /// The oldest PTX version that has this form with these choices, on the row's own targets or on this one.
 Version version_needed(const Form& form, const Choices& choices);
 Version version_needed(const Form& form, const Choices& choices, Target target);

@@ -50,7 +50,8 @@ TEST(Given, ANameLeadsTheWordsOfAForm) {
 
 TEST(Given, FormsHaveThem) {
   const Form& fence = leading("wgmma.fence");
-  EXPECT_EQ(fence.traits, Trait::wgmma | Trait::wgmma_fence);
+  EXPECT_EQ(fence.traits, Traits());
+  EXPECT_EQ(leading("cvt").traits, Trait::convert | Trait::looks_at_bits);
   EXPECT_TRUE(leading("st.async").traits.has(Trait::store));
   EXPECT_FALSE(leading("stmatrix").traits.has(Trait::store));
   EXPECT_FALSE(leading("st.async").quirks.has(Quirk::takes_elements));

@@ -37,36 +37,12 @@
 #include <limits>
 #include <string_view>
 
+#include "ptx/isa/effect.hpp"
 #include "ptx/isa/operand.hpp"
 #include "ptx/isa/target.hpp"
 #include "ptx/isa/type.hpp"
 
 namespace ptx::isa {
-
-/// What an instruction does besides computing, for the race checker, the checker and the ports. Bits of `Row::effects`.
-enum class Effect : std::uint32_t {
-  pure = 0,
-  reads_memory = 1u << 0,
-  writes_memory = 1u << 1,
-  sync = 1u << 2,                 ///< orders memory or threads
-  async = 1u << 3,                ///< completes later
-  may_wait = 1u << 4,             ///< can block its thread
-  control = 1u << 5,              ///< changes the flow of control
-  converged_warp = 1u << 6,       ///< .aligned: all threads of the warp execute it together
-  converged_warpgroup = 1u << 7,  ///< the same for four warps
-  volatile_ = 1u << 8,            ///< has an effect that no operand names (clock, trap, prefetch)
-};
-struct Effects {
-  std::uint32_t bits = 0;
-  constexpr Effects() = default;
-  constexpr Effects(Effect e) : bits(static_cast<std::uint32_t>(e)) {}  // NOLINT(google-explicit-constructor)
-  [[nodiscard]] constexpr bool has(Effect e) const { return (bits & static_cast<std::uint32_t>(e)) != 0; }
-  friend constexpr Effects operator|(Effects a, Effects b) {
-    a.bits |= b.bits;
-    return a;
-  }
-};
-constexpr Effects operator|(Effect a, Effect b) { return Effects(a) | Effects(b); }
 
 /// One row as written. Everything else about an instruction is derived from it.
 struct Row {
@@ -82,7 +58,7 @@ struct Row {
   std::string_view not_executed;  ///< why not
   std::string_view anchor;        ///< the manual's anchor
   std::string_view doc;           ///< one sentence
-  std::string_view rule;          ///< name of a cross-slot rule in check/, or empty
+  std::string_view rule;          ///< name of a cross-slot rule (table/rules.cpp), or empty
   std::string_view unproven;      ///< why no ptxas has been asked about it, or empty
 };
 
@@ -464,6 +440,16 @@ constexpr bool type_word_known(const ParsedForm& form, std::string_view word) {
 constexpr bool part_word_known(std::string_view word) {
   return word == "lane" || word == "select2" || word == "select4" || word == "mask2" || word == "mask4";
 }
+constexpr bool are_operands(const ParsedForm& form, std::string_view words) {
+  while (!words.empty()) {
+    const std::size_t end = words.find(' ');
+    bool found = false;
+    for (const OperandSpec& o : form.operands) found = found || o.name == words.substr(0, end);
+    if (!found) return false;
+    words = end == std::string_view::npos ? std::string_view() : words.substr(end + 1);
+  }
+  return true;
+}
 constexpr void validate(const Row& row, const ParsedForm& form) {
   for (const OperandSpec& o : form.operands) {
     if (!type_word_known(form, o.type)) slip("an operand's type is neither a type nor a slot of types");
@@ -471,6 +457,8 @@ constexpr void validate(const Row& row, const ParsedForm& form) {
     for (std::size_t i = 0; !o.range.empty() && i < 4; ++i) parse_range(range_of(o.range, i));
     if (!o.part.empty() && !part_word_known(o.part)) slip("the parts of a register are lane, select2, select4, mask2 or mask4");
   }
+  for (const std::string_view words : {row.effects.reads, row.effects.writes, row.effects.signals})
+    if (!are_operands(form, words)) slip("reads(…), writes(…) and signals(…) name operands of the form");
   if (row.on == 0) slip("a row says on which targets it exists: on(…)");
   if (row.exec.empty() && row.not_executed.empty()) slip("a row says exec(…) or not_executed(why)");
   if (row.anchor.empty()) slip("a row cites the manual: doc(anchor, sentence)");
@@ -492,6 +480,29 @@ struct Removed {
 struct Unproven {
   std::string_view why;
 };
+struct Reads {
+  std::string_view operands;
+};
+struct Writes {
+  std::string_view operands;
+};
+struct Signals {
+  std::string_view operand;
+};
+struct Async {
+  Proxy proxy;
+  Event completes;
+};
+struct Commits {
+  Event what;
+};
+struct Waits {
+  Event what;
+};
+struct Syncs {
+  Sync kind;
+  Scope scope;
+};
 struct Exec {
   std::string_view word;
 };
@@ -509,7 +520,19 @@ constexpr void put(Row& r, On x) { r.on = x.targets; }
 constexpr void put(Row& r, Also x) { r.also_since = x.since, r.also_on = x.on; }
 constexpr void put(Row& r, Removed x) { r.removed_since = x.since, r.removed_on = x.on; }
 constexpr void put(Row& r, Unproven x) { r.unproven = x.why; }
-constexpr void put(Row& r, Effects x) { r.effects = x; }
+constexpr void put(Row& r, Effect x) {
+  if (x == Effect::control) r.effects.control = true;
+  if (x == Effect::volatile_) r.effects.volatile_ = true;
+}
+constexpr void put(Row& r, Reads x) { r.effects.reads = x.operands; }
+constexpr void put(Row& r, Writes x) { r.effects.writes = x.operands; }
+constexpr void put(Row& r, Signals x) { r.effects.signals = x.operand; }
+constexpr void put(Row& r, Proxy x) { r.effects.proxy = x; }
+constexpr void put(Row& r, Async x) { r.effects.proxy = x.proxy, r.effects.completes = x.completes; }
+constexpr void put(Row& r, Commits x) { r.effects.commits = x.what; }
+constexpr void put(Row& r, Waits x) { r.effects.waits = x.what; }
+constexpr void put(Row& r, Syncs x) { r.effects.sync = x.kind, r.effects.scope = x.scope; }
+constexpr void put(Row& r, Converged x) { r.effects.converged = x; }
 constexpr void put(Row& r, Exec x) { r.exec = x.word; }
 constexpr void put(Row& r, NotExecuted x) { r.not_executed = x.why; }
 constexpr void put(Row& r, Doc x) { r.anchor = x.anchor, r.doc = x.sentence; }
@@ -534,6 +557,20 @@ consteval detail::Removed removed(std::uint8_t major, std::uint8_t minor, T... t
 }
 /// The row is in the manual, and no ptxas at hand knows it.
 consteval detail::Unproven unproven(std::string_view why) { return {why}; }
+// What it does besides computing (effect.hpp); the operands that name memory have spaces between them: reads("a b").
+consteval detail::Reads reads(std::string_view operands) { return {operands}; }
+consteval detail::Writes writes(std::string_view operands) { return {operands}; }
+/// The mbarrier that is told when it completes.
+consteval detail::Signals signals(std::string_view operand) { return {operand}; }
+/// The way on which it accesses memory, or which a fence joins with the generic one; async(…) says it, too.
+consteval Proxy through(Proxy proxy) { return proxy; }
+consteval detail::Async async(Proxy proxy, Event completes) { return {proxy, completes}; }
+/// Closes a group of what completes so, or has it tracked.
+consteval detail::Commits commits(Event what) { return {what}; }
+consteval detail::Waits waits(Event what) { return {what}; }
+/// The scope counts where no modifier says another.
+consteval detail::Syncs syncs(Sync kind, Scope scope = Scope::none) { return {kind, scope}; }
+consteval Converged converged(Converged who) { return who; }
 consteval detail::Exec exec(std::string_view word) { return {word}; }
 consteval detail::NotExecuted not_executed(std::string_view why) { return {why}; }
 consteval detail::Doc doc(std::string_view anchor, std::string_view sentence) { return {anchor, sentence}; }

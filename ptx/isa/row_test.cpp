@@ -132,6 +132,9 @@ TEST(RowNotation, RefusesRowsThatDoNotHoldTogether) {
   row.form = "add.u32  d:=.u32 {, m:.b16 @.mc} ;";
   EXPECT_EQ(invalid(row), "an operand's condition names no slot of the form");
   row = good;
+  row.effects.reads = "a b";
+  EXPECT_EQ(invalid(row), "reads(…), writes(…) and signals(…) name operands of the form");
+  row = good;
   row.on = 0;
   EXPECT_EQ(invalid(row), "a row says on which targets it exists: on(…)");
   row = good;
@@ -143,12 +146,12 @@ TEST(RowNotation, RefusesRowsThatDoNotHoldTogether) {
 }
 
 TEST(RowNotation, ColumnsComeInAnyOrder) {
-  static constexpr Row made = row("exit ;", doc("anchor", "a sentence."), rule("odd"), Effect::control | Effect::sync,
+  static constexpr Row made = row("exit ;", doc("anchor", "a sentence."), rule("odd"), Effect::control, syncs(Sync::fence),
                                   exec("exit"), since(1, 2), on(Target::sm_80, Target::sm_90a));
   EXPECT_EQ(made.form, "exit ;");
   EXPECT_EQ(made.since, (Version{1, 2}));
   EXPECT_EQ(made.on, node(Target::sm_80) | node(Target::sm_90a));
-  EXPECT_TRUE(made.effects.has(Effect::control) && made.effects.has(Effect::sync) && !made.effects.has(Effect::async));
+  EXPECT_TRUE(made.effects.control && made.effects.sync == Sync::fence && !made.effects.is_async() && !made.effects.volatile_);
   EXPECT_EQ(made.exec, "exit");
   EXPECT_EQ(made.rule, "odd");
   EXPECT_EQ(made.doc, "a sentence.");

@@ -297,5 +297,25 @@ TEST(Table, SpecialRegistersAreListedOnce) {
   EXPECT_EQ(specials()[*special_from_name("%tid")].type, Type::b128) << "a whole vector";
 }
 
+TEST(RulesTest, RowsAndRulesNameEachOther) {
+  std::set<RowRule> used;
+  for (const Row& row : rows()) {
+    if (row.rule.empty()) continue;
+    const RowRule rule = find_rule(row.rule);
+    EXPECT_NE(rule, nullptr) << "the row `" << row.form << "` names the rule " << row.rule;
+    used.insert(rule);
+  }
+  for (const std::string_view name : rule_names())
+    EXPECT_TRUE(used.contains(find_rule(name))) << "no row names the rule " << name;
+  EXPECT_EQ(find_rule("no_such_rule"), nullptr);
+}
+
+TEST(RulesTest, InstructionsAreNamedWithoutWhatVaries) {
+  std::vector<std::string> names;
+  for (const Form& form : forms()) names.push_back(short_name(form));
+  for (const std::string_view wanted : {"fma", "ld", "tcgen05.mma", "cp.async.bulk.tensor", "wgmma.mma_async.sync.aligned"})
+    EXPECT_NE(std::find(names.begin(), names.end(), wanted), names.end()) << wanted;
+}
+
 }  // namespace
 }  // namespace ptx::isa

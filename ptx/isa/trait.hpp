@@ -67,18 +67,11 @@ enum class Trait : std::uint8_t {
   looks_at_bits,  ///< the bits of an operand decide: an address is looked at, not handed on
 
   // tensor cores
-  wgmma,
-  wgmma_mma,
-  wgmma_fence,
-  wgmma_commit,
-  wgmma_wait,
   tcgen05,
   tcgen05_mma,
-  tcgen05_transfer,  ///< between registers and tensor memory
 
   // threads
-  set_registers,    ///< changes how many registers a thread has
-  grid_dependency,  ///< about the grid in front of this one, or the one behind it
+  set_registers,  ///< changes how many registers a thread has
   last
 };
 using Traits = Flags<Trait>;

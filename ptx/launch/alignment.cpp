@@ -124,7 +124,9 @@ class Search {
     if (traits.has(Trait::add)) return sum(a, b);
     if (traits.has(Trait::subtract)) return difference(a, b);
     if (traits.has_any(Trait::multiply | Trait::multiply_add)) {
-      if (!isa::is_integer(form.type("type", inst.choices)) || form.chosen(inst.choices, "mode") == "hi") return std::nullopt;
+      if (!isa::is_integer(form.type("type", inst.choices)) ||
+          isa::meaning_of(form.chosen(inst.choices, "mode")) == isa::Word::high_half)
+        return std::nullopt;
       if (traits.has(Trait::multiply)) return product(a, b);
       return in.size() > 3 ? sum(product(a, b), value(in[3])) : std::optional<Value>();
     }
@@ -169,11 +171,11 @@ class Search {
       return;
     }
     using isa::Trait;
-    if (form.row->effects.has(isa::Effect::async)) return;
+    if (form.row->effects.is_async()) return;
     if (!form.traits.has_any(Trait::load | Trait::load_uniform | Trait::store | Trait::atomic | Trait::reduction)) return;
     const std::string name = isa::spell(form, inst.choices);
-    for (const std::string_view other : {".shared", ".local", ".param", ".const"})
-      if (name.find(other) != std::string::npos) return;
+    for (const isa::MemoryAccess& access : isa::memory_accesses(form, inst.choices))
+      if ((!access.space.empty() && access.space != "global") || access.proxy != isa::Proxy::generic) return;
     const auto type = isa::type_from_name(std::string_view(name).substr(name.rfind('.') + 1));
     if (!type) return;
     std::uint32_t bytes = (static_cast<std::uint32_t>(isa::bits(*type)) + 7) / 8;

@@ -65,18 +65,16 @@ std::atomic<const char*> last_launched{nullptr};
 
 /// Whether the module waits for the grid that is launched ahead of it; statements that the table does not know are text.
 bool waits_for_grid_ahead(const ir::Module& module) {
-  constexpr std::string_view wait = "wait";
+  const auto waits_for_grid = [](const isa::Form& form) { return form.row->effects.waits == isa::Event::grid; };
   const auto waits = [&](const ir::Inst& item) {
     if (item.kind == ir::ItemKind::raw) {
       const std::string_view statement = module.str(ir::StringId(item.payload));
       return std::any_of(isa::forms().begin(), isa::forms().end(), [&](const isa::Form& form) {
-        return form.traits.has(isa::Trait::grid_dependency) &&
-               statement.find(cat(form.opcode, '.', wait, ';')) != std::string_view::npos;
+        return waits_for_grid(form) &&
+               statement.find(cat(isa::spell(form, isa::first_choices(form)), ';')) != std::string_view::npos;
       });
     }
-    if (item.kind != ir::ItemKind::inst) return false;
-    const isa::Form& form = isa::form(item.form);
-    return form.traits.has(isa::Trait::grid_dependency) && form.chosen(item.choices, "action") == wait;
+    return item.kind == ir::ItemKind::inst && waits_for_grid(isa::form(item.form));
   };
   return std::any_of(module.functions.begin(), module.functions.end(),
                      [&](const ir::Function& f) { return std::any_of(f.body.begin(), f.body.end(), waits); });

@@ -40,11 +40,14 @@ class Rewriting {
       if (item.kind != ir::ItemKind::inst || !mentions(entry_.operands_of(item), param.name)) continue;
       std::string* load = line(module_.where(item));
       const std::span<const Operand> operands = entry_.operands_of(item);
-      const bool from_address = operands.size() == 2 && operands[1].kind == OperandKind::address &&
-                                is_symbol(entry_.parts(operands[1])[0], param.name) && !mentions(operands.first(1), param.name);
+      const isa::Form& form = isa::form(item.form);
+      const bool from_address = form.traits.has(isa::Trait::load) && operands.size() == 2 &&
+                                operands[1].kind == OperandKind::address && is_symbol(entry_.parts(operands[1])[0], param.name) &&
+                                !mentions(operands.first(1), param.name);
       if (load == nullptr || !from_address) return false;
-      (void)replace(*load, "ld.param::entry", "ld.param");
-      if (!replace(*load, "ld.param", "ld.global") || !replace(*load, cat('[', name), cat('[', reg))) return false;
+      const std::string space = cat('.', form.space(form.operands[1], item.choices));
+      if (!replace(*load, space, cat('.', ir::name(ir::StateSpace::global))) || !replace(*load, cat('[', name), cat('[', reg)))
+        return false;
       *load = cat("\tld.param.u64 ", reg, ", [", name, "];\n", *load);
     }
     return true;

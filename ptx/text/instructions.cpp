@@ -484,7 +484,8 @@ bool Parser::address(ir::Operand& o, const Opcode& opcode) {
 // ---- the form -------------------------------------------------------------------------------------------------------
 
 void Parser::choose(ir::Inst& inst, Opcode& opcode) {
-  const Candidate* chosen = opcode.remembered(signature_, opcodes_->module());
+  const bool only = opcode.candidates().size() == 1;  // check says whether its operands fit
+  const Candidate* chosen = only ? &opcode.candidates().front() : opcode.remembered(signature_, opcodes_->module());
   if (chosen == nullptr) {
     std::deque<std::vector<isa::Arg>> parts;
     std::vector<isa::Arg> args;

@@ -73,7 +73,7 @@ std::string show(const table::Dots::State& state, const Style& style, bool in_fu
     out += row(name, text);
   }
   for (const table::OperandSpec& operand : form.operands) out += row(operand.name, strip(table::describe(form, operand)));
-  const std::vector<std::string> effects = table::describe(r.effects);
+  const std::vector<std::string> effects = table::describe_effects(form);
   if (!effects.empty()) out += row("effects", join(effects, ", "));
   out += row("CPU executor", r.exec.empty() ? cat("no: ", r.not_executed) : "yes");
   if (!r.unproven.empty()) out += row("ptxas", cat("unproven: ", r.unproven));

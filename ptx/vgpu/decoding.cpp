@@ -59,6 +59,19 @@ bool Decoding::wrote(std::string_view word) const {
   return false;
 }
 
+num::Rounding Decoding::rounding(std::string_view slot) const {
+  switch (isa::meaning_of(chosen(slot))) {
+    case isa::Word::to_zero:
+      return num::Rounding::rz;
+    case isa::Word::down:
+      return num::Rounding::rm;
+    case isa::Word::up:
+      return num::Rounding::rp;
+    default:
+      return num::Rounding::rn;
+  }
+}
+
 const ir::Operand* Decoding::find(std::string_view name) const {
   for (std::size_t i = 0; i < specs_.size(); ++i)
     if (form_.operands[specs_[i]].name == name) return &decoder_.code().function->operands[inst_.payload + i];

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/num/rounding.hpp"
 
 namespace ptx::vgpu {
 
@@ -41,6 +42,9 @@ class Decoding {
   /// The type that a slot or literal word means.
   [[nodiscard]] Type type(std::string_view word) const { return form_.type(word, choices_); }
   [[nodiscard]] const isa::Form& form() const { return form_; }
+  [[nodiscard]] const isa::Choices& choices() const { return choices_; }
+  /// How a slot says to round; to nearest where it says nothing.
+  [[nodiscard]] num::Rounding rounding(std::string_view slot) const;
 
   // -- its operands, by the row's names
   [[nodiscard]] bool given(std::string_view name) const { return find(name) != nullptr; }

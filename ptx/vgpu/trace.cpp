@@ -9,7 +9,7 @@ Passes passes_of(const Decoding& in) {
   if (in.step.collective != nullptr) return Passes::exchanged;
   if (form.traits.has(isa::Trait::load)) return Passes::loaded;
   if (form.traits.has(isa::Trait::store)) return Passes::stored;
-  if (form.row->effects.bits != 0) return Passes::nowhere;
+  if (!form.row->effects.is_pure()) return Passes::nowhere;
   if (form.traits.has(isa::Trait::select)) return Passes::chosen;
   if (form.traits.has(isa::Trait::bitwise_and)) return Passes::and_;
   if (form.traits.has(isa::Trait::bitwise_or)) return Passes::or_;

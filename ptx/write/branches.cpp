@@ -14,8 +14,9 @@ std::optional<std::uint32_t> only_result(const ir::Function& function, const ir:
   if (item.kind != ir::ItemKind::inst || item.guard_id().valid()) return std::nullopt;
   const isa::Form& form = isa::form(item.form);
   isa::Effects others = form.row->effects;
-  others.bits &= ~static_cast<std::uint32_t>(isa::Effect::reads_memory);
-  if (others.bits != 0 || form.operands.empty() || form.operands[0].access != isa::Access::write) return std::nullopt;
+  others.reads = {};
+  others.proxy = isa::Proxy::generic;
+  if (!others.is_pure() || form.operands.empty() || form.operands[0].access != isa::Access::write) return std::nullopt;
   const ir::Operand& result = function.operands[item.payload];
   return result.kind == ir::OperandKind::reg ? std::optional(result.payload) : std::nullopt;
 }

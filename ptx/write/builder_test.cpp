@@ -278,7 +278,29 @@ TEST_F(BuilderTest, WhatTheTargetOrVersionLacksIsRefusedAtOnce) {
   const auto refused = blackwell.emit("wgmma.fence.sync.aligned", {}, {}, here);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, Kind::target_lacks);
-  EXPECT_EQ(refused.error().message, "`wgmma.fence.sync.aligned` needs `sm_90a`; this kernel targets sm_100a");
+  EXPECT_EQ(refused.error().message, "`wgmma.fence.sync.aligned` needs `sm_90a`; this kernel targets `sm_100a`");
+}
+
+// What the rule of a row says is said at the author's line, and by the numbers as they will be written.
+TEST(Builder, RulesOfRowsAreApplied) {
+  Builder b({.name = "k", .target = Target::sm_90a, .version = Version{8, 0}});
+  const Reg policy = *b.reg(Type::b64), address = *b.reg(Type::b64), x = *b.reg(Type::b64);
+  const auto fraction = [&](Value value) {
+    const std::vector<Value> operands = {Value::of(policy), std::move(value)};
+    return b.emit("createpolicy.fractional.L2::evict_last.b64", operands, {}, here);
+  };
+  EXPECT_TRUE(fraction(Value::of_floating(0.5)));
+  EXPECT_TRUE(fraction(Value::of_integer(1)));
+  const auto refused = fraction(Value::of_floating(1.5));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::immediate_range);
+  EXPECT_EQ(refused.error().message, "the fraction of `createpolicy.fractional` is above 0.0 and at most 1.0; `1.5` was given");
+  EXPECT_EQ(refused.error().where.line, here.line);
+  EXPECT_FALSE(fraction(Value::of_integer(0)));
+  EXPECT_TRUE(fraction(Value::of_floating(0.25))) << "one refusal is not remembered for other numbers";
+  const std::vector<Value> base = {Value::of(address)}, four(4, Value::of(x));
+  const std::vector<Value> wide = {Value::vector_of(four), Value::address_of(base)};
+  EXPECT_FALSE(b.emit("ld.volatile.global.v4.b64", wide, {}, here));
 }
 
 TEST(DefaultVersion, KnowsTheTarget) {

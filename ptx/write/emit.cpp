@@ -18,21 +18,29 @@ namespace {
 
 // What an Args shows besides kinds and types.
 struct Showing {
-  bool names = false;    // as a diagnostic shows them
-  bool authored = true;  // numbers are an author's, not those of a text: isa::Arg
+  bool names = false;                // as a diagnostic shows them
+  bool authored = true;              // numbers are an author's, not those of a text: isa::Arg
+  std::span<const Type> types = {};  // of the operands, where they are known: numbers are shown as they will be written
 };
+
+// Whether a number is written with 32 bits: `0f…` and `0d…` of a text say it themselves.
+bool is_single(const Value& value, Type type) {
+  const bool spelled = value.kind == Value::Kind::floating && !value.text.empty();
+  return spelled ? value.text[1] == 'f' || value.text[1] == 'F' : isa::bits(type) == 32;
+}
 
 // The operands as isa::fit sees them.
 class Args {
  public:
   Args(std::span<const Value> values, const ir::Module& module, Showing showing) : module_(module), showing_(showing) {
     all_.reserve(values.size());
-    for (const Value& value : values) all_.push_back(arg_of(value));
+    for (const Value& value : values)
+      all_.push_back(arg_of(value, all_.size() < showing.types.size() ? showing.types[all_.size()] : Type::none));
   }
   [[nodiscard]] std::span<const isa::Arg> all() const { return all_; }
 
  private:
-  isa::Arg arg_of(const Value& value) {
+  isa::Arg arg_of(const Value& value, Type type) {
     isa::Arg arg;
     arg.negated = value.negated;
     arg.piped = value.piped;
@@ -51,9 +59,11 @@ class Args {
         arg.kind = isa::ArgKind::integer;
         arg.authored = showing_.authored;
         arg.integer = value.integer;
+        if (isa::is_float(type)) encode(arg, value.as_double(), isa::bits(type) == 32);
         break;
       case Value::Kind::floating:
         arg.kind = isa::ArgKind::floating;
+        if (type != Type::none) encode(arg, value.floating, is_single(value, type));
         if (showing_.names) {
           char text[32];
           show(arg, std::string(text, std::to_chars(text, text + sizeof text, value.floating).ptr));
@@ -83,10 +93,15 @@ class Args {
     }
     if (!value.parts.empty()) {
       std::vector<isa::Arg> parts;
-      for (const Value& part : value.parts) parts.push_back(arg_of(part));
+      for (const Value& part : value.parts) parts.push_back(arg_of(part, type));
       arg.elements = parts_.emplace_back(std::move(parts));
     }
     return arg;
+  }
+  static void encode(isa::Arg& arg, double number, bool single) {
+    arg.kind = isa::ArgKind::floating;
+    arg.type = single ? Type::f32 : Type::f64;
+    arg.integer = single ? std::bit_cast<std::int32_t>(static_cast<float>(number)) : std::bit_cast<std::int64_t>(number);
   }
   void show(isa::Arg& arg, std::string text) { arg.shown = texts_.emplace_back(std::move(text)); }
   // PTX computes with no bytes: a register that was asked for as one is declared wider, and is what it is declared as.
@@ -136,12 +151,6 @@ Diagnostic diagnose(Kind kind, std::string message) {
   return d;
 }
 
-std::string only_newer(isa::TargetSet on) {
-  const bool one = std::has_single_bit(on);
-  const bool base = one && isa::info(static_cast<Target>(std::countr_zero(on))).variant == ' ';
-  return cat(isa::list_targets(on), base ? " or newer" : "");
-}
-
 }  // namespace
 
 // ---- what is asked for ----------------------------------------------------------------------------------------------
@@ -172,10 +181,11 @@ bool Builder::State::add_to_key(const Value& value) {
   }
 }
 
-// The integers that a rule of the table may look at: not those of addresses.
+// The numbers that a rule of the table may look at: not those of addresses.
 void Builder::State::add_integers_to_key(std::span<const Value> values) {
   for (const Value& value : values) {
     if (value.kind == Value::Kind::integer) key.add(static_cast<std::uint64_t>(value.integer));
+    if (value.kind == Value::Kind::floating) key.add(std::bit_cast<std::uint64_t>(value.floating));
     if (value.kind == Value::Kind::vector) add_integers_to_key(value.parts);
   }
 }
@@ -244,52 +254,19 @@ Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<c
                                             isa::name(result.types[i]), " holds only as an infinity"))
             .hint("write an infinity if one is meant")};
   }
-  if (auto available = check_availability(form, result.choices); !available) return Unexpected{std::move(available).error()};
-  for (const Value& value : values)
-    if (value.kind == Value::Kind::special)
-      if (auto available = check_availability(value.special); !available) return Unexpected{std::move(available).error()};
+  const Args as_written(values, module, {.names = true, .types = std::span(result.types).first(values.size())});
+  if (auto judged = check_legal(form, result.choices, as_written.all()); !judged) return Unexpected{std::move(judged).error()};
   return result;
 }
 
-// Whether the kernel's target and version have the instruction, with the modifiers and special registers it uses.
-namespace {
-
-Diagnostic target_lacks(const std::string& what, isa::TargetSet on, const ir::Module& module) {
-  return diagnose(Kind::target_lacks, cat(what, " needs ", only_newer(on), "; this kernel targets ", isa::name(module.target)));
-}
-Diagnostic version_lacks(const std::string& what, Version since, const ir::Module& module) {
-  return diagnose(Kind::version_lacks,
-                  cat(what, " needs PTX ", to_string(since), "; this kernel's version is ", to_string(module.version)));
-}
-
-}  // namespace
-
-Expected<void> Builder::State::check_availability(const isa::Form& form, const isa::Choices& choices) const {
-  const auto with_form = [&](Diagnostic d) {
-    d.form(cat(form.syntax()));
-    d.manual(cat(isa::manual(form)));
-    return Unexpected{std::move(d)};
-  };
-  for (const isa::Availability& needed : isa::targets_needed(form, choices)) {
-    if (isa::allows(module.target, needed.on)) continue;
-    const std::string spelled = isa::spell(form, choices);
-    const std::string what = needed.what.empty() ? cat('`', spelled, '`') : cat("`.", needed.what, "` of `", spelled, '`');
-    return with_form(target_lacks(what, needed.on, module));
-  }
-  if (isa::removed(form, module.target, module.version))
-    return with_form(
-        diagnose(Kind::target_lacks, cat('`', isa::spell(form, choices), "` was removed from ", only_newer(form.row->removed_on),
-                                         " in PTX ", to_string(form.row->removed_since))));
-  if (const Version since = isa::version_needed(form, choices, module.target); module.version < since)
-    return with_form(version_lacks(cat('`', isa::spell(form, choices), '`'), since, module));
-  return {};
-}
-
-Expected<void> Builder::State::check_availability(isa::SpecialId id) const {
-  const isa::Special& special = isa::specials()[id];
-  const std::string shown = cat("special register `", special.name, '`');
-  if (!isa::allows(module.target, special.on)) return Unexpected{target_lacks(shown, special.on, module)};
-  if (module.version < special.since) return Unexpected{version_lacks(shown, special.since, module)};
+Expected<void> Builder::State::check_legal(const isa::Form& form, const isa::Choices& choices,
+                                           std::span<const isa::Arg> args) const {
+  const isa::Platform platform{module.target, module.version};
+  const auto refuse = [&form](Diagnostic& d) { return Unexpected{with_form(std::move(d), form)}; };
+  if (auto lacking = isa::lacks(form, choices, platform); !lacking.empty()) return refuse(lacking.front());
+  if (auto lacking = isa::lacks(args, platform); !lacking.empty()) return refuse(lacking.front());
+  if (auto broken = isa::breaks_rule(form, choices, args, platform); broken && broken->severity == Severity::error)
+    return refuse(*broken);
   return {};
 }
 
@@ -331,7 +308,7 @@ ir::Operand Builder::State::lower_floating(const Value& value, Type type) {
   // `0f…` and `0d…` of a text stay as they are; and a signalling NaN is quiet as a double
   const bool spelled = value.kind == Value::Kind::floating && !value.text.empty();
   const double number = value.kind == Value::Kind::floating ? value.floating : value.as_double();
-  const bool single = spelled ? value.text[1] == 'f' || value.text[1] == 'F' : isa::bits(type) == 32;
+  const bool single = is_single(value, type);
   std::uint64_t bits = single ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : std::bit_cast<std::uint64_t>(number);
   if (spelled) std::from_chars(value.text.data() + 2, value.text.data() + value.text.size(), bits, 16);
   return {.kind = ir::OperandKind::floating, .count = static_cast<std::uint16_t>(single ? 32 : 64), .payload = constant(bits)};

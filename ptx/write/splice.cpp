@@ -249,9 +249,8 @@ Expected<void> Builder::accepts(const ir::Module& from, const ir::Function& func
   std::deque<std::vector<isa::Arg>> parts;
   std::vector<isa::Arg> args;
   for (const ir::Operand& o : function.operands_of(inst)) args.push_back(ir::arg_of(from, function, o, parts));
-  if (const Expected<isa::Fit> found = isa::fit(form, inst.choices, args);
-      !found && isa::overlooked(form, inst.choices, args, target()).empty())
-    return Unexpected{found.error()};
+  const isa::Judgement judged = isa::legal(form, inst.choices, args, {target(), state_->module.version});
+  if (!judged.fit && isa::overlooked(form, inst.choices, args, target()).empty()) return Unexpected{judged.fit.error()};
   if (inst.guard_id().valid() && function.reg(inst.guard_id()).type != Type::pred) {
     Diagnostic d;
     d.kind = Kind::bad_guard;
@@ -259,10 +258,8 @@ Expected<void> Builder::accepts(const ir::Module& from, const ir::Function& func
                     "`, a .", isa::name(function.reg(inst.guard_id()).type), " register; what fits is a predicate");
     return Unexpected{std::move(d)};
   }
-  if (auto available = state_->check_availability(form, inst.choices); !available) return available;
-  for (const ir::Operand& o : function.operands_of(inst))
-    if (o.kind == ir::OperandKind::special)
-      if (auto available = state_->check_availability(static_cast<isa::SpecialId>(o.payload)); !available) return available;
+  if (!judged.lacking.empty()) return Unexpected{with_form(judged.lacking.front(), form)};
+  if (judged.broken && judged.broken->severity == Severity::error) return Unexpected{with_form(*judged.broken, form)};
   return {};
 }
 

@@ -40,6 +40,12 @@ void each_register(const ir::Function& function, const ir::Operand& operand, con
     for (const ir::Operand& part : function.parts(operand)) each_register(function, part, visit);
 }
 
+/// A finding about an instruction, with its syntax in front of what else is known.
+inline Diagnostic with_form(Diagnostic d, const isa::Form& form) {
+  d.notes.insert(d.notes.begin(), {NoteKind::form, form.syntax(), {}});
+  return d;
+}
+
 /// An instruction as it was asked for: by dots, or by a pattern.
 struct Spelling {
   const isa::Dots* dots = nullptr;
@@ -169,8 +175,9 @@ struct Builder::State {
   [[nodiscard]] Expected<const Resolved*> look_up(const Spelling& spelling, std::span<const Value> values, const Guard& guard);
   Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, const Where& where);
   Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
-  Expected<void> check_availability(const isa::Form& form, const isa::Choices& choices) const;
-  Expected<void> check_availability(isa::SpecialId special) const;
+  /// Whether the kernel's target and version have the instruction, with its modifiers and special registers, and the rule of its
+  /// row is kept.
+  Expected<void> check_legal(const isa::Form& form, const isa::Choices& choices, std::span<const isa::Arg> args) const;
   void append(const Resolved& instruction, std::span<const Value> values, const Guard& guard, const Where& where);
   bool add_to_key(const Value& value);
   bool add_register_to_key(Reg reg) {

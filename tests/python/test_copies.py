@@ -249,7 +249,7 @@ def test_what_tensor_copies_refuse() -> None:
         good = {"dst": here.smem, "src": here.map, "coord": (0, 0), "mbar": here.x}
         with pytest.raises(ValueError, match=r"`cta_group` .* is 3; what fits is 1 or 2"):
             bulk.tensor_2d(**good, cta_group=3)
-        with pytest.raises(ValueError, match=r"this kernel targets sm_90a"):
+        with pytest.raises(ValueError, match=r"this kernel targets `sm_90a`"):
             bulk.tensor_2d(**good, cta_group=2)
         with pytest.raises(TypeError, match=r"no mbarrier"):
             bulk.tensor_2d(**{**good, "mbar": None})

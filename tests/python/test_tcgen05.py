@@ -342,7 +342,7 @@ def test_products_given_what_they_do_not_take(blackwell) -> None:
 
 
 def test_the_target_must_have_it(trace) -> None:
-    with pytest.raises(ValueError, match="this kernel targets sm_90a"):
+    with pytest.raises(ValueError, match="this kernel targets `sm_90a`"):
         ptx.tcgen05.wait_ld()
 
 

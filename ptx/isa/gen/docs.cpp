@@ -114,7 +114,7 @@ std::string write_form(const Form& form) {
   const Row& row = *form.row;
   std::string text = cat("## `", form.syntax(), "`\n\n", row.doc, "\n\n");
   text += cat("- Available: ", available(form), "\n");
-  const std::vector<std::string> effects = describe(row.effects);
+  const std::vector<std::string> effects = describe_effects(form);
   text += cat("- Effects: ", effects.empty() ? "none beyond its destination" : join(effects, ", "), "\n");
   text +=
       row.exec.empty() ? cat("- CPU executor: no, ", row.not_executed, "\n") : cat("- CPU executor: yes, `op::", row.exec, "`\n");

@@ -74,90 +74,90 @@ inline constexpr Row data_movement[] = {
   // other spaces. The 32-byte rows come first where the others spell the same, since the first row that fits is taken.
   row("ld{.weak}{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
       " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
-      since(8,8), on(sm_100), Effect::reads_memory, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a.")),
+      since(8,8), on(sm_100), reads("a"), exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a.")),
   row("ld{.weak}{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
       " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
-      since(8,8), on(sm_100), Effect::reads_memory, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a.")),
+      since(8,8), on(sm_100), reads("a"), exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a.")),
   row("ld{.weak}{.ss}{.cop}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
       " .ss = { .global } .cop = { .ca, .cg, .cs, .lu, .cv }" PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(1,0), on(sm_10), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a.")),
+      since(1,0), on(sm_10), reads("a"), exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a.")),
   row("ld{.weak}{.ss}.l1{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
       " .ss = { .global }" PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(7,4), on(sm_70), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, kept in cache as told.")),
+      since(7,4), on(sm_70), reads("a"), exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, kept in cache as told.")),
   row("ld{.weak}.ss{.cop}{.vec}.type  d:=.vec.type+, [a:.ss] ;"
       " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .param::entry @8.3, .param::func @8.3, .const }"
       " .cop = { .ca, .cg, .cs, .lu, .cv } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(1,0), on(sm_10), Effect::reads_memory, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a.")),
+      since(1,0), on(sm_10), reads("a"), exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a.")),
   row("ld.volatile{.ss}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] ;"
       " .ss = { .global }" PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(1,1), on(sm_10), Effect::reads_memory | Effect::volatile_, exec("ld"), rule("vector_bytes"),
+      since(1,1), on(sm_10), reads("a"), Effect::volatile_, exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld", "d = memory at a, read as often as written.")),
   row("ld.volatile.ss{.vec}.type  d:=.vec.type+, [a:.ss] ;"
       " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local @9.1 } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(1,1), on(sm_10), Effect::reads_memory | Effect::volatile_, exec("ld"), rule("vector_bytes"),
+      since(1,1), on(sm_10), reads("a"), Effect::volatile_, exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld", "d = memory at a, read as often as written.")),
   row("ld.sem.scope{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
       PTX_LD_ORDER PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
-      since(8,8), on(sm_100), Effect::reads_memory | Effect::sync, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a, ordered.")),
+      since(8,8), on(sm_100), reads("a"), syncs(Sync::access), exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a, ordered.")),
   row("ld.sem.scope{.ss}{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.ss] {, policy:.u64 @.l2} ;"
       PTX_LD_ORDER PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
-      since(8,8), on(sm_100), Effect::reads_memory | Effect::sync, exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a, ordered.")),
+      since(8,8), on(sm_100), reads("a"), syncs(Sync::access), exec("ld"), doc("data-movement-and-conversion-instructions-ld", "d = 32 bytes of memory at a, ordered.")),
   row("ld.sem.scope{.ss}{.l1}{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.ss] {, policy:.u64 @.l2} ;"
       PTX_LD_ORDER PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(6,0), on(sm_70), Effect::reads_memory | Effect::sync, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
+      since(6,0), on(sm_70), reads("a"), syncs(Sync::access), exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
   row("ld.sem.scope.ss{.vec}.type  d:=.vec.type+, [a:.ss] ;"
       " .sem = { .relaxed, .acquire } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
       " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(6,0), on(sm_70), Effect::reads_memory | Effect::sync, exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
+      since(6,0), on(sm_70), reads("a"), syncs(Sync::access), exec("ld"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-ld", "d = memory at a, ordered.")),
   row("ld.global.nc{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.global] {, policy:.u64 @.l2} ;"
       PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
-      since(8,8), on(sm_100), Effect::reads_memory, exec("ld"),
+      since(8,8), on(sm_100), reads("a"), exec("ld"),
       doc("data-movement-and-conversion-instructions-ld-global-nc", "d = 32 bytes of global memory that no thread writes while the kernel runs.")),
   row("ld.global.nc{.l1}{.l2_evict}{.l2}{.prefetch}.vec.type  d:=?.vec.type, [a:.global] {, policy:.u64 @.l2} ;"
       PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
-      since(8,8), on(sm_100), Effect::reads_memory, exec("ld"),
+      since(8,8), on(sm_100), reads("a"), exec("ld"),
       doc("data-movement-and-conversion-instructions-ld-global-nc", "d = 32 bytes of global memory that no thread writes while the kernel runs.")),
   row("ld.global{.cop}.nc{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.global] {, policy:.u64 @.l2} ;"
       " .cop = { .ca, .cg, .cs }" PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(3,1), on(sm_32), Effect::reads_memory, exec("ld"), rule("vector_bytes"),
+      since(3,1), on(sm_32), reads("a"), exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld-global-nc", "d = global memory that no thread writes while the kernel runs.")),
   row("ld.global.nc.l1{.l2}{.prefetch}{.vec}.type  d:=.vec.type+, [a:.global] {, policy:.u64 @.l2} ;"
       PTX_L1_EVICT PTX_L2_HINT PTX_PREFETCH " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(7,4), on(sm_70), Effect::reads_memory, exec("ld"), rule("vector_bytes"),
+      since(7,4), on(sm_70), reads("a"), exec("ld"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-ld-global-nc", "d = global memory that no thread writes while the kernel runs.")),
   row("st{.weak}{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
       " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
-      since(8,8), on(sm_100), Effect::writes_memory, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b.")),
+      since(8,8), on(sm_100), writes("a"), exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b.")),
   row("st{.weak}{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
       " .ss = { .global }" PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
-      since(8,8), on(sm_100), Effect::writes_memory, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b.")),
+      since(8,8), on(sm_100), writes("a"), exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b.")),
   row("st{.weak}{.ss}{.cop}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
       " .ss = { .global } .cop = { .wb, .cg, .cs, .wt }" PTX_L2_HINT " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(1,0), on(sm_10), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b.")),
+      since(1,0), on(sm_10), writes("a"), exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b.")),
   row("st{.weak}{.ss}.l1{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
       " .ss = { .global }" PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(7,4), on(sm_70), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, kept in cache as told.")),
+      since(7,4), on(sm_70), writes("a"), exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, kept in cache as told.")),
   row("st{.weak}.ss{.cop}{.vec}.type  [a:.ss], b:.vec.type+ ;"
       " .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local, .param, .param::func @8.3 }"
       " .cop = { .wb, .cg, .cs, .wt } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(1,0), on(sm_10), Effect::writes_memory, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b.")),
+      since(1,0), on(sm_10), writes("a"), exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b.")),
   row("st.volatile{.ss}{.vec}.type  [a:.ss], b:.vec.type+ ;"
       " .ss = { .global, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .local @9.1 } .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(1,1), on(sm_10), Effect::writes_memory | Effect::volatile_, exec("st"), rule("vector_bytes"),
+      since(1,1), on(sm_10), writes("a"), Effect::volatile_, exec("st"), rule("vector_bytes"),
       doc("data-movement-and-conversion-instructions-st", "memory at a = b, written as often as written.")),
   row("st.sem.scope{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
       PTX_ST_ORDER PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v8 } .type = { .b32, .u32, .s32, .f32 }",
-      since(8,8), on(sm_100), Effect::writes_memory | Effect::sync, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b, ordered.")),
+      since(8,8), on(sm_100), writes("a"), syncs(Sync::access), exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b, ordered.")),
   row("st.sem.scope{.ss}{.l1}{.l2_evict}{.l2}.vec.type  [a:.ss], b:?.vec.type {, policy:.u64 @.l2} ;"
       PTX_ST_ORDER PTX_L1_EVICT PTX_L2_EVICT PTX_L2_HINT " .vec = { .v4 } .type = { .b64, .u64, .s64, .f64 }",
-      since(8,8), on(sm_100), Effect::writes_memory | Effect::sync, exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b, ordered.")),
+      since(8,8), on(sm_100), writes("a"), syncs(Sync::access), exec("st"), doc("data-movement-and-conversion-instructions-st", "32 bytes of memory at a = b, ordered.")),
   row("st.sem.scope{.ss}{.l1}{.l2}{.vec}.type  [a:.ss], b:.vec.type+ {, policy:.u64 @.l2} ;"
       PTX_ST_ORDER PTX_L1_EVICT PTX_L2_HINT " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(6,0), on(sm_70), Effect::writes_memory | Effect::sync, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
+      since(6,0), on(sm_70), writes("a"), syncs(Sync::access), exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
   row("st.sem.scope.ss{.vec}.type  [a:.ss], b:.vec.type+ ;"
       " .sem = { .relaxed, .release } .scope = { .cta, .cluster @7.8 @sm_90, .gpu, .sys } .ss = { .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90 }"
       " .vec = { .v2, .v4, .v8 }" PTX_MEMORY_TYPES,
-      since(6,0), on(sm_70), Effect::writes_memory | Effect::sync, exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
+      since(6,0), on(sm_70), writes("a"), syncs(Sync::access), exec("st"), rule("vector_bytes"), doc("data-movement-and-conversion-instructions-st", "memory at a = b, ordered.")),
   // .u32 belongs to 32-bit addressing, which ptxas no longer assembles.
   row("cvta.space.size  d:=.size, a:.size ;"
       " .space = { .const @3.1, .global, .local, .shared, .shared::cta @7.8, .shared::cluster @7.8 @sm_90, .param @7.7 @sm_70, .param::entry @8.3 @sm_70 }"
@@ -172,20 +172,20 @@ inline constexpr Row data_movement[] = {
       doc("data-movement-and-conversion-instructions-mapa", "the address of a shared variable in another CTA of the cluster.")),
 
   row("ld.mmio.relaxed.sys{.ss}.type  d:=.type+, [a:.ss] ; .ss = { .global }" PTX_MMIO_TYPES,
-      since(8,2), on(sm_70), Effect::reads_memory | Effect::sync | Effect::volatile_, not_executed("the executor has no memory-mapped devices"),
+      since(8,2), on(sm_70), reads("a"), syncs(Sync::access), Effect::volatile_, not_executed("the executor has no memory-mapped devices"),
       doc("data-movement-and-conversion-instructions-ld", "d = memory of a device at a, read exactly once.")),
   row("st.mmio.relaxed.sys{.ss}.type  [a:.ss], b:.type+ ; .ss = { .global }" PTX_MMIO_TYPES,
-      since(8,2), on(sm_70), Effect::writes_memory | Effect::sync | Effect::volatile_, not_executed("the executor has no memory-mapped devices"),
+      since(8,2), on(sm_70), writes("a"), syncs(Sync::access), Effect::volatile_, not_executed("the executor has no memory-mapped devices"),
       doc("data-movement-and-conversion-instructions-st", "memory of a device at a = b, written exactly once.")),
   row("ldu{.ss}{.vec}.type  d:=.vec.type+, [a:.ss] ;"
       " .ss = { .global } .vec = { .v2, .v4 } .type = { .b8, .b16, .b32, .u8, .u16, .u32, .s8, .s16, .s32, .f32 }",
-      since(2,0), on(sm_20), Effect::reads_memory, not_executed("the executor does not run ldu yet"),
+      since(2,0), on(sm_20), reads("a"), not_executed("the executor does not run ldu yet"),
       doc("data-movement-and-conversion-instructions-ldu", "d = read-only memory at a, the same for the whole warp.")),
   row("ldu{.ss}{.vec}.type  d:=.vec.type+, [a:.ss] ; .ss = { .global } .vec = { .v2 } .type = { .b64, .u64, .s64, .f64 }",
-      since(2,0), on(sm_20), Effect::reads_memory, not_executed("the executor does not run ldu yet"),
+      since(2,0), on(sm_20), reads("a"), not_executed("the executor does not run ldu yet"),
       doc("data-movement-and-conversion-instructions-ldu", "d = read-only memory at a, the same for the whole warp.")),
   row("ldu{.ss}.b128  d:=.b128, [a:.ss] ; .ss = { .global }",
-      since(8,3), on(sm_70), Effect::reads_memory, not_executed("the executor does not run ldu yet"),
+      since(8,3), on(sm_70), reads("a"), not_executed("the executor does not run ldu yet"),
       doc("data-movement-and-conversion-instructions-ldu", "d = 16 bytes of read-only memory at a, the same for the whole warp.")),
 
   // ---- caches
@@ -205,7 +205,7 @@ inline constexpr Row data_movement[] = {
       since(7,4), on(sm_80), Effect::volatile_, not_executed("the executor has no caches"),
       doc("data-movement-and-conversion-instructions-applypriority", "give the 128 bytes at a the normal eviction priority again.")),
   row("discard{.space}.L2  [a:.space], size:#.u32=128 ; .space = { .global }",
-      since(7,4), on(sm_80), Effect::writes_memory | Effect::volatile_, not_executed("the executor has no caches"),
+      since(7,4), on(sm_80), writes("a"), Effect::volatile_, not_executed("the executor has no caches"),
       doc("data-movement-and-conversion-instructions-discard", "destroy the 128 bytes at a in the cache without writing them back.")),
   row("createpolicy.range{.space}.primary{.secondary}.b64  policy:=.u64, [a:.space], primary_size:.u32, total_size:.u32 ;"
       " .space = { .global }" PTX_POLICY_PRIORITIES,

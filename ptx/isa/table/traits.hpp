@@ -47,18 +47,10 @@ inline constexpr Given<Trait> traits[] = {
     {"prmt", Trait::looks_at_bits},
     {"selp", Trait::select},
 
-    {"wgmma", Trait::wgmma},
-    {"wgmma.mma_async", Trait::wgmma_mma},
-    {"wgmma.fence", Trait::wgmma_fence},
-    {"wgmma.commit_group", Trait::wgmma_commit},
-    {"wgmma.wait_group", Trait::wgmma_wait},
     {"tcgen05", Trait::tcgen05},
     {"tcgen05.mma", Trait::tcgen05_mma},
-    {"tcgen05.ld", Trait::tcgen05_transfer},
-    {"tcgen05.st", Trait::tcgen05_transfer},
 
     {"setmaxnreg", Trait::set_registers},
-    {"griddepcontrol", Trait::grid_dependency},
 };
 
 }  // namespace ptx::isa::table

@@ -4,21 +4,10 @@
 #include <bit>
 #include <cfenv>
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 namespace ptx::vgpu::num {
 
 enum class Rounding : std::uint8_t { rn, rz, rm, rp };  ///< to nearest even, to zero, to minus infinity, to plus infinity
-
-/// "rn", "rzi" …; nothing for a word that is no rounding mode. No word is rn.
-constexpr std::optional<Rounding> rounding_from_name(std::string_view word) {
-  if (word.empty() || word.starts_with("rn")) return Rounding::rn;
-  if (word.starts_with("rz")) return Rounding::rz;
-  if (word.starts_with("rm")) return Rounding::rm;
-  if (word.starts_with("rp")) return Rounding::rp;
-  return std::nullopt;
-}
 
 /// The host's floating-point arithmetic rounds this way while the scope lasts. The compiler keeps arithmetic inside only if its
 /// operands are loaded from memory and its results stored to memory there, as handlers do.

@@ -72,7 +72,7 @@ struct ToWhole {
 /// Calls use(ToWhole<…>{}) for .irnd.
 template <class Use>
 Handler by_whole_rounding(Decoding& in, Use use) {
-  switch (*num::rounding_from_name(in.chosen("irnd"))) {
+  switch (in.rounding("irnd")) {
     case Rounding::rn:
       return use(ToWhole<Rounding::rn>{});
     case Rounding::rz:
@@ -115,7 +115,7 @@ struct ToInteger {
 };
 template <class Float>
 Handler to_integer(Decoding& in) {
-  const auto rounding = static_cast<std::int64_t>(*num::rounding_from_name(in.chosen("irnd")));
+  const auto rounding = static_cast<std::int64_t>(in.rounding("irnd"));
   const std::int64_t ftz = sizeof(Float) == 4 && in.wrote("ftz") ? 4 : 0;
   return by_integer(in.type("dtype"), [&]<class D>(D) {
     bind(in, {"d", "a"}, static_cast<D (*)(Float)>(nullptr));
@@ -140,7 +140,7 @@ struct FromInteger {
 };
 template <class Float>
 Handler from_integer(Decoding& in) {
-  const Rounding rounding = *num::rounding_from_name(in.chosen("frnd"));
+  const Rounding rounding = in.rounding("frnd");
   const bool sat = in.wrote("sat");
   return by_integer(in.type("atype"), [&]<class A>(A) -> Handler {
     if (rounding == Rounding::rn && !sat) return map<Float(A)>(in, {"d", "a"}, [](A a) { return static_cast<Float>(a); });
@@ -181,7 +181,7 @@ struct Narrowing {
   bool bf16 = false, sat = false;
 };
 Narrowing read_narrowing(Decoding& in, bool bf16) {
-  return {{*num::rounding_from_name(in.chosen("frnd")), in.wrote("relu"), in.wrote("satfinite")}, bf16, in.wrote("sat")};
+  return {{in.rounding("frnd"), in.wrote("relu"), in.wrote("satfinite")}, bf16, in.wrote("sat")};
 }
 std::int64_t pack(const Narrowing& n) {
   return static_cast<std::int64_t>(n.how.mode) | n.how.relu << 2 | n.how.satfinite << 3 | n.bf16 << 4 | n.sat << 5;
@@ -258,7 +258,7 @@ Handler cvt_f32_f64(Decoding& in) {
   return modified<double(float)>(in, Rounding::rn, [](float a) { return static_cast<double>(a); });
 }
 Handler cvt_f64_f32(Decoding& in) {
-  const Rounding rounding = *num::rounding_from_name(in.chosen("frnd"));
+  const Rounding rounding = in.rounding("frnd");
   const auto with_nan = []<class F>(F) {
     return [](double a) {
       // a NaN keeps its sign and the upper bits of its payload

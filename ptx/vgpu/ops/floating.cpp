@@ -81,7 +81,7 @@ struct NeverAtEdge {};
 
 template <class Signature, class F, class Exact = NeverAtEdge>
 Handler f32(Decoding& in, std::initializer_list<std::string_view> names, F, Exact = {}) {
-  const Rounding rounding = *num::rounding_from_name(in.chosen("rnd"));
+  const Rounding rounding = in.rounding("rnd");
   const bool ftz = in.wrote("ftz"), sat = in.wrote("sat");
   if constexpr (!std::is_same_v<Exact, NeverAtEdge>) {
     if (ftz) {
@@ -128,7 +128,7 @@ struct WithNan64 {
 };
 template <class Signature, class F>
 Handler f64(Decoding& in, std::initializer_list<std::string_view> names, F) {
-  const Rounding rounding = *num::rounding_from_name(in.chosen("rnd"));
+  const Rounding rounding = in.rounding("rnd");
   return rounding == Rounding::rn ? map<Signature>(in, names, WithNan64<F>{})
                                   : map_directed<Signature>(in, names, rounding, WithNan64<F>{});
 }

@@ -55,9 +55,8 @@ constexpr Collective meeting = {[](Warp&, const Step&, Mask, Exchange&) {},
 
 namespace op {
 
-// bar.sync is barrier.sync.aligned
 Handler bar_sync(Decoding& in) {
-  const bool aligned = in.form().opcode == "bar" || in.wrote("aligned");
+  const bool aligned = isa::converged_by(in.form(), in.choices()) != isa::Converged::none;
   return barrier(in, aligned ? &vgpu::barrier<true, true> : &vgpu::barrier<false, true>);
 }
 Handler bar_arrive(Decoding& in) { return barrier(in, &vgpu::barrier<true, false>); }
@@ -65,7 +64,9 @@ Handler bar_warp_sync(Decoding& in) { return collective<meeting>(in); }
 
 // Every fence reads and writes one word: fences are then ordered among each other, and with them what stands before and behind.
 // (std::atomic_thread_fence would do; ThreadSanitizer does not understand it.)
-Handler membar(Decoding&) {
+// The warps of a CTA take turns on one thread of the host, so among them there is nothing to order.
+Handler membar(Decoding& in) {
+  if (isa::scope(in.form(), in.choices()) == isa::Scope::cta) return [](Warp&, const Step&, Mask) { return Outcome::next; };
   return [](Warp&, const Step&, Mask) {
     static std::atomic<std::uint32_t> order{0};
     order.fetch_add(1, std::memory_order_seq_cst);

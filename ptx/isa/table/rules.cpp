@@ -1,11 +1,11 @@
-#include "ptx/check/rules.hpp"
+#include "ptx/isa/row_rules.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
 
-namespace ptx::check {
+namespace ptx::isa {
 namespace {
 
 Diagnostic error(Kind kind, std::string message) { return {kind, Severity::error, std::move(message), {}, {}}; }
@@ -15,16 +15,15 @@ Diagnostic error(Kind kind, std::string message) { return {kind, Severity::error
 std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
   const int elements = in.form.count("vec", in.choices);
   const Type type = in.form.type("type", in.choices);
-  const int bytes = elements * isa::bits(type) / 8;
+  const int bytes = elements * bits(type) / 8;
   if (bytes <= 16) return std::nullopt;
-  const std::string vector = cat("`.v", elements, '.', isa::name(type), "` of `", in.form.opcode, "` is ", bytes, " bytes");
+  const std::string vector = cat("`.v", elements, '.', name(type), "` of `", in.form.opcode, "` is ", bytes, " bytes");
   const std::string_view space = in.form.chosen(in.choices, "ss");
-  if (bytes > 32 || isa::bits(type) > 64 || !(space.empty() || space == "global"))
+  if (bytes > 32 || bits(type) > 64 || !(space.empty() || space == "global"))
     return error(Kind::unknown_modifier, cat(vector, "; the widest vector is 16 bytes",
-                                             bytes > 32 || isa::bits(type) > 64 ? "" : ", and 32 only in `.global`"));
-  if (!isa::allows(in.target, isa::node(sm_100)))
-    return error(Kind::target_lacks,
-                 cat(vector, ", which needs `sm_100` or newer; this kernel targets `", isa::name(in.target), '`'))
+                                             bytes > 32 || bits(type) > 64 ? "" : ", and 32 only in `.global`"));
+  if (!allows(in.target, node(sm_100)))
+    return error(Kind::target_lacks, cat(vector, ", which needs `sm_100` or newer; this kernel targets `", name(in.target), '`'))
         .hint("older targets move 16 bytes: `.v4` of 32-bit or `.v2` of 64-bit types");
   if (in.version < Version{8, 8})
     return error(Kind::version_lacks,
@@ -34,7 +33,7 @@ std::optional<Diagnostic> vector_bytes(const RuleInput& in) {
 
 // The integer at argument `index`, or nothing.
 std::optional<std::int64_t> integer_at(const RuleInput& in, std::size_t index) {
-  if (index >= in.args.size() || in.args[index].kind != isa::ArgKind::integer) return std::nullopt;
+  if (index >= in.args.size() || in.args[index].kind != ArgKind::integer) return std::nullopt;
   return in.args[index].integer;
 }
 
@@ -50,9 +49,7 @@ std::optional<Diagnostic> cp_async_source_size(const RuleInput& in) {
 // manual: tensormap.replace: the numbers that each property has.
 std::optional<Diagnostic> tensormap_field(const RuleInput& in) {
   const std::string_view field = in.form.chosen(in.choices, "field");
-  const auto exists = [&](Target target, Version since) {
-    return isa::allows(in.target, isa::node(target)) && in.version >= since;
-  };
+  const auto exists = [&](Target target, Version since) { return allows(in.target, node(target)) && in.version >= since; };
   std::int64_t most = 3;
   if (field == "elemtype") most = exists(sm_100, {8, 7}) ? 15 : 12;
   if (field == "interleave_layout") most = 2;
@@ -84,21 +81,21 @@ std::optional<Diagnostic> vmad_negation(const RuleInput& in) {
   return std::nullopt;
 }
 
-bool has_element(const isa::Arg& vector, bool (*test)(const isa::Arg&)) {
+bool has_element(const Arg& vector, bool (*test)(const Arg&)) {
   return std::any_of(vector.elements.begin(), vector.elements.end(), test);
 }
-bool is_sink(const isa::Arg& arg) { return arg.kind == isa::ArgKind::sink; }
+bool is_sink(const Arg& arg) { return arg.kind == ArgKind::sink; }
 
-bool is_number(const isa::Arg& arg) { return arg.kind == isa::ArgKind::integer || arg.kind == isa::ArgKind::floating; }
+bool is_number(const Arg& arg) { return arg.kind == ArgKind::integer || arg.kind == ArgKind::floating; }
 Diagnostic number_in_wmma(const RuleInput& in) {
-  return error(Kind::target_lacks, cat("a number is among the registers of `", short_name(in.form), "`, which `",
-                                       isa::name(in.target), "` does not take"))
+  return error(Kind::target_lacks,
+               cat("a number is among the registers of `", short_name(in.form), "`, which `", name(in.target), "` does not take"))
       .hint("put it into a register");
 }
 
 // Seen with ptxas 13.0: before sm_90 4-bit integers have no numbers among their registers.
 std::optional<Diagnostic> wmma_of_4_bits(const RuleInput& in) {
-  if (in.args.size() < 3 || isa::allows(in.target, isa::node(sm_90))) return std::nullopt;
+  if (in.args.size() < 3 || allows(in.target, node(sm_90))) return std::nullopt;
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
     if (is_number(in.args[i]) || has_element(in.args[i], is_number)) return number_in_wmma(in);
   return std::nullopt;
@@ -106,7 +103,7 @@ std::optional<Diagnostic> wmma_of_4_bits(const RuleInput& in) {
 
 // Seen with ptxas 13.0: the first tensor cores have no wmma that discards elements.
 std::optional<Diagnostic> wmma_discards(const RuleInput& in) {
-  if (in.args.size() < 3 || isa::allows(in.target, isa::node(sm_80))) return std::nullopt;
+  if (in.args.size() < 3 || allows(in.target, node(sm_80))) return std::nullopt;
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
     if (has_element(in.args[i], is_number)) return number_in_wmma(in);
   if (!has_element(in.args[0], is_sink) ||
@@ -114,55 +111,52 @@ std::optional<Diagnostic> wmma_discards(const RuleInput& in) {
     return std::nullopt;
   return error(Kind::target_lacks,
                cat("an element of `d` of `wmma.mma` is discarded, which needs `sm_80` or newer; this kernel targets `",
-                   isa::name(in.target), '`'))
+                   name(in.target), '`'))
       .hint("name a register that nothing reads");
 }
 
 // Seen with ptxas 13.0: from sm_90 to sm_110 mma of 8-bit floats is made of other instructions, which are stricter.
 std::optional<Diagnostic> mma_of_8_bit_floats(const RuleInput& in) {
-  const bool native = !isa::allows(in.target, isa::node(sm_90)) || isa::allows(in.target, isa::node(sm_120));
+  const bool native = !allows(in.target, node(sm_90)) || allows(in.target, node(sm_120));
   if (native || in.args.size() < 4) return std::nullopt;
   const auto strict = [&](std::string_view what) {
-    return error(Kind::target_lacks, cat("`mma` of 8-bit floats ", what, " on `", isa::name(in.target), '`'))
+    return error(Kind::target_lacks, cat("`mma` of 8-bit floats ", what, " on `", name(in.target), '`'))
         .hint("this target makes it of other instructions; sm_89 and sm_120 do without");
   };
   if (has_element(in.args[0], is_sink)) return strict("discards no element of `d`");
   for (const std::size_t i : {std::size_t{0}, std::size_t{3}}) {
-    const std::span<const isa::Arg> elements = in.args[i].elements;
-    const auto holds_bits = [](const isa::Arg& e) {
-      return e.kind == isa::ArgKind::reg && (e.type == Type::b32 || e.type == Type::f16x2);
-    };
+    const std::span<const Arg> elements = in.args[i].elements;
+    const auto holds_bits = [](const Arg& e) { return e.kind == ArgKind::reg && (e.type == Type::b32 || e.type == Type::f16x2); };
     const bool alike = std::all_of(elements.begin(), elements.end(),
-                                   [&](const isa::Arg& e) { return e.kind == isa::ArgKind::reg && e.type == elements[0].type; });
+                                   [&](const Arg& e) { return e.kind == ArgKind::reg && e.type == elements[0].type; });
     if (in.form.type(in.form.operands[i].type, in.choices) == Type::f16x2)
       if (!alike && !std::all_of(elements.begin(), elements.end(), holds_bits))
         return strict("takes registers of one type in `d` and in `c`");
   }
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
-    if (has_element(in.args[i], [](const isa::Arg& e) { return e.kind == isa::ArgKind::floating && e.type != Type::f32; }))
+    if (has_element(in.args[i], [](const Arg& e) { return e.kind == ArgKind::floating && e.type != Type::f32; }))
       return strict("does not take a 64-bit number among its 32-bit registers");
-  if (in.args.size() > 4 && (in.args[4].kind == isa::ArgKind::floating || isa::is_float(in.args[4].type)))
+  if (in.args.size() > 4 && (in.args[4].kind == ArgKind::floating || is_float(in.args[4].type)))
     return strict("takes its metadata in an integer register");
   return std::nullopt;
 }
 
 // Seen with ptxas 13.0: from sm_100 on it makes these of smaller ones.
 std::optional<Diagnostic> mma_of_f64(const RuleInput& in) {
-  if (in.args.empty() || !isa::allows(in.target, isa::node(sm_100)) || in.form.chosen(in.choices, "shape") == "m8n8k4")
-    return std::nullopt;
+  if (in.args.empty() || !allows(in.target, node(sm_100)) || in.form.chosen(in.choices, "shape") == "m8n8k4") return std::nullopt;
   const auto strict = [&](std::string_view what) {
-    return error(Kind::target_lacks, cat("`mma` of f64 ", what, " on `", isa::name(in.target), '`'))
+    return error(Kind::target_lacks, cat("`mma` of f64 ", what, " on `", name(in.target), '`'))
         .hint("from sm_100 on it is made of smaller ones, which write `.f64` or `.b64` registers");
   };
   if (has_element(in.args[0], is_sink)) return strict("discards no element of `d`");
-  if (has_element(in.args[0], [](const isa::Arg& e) { return e.kind == isa::ArgKind::reg && isa::is_integer(e.type); }))
+  if (has_element(in.args[0], [](const Arg& e) { return e.kind == ArgKind::reg && is_integer(e.type); }))
     return strict("does not write integer registers");
   return std::nullopt;
 }
 
 // ptxas: "expected to be in range (0.000000 .. 1.000000]".
 std::optional<Diagnostic> policy_fraction(const RuleInput& in) {
-  if (in.args.size() < 2 || in.args[1].kind != isa::ArgKind::floating) return std::nullopt;
+  if (in.args.size() < 2 || in.args[1].kind != ArgKind::floating) return std::nullopt;
   const auto bits = static_cast<std::uint64_t>(in.args[1].integer);
   const double fraction = in.args[1].type == Type::f32
                               ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)))
@@ -183,8 +177,8 @@ std::optional<Diagnostic> policy_range(const RuleInput& in) {
 
 // manual: mbarrier: "the range of … counts is 1 to 2^20 - 1"; ptxas looks at none of them but 0.
 std::optional<Diagnostic> mbarrier_count(const RuleInput& in) {
-  for (const isa::Arg& arg : in.args)
-    if (arg.kind == isa::ArgKind::integer && (arg.integer < 1 || arg.integer > 1048575)) {
+  for (const Arg& arg : in.args)
+    if (arg.kind == ArgKind::integer && (arg.integer < 1 || arg.integer > 1048575)) {
       Diagnostic d =
           error(Kind::immediate_range, cat("a count of arrivals at an mbarrier is 1 to 1048575; ", arg.integer, " was given"));
       d.severity = Severity::warning;
@@ -193,7 +187,7 @@ std::optional<Diagnostic> mbarrier_count(const RuleInput& in) {
   return std::nullopt;
 }
 
-constexpr std::array<std::pair<std::string_view, Rule>, 12> rules = {{
+constexpr std::array<std::pair<std::string_view, RowRule>, 12> all_row_rules = {{
     {"vmad_negation", vmad_negation},
     {"wmma_discards", wmma_discards},
     {"wmma_of_4_bits", wmma_of_4_bits},
@@ -210,25 +204,25 @@ constexpr std::array<std::pair<std::string_view, Rule>, 12> rules = {{
 
 }  // namespace
 
-Rule find_rule(std::string_view name) {
-  for (const auto& [rule_name, rule] : rules)
+RowRule find_rule(std::string_view name) {
+  for (const auto& [rule_name, rule] : all_row_rules)
     if (rule_name == name) return rule;
   return nullptr;
 }
 
 std::vector<std::string_view> rule_names() {
   std::vector<std::string_view> names;
-  for (const auto& [name, rule] : rules) names.push_back(name);
+  for (const auto& [name, rule] : all_row_rules) names.push_back(name);
   return names;
 }
 
-std::string short_name(const isa::Form& form) {
+std::string short_name(const Form& form) {
   std::string out(form.opcode);
-  for (const isa::FormSlot& slot : form.slots) {
-    if (!slot.literal || slot.optional || isa::type_from_name(slot.name)) break;
+  for (const FormSlot& slot : form.slots) {
+    if (!slot.literal || slot.optional || type_from_name(slot.name)) break;
     out += cat('.', slot.name);
   }
   return out;
 }
 
-}  // namespace ptx::check
+}  // namespace ptx::isa

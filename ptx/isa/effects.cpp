@@ -1,0 +1,51 @@
+#include "ptx/isa/effects.hpp"
+
+#include <utility>
+
+#include "ptx/isa/word.hpp"
+
+namespace ptx::isa {
+
+bool is_descriptor(const Form& form, const OperandSpec& operand) {
+  return operand.role != Role::address && operand.role != Role::tensor && form.row->effects.reads_at(operand.name);
+}
+
+MemoryAccesses memory_accesses(const Form& form, const Choices& choices) {
+  const Effects& effects = form.row->effects;
+  MemoryAccesses all;
+  for (std::size_t i = 0; i < form.operands.size(); ++i) {
+    const OperandSpec& o = form.operands[i];
+    MemoryAccess access{.operand = static_cast<std::uint8_t>(i),
+                        .reads = effects.reads_at(o.name),
+                        .writes = effects.writes_at(o.name),
+                        .signals = effects.signals == o.name,
+                        .space = form.space(o, choices),
+                        .proxy = effects.proxy};
+    if ((!access.reads && !access.writes && !access.signals) || !form.present(o, choices)) continue;
+    if (o.role == Role::tensor && o.space.empty()) access.space = "global";  // a tensor map is of a tensor in global memory
+    if (is_descriptor(form, o)) access.space = "shared";
+    all.add(access);
+  }
+  return all;
+}
+
+Scope scope(const Form& form, const Choices& choices) {
+  for (std::size_t i = 0; i < form.slots.size(); ++i)
+    if (choices[i] != 0)
+      if (const Scope written = scope_of(form.slots[i].choices[choices[i] - 1u].word); written != Scope::none) return written;
+  return form.row->effects.scope;
+}
+
+int aligned_slot(const Form& form) {
+  for (std::size_t i = 0; i < form.slots.size(); ++i)
+    if (meaning_of(form.slots[i].choices[0].word) == Word::aligned) return static_cast<int>(i);
+  return -1;
+}
+
+Converged converged_by(const Form& form, const Choices& choices) {
+  const int aligned = aligned_slot(form);
+  const bool left_out = aligned >= 0 && choices[static_cast<std::size_t>(aligned)] == 0;
+  return left_out ? Converged::none : form.row->effects.converged;
+}
+
+}  // namespace ptx::isa
