@@ -433,6 +433,7 @@ std::string Builder::name(Reg reg) const {
 
 void Builder::fail(Diagnostic diagnostic) { state_->fail(std::move(diagnostic)); }
 const Diagnostic* Builder::failure() const { return state_->failure ? &*state_->failure : nullptr; }
+std::optional<Diagnostic> Builder::take_failure() { return std::exchange(state_->failure, std::nullopt); }
 
 Expected<ir::Module> Builder::finish() {
   State& s = *state_;

@@ -312,6 +312,8 @@ class Builder {
   void fail(Diagnostic diagnostic);
   /// That error, or nullptr.
   [[nodiscard]] const Diagnostic* failure() const;
+  /// The same, which the builder forgets: for callers that raise it at once.
+  std::optional<Diagnostic> take_failure();
   /// The module; the builder is spent. Labels are resolved here: an undefined one is an error at the branch's line. Kind
   /// shared_memory_size: more than 48 KiB of static shared memory.
   Expected<ir::Module> finish();

@@ -22,6 +22,7 @@ void bind_copies(nanobind::module_& m);     ///< `ptx.cp.async_`, bulk and tenso
 void bind_matrix(nanobind::module_& m);     ///< `ptx.ldmatrix`, `ptx.stmatrix`, `ptx.mma`.
 void bind_wgmma(nanobind::module_& m);      ///< `ptx.wgmma` and `pyptx.wgmma_layout`.
 void bind_tcgen05(nanobind::module_& m);    ///< `ptx.tcgen05`.
+void bind_helper_list(nanobind::module_& m);  ///< What helpers are declared.
 void bind_spec(nanobind::module_& m);       ///< What `pyptx.spec` says of the table.
 void bind_scalar(
     nanobind::module_& m);  ///< The typed scalar wrappers: `ptx.mov`, `ptx.add` …, and `ptx.raw`, `ptx.var`, `ptx.kloop`.

@@ -30,6 +30,14 @@ T unwrap(Expected<T> expected) {
   if (!expected) raise(expected.error());
   return std::move(*expected);
 }
+/// What the core refuses without a line of its own, at the author's.
+template <class T>
+T unwrap_at(Where where, Expected<T> expected) {
+  if (expected) return std::move(*expected);
+  Diagnostic d = std::move(expected).error();
+  if (!d.where.known()) d.where = where;
+  raise(d);
+}
 inline void unwrap(const Expected<void>& expected) {
   if (!expected) raise(expected.error());
 }

@@ -20,116 +20,79 @@ namespace {
 namespace nb = nanobind;
 
 struct Synonym {
-  std::string_view function;  ///< by its place in this module
-  std::string_view ours, theirs;
+  std::string function;  ///< by its place in this module
+  std::string ours, theirs;
 };
 
-constexpr Synonym synonyms[] = {
-    // barriers
-    {"mbarrier.init", "m", "mbar"},
-    {"mbarrier.inval", "m", "mbar"},
-    {"mbarrier.arrive", "m", "mbar"},
-    {"mbarrier.arrive_expect_tx", "m", "mbar"},
-    {"mbarrier.arrive_expect_tx", "bytes", "tx_count"},
-    {"mbarrier.expect_tx", "m", "mbar"},
-    {"mbarrier.expect_tx", "bytes", "tx_count"},
-    {"mbarrier.try_wait", "m", "mbar"},
-    {"mbarrier.wait", "m", "mbar"},
-    {"mbarrier.array", "base", "smem_base"},
-    {"BarrierSlot.arrive_expect_tx", "bytes", "tx_count"},
-    {"BarrierSlot.arrive_remote", "cta", "cta_id"},
-    {"BarrierArray.arrive_remote_all", "cta", "cta_id"},
-    {"bar.sync", "n", "barrier_id"},
-    {"named_barrier", "id", "barrier_id"},
-    {"cluster.rank", "n", "cta_id"},
-    {"cluster.map_shared_u32", "addr", "smem_addr"},
-    {"cluster.map_shared_u32", "cta", "cta_id"},
-    {"cluster.arrive_remote", "addr", "bar_addr"},
-    {"cluster.arrive_remote", "cta", "cta_id"},
-    {"cluster.arrive_multicast", "addr", "bar_addr"},
-    // copies
-    {"CpAsync.cg", "dst", "smem_dst"},
-    {"CpAsync.cg", "src", "global_src"},
-    {"CpAsync.cg", "bytes", "byte_count"},
-    {"CpAsync.ca", "dst", "smem_dst"},
-    {"CpAsync.ca", "src", "global_src"},
-    {"CpAsync.ca", "bytes", "byte_count"},
-    // shared memory and warps
-    {"smem.load", "address", "addr"},
-    {"smem.store", "address", "addr"},
-    {"smem.store", "value", "val"},
-    {"smem.apply_swizzle", "off", "logical_offset"},
-    {"warp.reduce_sum", "value", "v"},
-    {"warp.reduce_sum", "value", "val"},
-    {"warp.reduce_max", "value", "v"},
-    {"warp.reduce_max", "value", "val"},
-    {"warp.reduce_min", "value", "v"},
-    {"warp.reduce_min", "value", "val"},
-    // tensor cores
-    {"wgmma.make_descriptor", "base", "smem_base"},
-    {"wgmma.auto_descriptor", "base", "smem_base"},
-    {"wgmma.masked_descriptor", "addr", "smem_addr"},
-    {"tcgen05.alloc", "slot", "smem_addr"},
-    {"tcgen05.dealloc", "taddr", "tmem_addr"},
-    {"tcgen05.mma", "d", "d_tmem"},
-    {"tcgen05.ld", "dst", "dst_regs"},
-    {"tcgen05.ld", "taddr", "tmem_addr"},
-    {"tcgen05.st", "taddr", "tmem_addr"},
-    {"tcgen05.st", "src", "src_regs"},
-    {"tcgen05.cp", "taddr", "tmem_addr"},
-    {"tcgen05.cp", "src", "smem_addr"},
-    {"tcgen05.shift", "taddr", "tmem_addr"},
-    {"tcgen05.descriptor", "addr", "smem_addr"},
-    {"tcgen05.masked_descriptor", "addr", "smem_addr"},
-    // control
-    {"If.__init__", "pred", "pred_reg"},
-    {"Loop.__init__", "label", "label_name"},
-    {"bra", "label", "label_name"},
-    {"label", "name", "label_name"},
-    // typed instructions
-    {"mov", "t", "dtype"},
-    {"mov", "d", "dst"},
-    {"mov", "a", "src"},
-    {"add", "t", "dtype"},
-    {"add", "d", "dst"},
-    {"sub", "t", "dtype"},
-    {"sub", "d", "dst"},
-    {"mul", "t", "dtype"},
-    {"mul", "d", "dst"},
-    {"mad", "t", "dtype"},
-    {"mad", "d", "dst"},
-    {"shl", "t", "dtype"},
-    {"shl", "d", "dst"},
-    {"shr", "t", "dtype"},
-    {"shr", "d", "dst"},
-    {"and_", "t", "dtype"},
-    {"and_", "d", "dst"},
-    {"or_", "t", "dtype"},
-    {"or_", "d", "dst"},
-    {"xor_", "t", "dtype"},
-    {"xor_", "d", "dst"},
-    {"not_", "t", "dtype"},
-    {"not_", "d", "dst"},
-    {"not_", "a", "src"},
-    {"setp", "t", "dtype"},
-    {"setp", "p", "pred_reg"},
-    {"setp", "p", "dst"},
-    {"selp", "t", "dtype"},
-    {"selp", "d", "dst"},
-    {"selp", "p", "pred_reg"},
-    {"cvt", "dt", "dst_dtype"},
-    {"cvt", "st", "src_dtype"},
-    {"cvt", "d", "dst"},
-    {"cvt", "a", "src"},
-    {"ld", "t", "dtype"},
-    {"ld", "d", "dst"},
-    {"ld", "space", "state_space"},
-    {"st", "t", "dtype"},
-    {"st", "a", "src"},
-    {"st", "a", "val"},
-    {"st", "space", "state_space"},
-    {"var", "space", "state_space"},
-};
+// Those of declared helpers stand in their rows, and are added to these.
+std::vector<Synonym>& synonyms() {
+  static auto& all = *new std::vector<Synonym>{
+      // barriers
+      {"mbarrier.array", "base", "smem_base"},
+      {"BarrierArray.arrive_remote_all", "cta", "cta_id"},
+      {"named_barrier", "id", "barrier_id"},
+      // shared memory and warps
+      {"smem.load", "address", "addr"},
+      {"smem.store", "address", "addr"},
+      {"smem.store", "value", "val"},
+      {"smem.apply_swizzle", "off", "logical_offset"},
+      {"warp.reduce_sum", "value", "v"},
+      {"warp.reduce_sum", "value", "val"},
+      {"warp.reduce_max", "value", "v"},
+      {"warp.reduce_max", "value", "val"},
+      {"warp.reduce_min", "value", "v"},
+      {"warp.reduce_min", "value", "val"},
+      // control
+      {"If.__init__", "pred", "pred_reg"},
+      {"Loop.__init__", "label", "label_name"},
+      {"bra", "label", "label_name"},
+      {"label", "name", "label_name"},
+      // typed instructions
+      {"mov", "t", "dtype"},
+      {"mov", "d", "dst"},
+      {"mov", "a", "src"},
+      {"add", "t", "dtype"},
+      {"add", "d", "dst"},
+      {"sub", "t", "dtype"},
+      {"sub", "d", "dst"},
+      {"mul", "t", "dtype"},
+      {"mul", "d", "dst"},
+      {"mad", "t", "dtype"},
+      {"mad", "d", "dst"},
+      {"shl", "t", "dtype"},
+      {"shl", "d", "dst"},
+      {"shr", "t", "dtype"},
+      {"shr", "d", "dst"},
+      {"and_", "t", "dtype"},
+      {"and_", "d", "dst"},
+      {"or_", "t", "dtype"},
+      {"or_", "d", "dst"},
+      {"xor_", "t", "dtype"},
+      {"xor_", "d", "dst"},
+      {"not_", "t", "dtype"},
+      {"not_", "d", "dst"},
+      {"not_", "a", "src"},
+      {"setp", "t", "dtype"},
+      {"setp", "p", "pred_reg"},
+      {"setp", "p", "dst"},
+      {"selp", "t", "dtype"},
+      {"selp", "d", "dst"},
+      {"selp", "p", "pred_reg"},
+      {"cvt", "dt", "dst_dtype"},
+      {"cvt", "st", "src_dtype"},
+      {"cvt", "d", "dst"},
+      {"cvt", "a", "src"},
+      {"ld", "t", "dtype"},
+      {"ld", "d", "dst"},
+      {"ld", "space", "state_space"},
+      {"st", "t", "dtype"},
+      {"st", "a", "src"},
+      {"st", "a", "val"},
+      {"st", "space", "state_space"},
+      {"var", "space", "state_space"},
+  };
+  return all;
+}
 
 struct Renamed {
   vectorcallfunc call = nullptr;                         // the helper's own
@@ -202,8 +165,12 @@ nb::object interned(std::string_view name) {
 
 }  // namespace
 
+void add_synonym(std::string function, std::string_view ours, std::string_view theirs) {
+  synonyms().push_back({std::move(function), std::string(ours), std::string(theirs)});
+}
+
 void bind_keyword_synonyms(nb::module_& m) {
-  for (const Synonym& synonym : synonyms) {
+  for (const Synonym& synonym : synonyms()) {
     const nb::object function = find(m, synonym.function);
     Renamed& helper = renamed()[function.ptr()];
     if (helper.call == nullptr) {
@@ -216,7 +183,7 @@ void bind_keyword_synonyms(nb::module_& m) {
       "keyword_synonyms",
       [] {
         std::map<std::string, std::map<std::string, std::string>> all;
-        for (const Synonym& synonym : synonyms) all[std::string(synonym.function)].emplace(synonym.theirs, synonym.ours);
+        for (const Synonym& synonym : synonyms()) all[synonym.function].emplace(synonym.theirs, synonym.ours);
         return all;
       },
       "Second names of keyword arguments: of each helper, its place in this module, their name and ours.");

@@ -3,7 +3,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <string_view>
+
 namespace ptx::python {
+
+/// A second name of an argument; `function` is its place in this module.
+void add_synonym(std::string function, std::string_view ours, std::string_view theirs);
 
 /// Has the helpers that are bound so far take the second names, too; `keyword_synonyms()` lists them for whoever asks.
 void bind_keyword_synonyms(nanobind::module_& m);

@@ -72,6 +72,7 @@ NB_MODULE(_ptx, m) {
   python::bind_wgmma(m);
   python::bind_tcgen05(m);
   python::bind_scalar(m);
+  python::bind_helper_list(m);
   python::bind_spec(m);
   python::bind_frames(m);
   python::bind_guards(m);

@@ -202,7 +202,6 @@ def test_products(shape, types, counts, ptxas) -> None:
     [
         ({"shape": (16, 8, 32)}, "`dtype_a` .* is `bf16`; .*\n(.*\n)*.*the shapes are `m16n8k8` or `m16n8k16`"),
         ({"shape": (16, 8, 17)}, "the shape .* is `m16n8k17`; .*\n(.*\n)*.*the shapes are `m16n8k8` or `m16n8k16`"),
-        ({"shape": (16, 8)}, r"the shape of `ptx.mma.sync`: .*\(16, 8\).* is given; what fits is three numbers, `\(m, n, k\)`"),
         ({"a_layout": "diagonal"}, "`a_layout` .* is `diagonal`; what fits is `row` or `col`"),
         ({"b_layout": "row"}, "`b_layout` .* is `row`; what fits .* `col`"),
         ({"a": 2}, "the fragment `a` .* has 2 registers; what fits .* is 4"),
@@ -219,4 +218,6 @@ def test_products_that_are_not(wrong, text) -> None:
             options[name] = reg.array(dtype, wrong.get(name, count))
         with pytest.raises(ValueError, match=text):
             ptx.mma.sync(**options)
+        with pytest.raises(TypeError, match=r"`shape` of `ptx.mma.sync` is .*\(16, 8\).*; what fits is three ints, \(M, N, K\)"):
+            ptx.mma.sync(**(options | {"shape": (16, 8)}))
     assert ctx.statements == []

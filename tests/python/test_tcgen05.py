@@ -333,7 +333,7 @@ def test_products_given_what_they_do_not_take(blackwell) -> None:
         with pytest.raises(ValueError, match=words):
             product(**arguments)
     assert blackwell.statements == []
-    with pytest.raises(TypeError, match="pred_operand is"):
+    with pytest.raises(TypeError, match=r"`pred_operand` of `ptx\.tcgen05\.mma` is"):
         product(pred_operand=0.5)
     with pytest.raises(TypeError, match=r"`scale_d` is the .u64 register"):
         product(scale_d=reg.scalar(u64))

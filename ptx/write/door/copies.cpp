@@ -2,6 +2,7 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/write/idiom/async_copy.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
@@ -194,6 +195,12 @@ void TensorLoadForm::operator()(const PlaceArg& dst, const MapArg& src, const Co
 }
 void TensorStoreForm::operator()(const MapArg& dst, const PlaceArg& src, const Coords& coord, const TensorOptions& options,
                                  Where at) const {
+  if (options.mbar) {
+    const std::string_view name = mode_ == TensorMode::scatter4 ? "scatter4" : "store";
+    return keep(refuse(Kind::operand_mismatch,
+                       cat("`ptx.cp.async_.bulk.tensor.", name, '_', rank_, "d` takes no mbarrier, but is given one"), at,
+                       "a copy to global memory is part of a bulk group: `commit_group`, then `wait_group`"));
+  }
   keep(store(builder(), rank_, mode_, dst, src, coord, options.cache_hint, options.pred, at));
 }
 void TensorPrefetchForm::operator()(const MapArg& src, const Coords& coord, const TensorOptions& options, Where at) const {
@@ -210,14 +217,21 @@ void Tma::load_3d(const Load& load, Where at) const {
 }
 
 void Tma::load_3d_multicast(const Multicast& load, Where at) const {
+  constexpr std::string_view helper = "ptx.tma.load_3d_multicast";
+  if (load.pred.guard.predicate && (load.issuer.rank || load.issuer.pred.guard.predicate))
+    return keep(refuse(Kind::operand_mismatch, cat('`', helper, "` is given `issuer` and `pred`; what fits is one of them"), at));
+  if (!load.mask)
+    return keep(refuse(
+        Kind::operand_mismatch,
+        cat('`', helper, "` has no mask; what fits is a register or a number with a bit for each CTA of the cluster"), at));
+  const Guard& guard = load.pred.guard.predicate ? load.pred.guard : load.issuer.pred.guard;
   Places places(builder());
   const Place dst = places(load.dst);
   const std::optional<Place> mbar = places(load.mbar);
   std::vector<Value> coords;
   const SlabPosition position = position_of(load, coords);
   keep(places.then([&] {
-    return slab_load_multicast(builder(), dst, load.src.value, position, mbar, load.mask.value, {load.issuer, load.pred.guard},
-                               at);
+    return slab_load_multicast(builder(), dst, load.src.value, position, mbar, load.mask->value, {load.issuer.rank, guard}, at);
   }));
 }
 

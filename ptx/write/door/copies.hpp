@@ -23,6 +23,18 @@ struct MapArg {
   MapArg(std::string_view name) : value(Value::of_symbol(name)) {}
   // NOLINTEND(google-explicit-constructor)
 };
+/// Who issues a multicast: the CTA of a rank in its cluster, or whoever has a predicate; nothing: everybody.
+struct IssuerArg {
+  std::optional<std::int64_t> rank;
+  Pred pred;
+  IssuerArg() = default;
+  // NOLINTBEGIN(google-explicit-constructor)
+  template <Number I>
+  IssuerArg(I number) : rank(static_cast<std::int64_t>(number)) {}
+  IssuerArg(const ptx::Reg<Type::pred>& p) : pred(p) {}
+  IssuerArg(const NegatedPred& p) : pred(p) {}
+  // NOLINTEND(google-explicit-constructor)
+};
 /// Coordinates, the fastest dimension first.
 using Coords = std::vector<Source>;
 
@@ -93,6 +105,7 @@ struct TensorLoadOptions {
   Pred pred = {};
 };
 struct TensorOptions {
+  std::optional<PlaceArg> mbar = {};  ///< refused: a copy to global memory is part of a bulk group
   std::optional<Source> cache_hint = {};
   Coords offsets = {};  ///< prefetch_im2col
   Pred pred = {};
@@ -252,10 +265,9 @@ class Tma : public Door {
     MapArg src;
     std::optional<Source> row = {}, col = {};
     std::optional<PlaceArg> mbar = {};
-    Source mask;
+    std::optional<Source> mask = {};  ///< a bit for each CTA of the cluster; it has to be given
     Coords coords = {};
-    /// The rank of the CTA that issues it; or `pred`, of whoever does.
-    std::optional<std::int64_t> issuer = {};
+    IssuerArg issuer = {};  ///< not together with `pred`
     Pred pred = {};
   };
   struct Store {

@@ -1,5 +1,7 @@
 #include "ptx/write/door/door.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/put.hpp"
 
 namespace ptx::write {
@@ -19,6 +21,18 @@ Expected<Place> PlaceArg::in(Builder& builder) const {
     return refuse(Kind::undefined_symbol, "an address belongs to another kernel", at,
                   "registers and shared memory belong to the kernel that made them");
   return handle_ ? handle_->place(0, at) : Expected<Place>(place_);
+}
+
+Expected<Place> TmemArg::in(Builder& builder, std::string_view helper) const {
+  Expected<Place> place = PlaceArg::in(builder);
+  if (!place) return place;
+  const Value& base = place->base();
+  if (base.kind == Value::Kind::reg && isa::bits(base.reg.type) == 32) return place;
+  const std::string given = base.kind == Value::Kind::reg
+                                ? cat("the .", isa::name(base.reg.type), " register `", builder.name(base.reg), '`')
+                                : cat('`', base.text, '`');
+  return refuse(Kind::operand_mismatch,
+                cat('`', helper, "` is given ", given, "; an address in tensor memory is a 32-bit register"), at);
 }
 
 Expected<Reg> PlaceArg::address_in(Builder& builder) const {

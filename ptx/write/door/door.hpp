@@ -95,6 +95,8 @@ class PlaceArg {
       : at(where), builder_(address.builder), place_(address.base, address.offset) {}
   PlaceArg(const SharedHandle& handle, Where where = Where::current()) : at(where), handle_(handle) {}
   // NOLINTEND(google-explicit-constructor)
+  /// A place of that builder's, or of any (nullptr).
+  PlaceArg(const Builder* builder, const Place& place, Where where) : at(where), builder_(builder), place_(place) {}
 
   /// The place, for an instruction of that kernel; writes what SharedHandle::place() writes. Kind undefined_symbol: it belongs to
   /// another kernel.
@@ -111,6 +113,28 @@ class PlaceArg {
   Place place_;
   std::optional<SharedHandle> handle_;
 };
+
+/// A place in tensor memory: a 32-bit register, or `addr(register, columns)`.
+class TmemArg : public PlaceArg {
+ public:
+  using PlaceArg::PlaceArg;
+  explicit TmemArg(const PlaceArg& place) : PlaceArg(place) {}
+  /// PlaceArg::in, of `helper`. Kind operand_mismatch: it is no 32-bit register.
+  [[nodiscard]] Expected<Place> in(Builder& builder, std::string_view helper) const;
+};
+
+/// A register of so many bits.
+template <int bits_>
+struct RegOf {
+  Reg reg;
+  RegOf() = default;
+  explicit RegOf(Reg given) : reg(given) {}
+  template <Type T>
+    requires(isa::bits(T) == bits_)
+  RegOf(const ptx::Reg<T>& given) : reg(given.untyped()) {}  // NOLINT(google-explicit-constructor)
+};
+using TmemColumns = RegOf<32>;       ///< where an allocation of tensor memory begins
+using MatrixDescriptor = RegOf<64>;  ///< of a matrix in shared memory
 
 /// A group of helpers of one kernel.
 class Door {

@@ -1,5 +1,7 @@
 #include "ptx/write/door/matrix.hpp"
 
+#include "ptx/base/base.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/idiom/matrix.hpp"
 
 namespace ptx::write {
@@ -38,6 +40,11 @@ void StmatrixX4TransF32Bf16::operator()(const AccumulatorStoreOperands& operands
                                           .tmp_bf16 = operands.tmp_bf16.regs,
                                           .tmp_pack = operands.tmp_pack.regs},
                                          operands.pred.guard, at));
+}
+
+std::string MmaOperands::instruction() const {
+  return cat("mma.sync.aligned.m", shape[0], 'n', shape[1], 'k', shape[2], '.', a_layout, '.', b_layout, '.', isa::name(dtype_d),
+             '.', isa::name(dtype_a), '.', isa::name(dtype_b), '.', isa::name(dtype_c));
 }
 
 void Mma::sync(const MmaOperands& operands, Where at) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "ptx/write/door/door.hpp"
@@ -14,7 +15,7 @@ struct LdmatrixOperands {
   PlaceArg src;
   std::string_view layout = "x4";  ///< "x2", "m8n8.x4", "x4.trans"
   bool trans = false;
-  std::string_view source_format = {};  ///< b6x16_p32, b4x16_p64: elements of 6 or 4 bits, a byte each in the registers
+  std::string_view source_format = "";  ///< b6x16_p32, b4x16_p64: elements of 6 or 4 bits, a byte each in the registers
   Pred pred = {};
 };
 /// `k.ldmatrix`
@@ -60,6 +61,9 @@ struct MmaOperands {
   Registers d, a, b, c;
   std::string_view a_layout = "row", b_layout = "col";
   Pred pred = {};
+
+  /// "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+  [[nodiscard]] std::string instruction() const;
 };
 /// `k.mma`
 class Mma : public Door {

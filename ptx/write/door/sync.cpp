@@ -157,9 +157,9 @@ void Cluster::arrive_remote(const PlaceArg& address, const Source& cta, const So
   }));
 }
 
-void Cluster::arrive_multicast(const PlaceArg& address, std::int64_t mask, const Source& count, const Pred& guard) {
+void Cluster::arrive_multicast(const PlaceArg& address, const BlockMask& mask, const Source& count, const Pred& guard) {
   keep(with_place(builder(), address, [&](const Place& place) {
-    return idiom::mbarrier_arrive_multicast(builder(), place, mask, count.value, guard.guard, address.at);
+    return idiom::mbarrier_arrive_multicast(builder(), place, mask.bits, count.value, guard.guard, address.at);
   }));
 }
 
@@ -184,8 +184,15 @@ void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard
   ptx::keep(builder, idiom::setmaxnreg(builder, n, inc, guard.guard, at));
 }
 
-void elect(Builder& builder, Reg dst, const ptx::Reg<Type::pred>& chosen, const Source& mask, const Pred& guard) {
-  ptx::keep(builder, idiom::elect_sync(builder, Value::of(dst), Value::of(chosen.untyped()), mask.value, guard.guard, mask.at));
+void set_registers_inc(Builder& builder, std::int64_t n, const Pred& guard, Where at) {
+  set_registers(builder, n, true, guard, at);
+}
+void set_registers_dec(Builder& builder, std::int64_t n, const Pred& guard, Where at) {
+  set_registers(builder, n, false, guard, at);
+}
+
+void elect(Builder& builder, const Source& dst, const Source& chosen, const Source& mask, const Pred& guard) {
+  ptx::keep(builder, idiom::elect_sync(builder, dst.value, chosen.value, mask.value, guard.guard, mask.at));
 }
 
 }  // namespace write

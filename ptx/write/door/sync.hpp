@@ -87,6 +87,14 @@ class Fence : public Door {
   void proxy_async_generic_acquire_shared_cluster(const Pred& guard = {}, Where at = Where::current());
 };
 
+/// Blocks of a cluster, a bit for each: a number, as the calls for each are chosen when the kernel is written.
+struct BlockMask {
+  std::int64_t bits = 0;
+  BlockMask() = default;
+  template <Number I>
+  BlockMask(I number) : bits(static_cast<std::int64_t>(number)) {}  // NOLINT(google-explicit-constructor)
+};
+
 class Cluster : public Door {
  public:
   using Door::Door;
@@ -108,7 +116,7 @@ class Cluster : public Door {
   /// An arrival at the barrier at the same place of block `cta`.
   void arrive_remote(const PlaceArg& address, const Source& cta, const Source& count = 1, const Pred& guard = {});
   /// One of those for each block whose bit of `mask` is set.
-  void arrive_multicast(const PlaceArg& address, std::int64_t mask, const Source& count = 1, const Pred& guard = {});
+  void arrive_multicast(const PlaceArg& address, const BlockMask& mask, const Source& count = 1, const Pred& guard = {});
 };
 
 class Bar : public Door {
@@ -134,7 +142,9 @@ class NamedBarrier : public Door {
 idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::optional<Reg>& cursor,
                               const std::optional<Reg>& phase, Where at);
 void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard, Where at);
-void elect(Builder& builder, Reg dst, const ptx::Reg<Type::pred>& chosen, const Source& mask, const Pred& guard);
+void set_registers_inc(Builder& builder, std::int64_t n, const Pred& guard, Where at);
+void set_registers_dec(Builder& builder, std::int64_t n, const Pred& guard, Where at);
+void elect(Builder& builder, const Source& dst, const Source& chosen, const Source& mask, const Pred& guard);
 
 /// The members of ptx::Kernel, which is K, that are no group.
 template <class K>
@@ -158,16 +168,20 @@ class Sync {
   void setmaxnreg(std::int64_t n, bool inc = true, const Pred& guard = {}, Where at = Where::current()) {
     write::set_registers(builder(), n, inc, guard, at);
   }
-  void setmaxnreg_inc(std::int64_t n, const Pred& guard = {}, Where at = Where::current()) { setmaxnreg(n, true, guard, at); }
-  void setmaxnreg_dec(std::int64_t n, const Pred& guard = {}, Where at = Where::current()) { setmaxnreg(n, false, guard, at); }
+  void setmaxnreg_inc(std::int64_t n, const Pred& guard = {}, Where at = Where::current()) {
+    write::set_registers_inc(builder(), n, guard, at);
+  }
+  void setmaxnreg_dec(std::int64_t n, const Pred& guard = {}, Where at = Where::current()) {
+    write::set_registers_dec(builder(), n, guard, at);
+  }
   /// `dst` is the lane that is chosen among those of `mask`, `chosen` is true there alone.
   void elect_sync(const ptx::Reg<Type::b32>& dst, const ptx::Reg<Type::pred>& chosen, const Source& mask,
                   const Pred& guard = {}) {
-    write::elect(builder(), dst.untyped(), chosen, mask, guard);
+    write::elect(builder(), dst, chosen, mask, guard);
   }
   void elect_sync(const ptx::Reg<Type::u32>& dst, const ptx::Reg<Type::pred>& chosen, const Source& mask,
                   const Pred& guard = {}) {
-    write::elect(builder(), dst.untyped(), chosen, mask, guard);
+    write::elect(builder(), dst, chosen, mask, guard);
   }
 
  private:

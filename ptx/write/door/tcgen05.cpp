@@ -8,19 +8,21 @@
 namespace ptx::write {
 namespace {
 
+constexpr std::string_view mma_helper = "ptx.tcgen05.mma";
+
 // A register that is given where a place could be.
 Expected<Value> plain(Builder& builder, const PlaceArg& given, std::string_view name) {
   const Expected<Place> place = given.in(builder);
   if (!place) return Unexpected{place.error()};
   if (place->base().kind == Value::Kind::reg && place->offset() == 0) return place->base();
   return refuse(Kind::operand_mismatch,
-                cat("`", name, "` of `tcgen05.mma` is an address; what fits is a descriptor in a 64-bit register"), given.at);
+                cat("`", name, "` of `ptx.tcgen05.mma` is an address; what fits is a descriptor in a 64-bit register"), given.at);
 }
 
 // Sets a place that may be left out.
-Expected<void> set(Builder& builder, std::optional<Place>& to, const std::optional<PlaceArg>& given) {
+Expected<void> set(Builder& builder, std::optional<Place>& to, const std::optional<TmemArg>& given) {
   if (!given) return {};
-  const Expected<Place> place = given->in(builder);
+  const Expected<Place> place = given->in(builder, mma_helper);
   if (!place) return Unexpected{place.error()};
   to = *place;
   return {};
@@ -34,22 +36,22 @@ void Tcgen05::alloc(const PlaceArg& slot, const Source& ncols, const Tcgen05Opti
   keep(idiom::tcgen05_alloc(builder(), *place, ncols.value, options.cta_group, options.pred.guard, slot.at));
 }
 
-void Tcgen05::give_back(Reg taddr, const Source& columns, const Tcgen05Options& options) {
-  keep(idiom::tcgen05_dealloc(builder(), Value::of(taddr), columns.value, options.cta_group, options.pred.guard, columns.at));
+void Tcgen05::dealloc(const TmemColumns& taddr, const Source& ncols, const Tcgen05Options& options) {
+  keep(idiom::tcgen05_dealloc(builder(), Value::of(taddr.reg), ncols.value, options.cta_group, options.pred.guard, ncols.at));
 }
 
 void Tcgen05::relinquish_alloc_permit(const Tcgen05Options& options, Where at) {
   keep(idiom::tcgen05_relinquish_alloc_permit(builder(), options.cta_group, options.pred.guard, at));
 }
 
-void Tcgen05::mma(const PlaceArg& d, const PlaceArg& a_desc, const PlaceArg& b_desc, const Source& idesc,
+void Tcgen05::mma(const TmemArg& d, const PlaceArg& a_desc, const PlaceArg& b_desc, const Source& idesc,
                   const Tcgen05MmaOptions& options) {
   idiom::Tcgen05Mma mma;
-  const Expected<Place> to = d.in(builder());
+  const Expected<Place> to = d.in(builder(), mma_helper);
   if (!to) return keep(Unexpected{to.error()});
   mma.d = *to;
   if (options.a_is_tmem) {
-    const Expected<Place> a = a_desc.in(builder());
+    const Expected<Place> a = TmemArg(a_desc).in(builder(), mma_helper);
     if (!a) return keep(Unexpected{a.error()});
     mma.a_tmem = *a;
   } else {
@@ -98,37 +100,43 @@ void Tcgen05::fence_after_thread_sync(const Pred& pred, Where at) { keep(idiom::
 void Tcgen05::wait_ld(const Pred& pred, Where at) { keep(idiom::tcgen05_wait(builder(), false, pred.guard, at)); }
 void Tcgen05::wait_st(const Pred& pred, Where at) { keep(idiom::tcgen05_wait(builder(), true, pred.guard, at)); }
 
-void Tcgen05::ld(const Registers& dst, const PlaceArg& taddr, const Tcgen05LoadOptions& options) {
-  const Expected<Place> place = taddr.in(builder());
+void Tcgen05::ld(const Registers& dst, const TmemArg& taddr, const Tcgen05LoadOptions& options) {
+  const Expected<Place> place = taddr.in(builder(), "ptx.tcgen05.ld");
   if (!place) return keep(Unexpected{place.error()});
   keep(idiom::tcgen05_ld(builder(),
                          {*place, dst.regs, options.shape, options.count, options.dtype, options.pack, options.half_split_offset},
                          options.pred.guard, taddr.at));
 }
 
-void Tcgen05::st(const PlaceArg& taddr, const Registers& src, const Tcgen05StoreOptions& options) {
-  const Expected<Place> place = taddr.in(builder());
+void Tcgen05::st(const TmemArg& taddr, const Registers& src, const Tcgen05StoreOptions& options) {
+  const Expected<Place> place = taddr.in(builder(), "ptx.tcgen05.st");
   if (!place) return keep(Unexpected{place.error()});
   keep(idiom::tcgen05_st(
       builder(), {*place, src.regs, options.shape, options.count, options.dtype, options.unpack, options.half_split_offset},
       options.pred.guard, taddr.at));
 }
 
-void Tcgen05::copy(const PlaceArg& taddr, Reg descriptor, const Tcgen05CopyOptions& options) {
-  const Expected<Place> place = taddr.in(builder());
+void Tcgen05::cp(const TmemArg& taddr, const MatrixDescriptor& src, const Tcgen05CopyOptions& options) {
+  constexpr std::string_view helper = "ptx.tcgen05.cp";
+  if (options.src_is_addr.value_or(false))
+    return keep(refuse(Kind::operand_mismatch,
+                       cat('`', helper, "` is told that its source is an address; PTX takes a matrix descriptor"), taddr.at,
+                       "build it by `ptx.tcgen05.descriptor` from the address in shared memory"));
+  const Expected<Place> place = taddr.in(builder(), helper);
   if (!place) return keep(Unexpected{place.error()});
-  keep(idiom::tcgen05_cp(builder(), *place, descriptor, options.size, options.cta_group, options.pred.guard, taddr.at));
+  keep(idiom::tcgen05_cp(builder(), *place, src.reg, options.size, options.cta_group, options.pred.guard, taddr.at));
 }
 
-void Tcgen05::shift(const PlaceArg& taddr, const Tcgen05Options& options) {
-  const Expected<Place> place = taddr.in(builder());
+void Tcgen05::shift(const TmemArg& taddr, const Tcgen05Options& options) {
+  const Expected<Place> place = taddr.in(builder(), "ptx.tcgen05.shift");
   if (!place) return keep(Unexpected{place.error()});
   keep(idiom::tcgen05_shift(builder(), *place, options.cta_group, options.pred.guard, taddr.at));
 }
 
 ptx::Reg<Type::b64> Tcgen05::descriptor(const PlaceArg& addr, const Tcgen05DescriptorFields& fields) {
-  auto bits = layout::descriptor_bits(layout::Tcgen05Descriptor{fields.stride_bytes, fields.leading_bytes, fields.swizzle,
-                                                                fields.version, fields.base_offset, fields.lbo_mode});
+  auto bits = layout::descriptor_bits(layout::Tcgen05Descriptor{fields.stride_bytes, fields.leading_bytes,
+                                                                fields.swizzle.value_or("NONE"), fields.version,
+                                                                fields.base_offset, fields.lbo_mode});
   if (bits) return masked_descriptor(addr, {.byte_offset = fields.byte_offset, .const_bits = *bits});
   Diagnostic d = std::move(bits).error();
   d.where = addr.at;
@@ -150,11 +158,13 @@ std::uint32_t Tcgen05::number(Expected<std::uint32_t> made, Where at) {
   return 0;
 }
 
-std::uint32_t Tcgen05::make_instr_desc_f16bf16_f32(const InstrDescF16Bf16F32& d, Where at) {
+Expected<std::uint32_t> instruction_descriptor(const InstrDescF16Bf16F32& d) {
   const auto kind = d.ab_dtype == "tf32" ? layout::MmaKind::tf32 : layout::MmaKind::f16;
-  return number(layout::descriptor_bits(kind, {d.m, d.n, "f32", d.ab_dtype, d.ab_dtype, d.a_major, d.b_major, d.scale_a,
-                                               d.scale_b, d.saturate, d.sparse, d.sparsity_selector, d.max_shift}),
-                at);
+  return layout::descriptor_bits(kind, {d.m, d.n, "f32", d.ab_dtype, d.ab_dtype, d.a_major, d.b_major, d.scale_a, d.scale_b,
+                                        d.saturate, d.sparse, d.sparsity_selector, d.max_shift});
+}
+std::uint32_t Tcgen05::make_instr_desc_f16bf16_f32(const InstrDescF16Bf16F32& d, Where at) {
+  return number(instruction_descriptor(d), at);
 }
 std::uint32_t Tcgen05::make_instr_desc_f16(const layout::InstructionDescriptor& d, Where at) {
   return number(layout::descriptor_bits(layout::MmaKind::f16, d), at);

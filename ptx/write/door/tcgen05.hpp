@@ -36,6 +36,7 @@ struct Tcgen05StoreOptions {
 struct Tcgen05CopyOptions {
   std::int64_t cta_group = 1;
   std::string_view size = "128x256b";
+  std::optional<bool> src_is_addr = {};  ///< true is refused: PTX copies from where a descriptor says
   Pred pred = {};
 };
 struct Tcgen05MmaOptions {
@@ -46,18 +47,18 @@ struct Tcgen05MmaOptions {
   bool sparse = false, ashift = false;
   std::string_view collector_a = {};
   bool a_is_tmem = false;
-  std::optional<PlaceArg> sparse_metadata = {};
+  std::optional<TmemArg> sparse_metadata = {};
   std::optional<Enable> pred_operand = {};  ///< in place of both
   std::optional<std::int64_t> scale_c = {};
   Registers disable_output_lane = {};
-  std::optional<PlaceArg> scale_a = {}, scale_b = {};
+  std::optional<TmemArg> scale_a = {}, scale_b = {};
   std::string_view scale_size = {};
   Pred pred = {};
 };
 struct Tcgen05DescriptorFields {
   Bytes byte_offset = 0;
   std::int64_t stride_bytes = 0, leading_bytes = 16;
-  std::string_view swizzle = "128B";
+  std::optional<std::string_view> swizzle = "128B";  ///< nothing: NONE
   std::int64_t version = 1, base_offset = 0, lbo_mode = 0;
 };
 struct Tcgen05MaskedDescriptor {
@@ -73,21 +74,20 @@ struct InstrDescF16Bf16F32 {
   std::int64_t max_shift = 0, sparsity_selector = 0;
 };
 
+/// The number that make_instr_desc_f16bf16_f32 gives.
+Expected<std::uint32_t> instruction_descriptor(const InstrDescF16Bf16F32& descriptor);
+
 /// Places in tensor memory are 32-bit registers, or `addr(register, columns)`.
 class Tcgen05 : public Door {
  public:
   using Door::Door;
 
   void alloc(const PlaceArg& slot, const Source& ncols, const Tcgen05Options& options = {});
-  template <Type T>
-    requires(isa::bits(T) == 32)
-  void dealloc(const ptx::Reg<T>& taddr, const Source& ncols, const Tcgen05Options& options = {}) {
-    give_back(taddr.untyped(), ncols, options);
-  }
+  void dealloc(const TmemColumns& taddr, const Source& ncols, const Tcgen05Options& options = {});
   void relinquish_alloc_permit(const Tcgen05Options& options = {}, Where at = Where::current());
 
   /// `a_desc` and `b_desc` are descriptors in 64-bit registers; with `a_is_tmem`, `a_desc` is a place in tensor memory.
-  void mma(const PlaceArg& d, const PlaceArg& a_desc, const PlaceArg& b_desc, const Source& idesc,
+  void mma(const TmemArg& d, const PlaceArg& a_desc, const PlaceArg& b_desc, const Source& idesc,
            const Tcgen05MmaOptions& options = {});
   void commit(const PlaceArg& mbar, const Tcgen05CommitOptions& options = {});
   void fence_before_thread_sync(const Pred& pred = {}, Where at = Where::current());
@@ -95,14 +95,10 @@ class Tcgen05 : public Door {
   void wait_ld(const Pred& pred = {}, Where at = Where::current());
   void wait_st(const Pred& pred = {}, Where at = Where::current());
 
-  void ld(const Registers& dst, const PlaceArg& taddr, const Tcgen05LoadOptions& options = {});
-  void st(const PlaceArg& taddr, const Registers& src, const Tcgen05StoreOptions& options = {});
-  template <Type T>
-    requires(is_word(T) && isa::bits(T) == 64)
-  void cp(const PlaceArg& taddr, const ptx::Reg<T>& src, const Tcgen05CopyOptions& options = {}) {
-    copy(taddr, src.untyped(), options);
-  }
-  void shift(const PlaceArg& taddr, const Tcgen05Options& options = {});
+  void ld(const Registers& dst, const TmemArg& taddr, const Tcgen05LoadOptions& options = {});
+  void st(const TmemArg& taddr, const Registers& src, const Tcgen05StoreOptions& options = {});
+  void cp(const TmemArg& taddr, const MatrixDescriptor& src, const Tcgen05CopyOptions& options = {});
+  void shift(const TmemArg& taddr, const Tcgen05Options& options = {});
 
   ptx::Reg<Type::b64> descriptor(const PlaceArg& addr, const Tcgen05DescriptorFields& fields);
   ptx::Reg<Type::b64> masked_descriptor(const PlaceArg& addr, const Tcgen05MaskedDescriptor& descriptor = {});
@@ -118,8 +114,6 @@ class Tcgen05 : public Door {
   std::uint32_t make_instr_desc_mxf4nvf4(const layout::ScaledInstructionDescriptor& descriptor = {}, Where at = Where::current());
 
  private:
-  void give_back(Reg taddr, const Source& columns, const Tcgen05Options& options);
-  void copy(const PlaceArg& taddr, Reg descriptor, const Tcgen05CopyOptions& options);
   std::uint32_t number(Expected<std::uint32_t> made, Where at);
 };
 

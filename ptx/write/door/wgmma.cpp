@@ -30,8 +30,8 @@ Expected<WgmmaFactor> factor_of(Builder& builder, const Factor& given, const Byt
     if (!given.tile->gmma_layout())
       return refuse(
           Kind::operand_mismatch,
-          cat("`", name, "` of `wgmma.mma_async` is `", given.tile->name(), "`, shared memory without a layout of wgmma"), at,
-          "allocate it by `smem.wgmma_tile`, or build its descriptor by `wgmma.make_descriptor`");
+          cat("`", name, "` of `ptx.wgmma.mma_async` is `", given.tile->name(), "`, shared memory without a layout of wgmma"), at,
+          "allocate it by `smem.wgmma_tile`, or build its descriptor by `ptx.wgmma.make_descriptor`");
     const Expected<Place> place = matrix_place(builder, PlaceArg(*given.tile, at));
     if (!place) return Unexpected{place.error()};
     factor = WgmmaFactor::of(*place, *given.tile->gmma_layout());
@@ -57,6 +57,12 @@ Expected<Reg> descriptor(Builder& builder, const PlaceArg& base, const Value& mo
 void Wgmma::fence(const Pred& pred, Where at) { keep(idiom::wgmma_fence(builder(), pred.guard, at)); }
 void Wgmma::commit_group(const Pred& pred, Where at) { keep(idiom::wgmma_commit_group(builder(), pred.guard, at)); }
 void Wgmma::wait_group(const Source& n, const Pred& pred) { keep(idiom::wgmma_wait_group(builder(), n.value, pred.guard, n.at)); }
+
+std::string MmaAsync::instruction() const {
+  const auto [m, n, k] = shape;
+  return cat("wgmma.mma_async", sparse_metadata ? ".sp" : "", ".sync.aligned.m", m, 'n', n, 'k', k, '.', isa::name(dtype_d), '.',
+             isa::name(dtype_a), '.', isa::name(dtype_b));
+}
 
 void Wgmma::mma_async(const MmaAsync& mma, Where at) {
   const Expected<WgmmaFactor> a = factor_of(builder(), mma.a, mma.a_k_offset, "a", at);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "ptx/write/door/door.hpp"
 
@@ -53,6 +54,9 @@ struct MmaAsync {
   std::optional<ptx::Reg<Type::b32>> sparse_metadata = {};
   std::int64_t sparsity_selector = 0;
   Pred pred = {};
+
+  /// "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"
+  [[nodiscard]] std::string instruction() const;
 };
 
 struct DescriptorFields {

@@ -1,0 +1,395 @@
+// The declaration of a helper: one row beside its function. The function's parameter types say what may be given, the fields of
+// its options say names and defaults; the row adds what C++ does not keep: the names of the parameters, and the documentation.
+// A binding makes of a row the Python function, its signature, its stub and its help (python/binding/helpers.hpp).
+//
+//   template <> inline constexpr auto fields<ShiftOptions> = Fields<&ShiftOptions::cta_group, &ShiftOptions::pred>{};
+//   constexpr auto shift = helper<&Tcgen05::shift, "taddr|tmem_addr">("ptx.tcgen05.shift", "`tcgen05.shift`: moves rows …");
+//
+// is Python's `shift(taddr, *, cta_group=1, pred=None)`. The text lists what may be given by position, in Python's order. A name
+// is a field of the options, or else the function's next parameter. `|` stands before second names, `:` before a type that the
+// stub shows in place of the parameter's own, `=` before a default; what follows `*` is given by name, `-field` is not given at
+// all, and `-> name` is what the call gives back. Fields that the text does not list, and `pred`, are given by name.
+//
+// No header of an author's includes this one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "ptx/write/door/copies.hpp"
+#include "ptx/write/door/sync.hpp"
+#include "ptx/write/door/tcgen05.hpp"
+
+namespace ptx::write::declare {
+
+// ---- fields of options ------------------------------------------------------------------------------------------------------
+
+/// A field that every call gives.
+template <class Member>
+struct Needed {
+  Member field;
+  static constexpr bool is_needed = true, shows_default = false, is_word = false;
+};
+template <class Member>
+constexpr Needed<Member> needed(Member field) {
+  return {field};
+}
+/// A field that a call has to give: the function itself says so where it is missing, better than Python can.
+template <class Member>
+struct Asked {
+  Member field;
+  static constexpr bool is_needed = false, shows_default = false, is_word = false;
+};
+template <class Member>
+constexpr Asked<Member> asked(Member field) {
+  return {field};
+}
+/// A name of a type, which may be given as the type itself.
+template <class Member>
+struct Word {
+  Member field;
+  static constexpr bool is_needed = false, shows_default = true, is_word = true;
+};
+template <class Member>
+constexpr Word<Member> word(Member field) {
+  return {field};
+}
+/// Any other.
+template <class Member>
+struct Plain {
+  Member field;
+  static constexpr bool is_needed = false, shows_default = true, is_word = false;
+};
+template <auto field>
+constexpr auto described() {
+  if constexpr (requires { field.field; })
+    return field;
+  else
+    return Plain<decltype(field)>{field};
+}
+
+/// What a compiler calls this function, with the field in it: `… [with auto field = &ptx::write::Options::name]`.
+template <auto field>
+consteval const char* naming() {
+  return __PRETTY_FUNCTION__;
+}
+/// "cta_group" of `&Tcgen05Options::cta_group`
+template <auto field>
+consteval std::string_view field_name() {
+  const std::string_view all = naming<field>(), name = all.substr(all.rfind("::") + 2);
+  return name.substr(0, name.find_first_of("]}); "));
+}
+
+/// The fields of an aggregate, in the order in which Python shows them: pointers to members, bare or described as above.
+template <auto... field>
+struct Fields {
+  static constexpr std::array<std::string_view, sizeof...(field)> names = {field_name<field>()...};
+  /// How many of the first ones every call gives.
+  static constexpr std::size_t first_needed = [] {
+    std::size_t count = 0;
+    bool all = true;
+    ((all = all && described<field>().is_needed, count += all), ...);
+    return count;
+  }();
+};
+/// Of each aggregate that a helper takes, beside the helper.
+template <class Aggregate>
+inline constexpr std::nullptr_t fields{};
+template <class T>
+concept Options = !std::is_same_v<std::remove_cv_t<decltype(fields<T>)>, std::nullptr_t>;
+
+/// An aggregate whose needed fields, which are its first, hold nothing yet.
+struct Anything {
+  template <class T>
+  operator T() const {  // NOLINT(google-explicit-constructor)
+    if constexpr (std::is_same_v<T, PlaceArg>)
+      return PlaceArg(nullptr, Place(), {});
+    else if constexpr (std::is_same_v<T, Source>)
+      return Source(0, Where{});
+    else if constexpr (std::is_same_v<T, MapArg>)
+      return MapArg("");
+    else
+      return T{};
+  }
+};
+template <class T, class... First>
+constexpr T blank(First... first) {
+  if constexpr (sizeof...(First) >= std::remove_cv_t<decltype(fields<T>)>::first_needed && requires { T{first...}; })
+    return T{first...};
+  else
+    return blank<T>(first..., Anything());
+}
+
+// ---- functions ----------------------------------------------------------------------------------------------------------------
+
+template <class Function>
+struct Shape;
+template <class Result, class... Arguments>
+struct Shape<Result (*)(Arguments...)> {
+  using Group = void;
+  using Gives = Result;
+  using Takes = std::tuple<std::remove_cvref_t<Arguments>...>;
+};
+template <class Result, class Class, class... Arguments>
+struct Shape<Result (Class::*)(Arguments...)> : Shape<Result (*)(Arguments...)> {
+  using Group = Class;
+};
+template <class Result, class Class, class... Arguments>
+struct Shape<Result (Class::*)(Arguments...) const> : Shape<Result (Class::*)(Arguments...)> {};
+
+/// A parameter that a row names: not the author's line, the builder, options or the guard.
+template <class T>
+inline constexpr bool is_named =
+    !std::is_same_v<T, Where> && !std::is_same_v<T, Builder> && !std::is_same_v<T, Pred> && !Options<T>;
+
+// ---- rows -------------------------------------------------------------------------------------------------------------------
+
+/// The text of a row's parameters, as a template argument.
+template <std::size_t size>
+struct Text {
+  char text[size]{};
+  constexpr Text(const char (&given)[size]) {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < size; ++i) text[i] = given[i];
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return {text, size - 1}; }
+};
+
+/// One parameter as the text has it.
+struct Named {
+  std::string_view name, seconds, type, standard;
+  bool by_name = false;
+};
+struct Listed {
+  std::array<Named, 24> parameters{};
+  std::size_t count = 0;
+  std::string_view left_out;  ///< " one two "
+  std::string_view gives;
+
+  [[nodiscard]] constexpr const Named* find(std::string_view name) const {
+    for (std::size_t i = 0; i < count; ++i)
+      if (parameters[i].name == name) return &parameters[i];
+    return nullptr;
+  }
+  [[nodiscard]] constexpr bool leaves_out(std::string_view name) const {
+    for (std::size_t at = left_out.find(name); at != std::string_view::npos; at = left_out.find(name, at + 1))
+      if (at > 0 && left_out[at - 1] == '-' && (at + name.size() == left_out.size() || left_out[at + name.size()] == ','))
+        return true;
+    return false;
+  }
+};
+
+constexpr std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+/// What stands before `mark`; `text` keeps what stands behind it.
+constexpr std::string_view taken_before(std::string_view& text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  const std::string_view before = trimmed(text.substr(0, at));
+  text = at == std::string_view::npos ? std::string_view() : text.substr(at + mark.size());
+  return before;
+}
+
+constexpr Listed listed(std::string_view text) {
+  Listed all;
+  all.left_out = text;
+  std::string_view parameters = taken_before(text, "->");
+  all.gives = trimmed(text);
+  for (bool by_name = false; !parameters.empty();) {
+    std::string_view one = parameters;
+    int depth = 0;  // of brackets: `tuple[int, int]` is one type
+    for (std::size_t i = 0; i < parameters.size() && (depth > 0 || parameters[i] != ','); ++i) {
+      depth += parameters[i] == '[' ? 1 : parameters[i] == ']' ? -1 : 0;
+      one = parameters.substr(0, i + 1);
+    }
+    parameters = trimmed(parameters.substr(std::min(one.size() + 1, parameters.size())));
+    if (one == "*") {
+      by_name = true;
+    } else if (!one.starts_with('-')) {
+      Named& made = all.parameters[all.count++];
+      made.by_name = by_name;
+      std::string_view head = taken_before(one, "=");
+      made.standard = trimmed(one);
+      std::string_view names = taken_before(head, ":");
+      made.type = trimmed(head);
+      made.name = taken_before(names, "|");
+      made.seconds = trimmed(names);
+    }
+  }
+  return all;
+}
+
+template <class T>
+struct FieldNames {
+  static constexpr std::array<std::string_view, 0> names{};
+};
+template <Options T>
+struct FieldNames<T> {
+  static constexpr auto names = std::remove_cv_t<decltype(fields<T>)>::names;
+};
+
+/// A helper: its function, what its parameters are called, and what it does.
+template <auto function_, Text text>
+struct Helper {
+  using Function = Shape<decltype(function_)>;
+  using Takes = typename Function::Takes;
+  static constexpr auto function = function_;
+  static constexpr Listed listed = declare::listed(text.view());
+
+  const char* name;  ///< "ptx.tcgen05.alloc"
+  const char* doc;
+
+  /// How many parameters Python has, and how many of them by position.
+  static constexpr std::size_t count = []<class... T>(std::tuple<T...>*) {
+    std::size_t all = ((is_named<T> || std::is_same_v<T, Pred> ? 1U : 0U) + ... + 0U);
+    const auto add = [&](const auto& names) {
+      for (const std::string_view name : names) all += !listed.leaves_out(name);
+    };
+    (add(FieldNames<T>::names), ...);
+    return all;
+  }(static_cast<Takes*>(nullptr));
+  static constexpr std::size_t positions = [] {
+    std::size_t all = 0;
+    for (const Named& each : listed.parameters) all += !each.name.empty() && !each.by_name;
+    return all;
+  }();
+
+ private:
+  static constexpr bool named_fully = []<class... T>(std::tuple<T...>*) {
+    std::size_t names = listed.count;
+    const auto take = [&](const auto& of_fields) {
+      for (const std::string_view name : of_fields) names -= listed.find(name) != nullptr;
+    };
+    (take(FieldNames<T>::names), ...);
+    return names == ((is_named<T> ? 1U : 0U) + ... + 0U);
+  }(static_cast<Takes*>(nullptr));
+  static_assert(named_fully, "the text names as many parameters as the function has, and fields of its options");
+};
+template <auto function, Text text = "">
+constexpr Helper<function, text> helper(const char* name, const char* doc) {
+  return {name, doc};
+}
+
+// ---- what a row says, for bindings and pages
+// -----------------------------------------------------------------------------------
+
+struct Parameter {
+  std::string_view name = {}, seconds = {};  ///< seconds: further names of the keyword, "mbar|barrier"
+  std::string type = {};                     ///< "Reg | int"
+  std::optional<std::string> standard = {};  ///< the default, as Python spells it
+  bool shows_default = true, by_name = true;
+  std::size_t slot = 0;  ///< arguments are counted in the function's order, the fields of options among them
+};
+struct Signature {
+  std::string name;  ///< "ptx.tcgen05.alloc"
+  std::vector<Parameter> parameters = {};
+  std::string gives = {};       ///< "Reg", "None"
+  std::string_view gives_back;  ///< the parameter whose argument the call gives back
+  std::string doc = {};
+
+  /// "def alloc(slot: typing.Any, ncols: Reg | int, *, cta_group: int = 1, pred: Reg | NegPred | None = None) -> None". Of a
+  /// method the first `bound` parameters are its object.
+  [[nodiscard]] std::string python(std::string_view as, bool is_method, std::size_t bound = 0) const;
+};
+
+/// A type as stubs spell it, and a default.
+struct Spelled {
+  std::string type;
+  std::string standard = {};
+};
+Spelled spelled(const PlaceArg* value);
+Spelled spelled(const TmemArg* value);
+Spelled spelled(const TmemColumns* value);
+Spelled spelled(const MatrixDescriptor* value);
+Spelled spelled(const MapArg* value);
+Spelled spelled(const BlockMask* value);
+Spelled spelled(const Source* value);
+Spelled spelled(const Bytes* value);
+Spelled spelled(const Enable* value);
+Spelled spelled(const Pred* value);
+Spelled spelled(const IssuerArg* value);
+Spelled spelled(const Registers* value);
+Spelled spelled(const Factor* value);
+Spelled spelled(const Coords* value);
+Spelled spelled(const Type* value);
+Spelled spelled(const layout::Major* value);
+Spelled spelled(const bool* value);
+Spelled spelled(const std::int64_t* value);
+Spelled spelled(const int* value);
+Spelled spelled(const std::uint32_t* value);
+Spelled spelled(const std::uint64_t* value);
+Spelled spelled(const std::string_view* value);
+Spelled spelled(const Reg* value);
+template <Type T>
+Spelled spelled(const ptx::Reg<T>* /*value*/) {
+  return {"Reg"};
+}
+template <std::size_t count>
+Spelled spelled(const std::array<std::int64_t, count>* /*value*/) {
+  return {"typing.Sequence[int]"};
+}
+/// `given` or None; nothing to say when None is spelled already
+Spelled or_none(Spelled given, bool is_none);
+template <class T>
+Spelled spelled(const std::optional<T>* value) {
+  return or_none(spelled(value != nullptr && *value ? &**value : static_cast<const T*>(nullptr)), value != nullptr && !*value);
+}
+
+template <class T>
+std::string result_type() {
+  if constexpr (std::is_void_v<T>)
+    return "None";
+  else if constexpr (requires(T wrapped) { *wrapped; })
+    return result_type<std::remove_cvref_t<decltype(*std::declval<T>())>>();
+  else
+    return spelled(static_cast<const T*>(nullptr)).type;
+}
+
+/// Arguments and options of a function put in Python's order.
+Signature arranged(std::string_view name, std::string_view doc, const Listed& listed, std::vector<Parameter> arguments,
+                   std::vector<Parameter> options, std::string gives);
+
+template <auto... field, class T>
+void add_fields(Fields<field...> /*of*/, const T& options, std::size_t& slot, std::vector<Parameter>& to) {
+  const auto add = [&](std::string_view name, const auto& how) {
+    const auto& value = options.*how.field;
+    Spelled shown = spelled(how.is_needed ? nullptr : &value);
+    if (how.is_word) shown.type = "PtxType | str";
+    Parameter made{.name = name, .type = std::move(shown.type), .shows_default = how.shows_default, .slot = slot++};
+    if (!how.is_needed) made.standard = std::move(shown.standard);
+    if (!how.is_needed && !how.shows_default && made.type.ends_with(" | None")) made.type.resize(made.type.size() - 7);
+    to.push_back(std::move(made));
+  };
+  (add(field_name<field>(), described<field>()), ...);
+}
+
+template <auto function, Text text>
+Signature signature_of(const Helper<function, text>& row) {
+  using Row = Helper<function, text>;
+  std::vector<Parameter> arguments, options;
+  std::size_t slot = 0;
+  const auto add = [&]<class T>(const T* none) {
+    if constexpr (is_named<T>) {
+      arguments.push_back({.type = spelled(none).type, .slot = slot++});
+      if (arguments.back().type.ends_with("| None")) arguments.back().standard = "None";
+    } else if constexpr (std::is_same_v<T, Pred>) {
+      options.push_back({.name = "pred", .type = spelled(none).type, .standard = "None", .slot = slot++});
+    } else if constexpr (Options<T>) {
+      add_fields(fields<T>, blank<T>(), slot, options);
+    }
+  };
+  []<class... T>(std::tuple<T...>*, const auto& each) { (each(static_cast<const T*>(nullptr)), ...); }(
+      static_cast<typename Row::Takes*>(nullptr), add);
+  return arranged(row.name, row.doc, Row::listed, std::move(arguments), std::move(options),
+                  result_type<typename Row::Function::Gives>());
+}
+
+}  // namespace ptx::write::declare

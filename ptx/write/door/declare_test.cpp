@@ -1,0 +1,90 @@
+// A helper is a function and a row: here are one of each, and what follows from them.
+#include "ptx/write/door/declare.hpp"
+
+#include <gtest/gtest.h>
+
+#include "ptx/write/write.hpp"
+
+namespace ptx::write::declare {
+namespace {
+
+struct Everything {
+  PlaceArg dst;
+  Source size;
+  std::int64_t count = 3;
+  bool wide = false;
+  std::string_view kind = "f16", no_name = {};
+  std::optional<Source> hint = {};
+  Coords coords = {};
+  std::uint64_t bits = 0x4000;
+  Enable added = true;
+  Pred pred = {};
+};
+
+class MadeUp : public Door {
+ public:
+  using Door::Door;
+  ptx::Reg<Type::b64> copy(const PlaceArg& /*from*/, const Source& /*number*/, const Everything& /*options*/, Where /*at*/) {
+    return typed<Type::b64>(builder().reg(Type::b64));
+  }
+  void one(const Registers& /*regs*/, std::int64_t /*number*/, const Pred& /*pred*/, Where /*at*/) const {}
+};
+Expected<std::uint32_t> number_of(const std::array<std::int64_t, 2>& shape) { return static_cast<std::uint32_t>(shape[0]); }
+
+}  // namespace
+
+template <>
+inline constexpr auto fields<Everything> =
+    Fields<needed(&Everything::dst), needed(&Everything::size), &Everything::count, &Everything::wide, word(&Everything::kind),
+           &Everything::no_name, asked(&Everything::hint), &Everything::coords, &Everything::bits, &Everything::added,
+           &Everything::pred>{};
+
+namespace {
+
+constexpr auto copy = helper<&MadeUp::copy, "from|src|source, number: int = 7, size, *, -wide">("ptx.made_up.copy", "Copies.");
+constexpr auto one = helper<&MadeUp::one, "regs, number = 4 -> regs">("ptx.made_up.one", "One.");
+constexpr auto number = helper<&number_of, "*, shape: tuple[int, int]">("ptx.made_up.number", "A number.");
+
+TEST(Declare, SaysWhatPythonIsGiven) {
+  const Signature made = signature_of(copy);
+  EXPECT_EQ(made.name, "ptx.made_up.copy");
+  EXPECT_EQ(made.doc, "Copies.");
+  EXPECT_EQ(
+      made.python("copy", false),
+      "def copy(from: typing.Any, number: int = 7, size: Reg | int, *, dst: typing.Any, count: int = 3, kind: PtxType | str "
+      "= 'f16', no_name: str | None = None, hint: Reg | int, coords: typing.Sequence[Reg | int] | None = None, bits: int = "
+      "0x4000, added: Reg | NegPred | bool | int = True, pred: Reg | NegPred | None = None) -> Reg");
+  EXPECT_EQ(
+      signature_of(one).python("one", true),
+      "def one(self, regs: Reg | RegArray | typing.Sequence[Reg], number: int = 4, *, pred: Reg | NegPred | None = None) -> "
+      "Reg");
+  EXPECT_EQ(signature_of(one).python("one", true, 1),
+            "def one(self, number: int = 4, *, pred: Reg | NegPred | None = None) -> Reg");
+  EXPECT_EQ(signature_of(one).gives_back, "regs");
+  EXPECT_EQ(signature_of(number).python("number", false), "def number(*, shape: tuple[int, int]) -> int");
+}
+
+TEST(Declare, CountsParametersWhileCompiling) {
+  static_assert(copy.count == 12 && copy.positions == 3);
+  static_assert(one.count == 3 && one.positions == 2);
+  static_assert(number.count == 1 && number.positions == 0);
+  static_assert(copy.listed.find("from")->seconds == "src|source" && copy.listed.leaves_out("wide"));
+  EXPECT_EQ(signature_of(copy).parameters.size(), copy.count);
+}
+
+// What a parameter is called where, and which argument of the function it is: fields count among the arguments.
+TEST(Declare, KnowsWhichArgumentIsWhich) {
+  std::vector<std::size_t> slots;
+  for (const Parameter& parameter : signature_of(copy).parameters) slots.push_back(parameter.slot);
+  EXPECT_EQ(slots, (std::vector<std::size_t>{0, 1, 3, 2, 4, 6, 7, 8, 9, 10, 11, 12}));
+}
+
+TEST(Declare, LeavesNeededFieldsBlankAndKeepsDefaults) {
+  const auto options = blank<Everything>();
+  EXPECT_EQ(options.count, 3);
+  EXPECT_EQ(options.kind, "f16");
+  EXPECT_FALSE(options.hint);
+}
+
+}  // namespace
+}  // namespace ptx::write::declare

@@ -1,0 +1,148 @@
+// What a helper's arguments may be in Python, by the types of its parameters: one conversion for each type.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string_view.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "author.hpp"
+#include "errors.hpp"
+#include "places.hpp"
+#include "ptx/write/door/declare.hpp"
+
+namespace ptx::python {
+
+/// When an argument is converted: numbers and texts, which need no trace, then operands, then places, which may write
+/// instructions.
+enum class Turn : std::uint8_t { plain, operands, places };
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+template <class T>
+inline constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string_view>;
+template <class T>
+inline constexpr Turn turn_of = is_plain<T>                                                                 ? Turn::plain
+                                : std::is_base_of_v<write::PlaceArg, T> || std::is_same_v<T, write::Factor> ? Turn::places
+                                                                                                            : Turn::operands;
+template <class T>
+inline constexpr Turn turn_of<std::optional<T>> = turn_of<T>;
+
+/// Reports a wrong argument: "`d` of `ptx.tcgen05.ld` is the int `5`; what fits is …".
+[[noreturn]] void refuse_argument(std::string_view helper, std::string_view name, nb::handle seen, std::string_view fits,
+                                  Where where);
+
+/// "K" or "MN", or the number that wgmma_layout.Major has for it.
+layout::Major major_argument(nb::handle object, std::string_view what, Where where);
+
+/// One call of a helper: its trace, and what its arguments view.
+class HelperCall {
+ public:
+  using Parameter = write::declare::Parameter;
+
+  explicit HelperCall(std::string helper) : helper_(std::move(helper)) {}
+  /// Now a trace is needed.
+  void begin();
+  [[nodiscard]] write::Builder& builder() { return trace_->builder(); }
+  [[nodiscard]] Where where();
+
+  template <class T>
+  T convert(nb::handle object, const Parameter& parameter) {
+    if constexpr (is_optional<T>) {
+      return object.is_none() ? T() : T(convert<typename T::value_type>(object, parameter));
+    } else if constexpr (is_plain<T>) {
+      T value{};
+      if (std::is_same_v<T, std::string_view> && object.is_none() && parameter.standard == "None") return value;
+      if (!nb::try_cast(object, value)) throw nb::next_overload();
+      return value;
+    } else {
+      return from(object, parameter, static_cast<T*>(nullptr));
+    }
+  }
+  /// The name of a type, or the type itself.
+  template <class T>
+  T word(nb::handle object, const Parameter& parameter) {
+    if constexpr (std::is_same_v<T, std::string_view>)
+      return type_word(object, parameter);
+    else
+      throw nb::next_overload();
+  }
+
+  /// Raises what the call could not return. `path` gives the instruction when errors of the table are said to be its.
+  template <class Path>
+  void raise_failure(const Path& path) {
+    if (trace_ != nullptr && !had_failed_ && builder().failure() != nullptr) raise_taken(path());
+  }
+  template <class Path, class Made>
+  void raise_failure(const Path& path, const Made& made) {
+    if (trace_ == nullptr || had_failed_ || builder().failure() == nullptr) return;
+    if constexpr (requires { made.untyped(); }) builder().release(made.untyped());  // it stood in for the result
+    raise_taken(path());
+  }
+
+  // Results.
+  template <Type T>
+  nb::object object(const ptx::Reg<T>& reg) {
+    return make_reg(*trace_, reg.untyped());
+  }
+  nb::object object(std::uint32_t number) { return nb::cast(number); }
+  template <class T>
+  nb::object object(Expected<T> made) {
+    if (made) return object(*std::move(made));
+    Diagnostic d = std::move(made).error();
+    if (!d.where.known()) d.where = where();
+    raise(d);
+  }
+
+ private:
+  write::PlaceArg from(nb::handle object, const Parameter& parameter, write::PlaceArg* type);
+  write::TmemArg from(nb::handle object, const Parameter& parameter, write::TmemArg* type);
+  write::Source from(nb::handle object, const Parameter& parameter, write::Source* type);
+  write::Bytes from(nb::handle object, const Parameter& parameter, write::Bytes* type);
+  write::Enable from(nb::handle object, const Parameter& parameter, write::Enable* type);
+  write::Pred from(nb::handle object, const Parameter& parameter, write::Pred* type);
+  write::IssuerArg from(nb::handle object, const Parameter& parameter, write::IssuerArg* type);
+  write::Registers from(nb::handle object, const Parameter& parameter, write::Registers* type);
+  write::Factor from(nb::handle object, const Parameter& parameter, write::Factor* type);
+  write::MapArg from(nb::handle object, const Parameter& parameter, write::MapArg* type);
+  write::BlockMask from(nb::handle object, const Parameter& parameter, write::BlockMask* type);
+  write::Coords from(nb::handle object, const Parameter& parameter, write::Coords* type);
+  write::TmemColumns from(nb::handle object, const Parameter& parameter, write::TmemColumns* type);
+  write::MatrixDescriptor from(nb::handle object, const Parameter& parameter, write::MatrixDescriptor* type);
+  Type from(nb::handle object, const Parameter& parameter, Type* type);
+  layout::Major from(nb::handle object, const Parameter& parameter, layout::Major* type);
+  write::Reg from(nb::handle object, const Parameter& parameter, write::Reg* type);
+  template <Type T>
+  ptx::Reg<T> from(nb::handle object, const Parameter& parameter, ptx::Reg<T>* /*type*/) {
+    return {builder(), from(object, parameter, static_cast<write::Reg*>(nullptr))};
+  }
+  template <std::size_t count>
+  std::array<std::int64_t, count> from(nb::handle object, const Parameter& parameter, std::array<std::int64_t, count>* /*type*/) {
+    std::array<std::int64_t, count> numbers{};
+    integers(object, parameter, numbers);
+    return numbers;
+  }
+  void integers(nb::handle object, const Parameter& parameter, std::span<std::int64_t> to);
+  std::string_view type_word(nb::handle object, const Parameter& parameter);
+  [[nodiscard]] const char* name() const { return helper_.c_str(); }
+  [[noreturn]] void refuse(const Parameter& parameter, nb::handle seen, std::string_view fits);
+  std::optional<write::SharedHandle> shared_handle(nb::handle object);
+  [[noreturn]] void raise_taken(const std::string& instruction);
+
+  std::string helper_;
+  Trace* trace_ = nullptr;
+  bool had_failed_ = false;
+  std::optional<Operands> operands_;
+  std::optional<Where> where_;
+};
+
+}  // namespace ptx::python
