@@ -55,6 +55,7 @@ Kernel::Kernel(Module& module, KernelSpec spec, Where at) : Kernel(std::move(spe
 Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec, module)) {
   builder_->set_owner(held_->module.get());
   boundary_.name = std::move(spec.name);
+  boundary_.where = at;
   boundary_.smem = spec.smem;
   boundary_.cooperative = spec.cooperative;
   boundary_.programmatic = spec.programmatic;

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
-from . import _module
+from . import _module, _ptx
 from ._arguments import as_target, as_version, fail, is_int, refuse_suspended, short, version_text
 from ._ptx import TensorMap, Tile
 from ._sizes import VARARGS, VARKEYWORDS, Dims3, call_with_sizes, dims3, size_of
@@ -140,6 +140,7 @@ class Declaration:
         self.smem = int(smem)
         is_text = lambda held: isinstance(held, str)  # noqa: E731
         self.raw_params = tuple(_pairs(raw_params, "raw_params", '[("u32", "count")]', is_text))
+        _ptx.check_params(self.raw_params)
         if not (extern_smem is None or isinstance(extern_smem, (bool, str))):
             fail("argument_kind", f"`extern_smem` is `{short(extern_smem)}`; what fits is True, False, or the symbol's name")
         self.extern_smem = "global_smem" if extern_smem is True else extern_smem or None
