@@ -148,6 +148,12 @@ Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_
   return Reader(builder, text, caller, strict, where).run();
 }
 
+Diagnostic as_unheard_of(Diagnostic why) {
+  why.severity = Severity::warning;
+  why.hint("it is written as it is, for ptxas to judge; the executor does not run it");
+  return why;
+}
+
 Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, Where where) {
   text::Parsed parsed = text::parse_part(std::string(text), module.target(), module.version(), text::text_given_at(where));
   Diagnostics warnings;
@@ -156,9 +162,8 @@ Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_vie
       finding.notes.insert(finding.notes.begin(), {NoteKind::plain, cat("text: ", line_of(text, finding.where.line)), {}});
       if (finding.kind == Kind::syntax || (strict && !is_unknown(finding.kind))) return Unexpected{std::move(finding)};
       finding.severity = Severity::warning;
-      if (is_unknown(finding.kind)) finding.hint("it is written as it is, for ptxas to judge; the executor does not run it");
     }
-    warnings.push_back(std::move(finding));
+    warnings.push_back(is_unknown(finding.kind) ? as_unheard_of(std::move(finding)) : std::move(finding));
   }
   if (auto added = module.append(parsed.module, where); !added) return Unexpected{std::move(added).error()};
   return warnings;

@@ -41,7 +41,9 @@ void refuse_early_exit(const char* name, const Where& where) {
   PyFrameObject* frame = PyEval_GetFrame();
   if (frame == nullptr || !where.known()) return;
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  const nb::object found = nb::module_::import_("pyptx._early_exits").attr("early_exit")(code, PyFrame_GetLineNumber(frame));
+  // never destroyed: the interpreter may have ended by then
+  static const nb::object& early_exit = *new nb::object(nb::module_::import_("pyptx._early_exits").attr("early_exit"));
+  const nb::object found = early_exit(code, PyFrame_GetLineNumber(frame));
   if (found.is_none()) return;
   const auto word = nb::cast<std::string>(found[0]);
   Diagnostic error;

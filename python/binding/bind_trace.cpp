@@ -355,7 +355,7 @@ void bind_trace(nb::module_& m) {
             nb::list all;
             for (const Trace::Issue& issue : trace.issues)
               all.append(nb::make_tuple(issue.statement, name(issue.why.kind), issue.why.message,
-                                        issue.why.severity == Severity::error ? "error" : "warning"));
+                                        std::string(name(issue.why.severity))));
             return all;
           },
           nb::sig("def issues(self) -> list[tuple[str, str, str, str]]"),
