@@ -185,6 +185,23 @@ class Declaration:
         """What a call may give by name."""
         return {*self.template, *self.dims, *(name for _, name in self.raw_params)}
 
+    def signature(self) -> Any:
+        """What a call takes, for `inspect.signature`."""
+        from inspect import Parameter, Signature
+
+        count = len(self.in_specs or ()) if self.has_specs else len(self.tensors)
+        inputs = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in self.tensors[:count]]
+        named: dict[str, Any] = dict(self.template)
+        known = {name for tile in self.in_specs or () for name in tile.symbolic_dims}
+        for name in (*self.dims, *(name for _, name in self.raw_params)):
+            if name not in known:  # what the inputs' shapes say need not be given
+                named.setdefault(name, Parameter.empty)
+        if self.has_specs:
+            named.setdefault("out", None)
+        taken = set(self.tensors[:count])
+        only = [Parameter(name, Parameter.KEYWORD_ONLY, default=held) for name, held in named.items() if name not in taken]
+        return Signature([*inputs, *only])
+
     def split(self, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
         """Keyword arguments as template values (with the defaults), sizes of dimensions, and values of raw parameters."""
         template, dims, raw = dict(self.template), dict[str, int](), dict[str, Any]()
