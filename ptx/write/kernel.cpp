@@ -103,7 +103,8 @@ void Kernel::launch(KernelSpec& spec, Where at) {
     kept = std::move(given);
   };
   extent(spec.grid, "grid", boundary_.grid);
-  const bool says_block = spec.block != Extent{};
+  // What has tensors is launched, with one thread where nothing is said; a text that others launch may have any block.
+  const bool says_block = spec.block.is_given() || !boundary_.in_tiles.empty() || !boundary_.out_tiles.empty();
   extent(spec.block, "block", boundary_.block);
   if (const auto block = boundary_.block.resolve({}, "block"); says_block && block)
     builder_->set_block_threads(std::uint64_t{(*block)[0]} * (*block)[1] * (*block)[2]);

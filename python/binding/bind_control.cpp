@@ -266,9 +266,16 @@ void bind_control(nb::module_& m) {
       .def(
           "__init__",
           [](RangeLoop* self, nb::object start, nb::object stop, nb::object step) {
+            if (stop.is_none()) {
+              Diagnostic error;
+              error.kind = Kind::argument_kind;
+              error.message = cat("`ptx.range_` has a start and a stop; it is given ", describe(start), " alone");
+              error.where = authors_line();
+              raise(error.hint("`ptx.range_(0, …)`"));
+            }
             new (self) RangeLoop{Block(RangeLoop::name), std::move(start), std::move(stop), std::move(step), {}, false};
           },
-          nb::arg("start"), nb::arg("stop"), nb::arg("step") = 1,
+          nb::arg("start"), nb::arg("stop") = nb::none(), nb::arg("step") = 1,
           nb::sig("def __init__(self, start: Reg | int, stop: Reg | int, step: Reg | int = 1) -> None"))
       .def(
           "__iter__",

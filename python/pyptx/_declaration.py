@@ -173,7 +173,18 @@ class Declaration:
                 "one Tile for each positional parameter, inputs first, outputs after",
             )
         self.specs = specs if self.has_specs else (None,) * len(self.tensors)
+        self._check_aliases()
         self.dims = tuple(dict.fromkeys(name for tile in specs for name in tile.symbolic_dims))
+
+    def _check_aliases(self) -> None:
+        for alias in self.aliases.items():
+            for number, what, specs in zip(alias, ("input", "output"), (self.in_specs, self.out_specs), strict=True):
+                if number < 0 or (self.has_specs and number >= len(specs or ())):
+                    fail(
+                        "launch_config",
+                        f"`input_output_aliases` is `{short(self.aliases)}`; kernel `{self.name}` has no {what} {number}: "
+                        f"its {len(specs or ())} {what}s are counted from 0",
+                    )
 
     @property
     def block_threads(self) -> int:

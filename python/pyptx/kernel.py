@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _module, _ptx
-from ._arguments import fail, name_in_module
+from ._arguments import fail, name_in_module, short
 from ._declaration import Declaration, Grid, TensorMaps
 from ._launching import Launches, gpu_of, image_for, jax_scalars, memory_of
 from ._ptx import TensorSpec, Tile, TmaDescriptorHandle
@@ -331,6 +331,8 @@ class Kernel(_ptx.KernelCall):
         A C++ program runs it with ``ptx::load(path)``, without Python and without compiling. For tensors like ``arrays``, or for
         the sizes given by name, as in ``prepare``.
         """
+        if isinstance(targets, str) or not all(isinstance(target, str) for target in targets or ()):
+            fail("argument_kind", f"`targets` is `{short(targets)}`; what fits is a list of targets, such as `['sm_90a']`")
         image = self._image_for(arrays, kwargs)
         if image is None:
             fail(
