@@ -11,8 +11,8 @@
 namespace ptx {
 
 /// Checks a kernel that knows its tensors and its launch. `scalars` are the values of its raw parameters: of all of them, or of
-/// all that are not named as a dimension of the tensors, whose size the others are. Kinds: what its writing met first, and those
-/// of compile(ir::Module).
+/// all that are not named as a dimension of the tensors, whose size the others are. Kinds: what its writing met first;
+/// launch_config for a kernel without a grid; argument_count; and those of compile(ir::Module).
 [[nodiscard]] Expected<Compiled> compile(Kernel kernel, std::vector<launch::Scalar> scalars = {});
 
 /// Writes what a kernel does.

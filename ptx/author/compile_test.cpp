@@ -70,6 +70,7 @@ TEST(Compile, an_alias_and_a_tensor_map_of_the_kernel_are_the_launchs) {
   KernelSpec spec{.name = "k",
                   .in_specs = {{"X", {32}, f32}},
                   .out_specs = {{"Y", {32}, f32}},
+                  .grid = 1,
                   .block = 32,
                   .input_output_aliases = {{0, 0}}};
   const auto kernel = compile(spec, [](Kernel& k) { k << inst.ret(); });
@@ -119,7 +120,8 @@ void use_shared(Kernel& k, std::int64_t bytes) {
 
 TEST(Compile, much_shared_memory_becomes_dynamic) {
   const auto kernel_of = [](std::int64_t bytes, std::uint32_t smem = 0) {
-    return compile({.name = "k", .out_specs = {{"Y", {1}, u32}}, .smem = smem}, [&](Kernel& k) { use_shared(k, bytes); });
+    return compile({.name = "k", .out_specs = {{"Y", {1}, u32}}, .grid = 1, .smem = smem},
+                   [&](Kernel& k) { use_shared(k, bytes); });
   };
   for (const std::int64_t bytes : {4096, 48 * 1024, 48 * 1024 + 4, 200 * 1024}) {
     const auto kernel = kernel_of(bytes);
@@ -134,6 +136,40 @@ TEST(Compile, much_shared_memory_becomes_dynamic) {
   }
   EXPECT_EQ(kernel_of(60000, 70000)->image().spec().geometry.dynamic_smem_bytes, 70000u) << "as much as was asked for";
   EXPECT_EQ(kernel_of(300 * 1024).error().kind, Kind::shared_memory_size);
+}
+
+TEST(Compile, a_launch_has_a_grid) {
+  const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
+  Kernel k({.name = "k", .out_specs = {{"Y", {"N"}, u32}}, .block = 32});
+  k << inst.ret();
+  const auto kernel = compile(std::move(k));
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().kind, Kind::launch_config);
+  EXPECT_EQ(kernel.error().where.line, line);
+  EXPECT_EQ(kernel.error().message, "kernel `k` has no grid");
+  EXPECT_TRUE(compile({.name = "k", .grid = 1}, [](Kernel& one) { one << inst.ret(); }));
+}
+
+TEST(Compile, raw_parameters_have_values) {
+  const auto error_of = [](std::vector<TensorSpec> outputs, std::vector<ScalarSpec> raw, std::vector<launch::Scalar> values) {
+    const auto kernel = compile(
+        {.name = "k", .out_specs = std::move(outputs), .raw_params = std::move(raw), .grid = 1},
+        [](Kernel& k) { k << inst.ret(); }, std::move(values));
+    return kernel ? Diagnostic{} : kernel.error();
+  };
+  const Diagnostic none = error_of({}, {{"n", u32}}, {});
+  EXPECT_EQ(none.kind, Kind::argument_count);
+  EXPECT_EQ(none.message, "kernel `k` has 1 raw parameter, `n`; 0 values are given");
+  EXPECT_TRUE(says(none, "`compile` takes them behind the kernel, in this order\n") ||
+              render(none).ends_with("`compile` takes them behind the kernel, in this order"))
+      << render(none);
+  EXPECT_EQ(error_of({}, {{"p", u64}}, {}).kind, Kind::argument_count) << "no tensor's address";
+  EXPECT_EQ(error_of({}, {}, {1}).message, "kernel `k` has 0 raw parameters; 1 value is given");
+  const Diagnostic named = error_of({{"Y", {"N"}, u32}}, {{"step", u32}, {"N", u32}}, {1, 2, 3});
+  EXPECT_EQ(named.message, "kernel `k` has 2 raw parameters, `step`, `N`; 3 values are given");
+  EXPECT_TRUE(says(named, "or without `N`, which the tensors say")) << render(named);
+  EXPECT_EQ(error_of({{"Y", {"N"}, u32}}, {{"step", u32}, {"N", u32}}, {1}).message, "");
+  EXPECT_EQ(error_of({}, {{"p", u64}}, {1}).message, "");
 }
 
 TEST(Compile, errors_are_at_the_authors_line) {

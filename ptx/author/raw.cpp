@@ -4,6 +4,7 @@
 #include "ptx/author/raw.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "ptx/launch/launch.hpp"
@@ -13,26 +14,25 @@ namespace ptx {
 namespace author {
 namespace {
 
-/// How many blocks the text leaves open; below 0 when it closes one that it did not open. Braces of strings and comments do not
-/// count.
-int open_blocks(std::string_view text) {
-  int depth = 0;
-  const auto from = [&](std::size_t at, std::string_view end) {
-    const std::size_t found = text.find(end, at);
-    return found == std::string_view::npos ? text.size() : found + end.size() - 1;
-  };
-  for (std::size_t i = 0; i < text.size() && depth >= 0; ++i) {
-    if (text[i] == '"') {
-      i = from(i + 1, "\"");
-    } else if (text.substr(i).starts_with("//")) {
-      i = from(i, "\n");
-    } else if (text.substr(i).starts_with("/*")) {
-      i = from(i + 2, "*/");
-    } else {
-      depth += text[i] == '{' ? 1 : text[i] == '}' ? -1 : 0;
+/// What a text leaves open. Braces of strings and comments do not count.
+struct Open {
+  int blocks = 0;                     ///< below 0 when it closes one that it did not open
+  std::optional<std::size_t> quoted;  ///< where a string or comment begins that goes on to the end
+};
+Open left_open(std::string_view text) {
+  Open open;
+  for (std::size_t i = 0; i < text.size() && open.blocks >= 0; ++i) {
+    const std::string_view rest = text.substr(i);
+    const std::string_view end = rest.front() == '"' ? "\"" : rest.starts_with("//") ? "\n" : rest.starts_with("/*") ? "*/" : "";
+    if (end.empty()) {
+      open.blocks += rest.front() == '{' ? 1 : rest.front() == '}' ? -1 : 0;
+      continue;
     }
+    const std::size_t found = text.find(end, i + (end == "*/" ? 2 : 1));
+    if (found == std::string_view::npos && end != "\n") open.quoted = i;
+    i = found == std::string_view::npos ? text.size() : found + end.size() - 1;
   }
-  return depth;
+  return open;
 }
 
 // A line of the text, from 1, without the blanks in front.
@@ -52,7 +52,7 @@ class Reader {
       : builder_(builder), text_(text), caller_(caller), strict_(strict), where_(where) {}
 
   Expected<std::vector<KeptText>> run() {
-    if (auto closed = check_braces(); !closed) return Unexpected{std::move(closed).error()};
+    if (auto closed = check_closed(); !closed) return Unexpected{std::move(closed).error()};
     declared_ = builder_.visible_registers();
     text::Parsed parsed = text::parse(cat(head(), text_, "\n}\n"), "<text>");
     for (const Diagnostic& finding : parsed.findings)
@@ -84,13 +84,23 @@ class Reader {
   }
 
   // What the text opens it closes, and nothing else: it is to stay inside of the entry that it is read in.
-  [[nodiscard]] Expected<void> check_braces() const {
-    const int open = open_blocks(text_);
-    if (open == 0) return {};
-    return Unexpected{{.kind = Kind::syntax,
-                       .message = cat("the text of `", caller_, "` ",
-                                      open < 0 ? "closes a block that it did not open" : "does not close a block that it opens"),
-                       .where = where_}};
+  [[nodiscard]] Expected<void> check_closed() const {
+    const Open open = left_open(text_);
+    if (open.quoted) {
+      const std::string_view before = text_.substr(0, *open.quoted);
+      const auto line = static_cast<std::uint32_t>(2 + std::count(before.begin(), before.end(), '\n'));
+      const auto column = static_cast<std::uint32_t>(before.size() - (before.rfind('\n') + 1) + 1);
+      const bool is_comment = text_[*open.quoted] == '/';
+      return refuse(
+          {.kind = Kind::syntax, .message = is_comment ? "a comment `/*` is not closed" : "a string `\"` is not closed"},
+          {{}, line, column});
+    }
+    if (open.blocks == 0) return {};
+    return Unexpected{
+        {.kind = Kind::syntax,
+         .message = cat("the text of `", caller_, "` ",
+                        open.blocks < 0 ? "closes a block that it did not open" : "does not close a block that it opens"),
+         .where = where_}};
   }
   // A place of the parser, which counts the head as line 1, in the text; what is missing at its end is missed behind it.
   [[nodiscard]] Where in_text(Where place) const {
@@ -148,6 +158,12 @@ Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_
   return Reader(builder, text, caller, strict, where).run();
 }
 
+Diagnostic as_unheard_of(Diagnostic why) {
+  why.severity = Severity::warning;
+  why.hint("it is written as it is, for ptxas to judge; the executor does not run it");
+  return why;
+}
+
 Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, Where where) {
   text::Parsed parsed = text::parse_part(std::string(text), module.target(), module.version(), text::text_given_at(where));
   Diagnostics warnings;
@@ -156,9 +172,8 @@ Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_vie
       finding.notes.insert(finding.notes.begin(), {NoteKind::plain, cat("text: ", line_of(text, finding.where.line)), {}});
       if (finding.kind == Kind::syntax || (strict && !is_unknown(finding.kind))) return Unexpected{std::move(finding)};
       finding.severity = Severity::warning;
-      if (is_unknown(finding.kind)) finding.hint("it is written as it is, for ptxas to judge; the executor does not run it");
     }
-    warnings.push_back(std::move(finding));
+    warnings.push_back(is_unknown(finding.kind) ? as_unheard_of(std::move(finding)) : std::move(finding));
   }
   if (auto added = module.append(parsed.module, where); !added) return Unexpected{std::move(added).error()};
   return warnings;

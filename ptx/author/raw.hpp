@@ -34,6 +34,9 @@ struct KeptText {
 Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_view text, std::string_view caller, bool strict,
                                            Where where);
 
+/// Why a statement that the table does not know stays text, as a warning.
+Diagnostic as_unheard_of(Diagnostic why);
+
 /// `raw` for what stands between functions; gives what is to be warned of. Without `strict`, every statement that is PTX is
 /// taken.
 Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, Where where);

@@ -15,7 +15,7 @@ Diagnostic error_of(Kernel& k) {
 }
 
 TEST(Raw, statements_become_instructions_like_any_others) {
-  Kernel k({.name = "k", .out_specs = {{"Y", {1}, u32}}});
+  Kernel k({.name = "k", .out_specs = {{"Y", {1}, u32}}, .grid = 1});
   auto [y] = k.global_ptrs("Y");
   auto x = k.scalar<u32>(5);
   raw(k,
@@ -92,7 +92,7 @@ TEST(RawOfAModule, a_function_of_it_runs_and_a_fault_is_at_its_line) {
   Module m({.arch = sm_90a});
   const auto line = static_cast<std::uint32_t>(__LINE__) + 1;
   raw(m, ".func f(.reg .u64 p)\n{\n\t.reg .b32 r;\n\tld.global.u32 r, [p];\n\tst.global.u32 [p], r;\n\tret;\n}");
-  Kernel k(m, {.name = "k", .out_specs = {{"Y", {1}, u32}}});
+  Kernel k(m, {.name = "k", .out_specs = {{"Y", {1}, u32}}, .grid = 1});
   auto [y] = k.global_ptrs("Y");
   raw(k, cat("add.u64 ", y.name(), ", ", y.name(), ", 4096;\ncall f, (", y.name(), ");"));
   k << inst.ret();

@@ -115,9 +115,13 @@ std::vector<std::string> notes_of(const Diagnostic& d) {
   return all;
 }
 
+std::string_view name(Severity severity) {
+  constexpr std::string_view names[] = {"error", "warning", "note"};
+  return names[static_cast<std::size_t>(severity)];
+}
+
 std::string render(const Diagnostic& d) {
-  constexpr std::string_view severities[] = {"error", "warning", "note"};
-  std::string out = cat(severities[static_cast<std::size_t>(d.severity)], ": ", d.message, "  [", name(d.kind), ']');
+  std::string out = cat(name(d.severity), ": ", d.message, "  [", name(d.kind), ']');
   if (d.where.known()) out += cat("\n  --> ", to_string(d.where));
   for (const CallSite* site = d.where.from; site != nullptr; site = site->at.from)
     out += cat("\n  in `", site->function, "`, called from ", to_string(site->at));

@@ -26,6 +26,8 @@ std::string_view summary(Kind kind);
 std::span<const Kind> all_kinds();
 
 enum class Severity : std::uint8_t { error, warning, note };
+/// "error", "warning", "note".
+std::string_view name(Severity severity);
 
 /// What a note is, for those who show findings in their own way. Its word stands in front of the note's text.
 enum class NoteKind : std::uint8_t {

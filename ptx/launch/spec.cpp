@@ -278,7 +278,10 @@ std::vector<std::size_t> LaunchSpec::offsets() const {
 }
 
 Expected<void> LaunchSpec::validate() const {
-  if (entry.empty() || entry.size() > max_entry_bytes) return refuse(Kind::launch_config, "the launch names no kernel");
+  if (entry.empty()) return refuse(Kind::launch_config, "the launch names no kernel");
+  if (entry.size() > max_entry_bytes)
+    return refuse(Kind::launch_config, cat("the name of kernel `", entry.substr(0, 32), "…` has ", entry.size(),
+                                           " letters; what can be launched has at most ", max_entry_bytes));
   if (auto ok = check_launch_geometry(geometry.grid, geometry.block, geometry.cluster); !ok)  // what no GPU has
     return refuse(Kind::launch_config, cat("kernel `", entry, "`: ", ok.error().message));
   if (std::uint64_t{inputs} + outputs > max_params) {

@@ -68,18 +68,21 @@ class Extent {
   /// Any integers, as a program has them, and sizes; what is no extent is an error of the kernel.
   template <std::convertible_to<Size> X, std::convertible_to<Size> Y = int, std::convertible_to<Size> Z = int>
   Extent(const X& x, const Y& y = 1, const Z& z = 1)  // NOLINT(google-explicit-constructor): `.block = 128`
-      : sizes_{Size(x), Size(y), Size(z)} {}
+      : sizes_{Size(x), Size(y), Size(z)}, given_(true) {}
 
   [[nodiscard]] const std::array<Size, 3>& sizes() const { return sizes_; }
+  /// False for one that nobody gave, which is 1, 1, 1.
+  [[nodiscard]] bool is_given() const { return given_; }
   [[nodiscard]] bool is_open() const { return sizes_[0].is_open() || sizes_[1].is_open() || sizes_[2].is_open(); }
   /// Three numbers of at least 1 and less than 2^31. `what` is how messages call it: "grid of kernel `k`". Kinds: dim_unbound,
   /// launch_config.
   [[nodiscard]] Expected<LaunchDims> resolve(const tile::Env& sizes, std::string_view what) const;
 
-  friend bool operator==(const Extent&, const Extent&) = default;
+  friend bool operator==(const Extent& a, const Extent& b) { return a.sizes_ == b.sizes_; }
 
  private:
   std::array<Size, 3> sizes_{};
+  bool given_ = false;
 };
 
 }  // namespace ptx

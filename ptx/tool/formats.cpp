@@ -9,12 +9,6 @@
 namespace ptx::tool {
 namespace {
 
-// What SARIF and GitHub call them, too; GitHub's third word is `notice`.
-std::string_view severity_name(Severity severity) {
-  constexpr std::string_view names[] = {"error", "warning", "note"};
-  return names[static_cast<std::size_t>(severity)];
-}
-
 std::size_t count_all(std::span<const Checked> all, Severity severity) {
   std::size_t n = 0;
   for (const Checked& c : all) n += c.count(severity);
@@ -46,15 +40,15 @@ std::string uri_of(std::string_view path) {
 struct Columns {
   std::size_t begin = 0, end = 0;  // of the word at the place; 0: not known
 };
-Columns columns_of(const Where& where, std::string_view source) {
+Columns columns_of(const Where& where, const SourceLines& source) {
   if (where.column == 0) return {};
-  const std::string_view line = line_of(source, where.line);
+  const std::string_view line = source[where.line];
   const std::size_t before = where.column - 1u;
   const std::size_t begin = before > line.size() ? where.column : width(line.substr(0, before)) + 1;
   return {begin, begin + (before >= line.size() ? 1 : width(line.substr(before, word_end(line, before) - before)))};
 }
 
-void add_place(Json& json, std::string_view file, const Where& where, std::string_view source) {
+void add_place(Json& json, std::string_view file, const Where& where, const SourceLines& source) {
   json.key("physicalLocation").open('{').key("artifactLocation").open('{').key("uri").value(uri_of(file)).close('}');
   if (where.known()) {
     json.key("region").open('{').key("startLine").value(where.line);
@@ -87,7 +81,8 @@ std::size_t Checked::count(Severity severity) const {
 std::string to_text(const Checked& checked, std::size_t most, bool colour) {
   std::string out;
   const std::size_t shown = most == 0 ? checked.findings.size() : std::min(most, checked.findings.size());
-  for (std::size_t i = 0; i < shown; ++i) out += cat(render(checked.findings[i], checked.read.text, colour), '\n');
+  const SourceLines source(checked.read.text);
+  for (std::size_t i = 0; i < shown; ++i) out += cat(render(checked.findings[i], source, colour), '\n');
   if (shown < checked.findings.size())
     out +=
         cat("… and ", plural(checked.findings.size() - shown, "more finding"), " in ", checked.file, "; --max 0 shows all\n\n");
@@ -106,7 +101,7 @@ std::string to_json(std::span<const Checked> all) {
   json.close(']').key("findings").open('[');
   for (const Checked& c : all)
     for (const Diagnostic& d : c.findings) {
-      json.open('{').key("kind").value(name(d.kind)).key("severity").value(severity_name(d.severity));
+      json.open('{').key("kind").value(name(d.kind)).key("severity").value(name(d.severity));
       json.key("message").value(d.message).key("file").value(c.file);
       json.key("line").value(d.where.line).key("column").value(d.where.column).key("notes").open('[');
       for (const std::string& note : notes_of(d)) json.value(note);
@@ -148,12 +143,14 @@ std::string to_sarif(std::span<const Checked> all) {
         .close('}')
         .close('}');
   json.close(']').close('}').close('}').key("columnKind").value("unicodeCodePoints").key("results").open('[');
-  for (const Checked& c : all)
+  const SourceLines elsewhere("");
+  for (const Checked& c : all) {
+    const SourceLines source(c.read.text);
     for (const Diagnostic& d : c.findings) {
       json.open('{').key("ruleId").value(name(d.kind)).key("ruleIndex").value(rule_of(d.kind));
-      json.key("level").value(severity_name(d.severity));
+      json.key("level").value(name(d.severity));
       json.key("message").open('{').key("text").value(whole_message(d)).close('}').key("locations").open('[').open('{');
-      add_place(json, c.file, d.where, c.read.text);
+      add_place(json, c.file, d.where, source);
       json.close('}').close(']');
       const auto is_place = [](const Note& note) { return note.kind == NoteKind::place; };
       if (std::any_of(d.notes.begin(), d.notes.end(), is_place)) {
@@ -161,26 +158,30 @@ std::string to_sarif(std::span<const Checked> all) {
         for (const Note& note : d.notes)
           if (is_place(note)) {
             json.open('{').key("message").open('{').key("text").value(note.text).close('}');
-            add_place(json, note.where.file, note.where, c.file == note.where.file ? c.read.text : std::string_view());
+            add_place(json, note.where.file, note.where, c.file == note.where.file ? source : elsewhere);
             json.close('}');
           }
         json.close(']');
       }
       json.close('}');
     }
+  }
   json.close(']').close('}').close(']');
   return std::move(json.close('}')).finish();
 }
 
 std::string to_github(std::span<const Checked> all) {
   std::string out;
-  for (const Checked& c : all)
+  for (const Checked& c : all) {
+    const SourceLines source(c.read.text);
     for (const Diagnostic& d : c.findings) {
-      out += cat("::", d.severity == Severity::note ? "notice" : severity_name(d.severity), " file=", escaped(c.file, true));
+      // GitHub has our words, but for the third
+      out += cat("::", d.severity == Severity::note ? "notice" : name(d.severity), " file=", escaped(c.file, true));
       if (d.where.known()) out += cat(",line=", d.where.line);
-      if (const Columns word = columns_of(d.where, c.read.text); word.begin != 0) out += cat(",col=", word.begin);
+      if (const Columns word = columns_of(d.where, source); word.begin != 0) out += cat(",col=", word.begin);
       out += cat(",title=", escaped(name(d.kind), true), "::", escaped(whole_message(d), false), '\n');
     }
+  }
   return out;
 }
 

@@ -88,6 +88,8 @@ Outcome isa(const Arguments& arguments, const Caller& caller) {
   if (arguments.files.size() != 1)
     return refuse(caller, cat("`isa` takes one instruction, ", arguments.files.size(), " were given"),
                   cat("join its words by dots: `", caller.program, " isa ", join(arguments.files, "."), '`'));
+  if (arguments.files.front().empty())
+    return refuse(caller, "`isa` is given an empty instruction", cat('`', caller.program, " isa` shows the names of all"));
   const table::Dots* dots = &table::Dots::root();
   for (std::string_view rest = arguments.files.front(); !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find('.'));

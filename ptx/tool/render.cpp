@@ -32,13 +32,16 @@ std::string wrap(std::string_view text, std::size_t width, std::string_view inde
   return out;
 }
 
-std::string_view line_of(std::string_view source, std::uint32_t number) {
-  for (std::uint32_t line = 1; line < number; ++line) {
-    const std::size_t end = source.find('\n');
-    if (end == std::string_view::npos) return {};
-    source.remove_prefix(end + 1);
-  }
-  std::string_view line = source.substr(0, source.find('\n'));
+SourceLines::SourceLines(std::string_view source) : source_(source) {
+  begins_.push_back(0);
+  for (std::size_t end = source.find('\n'); end != std::string_view::npos; end = source.find('\n', end + 1))
+    begins_.push_back(end + 1);
+}
+
+std::string_view SourceLines::operator[](std::uint32_t number) const {
+  if (number == 0 || number > begins_.size()) return {};
+  const std::string_view rest = source_.substr(begins_[number - 1]);
+  std::string_view line = rest.substr(0, rest.find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
@@ -109,16 +112,19 @@ std::string join(const std::vector<std::string>& cells, std::size_t from, std::s
 }  // namespace
 
 std::string render(const Diagnostic& finding, std::string_view source, bool colour) {
+  return render(finding, SourceLines(source), colour);
+}
+
+std::string render(const Diagnostic& finding, const SourceLines& source, bool colour) {
   const Style style(colour);
-  constexpr std::string_view severities[] = {"error", "warning", "note"};
   constexpr Colour colours[] = {Colour::red, Colour::yellow, Colour::blue};
   const auto severity = static_cast<std::size_t>(finding.severity);
-  std::string out = cat(style(colours[severity], severities[severity]), style(Colour::bold, cat(": ", finding.message)), "  ",
+  std::string out = cat(style(colours[severity], name(finding.severity)), style(Colour::bold, cat(": ", finding.message)), "  ",
                         style(Colour::dim, cat('[', name(finding.kind), ']')), '\n');
   const std::string number = finding.where.known() ? cat(finding.where.line) : std::string();
   const std::string margin(number.size() + 1, ' ');
   if (finding.where.known()) out += cat(margin.substr(1), style(Colour::blue, "--> "), to_string(finding.where), '\n');
-  const std::string_view line = finding.where.known() ? line_of(source, finding.where.line) : std::string_view();
+  const std::string_view line = finding.where.known() ? source[finding.where.line] : std::string_view();
   if (!line.empty()) {
     const std::size_t place = finding.where.column == 0 ? line.find_first_not_of(" \t") : finding.where.column - 1u;
     const Shown shown = show(line, std::min(place, line.size()));

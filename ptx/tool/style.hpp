@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ptx/base/base.hpp"
 
@@ -29,8 +30,19 @@ inline std::string plural(std::size_t n, std::string_view word) { return cat(n, 
 
 /// The number of characters that a UTF-8 text shows.
 std::size_t width(std::string_view text);
-/// The line of a source with this number, from 1, without its end; "" when it has none.
-std::string_view line_of(std::string_view source, std::uint32_t number);
+/// The lines of a source, found once; of a text that lives as long.
+class SourceLines {
+ public:
+  explicit SourceLines(std::string_view source);
+  /// The line with this number, from 1, without its end; "" when there is none.
+  [[nodiscard]] std::string_view operator[](std::uint32_t number) const;
+
+ private:
+  std::string_view source_;
+  std::vector<std::size_t> begins_;
+};
+/// A finding for a person, as in tool.hpp.
+std::string render(const Diagnostic& finding, const SourceLines& source, bool colour);
 /// The end of the word at `place` of a line: what a finding there is about.
 std::size_t word_end(std::string_view line, std::size_t place);
 /// How wide help and lists are.

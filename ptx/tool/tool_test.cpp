@@ -383,6 +383,9 @@ TEST_F(Commands, IsaNamesWhatIsNearAnUnknownWord) {
   const Outcome modifier = call({"isa", "ld.globl"});
   EXPECT_EQ(modifier.status, 2);
   EXPECT_NE(modifier.err.find("global"), std::string::npos) << modifier.err;
+  const Outcome empty = call({"isa", ""});
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_NE(empty.err.find("`isa` is given an empty instruction"), std::string::npos) << empty.err;
   EXPECT_NE(call({"isa", "ld", "global"}).err.find("`ptxkit isa ld.global`"), std::string::npos);
 }
 

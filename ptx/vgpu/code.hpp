@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/vgpu/bypass.hpp"
 #include "ptx/vgpu/machine.hpp"
 
 namespace ptx::vgpu {
@@ -71,6 +72,7 @@ struct Code {
   std::array<std::uint32_t, 3> required_block{};  ///< .reqntid, 0 where there is none
   std::array<std::uint32_t, 3> largest_block{};   ///< .maxntid
   std::uint32_t most_registers = 0;               ///< .maxnreg; 0: as many as the compiler likes
+  std::shared_ptr<const Bypasses> bypasses = std::make_shared<const Bypasses>();
 
   /// "fma.rn.f32", or "" for an item that is no instruction.
   [[nodiscard]] std::string spell(std::uint32_t item) const;

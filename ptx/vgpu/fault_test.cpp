@@ -156,6 +156,62 @@ TEST(Fault, AlignedBarriersThatAGuardLeavesLanesOutOf) {
                block(64), {}, {});
 }
 
+TEST(Fault, LanesThatGoRoundAnAlignedBarrier) {
+  // `if (lane < 16) bar.sync;`, and what follows is for everybody
+  const std::vector<std::string> start{"mov.u32 %r0, %laneid", "setp.ge.u32 %p0, %r0, 16"};
+  const auto kernel = [&](std::vector<std::string> lines) {
+    lines.insert(lines.begin(), start.begin(), start.end());
+    return testing::program(lines);
+  };
+  for (const char* barrier : {"bar.sync 0", "barrier.sync.aligned 0", "bar.arrive 1, 64"}) {
+    const Diagnostic d = testing::fault(
+        kernel({"@%p0 bra JOIN", barrier, "JOIN:", "add.u32 %r1, %r0, 1", "setp.lt.u32 %p1, %r0, 20", "@%p1 ret", "ret"}),
+        block(32), {}, {});
+    EXPECT_EQ(d.kind, Kind::divergent);
+    EXPECT_EQ(d.where.line, 4u) << shown(d);
+    EXPECT_TRUE(
+        d.message.ends_with("needs all live threads of warp 0 together; lanes 16-19 went round it, on to what stands behind"))
+        << d.message;
+    EXPECT_TRUE(has_note(d, cat("lanes 0-15 wait at kernel.py:4, line 12: ", barrier, ";"))) << shown(d);
+    EXPECT_TRUE(has_note(d, "lanes 16-19 exit at kernel.py:8, line 16: @%p1 ret;")) << shown(d);
+  }
+  // what follows is parted again before the end, or stands behind a loop
+  EXPECT_EQ(testing::fault(kernel({"@%p0 bra JOIN", "bar.sync 0", "JOIN:", "add.u32 %r1, %r0, 1", "@%p0 bra END",
+                                   "add.u32 %r1, %r1, 1", "END:", "ret"}),
+                           block(32), {}, {})
+                .kind,
+            Kind::divergent);
+  EXPECT_EQ(testing::fault(kernel({"mov.u32 %r2, 0", "AGAIN:", "@%p0 bra OUT", "bar.sync 0", "add.u32 %r2, %r2, 1",
+                                   "setp.lt.u32 %p1, %r2, 3", "@%p1 bra AGAIN", "OUT:", "add.u32 %r1, %r0, 1", "ret"}),
+                           block(32), {}, {})
+                .kind,
+            Kind::divergent);
+}
+
+// A GPU's barriers and votes wait for the threads that have not exited.
+TEST(Fault, LeavingEarlyIsNoMisuse) {
+  const std::vector<std::string> start{"mov.u32 %r0, %tid.x", "setp.ge.u32 %p0, %r0, 16"};
+  for (const std::vector<std::string>& rest : std::vector<std::vector<std::string>>{
+           {"@%p0 ret", "bar.sync 0", "add.u32 %r1, %r0, 1", "ret"},
+           {"@%p0 bra END", "bar.sync 0", "add.u32 %r1, %r0, 1", "bar.sync 0", "END:", "ret"},
+           {"@%p0 bra END", "bar.sync 0", "add.u32 %r1, %r0, 1", "END:", "bra LAST", "LAST:", "ret"},
+           // the other side does its own work
+           {"@%p0 bra OTHER", "bar.sync 0", "ret", "OTHER:", "add.u32 %r1, %r0, 1", "ret"},
+           // a loop that lanes leave at different times
+           {"mov.u32 %r2, 0", "AGAIN:", "bar.sync 0", "add.u32 %r2, %r2, 1", "setp.le.u32 %p1, %r2, %r0", "@%p1 bra AGAIN",
+            "ret"},
+           // other warps, whatever they do behind it
+           {"setp.ge.u32 %p1, %r0, 32", "@%p1 bra JOIN", "bar.sync 0", "JOIN:", "add.u32 %r1, %r0, 1", "ret"},
+           // not aligned
+           {"@%p0 bra JOIN", "barrier.sync 0", "JOIN:", "add.u32 %r1, %r0, 1", "ret"},
+           {"@%p0 ret", "vote.sync.all.pred %p1, %p0, -1", "redux.sync.add.u32 %r1, %r0, -1", "bar.warp.sync -1", "ret"},
+           {"@%p0 bra END", "vote.sync.all.pred %p1, %p0, -1", "END:", "ret"}}) {
+    std::vector<std::string> lines = start;
+    lines.insert(lines.end(), rest.begin(), rest.end());
+    testing::run(testing::program(lines), block(64), {}, {});
+  }
+}
+
 TEST(Fault, MembersThatCannotCome) {
   const auto program = testing::program({"mov.u32 %r0, %laneid", "setp.eq.u32 %p0, %r0, 3", "@%p0 bra ALONE",
                                          "shfl.sync.idx.b32 %r1, %r0, 0, 31, -1", "ret", "ALONE:", "bar.warp.sync 24", "ret"});

@@ -249,6 +249,7 @@ Outcome split(Warp& warp, const Step& step, Mask mask, std::uint32_t target) {
 }
 
 Outcome retire(Warp& warp, const Step& step, Mask mask) {
+  if (!warp.others.empty() && fail_bypass(warp, step, mask)) return Outcome::fault;
   warp.live &= ~mask;
   warp.active &= ~mask;
   warp.patience = warp.patience_now = full_patience;

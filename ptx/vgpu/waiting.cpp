@@ -55,6 +55,22 @@ void fail_stuck(Warp& warp) {
   warp.fail(step, lowest_lane(stuck.mask), Kind::divergent, std::move(message), std::move(notes));
 }
 
+bool fail_bypass(Warp& warp, const Step& step, Mask mask) {
+  const Code& code = warp.cta->launch->code;
+  for (const Fragment& f : warp.others) {
+    if (f.wait != Wait::converge) continue;
+    const Step& barrier = code.steps[f.pc];
+    if (!code.bypasses->went_round(*code.function, barrier.item, step.item)) continue;
+    warp.fail(barrier, lowest_lane(f.mask), Kind::divergent,
+              cat("needs all live threads of warp ", warp.index, " together; ", say_lanes(mask),
+                  " went round it, on to what stands behind"),
+              {say_fragment(warp, f),
+               cat(say_lanes(mask), mask == (mask & -mask) ? " exits at " : " exit at ", say_place(code, step.item))});
+    return true;
+  }
+  return false;
+}
+
 void fail_deadlock(Cta& cta) {
   constexpr std::size_t most_notes = 8;
   const Code& code = cta.launch->code;

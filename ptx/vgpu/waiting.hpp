@@ -18,6 +18,9 @@ std::string say_lanes(Mask lanes);
 
 /// Records kind divergent: fragments of the warp wait for lanes that cannot come.
 void fail_stuck(Warp& warp);
+/// Records kind divergent when the lanes of `mask`, which exit at this step, went round an .aligned barrier that lanes of their
+/// warp wait at. False: they did not.
+bool fail_bypass(Warp& warp, const Step& step, Mask mask);
 /// Records kind deadlock: every warp of the CTA waits at a barrier that cannot complete.
 void fail_deadlock(Cta& cta);
 

@@ -56,6 +56,7 @@ Kernel::Kernel(Module& module, KernelSpec spec, Where at) : Kernel(std::move(spe
 Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec, module)), boundary_(Owned<Boundary>::make()) {
   builder_->set_owner(held_->module.get());
   boundary_->name = std::move(spec.name);
+  boundary_->where = at;
   boundary_->smem = spec.smem;
   boundary_->cooperative = spec.cooperative;
   boundary_->programmatic = spec.programmatic;
@@ -103,7 +104,8 @@ void Kernel::launch(KernelSpec& spec, Where at) {
     kept = std::move(given);
   };
   extent(spec.grid, "grid", boundary_->grid);
-  const bool says_block = spec.block != Extent{};
+  // What has tensors is launched, with one thread where nothing is said; a text that others launch may have any block.
+  const bool says_block = spec.block.is_given() || !boundary_->in_tiles.empty() || !boundary_->out_tiles.empty();
   extent(spec.block, "block", boundary_->block);
   if (const auto block = boundary_->block.resolve({}, "block"); says_block && block)
     builder_->set_block_threads(std::uint64_t{(*block)[0]} * (*block)[1] * (*block)[2]);

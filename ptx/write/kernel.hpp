@@ -74,7 +74,8 @@ struct KernelSpec {
   std::string name{};
   std::vector<TensorSpec> in_specs{}, out_specs{};  ///< inputs, then outputs: the entry's first parameters, all pointers
   std::vector<ScalarSpec> raw_params{};             ///< the entry's further parameters
-  Extent grid{}, block{}, cluster{};                ///< blocks, threads, blocks; sizes may be open: `dim("N") / 128`
+  /// Blocks, threads, blocks; sizes may be open: `dim("N") / 128`. What is compiled for a launch has a grid.
+  Extent grid{}, block{}, cluster{};
   std::uint32_t smem = 0;        ///< bytes of dynamic shared memory; above 48 KiB, what `smem` allocates is a part of it
   std::string extern_smem = {};  ///< name of an `.extern .shared .align 128 .b8 name[];` of the author's; empty: none
   Target arch = Target::sm_90a;

@@ -270,6 +270,10 @@ TEST(TypedBlock, AReductionIsOverTheWholeBlock) {
   EXPECT_EQ(error_of(48, 32), "a block reduction over 32 threads, in a kernel whose block has 48");
   EXPECT_EQ(error_of(48, 48), "a block reduction over 48 threads; what fits is a multiple of 32 up to 1024");
   EXPECT_EQ(error_of(Extent{}, 96), "") << "a text that others launch";
+  EXPECT_EQ(error_of(1, 96), "a block reduction over 96 threads, in a kernel whose block has 1");
+  Kernel unsaid({.name = "k", .out_specs = {{"Y", {96}, f32}}, .grid = 1});
+  block::reduce_sum(unsaid.scalar<f32>(1), 96);
+  EXPECT_EQ(unsaid.module().error().message, "a block reduction over 96 threads, in a kernel whose block has 1");
 }
 
 TEST(TypedView, IsTheSameRegister) {

@@ -177,6 +177,12 @@ Expected<Operation> prepare_alike(Builder& builder, Operator op, const Value& le
   return Operation{dots, *a, *b, type};
 }
 
+// What there is in place of a division of signed integers.
+std::string signed_division(Operator op, Type type) {
+  return cat("`ptx.let.", info(op).opcode, '.', isa::name(type),
+             "(a, b)` is PTX's; a register that is never negative can be viewed: `r.as_(u", isa::bits(type), ")`");
+}
+
 // Python's division of signed integers rounds down, and PTX's towards zero.
 std::optional<Diagnostic> refuse_floor(Operator op, Type type, Where where) {
   if ((op != Operator::floor_div && op != Operator::floor_rem) || isa::kind(type) != isa::TypeKind::sint) return std::nullopt;
@@ -184,9 +190,7 @@ std::optional<Diagnostic> refuse_floor(Operator op, Type type, Where where) {
   d.kind = Kind::bad_operator;
   d.message = cat('`', info(op).symbol, "` rounds down in Python, and PTX divides .", isa::name(type), " towards zero");
   d.where = where;
-  return std::move(d).hint(cat("`ptx.let.", info(op).opcode, '.', isa::name(type),
-                               "(a, b)` is PTX's; a register that is never negative can be viewed: `r.as_(u", isa::bits(type),
-                               ")`"));
+  return std::move(d).hint(signed_division(op, type));
 }
 
 // Numbers left of an operator that cannot turn its sides: `63 - r`, `1 << r`. They have the type of the right side.
@@ -231,7 +235,10 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
   const Type type = a->reg.type;
   if (!(is_word(type, 32) || is_word(type, 64)) || (is_extremum(op) && isa::bits(type) == 64) || op == Operator::true_div)
     return refuse(Kind::bad_operator, cat(shown(), " does not exist for ", describe(builder, *a)), where,
-                  op == Operator::true_div ? std::string("`//` divides integers") : advice(type));
+                  op != Operator::true_div ? advice(type)
+                  : isa::kind(type) == isa::TypeKind::sint
+                      ? cat("PTX divides .", isa::name(type), " towards zero: ", signed_division(op, type))
+                      : std::string("`//` divides integers"));
   if (auto floors = refuse_floor(op, type, where)) return Unexpected{std::move(*floors)};
   if (divides(op) && b->kind == Value::Kind::integer && b->integer == 0)
     return refuse(Kind::bad_operator, cat("the right side of ", shown(), " is 0"), where);

@@ -23,11 +23,13 @@ Expected<SharedRegion> Builder::allocate_shared(const SharedRequest& request, Wh
     return refuse(Kind::bad_declaration,
                   cat(what, " of shared memory is aligned to ", request.align, " bytes; what fits is a power of two up to 1024"),
                   where);
-  if (request.elements > most / element)
+  if (request.elements > most / element) {
+    const std::string size = element == 1 ? cat(request.elements) : cat(request.elements, " elements of ", element);
     return refuse(Kind::shared_memory_size,
-                  cat(what, " of ", request.elements, " elements of ", element, " bytes is more than the ", most,
-                      " bytes of shared memory that a block has on ", isa::name(target())),
+                  cat(what, " of ", size, " bytes is more than the ", most, " bytes of shared memory that a block has on ",
+                      isa::name(target())),
                   where, "make the tile smaller, or use fewer stages");
+  }
   const std::uint64_t bytes = request.elements * element;
   const std::uint64_t begin = (s.shared.bytes + request.align - 1) / request.align * request.align;
   if (begin + bytes > most)

@@ -25,6 +25,16 @@ std::string_view file_of(PyCodeObject* code) {
   return {text, static_cast<std::size_t>(size)};
 }
 
+std::vector<std::string>& passed_over() {
+  static std::vector<std::string>& folders = *new std::vector<std::string>;
+  return folders;
+}
+
+bool is_passed_over(std::string_view file) {
+  const auto& all = passed_over();
+  return std::any_of(all.begin(), all.end(), [&](const std::string& folder) { return file.starts_with(folder); });
+}
+
 bool is_ours(std::string_view file) { return !package_folder().empty() && file.starts_with(package_folder()); }
 
 // Walks outwards from the frame that called into C until `see` says that it has found the author's.
@@ -49,13 +59,21 @@ void set_package_folder(std::string_view folder) {
   if (!folder.empty()) package_folder() += '/';
 }
 
+void pass_over_folder(std::string_view folder) {
+  std::string path = cat(folder, '/');
+  auto& all = passed_over();
+  if (!folder.empty() && std::find(all.begin(), all.end(), path) == all.end()) all.push_back(std::move(path));
+}
+
 Where authors_line() {
-  Where where;
+  Where where;  // of the nearest frame that is not ours, while no better one is found
   walk([&](PyFrameObject* frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     const std::string_view file = file_of(code);
-    const bool found = !is_ours(file);
-    if (found) where = {intern_file(file), static_cast<std::uint32_t>(std::max(0, PyFrame_GetLineNumber(frame)))};
+    const bool theirs = is_passed_over(file);
+    if (!is_ours(file) && (!theirs || !where.known()))
+      where = {intern_file(file), static_cast<std::uint32_t>(std::max(0, PyFrame_GetLineNumber(frame)))};
+    const bool found = where.known() && !theirs && !is_ours(file);
     Py_DECREF(code);
     return found;
   });

@@ -16,7 +16,11 @@ namespace ptx::python {
 /// Says where the package's own Python lies: its frames are never the author's.
 void set_package_folder(std::string_view folder);
 
-/// The line of the nearest Python frame outside the package; unknown when there is none.
+/// Says where a library lies that calls the package for the author, as JAX does: its frames are no author's where there are
+/// others.
+void pass_over_folder(std::string_view folder);
+
+/// The line of the nearest Python frame outside the package and of what is passed over; unknown when there is none.
 Where authors_line();
 
 /// The same, remembering what it found for as long as a trace lasts: finding a line walks the function's line table from its

@@ -41,7 +41,9 @@ void refuse_early_exit(const char* name, const Where& where) {
   PyFrameObject* frame = PyEval_GetFrame();
   if (frame == nullptr || !where.known()) return;
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  const nb::object found = nb::module_::import_("pyptx._early_exits").attr("early_exit")(code, PyFrame_GetLineNumber(frame));
+  // never destroyed: the interpreter may have ended by then
+  static const nb::object& early_exit = *new nb::object(nb::module_::import_("pyptx._early_exits").attr("early_exit"));
+  const nb::object found = early_exit(code, PyFrame_GetLineNumber(frame));
   if (found.is_none()) return;
   const auto word = nb::cast<std::string>(found[0]);
   Diagnostic error;
@@ -265,9 +267,16 @@ void bind_loops(nb::module_& m) {
       .def(
           "__init__",
           [](RangeLoop* self, nb::object start, nb::object stop, nb::object step) {
+            if (stop.is_none()) {
+              Diagnostic error;
+              error.kind = Kind::argument_kind;
+              error.message = cat("`ptx.range_` has a start and a stop; it is given ", describe(start), " alone");
+              error.where = authors_line();
+              raise(error.hint("`ptx.range_(0, …)`"));
+            }
             new (self) RangeLoop{Block(RangeLoop::name), std::move(start), std::move(stop), std::move(step), {}, false};
           },
-          nb::arg("start"), nb::arg("stop"), nb::arg("step") = 1,
+          nb::arg("start"), nb::arg("stop") = nb::none(), nb::arg("step") = 1,
           nb::sig("def __init__(self, start: Reg | int, stop: Reg | int, step: Reg | int = 1) -> None"))
       .def(
           "__iter__",

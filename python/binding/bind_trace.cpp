@@ -79,6 +79,16 @@ Expected<ir::Param> parse_param(std::string_view text, std::string_view name) {
   return param;
 }
 
+void check_params(const Strings& params) {
+  for (const auto& [type, name] : params) {
+    if (auto param = parse_param(type, name); !param) {
+      Diagnostic d = std::move(param).error();
+      d.where = authors_line();
+      raise(d);
+    }
+  }
+}
+
 // ---- the trace ------------------------------------------------------------------------------------------------------
 
 write::KernelHeader header_of(std::string name, std::string_view arch, std::optional<std::pair<int, int>> version,
@@ -345,7 +355,7 @@ void bind_trace(nb::module_& m) {
             nb::list all;
             for (const Trace::Issue& issue : trace.issues)
               all.append(nb::make_tuple(issue.statement, name(issue.why.kind), issue.why.message,
-                                        issue.why.severity == Severity::error ? "error" : "warning"));
+                                        std::string(name(issue.why.severity))));
             return all;
           },
           nb::sig("def issues(self) -> list[tuple[str, str, str, str]]"),
@@ -354,6 +364,8 @@ void bind_trace(nb::module_& m) {
       .def_prop_ro("reg_decls", register_declarations, nb::sig("def reg_decls(self) -> list[str]"), "The registers so far.")
       .def_prop_ro("var_decls", variable_declarations, nb::sig("def var_decls(self) -> list[str]"),
                    "The variables of the body so far.");
+  m.def("check_params", check_params, nb::arg("params"), nb::sig("def check_params(params: Sequence[tuple[str, str]]) -> None"),
+        "Raises for the first further parameter of a kernel that is declared wrongly.");
   m.def("is_tracing", [] { return Trace::active() != nullptr; }, "Whether a kernel is being traced on this thread.");
   m.def(
       "active_trace", [] { return nb::cast(Trace::require("get_ctx"), nb::rv_policy::reference); },

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "errors.hpp"
+#include "ptx/author/raw.hpp"
 
 namespace ptx::python {
 namespace {
@@ -125,11 +126,7 @@ std::string spell_unchecked(Trace& trace, std::string_view path, std::span<const
   return std::move(speller.text);
 }
 
-void warn_unheard_of(Diagnostic why) {
-  why.severity = Severity::warning;
-  why.hint("it is written as it is, for ptxas to judge; the executor does not run it");
-  warn(why);
-}
+void warn_unheard_of(Diagnostic why) { warn(author::as_unheard_of(std::move(why))); }
 
 void write_unchecked(Trace& trace, std::string_view path, std::span<const Value> operands, const write::Guard& guard,
                      Diagnostic why) {

@@ -24,6 +24,8 @@ NB_MODULE(_ptx, m) {
   m.attr("version") = version;
   m.def("set_package_folder", python::set_package_folder, nanobind::arg("folder"),
         "Says where pyptx's own Python lies, which is never the author's line.");
+  m.def("pass_over_folder", python::pass_over_folder, nanobind::arg("folder"),
+        "Says where a library lies whose frames are not the author's line either, while there are others.");
   m.def(
       "kinds",
       [] {

@@ -285,7 +285,10 @@ Value Operands::value(nb::handle object) {
     if (place->offset() == 0) return place->base();
     return Value::of(unwrap(write::address_register(trace_.builder(), *place, trace_.where())));
   }
-  if (PyUnicode_Check(object.ptr())) return text_value(object);
+  if (PyUnicode_Check(object.ptr())) {  // a `Var`
+    trace_.names_variable(view_of(object));
+    return text_value(object);
+  }
   if (PyTuple_Check(object.ptr())) {
     const Value elements =
         vector_of({PySequence_Fast_ITEMS(object.ptr()), static_cast<std::size_t>(PyTuple_GET_SIZE(object.ptr()))});

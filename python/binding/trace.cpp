@@ -137,9 +137,14 @@ Expected<void> Trace::all_ended() const {
 
 Expected<TracedModule> Trace::finish() {
   Expected<TracedModule> module = checked();
-  if (module || module.error().where.known()) return module;
+  if (module) return module;
   Diagnostic d = std::move(module).error();
-  d.where = defined;
+  if (!d.where.known()) d.where = defined;
+  for (const std::string& name : variables_) {
+    if (d.kind != Kind::undefined_symbol || !d.message.starts_with(cat('`', name, "` is not declared"))) continue;
+    d.message = cat("`", name, "` is a variable of another module than the kernel's");
+    d.hint("a kernel has the variables of its own module: `@kernel(module=m, …)`");
+  }
   return Unexpected{std::move(d)};
 }
 

@@ -4,10 +4,13 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "author.hpp"
@@ -70,6 +73,9 @@ class Trace {
   /// The register of a tensor's TMA descriptor: the same object each time.
   nanobind::object& tma_desc(const std::string& tensor) { return tma_descs_[tensor]; }
 
+  /// A module's variable is named by its object, not by a text.
+  void names_variable(std::string_view name) { variables_.emplace(name); }
+
   /// An instruction that the table refused and that was written all the same (checks.hpp).
   struct Issue {
     std::string statement;
@@ -103,6 +109,7 @@ class Trace {
   nanobind::object module_owner_;
   LineCache lines_;
   std::map<std::string, nanobind::object> tma_descs_;
+  std::set<std::string, std::less<>> variables_;
   std::optional<write::Tracing> tracing_;
   Trace* outer_ = nullptr;
   std::uint64_t id_;

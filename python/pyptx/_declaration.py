@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NoReturn
 
-from . import _module
+from . import _module, _ptx
 from ._arguments import as_target, as_version, fail, is_int, refuse_suspended, short, version_text
 from ._ptx import TensorMap, Tile
 from ._sizes import VARARGS, VARKEYWORDS, Dims3, call_with_sizes, dims3, size_of
@@ -140,6 +140,7 @@ class Declaration:
         self.smem = int(smem)
         is_text = lambda held: isinstance(held, str)  # noqa: E731
         self.raw_params = tuple(_pairs(raw_params, "raw_params", '[("u32", "count")]', is_text))
+        _ptx.check_params(self.raw_params)
         if not (extern_smem is None or isinstance(extern_smem, (bool, str))):
             fail("argument_kind", f"`extern_smem` is `{short(extern_smem)}`; what fits is True, False, or the symbol's name")
         self.extern_smem = "global_smem" if extern_smem is True else extern_smem or None
@@ -172,7 +173,18 @@ class Declaration:
                 "one Tile for each positional parameter, inputs first, outputs after",
             )
         self.specs = specs if self.has_specs else (None,) * len(self.tensors)
+        self._check_aliases()
         self.dims = tuple(dict.fromkeys(name for tile in specs for name in tile.symbolic_dims))
+
+    def _check_aliases(self) -> None:
+        for alias in self.aliases.items():
+            for number, what, specs in zip(alias, ("input", "output"), (self.in_specs, self.out_specs), strict=True):
+                if number < 0 or (self.has_specs and number >= len(specs or ())):
+                    fail(
+                        "launch_config",
+                        f"`input_output_aliases` is `{short(self.aliases)}`; kernel `{self.name}` has no {what} {number}: "
+                        f"its {len(specs or ())} {what}s are counted from 0",
+                    )
 
     @property
     def block_threads(self) -> int:
@@ -183,6 +195,23 @@ class Declaration:
     def names(self) -> set[str]:
         """What a call may give by name."""
         return {*self.template, *self.dims, *(name for _, name in self.raw_params)}
+
+    def signature(self) -> Any:
+        """What a call takes, for `inspect.signature`."""
+        from inspect import Parameter, Signature
+
+        count = len(self.in_specs or ()) if self.has_specs else len(self.tensors)
+        inputs = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in self.tensors[:count]]
+        named: dict[str, Any] = dict(self.template)
+        known = {name for tile in self.in_specs or () for name in tile.symbolic_dims}
+        for name in (*self.dims, *(name for _, name in self.raw_params)):
+            if name not in known:  # what the inputs' shapes say need not be given
+                named.setdefault(name, Parameter.empty)
+        if self.has_specs:
+            named.setdefault("out", None)
+        taken = set(self.tensors[:count])
+        only = [Parameter(name, Parameter.KEYWORD_ONLY, default=held) for name, held in named.items() if name not in taken]
+        return Signature([*inputs, *only])
 
     def split(self, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, int], dict[str, Any]]:
         """Keyword arguments as template values (with the defaults), sizes of dimensions, and values of raw parameters."""

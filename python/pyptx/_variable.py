@@ -112,6 +112,13 @@ def declared(
         count = vector
         for size in sizes:
             count *= size
+        if type(init) is str and dtype.bits == 8 and "(" not in init:
+            fail(
+                "bad_initialiser",
+                f"the initial value of {what[4:]} is the text `{short(init)}`; a text names a variable or function, whose "
+                f"address does not fit in .{dtype}",
+                f"letters are bytes: `init=b{short(init)}`",
+            )
         init = _taken(init, what, count or _MOST_OF_AN_ITERATOR, 0)
     return name, dtype, sizes, space, init, operator.index(align), vector, linkage, _attributes(attributes, what)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from . import _module, _ptx
-from ._arguments import fail, name_in_module
+from ._arguments import fail, name_in_module, short
 from ._declaration import Declaration, Grid, TensorMaps
 from ._launching import Launches, gpu_of, image_for, jax_scalars, memory_of
 from ._ptx import TensorSpec, Tile, TmaDescriptorHandle
@@ -131,6 +131,11 @@ class Kernel(_ptx.KernelCall):
 
     def __repr__(self) -> str:
         return f"<kernel {self._declared}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__signature__":  # asked for by `inspect.signature`, which would show the body's own: outputs are given back
+            return self._declared.signature()
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     # -- what it becomes
 
@@ -326,6 +331,8 @@ class Kernel(_ptx.KernelCall):
         A C++ program runs it with ``ptx::load(path)``, without Python and without compiling. For tensors like ``arrays``, or for
         the sizes given by name, as in ``prepare``.
         """
+        if isinstance(targets, str) or not all(isinstance(target, str) for target in targets or ()):
+            fail("argument_kind", f"`targets` is `{short(targets)}`; what fits is a list of targets, such as `['sm_90a']`")
         image = self._image_for(arrays, kwargs)
         if image is None:
             fail(

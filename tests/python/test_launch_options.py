@@ -239,10 +239,12 @@ def test_a_changed_array_must_be_writable():
         increment_kernel(input_output_aliases={0: 0})(x)
 
 
-@pytest.mark.parametrize("aliases", [{0: 1}, {1: 0}], ids=["output", "input"])
-def test_aliases_of_what_is_not_there(aliases):
-    with pytest.raises(ValueError, match="cannot write output"):
-        increment_kernel(input_output_aliases=aliases)(ramp())
+@pytest.mark.parametrize(
+    "aliases, missing", [({0: 1}, "output 1"), ({1: 0}, "input 1"), ({-1: 0}, "input -1"), ({0: -1}, "output -1")], ids=str
+)
+def test_aliases_of_what_is_not_there(aliases, missing):
+    with pytest.raises(ValueError, match=f"kernel `increment` has no {missing}: its 1 .*s are counted from 0"):
+        increment_kernel(input_output_aliases=aliases)
 
 
 def test_a_kernel_that_changes_its_input_has_no_gradient():
