@@ -14,7 +14,7 @@ Expected<void> SizedKernel::count_parameters() {
   const ir::Module& module = accepted_->module();
   const ir::Function& entry = *module.find(name_);
   const std::size_t params = entry.params.size(), given = options_.scalars.size();
-  const std::size_t described = descriptor_count(module, entry);
+  const std::size_t described = descriptor_count(entry);
   std::size_t scalars = given;
   if (options_.tiles.empty()) {
     tensors_ = params - std::min(params, given);
