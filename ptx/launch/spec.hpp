@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ using Scalar = std::variant<std::int64_t, double>;
 /// The scalar as the low bytes of a parameter of `type`: integers are masked to its width, floats rounded to nearest even. Kind
 /// launch_config when the type has no scalar form or is a float's for an integer parameter.
 Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value);
+/// Values of an entry's scalar parameters, the bits of each in its order; where there is none, the spec's stays. Empty: all of
+/// the spec's.
+using ScalarValues = std::span<const std::optional<std::uint64_t>>;
 
 /// One parameter of the entry.
 struct Param {
