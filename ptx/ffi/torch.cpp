@@ -90,24 +90,8 @@ std::string_view view_of(const OwnedString& string) {
   return {data, length};
 }
 
-/// Room for a few items without the heap, and for more with it.
 template <class T>
-class Row {
- public:
-  explicit Row(std::size_t count) : count_(count) {
-    if (count > few_.size()) many_ = std::make_unique<T[]>(count);
-  }
-  T& operator[](std::size_t i) { return data()[i]; }
-  T* data() { return many_ ? many_.get() : few_.data(); }
-  [[nodiscard]] std::size_t size() const { return count_; }
-  operator std::span<T>() { return {data(), count_}; }        // NOLINT(google-explicit-constructor)
-  operator std::span<const T>() { return {data(), count_}; }  // NOLINT(google-explicit-constructor)
-
- private:
-  std::size_t count_;
-  std::array<T, 8> few_;
-  std::unique_ptr<T[]> many_;
-};
+using Row = launch::Some<T, 8>;
 
 /// The tensors of a list, which then owns none.
 Row<OwnedTensor> tensors_of(const OwnedList& list) {
@@ -189,9 +173,7 @@ Expected<const TorchKernel*> kernel_of(std::string_view key, std::string_view pa
                            : refuse(Kind::bad_image, cat("the payload of `pyptx::launch` holds another kernel than `", key, '`'));
 }
 
-struct Scalars {
-  Row<std::optional<std::uint64_t>> values;
-};
+using Scalars = Row<std::optional<std::uint64_t>>;
 
 Expected<Scalars> scalars_of(const OwnedList& list) {
   std::size_t numbers = 0;
@@ -202,12 +184,12 @@ Expected<Scalars> scalars_of(const OwnedList& list) {
     return refuse(Kind::argument_count,
                   cat("`scalars` are a count and two numbers for each; the call has ", numbers, " numbers"));
   }
-  Scalars scalars{.values = Row<std::optional<std::uint64_t>>(count)};
+  Scalars scalars(count);
   for (std::size_t i = 0; i < count; ++i) {
     Value given = 0, bits = 0;
     must(api.list_get(list.get(), 2 * i + 1, &given), "read a list");
     must(api.list_get(list.get(), 2 * i + 2, &bits), "read a list");
-    if (given != 0) scalars.values[i] = bits;
+    if (given != 0) scalars[i] = bits;
   }
   return scalars;
 }
@@ -215,33 +197,49 @@ Expected<Scalars> scalars_of(const OwnedList& list) {
 Expected<const Specialisation*> specialisation_for(launch::Plan& plan, Row<OwnedTensor>& tensors, Row<TensorView>& views,
                                                    std::size_t movable) {
   if (views.size() != plan.signature().inputs().size()) return Unexpected{plan.signature().check_count(views.size()).error()};
-  if (const Specialisation* last = plan.last(views)) [[likely]]
+  if (const Specialisation* last = plan.last(views.all())) [[likely]]
     return last;
   for (std::size_t i = 0; i < movable; ++i)
     if (!launch::is_contiguous(views[i])) make_contiguous(tensors[i], views[i]);
-  return plan.find(views);
+  return plan.find(views.all());
 }
 
-Expected<void> launch_on(const Specialisation& specialisation, DeviceId device, std::span<void* const> pointers,
-                         std::span<const std::size_t> bytes, KernelImage::Scalars scalars, bool keeps_outputs) {
-  if (specialisation.image == nullptr) return {};  // no elements
-  const KernelImage& image = *specialisation.image;
-  if (device.kind == DeviceId::Kind::cpu) {
-    launch::Cpu cpu = launch::default_cpu();
-    cpu.keeps_outputs = keeps_outputs;
-    auto report = image.launch(cpu, pointers, bytes, scalars);
-    return report ? Expected<void>() : Unexpected{std::move(report).error()};
+/// What a call asks of torch.
+class TorchLibrary : public launch::CallLibrary {
+ public:
+  /// For new tensors, or for `written` ones.
+  TorchLibrary(std::span<const launch::Output> outputs, DeviceId device)
+      : outputs_(outputs), device_(device), made_(outputs.size()) {}
+  explicit TorchLibrary(std::span<const TensorView> written) : written_(written), made_(0) {}
+
+  [[nodiscard]] Expected<TensorView> given(std::size_t output) const { return written_[output]; }
+  Expected<void*> allocate(std::size_t output) {
+    const launch::Output& wanted = outputs_[output];
+    made_[output] = empty(wanted.shape, wanted.strides, wanted.dtype, device_);
+    void* address = nullptr;
+    must(api.tensor_data(made_[output].get(), &address), "show a tensor's memory");
+    return address;
   }
-  if (api.cuda_stream == nullptr) return refuse(Kind::torch_abi, "this torch has no CUDA, and the tensors are on a GPU");
-  void* stream = nullptr;
-  must(api.cuda_stream(device.ordinal, &stream), "name its current stream");
-  if (!image.prepared(device.ordinal)) [[unlikely]] {
-    if (auto ready = image.prepare(device.ordinal); !ready) return ready;
-    // Python may not be there, so a warning goes where a compiler's goes.
+  [[nodiscard]] static Expected<cuda::api::Stream> stream(int ordinal) {
+    if (api.cuda_stream == nullptr) return refuse(Kind::torch_abi, "this torch has no CUDA, and the tensors are on a GPU");
+    void* stream = nullptr;
+    must(api.cuda_stream(ordinal, &stream), "name its current stream");
+    return static_cast<cuda::api::Stream>(stream);
+  }
+  /// Python may not be there, so a warning goes where a compiler's goes.
+  static Expected<void> loaded(const KernelImage& image, Expected<void> ready) {
+    if (!ready) return ready;
     for (const Diagnostic& warning : image.take_load_warnings()) std::fprintf(stderr, "%s\n", render(warning).c_str());
+    return ready;
   }
-  return image.launch(launch::Cuda{device.ordinal, static_cast<cuda::api::Stream>(stream)}, pointers, scalars);
-}
+  [[nodiscard]] Row<OwnedTensor>& made() { return made_; }
+
+ private:
+  std::span<const launch::Output> outputs_;
+  std::span<const TensorView> written_;
+  DeviceId device_;
+  Row<OwnedTensor> made_;
+};
 
 /// `pyptx::launch`: new tensors for the outputs.
 Expected<Value> launch_new(const TorchKernel& kernel, Row<OwnedTensor>& inputs, const OwnedList& scalar_list) {
@@ -256,27 +254,13 @@ Expected<Value> launch_new(const TorchKernel& kernel, Row<OwnedTensor>& inputs, 
   for (std::size_t i = 0; i < inputs.size(); ++i) views[i] = view_of(inputs[i]);
   auto found = specialisation_for(*kernel.plan, inputs, views, inputs.size());
   if (!found) return Unexpected{std::move(found).error()};
-  const std::vector<launch::Output>& outputs = (*found)->outputs;
-  const DeviceId device = views.size() == 0 ? DeviceId{} : views[0].device;
-
-  Row<void*> pointers(views.size() + outputs.size());
-  Row<std::size_t> bytes(pointers.size());
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    pointers[i] = views[i].data;
-    bytes[i] = views[i].bytes();
-  }
-  Row<OwnedTensor> results(outputs.size());
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    results[i] = empty(outputs[i].shape, outputs[i].strides, outputs[i].dtype, device);
-    must(api.tensor_data(results[i].get(), &pointers[views.size() + i]), "show a tensor's memory");
-    bytes[views.size() + i] = outputs[i].bytes;
-  }
-  if (auto ok = launch_on(**found, device, pointers, bytes, scalars->values, false); !ok)
-    return Unexpected{std::move(ok).error()};
+  const launch::Call call{.plan = *kernel.plan, .specialisation = **found, .inputs = views.all(), .scalars = scalars->all()};
+  TorchLibrary library((*found)->outputs, call.device);
+  if (auto ok = launch::run(call, library); !ok) return Unexpected{std::move(ok).error()};
   List made = nullptr;
-  must(api.list_new(outputs.size(), &made), "make a list");
+  must(api.list_new(library.made().size(), &made), "make a list");
   OwnedList list(made);
-  for (OwnedTensor& result : std::span<OwnedTensor>(results)) {
+  for (OwnedTensor& result : library.made().all()) {
     must(api.list_push(list.get(), reinterpret_cast<Value>(result.get())), "fill a list");
     result.release();
   }
@@ -313,23 +297,11 @@ Expected<void> launch_into(const TorchKernel& kernel, Row<OwnedTensor>& others, 
   }
   auto found = specialisation_for(*kernel.plan, others, views, 0);
   if (!found) return Unexpected{std::move(found).error()};
-  const std::vector<launch::Output>& outputs = (*found)->outputs;
-  const DeviceId device = views.size() != 0 ? views[0].device : written.size() != 0 ? written[0].device : DeviceId{};
-
-  Row<void*> pointers(views.size() + outputs.size());
-  Row<std::size_t> bytes(pointers.size());
-  for (std::size_t i = 0; i < pointers.size(); ++i) {
-    const TensorView& view = i < views.size() ? views[i] : written[i - views.size()];
-    if (i >= views.size()) {
-      const std::size_t output = i - views.size();
-      if (auto fits = signature.check_output(output, outputs[output], view, views, device); !fits) return fits;
-    }
-    pointers[i] = view.data;
-    bytes[i] = view.bytes();
-  }
-  const std::span<void* const> all = pointers;
-  if (auto apart = signature.check_apart(outputs, all.subspan(views.size())); !apart) return apart;
-  return launch_on(**found, device, pointers, bytes, scalars->values, true);
+  launch::Call call{
+      .plan = *kernel.plan, .specialisation = **found, .inputs = views.all(), .scalars = scalars->all(), .gives_outputs = true};
+  if (views.size() == 0 && written.size() != 0) call.device = written[0].device;
+  TorchLibrary library(written.all());
+  return launch::run(call, library);
 }
 
 /// Throws what torch turns into the caller's error.

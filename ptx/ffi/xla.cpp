@@ -191,25 +191,29 @@ int ordinal_of(const CallFrame& frame) {
   return frame.api->device_ordinal_get(&args) == nullptr ? args.ordinal : -1;
 }
 
+/// What a call asks of XLA: it has made everything by now.
+struct XlaLibrary : launch::CallLibrary {
+  cuda::api::Stream current = nullptr;
+  [[nodiscard]] Expected<cuda::api::Stream> stream(int /*ordinal*/) const { return current; }
+};
+
+void* run(const CallFrame& frame, const KernelImage& image, launch::DeviceId device, XlaLibrary library) {
+  Tensors tensors;
+  if (auto ok = collect(frame, image, tensors); !ok) return fail(frame, ok.error());
+  const auto ran = launch::run_image(image, device, std::span(tensors.pointers.data(), tensors.count),
+                                     std::span(tensors.bytes.data(), tensors.count), {}, false, library);
+  return ran ? nullptr : fail(frame, ran.error());
+}
+
 void* run_on_cuda(const CallFrame& frame, const KernelImage& image) {
   StreamGetArgs stream{.struct_size = sizeof stream, .extension = nullptr, .context = frame.context, .stream = nullptr};
   if (void* error = frame.api->stream_get(&stream)) return error;
   const int ordinal = ordinal_of(frame);
   if (ordinal < 0)
     return fail(frame, "pyptx: XLA does not say on which GPU the call runs; jaxlib 0.6 or later does", ErrorCode::unimplemented);
-  Tensors tensors;
-  if (auto ok = collect(frame, image, tensors); !ok) return fail(frame, ok.error());
-  const auto launched = image.launch(launch::Cuda{ordinal, static_cast<cuda::api::Stream>(stream.stream)},
-                                     std::span(tensors.pointers.data(), tensors.count));
-  return launched ? nullptr : fail(frame, launched.error());
-}
-
-void* run_on_cpu(const CallFrame& frame, const KernelImage& image) {
-  Tensors tensors;
-  if (auto ok = collect(frame, image, tensors); !ok) return fail(frame, ok.error());
-  const auto report = image.launch(launch::default_cpu(), std::span(tensors.pointers.data(), tensors.count),
-                                   std::span(tensors.bytes.data(), tensors.count));
-  return report ? nullptr : fail(frame, report.error());
+  XlaLibrary library;
+  library.current = static_cast<cuda::api::Stream>(stream.stream);
+  return run(frame, image, {launch::DeviceId::Kind::cuda, ordinal}, library);
 }
 
 void* handle(const CallFrame& frame, Platform platform) {
@@ -242,7 +246,7 @@ void* handle(const CallFrame& frame, Platform platform) {
       }
       return nullptr;
     case Stage::execute:
-      return platform == Platform::cuda ? run_on_cuda(frame, **image) : run_on_cpu(frame, **image);
+      return platform == Platform::cuda ? run_on_cuda(frame, **image) : run(frame, **image, {}, {});
   }
   return fail(frame, "pyptx: an unknown stage of XLA's FFI", ErrorCode::unimplemented);
 }

@@ -117,7 +117,8 @@ class Comparison {
            same(cat("being a pointer", of), a.is_ptr, b.is_ptr) &&
            same(cat("the space behind the pointer", of), a.ptr_space ? name(*a.ptr_space) : "",
                 b.ptr_space ? name(*b.ptr_space) : "") &&
-           same(cat("the alignment behind the pointer", of), a.ptr_align, b.ptr_align);
+           same(cat("the alignment behind the pointer", of), a.ptr_align, b.ptr_align) &&
+           same(cat("the described tensor", of), a.describes, b.describes);
   }
   bool params(const std::vector<Param>& a, const std::vector<Param>& b) {
     return same_list("parameters", a, b, [&](const Param& x, const Param& y) { return param(x, y); });

@@ -208,6 +208,9 @@ struct Param {
   bool is_ptr = false;
   std::optional<StateSpace> ptr_space;
   std::uint32_t ptr_align = 0;
+  /// Valid: what a launch passes is the TMA descriptor of the tensor whose parameter has this name, or that descriptor's address,
+  /// as the type says.
+  StringId describes;
   [[nodiscard]] std::uint64_t bytes() const {
     return multiply_sizes(elements.value_or(1), vector * ((static_cast<std::uint64_t>(isa::bits(type)) + 7) / 8));
   }
@@ -216,6 +219,12 @@ struct Param {
     return align != 0 ? align : static_cast<std::uint32_t>((isa::bits(type) + 7) / 8);
   }
 };
+
+/// What a parameter that describes a tensor is called: the tensor's name and this. Text has no other way to say it, so the parser
+/// reads it there; everything else reads `Param::describes`.
+inline constexpr std::string_view descriptor_suffix = "_tma_desc";
+/// Bytes of a TMA descriptor, and the least alignment of a parameter that is one.
+inline constexpr std::uint32_t descriptor_bytes = 128, least_descriptor_alignment = 64;
 
 /// Where each parameter of an entry lies in its parameter block, and behind them the block's size.
 std::vector<std::uint64_t> param_offsets(std::span<const Param> params);

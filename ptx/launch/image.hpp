@@ -1,13 +1,9 @@
 // A kernel that can be launched: its text, how to launch it, and (when it was made here) its checked IR. Named by its content.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +19,8 @@
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::launch {
+
+struct ReadyKernel;
 
 /// Run on the host, by the executor.
 struct Cpu {
@@ -66,9 +64,7 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   KernelImage(const KernelImage&) = delete;
   KernelImage& operator=(const KernelImage&) = delete;
 
-  /// Values of the scalar parameters, the bits of each in the entry's order; where there is none, the spec's stays. Empty: all of
-  /// the spec's.
-  using Scalars = std::span<const std::optional<std::uint64_t>>;
+  using Scalars = ScalarValues;
   /// The same kernel with other values of its scalar parameters. Both share what was decoded, compiled and loaded. Kind
   /// argument_count for another number of them.
   [[nodiscard]] Expected<std::shared_ptr<const KernelImage>> with_scalars(Scalars scalars) const;
@@ -119,26 +115,16 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   [[nodiscard]] Expected<void> launch(const Cuda& gpu, std::span<void* const> pointers, Scalars scalars = {}) const;
 
  private:
-  struct OnDevice;
-  struct Code;
-  KernelImage(std::shared_ptr<Code> code, LaunchSpec spec);
+  struct Content;
+  KernelImage(std::shared_ptr<Content> content, LaunchSpec spec);
   [[nodiscard]] Expected<void> check_count(std::size_t pointers, Scalars scalars) const;
   [[nodiscard]] Expected<void> check_alignments(std::span<void* const> pointers) const;
   [[nodiscard]] Diagnostic misaligned(std::size_t tensor, std::uintptr_t address) const;
-  [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> decode() const;
-  [[nodiscard]] Expected<const OnDevice*> load(int ordinal) const;
-  [[nodiscard]] Expected<cuda::LoadedKernel*> on_device(const cuda::Device& gpu) const;
-  [[nodiscard]] Diagnostic about_descriptor(const Param& param, Diagnostic error) const;
-  [[nodiscard]] Expected<const cuda::PlacedTensorMap*> place(const OnDevice& ready, const Param& param,
-                                                             cuda::api::DeviceAddr tensor) const;
-  [[nodiscard]] Expected<void> write_descriptor(const OnDevice& ready, const Param& param, cuda::api::DeviceAddr tensor,
-                                                cuda::api::TensorMapBytes& out) const;
-  [[nodiscard]] Expected<void> launch_with(const OnDevice& ready, const Cuda& gpu, std::span<void* const> pointers,
-                                           Scalars scalars, cuda::api::TensorMapBytes* descriptors) const;
-  [[nodiscard]] Diagnostic failed(Diagnostic error) const;
-  [[nodiscard]] Expected<void> wait_for(const OnDevice& ready, cuda::api::Stream stream) const;
+  [[nodiscard]] Expected<const ReadyKernel*> load(int ordinal) const;
+  [[nodiscard]] Expected<void> launch_with(const ReadyKernel& ready, const Cuda& gpu, std::span<void* const> pointers,
+                                           Scalars scalars, cuda::api::TensorMapBytes* values_room) const;
 
-  std::shared_ptr<Code> code_;  // shared by images that differ in the values of scalars alone
+  std::shared_ptr<Content> content_;  // shared by images that differ in the values of scalars alone
   LaunchSpec spec_;
   std::string meta_;
   Digest key_{};

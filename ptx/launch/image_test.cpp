@@ -14,6 +14,9 @@
 #include "tests/support/allocations.hpp"
 
 namespace ptx::launch {
+
+std::size_t allocations_of_this_thread() { return heap::allocations; }
+
 namespace {
 
 // -- on the host

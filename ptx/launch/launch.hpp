@@ -2,11 +2,13 @@
 //     KernelImage   text + LaunchSpec (+ checked IR), named by the hash of its content; loads and decodes itself once
 //     Registry      the process's images by key and handle
 //     Plan          what a user calls: fits tensors to a Signature, specialises, remembers the last call's shapes
+//     run(Call)     one call: outputs, changed inputs, apartness and loading; a library gives memory and a stream
 //     ptx::compile  all of it for a C++ program (run.hpp)
 // Knows neither Python nor jax nor torch.
 #pragma once
 
 #include "ptx/launch/archive.hpp"
+#include "ptx/launch/call.hpp"
 #include "ptx/launch/image.hpp"
 #include "ptx/launch/inspect.hpp"
 #include "ptx/launch/loading.hpp"

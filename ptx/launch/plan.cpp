@@ -75,11 +75,10 @@ Expected<const Specialisation*> Plan::find(std::span<const TensorView> tensors, 
 Expected<void> Plan::check_output(const Specialisation& specialisation, std::size_t index, const TensorView& given,
                                   std::span<const TensorView> inputs, DeviceId device) const {
   if (auto fits = signature_.check_output(index, specialisation.outputs[index], given, inputs, device); !fits) return fits;
-  if (specialisation.changed.empty() || !specialisation.changed[index]) return {};
-  const std::size_t input = *specialisation.changed[index];
-  if (given.data == inputs[input].data) return {};
+  const std::optional<std::size_t> input = specialisation.changed_input(index);
+  if (!input || given.data == inputs[*input].data) return {};
   return Unexpected{{.kind = Kind::argument_memory,
-                     .message = cat(signature_.output(index), " is written where ", signature_.argument(input),
+                     .message = cat(signature_.output(index), " is written where ", signature_.argument(*input),
                                     " lies; the call gives another tensor for it")}};
 }
 

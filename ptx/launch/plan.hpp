@@ -27,6 +27,10 @@ class Specialisation {
   tile::Env env;
   std::vector<Output> outputs;
   std::vector<std::optional<std::size_t>> changed;  ///< for each output, the input that it is written to; empty: none is
+  /// The input that an output is written to; none: it is a tensor of its own.
+  [[nodiscard]] std::optional<std::size_t> changed_input(std::size_t output) const noexcept {
+    return changed.empty() ? std::nullopt : changed[output];
+  }
   std::size_t index = 0;  ///< counts a plan's specialisations: where a caller keeps what belongs to this one
 
   /// Whether these tensors are like those that it was made for, one by one and on one device. False also when something is odd
@@ -77,6 +81,12 @@ class Plan {
   /// The specialisation for these tensors, made when it is the first of its kind. Errors: those of Signature::bind and of the
   /// maker.
   Expected<const Specialisation*> find(std::span<const TensorView> tensors, Scope scope = Scope::tensors);
+  /// That of the last call, when these tensors are like that call's, or else find().
+  Expected<const Specialisation*> get(std::span<const TensorView> tensors) {
+    if (const Specialisation* like_the_last = last(tensors)) [[likely]]
+      return like_the_last;
+    return find(tensors);
+  }
   /// Checks a tensor that the caller gives for output `index` of a call with these inputs. Kinds: those of
   /// Signature::check_output, and argument_memory for one that is not the input where the kernel writes it.
   [[nodiscard]] Expected<void> check_output(const Specialisation& specialisation, std::size_t index, const TensorView& given,

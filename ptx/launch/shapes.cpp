@@ -39,7 +39,7 @@ TensorShapes::TensorShapes(const std::vector<Tile>& tiles, std::size_t inputs) {
   }
 }
 
-Expected<void> TensorShapes::take_shape(const Names& names, std::size_t i, const Call& call, std::int64_t elements,
+Expected<void> TensorShapes::take_shape(const Names& names, std::size_t i, const CallMemory& call, std::int64_t elements,
                                         std::span<std::int64_t> shape, std::span<std::int64_t> sizes) const {
   const Shape& said = call[i].shape;
   const std::span<const std::int64_t> given(said.sizes.data(), said.rank);
@@ -118,7 +118,7 @@ Diagnostic TensorShapes::no_shape(const Names& names, std::size_t i, std::int64_
       .hint("say its shape, as in `ptx::shaped(x, {16, 512})`");
 }
 
-Expected<void> TensorShapes::fit(const Signature& signature, const Call& call, std::span<TensorView> views,
+Expected<void> TensorShapes::fit(const Signature& signature, const CallMemory& call, std::span<TensorView> views,
                                  std::span<std::int64_t> shapes, std::span<std::int64_t> sizes) const {
   constexpr std::int32_t no_rank_yet = -1;
   const Names names{signature, call.inputs.size()};

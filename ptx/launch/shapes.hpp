@@ -16,7 +16,7 @@
 namespace ptx::launch {
 
 /// One call: its memory, inputs first, and where it runs.
-struct Call {
+struct CallMemory {
   Arguments<In> inputs;
   Arguments<Out> outputs;
   DeviceId device;
@@ -43,7 +43,7 @@ class TensorShapes {
   /// names': the others are -1 before. Memory without a type is of the tile's, and so are unsigned integers for floats that C++
   /// has no type for; memory without a shape is of the tile's, as far as the sizes follow. No heap. Kinds: argument_dtype,
   /// argument_rank, argument_dim, dim_conflict, dim_unbound.
-  [[nodiscard]] Expected<void> fit(const Signature& signature, const Call& call, std::span<TensorView> views,
+  [[nodiscard]] Expected<void> fit(const Signature& signature, const CallMemory& call, std::span<TensorView> views,
                                    std::span<std::int64_t> shapes, std::span<std::int64_t> sizes) const;
 
  private:
@@ -66,7 +66,7 @@ class TensorShapes {
       return i < inputs ? signature.argument(i) : signature.output(i - inputs);
     }
   };
-  [[nodiscard]] Expected<void> take_shape(const Names& names, std::size_t i, const Call& call, std::int64_t elements,
+  [[nodiscard]] Expected<void> take_shape(const Names& names, std::size_t i, const CallMemory& call, std::int64_t elements,
                                           std::span<std::int64_t> shape, std::span<std::int64_t> sizes) const;
   /// Whether it could be found by now.
   [[nodiscard]] Expected<bool> find_shape(const Names& names, std::size_t i, std::int64_t elements, std::span<std::int64_t> shape,

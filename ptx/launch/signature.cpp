@@ -141,6 +141,11 @@ Expected<void> Signature::check_alias(const Alias& alias, const TensorView& inpu
                                               wanted.bytes, " bytes; the argument is ", input.bytes())}};
 }
 
+Diagnostic Signature::changed_read_only(std::size_t index) const {
+  return Diagnostic{.kind = Kind::argument_memory, .message = cat(argument(index), ": the kernel writes it, and it is read-only")}
+      .note(cat("takes: ", describe(inputs_[index])));
+}
+
 Diagnostic Signature::misfit(Kind kind, std::size_t index, std::string_view reason, const TensorView& tensor) const {
   return Diagnostic{.kind = kind, .message = cat(argument(index), ": ", reason)}
       .note(cat("takes: ", describe(inputs_[index])))

@@ -63,6 +63,8 @@ class Signature {
   [[nodiscard]] Expected<void> check_apart(std::span<const Output> outputs, std::span<void* const> written) const;
   /// Checks that an output that is written where an input lies is a tensor like that input. Kind argument_dim.
   [[nodiscard]] Expected<void> check_alias(const Alias& alias, const TensorView& input, const Output& output) const;
+  /// The error (argument_memory) for a call whose argument `index` is to be changed, and may only be read.
+  [[nodiscard]] Diagnostic changed_read_only(std::size_t index) const;
   /// The error (argument_kind) for a call whose argument `index` is no tensor but, say, "an `int`".
   [[nodiscard]] Diagnostic not_a_tensor(std::size_t index, std::string_view what) const;
   /// "argument 1 (`W`) of kernel `rms_norm`".

@@ -2,11 +2,29 @@
 
 #include <algorithm>
 
+#include "ptx/launch/call.hpp"
 #include "ptx/launch/warnings.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx::launch {
-namespace {}  // namespace
+namespace {
+
+/// Memory of a C++ program, which is all there before the call.
+class MemoryOfCpp : public CallLibrary {
+ public:
+  MemoryOfCpp(const Place& place, std::span<const TensorView> outputs) : place_(place), outputs_(outputs) {}
+  [[nodiscard]] Expected<TensorView> given(std::size_t output) const { return outputs_[output]; }
+  /// Not asked: such a call gives its outputs.
+  [[nodiscard]] static Expected<void*> allocate(std::size_t /*output*/) { return nullptr; }
+  [[nodiscard]] Expected<cuda::api::Stream> stream(int /*ordinal*/) const { return std::get<Cuda>(place_).stream; }
+  [[nodiscard]] Cpu cpu() const { return std::get<Cpu>(place_); }
+
+ private:
+  const Place& place_;
+  std::span<const TensorView> outputs_;
+};
+
+}  // namespace
 
 // How many of the entry's parameters are tensors and how many scalars. Behind them may be descriptors; how many, the tiles say,
 // and without tiles the names.
@@ -14,7 +32,7 @@ Expected<void> SizedKernel::count_parameters() {
   const ir::Module& module = accepted_->module();
   const ir::Function& entry = *module.find(name_);
   const std::size_t params = entry.params.size(), given = options_.scalars.size();
-  const std::size_t described = descriptor_count(module, entry);
+  const std::size_t described = descriptor_count(entry);
   std::size_t scalars = given;
   if (options_.tiles.empty()) {
     tensors_ = params - std::min(params, given);
@@ -268,7 +286,7 @@ Expected<Plan*> SizedKernel::plan_for(std::span<const std::int64_t> sizes) {
 // -- a call
 // ---------------------------------------------------------------------------------------------------------------------------
 
-Expected<void> SizedKernel::check_places(const Call& call) const {
+Expected<void> SizedKernel::check_places(const CallMemory& call) const {
   const std::size_t outputs = tensors_ - inputs_;
   if (call.inputs.size() != inputs_ || call.outputs.size() != outputs) {
     return refuse(Kind::argument_count, cat("kernel `", name_, "` takes ", inputs_, " inputs and ", outputs,
@@ -297,58 +315,49 @@ Expected<void> SizedKernel::check_places(const Call& call) const {
   return {};
 }
 
-Expected<void> SizedKernel::launch(const KernelImage& image, const Place& place, std::span<void* const> pointers,
-                                   std::span<const std::size_t> bytes, KernelImage::Scalars scalars) {
-  if (const auto* gpu = std::get_if<Cuda>(&place)) {
-    auto launched = image.launch(*gpu, pointers, scalars);
-    warn(image.take_load_warnings());
-    return launched;
+/// Without tiles nothing is known of the tensors but where they lie.
+Expected<void> SizedKernel::run_by_address(const CallMemory& memory, const Place& place, KernelImage::Scalars scalars) const {
+  Some<void*> addresses(memory.size());
+  Some<std::size_t> bytes(memory.size());
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    addresses[i] = memory[i].data;
+    bytes[i] = memory[i].bytes;
   }
-  Cpu cpu = std::get<Cpu>(place);
-  cpu.keeps_outputs = true;
-  auto report = image.launch(cpu, pointers, bytes, scalars);
-  if (!report) return Unexpected{std::move(report).error()};
-  return {};
+  MemoryOfCpp library(place, {});
+  auto ran = run_apart(*only_image_, memory.device, addresses.all(), bytes.all(), scalars, true, library);
+  warn(only_image_->take_load_warnings());
+  return ran;
 }
 
 Expected<void> SizedKernel::run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs, KernelImage::Scalars scalars,
                                 const Sizes* fixed) {
   const auto* const gpu = std::get_if<Cuda>(&place);
-  const Call call{
+  const CallMemory memory{
       .inputs = inputs, .outputs = outputs, .device = gpu != nullptr ? DeviceId{DeviceId::Kind::cuda, gpu->ordinal} : DeviceId{}};
-  if (auto ok = check_places(call); !ok) return ok;
-  Some<void*> pointers(call.size());
-  Some<std::size_t> bytes(call.size());
-  for (std::size_t i = 0; i < call.size(); ++i) {
-    pointers[i] = call[i].data;
-    bytes[i] = call[i].bytes;
-  }
-  if (!signature_) {
-    if (gpu != nullptr)  // the executor looks by itself
-      if (auto apart = check_apart(name_, inputs_, pointers.all(), bytes.all()); !apart) return apart;
-    return launch(*only_image_, place, pointers.all(), bytes.all(), scalars);
-  }
+  if (auto ok = check_places(memory); !ok) return ok;
+  if (!signature_) return run_by_address(memory, place, scalars);
 
-  Some<TensorView> views(call.size());
+  Some<TensorView> views(memory.size());
   Some<std::int64_t, 64> shapes(shapes_.count());
   Some<std::int64_t> sizes(dims().size());
   std::size_t dim = 0;
   for (std::int64_t& size : sizes.all()) size = fixed == nullptr ? -1 : fixed->at(dims()[dim++]);
-  if (auto fits = shapes_.fit(*signature_, call, views.all(), shapes.all(), sizes.all()); !fits) return fits;
+  if (auto fits = shapes_.fit(*signature_, memory, views.all(), shapes.all(), sizes.all()); !fits) return fits;
   const std::span<const TensorView> given = views.all().first(inputs_);
   auto plan = plan_for(sizes.all());
   if (!plan) return Unexpected{std::move(plan).error()};
-  const Specialisation* specialisation = (*plan)->last(given);
-  if (specialisation == nullptr) {
-    auto found = (*plan)->find(given);
-    if (!found) return Unexpected{std::move(found).error()};
-    specialisation = *found;
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (auto ok = (*plan)->check_output(*specialisation, i, views[inputs_ + i], given, call.device); !ok) return ok;
-  if (auto apart = signature_->check_apart(specialisation->outputs, pointers.all().subspan(inputs_)); !apart) return apart;
-  if (specialisation->image == nullptr) return {};  // no elements, nothing to launch
-  return launch(*specialisation->image, place, pointers.all(), bytes.all(), scalars);
+  auto specialisation = (*plan)->get(given);
+  if (!specialisation) return Unexpected{std::move(specialisation).error()};
+  MemoryOfCpp library(place, views.all().subspan(inputs_));
+  auto ran = launch::run({.plan = **plan,
+                          .specialisation = **specialisation,
+                          .inputs = given,
+                          .scalars = scalars,
+                          .gives_outputs = true,
+                          .device = memory.device},
+                         library);
+  if (gpu != nullptr && (*specialisation)->image != nullptr) warn((*specialisation)->image->take_load_warnings());
+  return ran;
 }
 
 }  // namespace ptx::launch

@@ -84,9 +84,8 @@ class SizedKernel {
   [[nodiscard]] Expected<std::shared_ptr<const KernelImage>> make_image(const Sizes& sizes) const;
   [[nodiscard]] Expected<LaunchSpec> spec(const Sizes& sizes) const;
   [[nodiscard]] Expected<Plan*> plan_for(std::span<const std::int64_t> sizes);
-  [[nodiscard]] Expected<void> check_places(const Call& call) const;
-  static Expected<void> launch(const KernelImage& image, const Place& place, std::span<void* const> pointers,
-                               std::span<const std::size_t> bytes, KernelImage::Scalars scalars);
+  [[nodiscard]] Expected<void> check_places(const CallMemory& call) const;
+  [[nodiscard]] Expected<void> run_by_address(const CallMemory& memory, const Place& place, KernelImage::Scalars scalars) const;
 
   std::string name_;
   Make make_;  // empty: of the module, or of the image

@@ -93,21 +93,10 @@ Param descriptor_param(std::uint32_t arg, std::size_t number) {
   return {.kind = Param::Kind::tensor_map, .arg = arg, .size_bytes = 8, .align_bytes = 8, .bits = number};
 }
 
-/// Whether a parameter's type is that of a descriptor's address, or of a descriptor: `.align 128 .b8 name[128]`.
-bool takes_descriptor(const ir::Param& param) {
-  constexpr std::uint32_t least_alignment = 64;  // the driver's
-  if (!param.elements) return param.type == Type::u64;
-  return param.bytes() == descriptor_bytes && param.alignment() >= least_alignment;
-}
-
-/// Which of the entry's first `tensors` parameters the parameter is named as the descriptor of.
-std::optional<std::uint32_t> described_tensor(const ir::Module& module, const ir::Function& entry, std::size_t tensors,
-                                              const ir::Param& param) {
-  std::string_view name = module.str(param.name);
-  if (!takes_descriptor(param) || !name.ends_with(descriptor_suffix)) return std::nullopt;
-  name.remove_suffix(descriptor_suffix.size());
-  for (std::size_t i = 0; i < tensors; ++i)
-    if (module.str(entry.params[i].name) == name) return static_cast<std::uint32_t>(i);
+/// Which of the entry's first `tensors` parameters the parameter is the descriptor of.
+std::optional<std::uint32_t> described_tensor(const ir::Function& entry, std::size_t tensors, const ir::Param& param) {
+  for (std::size_t i = 0; param.describes.valid() && i < tensors; ++i)
+    if (entry.params[i].name == param.describes) return static_cast<std::uint32_t>(i);
   return std::nullopt;
 }
 
@@ -159,9 +148,9 @@ Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value) {
   return bits == 64 ? pattern : pattern & ((std::uint64_t{1} << bits) - 1);
 }
 
-std::size_t descriptor_count(const ir::Module& module, const ir::Function& entry) {
+std::size_t descriptor_count(const ir::Function& entry) {
   std::size_t count = 0;
-  for (std::size_t i = entry.params.size(); i-- > 0 && described_tensor(module, entry, i, entry.params[i]);) ++count;
+  for (std::size_t i = entry.params.size(); i-- > 0 && described_tensor(entry, i, entry.params[i]);) ++count;
   return count;
 }
 
@@ -173,7 +162,7 @@ Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Functi
   const std::string_view name = module.str(entry.name);
   bool whole = entry.params.size() >= first_descriptor;
   for (std::size_t i = first_descriptor; whole && i < entry.params.size(); ++i)
-    whole = described_tensor(module, entry, tensors, entry.params[i]).has_value();
+    whole = described_tensor(entry, tensors, entry.params[i]).has_value();
   if (!whole) {
     return refuse(Kind::param_layout, cat("kernel `", name, "` takes ", entry.params.size(), " parameters; the launch has ",
                                           inputs, " inputs, ", outputs, " outputs and ", scalars.size(), " scalars"));
@@ -194,7 +183,7 @@ Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Functi
       continue;
     }
     if (i >= first_descriptor) {
-      const std::uint32_t arg = *described_tensor(module, entry, tensors, param);
+      const std::uint32_t arg = *described_tensor(entry, tensors, param);
       const auto given = std::find_if(maps.begin(), maps.end(), [&](const Descriptor& each) { return each.arg == arg; });
       if (given == maps.end() && arg >= tiles.size()) {
         return refuse(Kind::param_layout, cat("parameter `", param_name, "` of kernel `", name,
@@ -214,7 +203,7 @@ Expected<LaunchSpec> LaunchSpec::make(const ir::Module& module, const ir::Functi
       Param& passed = spec.params.emplace_back(descriptor_param(arg, spec.tensor_maps.size()));
       if (param.elements) {
         passed.kind = Param::Kind::tensor_map_value;
-        passed.size_bytes = descriptor_bytes;
+        passed.size_bytes = ir::descriptor_bytes;
         passed.align_bytes = param.alignment();
       }
       spec.tensor_maps.push_back(*map);
@@ -308,7 +297,7 @@ Expected<void> LaunchSpec::validate() const {
     const bool value = param.kind == Param::Kind::tensor_map_value;
     values += value ? 1 : 0;
     const bool sized =
-        value ? param.size_bytes == descriptor_bytes && param.align_bytes >= 64
+        value ? param.size_bytes == ir::descriptor_bytes && param.align_bytes >= ir::least_descriptor_alignment
               : std::has_single_bit(param.size_bytes) && param.size_bytes <= 8 && (!address || param.size_bytes == 8);
     const bool aligned = std::has_single_bit(param.align_bytes) && param.align_bytes <= 128;
     const bool named = !address || param.arg < std::uint64_t{inputs} + outputs;

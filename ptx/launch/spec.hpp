@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ using Scalar = std::variant<std::int64_t, double>;
 /// The scalar as the low bytes of a parameter of `type`: integers are masked to its width, floats rounded to nearest even. Kind
 /// launch_config when the type has no scalar form or is a float's for an integer parameter.
 Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value);
+/// Values of an entry's scalar parameters, the bits of each in its order; where there is none, the spec's stays. Empty: all of
+/// the spec's.
+using ScalarValues = std::span<const std::optional<std::uint64_t>>;
 
 /// One parameter of the entry.
 struct Param {
@@ -67,15 +71,10 @@ struct Descriptor {
   std::uint32_t arg = 0;
   layout::TensorMap map;
 };
-/// What the parameter that takes a tensor's descriptor, or its address, is called: the tensor's name and this.
-inline constexpr std::string_view descriptor_suffix = "_tma_desc";
-/// Bytes of a descriptor.
-inline constexpr std::uint32_t descriptor_bytes = 128;
 /// The most descriptors that a launch passes as values: what 4 KB of parameters hold.
 inline constexpr std::size_t max_descriptor_values = 31;
-/// How many of the entry's last parameters are descriptors by name and type: `.u64 A_tma_desc`, or `.align 128 .b8
-/// A_tma_desc[128]`, behind a parameter `A`.
-std::size_t descriptor_count(const ir::Module& module, const ir::Function& entry);
+/// How many of the entry's last parameters describe tensors before them (`ir::Param::describes`).
+std::size_t descriptor_count(const ir::Function& entry);
 
 /// The most parameters an entry may have here: 4 KB of pointers, the limit of the older PTX ISA.
 inline constexpr std::size_t max_params = 512;
@@ -100,7 +99,7 @@ struct LaunchSpec {
   std::vector<Alias> aliases;                  ///< by output; no input and no output twice
 
   /// The spec of an entry whose parameters are `inputs` + `outputs` pointers, then `scalars`, then descriptors (api: inputs,
-  /// outputs, raw parameters, `<tensor>_tma_desc`). The descriptors are those of `maps`, by tensor, or else made from the
+  /// outputs, raw parameters, those that describe tensors). The descriptors are those of `maps`, by tensor, or else made from the
   /// tensors' `tiles`, inputs first, and the sizes of their dimensions. Kinds: param_layout (other parameters than these, no tile
   /// for a descriptor), launch_config, bad_tile and dim_unbound (of tile::tensor_map).
   static Expected<LaunchSpec> make(const ir::Module& module, const ir::Function& entry, const Geometry& geometry,

@@ -66,8 +66,8 @@ TEST(LaunchSpec, descriptors_survive_the_trip_too) {
 TEST(LaunchSpec, descriptors_follow_the_entry) {
   const ir::Module module = twice_module(true, true);
   const ir::Function& entry = module.functions[0];
-  EXPECT_EQ(descriptor_count(module, entry), 2u);
-  EXPECT_EQ(descriptor_count(twice_module(), twice_module().functions[0]), 0u);
+  EXPECT_EQ(descriptor_count(entry), 2u);
+  EXPECT_EQ(descriptor_count(twice_module().functions[0]), 0u);
   const Scalar three = 3.0;
   const std::array tiles{matrix(), matrix()};
   const auto spec = LaunchSpec::make(module, entry, {}, 1, 1, {&three, 1}, tiles, {{"M", 192}});
@@ -94,7 +94,7 @@ TEST(LaunchSpec, descriptors_follow_the_entry) {
 
 TEST(LaunchSpec, descriptors_are_passed_as_the_entry_takes_them) {
   const ir::Module module = twice_module(false, true, true);
-  EXPECT_EQ(descriptor_count(module, module.functions[0]), 2u);
+  EXPECT_EQ(descriptor_count(module.functions[0]), 2u);
   const std::array tiles{matrix(), matrix()};
   const auto spec = LaunchSpec::make(module, module.functions[0], {}, 1, 1, {}, tiles, {{"M", 192}});
   ASSERT_TRUE(spec) << render(spec.error());
@@ -106,6 +106,19 @@ TEST(LaunchSpec, descriptors_are_passed_as_the_entry_takes_them) {
   const auto own = LaunchSpec::make(module, module.functions[0], {}, 1, 1, {}, tiles, {{"M", 192}}, other);
   EXPECT_EQ(to_string(own->tensor_maps[0]), "bf16 (192, 64) in boxes of (64, 64), swizzle 128B");
   EXPECT_EQ(to_string(own->tensor_maps[1]), "bf16 (64, 64) in boxes of (64, 64), swizzle 128B") << "the author's own";
+}
+
+TEST(LaunchSpec, a_name_alone_makes_no_descriptor) {
+  ir::Module module = twice_module(false, true);
+  ir::Function& entry = module.functions[0];
+  entry.params[2].describes = {};
+  EXPECT_EQ(descriptor_count(entry), 1u) << "the last one, of X";
+  const std::array tiles{matrix(), matrix()};
+  EXPECT_TRUE(says(LaunchSpec::make(module, entry, {}, 1, 1, {}, tiles, {{"M", 192}}).error(), "takes 4 parameters"));
+  entry.params[2].describes = entry.params[0].name;  // whatever it is called
+  const auto spec = LaunchSpec::make(module, entry, {}, 1, 1, {}, tiles, {{"M", 192}});
+  ASSERT_TRUE(spec) << render(spec.error());
+  EXPECT_EQ(spec->params[2].arg, 0u);
 }
 
 TEST(LaunchSpec, im2col_maps_survive_the_trip) {

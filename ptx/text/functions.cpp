@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
+#include <unordered_set>
 
 #include "ptx/text/parser.hpp"
 
@@ -135,6 +137,22 @@ void Parser::declare_params(std::vector<ir::Param>& list) {
   }
 }
 
+/// The parameters of an entry that describe tensors, by name and type: `.u64 A_tma_desc`, or `.align 128 .b8 A_tma_desc[128]`,
+/// behind a parameter `A`.
+void Parser::find_descriptors(std::span<ir::Param> params) const {
+  std::unordered_set<std::uint32_t> before;  // names
+  for (ir::Param& param : params) {
+    const bool by_value = param.bytes() == ir::descriptor_bytes && param.alignment() >= ir::least_descriptor_alignment;
+    std::string_view name = module_.str(param.name);
+    if (name.ends_with(ir::descriptor_suffix) && (param.elements ? by_value : param.type == Type::u64)) {
+      name.remove_suffix(ir::descriptor_suffix.size());
+      const ir::StringId tensor = module_.interned(name);
+      if (tensor.valid() && before.contains(tensor.index)) param.describes = tensor;
+    }
+    before.insert(param.name.index);
+  }
+}
+
 void Parser::finish_function() {
   ir::Function& f = module_.functions.emplace_back();
   f.name = function_.name;
@@ -144,6 +162,7 @@ void Parser::finish_function() {
   f.where = function_.where;
   f.returns = std::move(function_.returns);
   f.params = std::move(function_.params);
+  if (f.is_entry) find_descriptors(f.params);
   f.attributes = std::move(function_.attributes);
   f.directives = std::move(function_.directives);
   f.variables = std::move(function_.variables);

@@ -350,6 +350,20 @@ TEST(Functions, HeadsInEveryShape) {
   EXPECT_EQ(p.module.find("f"), &f[1]);
 }
 
+TEST(Functions, ParametersThatDescribeTensorsAreNamedAfterThem) {
+  const auto described = [](std::string_view params) {
+    const Parsed parsed = module(cat(".entry k(", params, ") {\nret;\n}\n"));
+    std::string found;
+    for (const ir::Param& param : parsed.module.functions[0].params) found += cat(parsed.module.str(param.describes), ',');
+    return found;
+  };
+  EXPECT_EQ(described(".param .u64 X, .param .u64 Y, .param .u64 Y_tma_desc, .param .u64 X_tma_desc"), ",,Y,X,");
+  EXPECT_EQ(described(".param .u64 X, .param .align 128 .b8 X_tma_desc[128]"), ",X,");
+  EXPECT_EQ(described(".param .u64 X, .param .align 32 .b8 X_tma_desc[128]"), ",,") << "not aligned";
+  EXPECT_EQ(described(".param .u64 X, .param .u32 X_tma_desc"), ",,") << "no address";
+  EXPECT_EQ(described(".param .u64 X_tma_desc, .param .u64 X"), ",,") << "the tensor comes first";
+}
+
 TEST(Functions, AreNamedWhereTheyStand) {
   const Parsed p = module(".visible .entry\n  k() { ret; }");
   EXPECT_EQ(to_string(p.module.where(p.module.functions[0].where)), "test.ptx:5:3");

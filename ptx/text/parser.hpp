@@ -3,6 +3,7 @@
 // statements goes on behind the next `;`.
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -109,6 +110,7 @@ class Parser {
   bool loc(const char* from);
   bool prototype(const char* from);
   bool targets(const char* from, bool of_branch);
+  void find_descriptors(std::span<ir::Param> params) const;
   void finish_function();
   void finish_labels();
   void end_body(const char* from);

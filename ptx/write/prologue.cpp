@@ -21,14 +21,15 @@ void Builder::State::move_to_prologue() {
 Expected<Reg> Builder::tma_desc(std::string_view tensor, Where where) {
   State& s = *state_;
   if (const auto it = s.tma_descriptors.find(tensor); it != s.tma_descriptors.end()) return it->second;
-  const std::string name = cat(tensor, "_tma_desc");
+  const std::string name = cat(tensor, ir::descriptor_suffix);
   const bool by_value = s.tma_by_value;
   ir::Param passed;
   passed.type = by_value ? Type::b8 : Type::u64;
   if (by_value) {
-    passed.align = 128;
-    passed.elements = 128;
+    passed.align = ir::descriptor_bytes;
+    passed.elements = ir::descriptor_bytes;
   }
+  passed.describes = s.module.intern(tensor);
   if (auto added = param(passed, name, where); !added) return Unexpected{std::move(added).error()};
   const Value symbol = Value::of_symbol(name);
   const Expected<Reg> reg = by_value ? put_fresh(*this, Type::u64, "mov.b64", {}, where, symbol)

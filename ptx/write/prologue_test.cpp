@@ -34,6 +34,8 @@ TEST_F(Prologue, DescriptorsComeFirstInTheOrderOfTheirFirstUse) {
                    "setp.eq.u32 %p0, %r0, 0;", "@!%p0 bra $_else_0;", "{", "}", "bra $_endif_1;", "$_else_0:", "$_endif_1:"}));
   ASSERT_EQ(b.function().params.size(), 2u);
   EXPECT_EQ(b.module().str(b.function().params[0].name), "Y_tma_desc");
+  EXPECT_EQ(b.module().str(b.function().params[0].describes), "Y");
+  EXPECT_EQ(b.module().str(b.function().params[1].describes), "X");
   EXPECT_EQ(std::vector<std::string>(b.tma_tensors().begin(), b.tma_tensors().end()), (std::vector<std::string>{"Y", "X"}));
 }
 

@@ -9,14 +9,13 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <unistd.h>
-
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "author.hpp"
 #include "bindings.hpp"
+#include "call_libraries.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "image_handle.hpp"
@@ -34,99 +33,6 @@ ImageHandle ImageHandle::registered(std::shared_ptr<const launch::KernelImage> i
   auto kept = unwrap(launch::Registry::process().add(std::move(image)));
   const auto bytes = [](const auto& data) { return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size()); };
   return {.image = kept, .key = bytes(kept->key()), .meta = bytes(kept->meta()), .ptx = bytes(kept->text())};
-}
-
-namespace {
-
-/// Folders below which NVIDIA's wheels may lie.
-std::vector<std::string> tool_roots() {
-  std::vector<std::string> roots;
-  for (const nb::handle entry : nb::module_::import_("sys").attr("path")) {
-    if (!PyUnicode_Check(entry.ptr()) || PyUnicode_GetLength(entry.ptr()) == 0) continue;
-    const nb::object path = nb::steal(PyUnicode_EncodeFSDefault(entry.ptr()));  // also of a folder whose name is not UTF-8
-    if (!path.is_valid()) throw nb::python_error();
-    roots.emplace_back(PyBytes_AS_STRING(path.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(path.ptr())));
-  }
-  return roots;
-}
-
-/// As Python's warnings. Fails when a filter makes one an error, which is then set.
-Expected<void> show_warnings(const Diagnostics& found) {
-  if (found.empty()) return {};
-  try {
-    for (const Diagnostic& warning : found) warn(warning);
-    return {};
-  } catch (nb::python_error& error) {
-    error.restore();
-    return Unexpected{{.kind = Kind::internal, .message = "Python raised an error"}};
-  }
-}
-
-/// What compilers said of the kernel, each once.
-Expected<void> show_load_warnings(const launch::KernelImage& image) { return show_warnings(image.take_load_warnings()); }
-
-/// Ctrl-C was pressed while the executor runs: in Python's main thread its handlers are called and decide, which leaves their
-/// exception set; the main thread alone may do that, and another one's run ends.
-bool python_ends_runs() {
-  const nb::gil_scoped_acquire locked;
-  if (PyErr_CheckSignals() != 0) return true;
-  const nb::object threading = nb::module_::import_("threading");
-  return !threading.attr("current_thread")().is(threading.attr("main_thread")());
-}
-
-/// Loads the image on a GPU. The GIL is held, and released for as long as that takes.
-Expected<void> prepare_image(const launch::KernelImage& image, int ordinal) {
-  cuda::set_tool_roots(tool_roots());  // sys.path may have changed since the import
-  Expected<void> ready;
-  {
-    const nb::gil_scoped_release unlocked;
-    ready = image.prepare(ordinal);
-  }
-  return ready ? show_load_warnings(image) : ready;
-}
-
-/// Releases the GIL for a run that may outlive the interpreter: a daemon thread that asks for it after the interpreter's end
-/// would be unwound through C++, which ends the process. It stays where it is instead, as Python itself has it from 3.14 on.
-class WithoutGil {
- public:
-  WithoutGil() : state_(PyEval_SaveThread()) {}
-  ~WithoutGil() {
-#if PY_VERSION_HEX >= 0x030D0000
-    const bool over = Py_IsFinalizing() != 0;
-#else
-    const bool over = _Py_IsFinalizing() != 0;
-#endif
-    while (over) ::pause();  // NOLINT(bugprone-infinite-loop): meant so
-    PyEval_RestoreThread(state_);
-  }
-  WithoutGil(const WithoutGil&) = delete;
-  WithoutGil& operator=(const WithoutGil&) = delete;
-
- private:
-  PyThreadState* state_;
-};
-}  // namespace
-
-Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream,
-                         std::span<void* const> pointers, std::span<const std::size_t> bytes,
-                         launch::KernelImage::Scalars scalars, bool keeps_outputs) {
-  if (device.kind == launch::DeviceId::Kind::cuda) {
-    if (!image.prepared(device.ordinal)) [[unlikely]] {
-      if (auto ready = prepare_image(image, device.ordinal); !ready) return ready;
-    }
-    if (launch::KernelImage::synchronous()) [[unlikely]] {
-      const nb::gil_scoped_release unlocked;  // what the stream waits for may be another thread's to launch
-      return image.launch(launch::Cuda{device.ordinal, stream}, pointers, scalars);
-    }
-    return image.launch(launch::Cuda{device.ordinal, stream}, pointers, scalars);
-  }
-  launch::Cpu cpu = launch::default_cpu();
-  cpu.interrupt_hook = python_ends_runs;
-  cpu.keeps_outputs = keeps_outputs;
-  const WithoutGil unlocked;
-  auto report = image.launch(cpu, pointers, bytes, scalars);
-  if (!report) return Unexpected{std::move(report).error()};
-  return {};
 }
 
 namespace {
@@ -276,10 +182,9 @@ void launch_image(const ImageHandle& handle, const nb::sequence& inputs, const n
   };
   for (std::size_t i = 0; i < input_count; ++i) add(inputs[i], cat("input ", i, " of kernel `", kernel, '`'), false);
   for (std::size_t i = 0; i < output_count; ++i) add(outputs[i], cat("output ", i, " of kernel `", kernel, '`'), true);
-  const bool on_gpu = device.kind == launch::DeviceId::Kind::cuda;
-  if (on_gpu) unwrap_here(launch::check_apart(kernel, input_count, pointers, bytes));  // the executor looks by itself
-  const cuda::api::Stream stream = on_gpu ? launch_stream(stream_of, device.ordinal) : nullptr;
-  unwrap_here(run_image(image, device, stream, pointers, bytes));
+  GivenTensors library;
+  library.library = stream_of;
+  unwrap_here(launch::run_apart(image, device, pointers, bytes, {}, false, library));
 }
 
 std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> tuple_of(const launch::Dims& dims) { return {dims[0], dims[1], dims[2]}; }
@@ -406,10 +311,14 @@ void bind_image(nb::module_& m) {
           "and "
           "leave it.")
       .def(
-          "prepare", [](const ImageHandle& self, int device) { unwrap_here(prepare_image(*self.image, device)); },
+          "prepare",
+          [](const ImageHandle& self, int device) {
+            PythonLibrary library;
+            unwrap_here(launch::prepare(*self.image, device, library));
+          },
           nb::arg("device") = 0, "Loads it on a GPU, as is needed before a capture into a CUDA graph.")
       .def(
-          "show_load_warnings", [](const ImageHandle& self) { unwrap_here(show_load_warnings(*self.image)); },
+          "show_load_warnings", [](const ImageHandle& self) { unwrap_here(show_warnings(self.image->take_load_warnings())); },
           "Gives what ptxas said while loading it, as `PtxWarning`s: each once, for loads that were not Python's, as XLA's.")
       .def("save", save_image, nb::arg("path"), nb::arg("targets") = nb::none(), nb::arg("tiles") = std::vector<Tile>{},
            nb::arg("scalar_types") = std::vector<std::string>{},

@@ -228,7 +228,7 @@ void bind_tensor(nb::module_& m) {
   nb::class_<TmaDescriptorHandle> map(m, "TmaDescriptorHandle", "The name that a tensor's TMA descriptor has in the kernel.");
   detail::python_type<TmaDescriptorHandle> = reinterpret_cast<PyTypeObject*>(map.ptr());
 
-  const auto descriptor = [](const TensorSpec& of) { return cat(of.name, "_tma_desc"); };
+  const auto descriptor = [](const TensorSpec& of) { return cat(of.name, ir::descriptor_suffix); };
   map.def(
          "__init__",
          [descriptor](TmaDescriptorHandle* self, const nb::object& given) {

@@ -21,13 +21,6 @@ struct ImageHandle {
   static ImageHandle registered(std::shared_ptr<const launch::KernelImage> image);
 };
 
-/// Runs the image on tensors that exist: addresses of inputs, then outputs, all on `device`. The GIL is held; it is released
-/// while the executor runs and while a GPU loads the kernel for the first time. `keeps_outputs`: they are the caller's, and what
-/// they hold may be read.
-Expected<void> run_image(const launch::KernelImage& image, launch::DeviceId device, cuda::api::Stream stream,
-                         std::span<void* const> pointers, std::span<const std::size_t> bytes,
-                         launch::KernelImage::Scalars scalars = {}, bool keeps_outputs = false);
-
 /// Adds `pyptx._ptx.Plan` to the module.
 void add_plan_type(nb::module_& m);
 /// Adds `pyptx._ptx.KernelCall` to the module.

@@ -21,52 +21,10 @@ using launch::TensorView;
 // Inputs that the fast path views; clearing room for more would cost more than it saves.
 constexpr std::size_t max_fast_tensors = 8;
 
-/// Results on their way out.
-class Results {
- public:
-  Results() = default;
-  ~Results() {
-    for (std::size_t i = 0; i < count_; ++i) Py_XDECREF(results_[i]);
-  }
-  Results(const Results&) = delete;
-  Results& operator=(const Results&) = delete;
-
-  void add(nb::object result) { results_[count_++] = result.release().ptr(); }
-  PyObject* release() {
-    if (count_ == 1) return std::exchange(results_[0], nullptr);
-    PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(count_));
-    for (std::size_t i = 0; tuple != nullptr && i < count_; ++i)
-      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), std::exchange(results_[i], nullptr));
-    return tuple;
-  }
-
- private:
-  std::array<PyObject*, max_plan_tensors> results_;  // the first count_ of them
-  std::size_t count_ = 0;
-};
-
 bool module_is_imported(const char* name) { return nb::borrow<nb::dict>(PyImport_GetModuleDict()).contains(name); }
 
 bool is_cupy_array(nb::handle object) {
   return module_is_imported("cupy") && nb::isinstance(object, nb::module_::import_("cupy").attr("ndarray"));
-}
-
-/// A new array of numpy's or CuPy's.
-nb::object empty_array(const nb::module_& arrays, const NumpyOutput& output, DeviceId device) {
-  if (device.kind == DeviceId::Kind::cpu) return arrays.attr("empty")(output.shape, output.dtype);
-  // CuPy allocates on its current device.
-  const nb::object current = arrays.attr("cuda").attr("Device")(device.ordinal);
-  const auto leave = [&] { current.attr("__exit__")(nb::none(), nb::none(), nb::none()); };
-  current.attr("__enter__")();
-  nb::object array;
-  try {
-    array = arrays.attr("empty")(output.shape, output.dtype);
-  } catch (nb::python_error&) {
-    leave();
-    throw;
-  }
-  leave();
-  return array;
 }
 
 /// Sets the Python error; its place is the caller's line.
@@ -117,7 +75,7 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars
   if (specialisation == nullptr) return nullptr;
   for (const std::optional<std::size_t>& changed : specialisation->changed)
     if (changed && !torch->view(args[*changed], views[*changed])) return nullptr;
-  Call call{.arguments = {args, count}, .inputs = inputs, .out = {}, .scalars = scalars};
+  CallTensors call{.arguments = {args, count}, .inputs = inputs, .out = {}, .scalars = scalars};
   if (out != nullptr && out != Py_None) {
     // One output that is a tensor, which is what nearly every call with `out=` has.
     if (specialisation->outputs.size() != 1 || !torch->is_plain_tensor(out) || (gradients && torch->requires_grad(out)))
@@ -127,153 +85,39 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars
   return run_torch(*torch, *specialisation, call);
 }
 
-/// Where output `index` is wanted, checked.
-Expected<TensorView> PlanState::view_output(const TorchBridge* torch, StreamOf stream, const Specialisation& specialisation,
-                                            std::size_t index, const Call& call, std::vector<Import>& imports) const {
-  PyObject* const given = call.out[index];
-  TensorView view;
-  if (torch == nullptr || !torch->has_exchange() || !torch->is_plain_tensor(given) || !torch->view(given, view)) {
-    const auto named = [&](Diagnostic error) {
-      error.message = cat(signature().output(index), error.kind == Kind::argument_kind ? " " : ": ", error.message);
-      return Unexpected{std::move(error)};
-    };
-    const Origin origin = origin_of(given);
-    auto import = Import::of(given, origin, stream);
-    if (!import) return named(std::move(import).error());
-    imports.push_back(std::move(*import));
-    view = imports.back().view();
-  }
-  if (auto fits = plan_.check_output(specialisation, index, view, call.inputs, call.device()); !fits)
-    return Unexpected{std::move(fits).error()};
-  return view;
-}
-
-/// That outputs which were there before share no memory; what is allocated does not.
-Expected<void> PlanState::check_apart(const Specialisation& specialisation, const Call& call,
-                                      std::span<void* const> pointers) const {
-  const bool all_new = call.out.empty() && specialisation.changed.empty();
-  if (all_new || specialisation.outputs.size() < 2) return {};
-  return signature().check_apart(specialisation.outputs, pointers.subspan(call.inputs.size()));
-}
-
-PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& specialisation, const Call& call) {
+PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& specialisation, const CallTensors& call) {
   PreparedOutputs& ready = prepared(specialisation);
   if (ready.torch.size() != specialisation.outputs.size()) [[unlikely]] {
     std::vector<TorchOutput> made;
     for (const launch::Output& output : specialisation.outputs) made.push_back(torch.prepare(output));
     if (ready.torch.empty()) ready.torch = std::move(made);  // unless another thread was faster
   }
-  const DeviceId device = call.device();
-  std::array<void*, max_plan_tensors> pointers;
-  std::array<std::size_t, max_plan_tensors> bytes;
-  std::size_t count = 0;
-  const bool on_cpu = device.kind == DeviceId::Kind::cpu;
-  for (const TensorView& input : call.inputs) {
-    if (on_cpu) bytes[count] = input.bytes();
-    pointers[count++] = input.data;
-  }
-  Results results;
-  std::vector<Import> imports;
-  std::array<PyObject*, max_plan_tensors> changed;  // tensors that were there before
-  std::size_t changed_count = 0;
-  for (std::size_t i = 0; i < specialisation.outputs.size(); ++i) {
-    TensorView view;
-    nb::object tensor;
-    if (!call.out.empty()) {
-      auto wanted = view_output(&torch, StreamOf::torch, specialisation, i, call, imports);
-      if (!wanted) return fail(std::move(wanted).error());
-      view = *wanted;
-      tensor = nb::borrow(call.out[i]);
-      if (torch.is_plain_tensor(tensor.ptr())) changed[changed_count++] = tensor.ptr();
-    } else if (!specialisation.changed.empty() && specialisation.changed[i]) {
-      view = call.inputs[*specialisation.changed[i]];
-      if (auto fits = signature().check_output(i, specialisation.outputs[i], view, call.inputs, device); !fits)
-        return fail(std::move(fits).error());
-      tensor = nb::borrow(call.arguments[*specialisation.changed[i]]);
-      if (torch.is_plain_tensor(tensor.ptr())) changed[changed_count++] = tensor.ptr();
-    } else {
-      tensor = nb::steal(torch.allocate(ready.torch[i], device, view));
-      if (!tensor.is_valid()) return nullptr;
-    }
-    results.add(std::move(tensor));
-    bytes[count] = specialisation.outputs[i].bytes;
-    pointers[count++] = view.data;
-  }
-  if (specialisation.image == nullptr) return results.release();
-  if (auto apart = check_apart(specialisation, call, {pointers.data(), count}); !apart) return fail(std::move(apart).error());
-  const cuda::api::Stream stream = on_cpu ? nullptr : torch.stream(device.ordinal);
-  const auto ran = run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars,
-                             !call.out.empty());
-  if (!ran) return fail(ran.error());
-  if (changed_count != 0 && !torch.written({changed.data(), changed_count})) return nullptr;
-  return results.release();
+  const launch::Call core{.plan = plan_,
+                          .specialisation = specialisation,
+                          .inputs = call.inputs,
+                          .scalars = call.scalars,
+                          .gives_outputs = !call.out.empty()};
+  TorchLibrary library(torch, signature(), call, core.device, ready.torch);
+  if (auto ran = launch::run(core, library); !ran) return fail(std::move(ran).error());
+  if (specialisation.image != nullptr && !library.tell_changed()) return nullptr;
+  return library.results();
 }
 
-PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call& call, ArrayLibrary library) {
-  const nb::module_ numpy = nb::module_::import_("numpy");
-  const bool on_gpu = library == ArrayLibrary::cupy;
-  const StreamOf library_stream = on_gpu ? StreamOf::cupy : StreamOf::nobody;
-  const nb::module_ arrays = on_gpu ? nb::module_::import_("cupy") : numpy;
-  const DeviceId device = on_gpu ? call.inputs[0].device : DeviceId{};
+PyObject* PlanState::run_arrays(const Specialisation& specialisation, const CallTensors& call, ArrayLibrary::Which which) {
   PreparedOutputs& ready = prepared(specialisation);
   if (ready.numpy.size() != specialisation.outputs.size()) {
-    std::vector<NumpyOutput> made;
-    for (const launch::Output& output : specialisation.outputs) {
-      // numpy learns bfloat16 and float8 from ml_dtypes, and only by its types.
-      const std::string name(launch::numpy_name(output.dtype));
-      made.push_back({.shape = nb::tuple(nb::cast(output.shape)),
-                      .dtype = nb::hasattr(numpy, name.c_str()) ? nb::object(numpy.attr(name.c_str()))
-                                                                : nb::module_::import_("ml_dtypes").attr(name.c_str())});
-    }
+    std::vector<NumpyOutput> made = NumpyOutput::all(specialisation.outputs);
     if (ready.numpy.empty()) ready.numpy = std::move(made);
   }
-  std::array<void*, max_plan_tensors> pointers;
-  std::array<std::size_t, max_plan_tensors> bytes;
-  std::size_t count = 0;
-  for (const TensorView& input : call.inputs) {
-    bytes[count] = input.bytes();
-    pointers[count++] = input.data;
-  }
-  Results results;
-  std::vector<Import> imports;
-  for (std::size_t i = 0; i < specialisation.outputs.size(); ++i) {
-    void* data = nullptr;
-    nb::object array;
-    if (!call.out.empty()) {
-      auto wanted = view_output(TorchBridge::find(), library_stream, specialisation, i, call, imports);
-      if (!wanted) return fail(std::move(wanted).error());
-      data = wanted->data;
-      array = nb::borrow(call.out[i]);
-    } else if (!specialisation.changed.empty() && specialisation.changed[i]) {
-      const std::size_t input = *specialisation.changed[i];
-      if (call.inputs[input].read_only)
-        return fail(about(input, {.kind = Kind::argument_memory, .message = "the kernel writes it, and it is read-only"}));
-      if (auto fits = signature().check_output(i, specialisation.outputs[i], call.inputs[input], call.inputs, device); !fits)
-        return fail(std::move(fits).error());
-      data = call.inputs[input].data;
-      array = nb::borrow(call.arguments[input]);
-    } else {
-      array = empty_array(arrays, ready.numpy[i], device);
-      auto import = Import::of(array, on_gpu ? Origin::dlpack : Origin::numpy, library_stream);
-      if (!import) return fail(import.error());
-      data = import->view().data;
-    }
-    results.add(std::move(array));
-    bytes[count] = specialisation.outputs[i].bytes;
-    pointers[count++] = data;
-  }
-  if (specialisation.image == nullptr) return results.release();
-  if (auto apart = check_apart(specialisation, call, {pointers.data(), count}); !apart) return fail(std::move(apart).error());
-  const cuda::api::Stream stream = launch_stream(library_stream, device.ordinal);
-  const auto ran = run_image(*specialisation.image, device, stream, {pointers.data(), count}, {bytes.data(), count}, call.scalars,
-                             !call.out.empty());
-  if (!ran) return fail(ran.error());
-  std::vector<PyObject*> changed;  // torch's tensors among what was written
-  const TorchBridge* torch = TorchBridge::find();
-  for (PyObject* tensor : call.out)
-    if (torch != nullptr && torch->is_plain_tensor(tensor)) changed.push_back(tensor);
-  if (!changed.empty() && !torch->written(changed)) return nullptr;
-  return results.release();
+  const launch::Call core{.plan = plan_,
+                          .specialisation = specialisation,
+                          .inputs = call.inputs,
+                          .scalars = call.scalars,
+                          .gives_outputs = !call.out.empty()};
+  ArrayLibrary library(which, signature(), call, core.device, ready.numpy);
+  if (auto ran = launch::run(core, library); !ran) return fail(std::move(ran).error());
+  if (specialisation.image != nullptr && !library.tell_changed()) return nullptr;
+  return library.results();
 }
 
 bool PlanState::wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const {
@@ -350,7 +194,7 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   for (std::size_t i = 0; i < count; ++i) origins[i] = origin_of(args[i]);
   if (const auto odd = first(Origin::none)) return fail(signature().not_a_tensor(*odd, a_type(args[*odd])));
   WantedOutputs out_storage;
-  Call call{.arguments = arguments, .inputs = {}, .out = {}, .scalars = scalars};
+  CallTensors call{.arguments = arguments, .inputs = {}, .out = {}, .scalars = scalars};
   if (!wanted_outputs(out, out_storage, call.out)) return nullptr;
   const auto from_torch = first(Origin::torch, Origin::torch_wrapped);
   const auto hand_over = [&](const char* module) {
@@ -420,7 +264,7 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   if (!found) return fail(found.error());
   const bool on_gpu = !views.empty() && views[0].device.kind == DeviceId::Kind::cuda;
   call.inputs = views;
-  if (!from_torch && !on_gpu) return run_arrays(**found, call, ArrayLibrary::numpy);
+  if (!from_torch && !on_gpu) return run_arrays(**found, call, ArrayLibrary::Which::numpy);
   // GPU arrays of a library whose allocator we do not know: CuPy or torch holds the outputs.
   if (!from_torch && (torch == nullptr || is_cupy_array(args[0]))) {
     if (!module_is_imported("cupy")) {
@@ -429,7 +273,7 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
                                                      " on a GPU, and neither torch nor CuPy, which would hold the outputs, is "
                                                      "imported")}));
     }
-    return run_arrays(**found, call, ArrayLibrary::cupy);
+    return run_arrays(**found, call, ArrayLibrary::Which::cupy);
   }
   return run_torch(*torch, **found, call);
 }

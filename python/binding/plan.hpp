@@ -10,19 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "call_libraries.hpp"
 #include "ptx/launch/launch.hpp"
 #include "tensors.hpp"
 #include "torch_bridge.hpp"
 
 namespace ptx::python {
-
-/// Inputs and outputs that a call may have: their addresses are gathered on the stack.
-inline constexpr std::size_t max_plan_tensors = 64;
-
-/// Arguments of `numpy.empty` and `cupy.empty`.
-struct NumpyOutput {
-  nb::object shape, dtype;
-};
 
 /// What makes the outputs of one specialisation.
 struct PreparedOutputs {
@@ -57,30 +50,16 @@ class PlanState {
     if (prepared_.size() <= specialisation.index) prepared_.resize(specialisation.index + 1);
     return prepared_[specialisation.index];
   }
-  /// One call's tensors: what was given, seen, and where results are wanted (empty: the outputs are allocated).
-  struct Call {
-    std::span<PyObject* const> arguments;
-    std::span<const launch::TensorView> inputs;
-    std::span<PyObject* const> out;
-    Scalars scalars;
-    /// Where it runs: a call without inputs on the host.
-    [[nodiscard]] launch::DeviceId device() const { return inputs.empty() ? launch::DeviceId{} : inputs[0].device; }
-  };
   /// The tensors of `out=`; those of a list are held, which may change meanwhile.
   struct WantedOutputs {
     nb::tuple kept;
     std::vector<PyObject*> tensors;
   };
-  PyObject* run_torch(const TorchBridge& torch, const launch::Specialisation& specialisation, const Call& call);
-  enum class ArrayLibrary : std::uint8_t { numpy, cupy };
-  PyObject* run_arrays(const launch::Specialisation& specialisation, const Call& call, ArrayLibrary library);
+  /// Runs it, with outputs of torch's, numpy's or CuPy's. Null with a Python error.
+  PyObject* run_torch(const TorchBridge& torch, const launch::Specialisation& specialisation, const CallTensors& call);
+  PyObject* run_arrays(const launch::Specialisation& specialisation, const CallTensors& call, ArrayLibrary::Which which);
   /// The tensors of `out`, one for each output; none for null and None. False with a Python error.
   bool wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const;
-  [[nodiscard]] Expected<void> check_apart(const launch::Specialisation& specialisation, const Call& call,
-                                           std::span<void* const> pointers) const;
-  [[nodiscard]] Expected<launch::TensorView> view_output(const TorchBridge* torch, StreamOf stream,
-                                                         const launch::Specialisation& specialisation, std::size_t index,
-                                                         const Call& call, std::vector<Import>& imports) const;
   [[nodiscard]] std::optional<Diagnostic> check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,
                                                           std::span<const Origin> origins) const;
   [[nodiscard]] Diagnostic about(std::size_t index, Diagnostic error) const;

@@ -41,8 +41,10 @@ inline ir::Module twice_module(bool scaled = false, bool described = false, bool
       passed.align = 128;
       passed.elements = 128;
     }
-    EXPECT_TRUE(builder.param(passed, "Y_tma_desc"));
-    EXPECT_TRUE(builder.param(passed, "X_tma_desc"));
+    for (const std::string_view tensor : {"Y", "X"}) {
+      passed.describes = builder.module().interned(tensor);
+      EXPECT_TRUE(builder.param(passed, cat(tensor, ir::descriptor_suffix)));
+    }
   }
   const auto x = reg(Type::u64), y = reg(Type::u64), offset = reg(Type::u64), index = reg(Type::u32), value = reg(Type::f32),
              factor = reg(Type::f32);

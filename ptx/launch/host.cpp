@@ -1,0 +1,159 @@
+#include "ptx/launch/host.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ptx/launch/content.hpp"
+#include "ptx/launch/image.hpp"
+#include "ptx/launch/params.hpp"
+#include "ptx/text/text.hpp"
+
+namespace ptx::launch {
+namespace {
+
+/// The text of an image that was made of text is read back: nothing runs unchecked.
+HostSide::Program decode_text(const std::string& text, const std::string& entry) {
+  const auto bad = [&](Diagnostic why) {
+    return Unexpected{Diagnostic{.kind = Kind::bad_image,
+                                 .message = cat("the text of kernel `", entry, "` is not PTX that can run: ", why.message),
+                                 .where = why.where,
+                                 .notes = std::move(why.notes)}};
+  };
+  text::Parsed parsed = text::parse(text, cat(entry, ".ptx"));
+  for (Diagnostic& finding : parsed.findings)
+    if (finding.severity == Severity::error) return bad(std::move(finding));
+  auto accepted = check::accept(std::move(parsed.module));
+  if (!accepted) return bad(std::move(accepted).error());
+  auto listing = std::make_shared<ir::Listing>();
+  listing->text = text;
+  for (const ir::Function& function : accepted->module().functions) {
+    std::vector<std::uint32_t>& lines = listing->line_of.emplace_back();
+    lines.reserve(function.body.size());
+    for (const ir::Inst& item : function.body) lines.push_back(accepted->module().where(item).line);
+  }
+  return vgpu::Program::make(*accepted, std::move(listing), entry);
+}
+
+/// The memory of a launch, each piece once: tensors may be one, and overlap in no other way.
+class Regions {
+ public:
+  Regions(const LaunchSpec& spec, const std::vector<std::string>& names, bool keeps_outputs)
+      : spec_(spec), names_(names), keeps_outputs_(keeps_outputs) {}
+
+  Expected<void> add(std::size_t tensor, std::byte* data, std::size_t bytes) {
+    if (bytes == 0) return {};
+    const bool output = tensor >= spec_.inputs;
+    vgpu::Region* same = nullptr;  // one tensor given twice, or changed in place
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      vgpu::Region& other = all_[i];
+      if (data >= other.data + other.bytes || other.data >= data + bytes) continue;
+      const bool two_outputs = output && !is_input_[i];
+      const bool read_alone = !output && !other.writable;
+      const bool is_it = other.data == data && (read_alone || (other.bytes == bytes && !two_outputs));
+      if (is_it) same = &other;
+      if (!is_it && !read_alone) return overlap(other, tensor, bytes);
+    }
+    if (same == nullptr) {
+      all_.push_back(
+          {.data = data, .bytes = bytes, .writable = output, .initialised = !output || keeps_outputs_, .name = names_[tensor]});
+      is_input_.push_back(!output);
+    } else {
+      same->bytes = std::max(same->bytes, bytes);
+      same->writable = same->writable || output;
+    }
+    return {};
+  }
+  [[nodiscard]] std::vector<vgpu::Region>& all() { return all_; }
+
+ private:
+  [[nodiscard]] Unexpected overlap(const vgpu::Region& other, std::size_t tensor, std::size_t bytes) const {
+    return {{.kind = Kind::argument_memory,
+             .message = cat("tensors `", other.name, "` and `", names_[tensor], "` of kernel `", spec_.entry,
+                            "` overlap in memory: ", other.bytes, " and ", bytes,
+                            " bytes; what fits are tensors apart, or an output that is an input")}};
+  }
+
+  const LaunchSpec& spec_;
+  const std::vector<std::string>& names_;
+  bool keeps_outputs_;
+  std::vector<vgpu::Region> all_;
+  std::vector<bool> is_input_;  // of each
+};
+
+/// The parameters as the executor takes them: one block of bytes.
+std::vector<std::byte> parameter_block(const LaunchSpec& spec, std::span<const std::size_t> offsets,
+                                       std::span<void* const> pointers, ScalarValues scalars) {
+  std::vector<std::byte> block(offsets.empty() ? 0 : offsets.back() + spec.params.back().size_bytes);
+  void* values[max_params];
+  const auto no_descriptor = [](const Param&, void*) -> void* { return nullptr; };  // program() has refused them
+  if (!gather_params(spec, pointers, scalars, values, no_descriptor)) return block;
+  for (std::size_t i = 0; i < spec.params.size(); ++i)
+    std::memcpy(block.data() + offsets[i], values[i], spec.params[i].size_bytes);
+  return block;
+}
+
+}  // namespace
+
+Cpu default_cpu() {
+  Cpu cpu;
+  cpu.options.workers = std::max(1u, std::thread::hardware_concurrency());
+  cpu.attended = true;
+  return cpu;
+}
+
+Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
+  if (!spec_.tensor_maps.empty()) {
+    return Unexpected{Diagnostic{.kind = Kind::not_executed,
+                                 .message = cat("kernel `", spec_.entry, "` takes ", spec_.tensor_maps.size(),
+                                                " TMA descriptors, and the executor does not run tensor copies")}
+                          .hint("call it with tensors on a GPU of compute capability 9.0 or later")};
+  }
+  if (spec_.geometry.cluster != Dims{1, 1, 1}) {
+    return Unexpected{{.kind = Kind::not_executed,
+                       .message = cat("kernel `", spec_.entry, "` is launched in clusters ", to_string(spec_.geometry.cluster),
+                                      ", which the executor does not run")}};
+  }
+  return content_->host.program([this] {
+    return content_->accepted ? vgpu::Program::make(*content_->accepted, content_->listing, spec_.entry)
+                              : decode_text(text(), spec_.entry);
+  });
+}
+
+Expected<std::span<std::byte>> KernelImage::variable(std::string_view name) const {
+  auto decoded = program();
+  if (!decoded) return Unexpected{std::move(decoded).error()};
+  if (const auto bytes = (*decoded)->instance()->variable(name)) return *bytes;
+  return Unexpected{{.kind = Kind::undefined_symbol,
+                     .message = cat("the module of kernel `", spec_.entry, "` has no .global or .const variable `", name, '`')}};
+}
+
+Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const> pointers, std::span<const std::size_t> bytes,
+                                           Scalars scalars) const {
+  if (auto ok = check_count(pointers.size(), scalars); !ok) return Unexpected{std::move(ok).error()};
+  if (auto ok = check_count(bytes.size(), scalars); !ok) return Unexpected{std::move(ok).error()};
+  if (auto ok = check_alignments(pointers); !ok) return Unexpected{std::move(ok).error()};
+  auto decoded = program();
+  if (!decoded) return Unexpected{std::move(decoded).error()};
+  Regions regions(spec_, content_->tensor_names, cpu.keeps_outputs);
+  for (std::size_t i = 0; i < pointers.size(); ++i)
+    if (auto ok = regions.add(i, static_cast<std::byte*>(pointers[i]), bytes[i]); !ok) return Unexpected{std::move(ok).error()};
+  const std::vector<std::byte> block = parameter_block(spec_, content_->param_offsets, pointers, scalars);
+  const vgpu::LaunchConfig config{
+      .grid = spec_.geometry.grid, .block = spec_.geometry.block, .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes};
+  if (!cpu.attended) return (*decoded)->run(config, block, regions.all(), cpu.options);
+  vgpu::Options options = cpu.options;
+  if (options.max_instructions == 0) {
+    auto limit = max_instructions_setting();
+    if (!limit) return Unexpected{std::move(limit).error()};
+    options.max_instructions = *limit;
+  }
+  Attendance attendance(spec_.entry, cpu.interrupt_hook);
+  if (!options.watch) options.watch = std::ref(attendance);
+  return (*decoded)->run(config, block, regions.all(), options);
+}
+
+}  // namespace ptx::launch
