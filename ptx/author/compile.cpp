@@ -25,7 +25,7 @@ CompileOptions options_of(const Boundary& boundary, std::vector<launch::Scalar> 
   return options;
 }
 
-Diagnostic wrong(Kind kind, std::string message, const Boundary& boundary) {
+Diagnostic wrong(Kind kind, std::string_view message, const Boundary& boundary) {
   return {.kind = kind, .message = cat("kernel `", boundary.name, "` ", message), .where = boundary.where};
 }
 

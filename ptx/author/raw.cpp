@@ -93,7 +93,7 @@ class Reader {
       const bool is_comment = text_[*open.quoted] == '/';
       return refuse(
           {.kind = Kind::syntax, .message = is_comment ? "a comment `/*` is not closed" : "a string `\"` is not closed"},
-          {{}, line, column});
+          {"", line, column});
     }
     if (open.blocks == 0) return {};
     return Unexpected{
