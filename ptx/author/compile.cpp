@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ptx/author/raw.hpp"
+#include "ptx/ir/ir.hpp"
 
 namespace ptx {
 namespace {

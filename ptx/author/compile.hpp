@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
-#include "ptx/launch/launch.hpp"
+#include "ptx/launch/brief.hpp"
 #include "ptx/write/write.hpp"
 
 namespace ptx {

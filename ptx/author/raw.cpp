@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "ptx/ir/ir.hpp"
 #include "ptx/launch/launch.hpp"
 #include "ptx/text/text.hpp"
 

@@ -1,5 +1,7 @@
 #include "ptx/author/specialise.hpp"
 
+#include "ptx/launch/launch.hpp"
+
 #include <algorithm>
 #include <utility>
 

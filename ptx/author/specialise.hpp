@@ -9,7 +9,7 @@
 
 #include "ptx/author/compile.hpp"
 #include "ptx/base/base.hpp"
-#include "ptx/launch/launch.hpp"
+#include "ptx/launch/brief.hpp"
 #include "ptx/write/write.hpp"
 
 namespace ptx {

@@ -7,6 +7,7 @@
 #include "ptx/check/directives.hpp"
 #include "ptx/check/pipeline.hpp"
 #include "ptx/check/signatures.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::check {
 namespace {

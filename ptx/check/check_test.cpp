@@ -8,6 +8,7 @@
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/names.hpp"
 #include "ptx/flow/flow.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 #include "tests/support/script.hpp"
 

@@ -1,5 +1,7 @@
 #include "ptx/check/cta_groups.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 namespace ptx::check {
 
 void CtaGroups::enter(const ir::Function& function) {

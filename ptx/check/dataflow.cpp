@@ -1,5 +1,7 @@
 #include "ptx/check/dataflow.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 #include <algorithm>
 
 namespace ptx::check {

@@ -1,5 +1,7 @@
 #include "ptx/check/descriptors.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 #include <array>
 
 namespace ptx::check {

@@ -7,6 +7,7 @@
 #include "ptx/check/calls.hpp"
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/operands.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::check {
 namespace {

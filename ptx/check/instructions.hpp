@@ -12,6 +12,7 @@
 #include "ptx/check/matches.hpp"
 #include "ptx/check/names.hpp"
 #include "ptx/check/report.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::check {
 

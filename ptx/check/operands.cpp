@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/check/handles.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::check {
 namespace {

@@ -1,5 +1,7 @@
 #include "ptx/check/pipeline.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <span>

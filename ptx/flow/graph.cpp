@@ -1,5 +1,7 @@
 #include "ptx/flow/graph.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 #include <algorithm>
 
 namespace ptx::flow {

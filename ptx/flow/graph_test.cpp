@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ptx/flow/flow.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx::flow {

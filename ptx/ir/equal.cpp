@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::ir {
 namespace {

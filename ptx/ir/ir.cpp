@@ -1,5 +1,7 @@
 #include "ptx/ir/ir.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 #include <algorithm>
 #include <cstring>
 

@@ -16,7 +16,7 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/brief.hpp"
-#include "ptx/isa/isa.hpp"
+#include "ptx/isa/brief.hpp"
 
 namespace ptx::ir {
 

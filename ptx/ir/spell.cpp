@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::ir {
 

@@ -1,5 +1,7 @@
 #include "ptx/launch/alignment.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <memory>
 
+#include "ptx/check/check.hpp"
+#include "ptx/cuda/cuda.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/launch/loading.hpp"
+#include "ptx/launch/ready.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx::launch {

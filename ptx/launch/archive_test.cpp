@@ -1,5 +1,8 @@
 #include "ptx/launch/archive.hpp"
 
+#include "ptx/cuda/cuda.hpp"
+#include "ptx/launch/ready.hpp"
+
 #include <gtest/gtest.h>
 
 #include "tests/cuda/fake_ptxas.hpp"

@@ -6,12 +6,10 @@
 #include <string_view>
 
 #include "ptx/base/base.hpp"
+#include "ptx/launch/place.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::launch {
-
-/// Asked by the thread that runs, once Ctrl-C was pressed: whether the run is to end. Python's own handlers have a say in it.
-using InterruptHook = bool (*)();
 
 /// Alive while a run is. When somebody handles SIGINT (Python does), it hears of the signal too, and hands it on; a program that
 /// leaves SIGINT alone is ended by it as ever.

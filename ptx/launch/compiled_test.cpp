@@ -6,6 +6,10 @@
 #include <cstdlib>
 
 #include "ptx/launch/run.hpp"
+
+#include "ptx/check/check.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/launch/inspect.hpp"
 #include "tests/launch/twice.hpp"
 
 namespace ptx {

@@ -9,6 +9,7 @@
 #include "ptx/launch/content.hpp"
 #include "ptx/launch/image.hpp"
 #include "ptx/launch/params.hpp"
+#include "ptx/launch/ready.hpp"
 
 namespace ptx::launch {
 namespace {

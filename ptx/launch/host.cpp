@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "ptx/launch/attendance.hpp"
 #include "ptx/launch/content.hpp"
 #include "ptx/launch/image.hpp"
 #include "ptx/launch/params.hpp"

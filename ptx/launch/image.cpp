@@ -4,8 +4,12 @@
 #include <mutex>
 #include <set>
 
+#include "ptx/check/check.hpp"
+#include "ptx/cuda/cuda.hpp"
+#include "ptx/ir/ir.hpp"
 #include "ptx/launch/content.hpp"
 #include "ptx/launch/properties.hpp"
+#include "ptx/launch/ready.hpp"
 
 namespace ptx::launch {
 namespace {
@@ -78,6 +82,9 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
   return std::shared_ptr<const KernelImage>(new KernelImage(std::move(content), std::move(spec)));
 }
 
+Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string text, std::string_view meta) {
+  return from_text(std::move(text), meta, {});
+}
 Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string text, std::string_view meta, Ready ready) {
   auto spec = LaunchSpec::parse(meta);
   if (!spec) return Unexpected{std::move(spec).error()};

@@ -10,35 +10,18 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
-#include "ptx/check/check.hpp"
-#include "ptx/cuda/cuda.hpp"
-#include "ptx/ir/ir.hpp"
-#include "ptx/launch/attendance.hpp"
-#include "ptx/launch/loading.hpp"
+#include "ptx/launch/place.hpp"
 #include "ptx/launch/spec.hpp"
-#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::cuda {
+struct Cubin;
+}
 
 namespace ptx::launch {
 
+struct CompilerText;  // ptx/launch/loading.hpp
+
 struct ReadyKernel;
-
-/// Run on the host, by the executor.
-struct Cpu {
-  vgpu::Options options;
-  /// Ctrl-C ends the run (kind interrupted), a terminal shows how far it is, and PYPTX_MAX_INSTRUCTIONS limits it where the
-  /// options do not (attendance.hpp).
-  bool attended = false;
-  InterruptHook interrupt_hook = nullptr;
-  bool keeps_outputs = false;  ///< outputs are the caller's own memory: what they hold is there to be read
-};
-/// As many workers as the host has threads; attended.
-Cpu default_cpu();
-
-/// Run on a GPU; null is the legacy default stream.
-struct Cuda {
-  int ordinal = 0;
-  cuda::api::Stream stream = nullptr;
-};
 
 /// Immutable and shared: by registry, plans, XLA's executables. Everything made lazily is made once; any thread may call
 /// anything.
@@ -50,14 +33,9 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
                                                            LaunchSpec spec);
   /// An image of text and a serialised LaunchSpec, as HLO carries them. It runs on GPUs, and on the executor, which reads the
   /// text when it runs first. Kinds: bad_image.
-  static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta) {
-    return from_text(std::move(text), meta, {});
-  }
-  /// What may be known of a text besides: it is no part of the key.
-  struct Ready {
-    std::vector<cuda::Cubin> cubins;        ///< made of the text before, each for another target; its log is kept with it
-    std::vector<std::string> tensor_names;  ///< inputs first; used when there are as many as tensors
-  };
+  static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta);
+  /// What may be known of a text besides (ptx/launch/ready.hpp).
+  struct Ready;
   static Expected<std::shared_ptr<const KernelImage>> from_text(std::string text, std::string_view meta, Ready ready);
 
   ~KernelImage();

@@ -9,6 +9,10 @@
 #include <numeric>
 #include <thread>
 
+#include "ptx/check/check.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/launch/loading.hpp"
+#include "ptx/launch/ready.hpp"
 #include "ptx/launch/run.hpp"
 #include "tests/launch/twice.hpp"
 #include "tests/support/allocations.hpp"

@@ -8,16 +8,9 @@
 #include "ptx/base/base.hpp"
 #include "ptx/cuda/cuda.hpp"
 #include "ptx/launch/loading.hpp"
+#include "ptx/launch/resources.hpp"
 
 namespace ptx::launch {
-
-/// What a kernel takes of the hardware, as ptxas says.
-struct Resources {
-  std::uint32_t registers = 0;                                       ///< of a thread
-  std::uint32_t barriers = 0;                                        ///< of a block
-  std::uint32_t stack_frame = 0, spill_stores = 0, spill_loads = 0;  ///< bytes of a thread
-  std::uint32_t smem = 0;                                            ///< bytes of static shared memory of a block
-};
 
 /// The text assembled for its own target by the newest ptxas. Errors: those of cuda::assemble.
 Expected<cuda::Cubin> assemble(const CompilerText& text);

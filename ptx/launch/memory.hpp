@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
-#include "ptx/cuda/cuda.hpp"
+#include "ptx/cuda/brief.hpp"
 #include "ptx/launch/tensor.hpp"
 
 namespace ptx {

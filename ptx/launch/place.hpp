@@ -3,10 +3,34 @@
 
 #include <variant>
 
-#include "ptx/cuda/cuda.hpp"
-#include "ptx/launch/image.hpp"
+#include "ptx/cuda/brief.hpp"
+#include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx {
+
+namespace launch {
+
+/// Asked by the thread that runs, once Ctrl-C was pressed: whether the run is to end. Python's own handlers have a say in it.
+using InterruptHook = bool (*)();
+
+/// Run on the host, by the executor.
+struct Cpu {
+  vgpu::Options options;
+  /// Ctrl-C ends the run (kind interrupted), a terminal shows how far it is, and PYPTX_MAX_INSTRUCTIONS limits it where the
+  /// options do not (attendance.hpp).
+  bool attended = false;
+  InterruptHook interrupt_hook = nullptr;
+  bool keeps_outputs = false;  ///< outputs are the caller's own memory: what they hold is there to be read
+};
+/// As many workers as the host has threads; attended.
+Cpu default_cpu();
+
+/// Run on a GPU; null is the legacy default stream.
+struct Cuda {
+  int ordinal = 0;
+  cuda::api::Stream stream = nullptr;
+};
+}  // namespace launch
 
 using Place = std::variant<launch::Cpu, launch::Cuda>;
 /// On the host, by the executor; the run has ended when the call returns.

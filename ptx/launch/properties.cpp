@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx::launch {

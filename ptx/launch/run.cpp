@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include "ptx/check/check.hpp"
+#include "ptx/ir/ir.hpp"
 #include "ptx/launch/archive.hpp"
+#include "ptx/launch/inspect.hpp"
+#include "ptx/launch/sized.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx {

@@ -15,17 +15,20 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
-#include "ptx/ir/ir.hpp"
+#include "ptx/ir/brief.hpp"
 #include "ptx/launch/image.hpp"
-#include "ptx/launch/inspect.hpp"
 #include "ptx/launch/memory.hpp"
 #include "ptx/launch/options.hpp"
 #include "ptx/launch/place.hpp"
-#include "ptx/launch/sized.hpp"
+#include "ptx/launch/resources.hpp"
 #include "ptx/launch/warnings.hpp"
 #include "ptx/tile/tile.hpp"
 
 namespace ptx {
+
+namespace launch {
+class SizedKernel;
+}
 
 /// A checked kernel with its launch. A value: copies share everything. Dimensions that its tensors have names for are open: each
 /// call says their sizes, and at() fixes them. Thread-safe.

@@ -1,5 +1,7 @@
 #include "ptx/launch/run.hpp"
 
+#include "ptx/ir/ir.hpp"
+
 #include <array>
 #include <span>
 

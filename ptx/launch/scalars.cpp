@@ -5,6 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "ptx/check/check.hpp"
+#include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx::launch {

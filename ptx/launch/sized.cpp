@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/check/check.hpp"
+#include "ptx/ir/ir.hpp"
 #include "ptx/launch/call.hpp"
 #include "ptx/launch/warnings.hpp"
 #include "ptx/text/text.hpp"

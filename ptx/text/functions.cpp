@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_set>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/parser.hpp"
 
 namespace ptx::text {

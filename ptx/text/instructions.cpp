@@ -4,6 +4,7 @@
 #include <bit>
 #include <deque>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/parser.hpp"
 
 namespace ptx::text {

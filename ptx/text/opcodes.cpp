@@ -1,5 +1,7 @@
 #include "ptx/text/opcodes.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <thread>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 #include "tests/support/golden.hpp"
 

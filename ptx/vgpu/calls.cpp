@@ -1,5 +1,7 @@
 #include "ptx/vgpu/calls.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <string_view>

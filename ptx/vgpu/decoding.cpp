@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/decoder.hpp"
 #include "ptx/vgpu/helper_steps.hpp"
 

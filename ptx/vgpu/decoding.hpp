@@ -124,6 +124,7 @@ class Decoding {
 using OpDecoder = Handler (*)(Decoding& decoding);
 namespace op {
 #define PTX_OP(word) Handler word(Decoding& decoding);
+#include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/ops.inc"
 #undef PTX_OP
 }  // namespace op

@@ -12,6 +12,7 @@ struct FormOp {
 };
 constexpr FormOp form_ops[] = {
 #define PTX_FORM_OP(form, word) {form, &op::word},
+#include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/ops.inc"
 #undef PTX_FORM_OP
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/code.hpp"
 #include "ptx/vgpu/occupancy.hpp"
 

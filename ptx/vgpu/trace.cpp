@@ -1,4 +1,5 @@
 // What each instruction does with undefined values (undefined.hpp), told from its row.
+#include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/decoder.hpp"
 
 namespace ptx::vgpu {

@@ -3,6 +3,7 @@
 // that took an earlier one do not compute it; nothing that is written there may be read behind the branches.
 #include <algorithm>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/builder.hpp"
 #include "ptx/write/state.hpp"
 

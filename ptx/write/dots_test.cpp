@@ -5,6 +5,7 @@
 #include <bit>
 #include <deque>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/write.hpp"
 #include "tests/write/written.hpp"
 

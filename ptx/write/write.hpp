@@ -4,7 +4,7 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
-#include "ptx/isa/isa.hpp"
+#include "ptx/isa/brief.hpp"
 #include "ptx/write/block.hpp"
 #include "ptx/write/boundary.hpp"
 #include "ptx/write/builder.hpp"

@@ -17,6 +17,7 @@
 #include "checks.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/let.hpp"
 
 namespace ptx::python {

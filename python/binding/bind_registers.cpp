@@ -11,6 +11,8 @@
 #include "handles.hpp"
 #include "operands.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 namespace ptx::python {
 namespace {
 

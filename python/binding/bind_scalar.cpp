@@ -14,6 +14,7 @@
 #include "checks.hpp"
 #include "errors.hpp"
 #include "places.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/write/idiom/kloop.hpp"
 #include "raw_text.hpp"
 

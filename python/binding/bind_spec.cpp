@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/opcodes.hpp"
 
 namespace ptx::python {

@@ -12,6 +12,8 @@
 #include "errors.hpp"
 #include "handles.hpp"
 
+#include "ptx/isa/isa.hpp"
+
 namespace ptx::python {
 namespace {
 

@@ -11,6 +11,7 @@
 
 #include "errors.hpp"
 #include "ptx/author/raw.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::python {
 namespace {

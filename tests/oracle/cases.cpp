@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "ptx/isa/isa.hpp"
+
 namespace ptx::oracle {
 namespace {
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "ptx/check/check.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 #include "tests/oracle/assembler.hpp"
 #include "tests/oracle/cases.hpp"

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "ptx/check/check.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 #include "tests/oracle/assembler.hpp"
 #include "tests/oracle/disagreements.hpp"

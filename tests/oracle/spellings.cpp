@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/isa/isa.hpp"
+
 namespace ptx::oracle {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 
 namespace ptx::oracle {

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,16 @@ def test_a_file_of_thirty_forms_reads_what_writing_needs() -> None:
     assert rooms and rooms <= ROOMS, "a kernel is written without checking, launching or running it"
     assert not HEAVY & {Path(file).name for file in lines}
     assert sum(own.values()) <= MOST_LINES, sorted(own.items(), key=lambda item: -item[1])[:12]
+
+
+def test_the_public_headers(golden: Callable[[str, str], None]) -> None:
+    """What <ptx/ptx.hpp> and <ptx/kernel.hpp> lead to is what is installed (cmake/PtxInstall.cmake): a header that joins it is one
+    more that a user may include, and that has to stay."""
+    waiting, found = ["ptx/ptx.hpp", "ptx/kernel.hpp"], set[str]()
+    while waiting:
+        header = waiting.pop()
+        if header in found or not (ROOT / header).exists():  # what is generated is not in the source tree
+            continue
+        found.add(header)
+        waiting += re.findall(r'^#include "(ptx/[^"]+)"', (ROOT / header).read_text(), re.MULTILINE)
+    golden("public_headers.txt", "\n".join(sorted(found)) + "\n")

@@ -116,8 +116,17 @@ def test_what_is_installed(installed: Installed) -> None:
     included = {name for text in headers.values() for name in re.findall(r'^#include "(ptx/[^"]+)"', text, re.MULTILINE)}
     assert included <= headers.keys(), "a public header includes one that is not there"
     assert headers.keys() - included == {"ptx/ptx.hpp", "ptx/kernel.hpp"}, "a header is installed that nothing public includes"
-    for internal in ("ptx/text/parser.hpp", "ptx/vgpu/decoder.hpp", "ptx/write/state.hpp", "ptx/tool/tool.hpp"):
-        assert internal not in headers
+    for internal in (
+        "text/parser",
+        "vgpu/decoder",
+        "write/state",
+        "tool/tool",
+        "isa/row",
+        "isa/form",
+        "cuda/compile",
+        "launch/plan",
+    ):
+        assert f"ptx/{internal}.hpp" not in headers
     assert not [path for path in prefix.rglob("*") if path.stem.endswith("_test")]
 
     package = next(prefix.rglob("ptxConfig.cmake")).parent

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "ptx/ir/ir.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::testing {
 

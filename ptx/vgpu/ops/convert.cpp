@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/num/convert.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/specials.hpp"

@@ -1,6 +1,7 @@
 // Moves, loads and stores (rows: ptx/isa/table/data_movement.hpp).
 #include <atomic>
 
+#include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/schedule.hpp"
