@@ -1,6 +1,6 @@
 """CONTRIBUTING.md's recipe for an instruction, followed to the letter on a copy of the sources: what it says to write is what
-makes the build, and what it says of mistakes is what the compiler, the linker and the coverage say. Only the name is another one, which
-PTX does not have."""
+makes the build, and what it says of mistakes is what the compiler, the linker and the coverage say. Only the name is another one,
+which PTX does not have."""
 
 import os
 import re
