@@ -13,6 +13,7 @@
 #include "ptx/base/brief.hpp"
 #include "ptx/isa/brief.hpp"
 #include "ptx/tile/env.hpp"
+#include "ptx/tile/launch_attributes.hpp"
 #include "ptx/tile/size.hpp"
 
 namespace ptx {
