@@ -14,11 +14,10 @@ CompileOptions options_of(const Boundary& boundary, std::vector<launch::Scalar> 
                          .block = boundary.block,
                          .cluster = boundary.cluster,
                          .dynamic_smem_bytes = boundary.smem,
-                         .cooperative = boundary.cooperative,
-                         .programmatic = boundary.programmatic,
                          .outputs = static_cast<std::uint32_t>(boundary.out_tiles.size()),
                          .scalars = std::move(scalars),
                          .tiles = boundary.in_tiles};
+  set_attributes(options, boundary.attributes);
   options.tiles.insert(options.tiles.end(), boundary.out_tiles.begin(), boundary.out_tiles.end());
   for (const AliasSpec& alias : boundary.aliases) options.aliases.push_back({.input = alias.input, .output = alias.output});
   for (const TensorMapSpec& map : boundary.tensor_maps)

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -16,14 +17,21 @@ namespace {
 
 cuda::Dim3 dim3(const Dims& dims) { return {dims[0], dims[1], dims[2]}; }
 
+/// How the driver takes each launch attribute.
+constexpr std::pair<bool LaunchAttributes::*, bool cuda::LaunchConfig::*> driver_attributes[] = {
+    {&LaunchAttributes::cooperative, &cuda::LaunchConfig::cooperative},
+    {&LaunchAttributes::programmatic, &cuda::LaunchConfig::programmatic_stream_serialization},
+};
+static_assert(std::size(driver_attributes) == launch_attributes.size(), "the driver is told of every attribute");
+
 cuda::LaunchConfig config_of(const Geometry& geometry) {
-  return {.grid = dim3(geometry.grid),
-          .block = dim3(geometry.block),
-          .cluster = dim3(geometry.cluster),
-          .dynamic_smem_bytes = geometry.dynamic_smem_bytes,
-          .cooperative = geometry.cooperative,
-          .programmatic_stream_serialization = geometry.programmatic,
-          .non_portable_cluster = true};
+  cuda::LaunchConfig config{.grid = dim3(geometry.grid),
+                            .block = dim3(geometry.block),
+                            .cluster = dim3(geometry.cluster),
+                            .dynamic_smem_bytes = geometry.dynamic_smem_bytes,
+                            .non_portable_cluster = true};
+  for (const auto& [value, field] : driver_attributes) config.*field = geometry.attributes.*value;
+  return config;
 }
 
 /// The kernel of the last launch, by any thread: an error that a kernel causes is reported by a later call.
@@ -157,7 +165,9 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
     if (!loaded) return Unexpected{std::move(loaded).error()};
     ready = *loaded;
   }
-  if (auto ok = check_count(pointers.size(), scalars); !ok) return ok;
+  const bool counted = pointers.size() == std::size_t{spec_.inputs} + spec_.outputs && scalars.empty();
+  if (!counted) [[unlikely]]
+    if (auto ok = check_count(pointers.size(), scalars); !ok) return ok;
   if (!content_->alignments.empty())
     if (auto ok = check_alignments(pointers); !ok) return ok;
   if (ready->driver.forked()) [[unlikely]]

@@ -27,7 +27,7 @@ struct CompileOptions {
   Extent cluster{};                       ///< blocks
   std::uint32_t dynamic_smem_bytes = 0;   ///< of each block
   bool cooperative = false;               ///< all blocks are resident at once
-  bool programmatic = false;              ///< programmatic dependent launch (launch::Geometry)
+  bool programmatic = false;              ///< programmatic dependent launch (launch_attributes.hpp)
   std::uint32_t outputs = 1;              ///< how many of the pointers the kernel writes: the last ones
   std::vector<launch::Scalar> scalars{};  ///< values of the parameters behind the pointers; see `Compiled::with_scalars`
   std::vector<Tile> tiles{};  ///< of the tensors, inputs first: a run checks its memory against them; empty: it does not

@@ -68,7 +68,7 @@ bool waits_for_grid_ahead(const ir::Module& module) {
 Expected<void> check_fits(const check::Accepted& accepted, const ir::Function& entry, const LaunchSpec& spec) {
   if (auto ok = check_params(entry, spec); !ok) return ok;
   if (auto ok = check_directives(entry, spec); !ok) return ok;
-  if (!spec.geometry.programmatic || waits_for_grid_ahead(accepted.module())) return {};
+  if (!spec.geometry.attributes.programmatic || waits_for_grid_ahead(accepted.module())) return {};
   return Unexpected{Diagnostic{
       .kind = Kind::launch_config,
       .message = cat("kernel `", spec.entry, "` is launched before the kernel ahead of it has ended, and never waits for it")}

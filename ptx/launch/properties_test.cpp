@@ -34,7 +34,7 @@ TEST(Properties, statements_kept_as_text_are_read) {
 }
 
 TEST(Properties, a_launch_ahead_of_its_turn_needs_the_wait) {
-  const LaunchSpec early = LaunchSpec::make("k", {.programmatic = true}, 0, 0).value();
+  const LaunchSpec early = LaunchSpec::make("k", {.attributes = {.programmatic = true}}, 0, 0).value();
   const auto fits = [&](std::string_view statement) {
     const auto accepted = check::accept(with_statement(statement, false)).value();
     return check_fits(accepted, *accepted.module().find("k"), early);

@@ -173,9 +173,7 @@ bool SizedKernel::depends_on_sizes() const {
 }
 
 Expected<LaunchSpec> SizedKernel::spec(const Sizes& sizes) const {
-  Geometry geometry{.dynamic_smem_bytes = options_.dynamic_smem_bytes,
-                    .cooperative = options_.cooperative,
-                    .programmatic = options_.programmatic};
+  Geometry geometry{.dynamic_smem_bytes = options_.dynamic_smem_bytes, .attributes = attributes_of(options_)};
   const auto resolve = [&](const Extent& extent, std::string_view what, Dims& into) -> Expected<void> {
     auto dims = extent.resolve(sizes, cat(what, " of kernel `", name_, '`'));
     if (!dims) return Unexpected{std::move(dims).error()};

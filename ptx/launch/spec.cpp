@@ -6,6 +6,7 @@
 
 #include "ptx/cuda/cuda.hpp"
 #include "ptx/ir/ir.hpp"
+#include "ptx/launch/attribute_record.hpp"
 
 namespace ptx::launch {
 namespace {
@@ -13,6 +14,10 @@ namespace {
 using cuda::ByteReader;
 using cuda::put32;
 using cuda::put64;
+
+constexpr std::span<const LaunchAttribute> all_attributes = launch_attributes;
+constexpr auto front_attributes = all_attributes.first(attributes_in_geometry);
+constexpr auto later_attributes = all_attributes.subspan(attributes_in_geometry);
 
 constexpr std::string_view magic = "ptxL";
 constexpr std::uint32_t max_entry_bytes = 4096;
@@ -319,11 +324,12 @@ Expected<void> LaunchSpec::validate() const {
   return {};
 }
 
-// ptxL | version | grid, block, cluster: 3 words each | dynamic smem | cooperative | programmatic | inputs | outputs |
+// ptxL | version | grid, block, cluster: 3 words each | dynamic smem | attributes: cooperative, programmatic | inputs | outputs |
 // entry length, entry | alias count, per alias: input, output | parameter count | per parameter: kind, arg, size, align: a word
 // each; bits: two words; of a descriptor also
 //   element type, rank, swizzle, L2 promotion: a word each; 5 sizes and 4 strides of two words, 5 box sizes of one; interleave,
 //   fill, 5 element strides, whether im2col; of im2col also 3 lower and 3 upper corners, channels, pixels.
+// | further attributes, where one is set: count, per attribute its length and name
 std::string LaunchSpec::serialise() const {
   std::string out(magic);
   put32(out, static_cast<std::uint32_t>(abi_version));
@@ -331,8 +337,7 @@ std::string LaunchSpec::serialise() const {
   put(out, geometry.block);
   put(out, geometry.cluster);
   put32(out, geometry.dynamic_smem_bytes);
-  put32(out, geometry.cooperative ? 1 : 0);
-  put32(out, geometry.programmatic ? 1 : 0);
+  for (const LaunchAttribute& row : front_attributes) put32(out, geometry.attributes.*row.value ? 1 : 0);
   put32(out, inputs);
   put32(out, outputs);
   put32(out, static_cast<std::uint32_t>(entry.size()));
@@ -351,6 +356,7 @@ std::string LaunchSpec::serialise() const {
     put64(out, param.bits);
     if (param.is_descriptor()) put(out, tensor_maps[param.bits]);
   }
+  put_attributes(out, geometry.attributes, later_attributes);
   return out;
 }
 
@@ -367,12 +373,8 @@ Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
     if (value > 1) in.ok = false;
     return value == 1;
   };
-  spec.geometry = {.grid = get_dims(in),
-                   .block = get_dims(in),
-                   .cluster = get_dims(in),
-                   .dynamic_smem_bytes = in.get32(),
-                   .cooperative = flag(),
-                   .programmatic = flag()};
+  spec.geometry = {.grid = get_dims(in), .block = get_dims(in), .cluster = get_dims(in), .dynamic_smem_bytes = in.get32()};
+  for (const LaunchAttribute& row : front_attributes) spec.geometry.attributes.*row.value = flag();
   spec.inputs = in.get32();
   spec.outputs = in.get32();
   spec.entry = std::string(in.take(in.get32()));
@@ -394,6 +396,8 @@ Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
     if (param.is_descriptor()) spec.tensor_maps.push_back(get_tensor_map(in));
     spec.params.push_back(param);
   }
+  if (auto known = get_attributes(in, spec.geometry.attributes, later_attributes); !known)
+    return Unexpected{std::move(known).error()};
   if (!in.ok || !in.bytes.empty()) return refuse(Kind::bad_image, cat("a damaged launch record of ", bytes.size(), " bytes"));
   if (auto valid = spec.validate(); !valid) {
     return Unexpected{Diagnostic{.kind = Kind::bad_image, .message = cat("a damaged launch record: ", valid.error().message)}};

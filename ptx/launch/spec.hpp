@@ -33,10 +33,7 @@ struct Geometry {
   Dims block{1, 1, 1};                   ///< threads
   Dims cluster{1, 1, 1};                 ///< blocks
   std::uint32_t dynamic_smem_bytes = 0;  ///< of each block
-  bool cooperative = false;              ///< all blocks are resident at once, so that they can wait for one another
-  /// Programmatic dependent launch: the grid may start while the one before it on the stream still runs, and waits for what that
-  /// one wrote with `griddepcontrol.wait`.
-  bool programmatic = false;
+  LaunchAttributes attributes{};
   friend bool operator==(const Geometry&, const Geometry&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include "ptx/isa/brief.hpp"
 #include "ptx/tile/brief.hpp"
 #include "ptx/tile/env.hpp"
+#include "ptx/tile/launch_attributes.hpp"
 
 namespace ptx {
 

@@ -17,7 +17,7 @@ struct Boundary {
   std::vector<std::string> tensor_names;  ///< inputs, then outputs
   std::vector<Tile> in_tiles, out_tiles;
   Extent grid, block, cluster;
-  bool cooperative = false, programmatic = false;
+  LaunchAttributes attributes;
   std::uint32_t smem = 0;                ///< of the launch: as declared, and all that is allocated
   std::vector<std::string> tma_tensors;  ///< those whose descriptors are the entry's last parameters
   std::vector<TensorMapSpec> tensor_maps;

@@ -58,8 +58,7 @@ Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec,
   boundary_->name = std::move(spec.name);
   boundary_->where = at;
   boundary_->smem = spec.smem;
-  boundary_->cooperative = spec.cooperative;
-  boundary_->programmatic = spec.programmatic;
+  boundary_->attributes = attributes_of(spec);
   for (const TensorSpec& tensor : spec.in_specs) declare(tensor, boundary_->in_tiles, at);
   for (const TensorSpec& tensor : spec.out_specs) declare(tensor, boundary_->out_tiles, at);
   for (const ScalarSpec& scalar : spec.raw_params) {

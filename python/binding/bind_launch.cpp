@@ -9,6 +9,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -102,11 +104,23 @@ std::vector<launch::Alias> aliases_of(const Aliases& aliases) {
   return all;
 }
 
+LaunchAttributes attributes_named(const std::map<std::string, bool>& given) {
+  LaunchAttributes attributes;
+  for (const auto& [name, value] : given) {
+    const auto row =
+        std::find_if(launch_attributes.begin(), launch_attributes.end(), [&](const auto& each) { return each.name == name; });
+    if (row == launch_attributes.end())
+      raise(Kind::launch_config, cat("there is no launch attribute `", name, '`'), authors_line());
+    attributes.*row->value = value;
+  }
+  return attributes;
+}
+
 ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launch::Dims block, launch::Dims cluster,
                             std::uint32_t smem, std::uint32_t inputs, std::uint32_t outputs,
                             const nb::typed<nb::sequence, nb::float_>& scalars, const std::vector<Tile>& tiles,
-                            const tile::Env& sizes, const Maps& maps, const Aliases& aliases, bool cooperative,
-                            bool programmatic) {
+                            const tile::Env& sizes, const Maps& maps, const Aliases& aliases,
+                            const std::map<std::string, bool>& attributes) {
   const ir::Module& module = traced.accepted.module();
   const ir::Function* entry = module.find(traced.entry);
   if (entry == nullptr) raise(Kind::unknown_kernel, cat("the module has no kernel `", traced.entry, '`'), authors_line());
@@ -116,7 +130,7 @@ ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launc
     const Type type = at < entry->params.size() ? entry->params[at].type : Type::b64;  // too many: refused below
     values.push_back(scalar_of(scalar, type, cat("scalar ", values.size(), " of kernel `", traced.entry, '`')));
   }
-  const launch::Geometry geometry{grid, block, cluster, smem, cooperative, programmatic};
+  const launch::Geometry geometry{grid, block, cluster, smem, attributes_named(attributes)};
   auto spec = unwrap_here(
       launch::LaunchSpec::make(module, *entry, geometry, inputs, outputs, values, tiles, sizes, descriptors_of(maps)));
   if (!aliases.empty()) spec = unwrap_here(spec.with_aliases(aliases_of(aliases)));
@@ -206,17 +220,17 @@ void save_image(const ImageHandle& handle, const std::string& path, std::optiona
 }
 
 void bind_image(nb::module_& m) {
-  nb::class_<ImageHandle>(m, "Image",
-                          "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.")
-      .def(nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
+  nb::class_<ImageHandle> type(m, "Image",
+                               "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.");
+  type.def(nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
            nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
            nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(),
            nb::arg("tiles") = std::vector<Tile>{}, nb::arg("sizes") = tile::Env{}, nb::arg("maps") = Maps{},
-           nb::arg("aliases") = Aliases{}, nb::arg("cooperative") = false, nb::arg("programmatic") = false,
+           nb::arg("aliases") = Aliases{}, nb::arg("attributes") = std::map<std::string, bool>{},
            "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters after them. "
-           "Parameters after those, named as a tensor and `_tma_desc`, are TMA descriptors: those of `maps`, by the tensor's "
-           "number, or made of the tensors' `tiles` and the `sizes` of their dimensions. `aliases` says which output is written "
-           "where an input lies.")
+           "Parameters after those are TMA descriptors of tensors: those of `maps`, by the tensor's number, or made of the "
+           "tensors' `tiles` and the `sizes` of their dimensions. `aliases` says which output is written where an input lies; "
+           "`attributes` are some of `launch_attributes`.")
       .def_static(
           "from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1},
           nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
@@ -280,14 +294,17 @@ void bind_image(nb::module_& m) {
             for (const launch::Alias& alias : self.image->spec().aliases) all.emplace(alias.input, alias.output);
             return all;
           },
-          "Inputs that are changed: the number of each, and of the output that is written there.")
-      .def_prop_ro(
-          "cooperative", [](const ImageHandle& self) { return self.image->spec().geometry.cooperative; },
-          "Whether all blocks are resident at once.")
-      .def_prop_ro(
-          "programmatic", [](const ImageHandle& self) { return self.image->spec().geometry.programmatic; },
-          "Whether it may start while the kernel before it on the stream still runs.")
-      .def_prop_ro(
+          "Inputs that are changed: the number of each, and of the output that is written there.");
+  nb::dict attributes;
+  for (const LaunchAttribute& row : launch_attributes) {
+    const std::string name(row.name);
+    attributes[name.c_str()] = std::string(row.doc);
+    type.def_prop_ro(
+        name.c_str(), [value = row.value](const ImageHandle& self) { return self.image->spec().geometry.attributes.*value; },
+        cat("Whether ", row.doc, '.').c_str());
+  }
+  m.attr("launch_attributes") = attributes;
+  type.def_prop_ro(
           "descriptors",
           [](const ImageHandle& self) {
             std::vector<std::pair<std::uint32_t, TensorMapHandle>> all;

@@ -104,8 +104,7 @@ class Declaration:
         tma: str,
         tensor_maps: Mapping[str, TensorMaps] | None,
         input_output_aliases: Mapping[int, int] | None,
-        cooperative: bool,
-        programmatic: bool,
+        attributes: Mapping[str, bool],
         module: _module.Module | None,
     ) -> None:
         self.fn = fn
@@ -162,7 +161,7 @@ class Declaration:
             fail("argument_kind", f"`tensor_maps` names `{unknown[0]}`, which is not a tensor of kernel `{self.name}`")
         aliases = _mapping(input_output_aliases, "input_output_aliases", int, is_int, "{0: 0}")
         self.aliases = {int(first): int(second) for first, second in aliases.items()}
-        self.cooperative, self.programmatic = _flag(cooperative, "cooperative"), _flag(programmatic, "programmatic")
+        self.attributes = {name: _flag(value, name) for name, value in attributes.items()}
 
         specs = (*(self.in_specs or ()), *(self.out_specs or ()))
         self.has_specs = self.in_specs is not None or self.out_specs is not None

@@ -56,7 +56,7 @@ class Specialise:
             functions = stable_text((environment.key if environment else (), traces.template_key(self.template)), _code_key)
         except Unreadable:  # of another process, torch must not take it for the same
             functions = os.urandom(16).hex()
-        launched = [own.block, own.cluster, own.smem, own.extern_smem, own.cooperative, own.programmatic]
+        launched = [own.block, own.cluster, own.smem, own.extern_smem, *own.attributes.values()]
         text = [own.name, own.arch, own.version, own.raw_params, own.directives, own.tma_by_value]
         tensors = [own.in_specs, own.out_specs, sorted(own.aliases.items())]
         call = [sorted(self.dims.items()), sorted(self.raw)]
@@ -112,8 +112,7 @@ class Launches:
             sizes=sizes,
             maps=[(own.tensors.index(name), own.tensor_map(name, {**template, **env})) for name in own.tensor_maps],
             aliases=own.aliases,
-            cooperative=own.cooperative,
-            programmatic=own.programmatic,
+            attributes=own.attributes,
         )
         self.traces.keep_environment(before)  # functions of the grid may write too
         specialisation = {name: value for name, value in values.items() if name not in raw}

@@ -69,8 +69,8 @@ class Kernel(_ptx.KernelCall):
     ) -> None:
         self._declared = Declaration(
             fn, arch, version, in_specs, out_specs, grid, block, cluster, smem, raw_params, extern_smem, reqntid, raw_directives,
-            tma=tma, tensor_maps=tensor_maps, input_output_aliases=input_output_aliases, cooperative=cooperative,
-            programmatic=programmatic, module=module,
+            tma=tma, tensor_maps=tensor_maps, input_output_aliases=input_output_aliases,
+            attributes={"cooperative": cooperative, "programmatic": programmatic}, module=module,
         )  # fmt: skip
         self.__name__ = fn.__name__
         self.__qualname__, self.__module__, self.__doc__, self.__wrapped__ = fn.__qualname__, fn.__module__, fn.__doc__, fn
