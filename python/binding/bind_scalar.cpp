@@ -15,6 +15,7 @@
 #include "errors.hpp"
 #include "places.hpp"
 #include "ptx/write/idiom/kloop.hpp"
+#include "ptx/write/idiom/mad.hpp"
 #include "raw_text.hpp"
 
 namespace ptx::python {
@@ -79,45 +80,14 @@ void mul(nb::handle t, nb::handle d, nb::handle a, nb::handle b, std::optional<s
   typed(what, cat("mul", mode ? cat('.', word(what, "mode", *mode, modes())) : std::string(), suffix(t, what)), pred, d, a, b);
 }
 
-// `mad(a, b, c)`: into a fresh register. What is 32 or 64 bits wide and untyped counts as unsigned where the sign matters.
+// `mad(a, b, c)`: into a fresh register.
 nb::object mad_fresh(Trace& trace, nb::handle x, nb::handle y, nb::handle z, const std::string& mode, nb::handle pred) {
-  const std::array arguments = {x, y, z};
   Operands operands(trace, is_strict());
-  std::array<Value, 3> values;
-  std::optional<Type> first;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Reg* reg = as<Reg>(arguments[i]);
-    if (reg != nullptr && !first) first = reg->type;
-    values[i] = operands.value(arguments[i]);
-    if (values[i].kind == Value::Kind::special)  // only `mov` reads them
-      values[i] = Value::of(
-          unwrap(write::move_to_fresh(trace.builder(), isa::specials()[values[i].special].type, values[i], trace.where())));
-  }
-  if (!first)
-    raise(Kind::argument_kind, "one of the operands of `ptx.mad(a, b, c)` has to be a register: the result is of its type",
-          trace.where());
-  std::string path;
-  Type result = *first;
-  if (isa::is_float(*first)) {
-    if (mode != "lo")
-      raise(Kind::operand_mismatch, cat("`ptx.mad` of .", isa::name(*first), " registers has no mode `", mode, '`'),
-            trace.where());
-    path = cat("fma.rn.", isa::name(*first));
-  } else {
-    const bool sign = isa::kind(*first) == isa::TypeKind::sint || (mode == "lo" && isa::bits(*first) >= 32);
-    path = cat("mad.", mode, sign ? ".s" : ".u", isa::bits(*first));
-    if (mode == "wide") {
-      if (isa::bits(*first) > 32)
-        raise(Kind::operand_mismatch, cat("`mad.wide` of .", isa::name(*first), " registers: what fits is 16 or 32 bits"),
-              trace.where());
-      const Type of = isa::kind(*first) == isa::TypeKind::bits ? (isa::bits(*first) == 16 ? Type::u16 : Type::u32) : *first;
-      result = isa::widened(of);
-    }
-  }
-  const write::Reg made = unwrap(trace.builder().reg(result, {}, trace.where()));
-  const std::array all = {Value::of(made), values[0], values[1], values[2]};
-  write_typed(trace, path, all, pred);
-  return make_reg(trace, made);
+  std::array values = {operands.value(x), operands.value(y), operands.value(z)};
+  const write::idiom::Mad begun = unwrap(write::idiom::begin_mad(trace.builder(), values, mode, trace.where()));
+  const std::array all = {Value::of(begun.result), values[0], values[1], values[2]};
+  write_typed(trace, begun.dots, all, pred);
+  return make_reg(trace, begun.result);
 }
 
 nb::object mad(const nb::args& positional, std::string_view given, nb::handle pred, const nb::kwargs& named) {

@@ -94,6 +94,7 @@ class HelperCall {
   nb::object object(const ptx::Reg<T>& reg) {
     return make_reg(*trace_, reg.untyped());
   }
+  nb::object object(write::Reg reg) { return make_reg(*trace_, reg); }
   nb::object object(std::uint32_t number) { return nb::cast(number); }
   template <class T>
   nb::object object(Expected<T> made) {

@@ -162,8 +162,12 @@ nb::object run(const BoundHelper& helper, nb::handle self, std::span<const nb::h
     std::apply([&](const auto&... slot) { (look(slot), ...); }, slots);
     return spelled;
   };
-  if constexpr (std::is_void_v<typename Row::Function::Gives>) {
-    invoke();
+  using Gives = typename Row::Function::Gives;
+  if constexpr (std::is_void_v<Gives> || std::is_same_v<Gives, Expected<void>>) {
+    if constexpr (std::is_void_v<Gives>)
+      invoke();
+    else
+      unwrap(invoke());
     call.raise_failure(path);
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (helper.signature.parameters[i].name == helper.signature.gives_back) return nb::borrow(arguments[i]);

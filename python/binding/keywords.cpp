@@ -31,17 +31,11 @@ std::vector<Synonym>& synonyms() {
       {"mbarrier.array", "base", "smem_base"},
       {"BarrierArray.arrive_remote_all", "cta", "cta_id"},
       {"named_barrier", "id", "barrier_id"},
-      // shared memory and warps
+      // shared memory
       {"smem.load", "address", "addr"},
       {"smem.store", "address", "addr"},
       {"smem.store", "value", "val"},
       {"smem.apply_swizzle", "off", "logical_offset"},
-      {"warp.reduce_sum", "value", "v"},
-      {"warp.reduce_sum", "value", "val"},
-      {"warp.reduce_max", "value", "v"},
-      {"warp.reduce_max", "value", "val"},
-      {"warp.reduce_min", "value", "v"},
-      {"warp.reduce_min", "value", "val"},
       // control
       {"If.__init__", "pred", "pred_reg"},
       {"Loop.__init__", "label", "label_name"},

@@ -106,7 +106,7 @@ Signature arranged(std::string_view name, std::string_view doc, const Listed& li
   for (Parameter& parameter : made.parameters) {
     if (parameter.by_name) break;
     may_end = may_end || (parameter.standard && parameter.shows_default);
-    if (!may_end || parameter.shows_default) continue;
+    if (!may_end || parameter.shows_default || !parameter.standard) continue;
     parameter.shows_default = true;
     parameter.type = or_none({parameter.type}, true).type;
   }

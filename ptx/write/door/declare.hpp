@@ -347,6 +347,8 @@ template <class T>
 std::string result_type() {
   if constexpr (std::is_void_v<T>)
     return "None";
+  else if constexpr (std::is_same_v<T, Expected<void>>)
+    return "None";
   else if constexpr (requires(T wrapped) { *wrapped; })
     return result_type<std::remove_cvref_t<decltype(*std::declval<T>())>>();
   else
