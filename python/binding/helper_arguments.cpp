@@ -215,6 +215,24 @@ write::Coords HelperCall::from(nb::handle object, const Parameter& /*parameter*/
   return coords;
 }
 
+// ---- of single instructions
+// ----------------------------------------------------------------------------------------------------
+
+Operands& HelperCall::loose() {
+  if (!loose_) loose_.emplace(*trace_, is_strict());
+  return *loose_;
+}
+AnyOperand HelperCall::from(nb::handle object, const Parameter& /*parameter*/, AnyOperand* /*type*/) {
+  return {loose().value(object)};
+}
+MemoryOperand HelperCall::from(nb::handle object, const Parameter& /*parameter*/, MemoryOperand* /*type*/) {
+  if (as<Address>(object) != nullptr) return {{}, loose().value(object)};
+  return {place_argument(*trace_, loose(), object, name()), {}};
+}
+GuardArg HelperCall::from(nb::handle object, const Parameter& /*parameter*/, GuardArg* /*type*/) {
+  return {guard_argument(*trace_, object)};
+}
+
 // ---- types, words, sizes ------------------------------------------------------------------------------------------------------
 
 Type HelperCall::from(nb::handle object, const Parameter& /*parameter*/, Type* /*type*/) { return type_argument(object, name()); }

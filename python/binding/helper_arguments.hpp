@@ -20,6 +20,24 @@
 
 namespace ptx::python {
 
+// Arguments of single instructions (bind_scalar.cpp), which are held to the table only where instructions are (checks.hpp).
+struct AnyOperand {
+  write::Value value;
+};
+/// `[address]`: of an address of `addr`, a register, a symbol, or shared memory.
+struct MemoryOperand {
+  std::optional<write::Place> place;
+  write::Value value;
+  [[nodiscard]] write::Value address() const { return place ? place->address() : value; }
+};
+/// A guard beside `pred`.
+struct GuardArg {
+  write::Guard guard;
+};
+inline write::declare::Spelled spelled(const AnyOperand* /*value*/) { return {"typing.Any"}; }
+inline write::declare::Spelled spelled(const MemoryOperand* /*value*/) { return {"typing.Any"}; }
+inline write::declare::Spelled spelled(const GuardArg* /*value*/) { return {"Reg | NegPred | None", "None"}; }
+
 /// When an argument is converted: numbers and texts, which need no trace, then operands, then places, which may write
 /// instructions.
 enum class Turn : std::uint8_t { plain, operands, places };
@@ -31,9 +49,11 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 template <class T>
 inline constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string_view>;
 template <class T>
-inline constexpr Turn turn_of = is_plain<T>                                                                 ? Turn::plain
-                                : std::is_base_of_v<write::PlaceArg, T> || std::is_same_v<T, write::Factor> ? Turn::places
-                                                                                                            : Turn::operands;
+inline constexpr Turn turn_of =
+    is_plain<T> ? Turn::plain
+    : std::is_base_of_v<write::PlaceArg, T> || std::is_same_v<T, write::Factor> || std::is_same_v<T, MemoryOperand>
+        ? Turn::places
+        : Turn::operands;
 template <class T>
 inline constexpr Turn turn_of<std::optional<T>> = turn_of<T>;
 
@@ -52,6 +72,7 @@ class HelperCall {
   explicit HelperCall(std::string helper) : helper_(std::move(helper)) {}
   /// Now a trace is needed.
   void begin();
+  [[nodiscard]] Trace& trace() { return *trace_; }
   [[nodiscard]] write::Builder& builder() { return trace_->builder(); }
   [[nodiscard]] Where where();
 
@@ -119,6 +140,10 @@ class HelperCall {
   write::Coords from(nb::handle object, const Parameter& parameter, write::Coords* type);
   write::TmemColumns from(nb::handle object, const Parameter& parameter, write::TmemColumns* type);
   write::MatrixDescriptor from(nb::handle object, const Parameter& parameter, write::MatrixDescriptor* type);
+  AnyOperand from(nb::handle object, const Parameter& parameter, AnyOperand* type);
+  MemoryOperand from(nb::handle object, const Parameter& parameter, MemoryOperand* type);
+  GuardArg from(nb::handle object, const Parameter& parameter, GuardArg* type);
+  Operands& loose();
   Type from(nb::handle object, const Parameter& parameter, Type* type);
   layout::Major from(nb::handle object, const Parameter& parameter, layout::Major* type);
   write::Reg from(nb::handle object, const Parameter& parameter, write::Reg* type);
@@ -142,8 +167,11 @@ class HelperCall {
   std::string helper_;
   Trace* trace_ = nullptr;
   bool had_failed_ = false;
-  std::optional<Operands> operands_;
+  std::optional<Operands> operands_, loose_;
   std::optional<Where> where_;
 };
 
 }  // namespace ptx::python
+
+template <>
+inline constexpr bool ptx::write::declare::is_context<ptx::python::Trace> = true;

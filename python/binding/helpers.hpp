@@ -62,6 +62,11 @@ struct Slot {
   std::size_t first = 0;
   [[nodiscard]] const T& get() const { return *value; }
 };
+template <class T>
+  requires(is_context<T>)
+struct Slot<T> {
+  std::size_t first = 0;
+};
 template <Options T>
 struct Slot<T> {
   T value = blank<T>();
@@ -72,6 +77,7 @@ struct Slot<T> {
 /// The given arguments, by their slots.
 class Given {
  public:
+  static constexpr std::size_t most = 32;
   Given(const BoundHelper& helper, std::span<const nb::handle> arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Parameter& parameter = helper.signature.parameters[i];
@@ -91,7 +97,7 @@ class Given {
     nb::handle object;
     const Parameter* parameter = nullptr;
   };
-  std::array<One, 32> slots_{};
+  std::array<One, most> slots_{};
 };
 
 template <auto... field, class T>
@@ -109,7 +115,7 @@ void fill(Slot<T>& slot, Turn turn, const Given& given, HelperCall& call) {
     fill(fields<T>, slot.value, slot.first, turn, given, call);
   } else if constexpr (std::is_same_v<T, Where>) {
     if (turn == Turn::places) slot.value = call.where();
-  } else if constexpr (!std::is_same_v<T, write::Builder>) {
+  } else if constexpr (!is_context<T>) {
     given.into<T>(slot.value, slot.first, turn, call);
   }
 }
@@ -128,12 +134,14 @@ const T& argument(const Slot<T>& slot, HelperCall& /*call*/) {
   return slot.get();
 }
 inline write::Builder& argument(const Slot<write::Builder>& /*slot*/, HelperCall& call) { return call.builder(); }
+inline Trace& argument(const Slot<Trace>& /*slot*/, HelperCall& call) { return call.trace(); }
 
 template <class Row, class Group, class... T>
 nb::object run(const BoundHelper& helper, nb::handle self, std::span<const nb::handle> arguments, const Group& make,
                std::tuple<T...>* /*takes*/) {
   using Class = typename Row::Function::Group;
-  constexpr bool traced = !std::is_void_v<Class> || (std::is_same_v<T, write::Builder> || ...);
+  constexpr bool traced = !std::is_void_v<Class> || (is_context<T> || ...);
+  static_assert((width<T>() + ... + 0) <= Given::most, "more parameters than a call has room for");
   std::tuple<Slot<T>...> slots;
   std::size_t next = 0;
   std::apply([&](auto&... slot) { ((slot.first = std::exchange(next, next + width<T>())), ...); }, slots);

@@ -20,10 +20,7 @@ CONTROL = {
     "named_barrier", "param", "pipe", "pipeline", "pragma", "range_", "raw", "ret", "scope", "special", "sreg", "var",
     "while_",
 }  # fmt: skip
-TYPED = {
-    "add", "and_", "cvt", "ld", "mad", "mov", "mul", "not_", "or_", "selp", "setp", "shl", "shr", "st", "sub", "xor_",
-}  # fmt: skip
-OTHERS = CONTROL | TYPED | {"inst", "let", "ctaid_x", "ctaid_y", "mbarrier.array"}
+OTHERS = CONTROL | {"mad", "inst", "let", "ctaid_x", "ctaid_y", "mbarrier.array"}
 
 
 def functions(path: str, held: object) -> set[str]:

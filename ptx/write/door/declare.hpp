@@ -144,10 +144,13 @@ struct Shape<Result (Class::*)(Arguments...)> : Shape<Result (*)(Arguments...)> 
 template <class Result, class Class, class... Arguments>
 struct Shape<Result (Class::*)(Arguments...) const> : Shape<Result (Class::*)(Arguments...)> {};
 
+/// What a function is written with, and no argument: the builder. A binding may have more of the kind.
+template <class T>
+inline constexpr bool is_context = std::is_same_v<T, Builder>;
+
 /// A parameter that a row names: not the author's line, the builder, options or the guard.
 template <class T>
-inline constexpr bool is_named =
-    !std::is_same_v<T, Where> && !std::is_same_v<T, Builder> && !std::is_same_v<T, Pred> && !Options<T>;
+inline constexpr bool is_named = !std::is_same_v<T, Where> && !is_context<T> && !std::is_same_v<T, Pred> && !Options<T>;
 
 // ---- rows -------------------------------------------------------------------------------------------------------------------
 
