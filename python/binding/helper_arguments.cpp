@@ -36,6 +36,12 @@ void HelperCall::raise_taken(const std::string& instruction) {
   raise(failed);
 }
 
+nb::object HelperCall::given_back(const write::declare::Signature& signature, std::span<const nb::handle> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (signature.parameters[i].name == signature.gives_back) return nb::borrow(arguments[i]);
+  return nb::none();
+}
+
 // ---- places -------------------------------------------------------------------------------------------------------------------
 
 // Shared memory that the core knows as such: its layout, and where it lies.

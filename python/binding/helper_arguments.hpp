@@ -98,31 +98,34 @@ class HelperCall {
       throw nb::next_overload();
   }
 
-  /// Raises what the call could not return. `path` gives the instruction when errors of the table are said to be its.
-  template <class Path>
-  void raise_failure(const Path& path) {
-    if (trace_ != nullptr && !had_failed_ && builder().failure() != nullptr) raise_taken(path());
+  /// Raises what the call could not return. Errors of the table are said to be the instruction's, where one is given.
+  void raise_failure(const std::string& instruction) {
+    if (has_failed()) raise_taken(instruction);
   }
-  template <class Path, class Made>
-  void raise_failure(const Path& path, const Made& made) {
-    if (trace_ == nullptr || had_failed_ || builder().failure() == nullptr) return;
+  template <class Made>
+  void raise_failure(const std::string& instruction, const Made& made) {
+    if (!has_failed()) return;
     if constexpr (requires { made.untyped(); }) builder().release(made.untyped());  // it stood in for the result
-    raise_taken(path());
+    raise_taken(instruction);
   }
+  /// The argument that the call gives back, or None.
+  static nb::object given_back(const write::declare::Signature& signature, std::span<const nb::handle> arguments);
 
   // Results.
-  template <Type T>
-  nb::object object(const ptx::Reg<T>& reg) {
-    return make_reg(*trace_, reg.untyped());
-  }
-  nb::object object(write::Reg reg) { return make_reg(*trace_, reg); }
-  nb::object object(std::uint32_t number) { return nb::cast(number); }
-  template <class T>
-  nb::object object(Expected<T> made) {
-    if (made) return object(*std::move(made));
-    Diagnostic d = std::move(made).error();
-    if (!d.where.known()) d.where = where();
-    raise(d);
+  template <class Made>
+  nb::object object(Made made, const write::declare::Signature& signature, std::span<const nb::handle> arguments) {
+    if constexpr (std::is_same_v<Made, Expected<void>>) {
+      unwrap(made);
+      return given_back(signature, arguments);
+    } else if constexpr (requires { made.error(); }) {
+      return object(unwrap_at(where(), std::move(made)), signature, arguments);
+    } else if constexpr (requires { made.untyped(); }) {
+      return make_reg(*trace_, made.untyped());
+    } else if constexpr (std::is_same_v<Made, write::Reg>) {
+      return make_reg(*trace_, made);
+    } else {
+      return nb::cast(made);
+    }
   }
 
  private:
@@ -162,6 +165,7 @@ class HelperCall {
   [[nodiscard]] const char* name() const { return helper_.c_str(); }
   [[noreturn]] void refuse(const Parameter& parameter, nb::handle seen, std::string_view fits);
   std::optional<write::SharedHandle> shared_handle(nb::handle object);
+  [[nodiscard]] bool has_failed() { return trace_ != nullptr && !had_failed_ && builder().failure() != nullptr; }
   [[noreturn]] void raise_taken(const std::string& instruction);
 
   std::string helper_;
