@@ -1,4 +1,4 @@
-// The three steps that helpers are made of: a fresh register, an instruction, a refusal. Internal to the room.
+// The steps that helpers are made of: a fresh register, an instruction, what follows from it, a refusal. Internal to the room.
 #pragma once
 
 #include <array>
@@ -27,6 +27,13 @@ Expected<Reg> put_fresh(Builder& builder, Type type, std::string_view dots, cons
   if (auto written = put(builder, dots, guard, where, Value::of(*fresh), operands...); !written)
     return Unexpected{std::move(written).error()};
   return fresh;
+}
+
+/// What is done with what was made, or why it was not.
+template <class T, class Do>
+auto then(const Expected<T>& made, Do what) -> decltype(what(*made)) {
+  if (!made) return Unexpected{made.error()};
+  return what(*made);
 }
 
 /// An error at the author's line, with a hint.

@@ -15,7 +15,9 @@
 #include "errors.hpp"
 #include "places.hpp"
 #include "ptx/isa/isa.hpp"
+#include "helpers.hpp"
 #include "ptx/write/idiom/kloop.hpp"
+#include "ptx/write/idiom/mad.hpp"
 #include "raw_text.hpp"
 
 namespace ptx::python {
@@ -25,20 +27,17 @@ using write::Value;
 
 // ---- one instruction, held to the table at once -----------------------------------------------------------------------
 
-void write_typed(Trace& trace, const std::string& path, std::span<const Value> values, nb::handle pred) {
-  const write::Guard guard = guard_argument(trace, pred);
+void write_typed(Trace& trace, const std::string& path, std::span<const Value> values, const write::Guard& guard) {
   Expected<void> written = trace.builder().emit(path, values, guard, trace.where());
   if (written) return;
   if (is_strict()) raise_validation(path, written.error());
   write_unchecked(trace, path, values, guard, std::move(written).error());
 }
 
-template <class... H>
-void typed(const char* what, const std::string& path, nb::handle pred, H... arguments) {
-  Trace& trace = Trace::require(what);
-  Operands operands(trace, is_strict());
-  const std::array values = {operands.value(arguments)...};
-  write_typed(trace, path, values, pred);
+template <class... V>
+void typed(Trace& trace, const std::string& path, const write::Pred& pred, const V&... operands) {
+  const std::array<Value, sizeof...(V)> values = {operands...};
+  write_typed(trace, path, values, pred.guard);
 }
 
 [[noreturn]] void no_such(const char* what, std::string_view keyword, std::string_view given,
@@ -54,71 +53,41 @@ std::string word(const char* what, std::string_view keyword, std::string_view gi
   return std::string(bare);
 }
 
-std::string suffix(nb::handle dtype, const char* what) { return cat('.', isa::name(type_argument(dtype, what))); }
-
 const std::vector<std::string>& modes() {
   static const std::vector<std::string> all = {"lo", "hi", "wide"};
   return all;
 }
 
-void mov(nb::handle t, nb::handle d, nb::handle a, nb::handle pred) {
-  typed("ptx.mov", "mov" + suffix(t, "ptx.mov"), pred, d, a);
+std::string suffix(Type type) { return cat('.', isa::name(type)); }
+// ".rn" of "rn" and ".rn", nothing of nothing
+std::string dotted(const std::optional<std::string_view>& text) {
+  return text ? cat(text->starts_with('.') ? "" : ".", *text) : std::string();
 }
 
-struct Binary {
-  const char* name;
-  const char* opcode;
-  const char* doc;
-};
-constexpr std::array binaries = {Binary{"add", "add", "`add.t d, a, b`"},  Binary{"sub", "sub", "`sub.t d, a, b`"},
-                                 Binary{"shl", "shl", "`shl.t d, a, b`"},  Binary{"shr", "shr", "`shr.t d, a, b`"},
-                                 Binary{"and_", "and", "`and.t d, a, b`"}, Binary{"or_", "or", "`or.t d, a, b`"},
-                                 Binary{"xor_", "xor", "`xor.t d, a, b`"}};
+// `opcode.t d, operands…`
+template <write::declare::Text opcode, class... Source>
+void same_type(Trace& trace, Type t, const AnyOperand& d, const Source&... sources, const write::Pred& pred) {
+  typed(trace, cat(opcode.view(), suffix(t)), pred, d.value, sources.value...);
+}
+template <write::declare::Text opcode>
+constexpr auto of_one = &same_type<opcode, AnyOperand>;
+template <write::declare::Text opcode>
+constexpr auto of_two = &same_type<opcode, AnyOperand, AnyOperand>;
 
-void mul(nb::handle t, nb::handle d, nb::handle a, nb::handle b, std::optional<std::string_view> mode, nb::handle pred) {
-  const char* what = "ptx.mul";
-  typed(what, cat("mul", mode ? cat('.', word(what, "mode", *mode, modes())) : std::string(), suffix(t, what)), pred, d, a, b);
+void mul(Trace& trace, Type t, const AnyOperand& d, const AnyOperand& a, const AnyOperand& b,
+         const std::optional<std::string_view>& mode, const write::Pred& pred) {
+  const std::string spelled_mode = mode ? cat('.', word("ptx.mul", "mode", *mode, modes())) : std::string();
+  typed(trace, cat("mul", spelled_mode, suffix(t)), pred, d.value, a.value, b.value);
 }
 
-// `mad(a, b, c)`: into a fresh register. What is 32 or 64 bits wide and untyped counts as unsigned where the sign matters.
+// `mad(a, b, c)`: into a fresh register.
 nb::object mad_fresh(Trace& trace, nb::handle x, nb::handle y, nb::handle z, const std::string& mode, nb::handle pred) {
-  const std::array arguments = {x, y, z};
   Operands operands(trace, is_strict());
-  std::array<Value, 3> values;
-  std::optional<Type> first;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Reg* reg = as<Reg>(arguments[i]);
-    if (reg != nullptr && !first) first = reg->type;
-    values[i] = operands.value(arguments[i]);
-    if (values[i].kind == Value::Kind::special)  // only `mov` reads them
-      values[i] = Value::of(
-          unwrap(write::move_to_fresh(trace.builder(), isa::specials()[values[i].special].type, values[i], trace.where())));
-  }
-  if (!first)
-    raise(Kind::argument_kind, "one of the operands of `ptx.mad(a, b, c)` has to be a register: the result is of its type",
-          trace.where());
-  std::string path;
-  Type result = *first;
-  if (isa::is_float(*first)) {
-    if (mode != "lo")
-      raise(Kind::operand_mismatch, cat("`ptx.mad` of .", isa::name(*first), " registers has no mode `", mode, '`'),
-            trace.where());
-    path = cat("fma.rn.", isa::name(*first));
-  } else {
-    const bool sign = isa::kind(*first) == isa::TypeKind::sint || (mode == "lo" && isa::bits(*first) >= 32);
-    path = cat("mad.", mode, sign ? ".s" : ".u", isa::bits(*first));
-    if (mode == "wide") {
-      if (isa::bits(*first) > 32)
-        raise(Kind::operand_mismatch, cat("`mad.wide` of .", isa::name(*first), " registers: what fits is 16 or 32 bits"),
-              trace.where());
-      const Type of = isa::kind(*first) == isa::TypeKind::bits ? (isa::bits(*first) == 16 ? Type::u16 : Type::u32) : *first;
-      result = isa::widened(of);
-    }
-  }
-  const write::Reg made = unwrap(trace.builder().reg(result, {}, trace.where()));
-  const std::array all = {Value::of(made), values[0], values[1], values[2]};
-  write_typed(trace, path, all, pred);
-  return make_reg(trace, made);
+  std::array values = {operands.value(x), operands.value(y), operands.value(z)};
+  const write::idiom::Mad begun = unwrap(write::idiom::begin_mad(trace.builder(), values, mode, trace.where()));
+  const std::array all = {Value::of(begun.result), values[0], values[1], values[2]};
+  write_typed(trace, begun.dots, all, guard_argument(trace, pred));
+  return make_reg(trace, begun.result);
 }
 
 nb::object mad(const nb::args& positional, std::string_view given, nb::handle pred, const nb::kwargs& named) {
@@ -139,139 +108,79 @@ nb::object mad(const nb::args& positional, std::string_view given, nb::handle pr
           cat("`ptx.mad` takes `(t, d, a, b, c)` or `(a, b, c)`, ", positional.size(), " arguments were given",
               named.size() == 0 ? std::string() : cat(" and ", named.size(), " by name")),
           trace.where());
-  const std::string path = cat("mad.", mode, suffix(arguments[0], what));
-  typed(what, path, pred, nb::handle(arguments[1]), nb::handle(arguments[2]), nb::handle(arguments[3]), nb::handle(arguments[4]));
+  Operands operands(trace, is_strict());
+  const std::string path = cat("mad.", mode, suffix(type_argument(arguments[0], what)));
+  const std::array values = {operands.value(arguments[1]), operands.value(arguments[2]), operands.value(arguments[3]),
+                             operands.value(arguments[4])};
+  write_typed(trace, path, values, guard_argument(trace, pred));
   return nb::none();
 }
 
-void not_(nb::handle t, nb::handle d, nb::handle a, nb::handle pred) {
-  typed("ptx.not_", "not" + suffix(t, "ptx.not_"), pred, d, a);
-}
-
-void setp(std::string_view cmp, nb::handle t, nb::handle p, nb::handle a, nb::handle b, nb::handle pred_negate, nb::handle pred) {
-  const char* what = "ptx.setp";
+void setp(Trace& trace, std::string_view cmp, Type t, const AnyOperand& p, const AnyOperand& a, const AnyOperand& b,
+          const GuardArg& pred_negate, const write::Pred& pred) {
   static const std::vector<std::string> comparisons = {"lt", "le", "gt", "ge", "eq", "ne"};
-  if (!pred_negate.is_none() && !pred.is_none())
+  write::Pred guard = pred;
+  if (pred_negate.guard.predicate && pred.guard.predicate)
     raise(Kind::argument_kind, "`pred_negate` and `pred` of `ptx.setp` are both the guard; give one", authors_line());
-  typed(what, cat("setp.", word(what, "comparison", cmp, comparisons), suffix(t, what)), pred.is_none() ? pred_negate : pred, p,
-        a, b);
+  if (pred_negate.guard.predicate) guard.guard = pred_negate.guard;
+  typed(trace, cat("setp.", word("ptx.setp", "comparison", cmp, comparisons), suffix(t)), guard, p.value, a.value, b.value);
 }
 
-void selp(nb::handle t, nb::handle d, nb::handle tv, nb::handle fv, nb::handle p, nb::handle pred) {
-  typed("ptx.selp", "selp" + suffix(t, "ptx.selp"), pred, d, tv, fv, p);
-}
-
-void cvt(nb::handle dt, nb::handle st, nb::handle d, nb::handle a, std::optional<std::string_view> rounding, bool ftz, bool sat,
-         nb::handle pred) {
-  const char* what = "ptx.cvt";
-  std::string path = "cvt";
-  if (rounding) path += cat(rounding->starts_with('.') ? "" : ".", *rounding);
-  path += cat(ftz ? ".ftz" : "", sat ? ".sat" : "", suffix(dt, what), suffix(st, what));
-  typed(what, path, pred, d, a);
+void cvt(Trace& trace, Type dt, Type st, const AnyOperand& d, const AnyOperand& a,
+         const std::optional<std::string_view>& rounding, bool ftz, bool sat, const write::Pred& pred) {
+  typed(trace, cat("cvt", dotted(rounding), ftz ? ".ftz" : "", sat ? ".sat" : "", suffix(dt), suffix(st)), pred, d.value,
+        a.value);
 }
 
 // "ld.global.cs": nothing for the generic space.
-std::string memory_path(const char* what, const char* opcode, std::string_view space, std::optional<std::string_view> cache,
-                        nb::handle t) {
+std::string memory_path(const char* what, const char* opcode, std::string_view space,
+                        const std::optional<std::string_view>& cache, Type t) {
   static const std::vector<std::string> spaces = {"global",      "shared",          "local",        "const",       "param",
                                                   "shared::cta", "shared::cluster", "param::entry", "param::func", "generic"};
-  std::string spelled(space);
-  if (const std::size_t at = spelled.find("__"); at != std::string::npos) spelled.replace(at, 2, "::");
-  spelled = word(what, "space", spelled, spaces);
-  std::string path = opcode;
-  if (spelled != "generic") path += cat('.', spelled);
-  if (cache) path += cat(cache->starts_with('.') ? "" : ".", *cache);
-  return path + suffix(t, what);
+  std::string name(space);
+  if (const std::size_t at = name.find("__"); at != std::string::npos) name.replace(at, 2, "::");
+  name = word(what, "space", name, spaces);
+  return cat(opcode, name == "generic" ? std::string() : cat('.', name), dotted(cache), suffix(t));
 }
 
-// `[address]`: of an address of `addr`, a register, a symbol, or shared memory.
-Value address_value(Operands& operands, nb::handle address, std::array<Value, 2>& parts, Trace& trace, const char* what) {
-  if (as<Address>(address) != nullptr) return operands.value(address);
-  const write::Place place = place_argument(trace, operands, address, what);
-  parts = {place.base(), Value::of_integer(place.offset())};
-  return Value::address_of(parts);
+void ld(Trace& trace, Type t, const AnyOperand& d, const MemoryOperand& addr, std::string_view space,
+        const std::optional<std::string_view>& cache, const write::Pred& pred) {
+  typed(trace, memory_path("ptx.ld", "ld", space, cache, t), pred, d.value, addr.address());
 }
-
-void ld(nb::handle t, nb::handle d, nb::handle address, std::string_view space, std::optional<std::string_view> cache,
-        nb::handle pred) {
-  const char* what = "ptx.ld";
-  Trace& trace = Trace::require(what);
-  const std::string path = memory_path(what, "ld", space, cache, t);
-  Operands operands(trace, is_strict());
-  std::array<Value, 2> parts;
-  const Value from = address_value(operands, address, parts, trace, what);
-  const std::array values = {operands.value(d), from};
-  write_typed(trace, path, values, pred);
-}
-
-void st(nb::handle t, nb::handle address, nb::handle a, std::string_view space, std::optional<std::string_view> cache,
-        nb::handle pred) {
-  const char* what = "ptx.st";
-  Trace& trace = Trace::require(what);
-  const std::string path = memory_path(what, "st", space, cache, t);
-  Operands operands(trace, is_strict());
-  std::array<Value, 2> parts;
-  const Value to = address_value(operands, address, parts, trace, what);
-  const std::array values = {to, operands.value(a)};
-  write_typed(trace, path, values, pred);
+void st(Trace& trace, Type t, const MemoryOperand& addr, const AnyOperand& a, std::string_view space,
+        const std::optional<std::string_view>& cache, const write::Pred& pred) {
+  typed(trace, memory_path("ptx.st", "st", space, cache, t), pred, addr.address(), a.value);
 }
 
 void bind_typed(nb::module_& m) {
-  m.def("mov", mov, nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::kw_only(), nb::arg("pred") = nb::none(),
-        nb::sig("def mov(t: PtxType, d: Reg, a: typing.Any, *, pred: Reg | NegPred | None = None) -> None"), "`mov.t d, a`");
-  for (const Binary& op : binaries) {
-    const std::string sig =
-        cat("def ", op.name, "(t: PtxType, d: Reg, a: typing.Any, b: typing.Any, *, pred: Reg | NegPred | None = None) -> None");
-    m.def(
-        op.name,
-        [what = cat("ptx.", op.name), opcode = std::string(op.opcode)](nb::handle t, nb::handle d, nb::handle a, nb::handle b,
-                                                                       nb::handle pred) {
-          typed(what.c_str(), opcode + suffix(t, what.c_str()), pred, d, a, b);
-        },
-        nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::arg("b").none(), nb::kw_only(),
-        nb::arg("pred") = nb::none(), nb::sig(sig.c_str()), op.doc);
-  }
-  m.def(
-      "mul", mul, nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::arg("b").none(), nb::kw_only(),
-      nb::arg("mode").none() = nb::none(), nb::arg("pred") = nb::none(),
-      nb::sig("def mul(t: PtxType, d: Reg, a: typing.Any, b: typing.Any, *, mode: str | None = None, pred: Reg | NegPred | None "
-              "= None) -> None"),
-      "`mul{.lo|.hi|.wide}.t d, a, b`");
+  using write::declare::helper;
+  static constexpr std::tuple rows{
+      helper<of_one<"mov">, "t|dtype, d|dst: Reg, a|src">("ptx.mov", "`mov.t d, a`"),
+      helper<of_two<"add">, "t|dtype, d|dst: Reg, a, b">("ptx.add", "`add.t d, a, b`"),
+      helper<of_two<"sub">, "t|dtype, d|dst: Reg, a, b">("ptx.sub", "`sub.t d, a, b`"),
+      helper<of_two<"shl">, "t|dtype, d|dst: Reg, a, b">("ptx.shl", "`shl.t d, a, b`"),
+      helper<of_two<"shr">, "t|dtype, d|dst: Reg, a, b">("ptx.shr", "`shr.t d, a, b`"),
+      helper<of_two<"and">, "t|dtype, d|dst: Reg, a, b">("ptx.and_", "`and.t d, a, b`"),
+      helper<of_two<"or">, "t|dtype, d|dst: Reg, a, b">("ptx.or_", "`or.t d, a, b`"),
+      helper<of_two<"xor">, "t|dtype, d|dst: Reg, a, b">("ptx.xor_", "`xor.t d, a, b`"),
+      helper<&mul, "t|dtype, d|dst: Reg, a, b, *, mode">("ptx.mul", "`mul{.lo|.hi|.wide}.t d, a, b`"),
+      helper<of_one<"not">, "t|dtype, d|dst: Reg, a|src">("ptx.not_", "`not.t d, a`"),
+      helper<&setp, "cmp, t|dtype, p|pred_reg|dst: Reg, a, b, *, pred_negate">(
+          "ptx.setp", "`setp.cmp.t p, a, b`; `pred_negate` is its guard, as `pred` is."),
+      helper<&same_type<"selp", AnyOperand, AnyOperand, AnyOperand>, "t|dtype, d|dst: Reg, tv, fv, p|pred_reg: Reg">(
+          "ptx.selp", "`selp.t d, tv, fv, p`"),
+      helper<&cvt, "dt|dst_dtype, st|src_dtype, d|dst: Reg, a|src, *, rounding, ftz = False, sat = False">(
+          "ptx.cvt", "`cvt{.rounding}{.ftz}{.sat}.dt.st d, a`"),
+      helper<&ld, "t|dtype, d|dst: Reg, addr, *, space|state_space = 'global', cache">(
+          "ptx.ld", "`ld{.space}{.cache}.t d, [addr]`; the space `generic` is not written."),
+      helper<&st, "t|dtype, addr, a|src|val, *, space|state_space = 'global', cache">(
+          "ptx.st", "`st{.space}{.cache}.t [addr], a`; the space `generic` is not written.")};
+  helpers::bind_all(m, false, rows);
   m.def("mad", mad, nb::arg("args"), nb::arg("mode") = "lo", nb::arg("pred") = nb::none(), nb::arg("named"),
         nb::sig(
             "def mad(*args: typing.Any, mode: str = 'lo', pred: Reg | NegPred | None = None, **named: typing.Any) -> typing.Any"),
         "`mad(t, d, a, b, c)`: `mad.mode.t d, a, b, c`. `mad(a, b, c)`: the same into a fresh register of the type of the first "
         "register among the operands, twice as wide for `wide`; of floating-point registers `fma.rn`.");
-  m.def("not_", not_, nb::arg("t").none(), nb::arg("d").none(), nb::arg("a").none(), nb::kw_only(), nb::arg("pred") = nb::none(),
-        nb::sig("def not_(t: PtxType, d: Reg, a: typing.Any, *, pred: Reg | NegPred | None = None) -> None"), "`not.t d, a`");
-  m.def(
-      "setp", setp, nb::arg("cmp"), nb::arg("t").none(), nb::arg("p").none(), nb::arg("a").none(), nb::arg("b").none(),
-      nb::kw_only(), nb::arg("pred_negate") = nb::none(), nb::arg("pred") = nb::none(),
-      nb::sig("def setp(cmp: str, t: PtxType, p: Reg, a: typing.Any, b: typing.Any, *, pred_negate: Reg | NegPred | None = None, "
-              "pred: Reg | NegPred | None = None) -> None"),
-      "`setp.cmp.t p, a, b`; `pred_negate` is its guard, as `pred` is.");
-  m.def("selp", selp, nb::arg("t").none(), nb::arg("d").none(), nb::arg("tv").none(), nb::arg("fv").none(), nb::arg("p").none(),
-        nb::kw_only(), nb::arg("pred") = nb::none(),
-        nb::sig("def selp(t: PtxType, d: Reg, tv: typing.Any, fv: typing.Any, p: Reg, *, pred: Reg | NegPred | None = None) -> "
-                "None"),
-        "`selp.t d, tv, fv, p`");
-  m.def(
-      "cvt", cvt, nb::arg("dt").none(), nb::arg("st").none(), nb::arg("d").none(), nb::arg("a").none(), nb::kw_only(),
-      nb::arg("rounding").none() = nb::none(), nb::arg("ftz") = false, nb::arg("sat") = false, nb::arg("pred") = nb::none(),
-      nb::sig("def cvt(dt: PtxType, st: PtxType, d: Reg, a: typing.Any, *, rounding: str | None = None, ftz: bool = False, sat: "
-              "bool = False, pred: Reg | NegPred | None = None) -> None"),
-      "`cvt{.rounding}{.ftz}{.sat}.dt.st d, a`");
-  m.def("ld", ld, nb::arg("t").none(), nb::arg("d").none(), nb::arg("addr").none(), nb::kw_only(), nb::arg("space") = "global",
-        nb::arg("cache").none() = nb::none(), nb::arg("pred") = nb::none(),
-        nb::sig("def ld(t: PtxType, d: Reg, addr: typing.Any, *, space: str = 'global', cache: str | None = None, pred: Reg | "
-                "NegPred | None = None) -> None"),
-        "`ld{.space}{.cache}.t d, [addr]`; the space `generic` is not written.");
-  m.def(
-      "st", st, nb::arg("t").none(), nb::arg("addr").none(), nb::arg("a").none(), nb::kw_only(), nb::arg("space") = "global",
-      nb::arg("cache").none() = nb::none(), nb::arg("pred") = nb::none(),
-      nb::sig("def st(t: PtxType, addr: typing.Any, a: typing.Any, *, space: str = 'global', cache: str | None = None, pred: Reg "
-              "| NegPred | None = None) -> None"),
-      "`st{.space}{.cache}.t [addr], a`; the space `generic` is not written.");
 }
 
 // ---- declarations, directives, text -------------------------------------------------------------------------------------

@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "errors.hpp"
-#include "places.hpp"
-#include "ptx/write/idiom/block.hpp"
+#include "helpers.hpp"
+#include "ptx/write/door/block_helpers.hpp"
 #include "ptx/write/idiom/smem.hpp"
 #include "ptx/write/idiom/wgmma.hpp"
 
@@ -209,70 +208,20 @@ void bind_addresses(nb::module_& m) {
                   "The address in global space of a generic one.");
 }
 
-// ---- ptx: warps ----------------------------------------------------------------------------------------------------
-
-template <write::idiom::Reduction op>
-nb::object reduce(nb::object value, int width) {
-  Trace& trace = Trace::require("ptx.warp");
-  const write::Reg reg = register_argument(trace, value, "ptx.warp");
-  unwrap(write::idiom::warp_reduce(trace.builder(), op, reg, width, trace.where()));
-  return value;
-}
-
-template <write::idiom::Reduction op>
-nb::object reduce_block(nb::object value, std::int64_t threads) {
-  Trace& trace = Trace::require("ptx.block");
-  const write::Reg reg = register_argument(trace, value, "ptx.block");
-  unwrap(write::idiom::block_reduce(trace.builder(), op, reg, threads, trace.where()));
-  return value;
-}
-
-nb::object global_index(nb::handle limit, std::string_view axis) {
-  Trace& trace = Trace::require("ptx.global_index");
-  Operands operands(trace);
-  const std::optional<Value> below = limit.is_none() ? std::nullopt : std::optional(operands.value(limit));
-  const char letter = axis.size() == 1 ? axis[0] : '?';
-  return make_reg(trace, unwrap(write::idiom::global_index(trace.builder(), letter, below, trace.where())));
-}
-
-void bind_block(nb::module_& m) {
-  using write::idiom::Reduction;
-  nb::class_<BlockSpace> block(
-      m, "block",
-      "Helpers of a whole block; each writes several instructions, and all threads of the block take part. "
-      "`threads` is the block's size, a multiple of 32.");
-  const auto add = [&]<Reduction op>(const char* name, const char* what) {
-    block.def_static(name, reduce_block<op>, nb::arg("value").none(), nb::kw_only(), nb::arg("threads"),
-                     nb::sig(cat("def ", name, "(value: Reg, *, threads: int) -> Reg").c_str()), what);
-  };
-  add.template operator()<Reduction::sum>("reduce_sum",
-                                          "The sum over the block, in place: `ptx.block.reduce_sum(x, threads=256)`.");
-  add.template operator()<Reduction::max>("reduce_max", "The largest value of the block, in place.");
-  add.template operator()<Reduction::min>("reduce_min", "The smallest value of the block, in place.");
-  m.def("global_index", global_index, nb::arg("limit").none() = nb::none(), nb::kw_only(), nb::arg("axis") = "x",
-        nb::sig("def global_index(limit: Reg | int | None = None, *, axis: str = 'x') -> Reg"),
-        "The thread's number in the grid, `ctaid * ntid + tid`, in a fresh register. With a limit, threads at it and beyond end "
-        "here: "
-        "`i = ptx.global_index(n)` is an index and its bounds guard.");
-}
-
 }  // namespace
 
 void bind_write(nb::module_& m) {
-  bind_block(m);
+  using namespace write::declare;
+  const nb::class_<BlockSpace> block(
+      m, "block",
+      "Helpers of a whole block; each writes several instructions, and all threads of the block take part. "
+      "`threads` is the block's size, a multiple of 32.");
+  helpers::bind_all(block, false, block_reductions);
+  helpers::bind_all(m, false, grid_helpers);
   bind_reg(m);
   bind_addresses(m);
-  using write::idiom::Reduction;
-  nb::class_<WarpSpace>(m, "warp", "Helpers of a whole warp; each writes several instructions.")
-      .def_static("reduce_sum", reduce<Reduction::sum>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
-                  nb::sig("def reduce_sum(value: Reg, *, width: int = 32) -> Reg"),
-                  "The sum over groups of `width` lanes, in place.")
-      .def_static("reduce_max", reduce<Reduction::max>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
-                  nb::sig("def reduce_max(value: Reg, *, width: int = 32) -> Reg"),
-                  "The largest value of groups of `width` lanes, in place.")
-      .def_static("reduce_min", reduce<Reduction::min>, nb::arg("value").none(), nb::kw_only(), nb::arg("width") = 32,
-                  nb::sig("def reduce_min(value: Reg, *, width: int = 32) -> Reg"),
-                  "The smallest value of groups of `width` lanes, in place.");
+  const nb::class_<WarpSpace> warp(m, "warp", "Helpers of a whole warp; each writes several instructions.");
+  helpers::bind_all(warp, false, warp_helpers);
 }
 
 }  // namespace ptx::python

@@ -36,6 +36,12 @@ void HelperCall::raise_taken(const std::string& instruction) {
   raise(failed);
 }
 
+nb::object HelperCall::given_back(const write::declare::Signature& signature, std::span<const nb::handle> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (signature.parameters[i].name == signature.gives_back) return nb::borrow(arguments[i]);
+  return nb::none();
+}
+
 // ---- places -------------------------------------------------------------------------------------------------------------------
 
 // Shared memory that the core knows as such: its layout, and where it lies.
@@ -213,6 +219,24 @@ write::Coords HelperCall::from(nb::handle object, const Parameter& /*parameter*/
     coords.back().value = value;
   }
   return coords;
+}
+
+// ---- of single instructions
+// ----------------------------------------------------------------------------------------------------
+
+Operands& HelperCall::loose() {
+  if (!loose_) loose_.emplace(*trace_, is_strict());
+  return *loose_;
+}
+AnyOperand HelperCall::from(nb::handle object, const Parameter& /*parameter*/, AnyOperand* /*type*/) {
+  return {loose().value(object)};
+}
+MemoryOperand HelperCall::from(nb::handle object, const Parameter& /*parameter*/, MemoryOperand* /*type*/) {
+  if (as<Address>(object) != nullptr) return {{}, loose().value(object)};
+  return {place_argument(*trace_, loose(), object, name()), {}};
+}
+GuardArg HelperCall::from(nb::handle object, const Parameter& /*parameter*/, GuardArg* /*type*/) {
+  return {guard_argument(*trace_, object)};
 }
 
 // ---- types, words, sizes ------------------------------------------------------------------------------------------------------

@@ -20,6 +20,24 @@
 
 namespace ptx::python {
 
+// Arguments of single instructions (bind_scalar.cpp), which are held to the table only where instructions are (checks.hpp).
+struct AnyOperand {
+  write::Value value;
+};
+/// `[address]`: of an address of `addr`, a register, a symbol, or shared memory.
+struct MemoryOperand {
+  std::optional<write::Place> place;
+  write::Value value;
+  [[nodiscard]] write::Value address() const { return place ? place->address() : value; }
+};
+/// A guard beside `pred`.
+struct GuardArg {
+  write::Guard guard;
+};
+inline write::declare::Spelled spelled(const AnyOperand* /*value*/) { return {"typing.Any"}; }
+inline write::declare::Spelled spelled(const MemoryOperand* /*value*/) { return {"typing.Any"}; }
+inline write::declare::Spelled spelled(const GuardArg* /*value*/) { return {"Reg | NegPred | None", "None"}; }
+
 /// When an argument is converted: numbers and texts, which need no trace, then operands, then places, which may write
 /// instructions.
 enum class Turn : std::uint8_t { plain, operands, places };
@@ -31,9 +49,11 @@ inline constexpr bool is_optional<std::optional<T>> = true;
 template <class T>
 inline constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_same_v<T, std::string_view>;
 template <class T>
-inline constexpr Turn turn_of = is_plain<T>                                                                 ? Turn::plain
-                                : std::is_base_of_v<write::PlaceArg, T> || std::is_same_v<T, write::Factor> ? Turn::places
-                                                                                                            : Turn::operands;
+inline constexpr Turn turn_of =
+    is_plain<T> ? Turn::plain
+    : std::is_base_of_v<write::PlaceArg, T> || std::is_same_v<T, write::Factor> || std::is_same_v<T, MemoryOperand>
+        ? Turn::places
+        : Turn::operands;
 template <class T>
 inline constexpr Turn turn_of<std::optional<T>> = turn_of<T>;
 
@@ -52,6 +72,7 @@ class HelperCall {
   explicit HelperCall(std::string helper) : helper_(std::move(helper)) {}
   /// Now a trace is needed.
   void begin();
+  [[nodiscard]] Trace& trace() { return *trace_; }
   [[nodiscard]] write::Builder& builder() { return trace_->builder(); }
   [[nodiscard]] Where where();
 
@@ -77,30 +98,34 @@ class HelperCall {
       throw nb::next_overload();
   }
 
-  /// Raises what the call could not return. `path` gives the instruction when errors of the table are said to be its.
-  template <class Path>
-  void raise_failure(const Path& path) {
-    if (trace_ != nullptr && !had_failed_ && builder().failure() != nullptr) raise_taken(path());
+  /// Raises what the call could not return. Errors of the table are said to be the instruction's, where one is given.
+  void raise_failure(const std::string& instruction) {
+    if (has_failed()) raise_taken(instruction);
   }
-  template <class Path, class Made>
-  void raise_failure(const Path& path, const Made& made) {
-    if (trace_ == nullptr || had_failed_ || builder().failure() == nullptr) return;
+  template <class Made>
+  void raise_failure(const std::string& instruction, const Made& made) {
+    if (!has_failed()) return;
     if constexpr (requires { made.untyped(); }) builder().release(made.untyped());  // it stood in for the result
-    raise_taken(path());
+    raise_taken(instruction);
   }
+  /// The argument that the call gives back, or None.
+  static nb::object given_back(const write::declare::Signature& signature, std::span<const nb::handle> arguments);
 
   // Results.
-  template <Type T>
-  nb::object object(const ptx::Reg<T>& reg) {
-    return make_reg(*trace_, reg.untyped());
-  }
-  nb::object object(std::uint32_t number) { return nb::cast(number); }
-  template <class T>
-  nb::object object(Expected<T> made) {
-    if (made) return object(*std::move(made));
-    Diagnostic d = std::move(made).error();
-    if (!d.where.known()) d.where = where();
-    raise(d);
+  template <class Made>
+  nb::object object(Made made, const write::declare::Signature& signature, std::span<const nb::handle> arguments) {
+    if constexpr (std::is_same_v<Made, Expected<void>>) {
+      unwrap(made);
+      return given_back(signature, arguments);
+    } else if constexpr (requires { made.error(); }) {
+      return object(unwrap_at(where(), std::move(made)), signature, arguments);
+    } else if constexpr (requires { made.untyped(); }) {
+      return make_reg(*trace_, made.untyped());
+    } else if constexpr (std::is_same_v<Made, write::Reg>) {
+      return make_reg(*trace_, made);
+    } else {
+      return nb::cast(made);
+    }
   }
 
  private:
@@ -118,6 +143,10 @@ class HelperCall {
   write::Coords from(nb::handle object, const Parameter& parameter, write::Coords* type);
   write::TmemColumns from(nb::handle object, const Parameter& parameter, write::TmemColumns* type);
   write::MatrixDescriptor from(nb::handle object, const Parameter& parameter, write::MatrixDescriptor* type);
+  AnyOperand from(nb::handle object, const Parameter& parameter, AnyOperand* type);
+  MemoryOperand from(nb::handle object, const Parameter& parameter, MemoryOperand* type);
+  GuardArg from(nb::handle object, const Parameter& parameter, GuardArg* type);
+  Operands& loose();
   Type from(nb::handle object, const Parameter& parameter, Type* type);
   layout::Major from(nb::handle object, const Parameter& parameter, layout::Major* type);
   write::Reg from(nb::handle object, const Parameter& parameter, write::Reg* type);
@@ -136,13 +165,17 @@ class HelperCall {
   [[nodiscard]] const char* name() const { return helper_.c_str(); }
   [[noreturn]] void refuse(const Parameter& parameter, nb::handle seen, std::string_view fits);
   std::optional<write::SharedHandle> shared_handle(nb::handle object);
+  [[nodiscard]] bool has_failed() { return trace_ != nullptr && !had_failed_ && builder().failure() != nullptr; }
   [[noreturn]] void raise_taken(const std::string& instruction);
 
   std::string helper_;
   Trace* trace_ = nullptr;
   bool had_failed_ = false;
-  std::optional<Operands> operands_;
+  std::optional<Operands> operands_, loose_;
   std::optional<Where> where_;
 };
 
 }  // namespace ptx::python
+
+template <>
+inline constexpr bool ptx::write::declare::is_context<ptx::python::Trace> = true;

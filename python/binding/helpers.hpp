@@ -62,6 +62,11 @@ struct Slot {
   std::size_t first = 0;
   [[nodiscard]] const T& get() const { return *value; }
 };
+template <class T>
+  requires(is_context<T>)
+struct Slot<T> {
+  std::size_t first = 0;
+};
 template <Options T>
 struct Slot<T> {
   T value = blank<T>();
@@ -72,6 +77,7 @@ struct Slot<T> {
 /// The given arguments, by their slots.
 class Given {
  public:
+  static constexpr std::size_t most = 32;
   Given(const BoundHelper& helper, std::span<const nb::handle> arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const Parameter& parameter = helper.signature.parameters[i];
@@ -91,7 +97,7 @@ class Given {
     nb::handle object;
     const Parameter* parameter = nullptr;
   };
-  std::array<One, 32> slots_{};
+  std::array<One, most> slots_{};
 };
 
 template <auto... field, class T>
@@ -109,7 +115,7 @@ void fill(Slot<T>& slot, Turn turn, const Given& given, HelperCall& call) {
     fill(fields<T>, slot.value, slot.first, turn, given, call);
   } else if constexpr (std::is_same_v<T, Where>) {
     if (turn == Turn::places) slot.value = call.where();
-  } else if constexpr (!std::is_same_v<T, write::Builder>) {
+  } else if constexpr (!is_context<T>) {
     given.into<T>(slot.value, slot.first, turn, call);
   }
 }
@@ -118,7 +124,7 @@ void fill(Slot<T>& slot, Turn turn, const Given& given, HelperCall& call) {
 template <class T>
 constexpr std::size_t width() {
   if constexpr (Options<T>)
-    return FieldNames<T>::names.size();
+    return field_names<T>().size();
   else
     return is_named<T> || std::is_same_v<T, write::Pred> ? 1 : 0;
 }
@@ -128,50 +134,45 @@ const T& argument(const Slot<T>& slot, HelperCall& /*call*/) {
   return slot.get();
 }
 inline write::Builder& argument(const Slot<write::Builder>& /*slot*/, HelperCall& call) { return call.builder(); }
+inline Trace& argument(const Slot<Trace>& /*slot*/, HelperCall& call) { return call.trace(); }
 
-template <class Row, class Group, class... T>
+// The instruction that errors of the table are said to be of, where the options know it.
+template <class T>
+void look_for_instruction(const Slot<T>& slot, std::string& instruction) {
+  if constexpr (requires { slot.value.instruction(); }) instruction = slot.value.instruction();
+}
+
+template <class Row, class Group, class... T, std::size_t... i>
 nb::object run(const BoundHelper& helper, nb::handle self, std::span<const nb::handle> arguments, const Group& make,
-               std::tuple<T...>* /*takes*/) {
+               std::tuple<T...>* /*takes*/, std::index_sequence<i...> /*each*/) {
   using Class = typename Row::Function::Group;
-  constexpr bool traced = !std::is_void_v<Class> || (std::is_same_v<T, write::Builder> || ...);
+  using Gives = typename Row::Function::Gives;
+  static_assert((width<T>() + ... + 0) <= Given::most, "more parameters than a call has room for");
   std::tuple<Slot<T>...> slots;
   std::size_t next = 0;
-  std::apply([&](auto&... slot) { ((slot.first = std::exchange(next, next + width<T>())), ...); }, slots);
+  ((std::get<i>(slots).first = std::exchange(next, next + width<T>())), ...);
   const Given given(helper, arguments);
   HelperCall call(make.name(helper.signature.name, self));
-  const auto fill_all = [&](Turn turn) { std::apply([&](auto&... slot) { (fill(slot, turn, given, call), ...); }, slots); };
-  fill_all(Turn::plain);
-  if constexpr (traced) call.begin();
-  fill_all(Turn::operands);
-  fill_all(Turn::places);
-  const auto invoke = [&]() -> typename Row::Function::Gives {
-    return std::apply(
-        [&](const auto&... slot) -> typename Row::Function::Gives {
-          if constexpr (std::is_void_v<Class>)
-            return Row::function(argument(slot, call)...);
-          else
-            return (make.template make<Class>(call.builder(), self).*Row::function)(argument(slot, call)...);
-        },
-        slots);
+  (fill(std::get<i>(slots), Turn::plain, given, call), ...);
+  if constexpr (!std::is_void_v<Class> || (is_context<T> || ...)) call.begin();
+  (fill(std::get<i>(slots), Turn::operands, given, call), ...);
+  (fill(std::get<i>(slots), Turn::places, given, call), ...);
+  const auto invoke = [&]() -> Gives {
+    if constexpr (std::is_void_v<Class>)
+      return Row::function(argument(std::get<i>(slots), call)...);
+    else
+      return (make.template make<Class>(call.builder(), self).*Row::function)(argument(std::get<i>(slots), call)...);
   };
-  const auto path = [&] {
-    std::string spelled;
-    const auto look = [&]<class One>(const Slot<One>& slot) {
-      if constexpr (requires { slot.get().instruction(); }) spelled = slot.get().instruction();
-    };
-    std::apply([&](const auto&... slot) { (look(slot), ...); }, slots);
-    return spelled;
-  };
-  if constexpr (std::is_void_v<typename Row::Function::Gives>) {
+  std::string instruction;
+  if constexpr (std::is_void_v<Gives>) {
     invoke();
-    call.raise_failure(path);
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (helper.signature.parameters[i].name == helper.signature.gives_back) return nb::borrow(arguments[i]);
-    return nb::none();
+    (look_for_instruction(std::get<i>(slots), instruction), ...);
+    call.raise_failure(instruction);
+    return call.given_back(helper.signature, arguments);
   } else {
     auto made = invoke();
-    call.raise_failure(path, made);
-    return call.object(std::move(made));
+    call.raise_failure(instruction, made);
+    return call.object(std::move(made), helper.signature, arguments);
   }
 }
 
@@ -182,7 +183,9 @@ void bind(const Defined& where, const Helper<function, text>& row, const Group& 
   auto* helper = new BoundHelper{signature_of(row), where.bound, {}};  // lives as long as the interpreter
   if constexpr (requires { make.rank; }) helper->signature.name = make.name(helper->signature.name, {});
   helper->call = [make](const BoundHelper& of, nb::handle self, std::span<const nb::handle> arguments) {
-    return run<Row>(of, self, arguments, make, static_cast<typename Row::Takes*>(nullptr));
+    using Takes = typename Row::Takes;
+    return run<Row>(of, self, arguments, make, static_cast<Takes*>(nullptr),
+                    std::make_index_sequence<std::tuple_size_v<Takes>>());
   };
   if (where.bound != 0)
     define<Row::count - (Row::positions > 0 ? 1 : 0), Row::positions - (Row::positions > 0 ? 1 : 0), true>(where, helper);

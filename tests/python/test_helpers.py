@@ -15,15 +15,12 @@ PLACES = sorted({place for _, place in _ptx.helpers()})
 
 # What `ptx` has besides helpers: the trace's control flow and declarations, objects of Python's own, single instructions.
 CONTROL = {
-    "Address", "BarrierArray", "BarrierSlot", "NamedBarrier", "NegPred", "PipeRef", "PipelineState", "addr", "block", "bra",
-    "cvta", "elif_", "else_", "expr", "file_", "global_index", "global_ptrs", "if_", "kloop", "label", "loc", "loop",
-    "named_barrier", "param", "pipe", "pipeline", "pragma", "range_", "raw", "ret", "scope", "special", "sreg", "var", "warp",
+    "Address", "BarrierArray", "BarrierSlot", "NamedBarrier", "NegPred", "PipeRef", "PipelineState", "addr", "bra",
+    "cvta", "elif_", "else_", "expr", "file_", "global_ptrs", "if_", "kloop", "label", "loc", "loop",
+    "named_barrier", "param", "pipe", "pipeline", "pragma", "range_", "raw", "ret", "scope", "special", "sreg", "var",
     "while_",
 }  # fmt: skip
-TYPED = {
-    "add", "and_", "cvt", "ld", "mad", "mov", "mul", "not_", "or_", "selp", "setp", "shl", "shr", "st", "sub", "xor_",
-}  # fmt: skip
-OTHERS = CONTROL | TYPED | {"inst", "let", "ctaid_x", "ctaid_y", "mbarrier.array"}
+OTHERS = CONTROL | {"mad", "inst", "let", "ctaid_x", "ctaid_y", "mbarrier.array"}
 
 
 def functions(path: str, held: object) -> set[str]:

@@ -82,6 +82,16 @@ Spelled or_none(Spelled given, bool is_none) {
   return given;
 }
 
+Parameter field_parameter(std::string_view name, Spelled shown, bool is_needed, bool shows_default, bool is_word,
+                          std::size_t slot) {
+  if (is_word) shown.type = "PtxType | str";
+  Parameter made{.name = name, .type = std::move(shown.type), .shows_default = shows_default, .slot = slot};
+  if (!is_needed) made.standard = std::move(shown.standard);
+  constexpr std::string_view or_nothing = " | None";
+  if (!is_needed && !shows_default && made.type.ends_with(or_nothing)) made.type.resize(made.type.size() - or_nothing.size());
+  return made;
+}
+
 Signature arranged(std::string_view name, std::string_view doc, const Listed& listed, std::vector<Parameter> arguments,
                    std::vector<Parameter> options, std::string gives) {
   Signature made{.name = std::string(name), .gives = std::move(gives), .gives_back = listed.gives, .doc = std::string(doc)};
@@ -106,7 +116,7 @@ Signature arranged(std::string_view name, std::string_view doc, const Listed& li
   for (Parameter& parameter : made.parameters) {
     if (parameter.by_name) break;
     may_end = may_end || (parameter.standard && parameter.shows_default);
-    if (!may_end || parameter.shows_default) continue;
+    if (!may_end || parameter.shows_default || !parameter.standard) continue;
     parameter.shows_default = true;
     parameter.type = or_none({parameter.type}, true).type;
   }

@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -144,10 +145,13 @@ struct Shape<Result (Class::*)(Arguments...)> : Shape<Result (*)(Arguments...)> 
 template <class Result, class Class, class... Arguments>
 struct Shape<Result (Class::*)(Arguments...) const> : Shape<Result (Class::*)(Arguments...)> {};
 
+/// What a function is written with, and no argument: the builder. A binding may have more of the kind.
+template <class T>
+inline constexpr bool is_context = std::is_same_v<T, Builder>;
+
 /// A parameter that a row names: not the author's line, the builder, options or the guard.
 template <class T>
-inline constexpr bool is_named =
-    !std::is_same_v<T, Where> && !std::is_same_v<T, Builder> && !std::is_same_v<T, Pred> && !Options<T>;
+inline constexpr bool is_named = !std::is_same_v<T, Where> && !is_context<T> && !std::is_same_v<T, Pred> && !Options<T>;
 
 // ---- rows -------------------------------------------------------------------------------------------------------------------
 
@@ -166,6 +170,14 @@ struct Named {
   std::string_view name, seconds, type, standard;
   bool by_name = false;
 };
+template <class T>
+constexpr std::span<const std::string_view> field_names() {
+  if constexpr (Options<T>)
+    return std::remove_cv_t<decltype(fields<T>)>::names;
+  else
+    return {};
+}
+
 struct Listed {
   std::array<Named, 24> parameters{};
   std::size_t count = 0;
@@ -182,6 +194,31 @@ struct Listed {
       if (at > 0 && left_out[at - 1] == '-' && (at + name.size() == left_out.size() || left_out[at + name.size()] == ','))
         return true;
     return false;
+  }
+
+  // Of a function's parameters, with the fields of their types.
+  [[nodiscard]] constexpr std::size_t fields_given(std::span<const std::string_view> names) const {
+    std::size_t all = 0;
+    for (const std::string_view name : names) all += !leaves_out(name);
+    return all;
+  }
+  [[nodiscard]] constexpr std::size_t fields_listed(std::span<const std::string_view> names) const {
+    std::size_t all = 0;
+    for (const std::string_view name : names) all += find(name) != nullptr;
+    return all;
+  }
+  template <class... T>
+  [[nodiscard]] constexpr std::size_t counted(std::tuple<T...>* /*takes*/) const {
+    return ((is_named<T> || std::is_same_v<T, Pred> ? std::size_t{1} : fields_given(field_names<T>())) + ... + std::size_t{0});
+  }
+  template <class... T>
+  [[nodiscard]] constexpr bool names_all(std::tuple<T...>* /*takes*/) const {
+    return count == ((is_named<T> ? std::size_t{1} : fields_listed(field_names<T>())) + ... + std::size_t{0});
+  }
+  [[nodiscard]] constexpr std::size_t positions() const {
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < count; ++i) all += !parameters[i].by_name;
+    return all;
   }
 };
 
@@ -227,15 +264,6 @@ constexpr Listed listed(std::string_view text) {
   return all;
 }
 
-template <class T>
-struct FieldNames {
-  static constexpr std::array<std::string_view, 0> names{};
-};
-template <Options T>
-struct FieldNames<T> {
-  static constexpr auto names = std::remove_cv_t<decltype(fields<T>)>::names;
-};
-
 /// A helper: its function, what its parameters are called, and what it does.
 template <auto function_, Text text>
 struct Helper {
@@ -248,30 +276,10 @@ struct Helper {
   const char* doc;
 
   /// How many parameters Python has, and how many of them by position.
-  static constexpr std::size_t count = []<class... T>(std::tuple<T...>*) {
-    std::size_t all = ((is_named<T> || std::is_same_v<T, Pred> ? 1U : 0U) + ... + 0U);
-    const auto add = [&](const auto& names) {
-      for (const std::string_view name : names) all += !listed.leaves_out(name);
-    };
-    (add(FieldNames<T>::names), ...);
-    return all;
-  }(static_cast<Takes*>(nullptr));
-  static constexpr std::size_t positions = [] {
-    std::size_t all = 0;
-    for (const Named& each : listed.parameters) all += !each.name.empty() && !each.by_name;
-    return all;
-  }();
-
- private:
-  static constexpr bool named_fully = []<class... T>(std::tuple<T...>*) {
-    std::size_t names = listed.count;
-    const auto take = [&](const auto& of_fields) {
-      for (const std::string_view name : of_fields) names -= listed.find(name) != nullptr;
-    };
-    (take(FieldNames<T>::names), ...);
-    return names == ((is_named<T> ? 1U : 0U) + ... + 0U);
-  }(static_cast<Takes*>(nullptr));
-  static_assert(named_fully, "the text names as many parameters as the function has, and fields of its options");
+  static constexpr std::size_t count = listed.counted(static_cast<Takes*>(nullptr));
+  static constexpr std::size_t positions = listed.positions();
+  static_assert(listed.names_all(static_cast<Takes*>(nullptr)),
+                "the text names as many parameters as the function has, and fields of its options");
 };
 template <auto function, Text text = "">
 constexpr Helper<function, text> helper(const char* name, const char* doc) {
@@ -347,6 +355,8 @@ template <class T>
 std::string result_type() {
   if constexpr (std::is_void_v<T>)
     return "None";
+  else if constexpr (std::is_same_v<T, Expected<void>>)
+    return "None";
   else if constexpr (requires(T wrapped) { *wrapped; })
     return result_type<std::remove_cvref_t<decltype(*std::declval<T>())>>();
   else
@@ -357,39 +367,42 @@ std::string result_type() {
 Signature arranged(std::string_view name, std::string_view doc, const Listed& listed, std::vector<Parameter> arguments,
                    std::vector<Parameter> options, std::string gives);
 
+/// The parameter of a field.
+Parameter field_parameter(std::string_view name, Spelled shown, bool is_needed, bool shows_default, bool is_word,
+                          std::size_t slot);
+
 template <auto... field, class T>
 void add_fields(Fields<field...> /*of*/, const T& options, std::size_t& slot, std::vector<Parameter>& to) {
-  const auto add = [&](std::string_view name, const auto& how) {
-    const auto& value = options.*how.field;
-    Spelled shown = spelled(how.is_needed ? nullptr : &value);
-    if (how.is_word) shown.type = "PtxType | str";
-    Parameter made{.name = name, .type = std::move(shown.type), .shows_default = how.shows_default, .slot = slot++};
-    if (!how.is_needed) made.standard = std::move(shown.standard);
-    if (!how.is_needed && !how.shows_default && made.type.ends_with(" | None")) made.type.resize(made.type.size() - 7);
-    to.push_back(std::move(made));
-  };
-  (add(field_name<field>(), described<field>()), ...);
+  const auto shown = [&](const auto& how) { return spelled(how.is_needed ? nullptr : &(options.*how.field)); };
+  (to.push_back(field_parameter(field_name<field>(), shown(described<field>()), described<field>().is_needed,
+                                described<field>().shows_default, described<field>().is_word, slot++)),
+   ...);
 }
 
+/// One parameter of the function: an argument, the guard, options, or nothing that Python has.
+template <class T>
+void add_parameter(std::size_t& slot, std::vector<Parameter>& arguments, std::vector<Parameter>& options) {
+  if constexpr (is_named<T>) {
+    arguments.push_back({.type = spelled(static_cast<const T*>(nullptr)).type, .slot = slot++});
+    if (arguments.back().type.ends_with("| None")) arguments.back().standard = "None";
+  } else if constexpr (std::is_same_v<T, Pred>) {
+    options.push_back({.name = "pred", .type = spelled(static_cast<const T*>(nullptr)).type, .standard = "None", .slot = slot++});
+  } else if constexpr (Options<T>) {
+    add_fields(fields<T>, blank<T>(), slot, options);
+  }
+}
+template <class... T>
+Signature signature_of(std::tuple<T...>* /*takes*/, const char* name, const char* doc, const Listed& listed, std::string gives) {
+  std::vector<Parameter> arguments, options;
+  std::size_t slot = 0;
+  (add_parameter<T>(slot, arguments, options), ...);
+  return arranged(name, doc, listed, std::move(arguments), std::move(options), std::move(gives));
+}
 template <auto function, Text text>
 Signature signature_of(const Helper<function, text>& row) {
   using Row = Helper<function, text>;
-  std::vector<Parameter> arguments, options;
-  std::size_t slot = 0;
-  const auto add = [&]<class T>(const T* none) {
-    if constexpr (is_named<T>) {
-      arguments.push_back({.type = spelled(none).type, .slot = slot++});
-      if (arguments.back().type.ends_with("| None")) arguments.back().standard = "None";
-    } else if constexpr (std::is_same_v<T, Pred>) {
-      options.push_back({.name = "pred", .type = spelled(none).type, .standard = "None", .slot = slot++});
-    } else if constexpr (Options<T>) {
-      add_fields(fields<T>, blank<T>(), slot, options);
-    }
-  };
-  []<class... T>(std::tuple<T...>*, const auto& each) { (each(static_cast<const T*>(nullptr)), ...); }(
-      static_cast<typename Row::Takes*>(nullptr), add);
-  return arranged(row.name, row.doc, Row::listed, std::move(arguments), std::move(options),
-                  result_type<typename Row::Function::Gives>());
+  return signature_of(static_cast<typename Row::Takes*>(nullptr), row.name, row.doc, Row::listed,
+                      result_type<typename Row::Function::Gives>());
 }
 
 }  // namespace ptx::write::declare

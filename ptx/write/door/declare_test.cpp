@@ -41,7 +41,7 @@ inline constexpr auto fields<Everything> =
 
 namespace {
 
-constexpr auto copy = helper<&MadeUp::copy, "from|src|source, number: int = 7, size, *, -wide">("ptx.made_up.copy", "Copies.");
+constexpr auto copy = helper<&MadeUp::copy, "from|src|source, size, number: int = 7, *, -wide">("ptx.made_up.copy", "Copies.");
 constexpr auto one = helper<&MadeUp::one, "regs, number = 4 -> regs">("ptx.made_up.one", "One.");
 constexpr auto number = helper<&number_of, "*, shape: tuple[int, int]">("ptx.made_up.number", "A number.");
 
@@ -51,7 +51,7 @@ TEST(Declare, SaysWhatPythonIsGiven) {
   EXPECT_EQ(made.doc, "Copies.");
   EXPECT_EQ(
       made.python("copy", false),
-      "def copy(from: typing.Any, number: int = 7, size: Reg | int, *, dst: typing.Any, count: int = 3, kind: PtxType | str "
+      "def copy(from: typing.Any, size: Reg | int, number: int = 7, *, dst: typing.Any, count: int = 3, kind: PtxType | str "
       "= 'f16', no_name: str | None = None, hint: Reg | int, coords: typing.Sequence[Reg | int] | None = None, bits: int = "
       "0x4000, added: Reg | NegPred | bool | int = True, pred: Reg | NegPred | None = None) -> Reg");
   EXPECT_EQ(
@@ -76,7 +76,7 @@ TEST(Declare, CountsParametersWhileCompiling) {
 TEST(Declare, KnowsWhichArgumentIsWhich) {
   std::vector<std::size_t> slots;
   for (const Parameter& parameter : signature_of(copy).parameters) slots.push_back(parameter.slot);
-  EXPECT_EQ(slots, (std::vector<std::size_t>{0, 1, 3, 2, 4, 6, 7, 8, 9, 10, 11, 12}));
+  EXPECT_EQ(slots, (std::vector<std::size_t>{0, 3, 1, 2, 4, 6, 7, 8, 9, 10, 11, 12}));
 }
 
 TEST(Declare, LeavesNeededFieldsBlankAndKeepsDefaults) {

@@ -2,12 +2,19 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
+#include "ptx/write/idiom/mad.hpp"
 #include "ptx/write/put.hpp"
 
 namespace ptx::write {
 
 void keep(Builder& builder, Expected<void> done) {
   if (!done) builder.fail(std::move(done).error());
+}
+
+Reg multiply_add(Builder& builder, const Value& a, const Source& b, const Source& c, std::string_view mode, Type result,
+                 const Pred& pred) {
+  const std::array values = {a, b.value, c.value};
+  return keep_error(builder, idiom::mad(builder, values, mode, pred.guard, b.at), result);
 }
 
 Addr<Type::none> declare_variable(Builder& builder, const Name& name, const ir::Variable& variable) {

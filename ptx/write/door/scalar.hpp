@@ -1,7 +1,7 @@
-// What a C++ kernel has of `ptx`'s scalar half beside `k << inst…`: registers of the families apart, unrolled loops, directives
-// and statements as text. Python's typed wrappers (`ptx.add(u32, d, a, b)`) have no twins here: they are its way to an
-// instruction whose operands are checked at once, and `inst.add.u32(d, a, b)` is checked while compiling. Of `ptx.expr` and
-// `ptx.pipe`, which say how Python is to group what is written, there is nothing to say in C++.
+// What a C++ kernel has of `ptx`'s scalar half beside `k << inst…`: registers of the families apart, `mad` by the type of its
+// operands, unrolled loops, directives and statements as text. Python's typed wrappers (`ptx.add(u32, d, a, b)`) have no twins
+// here: they are its way to an instruction whose operands are checked at once, and `inst.add.u32(d, a, b)` is checked while
+// compiling. Of `ptx.expr` and `ptx.pipe`, which say how Python is to group what is written, there is nothing to say in C++.
 #pragma once
 
 #include <concepts>
@@ -21,6 +21,14 @@ struct KloopOptions {
 RegArray alloc_array(Builder& builder, Type type, std::int64_t count, Where at);
 Addr<Type::none> declare_variable(Builder& builder, const Name& name, const ir::Variable& variable);
 void keep(Builder& builder, Expected<void> done);
+Reg multiply_add(Builder& builder, const Value& a, const Source& b, const Source& c, std::string_view mode, Type result,
+                 const Pred& pred);
+
+/// The keywords of `mad`.
+struct MadOptions {
+  std::string_view mode = "lo";  ///< or "hi", of integers
+  Pred pred = {};
+};
 
 /// The scalar members of ptx::Kernel, which is K.
 template <class K>
@@ -43,6 +51,18 @@ class Scalar {
   }
   /// A variable of the body; its address, in its space. Shared memory is better had from `k.smem`.
   Addr<Type::none> var(const Name& name, const ir::Variable& variable) { return declare_variable(builder(), name, variable); }
+  /// a * b + c in a fresh register: `fma.rn` of floats, `mad.lo` or `mad.hi` of integers (write/idiom/mad.hpp).
+  template <Type T>
+  ptx::Reg<T> mad(const ptx::Reg<T>& a, const Source& b, const Source& c, const MadOptions& options = {}) {
+    return {builder(), multiply_add(builder(), a.value(), b, c, options.mode, T, options.pred)};
+  }
+  /// The same in a register twice as wide, to which c belongs: `mad.wide`.
+  template <Type T>
+    requires(is_word(T) && isa::bits(T) <= 32)
+  auto mad_wide(const ptx::Reg<T>& a, const Source& b, const Source& c, const Pred& pred = {}) {
+    constexpr Type wide = isa::widened(isa::kind(T) != isa::TypeKind::bits ? T : isa::bits(T) == 16 ? Type::u16 : Type::u32);
+    return ptx::Reg<wide>(builder(), multiply_add(builder(), a.value(), b, c, "wide", wide, pred));
+  }
   /// `.pragma "text";`
   void pragma(const Name& text) { keep(builder(), builder().pragma(text.text, text.at)); }
   /// `.loc file line column`

@@ -30,6 +30,27 @@ TEST(ScalarDoor, WritesWhatPythonWrites) {
   write_test::expect_golden(k, "scalar");
 }
 
+TEST(Mad, IsChosenByTheTypeOfItsOperands) {
+  Kernel k({.name = "k"});
+  auto i = k.scalar<u32>();
+  auto f = k.scalar<f32>();
+  auto s = k.scalar<s32>();
+  k.mad(i, 2, i);
+  k.mad(i, i, 3, {.mode = "hi", .pred = k.reg<pred>()});
+  k.mad_wide(i, 4, k.scalar<u64>());
+  k.mad_wide(s, s, 1);
+  k.mad(f, f, f);
+  EXPECT_EQ(
+      written(k.builder().module()),
+      (write_test::Lines{"mad.lo.s32 %r2, %r0, 2, %r0;", "@%p0 mad.hi.u32 %r3, %r0, %r0, 3;", "mad.wide.u32 %rd1, %r0, 4, %rd0;",
+                         "mad.wide.s32 %rd2, %r1, %r1, 1;", "fma.rn.f32 %f1, %f0, %f0, %f0;"}));
+  Kernel wrong({.name = "k"});
+  auto g = wrong.scalar<f32>();
+  wrong.mad(g, g, g, {.mode = "hi"});
+  ASSERT_FALSE(wrong.module());
+  EXPECT_EQ(wrong.module().error().message, "`ptx.mad` of .f32 registers has no mode `hi`");
+}
+
 write::Builder builder() { return write::Builder({.name = "k"}); }
 
 TEST(Kloop, IsWrittenOutForANumber) {

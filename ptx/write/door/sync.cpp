@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/write/idiom/smem.hpp"
+#include "ptx/write/put.hpp"
 
 namespace ptx {
 namespace {
@@ -13,14 +14,6 @@ using write::PlaceArg;
 
 void keep(Builder& builder, Expected<void> done) {
   if (!done) builder.fail(std::move(done).error());
-}
-
-// What is done with a place, or why there is none.
-template <class Do>
-auto with_place(Builder& builder, const PlaceArg& argument, Do what) -> decltype(what(std::declval<const Place&>())) {
-  const Expected<Place> place = argument.in(builder);
-  if (!place) return Unexpected{place.error()};
-  return what(*place);
 }
 
 write::Mbarrier door(Builder& builder) { return write::Mbarrier(builder); }
@@ -52,7 +45,7 @@ BarrierSlot BarrierArray::operator[](write::Index index) const {
 }
 
 BarrierSlot BarrierArray::at(const write::Source& stage) const {
-  Expected<write::Reg> address = with_place(builder(), PlaceArg(*this, stage.at), [&](const Place& first) {
+  Expected<write::Reg> address = write::then(PlaceArg(*this, stage.at).in(builder()), [&](const Place& first) {
     return write::idiom::mbarrier_address(builder(), first, stage.value, stage.at);
   });
   const write::Reg reg = write::keep_error(builder(), std::move(address), Type::u32);
@@ -76,40 +69,44 @@ std::pair<Reg<Type::u32>, Reg<Type::u32>> PipelineState::advance(Where at) {
 namespace write {
 
 void Mbarrier::init(const PlaceArg& m, const Source& count, const Pred& guard) {
-  keep(with_place(builder(), m,
-                  [&](const Place& place) { return idiom::mbarrier_init(builder(), place, count.value, guard.guard, m.at); }));
+  keep(then(m.in(builder()), [&](const Place& place) {
+    return put(builder(), "mbarrier.init.shared::cta.b64", guard.guard, m.at, place.address(), count.value);
+  }));
 }
 
 void Mbarrier::inval(const PlaceArg& m, const Pred& guard) {
-  keep(with_place(builder(), m, [&](const Place& place) { return idiom::mbarrier_inval(builder(), place, guard.guard, m.at); }));
+  keep(then(m.in(builder()),
+            [&](const Place& place) { return put(builder(), "mbarrier.inval.shared.b64", guard.guard, m.at, place.address()); }));
 }
 
 ptx::Reg<Type::b64> Mbarrier::arrive(const PlaceArg& m, const Pred& guard) {
-  return typed<Type::b64>(
-      with_place(builder(), m, [&](const Place& place) { return idiom::mbarrier_arrive(builder(), place, guard.guard, m.at); }));
+  return typed<Type::b64>(then(m.in(builder()), [&](const Place& place) {
+    return put_fresh(builder(), Type::b64, "mbarrier.arrive.shared.b64", guard.guard, m.at, place.address());
+  }));
 }
 
 ptx::Reg<Type::b64> Mbarrier::arrive_expect_tx(const PlaceArg& m, const Source& bytes, const Pred& guard) {
-  return typed<Type::b64>(with_place(builder(), m, [&](const Place& place) {
-    return idiom::mbarrier_arrive_expect_tx(builder(), place, bytes.value, guard.guard, m.at);
+  return typed<Type::b64>(then(m.in(builder()), [&](const Place& place) {
+    return put_fresh(builder(), Type::b64, "mbarrier.arrive.expect_tx.shared::cta.b64", guard.guard, m.at, place.address(),
+                     bytes.value);
   }));
 }
 
 void Mbarrier::expect_tx(const PlaceArg& m, const Source& bytes, const Pred& guard) {
-  keep(with_place(builder(), m, [&](const Place& place) {
-    return idiom::mbarrier_expect_tx(builder(), place, bytes.value, guard.guard, m.at);
+  keep(then(m.in(builder()), [&](const Place& place) {
+    return put(builder(), "mbarrier.expect_tx.shared.b64", guard.guard, m.at, place.address(), bytes.value);
   }));
 }
 
 ptx::Reg<Type::pred> Mbarrier::try_wait(const PlaceArg& m, const Source& phase, const TryWait& options) {
-  return typed<Type::pred>(with_place(builder(), m, [&](const Place& place) {
+  return typed<Type::pred>(then(m.in(builder()), [&](const Place& place) {
     return idiom::mbarrier_try_wait(builder(), place, phase.value, options.parity, options.pred.guard, m.at);
   }));
 }
 
 void Mbarrier::wait(const PlaceArg& m, const Source& phase, const Pred& guard) {
-  keep(with_place(builder(), m,
-                  [&](const Place& place) { return idiom::mbarrier_wait(builder(), place, phase.value, guard.guard, m.at); }));
+  keep(then(m.in(builder()),
+            [&](const Place& place) { return idiom::mbarrier_wait(builder(), place, phase.value, guard.guard, m.at); }));
 }
 
 BarrierArray Mbarrier::array(const PlaceArg& base, std::int64_t byte_offset, std::int64_t count) {
@@ -121,23 +118,23 @@ BarrierArray Mbarrier::array(const PlaceArg& base, std::int64_t byte_offset, std
   return {SharedHandle(builder(), (place ? *place : Place(Value::of_symbol("_failed"))).at(byte_offset)), count};
 }
 
-void Fence::proxy_async(const Pred& guard, Where at) {
-  keep(idiom::fence(builder(), idiom::FenceKind::proxy_async, guard.guard, at));
-}
+void Fence::proxy_async(const Pred& guard, Where at) { keep(put(builder(), "fence.proxy.async", guard.guard, at)); }
 void Fence::proxy_async_shared_cta(const Pred& guard, Where at) {
-  keep(idiom::fence(builder(), idiom::FenceKind::proxy_async_shared_cta, guard.guard, at));
+  keep(put(builder(), "fence.proxy.async.shared::cta", guard.guard, at));
 }
 void Fence::mbarrier_init(const Pred& guard, Where at) {
-  keep(idiom::fence(builder(), idiom::FenceKind::mbarrier_init, guard.guard, at));
+  keep(put(builder(), "fence.mbarrier_init.release.cluster", guard.guard, at));
 }
 void Fence::proxy_async_generic_acquire_shared_cluster(const Pred& guard, Where at) {
-  keep(idiom::fence(builder(), idiom::FenceKind::proxy_async_generic_acquire_shared_cluster, guard.guard, at));
+  keep(put(builder(), "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", guard.guard, at));
 }
 
 void Cluster::arrive(Options options, Where at) {
-  keep(idiom::cluster_arrive(builder(), options.aligned, options.pred.guard, at));
+  keep(put(builder(), options.aligned ? "barrier.cluster.arrive.aligned" : "barrier.cluster.arrive", options.pred.guard, at));
 }
-void Cluster::wait(Options options, Where at) { keep(idiom::cluster_wait(builder(), options.aligned, options.pred.guard, at)); }
+void Cluster::wait(Options options, Where at) {
+  keep(put(builder(), options.aligned ? "barrier.cluster.wait.aligned" : "barrier.cluster.wait", options.pred.guard, at));
+}
 void Cluster::sync(Options options, Where at) {
   arrive(options, at);
   wait(options, at);
@@ -146,19 +143,19 @@ void Cluster::sync(Options options, Where at) {
 ptx::Reg<Type::pred> Cluster::rank(const Source& n) { return typed<Type::pred>(idiom::cluster_rank(builder(), n.value, n.at)); }
 
 ptx::Reg<Type::b32> Cluster::map_shared_u32(const PlaceArg& address, const Source& cta, const Pred& guard) {
-  return typed<Type::b32>(with_place(builder(), address, [&](const Place& place) {
+  return typed<Type::b32>(then(address.in(builder()), [&](const Place& place) {
     return idiom::map_shared(builder(), place, cta.value, guard.guard, address.at);
   }));
 }
 
 void Cluster::arrive_remote(const PlaceArg& address, const Source& cta, const Source& count, const Pred& guard) {
-  keep(with_place(builder(), address, [&](const Place& place) {
+  keep(then(address.in(builder()), [&](const Place& place) {
     return idiom::mbarrier_arrive_remote(builder(), place, cta.value, count.value, guard.guard, address.at);
   }));
 }
 
 void Cluster::arrive_multicast(const PlaceArg& address, const BlockMask& mask, const Source& count, const Pred& guard) {
-  keep(with_place(builder(), address, [&](const Place& place) {
+  keep(then(address.in(builder()), [&](const Place& place) {
     return idiom::mbarrier_arrive_multicast(builder(), place, mask.bits, count.value, guard.guard, address.at);
   }));
 }
@@ -181,7 +178,8 @@ idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::
 }
 
 void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard, Where at) {
-  ptx::keep(builder, idiom::setmaxnreg(builder, n, inc, guard.guard, at));
+  ptx::keep(builder, put(builder, inc ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32", guard.guard, at,
+                         Value::of_integer(n)));
 }
 
 void set_registers_inc(Builder& builder, std::int64_t n, const Pred& guard, Where at) {
@@ -192,7 +190,9 @@ void set_registers_dec(Builder& builder, std::int64_t n, const Pred& guard, Wher
 }
 
 void elect(Builder& builder, const Source& dst, const Source& chosen, const Source& mask, const Pred& guard) {
-  ptx::keep(builder, idiom::elect_sync(builder, dst.value, chosen.value, mask.value, guard.guard, mask.at));
+  Value piped = chosen.value;
+  piped.piped = true;
+  ptx::keep(builder, put(builder, "elect.sync", guard.guard, mask.at, dst.value, piped, mask.value));
 }
 
 }  // namespace write

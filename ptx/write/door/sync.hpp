@@ -1,5 +1,5 @@
 // C++ helpers for barriers, fences and clusters, the twins of Python's `ptx.mbarrier`, `fence`, `cluster`, `bar`, `pipeline`:
-// `k.mbarrier.wait(full[0], phase)`. What each writes is said at the idioms: idiom/mbarrier.hpp and idiom/sync.hpp.
+// `k.mbarrier.wait(full[0], phase)`. What those of several instructions write is said in idiom/mbarrier.hpp and idiom/sync.hpp.
 #pragma once
 
 #include <optional>
@@ -61,10 +61,15 @@ class Mbarrier : public Door {
  public:
   using Door::Door;
 
+  /// `mbarrier.init.shared::cta.b64 [m], count;`
   void init(const PlaceArg& m, const Source& count, const Pred& guard = {});
+  /// `mbarrier.inval.shared.b64 [m];`
   void inval(const PlaceArg& m, const Pred& guard = {});
+  /// `mbarrier.arrive.shared.b64 state, [m];` into a fresh register.
   ptx::Reg<Type::b64> arrive(const PlaceArg& m, const Pred& guard = {});
+  /// `mbarrier.arrive.expect_tx.shared::cta.b64 state, [m], bytes;` into a fresh register.
   ptx::Reg<Type::b64> arrive_expect_tx(const PlaceArg& m, const Source& bytes, const Pred& guard = {});
+  /// `mbarrier.expect_tx.shared.b64 [m], bytes;`
   void expect_tx(const PlaceArg& m, const Source& bytes, const Pred& guard = {});
   struct TryWait {
     bool parity = true;

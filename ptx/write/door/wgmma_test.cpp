@@ -71,7 +71,7 @@ TEST(WgmmaDoor, KeepsTheFirstErrorWithTheAuthorsLine) {
   const int line = __LINE__ + 1;
   k.wgmma.mma_async({.shape = {64, 64, 16}, .dtype_d = f32, .dtype_a = bf16, .dtype_b = bf16, .d = acc, .a = tile, .b = tile});
   const Diagnostic d = error_of(k);
-  EXPECT_EQ(d.message, "`a` of `wgmma.mma_async` is `smem_0`, shared memory without a layout of wgmma");
+  EXPECT_EQ(d.message, "`a` of `ptx.wgmma.mma_async` is `smem_0`, shared memory without a layout of wgmma");
   EXPECT_EQ(static_cast<int>(d.where.line), line);
   EXPECT_EQ(d.kind, Kind::operand_mismatch);
 }

@@ -7,26 +7,6 @@
 
 namespace ptx::write::idiom {
 
-Expected<void> mbarrier_init(Builder& builder, const Place& m, const Value& count, const Guard& guard, Where where) {
-  return put(builder, "mbarrier.init.shared::cta.b64", guard, where, m.address(), count);
-}
-
-Expected<void> mbarrier_inval(Builder& builder, const Place& m, const Guard& guard, Where where) {
-  return put(builder, "mbarrier.inval.shared.b64", guard, where, m.address());
-}
-
-Expected<Reg> mbarrier_arrive(Builder& builder, const Place& m, const Guard& guard, Where where) {
-  return put_fresh(builder, Type::b64, "mbarrier.arrive.shared.b64", guard, where, m.address());
-}
-
-Expected<Reg> mbarrier_arrive_expect_tx(Builder& builder, const Place& m, const Value& bytes, const Guard& guard, Where where) {
-  return put_fresh(builder, Type::b64, "mbarrier.arrive.expect_tx.shared::cta.b64", guard, where, m.address(), bytes);
-}
-
-Expected<void> mbarrier_expect_tx(Builder& builder, const Place& m, const Value& bytes, const Guard& guard, Where where) {
-  return put(builder, "mbarrier.expect_tx.shared.b64", guard, where, m.address(), bytes);
-}
-
 Expected<Reg> mbarrier_try_wait(Builder& builder, const Place& m, const Value& phase, bool parity, const Guard& guard,
                                 Where where) {
   return put_fresh(builder, Type::pred, parity ? "mbarrier.try_wait.parity.shared.b64" : "mbarrier.try_wait.shared.b64", guard,

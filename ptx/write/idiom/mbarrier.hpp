@@ -1,20 +1,10 @@
-// Barriers in shared memory: `ptx.mbarrier` (api.md 6.1). One instruction each unless said otherwise.
+// What helpers of barriers in shared memory do in several instructions (door/sync.hpp; api.md 6.1).
 #pragma once
 
 #include "ptx/write/place.hpp"
 
 namespace ptx::write::idiom {
 
-/// `mbarrier.init.shared::cta.b64 [m], count;`
-Expected<void> mbarrier_init(Builder& builder, const Place& m, const Value& count, const Guard& guard, Where where);
-/// `mbarrier.inval.shared.b64 [m];`
-Expected<void> mbarrier_inval(Builder& builder, const Place& m, const Guard& guard, Where where);
-/// `mbarrier.arrive.shared.b64 state, [m];` into a fresh .b64 register.
-Expected<Reg> mbarrier_arrive(Builder& builder, const Place& m, const Guard& guard, Where where);
-/// `mbarrier.arrive.expect_tx.shared::cta.b64 state, [m], bytes;` into a fresh .b64 register.
-Expected<Reg> mbarrier_arrive_expect_tx(Builder& builder, const Place& m, const Value& bytes, const Guard& guard, Where where);
-/// `mbarrier.expect_tx.shared.b64 [m], bytes;`
-Expected<void> mbarrier_expect_tx(Builder& builder, const Place& m, const Value& bytes, const Guard& guard, Where where);
 /// `mbarrier.try_wait.parity.shared.b64 p, [m], phase;` into a fresh predicate; without `.parity`, `phase` is an arrival's state.
 Expected<Reg> mbarrier_try_wait(Builder& builder, const Place& m, const Value& phase, bool parity, const Guard& guard,
                                 Where where);

@@ -16,32 +16,6 @@ Expected<void> bar_sync(Builder& builder, const Value& n, const std::optional<Va
   return put(builder, "bar.sync", guard, where, *number, *threads);
 }
 
-Expected<void> setmaxnreg(Builder& builder, std::int64_t n, bool inc, const Guard& guard, Where where) {
-  return put(builder, inc ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32", guard, where,
-             Value::of_integer(n));
-}
-
-Expected<void> elect_sync(Builder& builder, const Value& dst, const Value& p, const Value& mask, const Guard& guard,
-                          Where where) {
-  Value chosen = p;
-  chosen.piped = true;
-  return put(builder, "elect.sync", guard, where, dst, chosen, mask);
-}
-
-Expected<void> fence(Builder& builder, FenceKind kind, const Guard& guard, Where where) {
-  constexpr std::array dots = {"fence.proxy.async", "fence.proxy.async.shared::cta", "fence.mbarrier_init.release.cluster",
-                               "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster"};
-  return put(builder, dots[static_cast<std::size_t>(kind)], guard, where);
-}
-
-Expected<void> cluster_arrive(Builder& builder, bool aligned, const Guard& guard, Where where) {
-  return put(builder, aligned ? "barrier.cluster.arrive.aligned" : "barrier.cluster.arrive", guard, where);
-}
-
-Expected<void> cluster_wait(Builder& builder, bool aligned, const Guard& guard, Where where) {
-  return put(builder, aligned ? "barrier.cluster.wait.aligned" : "barrier.cluster.wait", guard, where);
-}
-
 Expected<Reg> cluster_rank(Builder& builder, const Value& n, Where where) {
   const Expected<Value> number = readable(builder, n, where);
   if (!number) return Unexpected{number.error()};

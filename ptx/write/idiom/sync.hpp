@@ -8,25 +8,7 @@ namespace ptx::write::idiom {
 // -- the block
 /// `bar.sync n;`, `bar.sync n, count;`
 Expected<void> bar_sync(Builder& builder, const Value& n, const std::optional<Value>& count, const Guard& guard, Where where);
-/// `setmaxnreg.inc.sync.aligned.u32 n;`, or `.dec`
-Expected<void> setmaxnreg(Builder& builder, std::int64_t n, bool inc, const Guard& guard, Where where);
-/// `elect.sync dst|p, mask;`
-Expected<void> elect_sync(Builder& builder, const Value& dst, const Value& p, const Value& mask, const Guard& guard, Where where);
-
-// -- fences
-enum class FenceKind : std::uint8_t {
-  proxy_async,                                 ///< fence.proxy.async
-  proxy_async_shared_cta,                      ///< fence.proxy.async.shared::cta
-  mbarrier_init,                               ///< fence.mbarrier_init.release.cluster
-  proxy_async_generic_acquire_shared_cluster,  ///< fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster
-};
-Expected<void> fence(Builder& builder, FenceKind kind, const Guard& guard, Where where);
-
 // -- the cluster
-/// `barrier.cluster.arrive;`, `barrier.cluster.arrive.aligned;`
-Expected<void> cluster_arrive(Builder& builder, bool aligned, const Guard& guard, Where where);
-/// `barrier.cluster.wait;`, `barrier.cluster.wait.aligned;`
-Expected<void> cluster_wait(Builder& builder, bool aligned, const Guard& guard, Where where);
 /// `mov.u32 r, %cluster_ctarank; setp.eq.u32 p, r, n;` into fresh registers: whether this is block n of its cluster.
 Expected<Reg> cluster_rank(Builder& builder, const Value& n, Where where);
 /// `mapa.shared::cluster.u32 r, address, cta;` into a fresh .b32 register; a number is moved first, `mov.u32 c, cta;`.
