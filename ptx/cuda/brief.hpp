@@ -1,5 +1,5 @@
-// The part of cuda that a C++ program uses by itself: GPUs, their memory and their streams. cuda.hpp has the rest, which compiles,
-// loads and launches.
+// The part of cuda that a C++ program uses by itself: GPUs, their memory and their streams. cuda.hpp has the rest, which
+// compiles, loads and launches.
 #pragma once
 
 #include "ptx/cuda/device.hpp"
