@@ -103,8 +103,10 @@ Expected<void> run(const Call& call, Library& library) {
   const Specialisation& specialisation = call.specialisation;
   const std::size_t inputs = call.inputs.size(), outputs = specialisation.outputs.size();
   const bool on_cpu = call.device.kind == DeviceId::Kind::cpu;
-  Some<void*, 64> addresses(inputs + outputs);  // as many as a call from Python has at most
-  Some<std::size_t, 64> bytes(inputs + outputs);
+  Some<void*, 64> address_room(inputs + outputs);  // as many as a call from Python has at most
+  Some<std::size_t, 64> byte_room(inputs + outputs);
+  const std::span<void*> addresses = address_room.all();
+  const std::span<std::size_t> bytes = byte_room.all();
   for (std::size_t i = 0; i < inputs; ++i) {
     addresses[i] = call.inputs[i].data;
     if (on_cpu) bytes[i] = call.inputs[i].bytes();
@@ -136,9 +138,9 @@ Expected<void> run(const Call& call, Library& library) {
   }
   if (specialisation.image == nullptr) return {};  // no elements, nothing to launch
   if (!all_new && outputs > 1) {
-    if (auto apart = signature.check_apart(specialisation.outputs, addresses.all().subspan(inputs)); !apart) return apart;
+    if (auto apart = signature.check_apart(specialisation.outputs, addresses.subspan(inputs)); !apart) return apart;
   }
-  return run_image(*specialisation.image, call.device, addresses.all(), bytes.all(), call.scalars, call.gives_outputs, library);
+  return run_image(*specialisation.image, call.device, addresses, bytes, call.scalars, call.gives_outputs, library);
 }
 
 }  // namespace ptx::launch
