@@ -65,7 +65,7 @@ void add_ranks(nb::handle space) {
 void bind_tensor_forms(nb::handle space) {
   const auto form = [&](const auto& row, Mode mode, int rank) {
     const std::string name = with_rank(row.name, rank);
-    helpers::bind({space, name.substr(name.rfind('.') + 1), true}, row, OfForm{mode, rank});
+    helpers::bind<As::method>(space, name.substr(name.rfind('.') + 1), row, OfForm{mode, rank});
   };
   for (int rank = 1; rank <= 5; ++rank) {
     form(tile_form, Mode::implicit_tile, rank);
@@ -84,10 +84,10 @@ void bind_tensor_forms(nb::handle space) {
 
 void bind_copies(nb::module_& m) {
   const nb::class_<CopiesOfRank> tensors(m, "TensorCopies", "`ptx.cp.async_.bulk.tensor_Nd`: boxes of a tensor of N dimensions.");
-  helpers::bind_all(tensors, true, tensor_helpers, OfSelf<CopiesOfRank>());
+  helpers::bind_all<As::method>(tensors, tensor_helpers, OfSelf<CopiesOfRank>());
   const nb::class_<ReductionsOfRank> tensor_reductions(
       m, "TensorReductions", "`ptx.cp.reduce.async_.bulk.tensor_Nd`: boxes of a tensor reduced with shared memory.");
-  helpers::bind_all(tensor_reductions, true, tensor_reduction_helpers, OfSelf<ReductionsOfRank>());
+  helpers::bind_all<As::method>(tensor_reductions, tensor_reduction_helpers, OfSelf<ReductionsOfRank>());
   const nb::class_<TensorSpace> forms(m, "TensorForms",
                                       "`ptx.cp.async_.bulk.tensor`: tensor copies with their operands in order.");
   bind_tensor_forms(forms);
@@ -95,23 +95,23 @@ void bind_copies(nb::module_& m) {
   const nb::class_<TmaSpace> tma(m, "Tma",
                                  "`ptx.tma`: tensor copies of a row-major matrix seen as slabs of 64 columns, a tensor of three "
                                  "dimensions {64, rows, slabs}.");
-  helpers::bind_all(tma, true, tma_helpers);
+  helpers::bind_all<As::method>(tma, tma_helpers);
   m.attr("tma") = TmaSpace{};
 
   const nb::class_<BulkSpace> bulk(m, "BulkCopies", "`ptx.cp.async_.bulk`: bulk copies, and their groups.");
-  helpers::bind_all(bulk, true, bulk_helpers);
+  helpers::bind_all<As::method>(bulk, bulk_helpers);
   add_ranks<CopiesOfRank>(bulk);
   bulk.attr("tensor") = TensorSpace{};
   const nb::object bulk_copies = nb::cast(BulkSpace{});
 
   const nb::class_<BulkReductionSpace> reductions(m, "BulkReductions",
                                                   "`ptx.cp.reduce.async_.bulk`: bulk copies that reduce what they write to.");
-  helpers::bind_all(reductions, true, bulk_reduction_helpers);
+  helpers::bind_all<As::method>(reductions, bulk_reduction_helpers);
   add_ranks<ReductionsOfRank>(reductions);
 
   const nb::class_<AsyncSpace> async(m, "CpAsync",
                                      "`ptx.cp.async_`: copies from global into shared memory, a few bytes a thread, or `bulk`.");
-  helpers::bind_all(async, true, async_helpers);
+  helpers::bind_all<As::method>(async, async_helpers);
   async.attr("bulk") = bulk_copies;
   const nb::class_<ReduceAsyncSpace> reduce_async(m, "CpReduceAsync", "`ptx.cp.reduce.async_`");
   reduce_async.attr("bulk") = BulkReductionSpace{};

@@ -9,9 +9,9 @@ struct MmaSpace {};  // a namespace of Python: a class with static methods alone
 }  // namespace
 
 void bind_matrix(nb::module_& m) {
-  helpers::bind_all(m, false, write::declare::matrix_helpers);
+  helpers::bind_all<As::function>(m, write::declare::matrix_helpers);
   const nb::class_<MmaSpace> mma(m, "mma", "Matrix products of one warp.");
-  helpers::bind_all(mma, false, write::declare::mma_helpers);
+  helpers::bind_all<As::function>(mma, write::declare::mma_helpers);
 }
 
 }  // namespace ptx::python

@@ -175,7 +175,7 @@ void bind_typed(nb::module_& m) {
           "ptx.ld", "`ld{.space}{.cache}.t d, [addr]`; the space `generic` is not written."),
       helper<&st, "t|dtype, addr, a|src|val, *, space|state_space = 'global', cache">(
           "ptx.st", "`st{.space}{.cache}.t [addr], a`; the space `generic` is not written.")};
-  helpers::bind_all(m, false, rows);
+  helpers::bind_all<As::function>(m, rows);
   m.def("mad", mad, nb::arg("args"), nb::arg("mode") = "lo", nb::arg("pred") = nb::none(), nb::arg("named"),
         nb::sig(
             "def mad(*args: typing.Any, mode: str = 'lo', pred: Reg | NegPred | None = None, **named: typing.Any) -> typing.Any"),

@@ -93,7 +93,7 @@ void bind_mbarrier(nb::module_& m) {
       m, "mbarrier",
       "Barriers in shared memory. The first argument is one of `smem.mbarrier`, a slot, a 32-bit register with its "
       "address, or an address.");
-  helpers::bind_all(mbarrier, false, write::declare::mbarrier_helpers);
+  helpers::bind_all<As::function>(mbarrier, write::declare::mbarrier_helpers);
   mbarrier.def_static("array", barrier_array, any("base"), nb::arg("byte_offset"), nb::arg("count"),
                       nb::sig("def array(base: typing.Any, byte_offset: int, count: int) -> BarrierArray"),
                       "`count` barriers at `base` + `byte_offset` + 8·i, in memory laid out by hand.");
@@ -132,7 +132,7 @@ void bind_mbarrier(nb::module_& m) {
       "byte_offset",
       [](const BarrierSlot& s) { return as<BarrierArray>(s.array)->byte_offset + idiom::mbarrier_bytes * s.index; },
       "Bytes from the array's base; for a slot made by `at`, of the first barrier.");
-  helpers::bind_all(slot, true, write::declare::barrier_slot_helpers, {}, 1);
+  helpers::bind_all<As::method_of_first>(slot, write::declare::barrier_slot_helpers);
   slot.def("addr_reg", addr_reg, nb::sig("def addr_reg(self) -> Reg"), "Its address, in a 32-bit register.")
       .def(
           "address_operand", [](nb::handle self) { return Address{nb::borrow(self), nb::none()}; },
@@ -209,12 +209,12 @@ void bind_named_barrier(nb::module_& m) {
 void bind_sync(nb::module_& m) {
   using namespace write::declare;
   bind_mbarrier(m);
-  helpers::bind_all(nb::class_<FenceSpace>(m, "fence", "Fences between the ways to memory."), false, fence_helpers);
-  helpers::bind_all(nb::class_<ClusterSpace>(m, "cluster", "Blocks of a cluster."), false, cluster_helpers);
+  helpers::bind_all<As::function>(nb::class_<FenceSpace>(m, "fence", "Fences between the ways to memory."), fence_helpers);
+  helpers::bind_all<As::function>(nb::class_<ClusterSpace>(m, "cluster", "Blocks of a cluster."), cluster_helpers);
   bind_pipeline(m);
-  helpers::bind_all(nb::class_<BarSpace>(m, "bar", "Barriers of the block."), false, bar_helpers);
+  helpers::bind_all<As::function>(nb::class_<BarSpace>(m, "bar", "Barriers of the block."), bar_helpers);
   bind_named_barrier(m);
-  helpers::bind_all(m, false, block_helpers);
+  helpers::bind_all<As::function>(m, block_helpers);
 }
 
 }  // namespace ptx::python

@@ -112,7 +112,7 @@ void bind_layouts(nb::module_& m) {
 void bind_wgmma(nb::module_& m) {
   bind_layouts(m);
   const nb::class_<WgmmaSpace> wgmma(m, "wgmma", "Matrix products of a warpgroup (sm_90a).");
-  helpers::bind_all(wgmma, false, write::declare::wgmma_helpers);
+  helpers::bind_all<As::function>(wgmma, write::declare::wgmma_helpers);
   wgmma.attr("SWIZZLE_NONE") = write::Wgmma::SWIZZLE_NONE;
   wgmma.attr("SWIZZLE_128B") = write::Wgmma::SWIZZLE_128B;
   wgmma.attr("SWIZZLE_64B") = write::Wgmma::SWIZZLE_64B;

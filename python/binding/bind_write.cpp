@@ -216,12 +216,12 @@ void bind_write(nb::module_& m) {
       m, "block",
       "Helpers of a whole block; each writes several instructions, and all threads of the block take part. "
       "`threads` is the block's size, a multiple of 32.");
-  helpers::bind_all(block, false, block_reductions);
-  helpers::bind_all(m, false, grid_helpers);
+  helpers::bind_all<As::function>(block, block_reductions);
+  helpers::bind_all<As::function>(m, grid_helpers);
   bind_reg(m);
   bind_addresses(m);
   const nb::class_<WarpSpace> warp(m, "warp", "Helpers of a whole warp; each writes several instructions.");
-  helpers::bind_all(warp, false, warp_helpers);
+  helpers::bind_all<As::function>(warp, warp_helpers);
 }
 
 }  // namespace ptx::python

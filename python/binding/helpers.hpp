@@ -26,12 +26,14 @@ struct BoundHelper {
   std::function<nb::object(const BoundHelper&, nb::handle self, std::span<const nb::handle> arguments)> call;
 };
 
+/// What it becomes: a function, a method, or a method whose object is its first argument.
+enum class As : std::uint8_t { function, method, method_of_first };
+
 /// Where it is defined, and as what.
 struct Defined {
   nb::handle scope;
-  std::string as;          ///< "alloc"
-  bool is_method = false;  ///< `self` comes first
-  std::size_t bound = 0;   ///< 1: `self` is the first argument too
+  std::string as;         ///< "alloc"
+  std::size_t bound = 0;  ///< 1: the first parameter is the object
 };
 
 /// Makes the function; `count` parameters behind `self`, `positions` of them by position.
@@ -176,33 +178,27 @@ nb::object run(const BoundHelper& helper, nb::handle self, std::span<const nb::h
   }
 }
 
-/// Defines one helper. The scope's own name is what stands between `ptx.` and the helper's in the row.
-template <auto function, Text text, class Group = OfBuilder>
-void bind(const Defined& where, const Helper<function, text>& row, const Group& make = {}) {
+/// Defines one helper.
+template <As as, auto function, Text text, class Group = OfBuilder>
+void bind(nb::handle scope, std::string name, const Helper<function, text>& row, const Group& make = {}) {
   using Row = Helper<function, text>;
-  auto* helper = new BoundHelper{signature_of(row), where.bound, {}};  // lives as long as the interpreter
+  constexpr std::size_t bound = as == As::method_of_first ? 1 : 0;
+  static_assert(Row::positions >= bound, "the object is a positional parameter");
+  auto* helper = new BoundHelper{signature_of(row), bound, {}};  // lives as long as the interpreter
   if constexpr (requires { make.rank; }) helper->signature.name = make.name(helper->signature.name, {});
   helper->call = [make](const BoundHelper& of, nb::handle self, std::span<const nb::handle> arguments) {
     using Takes = typename Row::Takes;
     return run<Row>(of, self, arguments, make, static_cast<Takes*>(nullptr),
                     std::make_index_sequence<std::tuple_size_v<Takes>>());
   };
-  if (where.bound != 0)
-    define<Row::count - (Row::positions > 0 ? 1 : 0), Row::positions - (Row::positions > 0 ? 1 : 0), true>(where, helper);
-  else if (where.is_method)
-    define<Row::count, Row::positions, true>(where, helper);
-  else
-    define<Row::count, Row::positions, false>(where, helper);
+  define<Row::count - bound, Row::positions - bound, as != As::function>({scope, std::move(name), bound}, helper);
 }
 
-/// Defines all rows of a table in one scope.
-template <class... Row, class Group = OfBuilder>
-void bind_all(nb::handle scope, bool is_method, const std::tuple<Row...>& table, const Group& make = {}, std::size_t bound = 0) {
-  const auto one = [&](const auto& row) {
-    const std::string_view name = row.name;
-    bind({scope, std::string(name.substr(name.rfind('.') + 1)), is_method, bound}, row, make);
-  };
-  std::apply([&](const auto&... row) { (one(row), ...); }, table);
+/// Defines all rows of a table in one scope, by the last words of their names.
+template <As as, class... Row, class Group = OfBuilder>
+void bind_all(nb::handle scope, const std::tuple<Row...>& table, const Group& make = {}) {
+  const auto own_name = [](std::string_view name) { return std::string(name.substr(name.rfind('.') + 1)); };
+  (bind<as>(scope, own_name(std::get<Row>(table).name), std::get<Row>(table), make), ...);
 }
 
 }  // namespace helpers
