@@ -21,7 +21,7 @@ from pathlib import Path
 OTHER_WORDS = {
     "check/initialisers.cpp": "width height depth channel_data_type channel_order normalized_coords addr_mode_0 addr_mode_1 "
     "addr_mode_2 filter_mode array_size force_unnormalized_coords wrap clamp",  # of the initial values of .texref, .samplerref
-    "check/pipeline.cpp": "read",  # a verb
+    "check/wgmma_hazards.cpp": "read",  # a verb
     "isa/form.cpp": "and or not xor volatile async",  # reserved in C++ or Python
     "launch/sized.cpp": "cluster",  # of a launch
     "text/module.cpp": "alias",  # the directive, as in the next two

@@ -76,11 +76,12 @@ Expected<Compiled> compile(Kernel kernel, std::vector<launch::Scalar> scalars) {
   return compile(std::move(*module), options_of(kernel.boundary(), std::move(scalars)));
 }
 
-Expected<Compiled> compile(const KernelSpec& spec, const KernelBody& body, std::vector<launch::Scalar> scalars, Where at) {
+Expected<Compiled> compile(const KernelSpec& spec, const KernelBody& body, std::vector<launch::Scalar> scalars,
+                           SourceLocation at) {
   Kernel kernel(spec, at);
   body(kernel);
   const write::Builder& builder = kernel.builder();
-  if (builder.has_dynamic_shared() || builder.shared_bytes() <= write::most_static_shared)
+  if (builder.has_dynamic_shared() || builder.shared_bytes() <= write::max_static_shared)
     return compile(std::move(kernel), std::move(scalars));
   KernelSpec dynamic = spec;
   dynamic.smem = std::max(spec.smem, static_cast<std::uint32_t>(builder.shared_bytes()));

@@ -23,6 +23,6 @@ using KernelBody = std::function<void(Kernel& k)>;
 /// same each time.
 ///     auto kernel = compile({.name = "scale", …}, [&](Kernel& k) { … k << inst.ret(); });
 [[nodiscard]] Expected<Compiled> compile(const KernelSpec& spec, const KernelBody& body, std::vector<launch::Scalar> scalars = {},
-                                         Where at = Where::current());
+                                         SourceLocation at = SourceLocation::current());
 
 }  // namespace ptx

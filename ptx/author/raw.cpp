@@ -1,6 +1,6 @@
 // write does not see text (its floor), so the joining is done here, above both: the parser reads the statements in the body of an
-// entry of its own, in front of which stand the registers that the kernel has declared so far; Builder::splice then takes the
-// instructions over as IR.
+// entry of its own, in front of which stand the registers that the kernel has declared so far; Builder::inline_parsed then takes
+// the instructions over as IR.
 #include "ptx/author/raw.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ bool is_unknown(Kind kind) { return kind == Kind::unknown_opcode || kind == Kind
 
 class Reader {
  public:
-  Reader(write::Builder& builder, std::string_view text, std::string_view caller, bool strict, Where where)
+  Reader(write::Builder& builder, std::string_view text, std::string_view caller, bool strict, SourceLocation where)
       : builder_(builder), text_(text), caller_(caller), strict_(strict), where_(where) {}
 
   Expected<std::vector<KeptText>> run() {
@@ -65,7 +65,7 @@ class Reader {
       if (item.kind != ir::ItemKind::inst) continue;
       if (auto fits = judge(parsed.module, function, item); !fits) return Unexpected{std::move(fits).error()};
     }
-    if (auto written = builder_.splice(parsed.module, function, declared_, where_); !written)
+    if (auto written = builder_.inline_parsed(parsed.module, function, declared_, where_); !written)
       return Unexpected{std::move(written).error()};
     return std::move(kept_);
   }
@@ -104,13 +104,13 @@ class Reader {
          .where = where_}};
   }
   // A place of the parser, which counts the head as line 1, in the text; what is missing at its end is missed behind it.
-  [[nodiscard]] Where in_text(Where place) const {
+  [[nodiscard]] SourceLocation in_text(SourceLocation place) const {
     const auto lines = static_cast<std::uint32_t>(1 + std::count(text_.begin(), text_.end(), '\n'));
     if (place.line - 1 <= lines) return {place.file, place.line - 1, place.column};
     return {place.file, lines, static_cast<std::uint32_t>(text_.size() - (text_.rfind('\n') + 1) + 1)};
   }
-  [[nodiscard]] std::string line_at(Where place) const { return line_of(text_, place.line); }
-  [[nodiscard]] Unexpected refuse(Diagnostic why, Where place) const {
+  [[nodiscard]] std::string line_at(SourceLocation place) const { return line_of(text_, place.line); }
+  [[nodiscard]] Unexpected refuse(Diagnostic why, SourceLocation place) const {
     place = in_text(place);
     why.message = cat("line ", place.line, ", column ", place.column, " of the text: ", why.message);
     why.notes.insert(why.notes.begin(), {NoteKind::plain, cat("text: ", line_at(place)), {}});
@@ -147,7 +147,7 @@ class Reader {
   write::Builder& builder_;
   std::string_view text_, caller_;
   bool strict_;
-  Where where_;
+  SourceLocation where_;
   std::vector<ir::RegDeclId> declared_;
   std::vector<KeptText> kept_;
 };
@@ -155,7 +155,7 @@ class Reader {
 }  // namespace
 
 Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_view text, std::string_view caller, bool strict,
-                                           Where where) {
+                                           SourceLocation where) {
   return Reader(builder, text, caller, strict, where).run();
 }
 
@@ -165,7 +165,7 @@ Diagnostic as_unheard_of(Diagnostic why) {
   return why;
 }
 
-Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, Where where) {
+Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, SourceLocation where) {
   text::Parsed parsed = text::parse_part(std::string(text), module.target(), module.version(), text::text_given_at(where));
   Diagnostics warnings;
   for (Diagnostic& finding : parsed.findings) {
@@ -189,13 +189,13 @@ std::optional<Diagnostic> wrong_section(const ir::Module& module) {
 
 }  // namespace author
 
-void raw(Module& m, std::string_view text, Where at) {
+void raw(Module& m, std::string_view text, SourceLocation at) {
   auto warnings = author::declare_text(m.parts(), text, true, at);
   if (!warnings) return m.fail(std::move(warnings).error());
   launch::warn(*warnings);
 }
 
-void raw(Body& k, std::string_view text, Where at) {
+void raw(Body& k, std::string_view text, SourceLocation at) {
   auto kept = author::write_text(k.builder(), text, "raw", true, at);
   if (!kept) return k.builder().fail(std::move(kept).error());
   Diagnostics warnings;

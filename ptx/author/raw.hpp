@@ -16,11 +16,11 @@ namespace ptx {
 /// table does not have stays text, whole, and is warned of (set_warning_handler). What is wrong is an error of the kernel at this
 /// line, which says line and column in the text; nothing of the text is written then.
 ///     raw(k, cat("add.f32 ", x.name(), ", ", x.name(), ", 0f3F800000;"));
-void raw(Body& k, std::string_view text, Where at = Where::current());
+void raw(Body& k, std::string_view text, SourceLocation at = SourceLocation::current());
 
 /// What a text declares besides a module's header, in the module: functions, variables, directives, sections. It is checked as
 /// statements are; what is wrong is an error of the module, at this line and the one in the text.
-void raw(Module& m, std::string_view text, Where at = Where::current());
+void raw(Module& m, std::string_view text, SourceLocation at = SourceLocation::current());
 
 namespace author {
 
@@ -32,14 +32,14 @@ struct KeptText {
 /// `raw` for a builder, which gives what stayed text. Without `strict`, every statement that does not fit the table does.
 /// `caller` is how messages call it: "ptx.raw". Kinds: those of the parser and of Builder::emit, all at `where`.
 Expected<std::vector<KeptText>> write_text(write::Builder& builder, std::string_view text, std::string_view caller, bool strict,
-                                           Where where);
+                                           SourceLocation where);
 
 /// Why a statement that the table does not know stays text, as a warning.
 Diagnostic as_unheard_of(Diagnostic why);
 
 /// `raw` for what stands between functions; gives what is to be warned of. Without `strict`, every statement that is PTX is
 /// taken.
-Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, Where where);
+Expected<Diagnostics> declare_text(write::ModuleBuilder& module, std::string_view text, bool strict, SourceLocation where);
 /// The first section of a module whose lines are none of PTX, as its author's error.
 std::optional<Diagnostic> wrong_section(const ir::Module& module);
 

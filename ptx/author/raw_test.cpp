@@ -30,7 +30,7 @@ TEST(Raw, statements_become_instructions_like_any_others) {
 }
 
 TEST(Raw, what_is_wrong_is_an_error_at_the_authors_line) {
-  const auto error_in = [](std::string_view text, Where at = Where::current()) {
+  const auto error_in = [](std::string_view text, SourceLocation at = SourceLocation::current()) {
     Kernel k({.name = "k"});
     (void)k.scalar<u32>(0);
     raw(k, text, at);
@@ -70,7 +70,7 @@ TEST(Raw, an_opcode_that_the_table_lacks_stays_text_and_is_warned_of) {
 }
 
 TEST(RawOfAModule, is_checked_where_it_is_given) {
-  const auto error_in = [](std::string_view text, Where at = Where::current()) {
+  const auto error_in = [](std::string_view text, SourceLocation at = SourceLocation::current()) {
     Module m({.arch = sm_90a});
     raw(m, text, at);
     Kernel k(m, {.name = "k"});

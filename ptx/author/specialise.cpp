@@ -11,7 +11,7 @@ struct Specialised::State {
   KernelSpec spec;
   SizedBody body;
   std::vector<launch::Scalar> scalars;
-  Where at;
+  SourceLocation at;
   std::shared_ptr<launch::SizedKernel> kernel;
 
   std::mutex mutex;  // guards what follows; not held while the body writes
@@ -31,7 +31,7 @@ struct Specialised::State {
   }
 };
 
-Expected<Specialised> specialise(KernelSpec spec, SizedBody body, std::vector<launch::Scalar> scalars, Where at) {
+Expected<Specialised> specialise(KernelSpec spec, SizedBody body, std::vector<launch::Scalar> scalars, SourceLocation at) {
   Kernel declared(spec, at);
   if (auto module = declared.module(); !module) return Unexpected{std::move(module).error()};
   const Boundary& boundary = declared.boundary();

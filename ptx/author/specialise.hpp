@@ -30,7 +30,8 @@ class Specialised {
   [[nodiscard]] std::size_t size() const;
 
  private:
-  friend Expected<Specialised> specialise(KernelSpec spec, SizedBody body, std::vector<launch::Scalar> scalars, Where at);
+  friend Expected<Specialised> specialise(KernelSpec spec, SizedBody body, std::vector<launch::Scalar> scalars,
+                                          SourceLocation at);
   struct State;
   explicit Specialised(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
@@ -41,6 +42,6 @@ class Specialised {
 ///     auto kernel = specialise({.name = "rms_norm", .in_specs = {{"X", {"B", "N"}, f32}}, …, .grid = dim("B")},
 ///                              [](Kernel& k, const Sizes& sizes) { const auto n = sizes.at("N"); … });
 [[nodiscard]] Expected<Specialised> specialise(KernelSpec spec, SizedBody body, std::vector<launch::Scalar> scalars = {},
-                                               Where at = Where::current());
+                                               SourceLocation at = SourceLocation::current());
 
 }  // namespace ptx

@@ -74,7 +74,7 @@ void end_without_value(const Diagnostic& error) {
 void end_without_error() { end("ptx: an error was asked for, and there is none: the call succeeded\n"); }
 }  // namespace detail
 
-std::string to_string(const Where& where) {
+std::string to_string(const SourceLocation& where) {
   if (!where.known()) return {};
   if (const std::string_view call = where.file; call.ends_with(text_mark)) {
     const std::string column = where.column == 0 ? std::string() : cat(", column ", where.column);
@@ -92,7 +92,7 @@ const char* intern_file(std::string_view file) {
   return it->c_str();
 }
 
-const CallSite* intern_call(const Where& at, std::string_view function) {
+const CallSite* intern_call(const SourceLocation& at, std::string_view function) {
   const auto order = [](const CallSite& a, const CallSite& b) {
     const auto key = [](const CallSite& c) { return std::tuple(c.at.file, c.at.line, c.at.column, c.at.from, c.function); };
     return std::less<>()(key(a), key(b));

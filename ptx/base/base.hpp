@@ -9,6 +9,6 @@
 #include "ptx/base/launch_geometry.hpp"
 #include "ptx/base/sha256.hpp"
 #include "ptx/base/sizes.hpp"
+#include "ptx/base/source_location.hpp"
 #include "ptx/base/strings.hpp"
 #include "ptx/base/text_buffer.hpp"
-#include "ptx/base/where.hpp"

@@ -155,12 +155,12 @@ TEST(Strings, NumbersAndHex) {
   EXPECT_EQ(hex_upper(0, 8), "00000000");
 }
 
-TEST(Where, FilesAreInterned) {
+TEST(SourceLocation, FilesAreInterned) {
   const std::string one = "dir/kernel.py", two = "dir/kernel.py";
   EXPECT_EQ(intern_file(one), intern_file(two));
-  EXPECT_EQ(to_string(Where{intern_file(one), 12}), "dir/kernel.py:12");
-  EXPECT_EQ(to_string(Where{}), "");
-  const Where here = Where::current();
+  EXPECT_EQ(to_string(SourceLocation{intern_file(one), 12}), "dir/kernel.py:12");
+  EXPECT_EQ(to_string(SourceLocation{}), "");
+  const SourceLocation here = SourceLocation::current();
   EXPECT_TRUE(here.known());
   EXPECT_TRUE(std::string_view(here.file).ends_with("base_test.cpp"));
 }

@@ -9,4 +9,4 @@
 #include "ptx/base/launch_geometry.hpp"
 #include "ptx/base/owned.hpp"
 #include "ptx/base/sizes.hpp"
-#include "ptx/base/where.hpp"
+#include "ptx/base/source_location.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/base/where.hpp"
+#include "ptx/base/source_location.hpp"
 
 namespace ptx {
 
@@ -43,7 +43,7 @@ enum class NoteKind : std::uint8_t {
 struct Note {
   NoteKind kind = NoteKind::plain;
   std::string text;
-  Where where = {};
+  SourceLocation where = {};
 };
 /// The note as it is shown: "hint: …", "first: kernel.py:3".
 std::string to_string(const Note& note);
@@ -54,7 +54,7 @@ struct Diagnostic {
   Kind kind{};
   Severity severity = Severity::error;
   std::string message;
-  Where where;              ///< the author's line, when known
+  SourceLocation where;     ///< the author's line, when known
   std::vector<Note> notes;  ///< printed as "  = …" lines
 
   Diagnostic& add(Note note) & {
@@ -67,7 +67,7 @@ struct Diagnostic {
   Diagnostic& manual(std::string text) & { return add({NoteKind::manual, std::move(text), {}}); }
   Diagnostic& ptx(std::string text) & { return add({NoteKind::ptx, std::move(text), {}}); }
   /// A second place, and what it is to the finding.
-  Diagnostic& place(std::string role, const Where& at) & { return add({NoteKind::place, std::move(role), at}); }
+  Diagnostic& place(std::string role, const SourceLocation& at) & { return add({NoteKind::place, std::move(role), at}); }
 
   Diagnostic&& note(std::string text) && { return std::move(note(std::move(text))); }
   Diagnostic&& hint(std::string text) && { return std::move(hint(std::move(text))); }

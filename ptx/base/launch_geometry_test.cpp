@@ -9,22 +9,22 @@ namespace {
 
 TEST(Sizes, StopAtTheLargestNumber) {
   EXPECT_EQ(add_sizes(3, 4), 7u);
-  EXPECT_EQ(add_sizes(most_bytes, 0), most_bytes);
-  EXPECT_EQ(add_sizes(most_bytes - 1, 1), most_bytes);
-  EXPECT_EQ(add_sizes(most_bytes, 1), most_bytes);
-  EXPECT_EQ(add_sizes(std::uint64_t{1} << 63, std::uint64_t{1} << 63), most_bytes);
+  EXPECT_EQ(add_sizes(max_bytes, 0), max_bytes);
+  EXPECT_EQ(add_sizes(max_bytes - 1, 1), max_bytes);
+  EXPECT_EQ(add_sizes(max_bytes, 1), max_bytes);
+  EXPECT_EQ(add_sizes(std::uint64_t{1} << 63, std::uint64_t{1} << 63), max_bytes);
   EXPECT_EQ(multiply_sizes(3, 4), 12u);
-  EXPECT_EQ(multiply_sizes(0, most_bytes), 0u);
-  EXPECT_EQ(multiply_sizes(most_bytes, 0), 0u);
-  EXPECT_EQ(multiply_sizes(most_bytes, 1), most_bytes);
+  EXPECT_EQ(multiply_sizes(0, max_bytes), 0u);
+  EXPECT_EQ(multiply_sizes(max_bytes, 0), 0u);
+  EXPECT_EQ(multiply_sizes(max_bytes, 1), max_bytes);
   EXPECT_EQ(multiply_sizes(std::uint64_t{1} << 32, std::uint64_t{1} << 31), std::uint64_t{1} << 63);
-  EXPECT_EQ(multiply_sizes(std::uint64_t{1} << 32, std::uint64_t{1} << 32), most_bytes);
-  EXPECT_EQ(multiply_sizes(576460752303423496, 32), most_bytes);
+  EXPECT_EQ(multiply_sizes(std::uint64_t{1} << 32, std::uint64_t{1} << 32), max_bytes);
+  EXPECT_EQ(multiply_sizes(576460752303423496, 32), max_bytes);
   EXPECT_EQ(align_size(0, 16), 0u);
   EXPECT_EQ(align_size(1, 16), 16u);
   EXPECT_EQ(align_size(16, 16), 16u);
   EXPECT_EQ(align_size(5, 0), 5u);
-  EXPECT_EQ(align_size(most_bytes - 1, 16), most_bytes);
+  EXPECT_EQ(align_size(max_bytes - 1, 16), max_bytes);
   EXPECT_EQ(multiply_dims(-3, 4), -12);
   EXPECT_EQ(multiply_dims(std::int64_t{1} << 40, std::int64_t{1} << 40), std::numeric_limits<std::int64_t>::max());
 }
@@ -52,7 +52,7 @@ TEST(LaunchGeometry, EveryLimitAtItsEdge) {
   // the product of these is 2^64
   EXPECT_EQ(misfit({1, 1, 1}, {1u << 22, 1u << 22, 1u << 20}),
             "block (4194304, 4194304, 1048576) has 4194304 threads in x; at most 1024 fit");
-  EXPECT_EQ(volume({1u << 22, 1u << 22, 1u << 20}), most_bytes);
+  EXPECT_EQ(volume({1u << 22, 1u << 22, 1u << 20}), max_bytes);
 }
 
 TEST(LaunchGeometry, Clusters) {

@@ -7,11 +7,11 @@
 
 namespace ptx {
 
-inline constexpr std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+inline constexpr std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
 
-constexpr std::uint64_t add_sizes(std::uint64_t a, std::uint64_t b) { return a > most_bytes - b ? most_bytes : a + b; }
+constexpr std::uint64_t add_sizes(std::uint64_t a, std::uint64_t b) { return a > max_bytes - b ? max_bytes : a + b; }
 constexpr std::uint64_t multiply_sizes(std::uint64_t a, std::uint64_t b) {
-  return b != 0 && a > most_bytes / b ? most_bytes : a * b;
+  return b != 0 && a > max_bytes / b ? max_bytes : a * b;
 }
 /// The next multiple of `to`; 0 stands for 1.
 constexpr std::uint64_t align_size(std::uint64_t n, std::uint64_t to) {

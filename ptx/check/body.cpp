@@ -5,8 +5,8 @@
 #include "ptx/check/declarations.hpp"
 #include "ptx/check/descriptors.hpp"
 #include "ptx/check/directives.hpp"
-#include "ptx/check/pipeline.hpp"
 #include "ptx/check/signatures.hpp"
+#include "ptx/check/wgmma_hazards.hpp"
 #include "ptx/isa/isa.hpp"
 
 namespace ptx::check {

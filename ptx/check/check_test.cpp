@@ -65,7 +65,7 @@ L:
       std::vector<isa::Arg> args;
       for (const ir::Operand& operand : function.operands_of(inst)) args.push_back(ir::arg_of(module, function, operand, parts));
       const isa::Form& form = isa::form(inst.form);
-      const auto fit = isa::fit(form, inst.choices, args);
+      const auto fit = isa::match(form, inst.choices, args);
       ASSERT_TRUE(fit) << fit.error().message;
       EXPECT_EQ(std::vector(found.begin(), found.end()),
                 std::vector(fit->operand_of.begin(), fit->operand_of.begin() + inst.operand_count))

@@ -115,14 +115,14 @@ void Registers::report_unwritten(Report& report, const flow::Graph& graph) {
 }
 
 void Registers::report(Report& report, std::uint32_t item, const std::vector<std::uint32_t>& registers) const {
-  constexpr std::size_t most_named = 4;
+  constexpr std::size_t max_named = 4;
   const ir::Inst& inst = function_.body[item];
   std::string names;
-  for (std::size_t i = 0; i < registers.size() && i < most_named; ++i) {
+  for (std::size_t i = 0; i < registers.size() && i < max_named; ++i) {
     const bool last = i + 1 == registers.size();
     names += cat(i == 0 ? "" : last ? " and " : ", ", '`', report.module().reg_name(function_, ir::RegId(registers[i])), '`');
   }
-  if (registers.size() > most_named) names += cat(" and ", registers.size() - most_named, " more");
+  if (registers.size() > max_named) names += cat(" and ", registers.size() - max_named, " more");
   const auto unwritten = [&](std::uint32_t r) { return seen_[r].write == never; };
   const bool all = std::all_of(registers.begin(), registers.end(), unwritten);
   const bool one = registers.size() == 1;

@@ -302,7 +302,7 @@ std::uint64_t static_shared_limit(Target target) {
   if (info.base < 20) return 16 * 1024;
   // measured with ptxas 13.0: exact targets alone get all that their machine has
   if (info.variant != 'a') return 48 * 1024;
-  return isa::most_shared_bytes(target);
+  return isa::max_shared_bytes(target);
 }
 
 void check_shared_memory(Report& report) {

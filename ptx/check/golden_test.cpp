@@ -165,9 +165,9 @@ TEST_P(PrintedGolden, IsAccepted) {
 INSTANTIATE_TEST_SUITE_P(Files, PrintedGolden, ::testing::ValuesIn(testing::golden_files("text")),
                          [](const auto& file) { return testing::stem(file.param); });
 
-// Every kind that the room's sources or isa::fit name is shown by a golden; those that cannot be are listed, with the reason.
+// Every kind that the room's sources or isa::match name is shown by a golden; those that cannot be are listed, with the reason.
 TEST(CheckGoldens, ShowEveryKind) {
-  std::set<std::string> emitted = {"operand_count", "operand_mismatch", "immediate_range"};  // isa::fit's
+  std::set<std::string> emitted = {"operand_count", "operand_mismatch", "immediate_range"};  // isa::match's
   const std::regex kind("[^a-zA-Z]Kind::([a-z_]+)");
   for (const auto& entry : std::filesystem::directory_iterator("ptx/check")) {
     const std::string path = entry.path().generic_string();

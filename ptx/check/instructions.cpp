@@ -169,7 +169,7 @@ void Instructions::sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::Str
   if (labels_->mentioned_in_raw(spelled)) return;
   Diagnostic& d = report_.error(*function_, inst, Kind::undefined_symbol,
                                 cat('`', spelled, "` is not declared here: no variable, parameter or function has this name"));
-  if (++undefined_ > most_hints) return;  // a look at every name for each of many mistakes would take too long
+  if (++undefined_ > max_hints) return;  // a look at every name for each of many mistakes would take too long
   const ir::Module& module = report_.module();
   const auto named = [&](const auto& thing) { return thing.name == name; };
   if (std::any_of(module.functions.begin(), module.functions.end(), named) ||
@@ -206,31 +206,31 @@ Instructions::Found Instructions::explain(const ir::Inst& inst) {
   const ir::Module& module = report_.module();
   isa::Judgement judged = isa::legal(form, inst.choices, args, {module.target, module.version});
   for (Diagnostic& lacking : judged.lacking) report_.add(*function_, inst, std::move(lacking));
-  Expected<isa::Fit>& fit = judged.fit;
-  if (!fit) {
-    Diagnostic misfit = std::move(fit).error();
-    if (const std::string_view what = isa::overlooked(form, inst.choices, args, module.target); !what.empty()) {
-      misfit.severity = Severity::warning;
-      misfit.hint(cat("not in the manual; ptxas takes ", what));
+  Expected<isa::Match>& match = judged.match;
+  if (!match) {
+    Diagnostic mismatch = std::move(match).error();
+    if (const std::string_view what = isa::leniency(form, inst.choices, args, module.target); !what.empty()) {
+      mismatch.severity = Severity::warning;
+      mismatch.hint(cat("not in the manual; ptxas takes ", what));
       check_operands(report_, names_, *function_, inst);
     }
-    report_.add(*function_, inst, std::move(misfit));
+    report_.add(*function_, inst, std::move(mismatch));
     return {.access = {.writes = 0xFFFF, .updates = 0}};
   }
   Found found;
-  found.operands = matches_.intern(std::span(fit->operand_of).first(args.size()));
+  found.operands = matches_.intern(std::span(match->operand_of).first(args.size()));
   Access& access = found.access;
   for (std::size_t i = 0; i < args.size() && i < 16; ++i) {
-    const isa::Access how = form.operands[fit->operand_of[i]].access;
+    const isa::Access how = form.operands[match->operand_of[i]].access;
     if (how != isa::Access::read) access.writes |= static_cast<std::uint16_t>(1u << i);
     if (how == isa::Access::read_write) access.updates |= static_cast<std::uint16_t>(1u << i);
   }
-  if (fit->truncated) {
-    fit->truncated->severity = Severity::warning;
-    fit->truncated->hint("ptxas takes the low bits and says nothing");
-    report_.add(*function_, inst, std::move(*fit->truncated));
+  if (match->truncated) {
+    match->truncated->severity = Severity::warning;
+    match->truncated->hint("ptxas takes the low bits and says nothing");
+    report_.add(*function_, inst, std::move(*match->truncated));
   }
-  names_fit(inst, form, *fit);
+  names_fit(inst, form, *match);
   check_operands(report_, names_, *function_, inst);
   if (judged.broken) report_.add(*function_, inst, std::move(*judged.broken));
   if (report_.size() == before) clean_.insert(key_, found);
@@ -238,11 +238,11 @@ Instructions::Found Instructions::explain(const ir::Inst& inst) {
 }
 
 // The table knows that a name or an address stands here; what the name means is known only here.
-void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Fit& fit) {
+void Instructions::names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Match& match) {
   const std::span<const ir::Operand> operands = function_->operands_of(inst);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const ir::Operand& o = operands[i];
-    const isa::OperandSpec& spec = form.operands[fit.operand_of[i]];
+    const isa::OperandSpec& spec = form.operands[match.operand_of[i]];
     if (o.kind == OperandKind::element) element_fits(inst, o);
     if (spec.role == isa::Role::address) address_fits(inst, form, spec, o);
     if (spec.role == isa::Role::tensor && spec.space.empty()) tensor_map_fits(inst, form, o);

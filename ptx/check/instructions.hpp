@@ -52,7 +52,7 @@ class Instructions {
 
   // What follows runs once for every signature that is new or not clean.
   Found explain(const ir::Inst& inst);
-  void names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Fit& fit);
+  void names_fit(const ir::Inst& inst, const isa::Form& form, const isa::Match& match);
   void narrow_address(const ir::Inst& inst, const isa::Form& form, std::string_view space, ir::RegId reg);
   void tensor_map_fits(const ir::Inst& inst, const isa::Form& form, const ir::Operand& tensor);
   void element_fits(const ir::Inst& inst, const ir::Operand& element);
@@ -64,7 +64,7 @@ class Instructions {
   Matches& matches_;
   const ir::Function* function_ = nullptr;
   Labels* labels_ = nullptr;
-  static constexpr int most_hints = 50;
+  static constexpr int max_hints = 50;
   int undefined_ = 0;              // symbols so far
   bool scoped_registers_ = false;  // some register is declared in a block: uses must be inside it
   Key key_;

@@ -46,7 +46,7 @@ Labels::Labels(Report& report, const ir::Function& function) : report_(report), 
         Diagnostic& d =
             report.error(function, item, Kind::duplicate_label,
                          cat("the label `", module.str(name), "` is defined twice in one ", open.size() == 1 ? "body" : "block"));
-        if (const Where where = module.where(function.body[first->second.item]); where.known()) d.place("first", where);
+        if (const SourceLocation where = module.where(function.body[first->second.item]); where.known()) d.place("first", where);
         break;
       }
       case ir::ItemKind::raw:

@@ -242,17 +242,17 @@ void RegisterBudgets::check_counts(Report& report, const ir::Function& function,
       most = to->count, largest = &function.body[item];
   }
   // ptxas compares with the largest count of the program, the program with what its threads have.
-  const std::int64_t most_ever = largest == nullptr ? start : most;
+  const std::int64_t max_ever = largest == nullptr ? start : most;
   for (const std::uint32_t item : budget.setmaxnreg) {
     const auto to = new_count(function, function.body[item]);
-    if (!to || to->takes || (to->count <= start && to->count <= most_ever)) continue;
+    if (!to || to->takes || (to->count <= start && to->count <= max_ever)) continue;
     constexpr std::string_view hint =
         "`.dec` gives registers back, `.inc` takes them; the launch bounds say what a thread starts with";
-    if (to->count > most_ever)
+    if (to->count > max_ever)
       report
           .error(function, function.body[item], Kind::register_budget,
                  cat("`setmaxnreg.dec` to ", to->count, " registers; a thread of `", entry, "` ",
-                     largest == nullptr ? "starts with " : "never has more than ", most_ever,
+                     largest == nullptr ? "starts with " : "never has more than ", max_ever,
                      largest == nullptr ? " at most" : ", its largest `setmaxnreg.inc`"))
           .hint(std::string(hint));
     else if (budgets_[budget.entry].ignored == Ignored::no)

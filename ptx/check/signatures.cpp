@@ -88,7 +88,7 @@ void check_redeclaration(Report& report, const ir::Function& before, const ir::F
   const std::string what = cat("the function `", report.module().str(now.name), '`');
   const auto bad = [&](const std::string& why) -> Diagnostic& {
     Diagnostic& d = report.error(now.where, Kind::duplicate_symbol, cat(what, ' ', why));
-    if (const Where where = report.module().where(before.where); where.known()) d.place("first", where);
+    if (const SourceLocation where = report.module().where(before.where); where.known()) d.place("first", where);
     return d;
   };
   if (before.has_body) {

@@ -49,9 +49,9 @@ std::vector<CachedFile> entries_of(const fs::path& folder) {
 }
 
 /// Whether it is this process's turn; then nobody else's for an hour.
-bool is_due(const fs::path& folder, std::uint64_t most_bytes, std::uint64_t written) {
+bool is_due(const fs::path& folder, std::uint64_t max_bytes, std::uint64_t written) {
   static std::atomic<std::uint64_t> since{0};
-  if (since.fetch_add(written) + written > most_bytes / share_before_sweep) {
+  if (since.fetch_add(written) + written > max_bytes / share_before_sweep) {
     since = 0;
     return true;
   }
@@ -97,8 +97,8 @@ void touch(const std::string& path) {
   if (!error && Clock::now() - last > between_touches) fs::last_write_time(path, Clock::now(), error);
 }
 
-void sweep(const std::string& folder, std::uint64_t most_bytes, std::uint64_t written) {
-  if (!is_due(folder, most_bytes, written)) return;
+void sweep(const std::string& folder, std::uint64_t max_bytes, std::uint64_t written) {
+  if (!is_due(folder, max_bytes, written)) return;
   const std::string stamp = (fs::path(folder) / "swept").string();
   if (const int made = ::open(stamp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); made >= 0) {
     (void)::futimens(made, nullptr);
@@ -107,10 +107,10 @@ void sweep(const std::string& folder, std::uint64_t most_bytes, std::uint64_t wr
   std::vector<CachedFile> entries = entries_of(folder);
   std::uint64_t total = 0;
   for (const CachedFile& entry : entries) total += entry.bytes;
-  if (total <= most_bytes) return;
+  if (total <= max_bytes) return;
   std::sort(entries.begin(), entries.end(), [](const CachedFile& a, const CachedFile& b) { return a.used < b.used; });
   for (const CachedFile& entry : entries) {
-    if (total <= most_bytes / 4 * 3) return;  // room until the next time
+    if (total <= max_bytes / 4 * 3) return;  // room until the next time
     std::error_code ignored;
     fs::remove(entry.path, ignored);
     total -= entry.bytes;

@@ -18,9 +18,9 @@ bool make_own_folder(const std::string& path);
 /// Notes that the file is in use, so that it goes later than others. At most once a day.
 void touch(const std::string& path);
 
-/// Removes what writers that died left behind, and entries until at most `most_bytes` are left, those first that were not used
+/// Removes what writers that died left behind, and entries until at most `max_bytes` are left, those first that were not used
 /// for the longest time. It looks when nobody has for an hour, or when this process has written much since it looked last
 /// (`written`, bytes). Errors are no concern: somebody else may do the same.
-void sweep(const std::string& folder, std::uint64_t most_bytes, std::uint64_t written);
+void sweep(const std::string& folder, std::uint64_t max_bytes, std::uint64_t written);
 
 }  // namespace ptx::cuda

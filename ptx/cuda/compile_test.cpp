@@ -40,7 +40,7 @@ class CompileTest : public ::testing::Test {
  protected:
   CompileRequest request(std::string_view of = kernel_text, std::string_view target = "sm_90a") const {
     return {.text = of, .entry = "kernel", .target = target, .where = [](std::uint32_t line) {
-              return line >= 6 ? Where{"author.py", line * 10} : Where{};
+              return line >= 6 ? SourceLocation{"author.py", line * 10} : SourceLocation{};
             }};
   }
   /// As a load does it: by the environment.
@@ -172,15 +172,15 @@ TEST_F(CompileTest, warnings_stand_at_the_authors_lines_and_come_from_the_cache_
     EXPECT_EQ(code->warnings[0].severity, Severity::warning);
     EXPECT_EQ(code->warnings[0].message,
               "ptxas on kernel `kernel`: 'setmaxnreg' ignored; unable to determine register count at entry. (C7508)");
-    EXPECT_EQ(code->warnings[0].where, (Where{"author.py", 60}));
+    EXPECT_EQ(code->warnings[0].where, (SourceLocation{"author.py", 60}));
     EXPECT_TRUE(says(code->warnings[0], "ptx line 6: `setmaxnreg.inc.sync.aligned.u32 160;`"));
     EXPECT_EQ(code->warnings[1].kind, Kind::wgmma_pipeline);
-    EXPECT_EQ(code->warnings[1].where, (Where{"author.py", 70}));
+    EXPECT_EQ(code->warnings[1].where, (SourceLocation{"author.py", 70}));
     EXPECT_EQ(code->warnings[2].kind, Kind::compiler_warning);
-    EXPECT_EQ(code->warnings[2].where, (Where{"author.py", 80}));
+    EXPECT_EQ(code->warnings[2].where, (SourceLocation{"author.py", 80}));
     EXPECT_EQ(code->warnings[3].kind, Kind::register_spill);
     EXPECT_TRUE(says(code->warnings[3], "stores 128 bytes and loads 132 bytes")) << render(code->warnings[3]);
-    EXPECT_EQ(code->warnings[3].where, (Where{"author.py", 60})) << "the first line of the kernel that has a place";
+    EXPECT_EQ(code->warnings[3].where, (SourceLocation{"author.py", 60})) << "the first line of the kernel that has a place";
   }
   EXPECT_EQ(ptxas.compiles(), 1u);
 }
@@ -202,7 +202,7 @@ TEST_F(CompileTest, a_refusal_is_an_error_with_the_authors_line) {
   ptxas.install("13.0", std::string(refuses));
   const Diagnostic error = refused();
   EXPECT_EQ(error.kind, Kind::compile_error);
-  EXPECT_EQ(error.where, (Where{"author.py", 60}));
+  EXPECT_EQ(error.where, (SourceLocation{"author.py", 60}));
   EXPECT_TRUE(says(error, "I refuse"));
   EXPECT_EQ(refused().kind, Kind::compile_error);
   EXPECT_EQ(ptxas.compiles(), 2u) << "a refusal is not kept";

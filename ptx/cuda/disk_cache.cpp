@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view entry_magic = "ptxcubin";
 constexpr std::string_view tool_magic = "ptx-tool";
 constexpr std::uint32_t format = 1;
-constexpr std::size_t most_versions = 32;
+constexpr std::size_t max_versions = 32;
 
 /// The sections of a file in this order of names, or nothing.
 std::optional<std::vector<Section>> read_sections(std::string_view magic, const std::string& path,
@@ -101,7 +101,7 @@ Expected<void> DiskCache::keep(const Digest& key, const Entry& entry) const {
   if (auto trouble = folder_trouble(folder_)) return Unexpected{{.kind = Kind::file_error, .message = std::move(*trouble)}};
   auto written = write_sections(entry_magic, path_of(key), {{"key", to_hex(key)}, {"cubin", entry.cubin}, {"log", entry.log}});
   if (!written) return Unexpected{std::move(written).error()};
-  sweep(folder_, most_bytes_, *written);
+  sweep(folder_, max_bytes_, *written);
   return {};
 }
 
@@ -147,7 +147,7 @@ std::vector<std::string> DiskCache::known_versions() const {
     auto sections = read_sections(tool_magic, at->path().string(), {"version"});
     if (!sections || std::find(versions.begin(), versions.end(), (*sections)[0].bytes) != versions.end()) continue;
     versions.push_back(std::move((*sections)[0].bytes));
-    if (versions.size() == most_versions) break;
+    if (versions.size() == max_versions) break;
   }
   std::sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {  // the folder's order is none
     return std::pair(release_of(b), a) < std::pair(release_of(a), b);

@@ -20,8 +20,8 @@ class DiskCache {
 
   /// Keeps nothing.
   DiskCache() = default;
-  explicit DiskCache(std::string folder, std::uint64_t most_bytes = default_most_bytes)
-      : folder_(std::move(folder)), most_bytes_(most_bytes) {}
+  explicit DiskCache(std::string folder, std::uint64_t max_bytes = default_most_bytes)
+      : folder_(std::move(folder)), max_bytes_(max_bytes) {}
   /// $PYPTX_CACHE_DIR; without it $XDG_CACHE_HOME/pyptx, else ~/.cache/pyptx. Keeps nothing when PYPTX_CACHE_DIR is empty or
   /// `off`, or when there is no home.
   static DiskCache from_environment();
@@ -29,7 +29,7 @@ class DiskCache {
   [[nodiscard]] bool on() const { return !folder_.empty(); }
   [[nodiscard]] const std::string& folder() const { return folder_; }
   /// The same folder with another limit: bytes that the entries may take together.
-  [[nodiscard]] DiskCache limited_to(std::uint64_t most_bytes) const { return DiskCache(folder_, most_bytes); }
+  [[nodiscard]] DiskCache limited_to(std::uint64_t max_bytes) const { return DiskCache(folder_, max_bytes); }
 
   /// What ptxas made of a text: the cubin and all that it printed. No cubin: that ptxas is too old for the text.
   struct Entry {
@@ -54,7 +54,7 @@ class DiskCache {
   [[nodiscard]] bool usable() const;
 
   std::string folder_;
-  std::uint64_t most_bytes_ = default_most_bytes;
+  std::uint64_t max_bytes_ = default_most_bytes;
 };
 
 /// "0a1b…": lower-case hexadecimal.

@@ -7,7 +7,7 @@
 namespace ptx::cuda {
 namespace {
 
-constexpr std::size_t most_errors_shown = 8;
+constexpr std::size_t max_errors_shown = 8;
 
 std::string_view trim(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
@@ -134,11 +134,11 @@ std::uint32_t line_with(std::string_view text, std::string_view word) {
 }
 
 /// The author's place of a line, or of the next one that has a place: declarations have none.
-Where place_from(std::uint32_t line, std::string_view text, const LineMap& where) {
+SourceLocation place_from(std::uint32_t line, std::string_view text, const LineMap& where) {
   if (!where || line == 0) return {};
   const auto last = 1 + static_cast<std::uint32_t>(std::count(text.begin(), text.end(), '\n'));
   for (; line <= last; ++line)
-    if (const Where place = where(line); place.known()) return place;
+    if (const SourceLocation place = where(line); place.known()) return place;
   return {};
 }
 
@@ -188,8 +188,8 @@ Diagnostic compile_error(std::string_view compiler, std::string_view log, std::s
   if (errors.size() > 1) error.message += cat(" (and ", errors.size() - 1, errors.size() == 2 ? " more error)" : " more errors)");
   const auto place = std::find_if(errors.begin(), errors.end(), [](const PtxasMessage* e) { return e->where.known(); });
   if (place != errors.end()) error.where = (*place)->where;
-  for (std::size_t i = 0; i < std::min(errors.size(), most_errors_shown); ++i) error.note(quote(*errors[i], ptx_text));
-  if (errors.size() > most_errors_shown) error.note(cat("… and ", errors.size() - most_errors_shown, " more"));
+  for (std::size_t i = 0; i < std::min(errors.size(), max_errors_shown); ++i) error.note(quote(*errors[i], ptx_text));
+  if (errors.size() > max_errors_shown) error.note(cat("… and ", errors.size() - max_errors_shown, " more"));
   return error;
 }
 

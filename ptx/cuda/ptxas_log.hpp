@@ -13,14 +13,14 @@
 namespace ptx::cuda {
 
 /// The author's place for a line (from 1) of the PTX text; unknown places are fine.
-using LineMap = std::function<Where(std::uint32_t ptx_line)>;
+using LineMap = std::function<SourceLocation(std::uint32_t ptx_line)>;
 
 struct PtxasMessage {
   Severity severity = Severity::error;  ///< the C75xx performance notices count as warnings, whatever ptxas calls them
   std::uint32_t line = 0;               ///< of the PTX text, from 1; 0 when ptxas names none
   std::string code;                     ///< "C7510" or empty
   std::string text;
-  Where where;  ///< the author's line, through the LineMap
+  SourceLocation where;  ///< the author's line, through the LineMap
 };
 
 /// What `ptxas -v` tells of one function.

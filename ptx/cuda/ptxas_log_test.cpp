@@ -27,12 +27,12 @@ constexpr std::string_view accepted_log =
     "ptxas info    : Used 4 registers, used 0 barriers\n";
 
 TEST(PtxasLog, errors_have_line_severity_and_text) {
-  const Report report = parse_ptxas_log(refused_log, [](std::uint32_t line) { return Where{"rms.py", line + 100}; });
+  const Report report = parse_ptxas_log(refused_log, [](std::uint32_t line) { return SourceLocation{"rms.py", line + 100}; });
   ASSERT_EQ(report.messages.size(), 3u);
   EXPECT_EQ(report.messages[0].line, 10u);
   EXPECT_EQ(report.messages[0].severity, Severity::error);
   EXPECT_EQ(report.messages[0].text, "Arguments mismatch for instruction 'add'");
-  EXPECT_EQ(report.messages[0].where, (Where{"rms.py", 110}));
+  EXPECT_EQ(report.messages[0].where, (SourceLocation{"rms.py", 110}));
   EXPECT_EQ(report.messages[1].text, "Not a name of any known instruction: 'foo'");
   EXPECT_EQ(report.messages[2].line, 0u);
   EXPECT_FALSE(report.messages[2].where.known());
@@ -77,7 +77,7 @@ TEST(PtxasLog, other_lines_are_passed_over) {
 
 TEST(PtxasLog, the_diagnostic_quotes_the_lines_and_stands_at_the_authors) {
   const std::string text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n  add.f32 %f1, %rd1;\n11\nfoo.f32 %f1;\n";
-  const auto where = [](std::uint32_t line) { return line == 10 ? Where{"rms.py", 31} : Where{}; };
+  const auto where = [](std::uint32_t line) { return line == 10 ? SourceLocation{"rms.py", 31} : SourceLocation{}; };
   const Diagnostic error = compile_error("ptxas", refused_log, text, where);
   EXPECT_EQ(error.kind, Kind::compile_error);
   EXPECT_EQ(render(error),

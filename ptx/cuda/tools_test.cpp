@@ -165,10 +165,10 @@ TEST_F(PtxasTest, assembles_and_reports) {
 TEST_F(PtxasTest, errors_stand_at_the_authors_line) {
   std::string bad(good_text);
   bad.replace(bad.find("mov.u64 %rd2, 7"), 15, "mov.u64 %rd9, 7");
-  const auto cubin = assemble(bad, "sm_90a", {.where = [](std::uint32_t line) { return Where{"store.py", line * 10}; }});
+  const auto cubin = assemble(bad, "sm_90a", {.where = [](std::uint32_t line) { return SourceLocation{"store.py", line * 10}; }});
   ASSERT_FALSE(cubin);
   EXPECT_EQ(cubin.error().kind, Kind::compile_error);
-  EXPECT_EQ(cubin.error().where, (Where{"store.py", 90}));
+  EXPECT_EQ(cubin.error().where, (SourceLocation{"store.py", 90}));
   const std::string text = render(cubin.error());
   EXPECT_NE(text.find("ptx line 9: `mov.u64 %rd9, 7;`: "), std::string::npos) << text;
   EXPECT_NE(text.find("assembled for `sm_90a` by "), std::string::npos) << text;

@@ -10,7 +10,7 @@ namespace {
 using ir::ItemKind;
 using ir::OperandKind;
 
-constexpr std::size_t most_edges = std::size_t{1} << 22;
+constexpr std::size_t max_edges = std::size_t{1} << 22;
 
 Control read_control(const isa::Form& form) {
   const isa::Effects& effects = form.row->effects;
@@ -104,7 +104,7 @@ class Reading {
     block.leaves = control == Control::ends;
     if (block.falls_through) edges.emplace_back(b, b + 1);
     if (control == Control::branches || control == Control::branch_list) connect_branch(b, last, control);
-    complete = edges.size() <= most_edges;
+    complete = edges.size() <= max_edges;
   }
   void connect_branch(std::uint32_t b, const ir::Inst& branch, Control control) {
     const std::span<const ir::Operand> operands = function_.operands_of(branch);

@@ -125,7 +125,7 @@ StringId Module::interned(std::string_view text) const {
   return slots_.empty() ? StringId() : StringId(slots_[slot_of(text, hash(text))].id);
 }
 
-WhereId Module::add(Where where) {
+WhereId Module::add(SourceLocation where) {
   if (!where.known()) return {};
   // consecutive instructions mostly share a line
   if (wheres_.empty() || wheres_.back().line != where.line || wheres_.back().file != where.file ||
@@ -158,7 +158,7 @@ const Function* Module::find(std::string_view function_name) const {
   return declaration;
 }
 
-Where Source::where(std::uint32_t offset) const {
+SourceLocation Source::where(std::uint32_t offset) const {
   const auto next = std::upper_bound(line_starts.begin(), line_starts.end(), offset);
   if (next == line_starts.begin()) return {file, 1, offset + 1};
   return {file, static_cast<std::uint32_t>(next - line_starts.begin()), offset - *(next - 1) + 1};

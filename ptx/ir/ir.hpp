@@ -313,7 +313,7 @@ struct Source {
   const char* file = "";  ///< interned
   std::string text;
   std::vector<std::uint32_t> line_starts;  ///< offset of each line
-  [[nodiscard]] Where where(std::uint32_t offset) const;
+  [[nodiscard]] SourceLocation where(std::uint32_t offset) const;
 };
 
 /// A module: header, module-level variables, functions, and the strings and places that they share.
@@ -337,19 +337,19 @@ class Module {
   [[nodiscard]] std::string_view str(StringId id) const { return id.valid() ? strings_[id.index] : std::string_view(); }
   /// How many texts there are: ids lie below.
   [[nodiscard]] std::size_t string_count() const { return strings_.size(); }
-  WhereId add(Where where);
+  WhereId add(SourceLocation where);
   /// The place at an offset of `source`. It costs nothing until somebody asks where it is.
   static WhereId at(std::uint32_t offset) { return WhereId(offset | source_bit); }
   /// The offset in `source`, of a place made by `at`.
   static std::optional<std::uint32_t> offset(WhereId id) {
     return id.valid() && (id.index & source_bit) != 0 ? std::optional(id.index & ~source_bit) : std::nullopt;
   }
-  [[nodiscard]] Where where(WhereId id) const {
+  [[nodiscard]] SourceLocation where(WhereId id) const {
     if (!id.valid()) return {};
-    if ((id.index & source_bit) != 0) return source ? source->where(id.index & ~source_bit) : Where{};
+    if ((id.index & source_bit) != 0) return source ? source->where(id.index & ~source_bit) : SourceLocation{};
     return wheres_[id.index];
   }
-  [[nodiscard]] Where where(const Inst& inst) const {
+  [[nodiscard]] SourceLocation where(const Inst& inst) const {
     WhereId id;
     id.index = inst.where;
     return where(id);
@@ -393,7 +393,7 @@ class Module {
   };
   std::vector<std::unique_ptr<char[]>> blocks_;
   Free free_;
-  std::vector<Where> wheres_;
+  std::vector<SourceLocation> wheres_;
 };
 
 /// All items of a module in the order in which they print: variables that `items` does not place, `items`, and the functions that
@@ -444,7 +444,7 @@ class FunctionSpeller {
   std::unique_ptr<Known> known_;
 };
 
-/// What an operand is, for isa::fit. `scratch` keeps the parts alive.
+/// What an operand is, for isa::match. `scratch` keeps the parts alive.
 isa::Arg arg_of(const Module& module, const Function& function, const Operand& operand,
                 std::deque<std::vector<isa::Arg>>& scratch);
 

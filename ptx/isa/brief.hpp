@@ -9,6 +9,6 @@
 #include "ptx/isa/type.hpp"
 
 namespace ptx::isa {
-class Dots;
+class ModifierTree;
 struct Form;
 }  // namespace ptx::isa

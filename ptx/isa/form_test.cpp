@@ -15,7 +15,7 @@ struct Spelled {
   Choices choices;
 };
 Spelled spelled(std::initializer_list<std::string_view> words) {
-  const Dots* dots = &Dots::root();
+  const ModifierTree* dots = &ModifierTree::root();
   for (const std::string_view word : words) {
     dots = dots->follow(word);
     if (dots == nullptr) {

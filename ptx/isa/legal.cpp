@@ -123,14 +123,14 @@ std::optional<Diagnostic> breaks_rule(const Form& form, const Choices& choices, 
 }
 
 Judgement legal(const Form& form, const Choices& choices, std::span<const Arg> args, const Platform& platform) {
-  Judgement all{fit(form, choices, args), lacks(form, choices, platform), std::nullopt};
+  Judgement all{match(form, choices, args), lacks(form, choices, platform), std::nullopt};
   for (Diagnostic& d : lacks(args, platform)) all.lacking.push_back(std::move(d));
-  if (all.fit) all.broken = breaks_rule(form, choices, args, platform);
+  if (all.match) all.broken = breaks_rule(form, choices, args, platform);
   return all;
 }
 
 const Diagnostic* Judgement::error() const {
-  if (!fit) return &fit.error();
+  if (!match) return &match.error();
   if (!lacking.empty()) return &lacking.front();
   return broken && broken->severity == Severity::error ? &*broken : nullptr;
 }

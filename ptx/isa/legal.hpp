@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ptx/isa/fit.hpp"
 #include "ptx/isa/form.hpp"
+#include "ptx/isa/match.hpp"
 #include "ptx/isa/target.hpp"
 
 namespace ptx::isa {
@@ -32,7 +32,7 @@ std::optional<Diagnostic> breaks_rule(const Form& form, const Choices& choices, 
 
 /// All of it, of one instruction.
 struct Judgement {
-  Expected<Fit> fit;
+  Expected<Match> match;
   std::vector<Diagnostic> lacking;
   std::optional<Diagnostic> broken;  ///< the rule; asked where the operands fit
 

@@ -11,11 +11,11 @@ namespace ptx::isa {
 namespace {
 
 // Where each of these words is chosen at a slot, in their order, and nothing else is.
-struct Spelled {
+struct Written {
   const Form* form = nullptr;
   Choices choices{};
 };
-Spelled written(std::string_view text) {
+Written written(std::string_view text) {
   for (const Form& form : forms()) {
     Choices choices{};
     std::string_view rest = text;
@@ -74,10 +74,10 @@ TEST(Legal, JudgesAllOfAnInstruction) {
   ASSERT_NE(elsewhere.error(), nullptr);
   EXPECT_EQ(elsewhere.error()->kind, Kind::target_lacks);
   const std::array odd{Arg{.kind = ArgKind::integer, .integer = 233}};
-  const Judgement misfit = legal(*form, choices, odd, {sm_80, {8, 0}});
-  EXPECT_FALSE(misfit.fit.has_value());
-  EXPECT_EQ(misfit.lacking.size(), 1u) << "said beside what is wrong with the operands";
-  EXPECT_EQ(misfit.error(), &misfit.fit.error());
+  const Judgement mismatch = legal(*form, choices, odd, {sm_80, {8, 0}});
+  EXPECT_FALSE(mismatch.match.has_value());
+  EXPECT_EQ(mismatch.lacking.size(), 1u) << "said beside what is wrong with the operands";
+  EXPECT_EQ(mismatch.error(), &mismatch.match.error());
 }
 
 TEST(Legal, AppliesTheRuleOfTheRow) {

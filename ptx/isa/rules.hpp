@@ -30,8 +30,8 @@ constexpr bool part_fits(std::string_view word, std::string_view part) {
   if ((!halves && part[0] != 'b') || digits.empty()) return false;
   const bool lane = word == "lane", mask = word.starts_with("mask");
   if (!lane && halves != word.ends_with('2')) return false;
-  const std::size_t most_digits = lane ? 1 : halves ? 2 : 4;
-  if (mask || lane ? digits.size() > most_digits : digits.size() != most_digits) return false;
+  const std::size_t max_digits = lane ? 1 : halves ? 2 : 4;
+  if (mask || lane ? digits.size() > max_digits : digits.size() != max_digits) return false;
   const int lanes = (halves ? 2 : 4) * (mask || lane ? 1 : 2);
   for (std::size_t i = 0; i < digits.size(); ++i) {
     if (digits[i] < '0' || digits[i] >= '0' + lanes) return false;

@@ -61,7 +61,7 @@ constexpr std::optional<Target> target_from_name(std::string_view word) {
 
 /// The most shared memory in bytes that one block can have on a target's machines, dynamic included (CUDA C++ programming guide,
 /// "Technical Specifications per Compute Capability"; the reserved kilobyte taken off).
-constexpr std::uint32_t most_shared_bytes(Target target) {
+constexpr std::uint32_t max_shared_bytes(Target target) {
   const unsigned base = info(target).base;
   const unsigned kib = base < 70                  ? 48
                        : base < 75                ? 96

@@ -86,7 +86,7 @@ TEST(Targets, HaveTheSharedMemoryOfTheirMachines) {
   } cases[] = {{Target::sm_60, 48},   {Target::sm_70, 96},    {Target::sm_75, 64},   {Target::sm_80, 163}, {Target::sm_86, 99},
                {Target::sm_87, 163},  {Target::sm_88, 99},    {Target::sm_89, 99},   {Target::sm_90, 227}, {Target::sm_90a, 227},
                {Target::sm_100, 227}, {Target::sm_103a, 227}, {Target::sm_110, 227}, {Target::sm_120, 99}, {Target::sm_121a, 99}};
-  for (const auto& c : cases) EXPECT_EQ(most_shared_bytes(c.target), c.kib * 1024) << name(c.target);
+  for (const auto& c : cases) EXPECT_EQ(max_shared_bytes(c.target), c.kib * 1024) << name(c.target);
 }
 
 }  // namespace

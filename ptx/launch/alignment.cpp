@@ -14,7 +14,7 @@ namespace {
 using ir::Operand;
 using ir::OperandKind;
 
-constexpr std::uint32_t most_aligned = 128;  // bytes: more than any access needs
+constexpr std::uint32_t max_aligned = 128;  // bytes: more than any access needs
 constexpr int no_param = -1;
 
 /// What is known of a register wherever it is read: `residue` more than a multiple of `modulus`, from a parameter's address on.
@@ -27,12 +27,12 @@ struct Value {
 constexpr Value anything{.set = true};
 
 std::uint32_t power_of_two_in(std::uint64_t number) {
-  return number == 0 ? most_aligned : static_cast<std::uint32_t>(std::min<std::uint64_t>(most_aligned, number & ~(number - 1)));
+  return number == 0 ? max_aligned : static_cast<std::uint32_t>(std::min<std::uint64_t>(max_aligned, number & ~(number - 1)));
 }
 Value constant(std::int64_t number) {
   return {.set = true,
-          .modulus = most_aligned,
-          .residue = static_cast<std::uint32_t>(static_cast<std::uint64_t>(number) % most_aligned)};
+          .modulus = max_aligned,
+          .residue = static_cast<std::uint32_t>(static_cast<std::uint64_t>(number) % max_aligned)};
 }
 Value known(int param, std::uint32_t modulus, std::uint64_t residue) {
   return {.set = true, .param = param, .modulus = modulus, .residue = static_cast<std::uint32_t>(residue % modulus)};
@@ -71,9 +71,9 @@ class Search {
 
   std::vector<Alignment> run() {
     // A register's modulus only ever shrinks, so this ends; one that moves in a loop needs a few rounds.
-    constexpr int most_rounds = 64;
+    constexpr int max_rounds = 64;
     for (int round = 0; changed_; ++round) {
-      if (round == most_rounds) return std::vector<Alignment>(found_.size());
+      if (round == max_rounds) return std::vector<Alignment>(found_.size());
       changed_ = false;
       for (const ir::Inst& inst : entry_.body)
         if (inst.kind == ir::ItemKind::inst) follow(inst);
@@ -149,7 +149,7 @@ class Search {
     if (address[0].kind != OperandKind::symbol || (address.size() > 1 && value(address[1]) != constant(0))) return std::nullopt;
     for (std::size_t i = 0; i < entry_.params.size(); ++i)
       if (entry_.params[i].name.index == address[0].payload && entry_.params[i].bytes() == 8)
-        return known(static_cast<int>(i), most_aligned, 0);
+        return known(static_cast<int>(i), max_aligned, 0);
     return std::nullopt;
   }
 
@@ -185,10 +185,10 @@ class Search {
       if (name.find(word) != std::string::npos) bytes *= lanes;
     if (!std::has_single_bit(bytes)) return;
     for (const Operand& operand : operands)
-      if (operand.kind == OperandKind::address) need(operand, std::min(bytes, most_aligned), name, module_.where(inst));
+      if (operand.kind == OperandKind::address) need(operand, std::min(bytes, max_aligned), name, module_.where(inst));
   }
 
-  void need(const Operand& operand, std::uint32_t bytes, const std::string& name, const Where& where) {
+  void need(const Operand& operand, std::uint32_t bytes, const std::string& name, const SourceLocation& where) {
     const std::span<const Operand> parts = entry_.parts(operand);
     Value address = value(parts[0]);
     if (parts.size() > 1) address = sum(address, value(parts[1]));

@@ -14,7 +14,7 @@ namespace ptx::launch {
 struct Alignment {
   std::uint32_t bytes = 1;  ///< the address is a multiple of this, or an access is not
   std::string access;       ///< the instruction: "ld.global.v4.f32"
-  Where where;              ///< and its place
+  SourceLocation where;     ///< and its place
 };
 
 /// For each parameter of the entry, the most that follows for its address from the accesses at it: those at distances of which it

@@ -131,7 +131,7 @@ Expected<void> check_launchable(const KernelImage& image) {
   const auto target = cuda::target_of(image.text());
   if (!target) return Unexpected{target.error()};
   if (const auto known = isa::target_from_name(to_string(*target))) {
-    if (const std::uint32_t most = isa::most_shared_bytes(*known); spec.geometry.dynamic_smem_bytes > most) {
+    if (const std::uint32_t most = isa::max_shared_bytes(*known); spec.geometry.dynamic_smem_bytes > most) {
       return Unexpected{
           {.kind = Kind::launch_config,
            .message = cat("kernel `", spec.entry, "` needs ", spec.geometry.dynamic_smem_bytes,

@@ -28,7 +28,7 @@ bool is_news(const std::string& kernel, const Diagnostic& warning) {
 CompilerText CompilerText::of(const check::Accepted& accepted) {
   const ir::Module& module = accepted.module();
   ir::Listing listing = text::list(module, text::SourceLines::loc);
-  auto places = std::make_shared<std::vector<Where>>();
+  auto places = std::make_shared<std::vector<SourceLocation>>();
   for (std::size_t f = 0; f < listing.line_of.size() && f < module.functions.size(); ++f) {
     const std::vector<std::uint32_t>& lines = listing.line_of[f];
     for (std::size_t item = 0; item < lines.size(); ++item) {
@@ -37,7 +37,7 @@ CompilerText CompilerText::of(const check::Accepted& accepted) {
     }
   }
   return {.text = std::move(listing.text),
-          .where = [places](std::uint32_t line) { return line < places->size() ? (*places)[line] : Where{}; }};
+          .where = [places](std::uint32_t line) { return line < places->size() ? (*places)[line] : SourceLocation{}; }};
 }
 
 Expected<cuda::CompiledCode> compile_for(const CompilerText& text, const std::string& entry, const std::string& target,

@@ -86,7 +86,7 @@ class Rewriting {
       return is_symbol(operand, name) || (has_parts(operand.kind) && mentions(entry_.parts(operand), name));
     });
   }
-  std::string* line(const Where& where) {
+  std::string* line(const SourceLocation& where) {
     return where.line >= 1 && where.line <= lines_.size() ? &lines_[where.line - 1] : nullptr;
   }
   /// Once; false when it is not there, or there twice.

@@ -8,7 +8,7 @@ namespace ptx::text {
 namespace {
 
 constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-constexpr int most_braces = 64;  // of an initialiser, one in the other
+constexpr int max_braces = 64;  // of an initialiser, one in the other
 
 }  // namespace
 
@@ -229,7 +229,7 @@ bool Parser::init_list(ir::Variable& v) {
   for (;;) {
     if (c_.is_at('{')) {
       c_.eat('{');
-      if (++depth > most_braces) return syntax(from, "an initialiser nests more than ", most_braces, " deep");
+      if (++depth > max_braces) return syntax(from, "an initialiser nests more than ", max_braces, " deep");
       v.initialiser.push_back({.kind = ir::InitKind::open});
       if (!c_.is_at('}')) continue;
     } else if (!init_element(v)) {

@@ -11,11 +11,11 @@
 namespace ptx::text {
 namespace {
 
-constexpr std::size_t most_blocks = 1664;  // one in the other, the body included; ptxas refuses more
+constexpr std::size_t max_blocks = 1664;  // one in the other, the body included; ptxas refuses more
 
 struct FunctionDirective {
   std::string_view name;
-  std::uint8_t most_values;
+  std::uint8_t max_values;
 };
 // What may stand between the parameters and the body (manual: "Performance-Tuning Directives", "Cluster Dimension Directives",
 // "ABI Directives").
@@ -109,14 +109,14 @@ bool Parser::directives(std::vector<ir::Directive>& list, std::string_view after
       if (!c_.eat(';')) return expected("`;`");
       continue;
     }
-    if (known->most_values == 0) continue;
+    if (known->max_values == 0) continue;
     do {
       std::uint32_t value = 0;
       if (!number(value, "a number")) return false;
       directive.values.push_back(value);
     } while (c_.eat(','));
-    if (directive.values.size() > known->most_values)
-      return syntax(at, "`.", word, "` takes at most ", known->most_values, " numbers, ", directive.values.size(), " are here");
+    if (directive.values.size() > known->max_values)
+      return syntax(at, "`.", word, "` takes at most ", known->max_values, " numbers, ", directive.values.size(), " are here");
   }
   return true;
 }
@@ -213,8 +213,8 @@ void Parser::body() {
         break;
       case '{':
         c_.eat('{');
-        if (names_.depth() >= most_blocks || unread != 0) {
-          if (unread++ == 0) syntax(from, "blocks nest more than ", most_blocks, " deep");
+        if (names_.depth() >= max_blocks || unread != 0) {
+          if (unread++ == 0) syntax(from, "blocks nest more than ", max_blocks, " deep");
         } else {
           names_.open();
           add(ir::ItemKind::open, 0, from);

@@ -106,9 +106,9 @@ bool Parser::unknown(const char* from, const char* at, const Opcode& opcode) {
     return expected("an instruction that ends with `;`");
   }
   c_.eat(';');
-  if (parsed_.findings.size() <= most_findings_) {
-    constexpr std::size_t most_explained = 100;
-    Opcode::Why why = ++unknown_ <= most_explained ? opcode.explain() : opcode.name_it();
+  if (parsed_.findings.size() <= max_findings_) {
+    constexpr std::size_t max_explained = 100;
+    Opcode::Why why = ++unknown_ <= max_explained ? opcode.explain() : opcode.name_it();
     if (isa::is_undescribed(opcode.text(), module_.target)) {
       why.diagnostic.severity = Severity::warning;
       why.diagnostic.hint("not in the manual; ptxas takes it, and nobody here looks at its operands");
@@ -492,14 +492,14 @@ void Parser::choose(ir::Inst& inst, Opcode& opcode) {
     std::vector<isa::Arg> args;
     for (const ir::Operand& o : function_.operands_of(inst)) args.push_back(ir::arg_of(module_, function_, o, parts));
     const auto fits = [&](const Candidate& candidate) {
-      return isa::fit(isa::form(candidate.form), candidate.choices, args).has_value();
+      return isa::match(isa::form(candidate.form), candidate.choices, args).has_value();
     };
     const auto& candidates = opcode.candidates();
     auto found = std::find_if(candidates.begin(), candidates.end(), fits);
     const bool fitting = found != candidates.end();
     if (!fitting)
       found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-        return !isa::overlooked(isa::form(candidate.form), candidate.choices, args, module_.target).empty();
+        return !isa::leniency(isa::form(candidate.form), candidate.choices, args, module_.target).empty();
       });
     // When none fits, the one that comes nearest stays: check says what is wrong with the operands.
     // What ptxas overlooks depends on the target.

@@ -46,7 +46,7 @@ std::uint32_t LineTable::file(const char* name) { return number_of(name, file_id
 std::uint32_t LineTable::function(const char* name) { return number_of(name, function_ids_, functions_); }
 
 // One place, behind those that it was reached through, as far as they are not said yet.
-void LineTable::chain(const Where& where, std::vector<std::string>& lines) {
+void LineTable::chain(const SourceLocation& where, std::vector<std::string>& lines) {
   const CallSite* site = where.from;
   if (site != nullptr && site != last_.from) chain(site->at, lines);
   std::string line = cat(".loc ", file(where.file), ' ', where.line, ' ', where.column);
@@ -57,9 +57,9 @@ void LineTable::chain(const Where& where, std::vector<std::string>& lines) {
   last_ = where;
 }
 
-std::vector<std::string> LineTable::enter(const Where& place) {
+std::vector<std::string> LineTable::enter(const SourceLocation& place) {
   std::vector<std::string> lines;
-  const Where where = in_source(place);
+  const SourceLocation where = in_source(place);
   if (where.known() && !(where == last_)) chain(where, lines);
   return lines;
 }

@@ -16,7 +16,7 @@ class LineTable {
   /// `.loc 1 12 0`, `.loc 2 8 0, function_name $L__info_string0, inlined_at 1 12 0` (several levels: one `.loc` for each call
   /// site, outermost first, as the manual's inlined_at refers to the last `.loc` of that place); nothing when the place is
   /// unknown or that of the call before.
-  std::vector<std::string> enter(const Where& where);
+  std::vector<std::string> enter(const SourceLocation& where);
   /// A function's body begins: the next place is said anew.
   void restart() { last_ = {}; }
 
@@ -26,9 +26,9 @@ class LineTable {
  private:
   std::uint32_t file(const char* name);
   std::uint32_t function(const char* name);
-  void chain(const Where& where, std::vector<std::string>& lines);
+  void chain(const SourceLocation& where, std::vector<std::string>& lines);
 
-  Where last_;
+  SourceLocation last_;
   std::map<std::string, std::uint32_t, std::less<>> file_ids_, function_ids_;
   std::vector<std::string> files_, functions_;
 };

@@ -29,13 +29,13 @@ TEST(LineTable, names_of_files_are_ascii) {
 }
 
 TEST(LineTable, helpers_say_where_they_were_called) {
-  const Where outer{"k.py", 10};
-  const Where middle{"h.py", 20, 0, intern_call(outer, "load")};
-  const Where inner{"h.py", 30, 0, intern_call(middle, "swizzle")};
+  const SourceLocation outer{"k.py", 10};
+  const SourceLocation middle{"h.py", 20, 0, intern_call(outer, "load")};
+  const SourceLocation inner{"h.py", 30, 0, intern_call(middle, "swizzle")};
   LineTable table;
   EXPECT_EQ(table.enter(inner), (Lines{".loc 1 10 0", ".loc 2 20 0, function_name $L__info_string0, inlined_at 1 10 0",
                                        ".loc 2 30 0, function_name $L__info_string1, inlined_at 2 20 0"}));
-  const Where next{"h.py", 31, 0, inner.from};
+  const SourceLocation next{"h.py", 31, 0, inner.from};
   EXPECT_EQ(table.enter(next), Lines{".loc 2 31 0, function_name $L__info_string1, inlined_at 2 20 0"});
   EXPECT_EQ(table.enter(outer), Lines{".loc 1 10 0"});
   EXPECT_EQ(table.directives(), (Lines{".file 1 \"k.py\"", ".file 2 \"h.py\"", ".section .debug_str", "{", "$L__info_string0:",

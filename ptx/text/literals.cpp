@@ -10,7 +10,7 @@
 namespace ptx::text {
 namespace {
 
-constexpr std::size_t most_open = 5000;  // operators and parentheses that wait for their operands; ptxas gives up near there, too
+constexpr std::size_t max_open = 5000;  // operators and parentheses that wait for their operands; ptxas gives up near there, too
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -213,7 +213,7 @@ class Reader {
   static constexpr int tightest = 100;
 
   bool wait(Op op, int level, const char* at) {
-    if (waiting_.size() >= most_open) return fail(at, cat("an expression nests more than ", most_open, " deep"));
+    if (waiting_.size() >= max_open) return fail(at, cat("an expression nests more than ", max_open, " deep"));
     waiting_.push_back({op, level, at});
     return true;
   }

@@ -170,11 +170,11 @@ class Assignment {
 };
 
 // The dots as far as they go with these words in the order of the form's slots.
-const isa::Dots& walk(const Form& form, const Choices& choices) {
-  const isa::Dots* dots = isa::Dots::root().follow(form.opcode);
+const isa::ModifierTree& walk(const Form& form, const Choices& choices) {
+  const isa::ModifierTree* dots = isa::ModifierTree::root().follow(form.opcode);
   for (std::size_t k = 0; k < form.slots.size(); ++k) {
     if (choices[k] == 0) continue;
-    const isa::Dots* next = dots->follow(form.slots[k].choices[choices[k] - 1u].word);
+    const isa::ModifierTree* next = dots->follow(form.slots[k].choices[choices[k] - 1u].word);
     if (next == nullptr) break;
     dots = next;
   }
@@ -275,8 +275,8 @@ const Candidate& Opcode::remember(std::string_view signature, std::uint64_t modu
 Opcode::Why Opcode::name_it() const {
   const std::string_view opcode = std::string_view(text_).substr(0, text_.find('.'));
   const bool known = !forms_of(opcode).empty();
-  constexpr std::size_t most_shown = 100;
-  const std::string shown = text_.size() > most_shown ? cat(text_.substr(0, most_shown), "…") : text_;
+  constexpr std::size_t max_shown = 100;
+  const std::string shown = text_.size() > max_shown ? cat(text_.substr(0, max_shown), "…") : text_;
   return {
       {.kind = known ? Kind::unknown_modifier : Kind::unknown_opcode, .message = cat("there is no instruction `", shown, '`')},
       0};
@@ -285,7 +285,7 @@ Opcode::Why Opcode::name_it() const {
 Opcode::Why Opcode::explain() const {
   const Words words = split(text_);
   const std::span<const isa::FormId> forms = forms_of(words[0]);
-  if (forms.empty()) return {isa::Dots::root().explain(words[0]), 0};
+  if (forms.empty()) return {isa::ModifierTree::root().explain(words[0]), 0};
   const std::vector<WordId> ids = ids_of(std::span(words).subspan(1));
   // The words that one form can take together, from the first on; the next word is the one that does not fit.
   std::size_t taken = 0;
@@ -338,7 +338,7 @@ Opcode::Why Opcode::explain() const {
     return {std::move(d), 0};
   }
   const std::string_view word = words[taken + 1];
-  const isa::Dots& node = walk(*form, choices);
+  const isa::ModifierTree& node = walk(*form, choices);
   const std::vector<std::string> next = node.next_words();
   Diagnostic d = node.explain(word);
   // A word that fits there, though not with what else is written.
@@ -385,8 +385,8 @@ Opcodes::Borrowed Opcodes::borrow() {
 void Opcodes::GiveBack::operator()(Opcodes* opcodes) const {
   std::unique_ptr<Opcodes> back(opcodes);
   // A file that is no PTX has any number of spellings. What programs write stays far below.
-  constexpr std::size_t most_spellings = 4096, most_bytes = 256 * 1024;
-  if (back->opcodes_.size() > most_spellings || back->bytes_ > most_bytes) return;
+  constexpr std::size_t max_spellings = 4096, max_bytes = 256 * 1024;
+  if (back->opcodes_.size() > max_spellings || back->bytes_ > max_bytes) return;
   Pool& of = pool();
   const std::lock_guard lock(of.mutex);
   if (of.free.size() < Pool::most) of.free.push_back(std::move(back));

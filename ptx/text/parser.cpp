@@ -37,8 +37,8 @@ bool is_statement_directive(std::string_view word) {
   return std::find(statement_directives.begin(), statement_directives.end(), word) != statement_directives.end();
 }
 
-Parser::Parser(std::shared_ptr<const ir::Source> source, std::size_t most_findings)
-    : source_(std::move(source)), most_findings_(most_findings), module_(parsed_.module), c_(source_->text), names_(module_) {
+Parser::Parser(std::shared_ptr<const ir::Source> source, std::size_t max_findings)
+    : source_(std::move(source)), max_findings_(max_findings), module_(parsed_.module), c_(source_->text), names_(module_) {
   module_.source = source_;
   module_.address_size = 0;
 }
@@ -62,18 +62,18 @@ Parsed Parser::run() && {
 
 bool Parser::listed(Kind kind) {
   parsed_.syntax_errors += kind == Kind::syntax;
-  return parsed_.findings.size() <= most_findings_;
+  return parsed_.findings.size() <= max_findings_;
 }
 
 void Parser::list(Diagnostic diagnostic, const char* at) {
-  if (parsed_.findings.size() == most_findings_)
+  if (parsed_.findings.size() == max_findings_)
     diagnostic = {.kind = diagnostic.kind, .severity = Severity::note, .message = "there are more findings from here on"};
   diagnostic.where = source_->where(c_.offset(at));
   parsed_.findings.push_back(std::move(diagnostic));
 }
 
 void Parser::hint(std::string_view text) {
-  if (parsed_.findings.size() <= most_findings_) parsed_.findings.back().hint(cat(text));
+  if (parsed_.findings.size() <= max_findings_) parsed_.findings.back().hint(cat(text));
 }
 
 std::string Parser::seen(const char* at) const {
@@ -218,13 +218,13 @@ void Parser::piece(const char* from, const Fingerprint& fingerprint) {
 
 namespace {
 
-constexpr std::size_t most_bytes = 0x7FFFFFFF;  // places in the source have 31 bits
+constexpr std::size_t max_bytes = 0x7FFFFFFF;  // places in the source have 31 bits
 
 Parsed too_long(std::string source, std::string_view file) {
   Parsed parsed;
   parsed.syntax_errors = 1;
   parsed.findings.push_back({.kind = Kind::syntax,
-                             .message = cat("the text has ", source.size(), " bytes; at most ", most_bytes, " can be read"),
+                             .message = cat("the text has ", source.size(), " bytes; at most ", max_bytes, " can be read"),
                              .where = {intern_file(file), 1, 1}});
   auto kept = std::make_shared<ir::Source>();
   kept->file = intern_file(file);
@@ -236,15 +236,15 @@ Parsed too_long(std::string source, std::string_view file) {
 
 }  // namespace
 
-Parsed parse(std::string source, std::string_view file, std::size_t most_findings) {
-  if (source.size() > most_bytes) return too_long(std::move(source), file);
-  return Parser(make_source(std::move(source), file), most_findings).run();
+Parsed parse(std::string source, std::string_view file, std::size_t max_findings) {
+  if (source.size() > max_bytes) return too_long(std::move(source), file);
+  return Parser(make_source(std::move(source), file), max_findings).run();
 }
 
 Parsed parse_part(std::string source, Target target, Version version, std::string_view file) {
-  constexpr std::size_t most_findings = 100;
-  if (source.size() > most_bytes) return too_long(std::move(source), file);
-  Parser parser(make_source(std::move(source), file), most_findings);
+  constexpr std::size_t max_findings = 100;
+  if (source.size() > max_bytes) return too_long(std::move(source), file);
+  Parser parser(make_source(std::move(source), file), max_findings);
   parser.make_part_of(target, version);
   return std::move(parser).run();
 }

@@ -18,7 +18,7 @@ namespace ptx::text {
 
 class Parser {
  public:
-  Parser(std::shared_ptr<const ir::Source> source, std::size_t most_findings);
+  Parser(std::shared_ptr<const ir::Source> source, std::size_t max_findings);
   /// A text without a header, of a module of this target and version.
   void make_part_of(Target target, Version version);
   Parsed run() &&;
@@ -160,7 +160,7 @@ class Parser {
   void sign_integer(std::uint64_t value);
 
   std::shared_ptr<const ir::Source> source_;
-  std::size_t most_findings_;
+  std::size_t max_findings_;
   Parsed parsed_;
   ir::Module& module_;
   Cursor c_;

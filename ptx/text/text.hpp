@@ -62,22 +62,22 @@ struct Parsed {
 };
 
 /// Reads a module. Never fails: what cannot be read is in `findings`, and reading goes on behind it. Time and memory are linear
-/// in the size of the text; at most 12 bytes for each byte of it. `file` is how places are named. Of more than `most_findings`
+/// in the size of the text; at most 12 bytes for each byte of it. `file` is how places are named. Of more than `max_findings`
 /// the first are listed, and a last one that says so.
-Parsed parse(std::string source, std::string_view file = "<ptx>", std::size_t most_findings = 100);
+Parsed parse(std::string source, std::string_view file = "<ptx>", std::size_t max_findings = 100);
 
 /// Reads what a module declares besides its header: functions, variables, directives. A `.version`, a `.target` or an
 /// `.address_size` in it is an error.
 Parsed parse_part(std::string source, Target target, Version version, std::string_view file = "<ptx>");
 
 /// Why a line of a `.section` is none of PTX, at `where`; nothing when all are.
-std::optional<Diagnostic> section_error(const ir::Section& section, const Where& where);
+std::optional<Diagnostic> section_error(const ir::Section& section, const SourceLocation& where);
 
 /// The name of a text that an author gave to a call, for parse and parse_part: its places are shown as ones of that call,
 /// "kernels.py:80 (line 5, column 4 of the text)".
-const char* text_given_at(const Where& call);
+const char* text_given_at(const SourceLocation& call);
 /// The line of the author's own source for a place: where it is in a text that was given, the call that gave it.
-Where in_source(const Where& place);
+SourceLocation in_source(const SourceLocation& place);
 
 /// The text that was parsed, byte for byte, with what was changed, added or removed in the module since printed canonically.
 std::string restore(const Parsed& parsed);

@@ -14,7 +14,7 @@
 namespace ptx::tool {
 namespace {
 
-constexpr std::size_t most_findings = 100'000;  // of the parser, in one file
+constexpr std::size_t max_findings = 100'000;  // of the parser, in one file
 
 // What makes two findings the same.
 std::string key_of(const Diagnostic& d) { return cat(name(d.kind), ' ', d.where.line, ' ', d.where.column, ' ', d.message); }
@@ -24,7 +24,7 @@ std::string key_of(const Diagnostic& d) { return cat(name(d.kind), ' ', d.where.
 Checked check_file(const std::string& path, std::optional<Target> target, const Caller& caller) {
   Checked checked{.file = display_name(path), .read = read_file(path, caller), .findings = {}};
   if (!checked.read.failure.empty()) return checked;
-  text::Parsed parsed = text::parse(checked.read.text, checked.file, most_findings);
+  text::Parsed parsed = text::parse(checked.read.text, checked.file, max_findings);
   checked.findings = std::move(parsed.findings);
   if (!parsed.broken()) {
     if (target) parsed.module.target = *target;

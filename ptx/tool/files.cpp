@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t most_bytes = 0x7FFFFFFFu;  // places in a source are 31-bit offsets
+constexpr std::uintmax_t max_bytes = 0x7FFFFFFFu;  // places in a source are 31-bit offsets
 
 std::string why(int error) {
   if (error == ENOENT) return "no such file";
@@ -65,7 +65,7 @@ Read read_file(const std::string& path, const Caller& caller) {
   if (!fs::exists(status)) return failed(path, why(error ? error.value() : ENOENT));
   if (fs::is_directory(status))
     return failed(path, "it is a folder", cat("name a file: `", (fs::path(path) / "kernel.ptx").generic_string(), '`'));
-  if (fs::is_regular_file(status) && fs::file_size(path, error) > most_bytes) return failed(path, "it has more than 2 GiB");
+  if (fs::is_regular_file(status) && fs::file_size(path, error) > max_bytes) return failed(path, "it has more than 2 GiB");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return failed(path, why(errno));

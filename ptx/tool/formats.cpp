@@ -40,7 +40,7 @@ std::string uri_of(std::string_view path) {
 struct Columns {
   std::size_t begin = 0, end = 0;  // of the word at the place; 0: not known
 };
-Columns columns_of(const Where& where, const SourceLines& source) {
+Columns columns_of(const SourceLocation& where, const SourceLines& source) {
   if (where.column == 0) return {};
   const std::string_view line = source[where.line];
   const std::size_t before = where.column - 1u;
@@ -48,7 +48,7 @@ Columns columns_of(const Where& where, const SourceLines& source) {
   return {begin, begin + (before >= line.size() ? 1 : width(line.substr(before, word_end(line, before) - before)))};
 }
 
-void add_place(Json& json, std::string_view file, const Where& where, const SourceLines& source) {
+void add_place(Json& json, std::string_view file, const SourceLocation& where, const SourceLines& source) {
   json.key("physicalLocation").open('{').key("artifactLocation").open('{').key("uri").value(uri_of(file)).close('}');
   if (where.known()) {
     json.key("region").open('{').key("startLine").value(where.line);

@@ -13,7 +13,7 @@ namespace {
 
 namespace table = ptx::isa;
 
-constexpr std::size_t most_in_full = 8;  // forms; more are listed, a line or two each
+constexpr std::size_t max_in_full = 8;  // forms; more are listed, a line or two each
 
 std::string strip(std::string text) {
   std::erase(text, '`');
@@ -54,7 +54,7 @@ std::string row(std::string_view name, std::string_view text) {
   return cat("    ", name, padding, wrap(text, columns - indent.size(), indent), '\n');
 }
 
-std::string show(const table::Dots::State& state, const Style& style, bool in_full) {
+std::string show(const table::ModifierTree::State& state, const Style& style, bool in_full) {
   const table::Form& form = table::form(state.form);
   const table::Row& r = *form.row;
   std::string out = cat(style(Colour::bold, form.syntax()), "\n    ", r.doc, '\n');
@@ -90,11 +90,11 @@ Outcome isa(const Arguments& arguments, const Caller& caller) {
                   cat("join its words by dots: `", caller.program, " isa ", join(arguments.files, "."), '`'));
   if (arguments.files.front().empty())
     return refuse(caller, "`isa` is given an empty instruction", cat('`', caller.program, " isa` shows the names of all"));
-  const table::Dots* dots = &table::Dots::root();
+  const table::ModifierTree* dots = &table::ModifierTree::root();
   for (std::string_view rest = arguments.files.front(); !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find('.'));
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    const table::Dots* next = dots->follow(word);
+    const table::ModifierTree* next = dots->follow(word);
     if (next == nullptr) next = dots->follow(table::word_of(word));  // as Python spells it: global_, shared__cta
     if (next == nullptr) {
       const Diagnostic why = dots->explain(word);
@@ -104,14 +104,14 @@ Outcome isa(const Arguments& arguments, const Caller& caller) {
     }
     dots = next;
   }
-  std::vector<table::Dots::State> states;  // each form once: the way that fills the earliest slots
-  for (const table::Dots::State& state : dots->states())
+  std::vector<table::ModifierTree::State> states;  // each form once: the way that fills the earliest slots
+  for (const table::ModifierTree::State& state : dots->states())
     if (std::none_of(states.begin(), states.end(), [&](const auto& other) { return other.form == state.form; }))
       states.push_back(state);
   const Style style(caller.colour);
-  const bool in_full = states.size() <= most_in_full;
+  const bool in_full = states.size() <= max_in_full;
   std::string out;
-  for (const table::Dots::State& state : states) out += cat(show(state, style, in_full), '\n');
+  for (const table::ModifierTree::State& state : states) out += cat(show(state, style, in_full), '\n');
   out += plural(states.size(), "form");
   const std::vector<std::string> words = dots->next_words();
   if (!words.empty()) {

@@ -14,15 +14,15 @@ namespace {
 using ir::ItemKind;
 using ir::OperandKind;
 
-constexpr std::size_t most_items = std::size_t{1} << 20;  // of an expanded body
+constexpr std::size_t max_items = std::size_t{1} << 20;  // of an expanded body
 constexpr std::uint32_t nowhere = 0xFFFFFFFFu;
 
 bool is_call(const ir::Inst& item) { return item.kind == ItemKind::inst && isa::form(item.form).traits.has(isa::Trait::call); }
 
 // A form with its modifiers chosen, by its spelling: "mov.b32".
-using Found = isa::Dots::State;
+using Found = isa::ModifierTree::State;
 std::optional<Found> find_form(std::string_view spelling) {
-  const isa::Dots* node = &isa::Dots::root();
+  const isa::ModifierTree* node = &isa::ModifierTree::root();
   while (node != nullptr) {
     const std::size_t dot = spelling.find('.');
     node = node->follow(spelling.substr(0, dot));
@@ -293,8 +293,8 @@ class Expander {
       return refuse(cat('`', module_.str(name), "` calls itself", through({first + 1, stack_.end()}),
                         ", and the executor runs calls in place; a GPU runs it, and a loop runs here, too"));
     const ir::Function& f = module_.functions[*found];
-    if (out_->function.body.size() + f.body.size() > most_items)
-      return refuse(cat("with its calls in place the kernel has more than ", most_items, " instructions"));
+    if (out_->function.body.size() + f.body.size() > max_items)
+      return refuse(cat("with its calls in place the kernel has more than ", max_items, " instructions"));
     const auto list = [&](const ir::Operand* operand) {
       const auto parts = operand != nullptr ? out_->function.parts(*operand) : std::span<const ir::Operand>();
       return std::vector<ir::Operand>(parts.begin(), parts.end());

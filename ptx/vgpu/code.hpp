@@ -71,14 +71,14 @@ struct Code {
   std::shared_ptr<const Instance> instance;       ///< has the module's variables
   std::array<std::uint32_t, 3> required_block{};  ///< .reqntid, 0 where there is none
   std::array<std::uint32_t, 3> largest_block{};   ///< .maxntid
-  std::uint32_t most_registers = 0;               ///< .maxnreg; 0: as many as the compiler likes
+  std::uint32_t max_registers = 0;                ///< .maxnreg; 0: as many as the compiler likes
   std::shared_ptr<const Bypasses> bypasses = std::make_shared<const Bypasses>();
 
   /// "fma.rn.f32", or "" for an item that is no instruction.
   [[nodiscard]] std::string spell(std::uint32_t item) const;
   /// "line 12: fma.rn.f32 %f1, %f2, %f3, %f4;", with what the listing knows.
   [[nodiscard]] std::string line(std::uint32_t item) const;
-  [[nodiscard]] Where where(std::uint32_t item) const;
+  [[nodiscard]] SourceLocation where(std::uint32_t item) const;
   /// "%r1", "%v.x": a scalar register as PTX spells it.
   [[nodiscard]] std::string scalar_name(std::uint32_t scalar) const;
 };

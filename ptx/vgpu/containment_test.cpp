@@ -200,9 +200,9 @@ TEST(Containment, HostileKernelsStayInTheirMemory) {
 #if defined(__SANITIZE_THREAD__)
   // CTAs that race for a buffer are a race of the kernel. Two workers make it one of the host's threads, which ThreadSanitizer
   // reports; here it looks for races of the executor's own.
-  constexpr unsigned most_workers = 1;
+  constexpr unsigned max_workers = 1;
 #else
-  constexpr unsigned most_workers = 2;
+  constexpr unsigned max_workers = 2;
 #endif
   std::mt19937 random(11);
   std::size_t accepted = 0, runs = 0;
@@ -214,7 +214,7 @@ TEST(Containment, HostileKernelsStayInTheirMemory) {
     const fuzz::Outcome outcome = fuzz::run_contained(text, {.threads = static_cast<std::uint32_t>(1 + random() % 40),
                                                              .dynamic_smem = random() % 300,
                                                              .check_initialised = round % 4 != 0,
-                                                             .workers = static_cast<unsigned>(1 + random() % most_workers)});
+                                                             .workers = static_cast<unsigned>(1 + random() % max_workers)});
     accepted += outcome.accepted;
     runs += outcome.runs;
     EXPECT_TRUE(outcome.contained) << text;

@@ -32,7 +32,7 @@ Expected<void> Decoder::run() {
 
 void Decoder::read_directives() {
   for (const ir::Directive& d : code_.function->directives) {
-    if (d.name == "maxnreg" && !d.values.empty()) code_.most_registers = d.values[0];
+    if (d.name == "maxnreg" && !d.values.empty()) code_.max_registers = d.values[0];
     auto* into = d.name == "reqntid" ? &code_.required_block : d.name == "maxntid" ? &code_.largest_block : nullptr;
     if (into == nullptr) continue;
     into->fill(1);
@@ -126,7 +126,7 @@ std::optional<Diagnostic> Decoder::find_specs(const ir::Inst& inst, std::uint32_
   std::vector<isa::Arg> args;
   for (const ir::Operand& operand : code_.function->operands_of(inst))
     args.push_back(ir::arg_of(*code_.module, *code_.function, operand, scratch));
-  const auto fit = isa::fit(form, inst.choices, args);
+  const auto fit = isa::match(form, inst.choices, args);
   if (!fit) return not_executed(item, fit.error().message);
   specs_.insert(specs_.end(), fit->operand_of.begin(), fit->operand_of.begin() + inst.operand_count);
   return std::nullopt;

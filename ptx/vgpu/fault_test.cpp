@@ -356,7 +356,7 @@ TEST(Launch, ChecksItsConfiguration) {
     const auto any =
         testing::make_from_text(cat(".version 9.0\n.target ", isa::name(target), "\n.visible .entry k() { ret; }\n"));
     ASSERT_TRUE(any.has_value()) << render(any.error());
-    const std::uint32_t most = isa::most_shared_bytes(target);
+    const std::uint32_t most = isa::max_shared_bytes(target);
     testing::run(*any, {{1, 1, 1}, {32, 1, 1}, most}, {}, {});
     EXPECT_EQ(testing::fault(*any, {{1, 1, 1}, {32, 1, 1}, most + 1}, {}, {}).message,
               cat("kernel `k`: ", most + 1, " bytes of shared memory; a block on ", isa::name(target), " has at most ", most));

@@ -8,9 +8,9 @@ namespace ptx::vgpu {
 namespace {
 
 // What check lets by is far below; this holds whatever check does.
-constexpr std::uint64_t most_local_bytes = 512 * 1024;
-constexpr std::uint64_t most_shared_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t most_param_bytes = 64 * 1024;
+constexpr std::uint64_t max_local_bytes = 512 * 1024;
+constexpr std::uint64_t max_shared_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t max_param_bytes = 64 * 1024;
 
 Unexpected too_much(const Code& code, std::string_view space, std::uint64_t bytes, std::uint64_t most) {
   return Unexpected{{.kind = Kind::not_executed,
@@ -112,7 +112,7 @@ Expected<void> KernelMemory::place() {
   const ir::Function& f = *code_.function;
   const std::vector<std::uint64_t> offsets = ir::param_offsets(f.params);
   code_.param_bytes = offsets.back();
-  if (code_.param_bytes > most_param_bytes) return too_much(code_, "param", code_.param_bytes, most_param_bytes);
+  if (code_.param_bytes > max_param_bytes) return too_much(code_, "param", code_.param_bytes, max_param_bytes);
   for (std::size_t i = 0; i < f.params.size(); ++i) of_params_[i] = {Space::param, static_cast<std::int64_t>(offsets[i])};
 
   // Of the module's shared variables those that the kernel names take room, of its own all (ptxas does the same).
@@ -137,8 +137,7 @@ Expected<void> KernelMemory::place() {
   std::uint64_t align = 16;
   for (const ir::Variable* v : unsized) align = std::max(align, v->alignment());
   code_.dynamic_smem_offset = align_size(code_.static_smem, align);
-  if (code_.dynamic_smem_offset > most_shared_bytes)
-    return too_much(code_, "shared", code_.dynamic_smem_offset, most_shared_bytes);
+  if (code_.dynamic_smem_offset > max_shared_bytes) return too_much(code_, "shared", code_.dynamic_smem_offset, max_shared_bytes);
   const Symbol dynamic{Space::shared, static_cast<std::int64_t>(shared_base + code_.dynamic_smem_offset)};
   for (std::size_t i = 0; i < of_module_.size(); ++i)
     if (of_module_[i] && code_.module->variables[i].space == ir::StateSpace::shared && code_.module->variables[i].unsized)
@@ -153,7 +152,7 @@ Expected<void> KernelMemory::place(const ir::Variable& v, std::vector<const ir::
     return {};
   }
   std::uint64_t& size = shared ? code_.static_smem : code_.local_bytes;
-  const std::uint64_t most = shared ? most_shared_bytes : most_local_bytes;
+  const std::uint64_t most = shared ? max_shared_bytes : max_local_bytes;
   const std::uint64_t begin = align_size(size, v.alignment());
   size = add_sizes(begin, v.bytes());
   if (size > most) return too_much(code_, ir::name(v.space), size, most);

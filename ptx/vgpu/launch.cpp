@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::microseconds longest_wait{2000};  // of the calling thread for its helpers
 constexpr std::uint64_t attend_now = 1u << 20;
-constexpr std::uint64_t most_of_cta = 1u << 30;  // instructions, where the run has no limit
+constexpr std::uint64_t max_of_cta = 1u << 30;  // instructions, where the run has no limit
 
 Diagnostic launch_error(Kind kind, std::string message) {
   return {.kind = kind, .severity = Severity::error, .message = std::move(message), .where = {}, .notes = {}};
@@ -41,7 +41,7 @@ std::optional<Diagnostic> check_config(const Code& code, const LaunchConfig& con
       if (auto ok = check_launch_bound(directive, bound, config.block); !ok)
         return launch_error(Kind::launch_config, cat(name, ok.error().message));
   const std::uint64_t smem = shared_bytes(code, config);
-  if (const std::uint64_t limit = isa::most_shared_bytes(code.module->target); smem > limit)
+  if (const std::uint64_t limit = isa::max_shared_bytes(code.module->target); smem > limit)
     return launch_error(Kind::launch_config, cat(name, smem, " bytes of shared memory; a block on ",
                                                  isa::name(code.module->target), " has at most ", limit));
   if (param_bytes != code.param_bytes)
@@ -61,7 +61,7 @@ const Warp& a_live_warp(const Cta& cta) {
 // `what` has run to its limit: the run, or the block alone.
 Diagnostic report_stopped(const Cta& cta, std::uint64_t executed, std::string_view what, std::string done) {
   const Warp& warp = a_live_warp(cta);
-  const Fragment& f = warp.others.front();
+  const LaneGroup& f = warp.others.front();
   const Fault fault{Kind::step_limit,
                     cat("stands where the ", what, " was stopped, after ", executed, " warp instructions"),
                     cta.launch->code.steps[f.pc].item,
@@ -72,7 +72,7 @@ Diagnostic report_stopped(const Cta& cta, std::uint64_t executed, std::string_vi
 
 // Where a CTA goes round in circles: the strong load that one of its warps executed last, or where that warp stands.
 Diagnostic report_livelock(const Cta& cta, std::uint64_t ctas, std::uint64_t begun, std::size_t most) {
-  constexpr std::size_t most_notes = 8;
+  constexpr std::size_t max_notes = 8;
   const Code& code = cta.launch->code;
   const auto place = [&](const Warp& w) {
     const Step& at = code.steps[w.others.front().pc];
@@ -83,8 +83,8 @@ Diagnostic report_livelock(const Cta& cta, std::uint64_t ctas, std::uint64_t beg
   std::vector<std::string> notes;
   std::size_t more = 0;
   for (const Warp& w : cta.warps)
-    if (w.live != 0 && ++more <= most_notes) notes.push_back(cat("warp ", w.index, " is at ", say_place(code, place(w))));
-  if (more > most_notes) notes.push_back(cat("and ", more - most_notes, " more warps"));
+    if (w.live != 0 && ++more <= max_notes) notes.push_back(cat("warp ", w.index, " is at ", say_place(code, place(w))));
+  if (more > max_notes) notes.push_back(cat("and ", more - max_notes, " more warps"));
   if (begun < ctas)
     notes.push_back(cat(ctas - begun, " of ", ctas, " blocks have not begun: ", multiprocessors, " multiprocessors hold ", most,
                         " of these blocks at a time"));
@@ -127,7 +127,7 @@ struct Progress {
   std::atomic<std::uint64_t> next{0};
   std::atomic<std::uint64_t> stop_at{std::numeric_limits<std::uint64_t>::max()};
   std::atomic<std::size_t> resident{0};  // CTAs that have begun and not ended
-  std::size_t most_resident = 1;         // of them at a time
+  std::size_t max_resident = 1;          // of them at a time
   std::uint64_t block_bytes = 0;
   std::mutex mutex;
   std::optional<Diagnostic> fault;  // of CTA stop_at
@@ -163,7 +163,7 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.live = lanes >= lane_count ? all_lanes : (Mask{1} << lanes) - 1;
   warp.file = launch.code.image;
   warp.registers = warp.file.data()->bytes.data();
-  warp.waiting = warp.starving = false;
+  warp.waiting = warp.fairness = false;
   warp.others.assign(1, {0, warp.live, Wait::none, 0, 0});
   warp.patience = warp.patience_now = full_patience;
   warp.executed = warp.turn = 0;
@@ -217,10 +217,10 @@ void start_cta(Cta& cta, Worker& worker, std::uint64_t index) {
 }
 
 // CTAs that are resident at a time.
-std::size_t most_resident(const Code& code, const LaunchConfig& config) {
+std::size_t max_resident(const Code& code, const LaunchConfig& config) {
   const std::uint64_t smem = shared_bytes(code, config);
   const auto threads = static_cast<std::uint32_t>(volume(config.block));
-  return std::size_t{multiprocessors} * blocks_of_multiprocessor(code.module->target, {threads, smem, code.most_registers});
+  return std::size_t{multiprocessors} * blocks_of_multiprocessor(code.module->target, {threads, smem, code.max_registers});
 }
 
 // The CTAs that one worker has begun, and their turns.
@@ -229,7 +229,7 @@ class Residents {
   Residents(const Launch& launch, std::uint64_t ctas, Progress& progress, RunControl& control, std::size_t index)
       : worker_{launch, std::vector<const MemoryRegion*>(launch.code.sites, &no_region)},
         ctas_(ctas),
-        most_(progress.most_resident),
+        most_(progress.max_resident),
         progress_(progress),
         control_(control),
         index_(index) {}
@@ -300,7 +300,7 @@ class Residents {
     at_ = cta.index;
     const std::uint64_t before = cta.executed;
     const auto left = control_.left();
-    const CtaState state = run_cta(cta, now.turn, left ? before + *left : most_of_cta);
+    const CtaState state = run_cta(cta, now.turn, left ? before + *left : max_of_cta);
     const std::uint64_t changes = std::exchange(cta.changes, 0);
     const bool polled = std::exchange(cta.polls, 0) != 0;
     ran = cta.executed - before;
@@ -358,7 +358,7 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                       GlobalMemory(regions, code.instance->regions(), options.check_initialised),
                       {params.begin(), params.end()}};
   Progress progress;
-  progress.most_resident = std::min<std::uint64_t>(most_resident(code, config), budget / bytes);
+  progress.max_resident = std::min<std::uint64_t>(max_resident(code, config), budget / bytes);
   progress.block_bytes = bytes;
   RunControl control(code, options, ctas, workers);
   {

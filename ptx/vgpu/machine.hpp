@@ -25,9 +25,9 @@ struct Cta;
 /// What a handler tells the interpreter.
 enum class Outcome : std::uint8_t {
   next,     ///< go on with the step behind this one
-  jumped,   ///< go on at Warp::pc, all of the fragment's lanes
-  regroup,  ///< Warp::pc and ::active changed, or other fragments did: choose again who runs
-  left,     ///< the fragment is gone: its lanes exited, or wait
+  jumped,   ///< go on at Warp::pc, all of the lane group's lanes
+  regroup,  ///< Warp::pc and ::active changed, or other lane groups did: choose again who runs
+  left,     ///< the lane group is gone: its lanes exited, or wait
   fault,    ///< Warp::fault says why
 };
 
@@ -84,8 +84,8 @@ enum class Wait : std::uint8_t {
   arrived,   ///< the warp has come to barrier `key` and waits for the CTA
 };
 
-/// Lanes of a warp that are at the same place. A warp is one fragment until its lanes part, and again when they meet.
-struct Fragment {
+/// Lanes of a warp that are at the same place. A warp is one lane group until its lanes part, and again when they meet.
+struct LaneGroup {
   std::uint32_t pc = 0;
   Mask mask = 0;
   Wait wait = Wait::none;
@@ -113,17 +113,17 @@ struct Warp {
   std::uint32_t index = 0;  ///< in the CTA
   Mask live = 0;            ///< lanes that exist and have not exited
 
-  // the fragment that runs
+  // the lane group that runs
   std::uint32_t pc = 0;
   Mask active = 0;
-  std::uint32_t limit = 0;  ///< a place where another fragment waits: stop when the pc gets there
+  std::uint32_t limit = 0;  ///< a place where another lane group waits: stop when the pc gets there
   // the others
-  std::vector<Fragment> others;
+  std::vector<LaneGroup> others;
 
-  std::uint64_t turn = 0;      ///< how often a fragment was chosen
-  std::uint32_t patience = 0;  ///< backward jumps that the running fragment may still take while others can run
+  std::uint64_t turn = 0;      ///< how often a lane group was chosen
+  std::uint32_t patience = 0;  ///< backward jumps that the running lane group may still take while others can run
   std::uint32_t patience_now = 0;
-  bool starving = false;                ///< choose the fragment that has not run for longest
+  bool fairness = false;                ///< choose the lane group that has not run for longest
   std::uint64_t executed = 0;           ///< instructions, up to the start of the segment that runs
   std::uint64_t turn_start = 0;         ///< `executed` when the warp got its turn
   std::uint32_t segment_start = 0;      ///< ordinal of the first step since the last jump

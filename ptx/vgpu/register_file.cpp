@@ -7,7 +7,7 @@
 namespace ptx::vgpu {
 namespace {
 
-constexpr std::uint32_t most_register_bytes = 1u << 31;
+constexpr std::uint32_t max_register_bytes = 1u << 31;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ RegisterFile::RegisterFile() {
 std::uint32_t RegisterFile::take(std::uint32_t bytes) {
   const std::uint32_t offset = end_;
   const std::uint32_t whole = (bytes + 63) / 64 * 64;
-  if (end_ > most_register_bytes - whole) throw std::bad_alloc();  // offsets have 32 bits
+  if (end_ > max_register_bytes - whole) throw std::bad_alloc();  // offsets have 32 bits
   end_ += whole;
   lines_.resize(end_ / 64);
   return offset;

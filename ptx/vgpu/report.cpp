@@ -31,8 +31,8 @@ std::string Code::line(std::uint32_t item) const {
   return inst.kind == ir::ItemKind::raw ? std::string(module->str(id)) : std::string();
 }
 
-Where Code::where(std::uint32_t item) const {
-  return item < function->body.size() ? module->where(function->body[item]) : Where{};
+SourceLocation Code::where(std::uint32_t item) const {
+  return item < function->body.size() ? module->where(function->body[item]) : SourceLocation{};
 }
 
 std::string Code::scalar_name(std::uint32_t scalar) const {

@@ -36,9 +36,9 @@ std::uint64_t fingerprint(const Cta& cta) {
   for (const Warp& warp : cta.warps) {
     state.add(warp.live);
     if (warp.live == 0) continue;
-    // The fragments of a warp lie in the order in which they had their turns, which says nothing.
+    // The lane groups of a warp lie in the order in which they had their turns, which says nothing.
     std::uint64_t fragments = 0;
-    for (const Fragment& f : warp.others) {
+    for (const LaneGroup& f : warp.others) {
       Fingerprint one;
       one.add(std::uint64_t{f.pc} << 32 | f.mask);
       one.add(std::uint64_t{static_cast<std::uint8_t>(f.wait)} << 32 | f.key);

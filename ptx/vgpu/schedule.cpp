@@ -9,33 +9,33 @@ namespace ptx::vgpu {
 namespace {
 
 constexpr std::uint32_t least_patience =
-    4;  // a fragment that keeps spinning gives way sooner: it may wait for a lane of its own warp
+    4;  // a lane group that keeps spinning gives way sooner: it may wait for a lane of its own warp
 
 enum class WarpState : std::uint8_t { running, waiting, exited, fault };
 
 const Step& step_at(const Warp& warp, std::uint32_t pc) { return warp.cta->launch->code.steps[pc]; }
 
-// All fragments that take part in a .sync instruction have come: exchange, and let them go on.
-bool exchange(Warp& warp, const Fragment& one, Mask members) {
+// All lane groups that take part in a .sync instruction have come: exchange, and let them go on.
+bool exchange(Warp& warp, const LaneGroup& one, Mask members) {
   const std::uint32_t key = one.key, signature = step_at(warp, one.pc).signature;
-  const auto takes_part = [&](const Fragment& f) {
+  const auto takes_part = [&](const LaneGroup& f) {
     return f.wait == Wait::members && f.key == key && step_at(warp, f.pc).signature == signature;
   };
   Exchange values;
   values.members = members;
-  for (const Fragment& f : warp.others)
+  for (const LaneGroup& f : warp.others)
     if (takes_part(f)) give(warp, step_at(warp, f.pc), f.mask, *step_at(warp, f.pc).collective, values);
-  for (const Fragment& f : warp.others)
+  for (const LaneGroup& f : warp.others)
     if (takes_part(f) && !take(warp, step_at(warp, f.pc), f.mask, *step_at(warp, f.pc).collective, values)) return false;
-  for (Fragment& f : warp.others)
+  for (LaneGroup& f : warp.others)
     if (takes_part(f)) f.wait = Wait::none, ++f.pc;
   return true;
 }
 
-// The lanes of the fragments that wait for the same thing as `one`.
-Mask gathered(const Warp& warp, const Fragment& one) {
+// The lanes of the lane groups that wait for the same thing as `one`.
+Mask gathered(const Warp& warp, const LaneGroup& one) {
   Mask lanes = 0;
-  for (const Fragment& f : warp.others)
+  for (const LaneGroup& f : warp.others)
     if (f.wait == one.wait && f.key == one.key &&
         (one.wait != Wait::members || step_at(warp, f.pc).signature == step_at(warp, one.pc).signature))
       lanes |= f.mask;
@@ -46,7 +46,7 @@ void release(Cta& cta, std::uint32_t barrier) {
   cta.barriers[barrier] = {};
   ++cta.changes;
   for (Warp& warp : cta.warps)
-    for (Fragment& f : warp.others)
+    for (LaneGroup& f : warp.others)
       if (f.wait == Wait::arrived && f.key == barrier) {
         f.wait = Wait::none;
         ++f.pc;
@@ -83,9 +83,9 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
 }
 
 // Fragments that wait for lanes of their own warp and have got them may go on. False: a fault.
-bool settle(Warp& warp) {
+bool resolve_waits(Warp& warp) {
   for (std::size_t i = 0; i < warp.others.size(); ++i) {
-    Fragment& f = warp.others[i];
+    LaneGroup& f = warp.others[i];
     switch (f.wait) {
       case Wait::none:
       case Wait::arrived:
@@ -102,7 +102,7 @@ bool settle(Warp& warp) {
         if (gathered(warp, f) != warp.live) break;
         const Step& step = step_at(warp, f.pc);
         const std::uint32_t id = f.key;
-        for (Fragment& other : warp.others)
+        for (LaneGroup& other : warp.others)
           if (other.wait == Wait::barrier) other.wait = Wait::arrived;
         const auto complete = arrive(warp, step, id, barrier_threads(warp, step, f.mask));
         if (!complete) return false;
@@ -114,21 +114,23 @@ bool settle(Warp& warp) {
   return true;
 }
 
-// Makes a fragment the one that runs: the one with the least pc, or, when the warp starves its others, the one that has waited
+// Makes a lane group the one that runs: the one with the least pc, or, when the warp starves its others, the one that has waited
 // longest. Fragments that have met become one.
 bool choose(Warp& warp) {
   auto& others = warp.others;
-  const auto better = [&](const Fragment& a, const Fragment& b) { return warp.starving ? a.last_run < b.last_run : a.pc < b.pc; };
-  const Fragment* best = nullptr;
-  for (const Fragment& f : others)
+  const auto better = [&](const LaneGroup& a, const LaneGroup& b) {
+    return warp.fairness ? a.last_run < b.last_run : a.pc < b.pc;
+  };
+  const LaneGroup* best = nullptr;
+  for (const LaneGroup& f : others)
     if (f.wait == Wait::none && (best == nullptr || better(f, *best))) best = &f;
   if (best == nullptr) return false;
-  warp.starving = false;
+  warp.fairness = false;
   warp.pc = best->pc;
   warp.active = 0;
   warp.limit = static_cast<std::uint32_t>(warp.cta->launch->code.steps.size());
   std::size_t kept = 0, met = 0;
-  for (const Fragment& f : others) {
+  for (const LaneGroup& f : others) {
     if (f.wait == Wait::none && f.pc == warp.pc) {
       warp.active |= f.mask;
       ++met;
@@ -143,22 +145,22 @@ bool choose(Warp& warp) {
   return true;
 }
 
-// Puts the fragment that ran back among the others.
-void lay_down(Warp& warp) {
+// Puts the lane group that ran back among the others.
+void set_aside(Warp& warp) {
   warp.others.push_back({warp.pc, warp.active, Wait::none, 0, warp.turn});
   warp.active = 0;
 }
 
-// A backward jump while other fragments could run uses up patience.
+// A backward jump while other lane groups could run uses up patience.
 void count_back_edge(Warp& warp) {
-  const bool rival = std::any_of(warp.others.begin(), warp.others.end(), [](const Fragment& f) { return f.wait == Wait::none; });
+  const bool rival = std::any_of(warp.others.begin(), warp.others.end(), [](const LaneGroup& f) { return f.wait == Wait::none; });
   if (!rival || --warp.patience != 0) return;
-  warp.starving = true;
+  warp.fairness = true;
   warp.patience_now = std::max(least_patience, warp.patience_now / 2);
   warp.patience = warp.patience_now;
 }
 
-// Runs the chosen fragment until it jumps while others wait, waits, exits, or has run to `enough`.
+// Runs the chosen lane group until it jumps while others wait, waits, exits, or has run to `enough`.
 template <bool traced>
 Outcome run_fragment(Warp& warp, std::uint64_t enough) {
   const Step* const steps = warp.cta->launch->code.steps.data();
@@ -195,15 +197,15 @@ WarpState run_warp(Warp& warp, std::uint64_t budget) {
   const std::uint64_t enough = warp.executed + budget;
   if (warp.traced) end_tracing_if_clean(warp);
   for (;;) {
-    if (!settle(warp)) return WarpState::fault;
+    if (!resolve_waits(warp)) return WarpState::fault;
     if (warp.live == 0) return WarpState::exited;  // asked before the end of the turn: the last lane may exit with it
     if (warp.executed >= enough) return WarpState::running;
     if (!choose(warp)) break;
     const Outcome outcome = warp.traced ? run_fragment<true>(warp, enough) : run_fragment<false>(warp, enough);
     if (outcome == Outcome::fault) return WarpState::fault;
-    if (outcome != Outcome::left) lay_down(warp);
+    if (outcome != Outcome::left) set_aside(warp);
   }
-  warp.waiting = std::any_of(warp.others.begin(), warp.others.end(), [](const Fragment& f) { return f.wait == Wait::arrived; });
+  warp.waiting = std::any_of(warp.others.begin(), warp.others.end(), [](const LaneGroup& f) { return f.wait == Wait::arrived; });
   if (warp.waiting) return WarpState::waiting;
   fail_stuck(warp);
   return WarpState::fault;
@@ -262,7 +264,7 @@ Outcome retire(Warp& warp, const Step& step, Mask mask) {
 Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t key) {
   const std::uint32_t pc = index_of(warp, step);
   const auto same = std::find_if(warp.others.begin(), warp.others.end(),
-                                 [&](const Fragment& f) { return f.wait == wait && f.pc == pc && f.key == key; });
+                                 [&](const LaneGroup& f) { return f.wait == wait && f.pc == pc && f.key == key; });
   if (same != warp.others.end())
     same->mask |= mask;
   else

@@ -1,4 +1,4 @@
-// Who runs next: the fragments of a warp, the warps of a CTA, and what waits for what.
+// Who runs next: the lane groups of a warp, the warps of a CTA, and what waits for what.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ bool take(Warp& warp, const Step& step, Mask mask, const Collective& what, const
 /// The index of a step in its kernel.
 std::uint32_t index_of(const Warp& warp, const Step& step);
 
-// -- what handlers do to the fragment that runs
-/// The fragment goes on behind this step, chosen anew: what the interpreter looks at has changed.
+// -- what handlers do to the lane group that runs
+/// The lane group goes on behind this step, chosen anew: what the interpreter looks at has changed.
 Outcome go_on_behind(Warp& warp, const Step& step);
 /// The lanes of `mask` go to `target`, the others go on: a divergent branch.
 Outcome split(Warp& warp, const Step& step, Mask mask, std::uint32_t target);
@@ -34,7 +34,7 @@ inline constexpr std::uint64_t warp_turn = 2048;
 /// (a flag in global memory), which its worker then starts too.
 inline constexpr std::uint64_t cta_turn = 1u << 13;
 
-/// Backward jumps that a fragment may take while another one of its warp could run. Fairness costs 1.4 % of the steps at 16,
+/// Backward jumps that a lane group may take while another one of its warp could run. Fairness costs 1.4 % of the steps at 16,
 /// nothing at 64.
 inline constexpr std::uint32_t full_patience = 64;
 

@@ -5,13 +5,13 @@
 namespace ptx::vgpu {
 
 std::string say_place(const Code& code, std::uint32_t item) {
-  const Where where = code.where(item);
+  const SourceLocation where = code.where(item);
   return where.known() ? cat(to_string(where), ", ", code.line(item)) : code.line(item);
 }
 
 namespace {
 
-std::string say_fragment(const Warp& warp, const Fragment& f) {
+std::string say_fragment(const Warp& warp, const LaneGroup& f) {
   const Code& code = warp.cta->launch->code;
   const std::string_view verb = f.mask == (f.mask & -f.mask) ? " waits at " : " wait at ";
   return cat(say_lanes(f.mask), verb, say_place(code, code.steps[f.pc].item));
@@ -38,12 +38,12 @@ std::string say_lanes(Mask lanes) {
 }
 
 void fail_stuck(Warp& warp) {
-  const Fragment stuck = warp.others.front();
+  const LaneGroup stuck = warp.others.front();
   const Step& step = warp.cta->launch->code.steps[stuck.pc];
   std::string message;
   if (stuck.wait == Wait::members) {
     Mask missing = stuck.key & warp.live;
-    for (const Fragment& f : warp.others)
+    for (const LaneGroup& f : warp.others)
       if (f.wait == Wait::members && f.key == stuck.key) missing &= ~f.mask;
     message = cat("waits for ", say_lanes(missing), " of its membermask 0x", hex(stuck.key, 8), ", which cannot come");
   } else {
@@ -51,13 +51,13 @@ void fail_stuck(Warp& warp) {
         cat("needs all live threads of warp ", warp.index, " together; ", say_lanes(warp.live & ~stuck.mask), " cannot come");
   }
   std::vector<std::string> notes;
-  for (const Fragment& f : warp.others) notes.push_back(say_fragment(warp, f));
+  for (const LaneGroup& f : warp.others) notes.push_back(say_fragment(warp, f));
   warp.fail(step, lowest_lane(stuck.mask), Kind::divergent, std::move(message), std::move(notes));
 }
 
 bool fail_bypass(Warp& warp, const Step& step, Mask mask) {
   const Code& code = warp.cta->launch->code;
-  for (const Fragment& f : warp.others) {
+  for (const LaneGroup& f : warp.others) {
     if (f.wait != Wait::converge) continue;
     const Step& barrier = code.steps[f.pc];
     if (!code.bypasses->went_round(*code.function, barrier.item, step.item)) continue;
@@ -72,7 +72,7 @@ bool fail_bypass(Warp& warp, const Step& step, Mask mask) {
 }
 
 void fail_deadlock(Cta& cta) {
-  constexpr std::size_t most_notes = 8;
+  constexpr std::size_t max_notes = 8;
   const Code& code = cta.launch->code;
   std::vector<std::string> notes;
   Warp* first = nullptr;
@@ -81,17 +81,17 @@ void fail_deadlock(Cta& cta) {
     if (warp.live == 0) continue;
     if (first == nullptr) first = &warp;
     ++waiting;
-    const Fragment& f = warp.others.front();
+    const LaneGroup& f = warp.others.front();
     const Barrier& b = cta.barriers[f.key];
     const std::uint32_t want = b.expected_threads != 0 ? b.expected_threads : cta.live_warps * lane_count;
-    if (notes.size() < most_notes)
+    if (notes.size() < max_notes)
       notes.push_back(cat("warp ", warp.index, " waits at barrier ", f.key, ", where ", b.arrived_warps * lane_count, " of ",
                           want, " threads have come: ", say_place(code, code.steps[f.pc].item)));
   }
-  if (waiting > most_notes) notes.push_back(cat("and ", waiting - most_notes, " more warps"));
+  if (waiting > max_notes) notes.push_back(cat("and ", waiting - max_notes, " more warps"));
   const std::uint64_t gone = cta.warps.size() - cta.live_warps;
   if (gone != 0) notes.push_back(cat(gone, gone == 1 ? " warp has exited" : " warps have exited"));
-  const Fragment& f = first->others.front();
+  const LaneGroup& f = first->others.front();
   first->fail(code.steps[f.pc], lowest_lane(f.mask), Kind::deadlock,
               cat("waits at barrier ", f.key, ", which cannot complete: no warp of the block can continue"), std::move(notes));
 }

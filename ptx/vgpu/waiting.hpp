@@ -16,7 +16,7 @@ std::string say_place(const Code& code, std::uint32_t item);
 /// "lane 3", "lanes 0-15, 20"
 std::string say_lanes(Mask lanes);
 
-/// Records kind divergent: fragments of the warp wait for lanes that cannot come.
+/// Records kind divergent: lane groups of the warp wait for lanes that cannot come.
 void fail_stuck(Warp& warp);
 /// Records kind divergent when the lanes of `mask`, which exit at this step, went round an .aligned barrier that lanes of their
 /// warp wait at. False: they did not.

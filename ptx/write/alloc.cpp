@@ -5,7 +5,7 @@
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/builder.hpp"
-#include "ptx/write/put.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
@@ -27,7 +27,7 @@ constexpr std::array bases = {
 
 // The next name of a type's family: of a register, or (count != 0) the base of an array. `%au80` is u8's first and u32's 81st,
 // so names that are there already are passed over.
-Expected<std::string> Builder::State::next_allocated(Type type, std::uint32_t count, Where where) {
+Expected<std::string> Builder::State::next_allocated(Type type, std::uint32_t count, SourceLocation where) {
   const auto found = std::find_if(bases.begin(), bases.end(), [&](const Base& b) { return b.type == type; });
   if (found == bases.end()) {
     std::vector<std::string> types;
@@ -43,13 +43,13 @@ Expected<std::string> Builder::State::next_allocated(Type type, std::uint32_t co
   return name;
 }
 
-Expected<Reg> Builder::alloc(Type type, Where where) {
+Expected<Reg> Builder::alloc(Type type, SourceLocation where) {
   const Expected<std::string> name = state_->next_allocated(type, 0, where);
   if (!name) return Unexpected{name.error()};
   return reg(type, *name, where);
 }
 
-Expected<RegArray> Builder::alloc_array(Type type, std::uint32_t count, Where where) {
+Expected<RegArray> Builder::alloc_array(Type type, std::uint32_t count, SourceLocation where) {
   if (count == 0) return refuse(Kind::bad_declaration, "an array has at least one register", where);
   const Expected<std::string> name = state_->next_allocated(type, count, where);
   if (!name) return Unexpected{name.error()};

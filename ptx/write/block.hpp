@@ -16,26 +16,26 @@ namespace ptx {
 namespace block {
 template <Type T>
   requires(isa::bits(T) == 32 && isa::kind(T) != isa::TypeKind::packed)
-void reduce(write::idiom::Reduction op, const Reg<T>& value, std::int64_t threads, Where at) {
+void reduce(write::idiom::Reduction op, const Reg<T>& value, std::int64_t threads, SourceLocation at) {
   if (auto done = write::idiom::block_reduce(value.builder(), op, value.untyped(), threads, at); !done)
     value.builder().fail(std::move(done).error());
 }
 template <Type T>
-void reduce_sum(const Reg<T>& value, std::int64_t threads, Where at = Where::current()) {
+void reduce_sum(const Reg<T>& value, std::int64_t threads, SourceLocation at = SourceLocation::current()) {
   reduce(write::idiom::Reduction::sum, value, threads, at);
 }
 template <Type T>
-void reduce_max(const Reg<T>& value, std::int64_t threads, Where at = Where::current()) {
+void reduce_max(const Reg<T>& value, std::int64_t threads, SourceLocation at = SourceLocation::current()) {
   reduce(write::idiom::Reduction::max, value, threads, at);
 }
 template <Type T>
-void reduce_min(const Reg<T>& value, std::int64_t threads, Where at = Where::current()) {
+void reduce_min(const Reg<T>& value, std::int64_t threads, SourceLocation at = SourceLocation::current()) {
   reduce(write::idiom::Reduction::min, value, threads, at);
 }
 }  // namespace block
 
 /// The thread's number in the grid: `auto i = global_index(k);`. With a limit, threads at it and beyond end here.
-inline Reg<Type::u32> global_index(Body& body, char axis = 'x', Where at = Where::current()) {
+inline Reg<Type::u32> global_index(Body& body, char axis = 'x', SourceLocation at = SourceLocation::current()) {
   write::Builder& builder = body.builder();
   return {builder, write::keep_error(builder, write::idiom::global_index(builder, axis, std::nullopt, at), Type::u32)};
 }

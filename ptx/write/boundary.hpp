@@ -13,7 +13,7 @@ namespace ptx {
 /// The tensors and launch of a kernel as declared, valid once module() has succeeded.
 struct Boundary {
   std::string name;
-  Where where;                            ///< of the declaration
+  SourceLocation where;                   ///< of the declaration
   std::vector<std::string> tensor_names;  ///< inputs, then outputs
   std::vector<Tile> in_tiles, out_tiles;
   Extent grid, block, cluster;

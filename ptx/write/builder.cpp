@@ -13,7 +13,7 @@ namespace {
 
 thread_local Builder* current_builder = nullptr;
 
-Diagnostic diagnose(Kind kind, std::string message, Where where) {
+Diagnostic diagnose(Kind kind, std::string message, SourceLocation where) {
   Diagnostic d;
   d.kind = kind;
   d.message = std::move(message);
@@ -21,7 +21,7 @@ Diagnostic diagnose(Kind kind, std::string message, Where where) {
   return d;
 }
 
-Diagnostic not_an_identifier(std::string_view what, std::string_view name, Where where) {
+Diagnostic not_an_identifier(std::string_view what, std::string_view name, SourceLocation where) {
   return diagnose(Kind::bad_declaration, cat('`', name, "` cannot name ", what), where)
       .hint(
           "a PTX name starts with a letter, or with `_`, `$` or `%` and more, and goes on with letters, digits, `_` and "
@@ -29,12 +29,12 @@ Diagnostic not_an_identifier(std::string_view what, std::string_view name, Where
 }
 
 // ptxas reads such a name as the special register wherever it stands.
-Diagnostic special_name(std::string_view name, Where where) {
+Diagnostic special_name(std::string_view name, SourceLocation where) {
   return diagnose(Kind::bad_declaration, cat('`', name, "` cannot name a register: PTX has a special register of that name"),
                   where);
 }
 
-Diagnostic already_declared(std::string_view name, Where where) {
+Diagnostic already_declared(std::string_view name, SourceLocation where) {
   return diagnose(Kind::duplicate_symbol, cat('`', name, "` is declared already"), where);
 }
 
@@ -96,7 +96,8 @@ Builder::State::State(KernelHeader header) {
                   {}));
 }
 
-ir::RegDeclId Builder::State::declare(std::string_view base, Type declared, std::optional<std::uint32_t> count, Where where) {
+ir::RegDeclId Builder::State::declare(std::string_view base, Type declared, std::optional<std::uint32_t> count,
+                                      SourceLocation where) {
   const ir::RegDeclId id(entry().reg_decls.size());
   const bool automatic = id.index < families.size();
   const bool block_local = !automatic && scopes.size() > 1;
@@ -141,7 +142,7 @@ bool Builder::State::rename_family(std::size_t family, Type declared) {
   return true;
 }
 
-void Builder::State::add_item(ir::ItemKind kind, std::uint32_t payload, Where where) {
+void Builder::State::add_item(ir::ItemKind kind, std::uint32_t payload, SourceLocation where) {
   ir::Inst item;
   item.kind = kind;
   item.payload = payload;
@@ -149,7 +150,7 @@ void Builder::State::add_item(ir::ItemKind kind, std::uint32_t payload, Where wh
   entry().body.push_back(item);
 }
 
-ir::LabelId Builder::State::label_named(std::string_view name, Where where) {
+ir::LabelId Builder::State::label_named(std::string_view name, SourceLocation where) {
   auto& labels = scopes.back().labels;
   if (const auto it = labels.find(name); it != labels.end()) return it->second;
   const ir::LabelId id(entry().labels.size());
@@ -211,7 +212,7 @@ Builder::Builder(Builder&&) noexcept = default;
 Builder& Builder::operator=(Builder&&) noexcept = default;
 Builder::~Builder() = default;
 
-Expected<Reg> Builder::reg(Type type, std::string_view name, Where where) {
+Expected<Reg> Builder::reg(Type type, std::string_view name, SourceLocation where) {
   State& s = *state_;
   const auto family = family_of(type);
   if (!family) return Unexpected{diagnose(Kind::bad_declaration, cat("no register has type .", isa::name(type)), where)};
@@ -236,7 +237,7 @@ Expected<Reg> Builder::reg(Type type, std::string_view name, Where where) {
   return s.add_register(s.declare(name, families[*family].declared, std::nullopt, where), 0, type);
 }
 
-Expected<RegArray> Builder::array(Type type, std::uint32_t count, std::string_view name, Where where) {
+Expected<RegArray> Builder::array(Type type, std::uint32_t count, std::string_view name, SourceLocation where) {
   State& s = *state_;
   const auto family = family_of(type);
   if (!family || count == 0)
@@ -257,8 +258,8 @@ Expected<RegArray> Builder::array(Type type, std::uint32_t count, std::string_vi
     if (*s.entry().reg_decls[takes].count != 0) return Unexpected{already_declared(cat(name, 0), where)};
   } else if (!name.empty()) {
     if (!is_identifier(name)) return Unexpected{not_an_identifier("an array", name, where)};
-    constexpr std::uint32_t most_specials = 32;  // %envreg0 to %envreg31
-    for (std::uint32_t i = 0; i < std::min(count, most_specials); ++i)
+    constexpr std::uint32_t max_specials = 32;  // %envreg0 to %envreg31
+    for (std::uint32_t i = 0; i < std::min(count, max_specials); ++i)
       if (const std::string element = cat(name, i); isa::special_from_name(element))
         return Unexpected{special_name(element, where)};
     if (s.names.array_taken(name, count)) return Unexpected{already_declared(name, where)};
@@ -288,7 +289,7 @@ Reg Builder::loop_counter() {
   return state_->add_register(decl, *state_->entry().reg_decls[counter_family].count, Type::s32);
 }
 
-Expected<std::string_view> Builder::variable(const ir::Variable& variable, std::string_view name, Where where) {
+Expected<std::string_view> Builder::variable(const ir::Variable& variable, std::string_view name, SourceLocation where) {
   State& s = *state_;
   if (!is_identifier(name)) return Unexpected{not_an_identifier("a variable", name, where)};
   if (s.names.taken(name)) return Unexpected{already_declared(name, where)};
@@ -298,7 +299,7 @@ Expected<std::string_view> Builder::variable(const ir::Variable& variable, std::
   return s.module.str(s.entry().variables.back().name);
 }
 
-Expected<std::string_view> Builder::module_variable(const ir::Variable& variable, std::string_view name, Where where) {
+Expected<std::string_view> Builder::module_variable(const ir::Variable& variable, std::string_view name, SourceLocation where) {
   State& s = *state_;
   if (!is_identifier(name)) return Unexpected{not_an_identifier("a variable", name, where)};
   if (s.names.taken(name)) return Unexpected{already_declared(name, where)};
@@ -308,7 +309,7 @@ Expected<std::string_view> Builder::module_variable(const ir::Variable& variable
   return s.module.str(s.module.variables.back().name);
 }
 
-Expected<void> Builder::param(ir::Param param, std::string_view name, Where where) {
+Expected<void> Builder::param(ir::Param param, std::string_view name, SourceLocation where) {
   State& s = *state_;
   if (!s.entry().is_entry)
     return Unexpected{diagnose(Kind::bad_declaration,
@@ -329,7 +330,8 @@ bool can_be_passed(Type type) { return type != Type::pred && isa::bits(isa::regi
 
 }  // namespace
 
-Expected<Reg> Builder::State::passed(std::vector<ir::Param> ir::Function::* list, Type type, std::string_view name, Where where) {
+Expected<Reg> Builder::State::passed(std::vector<ir::Param> ir::Function::* list, Type type, std::string_view name,
+                                     SourceLocation where) {
   if (!can_be_passed(type))
     return Unexpected{
         diagnose(Kind::bad_declaration, cat("`", name, "` is .", isa::name(type), ", which no call passes"), where)
@@ -354,10 +356,10 @@ Expected<Reg> Builder::State::passed(std::vector<ir::Param> ir::Function::* list
   return reg;
 }
 
-Expected<Reg> Builder::function_param(Type type, std::string_view name, Where where) {
+Expected<Reg> Builder::function_param(Type type, std::string_view name, SourceLocation where) {
   return state_->passed(&ir::Function::params, type, name, where);
 }
-Expected<Reg> Builder::function_result(Type type, std::string_view name, Where where) {
+Expected<Reg> Builder::function_result(Type type, std::string_view name, SourceLocation where) {
   Expected<Reg> made = state_->passed(&ir::Function::returns, type, name, where);
   if (made) state_->result_types.push_back(type);
   return made;
@@ -366,14 +368,14 @@ Type Builder::result_type(std::size_t index) const { return state_->result_types
 
 // ---- labels and structure -------------------------------------------------------------------------------------------
 
-Expected<void> Builder::label(std::string_view name, Where where) {
+Expected<void> Builder::label(std::string_view name, SourceLocation where) {
   State& s = *state_;
   if (!is_identifier(name)) return Unexpected{not_an_identifier("a label", name, where)};
   const ir::LabelId id = s.label_named(name, where);
   ir::Label& label = s.entry().labels[id.index];
   if (label.item != ir::Label{}.item) {
     Diagnostic d = diagnose(Kind::duplicate_label, cat("label `", name, "` is defined already"), where);
-    if (const Where first = s.module.where(s.entry().body[label.item]); first.known()) d.place("first", first);
+    if (const SourceLocation first = s.module.where(s.entry().body[label.item]); first.known()) d.place("first", first);
     return Unexpected{std::move(d).hint("give this one another name, or put each in a `scope()` of its own")};
   }
   label.item = static_cast<std::uint32_t>(s.entry().body.size());
@@ -383,14 +385,14 @@ Expected<void> Builder::label(std::string_view name, Where where) {
 
 std::string Builder::fresh_label(std::string_view stem) { return cat("$_", stem, '_', state_->next_label++); }
 
-void Builder::open_block(Where where) {
+void Builder::open_block(SourceLocation where) {
   State& s = *state_;
   s.add_item(ir::ItemKind::open, 0, where);
   s.scopes.emplace_back().opened = where;
   s.names.open();
 }
 
-Expected<void> Builder::close_block(Where where) {
+Expected<void> Builder::close_block(SourceLocation where) {
   State& s = *state_;
   if (s.scopes.size() == 1) return Unexpected{diagnose(Kind::bad_control_flow, "a block is closed that was never opened", where)};
   State::Scope inner = std::move(s.scopes.back());
@@ -403,11 +405,11 @@ Expected<void> Builder::close_block(Where where) {
 }
 
 void Builder::comment(std::string_view text) { state_->add_item(ir::ItemKind::comment, state_->module.intern(text).index); }
-void Builder::raw(std::string_view statement, Where where) {
+void Builder::raw(std::string_view statement, SourceLocation where) {
   state_->add_item(ir::ItemKind::raw, state_->module.intern(statement).index, where);
 }
 
-void Builder::enter_helper(std::string_view function, Where at) {
+void Builder::enter_helper(std::string_view function, SourceLocation at) {
   std::vector<const CallSite*>& helpers = state_->helpers;
   if (at.from == nullptr && !helpers.empty()) at.from = helpers.back();
   helpers.push_back(intern_call(at, function));

@@ -178,26 +178,26 @@ class Builder {
   // made; all others at the top of the entry.
   /// One register; unnamed ones come from the family of their type: %r0, %rd0, %f0, %p0 … A name of that form takes that place of
   /// the family.
-  Expected<Reg> reg(Type type, std::string_view name = {}, Where where = {});
+  Expected<Reg> reg(Type type, std::string_view name = {}, SourceLocation where = {});
   /// `count` registers in a row. Unnamed, the first of a family takes the family's own name (%f0, %f1, …), a later one a base of
   /// its own
   /// (%farr0_0, %farr0_1, …).
-  Expected<RegArray> array(Type type, std::uint32_t count, std::string_view name = {}, Where where = {});
+  Expected<RegArray> array(Type type, std::uint32_t count, std::string_view name = {}, SourceLocation where = {});
   /// Element `index` of an array.
   Reg at(const RegArray& array, std::uint32_t index);
   /// One register of the name families apart, which no other call counts in (reg.alloc): `%ar0`, `%af0` …, see alloc.cpp.
-  Expected<Reg> alloc(Type type, Where where = {});
+  Expected<Reg> alloc(Type type, SourceLocation where = {});
   /// `count` registers of those families: `%ararr0_0` …
-  Expected<RegArray> alloc_array(Type type, std::uint32_t count, Where where = {});
+  Expected<RegArray> alloc_array(Type type, std::uint32_t count, SourceLocation where = {});
   /// The type that result `index` was asked for.
   [[nodiscard]] Type result_type(std::size_t index) const;
   /// A variable of the body, for example static shared memory. Returns its name.
-  Expected<std::string_view> variable(const ir::Variable& variable, std::string_view name, Where where = {});
+  Expected<std::string_view> variable(const ir::Variable& variable, std::string_view name, SourceLocation where = {});
   /// A variable of the module (`.extern .shared`, `.global`).
-  Expected<std::string_view> module_variable(const ir::Variable& variable, std::string_view name, Where where = {});
+  Expected<std::string_view> module_variable(const ir::Variable& variable, std::string_view name, SourceLocation where = {});
   /// Shared memory, static or dynamic as the header says. Kinds: bad_declaration, duplicate_symbol, and shared_memory_size when
   /// the total passes what the target has.
-  Expected<SharedRegion> allocate_shared(const SharedRequest& request, Where where = {});
+  Expected<SharedRegion> allocate_shared(const SharedRequest& request, SourceLocation where = {});
   /// Bytes of shared memory allocated so far, gaps for alignment included.
   [[nodiscard]] std::uint64_t shared_bytes() const;
   /// Whether they are parts of the dynamic array.
@@ -206,31 +206,34 @@ class Builder {
   /// [<tensor>_tma_desc];` at the entry's start, so that it comes before every use; later calls give the same register. Items
   /// written before move on by one. By value, the parameter is `.align 128 .b8 <tensor>_tma_desc[128]` and its address is made by
   /// two instructions, `mov.b64 r, <tensor>_tma_desc; cvta.param.u64 r, r;`.
-  Expected<Reg> tma_desc(std::string_view tensor, Where where = {});
+  Expected<Reg> tma_desc(std::string_view tensor, SourceLocation where = {});
   /// How many items at the entry's start were put there by tma_desc().
   [[nodiscard]] std::uint32_t prologue_items() const;
   /// The tensors whose descriptors the entry takes, in the order of its parameters.
   [[nodiscard]] std::span<const std::string> tma_tensors() const;
   /// Appends a parameter of the entry.
-  Expected<void> param(ir::Param param, std::string_view name, Where where = {});
+  Expected<void> param(ir::Param param, std::string_view name, SourceLocation where = {});
   /// Appends a parameter of a device function, a register of its body: `.reg .f32 %x`. It is called `%name`, with a `_` behind it
   /// for each such register there is already. Kind bad_declaration for types that no call passes: predicates and bytes.
-  Expected<Reg> function_param(Type type, std::string_view name, Where where = {});
+  Expected<Reg> function_param(Type type, std::string_view name, SourceLocation where = {});
   /// The same for a result.
-  Expected<Reg> function_result(Type type, std::string_view name, Where where = {});
+  Expected<Reg> function_result(Type type, std::string_view name, SourceLocation where = {});
 
   // -- instructions
   /// One instruction: the form is found from the dots and the operands, and the target and version must have it. Numbers are
   /// encoded by the operand's type: a float as its exact bits, an integer in place of a float as that float. Errors carry
   /// `where`; kinds: missing_modifier, operand_count, operand_mismatch, immediate_range, bad_guard, target_lacks, version_lacks,
   /// undefined_symbol.
-  Expected<void> emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
+  Expected<void> emit(const isa::ModifierTree& dots, std::span<const Value> operands, const Guard& guard = {},
+                      SourceLocation where = {});
   /// Whether that would succeed; writes nothing.
-  [[nodiscard]] Expected<void> can_emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard, Where where);
+  [[nodiscard]] Expected<void> can_emit(const isa::ModifierTree& dots, std::span<const Value> operands, const Guard& guard,
+                                        SourceLocation where);
   /// Emits dots that are text, "fma.rn.f32".
-  Expected<void> emit(std::string_view dots, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
+  Expected<void> emit(std::string_view dots, std::span<const Value> operands, const Guard& guard = {}, SourceLocation where = {});
   /// The same for a form already chosen (the C++ dots choose while compiling). The pattern outlives the builder.
-  Expected<void> emit(const Pattern& pattern, std::span<const Value> operands, const Guard& guard = {}, Where where = {});
+  Expected<void> emit(const Pattern& pattern, std::span<const Value> operands, const Guard& guard = {},
+                      SourceLocation where = {});
 
   /// Takes back the newest register, which nothing names: false, and nothing done, when something was made or written since.
   bool release(Reg newest);
@@ -256,30 +259,30 @@ class Builder {
 
   // -- labels and structure
   /// Defines a label here. Labels belong to the block that defines them; branches may name them before. Kind duplicate_label.
-  Expected<void> label(std::string_view name, Where where = {});
+  Expected<void> label(std::string_view name, SourceLocation where = {});
   /// A label name nobody else uses: "$_else_3".
   std::string fresh_label(std::string_view stem);
-  void open_block(Where where = {});
-  Expected<void> close_block(Where where = {});
+  void open_block(SourceLocation where = {});
+  Expected<void> close_block(SourceLocation where = {});
   void comment(std::string_view text);
   /// A whole statement as text, kept as it is.
-  void raw(std::string_view statement, Where where = {});
+  void raw(std::string_view statement, SourceLocation where = {});
   /// `.pragma "text";` in the body. Kind bad_declaration for a text with quotes.
-  Expected<void> pragma(std::string_view text, Where where = {});
+  Expected<void> pragma(std::string_view text, SourceLocation where = {});
   /// `.loc file line column` in the body.
-  void loc(std::uint32_t file, std::uint32_t line, std::uint32_t column, Where where = {});
+  void loc(std::uint32_t file, std::uint32_t line, std::uint32_t column, SourceLocation where = {});
   /// `.file number "name"` of the module. Kind bad_declaration when the number stands for another file.
-  Expected<void> file(std::uint32_t number, std::string_view name, Where where = {});
+  Expected<void> file(std::uint32_t number, std::string_view name, SourceLocation where = {});
 
-  // -- statements read from text (splice.cpp)
-  /// The register declarations in sight here: what a text that is to be spliced has to know.
+  // -- statements read from text (inline_parsed.cpp)
+  /// The register declarations in sight here: what a text that is to be taken in has to know.
   [[nodiscard]] std::vector<ir::RegDeclId> visible_registers() const;
   /// Whether an instruction of another module could be written here: its operands fit, and the target and version have it.
   Expected<void> accepts(const ir::Module& from, const ir::Function& function, const ir::Inst& inst) const;
   /// Appends the body of a function of another module, whose first declarations stand for those of this one that are named. Its
   /// further declarations, labels and blocks become ones of this body. Kinds: duplicate_symbol, duplicate_label, bad_declaration.
-  Expected<void> splice(const ir::Module& from, const ir::Function& function, std::span<const ir::RegDeclId> declared,
-                        Where where = {});
+  Expected<void> inline_parsed(const ir::Module& from, const ir::Function& function, std::span<const ir::RegDeclId> declared,
+                               SourceLocation where = {});
 
   /// A fresh .s32 register of the family of loop counters, `%ri`.
   Reg loop_counter();
@@ -291,7 +294,7 @@ class Builder {
   std::optional<std::string> reopen_if(bool keep_condition = false);
 
   /// From here to leave_helper(), what is written lies in `function`, a helper of the author's that was called at `at`.
-  void enter_helper(std::string_view function, Where at);
+  void enter_helper(std::string_view function, SourceLocation at);
   void leave_helper();
 
   /// Instructions, labels, braces and comments written so far.
@@ -340,7 +343,9 @@ class Tracing {
 /// Builder::enter_helper for a scope: `const auto in = k.helper("load_tile", at);`
 class Helper {
  public:
-  Helper(Builder& builder, std::string_view function, Where at) : builder_(builder) { builder_.enter_helper(function, at); }
+  Helper(Builder& builder, std::string_view function, SourceLocation at) : builder_(builder) {
+    builder_.enter_helper(function, at);
+  }
   ~Helper() { builder_.leave_helper(); }
   Helper(const Helper&) = delete;
   Helper& operator=(const Helper&) = delete;

@@ -478,9 +478,9 @@ TEST_F(BuilderTest, EveryItemKnowsItsAuthorsLine) {
   ASSERT_TRUE(b.emit("mov.u32", std::vector{Value::of(r), Value::of_integer(2)}, {}, {"b.py", 2}));
   ASSERT_TRUE(b.label("x", {"b.py", 3}));
   const auto& body = b.function().body;
-  EXPECT_EQ(b.module().where(body[0]), (Where{"a.py", 1}));
-  EXPECT_EQ(b.module().where(body[1]), (Where{"b.py", 2}));
-  EXPECT_EQ(b.module().where(body[2]), (Where{"b.py", 3}));
+  EXPECT_EQ(b.module().where(body[0]), (SourceLocation{"a.py", 1}));
+  EXPECT_EQ(b.module().where(body[1]), (SourceLocation{"b.py", 2}));
+  EXPECT_EQ(b.module().where(body[2]), (SourceLocation{"b.py", 3}));
 }
 
 }  // namespace

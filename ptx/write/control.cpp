@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "ptx/base/base.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 
@@ -13,7 +13,7 @@ namespace {
 
 // `@!p bra label;`
 Expected<void> branch_unless(Builder& builder, std::string_view what, const Value& predicate, std::string_view label,
-                             Where where) {
+                             SourceLocation where) {
   if (predicate.kind != Value::Kind::reg)
     return refuse(Kind::bad_guard, cat('`', what, "` takes a predicate register"), where,
                   "`setp` makes a predicate, and so do the comparison operators");
@@ -22,13 +22,13 @@ Expected<void> branch_unless(Builder& builder, std::string_view what, const Valu
 
 }  // namespace
 
-Expected<If> begin_if(Builder& builder, const Value& predicate, Where where) {
+Expected<If> begin_if(Builder& builder, const Value& predicate, SourceLocation where) {
   If open{builder.fresh_label("else"), builder.fresh_label("endif")};
   if (auto e = branch_unless(builder, "if_", predicate, open.else_label, where); !e) return Unexpected{std::move(e).error()};
   return open;
 }
 
-Expected<void> end_if(Builder& builder, const If& open, Where where) {
+Expected<void> end_if(Builder& builder, const If& open, SourceLocation where) {
   if (auto e = branch(builder, open.endif_label, {}, where); !e) return e;
   if (auto e = builder.label(open.else_label, where); !e) return e;
   if (auto e = builder.label(open.endif_label, where); !e) return e;
@@ -36,7 +36,7 @@ Expected<void> end_if(Builder& builder, const If& open, Where where) {
   return {};
 }
 
-Expected<If> begin_else(Builder& builder, Where where) {
+Expected<If> begin_else(Builder& builder, SourceLocation where) {
   auto label = builder.reopen_if();
   if (!label)
     return refuse(Kind::bad_control_flow, "`else_` does not follow the block of an `if_`", where,
@@ -44,7 +44,7 @@ Expected<If> begin_else(Builder& builder, Where where) {
   return If{{}, std::move(*label)};
 }
 
-Expected<If> begin_elif(Builder& builder, Where where) {
+Expected<If> begin_elif(Builder& builder, SourceLocation where) {
   auto label = builder.reopen_if(true);
   if (!label)
     return refuse(Kind::bad_control_flow, "`elif_` does not follow the block of an `if_`", where,
@@ -53,35 +53,35 @@ Expected<If> begin_elif(Builder& builder, Where where) {
   return If{builder.fresh_label("else"), std::move(*label)};
 }
 
-Expected<void> test_elif(Builder& builder, If& open, const Value& predicate, Where where) {
+Expected<void> test_elif(Builder& builder, If& open, const Value& predicate, SourceLocation where) {
   return branch_unless(builder, "elif_", predicate, open.else_label, where);
 }
 
-Expected<While> begin_while(Builder& builder, Where where) {
+Expected<While> begin_while(Builder& builder, SourceLocation where) {
   While open{builder.fresh_label("while"), builder.fresh_label("endwhile")};
   if (auto e = builder.label(open.head_label, where); !e) return Unexpected{std::move(e).error()};
   return open;
 }
 
-Expected<void> test_while(Builder& builder, const While& open, const Value& predicate, Where where) {
+Expected<void> test_while(Builder& builder, const While& open, const Value& predicate, SourceLocation where) {
   return branch_unless(builder, "while_", predicate, open.end_label, where);
 }
 
-Expected<void> end_while(Builder& builder, const While& open, Where where) {
+Expected<void> end_while(Builder& builder, const While& open, SourceLocation where) {
   if (auto e = branch(builder, open.head_label, {}, where); !e) return e;
   return builder.label(open.end_label, where);
 }
 
-Expected<void> end_else(Builder& builder, const If& open, Where where) { return builder.label(open.endif_label, where); }
+Expected<void> end_else(Builder& builder, const If& open, SourceLocation where) { return builder.label(open.endif_label, where); }
 
-Expected<void> begin_loop(Builder& builder, std::string_view label, Where where) { return builder.label(label, where); }
+Expected<void> begin_loop(Builder& builder, std::string_view label, SourceLocation where) { return builder.label(label, where); }
 
-Expected<void> end_loop(Builder& builder, std::string_view label, const Guard& guard, Where where) {
+Expected<void> end_loop(Builder& builder, std::string_view label, const Guard& guard, SourceLocation where) {
   if (guard.predicate) return branch(builder, label, guard, where);
-  return put(builder, "bra.uni", {}, where, Value::of_label(label));
+  return emit(builder, "bra.uni", {}, where, Value::of_label(label));
 }
 
-Expected<Range> begin_range(Builder& builder, const Value& start, const Value& stop, const Value& step, Where where) {
+Expected<Range> begin_range(Builder& builder, const Value& start, const Value& stop, const Value& step, SourceLocation where) {
   const bool downwards = step.kind == Value::Kind::integer && step.integer < 0;
   if (step.kind == Value::Kind::integer && step.integer == 0)
     return refuse(Kind::bad_control_flow, "`range_` with a step of 0 never ends", where, "give a step above or below 0");
@@ -94,31 +94,31 @@ Expected<Range> begin_range(Builder& builder, const Value& start, const Value& s
   const Expected<Value> by = readable(builder, step, where);
   if (!by) return Unexpected{by.error()};
   Range open{builder.loop_counter(), *by, builder.fresh_label("range"), builder.fresh_label("endrange")};
-  if (auto e = put(builder, "mov.s32", {}, where, Value::of(open.counter), start); !e) return Unexpected{std::move(e).error()};
+  if (auto e = emit(builder, "mov.s32", {}, where, Value::of(open.counter), start); !e) return Unexpected{std::move(e).error()};
   if (auto e = builder.label(open.head_label, where); !e) return Unexpected{std::move(e).error()};
   const Expected<Reg> done = builder.reg(Type::pred);
   if (!done) return Unexpected{done.error()};
   if (auto e =
-          put(builder, downwards ? "setp.le.s32" : "setp.ge.s32", {}, where, Value::of(*done), Value::of(open.counter), *last);
+          emit(builder, downwards ? "setp.le.s32" : "setp.ge.s32", {}, where, Value::of(*done), Value::of(open.counter), *last);
       !e)
     return Unexpected{std::move(e).error()};
   if (auto e = branch(builder, open.end_label, {*done, false}, where); !e) return Unexpected{std::move(e).error()};
   return open;
 }
 
-Expected<void> end_range(Builder& builder, const Range& open, Where where) {
-  if (auto e = put(builder, "add.s32", {}, where, Value::of(open.counter), Value::of(open.counter), open.step); !e) return e;
+Expected<void> end_range(Builder& builder, const Range& open, SourceLocation where) {
+  if (auto e = emit(builder, "add.s32", {}, where, Value::of(open.counter), Value::of(open.counter), open.step); !e) return e;
   if (auto e = branch(builder, open.head_label, {}, where); !e) return e;
   return builder.label(open.end_label, where);
 }
 
-Expected<void> branch(Builder& builder, std::string_view label, const Guard& guard, Where where) {
-  return put(builder, "bra", guard, where, Value::of_label(label));
+Expected<void> branch(Builder& builder, std::string_view label, const Guard& guard, SourceLocation where) {
+  return emit(builder, "bra", guard, where, Value::of_label(label));
 }
 
-Expected<void> ret(Builder& builder, const Guard& guard, Where where) { return put(builder, "ret", guard, where); }
+Expected<void> ret(Builder& builder, const Guard& guard, SourceLocation where) { return emit(builder, "ret", guard, where); }
 
-RunningBody::RunningBody(Builder& builder, std::string_view construct, Where at)
+RunningBody::RunningBody(Builder& builder, std::string_view construct, SourceLocation at)
     : builder_(builder), construct_(construct), at_(at), exceptions_(std::uncaught_exceptions()) {}
 RunningBody::~RunningBody() {
   if (std::uncaught_exceptions() == exceptions_) return;

@@ -1,5 +1,5 @@
 // Writing an instruction: find its form, encode its operands, append it whole. Most instructions of a kernel repeat the spelling
-// and the kinds of operands of an earlier one, so what isa::fit found is remembered by exactly those.
+// and the kinds of operands of an earlier one, so what isa::match found is remembered by exactly those.
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -29,7 +29,7 @@ bool is_single(const Value& value, Type type) {
   return spelled ? value.text[1] == 'f' || value.text[1] == 'F' : isa::bits(type) == 32;
 }
 
-// The operands as isa::fit sees them.
+// The operands as isa::match sees them.
 class Args {
  public:
   Args(std::span<const Value> values, const ir::Module& module, Showing showing) : module_(module), showing_(showing) {
@@ -137,10 +137,10 @@ bool number_fits(const Value& value, Type type) {
 }
 
 // True when the integers among the operands all stand for predicates.
-bool only_predicates_are_numbers(const isa::Fit& fit, std::span<const Value> values) {
+bool only_predicates_are_numbers(const isa::Match& match, std::span<const Value> values) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i].kind == Value::Kind::integer || !values[i].parts.empty())
-      if (fit.form->type(fit.form->operands[fit.operand_of[i]].type, fit.choices) != Type::pred) return false;
+      if (match.form->type(match.form->operands[match.operand_of[i]].type, match.choices) != Type::pred) return false;
   return true;
 }
 
@@ -217,14 +217,14 @@ Diagnostic Builder::State::unusable(std::span<const Value> values, const Guard& 
 
 Expected<Resolved> Builder::State::resolve(const Spelling& spelling, std::span<const Value> values) {
   const auto find = [&](const Args& args) {
-    return spelling.dots != nullptr ? isa::fit(*spelling.dots, args.all())
-                                    : isa::fit(isa::form(spelling.pattern->form), spelling.pattern->choices, args.all());
+    return spelling.dots != nullptr ? isa::match(*spelling.dots, args.all())
+                                    : isa::match(isa::form(spelling.pattern->form), spelling.pattern->choices, args.all());
   };
   const Args args(values, module, {});
-  Expected<isa::Fit> found = find(args);
+  Expected<isa::Match> found = find(args);
   if (!found) {
     // Any number stands for a predicate, which is true unless it is 0.
-    const Expected<isa::Fit> as_text = find(Args(values, module, {.authored = false}));
+    const Expected<isa::Match> as_text = find(Args(values, module, {.authored = false}));
     if (!as_text || !only_predicates_are_numbers(*as_text, values))
       return Unexpected{find(Args(values, module, {.names = true})).error()};
     found = as_text;
@@ -288,7 +288,8 @@ bool is_integer(const Value& value) { return value.kind == Value::Kind::integer;
 }  // namespace
 
 // The parts follow each other in the entry's store: what is in them comes before all of them.
-ir::Operand Builder::State::lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type, const Where& where) {
+ir::Operand Builder::State::lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type,
+                                        const SourceLocation& where) {
   std::vector<ir::Operand>& store = entry().operands;
   ir::Operand operand{.kind = kind, .count = static_cast<std::uint16_t>(parts.size())};
   if (std::all_of(parts.begin(), parts.end(), is_plain_register)) {
@@ -325,14 +326,14 @@ ir::Operand Builder::State::lower_integer(const Value& value, Type type) {
   return {.kind = ir::OperandKind::expression, .count = 2, .payload = first};
 }
 
-ir::Operand Builder::State::lower_name(const Value& value, isa::Role role, const Where& where) {
+ir::Operand Builder::State::lower_name(const Value& value, isa::Role role, const SourceLocation& where) {
   if (role == isa::Role::label) return {.kind = ir::OperandKind::label, .payload = label_named(value.text, where).index};
   // by its name, in a kernel that allocates nothing before
   if (dynamic_shared && !shared.declared && value.text == dynamic_symbol) (void)declare_dynamic_shared();
   return {.kind = ir::OperandKind::symbol, .payload = module.intern(value.text).index};
 }
 
-ir::Operand Builder::State::lower_address(const Value& value, const Where& where) {
+ir::Operand Builder::State::lower_address(const Value& value, const SourceLocation& where) {
   const bool offset = value.parts.size() == 2 && is_integer(value.parts[1]);
   if (offset && is_integer(value.parts[0])) {  // `[75+19]` would be read as one number
     const auto sum = static_cast<std::uint64_t>(value.parts[0].integer) + static_cast<std::uint64_t>(value.parts[1].integer);
@@ -343,7 +344,7 @@ ir::Operand Builder::State::lower_address(const Value& value, const Where& where
   return lower_parts(ir::OperandKind::address, no_offset ? value.parts.first(1) : value.parts, Type::b64, where);
 }
 
-ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role, const Where& where) {
+ir::Operand Builder::State::lower(const Value& value, Type type, isa::Role role, const SourceLocation& where) {
   ir::Operand operand;
   switch (value.kind) {
     case Value::Kind::reg:
@@ -436,7 +437,7 @@ Expected<const Resolved*> Builder::State::look_up(const Spelling& spelling, std:
 }
 
 Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard,
-                                    const Where& where) {
+                                    const SourceLocation& where) {
   if (!made.empty()) arrange(values);
   const auto at_where = [&where](Diagnostic d) {
     d.where = where;
@@ -467,7 +468,8 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   return {};
 }
 
-void Builder::State::append(const Resolved& instruction, std::span<const Value> values, const Guard& guard, const Where& where) {
+void Builder::State::append(const Resolved& instruction, std::span<const Value> values, const Guard& guard,
+                            const SourceLocation& where) {
   // Parts go into the store before the operands that have them.
   const std::size_t mark = lowered.size();
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -499,11 +501,13 @@ void Builder::State::append(const Resolved& instruction, std::span<const Value> 
 
 // ---- the front door -------------------------------------------------------------------------------------------------
 
-Expected<void> Builder::emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard, Where where) {
+Expected<void> Builder::emit(const isa::ModifierTree& dots, std::span<const Value> operands, const Guard& guard,
+                             SourceLocation where) {
   return state_->emit({.dots = &dots}, operands, guard, where);
 }
 
-Expected<void> Builder::can_emit(const isa::Dots& dots, std::span<const Value> operands, const Guard& guard, Where where) {
+Expected<void> Builder::can_emit(const isa::ModifierTree& dots, std::span<const Value> operands, const Guard& guard,
+                                 SourceLocation where) {
   State& s = *state_;
   const auto at_where = [&where](Diagnostic d) {
     d.where = where;
@@ -517,18 +521,18 @@ Expected<void> Builder::can_emit(const isa::Dots& dots, std::span<const Value> o
   return {};
 }
 
-Expected<void> Builder::emit(const Pattern& pattern, std::span<const Value> operands, const Guard& guard, Where where) {
+Expected<void> Builder::emit(const Pattern& pattern, std::span<const Value> operands, const Guard& guard, SourceLocation where) {
   return state_->emit({.pattern = &pattern}, operands, guard, where);
 }
 
-Expected<void> Builder::emit(std::string_view dots, std::span<const Value> operands, const Guard& guard, Where where) {
+Expected<void> Builder::emit(std::string_view dots, std::span<const Value> operands, const Guard& guard, SourceLocation where) {
   auto it = state_->dots_by_text.find(dots);
   if (it == state_->dots_by_text.end()) {
-    const isa::Dots* node = &isa::Dots::root();
+    const isa::ModifierTree* node = &isa::ModifierTree::root();
     for (std::string_view rest = dots; node != nullptr;) {
       const std::size_t dot = rest.find('.');
       const std::string_view word = rest.substr(0, dot);
-      const isa::Dots* next = node->follow(word);
+      const isa::ModifierTree* next = node->follow(word);
       if (next == nullptr) {
         Diagnostic d = node->explain(word);
         d.where = where;

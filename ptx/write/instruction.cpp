@@ -5,7 +5,7 @@
 
 namespace ptx {
 
-void Inst::put_into(write::Builder& builder) const {
+void Inst::emit_into(write::Builder& builder) const {
   if (!operands_.belong_to(builder)) {
     Diagnostic d;
     d.kind = Kind::undefined_symbol;

@@ -112,7 +112,7 @@ class [[nodiscard("an instruction does nothing until it is put in a kernel: k <<
  public:
   /// Of the operands of the call: for the dots below.
   template <class... X>
-  Inst(const write::Pattern& pattern, Where at, const X&... x)
+  Inst(const write::Pattern& pattern, SourceLocation at, const X&... x)
       : pattern_(&pattern), operands_((dots::Count<X>::operands + ... + 0), (dots::Count<X>::parts + ... + 0)), at_(at) {
     (dots::Count<X>::put(x, operands_), ...);
   }
@@ -124,7 +124,7 @@ class [[nodiscard("an instruction does nothing until it is put in a kernel: k <<
   Inst unless(const Reg<Type::pred>& p) && { return std::move(*this).guarded(p, true); }
 
   /// Appends it to a kernel's builder; an error is kept there.
-  void put_into(write::Builder& builder) const;
+  void emit_into(write::Builder& builder) const;
 
  private:
   Inst guarded(const Reg<Type::pred>& p, bool negated) && {
@@ -136,7 +136,7 @@ class [[nodiscard("an instruction does nothing until it is put in a kernel: k <<
   const write::Pattern* pattern_;  // of the program, one for each combination of dots and of types
   write::Operands operands_;
   write::Guard guard_;
-  Where at_;
+  SourceLocation at_;
 };
 
 namespace dots {
@@ -237,7 +237,7 @@ constexpr isa::OperandSpec operand_of(const OperandText& text) {
   return o;
 }
 
-/// Words fill slots in order, each the first that has it, as isa::Dots fills them.
+/// Words fill slots in order, each the first that has it, as isa::ModifierTree fills them.
 template <std::size_t S, std::size_t O>
 constexpr ChosenParts<S, O> choose(const FormText<S, O>& text, const Words& words, std::string_view texts) {
   ChosenParts<S, O> form;
@@ -429,7 +429,7 @@ template <isa::FormId F, Words W, class... X>
 inline constexpr write::Pattern pattern{F, chosen<F, W>.choices, (... && Count<X>::same_operands)};
 
 template <isa::FormId F, Words W, class... X>
-Inst make(Where at, const X&... x) {
+Inst make(SourceLocation at, const X&... x) {
   return {pattern<F, W, X...>, at, x...};
 }
 

@@ -21,7 +21,7 @@ void write::preset(Builder& builder, std::span<const Reg> regs, const Source& va
 
 namespace {
 
-Diagnostic diagnose(Kind kind, std::string message, Where at) {
+Diagnostic diagnose(Kind kind, std::string message, SourceLocation at) {
   Diagnostic d;
   d.kind = kind;
   d.message = std::move(message);
@@ -36,7 +36,7 @@ namespace {
 Owned<write::Held> held_by(KernelSpec& spec, const Module* of) {
   const std::shared_ptr<write::ModuleState> module = of == nullptr ? nullptr : of->state();
   write::KernelHeader header{
-      spec.name,        spec.arch, spec.version, std::move(spec.raw_directives), spec.smem > write::most_static_shared,
+      spec.name,        spec.arch, spec.version, std::move(spec.raw_directives), spec.smem > write::max_static_shared,
       spec.tma_by_value};
   if (module != nullptr) {
     header.target = module->parts.target();
@@ -50,10 +50,11 @@ Owned<write::Held> held_by(KernelSpec& spec, const Module* of) {
 
 Body::Body(Owned<write::Held> held) : held_(std::move(held)), builder_(held_->builder.get()) {}
 
-Kernel::Kernel(KernelSpec spec, Where at) : Kernel(std::move(spec), nullptr, at) {}
-Kernel::Kernel(Module& module, KernelSpec spec, Where at) : Kernel(std::move(spec), &module, at) {}
+Kernel::Kernel(KernelSpec spec, SourceLocation at) : Kernel(std::move(spec), nullptr, at) {}
+Kernel::Kernel(Module& module, KernelSpec spec, SourceLocation at) : Kernel(std::move(spec), &module, at) {}
 
-Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec, module)), boundary_(Owned<Boundary>::make()) {
+Kernel::Kernel(KernelSpec&& spec, Module* module, SourceLocation at)
+    : Body(held_by(spec, module)), boundary_(Owned<Boundary>::make()) {
   builder_->set_owner(held_->module.get());
   boundary_->name = std::move(spec.name);
   boundary_->where = at;
@@ -78,7 +79,7 @@ Kernel::Kernel(KernelSpec&& spec, Module* module, Where at) : Body(held_by(spec,
   launch(spec, at);
 }
 
-void Kernel::launch(KernelSpec& spec, Where at) {
+void Kernel::launch(KernelSpec& spec, SourceLocation at) {
   std::vector<std::string> dims;
   for (const std::vector<Tile>* tiles : {&boundary_->in_tiles, &boundary_->out_tiles})
     for (const Tile& tile : *tiles)
@@ -128,7 +129,7 @@ void Kernel::launch(KernelSpec& spec, Where at) {
   boundary_->aliases = std::move(spec.input_output_aliases);
 }
 
-void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at) {
+void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, SourceLocation at) {
   const auto box = spec.tma_box.empty() ? std::nullopt : std::optional(spec.tma_box);
   Expected<Tile> made = Tile::make(spec.shape, spec.dtype, spec.layout, box, spec.tma_rank, spec.tma_padding);
   if (!made) {
@@ -143,7 +144,7 @@ void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at)
   keep(builder_->param(pointer, spec.name, at));
 }
 
-write::RegArray Body::registers(Type type, std::int64_t count, std::string_view name, Where at) {
+write::RegArray Body::registers(Type type, std::int64_t count, std::string_view name, SourceLocation at) {
   constexpr std::int64_t most = 1 << 16;
   if (count >= 1 && count <= most) {
     Expected<write::RegArray> made = builder_->array(type, static_cast<std::uint32_t>(count), name, at);
@@ -158,7 +159,7 @@ write::RegArray Body::registers(Type type, std::int64_t count, std::string_view 
   return {other->decl, other->first, other->count, type};
 }
 
-write::RegArray Body::fragment(Type type, std::int64_t m, std::int64_t n, std::string_view name, Where at) {
+write::RegArray Body::fragment(Type type, std::int64_t m, std::int64_t n, std::string_view name, SourceLocation at) {
   const Expected<std::int64_t> count = write::idiom::wgmma_fragment_registers(m, n, at);
   if (!count) builder_->fail(count.error());
   return registers(type, count ? *count : 1, name, at);
@@ -188,7 +189,7 @@ write::Reg Body::one_result(const write::CallOf& function, const std::vector<wri
   return write::keep_error(*builder_, builder_->reg(type), type);
 }
 
-void Body::if_else(const std::vector<Case>& cases, const Function<void()>& otherwise, Where at) {
+void Body::if_else(const std::vector<Case>& cases, const Function<void()>& otherwise, SourceLocation at) {
   bool first = true;
   for (const Case& one : cases) {
     Expected<write::If> open = write::If{};

@@ -100,8 +100,9 @@ struct Held;
 /// A function where it is called, with the author's line.
 struct CallOf {
   const Func& function;
-  Where at;
-  CallOf(const Func& f, Where where = Where::current()) : function(f), at(where) {}  // NOLINT(google-explicit-constructor)
+  SourceLocation at;
+  CallOf(const Func& f, SourceLocation where = SourceLocation::current())
+      : function(f), at(where) {}  // NOLINT(google-explicit-constructor)
 };
 std::vector<Reg> write_call(Builder& builder, const CallOf& function, std::span<const Value> arguments);
 }  // namespace write
@@ -112,12 +113,12 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   // -- registers
   /// One register; named ones are declared by themselves.
   template <Type T>
-  Reg<T> reg(std::string_view name = {}, Where at = Where::current()) {
+  Reg<T> reg(std::string_view name = {}, SourceLocation at = SourceLocation::current()) {
     return write::fresh_value<T>(*builder_, {}, [&] { return builder_->reg(T, name, at); });
   }
   /// One register without a value.
   template <Type T>
-  Reg<T> scalar(Where at = Where::current()) {
+  Reg<T> scalar(SourceLocation at = SourceLocation::current()) {
     return reg<T>({}, at);
   }
   /// One register and `mov.<T> r, init`.
@@ -139,18 +140,18 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   }
   /// `count` registers.
   template <Type T, write::Number Count>
-  RegArray<T> array(Count count, std::string_view name = {}, Where at = Where::current()) {
+  RegArray<T> array(Count count, std::string_view name = {}, SourceLocation at = SourceLocation::current()) {
     return {*builder_, registers(T, static_cast<std::int64_t>(count), name, at)};
   }
   /// The registers of one thread for an m x n accumulator of a warpgroup: m * n / 128 in a row. What does not divide among its
   /// threads is an error of the kernel, of kind bad_declaration.
   template <Type T, write::Number M, write::Number N>
-  RegArray<T> wgmma_frag(M m, N n, std::string_view name = {}, Where at = Where::current()) {
+  RegArray<T> wgmma_frag(M m, N n, std::string_view name = {}, SourceLocation at = SourceLocation::current()) {
     return {*builder_, fragment(T, static_cast<std::int64_t>(m), static_cast<std::int64_t>(n), name, at)};
   }
   /// N registers in a row, for instructions that take a vector.
   template <Type T, std::size_t N>
-  RegVec<T, N> vec(std::string_view name = {}, Where at = Where::current()) {
+  RegVec<T, N> vec(std::string_view name = {}, SourceLocation at = SourceLocation::current()) {
     return array<T>(N, name, at).template vec<N>({0, at});
   }
 
@@ -160,34 +161,34 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
 
   // -- instructions and labels
   Body& operator<<(const Inst& instruction) {
-    instruction.put_into(*builder_);
+    instruction.emit_into(*builder_);
     return *this;
   }
   /// One instruction into a fresh register of its row's type, which it gives (a RegVec for a vector, a pair for `d|p`):
   /// `auto x = k.let(inst.fma.rn.f32, a, b, c);` `k.let<u32>(inst.ld.global_.u8, addr(p))` names another type that fits. `on(p)`
   /// behind the sources is its guard, and `on(p).other(0)` what the register has in threads that it keeps out.
   template <Type D = Type::none, class Node>
-  auto let(const Node& node, Where at = Where::current()) {
+  auto let(const Node& node, SourceLocation at = SourceLocation::current()) {
     return let_at<D>(node, at);
   }
   template <Type D = Type::none, class Node, class A>
-  auto let(const Node& node, A a, Where at = Where::current()) {
+  auto let(const Node& node, A a, SourceLocation at = SourceLocation::current()) {
     return let_at<D>(node, at, std::move(a));
   }
   template <Type D = Type::none, class Node, class A, class B>
-  auto let(const Node& node, A a, B b, Where at = Where::current()) {
+  auto let(const Node& node, A a, B b, SourceLocation at = SourceLocation::current()) {
     return let_at<D>(node, at, std::move(a), std::move(b));
   }
   template <Type D = Type::none, class Node, class A, class B, class C>
-  auto let(const Node& node, A a, B b, C c, Where at = Where::current()) {
+  auto let(const Node& node, A a, B b, C c, SourceLocation at = SourceLocation::current()) {
     return let_at<D>(node, at, std::move(a), std::move(b), std::move(c));
   }
   template <Type D = Type::none, class Node, class A, class B, class C, class E>
-  auto let(const Node& node, A a, B b, C c, E e, Where at = Where::current()) {
+  auto let(const Node& node, A a, B b, C c, E e, SourceLocation at = SourceLocation::current()) {
     return let_at<D>(node, at, std::move(a), std::move(b), std::move(c), std::move(e));
   }
   template <Type D = Type::none, class Node, class A, class B, class C, class E, class F>
-  auto let(const Node& node, A a, B b, C c, E e, F f, Where at = Where::current()) {
+  auto let(const Node& node, A a, B b, C c, E e, F f, SourceLocation at = SourceLocation::current()) {
     return let_at<D>(node, at, std::move(a), std::move(b), std::move(c), std::move(e), std::move(f));
   }
   /// `call (r), function, (arguments…);` of a function of the same module; its result, in a fresh register.
@@ -209,20 +210,20 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
 
   // -- control flow (write/control.hpp says which instructions)
   template <std::invocable Then>
-  void if_(const Reg<Type::pred>& p, Then then, Where at = Where::current()) {
+  void if_(const Reg<Type::pred>& p, Then then, SourceLocation at = SourceLocation::current()) {
     branch(write::Value::of(p.untyped()), then, at);
   }
   template <std::invocable Then>
-  void if_(const NegatedPred& p, Then then, Where at = Where::current()) {
+  void if_(const NegatedPred& p, Then then, SourceLocation at = SourceLocation::current()) {
     branch(negated(p), then, at);
   }
   template <std::invocable Then, std::invocable Else>
-  void if_(const Reg<Type::pred>& p, Then then, Else otherwise, Where at = Where::current()) {
+  void if_(const Reg<Type::pred>& p, Then then, Else otherwise, SourceLocation at = SourceLocation::current()) {
     branch(write::Value::of(p.untyped()), then, at);
     branch_else(otherwise, at);
   }
   template <std::invocable Then, std::invocable Else>
-  void if_(const NegatedPred& p, Then then, Else otherwise, Where at = Where::current()) {
+  void if_(const NegatedPred& p, Then then, Else otherwise, SourceLocation at = SourceLocation::current()) {
     branch(negated(p), then, at);
     branch_else(otherwise, at);
   }
@@ -232,11 +233,12 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     Function<Reg<Type::pred>()> condition;
     Function<void()> then;
   };
-  void if_else(const std::vector<Case>& cases, const Function<void()>& otherwise = {}, Where at = Where::current());
+  void if_else(const std::vector<Case>& cases, const Function<void()>& otherwise = {},
+               SourceLocation at = SourceLocation::current());
   /// Runs the body as long as the condition, which is tested before each pass, is true.
   template <std::invocable Condition, std::invocable Then>
     requires(std::same_as<std::invoke_result_t<Condition>, Reg<Type::pred>>)
-  void while_(Condition condition, Then then, Where at = Where::current()) {
+  void while_(Condition condition, Then then, SourceLocation at = SourceLocation::current()) {
     auto open = write::begin_while(*builder_, at);
     if (!open) return builder_->fail(std::move(open).error());
     {
@@ -272,15 +274,15 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   }
   /// A block `{ … }` with registers and labels of its own.
   template <std::invocable Body>
-  void scope(Body body, Where at = Where::current()) {
+  void scope(Body body, SourceLocation at = SourceLocation::current()) {
     builder_->open_block(at);
     run("scope", body, at);
     keep(builder_->close_block(at));
   }
 
   /// While the result lives, what is written lies in `function`, a helper that was called at `at`: profilers show both lines.
-  ///     void load_tile(Kernel& k, …, Where at = Where::current()) { const auto in = k.helper("load_tile", at); … }
-  [[nodiscard]] write::Helper helper(std::string_view function, Where at) { return {*builder_, function, at}; }
+  ///     void load_tile(Kernel& k, …, Where at = SourceLocation::current()) { const auto in = k.helper("load_tile", at); … }
+  [[nodiscard]] write::Helper helper(std::string_view function, SourceLocation at) { return {*builder_, function, at}; }
 
   [[nodiscard]] write::Builder& builder() { return *builder_; }
 
@@ -298,19 +300,19 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
   }
   /// body(), of such a construct
   template <class Body>
-  auto run(std::string_view construct, Body&& body, Where at) {
+  auto run(std::string_view construct, Body&& body, SourceLocation at) {
     const write::RunningBody running(*builder_, construct, at);
     return body();
   }
   template <class Body>
-  void branch(const write::Value& predicate, Body& body, Where at) {
+  void branch(const write::Value& predicate, Body& body, SourceLocation at) {
     auto open = write::begin_if(*builder_, predicate, at);
     if (!open) return builder_->fail(std::move(open).error());
     run("if_", body, at);
     keep(write::end_if(*builder_, *open, at));
   }
   template <class Body>
-  void branch_else(Body& body, Where at) {
+  void branch_else(Body& body, SourceLocation at) {
     auto open = write::begin_else(*builder_, at);
     if (!open) return builder_->fail(std::move(open).error());
     run("if_", body, at);
@@ -322,7 +324,7 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     return value;
   }
   template <Type D, class Node, class... X>
-  auto let_at(const Node& node, Where at, X... sources) {
+  auto let_at(const Node& node, SourceLocation at, X... sources) {
     if constexpr ((write::is_on<X> || ...)) {
       return let_on<D>(node, at, std::make_index_sequence<sizeof...(X) - 1>(), std::tuple(std::move(sources)...));
     } else {
@@ -330,12 +332,12 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     }
   }
   template <Type D, class Node, std::size_t... I, class All>
-  auto let_on(const Node& node, Where at, std::index_sequence<I...> /*sources*/, All all) {
+  auto let_on(const Node& node, SourceLocation at, std::index_sequence<I...> /*sources*/, All all) {
     static_assert(write::is_on<std::tuple_element_t<sizeof...(I), All>>, "`on(p)` stands behind the sources of `let`, once");
     return let_of<D>(node, at, &std::get<sizeof...(I)>(all), std::move(std::get<I>(all))...);
   }
   template <Type D, class Node, class... X>
-  auto let_of(const Node& node, Where at, const write::On* mask, X... sources) {
+  auto let_of(const Node& node, SourceLocation at, const write::On* mask, X... sources) {
     constexpr dots::LetShape shape = dots::let_shape<D, Node, X...>();
     static_assert(shape.exists, "this instruction has no result that a fresh register could take; write it with `k << inst…`");
     std::array<write::Value, sizeof...(X) + 2> values = {write::operand_value(sources)...};
@@ -347,11 +349,11 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     const auto put = [&](const auto& destination) {
       Inst written = node(destination, std::move(sources)..., at);
       if (mask == nullptr)
-        written.put_into(*builder_);
+        written.emit_into(*builder_);
       else if (mask->negated)
-        std::move(written).unless(mask->predicate).put_into(*builder_);
+        std::move(written).unless(mask->predicate).emit_into(*builder_);
       else
-        std::move(written).on(mask->predicate).put_into(*builder_);
+        std::move(written).on(mask->predicate).emit_into(*builder_);
     };
     if constexpr (dots::is_pair<shape>) {
       put(fresh.first | fresh.second);
@@ -372,8 +374,8 @@ class Body : public write::Scalar<Body>, public write::Sync<Body> {
     return write::write_call(*builder_, function, values);
   }
   write::Reg one_result(const write::CallOf& function, const std::vector<write::Reg>& results, Type type);
-  write::RegArray registers(Type type, std::int64_t count, std::string_view name, Where at);
-  write::RegArray fragment(Type type, std::int64_t m, std::int64_t n, std::string_view name, Where at);
+  write::RegArray registers(Type type, std::int64_t count, std::string_view name, SourceLocation at);
+  write::RegArray fragment(Type type, std::int64_t m, std::int64_t n, std::string_view name, SourceLocation at);
   void keep(Expected<void> done) {
     if (!done) builder_->fail(std::move(done).error());
   }
@@ -402,9 +404,9 @@ class Kernel : public Body {
  public:
   /// What is no launch or no tensor is an error of the kernel, at this line: an extent of 0, a dimension in an extent that no
   /// tensor has, a tensor map or an alias of a tensor that is not there.
-  explicit Kernel(KernelSpec spec, Where at = Where::current());
+  explicit Kernel(KernelSpec spec, SourceLocation at = SourceLocation::current());
   /// A kernel of a module, whose target and version it has; what the module declares is in its text, in front of it.
-  Kernel(Module& module, KernelSpec spec, Where at = Where::current());
+  Kernel(Module& module, KernelSpec spec, SourceLocation at = SourceLocation::current());
 
   // -- parameters
   /// Per name `ld.param.u64 r, [name]; cvta.to.global.u64 r, r;`
@@ -428,13 +430,13 @@ class Kernel : public Body {
 
  private:
   friend class Module;
-  void declare(const TensorSpec& spec, std::vector<Tile>& tiles, Where at);
-  void launch(KernelSpec& spec, Where at);
+  void declare(const TensorSpec& spec, std::vector<Tile>& tiles, SourceLocation at);
+  void launch(KernelSpec& spec, SourceLocation at);
   Expected<ir::Module> finish();
   Reg<Type::b64> global_ptr(const write::Name& name) {
     return typed<Type::b64>(write::global_ptr(*builder_, name.text, name.at));
   }
-  Kernel(KernelSpec&& spec, Module* module, Where at);
+  Kernel(KernelSpec&& spec, Module* module, SourceLocation at);
 
   Owned<Boundary> boundary_;
 };
@@ -443,20 +445,20 @@ class Kernel : public Body {
 namespace warp {
 template <Type T>
   requires(isa::bits(T) == 32 && isa::kind(T) != isa::TypeKind::packed)
-void reduce(write::idiom::Reduction op, const Reg<T>& value, int width, Where at) {
+void reduce(write::idiom::Reduction op, const Reg<T>& value, int width, SourceLocation at) {
   if (auto done = write::idiom::warp_reduce(value.builder(), op, value.untyped(), width, at); !done)
     value.builder().fail(std::move(done).error());
 }
 template <Type T>
-void reduce_sum(const Reg<T>& value, int width = 32, Where at = Where::current()) {
+void reduce_sum(const Reg<T>& value, int width = 32, SourceLocation at = SourceLocation::current()) {
   reduce(write::idiom::Reduction::sum, value, width, at);
 }
 template <Type T>
-void reduce_max(const Reg<T>& value, int width = 32, Where at = Where::current()) {
+void reduce_max(const Reg<T>& value, int width = 32, SourceLocation at = SourceLocation::current()) {
   reduce(write::idiom::Reduction::max, value, width, at);
 }
 template <Type T>
-void reduce_min(const Reg<T>& value, int width = 32, Where at = Where::current()) {
+void reduce_min(const Reg<T>& value, int width = 32, SourceLocation at = SourceLocation::current()) {
   reduce(write::idiom::Reduction::min, value, width, at);
 }
 }  // namespace warp

@@ -6,8 +6,8 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
@@ -29,7 +29,8 @@ void release(Builder& builder, const std::vector<LetResult>& fresh) {
     for (auto reg = one->regs.rbegin(); reg != one->regs.rend(); ++reg) builder.release(*reg);
 }
 
-Expected<std::vector<LetResult>> make(Builder& builder, std::vector<Destination> shapes, std::optional<Type> dtype, Where where) {
+Expected<std::vector<LetResult>> make(Builder& builder, std::vector<Destination> shapes, std::optional<Type> dtype,
+                                      SourceLocation where) {
   std::vector<LetResult> fresh;
   if (dtype) shapes.front().type = *dtype;
   for (const Destination& shape : shapes) {
@@ -47,7 +48,7 @@ Expected<std::vector<LetResult>> make(Builder& builder, std::vector<Destination>
 }
 
 // `other` in every register of the destination.
-Expected<void> preset(Builder& builder, const std::vector<LetResult>& fresh, const LetOptions& options, Where where) {
+Expected<void> preset(Builder& builder, const std::vector<LetResult>& fresh, const LetOptions& options, SourceLocation where) {
   if (!options.other) return {};
   if (!options.guard.predicate)
     return refuse(Kind::bad_guard, "`other` is given without `pred`: it is for threads that do not execute the instruction",
@@ -58,8 +59,8 @@ Expected<void> preset(Builder& builder, const std::vector<LetResult>& fresh, con
   return {};
 }
 
-Expected<std::vector<LetResult>> attempt(Builder& builder, const isa::Dots& dots, const std::vector<Destination>& shapes,
-                                         std::span<const Value> sources, const LetOptions& options, Where where) {
+Expected<std::vector<LetResult>> attempt(Builder& builder, const isa::ModifierTree& dots, const std::vector<Destination>& shapes,
+                                         std::span<const Value> sources, const LetOptions& options, SourceLocation where) {
   Expected<std::vector<LetResult>> fresh = make(builder, shapes, options.dtype, where);
   if (!fresh) return fresh;
   std::deque<std::vector<Value>> parts;
@@ -101,8 +102,8 @@ std::vector<Destination> destinations_of(const isa::Form& form, const isa::Choic
   return found;
 }
 
-Expected<std::vector<LetResult>> let(Builder& builder, const isa::Dots& dots, std::span<const Value> sources,
-                                     const LetOptions& options, Where where) {
+Expected<std::vector<LetResult>> let(Builder& builder, const isa::ModifierTree& dots, std::span<const Value> sources,
+                                     const LetOptions& options, SourceLocation where) {
   const auto at_where = [&where](Diagnostic d) {
     d.where = where;
     return Unexpected{std::move(d)};
@@ -110,7 +111,7 @@ Expected<std::vector<LetResult>> let(Builder& builder, const isa::Dots& dots, st
   if (dots.complete().empty()) return at_where(dots.explain_incomplete());
   std::vector<std::vector<Destination>> tried;
   std::optional<Diagnostic> first;
-  for (const isa::Dots::State& state : dots.complete()) {
+  for (const isa::ModifierTree::State& state : dots.complete()) {
     std::vector<Destination> shapes = destinations_of(isa::form(state.form), state.choices);
     if (shapes.empty() || std::find(tried.begin(), tried.end(), shapes) != tried.end()) continue;
     Expected<std::vector<LetResult>> made = attempt(builder, dots, shapes, sources, options, where);

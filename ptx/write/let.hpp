@@ -39,7 +39,7 @@ struct LetOptions {
 
 /// Writes the instruction with fresh destinations. The form is the first one of the dots that fits the sources. Kinds: those of
 /// Builder::emit, missing_modifier, operand_mismatch for an instruction without a result. Where it fails no register is left.
-Expected<std::vector<LetResult>> let(Builder& builder, const isa::Dots& dots, std::span<const Value> sources,
-                                     const LetOptions& options, Where where);
+Expected<std::vector<LetResult>> let(Builder& builder, const isa::ModifierTree& dots, std::span<const Value> sources,
+                                     const LetOptions& options, SourceLocation where);
 
 }  // namespace ptx::write

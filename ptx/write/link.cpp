@@ -46,7 +46,7 @@ class Copier {
   }
   std::uint32_t text(std::uint32_t index) { return text(id(index)).index; }
   ir::WhereId place(ir::WhereId where) {
-    const Where known = from_.where(where);
+    const SourceLocation known = from_.where(where);
     return known.known() ? into_.add(known) : ir::WhereId{};
   }
 

@@ -37,7 +37,7 @@ std::vector<Reg> write_call(Builder& builder, const CallOf& function, std::span<
 
 Module::Module(const ModuleSpec& spec) : state_(std::make_shared<write::ModuleState>(spec.arch, spec.version)) {}
 
-Addr<Type::none> Module::var(const write::VariableSpec& spec, Where at) {
+Addr<Type::none> Module::var(const write::VariableSpec& spec, SourceLocation at) {
   state_->keep(state_->parts.variable(spec, at));
   return addr(std::string_view(*state_->names.insert(spec.name).first));
 }
@@ -48,7 +48,7 @@ void Module::alias(const write::Name& name, std::string_view function) {
 void Module::section(const write::Name& name, std::string_view lines) {
   state_->keep(state_->parts.section(name.text, lines, name.at));
 }
-void Module::append(const ir::Module& parsed, Where at) { state_->keep(state_->parts.append(parsed, at)); }
+void Module::append(const ir::Module& parsed, SourceLocation at) { state_->keep(state_->parts.append(parsed, at)); }
 write::ModuleBuilder& Module::parts() { return state_->parts; }
 void Module::fail(Diagnostic diagnostic) { state_->fail(std::move(diagnostic)); }
 
@@ -74,7 +74,7 @@ Owned<write::Held> function_builder(const write::ModuleState& module, const Func
 
 }  // namespace
 
-Func::Func(Module& module, const FuncSpec& spec, Where at)
+Func::Func(Module& module, const FuncSpec& spec, SourceLocation at)
     : Body(function_builder(*module.state(), spec)), callee_{spec.name, spec.returns, {}, module.state().get()} {
   write::ModuleState& state = *module.state();
   builder_->set_owner(&state);
@@ -114,6 +114,6 @@ write::Reg Func::parameter(const write::Name& name, Type type) {
   return {reg.id, type};
 }
 
-void Func::give(const std::vector<write::Value>& results, Where at) { keep(write::give_back(*builder_, results, at)); }
+void Func::give(const std::vector<write::Value>& results, SourceLocation at) { keep(write::give_back(*builder_, results, at)); }
 
 }  // namespace ptx

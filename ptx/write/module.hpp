@@ -47,7 +47,7 @@ class Module {
   explicit Module(const ModuleSpec& spec = {});
 
   /// A variable; its address in its space.
-  Addr<Type::none> var(const write::VariableSpec& spec, Where at = Where::current());
+  Addr<Type::none> var(const write::VariableSpec& spec, SourceLocation at = SourceLocation::current());
   /// `.pragma "text";`
   void pragma(const write::Name& text);
   /// Another name for a function of the module.
@@ -55,7 +55,7 @@ class Module {
   /// `.section .name { lines }`
   void section(const write::Name& name, std::string_view lines);
   /// What a text declares, as text::parse_part read it; `raw(m, "…")` looks at what that found, too. Kind duplicate_symbol.
-  void append(const ir::Module& parsed, Where at = Where::current());
+  void append(const ir::Module& parsed, SourceLocation at = SourceLocation::current());
 
   /// The whole: everything declared, and these kernels, which are spent.
   template <std::same_as<Kernel>... K>
@@ -83,7 +83,7 @@ class Module {
 /// A device function of a module. Its body is written as a kernel's is; kernels and functions of the module call it.
 class Func : public Body {
  public:
-  Func(Module& module, const FuncSpec& spec, Where at = Where::current());
+  Func(Module& module, const FuncSpec& spec, SourceLocation at = SourceLocation::current());
 
   /// A parameter, which is a register.
   template <Type T>
@@ -93,18 +93,18 @@ class Func : public Body {
   /// `mov` of the results to where the caller finds them, and `ret;`.
   template <Type... T>
   void return_(const Reg<T>&... results) {
-    give({write::Value::of(results.untyped())...}, Where{});
+    give({write::Value::of(results.untyped())...}, SourceLocation{});
   }
   /// The same, with the author's line.
   template <Type T>
-  void return_(const Reg<T>& result, Where at = Where::current()) {
+  void return_(const Reg<T>& result, SourceLocation at = SourceLocation::current()) {
     give({write::Value::of(result.untyped())}, at);
   }
   [[nodiscard]] const write::Callee& callee() const { return callee_; }
 
  private:
   write::Reg parameter(const write::Name& name, Type type);
-  void give(const std::vector<write::Value>& results, Where at);
+  void give(const std::vector<write::Value>& results, SourceLocation at);
 
   write::Callee callee_;
   std::vector<std::string> names_;

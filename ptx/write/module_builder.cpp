@@ -10,10 +10,10 @@
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/control.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/link.hpp"
 #include "ptx/write/names.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
@@ -23,7 +23,7 @@ std::uint64_t float_bits(double value, bool wide) {
 }
 
 // Whether a variable of the type can start so: PTX has literals of integers, .f32 and .f64 alone.
-Expected<void> can_start(std::string_view name, Type type, const Initial& initial, Where where) {
+Expected<void> can_start(std::string_view name, Type type, const Initial& initial, SourceLocation where) {
   if (const auto* list = std::get_if<std::vector<Initial>>(&initial.value)) {
     for (const Initial& element : *list)
       if (auto fits = can_start(name, type, element, where); !fits) return fits;
@@ -75,7 +75,7 @@ void add(ir::Module& module, Type type, const Initial& initial, std::vector<ir::
   out.push_back(init);
 }
 
-Expected<void> refuse_if(bool bad, std::string message, Where where, std::string_view hint = {}) {
+Expected<void> refuse_if(bool bad, std::string message, SourceLocation where, std::string_view hint = {}) {
   if (bad) return refuse(Kind::bad_declaration, std::move(message), where, hint);
   return {};
 }
@@ -84,7 +84,7 @@ std::string count(std::size_t n, std::string_view what) { return cat(n, ' ', wha
 
 // The argument as the call has it: special registers copied, numbers as the parameter's type spells them.
 Expected<Value> argument(Builder& builder, const Callee& callee, std::size_t i, const Value& given,
-                         std::deque<std::string>& texts, Where where) {
+                         std::deque<std::string>& texts, SourceLocation where) {
   const Type type = callee.params[i];
   const auto bad = [&](const std::string& seen) {
     return refuse(Kind::call_mismatch,
@@ -115,7 +115,7 @@ Expected<Value> argument(Builder& builder, const Callee& callee, std::size_t i, 
 }  // namespace
 
 Expected<std::vector<Reg>> call(Builder& builder, const Callee& callee, std::span<const Value> arguments, const Guard& guard,
-                                Where where) {
+                                SourceLocation where) {
   if (callee.owner != nullptr && callee.owner != builder.owner())
     return refuse(Kind::call_mismatch,
                   cat('`', callee.name, "` is a function of another module than `", builder.module().str(builder.function().name),
@@ -148,7 +148,7 @@ Expected<std::vector<Reg>> call(Builder& builder, const Callee& callee, std::spa
   return regs;
 }
 
-Expected<void> give_back(Builder& builder, std::span<const Value> results, Where where) {
+Expected<void> give_back(Builder& builder, std::span<const Value> results, SourceLocation where) {
   const ir::Function& function = builder.function();
   const std::string name(builder.module().str(function.name));
   if (function.is_entry) return refuse(Kind::call_mismatch, cat("kernel `", name, "` gives nothing back"), where);
@@ -172,7 +172,7 @@ Expected<void> give_back(Builder& builder, std::span<const Value> results, Where
 ModuleBuilder::ModuleBuilder(Target target, std::optional<Version> version)
     : target_(target), version_(version.value_or(default_version(target))) {}
 
-Expected<void> ModuleBuilder::add_name(std::string_view name, std::string_view what, Where where) {
+Expected<void> ModuleBuilder::add_name(std::string_view name, std::string_view what, SourceLocation where) {
   if (!is_identifier(name) || name.starts_with('%'))
     return refuse(Kind::bad_declaration, cat('`', name, "` cannot name ", what), where,
                   "a name starts with a letter, or with `_` or `$` and more, and goes on with letters, digits, `_` and `$`");
@@ -187,7 +187,7 @@ ir::Module& ModuleBuilder::declarations() {
   return parts_.back().module;
 }
 
-Expected<void> ModuleBuilder::variable(const VariableSpec& spec, Where where) {
+Expected<void> ModuleBuilder::variable(const VariableSpec& spec, SourceLocation where) {
   const bool is_module_space =
       spec.space == ir::StateSpace::global || spec.space == ir::StateSpace::const_ || spec.space == ir::StateSpace::shared;
   const auto what = [&] { return cat("the variable `", spec.name, '`'); };
@@ -238,7 +238,7 @@ Expected<void> ModuleBuilder::variable(const VariableSpec& spec, Where where) {
   return {};
 }
 
-Expected<void> ModuleBuilder::pragma(std::string_view text, Where where) {
+Expected<void> ModuleBuilder::pragma(std::string_view text, SourceLocation where) {
   if (auto e = refuse_if(text.find_first_of("\"\n") != std::string_view::npos,
                          cat("the pragma `", text, "` has a quote or a newline in it"), where,
                          "give the text between the quotes alone: `nounroll`");
@@ -249,13 +249,13 @@ Expected<void> ModuleBuilder::pragma(std::string_view text, Where where) {
   return {};
 }
 
-Expected<void> ModuleBuilder::alias(std::string_view name, std::string_view function, Where where) {
+Expected<void> ModuleBuilder::alias(std::string_view name, std::string_view function, SourceLocation where) {
   if (auto added = add_name(name, "an alias", where); !added) return added;
   aliases_.push_back({std::string(name), std::string(function), parts_.size(), where});
   return {};
 }
 
-Expected<void> ModuleBuilder::section(std::string_view name, std::string_view lines, Where where) {
+Expected<void> ModuleBuilder::section(std::string_view name, std::string_view lines, SourceLocation where) {
   const std::string dotted = name.starts_with('.') ? std::string(name) : cat('.', name);
   if (auto e = refuse_if(!is_identifier(dotted.substr(1)) || lines.find_first_of("{}") != std::string_view::npos,
                          cat("the section `", dotted, "` is no section of PTX"), where,
@@ -279,7 +279,7 @@ Expected<void> ModuleBuilder::section(std::string_view name, std::string_view li
   return {};
 }
 
-Expected<void> ModuleBuilder::append(const ir::Module& parsed, Where where) {
+Expected<void> ModuleBuilder::append(const ir::Module& parsed, SourceLocation where) {
   for (const ir::Variable& v : parsed.variables)
     if (v.linkage != ir::Linkage::extern_)
       if (auto added = add_name(parsed.str(v.name), "a variable", where); !added) return added;
@@ -290,7 +290,7 @@ Expected<void> ModuleBuilder::append(const ir::Module& parsed, Where where) {
   return {};
 }
 
-Expected<std::size_t> ModuleBuilder::declare(std::string_view name, Where where) {
+Expected<std::size_t> ModuleBuilder::declare(std::string_view name, SourceLocation where) {
   if (auto added = add_name(name, "a function", where); !added) return Unexpected{added.error()};
   Part& part = parts_.emplace_back();
   part.defined = false;

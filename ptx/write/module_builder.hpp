@@ -64,9 +64,9 @@ struct Callee {
 /// `call (r, …), f, (a, …);` with fresh registers for the results, which it gives. Kinds: call_mismatch (another number of
 /// arguments, or of another type), and what Builder::emit says.
 Expected<std::vector<Reg>> call(Builder& builder, const Callee& callee, std::span<const Value> arguments, const Guard& guard,
-                                Where where);
+                                SourceLocation where);
 /// `mov` into the results of the function being written, and `ret;`. Kind call_mismatch.
-Expected<void> give_back(Builder& builder, std::span<const Value> results, Where where);
+Expected<void> give_back(Builder& builder, std::span<const Value> results, SourceLocation where);
 
 /// What a module declares, in the order of the calls. Not thread-safe.
 class ModuleBuilder {
@@ -79,17 +79,17 @@ class ModuleBuilder {
   ~ModuleBuilder() = default;
 
   /// Kinds: bad_declaration, duplicate_symbol. What initial values fit is for the checker to say.
-  Expected<void> variable(const VariableSpec& spec, Where where = {});
+  Expected<void> variable(const VariableSpec& spec, SourceLocation where = {});
   /// `.pragma "text";`
-  Expected<void> pragma(std::string_view text, Where where = {});
+  Expected<void> pragma(std::string_view text, SourceLocation where = {});
   /// Another name for a function: `.alias name, function;` behind its definition.
-  Expected<void> alias(std::string_view name, std::string_view function, Where where = {});
+  Expected<void> alias(std::string_view name, std::string_view function, SourceLocation where = {});
   /// `.section .name { lines }`, debug data.
-  Expected<void> section(std::string_view name, std::string_view lines, Where where = {});
+  Expected<void> section(std::string_view name, std::string_view lines, SourceLocation where = {});
   /// What a text declares, as text::parse read it.
-  Expected<void> append(const ir::Module& parsed, Where where = {});
+  Expected<void> append(const ir::Module& parsed, SourceLocation where = {});
   /// A place for a function, which `define` fills before the module is linked. Gives its number.
-  Expected<std::size_t> declare(std::string_view name, Where where = {});
+  Expected<std::size_t> declare(std::string_view name, SourceLocation where = {});
   /// A module of that function alone, as Builder::finish gives it.
   void define(std::size_t number, ir::Module function);
 
@@ -106,14 +106,14 @@ class ModuleBuilder {
     ir::Module module;
     bool defined = true;
     std::string function;  // of a place that is not defined yet
-    Where where;
+    SourceLocation where;
   };
   struct Alias {
     std::string name, function;
     std::size_t part;  // the last one before it
-    Where where;
+    SourceLocation where;
   };
-  Expected<void> add_name(std::string_view name, std::string_view what, Where where);
+  Expected<void> add_name(std::string_view name, std::string_view what, SourceLocation where);
   ir::Module& declarations();  // the last part, when it is none of a function
   [[nodiscard]] Expected<void> place_alias(ir::Module& module, const Alias& alias) const;
 

@@ -179,7 +179,7 @@ TEST(TypedControl, WhatTheConditionOfElifComputesIsReadInItsBranchesAlone) {
   Kernel k = make();
   auto i = k.scalar<u32>();
   write::Builder& builder = k.builder();
-  const auto line = [&](Where at = Where::current()) { return at; };
+  const auto line = [&](SourceLocation at = SourceLocation::current()) { return at; };
   auto open = write::begin_if(builder, write::Value::of((i < 8).untyped()), line());
   ASSERT_TRUE(open);
   ASSERT_TRUE(write::end_if(builder, *open, line()));

@@ -7,7 +7,7 @@
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
-#include "ptx/write/put.hpp"
+#include "ptx/write/emit.hpp"
 
 namespace ptx::write {
 namespace {
@@ -60,7 +60,7 @@ std::string describe(const Builder& builder, const Value& value) {
 }
 
 // A 32-bit register in 64 bits, with its sign if it has one.
-Expected<Value> widened(Builder& builder, Reg narrow, Where where) {
+Expected<Value> widened(Builder& builder, Reg narrow, SourceLocation where) {
   const Expected<Reg> wide = builder.reg(Type::u64);
   if (!wide) return Unexpected{wide.error()};
   const std::array operands = {Value::of(*wide), Value::of(narrow)};
@@ -139,17 +139,17 @@ std::string predicate_dots(Operator op, bool in_place) {
 }
 
 // A predicate as an instruction reads it that takes no `!`.
-Expected<Value> plain_predicate(Builder& builder, Value value, Where where) {
+Expected<Value> plain_predicate(Builder& builder, Value value, SourceLocation where) {
   if (!is_reg(value) || !value.negated) return value;
   value.negated = false;
-  const Expected<Reg> made = put_fresh(builder, Type::pred, "not.pred", {}, where, value);
+  const Expected<Reg> made = emit_fresh(builder, Type::pred, "not.pred", {}, where, value);
   if (!made) return Unexpected{made.error()};
   return Value::of(*made);
 }
 
 // Both sides are of one type, which is no integer: floats, predicates.
 Expected<Operation> prepare_alike(Builder& builder, Operator op, const Value& left, const Value& right, bool in_place,
-                                  Where where) {
+                                  SourceLocation where) {
   const Type type = is_reg(left) ? left.reg.type : right.reg.type;
   const std::string shown = cat('`', info(op).symbol, in_place ? "=`" : "`");
   const Value& other = is_reg(left) ? right : left;
@@ -184,7 +184,7 @@ std::string signed_division(Operator op, Type type) {
 }
 
 // Python's division of signed integers rounds down, and PTX's towards zero.
-std::optional<Diagnostic> refuse_floor(Operator op, Type type, Where where) {
+std::optional<Diagnostic> refuse_floor(Operator op, Type type, SourceLocation where) {
   if ((op != Operator::floor_div && op != Operator::floor_rem) || isa::kind(type) != isa::TypeKind::sint) return std::nullopt;
   Diagnostic d;
   d.kind = Kind::bad_operator;
@@ -203,7 +203,8 @@ Value bits_of(Value number, Type type) {
 }
 
 // Stages and widens the two sides and chooses the instruction.
-Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, const Value& right, bool in_place, Where where) {
+Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, const Value& right, bool in_place,
+                            SourceLocation where) {
   auto a = readable(builder, left, where);
   if (!a) return Unexpected{std::move(a).error()};
   auto b = readable(builder, right, where);
@@ -283,7 +284,7 @@ Expected<Operation> prepare(Builder& builder, Operator op, const Value& left, co
                     : cat("`cvt` widens the right side: `ptx.let.cvt.", isa::name(type), '.', isa::name(other), '`'));
 }
 
-Expected<Reg> write(Builder& builder, std::string_view dots, Reg d, const Value& a, const Value& b, Where where) {
+Expected<Reg> write(Builder& builder, std::string_view dots, Reg d, const Value& a, const Value& b, SourceLocation where) {
   const std::array operands = {Value::of(d), a, b};
   if (auto written = builder.emit(dots, operands, {}, where); !written) return Unexpected{std::move(written).error()};
   return d;
@@ -294,7 +295,7 @@ bool commutes(Operator op) {
 }
 
 // `neg` and `abs`: signed integers, whose bits an unsigned one has as well for `-`, and floats.
-Expected<Reg> unary(Builder& builder, std::string_view opcode, std::string_view shown, const Value& value, Where where) {
+Expected<Reg> unary(Builder& builder, std::string_view opcode, std::string_view shown, const Value& value, SourceLocation where) {
   const auto a = readable(builder, value, where);
   if (!a) return Unexpected{a.error()};
   const Type type = is_reg(*a) ? a->reg.type : Type::none;
@@ -304,12 +305,12 @@ Expected<Reg> unary(Builder& builder, std::string_view opcode, std::string_view 
         Kind::bad_operator, cat('`', shown, "` does not exist for ", describe(builder, *a)), where,
         type == Type::pred ? std::string("`~p` is the other way round") : cat("write the instruction: `ptx.inst.", opcode, "…`"));
   const std::string dots = integer ? cat(opcode, ".s", isa::bits(type)) : cat(opcode, '.', isa::name(type));
-  return put_fresh(builder, type, dots, {}, where, *a);
+  return emit_fresh(builder, type, dots, {}, where, *a);
 }
 
 }  // namespace
 
-Expected<Reg> binary(Builder& builder, Operator op, Value a, Value b, Where where) {
+Expected<Reg> binary(Builder& builder, Operator op, Value a, Value b, SourceLocation where) {
   if (is_number(a) && !is_number(b) && commutes(op)) std::swap(a, b);
   const auto operation = prepare(builder, op, a, b, false, where);
   if (!operation) return Unexpected{operation.error()};
@@ -318,16 +319,16 @@ Expected<Reg> binary(Builder& builder, Operator op, Value a, Value b, Where wher
   return write(builder, operation->dots, *result, operation->a, operation->b, where);
 }
 
-Expected<Reg> in_place(Builder& builder, Operator op, Reg a, Value b, Where where) {
+Expected<Reg> in_place(Builder& builder, Operator op, Reg a, Value b, SourceLocation where) {
   const auto operation = prepare(builder, op, Value::of(a), b, true, where);
   if (!operation) return Unexpected{operation.error()};
   return write(builder, operation->dots, a, operation->a, operation->b, where);
 }
 
-Expected<Reg> negated(Builder& builder, Value a, Where where) { return unary(builder, "neg", "-", a, where); }
-Expected<Reg> absolute(Builder& builder, Value a, Where where) { return unary(builder, "abs", "abs", a, where); }
+Expected<Reg> negated(Builder& builder, Value a, SourceLocation where) { return unary(builder, "neg", "-", a, where); }
+Expected<Reg> absolute(Builder& builder, Value a, SourceLocation where) { return unary(builder, "abs", "abs", a, where); }
 
-Expected<Reg> view(const Builder& builder, Reg reg, Type type, Where where) {
+Expected<Reg> view(const Builder& builder, Reg reg, Type type, SourceLocation where) {
   if (reg.id.index >= builder.function().regs.size())
     return refuse(Kind::undefined_symbol, "a view is of a register of another kernel", where);
   const Type declared = builder.function().reg(reg.id).type;
@@ -351,7 +352,7 @@ bool is_value_of(std::int64_t value, Type type) {
   return bits == 64 || (value >= -(std::int64_t{1} << (bits - 1)) && value < std::int64_t{1} << (bits - 1));
 }
 
-Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where where) {
+Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, SourceLocation where) {
   if (is_number(a) && !is_number(b)) {
     std::swap(a, b);
     cmp = info(cmp).mirrored;
@@ -417,7 +418,7 @@ Type moved_as(Type type) {
 
 }  // namespace
 
-Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, Where where) {
+Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, SourceLocation where) {
   const Type type = destination.type;
   if (source.kind == Value::Kind::integer && isa::is_integer(type) && !source.fits(type))
     return refuse(Kind::immediate_range, cat("a .", isa::name(type), " register cannot hold the integer ", source.spelled()),
@@ -447,18 +448,18 @@ Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, 
   return destination;
 }
 
-Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, Where where) {
+Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, SourceLocation where) {
   return scalar(builder, type, source, {}, where);
 }
 
-Expected<Value> readable(Builder& builder, const Value& value, Where where) {
+Expected<Value> readable(Builder& builder, const Value& value, SourceLocation where) {
   if (value.kind != Value::Kind::special) return value;
   const Expected<Reg> copy = move_to_fresh(builder, isa::specials()[value.special].type, value, where);
   if (!copy) return Unexpected{copy.error()};
   return Value::of(*copy);
 }
 
-Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std::string_view name, Where where) {
+Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std::string_view name, SourceLocation where) {
   Expected<Reg> reg = builder.reg(type, name, where);
   if (!reg || !init) return reg;
   return move_into(builder, *reg, *init, where);
@@ -467,7 +468,7 @@ Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std
 namespace {
 
 // Nothing when the entry has that parameter.
-std::optional<Diagnostic> unknown_param(const Builder& builder, std::string_view name, Where where) {
+std::optional<Diagnostic> unknown_param(const Builder& builder, std::string_view name, SourceLocation where) {
   std::vector<std::string> params;
   for (const ir::Param& p : builder.function().params) params.emplace_back(builder.module().str(p.name));
   if (std::find(params.begin(), params.end(), name) != params.end()) return std::nullopt;
@@ -488,7 +489,7 @@ Type loaded_as(Type type) {
 
 }  // namespace
 
-Expected<Reg> load_param(Builder& builder, Type type, std::string_view name, Where where) {
+Expected<Reg> load_param(Builder& builder, Type type, std::string_view name, SourceLocation where) {
   if (auto unknown = unknown_param(builder, name, where)) return Unexpected{std::move(*unknown)};
   const Expected<Reg> reg = builder.reg(type, {}, where);
   if (!reg) return reg;
@@ -500,7 +501,7 @@ Expected<Reg> load_param(Builder& builder, Type type, std::string_view name, Whe
   return reg;
 }
 
-Expected<Reg> global_ptr(Builder& builder, std::string_view param, Where where) {
+Expected<Reg> global_ptr(Builder& builder, std::string_view param, SourceLocation where) {
   if (auto unknown = unknown_param(builder, param, where)) return Unexpected{std::move(*unknown)};
   const Expected<Reg> reg = builder.reg(Type::b64);
   if (!reg) return reg;

@@ -53,31 +53,31 @@ enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
 
 /// `a op b` into a fresh register of a's type (or .u64 when a 32-bit left side of + meets a 64-bit register; the type of b when a
 /// is a number). Kinds: bad_operator, and what Builder::emit says.
-Expected<Reg> binary(Builder& builder, Operator op, Value a, Value b, Where where);
+Expected<Reg> binary(Builder& builder, Operator op, Value a, Value b, SourceLocation where);
 /// `a op= b` into a itself.
-Expected<Reg> in_place(Builder& builder, Operator op, Reg a, Value b, Where where);
+Expected<Reg> in_place(Builder& builder, Operator op, Reg a, Value b, SourceLocation where);
 /// `-a` into a fresh register of a's type.
-Expected<Reg> negated(Builder& builder, Value a, Where where);
+Expected<Reg> negated(Builder& builder, Value a, SourceLocation where);
 /// |a| into a fresh register of a's type: signed integers and floats.
-Expected<Reg> absolute(Builder& builder, Value a, Where where);
+Expected<Reg> absolute(Builder& builder, Value a, SourceLocation where);
 /// `a cmp b` into a fresh predicate.
-Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, Where where);
+Expected<Reg> compare(Builder& builder, Comparison cmp, Value a, Value b, SourceLocation where);
 
 /// `mov.<type> r, source` into a fresh register of `type` (reg.from_); the source may be a register, special register, number or
 /// symbol.
-Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, Where where);
+Expected<Reg> move_to_fresh(Builder& builder, Type type, Value source, SourceLocation where);
 /// `mov.<its type> r, source` into a register that is there. Kind argument_kind for a number that it cannot hold.
-Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, Where where);
+Expected<Reg> move_into(Builder& builder, Reg destination, const Value& source, SourceLocation where);
 /// A special register as other instructions than `mov` can read it: `mov.<its type> r, special;`. Any other value as it is.
-Expected<Value> readable(Builder& builder, const Value& value, Where where);
+Expected<Value> readable(Builder& builder, const Value& value, SourceLocation where);
 /// The same register, read and written as another type of its width. Kind bad_operator when the type that it is declared with
 /// does not allow that: a .f32 register holds no .u32 for the instructions that compute with integers.
-Expected<Reg> view(const Builder& builder, Reg reg, Type type, Where where);
+Expected<Reg> view(const Builder& builder, Reg reg, Type type, SourceLocation where);
 /// A fresh register, initialised by one `mov` when `init` is given (reg.scalar).
-Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std::string_view name, Where where);
+Expected<Reg> scalar(Builder& builder, Type type, std::optional<Value> init, std::string_view name, SourceLocation where);
 /// `ld.param.<type> r, [name]` into a fresh register: a scalar parameter (ptx.param). Kind undefined_symbol.
-Expected<Reg> load_param(Builder& builder, Type type, std::string_view name, Where where);
+Expected<Reg> load_param(Builder& builder, Type type, std::string_view name, SourceLocation where);
 /// `ld.param.u64 r, [name]; cvta.to.global.u64 r, r;` (ptx.global_ptrs, per tensor). Kind undefined_symbol.
-Expected<Reg> global_ptr(Builder& builder, std::string_view param, Where where);
+Expected<Reg> global_ptr(Builder& builder, std::string_view param, SourceLocation where);
 
 }  // namespace ptx::write

@@ -16,7 +16,7 @@ namespace {
 using write_test::Lines;
 using write_test::written;
 
-constexpr Where line_9{"kernel.py", 9};
+constexpr SourceLocation line_9{"kernel.py", 9};
 const Value five = Value::of_integer(5);
 Value special(std::string_view name) { return Value::of_special(*isa::special_from_name(name)); }
 

@@ -29,10 +29,10 @@ class Place {
 
 /// The place `offset` bytes into a region, for an instruction: `[symbol+offset]` of a static one; of a dynamic one a fresh .u32
 /// register, `mov.b32 r, dyn_smem; add.s32 r, r, offset;` (no add for 0).
-Expected<Place> shared_place(Builder& builder, const SharedRegion& region, std::int64_t offset, Where where);
+Expected<Place> shared_place(Builder& builder, const SharedRegion& region, std::int64_t offset, SourceLocation where);
 
 /// A place's address as a .u32 register: the base itself when it is one without an offset, else `mov.u32 r, symbol` and
 /// `add.u32 r, base, offset` into fresh registers.
-Expected<Reg> address_register(Builder& builder, const Place& place, Where where);
+Expected<Reg> address_register(Builder& builder, const Place& place, SourceLocation where);
 
 }  // namespace ptx::write

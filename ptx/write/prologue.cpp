@@ -3,7 +3,7 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
-#include "ptx/write/put.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
@@ -18,7 +18,7 @@ void Builder::State::move_to_prologue() {
   ++prologue;
 }
 
-Expected<Reg> Builder::tma_desc(std::string_view tensor, Where where) {
+Expected<Reg> Builder::tma_desc(std::string_view tensor, SourceLocation where) {
   State& s = *state_;
   if (const auto it = s.tma_descriptors.find(tensor); it != s.tma_descriptors.end()) return it->second;
   const std::string name = cat(tensor, ir::descriptor_suffix);
@@ -32,13 +32,13 @@ Expected<Reg> Builder::tma_desc(std::string_view tensor, Where where) {
   passed.describes = s.module.intern(tensor);
   if (auto added = param(passed, name, where); !added) return Unexpected{std::move(added).error()};
   const Value symbol = Value::of_symbol(name);
-  const Expected<Reg> reg = by_value ? put_fresh(*this, Type::u64, "mov.b64", {}, where, symbol)
-                                     : put_fresh(*this, Type::u64, "ld.param.u64", {}, where, Value::address_of({&symbol, 1}));
+  const Expected<Reg> reg = by_value ? emit_fresh(*this, Type::u64, "mov.b64", {}, where, symbol)
+                                     : emit_fresh(*this, Type::u64, "ld.param.u64", {}, where, Value::address_of({&symbol, 1}));
   if (!reg) return reg;
   s.move_to_prologue();
   if (by_value) {
     // Tensor copies take a generic address, and a parameter's is one in the space of parameters.
-    auto converted = put(*this, "cvta.param.u64", {}, where, Value::of(*reg), Value::of(*reg));
+    auto converted = write::emit(*this, "cvta.param.u64", {}, where, Value::of(*reg), Value::of(*reg));
     if (!converted) return Unexpected{std::move(converted).error()};
     s.move_to_prologue();
   }

@@ -13,37 +13,39 @@ Reg keep_error(Builder& builder, Expected<Reg> expected, Type type) {
   return stand_in ? *stand_in : Reg{{}, type};
 }
 
-Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, Where at) {
+Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, SourceLocation at) {
   const Builder::Mark begin = builder.begin_value(std::array{a, b});
   const Reg made = keep_error(builder, binary(builder, op, a, b, at), result);
   builder.end_value(begin, made);
   return made;
 }
 
-void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, Where at) {
+void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, SourceLocation at) {
   if (auto written = in_place(builder, op, a, b, at); !written) builder.fail(std::move(written).error());
 }
 
-Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, Where at) {
+Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, SourceLocation at) {
   const Builder::Mark begin = builder.begin_value(std::array{a, b});
   const Reg made = keep_error(builder, compare(builder, cmp, a, b, at), Type::pred);
   builder.end_value(begin, made);
   return made;
 }
 
-Reg write_negated(Builder& builder, const Value& a, Type result, Where at) {
+Reg write_negated(Builder& builder, const Value& a, Type result, SourceLocation at) {
   const Builder::Mark begin = builder.begin_value({&a, 1});
   const Reg made = keep_error(builder, negated(builder, a, at), result);
   builder.end_value(begin, made);
   return made;
 }
-Reg write_absolute(Builder& builder, const Value& a, Type result, Where at) {
+Reg write_absolute(Builder& builder, const Value& a, Type result, SourceLocation at) {
   const Builder::Mark begin = builder.begin_value({&a, 1});
   const Reg made = keep_error(builder, absolute(builder, a, at), result);
   builder.end_value(begin, made);
   return made;
 }
-Reg write_view(Builder& builder, Reg reg, Type type, Where at) { return keep_error(builder, view(builder, reg, type, at), type); }
+Reg write_view(Builder& builder, Reg reg, Type type, SourceLocation at) {
+  return keep_error(builder, view(builder, reg, type, at), type);
+}
 
 std::size_t checked_index(Builder& builder, const Index& index, std::size_t count) {
   if (index.value >= 0 && index.value < static_cast<std::int64_t>(count)) return static_cast<std::size_t>(index.value);

@@ -64,17 +64,18 @@ class Fresh {
 template <int least, int most, bool numbers = true>
 struct RightSide {
   Value value;
-  Where at;
+  SourceLocation at;
   // NOLINTBEGIN(google-explicit-constructor): implicit on purpose, the conversion takes note of the line
   template <Number I>
     requires(numbers)
-  RightSide(I number, Where where = Where::current()) : value(Value::of_number(number)), at(where) {}
+  RightSide(I number, SourceLocation where = SourceLocation::current()) : value(Value::of_number(number)), at(where) {}
   template <Type T>
     requires(is_word(T) && isa::bits(T) >= least && isa::bits(T) <= most)
-  RightSide(ptx::Reg<T> reg, Where where = Where::current()) : value(reg.value()), at(where) {}
+  RightSide(ptx::Reg<T> reg, SourceLocation where = SourceLocation::current()) : value(reg.value()), at(where) {}
   template <Type T>
     requires(isa::bits(T) >= least && isa::bits(T) <= most)
-  RightSide(Special<T> special, Where where = Where::current()) : value(Value::of_special(special.id)), at(where) {}
+  RightSide(Special<T> special, SourceLocation where = SourceLocation::current())
+      : value(Value::of_special(special.id)), at(where) {}
   // NOLINTEND(google-explicit-constructor)
 };
 /// A number left of an operator.
@@ -83,16 +84,18 @@ using LeftNumber = RightSide<0, 0>;
 /// One side of a comparison, or the source of a `mov`: any register, special register or number.
 struct Source {
   Value value;
-  Where at;
+  SourceLocation at;
   // NOLINTBEGIN(google-explicit-constructor)
   template <Number I>
-  Source(I number, Where where = Where::current()) : value(Value::of_number(number)), at(where) {}
+  Source(I number, SourceLocation where = SourceLocation::current()) : value(Value::of_number(number)), at(where) {}
   template <std::floating_point F>
-  Source(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
+  Source(F number, SourceLocation where = SourceLocation::current())
+      : value(Value::of_floating(static_cast<double>(number))), at(where) {}
   template <Type T>
-  Source(ptx::Reg<T> reg, Where where = Where::current()) : value(reg.value()), at(where) {}
+  Source(ptx::Reg<T> reg, SourceLocation where = SourceLocation::current()) : value(reg.value()), at(where) {}
   template <Type T>
-  Source(Special<T> special, Where where = Where::current()) : value(Value::of_special(special.id)), at(where) {}
+  Source(Special<T> special, SourceLocation where = SourceLocation::current())
+      : value(Value::of_special(special.id)), at(where) {}
   // NOLINTEND(google-explicit-constructor)
 };
 
@@ -106,48 +109,49 @@ template <Type T, bool registers = true>
 struct FloatSide {
   static constexpr bool literals = T == Type::f32 || T == Type::f64;
   Value value;
-  Where at;
+  SourceLocation at;
   // NOLINTBEGIN(google-explicit-constructor)
   template <Number I>
     requires(literals)
-  FloatSide(I number, Where where = Where::current()) : value(Value::of_number(number)), at(where) {}
+  FloatSide(I number, SourceLocation where = SourceLocation::current()) : value(Value::of_number(number)), at(where) {}
   template <std::floating_point F>
     requires(literals)
-  FloatSide(F number, Where where = Where::current()) : value(Value::of_floating(static_cast<double>(number))), at(where) {}
+  FloatSide(F number, SourceLocation where = SourceLocation::current())
+      : value(Value::of_floating(static_cast<double>(number))), at(where) {}
   template <Type R>
     requires(registers && R == T)
-  FloatSide(ptx::Reg<R> reg, Where where = Where::current()) : value(reg.value()), at(where) {}
+  FloatSide(ptx::Reg<R> reg, SourceLocation where = SourceLocation::current()) : value(reg.value()), at(where) {}
   // NOLINTEND(google-explicit-constructor)
 };
 
 /// A name in the kernel, with the author's line. The text must live until the call returns.
 struct Name {
   std::string_view text;
-  Where at;
+  SourceLocation at;
   // NOLINTBEGIN(google-explicit-constructor)
-  Name(const char* name, Where where = Where::current()) : text(name), at(where) {}
-  Name(std::string_view name, Where where = Where::current()) : text(name), at(where) {}
-  Name(const std::string& name, Where where = Where::current()) : text(name), at(where) {}
+  Name(const char* name, SourceLocation where = SourceLocation::current()) : text(name), at(where) {}
+  Name(std::string_view name, SourceLocation where = SourceLocation::current()) : text(name), at(where) {}
+  Name(const std::string& name, SourceLocation where = SourceLocation::current()) : text(name), at(where) {}
   // NOLINTEND(google-explicit-constructor)
 };
 
 /// An index, with the author's line.
 struct Index {
   std::int64_t value;
-  Where at;
+  SourceLocation at;
   template <Number I>
-  Index(I index, Where where = Where::current())  // NOLINT(google-explicit-constructor)
+  Index(I index, SourceLocation where = SourceLocation::current())  // NOLINT(google-explicit-constructor)
       : value(static_cast<std::int64_t>(index)), at(where) {}
 };
 
 // The operators of operators.hpp for typed callers: an error goes into the kernel and comes out of its module(), and a fresh
 // register stands in for the result, so that what follows is still checked.
-Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, Where at);
-void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, Where at);
-Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, Where at);
-Reg write_negated(Builder& builder, const Value& a, Type result, Where at);
-Reg write_absolute(Builder& builder, const Value& a, Type result, Where at);
-Reg write_view(Builder& builder, Reg reg, Type type, Where at);
+Reg write_binary(Builder& builder, Operator op, const Value& a, const Value& b, Type result, SourceLocation at);
+void write_in_place(Builder& builder, Operator op, Reg a, const Value& b, SourceLocation at);
+Reg write_comparison(Builder& builder, Comparison cmp, const Value& a, const Value& b, SourceLocation at);
+Reg write_negated(Builder& builder, const Value& a, Type result, SourceLocation at);
+Reg write_absolute(Builder& builder, const Value& a, Type result, SourceLocation at);
+Reg write_view(Builder& builder, Reg reg, Type type, SourceLocation at);
 /// `expected`'s register; or, its error kept in the kernel, another one of `type`.
 Reg keep_error(Builder& builder, Expected<Reg> expected, Type type);
 /// Element `index` of `count`; kept as an error in the kernel, and element 0, when there is no such element.
@@ -204,12 +208,12 @@ class Reg {
   /// one is no .u32 for instructions that compute with integers.
   template <Type To>
     requires(isa::bits(isa::register_type(To)) == isa::bits(isa::register_type(T)) || isa::bits(To) == 8)
-  [[nodiscard]] Reg<To> as(Where at = Where::current()) const& {
+  [[nodiscard]] Reg<To> as(SourceLocation at = SourceLocation::current()) const& {
     return {*builder_, write::write_view(*builder_, reg_, To, at)};
   }
   template <Type To>
     requires(isa::bits(isa::register_type(To)) == isa::bits(isa::register_type(T)) || isa::bits(To) == 8)
-  [[nodiscard]] Reg<To> as(Where at = Where::current()) && {
+  [[nodiscard]] Reg<To> as(SourceLocation at = SourceLocation::current()) && {
     return {*builder_, write::write_view(*builder_, reg_, To, at), std::move(fresh_)};
   }
   /// The address `offset` bytes behind this one: `ld.global_.f32(x, p[16])`.
@@ -261,10 +265,10 @@ class Reg {
   [[nodiscard]] Reg min(Float b) const& requires(floating) { return Reg(*this).binary(write::Operator::min, b); }
   [[nodiscard]] Reg min(Float b) && requires(floating) { return binary(write::Operator::min, b); }
   /// `abs`: of signed integers and floats.
-  [[nodiscard]] Reg abs(Where at = Where::current()) const& requires(floating || (word && isa::kind(T) == isa::TypeKind::sint)) {
+  [[nodiscard]] Reg abs(SourceLocation at = SourceLocation::current()) const& requires(floating || (word && isa::kind(T) == isa::TypeKind::sint)) {
     return Reg(*this).absolute(at);
   }
-  [[nodiscard]] Reg abs(Where at = Where::current()) && requires(floating || (word && isa::kind(T) == isa::TypeKind::sint)) {
+  [[nodiscard]] Reg abs(SourceLocation at = SourceLocation::current()) && requires(floating || (word && isa::kind(T) == isa::TypeKind::sint)) {
     return absolute(at);
   }
 
@@ -296,8 +300,8 @@ class Reg {
   // converted, to take note of the line
   struct Signed {
     Reg reg;
-    Where at;
-    Signed(Reg r, Where where = Where::current())  // NOLINT(google-explicit-constructor)
+    SourceLocation at;
+    Signed(Reg r, SourceLocation where = SourceLocation::current())  // NOLINT(google-explicit-constructor)
       requires(word || floating)
         : reg(std::move(r)), at(where) {}
   };
@@ -331,7 +335,7 @@ class Reg {
   Reg binary(write::Operator op, const Side& b) const {
     return {*builder_, write::write_binary(*builder_, op, value(), b.value, T, b.at), write::Fresh(true)};
   }
-  [[nodiscard]] Reg absolute(Where at) const {
+  [[nodiscard]] Reg absolute(SourceLocation at) const {
     return {*builder_, write::write_absolute(*builder_, value(), T, at), write::Fresh(true)};
   }
   template <class Side>
@@ -374,10 +378,12 @@ namespace write {
 /// A predicate, perhaps negated, right of `&` and `^`.
 struct PredSide {
   Value value;
-  Where at;
+  SourceLocation at;
   // NOLINTBEGIN(google-explicit-constructor)
-  PredSide(const ptx::Reg<Type::pred>& p, Where where = Where::current()) : value(p.value()), at(where) {}
-  PredSide(const NegatedPred& p, Where where = Where::current()) : value(p.reg.value()), at(where) { value.negated = true; }
+  PredSide(const ptx::Reg<Type::pred>& p, SourceLocation where = SourceLocation::current()) : value(p.value()), at(where) {}
+  PredSide(const NegatedPred& p, SourceLocation where = SourceLocation::current()) : value(p.reg.value()), at(where) {
+    value.negated = true;
+  }
   // NOLINTEND(google-explicit-constructor)
 };
 }  // namespace write
@@ -550,8 +556,8 @@ namespace write {
 /// A label where `k <<` defines it, with the author's line.
 struct Definition {
   std::string_view name;
-  Where at;
-  Definition(const Label& label, Where where = Where::current())
+  SourceLocation at;
+  Definition(const Label& label, SourceLocation where = SourceLocation::current())
       : name(label.name), at(where) {}  // NOLINT(google-explicit-constructor)
 };
 }  // namespace write

@@ -6,16 +6,16 @@
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/place.hpp"
-#include "ptx/write/put.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
 
-Expected<SharedRegion> Builder::allocate_shared(const SharedRequest& request, Where where) {
+Expected<SharedRegion> Builder::allocate_shared(const SharedRequest& request, SourceLocation where) {
   State& s = *state_;
   const std::uint64_t element = static_cast<std::uint64_t>(isa::bits(request.type)) / 8;
-  const std::uint64_t most = isa::most_shared_bytes(target());
+  const std::uint64_t most = isa::max_shared_bytes(target());
   const std::string what = request.name.empty() ? std::string("an allocation") : cat("`", request.name, "`");
   if (request.elements == 0 || element == 0)
     return refuse(Kind::bad_declaration, cat(what, " of shared memory is empty"), where, "give it at least one element");
@@ -70,11 +70,11 @@ std::uint64_t Builder::shared_bytes() const { return state_->shared.bytes; }
 bool Builder::has_dynamic_shared() const { return state_->dynamic_shared; }
 
 std::optional<Diagnostic> Builder::State::too_much_static_shared() const {
-  if (dynamic_shared || shared.bytes <= most_static_shared) return std::nullopt;
+  if (dynamic_shared || shared.bytes <= max_static_shared) return std::nullopt;
   Diagnostic d;
   d.kind = Kind::shared_memory_size;
   d.message = cat("kernel `", module.str(module.functions.front().name), "` allocates ", shared.bytes,
-                  " bytes of shared memory; more than ", most_static_shared, " have to be dynamic");
+                  " bytes of shared memory; more than ", max_static_shared, " have to be dynamic");
   return std::move(d).hint(cat("say so in the kernel's specification: `.smem = ", shared.bytes, '`'));
 }
 
@@ -98,29 +98,29 @@ Expected<void> Builder::State::declare_dynamic_shared() {
   return {};
 }
 
-Expected<Place> shared_place(Builder& builder, const SharedRegion& region, std::int64_t offset, Where where) {
+Expected<Place> shared_place(Builder& builder, const SharedRegion& region, std::int64_t offset, SourceLocation where) {
   const std::int64_t from_symbol = region.byte_offset + offset;
   if (!region.dynamic) return Place(Value::of_symbol(region.symbol), from_symbol);
   const Expected<Reg> reg = builder.reg(Type::u32, {}, where);
   if (!reg) return Unexpected{reg.error()};
   const Value address = Value::of(*reg);
-  if (auto e = put(builder, "mov.b32", {}, where, address, Value::of_symbol(region.symbol)); !e)
+  if (auto e = emit(builder, "mov.b32", {}, where, address, Value::of_symbol(region.symbol)); !e)
     return Unexpected{std::move(e).error()};
   if (from_symbol != 0)
-    if (auto e = put(builder, "add.s32", {}, where, address, address, Value::of_integer(from_symbol)); !e)
+    if (auto e = emit(builder, "add.s32", {}, where, address, address, Value::of_integer(from_symbol)); !e)
       return Unexpected{std::move(e).error()};
   return Place(address);
 }
 
-Expected<Reg> address_register(Builder& builder, const Place& place, Where where) {
+Expected<Reg> address_register(Builder& builder, const Place& place, SourceLocation where) {
   Value base = place.base();
   if (base.kind != Value::Kind::reg) {
-    const Expected<Reg> moved = put_fresh(builder, Type::u32, "mov.u32", {}, where, base);
+    const Expected<Reg> moved = emit_fresh(builder, Type::u32, "mov.u32", {}, where, base);
     if (!moved) return moved;
     base = Value::of(*moved);
   }
   if (place.offset() == 0) return base.reg;
-  return put_fresh(builder, Type::u32, "add.u32", {}, where, base, Value::of_integer(place.offset()));
+  return emit_fresh(builder, Type::u32, "add.u32", {}, where, base, Value::of_integer(place.offset()));
 }
 
 }  // namespace ptx::write

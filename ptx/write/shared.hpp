@@ -12,7 +12,7 @@
 namespace ptx::write {
 
 /// Bytes of static shared memory that every target has; a kernel that allocates more keeps all of it in the dynamic array.
-inline constexpr std::uint64_t most_static_shared = 48 * 1024;
+inline constexpr std::uint64_t max_static_shared = 48 * 1024;
 inline constexpr std::string_view dynamic_symbol = "dyn_smem";
 
 /// One allocation: a variable of its own, or a part of the dynamic array.

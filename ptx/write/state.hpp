@@ -48,18 +48,19 @@ inline Diagnostic with_form(Diagnostic d, const isa::Form& form) {
 
 /// An instruction as it was asked for: by dots, or by a pattern.
 struct Spelling {
-  const isa::Dots* dots = nullptr;
+  const isa::ModifierTree* dots = nullptr;
   const Pattern* pattern = nullptr;
 };
 
-/// What a spelling and the kinds and types of its operands come to: found by isa::fit once, remembered for the rest of the trace.
+/// What a spelling and the kinds and types of its operands come to: found by isa::match once, remembered for the rest of the
+/// trace.
 struct Resolved {
   isa::FormId form = isa::no_form;
   isa::Choices choices{};
-  static constexpr std::size_t most_operands = 14;
-  std::array<Type, most_operands> types{};       ///< by operand: how numbers are encoded
-  std::array<isa::Role, most_operands> roles{};  ///< by operand
-  bool reads_integers = false;  ///< nothing but that: there is one for each sequence of integers, by a longer key
+  static constexpr std::size_t max_operands = 14;
+  std::array<Type, max_operands> types{};       ///< by operand: how numbers are encoded
+  std::array<isa::Role, max_operands> roles{};  ///< by operand
+  bool reads_integers = false;                  ///< nothing but that: there is one for each sequence of integers, by a longer key
 };
 
 struct TextHash {
@@ -84,7 +85,7 @@ struct Builder::State {
   struct Scope {
     std::vector<ir::RegDeclId> decls;                        // declared in this block: out of reach when it closes
     std::map<std::string, ir::LabelId, std::less<>> labels;  // defined or named here
-    Where opened;
+    SourceLocation opened;
   };
   std::vector<Scope> scopes{1};
   Names names;
@@ -99,8 +100,8 @@ struct Builder::State {
   Reg add_register(ir::RegDeclId decl, std::uint32_t index, Type type);
   std::vector<Type> result_types;  // of a device function, as they were asked for
   /// A parameter or result of a device function, in a register.
-  Expected<Reg> passed(std::vector<ir::Param> ir::Function::* list, Type type, std::string_view name, Where where);
-  ir::RegDeclId declare(std::string_view base, Type declared, std::optional<std::uint32_t> count, Where where);
+  Expected<Reg> passed(std::vector<ir::Param> ir::Function::* list, Type type, std::string_view name, SourceLocation where);
+  ir::RegDeclId declare(std::string_view base, Type declared, std::optional<std::uint32_t> count, SourceLocation where);
   /// The family whose registers are called `base` and a number; nothing for any other base.
   [[nodiscard]] std::optional<std::size_t> family_called(std::string_view base) const;
   /// The family and place that a name like `%r7` means; nothing for any other name.
@@ -110,7 +111,7 @@ struct Builder::State {
   bool rename_family(std::size_t family, Type declared);
 
   TextMap<std::uint32_t> allocated;  // alloc.cpp: how many of each family
-  Expected<std::string> next_allocated(Type type, std::uint32_t count, Where where);
+  Expected<std::string> next_allocated(Type type, std::uint32_t count, SourceLocation where);
 
   // -- shared memory (shared.cpp)
   bool dynamic_shared = false;
@@ -126,12 +127,12 @@ struct Builder::State {
 
   // -- labels
   struct LabelInfo {
-    Where first_use;
+    SourceLocation first_use;
     ir::LabelId same_as;  // valid: this one was named in a block that does not define it, and stands for an outer one
   };
   std::vector<LabelInfo> label_infos;  // by LabelId
   std::uint32_t next_label = 0;
-  ir::LabelId label_named(std::string_view name, Where where);
+  ir::LabelId label_named(std::string_view name, SourceLocation where);
   void close_labels(Scope& inner, Scope& outer);
   Expected<void> resolve_labels();
   struct EndedIf {
@@ -161,24 +162,24 @@ struct Builder::State {
   // -- the author's lines
   std::vector<const CallSite*> helpers;  // those being written in, outermost first
   /// A place as the module keeps it: with the helpers that it lies in, when it does not know them itself.
-  [[nodiscard]] ir::WhereId place(Where where) {
+  [[nodiscard]] ir::WhereId place(SourceLocation where) {
     if (where.from == nullptr && !helpers.empty()) where.from = helpers.back();
     return module.add(where);
   }
 
   // -- instructions (emit.cpp)
-  TextMap<const isa::Dots*> dots_by_text;
+  TextMap<const isa::ModifierTree*> dots_by_text;
   KeyMap<Resolved> resolved;
   std::unordered_map<const Pattern*, Resolved> resolved_patterns;  // those that decide alone
   Key key;
   [[nodiscard]] const Resolved* known(const Spelling& spelling) const;
   [[nodiscard]] Expected<const Resolved*> look_up(const Spelling& spelling, std::span<const Value> values, const Guard& guard);
-  Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, const Where& where);
+  Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, const SourceLocation& where);
   Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
   /// Whether the kernel's target and version have the instruction, with its modifiers and special registers, and the rule of its
   /// row is kept.
   Expected<void> check_legal(const isa::Form& form, const isa::Choices& choices, std::span<const isa::Arg> args) const;
-  void append(const Resolved& instruction, std::span<const Value> values, const Guard& guard, const Where& where);
+  void append(const Resolved& instruction, std::span<const Value> values, const Guard& guard, const SourceLocation& where);
   bool add_to_key(const Value& value);
   bool add_register_to_key(Reg reg) {
     key.add(static_cast<unsigned>(Value::Kind::reg) | static_cast<std::uint64_t>(reg.type) << 16);
@@ -194,12 +195,12 @@ struct Builder::State {
   [[nodiscard]] bool usable(std::span<const Value> values, const Guard& guard) const;
   [[nodiscard]] Diagnostic unusable(std::span<const Value> values, const Guard& guard) const;
   std::vector<ir::Operand> lowered;  // parts that are not in the entry's store yet
-  ir::Operand lower(const Value& value, Type type, isa::Role role, const Where& where);
+  ir::Operand lower(const Value& value, Type type, isa::Role role, const SourceLocation& where);
   ir::Operand lower_floating(const Value& value, Type type);
   ir::Operand lower_integer(const Value& value, Type type);
-  ir::Operand lower_name(const Value& value, isa::Role role, const Where& where);
-  ir::Operand lower_address(const Value& value, const Where& where);
-  ir::Operand lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type, const Where& where);
+  ir::Operand lower_name(const Value& value, isa::Role role, const SourceLocation& where);
+  ir::Operand lower_address(const Value& value, const SourceLocation& where);
+  ir::Operand lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type, const SourceLocation& where);
   [[nodiscard]] std::uint32_t constant(std::uint64_t bits);
 
   // -- values that calls make (arrange.cpp): the last ones, each up to the next one's begin
@@ -215,8 +216,8 @@ struct Builder::State {
   [[nodiscard]] bool independent(std::size_t first) const;
   void reorder(std::size_t first, std::span<const std::size_t> order);
 
-  void add_item(ir::ItemKind kind, std::uint32_t payload, Where where = {});
-  class Splicer;  // splice.cpp
+  void add_item(ir::ItemKind kind, std::uint32_t payload, SourceLocation where = {});
+  class ParsedInliner;  // inline_parsed.cpp
 };
 
 }  // namespace ptx::write

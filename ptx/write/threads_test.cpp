@@ -24,11 +24,11 @@ Lines specialisation(int n) {
   Builder b({.name = "k"});
   const Tracing tracing(b);
   EXPECT_EQ(current(), &b);
-  const Where outer{intern_file(cat("kernel_", n % 3, ".py")), static_cast<std::uint32_t>(n)};
+  const SourceLocation outer{intern_file(cat("kernel_", n % 3, ".py")), static_cast<std::uint32_t>(n)};
   const Helper in(b, "unrolled", outer);
   const Reg sum = *scalar(b, Type::u32, Value::of_integer(n), {}, outer);
   for (int i = 0; i <= n; ++i) {
-    const Where at{intern_file("helper.py"), static_cast<std::uint32_t>(i + 1)};
+    const SourceLocation at{intern_file("helper.py"), static_cast<std::uint32_t>(i + 1)};
     EXPECT_TRUE(in_place(b, Operator::add, sum, Value::of_integer(i), at));
     const Reg other = *binary(b, Operator::shl, Value::of(sum), Value::of_integer(i % 31), at);
     EXPECT_TRUE(b.emit("xor.b32", std::vector{Value::of(sum), Value::of(sum), Value::of(other)}, {}, at));

@@ -112,7 +112,7 @@ inline constexpr bool is_pair = shape.second != Type::none;
 
 /// The registers of a destination.
 template <LetShape shape>
-auto make_fresh(write::Builder& builder, Where at) {
+auto make_fresh(write::Builder& builder, SourceLocation at) {
   const auto fresh = [&](Type type) { return write::keep_error(builder, builder.reg(type, {}, at), type); };
   if constexpr (shape.vector) {
     std::array<write::Reg, shape.count> regs;

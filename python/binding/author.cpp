@@ -65,8 +65,8 @@ void pass_over_folder(std::string_view folder) {
   if (!folder.empty() && std::find(all.begin(), all.end(), path) == all.end()) all.push_back(std::move(path));
 }
 
-Where authors_line() {
-  Where where;  // of the nearest frame that is not ours, while no better one is found
+SourceLocation authors_line() {
+  SourceLocation where;  // of the nearest frame that is not ours, while no better one is found
   walk([&](PyFrameObject* frame) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     const std::string_view file = file_of(code);
@@ -102,7 +102,7 @@ const LineCache::Entry& LineCache::look_up(PyFrameObject* frame) {
   return entry;
 }
 
-const CallSite* LineCache::call_site(const Where& at, PyCodeObject* called) {
+const CallSite* LineCache::call_site(const SourceLocation& at, PyCodeObject* called) {
   const auto number = reinterpret_cast<std::uintptr_t>(called) / alignof(PyCodeObject) + at.line;
   Call& call = calls_[number % calls_.size()];
   if (call.called != called || !(call.site->at == at)) {
@@ -116,10 +116,10 @@ const CallSite* LineCache::call_site(const Where& at, PyCodeObject* called) {
 
 void LineCache::begin() { outermost_ = PyEval_GetFrame(); }
 
-Where LineCache::authors_line() {
+SourceLocation LineCache::authors_line() {
   constexpr std::size_t most = 16;  // levels of helpers; of more, the outermost are one
   struct Frame {
-    Where where;
+    SourceLocation where;
     PyCodeObject* code;
   };
   std::array<Frame, most> frames;

@@ -21,7 +21,7 @@ void set_package_folder(std::string_view folder);
 void pass_over_folder(std::string_view folder);
 
 /// The line of the nearest Python frame outside the package and of what is passed over; unknown when there is none.
-Where authors_line();
+SourceLocation authors_line();
 
 /// The same, remembering what it found for as long as a trace lasts: finding a line walks the function's line table from its
 /// start, which would be most of the cost of an instruction.
@@ -34,7 +34,7 @@ class LineCache {
 
   /// The line of the nearest frame outside the package, and through which calls of the author's it was reached from the frame
   /// that `begin` was called in.
-  Where authors_line();
+  SourceLocation authors_line();
   /// The frames from here outwards are not the kernel's: the innermost one that is the package's own is where the body is called.
   void begin();
 
@@ -43,10 +43,10 @@ class LineCache {
     PyCodeObject* code = nullptr;  // kept alive by codes_: an address is not taken for another code's
     int inst = -1;
     bool ours = false;  // a frame of the package
-    Where where;
+    SourceLocation where;
   };
   const Entry& look_up(PyFrameObject* frame);
-  const CallSite* call_site(const Where& at, PyCodeObject* called);
+  const CallSite* call_site(const SourceLocation& at, PyCodeObject* called);
 
   struct Call {
     PyCodeObject* called = nullptr;

@@ -18,7 +18,7 @@ using write::Value;
 // The line of the `with` is remembered from its begin: its end is executed on that line, too.
 struct Block {
   std::size_t depth = 0;
-  Where where;
+  SourceLocation where;
   std::uint64_t opened_in = 0;             // the trace in which it is open, by number; 0 none
   std::uint64_t made_in = 0, made_as = 0;  // where it was made: nothing is written until it is entered
 
@@ -37,7 +37,7 @@ struct Block {
 
 // A `return`, `break` or `continue` in the block that is entered now would leave out what stands behind it, in silence
 // (pyptx/_early_exits.py). What it is called in the author's source is of no matter.
-void refuse_early_exit(const char* name, const Where& where) {
+void refuse_early_exit(const char* name, const SourceLocation& where) {
   PyFrameObject* frame = PyEval_GetFrame();
   if (frame == nullptr || !where.known()) return;
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
@@ -117,7 +117,7 @@ struct ElseBlock : Block {
 };
 
 // What `condition` says: a predicate, or a function that is called here and gives one.
-Value tested(Trace& trace, nb::handle condition, const char* what, Where where) {
+Value tested(Trace& trace, nb::handle condition, const char* what, SourceLocation where) {
   const bool is_function = PyCallable_Check(condition.ptr()) != 0 && as<Reg>(condition) == nullptr;
   const nb::object predicate = is_function ? nb::object(condition()) : nb::borrow(condition);
   const write::Guard guard = guard_argument(trace, predicate);

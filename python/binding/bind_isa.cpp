@@ -24,8 +24,8 @@ namespace ptx::python {
 namespace {
 
 struct DotsObject {
-  PyObject_HEAD const isa::Dots* dots;  // nullptr: the table does not know these words, and nobody minded
-  PyObject* children;                   // dict: what was asked for before
+  PyObject_HEAD const isa::ModifierTree* dots;  // nullptr: the table does not know these words, and nobody minded
+  PyObject* children;                           // dict: what was asked for before
   vectorcallfunc call;
   PyObject* words;  // str, or nullptr: those that the table does not know, "foo.bar"
   bool lets;        // of `ptx.let`: its calls give their destination
@@ -42,11 +42,11 @@ std::string_view path_of(PyObject* self) {
 
 // Why the table does not know these words.
 Diagnostic explain_unknown(std::string_view words) {
-  const isa::Dots* node = &isa::Dots::root();
+  const isa::ModifierTree* node = &isa::ModifierTree::root();
   for (;;) {
     const std::size_t dot = words.find('.');
     const std::string_view word = words.substr(0, dot);
-    const isa::Dots* next = node->follow(word);
+    const isa::ModifierTree* next = node->follow(word);
     if (next == nullptr) return node->explain(word);
     if (dot == std::string_view::npos) return next->explain_incomplete();
     node = next;
@@ -79,11 +79,11 @@ bool is_unheard_of(std::string_view path, std::string_view word) {
 
 // The same of all words of an instruction: the first that cannot stand where it does.
 bool has_unheard_of(std::string_view words) {
-  const isa::Dots* node = &isa::Dots::root();
+  const isa::ModifierTree* node = &isa::ModifierTree::root();
   for (;;) {
     const std::size_t dot = words.find('.');
     const std::string_view word = words.substr(0, dot);
-    const isa::Dots* next = node->follow(word);
+    const isa::ModifierTree* next = node->follow(word);
     if (next == nullptr) return is_unheard_of(node->path(), word);
     if (dot == std::string_view::npos) return false;
     node = next;
@@ -106,12 +106,12 @@ void set_current_exception() {
 
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_count, PyObject* keywords) {
   try {
-    const isa::Dots* dots = of(self).dots;
+    const isa::ModifierTree* dots = of(self).dots;
     const std::string_view path = path_of(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged_count));
     const auto result = [&] { return Py_NewRef(count != 0 && as<Reg>(arguments[0]) != nullptr ? arguments[0] : Py_None); };
     Trace& trace = Trace::require(path.empty() ? "ptx.inst" : path.data());
-    const Where where = trace.where();
+    const SourceLocation where = trace.where();
     if (path.empty())
       raise(Kind::argument_kind,
             "`ptx.inst` is called without an instruction; `ptx.inst.<opcode>.<modifier>…(operands)` writes one", where);
@@ -166,11 +166,11 @@ nb::object given_back(Trace& trace, const std::vector<write::LetResult>& fresh) 
 
 PyObject* call_let(PyObject* self, PyObject* const* arguments, std::size_t flagged_count, PyObject* keywords) {
   try {
-    const isa::Dots* dots = of(self).dots;
+    const isa::ModifierTree* dots = of(self).dots;
     const std::string_view path = path_of(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flagged_count));
     Trace& trace = Trace::require(path.empty() ? "ptx.let" : path.data());
-    const Where where = trace.where();
+    const SourceLocation where = trace.where();
     if (path.empty())
       raise(Kind::argument_kind, "`ptx.let` is called without an instruction; `ptx.let.<opcode>.<modifier>…(sources)` writes one",
             where);
@@ -240,7 +240,7 @@ std::string spelled(std::string_view path) {
   return out;
 }
 
-std::string documentation(const isa::Dots& dots, bool lets) {
+std::string documentation(const isa::ModifierTree& dots, bool lets) {
   if (dots.path().empty() && lets)
     return "ptx.let.<opcode>.<modifier>…(sources, dtype=None, pred=None, other=None): one PTX instruction whose destination is a "
            "fresh register of the type that its row says, which the call gives.\n"
@@ -254,15 +254,15 @@ std::string documentation(const isa::Dots& dots, bool lets) {
            "`__`, `_` before a leading "
            "digit (`_2d`) and `_` after a reserved word (`global_`).";
   std::string out = cat(lets ? "ptx.let." : "ptx.inst.", spelled(dots.path()));
-  std::vector<const isa::Dots::State*> forms;  // each once: one may be reached in two ways
-  for (const isa::Dots::State& state : dots.states())
+  std::vector<const isa::ModifierTree::State*> forms;  // each once: one may be reached in two ways
+  for (const isa::ModifierTree::State& state : dots.states())
     if (forms.empty() || forms.back()->form != state.form) forms.push_back(&state);
-  constexpr std::size_t most = 8, most_with_operands = 3;
-  for (const isa::Dots::State* state : std::span(forms).first(std::min(most, forms.size()))) {
+  constexpr std::size_t most = 8, max_with_operands = 3;
+  for (const isa::ModifierTree::State* state : std::span(forms).first(std::min(most, forms.size()))) {
     const isa::Form& form = isa::form(state->form);
     out += cat("\n  ", form.syntax(), "\n      ", form.row->doc, ' ',
                isa::available(isa::version_needed(form, state->choices), form.row->on), ". Manual: ", isa::manual(form));
-    if (forms.size() > most_with_operands) continue;
+    if (forms.size() > max_with_operands) continue;
     for (const isa::OperandSpec& operand : form.operands)
       out += cat("\n        ", operand.name, ": ", isa::describe(form, operand));
   }
@@ -273,7 +273,7 @@ std::string documentation(const isa::Dots& dots, bool lets) {
   return cat(out, "\n  ", dots.complete().empty() ? "to be followed by " : "may be followed by ", list_choices(next, 24));
 }
 
-PyObject* new_dots(const isa::Dots* dots, bool lets, std::string_view words = {}) {
+PyObject* new_dots(const isa::ModifierTree* dots, bool lets, std::string_view words = {}) {
   auto* object = PyObject_New(DotsObject, dots_type);
   if (object == nullptr) return nullptr;
   object->dots = dots;
@@ -287,7 +287,7 @@ PyObject* new_dots(const isa::Dots* dots, bool lets, std::string_view words = {}
 
 PyObject* follow(PyObject* self, PyObject* name, std::string_view identifier) {
   const std::string word = isa::word_of(identifier);
-  const isa::Dots* next = of(self).dots == nullptr ? nullptr : of(self).dots->follow(word);
+  const isa::ModifierTree* next = of(self).dots == nullptr ? nullptr : of(self).dots->follow(word);
   if (next == nullptr) {
     const std::string_view path = path_of(self);
     std::string words = path.empty() ? word : cat(path, '.', word);
@@ -399,11 +399,11 @@ void bind_isa(nb::module_& m) {
   if (dots_type == nullptr) throw nb::python_error();
   m.attr("Inst") = nb::handle(reinterpret_cast<PyObject*>(dots_type));
   for (const bool lets : {false, true}) {
-    const nb::object root = nb::steal(new_dots(&isa::Dots::root(), lets));
+    const nb::object root = nb::steal(new_dots(&isa::ModifierTree::root(), lets));
     if (!root.is_valid()) throw nb::python_error();
     m.attr(lets ? "let" : "inst") = root;
   }
-  m.def("opcodes", [] { return isa::Dots::root().next_words(); }, "The first words of all instructions of the table.");
+  m.def("opcodes", [] { return isa::ModifierTree::root().next_words(); }, "The first words of all instructions of the table.");
 }
 
 }  // namespace ptx::python

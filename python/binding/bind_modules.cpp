@@ -25,7 +25,9 @@ using write::Initial;
 using write::ModuleBuilder;
 using Place = std::optional<std::pair<std::string_view, std::uint32_t>>;
 
-Where place_of(const Place& where) { return where ? Where{intern_file(where->first), where->second} : authors_line(); }
+SourceLocation place_of(const Place& where) {
+  return where ? SourceLocation{intern_file(where->first), where->second} : authors_line();
+}
 
 // A number, the name of a variable or function (its address), bytes, or a sequence of them.
 Initial initial(nb::handle value, Type type, std::string_view variable) {
@@ -177,7 +179,7 @@ void bind_module_builder(nb::module_& m) {
       .def(
           "section",
           [](ModuleBuilder& self, std::string_view name, std::string_view lines, const Place& where) {
-            const Where at = place_of(where);
+            const SourceLocation at = place_of(where);
             unwrap(self.section(name, lines, at));
             const ir::Section section{cat(name.starts_with('.') ? "" : ".", name), cat(lines, '\n')};
             if (const auto wrong = text::section_error(section, at)) raise(*wrong);

@@ -204,7 +204,7 @@ bool is_temporary(nb::handle object) {
 // `a[i] = r` copies r. In `a[i] = x + y` nobody can ever read the temporary, so that its instruction writes to the slot instead.
 void set_element(RegArray& self, std::int64_t index, nb::handle value) {
   Trace& trace = Trace::require("RegArray.__setitem__");
-  const Where where = trace.where();
+  const SourceLocation where = trace.where();
   const Reg* reg = as<Reg>(value);
   if (reg == nullptr)
     raise(Kind::argument_kind,

@@ -364,7 +364,7 @@ void bind_handles(nb::module_& m) {
 }  // namespace
 
 void bind_smem(nb::module_& m) {
-  m.attr("most_static_shared") = write::most_static_shared;
+  m.attr("max_static_shared") = write::max_static_shared;
   bind_handles(m);
   nb::class_<SmemSpace>(m, "smem", "The functions of `pyptx.smem`.")
       .def_static(

@@ -53,7 +53,7 @@ nb::list forms_of(std::string_view opcode) {
 
 std::string text_of(nb::handle object, const char* field) { return nb::cast<std::string>(object.attr(field)); }
 
-// Its operands as isa::fit sees them. Of a register only the name is known: any type will do.
+// Its operands as isa::match sees them. Of a register only the name is known: any type will do.
 class Args {
  public:
   void add(nb::handle node, bool piped = false) {
@@ -155,10 +155,10 @@ class Args {
 std::optional<Diagnostic> misfit(const std::vector<text::Candidate>& candidates, std::span<const isa::Arg> args) {
   for (const text::Candidate& c : candidates) {
     const isa::Form& form = isa::form(c.form);
-    if (isa::fit(form, c.choices, args) || !isa::overlooked(form, c.choices, args, Target::sm_90a).empty()) return std::nullopt;
+    if (isa::match(form, c.choices, args) || !isa::leniency(form, c.choices, args, Target::sm_90a).empty()) return std::nullopt;
   }
   const text::Candidate& nearest = text::nearest_candidate(candidates, args);
-  Diagnostic d = isa::fit(isa::form(nearest.form), nearest.choices, args).error();
+  Diagnostic d = isa::match(isa::form(nearest.form), nearest.choices, args).error();
   if (d.kind != Kind::operand_count) return d;
   std::size_t most = 0;
   for (const text::Candidate& c : candidates) {

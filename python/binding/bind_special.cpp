@@ -34,7 +34,7 @@ nb::object special_register(std::string_view name) {
 // `special.tid.x`: nanobind makes one Python class for one C++ type, so that each group needs its own.
 template <std::size_t>
 struct SpecialGroup {};
-constexpr std::size_t most_groups = 16;
+constexpr std::size_t max_groups = 16;
 
 template <std::size_t... I>
 nb::object make_group(std::size_t index, nb::handle scope, const char* name, std::index_sequence<I...>) {
@@ -59,9 +59,9 @@ void bind_special(nb::module_& m) {
       const std::string group = name.substr(0, dot);
       auto it = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
       if (it == groups.end()) {
-        if (groups.size() == most_groups)
+        if (groups.size() == max_groups)
           throw std::length_error("more groups of special registers than the binding has classes for");
-        nb::object made = make_group(groups.size(), space, group.c_str(), std::make_index_sequence<most_groups>());
+        nb::object made = make_group(groups.size(), space, group.c_str(), std::make_index_sequence<max_groups>());
         it = groups.insert(groups.end(), {group, std::move(made)});
       }
       scope = it->second;

@@ -36,7 +36,7 @@ struct PipelineState {
 struct SyncCall {
   explicit SyncCall(const char* name) : what(name), trace(Trace::require(name)), operands(trace) {}
   [[nodiscard]] write::Builder& builder() { return trace.builder(); }
-  [[nodiscard]] Where where() { return trace.where(); }
+  [[nodiscard]] SourceLocation where() { return trace.where(); }
   Place place(nb::handle object) { return place_argument(trace, operands, object, what); }
   nb::object made(Expected<write::Reg> reg) { return make_reg(trace, unwrap(std::move(reg))); }
 

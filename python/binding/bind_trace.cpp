@@ -92,7 +92,7 @@ void check_params(const Strings& params) {
 // ---- the trace ------------------------------------------------------------------------------------------------------
 
 write::KernelHeader header_of(std::string name, std::string_view arch, std::optional<std::pair<int, int>> version,
-                              const Directives& directives, Where where) {
+                              const Directives& directives, SourceLocation where) {
   write::KernelHeader header;
   const auto target = isa::target_from_name(arch);
   if (!target) {
@@ -114,7 +114,7 @@ write::KernelHeader header_of(std::string name, std::string_view arch, std::opti
 
 // What the signature declares: parameters, and the array that `extern_smem=` names.
 Expected<void> declare(Trace& trace, const Strings& params, std::string_view extern_smem) {
-  const Where where = trace.defined;
+  const SourceLocation where = trace.defined;
   for (const auto& [type, name] : params) {
     auto param = parse_param(type, name);
     if (!param) {
@@ -206,7 +206,7 @@ void bind_module(nb::module_& m) {
             nb::list all;
             for (const Diagnostic& d : t.accepted.warnings())
               if (d.severity == Severity::warning) {
-                const Where where = text::in_source(d.where);
+                const SourceLocation where = text::in_source(d.where);
                 all.append(nb::make_tuple(render(d), where.file, where.line));
               }
             return all;
@@ -278,7 +278,7 @@ void begin_trace(Trace* self, std::string name, std::string_view arch, std::opti
                  const Strings& params, const Directives& directives, std::optional<std::string_view> extern_smem,
                  bool dynamic_smem, bool tma_by_value, std::optional<std::pair<std::string_view, std::uint32_t>> where,
                  const nb::object& module, bool function, std::uint64_t block_threads) {
-  const Where defined = where ? Where{intern_file(where->first), where->second} : authors_line();
+  const SourceLocation defined = where ? SourceLocation{intern_file(where->first), where->second} : authors_line();
   write::KernelHeader header = header_of(std::move(name), arch, version, directives, defined);
   auto* parts = module.is_none() ? nullptr : nb::cast<write::ModuleBuilder*>(module);
   if (parts != nullptr) {

@@ -27,7 +27,7 @@ struct BlockSpace {};
 struct CvtaSpace {};
 
 template <class... V>
-void put(Trace& trace, std::string_view dots, nb::handle pred, const V&... operands) {
+void emit(Trace& trace, std::string_view dots, nb::handle pred, const V&... operands) {
   const std::array<Value, sizeof...(V)> values = {operands...};
   unwrap(trace.builder().emit(dots, values, guard_argument(trace, pred), trace.where()));
 }
@@ -165,9 +165,9 @@ nb::object param(nb::handle dtype, std::string_view name, nb::object dst) {
   const Value to = Value::of(register_argument(trace, dst, "ptx.param"));
   const std::array symbol = {Value::of_symbol(name)};
   if (aggregate)
-    put(trace, cat("mov.", isa::name(type)), nb::none(), to, symbol[0]);
+    emit(trace, cat("mov.", isa::name(type)), nb::none(), to, symbol[0]);
   else
-    put(trace, cat("ld.param.", write::idiom::memory_word(type)), nb::none(), to, Value::address_of(symbol));
+    emit(trace, cat("ld.param.", write::idiom::memory_word(type)), nb::none(), to, Value::address_of(symbol));
   return dst;
 }
 
@@ -177,8 +177,8 @@ nb::object cvta(nb::handle source, nb::object dst) {
   Operands operands(trace);
   const Value from = operands.value(source);
   if (dst.is_none()) dst = make_reg(trace, unwrap(trace.builder().reg(Type::b64, {}, trace.where())));
-  put(trace, to_global ? "cvta.to.global.u64" : "cvta.param.u64", nb::none(),
-      Value::of(register_argument(trace, dst, "ptx.cvta")), from);
+  emit(trace, to_global ? "cvta.to.global.u64" : "cvta.param.u64", nb::none(),
+       Value::of(register_argument(trace, dst, "ptx.cvta")), from);
   return dst;
 }
 

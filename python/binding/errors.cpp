@@ -79,10 +79,10 @@ void set_error(const Diagnostic& diagnostic) {
     nb::list places;
     for (const Note& note : diagnostic.notes) {
       if (note.kind != NoteKind::place) continue;
-      const Where place = text::in_source(note.where);
+      const SourceLocation place = text::in_source(note.where);
       places.append(nb::make_tuple(decoded(note.text), decoded(place.file), place.line));
     }
-    const Where where = text::in_source(diagnostic.where);
+    const SourceLocation where = text::in_source(diagnostic.where);
     const nb::object error = make(name(diagnostic.kind), exception_of(diagnostic.kind), decoded(diagnostic.message),
                                   decoded(where.file), where.line, notes, decoded(render(diagnostic)), places);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
@@ -92,7 +92,7 @@ void set_error(const Diagnostic& diagnostic) {
 }
 
 void warn(const Diagnostic& warning) {
-  const Where where = text::in_source(warning.where.known() ? warning.where : authors_line());
+  const SourceLocation where = text::in_source(warning.where.known() ? warning.where : authors_line());
   const nb::object category = nb::module_::import_("pyptx.errors").attr("PtxWarning");
   nb::module_::import_("warnings")
       .attr("warn_explicit")(decoded(render(warning)), category, where.known() ? decoded(where.file) : nb::str("<kernel>"),
@@ -104,7 +104,7 @@ void raise(const Diagnostic& diagnostic) {
   throw nb::python_error();
 }
 
-void raise(Kind kind, std::string message, Where where) {
+void raise(Kind kind, std::string message, SourceLocation where) {
   Diagnostic diagnostic;
   diagnostic.kind = kind;
   diagnostic.message = std::move(message);

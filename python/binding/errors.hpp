@@ -22,7 +22,7 @@ std::string_view exception_of(Kind kind);
 
 /// The same as `set_error`, thrown: for functions that nanobind calls.
 [[noreturn]] void raise(const Diagnostic& diagnostic);
-[[noreturn]] void raise(Kind kind, std::string message, Where where = {});
+[[noreturn]] void raise(Kind kind, std::string message, SourceLocation where = {});
 
 /// The value, or the error raised.
 template <class T>
@@ -32,7 +32,7 @@ T unwrap(Expected<T> expected) {
 }
 /// What the core refuses without a line of its own, at the author's.
 template <class T>
-T unwrap_at(Where where, Expected<T> expected) {
+T unwrap_at(SourceLocation where, Expected<T> expected) {
   if (expected) return std::move(*expected);
   Diagnostic d = std::move(expected).error();
   if (!d.where.known()) d.where = where;

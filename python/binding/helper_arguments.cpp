@@ -10,7 +10,8 @@ namespace ptx::python {
 using write::Place;
 using write::Value;
 
-void refuse_argument(std::string_view helper, std::string_view name, nb::handle seen, std::string_view fits, Where where) {
+void refuse_argument(std::string_view helper, std::string_view name, nb::handle seen, std::string_view fits,
+                     SourceLocation where) {
   raise(Kind::argument_kind, cat('`', name, "` of `", helper, "` is ", describe(seen), "; what fits is ", fits), where);
 }
 
@@ -24,7 +25,7 @@ void HelperCall::begin() {
   operands_.emplace(*trace_);
 }
 
-Where HelperCall::where() {
+SourceLocation HelperCall::where() {
   if (!where_) where_ = trace_ != nullptr ? trace_->where() : authors_line();
   return *where_;
 }
@@ -259,7 +260,7 @@ void HelperCall::integers(nb::handle object, const Parameter& parameter, std::sp
   if (!fits) refuse(parameter, object, to.size() == 3 ? "three ints, (M, N, K)" : "two ints, (M or N, K) or (K, N)");
 }
 
-layout::Major major_argument(nb::handle object, std::string_view what, Where where) {
+layout::Major major_argument(nb::handle object, std::string_view what, SourceLocation where) {
   if (PyUnicode_Check(object.ptr())) {
     const auto text = nb::cast<std::string_view>(object);
     if (text == "K") return layout::Major::k;

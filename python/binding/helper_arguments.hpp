@@ -59,10 +59,10 @@ inline constexpr Turn turn_of<std::optional<T>> = turn_of<T>;
 
 /// Reports a wrong argument: "`d` of `ptx.tcgen05.ld` is the int `5`; what fits is …".
 [[noreturn]] void refuse_argument(std::string_view helper, std::string_view name, nb::handle seen, std::string_view fits,
-                                  Where where);
+                                  SourceLocation where);
 
 /// "K" or "MN", or the number that wgmma_layout.Major has for it.
-layout::Major major_argument(nb::handle object, std::string_view what, Where where);
+layout::Major major_argument(nb::handle object, std::string_view what, SourceLocation where);
 
 /// One call of a helper: its trace, and what its arguments view.
 class HelperCall {
@@ -74,7 +74,7 @@ class HelperCall {
   void begin();
   [[nodiscard]] Trace& trace() { return *trace_; }
   [[nodiscard]] write::Builder& builder() { return trace_->builder(); }
-  [[nodiscard]] Where where();
+  [[nodiscard]] SourceLocation where();
 
   template <class T>
   T convert(nb::handle object, const Parameter& parameter) {
@@ -172,7 +172,7 @@ class HelperCall {
   Trace* trace_ = nullptr;
   bool had_failed_ = false;
   std::optional<Operands> operands_, loose_;
-  std::optional<Where> where_;
+  std::optional<SourceLocation> where_;
 };
 
 }  // namespace ptx::python

@@ -115,7 +115,7 @@ template <class T>
 void fill(Slot<T>& slot, Turn turn, const Given& given, HelperCall& call) {
   if constexpr (Options<T>) {
     fill(fields<T>, slot.value, slot.first, turn, given, call);
-  } else if constexpr (std::is_same_v<T, Where>) {
+  } else if constexpr (std::is_same_v<T, SourceLocation>) {
     if (turn == Turn::places) slot.value = call.where();
   } else if constexpr (!is_context<T>) {
     given.into<T>(slot.value, slot.first, turn, call);

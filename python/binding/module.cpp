@@ -52,7 +52,7 @@ NB_MODULE(_ptx, m) {
   m.def(
       "warn_author",
       [](std::string message) {
-        const Where where = python::authors_line();
+        const SourceLocation where = python::authors_line();
         const nanobind::object category = nanobind::module_::import_("pyptx.errors").attr("PtxWarning");
         nanobind::module_::import_("warnings")
             .attr("warn_explicit")(message, category, where.known() ? std::string(where.file) : "<kernel>", where.line);

@@ -114,8 +114,8 @@ void translate(const PythonCall& call) {
 using Vectorcall = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
 
 // nanobind has a handful of dispatchers; each function has one of them.
-constexpr std::size_t most_dispatchers = 16;
-std::array<Vectorcall, most_dispatchers> dispatchers{};
+constexpr std::size_t max_dispatchers = 16;
+std::array<Vectorcall, max_dispatchers> dispatchers{};
 
 template <std::size_t number>
 PyObject* dispatch(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
@@ -134,10 +134,10 @@ PyObject* dispatch(PyObject* self, PyObject* const* args, std::size_t flags, PyO
 }
 
 template <std::size_t... numbers>
-constexpr std::array<Vectorcall, most_dispatchers> all_of(std::index_sequence<numbers...>) {
+constexpr std::array<Vectorcall, max_dispatchers> all_of(std::index_sequence<numbers...>) {
   return {dispatch<numbers>...};
 }
-constexpr auto ours = all_of(std::make_index_sequence<most_dispatchers>{});
+constexpr auto ours = all_of(std::make_index_sequence<max_dispatchers>{});
 
 /// Puts ours in front of what calls a function, a method, or a class.
 void adopt(PyObject* function) {
@@ -145,7 +145,7 @@ void adopt(PyObject* function) {
   if (offset <= 0) return;
   auto& call = *reinterpret_cast<Vectorcall*>(reinterpret_cast<char*>(function) + offset);
   if (call == nullptr) return;
-  for (std::size_t i = 0; i < most_dispatchers; ++i) {
+  for (std::size_t i = 0; i < max_dispatchers; ++i) {
     if (call == ours[i]) return;
     if (dispatchers[i] == nullptr) dispatchers[i] = call;
     if (dispatchers[i] != call) continue;

@@ -16,7 +16,7 @@ namespace nb = nanobind;
 namespace {
 
 /// How far into torch's objects is looked.
-constexpr std::size_t most_bytes = 208;
+constexpr std::size_t max_bytes = 208;
 
 std::uintptr_t number(nb::handle of) { return nb::cast<std::uintptr_t>(of); }
 
@@ -27,7 +27,7 @@ struct Object {
 
   explicit Object(nb::handle of)
       : begin(reinterpret_cast<const char*>(number(of.attr("_cdata")))),
-        bytes(std::min(most_bytes, ::malloc_usable_size(const_cast<char*>(begin)))) {}
+        bytes(std::min(max_bytes, ::malloc_usable_size(const_cast<char*>(begin)))) {}
   template <class T>
   [[nodiscard]] bool has(std::size_t offset, const T& value) const {
     return offset + sizeof value <= bytes && std::memcmp(begin + offset, &value, sizeof value) == 0;
@@ -66,7 +66,7 @@ class PlainTensors {
 template <class Is>
 std::optional<std::size_t> only_offset(const std::vector<Known>& all, std::size_t step, Is is) {
   std::optional<std::size_t> found;
-  for (std::size_t at = 0; at < most_bytes; at += step) {
+  for (std::size_t at = 0; at < max_bytes; at += step) {
     bool fits = true;
     for (const Known& known : all) fits = fits && is(known, at);
     if (!fits) continue;
@@ -113,7 +113,7 @@ TorchLayout TorchLayout::find(nb::handle torch, std::size_t impl_offset) {
     });
     // The owner of the memory may have the memory's address, and stands behind it.
     std::optional<std::size_t> data;
-    for (std::size_t at = 0; !data && at < most_bytes; at += 8) {
+    for (std::size_t at = 0; !data && at < max_bytes; at += 8) {
       const auto is_data = [&](const Known& known) { return known.storage.has(at, number(known.held.attr("data_ptr")())); };
       if (std::all_of(all.begin(), all.end(), is_data)) data = at;
     }

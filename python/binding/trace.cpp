@@ -17,7 +17,7 @@ std::uint64_t next_id() {
   return ++last;
 }
 
-Diagnostic left_early(const char* what, Where where) {
+Diagnostic left_early(const char* what, SourceLocation where) {
   Diagnostic d;
   d.kind = Kind::bad_control_flow;
   d.message = cat('`', what, "` was left before its end, by `break`, `return` or an exception");
@@ -47,7 +47,7 @@ void Trace::exit() {
   active_trace = std::exchange(outer_, nullptr);
 }
 
-std::size_t Trace::open(const char* what, Where where) {
+std::size_t Trace::open(const char* what, SourceLocation where) {
   opened_.push_back({what, where});
   return opened_.size() - 1;
 }
@@ -116,7 +116,7 @@ std::string Trace::draft() const {
   return out += "}\n";
 }
 
-std::uint64_t Trace::made(const char* what, Where where) {
+std::uint64_t Trace::made(const char* what, SourceLocation where) {
   made_.emplace(++next_made_, Opened{what, where});
   return next_made_;
 }

@@ -54,21 +54,21 @@ class Trace {
   /// Tells this trace's registers from those of another one; never 0.
   [[nodiscard]] std::uint64_t id() const { return id_; }
   /// The author's line.
-  [[nodiscard]] Where where() { return lines_.authors_line(); }
+  [[nodiscard]] SourceLocation where() { return lines_.authors_line(); }
   [[nodiscard]] bool spent() const { return spent_; }
 
   /// A construct that has to end, such as the loop of `range_`: what it is called. Gives its depth.
-  std::size_t open(const char* what, Where where);
+  std::size_t open(const char* what, SourceLocation where);
   /// Ends the construct of that depth; raises when one inside it was left without an end.
   void close(std::size_t depth);
   /// Forgets it and those inside it: an exception goes through them.
   void abandon(std::size_t depth) { opened_.resize(depth); }
 
   /// A construct was made that does nothing until it is entered. Gives its number.
-  std::uint64_t made(const char* what, Where where);
+  std::uint64_t made(const char* what, SourceLocation where);
   void entered(std::uint64_t number);
 
-  Where defined;  ///< the kernel's own line: of errors that belong to no line of its body
+  SourceLocation defined;  ///< the kernel's own line: of errors that belong to no line of its body
 
   /// The register of a tensor's TMA descriptor: the same object each time.
   nanobind::object& tma_desc(const std::string& tensor) { return tma_descs_[tensor]; }
@@ -115,7 +115,7 @@ class Trace {
   std::uint64_t id_;
   struct Opened {
     const char* what;
-    Where where;
+    SourceLocation where;
   };
   std::vector<Opened> opened_;
   std::map<std::uint64_t, Opened> made_;  // and not entered

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Key = tuple[object, ...]
 
 # Bytes; a kernel that asks for more at its launch keeps all of it in one dynamic allocation.
-MAX_STATIC_SMEM = _ptx.most_static_shared
+MAX_STATIC_SMEM = _ptx.max_static_shared
 
 _own_bodies = threading.local()  # kernels whose bodies this thread runs, and of which specialisation
 

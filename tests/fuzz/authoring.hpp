@@ -18,9 +18,9 @@ using write::Value;
 inline constexpr Type types[] = {Type::pred, Type::b16, Type::u16, Type::b32, Type::u32, Type::s32, Type::b64,
                                  Type::u64,  Type::s64, Type::f16, Type::f32, Type::f64, Type::bf16};
 
-/// Dots that may be the start of an instruction, perhaps a whole one.
-inline const isa::Dots& dots(Bytes& in) {
-  const isa::Dots* node = &isa::Dots::root();
+/// ModifierTree that may be the start of an instruction, perhaps a whole one.
+inline const isa::ModifierTree& dots(Bytes& in) {
+  const isa::ModifierTree* node = &isa::ModifierTree::root();
   for (int depth = 0; depth < 12; ++depth) {
     const auto words = node->next_words();
     if (words.empty() || (!node->complete().empty() && in.below(3) == 0)) break;
@@ -83,7 +83,7 @@ inline Expected<ir::Module> author(Bytes& in) {
       (void)builder.label(in.below(2) == 0 ? "L0" : "L1");  // the second time it is an error, and the label stays as it was
       continue;
     }
-    const isa::Dots& what = dots(in);
+    const isa::ModifierTree& what = dots(in);
     Operands operands(in, regs);
     write::Guard guard;
     if (in.below(4) == 0) guard = {.predicate = regs[in.below(regs.size())], .negated = in.below(2) == 0};

@@ -17,7 +17,7 @@ constexpr Type register_types[] = {Type::pred, Type::b8,  Type::b16, Type::b32, 
                                    Type::u8,   Type::u16, Type::u32, Type::u64,   Type::s8,  Type::s16,
                                    Type::s32,  Type::s64, Type::f16, Type::f16x2, Type::f32, Type::f64};
 
-constexpr std::size_t most_combinations = 2500;
+constexpr std::size_t max_combinations = 2500;
 
 // What can stand at a slot: nothing (0) where it is optional, and each of its choices.
 std::uint8_t first_choice(const isa::FormSlot& slot) { return slot.optional ? 0 : 1; }
@@ -98,8 +98,8 @@ std::vector<isa::Choices> combinations(const isa::Form& form, Depth depth) {
   if (depth != Depth::pairs) return {all.begin(), all.end()};
 
   std::size_t product = 1;
-  for (const auto& slot : slots) product = std::min(most_combinations + 1, product * (slot.choices.size() + slot.optional));
-  if (product <= most_combinations) {
+  for (const auto& slot : slots) product = std::min(max_combinations + 1, product * (slot.choices.size() + slot.optional));
+  if (product <= max_combinations) {
     std::vector<isa::Choices> whole = {defaults(form)};
     for (std::size_t i = 0; i < slots.size(); ++i) {
       std::vector<isa::Choices> next;
@@ -322,13 +322,13 @@ bool Kernel::add(const Case& c, std::uint32_t number, std::string* refusal) {
   inst.choices = c.choices;
   inst.where = module_.add({"case", number}).index;
 
-  const isa::Dots* dots = isa::Dots::root().follow(form.opcode);
+  const isa::ModifierTree* dots = isa::ModifierTree::root().follow(form.opcode);
   for (std::size_t i = 0; i < form.slots.size(); ++i)
     if (c.choices[i] != 0) dots = dots->follow(form.chosen(c.choices, static_cast<int>(i)));
   std::deque<std::vector<isa::Arg>> scratch;
   std::vector<isa::Arg> args;
   for (const ir::Operand& operand : operands) args.push_back(ir::arg_of(module_, function_, operand, scratch));
-  const auto fit = isa::fit(*dots, args);
+  const auto fit = isa::match(*dots, args);
   if (fit) {
     inst.form = fit->form->id;
     inst.choices = fit->choices;

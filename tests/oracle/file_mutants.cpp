@@ -13,7 +13,7 @@
 namespace ptx::oracle {
 namespace {
 
-constexpr std::size_t most_bytes = 40000;
+constexpr std::size_t max_bytes = 40000;
 
 bool is_word_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%' ||
@@ -76,7 +76,7 @@ FileMutator::FileMutator(std::span<const std::string> folders) {
   std::set<std::filesystem::path> paths;
   for (const std::string& folder : folders)
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
-      if (entry.path().extension() == ".ptx" && entry.file_size() <= most_bytes) paths.insert(entry.path());
+      if (entry.path().extension() == ".ptx" && entry.file_size() <= max_bytes) paths.insert(entry.path());
   for (const std::filesystem::path& path : paths) {
     std::ifstream file(path, std::ios::binary);
     std::stringstream text;

@@ -128,7 +128,7 @@ class Script {
 
   // ---- lines ----------------------------------------------------------------------------------------------------------
 
-  void line(std::string_view text, Where where) {
+  void line(std::string_view text, SourceLocation where) {
     whole_ = rest_ = text;
     where_ = where;
     while (rest_.ends_with(' ')) rest_.remove_suffix(1);
@@ -275,7 +275,7 @@ class Script {
       inst.guard = reg(word());
     }
     const std::string_view spelled = word();
-    const isa::Dots* dots = &isa::Dots::root();
+    const isa::ModifierTree* dots = &isa::ModifierTree::root();
     for (std::string_view left = spelled; !left.empty();) {
       const std::string_view next = left.substr(0, left.find('.'));
       dots = dots->follow(next);
@@ -295,7 +295,7 @@ class Script {
     std::deque<std::vector<isa::Arg>> scratch;
     std::vector<isa::Arg> args;
     for (const ir::Operand& o : function().operands_of(inst)) args.push_back(ir::arg_of(module_, function(), o, scratch));
-    const auto fit = isa::fit(*dots, args);
+    const auto fit = isa::match(*dots, args);
     inst.form = fit ? fit->form->id : dots->complete().front().form;
     inst.choices = fit ? fit->choices : dots->complete().front().choices;
     function().body.push_back(inst);
@@ -412,7 +412,7 @@ class Script {
 
   ir::Module module_;
   std::string_view whole_, rest_;
-  Where where_;
+  SourceLocation where_;
   std::set<std::string> labels_;  // every name that some line defines as a label
   int depth_ = 0;
   // of the function in hand

@@ -9,7 +9,7 @@
 namespace ptx::write_test {
 
 /// Where the author of a test wrote.
-inline constexpr Where here{"kernel.py", 7};
+inline constexpr SourceLocation here{"kernel.py", 7};
 
 /// One line for each item of the entry's body: instructions as PTX spells them, `label:`, `{`, `}`, `.reg … ;`, comments and raw
 /// text.

@@ -70,12 +70,12 @@ inline Graph graph_of_edges(std::uint32_t blocks, const std::vector<Graph::Edge>
   return {std::move(made), edges};
 }
 
-/// Up to `most_edges` edges between up to `most_blocks` blocks, and some that control leaves at.
-inline Graph any_graph(std::mt19937& random, std::uint32_t most_blocks, std::uint32_t most_edges) {
+/// Up to `max_edges` edges between up to `max_blocks` blocks, and some that control leaves at.
+inline Graph any_graph(std::mt19937& random, std::uint32_t max_blocks, std::uint32_t max_edges) {
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random()) % n; };
-  const std::uint32_t blocks = 1 + below(most_blocks);
+  const std::uint32_t blocks = 1 + below(max_blocks);
   std::vector<Graph::Edge> edges;
-  for (std::uint32_t n = below(most_edges); n > 0; --n) edges.emplace_back(below(blocks), below(blocks));
+  for (std::uint32_t n = below(max_edges); n > 0; --n) edges.emplace_back(below(blocks), below(blocks));
   std::vector<std::uint32_t> leaving;
   for (std::uint32_t b = 0; b < blocks; ++b)
     if (below(4) == 0) leaving.push_back(b);

@@ -234,7 +234,7 @@ class CppDots {
         call += cat(", ", arguments[i]);
       }
       out += cat(lacks == 0 ? doc : "  /// The same without operands that may be left out.\n", "  Inst operator()(", head,
-                 "Where at = Where::current()) const");
+                 "SourceLocation at = SourceLocation::current()) const");
       if (conditional != 0) out += cat(" requires With<", f.id, ", W, ", conditional & ~lacks, "u>");
       out += cat(" { return ", call, "); }\n");
       if (lacks == may_lack) break;

@@ -10,9 +10,9 @@ namespace ptx::isa {
 namespace {
 
 // Matches operands and arguments in order.
-class Match {
+class Assignment {
  public:
-  Match(const Form& form, const Choices& choices, std::span<const Arg> args, Target target)
+  Assignment(const Form& form, const Choices& choices, std::span<const Arg> args, Target target)
       : form_(form), choices_(choices), args_(args), target_(target) {}
 
   bool from(std::size_t spec, std::size_t arg) {
@@ -23,7 +23,7 @@ class Match {
     if (arg < args_.size() && args_[arg].piped == o.piped) {
       const bool fits = rules::operand_fits(form_, choices_, o, args_[arg]) && in_range(o, args_[arg]);
       const std::string_view what =
-          fits ? std::string_view() : ptxas::Mismatch(form_, choices_, o, args_[arg], target_).overlooked();
+          fits ? std::string_view() : ptxas::Mismatch(form_, choices_, o, args_[arg], target_).leniency();
       if ((fits || !what.empty()) && from(spec + 1, arg + 1)) {
         if (!what.empty()) what_ = what;
         return true;
@@ -59,15 +59,15 @@ class Match {
 
 }  // namespace
 
-std::string_view overlooked(const Form& form, const Choices& choices, std::span<const Arg> args, Target target) {
+std::string_view leniency(const Form& form, const Choices& choices, std::span<const Arg> args, Target target) {
   for (const Arg& arg : args)
     if (arg.authored) return {};
-  Match match(form, choices, args, target);
-  if (match.from(0, 0)) return match.what();
+  Assignment assignment(form, choices, args, target);
+  if (assignment.from(0, 0)) return assignment.what();
   if (args.size() > 1 && args[0].kind == ArgKind::reg && args[1].kind == ArgKind::sink && args[1].piped) {
     std::vector<Arg> others(args.begin(), args.end());
     others.erase(others.begin() + 1);
-    if (Match one(form, choices, others, target); one.from(0, 0))
+    if (Assignment one(form, choices, others, target); one.from(0, 0))
       return one.what().empty() ? "a sink beside the only result" : one.what();
   }
   if (form.opcode != "tex" && form.opcode != "tld4") return {};
@@ -85,7 +85,7 @@ std::string_view overlooked(const Form& form, const Choices& choices, std::span<
     if (!handle && !offset) continue;
     std::vector<Arg> others(args.begin(), args.end());
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    if (Match(form, choices, others, target).from(0, 0))
+    if (Assignment(form, choices, others, target).from(0, 0))
       return handle ? "a further operand in front of a texture" : "an offset, which a cube map does not take";
   }
   return {};

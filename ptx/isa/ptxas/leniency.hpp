@@ -6,13 +6,13 @@
 #include <span>
 #include <string_view>
 
-#include "ptx/isa/fit.hpp"
+#include "ptx/isa/match.hpp"
 
 namespace ptx::isa {
 
 /// What ptxas overlooks about operands that do not fit this form, as in "a vector where one bf16 stands"; "" when it refuses
 /// them, too.
-std::string_view overlooked(const Form& form, const Choices& choices, std::span<const Arg> args, Target target);
+std::string_view leniency(const Form& form, const Choices& choices, std::span<const Arg> args, Target target);
 
 /// True for a modifier that ptxas passes over where the instruction has no use for it: without it, the instruction is the same.
 /// `spelling` is all of the opcode and its modifiers, `words` its words.

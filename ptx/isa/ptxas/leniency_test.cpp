@@ -15,11 +15,11 @@ Arg vector(std::span<const Arg> elements) { return {.kind = ArgKind::vector, .el
 
 // The first form of the spelling, in the table's order of modifiers, and what ptxas overlooks of these operands.
 std::string_view seen(std::initializer_list<std::string_view> words, std::span<const Arg> args, Target target) {
-  const Dots* dots = &Dots::root();
+  const ModifierTree* dots = &ModifierTree::root();
   for (const std::string_view word : words) dots = dots->follow(word);
-  EXPECT_FALSE(fit(*dots, args)) << "the manual has it";
-  for (const Dots::State& state : dots->complete())
-    if (const std::string_view what = overlooked(form(state.form), state.choices, args, target); !what.empty()) return what;
+  EXPECT_FALSE(match(*dots, args)) << "the manual has it";
+  for (const ModifierTree::State& state : dots->complete())
+    if (const std::string_view what = leniency(form(state.form), state.choices, args, target); !what.empty()) return what;
   return {};
 }
 

@@ -48,7 +48,7 @@ class Mismatch {
       : form_(form), choices_(choices), spec_(spec), arg_(arg), target_(target), type_(form.type(spec.type, choices)) {}
 
   /// What ptxas overlooks, or "".
-  [[nodiscard]] std::string_view overlooked() const;
+  [[nodiscard]] std::string_view leniency() const;
 
  private:
   bool opcode_is(std::string_view a, std::string_view b = {}, std::string_view c = {}) const {

@@ -8,7 +8,7 @@
 namespace ptx::isa::ptxas {
 
 // What ptxas overlooks, or "".
-std::string_view Mismatch::overlooked() const {
+std::string_view Mismatch::leniency() const {
   using Test = std::string_view (Mismatch::*)() const;
   for (const Test test : {&Mismatch::without_brackets,
                           &Mismatch::policy_for_mbarrier,

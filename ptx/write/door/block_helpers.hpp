@@ -8,14 +8,15 @@
 namespace ptx::write::declare {
 
 template <idiom::Reduction op>
-Expected<void> over_lanes(Builder& builder, const Reg& value, int width, Where at) {
+Expected<void> over_lanes(Builder& builder, const Reg& value, int width, SourceLocation at) {
   return idiom::warp_reduce(builder, op, value, width, at);
 }
 template <idiom::Reduction op>
-Expected<void> over_block(Builder& builder, const Reg& value, std::int64_t threads, Where at) {
+Expected<void> over_block(Builder& builder, const Reg& value, std::int64_t threads, SourceLocation at) {
   return idiom::block_reduce(builder, op, value, threads, at);
 }
-inline Expected<Reg> index_in_grid(Builder& builder, const std::optional<Source>& limit, std::string_view axis, Where at) {
+inline Expected<Reg> index_in_grid(Builder& builder, const std::optional<Source>& limit, std::string_view axis,
+                                   SourceLocation at) {
   return idiom::global_index(builder, axis.size() == 1 ? axis[0] : '?', limit ? std::optional(limit->value) : std::nullopt, at);
 }
 

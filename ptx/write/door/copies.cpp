@@ -1,8 +1,8 @@
 #include "ptx/write/door/copies.hpp"
 
 #include "ptx/base/base.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/async_copy.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
@@ -47,7 +47,7 @@ class Places {
 };
 
 Expected<void> async_copy(Builder& builder, CopyCaches caches, const PlaceArg& dst, const PlaceArg& src, const Source& bytes,
-                          const AsyncCopyOptions& options, Where at) {
+                          const AsyncCopyOptions& options, SourceLocation at) {
   Places places(builder);
   const Place to = places(dst), from = places(src);
   return places.then([&] {
@@ -65,7 +65,7 @@ Expected<BulkCopy> bulk_of(Builder& builder, BulkRoute route, const Operands& gi
   return copy;
 }
 
-Expected<void> bulk_load(Builder& builder, BulkRoute route, const BulkLoadOperands& given, Where at) {
+Expected<void> bulk_load(Builder& builder, BulkRoute route, const BulkLoadOperands& given, SourceLocation at) {
   const Expected<BulkCopy> copy = bulk_of(builder, route, given);
   if (!copy) return Unexpected{copy.error()};
   return bulk_copy(builder, *copy, {.multicast_mask = value_of(given.multicast_mask), .cache_hint = value_of(given.cache_hint)},
@@ -73,7 +73,7 @@ Expected<void> bulk_load(Builder& builder, BulkRoute route, const BulkLoadOperan
 }
 
 Expected<void> load(Builder& builder, int rank, const TensorLoad& how, const PlaceArg& dst, const MapArg& src,
-                    const Coords& coord, const TensorLoadOptions& options, Where at) {
+                    const Coords& coord, const TensorLoadOptions& options, SourceLocation at) {
   Places places(builder);
   const Place to = places(dst);
   const std::optional<Place> mbar = places(options.mbar);
@@ -88,7 +88,7 @@ Expected<void> load(Builder& builder, int rank, const TensorLoad& how, const Pla
   });
 }
 
-Expected<void> load(Builder& builder, int rank, const TensorLoad& how, const TensorLoadOperands& given, Where at) {
+Expected<void> load(Builder& builder, int rank, const TensorLoad& how, const TensorLoadOperands& given, SourceLocation at) {
   return load(builder, rank, how, given.dst, given.src, given.coord,
               {.mbar = given.mbar,
                .cache_hint = given.cache_hint,
@@ -99,7 +99,7 @@ Expected<void> load(Builder& builder, int rank, const TensorLoad& how, const Ten
 }
 
 Expected<void> store(Builder& builder, int rank, TensorMode mode, const MapArg& dst, const PlaceArg& src, const Coords& coord,
-                     const std::optional<Source>& cache_hint, const Pred& pred, Where at) {
+                     const std::optional<Source>& cache_hint, const Pred& pred, SourceLocation at) {
   const Expected<Place> from = src.in(builder);
   if (!from) return Unexpected{from.error()};
   const std::vector<Value> coords = values_of(coord);
@@ -107,7 +107,7 @@ Expected<void> store(Builder& builder, int rank, TensorMode mode, const MapArg& 
 }
 
 Expected<void> prefetch(Builder& builder, int rank, TensorMode mode, const MapArg& src, const Coords& coord, const Coords& offset,
-                        const std::optional<Source>& cache_hint, const Pred& pred, Where at) {
+                        const std::optional<Source>& cache_hint, const Pred& pred, SourceLocation at) {
   const std::vector<Value> coords = values_of(coord), offsets = values_of(offset);
   return tensor_prefetch(builder, mode, {rank, src.value, coords}, offsets, {.cache_hint = value_of(cache_hint)}, pred.guard, at);
 }
@@ -121,67 +121,73 @@ SlabPosition position_of(const Given& given, std::vector<Value>& coords) {
 
 }  // namespace
 
-void CpAsync::cg(const PlaceArg& dst, const PlaceArg& src, const Source& bytes, const AsyncCopyOptions& options, Where at) const {
+void CpAsync::cg(const PlaceArg& dst, const PlaceArg& src, const Source& bytes, const AsyncCopyOptions& options,
+                 SourceLocation at) const {
   keep(async_copy(builder(), CopyCaches::cg, dst, src, bytes, options, at));
 }
-void CpAsync::ca(const PlaceArg& dst, const PlaceArg& src, const Source& bytes, const AsyncCopyOptions& options, Where at) const {
+void CpAsync::ca(const PlaceArg& dst, const PlaceArg& src, const Source& bytes, const AsyncCopyOptions& options,
+                 SourceLocation at) const {
   keep(async_copy(builder(), CopyCaches::ca, dst, src, bytes, options, at));
 }
-void CpAsync::commit_group(const Pred& pred, Where at) const { keep(idiom::commit_group(builder(), false, pred.guard, at)); }
-void CpAsync::wait_group(const Source& n, const Pred& pred, Where at) const {
+void CpAsync::commit_group(const Pred& pred, SourceLocation at) const {
+  keep(idiom::commit_group(builder(), false, pred.guard, at));
+}
+void CpAsync::wait_group(const Source& n, const Pred& pred, SourceLocation at) const {
   keep(idiom::wait_group(builder(), false, false, n.value, pred.guard, at));
 }
-void CpAsync::wait_all(const Pred& pred, Where at) const { keep(idiom::wait_all(builder(), pred.guard, at)); }
+void CpAsync::wait_all(const Pred& pred, SourceLocation at) const { keep(idiom::wait_all(builder(), pred.guard, at)); }
 
-void BulkCopies::operator()(const BulkLoadOperands& operands, Where at) const {
+void BulkCopies::operator()(const BulkLoadOperands& operands, SourceLocation at) const {
   keep(bulk_load(builder(), BulkRoute::global_to_cluster, operands, at));
 }
-void BulkCopies::shared_cta_global(const BulkLoadOperands& operands, Where at) const {
+void BulkCopies::shared_cta_global(const BulkLoadOperands& operands, SourceLocation at) const {
   keep(bulk_load(builder(), BulkRoute::global_to_cta, operands, at));
 }
-void BulkCopies::shared_cluster_shared_cta(const BulkLoadOperands& operands, Where at) const {
+void BulkCopies::shared_cluster_shared_cta(const BulkLoadOperands& operands, SourceLocation at) const {
   keep(bulk_load(builder(), BulkRoute::cta_to_cluster, operands, at));
 }
-void BulkCopies::store(const BulkStoreOperands& operands, Where at) const {
+void BulkCopies::store(const BulkStoreOperands& operands, SourceLocation at) const {
   const Expected<BulkCopy> copy = bulk_of(builder(), BulkRoute::cta_to_global, operands);
   if (!copy) return keep(Unexpected{copy.error()});
   keep(bulk_copy(builder(), *copy, {.cache_hint = value_of(operands.cache_hint), .byte_mask = value_of(operands.byte_mask)},
                  operands.pred.guard, at));
 }
-void BulkCopies::prefetch(const BulkPrefetchOperands& operands, Where at) const {
+void BulkCopies::prefetch(const BulkPrefetchOperands& operands, SourceLocation at) const {
   const Expected<Place> src = operands.src.in(builder());
   if (!src) return keep(Unexpected{src.error()});
   keep(bulk_prefetch(builder(), *src, operands.size.value, {.cache_hint = value_of(operands.cache_hint)}, operands.pred.guard,
                      at));
 }
-void BulkCopies::commit_group(const Pred& pred, Where at) const { keep(idiom::commit_group(builder(), true, pred.guard, at)); }
-void BulkCopies::wait_group(const Source& n, const BulkWaitOptions& options, Where at) const {
+void BulkCopies::commit_group(const Pred& pred, SourceLocation at) const {
+  keep(idiom::commit_group(builder(), true, pred.guard, at));
+}
+void BulkCopies::wait_group(const Source& n, const BulkWaitOptions& options, SourceLocation at) const {
   keep(idiom::wait_group(builder(), true, options.read, n.value, options.pred.guard, at));
 }
 
-void BulkReductions::operator()(std::string_view op, Type dtype, const BulkReduceOperands& operands, Where at) const {
+void BulkReductions::operator()(std::string_view op, Type dtype, const BulkReduceOperands& operands, SourceLocation at) const {
   const Expected<BulkCopy> copy =
       bulk_of(builder(), operands.mbar ? BulkRoute::cta_to_cluster : BulkRoute::cta_to_global, operands);
   if (!copy) return keep(Unexpected{copy.error()});
   keep(bulk_reduce(builder(), op, dtype, *copy, {.cache_hint = value_of(operands.cache_hint)}, operands.pred.guard, at));
 }
 
-void TensorCopies::operator()(const TensorLoadOperands& operands, Where at) const {
+void TensorCopies::operator()(const TensorLoadOperands& operands, SourceLocation at) const {
   keep(load(builder(), rank_, {}, operands, at));
 }
-void TensorCopies::shared_cta_global_tile(const TensorLoadOperands& operands, Where at) const {
+void TensorCopies::shared_cta_global_tile(const TensorLoadOperands& operands, SourceLocation at) const {
   keep(load(builder(), rank_, {.mode = TensorMode::tile, .shared_cta = true}, operands, at));
 }
-void TensorCopies::store(const TensorStoreOperands& operands, Where at) const {
+void TensorCopies::store(const TensorStoreOperands& operands, SourceLocation at) const {
   keep(write::store(builder(), rank_, TensorMode::implicit_tile, operands.dst, operands.src, operands.coord, operands.cache_hint,
                     operands.pred, at));
 }
-void TensorCopies::prefetch(const TensorPrefetchOperands& operands, Where at) const {
+void TensorCopies::prefetch(const TensorPrefetchOperands& operands, SourceLocation at) const {
   keep(write::prefetch(builder(), rank_, TensorMode::implicit_tile, operands.src, operands.coord, {}, operands.cache_hint,
                        operands.pred, at));
 }
 
-void TensorReductions::operator()(std::string_view op, const TensorStoreOperands& operands, Where at) const {
+void TensorReductions::operator()(std::string_view op, const TensorStoreOperands& operands, SourceLocation at) const {
   const Expected<Place> src = operands.src.in(builder());
   if (!src) return keep(Unexpected{src.error()});
   const std::vector<Value> coords = values_of(operands.coord);
@@ -190,11 +196,11 @@ void TensorReductions::operator()(std::string_view op, const TensorStoreOperands
 }
 
 void TensorLoadForm::operator()(const PlaceArg& dst, const MapArg& src, const Coords& coord, const TensorLoadOptions& options,
-                                Where at) const {
+                                SourceLocation at) const {
   keep(load(builder(), rank_, {.mode = mode_}, dst, src, coord, options, at));
 }
 void TensorStoreForm::operator()(const MapArg& dst, const PlaceArg& src, const Coords& coord, const TensorOptions& options,
-                                 Where at) const {
+                                 SourceLocation at) const {
   if (options.mbar) {
     const std::string_view name = mode_ == TensorMode::scatter4 ? "scatter4" : "store";
     return keep(refuse(Kind::operand_mismatch,
@@ -203,11 +209,12 @@ void TensorStoreForm::operator()(const MapArg& dst, const PlaceArg& src, const C
   }
   keep(store(builder(), rank_, mode_, dst, src, coord, options.cache_hint, options.pred, at));
 }
-void TensorPrefetchForm::operator()(const MapArg& src, const Coords& coord, const TensorOptions& options, Where at) const {
+void TensorPrefetchForm::operator()(const MapArg& src, const Coords& coord, const TensorOptions& options,
+                                    SourceLocation at) const {
   keep(prefetch(builder(), rank_, mode_, src, coord, options.offsets, options.cache_hint, options.pred, at));
 }
 
-void Tma::load_3d(const Load& load, Where at) const {
+void Tma::load_3d(const Load& load, SourceLocation at) const {
   Places places(builder());
   const Place dst = places(load.dst);
   const std::optional<Place> mbar = places(load.mbar);
@@ -216,7 +223,7 @@ void Tma::load_3d(const Load& load, Where at) const {
   keep(places.then([&] { return slab_load(builder(), dst, load.src.value, position, mbar, load.pred.guard, at); }));
 }
 
-void Tma::load_3d_multicast(const Multicast& load, Where at) const {
+void Tma::load_3d_multicast(const Multicast& load, SourceLocation at) const {
   constexpr std::string_view helper = "ptx.tma.load_3d_multicast";
   if (load.pred.guard.predicate && (load.issuer.rank || load.issuer.pred.guard.predicate))
     return keep(refuse(Kind::operand_mismatch, cat('`', helper, "` is given `issuer` and `pred`; what fits is one of them"), at));
@@ -235,7 +242,7 @@ void Tma::load_3d_multicast(const Multicast& load, Where at) const {
   }));
 }
 
-void Tma::store_3d(const Store& store, Where at) const {
+void Tma::store_3d(const Store& store, SourceLocation at) const {
   const Expected<Place> src = store.src.in(builder());
   if (!src) return keep(Unexpected{src.error()});
   std::vector<Value> coords;

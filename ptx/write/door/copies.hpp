@@ -115,10 +115,10 @@ struct TensorOptions {
 class TensorCopies : public Door {
  public:
   TensorCopies(Builder& builder, int rank) : Door(builder), rank_(rank) {}
-  void operator()(const TensorLoadOperands& operands, Where at = Where::current()) const;
-  void shared_cta_global_tile(const TensorLoadOperands& operands, Where at = Where::current()) const;
-  void store(const TensorStoreOperands& operands, Where at = Where::current()) const;
-  void prefetch(const TensorPrefetchOperands& operands, Where at = Where::current()) const;
+  void operator()(const TensorLoadOperands& operands, SourceLocation at = SourceLocation::current()) const;
+  void shared_cta_global_tile(const TensorLoadOperands& operands, SourceLocation at = SourceLocation::current()) const;
+  void store(const TensorStoreOperands& operands, SourceLocation at = SourceLocation::current()) const;
+  void prefetch(const TensorPrefetchOperands& operands, SourceLocation at = SourceLocation::current()) const;
 
  private:
   int rank_;
@@ -128,7 +128,7 @@ class TensorCopies : public Door {
 class TensorReductions : public Door {
  public:
   TensorReductions(Builder& builder, int rank) : Door(builder), rank_(rank) {}
-  void operator()(std::string_view op, const TensorStoreOperands& operands, Where at = Where::current()) const;
+  void operator()(std::string_view op, const TensorStoreOperands& operands, SourceLocation at = SourceLocation::current()) const;
 
  private:
   int rank_;
@@ -148,7 +148,7 @@ class TensorLoadForm : public Door {
  public:
   TensorLoadForm(Builder& builder, idiom::TensorMode mode, int rank) : Door(builder), mode_(mode), rank_(rank) {}
   void operator()(const PlaceArg& dst, const MapArg& src, const Coords& coord, const TensorLoadOptions& options = {},
-                  Where at = Where::current()) const;
+                  SourceLocation at = SourceLocation::current()) const;
 
  private:
   idiom::TensorMode mode_;
@@ -158,7 +158,7 @@ class TensorStoreForm : public Door {
  public:
   TensorStoreForm(Builder& builder, idiom::TensorMode mode, int rank) : Door(builder), mode_(mode), rank_(rank) {}
   void operator()(const MapArg& dst, const PlaceArg& src, const Coords& coord, const TensorOptions& options = {},
-                  Where at = Where::current()) const;
+                  SourceLocation at = SourceLocation::current()) const;
 
  private:
   idiom::TensorMode mode_;
@@ -167,7 +167,8 @@ class TensorStoreForm : public Door {
 class TensorPrefetchForm : public Door {
  public:
   TensorPrefetchForm(Builder& builder, idiom::TensorMode mode, int rank) : Door(builder), mode_(mode), rank_(rank) {}
-  void operator()(const MapArg& src, const Coords& coord, const TensorOptions& options = {}, Where at = Where::current()) const;
+  void operator()(const MapArg& src, const Coords& coord, const TensorOptions& options = {},
+                  SourceLocation at = SourceLocation::current()) const;
 
  private:
   idiom::TensorMode mode_;
@@ -201,13 +202,13 @@ class TensorForms : public ByRank<TensorCopies> {
 class BulkCopies : public ByRank<TensorCopies> {
  public:
   explicit BulkCopies(Builder& builder) : ByRank(builder), tensor(builder) {}
-  void operator()(const BulkLoadOperands& operands, Where at = Where::current()) const;
-  void shared_cta_global(const BulkLoadOperands& operands, Where at = Where::current()) const;
-  void shared_cluster_shared_cta(const BulkLoadOperands& operands, Where at = Where::current()) const;
-  void store(const BulkStoreOperands& operands, Where at = Where::current()) const;
-  void prefetch(const BulkPrefetchOperands& operands, Where at = Where::current()) const;
-  void commit_group(const Pred& pred = {}, Where at = Where::current()) const;
-  void wait_group(const Source& n, const BulkWaitOptions& options = {}, Where at = Where::current()) const;
+  void operator()(const BulkLoadOperands& operands, SourceLocation at = SourceLocation::current()) const;
+  void shared_cta_global(const BulkLoadOperands& operands, SourceLocation at = SourceLocation::current()) const;
+  void shared_cluster_shared_cta(const BulkLoadOperands& operands, SourceLocation at = SourceLocation::current()) const;
+  void store(const BulkStoreOperands& operands, SourceLocation at = SourceLocation::current()) const;
+  void prefetch(const BulkPrefetchOperands& operands, SourceLocation at = SourceLocation::current()) const;
+  void commit_group(const Pred& pred = {}, SourceLocation at = SourceLocation::current()) const;
+  void wait_group(const Source& n, const BulkWaitOptions& options = {}, SourceLocation at = SourceLocation::current()) const;
 
   TensorForms tensor;
 };
@@ -216,7 +217,8 @@ class BulkCopies : public ByRank<TensorCopies> {
 class BulkReductions : public ByRank<TensorReductions> {
  public:
   using ByRank::ByRank;
-  void operator()(std::string_view op, Type dtype, const BulkReduceOperands& operands, Where at = Where::current()) const;
+  void operator()(std::string_view op, Type dtype, const BulkReduceOperands& operands,
+                  SourceLocation at = SourceLocation::current()) const;
 };
 
 /// `k.cp.async_`
@@ -224,12 +226,12 @@ class CpAsync : public Door {
  public:
   explicit CpAsync(Builder& builder) : Door(builder), bulk(builder) {}
   void cg(const PlaceArg& dst, const PlaceArg& src, const Source& bytes, const AsyncCopyOptions& options = {},
-          Where at = Where::current()) const;
+          SourceLocation at = SourceLocation::current()) const;
   void ca(const PlaceArg& dst, const PlaceArg& src, const Source& bytes, const AsyncCopyOptions& options = {},
-          Where at = Where::current()) const;
-  void commit_group(const Pred& pred = {}, Where at = Where::current()) const;
-  void wait_group(const Source& n, const Pred& pred = {}, Where at = Where::current()) const;
-  void wait_all(const Pred& pred = {}, Where at = Where::current()) const;
+          SourceLocation at = SourceLocation::current()) const;
+  void commit_group(const Pred& pred = {}, SourceLocation at = SourceLocation::current()) const;
+  void wait_group(const Source& n, const Pred& pred = {}, SourceLocation at = SourceLocation::current()) const;
+  void wait_all(const Pred& pred = {}, SourceLocation at = SourceLocation::current()) const;
 
   BulkCopies bulk;
 };
@@ -277,9 +279,9 @@ class Tma : public Door {
     Coords coords = {};
     Pred pred = {};
   };
-  void load_3d(const Load& load, Where at = Where::current()) const;
-  void load_3d_multicast(const Multicast& load, Where at = Where::current()) const;
-  void store_3d(const Store& store, Where at = Where::current()) const;
+  void load_3d(const Load& load, SourceLocation at = SourceLocation::current()) const;
+  void load_3d_multicast(const Multicast& load, SourceLocation at = SourceLocation::current()) const;
+  void store_3d(const Store& store, SourceLocation at = SourceLocation::current()) const;
 };
 
 }  // namespace ptx::write

@@ -113,7 +113,7 @@ struct Anything {
     if constexpr (std::is_same_v<T, PlaceArg>)
       return PlaceArg(nullptr, Place(), {});
     else if constexpr (std::is_same_v<T, Source>)
-      return Source(0, Where{});
+      return Source(0, SourceLocation{});
     else if constexpr (std::is_same_v<T, MapArg>)
       return MapArg("");
     else
@@ -151,7 +151,7 @@ inline constexpr bool is_context = std::is_same_v<T, Builder>;
 
 /// A parameter that a row names: not the author's line, the builder, options or the guard.
 template <class T>
-inline constexpr bool is_named = !std::is_same_v<T, Where> && !is_context<T> && !std::is_same_v<T, Pred> && !Options<T>;
+inline constexpr bool is_named = !std::is_same_v<T, SourceLocation> && !is_context<T> && !std::is_same_v<T, Pred> && !Options<T>;
 
 // ---- rows -------------------------------------------------------------------------------------------------------------------
 

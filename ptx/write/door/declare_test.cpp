@@ -24,10 +24,11 @@ struct Everything {
 class MadeUp : public Door {
  public:
   using Door::Door;
-  ptx::Reg<Type::b64> copy(const PlaceArg& /*from*/, const Source& /*number*/, const Everything& /*options*/, Where /*at*/) {
+  ptx::Reg<Type::b64> copy(const PlaceArg& /*from*/, const Source& /*number*/, const Everything& /*options*/,
+                           SourceLocation /*at*/) {
     return typed<Type::b64>(builder().reg(Type::b64));
   }
-  void one(const Registers& /*regs*/, std::int64_t /*number*/, const Pred& /*pred*/, Where /*at*/) const {}
+  void one(const Registers& /*regs*/, std::int64_t /*number*/, const Pred& /*pred*/, SourceLocation /*at*/) const {}
 };
 Expected<std::uint32_t> number_of(const std::array<std::int64_t, 2>& shape) { return static_cast<std::uint32_t>(shape[0]); }
 

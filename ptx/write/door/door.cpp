@@ -2,11 +2,11 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
-#include "ptx/write/put.hpp"
+#include "ptx/write/emit.hpp"
 
 namespace ptx::write {
 
-Expected<Place> SharedHandle::place(std::int64_t offset, Where at) const {
+Expected<Place> SharedHandle::place(std::int64_t offset, SourceLocation at) const {
   if (!dynamic_) return place_.at(offset);
   SharedRegion region;
   region.symbol = place_.base().text;
@@ -45,7 +45,7 @@ Expected<Reg> PlaceArg::address_in(Builder& builder) const {
 
 namespace ptx {
 
-Addr<Type::none> addr(const write::SharedHandle& shared, std::int64_t offset, Where at) {
+Addr<Type::none> addr(const write::SharedHandle& shared, std::int64_t offset, SourceLocation at) {
   Expected<write::Place> place = shared.place(0, at);
   if (!place) {
     shared.builder().fail(std::move(place).error());

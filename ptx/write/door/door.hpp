@@ -67,7 +67,7 @@ class SharedHandle {
     return further;
   }
   /// Its place `offset` bytes further on, for an instruction. Of dynamic shared memory a fresh register: see shared_place().
-  [[nodiscard]] Expected<Place> place(std::int64_t offset, Where at) const;
+  [[nodiscard]] Expected<Place> place(std::int64_t offset, SourceLocation at) const;
 
   void set_layout(const std::optional<layout::GmmaLayout>& layout, layout::Major major) {
     gmma_layout_ = layout;
@@ -88,15 +88,15 @@ class PlaceArg {
   // NOLINTBEGIN(google-explicit-constructor)
   template <Type T>
     requires(is_word(T))
-  PlaceArg(const ptx::Reg<T>& reg, Where where = Where::current())
+  PlaceArg(const ptx::Reg<T>& reg, SourceLocation where = SourceLocation::current())
       : at(where), builder_(&reg.builder()), place_(Value::of(reg.untyped())) {}
   template <Type Base>
-  PlaceArg(const Addr<Base>& address, Where where = Where::current())
+  PlaceArg(const Addr<Base>& address, SourceLocation where = SourceLocation::current())
       : at(where), builder_(address.builder), place_(address.base, address.offset) {}
-  PlaceArg(const SharedHandle& handle, Where where = Where::current()) : at(where), handle_(handle) {}
+  PlaceArg(const SharedHandle& handle, SourceLocation where = SourceLocation::current()) : at(where), handle_(handle) {}
   // NOLINTEND(google-explicit-constructor)
   /// A place of that builder's, or of any (nullptr).
-  PlaceArg(const Builder* builder, const Place& place, Where where) : at(where), builder_(builder), place_(place) {}
+  PlaceArg(const Builder* builder, const Place& place, SourceLocation where) : at(where), builder_(builder), place_(place) {}
 
   /// The place, for an instruction of that kernel; writes what SharedHandle::place() writes. Kind undefined_symbol: it belongs to
   /// another kernel.
@@ -106,7 +106,7 @@ class PlaceArg {
   /// The handle that was given, for its layout; nullptr for any other place.
   [[nodiscard]] const SharedHandle* handle() const { return handle_ ? &*handle_ : nullptr; }
 
-  Where at;  ///< the author's line
+  SourceLocation at;  ///< the author's line
 
  private:
   const Builder* builder_ = nullptr;
@@ -162,6 +162,6 @@ namespace ptx {
 
 /// The address of shared memory, `offset` bytes on, for `k << inst…`. Of dynamic shared memory it writes the instructions of
 /// write::shared_place.
-Addr<Type::none> addr(const write::SharedHandle& shared, std::int64_t offset = 0, Where at = Where::current());
+Addr<Type::none> addr(const write::SharedHandle& shared, std::int64_t offset = 0, SourceLocation at = SourceLocation::current());
 
 }  // namespace ptx

@@ -4,9 +4,9 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/words.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
@@ -60,8 +60,8 @@ Expected<void> follow(Words& words, const MatrixShape& given, std::string_view s
 }
 
 // How many registers the vector operand of these dots has, in all of its forms alike.
-int vector_length(const isa::Dots& dots, std::string_view operand) {
-  for (const isa::Dots::State& state : dots.complete()) {
+int vector_length(const isa::ModifierTree& dots, std::string_view operand) {
+  for (const isa::ModifierTree::State& state : dots.complete()) {
     const isa::Form& form = isa::form(state.form);
     for (const isa::OperandSpec& spec : form.operands)
       if (spec.name == operand) return form.count(spec.count, state.choices);
@@ -69,8 +69,8 @@ int vector_length(const isa::Dots& dots, std::string_view operand) {
   return 0;
 }
 
-Expected<void> check_length(const isa::Dots& dots, std::string_view operand, std::span<const Value> registers,
-                            std::string_view helper, std::string_view called, Where where) {
+Expected<void> check_length(const isa::ModifierTree& dots, std::string_view operand, std::span<const Value> registers,
+                            std::string_view helper, std::string_view called, SourceLocation where) {
   const int wanted = vector_length(dots, operand);
   if (wanted == 0 || static_cast<std::size_t>(wanted) == registers.size()) return {};
   return refuse(Kind::operand_mismatch,
@@ -95,10 +95,10 @@ std::array<MmaWord, 6> words_behind_shape(const MmaOperands& mma) {
 }
 
 // The shapes that the table has with these layouts and types.
-std::vector<std::string> shapes_of(const MmaOperands& mma, const isa::Dots& before_shape) {
+std::vector<std::string> shapes_of(const MmaOperands& mma, const isa::ModifierTree& before_shape) {
   std::vector<std::string> shapes;
   for (const std::string& shape : before_shape.next_words()) {
-    const isa::Dots* node = before_shape.follow(shape);
+    const isa::ModifierTree* node = before_shape.follow(shape);
     for (const MmaWord& next : words_behind_shape(mma))
       if (node != nullptr) node = node->follow(next.word);
     if (node != nullptr && !node->complete().empty()) shapes.push_back(shape);
@@ -106,12 +106,12 @@ std::vector<std::string> shapes_of(const MmaOperands& mma, const isa::Dots& befo
   return shapes;
 }
 
-Expected<void> follow(Words& words, const MmaOperands& mma, Where where) {
+Expected<void> follow(Words& words, const MmaOperands& mma, SourceLocation where) {
   for (const auto& [layout, what] : {MmaWord{mma.a_layout, "`a_layout`"}, MmaWord{mma.b_layout, "`b_layout`"}})
     if (layout != "row" && layout != "col")
       return refuse(Kind::operand_mismatch, cat(what, " of `", warp_mma, "` is `", layout, "`; what fits is `row` or `col`"),
                     where);
-  const isa::Dots& before_shape = words.dots();
+  const isa::ModifierTree& before_shape = words.dots();
   Expected<void> done = words.follow(shape_word(mma.shape), "the shape");
   for (const MmaWord& next : words_behind_shape(mma))
     if (done) done = words.follow(next.word, next.what);
@@ -129,7 +129,8 @@ Expected<void> follow(Words& words, const MmaOperands& mma, Where where) {
 constexpr std::size_t group_size = 8, pack_size = 4;  // accumulators and packed registers of one stmatrix.x4
 
 // The registers given, or as many fresh ones.
-Expected<std::vector<Reg>> temporaries(Builder& builder, std::span<const Reg> given, Type type, std::size_t count, Where where) {
+Expected<std::vector<Reg>> temporaries(Builder& builder, std::span<const Reg> given, Type type, std::size_t count,
+                                       SourceLocation where) {
   if (!given.empty()) return std::vector<Reg>(given.begin(), given.end());
   const Expected<RegArray> made = builder.array(type, static_cast<std::uint32_t>(count), {}, where);
   if (!made) return Unexpected{made.error()};
@@ -138,7 +139,7 @@ Expected<std::vector<Reg>> temporaries(Builder& builder, std::span<const Reg> gi
   return regs;
 }
 
-Expected<void> check(const Builder& builder, const AccumulatorStoreOperands& store, Where where) {
+Expected<void> check(const Builder& builder, const AccumulatorStoreOperands& store, SourceLocation where) {
   constexpr std::string_view helper = "ptx.stmatrix_x4_trans_f32_bf16";
   if (store.frag.regs.empty() || store.frag.regs.size() % group_size != 0)
     return refuse(
@@ -169,7 +170,7 @@ Expected<void> check(const Builder& builder, const AccumulatorStoreOperands& sto
 // Registers, and the first error of what was computed with them.
 class Arithmetic {
  public:
-  Arithmetic(Builder& builder, Where where) : builder_(builder), where_(where) {}
+  Arithmetic(Builder& builder, SourceLocation where) : builder_(builder), where_(where) {}
 
   Value operator()(const Value& a, Operator op, const Value& b) {
     if (error_) return a;
@@ -189,12 +190,12 @@ class Arithmetic {
     return instead;
   }
   Builder& builder_;
-  Where where_;
+  SourceLocation where_;
   std::optional<Diagnostic> error_;
 };
 
 // The address of the lane's row.
-Expected<Reg> row_address(Builder& builder, const Place& smem_base, const AccumulatorStoreOperands& store, Where where) {
+Expected<Reg> row_address(Builder& builder, const Place& smem_base, const AccumulatorStoreOperands& store, SourceLocation where) {
   const auto number = [](std::int64_t n) { return Value::of_integer(n); };
   Value lane = store.lane.value;
   if (lane.kind == Value::Kind::special) {
@@ -218,7 +219,7 @@ Expected<Reg> row_address(Builder& builder, const Place& smem_base, const Accumu
 }
 
 Expected<void> load_matrix(Builder& builder, std::span<const Value> dst, const Place& src, const MatrixShape& shape,
-                           std::string_view source_format, const Guard& guard, Where where) {
+                           std::string_view source_format, const Guard& guard, SourceLocation where) {
   Words words("ldmatrix.sync.aligned", "ptx.ldmatrix", where);
   if (auto e = follow(words, shape, "shared", source_format); !e) return e;
   if (auto e = check_length(words.dots(), "r", dst, "ptx.ldmatrix", "the destination", where); !e) return e;
@@ -227,7 +228,7 @@ Expected<void> load_matrix(Builder& builder, std::span<const Value> dst, const P
 }
 
 Expected<void> store_matrix(Builder& builder, const Place& dst, std::span<const Value> regs, const MatrixShape& shape,
-                            const Guard& guard, Where where) {
+                            const Guard& guard, SourceLocation where) {
   Words words("stmatrix.sync.aligned", "ptx.stmatrix", where);
   if (auto e = follow(words, shape, "shared::cta", {}); !e) return e;
   if (auto e = check_length(words.dots(), "r", regs, "ptx.stmatrix", "`regs`", where); !e) return e;
@@ -236,7 +237,7 @@ Expected<void> store_matrix(Builder& builder, const Place& dst, std::span<const 
 }
 
 Expected<void> store_accumulators(Builder& builder, const Place& base, const AccumulatorStoreOperands& store, const Guard& guard,
-                                  Where where) {
+                                  SourceLocation where) {
   if (auto e = check(builder, store, where); !e) return e;
   const Expected<Reg> address = row_address(builder, base, store, where);
   if (!address) return Unexpected{address.error()};
@@ -248,13 +249,13 @@ Expected<void> store_accumulators(Builder& builder, const Place& base, const Acc
   for (std::size_t i = 0; i < pack_size; ++i) packed[i] = Value::of((*packs)[i]);
   for (std::size_t group = 0; group < store.frag.regs.size() / group_size; ++group) {
     for (std::size_t i = 0; i < group_size; ++i)
-      if (auto e = put(builder, "cvt.rn.bf16.f32", guard, where, Value::of((*halves)[i]),
-                       Value::of(store.frag.regs[group * group_size + i]));
+      if (auto e = emit(builder, "cvt.rn.bf16.f32", guard, where, Value::of((*halves)[i]),
+                        Value::of(store.frag.regs[group * group_size + i]));
           !e)
         return e;
     for (std::size_t i = 0; i < pack_size; ++i) {
       const std::array pair = {Value::of((*halves)[2 * i]), Value::of((*halves)[2 * i + 1])};
-      if (auto e = put(builder, "mov.b32", guard, where, packed[i], Value::vector_of(pair)); !e) return e;
+      if (auto e = emit(builder, "mov.b32", guard, where, packed[i], Value::vector_of(pair)); !e) return e;
     }
     const Place place(Value::of(*address), static_cast<std::int64_t>(group) * store.row_stride * 32);
     if (auto e = store_matrix(builder, place, packed, {.layout = "x4", .trans = true}, guard, where); !e) return e;
@@ -262,7 +263,7 @@ Expected<void> store_accumulators(Builder& builder, const Place& base, const Acc
   return {};
 }
 
-Expected<void> warp_product(Builder& builder, const MmaOperands& mma, Where where) {
+Expected<void> warp_product(Builder& builder, const MmaOperands& mma, SourceLocation where) {
   Words words("mma.sync.aligned", warp_mma, where);
   if (auto e = follow(words, mma, where); !e) return e;
   const std::array fragments = {values_of(mma.d), values_of(mma.a), values_of(mma.b), values_of(mma.c)};
@@ -278,21 +279,21 @@ Expected<void> warp_product(Builder& builder, const MmaOperands& mma, Where wher
 
 }  // namespace
 
-void Ldmatrix::operator()(const LdmatrixOperands& operands, Where at) const {
+void Ldmatrix::operator()(const LdmatrixOperands& operands, SourceLocation at) const {
   keep(then(operands.src.in(builder()), [&](const Place& src) {
     return load_matrix(builder(), values_of(operands.dst), src, {.layout = operands.layout, .trans = operands.trans},
                        operands.source_format, operands.pred.guard, at);
   }));
 }
 
-void Stmatrix::operator()(const StmatrixOperands& operands, Where at) const {
+void Stmatrix::operator()(const StmatrixOperands& operands, SourceLocation at) const {
   keep(then(operands.smem.in(builder()), [&](const Place& smem) {
     return store_matrix(builder(), smem, values_of(operands.regs),
                         {.layout = operands.layout, .trans = operands.trans, .shape = operands.shape}, operands.pred.guard, at);
   }));
 }
 
-void StmatrixX4TransF32Bf16::operator()(const AccumulatorStoreOperands& operands, Where at) const {
+void StmatrixX4TransF32Bf16::operator()(const AccumulatorStoreOperands& operands, SourceLocation at) const {
   keep(then(operands.smem_base.in(builder()),
             [&](const Place& base) { return store_accumulators(builder(), base, operands, operands.pred.guard, at); }));
 }
@@ -302,6 +303,6 @@ std::string MmaOperands::instruction() const {
              '.', isa::name(dtype_a), '.', isa::name(dtype_b), '.', isa::name(dtype_c));
 }
 
-void Mma::sync(const MmaOperands& operands, Where at) const { keep(warp_product(builder(), operands, at)); }
+void Mma::sync(const MmaOperands& operands, SourceLocation at) const { keep(warp_product(builder(), operands, at)); }
 
 }  // namespace ptx::write

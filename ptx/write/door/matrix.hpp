@@ -23,7 +23,7 @@ struct LdmatrixOperands {
 class Ldmatrix : public Door {
  public:
   using Door::Door;
-  void operator()(const LdmatrixOperands& operands, Where at = Where::current()) const;
+  void operator()(const LdmatrixOperands& operands, SourceLocation at = SourceLocation::current()) const;
 };
 
 struct StmatrixOperands {
@@ -38,7 +38,7 @@ struct StmatrixOperands {
 class Stmatrix : public Door {
  public:
   using Door::Door;
-  void operator()(const StmatrixOperands& operands, Where at = Where::current()) const;
+  void operator()(const StmatrixOperands& operands, SourceLocation at = SourceLocation::current()) const;
 };
 
 /// A column-major tile of f32 accumulators, stored as bf16 by one warp of a row of warps.
@@ -59,7 +59,7 @@ struct AccumulatorStoreOperands {
 class StmatrixX4TransF32Bf16 : public Door {
  public:
   using Door::Door;
-  void operator()(const AccumulatorStoreOperands& operands, Where at = Where::current()) const;
+  void operator()(const AccumulatorStoreOperands& operands, SourceLocation at = SourceLocation::current()) const;
 };
 
 struct MmaOperands {
@@ -77,7 +77,7 @@ struct MmaOperands {
 class Mma : public Door {
  public:
   using Door::Door;
-  void sync(const MmaOperands& operands, Where at = Where::current()) const;
+  void sync(const MmaOperands& operands, SourceLocation at = SourceLocation::current()) const;
 };
 
 }  // namespace ptx::write

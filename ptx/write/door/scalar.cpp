@@ -2,8 +2,8 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/mad.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 
@@ -24,7 +24,7 @@ Addr<Type::none> declare_variable(Builder& builder, const Name& name, const ir::
   return addr(std::string_view("_failed"));
 }
 
-RegArray alloc_array(Builder& builder, Type type, std::int64_t count, Where at) {
+RegArray alloc_array(Builder& builder, Type type, std::int64_t count, SourceLocation at) {
   constexpr std::int64_t most = 1 << 16;
   const bool possible = count >= 1 && count <= most;
   Expected<RegArray> made =

@@ -18,7 +18,7 @@ struct KloopOptions {
 };
 
 // What the members below do with a builder.
-RegArray alloc_array(Builder& builder, Type type, std::int64_t count, Where at);
+RegArray alloc_array(Builder& builder, Type type, std::int64_t count, SourceLocation at);
 Addr<Type::none> declare_variable(Builder& builder, const Name& name, const ir::Variable& variable);
 void keep(Builder& builder, Expected<void> done);
 Reg multiply_add(Builder& builder, const Value& a, const Source& b, const Source& c, std::string_view mode, Type result,
@@ -36,12 +36,12 @@ class Scalar {
  public:
   /// One register of its type's own family: `%au0`, `%af0` …
   template <Type T>
-  ptx::Reg<T> alloc(Where at = Where::current()) {
+  ptx::Reg<T> alloc(SourceLocation at = SourceLocation::current()) {
     return {builder(), keep_error(builder(), builder().alloc(T, at), T)};
   }
   /// `count` registers of such a family: `%auarr0_0` …
   template <Type T, Number Count>
-  ptx::RegArray<T> alloc_array(Count count, Where at = Where::current()) {
+  ptx::RegArray<T> alloc_array(Count count, SourceLocation at = SourceLocation::current()) {
     return {builder(), write::alloc_array(builder(), T, static_cast<std::int64_t>(count), at)};
   }
   /// body() `total` times: a number, written out, or a register, unrolled (write/idiom/kloop.hpp).
@@ -66,7 +66,7 @@ class Scalar {
   /// `.pragma "text";`
   void pragma(const Name& text) { keep(builder(), builder().pragma(text.text, text.at)); }
   /// `.loc file line column`
-  void loc(std::uint32_t file, std::uint32_t line, std::uint32_t column = 0, Where at = Where::current()) {
+  void loc(std::uint32_t file, std::uint32_t line, std::uint32_t column = 0, SourceLocation at = SourceLocation::current()) {
     builder().loc(file, line, column, at);
   }
   /// `.file number "name"`, of the module.

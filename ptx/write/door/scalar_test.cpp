@@ -157,10 +157,10 @@ TEST(Splice, FindsRegistersAndMakesTheOthers) {
     if (item.kind != ir::ItemKind::inst) continue;
     EXPECT_TRUE(b.accepts(text.module, f, item));
   }
-  ASSERT_TRUE(b.splice(text.module, f, visible));
+  ASSERT_TRUE(b.inline_parsed(text.module, f, visible));
   EXPECT_EQ(written(b.module()),
             (write_test::Lines{"L:", "add.u32 t, %r0, 0x10;", "{", ".reg .b32 %r<2>;", "mov.b32 %r1, t;", "}", "bra L;"}));
-  EXPECT_EQ(b.splice(text.module, f, visible).error().kind, Kind::duplicate_symbol) << "`t` is declared already";
+  EXPECT_EQ(b.inline_parsed(text.module, f, visible).error().kind, Kind::duplicate_symbol) << "`t` is declared already";
   EXPECT_EQ(b.size(), 7u) << "and nothing was written";
   EXPECT_EQ(b.name(*b.reg(u32)), "%r1") << "the block's family is not the kernel's";
 }

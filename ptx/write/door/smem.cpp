@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ptx/base/base.hpp"
-#include "ptx/write/put.hpp"
+#include "ptx/write/emit.hpp"
 
 namespace ptx {
 
@@ -45,7 +45,7 @@ MbarrierRef MbarrierArray::operator[](write::Index index) const {
 
 namespace write {
 
-SharedAllocation Smem::allocate(Type type, const SharedShape& shape, const SharedOptions& options, Where at) {
+SharedAllocation Smem::allocate(Type type, const SharedShape& shape, const SharedOptions& options, SourceLocation at) {
   SharedRequest request;
   request.align = options.align;
   request.name = options.name;
@@ -66,7 +66,8 @@ SharedAllocation Smem::allocate(Type type, const SharedShape& shape, const Share
   return made;
 }
 
-SharedAllocation Smem::tile(Type type, const SharedShape& shape, layout::Major major, const TileOptions& options, Where at) {
+SharedAllocation Smem::tile(Type type, const SharedShape& shape, layout::Major major, const TileOptions& options,
+                            SourceLocation at) {
   SharedOptions all;
   all.align = options.align;
   all.name = options.name;
@@ -80,14 +81,14 @@ SharedAllocation Smem::tile(Type type, const SharedShape& shape, layout::Major m
   return allocate(type, shape, all, at);
 }
 
-MbarrierArray Smem::mbarrier(std::int64_t count, std::string_view name, Where at) {
+MbarrierArray Smem::mbarrier(std::int64_t count, std::string_view name, SourceLocation at) {
   Expected<SharedRegion> region = idiom::allocate_mbarriers(builder(), count, name, at);
   if (region) return {builder(), *region, count};
   builder().fail(std::move(region).error());
   return {builder(), SharedRegion{"_failed", 0, 0, false}, std::max<std::int64_t>(count, 1)};
 }
 
-ptx::Reg<Type::u32> Smem::base(std::string_view name, Where at) {
+ptx::Reg<Type::u32> Smem::base(std::string_view name, SourceLocation at) {
   return typed<Type::u32>(idiom::shared_base(builder(), name, at));
 }
 
@@ -103,7 +104,7 @@ void Smem::store_to(Type type, const PlaceArg& address, Reg value) {
   keep(idiom::shared_store(builder(), type, place->address(), value, address.at));
 }
 
-ptx::Reg<Type::u32> Smem::apply_swizzle(const ptx::Reg<Type::u32>& offset, std::string_view swizzle, Where at) {
+ptx::Reg<Type::u32> Smem::apply_swizzle(const ptx::Reg<Type::u32>& offset, std::string_view swizzle, SourceLocation at) {
   const auto chosen = idiom::swizzle_named(swizzle, at);
   if (!chosen) return typed<Type::u32>(Unexpected{chosen.error()});
   return typed<Type::u32>(idiom::apply_swizzle(builder(), offset.untyped(), *chosen, at));

@@ -105,23 +105,25 @@ class Smem : public Door {
 
   /// Shared memory for elements of that shape. A kernel with `.smem` above 48 KiB has all of it in `dyn_smem`.
   template <Type T>
-  ptx::SharedAlloc<T> alloc(const SharedShape& shape, const SharedOptions& options = {}, Where at = Where::current()) {
+  ptx::SharedAlloc<T> alloc(const SharedShape& shape, const SharedOptions& options = {},
+                            SourceLocation at = SourceLocation::current()) {
     return ptx::SharedAlloc<T>(allocate(T, shape, options, at));
   }
   template <Type T>
-  ptx::SharedAlloc<T> alloc_with_layout(const SharedShape& shape, const SharedOptions& options, Where at = Where::current()) {
+  ptx::SharedAlloc<T> alloc_with_layout(const SharedShape& shape, const SharedOptions& options,
+                                        SourceLocation at = SourceLocation::current()) {
     return alloc<T>(shape, options, at);
   }
   /// A tile that wgmma reads: {M or N, K}, or {K, N} when `major` is mn; laid out as layout::pick_gmma_layout says.
   template <Type T>
   ptx::SharedAlloc<T> wgmma_tile(const SharedShape& shape, layout::Major major = layout::Major::k,
-                                 const TileOptions& options = {}, Where at = Where::current()) {
+                                 const TileOptions& options = {}, SourceLocation at = SourceLocation::current()) {
     return ptx::SharedAlloc<T>(tile(T, shape, major, options, at));
   }
-  MbarrierArray mbarrier(std::int64_t count, std::string_view name = {}, Where at = Where::current());
+  MbarrierArray mbarrier(std::int64_t count, std::string_view name = {}, SourceLocation at = SourceLocation::current());
 
   /// `mov.u32 r, symbol`; without a name of the kernel's `extern_smem`, or of `smem`.
-  ptx::Reg<Type::u32> base(std::string_view name = {}, Where at = Where::current());
+  ptx::Reg<Type::u32> base(std::string_view name = {}, SourceLocation at = SourceLocation::current());
   /// The address of shared memory in a register: write::address_register.
   ptx::Reg<Type::u32> base(const PlaceArg& place) { return typed<Type::u32>(place.address_in(builder())); }
   template <Type T>
@@ -133,11 +135,12 @@ class Smem : public Door {
     store_to(T, address, value.untyped());
   }
   /// idiom::apply_swizzle: `swizzle` is "NONE", "32B", "64B" or "128B".
-  ptx::Reg<Type::u32> apply_swizzle(const ptx::Reg<Type::u32>& offset, std::string_view swizzle, Where at = Where::current());
+  ptx::Reg<Type::u32> apply_swizzle(const ptx::Reg<Type::u32>& offset, std::string_view swizzle,
+                                    SourceLocation at = SourceLocation::current());
 
  private:
-  SharedAllocation allocate(Type type, const SharedShape& shape, const SharedOptions& options, Where at);
-  SharedAllocation tile(Type type, const SharedShape& shape, layout::Major major, const TileOptions& options, Where at);
+  SharedAllocation allocate(Type type, const SharedShape& shape, const SharedOptions& options, SourceLocation at);
+  SharedAllocation tile(Type type, const SharedShape& shape, layout::Major major, const TileOptions& options, SourceLocation at);
   Expected<Reg> load_from(Type type, const PlaceArg& address);
   void store_to(Type type, const PlaceArg& address, Reg value);
 };

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/smem.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx {
 namespace {
@@ -26,7 +26,7 @@ void BarrierSlot::init(const write::Source& count, const write::Pred& guard) con
 void BarrierSlot::wait(const write::Source& phase, const write::Pred& guard) const {
   door(builder()).wait(PlaceArg(*this, phase.at), phase, guard);
 }
-Reg<Type::b64> BarrierSlot::arrive(const write::Pred& guard, Where at) const {
+Reg<Type::b64> BarrierSlot::arrive(const write::Pred& guard, SourceLocation at) const {
   return door(builder()).arrive(PlaceArg(*this, at), guard);
 }
 Reg<Type::b64> BarrierSlot::arrive_expect_tx(const write::Source& bytes, const write::Pred& guard) const {
@@ -35,7 +35,7 @@ Reg<Type::b64> BarrierSlot::arrive_expect_tx(const write::Source& bytes, const w
 void BarrierSlot::arrive_remote(const write::Source& cta, const write::Source& count, const write::Pred& guard) const {
   write::Cluster(builder()).arrive_remote(PlaceArg(*this, cta.at), cta, count, guard);
 }
-Reg<Type::u32> BarrierSlot::addr_reg(Where at) const {
+Reg<Type::u32> BarrierSlot::addr_reg(SourceLocation at) const {
   return {builder(), write::keep_error(builder(), PlaceArg(*this, at).address_in(builder()), Type::u32)};
 }
 
@@ -60,7 +60,7 @@ void BarrierArray::arrive_remote_all(const write::Source& cta, const write::Sour
   for (std::int64_t i = 0; i < count_; ++i) (*this)[write::Index(i, cta.at)].arrive_remote(cta, count, guard);
 }
 
-std::pair<Reg<Type::u32>, Reg<Type::u32>> PipelineState::advance(Where at) {
+std::pair<Reg<Type::u32>, Reg<Type::u32>> PipelineState::advance(SourceLocation at) {
   Builder& builder = cursor.builder();
   auto stage = write::idiom::advance(builder, {n_stages, cursor.untyped(), phase.untyped()}, at);
   return {Reg<Type::u32>(builder, write::keep_error(builder, std::move(stage), Type::u32)), phase};
@@ -70,31 +70,32 @@ namespace write {
 
 void Mbarrier::init(const PlaceArg& m, const Source& count, const Pred& guard) {
   keep(then(m.in(builder()), [&](const Place& place) {
-    return put(builder(), "mbarrier.init.shared::cta.b64", guard.guard, m.at, place.address(), count.value);
+    return emit(builder(), "mbarrier.init.shared::cta.b64", guard.guard, m.at, place.address(), count.value);
   }));
 }
 
 void Mbarrier::inval(const PlaceArg& m, const Pred& guard) {
-  keep(then(m.in(builder()),
-            [&](const Place& place) { return put(builder(), "mbarrier.inval.shared.b64", guard.guard, m.at, place.address()); }));
+  keep(then(m.in(builder()), [&](const Place& place) {
+    return emit(builder(), "mbarrier.inval.shared.b64", guard.guard, m.at, place.address());
+  }));
 }
 
 ptx::Reg<Type::b64> Mbarrier::arrive(const PlaceArg& m, const Pred& guard) {
   return typed<Type::b64>(then(m.in(builder()), [&](const Place& place) {
-    return put_fresh(builder(), Type::b64, "mbarrier.arrive.shared.b64", guard.guard, m.at, place.address());
+    return emit_fresh(builder(), Type::b64, "mbarrier.arrive.shared.b64", guard.guard, m.at, place.address());
   }));
 }
 
 ptx::Reg<Type::b64> Mbarrier::arrive_expect_tx(const PlaceArg& m, const Source& bytes, const Pred& guard) {
   return typed<Type::b64>(then(m.in(builder()), [&](const Place& place) {
-    return put_fresh(builder(), Type::b64, "mbarrier.arrive.expect_tx.shared::cta.b64", guard.guard, m.at, place.address(),
-                     bytes.value);
+    return emit_fresh(builder(), Type::b64, "mbarrier.arrive.expect_tx.shared::cta.b64", guard.guard, m.at, place.address(),
+                      bytes.value);
   }));
 }
 
 void Mbarrier::expect_tx(const PlaceArg& m, const Source& bytes, const Pred& guard) {
   keep(then(m.in(builder()), [&](const Place& place) {
-    return put(builder(), "mbarrier.expect_tx.shared.b64", guard.guard, m.at, place.address(), bytes.value);
+    return emit(builder(), "mbarrier.expect_tx.shared.b64", guard.guard, m.at, place.address(), bytes.value);
   }));
 }
 
@@ -118,24 +119,24 @@ BarrierArray Mbarrier::array(const PlaceArg& base, std::int64_t byte_offset, std
   return {SharedHandle(builder(), (place ? *place : Place(Value::of_symbol("_failed"))).at(byte_offset)), count};
 }
 
-void Fence::proxy_async(const Pred& guard, Where at) { keep(put(builder(), "fence.proxy.async", guard.guard, at)); }
-void Fence::proxy_async_shared_cta(const Pred& guard, Where at) {
-  keep(put(builder(), "fence.proxy.async.shared::cta", guard.guard, at));
+void Fence::proxy_async(const Pred& guard, SourceLocation at) { keep(emit(builder(), "fence.proxy.async", guard.guard, at)); }
+void Fence::proxy_async_shared_cta(const Pred& guard, SourceLocation at) {
+  keep(emit(builder(), "fence.proxy.async.shared::cta", guard.guard, at));
 }
-void Fence::mbarrier_init(const Pred& guard, Where at) {
-  keep(put(builder(), "fence.mbarrier_init.release.cluster", guard.guard, at));
+void Fence::mbarrier_init(const Pred& guard, SourceLocation at) {
+  keep(emit(builder(), "fence.mbarrier_init.release.cluster", guard.guard, at));
 }
-void Fence::proxy_async_generic_acquire_shared_cluster(const Pred& guard, Where at) {
-  keep(put(builder(), "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", guard.guard, at));
+void Fence::proxy_async_generic_acquire_shared_cluster(const Pred& guard, SourceLocation at) {
+  keep(emit(builder(), "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", guard.guard, at));
 }
 
-void Cluster::arrive(Options options, Where at) {
-  keep(put(builder(), options.aligned ? "barrier.cluster.arrive.aligned" : "barrier.cluster.arrive", options.pred.guard, at));
+void Cluster::arrive(Options options, SourceLocation at) {
+  keep(emit(builder(), options.aligned ? "barrier.cluster.arrive.aligned" : "barrier.cluster.arrive", options.pred.guard, at));
 }
-void Cluster::wait(Options options, Where at) {
-  keep(put(builder(), options.aligned ? "barrier.cluster.wait.aligned" : "barrier.cluster.wait", options.pred.guard, at));
+void Cluster::wait(Options options, SourceLocation at) {
+  keep(emit(builder(), options.aligned ? "barrier.cluster.wait.aligned" : "barrier.cluster.wait", options.pred.guard, at));
 }
-void Cluster::sync(Options options, Where at) {
+void Cluster::sync(Options options, SourceLocation at) {
   arrive(options, at);
   wait(options, at);
 }
@@ -164,12 +165,12 @@ void Bar::sync(const Source& n, const std::optional<Source>& count, const Pred& 
   keep(idiom::bar_sync(builder(), n.value, count ? std::optional(count->value) : std::nullopt, guard.guard, n.at));
 }
 
-void NamedBarrier::sync(const Pred& guard, Where at) {
+void NamedBarrier::sync(const Pred& guard, SourceLocation at) {
   keep(idiom::bar_sync(builder(), id_.value, count_ ? std::optional(count_->value) : std::nullopt, guard.guard, at));
 }
 
 idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::optional<Reg>& cursor,
-                              const std::optional<Reg>& phase, Where at) {
+                              const std::optional<Reg>& phase, SourceLocation at) {
   Expected<idiom::Pipeline> made = idiom::make_pipeline(builder, stages, cursor, phase, at);
   if (made) return *made;
   builder.fail(std::move(made).error());
@@ -177,22 +178,22 @@ idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::
   return {1, stand_in, stand_in};
 }
 
-void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard, Where at) {
-  ptx::keep(builder, put(builder, inc ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32", guard.guard, at,
-                         Value::of_integer(n)));
+void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard, SourceLocation at) {
+  ptx::keep(builder, emit(builder, inc ? "setmaxnreg.inc.sync.aligned.u32" : "setmaxnreg.dec.sync.aligned.u32", guard.guard, at,
+                          Value::of_integer(n)));
 }
 
-void set_registers_inc(Builder& builder, std::int64_t n, const Pred& guard, Where at) {
+void set_registers_inc(Builder& builder, std::int64_t n, const Pred& guard, SourceLocation at) {
   set_registers(builder, n, true, guard, at);
 }
-void set_registers_dec(Builder& builder, std::int64_t n, const Pred& guard, Where at) {
+void set_registers_dec(Builder& builder, std::int64_t n, const Pred& guard, SourceLocation at) {
   set_registers(builder, n, false, guard, at);
 }
 
 void elect(Builder& builder, const Source& dst, const Source& chosen, const Source& mask, const Pred& guard) {
   Value piped = chosen.value;
   piped.piped = true;
-  ptx::keep(builder, put(builder, "elect.sync", guard.guard, mask.at, dst.value, piped, mask.value));
+  ptx::keep(builder, emit(builder, "elect.sync", guard.guard, mask.at, dst.value, piped, mask.value));
 }
 
 }  // namespace write

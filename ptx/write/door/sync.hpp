@@ -19,12 +19,13 @@ class BarrierSlot : public write::SharedHandle {
 
   void init(const write::Source& count, const write::Pred& guard = {}) const;
   void wait(const write::Source& phase, const write::Pred& guard = {}) const;
-  Reg<Type::b64> arrive(const write::Pred& guard = {}, Where at = Where::current()) const;  // NOLINT(modernize-use-nodiscard)
+  Reg<Type::b64> arrive(const write::Pred& guard = {},
+                        SourceLocation at = SourceLocation::current()) const;  // NOLINT(modernize-use-nodiscard)
   Reg<Type::b64> arrive_expect_tx(const write::Source& bytes,
                                   const write::Pred& guard = {}) const;  // NOLINT(modernize-use-nodiscard)
   void arrive_remote(const write::Source& cta, const write::Source& count = 1, const write::Pred& guard = {}) const;
   /// Its address in a register.
-  [[nodiscard]] Reg<Type::u32> addr_reg(Where at = Where::current()) const;
+  [[nodiscard]] Reg<Type::u32> addr_reg(SourceLocation at = SourceLocation::current()) const;
 };
 
 /// Barriers 8 bytes apart at an address of the author's.
@@ -49,7 +50,7 @@ class PipelineState {
   PipelineState(write::Builder& builder, const write::idiom::Pipeline& pipeline)
       : n_stages(pipeline.stages), cursor(builder, pipeline.cursor), phase(builder, pipeline.phase) {}
   /// Goes on to the next stage: its number, and the phase of the barriers that guard it.
-  std::pair<Reg<Type::u32>, Reg<Type::u32>> advance(Where at = Where::current());
+  std::pair<Reg<Type::u32>, Reg<Type::u32>> advance(SourceLocation at = SourceLocation::current());
 
   std::int64_t n_stages;
   Reg<Type::u32> cursor, phase;
@@ -86,10 +87,10 @@ class Mbarrier : public Door {
 class Fence : public Door {
  public:
   using Door::Door;
-  void proxy_async(const Pred& guard = {}, Where at = Where::current());
-  void proxy_async_shared_cta(const Pred& guard = {}, Where at = Where::current());
-  void mbarrier_init(const Pred& guard = {}, Where at = Where::current());
-  void proxy_async_generic_acquire_shared_cluster(const Pred& guard = {}, Where at = Where::current());
+  void proxy_async(const Pred& guard = {}, SourceLocation at = SourceLocation::current());
+  void proxy_async_shared_cta(const Pred& guard = {}, SourceLocation at = SourceLocation::current());
+  void mbarrier_init(const Pred& guard = {}, SourceLocation at = SourceLocation::current());
+  void proxy_async_generic_acquire_shared_cluster(const Pred& guard = {}, SourceLocation at = SourceLocation::current());
 };
 
 /// Blocks of a cluster, a bit for each: a number, as the calls for each are chosen when the kernel is written.
@@ -107,13 +108,13 @@ class Cluster : public Door {
     bool aligned = false;
     Pred pred = {};
   };
-  void arrive(Options options, Where at = Where::current());
-  void arrive(Where at = Where::current()) { arrive({}, at); }
-  void wait(Options options, Where at = Where::current());
-  void wait(Where at = Where::current()) { wait({}, at); }
+  void arrive(Options options, SourceLocation at = SourceLocation::current());
+  void arrive(SourceLocation at = SourceLocation::current()) { arrive({}, at); }
+  void wait(Options options, SourceLocation at = SourceLocation::current());
+  void wait(SourceLocation at = SourceLocation::current()) { wait({}, at); }
   /// Arrives and waits.
-  void sync(Options options, Where at = Where::current());
-  void sync(Where at = Where::current()) { sync({}, at); }
+  void sync(Options options, SourceLocation at = SourceLocation::current());
+  void sync(SourceLocation at = SourceLocation::current()) { sync({}, at); }
   /// Whether this is block `n` of its cluster.
   ptx::Reg<Type::pred> rank(const Source& n);
   /// The address of the same place in block `cta` of the cluster.
@@ -129,14 +130,14 @@ class Bar : public Door {
   using Door::Door;
   /// Waits until all threads of the block have come to barrier `n`, or `count` of them.
   void sync(const Source& n, const std::optional<Source>& count = {}, const Pred& guard = {});
-  void sync(Where at = Where::current()) { sync(Source(0, at)); }
+  void sync(SourceLocation at = SourceLocation::current()) { sync(Source(0, at)); }
 };
 
 /// A barrier of the block by its number.
 class NamedBarrier : public Door {
  public:
   NamedBarrier(Builder& builder, const Source& id, const std::optional<Source>& count) : Door(builder), id_(id), count_(count) {}
-  void sync(const Pred& guard = {}, Where at = Where::current());
+  void sync(const Pred& guard = {}, SourceLocation at = SourceLocation::current());
 
  private:
   Source id_;
@@ -145,10 +146,10 @@ class NamedBarrier : public Door {
 
 // What the members below do with a builder.
 idiom::Pipeline make_pipeline(Builder& builder, std::int64_t stages, const std::optional<Reg>& cursor,
-                              const std::optional<Reg>& phase, Where at);
-void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard, Where at);
-void set_registers_inc(Builder& builder, std::int64_t n, const Pred& guard, Where at);
-void set_registers_dec(Builder& builder, std::int64_t n, const Pred& guard, Where at);
+                              const std::optional<Reg>& phase, SourceLocation at);
+void set_registers(Builder& builder, std::int64_t n, bool inc, const Pred& guard, SourceLocation at);
+void set_registers_inc(Builder& builder, std::int64_t n, const Pred& guard, SourceLocation at);
+void set_registers_dec(Builder& builder, std::int64_t n, const Pred& guard, SourceLocation at);
 void elect(Builder& builder, const Source& dst, const Source& chosen, const Source& mask, const Pred& guard);
 
 /// The members of ptx::Kernel, which is K, that are no group.
@@ -163,20 +164,20 @@ class Sync {
   struct PipelineOptions {
     std::optional<ptx::Reg<Type::u32>> cursor = {}, phase = {};
   };
-  PipelineState pipeline(std::int64_t stages, const PipelineOptions& options, Where at = Where::current()) {
+  PipelineState pipeline(std::int64_t stages, const PipelineOptions& options, SourceLocation at = SourceLocation::current()) {
     const auto given = [](const std::optional<ptx::Reg<Type::u32>>& reg) {
       return reg ? std::optional(reg->untyped()) : std::nullopt;
     };
     return {builder(), write::make_pipeline(builder(), stages, given(options.cursor), given(options.phase), at)};
   }
-  PipelineState pipeline(std::int64_t stages, Where at = Where::current()) { return pipeline(stages, {}, at); }
-  void setmaxnreg(std::int64_t n, bool inc = true, const Pred& guard = {}, Where at = Where::current()) {
+  PipelineState pipeline(std::int64_t stages, SourceLocation at = SourceLocation::current()) { return pipeline(stages, {}, at); }
+  void setmaxnreg(std::int64_t n, bool inc = true, const Pred& guard = {}, SourceLocation at = SourceLocation::current()) {
     write::set_registers(builder(), n, inc, guard, at);
   }
-  void setmaxnreg_inc(std::int64_t n, const Pred& guard = {}, Where at = Where::current()) {
+  void setmaxnreg_inc(std::int64_t n, const Pred& guard = {}, SourceLocation at = SourceLocation::current()) {
     write::set_registers_inc(builder(), n, guard, at);
   }
-  void setmaxnreg_dec(std::int64_t n, const Pred& guard = {}, Where at = Where::current()) {
+  void setmaxnreg_dec(std::int64_t n, const Pred& guard = {}, SourceLocation at = SourceLocation::current()) {
     write::set_registers_dec(builder(), n, guard, at);
   }
   /// `dst` is the lane that is chosen among those of `mask`, `chosen` is true there alone.

@@ -51,11 +51,11 @@ inline constexpr std::tuple fence_helpers{
         "`fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster`")};
 
 inline constexpr std::tuple cluster_helpers{
-    helper<static_cast<void (Cluster::*)(Cluster::Options, Where)>(&Cluster::arrive)>("ptx.cluster.arrive",
-                                                                                      "`barrier.cluster.arrive[.aligned]`"),
-    helper<static_cast<void (Cluster::*)(Cluster::Options, Where)>(&Cluster::wait)>("ptx.cluster.wait",
-                                                                                    "`barrier.cluster.wait[.aligned]`"),
-    helper<static_cast<void (Cluster::*)(Cluster::Options, Where)>(&Cluster::sync)>(
+    helper<static_cast<void (Cluster::*)(Cluster::Options, SourceLocation)>(&Cluster::arrive)>(
+        "ptx.cluster.arrive", "`barrier.cluster.arrive[.aligned]`"),
+    helper<static_cast<void (Cluster::*)(Cluster::Options, SourceLocation)>(&Cluster::wait)>("ptx.cluster.wait",
+                                                                                             "`barrier.cluster.wait[.aligned]`"),
+    helper<static_cast<void (Cluster::*)(Cluster::Options, SourceLocation)>(&Cluster::sync)>(
         "ptx.cluster.sync", "Arrives and waits for all threads of the cluster."),
     helper<&Cluster::rank, "n|cta_id">("ptx.cluster.rank", "A predicate: whether this is block `n` of its cluster."),
     helper<&Cluster::map_shared_u32, "addr|smem_addr, cta|cta_id">(

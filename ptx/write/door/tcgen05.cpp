@@ -6,16 +6,16 @@
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/descriptor.hpp"
 #include "ptx/write/idiom/words.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
 
 using idiom::Words;
 
-Expected<void> follow_group(Words& words, std::string_view helper, std::int64_t cta_group, Where where) {
+Expected<void> follow_group(Words& words, std::string_view helper, std::int64_t cta_group, SourceLocation where) {
   if (cta_group == 1 || cta_group == 2) return words.follow(cat("cta_group::", cta_group), "`cta_group`");
   return refuse(Kind::operand_mismatch, cat("`cta_group` of `", helper, "` is ", cta_group, "; what fits is 1 or 2"), where);
 }
@@ -28,14 +28,14 @@ Expected<void> follow_all(Words& words, std::initializer_list<std::string_view> 
 }
 
 template <class... V>
-Expected<void> put_words(Builder& builder, const Words& words, const Guard& guard, Where where, const V&... operands) {
+Expected<void> put_words(Builder& builder, const Words& words, const Guard& guard, SourceLocation where, const V&... operands) {
   const std::array<Value, sizeof...(V)> values = {operands...};
   return builder.emit(words.dots(), values, guard, where);
 }
 
 // "tcgen05.alloc" with its group and what follows.
 Expected<Words> with_group(std::string_view opcode, std::string_view helper, std::int64_t cta_group,
-                           std::initializer_list<std::string_view> behind, Where where) {
+                           std::initializer_list<std::string_view> behind, SourceLocation where) {
   Words words(opcode, helper, where);
   if (auto e = follow_group(words, helper, cta_group, where); !e) return Unexpected{std::move(e).error()};
   if (auto e = follow_all(words, behind); !e) return Unexpected{std::move(e).error()};
@@ -45,7 +45,7 @@ Expected<Words> with_group(std::string_view opcode, std::string_view helper, std
 // The same with operands.
 template <class... V>
 Expected<void> put_with_group(Builder& builder, std::string_view opcode, const Tcgen05Options& options,
-                              std::initializer_list<std::string_view> behind, Where where, const V&... operands) {
+                              std::initializer_list<std::string_view> behind, SourceLocation where, const V&... operands) {
   return then(with_group(opcode, cat("ptx.", opcode), options.cta_group, behind, where),
               [&](const Words& words) { return put_words(builder, words, options.pred.guard, where, operands...); });
 }
@@ -62,7 +62,7 @@ struct Transfer {
 };
 
 Expected<void> transfer(Builder& builder, const Transfer& t, bool load, const Guard& guard) {
-  const Where where = t.taddr.at;
+  const SourceLocation where = t.taddr.at;
   const std::string_view helper = load ? "ptx.tcgen05.ld" : "ptx.tcgen05.st";
   const Expected<Place> place = t.taddr.in(builder, helper);
   if (!place) return Unexpected{place.error()};
@@ -79,7 +79,7 @@ Expected<void> transfer(Builder& builder, const Transfer& t, bool load, const Gu
   std::vector<Value> operands = load ? std::vector{registers, taddr} : std::vector{taddr};
   if (t.half_split_offset) operands.push_back(Value::of_integer(*t.half_split_offset));
   if (!load) operands.push_back(registers);
-  for (const isa::Dots::State& state : words.dots().complete()) {
+  for (const isa::ModifierTree::State& state : words.dots().complete()) {
     const isa::Form& form = isa::form(state.form);
     for (const isa::OperandSpec& spec : form.operands) {
       if (spec.name == "half_split_offset" && !t.half_split_offset)
@@ -100,7 +100,7 @@ Expected<void> transfer(Builder& builder, const Transfer& t, bool load, const Gu
 
 constexpr std::string_view mma_helper = "ptx.tcgen05.mma";
 
-Expected<Words> mma_words(const Tcgen05MmaOptions& mma, Where where) {
+Expected<Words> mma_words(const Tcgen05MmaOptions& mma, SourceLocation where) {
   Words words(mma.sparse ? "tcgen05.mma.sp" : "tcgen05.mma", mma_helper, where);
   if (auto e = follow_group(words, mma_helper, mma.cta_group, where); !e) return Unexpected{std::move(e).error()};
   if (auto e = words.follow(cat("kind::", mma.kind), "`kind`"); !e) return Unexpected{std::move(e).error()};
@@ -130,7 +130,8 @@ Expected<Words> mma_words(const Tcgen05MmaOptions& mma, Where where) {
 }
 
 // What the form would refuse too, but only after the predicate and the lanes have been written.
-Expected<void> check_operands(const Value& a, const Value& b, const Value& idesc, const Tcgen05MmaOptions& mma, Where where) {
+Expected<void> check_operands(const Value& a, const Value& b, const Value& idesc, const Tcgen05MmaOptions& mma,
+                              SourceLocation where) {
   const auto wrong = [&](std::string_view name, const std::string& message, std::string_view hint = {}) {
     return refuse(Kind::operand_mismatch, cat('`', name, "` of `", mma_helper, "` ", message), where, hint);
   };
@@ -209,13 +210,14 @@ Expected<Placed> places_of(Builder& builder, const TmemArg& d, const PlaceArg& a
 }
 
 // The first that says whether d is added.
-Expected<Value> enable_of(Builder& builder, const Tcgen05MmaOptions& mma, Where where) {
+Expected<Value> enable_of(Builder& builder, const Tcgen05MmaOptions& mma, SourceLocation where) {
   if (mma.pred_operand) return idiom::enable_predicate(builder, mma.pred_operand->value, "pred_operand", where);
   if (mma.scale_d) return idiom::enable_predicate(builder, mma.scale_d->value, "scale_d", where);
   return idiom::enable_predicate(builder, mma.enable_input_d.value, "enable_input_d", where);
 }
 
-Expected<void> product(Builder& builder, const Placed& places, const Value& idesc, const Tcgen05MmaOptions& mma, Where where) {
+Expected<void> product(Builder& builder, const Placed& places, const Value& idesc, const Tcgen05MmaOptions& mma,
+                       SourceLocation where) {
   const Expected<Words> words = mma_words(mma, where);
   if (!words) return Unexpected{words.error()};
   if (auto e = check_operands(places.a_descriptor, places.b_descriptor, idesc, mma, where); !e) return e;
@@ -226,7 +228,7 @@ Expected<void> product(Builder& builder, const Placed& places, const Value& ides
   for (const Reg reg : mma.disable_output_lane.regs) lanes.push_back(Value::of(reg));
   constexpr Version with_lanes{8, 8};  // from here on the dense form names the lanes it leaves alone: none
   if (lanes.empty() && !mma.sparse && !mma.scale_a && builder.module().version >= with_lanes) {
-    const Expected<Reg> zero = put_fresh(builder, Type::u32, "mov.u32", {}, where, Value::of_integer(0));
+    const Expected<Reg> zero = emit_fresh(builder, Type::u32, "mov.u32", {}, where, Value::of_integer(0));
     if (!zero) return Unexpected{zero.error()};
     lanes.assign(mma.cta_group == 2 ? 8 : 4, Value::of(*zero));
   }
@@ -245,7 +247,7 @@ Expected<void> product(Builder& builder, const Placed& places, const Value& ides
   return builder.emit(words->dots(), operands, mma.pred.guard, where);
 }
 
-Expected<void> commit_to(Builder& builder, const Place& mbar, const Tcgen05CommitOptions& commit, Where where) {
+Expected<void> commit_to(Builder& builder, const Place& mbar, const Tcgen05CommitOptions& commit, SourceLocation where) {
   const Guard& guard = commit.pred.guard;
   constexpr std::string_view helper = "ptx.tcgen05.commit";
   if (commit.space != "cluster" && commit.space != "cta")
@@ -267,7 +269,7 @@ Expected<void> commit_to(Builder& builder, const Place& mbar, const Tcgen05Commi
       return refuse(Kind::immediate_range,
                     cat("`multicast_mask` of `", helper, "` is ", mask.integer, "; what fits is 1 to 65535"), where,
                     "bit i of the mask stands for the CTA of rank i in the cluster");
-    const Expected<Reg> moved = put_fresh(builder, Type::b16, "mov.b16", {}, where, mask);
+    const Expected<Reg> moved = emit_fresh(builder, Type::b16, "mov.b16", {}, where, mask);
     if (!moved) return Unexpected{moved.error()};
     mask = Value::of(*moved);
   }
@@ -288,7 +290,7 @@ void Tcgen05::dealloc(const TmemColumns& taddr, const Source& ncols, const Tcgen
                       ncols.value));
 }
 
-void Tcgen05::relinquish_alloc_permit(const Tcgen05Options& options, Where at) {
+void Tcgen05::relinquish_alloc_permit(const Tcgen05Options& options, SourceLocation at) {
   keep(put_with_group(builder(), "tcgen05.relinquish_alloc_permit", options, {"sync", "aligned"}, at));
 }
 
@@ -302,14 +304,18 @@ void Tcgen05::commit(const PlaceArg& mbar, const Tcgen05CommitOptions& options) 
   keep(then(mbar.in(builder()), [&](const Place& place) { return commit_to(builder(), place, options, mbar.at); }));
 }
 
-void Tcgen05::fence_before_thread_sync(const Pred& pred, Where at) {
-  keep(put(builder(), "tcgen05.fence::before_thread_sync", pred.guard, at));
+void Tcgen05::fence_before_thread_sync(const Pred& pred, SourceLocation at) {
+  keep(emit(builder(), "tcgen05.fence::before_thread_sync", pred.guard, at));
 }
-void Tcgen05::fence_after_thread_sync(const Pred& pred, Where at) {
-  keep(put(builder(), "tcgen05.fence::after_thread_sync", pred.guard, at));
+void Tcgen05::fence_after_thread_sync(const Pred& pred, SourceLocation at) {
+  keep(emit(builder(), "tcgen05.fence::after_thread_sync", pred.guard, at));
 }
-void Tcgen05::wait_ld(const Pred& pred, Where at) { keep(put(builder(), "tcgen05.wait::ld.sync.aligned", pred.guard, at)); }
-void Tcgen05::wait_st(const Pred& pred, Where at) { keep(put(builder(), "tcgen05.wait::st.sync.aligned", pred.guard, at)); }
+void Tcgen05::wait_ld(const Pred& pred, SourceLocation at) {
+  keep(emit(builder(), "tcgen05.wait::ld.sync.aligned", pred.guard, at));
+}
+void Tcgen05::wait_st(const Pred& pred, SourceLocation at) {
+  keep(emit(builder(), "tcgen05.wait::st.sync.aligned", pred.guard, at));
+}
 
 void Tcgen05::ld(const Registers& dst, const TmemArg& taddr, const Tcgen05LoadOptions& options) {
   const auto& [shape, count, dtype, pack, half_split_offset, pred] = options;
@@ -362,7 +368,7 @@ ptx::Reg<Type::b64> Tcgen05::masked_descriptor(const PlaceArg& addr, const Tcgen
                                                          descriptor.const_bits, addr.at));
 }
 
-std::uint32_t Tcgen05::number(Expected<std::uint32_t> made, Where at) {
+std::uint32_t Tcgen05::number(Expected<std::uint32_t> made, SourceLocation at) {
   if (made) return *made;
   Diagnostic d = std::move(made).error();
   d.where = at;
@@ -375,28 +381,28 @@ Expected<std::uint32_t> instruction_descriptor(const InstrDescF16Bf16F32& d) {
   return layout::descriptor_bits(kind, {d.m, d.n, "f32", d.ab_dtype, d.ab_dtype, d.a_major, d.b_major, d.scale_a, d.scale_b,
                                         d.saturate, d.sparse, d.sparsity_selector, d.max_shift});
 }
-std::uint32_t Tcgen05::make_instr_desc_f16bf16_f32(const InstrDescF16Bf16F32& d, Where at) {
+std::uint32_t Tcgen05::make_instr_desc_f16bf16_f32(const InstrDescF16Bf16F32& d, SourceLocation at) {
   return number(instruction_descriptor(d), at);
 }
-std::uint32_t Tcgen05::make_instr_desc_f16(const layout::InstructionDescriptor& d, Where at) {
+std::uint32_t Tcgen05::make_instr_desc_f16(const layout::InstructionDescriptor& d, SourceLocation at) {
   return number(layout::descriptor_bits(layout::MmaKind::f16, d), at);
 }
-std::uint32_t Tcgen05::make_instr_desc_tf32(const layout::InstructionDescriptor& d, Where at) {
+std::uint32_t Tcgen05::make_instr_desc_tf32(const layout::InstructionDescriptor& d, SourceLocation at) {
   return number(layout::descriptor_bits(layout::MmaKind::tf32, d), at);
 }
-std::uint32_t Tcgen05::make_instr_desc_f8f6f4(const layout::InstructionDescriptor& d, Where at) {
+std::uint32_t Tcgen05::make_instr_desc_f8f6f4(const layout::InstructionDescriptor& d, SourceLocation at) {
   return number(layout::descriptor_bits(layout::MmaKind::f8f6f4, d), at);
 }
-std::uint32_t Tcgen05::make_instr_desc_i8(const layout::InstructionDescriptor& d, Where at) {
+std::uint32_t Tcgen05::make_instr_desc_i8(const layout::InstructionDescriptor& d, SourceLocation at) {
   return number(layout::descriptor_bits(layout::MmaKind::i8, d), at);
 }
-std::uint32_t Tcgen05::make_instr_desc_mxf8f6f4(const layout::ScaledInstructionDescriptor& d, Where at) {
+std::uint32_t Tcgen05::make_instr_desc_mxf8f6f4(const layout::ScaledInstructionDescriptor& d, SourceLocation at) {
   return number(layout::descriptor_bits(layout::ScaledMmaKind::mxf8f6f4, d), at);
 }
-std::uint32_t Tcgen05::make_instr_desc_mxf4(const layout::ScaledInstructionDescriptor& d, Where at) {
+std::uint32_t Tcgen05::make_instr_desc_mxf4(const layout::ScaledInstructionDescriptor& d, SourceLocation at) {
   return number(layout::descriptor_bits(layout::ScaledMmaKind::mxf4, d), at);
 }
-std::uint32_t Tcgen05::make_instr_desc_mxf4nvf4(const layout::ScaledInstructionDescriptor& d, Where at) {
+std::uint32_t Tcgen05::make_instr_desc_mxf4nvf4(const layout::ScaledInstructionDescriptor& d, SourceLocation at) {
   return number(layout::descriptor_bits(layout::ScaledMmaKind::mxf4nvf4, d), at);
 }
 

@@ -87,7 +87,7 @@ class Tcgen05 : public Door {
   /// `tcgen05.dealloc.cta_group::G.sync.aligned.b32 taddr, columns`
   void dealloc(const TmemColumns& taddr, const Source& ncols, const Tcgen05Options& options = {});
   /// `tcgen05.relinquish_alloc_permit.cta_group::G.sync.aligned`
-  void relinquish_alloc_permit(const Tcgen05Options& options = {}, Where at = Where::current());
+  void relinquish_alloc_permit(const Tcgen05Options& options = {}, SourceLocation at = SourceLocation::current());
 
   /// `tcgen05.mma[.sp].cta_group::G.kind::K[.block_scale[.<scale_size>]][.ashift][.collector::a::C] [d], a|[a], b[, [metadata]],
   /// idesc[, {disable…}][, [scale_a], [scale_b]], p[, scale_c]`. Before it what makes the predicate `p`
@@ -100,10 +100,10 @@ class Tcgen05 : public Door {
   /// a number first `mov.b16 m, mask`. `space` is "cluster" or "cta", which are the same here. Kind operand_mismatch for
   /// `multicast` without a mask.
   void commit(const PlaceArg& mbar, const Tcgen05CommitOptions& options = {});
-  void fence_before_thread_sync(const Pred& pred = {}, Where at = Where::current());
-  void fence_after_thread_sync(const Pred& pred = {}, Where at = Where::current());
-  void wait_ld(const Pred& pred = {}, Where at = Where::current());
-  void wait_st(const Pred& pred = {}, Where at = Where::current());
+  void fence_before_thread_sync(const Pred& pred = {}, SourceLocation at = SourceLocation::current());
+  void fence_after_thread_sync(const Pred& pred = {}, SourceLocation at = SourceLocation::current());
+  void wait_ld(const Pred& pred = {}, SourceLocation at = SourceLocation::current());
+  void wait_st(const Pred& pred = {}, SourceLocation at = SourceLocation::current());
 
   /// `tcgen05.ld.sync.aligned.<shape>.x<count>[.pack::16b].<dtype> {dst}, [taddr][, half_split_offset]`, and
   /// `tcgen05.st.sync.aligned.<shape>.x<count>[.unpack::16b].<dtype> [taddr], [half_split_offset, ]{src}`
@@ -118,17 +118,25 @@ class Tcgen05 : public Door {
   ptx::Reg<Type::b64> masked_descriptor(const PlaceArg& addr, const Tcgen05MaskedDescriptor& descriptor = {});
 
   // Numbers; an error is kept in the kernel, and 0 given back.
-  std::uint32_t make_instr_desc_f16bf16_f32(const InstrDescF16Bf16F32& descriptor = {}, Where at = Where::current());
-  std::uint32_t make_instr_desc_f16(const layout::InstructionDescriptor& descriptor = {}, Where at = Where::current());
-  std::uint32_t make_instr_desc_tf32(const layout::InstructionDescriptor& descriptor = {}, Where at = Where::current());
-  std::uint32_t make_instr_desc_f8f6f4(const layout::InstructionDescriptor& descriptor = {}, Where at = Where::current());
-  std::uint32_t make_instr_desc_i8(const layout::InstructionDescriptor& descriptor = {}, Where at = Where::current());
-  std::uint32_t make_instr_desc_mxf8f6f4(const layout::ScaledInstructionDescriptor& descriptor = {}, Where at = Where::current());
-  std::uint32_t make_instr_desc_mxf4(const layout::ScaledInstructionDescriptor& descriptor = {}, Where at = Where::current());
-  std::uint32_t make_instr_desc_mxf4nvf4(const layout::ScaledInstructionDescriptor& descriptor = {}, Where at = Where::current());
+  std::uint32_t make_instr_desc_f16bf16_f32(const InstrDescF16Bf16F32& descriptor = {},
+                                            SourceLocation at = SourceLocation::current());
+  std::uint32_t make_instr_desc_f16(const layout::InstructionDescriptor& descriptor = {},
+                                    SourceLocation at = SourceLocation::current());
+  std::uint32_t make_instr_desc_tf32(const layout::InstructionDescriptor& descriptor = {},
+                                     SourceLocation at = SourceLocation::current());
+  std::uint32_t make_instr_desc_f8f6f4(const layout::InstructionDescriptor& descriptor = {},
+                                       SourceLocation at = SourceLocation::current());
+  std::uint32_t make_instr_desc_i8(const layout::InstructionDescriptor& descriptor = {},
+                                   SourceLocation at = SourceLocation::current());
+  std::uint32_t make_instr_desc_mxf8f6f4(const layout::ScaledInstructionDescriptor& descriptor = {},
+                                         SourceLocation at = SourceLocation::current());
+  std::uint32_t make_instr_desc_mxf4(const layout::ScaledInstructionDescriptor& descriptor = {},
+                                     SourceLocation at = SourceLocation::current());
+  std::uint32_t make_instr_desc_mxf4nvf4(const layout::ScaledInstructionDescriptor& descriptor = {},
+                                         SourceLocation at = SourceLocation::current());
 
  private:
-  std::uint32_t number(Expected<std::uint32_t> made, Where at);
+  std::uint32_t number(Expected<std::uint32_t> made, SourceLocation at);
 };
 
 }  // namespace ptx::write

@@ -24,7 +24,7 @@ Expected<void> result_of(Builder& builder) {
 class Tcgen05Words : public ::testing::Test {
  protected:
   Builder b{{.name = "k", .target = Target::sm_100a}};
-  Where here{.file = "author.py", .line = 7};
+  SourceLocation here{.file = "author.py", .line = 7};
   Value taddr = Value::of(*b.reg(Type::u32)), desc = Value::of(*b.reg(Type::b64));
   TmemArg at(const Value& base, std::int64_t columns = 0) { return {nullptr, Place(base, columns), here}; }
   Expected<void> mma(const Tcgen05MmaOptions& options) { return mma(b, taddr, desc, options); }

@@ -2,16 +2,16 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/descriptor.hpp"
 #include "ptx/write/idiom/wgmma.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write {
 namespace {
 
 using idiom::WgmmaFactor;
 
-Unexpected at_line(Diagnostic d, Where at) {
+Unexpected at_line(Diagnostic d, SourceLocation at) {
   if (!d.where.known()) d.where = at;
   return Unexpected{std::move(d)};
 }
@@ -24,7 +24,8 @@ Expected<Place> matrix_place(Builder& builder, const PlaceArg& base) {
   return base.in(builder);
 }
 
-Expected<WgmmaFactor> factor_of(Builder& builder, const Factor& given, const Bytes& k_offset, std::string_view name, Where at) {
+Expected<WgmmaFactor> factor_of(Builder& builder, const Factor& given, const Bytes& k_offset, std::string_view name,
+                                SourceLocation at) {
   WgmmaFactor factor;
   if (given.tile) {
     if (!given.tile->gmma_layout())
@@ -54,8 +55,8 @@ Expected<Reg> descriptor(Builder& builder, const PlaceArg& base, const Value& mo
 
 }  // namespace
 
-void Wgmma::fence(const Pred& pred, Where at) { keep(idiom::wgmma_fence(builder(), pred.guard, at)); }
-void Wgmma::commit_group(const Pred& pred, Where at) { keep(idiom::wgmma_commit_group(builder(), pred.guard, at)); }
+void Wgmma::fence(const Pred& pred, SourceLocation at) { keep(idiom::wgmma_fence(builder(), pred.guard, at)); }
+void Wgmma::commit_group(const Pred& pred, SourceLocation at) { keep(idiom::wgmma_commit_group(builder(), pred.guard, at)); }
 void Wgmma::wait_group(const Source& n, const Pred& pred) { keep(idiom::wgmma_wait_group(builder(), n.value, pred.guard, n.at)); }
 
 std::string MmaAsync::instruction() const {
@@ -64,7 +65,7 @@ std::string MmaAsync::instruction() const {
              isa::name(dtype_a), '.', isa::name(dtype_b));
 }
 
-void Wgmma::mma_async(const MmaAsync& mma, Where at) {
+void Wgmma::mma_async(const MmaAsync& mma, SourceLocation at) {
   const Expected<WgmmaFactor> a = factor_of(builder(), mma.a, mma.a_k_offset, "a", at);
   if (!a) return keep(Unexpected{a.error()});
   const Expected<WgmmaFactor> b = factor_of(builder(), mma.b, mma.b_k_offset, "b", at);

@@ -81,10 +81,10 @@ class Wgmma : public Door {
     std::uint64_t const_bits = MASKED_DESC_B128;
   };
 
-  void fence(const Pred& pred = {}, Where at = Where::current());
-  void commit_group(const Pred& pred = {}, Where at = Where::current());
+  void fence(const Pred& pred = {}, SourceLocation at = SourceLocation::current());
+  void commit_group(const Pred& pred = {}, SourceLocation at = SourceLocation::current());
   void wait_group(const Source& n, const Pred& pred = {});
-  void mma_async(const MmaAsync& mma, Where at = Where::current());
+  void mma_async(const MmaAsync& mma, SourceLocation at = SourceLocation::current());
   ptx::Reg<Type::u64> make_descriptor(const PlaceArg& base, const DescriptorFields& fields);
   ptx::Reg<Type::u64> auto_descriptor(const PlaceArg& base, const TileFields& tile);
   ptx::Reg<Type::u64> masked_descriptor(const PlaceArg& addr) { return masked_descriptor(addr, {}); }

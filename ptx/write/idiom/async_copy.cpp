@@ -4,8 +4,8 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/words.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {
@@ -26,7 +26,7 @@ std::string route_words(BulkRoute route) {
 }
 
 // [dst], [src], size and the mbarrier, if there is one.
-Expected<std::vector<Value>> bulk_operands(std::string_view instruction, const BulkCopy& copy, Where where) {
+Expected<std::vector<Value>> bulk_operands(std::string_view instruction, const BulkCopy& copy, SourceLocation where) {
   if (!to_global(copy.route) && !copy.mbar) return refuse_without_mbarrier(instruction, where);
   if (to_global(copy.route) && copy.mbar)
     return refuse(Kind::operand_count, cat("`", instruction, "` to global memory takes no mbarrier, but is given one"), where,
@@ -38,13 +38,13 @@ Expected<std::vector<Value>> bulk_operands(std::string_view instruction, const B
 
 }  // namespace
 
-Unexpected refuse_without_mbarrier(std::string_view instruction, Where where) {
+Unexpected refuse_without_mbarrier(std::string_view instruction, SourceLocation where) {
   return refuse(Kind::operand_count, cat("`", instruction, "` into shared memory is given no mbarrier"), where,
                 "`mbar=` is the mbarrier that counts the bytes as they arrive");
 }
 
 Expected<void> cp_async(Builder& builder, CopyCaches caches, const Place& dst, const Place& src, const Value& bytes,
-                        const CopyOptions& options, const Guard& guard, Where where) {
+                        const CopyOptions& options, const Guard& guard, SourceLocation where) {
   std::vector<Value> operands = {dst.address(), src.address(), bytes};
   append(operands, options.src_size);
   append(operands, options.cache_hint);
@@ -52,23 +52,25 @@ Expected<void> cp_async(Builder& builder, CopyCaches caches, const Place& dst, c
   return builder.emit(cat("cp.async.", cop, ".shared.global", hint_word(options)), operands, guard, where);
 }
 
-Expected<void> commit_group(Builder& builder, bool bulk, const Guard& guard, Where where) {
-  return put(builder, bulk ? "cp.async.bulk.commit_group" : "cp.async.commit_group", guard, where);
+Expected<void> commit_group(Builder& builder, bool bulk, const Guard& guard, SourceLocation where) {
+  return emit(builder, bulk ? "cp.async.bulk.commit_group" : "cp.async.commit_group", guard, where);
 }
 
-Expected<void> wait_group(Builder& builder, bool bulk, bool read, const Value& pending, const Guard& guard, Where where) {
-  return put(builder,
-             !bulk  ? "cp.async.wait_group"
-             : read ? "cp.async.bulk.wait_group.read"
-                    : "cp.async.bulk.wait_group",
-             guard, where, pending);
+Expected<void> wait_group(Builder& builder, bool bulk, bool read, const Value& pending, const Guard& guard,
+                          SourceLocation where) {
+  return emit(builder,
+              !bulk  ? "cp.async.wait_group"
+              : read ? "cp.async.bulk.wait_group.read"
+                     : "cp.async.bulk.wait_group",
+              guard, where, pending);
 }
 
-Expected<void> wait_all(Builder& builder, const Guard& guard, Where where) {
-  return put(builder, "cp.async.wait_all", guard, where);
+Expected<void> wait_all(Builder& builder, const Guard& guard, SourceLocation where) {
+  return emit(builder, "cp.async.wait_all", guard, where);
 }
 
-Expected<void> bulk_copy(Builder& builder, const BulkCopy& copy, const CopyOptions& options, const Guard& guard, Where where) {
+Expected<void> bulk_copy(Builder& builder, const BulkCopy& copy, const CopyOptions& options, const Guard& guard,
+                         SourceLocation where) {
   Expected<std::vector<Value>> operands = bulk_operands("cp.async.bulk", copy, where);
   if (!operands) return Unexpected{std::move(operands).error()};
   append(*operands, options.multicast_mask);
@@ -80,7 +82,7 @@ Expected<void> bulk_copy(Builder& builder, const BulkCopy& copy, const CopyOptio
 }
 
 Expected<void> bulk_reduce(Builder& builder, std::string_view op, Type type, const BulkCopy& copy, const CopyOptions& options,
-                           const Guard& guard, Where where) {
+                           const Guard& guard, SourceLocation where) {
   constexpr std::string_view instruction = "cp.reduce.async.bulk";
   Expected<std::vector<Value>> operands = bulk_operands(instruction, copy, where);
   if (!operands) return Unexpected{std::move(operands).error()};
@@ -95,7 +97,7 @@ Expected<void> bulk_reduce(Builder& builder, std::string_view op, Type type, con
 }
 
 Expected<void> bulk_prefetch(Builder& builder, const Place& src, const Value& size, const CopyOptions& options,
-                             const Guard& guard, Where where) {
+                             const Guard& guard, SourceLocation where) {
   std::vector<Value> operands = {src.address(), size};
   append(operands, options.cache_hint);
   return builder.emit(cat("cp.async.bulk.prefetch.L2.global", hint_word(options)), operands, guard, where);

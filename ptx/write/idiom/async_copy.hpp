@@ -23,13 +23,13 @@ struct CopyOptions {
 
 /// `cp.async.<caches>.shared.global[.L2::cache_hint] [dst], [src], bytes[, src_size][, cache_hint]`
 Expected<void> cp_async(Builder& builder, CopyCaches caches, const Place& dst, const Place& src, const Value& bytes,
-                        const CopyOptions& options, const Guard& guard, Where where);
+                        const CopyOptions& options, const Guard& guard, SourceLocation where);
 /// `cp.async.commit_group`, or `cp.async.bulk.commit_group`
-Expected<void> commit_group(Builder& builder, bool bulk, const Guard& guard, Where where);
+Expected<void> commit_group(Builder& builder, bool bulk, const Guard& guard, SourceLocation where);
 /// `cp.async.wait_group n`, or `cp.async.bulk.wait_group[.read] n`
-Expected<void> wait_group(Builder& builder, bool bulk, bool read, const Value& pending, const Guard& guard, Where where);
+Expected<void> wait_group(Builder& builder, bool bulk, bool read, const Value& pending, const Guard& guard, SourceLocation where);
 /// `cp.async.wait_all`
-Expected<void> wait_all(Builder& builder, const Guard& guard, Where where);
+Expected<void> wait_all(Builder& builder, const Guard& guard, SourceLocation where);
 
 /// From where to where a bulk copy goes.
 enum class BulkRoute : std::uint8_t {
@@ -50,16 +50,17 @@ struct BulkCopy {
 /// `cp.async.bulk.<dst>.<src>.mbarrier::complete_tx::bytes[.multicast::cluster][.L2::cache_hint] [dst], [src], size, [mbar][,
 /// mask][, hint]`, or to global memory `cp.async.bulk.global.shared::cta.bulk_group[.L2::cache_hint][.cp_mask] [dst], [src],
 /// size[, hint][, byte_mask]`.
-Expected<void> bulk_copy(Builder& builder, const BulkCopy& copy, const CopyOptions& options, const Guard& guard, Where where);
+Expected<void> bulk_copy(Builder& builder, const BulkCopy& copy, const CopyOptions& options, const Guard& guard,
+                         SourceLocation where);
 /// `cp.reduce.async.bulk.<dst>.shared::cta.<completion>[.L2::cache_hint].<op>[.noftz].<type> [dst], [src], size[, [mbar]][,
 /// hint]`
 Expected<void> bulk_reduce(Builder& builder, std::string_view op, Type type, const BulkCopy& copy, const CopyOptions& options,
-                           const Guard& guard, Where where);
+                           const Guard& guard, SourceLocation where);
 /// `cp.async.bulk.prefetch.L2.global[.L2::cache_hint] [src], size[, hint]`
 Expected<void> bulk_prefetch(Builder& builder, const Place& src, const Value& size, const CopyOptions& options,
-                             const Guard& guard, Where where);
+                             const Guard& guard, SourceLocation where);
 
 /// The error of a copy into shared memory without an mbarrier.
-Unexpected refuse_without_mbarrier(std::string_view instruction, Where where);
+Unexpected refuse_without_mbarrier(std::string_view instruction, SourceLocation where);
 
 }  // namespace ptx::write::idiom

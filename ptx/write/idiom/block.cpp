@@ -4,8 +4,8 @@
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/control.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {
@@ -15,32 +15,32 @@ constexpr std::int64_t lanes = 32;
 Value special(std::string_view name) { return Value::of_special(*isa::special_from_name(name)); }
 
 // `mad.lo.u32 r, a, b, c`, special registers copied first.
-Expected<Reg> multiply_add(Builder& builder, const Value& a, const Value& b, const Value& c, Where where) {
+Expected<Reg> multiply_add(Builder& builder, const Value& a, const Value& b, const Value& c, SourceLocation where) {
   std::array<Value, 3> values = {a, b, c};
   for (Value& value : values) {
     const Expected<Value> read = readable(builder, value, where);
     if (!read) return Unexpected{read.error()};
     value = *read;
   }
-  return put_fresh(builder, Type::u32, "mad.lo.u32", {}, where, values[0], values[1], values[2]);
+  return emit_fresh(builder, Type::u32, "mad.lo.u32", {}, where, values[0], values[1], values[2]);
 }
 
 // The thread's number in its block, x fastest.
-Expected<Reg> thread_number(Builder& builder, Where where) {
+Expected<Reg> thread_number(Builder& builder, SourceLocation where) {
   const Expected<Reg> rows = multiply_add(builder, special("%tid.z"), special("%ntid.y"), special("%tid.y"), where);
   if (!rows) return rows;
   return multiply_add(builder, Value::of(*rows), special("%ntid.x"), special("%tid.x"), where);
 }
 
 // The address of word `index` of the shared array.
-Expected<Reg> word(Builder& builder, Reg base, Reg index, Where where) {
-  return put_fresh(builder, Type::u32, "mad.lo.u32", {}, where, Value::of(index), Value::of_integer(4), Value::of(base));
+Expected<Reg> word(Builder& builder, Reg base, Reg index, SourceLocation where) {
+  return emit_fresh(builder, Type::u32, "mad.lo.u32", {}, where, Value::of(index), Value::of_integer(4), Value::of(base));
 }
 
 // What the first error of a chain of steps is.
 class Steps {
  public:
-  Steps(Builder& builder, Where where) : builder_(builder), where_(where) {}
+  Steps(Builder& builder, SourceLocation where) : builder_(builder), where_(where) {}
   Reg keep(const Expected<Reg>& made) {
     if (made) return *made;
     if (!error_) error_ = made.error();
@@ -48,11 +48,11 @@ class Steps {
   }
   template <class... V>
   Reg fresh(Type type, std::string_view dots, const V&... operands) {
-    return error_ ? Reg{} : keep(put_fresh(builder_, type, dots, {}, where_, operands...));
+    return error_ ? Reg{} : keep(emit_fresh(builder_, type, dots, {}, where_, operands...));
   }
   template <class... V>
   void put(std::string_view dots, const Guard& guard, const V&... operands) {
-    if (!error_) keep(write::put(builder_, dots, guard, where_, operands...));
+    if (!error_) keep(write::emit(builder_, dots, guard, where_, operands...));
   }
   void keep(Expected<void> done) {
     if (!done && !error_) error_ = std::move(done).error();
@@ -62,13 +62,13 @@ class Steps {
 
  private:
   Builder& builder_;
-  Where where_;
+  SourceLocation where_;
   std::optional<Diagnostic> error_;
 };
 
 }  // namespace
 
-Expected<void> block_reduce(Builder& builder, Reduction op, Reg value, std::int64_t threads, Where where) {
+Expected<void> block_reduce(Builder& builder, Reduction op, Reg value, std::int64_t threads, SourceLocation where) {
   if (threads < lanes || threads > 1024 || threads % lanes != 0)
     return refuse(Kind::argument_kind,
                   cat("a block reduction over ", threads, " threads; what fits is a multiple of 32 up to 1024"), where,
@@ -108,7 +108,7 @@ Expected<void> block_reduce(Builder& builder, Reduction op, Reg value, std::int6
   return steps.end();
 }
 
-Expected<Reg> global_index(Builder& builder, char axis, const std::optional<Value>& limit, Where where) {
+Expected<Reg> global_index(Builder& builder, char axis, const std::optional<Value>& limit, SourceLocation where) {
   if (axis != 'x' && axis != 'y' && axis != 'z')
     return refuse(Kind::argument_kind, cat("the axis of a global index is `", axis, "`; what fits is x, y or z"), where);
   const auto of = [axis](std::string_view name) { return special(cat('%', name, '.', axis)); };
@@ -118,7 +118,7 @@ Expected<Reg> global_index(Builder& builder, char axis, const std::optional<Valu
   if (!beyond) return beyond;
   // in a function `ret` would go back to the caller
   const std::string_view leave = builder.function().is_entry ? "ret" : "exit";
-  if (auto left = put(builder, leave, {*beyond, false}, where); !left) return Unexpected{left.error()};
+  if (auto left = emit(builder, leave, {*beyond, false}, where); !left) return Unexpected{left.error()};
   return index;
 }
 

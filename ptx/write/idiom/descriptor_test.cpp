@@ -15,7 +15,7 @@ using write_test::written;
 class DescriptorTest : public ::testing::Test {
  protected:
   Builder b{{.name = "k"}};
-  Where here{.file = "author.py", .line = 7};
+  SourceLocation here{.file = "author.py", .line = 7};
   Value reg(Type type) { return Value::of(*b.reg(type)); }
   Lines lines() { return written(b.module()); }
 };

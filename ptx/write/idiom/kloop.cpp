@@ -3,14 +3,15 @@
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/control.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {
 
 // What is left over, from the pass `done` on: passes one in the other, each under its own test.
-Expected<void> ladder(Builder& builder, const Value& left_over, std::int64_t done, std::int64_t most, Pass pass, Where where) {
+Expected<void> ladder(Builder& builder, const Value& left_over, std::int64_t done, std::int64_t most, Pass pass,
+                      SourceLocation where) {
   if (done == most) return {};
   const Expected<Reg> more = compare(builder, Comparison::gt, left_over, Value::of_integer(done), where);
   if (!more) return Unexpected{more.error()};
@@ -21,7 +22,7 @@ Expected<void> ladder(Builder& builder, const Value& left_over, std::int64_t don
   return end_if(builder, *open, where);
 }
 
-Expected<void> begin_label(Builder& builder, std::string& label, Where where) {
+Expected<void> begin_label(Builder& builder, std::string& label, SourceLocation where) {
   if (!label.empty()) return builder.label(label, where);
   label = "kloop";
   if (builder.label(label, where)) return {};
@@ -29,7 +30,8 @@ Expected<void> begin_label(Builder& builder, std::string& label, Where where) {
   return builder.label(label, where);
 }
 
-Expected<void> unrolled(Builder& builder, const Value& total, std::int64_t unroll, Pass pass, std::string label, Where where) {
+Expected<void> unrolled(Builder& builder, const Value& total, std::int64_t unroll, Pass pass, std::string label,
+                        SourceLocation where) {
   const Value step = Value::of_integer(unroll);
   const Expected<Reg> left_over = binary(builder, Operator::and_, total, Value::of_integer(unroll - 1), where);
   if (!left_over) return Unexpected{left_over.error()};
@@ -53,7 +55,8 @@ Expected<void> unrolled(Builder& builder, const Value& total, std::int64_t unrol
 
 }  // namespace
 
-Expected<void> kloop(Builder& builder, const Value& total, std::int64_t unroll, Pass pass, std::string_view label, Where where) {
+Expected<void> kloop(Builder& builder, const Value& total, std::int64_t unroll, Pass pass, std::string_view label,
+                     SourceLocation where) {
   constexpr std::int64_t most = 1024;  // passes written out: more are a mistake, not a wish
   if (unroll < 1 || unroll > most || (unroll & (unroll - 1)) != 0)
     return refuse(Kind::immediate_range, cat("`kloop` is unrolled ", unroll, " times; what fits is a power of two up to ", most),

@@ -23,6 +23,7 @@ class Pass {
 ///     setp.gt p, rem, 0; if_(p) { pass; setp.gt p, rem, 1; if_(p) { pass; … } }      unroll - 1 of them, one in the other
 /// with the instructions of operators.hpp and control.hpp. `unroll` is a power of two. An empty label is `kloop`, or a fresh one
 /// where that is taken. Kinds: immediate_range, argument_kind, duplicate_label.
-Expected<void> kloop(Builder& builder, const Value& total, std::int64_t unroll, Pass pass, std::string_view label, Where where);
+Expected<void> kloop(Builder& builder, const Value& total, std::int64_t unroll, Pass pass, std::string_view label,
+                     SourceLocation where);
 
 }  // namespace ptx::write::idiom

@@ -6,8 +6,8 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {
@@ -19,7 +19,7 @@ std::optional<Type> type_of(const Value& value) {
 }
 
 // The opcode with its modifiers, and the type of the result.
-Expected<std::pair<std::string, Type>> mad_words(Type type, std::string_view mode, Where where) {
+Expected<std::pair<std::string, Type>> mad_words(Type type, std::string_view mode, SourceLocation where) {
   if (isa::is_float(type)) {
     if (mode == "lo") return std::pair(cat("fma.rn.", isa::name(type)), type);
     return refuse(Kind::operand_mismatch, cat("`ptx.mad` of .", isa::name(type), " registers has no mode `", mode, '`'), where);
@@ -36,7 +36,7 @@ Expected<std::pair<std::string, Type>> mad_words(Type type, std::string_view mod
 
 }  // namespace
 
-Expected<Mad> begin_mad(Builder& builder, std::span<Value, 3> operands, std::string_view mode, Where where) {
+Expected<Mad> begin_mad(Builder& builder, std::span<Value, 3> operands, std::string_view mode, SourceLocation where) {
   std::optional<Type> type;
   for (Value& operand : operands) {
     if (!type) type = type_of(operand);
@@ -55,12 +55,13 @@ Expected<Mad> begin_mad(Builder& builder, std::span<Value, 3> operands, std::str
   return Mad{std::move(words->first), *result};
 }
 
-Expected<Reg> mad(Builder& builder, std::span<const Value, 3> operands, std::string_view mode, const Guard& guard, Where where) {
+Expected<Reg> mad(Builder& builder, std::span<const Value, 3> operands, std::string_view mode, const Guard& guard,
+                  SourceLocation where) {
   std::array<Value, 3> values{};
   std::copy(operands.begin(), operands.end(), values.begin());
   const Expected<Mad> begun = begin_mad(builder, values, mode, where);
   if (!begun) return Unexpected{begun.error()};
-  if (auto e = put(builder, begun->dots, guard, where, Value::of(begun->result), values[0], values[1], values[2]); !e)
+  if (auto e = emit(builder, begun->dots, guard, where, Value::of(begun->result), values[0], values[1], values[2]); !e)
     return Unexpected{std::move(e).error()};
   return begun->result;
 }

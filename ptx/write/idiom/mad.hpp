@@ -17,8 +17,9 @@ struct Mad {
 };
 /// Makes the result, of the type of the first register among the three operands; special registers are copied first, as only
 /// `mov` reads them. Kinds: argument_kind where none is a register, operand_mismatch for a mode that the type has not.
-Expected<Mad> begin_mad(Builder& builder, std::span<Value, 3> operands, std::string_view mode, Where where);
+Expected<Mad> begin_mad(Builder& builder, std::span<Value, 3> operands, std::string_view mode, SourceLocation where);
 /// The same and the instruction.
-Expected<Reg> mad(Builder& builder, std::span<const Value, 3> operands, std::string_view mode, const Guard& guard, Where where);
+Expected<Reg> mad(Builder& builder, std::span<const Value, 3> operands, std::string_view mode, const Guard& guard,
+                  SourceLocation where);
 
 }  // namespace ptx::write::idiom

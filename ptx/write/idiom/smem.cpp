@@ -5,8 +5,8 @@
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {
@@ -17,7 +17,7 @@ bool is_index_register(const Value& value) {
 }
 
 // An index as it can stand in a sum: a number within the size, or a 32-bit register.
-Expected<Value> index(Builder& builder, const Value& given, std::int64_t size, std::string_view what, Where where) {
+Expected<Value> index(Builder& builder, const Value& given, std::int64_t size, std::string_view what, SourceLocation where) {
   if (given.kind == Value::Kind::special && isa::bits(isa::specials()[given.special].type) == 32)
     return readable(builder, given, where);
   if (given.kind == Value::Kind::integer) {
@@ -31,7 +31,7 @@ Expected<Value> index(Builder& builder, const Value& given, std::int64_t size, s
                 "narrow a 64-bit register: `cvt.u32.u64`");
 }
 
-Expected<Place> element_place(Builder& builder, const Element& element, Where where) {
+Expected<Place> element_place(Builder& builder, const Element& element, SourceLocation where) {
   const int bytes = isa::bits(element.type) / 8;
   if (bytes == 0)
     return refuse(Kind::bad_operator, cat("elements of type .", isa::name(element.type), " have no address of their own"), where,
@@ -45,51 +45,51 @@ Expected<Place> element_place(Builder& builder, const Element& element, Where wh
   if (row->kind == Value::Kind::integer) {
     const Value start = Value::of_integer(row->integer * element.columns);
     if (column->kind == Value::Kind::integer)
-      at = put_fresh(builder, Type::u32, "mov.u32", {}, where, Value::of_integer(start.integer + column->integer));
+      at = emit_fresh(builder, Type::u32, "mov.u32", {}, where, Value::of_integer(start.integer + column->integer));
     else if (start.integer == 0)
-      at = put_fresh(builder, Type::u32, "mov.u32", {}, where, *column);
+      at = emit_fresh(builder, Type::u32, "mov.u32", {}, where, *column);
     else
-      at = put_fresh(builder, Type::u32, "add.u32", {}, where, *column, start);
+      at = emit_fresh(builder, Type::u32, "add.u32", {}, where, *column, start);
   } else {
-    const Expected<Reg> start = put_fresh(builder, Type::u32, "mul.lo.u32", {}, where, *row, Value::of_integer(element.columns));
+    const Expected<Reg> start = emit_fresh(builder, Type::u32, "mul.lo.u32", {}, where, *row, Value::of_integer(element.columns));
     if (!start) return Unexpected{start.error()};
-    at = put_fresh(builder, Type::u32, "add.u32", {}, where, Value::of(*start), *column);
+    at = emit_fresh(builder, Type::u32, "add.u32", {}, where, Value::of(*start), *column);
   }
   if (at && bytes > 1) {
     const int shift = std::countr_zero(static_cast<unsigned>(bytes));
-    at = put_fresh(builder, Type::u32, "shl.b32", {}, where, Value::of(*at), Value::of_integer(shift));
+    at = emit_fresh(builder, Type::u32, "shl.b32", {}, where, Value::of(*at), Value::of_integer(shift));
   }
   if (!at) return Unexpected{at.error()};
   Expected<Place> start = shared_place(builder, element.region, 0, where);
   if (!start) return start;
   if (start->base().kind != Value::Kind::reg) {
-    const Expected<Reg> moved = put_fresh(builder, Type::u32, "mov.b32", {}, where, start->base());
+    const Expected<Reg> moved = emit_fresh(builder, Type::u32, "mov.b32", {}, where, start->base());
     if (!moved) return Unexpected{moved.error()};
     start = Place(Value::of(*moved), start->offset());
   }
   const Value address = start->base();
-  if (auto e = put(builder, "add.u32", {}, where, address, address, Value::of(*at)); !e) return Unexpected{std::move(e).error()};
+  if (auto e = emit(builder, "add.u32", {}, where, address, address, Value::of(*at)); !e) return Unexpected{std::move(e).error()};
   return start;
 }
 
 }  // namespace
 
 Expected<SharedRegion> allocate_elements(Builder& builder, Type type, std::span<const std::int64_t> shape, SharedRequest request,
-                                         Where where) {
-  constexpr std::int64_t most_bits = std::int64_t{1} << 40;  // more than any machine has
+                                         SourceLocation where) {
+  constexpr std::int64_t max_bits = std::int64_t{1} << 40;  // more than any machine has
   std::int64_t bits = isa::bits(type);
   for (const std::int64_t size : shape) {
     if (size < 1)
       return refuse(Kind::bad_declaration,
                     cat("an allocation of shared memory has a dimension of ", size, "; what fits is 1 or more"), where);
-    if (__builtin_mul_overflow(bits, size, &bits) || bits > most_bits) bits = most_bits;
+    if (__builtin_mul_overflow(bits, size, &bits) || bits > max_bits) bits = max_bits;
   }
   request.type = Type::b8;
   request.elements = (static_cast<std::uint64_t>(bits) + 7) / 8;
   return builder.allocate_shared(request, where);
 }
 
-Expected<SharedRegion> allocate_mbarriers(Builder& builder, std::int64_t count, std::string_view name, Where where) {
+Expected<SharedRegion> allocate_mbarriers(Builder& builder, std::int64_t count, std::string_view name, SourceLocation where) {
   if (count < 1) return refuse(Kind::bad_declaration, cat(count, " mbarriers are asked for; what fits is 1 or more"), where);
   SharedRequest request;
   request.type = Type::b64;
@@ -99,7 +99,8 @@ Expected<SharedRegion> allocate_mbarriers(Builder& builder, std::int64_t count, 
   return builder.allocate_shared(request, where);
 }
 
-Expected<layout::GmmaLayout> tile_layout(Type type, std::span<const std::int64_t> shape, layout::Major major, Where where) {
+Expected<layout::GmmaLayout> tile_layout(Type type, std::span<const std::int64_t> shape, layout::Major major,
+                                         SourceLocation where) {
   if (shape.size() != 2)
     return refuse(Kind::bad_tile, cat("a tile of wgmma has two dimensions, a shape of ", shape.size(), " is given"), where,
                   "(M or N, K) when K is contiguous, (K, N) otherwise");
@@ -127,25 +128,26 @@ std::string memory_word(Type type) {
   return as_bits ? cat('b', isa::bits(type)) : std::string(isa::name(type));
 }
 
-Expected<Reg> shared_base(Builder& builder, std::string_view name, Where where) {
+Expected<Reg> shared_base(Builder& builder, std::string_view name, SourceLocation where) {
   if (name.empty()) {
     name = "smem";
     for (const ir::Variable& variable : builder.module().variables)
       if (variable.linkage == ir::Linkage::extern_ && builder.module().str(variable.name) != dynamic_symbol)
         name = builder.module().str(variable.name);
   }
-  return put_fresh(builder, Type::u32, "mov.u32", {}, where, Value::of_symbol(name));
+  return emit_fresh(builder, Type::u32, "mov.u32", {}, where, Value::of_symbol(name));
 }
 
-Expected<Reg> shared_load(Builder& builder, Type type, const Value& address, Where where) {
-  return put_fresh(builder, type, cat("ld.shared.", memory_word(type)), {}, where, address);
+Expected<Reg> shared_load(Builder& builder, Type type, const Value& address, SourceLocation where) {
+  return emit_fresh(builder, type, cat("ld.shared.", memory_word(type)), {}, where, address);
 }
 
-Expected<void> shared_store(Builder& builder, Type type, const Value& address, Reg value, Where where) {
-  return put(builder, cat("st.shared.", memory_word(type)), {}, where, address, Value::of(value));
+Expected<void> shared_store(Builder& builder, Type type, const Value& address, Reg value, SourceLocation where) {
+  return emit(builder, cat("st.shared.", memory_word(type)), {}, where, address, Value::of(value));
 }
 
-Expected<Value> row_of(Builder& builder, std::span<const Value> indices, std::span<const std::int64_t> shape, Where where) {
+Expected<Value> row_of(Builder& builder, std::span<const Value> indices, std::span<const std::int64_t> shape,
+                       SourceLocation where) {
   Value row = Value::of_integer(0);
   for (std::size_t i = 0; i + 1 < indices.size(); ++i) {
     const Expected<Value> next = index(builder, indices[i], shape[i], "index", where);
@@ -157,34 +159,34 @@ Expected<Value> row_of(Builder& builder, std::span<const Value> indices, std::sp
       } else if (row.integer == 0) {
         row = *next;
       } else {
-        const Expected<Reg> sum = put_fresh(builder, Type::u32, "add.u32", {}, where, *next, row);
+        const Expected<Reg> sum = emit_fresh(builder, Type::u32, "add.u32", {}, where, *next, row);
         if (!sum) return Unexpected{sum.error()};
         row = Value::of(*sum);
       }
       continue;
     }
-    const Expected<Reg> start = put_fresh(builder, Type::u32, "mul.lo.u32", {}, where, row, Value::of_integer(shape[i]));
+    const Expected<Reg> start = emit_fresh(builder, Type::u32, "mul.lo.u32", {}, where, row, Value::of_integer(shape[i]));
     if (!start) return Unexpected{start.error()};
-    const Expected<Reg> sum = put_fresh(builder, Type::u32, "add.u32", {}, where, Value::of(*start), *next);
+    const Expected<Reg> sum = emit_fresh(builder, Type::u32, "add.u32", {}, where, Value::of(*start), *next);
     if (!sum) return Unexpected{sum.error()};
     row = Value::of(*sum);
   }
   return row;
 }
 
-Expected<Reg> load_element(Builder& builder, const Element& element, Where where) {
+Expected<Reg> load_element(Builder& builder, const Element& element, SourceLocation where) {
   const Expected<Place> place = element_place(builder, element, where);
   if (!place) return Unexpected{place.error()};
   return shared_load(builder, element.type, place->address(), where);
 }
 
-Expected<void> store_element(Builder& builder, const Element& element, Reg value, Where where) {
+Expected<void> store_element(Builder& builder, const Element& element, Reg value, SourceLocation where) {
   const Expected<Place> place = element_place(builder, element, where);
   if (!place) return Unexpected{place.error()};
   return shared_store(builder, element.type, place->address(), value, where);
 }
 
-Expected<layout::Swizzle> swizzle_named(std::string_view name, Where where) {
+Expected<layout::Swizzle> swizzle_named(std::string_view name, SourceLocation where) {
   using layout::Swizzle;
   if (name == "NONE") return Swizzle::none;
   if (name == "32B") return Swizzle::b32;
@@ -193,15 +195,15 @@ Expected<layout::Swizzle> swizzle_named(std::string_view name, Where where) {
   return refuse(Kind::bad_tile, cat('`', name, "` is not a swizzle; what fits is `NONE`, `32B`, `64B` or `128B`"), where);
 }
 
-Expected<Reg> apply_swizzle(Builder& builder, Reg offset, layout::Swizzle swizzle, Where where) {
+Expected<Reg> apply_swizzle(Builder& builder, Reg offset, layout::Swizzle swizzle, SourceLocation where) {
   const layout::SwizzleFunction function = layout::swizzle_function(swizzle);
   if (function.mask == 0) return offset;
   const Expected<Reg> bits =
-      put_fresh(builder, Type::u32, "and.b32", {}, where, Value::of(offset), Value::of_integer(function.mask));
+      emit_fresh(builder, Type::u32, "and.b32", {}, where, Value::of(offset), Value::of_integer(function.mask));
   if (!bits) return bits;
-  if (auto e = put(builder, "shr.u32", {}, where, Value::of(*bits), Value::of(*bits), Value::of_integer(function.shift)); !e)
+  if (auto e = emit(builder, "shr.u32", {}, where, Value::of(*bits), Value::of(*bits), Value::of_integer(function.shift)); !e)
     return Unexpected{std::move(e).error()};
-  return put_fresh(builder, Type::u32, "xor.b32", {}, where, Value::of(offset), Value::of(*bits));
+  return emit_fresh(builder, Type::u32, "xor.b32", {}, where, Value::of(offset), Value::of(*bits));
 }
 
 }  // namespace ptx::write::idiom

@@ -5,9 +5,9 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/words.hpp"
 #include "ptx/write/operators.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::string_view mode_words(TensorMode mode) {
 // The instruction's operands and modifiers as they come together. What the values view lives here or with the caller.
 class TensorInst {
  public:
-  TensorInst(std::string_view name, const TensorBox& box, TensorMode mode, Where where)
+  TensorInst(std::string_view name, const TensorBox& box, TensorMode mode, SourceLocation where)
       : instruction_(cat(name, '.', box.rank, 'd')), dots_(instruction_), box_(box), mode_(mode), where_(where) {}
   TensorInst(const TensorInst&) = delete;
   TensorInst& operator=(const TensorInst&) = delete;
@@ -70,7 +70,7 @@ class TensorInst {
     return *this;
   }
   TensorInst& hint(const CopyOptions& options) { return optional(".L2::cache_hint", options.cache_hint); }
-  [[nodiscard]] Expected<void> put(Builder& builder, const Guard& guard) const {
+  [[nodiscard]] Expected<void> emit(Builder& builder, const Guard& guard) const {
     return builder.emit(dots_, operands_, guard, where_);
   }
   [[nodiscard]] const std::string& instruction() const { return instruction_; }
@@ -79,13 +79,14 @@ class TensorInst {
   std::string instruction_, dots_;
   const TensorBox& box_;
   TensorMode mode_;
-  Where where_;
+  SourceLocation where_;
   std::array<Value, 2> parts_;
   std::vector<Value> zeros_, operands_;
 };
 
 // {0, row, col / 64} or the coordinates given, and the shift of a column in a register.
-Expected<std::array<Value, 3>> slab_coords(Builder& builder, std::string_view helper, const SlabPosition& position, Where where) {
+Expected<std::array<Value, 3>> slab_coords(Builder& builder, std::string_view helper, const SlabPosition& position,
+                                           SourceLocation where) {
   std::array<Value, 3> coords;
   if (!position.coords.empty()) {
     if (position.coords.size() != coords.size())
@@ -105,7 +106,7 @@ Expected<std::array<Value, 3>> slab_coords(Builder& builder, std::string_view he
   if (slab.kind == Value::Kind::integer) {
     slab.integer = slab.integer >> slab_shift;  // rounds down, negative columns too
   } else {
-    const Expected<Reg> shifted = put_fresh(builder, Type::u32, "shr.u32", {}, where, slab, Value::of_integer(slab_shift));
+    const Expected<Reg> shifted = emit_fresh(builder, Type::u32, "shr.u32", {}, where, slab, Value::of_integer(slab_shift));
     if (!shifted) return Unexpected{shifted.error()};
     slab = Value::of(*shifted);
   }
@@ -115,7 +116,7 @@ Expected<std::array<Value, 3>> slab_coords(Builder& builder, std::string_view he
 
 Expected<void> slab_load(Builder& builder, std::string_view helper, const Place& dst, const Value& map,
                          const SlabPosition& position, const std::optional<Place>& mbar, const std::optional<Value>& mask,
-                         const Guard& guard, Where where) {
+                         const Guard& guard, SourceLocation where) {
   if (!mbar) return refuse_without_mbarrier(helper, where);
   const Expected<std::array<Value, 3>> coords = slab_coords(builder, helper, position, where);
   if (!coords) return Unexpected{coords.error()};
@@ -125,7 +126,8 @@ Expected<void> slab_load(Builder& builder, std::string_view helper, const Place&
 }  // namespace
 
 Expected<void> tensor_load(Builder& builder, const TensorLoad& load, const Place& dst, const TensorBox& src,
-                           const std::optional<Place>& mbar, const CopyOptions& options, const Guard& guard, Where where) {
+                           const std::optional<Place>& mbar, const CopyOptions& options, const Guard& guard,
+                           SourceLocation where) {
   TensorInst inst("cp.async.bulk.tensor", src, load.mode, where);
   if (auto e = inst.check(); !e) return e;
   if (load.cta_group != 1 && load.cta_group != 2)
@@ -136,42 +138,43 @@ Expected<void> tensor_load(Builder& builder, const TensorLoad& load, const Place
   inst.operand(dst.address()).tensor().operand(mbar->address()).offsets(load.im2col_offsets);
   inst.optional(".multicast::cluster", options.multicast_mask);
   if (load.cta_group == 2) inst.words(".cta_group::2");
-  return inst.hint(options).put(builder, guard);
+  return inst.hint(options).emit(builder, guard);
 }
 
 Expected<void> tensor_store(Builder& builder, TensorMode mode, const TensorBox& dst, const Place& src, const CopyOptions& options,
-                            const Guard& guard, Where where) {
+                            const Guard& guard, SourceLocation where) {
   TensorInst inst("cp.async.bulk.tensor", dst, mode, where);
   if (auto e = inst.check(); !e) return e;
   inst.words(".global.shared::cta").mode().words(".bulk_group").tensor().operand(src.address());
-  return inst.hint(options).put(builder, guard);
+  return inst.hint(options).emit(builder, guard);
 }
 
 Expected<void> tensor_reduce(Builder& builder, std::string_view op, const TensorBox& dst, const Place& src,
-                             const CopyOptions& options, const Guard& guard, Where where) {
+                             const CopyOptions& options, const Guard& guard, SourceLocation where) {
   TensorInst inst("cp.reduce.async.bulk.tensor", dst, TensorMode::implicit_tile, where);
   if (auto e = inst.check(); !e) return e;
   Words words(cat(inst.instruction(), ".global.shared::cta"), inst.instruction(), where);
   if (auto e = words.follow(op, "the operation"); !e) return e;
   inst.words(".global.shared::cta.").words(op).words(".bulk_group").tensor().operand(src.address());
-  return inst.hint(options).put(builder, guard);
+  return inst.hint(options).emit(builder, guard);
 }
 
 Expected<void> tensor_prefetch(Builder& builder, TensorMode mode, const TensorBox& src, std::span<const Value> im2col_offsets,
-                               const CopyOptions& options, const Guard& guard, Where where) {
+                               const CopyOptions& options, const Guard& guard, SourceLocation where) {
   TensorInst inst("cp.async.bulk.prefetch.tensor", src, mode, where);
   if (auto e = inst.check(); !e) return e;
   inst.words(".L2.global").mode().tensor().offsets(im2col_offsets);
-  return inst.hint(options).put(builder, guard);
+  return inst.hint(options).emit(builder, guard);
 }
 
 Expected<void> slab_load(Builder& builder, const Place& dst, const Value& map, const SlabPosition& position,
-                         const std::optional<Place>& mbar, const Guard& guard, Where where) {
+                         const std::optional<Place>& mbar, const Guard& guard, SourceLocation where) {
   return slab_load(builder, "ptx.tma.load_3d", dst, map, position, mbar, std::nullopt, guard, where);
 }
 
 Expected<void> slab_load_multicast(Builder& builder, const Place& dst, const Value& map, const SlabPosition& position,
-                                   const std::optional<Place>& mbar, const Value& mask, const Issuer& issuer, Where where) {
+                                   const std::optional<Place>& mbar, const Value& mask, const Issuer& issuer,
+                                   SourceLocation where) {
   Guard guard = issuer.guard;
   if (issuer.rank) {
     // reads the special register by a `mov` of its own
@@ -185,7 +188,7 @@ Expected<void> slab_load_multicast(Builder& builder, const Place& dst, const Val
 }
 
 Expected<void> slab_store(Builder& builder, const Value& map, const Place& src, const SlabPosition& position, const Guard& guard,
-                          Where where) {
+                          SourceLocation where) {
   const Expected<std::array<Value, 3>> coords = slab_coords(builder, "ptx.tma.store_3d", position, where);
   if (!coords) return Unexpected{coords.error()};
   return tensor_store(builder, TensorMode::tile, {3, map, *coords}, src, {}, guard, where);

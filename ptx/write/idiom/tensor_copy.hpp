@@ -36,16 +36,17 @@ struct TensorLoad {
 /// [dst], [map, {coords}], [mbar][, {offsets}][, mask][, hint]`. Gathering four rows: rank 2, five coordinates, the column and
 /// then the rows. Kinds: operand_mismatch (coordinates), operand_count (no mbarrier), immediate_range (cta_group).
 Expected<void> tensor_load(Builder& builder, const TensorLoad& load, const Place& dst, const TensorBox& src,
-                           const std::optional<Place>& mbar, const CopyOptions& options, const Guard& guard, Where where);
+                           const std::optional<Place>& mbar, const CopyOptions& options, const Guard& guard,
+                           SourceLocation where);
 /// `cp.async.bulk.tensor.Nd.global.shared::cta[.<mode>].bulk_group[.L2::cache_hint] [map, {coords}], [src][, hint]`
 Expected<void> tensor_store(Builder& builder, TensorMode mode, const TensorBox& dst, const Place& src, const CopyOptions& options,
-                            const Guard& guard, Where where);
+                            const Guard& guard, SourceLocation where);
 /// `cp.reduce.async.bulk.tensor.Nd.global.shared::cta.<op>.bulk_group[.L2::cache_hint] [map, {coords}], [src][, hint]`
 Expected<void> tensor_reduce(Builder& builder, std::string_view op, const TensorBox& dst, const Place& src,
-                             const CopyOptions& options, const Guard& guard, Where where);
+                             const CopyOptions& options, const Guard& guard, SourceLocation where);
 /// `cp.async.bulk.prefetch.tensor.Nd.L2.global[.<mode>][.L2::cache_hint] [map, {coords}][, {offsets}][, hint]`
 Expected<void> tensor_prefetch(Builder& builder, TensorMode mode, const TensorBox& src, std::span<const Value> im2col_offsets,
-                               const CopyOptions& options, const Guard& guard, Where where);
+                               const CopyOptions& options, const Guard& guard, SourceLocation where);
 
 /// Where a box lies in a matrix of 64-column slabs: a row and a column of the matrix, or the three coordinates themselves.
 struct SlabPosition {
@@ -62,13 +63,14 @@ struct Issuer {
 /// `cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [dst], [map, {0, row, col / 64}], [mbar]`; a
 /// column in a register is divided first, `shr.u32 t, col, 6`. Kind argument_count when neither row and col nor coords are given.
 Expected<void> slab_load(Builder& builder, const Place& dst, const Value& map, const SlabPosition& position,
-                         const std::optional<Place>& mbar, const Guard& guard, Where where);
+                         const std::optional<Place>& mbar, const Guard& guard, SourceLocation where);
 /// The same with `.multicast::cluster` and the mask. An issuer's rank is compared first: `mov.u32 r, %cluster_ctarank;
 /// setp.eq.u32 p, r, rank`.
 Expected<void> slab_load_multicast(Builder& builder, const Place& dst, const Value& map, const SlabPosition& position,
-                                   const std::optional<Place>& mbar, const Value& mask, const Issuer& issuer, Where where);
+                                   const std::optional<Place>& mbar, const Value& mask, const Issuer& issuer,
+                                   SourceLocation where);
 /// `cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [map, {0, row, col / 64}], [src]`
 Expected<void> slab_store(Builder& builder, const Value& map, const Place& src, const SlabPosition& position, const Guard& guard,
-                          Where where);
+                          SourceLocation where);
 
 }  // namespace ptx::write::idiom

@@ -4,11 +4,11 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
-#include "ptx/write/put.hpp"
+#include "ptx/write/emit.hpp"
 
 namespace ptx::write::idiom {
 
-Expected<void> warp_reduce(Builder& builder, Reduction op, Reg value, int width, Where where) {
+Expected<void> warp_reduce(Builder& builder, Reduction op, Reg value, int width, SourceLocation where) {
   if (width != 2 && width != 4 && width != 8 && width != 16 && width != 32)
     return refuse(Kind::immediate_range, cat("a warp reduction over ", width, " lanes; what fits is 2, 4, 8, 16 or 32"), where,
                   "a warp has 32 lanes");
@@ -35,14 +35,14 @@ Expected<void> warp_reduce(Builder& builder, Reduction op, Reg value, int width,
     other = *made;
   }
   for (int mask = width / 2; mask >= 1; mask /= 2) {
-    if (auto e = put(builder, "mov.b32", {}, where, Value::of(sent), Value::of(value)); !e) return e;
-    if (auto e = put(builder, "shfl.sync.bfly.b32", {}, where, Value::of(received), Value::of(sent), Value::of_integer(mask),
-                     Value::of_integer(31), Value::of_integer(-1));
+    if (auto e = emit(builder, "mov.b32", {}, where, Value::of(sent), Value::of(value)); !e) return e;
+    if (auto e = emit(builder, "shfl.sync.bfly.b32", {}, where, Value::of(received), Value::of(sent), Value::of_integer(mask),
+                      Value::of_integer(31), Value::of_integer(-1));
         !e)
       return e;
     if (is_float)
-      if (auto e = put(builder, "mov.b32", {}, where, Value::of(other), Value::of(received)); !e) return e;
-    if (auto e = put(builder, combine, {}, where, Value::of(value), Value::of(value), Value::of(other)); !e) return e;
+      if (auto e = emit(builder, "mov.b32", {}, where, Value::of(other), Value::of(received)); !e) return e;
+    if (auto e = emit(builder, combine, {}, where, Value::of(value), Value::of(value), Value::of(other)); !e) return e;
   }
   return {};
 }

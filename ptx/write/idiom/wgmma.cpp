@@ -5,9 +5,9 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/idiom/descriptor.hpp"
 #include "ptx/write/idiom/words.hpp"
-#include "ptx/write/put.hpp"
 
 namespace ptx::write::idiom {
 namespace {
@@ -15,10 +15,10 @@ namespace {
 constexpr std::string_view mma_async_helper = "ptx.wgmma.mma_async";
 
 // The shapes that the table has for these types.
-std::vector<std::string> shapes_of(const isa::Dots& before_shape, const MmaAsync& mma) {
+std::vector<std::string> shapes_of(const isa::ModifierTree& before_shape, const MmaAsync& mma) {
   std::vector<std::string> shapes = before_shape.next_words();
   std::erase_if(shapes, [&](const std::string& shape) {
-    const isa::Dots* node = before_shape.follow(shape);
+    const isa::ModifierTree* node = before_shape.follow(shape);
     for (const Type type : {mma.d_type, mma.a_type, mma.b_type})
       if (node != nullptr) node = node->follow(isa::name(type));
     return node == nullptr;
@@ -27,7 +27,7 @@ std::vector<std::string> shapes_of(const isa::Dots& before_shape, const MmaAsync
 }
 
 // The author's modifiers, followed in the table. A shape that is not one of these types' is said to be wrong, and not the types.
-Expected<void> follow(Words& words, const MmaAsync& mma, Where where) {
+Expected<void> follow(Words& words, const MmaAsync& mma, SourceLocation where) {
   const auto& [m, n, k] = mma.shape;
   const std::string shape = cat('m', m, 'n', n, 'k', k);
   const std::vector<std::string> shapes = shapes_of(words.dots(), mma);
@@ -61,9 +61,9 @@ struct Found {
   const isa::Form* form = nullptr;
   isa::Choices choices{};
 };
-Expected<Found> form_for(const isa::Dots& dots, const MmaAsync& mma, Where where) {
+Expected<Found> form_for(const isa::ModifierTree& dots, const MmaAsync& mma, SourceLocation where) {
   const bool registers = mma.a.kind == WgmmaFactor::Kind::registers;
-  for (const isa::Dots::State& state : dots.complete()) {
+  for (const isa::ModifierTree::State& state : dots.complete()) {
     const isa::Form& form = isa::form(state.form);
     const isa::OperandSpec* a = operand_named(form, "a");
     if (a != nullptr && (form.count(a->count, state.choices) > 1) == registers) return Found{&form, state.choices};
@@ -73,7 +73,7 @@ Expected<Found> form_for(const isa::Dots& dots, const MmaAsync& mma, Where where
 
 // A number that is one of two, and only where the form has the operand.
 Expected<void> check_option(const Found& found, std::string_view name, std::int64_t value, std::int64_t usual, std::int64_t other,
-                            Where where) {
+                            SourceLocation where) {
   if (value != usual && value != other)
     return refuse(Kind::immediate_range,
                   cat("`", name, "` of `", mma_async_helper, "` is ", value, "; what fits is ", usual, " or ", other), where);
@@ -87,7 +87,7 @@ Expected<void> check_option(const Found& found, std::string_view name, std::int6
                                           : "integer products have no signs to choose");
 }
 
-Expected<void> check_registers(const Found& found, std::string_view name, std::span<const Reg> registers, Where where) {
+Expected<void> check_registers(const Found& found, std::string_view name, std::span<const Reg> registers, SourceLocation where) {
   const int wanted = found.form->count(operand_named(*found.form, name)->count, found.choices);
   if (static_cast<std::size_t>(wanted) == registers.size()) return {};
   return refuse(
@@ -99,7 +99,7 @@ Expected<void> check_registers(const Found& found, std::string_view name, std::s
                   : "a thread holds 4 registers of a");
 }
 
-Expected<void> check_factor(const Found& found, std::string_view name, const WgmmaFactor& factor, Where where) {
+Expected<void> check_factor(const Found& found, std::string_view name, const WgmmaFactor& factor, SourceLocation where) {
   if (factor.kind == WgmmaFactor::Kind::registers) {
     if (name == "a") return check_registers(found, name, factor.registers, where);
     return refuse(Kind::operand_mismatch, cat("`b` of `", mma_async_helper, "` is registers; b lies in shared memory"), where);
@@ -112,7 +112,7 @@ Expected<void> check_factor(const Found& found, std::string_view name, const Wgm
                 "it belongs to a tile of shared memory; build the descriptor from the moved address");
 }
 
-Expected<Value> factor_value(Builder& builder, const WgmmaFactor& factor, std::vector<Value>& parts, Where where) {
+Expected<Value> factor_value(Builder& builder, const WgmmaFactor& factor, std::vector<Value>& parts, SourceLocation where) {
   switch (factor.kind) {
     case WgmmaFactor::Kind::descriptor:
       return Value::of(factor.descriptor);
@@ -135,7 +135,7 @@ Expected<Value> factor_value(Builder& builder, const WgmmaFactor& factor, std::v
 
 }  // namespace
 
-Expected<std::int64_t> wgmma_fragment_registers(std::int64_t rows, std::int64_t columns, Where where) {
+Expected<std::int64_t> wgmma_fragment_registers(std::int64_t rows, std::int64_t columns, SourceLocation where) {
   constexpr std::int64_t threads = 128;  // of a warpgroup, which holds the fragment together
   std::int64_t elements = 0;
   if (rows >= 1 && columns >= 1 && !__builtin_mul_overflow(rows, columns, &elements) && elements % threads == 0)
@@ -146,17 +146,17 @@ Expected<std::int64_t> wgmma_fragment_registers(std::int64_t rows, std::int64_t 
        .where = where}};
 }
 
-Expected<void> wgmma_fence(Builder& builder, const Guard& guard, Where where) {
-  return put(builder, "wgmma.fence.sync.aligned", guard, where);
+Expected<void> wgmma_fence(Builder& builder, const Guard& guard, SourceLocation where) {
+  return emit(builder, "wgmma.fence.sync.aligned", guard, where);
 }
-Expected<void> wgmma_commit_group(Builder& builder, const Guard& guard, Where where) {
-  return put(builder, "wgmma.commit_group.sync.aligned", guard, where);
+Expected<void> wgmma_commit_group(Builder& builder, const Guard& guard, SourceLocation where) {
+  return emit(builder, "wgmma.commit_group.sync.aligned", guard, where);
 }
-Expected<void> wgmma_wait_group(Builder& builder, const Value& pending, const Guard& guard, Where where) {
-  return put(builder, "wgmma.wait_group.sync.aligned", guard, where, pending);
+Expected<void> wgmma_wait_group(Builder& builder, const Value& pending, const Guard& guard, SourceLocation where) {
+  return emit(builder, "wgmma.wait_group.sync.aligned", guard, where, pending);
 }
 
-Expected<void> wgmma_mma_async(Builder& builder, const MmaAsync& mma, const Guard& guard, Where where) {
+Expected<void> wgmma_mma_async(Builder& builder, const MmaAsync& mma, const Guard& guard, SourceLocation where) {
   const bool sparse = mma.sparse_metadata.has_value();
   Words words(sparse ? "wgmma.mma_async.sp.sync.aligned" : "wgmma.mma_async.sync.aligned", mma_async_helper, where);
   if (auto e = follow(words, mma, where); !e) return e;

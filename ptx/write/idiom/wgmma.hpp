@@ -14,14 +14,14 @@ namespace ptx::write::idiom {
 
 /// How many registers of each thread of a warpgroup hold a rows x columns accumulator. Kind bad_declaration when they do not
 /// divide among its 128 threads.
-Expected<std::int64_t> wgmma_fragment_registers(std::int64_t rows, std::int64_t columns, Where where);
+Expected<std::int64_t> wgmma_fragment_registers(std::int64_t rows, std::int64_t columns, SourceLocation where);
 
 /// `wgmma.fence.sync.aligned`
-Expected<void> wgmma_fence(Builder& builder, const Guard& guard, Where where);
+Expected<void> wgmma_fence(Builder& builder, const Guard& guard, SourceLocation where);
 /// `wgmma.commit_group.sync.aligned`
-Expected<void> wgmma_commit_group(Builder& builder, const Guard& guard, Where where);
+Expected<void> wgmma_commit_group(Builder& builder, const Guard& guard, SourceLocation where);
 /// `wgmma.wait_group.sync.aligned pending`
-Expected<void> wgmma_wait_group(Builder& builder, const Value& pending, const Guard& guard, Where where);
+Expected<void> wgmma_wait_group(Builder& builder, const Value& pending, const Guard& guard, SourceLocation where);
 
 /// A factor of wgmma.mma_async: a descriptor in a 64-bit register, a tile in shared memory with its layout, or (a alone)
 /// registers.
@@ -71,6 +71,6 @@ struct MmaAsync {
 /// scale_b[, trans_a, trans_b]]`, with the operands that the form for these types has. Before it what makes the descriptors of
 /// tiles (make_descriptor), a's first, and the predicate of `scale_d` (enable_predicate). Everything that can be wrong with a
 /// type, a shape, a number or a count of registers is found before anything is written; kinds operand_mismatch, immediate_range.
-Expected<void> wgmma_mma_async(Builder& builder, const MmaAsync& mma, const Guard& guard, Where where);
+Expected<void> wgmma_mma_async(Builder& builder, const MmaAsync& mma, const Guard& guard, SourceLocation where);
 
 }  // namespace ptx::write::idiom

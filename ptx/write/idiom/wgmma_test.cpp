@@ -18,7 +18,7 @@ using write_test::written;
 class WgmmaTest : public ::testing::Test {
  protected:
   Builder b{{.name = "k"}};
-  Where here{.file = "author.py", .line = 7};
+  SourceLocation here{.file = "author.py", .line = 7};
   std::vector<Reg> regs(Type type, std::uint32_t count) {
     const RegArray array = *b.array(type, count);
     std::vector<Reg> all;

@@ -2,12 +2,12 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
-#include "ptx/write/put.hpp"
+#include "ptx/write/emit.hpp"
 
 namespace ptx::write::idiom {
 
-Words::Words(std::string_view known, std::string_view helper, Where where)
-    : node_(&isa::Dots::root()), helper_(helper), where_(where) {
+Words::Words(std::string_view known, std::string_view helper, SourceLocation where)
+    : node_(&isa::ModifierTree::root()), helper_(helper), where_(where) {
   while (!known.empty()) {
     const std::size_t dot = std::min(known.find('.'), known.size());
     node_ = node_->follow(known.substr(0, dot));
@@ -16,7 +16,7 @@ Words::Words(std::string_view known, std::string_view helper, Where where)
 }
 
 Expected<void> Words::follow(std::string_view word, std::string_view what) {
-  const isa::Dots* next = node_->follow(word);
+  const isa::ModifierTree* next = node_->follow(word);
   if (next == nullptr) {
     const std::vector<std::string> fits = node_->next_words();
     return refuse(Kind::operand_mismatch,

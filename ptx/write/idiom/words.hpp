@@ -1,5 +1,5 @@
-// Dots that an author gives in parts: a shape, a type, an operation. They are followed in the table, so that what fits is asked
-// of the table too. Internal to the room.
+// ModifierTree that an author gives in parts: a shape, a type, an operation. They are followed in the table, so that what fits is
+// asked of the table too. Internal to the room.
 #pragma once
 
 #include <string>
@@ -14,19 +14,19 @@ namespace ptx::write::idiom {
 class Words {
  public:
   /// `known` are words of the table: "mma.sync.aligned". `helper` is what the author called, for the errors.
-  Words(std::string_view known, std::string_view helper, Where where);
+  Words(std::string_view known, std::string_view helper, SourceLocation where);
 
   /// The next word, as the author gave it for `what` ("the shape"). Kind operand_mismatch, with the words that may stand here.
   Expected<void> follow(std::string_view word, std::string_view what);
   /// True when the word may stand next.
   [[nodiscard]] bool can_follow(std::string_view word) const { return node_->follow(word) != nullptr; }
 
-  [[nodiscard]] const isa::Dots& dots() const { return *node_; }
+  [[nodiscard]] const isa::ModifierTree& dots() const { return *node_; }
 
  private:
-  const isa::Dots* node_;
+  const isa::ModifierTree* node_;
   std::string helper_;
-  Where where_;
+  SourceLocation where_;
 };
 
 }  // namespace ptx::write::idiom

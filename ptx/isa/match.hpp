@@ -7,15 +7,15 @@
 #include <string>
 #include <string_view>
 
-#include "ptx/isa/dots.hpp"
 #include "ptx/isa/form.hpp"
+#include "ptx/isa/modifier_tree.hpp"
 #include "ptx/isa/operand.hpp"
 #include "ptx/isa/special.hpp"
 
 namespace ptx::isa {
 
 /// The form and choices that fit, and which operand of the form each argument filled.
-struct Fit {
+struct Match {
   const Form* form = nullptr;
   Choices choices{};
   std::array<std::uint8_t, 14> operand_of{};  ///< argument index -> index into form->operands
@@ -25,9 +25,9 @@ struct Fit {
 
 /// Finds the first complete form of `dots` that takes these arguments. The diagnostic names the operand, what was given and what
 /// would fit; kinds missing_modifier, operand_count, operand_mismatch.
-Expected<Fit> fit(const Dots& dots, std::span<const Arg> args);
+Expected<Match> match(const ModifierTree& dots, std::span<const Arg> args);
 /// The same for one form with its choices made.
-Expected<Fit> fit(const Form& form, const Choices& choices, std::span<const Arg> args);
+Expected<Match> match(const Form& form, const Choices& choices, std::span<const Arg> args);
 
 /// How often this thread has asked whether operands fit: who gets a match handed on asks no more, and tests hold that.
 std::uint64_t fits_asked();

@@ -1,4 +1,4 @@
-#include "ptx/check/pipeline.hpp"
+#include "ptx/check/wgmma_hazards.hpp"
 
 #include "ptx/isa/isa.hpp"
 
@@ -130,7 +130,7 @@ class Wgmma {
     const flow::Selection events(graph_, function_, [this](const ir::Inst& inst) { return matters(inst); });
     const State start = initial();
     const std::size_t width = words() * (ages_ + 3) + 1;
-    if (graph_.size() * width > most_words || events.size() * width > 64 * most_words) return too_large();
+    if (graph_.size() * width > max_words || events.size() * width > 64 * max_words) return too_large();
     std::vector<State> in(graph_.size(), start);
     std::vector<std::uint8_t> reached(graph_.size()), queued(graph_.size());
     State first = start;
@@ -145,7 +145,7 @@ class Wgmma {
       open.pop_back();
       queued[b] = 0;
       visits += events.in(b).size() + 1;
-      if (visits > most_visits + 64 * function_.body.size()) return too_large();
+      if (visits > max_visits + 64 * function_.body.size()) return too_large();
       State state = in[b];
       pass(events.in(b), state);
       for (const std::uint32_t n : graph_.successors(b)) {
@@ -162,7 +162,7 @@ class Wgmma {
   }
 
  private:
-  static constexpr std::size_t most_words = std::size_t{4} << 20, most_visits = std::size_t{1} << 20;
+  static constexpr std::size_t max_words = std::size_t{4} << 20, max_visits = std::size_t{1} << 20;
 
   [[nodiscard]] std::size_t words() const { return (count_ + 63) / 64; }
   [[nodiscard]] State initial() const { return {words(), ages_}; }
@@ -190,15 +190,15 @@ class Wgmma {
   // The accumulators, matrices in registers, and what is moved to and from them. Also how many groups a wait leaves.
   void find_registers() {
     tracked_.assign(function_.regs.size(), none);
-    std::uint64_t most_pending = 0;
+    std::uint64_t max_pending = 0;
     std::vector<Copy> copies;
     for (const ir::Inst& inst : function_.body) {
       if (inst.kind != ir::ItemKind::inst || inst.operand_count == 0) continue;
       if (is_wgmma(effects(inst))) each_reg(function_.operands_of(inst)[0], [&](std::uint32_t reg) { track(reg); });
-      if (waits_for_groups(inst)) most_pending = std::max(most_pending, pending(inst));
+      if (waits_for_groups(inst)) max_pending = std::max(max_pending, pending(inst));
       if (const Copy copy = copied(inst); copy.to != none) copies.push_back(copy);
     }
-    ages_ = 2 + most_pending;
+    ages_ = 2 + max_pending;
     accumulators_ = count_;
     for (const ir::Inst& inst : function_.body)
       if (const ir::Operand* a = matrix_in_registers(inst)) {
@@ -208,9 +208,9 @@ class Wgmma {
     for (const auto [to, from] : copies)
       if (tracked_[from] < accumulators_) track(to);
     // Where a value comes from, through several copies: chains are short.
-    constexpr int most_copies = 8;
+    constexpr int max_copies = 8;
     bool grew = true;
-    for (int i = 0; grew && i < most_copies; ++i) {
+    for (int i = 0; grew && i < max_copies; ++i) {
       const std::uint32_t before = count_;
       for (const auto [to, from] : copies)
         if (tracked_[to] != none) track(from);

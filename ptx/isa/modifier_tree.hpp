@@ -14,7 +14,7 @@ namespace ptx::isa {
 
 /// A node of the tree: the dots so far and every form they can still become. Nodes are made once, on first use, and live as long
 /// as the process; following is thread-safe.
-class Dots {
+class ModifierTree {
  public:
   struct State {
     FormId form;
@@ -23,10 +23,10 @@ class Dots {
   };
 
   /// The root: nothing written yet; opcodes come next.
-  static const Dots& root();
+  static const ModifierTree& root();
 
   /// The node after one more word as PTX spells it ("shared::cta"), or nullptr when the word cannot stand here.
-  [[nodiscard]] const Dots* follow(std::string_view word) const;
+  [[nodiscard]] const ModifierTree* follow(std::string_view word) const;
   /// The words that may come next, each once, in table order.
   [[nodiscard]] std::vector<std::string> next_words() const;
   /// The forms that these dots spell whole: no required modifier is missing.
@@ -41,10 +41,10 @@ class Dots {
   /// Why an instruction cannot end here: kind missing_modifier, with the modifiers that are missing.
   [[nodiscard]] Diagnostic explain_incomplete() const;
 
-  Dots(std::string path, std::vector<State> states);
-  ~Dots();
-  Dots(const Dots&) = delete;
-  Dots& operator=(const Dots&) = delete;
+  ModifierTree(std::string path, std::vector<State> states);
+  ~ModifierTree();
+  ModifierTree(const ModifierTree&) = delete;
+  ModifierTree& operator=(const ModifierTree&) = delete;
 
  private:
   struct Children;

@@ -1,4 +1,4 @@
-#include "ptx/isa/dots.hpp"
+#include "ptx/isa/modifier_tree.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,14 +9,14 @@
 
 namespace ptx::isa {
 
-struct Dots::Children {
+struct ModifierTree::Children {
   std::shared_mutex mutex;
-  std::map<std::string, std::unique_ptr<Dots>, std::less<>> by_word;
+  std::map<std::string, std::unique_ptr<ModifierTree>, std::less<>> by_word;
 };
 
 namespace {
 
-bool is_complete(const Dots::State& state) {
+bool is_complete(const ModifierTree::State& state) {
   const Form& f = form(state.form);
   for (std::size_t k = state.next_slot; k < f.slots.size(); ++k)
     if (!f.slots[k].optional) return false;
@@ -25,13 +25,13 @@ bool is_complete(const Dots::State& state) {
 
 // Calls use(state after the word) for every way in which `word` continues a state.
 template <class Use>
-void continuations(const Dots::State& state, std::string_view word, Use use) {
+void continuations(const ModifierTree::State& state, std::string_view word, Use use) {
   const Form& f = form(state.form);
   for (std::size_t k = state.next_slot; k < f.slots.size(); ++k) {
     const auto& choices = f.slots[k].choices;
     for (std::size_t c = 0; c < choices.size(); ++c)
       if (choices[c].word == word) {
-        Dots::State next = state;
+        ModifierTree::State next = state;
         next.next_slot = static_cast<std::uint8_t>(k + 1);
         next.choices[k] = static_cast<std::uint8_t>(c + 1);
         use(next);
@@ -59,13 +59,13 @@ struct LeftOut {
   std::vector<std::string> words;  // what it may be; none: it is not that
 };
 LeftOut find_left_out(std::span<const std::string_view> words) {
-  const auto follow = [](const Dots* node, std::span<const std::string_view> rest) {
+  const auto follow = [](const ModifierTree* node, std::span<const std::string_view> rest) {
     for (std::size_t i = 0; node != nullptr && i < rest.size(); ++i) node = node->follow(rest[i]);
     return node;
   };
   for (std::size_t before = words.size() - 1; before > 0; --before) {
     LeftOut found{before, {}};
-    const Dots* node = follow(&Dots::root(), words.first(before));
+    const ModifierTree* node = follow(&ModifierTree::root(), words.first(before));
     if (node == nullptr) continue;
     for (const std::string& word : node->next_words())
       if (follow(node->follow(word), words.subspan(before)) != nullptr) found.words.push_back(cat('.', word));
@@ -76,18 +76,18 @@ LeftOut find_left_out(std::span<const std::string_view> words) {
 
 }  // namespace
 
-Dots::Dots(std::string path, std::vector<State> states)
+ModifierTree::ModifierTree(std::string path, std::vector<State> states)
     : path_(std::move(path)), states_(std::move(states)), children_(std::make_unique<Children>()) {
   std::copy_if(states_.begin(), states_.end(), std::back_inserter(complete_), is_complete);
 }
-Dots::~Dots() = default;
+ModifierTree::~ModifierTree() = default;
 
-const Dots& Dots::root() {
-  static const Dots& node = *new Dots("", {});  // never destroyed: nodes are handed out as plain references
+const ModifierTree& ModifierTree::root() {
+  static const ModifierTree& node = *new ModifierTree("", {});  // never destroyed: nodes are handed out as plain references
   return node;
 }
 
-const Dots* Dots::follow(std::string_view word) const {
+const ModifierTree* ModifierTree::follow(std::string_view word) const {
   {
     const std::shared_lock lock(children_->mutex);
     if (const auto it = children_->by_word.find(word); it != children_->by_word.end()) return it->second.get();
@@ -102,11 +102,11 @@ const Dots* Dots::follow(std::string_view word) const {
   if (next.empty()) return nullptr;
   const std::unique_lock lock(children_->mutex);
   auto& child = children_->by_word[std::string(word)];
-  if (!child) child = std::make_unique<Dots>(path_.empty() ? std::string(word) : cat(path_, '.', word), std::move(next));
+  if (!child) child = std::make_unique<ModifierTree>(path_.empty() ? std::string(word) : cat(path_, '.', word), std::move(next));
   return child.get();
 }
 
-std::vector<std::string> Dots::next_words() const {
+std::vector<std::string> ModifierTree::next_words() const {
   std::vector<std::string> words;
   if (path_.empty()) {
     for (const Form& f : forms()) add_unique(words, f.opcode);
@@ -122,7 +122,7 @@ std::vector<std::string> Dots::next_words() const {
   return words;
 }
 
-Diagnostic Dots::explain(std::string_view word) const {
+Diagnostic ModifierTree::explain(std::string_view word) const {
   const std::vector<std::string> words = next_words();
   const std::string near = nearest(word, words);
   Diagnostic d;
@@ -158,7 +158,7 @@ Diagnostic Dots::explain(std::string_view word) const {
   return d;
 }
 
-Diagnostic Dots::explain_incomplete() const {
+Diagnostic ModifierTree::explain_incomplete() const {
   Diagnostic d{.kind = Kind::missing_modifier, .severity = Severity::error, .message = {}, .where = {}, .notes = {}};
   std::vector<std::string> missing;
   for (const State& state : states_) {

@@ -7,20 +7,20 @@
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/builder.hpp"
-#include "ptx/write/put.hpp"
+#include "ptx/write/emit.hpp"
 #include "ptx/write/state.hpp"
 
 namespace ptx::write {
 namespace {
 
-constexpr std::uint32_t most_registers = 1 << 16;  // of one declaration
+constexpr std::uint32_t max_registers = 1 << 16;  // of one declaration
 
 }  // namespace
 
-class Builder::State::Splicer {
+class Builder::State::ParsedInliner {
  public:
-  Splicer(Builder& builder, State& state, const ir::Module& from, const ir::Function& function,
-          std::span<const ir::RegDeclId> declared, Where where)
+  ParsedInliner(Builder& builder, State& state, const ir::Module& from, const ir::Function& function,
+                std::span<const ir::RegDeclId> declared, SourceLocation where)
       : builder_(builder), state_(state), from_(from), function_(function), where_(where) {
     decls_.resize(function.reg_decls.size());
     std::copy(declared.begin(), declared.end(), decls_.begin());
@@ -55,7 +55,7 @@ class Builder::State::Splicer {
       if (item.kind != ir::ItemKind::reg_decl) continue;
       const ir::RegDecl& decl = function_.reg_decls[item.payload];
       const std::string_view base = str(decl.base);
-      if (decl.count ? state_.names.array_taken(base, std::min(*decl.count, most_registers)) : state_.names.taken(base))
+      if (decl.count ? state_.names.array_taken(base, std::min(*decl.count, max_registers)) : state_.names.taken(base))
         return taken(base);
     }
     return {};
@@ -66,11 +66,10 @@ class Builder::State::Splicer {
   Expected<void> declare(std::uint32_t index) {
     const ir::RegDecl& decl = function_.reg_decls[index];
     const std::string_view base = str(decl.base);
-    if (decl.count && (*decl.count == 0 || *decl.count > most_registers))
+    if (decl.count && (*decl.count == 0 || *decl.count > max_registers))
       return refuse(
           Kind::bad_declaration,
-          cat("`", base, '<', *decl.count, ">` declares ", *decl.count, " registers; what fits is 1 to ", most_registers),
-          where_);
+          cat("`", base, '<', *decl.count, ">` declares ", *decl.count, " registers; what fits is 1 to ", max_registers), where_);
     if (depth_ == 0 && decl.vector == 1) {  // a family of automatic registers may be among them
       if (decl.count) {
         const Expected<RegArray> array = builder_.array(decl.type, *decl.count, base, where_);
@@ -229,7 +228,7 @@ class Builder::State::Splicer {
   State& state_;
   const ir::Module& from_;
   const ir::Function& function_;
-  Where where_;
+  SourceLocation where_;
   int depth_ = 0;
   std::vector<ir::RegDeclId> decls_;  // by RegDeclId of the text
   std::vector<ir::RegId> regs_;       // by RegId of the text
@@ -250,7 +249,7 @@ Expected<void> Builder::accepts(const ir::Module& from, const ir::Function& func
   std::vector<isa::Arg> args;
   for (const ir::Operand& o : function.operands_of(inst)) args.push_back(ir::arg_of(from, function, o, parts));
   const isa::Judgement judged = isa::legal(form, inst.choices, args, {target(), state_->module.version});
-  if (!judged.fit && isa::overlooked(form, inst.choices, args, target()).empty()) return Unexpected{judged.fit.error()};
+  if (!judged.match && isa::leniency(form, inst.choices, args, target()).empty()) return Unexpected{judged.match.error()};
   if (inst.guard_id().valid() && function.reg(inst.guard_id()).type != Type::pred) {
     Diagnostic d;
     d.kind = Kind::bad_guard;
@@ -263,14 +262,14 @@ Expected<void> Builder::accepts(const ir::Module& from, const ir::Function& func
   return {};
 }
 
-Expected<void> Builder::splice(const ir::Module& from, const ir::Function& function, std::span<const ir::RegDeclId> declared,
-                               Where where) {
-  return State::Splicer(*this, *state_, from, function, declared, where).run();
+Expected<void> Builder::inline_parsed(const ir::Module& from, const ir::Function& function,
+                                      std::span<const ir::RegDeclId> declared, SourceLocation where) {
+  return State::ParsedInliner(*this, *state_, from, function, declared, where).run();
 }
 
 // ---- directives of a body ---------------------------------------------------------------------------------------------
 
-Expected<void> Builder::pragma(std::string_view text, Where where) {
+Expected<void> Builder::pragma(std::string_view text, SourceLocation where) {
   if (text.find_first_of("\"\n") != std::string_view::npos)
     return refuse(Kind::bad_declaration, cat("the pragma `", text, "` has a quote or a newline in it"), where,
                   "give only the text between the quotes: `nounroll`");
@@ -278,13 +277,13 @@ Expected<void> Builder::pragma(std::string_view text, Where where) {
   return {};
 }
 
-void Builder::loc(std::uint32_t file, std::uint32_t line, std::uint32_t column, Where where) {
+void Builder::loc(std::uint32_t file, std::uint32_t line, std::uint32_t column, SourceLocation where) {
   std::vector<ir::Loc>& locs = state_->entry().locs;
   locs.push_back({.file = file, .line = line, .column = column});
   state_->add_item(ir::ItemKind::loc, static_cast<std::uint32_t>(locs.size() - 1), where);
 }
 
-Expected<void> Builder::file(std::uint32_t number, std::string_view name, Where where) {
+Expected<void> Builder::file(std::uint32_t number, std::string_view name, SourceLocation where) {
   if (name.find_first_of("\"\n") != std::string_view::npos)
     return refuse(Kind::bad_declaration, cat("the name of file ", number, ", `", name, "`, has a quote or a newline in it"),
                   where);

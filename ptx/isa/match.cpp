@@ -1,4 +1,4 @@
-#include "ptx/isa/fit.hpp"
+#include "ptx/isa/match.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -136,7 +136,7 @@ std::optional<Outside> outside_range(const OperandSpec& o, const Arg& arg) {
 // Nothing when the arguments fit. Otherwise the miss, with its diagnostic only when it is to be explained: most forms are tried
 // in vain while another one of the same spelling fits, and building their messages would be most of the cost of writing an
 // instruction.
-std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Arg> args, bool explain, Fit& fit) {
+std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Arg> args, bool explain, Match& fit) {
   auto miss = [&](Kind kind, auto message, std::size_t reached, bool right_sort = false) {
     Miss m{{}, static_cast<int>(2 * reached + right_sort)};  // right_sort: a name where a name is due, though not this one
     if (!explain) return m;
@@ -280,29 +280,29 @@ std::string describe(const Arg& arg) {
 
 std::uint64_t fits_asked() { return asked; }
 
-Expected<Fit> fit(const Form& form, const Choices& choices, std::span<const Arg> args) {
+Expected<Match> match(const Form& form, const Choices& choices, std::span<const Arg> args) {
   ++asked;
-  Fit result;
+  Match result;
   if (auto miss = try_form(form, choices, args, true, result)) return Unexpected{std::move(miss->diagnostic)};
   return result;
 }
 
-Expected<Fit> fit(const Dots& dots, std::span<const Arg> args) {
+Expected<Match> match(const ModifierTree& dots, std::span<const Arg> args) {
   ++asked;
-  Fit result;
-  for (const Dots::State& state : dots.complete())
+  Match result;
+  for (const ModifierTree::State& state : dots.complete())
     if (!try_form(form(state.form), state.choices, args, false, result)) return result;
   if (dots.complete().empty()) return Unexpected{dots.explain_incomplete()};
   // The form that got furthest explains best; the others are named.
   std::optional<Miss> best;
   const Form* best_form = nullptr;
-  for (const Dots::State& state : dots.complete()) {
+  for (const ModifierTree::State& state : dots.complete()) {
     auto miss = try_form(form(state.form), state.choices, args, true, result);
     if (!best || miss->reached > best->reached) best = std::move(miss), best_form = &form(state.form);
   }
-  constexpr std::size_t most_notes = 6;
-  for (const Dots::State& state : dots.complete())
-    if (&form(state.form) != best_form && best->diagnostic.notes.size() < most_notes)
+  constexpr std::size_t max_notes = 6;
+  for (const ModifierTree::State& state : dots.complete())
+    if (&form(state.form) != best_form && best->diagnostic.notes.size() < max_notes)
       best->diagnostic.note(cat("or: ", form(state.form).syntax()));
   return Unexpected{std::move(best->diagnostic)};
 }

@@ -13,18 +13,18 @@ namespace ptx::write {
 
 /// Writes one instruction, its dots as text.
 template <class... V>
-Expected<void> put(Builder& builder, std::string_view dots, const Guard& guard, Where where, const V&... operands) {
+Expected<void> emit(Builder& builder, std::string_view dots, const Guard& guard, SourceLocation where, const V&... operands) {
   const std::array<Value, sizeof...(V)> values = {operands...};
   return builder.emit(dots, values, guard, where);
 }
 
 /// `dots r, operands…` into a fresh register of `type`, which is the result.
 template <class... V>
-Expected<Reg> put_fresh(Builder& builder, Type type, std::string_view dots, const Guard& guard, Where where,
-                        const V&... operands) {
+Expected<Reg> emit_fresh(Builder& builder, Type type, std::string_view dots, const Guard& guard, SourceLocation where,
+                         const V&... operands) {
   Expected<Reg> fresh = builder.reg(type, {}, where);
   if (!fresh) return fresh;
-  if (auto written = put(builder, dots, guard, where, Value::of(*fresh), operands...); !written)
+  if (auto written = emit(builder, dots, guard, where, Value::of(*fresh), operands...); !written)
     return Unexpected{std::move(written).error()};
   return fresh;
 }
@@ -37,7 +37,7 @@ auto then(const Expected<T>& made, Do what) -> decltype(what(*made)) {
 }
 
 /// An error at the author's line, with a hint.
-inline Unexpected refuse(Kind kind, std::string message, Where where, std::string_view hint = {}) {
+inline Unexpected refuse(Kind kind, std::string message, SourceLocation where, std::string_view hint = {}) {
   Diagnostic d;
   d.kind = kind;
   d.message = std::move(message);

@@ -1,4 +1,4 @@
-#include "ptx/isa/fit.hpp"
+#include "ptx/isa/match.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 namespace ptx::isa {
 namespace {
 
-const Dots& dots(std::string_view spelling) {
-  const Dots* at = &Dots::root();
+const ModifierTree& dots(std::string_view spelling) {
+  const ModifierTree* at = &ModifierTree::root();
   while (!spelling.empty()) {
     const std::size_t dot = spelling.find('.');
-    const Dots* next = at->follow(spelling.substr(0, dot));
+    const ModifierTree* next = at->follow(spelling.substr(0, dot));
     if (next == nullptr) {
       ADD_FAILURE() << at->explain(spelling.substr(0, dot)).message;
       return *at;
@@ -38,7 +38,7 @@ Arg special(std::string_view name) {
 }
 
 // Keeps what arguments point at.
-class Fit : public ::testing::Test {
+class Match : public ::testing::Test {
  protected:
   Arg group(ArgKind kind, std::vector<Arg> parts) {
     kept_.push_back(std::move(parts));
@@ -50,7 +50,7 @@ class Fit : public ::testing::Test {
   Arg at(Arg base, Arg offset) { return group(ArgKind::address, {base, offset}); }
   Arg tensor(Arg base, std::size_t coordinates) { return group(ArgKind::tensor, {base, vector(coordinates, Type::s32)}); }
 
-  static Expected<isa::Fit> fit(std::string_view spelling, std::vector<Arg> args) { return isa::fit(dots(spelling), args); }
+  static Expected<isa::Match> fit(std::string_view spelling, std::vector<Arg> args) { return isa::match(dots(spelling), args); }
 
   static void fits(std::string_view spelling, std::vector<Arg> args) {
     const auto result = fit(spelling, std::move(args));
@@ -68,7 +68,7 @@ class Fit : public ::testing::Test {
   std::deque<std::vector<Arg>> kept_;
 };
 
-TEST_F(Fit, PicksTheFormAndSaysWhichOperandEachArgumentFilled) {
+TEST_F(Match, PicksTheFormAndSaysWhichOperandEachArgumentFilled) {
   const auto result = fit("fma.rn.f32", {reg(Type::f32), reg(Type::f32), number(), reg(Type::f32)});
   ASSERT_TRUE(result);
   EXPECT_EQ(spell(*result->form, result->choices), "fma.rn.f32");
@@ -77,7 +77,7 @@ TEST_F(Fit, PicksTheFormAndSaysWhichOperandEachArgumentFilled) {
   EXPECT_FALSE(result->truncated);
 }
 
-TEST_F(Fit, RegistersByTypeAndWidth) {
+TEST_F(Match, RegistersByTypeAndWidth) {
   fits("add.u32", {reg(Type::u32), reg(Type::s32), reg(Type::b32)});
   refuses("add.u32", {reg(Type::u32), reg(Type::u32), reg(Type::f32)}, Kind::operand_mismatch, "a .f32 register `%r`");
   refuses("add.u32", {reg(Type::u32), reg(Type::u64), reg(Type::u32)}, Kind::operand_mismatch, "operand 2 `a` of `add.u32`");
@@ -86,12 +86,12 @@ TEST_F(Fit, RegistersByTypeAndWidth) {
   fits("mov.b32", {reg(Type::f16x2), reg(Type::bf16x2)});
 }
 
-TEST_F(Fit, SaysHowA64BitRegisterIsMadeToFit) {
+TEST_F(Match, SaysHowA64BitRegisterIsMadeToFit) {
   refuses("add.u32", {reg(Type::u32), reg(Type::u64), reg(Type::u32)}, Kind::operand_mismatch, "hint: `cvt.u32.u64` narrows");
   refuses("add.u64", {reg(Type::u64), reg(Type::u32), reg(Type::u64)}, Kind::operand_mismatch, "hint: `cvt.u64.u32` widens");
 }
 
-TEST_F(Fit, WiderRegistersWhereTheRowAllowsThem) {
+TEST_F(Match, WiderRegistersWhereTheRowAllowsThem) {
   fits("ld.global.u8", {reg(Type::u32), at(reg(Type::u64))});
   fits("ld.global.b8", {reg(Type::f32), at(reg(Type::u64))});
   fits("st.global.b16", {at(reg(Type::u64)), reg(Type::b64)});
@@ -100,7 +100,7 @@ TEST_F(Fit, WiderRegistersWhereTheRowAllowsThem) {
   refuses("add.u16", {reg(Type::u32), reg(Type::u16), reg(Type::u16)}, Kind::operand_mismatch);
 }
 
-TEST_F(Fit, Immediates) {
+TEST_F(Match, Immediates) {
   fits("add.u32", {reg(Type::u32), integer(1), integer(-1)});
   fits("add.f32", {reg(Type::f32), number(), reg(Type::f32)});
   fits("mov.b32", {reg(Type::b32), number()});
@@ -111,7 +111,7 @@ TEST_F(Fit, Immediates) {
   fits("setmaxnreg.inc.sync.aligned.u32", {integer(64)});
 }
 
-TEST_F(Fit, AnImmediateThatItsTypeCannotHoldIsReported) {
+TEST_F(Match, AnImmediateThatItsTypeCannotHoldIsReported) {
   const auto result = fit("add.u16", {reg(Type::u16), reg(Type::u16), integer(70000)});
   ASSERT_TRUE(result);
   ASSERT_TRUE(result->truncated);
@@ -122,7 +122,7 @@ TEST_F(Fit, AnImmediateThatItsTypeCannotHoldIsReported) {
   EXPECT_FALSE(fit("add.u64", {reg(Type::u64), reg(Type::u64), integer(-1)})->truncated);
 }
 
-TEST_F(Fit, Predicates) {
+TEST_F(Match, Predicates) {
   fits("selp.b32", {reg(Type::b32), reg(Type::b32), reg(Type::b32), reg(Type::pred)});
   fits("selp.b32", {reg(Type::b32), reg(Type::b32), reg(Type::b32), negated(reg(Type::pred))});
   fits("mov.pred", {reg(Type::pred), integer(1)});
@@ -133,7 +133,7 @@ TEST_F(Fit, Predicates) {
   refuses("mov.pred", {negated(reg(Type::pred)), reg(Type::pred)}, Kind::operand_mismatch);
 }
 
-TEST_F(Fit, SecondDestinationsBehindABar) {
+TEST_F(Match, SecondDestinationsBehindABar) {
   fits("setp.lt.f32", {reg(Type::pred), reg(Type::f32), reg(Type::f32)});
   fits("setp.lt.f32", {reg(Type::pred), piped(reg(Type::pred)), reg(Type::f32), reg(Type::f32)});
   fits("setp.lt.f32", {sink(), piped(reg(Type::pred)), reg(Type::f32), reg(Type::f32)});
@@ -142,7 +142,7 @@ TEST_F(Fit, SecondDestinationsBehindABar) {
   refuses("elect.sync", {reg(Type::b32), integer(-1)}, Kind::operand_count, "`elect.sync` takes 3 operands, 2 given");
 }
 
-TEST_F(Fit, Sinks) {
+TEST_F(Match, Sinks) {
   fits("mbarrier.arrive.expect_tx.shared.b64", {sink(), at(reg(Type::u32)), integer(64)});
   fits("mbarrier.arrive.expect_tx.shared::cluster.b64", {sink(), at(reg(Type::u32)), integer(64)});
   refuses("mbarrier.arrive.expect_tx.shared::cluster.b64", {reg(Type::b64), at(reg(Type::u32)), integer(64)},
@@ -151,7 +151,7 @@ TEST_F(Fit, Sinks) {
   fits("mov.b64", {vector({sink(), reg(Type::b32)}), reg(Type::b64)});
 }
 
-TEST_F(Fit, Vectors) {
+TEST_F(Match, Vectors) {
   fits("ld.global.v4.f32", {vector(4, Type::f32), at(reg(Type::u64))});
   refuses("ld.global.v4.f32", {vector(3, Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch, "a vector of 3 .f32 registers");
   refuses("ld.global.v4.f32", {reg(Type::f32), at(reg(Type::u64))}, Kind::operand_mismatch,
@@ -163,7 +163,7 @@ TEST_F(Fit, Vectors) {
   refuses("ld.global.v2.b8", {vector({reg(Type::b16), reg(Type::b32)}), at(reg(Type::u64))}, Kind::operand_mismatch);
 }
 
-TEST_F(Fit, Addresses) {
+TEST_F(Match, Addresses) {
   fits("ld.global.f32", {reg(Type::f32), at(reg(Type::u64), integer(16))});
   fits("ld.shared.f32", {reg(Type::f32), at(reg(Type::u32))});
   fits("ld.shared.f32", {reg(Type::f32), at(symbol())});
@@ -179,7 +179,7 @@ TEST_F(Fit, Addresses) {
   refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u64), reg(Type::u64))}, Kind::operand_mismatch);
 }
 
-TEST_F(Fit, OptionalAndConditionalOperands) {
+TEST_F(Match, OptionalAndConditionalOperands) {
   fits("bar.sync", {integer(0)});
   fits("bar.sync", {integer(0), integer(64)});
   refuses("bar.sync", {integer(0), integer(64), integer(1)}, Kind::operand_count, "`bar.sync` takes 1 to 2 operands, 3 given");
@@ -189,7 +189,7 @@ TEST_F(Fit, OptionalAndConditionalOperands) {
   refuses("ld.global.f32", {reg(Type::f32), at(reg(Type::u64)), reg(Type::u64)}, Kind::operand_count);
 }
 
-TEST_F(Fit, OperandsThatAreLeftOutInTheMiddle) {
+TEST_F(Match, OperandsThatAreLeftOutInTheMiddle) {
   const std::vector<Arg> least = {at(reg(Type::b32)), reg(Type::u64), reg(Type::u64), reg(Type::b32), reg(Type::pred)};
   fits("tcgen05.mma.cta_group::1.kind::f16", least);
   std::vector<Arg> masked = least;
@@ -207,7 +207,7 @@ TEST_F(Fit, OperandsThatAreLeftOutInTheMiddle) {
   refuses("tcgen05.mma.cta_group::1.kind::f16.ashift", least, Kind::operand_mismatch, "an address in .tmem");
 }
 
-TEST_F(Fit, TensorMaps) {
+TEST_F(Match, TensorMaps) {
   constexpr std::string_view load = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes";
   fits(load, {at(reg(Type::u32)), tensor(reg(Type::u64), 2), at(reg(Type::u32))});
   refuses(load, {at(reg(Type::u32)), tensor(reg(Type::u64), 3), at(reg(Type::u32))}, Kind::operand_mismatch,
@@ -216,7 +216,7 @@ TEST_F(Fit, TensorMaps) {
   refuses(load, {at(reg(Type::u32)), at(reg(Type::u64)), at(reg(Type::u32))}, Kind::operand_mismatch, "an address");
 }
 
-TEST_F(Fit, SpecialRegistersAreReadByMovAndCvtAlone) {
+TEST_F(Match, SpecialRegistersAreReadByMovAndCvtAlone) {
   fits("mov.u32", {reg(Type::u32), special("%tid.x")});
   fits("mov.u64", {reg(Type::u64), special("%clock64")});
   fits("cvt.u64.u32", {reg(Type::u64), special("%tid.x")});
@@ -226,14 +226,14 @@ TEST_F(Fit, SpecialRegistersAreReadByMovAndCvtAlone) {
           "hint: only `mov` and `cvt` read special registers");
 }
 
-TEST_F(Fit, SymbolsAndLabels) {
+TEST_F(Match, SymbolsAndLabels) {
   fits("mov.u32", {reg(Type::u32), symbol()});
   fits("bra", {symbol()});
   refuses("bra", {integer(4)}, Kind::operand_mismatch, "what fits is a label");
   refuses("add.u32", {reg(Type::u32), symbol(), reg(Type::u32)}, Kind::operand_mismatch, "`smem`");
 }
 
-TEST_F(Fit, WgmmasAccumulator) {
+TEST_F(Match, WgmmasAccumulator) {
   constexpr std::string_view mma = "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16";
   const std::vector<Arg> rest = {reg(Type::u64), reg(Type::u64), integer(1), integer(1), integer(-1), integer(0), integer(1)};
   std::vector<Arg> args = {vector(128, Type::f32)};
@@ -248,22 +248,22 @@ TEST_F(Fit, WgmmasAccumulator) {
   fits(mma, args);
 }
 
-TEST_F(Fit, AMissingModifierIsNamed) {
+TEST_F(Match, AMissingModifierIsNamed) {
   refuses("fma.rn", {reg(Type::f32)}, Kind::missing_modifier, "`fma.rn` is incomplete: it needs");
 }
 
-TEST_F(Fit, TheFormThatGotFurthestExplainsAndTheOthersAreNamed) {
+TEST_F(Match, TheFormThatGotFurthestExplainsAndTheOthersAreNamed) {
   const auto result = fit("mov.b64", {reg(Type::b64), vector(3, Type::b32)});
   ASSERT_FALSE(result);
   EXPECT_NE(result.error().message.find("operand 2"), std::string::npos);
   EXPECT_NE(render(result.error()).find("or: mov.b64"), std::string::npos) << render(result.error());
 }
 
-TEST_F(Fit, OneFormWithItsChoicesMade) {
-  const Dots::State state = dots("add.u32").complete().front();
+TEST_F(Match, OneFormWithItsChoicesMade) {
+  const ModifierTree::State state = dots("add.u32").complete().front();
   const std::vector<Arg> good = {reg(Type::u32), reg(Type::u32), integer(4)}, bad = {reg(Type::u32), reg(Type::f32), integer(4)};
-  EXPECT_TRUE(isa::fit(form(state.form), state.choices, good));
-  EXPECT_FALSE(isa::fit(form(state.form), state.choices, bad));
+  EXPECT_TRUE(isa::match(form(state.form), state.choices, good));
+  EXPECT_FALSE(isa::match(form(state.form), state.choices, bad));
 }
 
 TEST(Describe, NamesArguments) {
@@ -306,7 +306,7 @@ TEST(Types, FitEachOther) {
 
 // ---- ranges, parts, lists, textures ---------------------------------------------------------------------------------
 
-TEST_F(Fit, AnIntegerOutsideItsRangeIsRefusedWithWhatFits) {
+TEST_F(Match, AnIntegerOutsideItsRangeIsRefusedWithWhatFits) {
   const auto refused = [&](std::string_view spelling, std::vector<Arg> args, std::string_view words) {
     refuses(spelling, std::move(args), Kind::immediate_range, words);
   };
@@ -323,7 +323,7 @@ TEST_F(Fit, AnIntegerOutsideItsRangeIsRefusedWithWhatFits) {
   fits("bar.sync", {reg(Type::u32)});
 }
 
-TEST_F(Fit, ElementsOfAVectorHaveRangesOfTheirOwn) {
+TEST_F(Match, ElementsOfAVectorHaveRangesOfTheirOwn) {
   const std::string_view spelling =
       "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0";
   const auto with = [&](std::int64_t byte, std::int64_t thread) -> std::vector<Arg> {
@@ -337,7 +337,7 @@ TEST_F(Fit, ElementsOfAVectorHaveRangesOfTheirOwn) {
   refuses(spelling, with(2, 2), Kind::immediate_range, "is 2; what fits is 0 to 1");
 }
 
-TEST_F(Fit, PartsOfRegistersInVideoInstructions) {
+TEST_F(Match, PartsOfRegistersInVideoInstructions) {
   const auto part = [&](std::string_view which) {
     Arg arg = group(ArgKind::part, {reg(Type::u32)});
     arg.shown = which;
@@ -355,7 +355,7 @@ TEST_F(Fit, PartsOfRegistersInVideoInstructions) {
   refuses("add.u32", {r, part(".b0"), r}, Kind::operand_mismatch);
 }
 
-TEST_F(Fit, ElementsOfVectorRegisters) {
+TEST_F(Match, ElementsOfVectorRegisters) {
   const Arg r = reg(Type::u32);
   const auto element = [&](const Arg& base, std::string_view which) {
     Arg arg = group(ArgKind::part, {base});
@@ -371,7 +371,7 @@ TEST_F(Fit, ElementsOfVectorRegisters) {
   refuses("vadd.u32.u32.u32", {r, element(v, ".x"), r}, Kind::operand_mismatch);
 }
 
-TEST_F(Fit, AVectorHasOneSort) {
+TEST_F(Match, AVectorHasOneSort) {
   const Arg integer = reg(Type::u32), floating = reg(Type::f32), bits = reg(Type::b32), pair = reg(Type::f16x2);
   const auto packed = [&](const Arg& a, const Arg& b) { return group(ArgKind::vector, {a, b}); };
   fits("mov.b64", {reg(Type::b64), packed(bits, floating)});
@@ -381,7 +381,7 @@ TEST_F(Fit, AVectorHasOneSort) {
   refuses("mov.b64", {packed(pair, integer), reg(Type::b64)}, Kind::operand_mismatch);
 }
 
-TEST_F(Fit, CallsTakeListsAndTables) {
+TEST_F(Match, CallsTakeListsAndTables) {
   const Arg list = group(ArgKind::list, {symbol(), symbol()});
   fits("call", {list, symbol(), list});
   fits("call.uni", {symbol()});
@@ -394,7 +394,7 @@ TEST_F(Fit, CallsTakeListsAndTables) {
   fits("brx.idx", {reg(Type::u32), symbol()});
 }
 
-TEST_F(Fit, TexturesTakeASamplerAndScalarCoordinates) {
+TEST_F(Match, TexturesTakeASamplerAndScalarCoordinates) {
   const Arg handle = reg(Type::u64), x = reg(Type::f32);
   const Arg d = vector(4, Type::f32);
   fits("tex.2d.v4.f32.f32", {d, group(ArgKind::tensor, {symbol(), vector(2, Type::f32)})});
@@ -407,7 +407,7 @@ TEST_F(Fit, TexturesTakeASamplerAndScalarCoordinates) {
           Kind::operand_mismatch, "a surface with 1 coordinates");
 }
 
-TEST_F(Fit, ASymbolMustLieInTheSpaceWhenItIsKnown) {
+TEST_F(Match, ASymbolMustLieInTheSpaceWhenItIsKnown) {
   Arg shared = symbol(), global = symbol();
   shared.space = "shared", global.space = "global";
   fits("cvta.shared::cta.u64", {reg(Type::u64), shared});
@@ -416,7 +416,7 @@ TEST_F(Fit, ASymbolMustLieInTheSpaceWhenItIsKnown) {
   fits("mov.u64", {reg(Type::u64), global});
 }
 
-TEST_F(Fit, RegistersOfDifferentTypesInAVectorAreUntypedBits) {
+TEST_F(Match, RegistersOfDifferentTypesInAVectorAreUntypedBits) {
   const Arg d = vector(4, Type::f32), c = vector(4, Type::f32), b = vector(2, Type::b32);
   const std::string_view mma = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
   fits(mma, {d, vector({reg(Type::u32), reg(Type::b32), reg(Type::b32), reg(Type::s32)}), b, c});
@@ -427,7 +427,7 @@ TEST_F(Fit, RegistersOfDifferentTypesInAVectorAreUntypedBits) {
 // ---- messages -------------------------------------------------------------------------------------------------------
 
 // Every operand of every form, given each of many things: what was given is never called what would fit.
-TEST_F(Fit, MessagesDoNotContradictThemselves) {
+TEST_F(Match, MessagesDoNotContradictThemselves) {
   const auto fitting = [&](const Form& f, const Choices& c, const OperandSpec& o) -> Arg {
     const Type type = f.type(o.type, c);
     const auto n = static_cast<std::size_t>(std::max(1, f.count(o.count, c)));
@@ -467,7 +467,7 @@ TEST_F(Fit, MessagesDoNotContradictThemselves) {
         if (++turn % 4 != 0) continue;  // each kind of thing meets hundreds of operands; there are 105 or 113 of them
         if (arg.kind == ArgKind::reg) arg.shown = {};
         args[i] = arg;
-        const auto result = isa::fit(f, c, args);
+        const auto result = isa::match(f, c, args);
         if (result || result.error().kind != Kind::operand_mismatch) continue;
         ++refused;
         const std::string& message = result.error().message;
