@@ -114,10 +114,11 @@ class Body {
 
   void instruction(const ir::Inst& item) {
     if (dead_) unreachable(item);
-    const auto [access, operands] = instructions_.check(item, blocks_.back());
+    const auto [access, operands, plain] = instructions_.check(item, blocks_.back());
     matches_.set(item_, operands);
-    registers_.touch(item_, item, instructions_.mentions(), access);
+    registers_.touch(item_, item, instructions_.mentions(), access, !plain && is(item, isa::Trait::move));
     if (!access_.empty()) access_[item_] = access;
+    if (plain) return;
     const isa::Form& form = isa::form(item.form);
     const isa::Effects& does = form.row->effects;
     if (leaves(item) && item.guard == ir::RegId::absent) dead_ = true;

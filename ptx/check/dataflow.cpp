@@ -47,10 +47,10 @@ Registers::Registers(const ir::Function& function) : function_(function), seen_(
       if (param.reg.valid() && param.reg.index < seen_.size()) seen_[param.reg.index] = {before_all, never, true};
 }
 
-void Registers::touch(std::uint32_t item, const ir::Inst& inst, std::span<const Mention> mentions, Access access) {
+void Registers::touch(std::uint32_t item, const ir::Inst& inst, std::span<const Mention> mentions, Access access, bool is_move) {
   ++item;  // 0 is before all
   if (inst.guard != ir::RegId::absent) read(item, inst.guard);
-  if (is(inst, isa::Trait::move) && mentions.size() == 2) {
+  if (is_move && mentions.size() == 2) {
     const std::span<const ir::Operand> o = function_.operands_of(inst);
     if (o.size() == 2 && o[0].kind == OperandKind::reg && o[1].kind == OperandKind::reg && seen_[o[1].payload].write == never) {
       handed_.push_back({item, o[0].payload, o[1].payload});

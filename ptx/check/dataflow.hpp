@@ -18,7 +18,7 @@ class Registers {
   explicit Registers(const ir::Function& function);
 
   /// Takes in an instruction, the item of that number, by the registers that it mentions.
-  void touch(std::uint32_t item, const ir::Inst& inst, std::span<const Mention> mentions, Access access);
+  void touch(std::uint32_t item, const ir::Inst& inst, std::span<const Mention> mentions, Access access, bool is_move);
   /// Reports reads that no path leads to from a write, once for each instruction. A `mov` between registers hands on what was
   /// never written: its result counts as unwritten, and who reads that is told. Linear: a read is certain to come first when it
   /// stands before every write and no loop leads back to it from behind one.

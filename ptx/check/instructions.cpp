@@ -20,6 +20,14 @@ bool is_offset(std::int64_t value) {
 
 bool is_plain_register(const ir::Operand& o) { return o.kind == OperandKind::reg && !o.negated && !o.piped && !o.unified; }
 
+// Whether all is said of it once its signature is known: nothing that follows it depends on it but what reads its results.
+bool is_plain(const isa::Form& form) {
+  using isa::Trait;
+  const isa::Effects& does = form.row->effects;
+  constexpr isa::Traits others = Trait::move | Trait::call | Trait::tcgen05 | Trait::tcgen05_mma | Trait::set_registers;
+  return !does.control && !does.volatile_ && !does.is_async() && !moves_tensor_memory(does) && !form.traits.has_any(others);
+}
+
 // `ld.param`, `st.param`.
 bool passes_params(const ir::Inst& inst) {
   const isa::Form& form = isa::form(inst.form);
@@ -233,6 +241,7 @@ Instructions::Found Instructions::explain(const ir::Inst& inst) {
   names_fit(inst, form, *match);
   check_operands(report_, names_, *function_, inst);
   if (judged.broken) report_.add(*function_, inst, std::move(*judged.broken));
+  found.plain = is_plain(form);
   if (report_.size() == before) clean_.insert(key_, found);
   return found;
 }

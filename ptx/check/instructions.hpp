@@ -29,6 +29,7 @@ class Instructions {
   struct Found {
     Access access;
     Matches::ListId operands = Matches::no_list;
+    bool plain = false;  ///< it computes, loads or stores, and nobody has to look at it again
   };
   Found check(const ir::Inst& inst, std::uint32_t block);
   /// The registers of the instruction checked last, but for its guard.
