@@ -1,6 +1,7 @@
 // Instructions and operands as PTX spells them. The printer spends its time here.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 
 #include "ptx/ir/ir.hpp"
@@ -174,10 +175,14 @@ struct FunctionSpeller::Known {
   void reg(const Module& module, const Function& function, RegId id, TextBuffer& out) {
     Name& name = names[id.index];
     if (name.size == 0) {
-      const std::string spelled = module.reg_name(function, id);
-      if (spelled.size() > name.text.size()) return out.add(spelled);
-      std::copy(spelled.begin(), spelled.end(), name.text.begin());
-      name.size = static_cast<std::uint8_t>(spelled.size());
+      const Register& reg = function.reg(id);
+      const RegDecl& decl = function.reg_decls[reg.decl.index];
+      const std::string_view base = module.str(decl.base);
+      constexpr std::size_t max_digits = 10;
+      if (base.size() + max_digits > name.text.size()) return module.reg_name(function, id, out);
+      char* end = std::copy(base.begin(), base.end(), name.text.data());
+      if (decl.count) end = std::to_chars(end, name.text.data() + name.text.size(), reg.index).ptr;
+      name.size = static_cast<std::uint8_t>(end - name.text.data());
     }
     out.add_of_sixteen(name.text.data(), name.size);
   }
