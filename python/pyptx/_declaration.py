@@ -224,7 +224,7 @@ class Declaration:
             elif name in raw_names:
                 raw[name] = value
             else:
-                known = [*self.template, *self.dims, *raw_names]
+                known = dict.fromkeys([*self.template, *self.dims, *raw_names])
                 has = f"it takes {', '.join(f'`{each}`' for each in known)}" if known else "it takes none"
                 fail("argument_kind", f"kernel `{self.name}` has no template parameter or dimension `{name}`; {has}")
         for name in self.dims:

@@ -116,3 +116,7 @@ __all__ = [
     "special", "sreg", "st", "stmatrix", "stmatrix_x4_trans_f32_bf16", "sub", "tcgen05", "tma", "var", "warp", "wgmma",
     "while_", "xor_",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

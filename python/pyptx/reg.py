@@ -13,3 +13,7 @@ alloc = _reg.alloc
 alloc_array = _reg.alloc_array
 
 __all__ = ["NegPred", "PipeRef", "Reg", "RegArray", "alloc", "alloc_array", "array", "from_", "scalar", "wgmma_frag"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

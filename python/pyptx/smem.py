@@ -18,3 +18,7 @@ __all__ = [
     "MbarrierArray", "MbarrierRef", "SharedAlloc", "SharedSlice", "alloc", "alloc_with_layout", "apply_swizzle", "base", "load",
     "mbarrier", "store", "wgmma_tile",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -137,3 +137,20 @@ def test_an_error_under_jit_is_at_the_call():
         jax.jit(copies)(wrong)
     line = inspect.currentframe().f_lineno - 1
     assert caught.value.where == (__file__, line)
+
+
+def test_a_name_is_listed_once() -> None:
+    tile = Tile("N", f32)
+
+    @kernel(in_specs=(tile,), out_specs=(tile,), raw_params=[("u32", "N")], grid=1, block=32)
+    def k(X, Y, *, SCALE=1):
+        ptx.ret()
+
+    said = error_of(lambda: k(np.zeros(32, np.float32), wrong=1), "argument_kind")
+    assert "it takes `SCALE`, `N`" in said
+    assert said.count("`N`") == 1
+
+
+def test_completion_shows_what_authors_use() -> None:
+    for module in (ptx, reg, smem):
+        assert set(dir(module)) == set(module.__all__)

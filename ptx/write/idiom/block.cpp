@@ -70,12 +70,12 @@ class Steps {
 
 Expected<void> block_reduce(Builder& builder, Reduction op, Reg value, std::int64_t threads, SourceLocation where) {
   if (threads < lanes || threads > 1024 || threads % lanes != 0)
-    return refuse(Kind::argument_kind,
+    return refuse(Kind::operand_mismatch,
                   cat("a block reduction over ", threads, " threads; what fits is a multiple of 32 up to 1024"), where,
                   "it is the size of the kernel's block");
   if (const std::uint64_t block = builder.block_threads(); block != 0 && block != static_cast<std::uint64_t>(threads))
-    return refuse(Kind::argument_kind, cat("a block reduction over ", threads, " threads, in a kernel whose block has ", block),
-                  where,
+    return refuse(Kind::operand_mismatch,
+                  cat("a block reduction over ", threads, " threads, in a kernel whose block has ", block), where,
                   block % lanes == 0 && block <= 1024
                       ? cat("all threads of the block take part: give ", block, ", or reduce within each warp (`warp.reduce_…`)")
                       : "all threads of the block take part: launch it with a multiple of 32, up to 1024");
