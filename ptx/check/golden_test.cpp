@@ -9,7 +9,6 @@
 #include <set>
 
 #include "ptx/check/check.hpp"
-#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/ptxas.hpp"

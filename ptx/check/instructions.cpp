@@ -52,6 +52,12 @@ inline void Instructions::sign_register(const ir::Inst& inst, std::uint32_t inde
   mentions_.push_back({index, operand});
   if (scoped_registers_) use(inst, ir::RegId(index));
 }
+inline void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within within) {
+  if (is_plain_register(o))
+    sign_register(inst, o.payload, within.operand);
+  else
+    sign_any(inst, o, within);
+}
 
 Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t block) {
   const std::size_t before = report_.size();
@@ -65,10 +71,7 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
   mentions_.clear();
   Within within{.block = block, .operand = 1, .exact = form.reads_integers};
   for (const ir::Operand& operand : function_->operands_of(inst)) {
-    if (is_plain_register(operand))
-      sign_register(inst, operand.payload, within.operand);
-    else
-      sign(inst, operand, within);
+    sign(inst, operand, within);
     if (within.operand != 1u << 15) within.operand = static_cast<std::uint16_t>(within.operand << 1);
   }
   const Found* known = clean_.find(key_);
@@ -95,7 +98,7 @@ void Instructions::guard(const ir::Inst& inst) {
 }
 
 // One word an operand, and those of its parts behind it: kind, then what is said by the kind from bit 16 on.
-void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within within) {
+void Instructions::sign_any(const ir::Inst& inst, const ir::Operand& o, Within within) {
   std::uint64_t word =
       static_cast<unsigned>(o.kind) | (o.negated ? 0x100u : 0u) | (o.piped ? 0x200u : 0u) | (o.unified ? 0x400u : 0u);
   switch (o.kind) {
@@ -129,11 +132,7 @@ void Instructions::sign(const ir::Inst& inst, const ir::Operand& o, Within withi
       key_.add(word | std::uint64_t{parts.size()} << 16 | (is_array_element(o) ? std::uint64_t{1} << 40 : 0));
       if (o.kind == OperandKind::address || o.kind == OperandKind::tensor || o.kind == OperandKind::element) within.operand = 0;
       within.exact = within.exact && o.kind == OperandKind::vector;
-      for (const ir::Operand& part : parts)
-        if (is_plain_register(part))
-          sign_register(inst, part.payload, within.operand);
-        else
-          sign(inst, part, within);
+      for (const ir::Operand& part : parts) sign(inst, part, within);
       break;
     }
     case OperandKind::floating:

@@ -46,6 +46,7 @@ class Instructions {
   void sign_register(const ir::Inst& inst, std::uint32_t index, std::uint16_t operand,
                      std::uint64_t word = static_cast<unsigned>(ir::OperandKind::reg));
   void sign(const ir::Inst& inst, const ir::Operand& operand, Within within);
+  void sign_any(const ir::Inst& inst, const ir::Operand& operand, Within within);
   [[nodiscard]] bool is_array_element(const ir::Operand& operand) const;
   void sign_integer(std::uint64_t word, std::int64_t value, bool exact);
   void sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::StringId name);

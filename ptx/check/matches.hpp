@@ -7,7 +7,6 @@
 
 #include "ptx/base/base.hpp"
 #include "ptx/ir/ir.hpp"
-#include "ptx/isa/isa.hpp"
 
 namespace ptx::check {
 

@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "ptx/isa/isa.hpp"
-
 namespace ptx::vgpu::rows_run {
 
 /// True when rows are noted: each instruction is then decoded with a step before it that notes its row.

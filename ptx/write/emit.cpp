@@ -161,8 +161,7 @@ bool Builder::State::add_to_key(const Value& value) {
   const std::uint64_t word = static_cast<unsigned>(value.kind) | (value.negated ? 0x100u : 0u) | (value.piped ? 0x200u : 0u);
   switch (value.kind) {
     case Value::Kind::reg:
-      key.add(word | static_cast<std::uint64_t>(value.reg.type) << 16);
-      return usable(value.reg);
+      return add_register_to_key(value.reg, word);
     case Value::Kind::special:
       key.add(word | std::uint64_t{value.special} << 16);
       return true;

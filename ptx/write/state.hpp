@@ -181,8 +181,8 @@ struct Builder::State {
   Expected<void> check_legal(const isa::Form& form, const isa::Choices& choices, std::span<const isa::Arg> args) const;
   void append(const Resolved& instruction, std::span<const Value> values, const Guard& guard, const SourceLocation& where);
   bool add_to_key(const Value& value);
-  bool add_register_to_key(Reg reg) {
-    key.add(static_cast<unsigned>(Value::Kind::reg) | static_cast<std::uint64_t>(reg.type) << 16);
+  bool add_register_to_key(Reg reg, std::uint64_t word = static_cast<unsigned>(Value::Kind::reg)) {
+    key.add(word | static_cast<std::uint64_t>(reg.type) << 16);
     return usable(reg);
   }
   void add_integers_to_key(std::span<const Value> values);

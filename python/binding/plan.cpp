@@ -35,6 +35,14 @@ PyObject* fail(Diagnostic error) {
   return nullptr;
 }
 
+// What a call gives back. A Python error that is set otherwise.
+template <class Library>
+PyObject* finish(const launch::Call& call, Library& library) {
+  if (auto ran = launch::run(call, library); !ran) return fail(std::move(ran).error());
+  if (call.specialisation.image != nullptr && !library.tell_changed()) return nullptr;
+  return library.results();
+}
+
 }  // namespace
 
 Expected<std::shared_ptr<const launch::KernelImage>> PlanState::make_image(const tile::Env& env) {
@@ -85,6 +93,14 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars
   return run_torch(*torch, *specialisation, call);
 }
 
+launch::Call PlanState::core_of(const Specialisation& specialisation, const CallTensors& call) const {
+  return {.plan = plan_,
+          .specialisation = specialisation,
+          .inputs = call.inputs,
+          .scalars = call.scalars,
+          .gives_outputs = !call.out.empty()};
+}
+
 PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& specialisation, const CallTensors& call) {
   PreparedOutputs& ready = prepared(specialisation);
   if (ready.torch.size() != specialisation.outputs.size()) [[unlikely]] {
@@ -92,15 +108,9 @@ PyObject* PlanState::run_torch(const TorchBridge& torch, const Specialisation& s
     for (const launch::Output& output : specialisation.outputs) made.push_back(torch.prepare(output));
     if (ready.torch.empty()) ready.torch = std::move(made);  // unless another thread was faster
   }
-  const launch::Call core{.plan = plan_,
-                          .specialisation = specialisation,
-                          .inputs = call.inputs,
-                          .scalars = call.scalars,
-                          .gives_outputs = !call.out.empty()};
+  const launch::Call core = core_of(specialisation, call);
   TorchLibrary library(torch, signature(), call, core.device, ready.torch);
-  if (auto ran = launch::run(core, library); !ran) return fail(std::move(ran).error());
-  if (specialisation.image != nullptr && !library.tell_changed()) return nullptr;
-  return library.results();
+  return finish(core, library);
 }
 
 PyObject* PlanState::run_arrays(const Specialisation& specialisation, const CallTensors& call, ArrayLibrary::Which which) {
@@ -109,15 +119,9 @@ PyObject* PlanState::run_arrays(const Specialisation& specialisation, const Call
     std::vector<NumpyOutput> made = NumpyOutput::all(specialisation.outputs);
     if (ready.numpy.empty()) ready.numpy = std::move(made);
   }
-  const launch::Call core{.plan = plan_,
-                          .specialisation = specialisation,
-                          .inputs = call.inputs,
-                          .scalars = call.scalars,
-                          .gives_outputs = !call.out.empty()};
+  const launch::Call core = core_of(specialisation, call);
   ArrayLibrary library(which, signature(), call, core.device, ready.numpy);
-  if (auto ran = launch::run(core, library); !ran) return fail(std::move(ran).error());
-  if (specialisation.image != nullptr && !library.tell_changed()) return nullptr;
-  return library.results();
+  return finish(core, library);
 }
 
 bool PlanState::wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const {

@@ -55,6 +55,7 @@ class PlanState {
     nb::tuple kept;
     std::vector<PyObject*> tensors;
   };
+  [[nodiscard]] launch::Call core_of(const launch::Specialisation& specialisation, const CallTensors& call) const;
   /// Runs it, with outputs of torch's, numpy's or CuPy's. Null with a Python error.
   PyObject* run_torch(const TorchBridge& torch, const launch::Specialisation& specialisation, const CallTensors& call);
   PyObject* run_arrays(const launch::Specialisation& specialisation, const CallTensors& call, ArrayLibrary::Which which);

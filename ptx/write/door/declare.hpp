@@ -32,48 +32,36 @@ namespace ptx::write::declare {
 
 // ---- fields of options ------------------------------------------------------------------------------------------------------
 
-/// A field that every call gives.
-template <class Member>
-struct Needed {
+enum class FieldKind : std::uint8_t {
+  plain,
+  needed,  ///< every call gives it
+  asked,   ///< a call has to give it: the function itself says so where it is missing, better than Python can
+  word,    ///< a name of a type, which may be given as the type itself
+};
+template <class Member, FieldKind kind>
+struct Field {
   Member field;
-  static constexpr bool is_needed = true, shows_default = false, is_word = false;
+  static constexpr bool is_needed = kind == FieldKind::needed, is_word = kind == FieldKind::word;
+  static constexpr bool shows_default = kind == FieldKind::plain || is_word;
 };
 template <class Member>
-constexpr Needed<Member> needed(Member field) {
+constexpr Field<Member, FieldKind::needed> needed(Member field) {
   return {field};
 }
-/// A field that a call has to give: the function itself says so where it is missing, better than Python can.
 template <class Member>
-struct Asked {
-  Member field;
-  static constexpr bool is_needed = false, shows_default = false, is_word = false;
-};
-template <class Member>
-constexpr Asked<Member> asked(Member field) {
+constexpr Field<Member, FieldKind::asked> asked(Member field) {
   return {field};
 }
-/// A name of a type, which may be given as the type itself.
 template <class Member>
-struct Word {
-  Member field;
-  static constexpr bool is_needed = false, shows_default = true, is_word = true;
-};
-template <class Member>
-constexpr Word<Member> word(Member field) {
+constexpr Field<Member, FieldKind::word> word(Member field) {
   return {field};
 }
-/// Any other.
-template <class Member>
-struct Plain {
-  Member field;
-  static constexpr bool is_needed = false, shows_default = true, is_word = false;
-};
 template <auto field>
 constexpr auto described() {
   if constexpr (requires { field.field; })
     return field;
   else
-    return Plain<decltype(field)>{field};
+    return Field<decltype(field), FieldKind::plain>{field};
 }
 
 /// What a compiler calls this function, with the field in it: `… [with auto field = &ptx::write::Options::name]`.
