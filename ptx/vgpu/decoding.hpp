@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ptx/vgpu/code.hpp"
-#include "ptx/vgpu/num/rounding.hpp"
+#include "ptx/num/num.hpp"
 
 namespace ptx::vgpu {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "ptx/isa/isa.hpp"
-#include "ptx/vgpu/num/convert.hpp"
+#include "ptx/num/num.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/specials.hpp"
 

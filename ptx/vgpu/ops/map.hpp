@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ptx/vgpu/decoding.hpp"
-#include "ptx/vgpu/num/rounding.hpp"
+#include "ptx/num/num.hpp"
 
 namespace ptx::vgpu {
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <type_traits>
 
-#include "ptx/vgpu/num/rounding.hpp"
+#include "ptx/num/rounding.hpp"
 
-namespace ptx::vgpu::num {
+namespace ptx::num {
 
 /// True when cutting `rest` of 2 * `half` off an odd or even number of this sign moves it away from zero.
 [[gnu::always_inline]] constexpr bool rounds_up(Rounding mode, bool negative, bool odd, std::uint64_t rest, std::uint64_t half) {
@@ -129,4 +129,4 @@ struct HalfRounding {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
 }
 
-}  // namespace ptx::vgpu::num
+}  // namespace ptx::num

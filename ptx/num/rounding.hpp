@@ -5,7 +5,7 @@
 #include <cfenv>
 #include <cstdint>
 
-namespace ptx::vgpu::num {
+namespace ptx::num {
 
 enum class Rounding : std::uint8_t { rn, rz, rm, rp };  ///< to nearest even, to zero, to minus infinity, to plus infinity
 
@@ -65,4 +65,4 @@ constexpr bool flushes_at_edge(double value, Rounding mode) {
 [[gnu::always_inline]] constexpr float saturate(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 [[gnu::always_inline]] constexpr double saturate(double x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
 
-}  // namespace ptx::vgpu::num
+}  // namespace ptx::num

@@ -1,0 +1,6 @@
+// num (floor 1): what PTX's arithmetic computes, bit for bit: number formats, rounding, conversions. No lanes, no registers, no IR:
+// functions of numbers, to be tested by themselves.
+#pragma once
+
+#include "ptx/num/convert.hpp"
+#include "ptx/num/rounding.hpp"
