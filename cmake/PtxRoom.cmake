@@ -109,6 +109,7 @@ function(ptx_generate kind file)
     ptx_compile_together(ptx_isagen 10)
     set_target_properties(ptx_isagen PROPERTIES OUTPUT_NAME isagen RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
     target_link_libraries(ptx_isagen PRIVATE ptx::isa ptx::base)
+    target_compile_options(ptx_isagen PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-Og>)  # it runs a moment, and all wait for it
   endif()
   set(path "${PTX_GENERATED_DIR}/${file}")
   if(generate_FOLDER)

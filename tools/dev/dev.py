@@ -41,8 +41,9 @@ def files(folders: tuple[str, ...], *suffixes: str) -> list[Path]:
     return sorted(path.relative_to(ROOT) for path in found)
 
 
-def setup(*, tests: bool = False) -> None:
-    """Everything that is downloaded, while the release build compiles."""
+def setup(*, tests: bool = False, with_library: Callable[[], object] | None = None) -> None:
+    """Everything that is downloaded, while the release build compiles; `with_library` begins when the C++ library stands, and the
+    Python extension does not yet."""
     system_packages(console, tests=tests)
     virtual_environment(console)
 
@@ -51,19 +52,34 @@ def setup(*, tests: bool = False) -> None:
             python_packages(console, group)
         cuda_tools(console)
 
-    console.together(packages, lambda: build("release"))
+    def compiled() -> None:
+        if with_library is None:
+            build("release")
+        else:
+            build("release", target="ptx")
+            console.together(with_library, lambda: build("release"))
+
+    console.together(packages, compiled)
 
 
-def build(preset: str, *, folder: str | None = None, python: Path | str = PYTHON, options: tuple[str, ...] = ()) -> None:
-    """Configures and builds a preset of CMakePresets.json in build/<folder>."""
+def build(
+    preset: str,
+    *,
+    folder: str | None = None,
+    python: Path | str = PYTHON,
+    options: tuple[str, ...] = (),
+    target: str | None = None,
+) -> None:
+    """Configures and builds a preset of CMakePresets.json in build/<folder>, or one target of it."""
     tree = BUILD / (folder or preset)
     configure: list[Word] = ["cmake", "--preset", preset, "-B", tree, f"-DPython_EXECUTABLE={python}", *options]
-    targets = ["--target", "threaded_tests"] if preset == "tsan" else []
-    console.step(f"C++ build: {folder or preset}", configure, ["cmake", "--build", tree, "-j", JOBS, *targets], env=environment())
+    targets = ["--target", target] if target else []
+    title = f"C++ build: {folder or preset}{f', {target}' if target else ''}"
+    console.step(title, configure, ["cmake", "--build", tree, "-j", JOBS, *targets], env=environment())
 
 
-def example(folder: str) -> Path:
-    """The C++ example as its user builds it: against the CMake package of the build tree."""
+def example(folder: str, *names: str) -> Path:
+    """The C++ examples, or some, as their user builds them: against the CMake package of the build tree. Returns rms_norm."""
     tree = BUILD / f"{folder}-examples"
     configure: list[Word] = [
         "cmake",
@@ -75,7 +91,9 @@ def example(folder: str) -> Path:
         "Ninja",
         f"-Dptx_DIR={BUILD / folder}/lib/cmake/ptx",
     ]
-    console.step(f"C++ example with find_package(ptx): {folder}", configure, ["cmake", "--build", tree], env=environment())
+    targets = ["--target", *names] if names else []
+    title = f"C++ example{'' if names else 's'} with find_package(ptx): {folder}"
+    console.step(title, configure, ["cmake", "--build", tree, *targets], env=environment())
     return tree / "rms_norm"
 
 
@@ -86,8 +104,9 @@ def show(*command: Word) -> int:
 
 def demo() -> int:
     """set up, build, and run the RMS norm from numpy, JAX, PyTorch and C++"""
-    setup()
-    return show(PYTHON, "examples/demo.py", "--cpp", example("release"))
+    programs: list[Path] = []
+    setup(with_library=lambda: programs.append(example("release", "rms_norm")))
+    return show(PYTHON, "examples/demo.py", "--cpp", *programs)
 
 
 class Checks:
@@ -161,6 +180,7 @@ def pytest(*arguments: str, python: Path | str = PYTHON, **more: str) -> str:
     return console.step(title, [python, "-m", "pytest", *arguments], env=environment(**more))
 
 
+TARGETS = {"tsan": "threaded_tests"}  # of a preset that does not build everything
 SIDE_BY_SIDE = ("tests/python", "-n", JOBS, "--dist", "worksteal")  # of pytest-xdist
 
 
@@ -173,7 +193,7 @@ def test() -> int:
     rows.mkdir(parents=True)
     noting = {"PTX_ROWS_RUN": str(rows)}
     for preset in ("debug", "tsan"):
-        if checks.run(f"{preset} build", partial(build, preset)):
+        if checks.run(f"{preset} build", partial(build, preset, target=TARGETS.get(preset))):
             checks.run(f"ctest {preset}", partial(ctest, preset, **noting))
     checks.run("pytest", partial(pytest, *SIDE_BY_SIDE, **noting))
     checks.run("rows", partial(console.step, "rows", [PYTHON, ROWS_CHECK, rows], env=environment()))
