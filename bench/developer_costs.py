@@ -78,7 +78,7 @@ def trace_cost() -> dict[str, object]:
 
 
 def call_cost() -> dict[str, object]:
-    """Nanoseconds that a kernel's call with three tensors spends before its launch plan, a function of Python in its place here."""
+    """Nanoseconds that a kernel's call with three tensors spends before its launch plan, a Python function in its place here."""
     from pyptx import Tile, kernel
     from pyptx.types import f32
 

@@ -12,8 +12,8 @@ from pathlib import Path
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](ptx/[^">]+)[">]', re.MULTILINE)
 ROOM = re.compile(r"ptx_room\((\w+)\s*(?:THREADED)?\s*(?:NEEDS([\w\s]*?))?(?:TESTS_NEED([\w\s]*?))?\s*(?:OWN_FLAGS\s*)?\)")
 MUST_NEVER_SEE = {
-    "isa": "ir cuda", "layout": "ir cuda", "num": "ir isa cuda", "tile": "ir", "ir": "text check write", "flow": "text check write vgpu",
-    "text": "check write",
+    "isa": "ir cuda", "layout": "ir cuda", "num": "ir isa cuda", "tile": "ir", "ir": "text check write",
+    "flow": "text check write vgpu", "text": "check write",
     "check": "text write vgpu", "write": "text check cuda", "vgpu": "text cuda", "cuda": "isa ir text check write",
 }  # fmt: skip
 
