@@ -22,6 +22,19 @@ constexpr Option output_options[] = {
     {"-o", "FILE", "write there in place of the standard output; the file is replaced whole or stays as it is"},
 };
 
+constexpr Option run_options[] = {
+    {"--entry", "NAME", "the kernel; needless where the file has one"},
+    {"--grid", "X[,Y[,Z]]", "blocks: 1 without this"},
+    {"--block", "X[,Y[,Z]]", "threads of a block: what the kernel's .reqntid says, or 1"},
+    {"--smem", "BYTES", "dynamic shared memory"},
+    {"--arg", "[NAME:]WORD", "what a parameter gets, in their order or by name; see above"},
+    {"--save", "NAME=FILE",
+     "write that parameter's buffer there after the run: a NumPy file when its name ends in .npy, else bytes"},
+    {"--print", "N", "elements of a buffer that are shown: 8 without this, and 0 shows all"},
+    {"--workers", "N", "threads of the host: all without this; results are the same for any number"},
+    {"--format", "FORMAT", "how results are told: text for people, or json, one object", "text json"},
+};
+
 constexpr Command list[] = {
     {"check", "FILE|FOLDER…", "say everything that is wrong with the PTX",
      "Reads every file and says what is wrong with it, each finding with its place, the line, and what would fit. Of a folder, "
@@ -32,6 +45,14 @@ constexpr Command list[] = {
      "not "
      "printed.",
      output_options, Takes::files, print},
+    {"run", "FILE", "run a kernel on the CPU",
+     "Runs a kernel in the executor, which needs no GPU, and shows the buffers that it changed. What goes wrong (an access "
+     "outside "
+     "a buffer, a value that nobody wrote, a deadlock) is said with the line, the block and the thread.\n\n"
+     "--arg 1024, --arg -1.5, --arg 0x10 is a number of the parameter's type; --arg 'f32[4096]' the address of 4096 floats that "
+     "nobody has written, an output; --arg 'f32[4096]=0' of zeros, =iota of 0, 1, 2 …, =random or =random:SEED, =1,2,3 of these, "
+     "and 'f32[]=@FILE' of a file's, .npy or bytes; --arg @FILE is a parameter's own bytes.",
+     run_options, Takes::files, run_kernel},
     {"isa",
      "[OPCODE[.MODIFIER…]]",
      "an instruction's forms, modifiers, operands and availability",
@@ -49,7 +70,7 @@ constexpr Command list[] = {
 
 constexpr Status status_list[] = {
     {0, "all is well; there may be warnings"},
-    {1, "the PTX has errors"},
+    {1, "the PTX has errors, or its run ended with one"},
     {2, "the program was called wrongly, or something cannot be read or written"},
 };
 

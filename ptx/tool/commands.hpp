@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ptx/tool/tool.hpp"
@@ -13,15 +14,20 @@ namespace ptx::tool {
 
 /// A command line, read: options by name, the rest in order.
 struct Arguments {
-  std::vector<std::string> files;  ///< or whatever a command takes that is no option
-  std::string target;              ///< --target
-  std::string output;              ///< -o
-  std::string format;              ///< --format; --json is `json`
-  std::size_t most = 50;           ///< --max: findings shown of one file, 0: all
+  std::vector<std::string> files;                                ///< or whatever a command takes that is no option
+  std::string target;                                            ///< --target
+  std::string output;                                            ///< -o
+  std::string format;                                            ///< --format; --json is `json`
+  std::size_t most = 50;                                         ///< --max: findings shown of one file, 0: all
+  std::vector<std::pair<std::string_view, std::string>> others;  ///< options of one command: name, value
+  [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
+  /// The last one's value; "" without one.
+  [[nodiscard]] std::string_view last(std::string_view name) const;
 };
 
 Outcome check(const Arguments& arguments, const Caller& caller);
 Outcome print(const Arguments& arguments, const Caller& caller);
+Outcome run_kernel(const Arguments& arguments, const Caller& caller);
 Outcome isa(const Arguments& arguments, const Caller& caller);
 Outcome completion(const Arguments& arguments, const Caller& caller);
 Outcome manual(const Arguments& arguments, const Caller& caller);

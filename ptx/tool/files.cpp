@@ -53,6 +53,17 @@ Read as_text(const std::string& path, std::string text) {
 
 }  // namespace
 
+Expected<std::string> read_bytes(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return refuse(Kind::file_error, cat("cannot read `", path, "`: it is a folder"));
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return refuse(Kind::file_error, cat("cannot read `", path, "`: ", why(errno)));
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  if (file.bad()) return refuse(Kind::file_error, cat("cannot read `", path, "`: ", why(errno)));
+  return bytes;
+}
+
 std::string display_name(const std::string& path) { return path == "-" ? "<stdin>" : path; }
 
 Read read_file(const std::string& path, const Caller& caller) {

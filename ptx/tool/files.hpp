@@ -20,6 +20,8 @@ struct Read {
 
 /// Reads a file that should be PTX; `-` is the caller's input. Folders, unreadable files and files that are no text are failures.
 Read read_file(const std::string& path, const Caller& caller);
+/// All bytes of a file. Kind file_error.
+Expected<std::string> read_bytes(const std::string& path);
 /// Files by name, and what is wrong with other names.
 struct Files {
   std::vector<std::string> paths;

@@ -53,10 +53,15 @@ std::string read_arguments(const Command& command, std::span<const std::string> 
     if (const std::vector<std::string> fit = split_words(option->words);
         !fit.empty() && std::find(fit.begin(), fit.end(), value) == fit.end())
       return cat("`", name, "` takes ", list_choices(fit), ", `", value, "` was given");
-    if (name == "--format") arguments.format = value;
-    if (name == "--target") arguments.target = value;
-    if (name == "-o") arguments.output = value;
-    if (name == "--max") {
+    if (name == "--format")
+      arguments.format = value;
+    else if (name == "--target")
+      arguments.target = value;
+    else if (name == "-o")
+      arguments.output = value;
+    else if (name != "--max")
+      arguments.others.emplace_back(option->name, std::move(value));
+    else {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), arguments.most);
       if (error != std::errc() || end != value.data() + value.size())
         return cat("`--max` takes a number, `", value, "` was given");
@@ -66,6 +71,19 @@ std::string read_arguments(const Command& command, std::span<const std::string> 
 }
 
 }  // namespace
+
+std::vector<std::string> Arguments::all(std::string_view name) const {
+  std::vector<std::string> values;
+  for (const auto& [option, value] : others)
+    if (option == name) values.push_back(value);
+  return values;
+}
+std::string_view Arguments::last(std::string_view name) const {
+  std::string_view found;
+  for (const auto& [option, value] : others)
+    if (option == name) found = value;
+  return found;
+}
 
 Outcome run(std::span<const std::string> given, const Caller& caller) {
   const auto expanded = expand_responses(given);

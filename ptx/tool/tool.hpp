@@ -1,6 +1,7 @@
-// tool (floor 6): the command line: check, print, isa. The program `ptxkit` and `python -m pyptx` are thin doors onto `run`.
+// tool (floor 6): the command line: check, print, run, isa. The program `ptxkit` and `python -m pyptx` are thin doors onto `run`.
 #pragma once
 
+#include <functional>
 #include <istream>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@ struct Caller {
   bool colour = false;                  ///< `out` goes to a terminal
   bool colour_of_errors = false;        ///< `err` does
   std::string_view program = "ptxkit";  ///< how usage lines and errors name the program
+  std::function<bool()> goes_on = {};   ///< asked every few milliseconds of a long run; false ends it
 };
 
 /// What a command did. 0: well; 1: the PTX has errors; 2: it was called wrongly, or a file cannot be read or written.

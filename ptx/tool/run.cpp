@@ -1,0 +1,215 @@
+// run: a kernel of a PTX file in the executor, on buffers that the command line describes.
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "ptx/check/check.hpp"
+#include "ptx/text/text.hpp"
+#include "ptx/tool/commands.hpp"
+#include "ptx/tool/files.hpp"
+#include "ptx/tool/json.hpp"
+#include "ptx/tool/kernel_arguments.hpp"
+#include "ptx/tool/style.hpp"
+#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::tool {
+namespace {
+
+// "4", "4,2" or "4,2,1"; the rest is 1.
+std::optional<std::array<std::uint32_t, 3>> sizes(std::string_view text) {
+  std::array<std::uint32_t, 3> made{1, 1, 1};
+  const char *at = text.data(), *end = text.data() + text.size();
+  for (std::uint32_t& size : made) {
+    const auto [behind, error] = std::from_chars(at, end, size);
+    if (error != std::errc()) return std::nullopt;
+    if (behind == end) return made;
+    if (*behind != ',') return std::nullopt;
+    at = behind + 1;
+  }
+  return std::nullopt;
+}
+
+// An option that is a number; `otherwise` where it was not given.
+struct Number {
+  std::uint64_t value = 0;
+  std::string wrong;
+};
+Number number(const Arguments& arguments, std::string_view name, std::uint64_t otherwise) {
+  const std::string_view text = arguments.last(name);
+  if (text.empty()) return {.value = otherwise, .wrong = {}};
+  Number read;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.value);
+  if (error != std::errc() || end != text.data() + text.size())
+    read.wrong = cat("`", name, "` takes a number, `", text, "` was given");
+  return read;
+}
+
+struct Save {
+  std::string name, file;
+};
+
+/// What a command line asks for.
+struct Wanted {
+  vgpu::LaunchConfig config;
+  bool has_block = false;
+  std::uint64_t shown = 8;
+  unsigned workers = 1;
+  std::vector<Save> saves;
+};
+Expected<Wanted> read_options(const Arguments& arguments) {
+  Wanted wanted;
+  for (const auto& [name, to] : {std::pair("--grid", &wanted.config.grid), std::pair("--block", &wanted.config.block)}) {
+    const std::string_view text = arguments.last(name);
+    if (text.empty()) continue;
+    const auto read = sizes(text);
+    if (!read) return refuse(Kind::launch_config, cat("`", name, "` takes one to three numbers, `", text, "` was given"));
+    *to = *read;
+  }
+  wanted.has_block = !arguments.last("--block").empty();
+  const Number smem = number(arguments, "--smem", 0), shown = number(arguments, "--print", 8),
+               workers = number(arguments, "--workers", std::max(1u, std::thread::hardware_concurrency()));
+  for (const Number* read : {&smem, &shown, &workers})
+    if (!read->wrong.empty()) return refuse(Kind::bad_setting, read->wrong);
+  if (workers.value == 0 || workers.value > 1024)
+    return refuse(Kind::bad_setting, cat("`--workers` takes 1 to 1024, ", workers.value, " was given"));
+  wanted.config.dynamic_smem_bytes = smem.value;
+  wanted.shown = shown.value;
+  wanted.workers = static_cast<unsigned>(workers.value);
+  for (const std::string& word : arguments.all("--save")) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+      return refuse(Kind::bad_setting, cat("`--save` takes NAME=FILE, `", word, "` was given"));
+    wanted.saves.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return wanted;
+}
+
+Expected<std::size_t> find_entry(const ir::Module& module, std::string_view wanted) {
+  std::vector<std::string> names;
+  std::size_t found = module.functions.size(), last = found;
+  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+    const ir::Function& function = module.functions[i];
+    if (!function.is_entry) continue;
+    last = i;
+    names.emplace_back(module.str(function.name));
+    if (names.back() == wanted) found = i;
+  }
+  if (names.empty()) return refuse(Kind::unknown_kernel, "the file has no kernel (`.entry`)");
+  if (wanted.empty() && names.size() == 1) return last;
+  if (found != module.functions.size()) return found;
+  return refuse(Kind::unknown_kernel, wanted.empty()
+                                          ? cat("the file has several kernels; `--entry` takes ", list_choices(names))
+                                          : cat("the file has no kernel `", wanted, "`; it has ", list_choices(names)));
+}
+
+// What .reqntid says; ones where a function has none.
+std::array<std::uint32_t, 3> required_block(const ir::Function& entry) {
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  for (const ir::Directive& directive : entry.directives)
+    if (directive.name == "reqntid")
+      for (std::size_t i = 0; i < std::min(block.size(), directive.values.size()); ++i)
+        block[i] = static_cast<std::uint32_t>(directive.values[i]);
+  return block;
+}
+
+bool changed(const Buffer& buffer) {
+  const auto now = buffer.array.bytes();
+  return !buffer.initialised || std::memcmp(now.data(), buffer.before.data(), now.size()) != 0;
+}
+
+std::string show(const Buffer& buffer, std::uint64_t shown, bool colour) {
+  const Style style(colour);
+  const std::size_t count = buffer.array.count();
+  const std::size_t head = shown == 0 || shown >= count ? count : (shown + 1) / 2;
+  const std::size_t tail = head == count ? 0 : shown - head;
+  std::string line = cat(style(Colour::blue, buffer.name), ' ', isa::name(buffer.array.type()), '[', count, "]:");
+  for (std::size_t i = 0; i < head; ++i) line += ' ' + show_element(buffer.array.type(), buffer.array.element(i));
+  if (head != count) line += " …";
+  for (std::size_t i = count - tail; i < count; ++i) line += ' ' + show_element(buffer.array.type(), buffer.array.element(i));
+  return line + '\n';
+}
+
+std::string to_json(const std::string& kernel, const vgpu::Report& report, const std::vector<Buffer>& buffers) {
+  Json json;
+  json.open('{').key("kernel").value(kernel).key("blocks").value(report.ctas);
+  json.key("warp_instructions").value(report.warp_instructions).key("buffers").open('[');
+  for (const Buffer& buffer : buffers) {
+    if (!changed(buffer)) continue;
+    json.open('{').key("name").value(buffer.name).key("type").value(isa::name(buffer.array.type())).key("elements").open('[');
+    for (std::size_t i = 0; i < buffer.array.count(); ++i)
+      json.number(show_element(buffer.array.type(), buffer.array.element(i)));
+    json.close(']').close('}');
+  }
+  json.close(']').close('}');
+  return std::move(json).finish();
+}
+
+Outcome failed(const Diagnostic& error, std::string_view source, const Caller& caller) {
+  return {.status = 1, .out = {}, .err = cat(render(error, source, caller.colour_of_errors), '\n')};
+}
+
+// "" or what could not be written.
+std::string save(const Buffer& buffer, const std::string& file) {
+  const auto bytes = buffer.array.bytes();
+  return write_file(file, file.ends_with(".npy") ? to_npy(buffer.array)
+                                                 : std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+}  // namespace
+
+Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
+  if (arguments.files.size() != 1)
+    return refuse(caller, cat("`run` takes one file, ", arguments.files.size(), " were given"), "`-` reads the standard input");
+  auto wanted = read_options(arguments);
+  if (!wanted) return refuse(caller, wanted.error().message);
+  const std::string& path = arguments.files.front();
+  Read read = read_file(path, caller);
+  if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
+  text::Parsed parsed = text::parse(read.text, display_name(path));
+  for (const Diagnostic& finding : parsed.findings)
+    if (finding.severity == Severity::error) return failed(finding, read.text, caller);
+  auto accepted = check::accept(std::move(parsed.module));
+  if (!accepted) return failed(accepted.error(), read.text, caller);
+  const ir::Module& module = accepted->module();
+  const auto entry = find_entry(module, arguments.last("--entry"));
+  if (!entry) return refuse(caller, entry.error().message);
+  const ir::Function& function = module.functions[*entry];
+  const std::string kernel(module.str(function.name));
+  if (!wanted->has_block) wanted->config.block = required_block(function);
+  auto given = read_kernel_arguments(module, function, arguments.all("--arg"));
+  if (!given) return refuse(caller, given.error().message);
+  std::vector<const Buffer*> saved;
+  for (const Save& one : wanted->saves) {
+    const auto buffer =
+        std::find_if(given->buffers.begin(), given->buffers.end(), [&](const Buffer& b) { return b.name == one.name; });
+    if (buffer == given->buffers.end())
+      return refuse(caller, cat("`--save ", one.name, "`: no parameter of that name has a buffer"));
+    saved.push_back(&*buffer);
+  }
+  const auto program = vgpu::Program::make(*accepted, nullptr, kernel);
+  if (!program) return failed(program.error(), read.text, caller);
+  vgpu::Options options{.workers = wanted->workers};
+  if (caller.goes_on) options.watch = [&](const vgpu::RunProgress&) { return caller.goes_on(); };
+  const auto report = (*program)->run(wanted->config, given->block, given->regions(), options);
+  if (!report)
+    return report.error().kind == Kind::launch_config ? refuse(caller, report.error().message)
+                                                      : failed(report.error(), read.text, caller);
+  for (std::size_t i = 0; i < saved.size(); ++i)
+    if (const std::string failure = save(*saved[i], wanted->saves[i].file); !failure.empty()) return refuse(caller, failure);
+  if (arguments.format == "json") return {.status = 0, .out = to_json(kernel, *report, given->buffers), .err = {}};
+  Outcome outcome{
+      .out = cat(kernel, ": ", plural(report->ctas, "block"), ", ", plural(report->warp_instructions, "warp instruction"), '\n')};
+  std::size_t shown = 0;
+  for (const Buffer& buffer : given->buffers)
+    if (changed(buffer)) {
+      outcome.out += show(buffer, wanted->shown, caller.colour);
+      ++shown;
+    }
+  if (shown == 0 && !given->buffers.empty()) outcome.out += "no buffer changed\n";
+  return outcome;
+}
+
+}  // namespace ptx::tool
