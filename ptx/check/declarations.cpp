@@ -11,8 +11,8 @@ namespace {
 
 using ir::StateSpace;
 
-// The versions that there are (ptxas 13.0 by what it takes, and the manual's newest).
-constexpr std::array<std::uint8_t, 10> last_minor_of = {0, 5, 3, 2, 3, 1, 5, 8, 8, 1};
+// The versions that there are (ptxas 13.0 by what it takes, and the newest of the table).
+constexpr std::array<std::uint8_t, 10> last_minor_of = {0, 5, 3, 2, 3, 1, 5, 8, 8, 5};
 
 bool is_version(Version v) { return v.major >= 1 && v.major < last_minor_of.size() && v.minor <= last_minor_of[v.major]; }
 
@@ -156,7 +156,7 @@ void check_header(Report& report) {
   const isa::TargetInfo& target = isa::info(module.target);
   if (!is_version(module.version))
     report.error(place_of(module, ".version"), Kind::version_lacks,
-                 cat("there is no PTX ", to_string(module.version), "; the newest known here is 9.1"));
+                 cat("there is no PTX ", to_string(module.version), "; the newest known here is 9.5"));
   else if (module.version < target.since)
     report
         .error(place_of(module, ".target"), Kind::version_lacks,

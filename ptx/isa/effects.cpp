@@ -36,6 +36,13 @@ Scope scope(const Form& form, const Choices& choices) {
   return form.row->effects.scope;
 }
 
+bool writes_carry(const Form& form, const Choices& choices) {
+  if (!form.traits.has(Trait::carry_out)) return false;
+  for (std::size_t i = 0; i < form.slots.size(); ++i)
+    if (meaning_of(form.chosen(choices, static_cast<int>(i))) == Word::carry_out) return true;
+  return false;
+}
+
 int aligned_slot(const Form& form) {
   for (std::size_t i = 0; i < form.slots.size(); ++i)
     if (meaning_of(form.slots[i].choices[0].word) == Word::aligned) return static_cast<int>(i);

@@ -25,6 +25,9 @@ MemoryAccesses memory_accesses(const Form& form, const Choices& choices);
 /// True when the operand says which memory by the bits of a register: a matrix descriptor.
 bool is_descriptor(const Form& form, const OperandSpec& operand);
 
+/// True when it writes the flag CC.CF: with `.cc`.
+bool writes_carry(const Form& form, const Choices& choices);
+
 /// The slot of `.aligned`, or -1.
 int aligned_slot(const Form& form);
 /// Among whom it orders: what a modifier says, or else the row.

@@ -64,6 +64,8 @@ enum class Trait : std::uint8_t {
   bitwise_or,
   bitwise_xor,
   select,
+  carry_in,       ///< reads the flag CC.CF
+  carry_out,      ///< may write it: isa::writes_carry
   looks_at_bits,  ///< the bits of an operand decide: an address is looked at, not handed on
 
   // tensor cores

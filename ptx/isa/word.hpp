@@ -17,6 +17,7 @@ enum class Word : std::uint8_t {
   up,
 
   high_half,  ///< of a product
+  carry_out,  ///< the flag CC.CF is written
 
   aligned,  ///< all threads of the warp come together
 

@@ -79,7 +79,10 @@ struct Code {
   /// "line 12: fma.rn.f32 %f1, %f2, %f3, %f4;", with what the listing knows.
   [[nodiscard]] std::string line(std::uint32_t item) const;
   [[nodiscard]] SourceLocation where(std::uint32_t item) const;
-  /// "%r1", "%v.x": a scalar register as PTX spells it.
+  /// The flag CC.CF counts as one more scalar register, behind all others.
+  [[nodiscard]] std::uint32_t carry_scalar() const { return first_scalar.back(); }
+  [[nodiscard]] std::uint32_t scalar_count() const { return first_scalar.back() + 1; }
+  /// "%r1", "%v.x", "CC.CF": a scalar register as PTX spells it.
   [[nodiscard]] std::string scalar_name(std::uint32_t scalar) const;
 };
 

@@ -18,8 +18,8 @@ Decoder::Decoder(Code& code, KernelMemory memory, const check::Accepted& accepte
     scalars += reg.vector;
   }
   code_.first_scalar.push_back(scalars);
-  scalar_slots_.resize(scalars);
-  tracked_.resize(scalars);
+  scalar_slots_.resize(code_.scalar_count());
+  tracked_.resize(code_.scalar_count());
 }
 
 Expected<void> Decoder::run() {
@@ -166,6 +166,8 @@ void Decoder::read_uses(const ir::Inst& inst, std::uint32_t item) {
   };
   const std::span<const std::uint8_t> specs = specs_of(uses_.size() - std::size_t{1});
   for (std::size_t i = 0; i < specs.size(); ++i) use(f.operands[inst.payload + i], form.operands[specs[i]].access, use);
+  if (form.traits.has(isa::Trait::carry_in)) uses_.read(code_.carry_scalar());
+  if (isa::writes_carry(form, inst.choices)) uses_.write(code_.carry_scalar());
 }
 
 void Decoder::add(Step step, const ir::Inst& inst, std::uint32_t item) {

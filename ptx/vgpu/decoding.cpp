@@ -1,5 +1,6 @@
 #include "ptx/vgpu/decoding.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "ptx/isa/isa.hpp"
@@ -32,6 +33,13 @@ int element_of(std::string_view part) {
   return -1;
 }
 
+// `.b0`, `.h10`, `.b7654`: bytes or halves of a scalar register, as video instructions name them.
+bool is_lane_selector(std::string_view part) {
+  if (part.starts_with('.')) part.remove_prefix(1);
+  if (part.size() < 2 || (part[0] != 'b' && part[0] != 'h')) return false;
+  return std::all_of(part.begin() + 1, part.end(), [](char c) { return c >= '0' && c <= '7'; });
+}
+
 }  // namespace
 
 Scalars scalars_of(const Code& code, const ir::Operand& operand) {
@@ -42,8 +50,10 @@ Scalars scalars_of(const Code& code, const ir::Operand& operand) {
   const ir::Operand& base = f.operands[operand.payload];
   const ir::Operand& selector = f.operands[operand.payload + 1];
   if (base.kind != ir::OperandKind::reg || selector.kind != ir::OperandKind::text) return {};
-  const int element = element_of(code.module->str(ir::StringId(selector.payload)));
+  const std::string_view word = code.module->str(ir::StringId(selector.payload));
+  const int element = element_of(word);
   const int elements = f.reg(ir::RegId(base.payload)).vector;
+  if (elements == 1 && is_lane_selector(word)) return scalars_of(code, base);
   if (element < 0 || elements == 1 || element >= elements) return {};
   const std::uint32_t at = code.first_scalar[base.payload] + static_cast<std::uint32_t>(element);
   return {at, at + 1, f.reg(ir::RegId(base.payload)).type};
@@ -86,8 +96,10 @@ Handler Decoding::refuse(std::string why) {
 
 std::optional<Scalar> Decoding::scalar_of(const ir::Operand& operand) {
   const Scalars scalars = scalars_of(decoder_.code(), operand);
-  if (scalars.size() == 1) return scalars[0];
   const ir::Function& f = *decoder_.code().function;
+  const bool is_lane = operand.kind == ir::OperandKind::part && f.operands[operand.payload].kind == ir::OperandKind::reg &&
+                       f.reg(ir::RegId(f.operands[operand.payload].payload)).vector == 1;
+  if (scalars.size() == 1 && !is_lane) return scalars[0];
   if (operand.kind == ir::OperandKind::part && f.operands[operand.payload].kind == ir::OperandKind::reg) {
     const ir::Module& module = *decoder_.code().module;
     const ir::Operand& base = f.operands[operand.payload];
@@ -215,6 +227,34 @@ std::uint32_t Decoding::write_pred(std::string_view name) {
   if (operand == nullptr || operand->kind == ir::OperandKind::sink) return discard_offset;
   const auto scalar = scalar_of(*operand);
   return scalar && holds(*scalar, Type::pred) ? decoder_.slot_of(*scalar) : discard_offset;
+}
+
+std::uint32_t Decoding::scratch_pred() { return decoder_.file().allocate(Type::pred); }
+std::uint32_t Decoding::carry() { return decoder_.slot_of(Scalar{decoder_.code().carry_scalar(), Type::pred}); }
+
+Decoding::Part Decoding::part_of(const ir::Operand& operand, const ir::Operand*& whole) const {
+  whole = &operand;
+  Part part;
+  part.negated = operand.negated;
+  if (operand.kind != ir::OperandKind::part) return part;
+  const ir::Function& f = *decoder_.code().function;
+  const std::string_view word = decoder_.code().module->str(ir::StringId(f.operands[operand.payload + 1].payload));
+  if (!is_lane_selector(word)) return part;
+  whole = &f.operands[operand.payload];
+  part.word = word.starts_with('.') ? word.substr(1) : word;
+  return part;
+}
+Decoding::Part Decoding::read_part(std::string_view name, Type type) {
+  const ir::Operand* whole = nullptr;
+  Part part = part_of(*find(name), whole);
+  part.offset = read_operand(*whole, type);
+  return part;
+}
+Decoding::Part Decoding::write_part(std::string_view name, Type type) {
+  const ir::Operand* whole = nullptr;
+  Part part = part_of(*find(name), whole);
+  part.offset = write_operand(*whole, type);
+  return part;
 }
 
 Decoding::Address Decoding::read_address(std::string_view name) {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/vgpu/code.hpp"
 #include "ptx/num/num.hpp"
+#include "ptx/vgpu/code.hpp"
 
 namespace ptx::vgpu {
 
@@ -19,8 +19,8 @@ struct Scalar {
   std::uint32_t index = 0;  ///< over all registers and their elements: Code::first_scalar
   Type type = Type::none;
 };
-/// The scalars of a register that an operand names: one, or all of a vector register, or the one that `.x` picks. Empty when the
-/// operand is no register, or picks what the register does not have.
+/// The scalars of a register that an operand names: one, or all of a vector register, or the one that `.x` picks, or the whole
+/// one of which a video instruction takes `.b0`. Empty when the operand is no register, or picks what the register does not have.
 struct Scalars {
   std::uint32_t first = 0, end = 0;
   Type type = Type::none;
@@ -62,6 +62,18 @@ class Decoding {
   };
   [[nodiscard]] Pred read_pred(std::string_view name);
   std::uint32_t write_pred(std::string_view name);
+  /// A predicate that nobody else knows, for what a step behind this one takes up.
+  std::uint32_t scratch_pred();
+  /// The flag CC.CF: to read, to write. All lanes' bits of it, as those of a predicate.
+  std::uint32_t carry();
+  /// An operand of a video instruction: the slot of the whole register, and the part of it that is named: "b0", "h10", or "".
+  struct Part {
+    std::uint32_t offset = zero_offset;
+    std::string_view word;
+    bool negated = false;
+  };
+  Part read_part(std::string_view name, Type type);
+  Part write_part(std::string_view name, Type type);
   /// `[base+offset]`: the base's slot (zeros when the base is a constant), whether it is a 32-bit register, and the constant
   /// offset.
   struct Address {
@@ -90,6 +102,9 @@ class Decoding {
   /// The value of an integer immediate operand, or nothing when it is a register.
   [[nodiscard]] std::optional<std::int64_t> immediate(std::string_view name) const;
 
+  /// A step that runs right behind the instruction's own, under the same guard.
+  void then(const Step& next) { after_.insert(after_.begin(), next); }
+
   /// Says why the executor does not run this instruction.
   Handler refuse(std::string why);
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
@@ -107,6 +122,7 @@ class Decoding {
   /// The scalar register that an operand names; nothing, and refused, for anything else.
   std::optional<Scalar> scalar_of(const ir::Operand& operand);
   std::uint32_t low_half(std::uint32_t slot);
+  Part part_of(const ir::Operand& operand, const ir::Operand*& whole) const;
   void refuse_symbol(const ir::Operand& operand);
   bool holds(Scalar scalar, Type type);
 

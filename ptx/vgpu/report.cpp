@@ -36,6 +36,7 @@ SourceLocation Code::where(std::uint32_t item) const {
 }
 
 std::string Code::scalar_name(std::uint32_t scalar) const {
+  if (scalar == carry_scalar()) return "CC.CF";
   const auto behind = std::upper_bound(first_scalar.begin(), first_scalar.end(), scalar);
   ir::RegId reg;
   reg.index = static_cast<std::uint32_t>(behind - first_scalar.begin() - 1);

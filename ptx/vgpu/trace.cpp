@@ -66,6 +66,8 @@ void Decoder::add_trace(const Decoding& in, std::uint32_t item) {
     if (spec.access == isa::Access::write && !address) continue;
     list(operand, !address && is_value(trace.passes, spec.name) ? values : needs, list);
   }
+  if (in.form().traits.has(isa::Trait::carry_in)) values.push_back(code_.carry_scalar());
+  if (isa::writes_carry(in.form(), in.choices())) results.push_back(code_.carry_scalar());
   std::erase(needs, no_scalar);
   if (in.form().traits.has_any(isa::Trait::bitwise_xor | isa::Trait::subtract) && values.size() == 2 && values[0] == values[1] &&
       !isa::is_float(in.type("type")))

@@ -136,8 +136,8 @@ void begin_tracing(Warp& warp) {
   if (warp.traced) return;
   const Code& code = warp.cta->launch->code;
   warp.traced = true;
-  warp.undefined.assign(code.first_scalar.back(), 0);
-  warp.undefined_source.assign(code.first_scalar.back(), 0);
+  warp.undefined.assign(code.scalar_count(), 0);
+  warp.undefined_source.assign(code.scalar_count(), 0);
   for (const MaybeUnwritten& reg : code.maybe_unwritten) {
     warp.undefined[reg.scalar] = ~warp.pred(reg.written);
     warp.undefined_source[reg.scalar] = source_of_register(code, reg.scalar);

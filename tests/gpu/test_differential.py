@@ -217,6 +217,169 @@ def test_comparisons(type_name: str) -> None:
         agree("setp.lt.ftz.f32", "u32", ("f32", "f32"), chosen("lt.ftz.f32"))
 
 
+def follow(spelling: str):
+    """The instruction that a spelling names, behind `ptx.inst`."""
+    instruction = ptx.inst
+    for word in spelling.split("."):
+        instruction = getattr(instruction, word + "_" if word in ("and", "or", "xor", "not") else word)
+    return instruction
+
+
+def test_24_bits_and_differences() -> None:
+    for mode, t in itertools.product(("lo", "hi"), ("u32", "s32")):
+        agree(f"mul24.{mode}.{t}", t, (t, t))
+        agree(f"mad24.{mode}.{t}", t, (t, t, t))
+    agree("mad24.hi.sat.s32", "s32", ("s32",) * 3)
+    agree("mad.hi.sat.s32", "s32", ("s32",) * 3)
+    for t in INTEGERS:
+        agree(f"sad.{t}", t, (t, t, t))
+    for bits in (16, 32, 64):
+        agree(f"cnot.b{bits}", f"u{bits}", (f"u{bits}",))
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_bits(bits: int) -> None:
+    for op in ("popc", "clz"):
+        agree(f"{op}.b{bits}", "u32", (f"u{bits}",))
+    agree(f"brev.b{bits}", f"u{bits}", (f"u{bits}",))
+    for t in (f"u{bits}", f"s{bits}"):
+        agree(f"bfind.{t}", "u32", (t,))
+        agree(f"bfind.shiftamt.{t}", "u32", (t,))
+        agree(f"bfe.{t}", t, (t, "u32", "u32"))
+        agree(f"bfe.{t}", t, (t, "u32", "u32"), arrays=small((t, "u32", "u32"), 80))
+    sources = (f"u{bits}", f"u{bits}", "u32", "u32")
+    agree(f"bfi.b{bits}", f"u{bits}", sources)
+    agree(f"bfi.b{bits}", f"u{bits}", sources, arrays=small(sources, 80))
+
+
+def small(names: tuple[str, ...], below: int) -> tuple[np.ndarray, ...]:
+    """Values whose last two columns lie below a number."""
+    rng = np.random.default_rng(2)
+    columns = values(names)
+    return (*columns[:-2], *(rng.integers(0, below, COUNT).astype(c.dtype) for c in columns[-2:]))
+
+
+def test_fields_and_bytes() -> None:
+    for mode in ("clamp", "wrap"):
+        agree(f"bmsk.{mode}.b32", "u32", ("u32", "u32"))
+        agree(f"bmsk.{mode}.b32", "u32", ("u32", "u32"), arrays=small(("u32", "u32"), 40))
+        for t in ("u32", "s32"):
+            agree(f"szext.{mode}.{t}", t, (t, "u32"))
+            agree(f"szext.{mode}.{t}", t, (t, "u32"), arrays=small((t, "u32"), 40))
+        for direction in ("l", "r"):
+            agree(f"shf.{direction}.{mode}.b32", "u32", ("u32",) * 3)
+            agree(f"shf.{direction}.{mode}.b32", "u32", ("u32",) * 3, arrays=small(("u32",) * 3, 40))
+    for mode in ("", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"):
+        agree(f"prmt.b32{mode}", "u32", ("u32",) * 3)
+    # which set bit: a base up to 31, as the manual asks
+    masks, bases, counts = small(("u32", "u32", "s32"), 32)
+    agree("fns.b32", "u32", ("u32", "u32", "s32"), arrays=(masks, bases, counts))
+    agree("fns.b32", "u32", ("u32", "u32", "s32"), arrays=(masks, bases, -counts))
+    agree("fns.b32", "u32", ("u32", "u32", "s32"), arrays=(masks, bases, values(("u32", "u32", "s32"))[2]))
+
+
+def test_three_operand_logic() -> None:
+    for table in range(256):
+        agree(
+            f"lop3.b32 {table:#x}",
+            "u32",
+            ("u32",) * 3,
+            lambda out, a, b, c, table=table: ptx.inst.lop3.b32(out, a, b, c, table),
+        )
+    for op, table in itertools.product(("and_", "or_"), (0, 1, 0x80, 0x96, 0xFF)):
+
+        def write(out, a, b, c, op=op, table=table):
+            p, q, t, flag = reg.scalar(types.pred), reg.scalar(types.pred), reg.scalar(types.b32), reg.scalar(types.u32)
+            ptx.inst.setp.lt.s32(q, c, 0)
+            getattr(ptx.inst.lop3, op).b32(t | p, a, b, c, table, q)
+            ptx.inst.selp.u32(flag, 1, 0, p)
+            ptx.inst.xor_.b32(out, t, flag)
+
+        agree(f"lop3.{op}b32 {table:#x}", "u32", ("u32",) * 3, write)
+
+
+def test_packed_integers() -> None:
+    for a, b in itertools.product(("u32", "s32"), repeat=2):
+        agree(f"dp4a.{a}.{b}", "s32", (a, b, "s32"))
+        for mode in ("lo", "hi"):
+            agree(f"dp2a.{mode}.{a}.{b}", "s32", (a, b, "s32"))
+    for op in ("add", "min", "max"):
+        for t in ("u16x2", "s16x2"):
+            agree(f"{op}.{t}", "b32", ("b32", "b32"), arrays=values(("u32", "u32")))
+    for op in ("min", "max"):
+        agree(f"{op}.relu.s16x2", "b32", ("b32", "b32"), arrays=values(("u32", "u32")))
+        agree(f"{op}.relu.s32", "s32", ("s32", "s32"))
+
+
+@pytest.mark.parametrize("type_name", ["u32", "s32", "u64", "s64"])
+def test_carries(type_name: str) -> None:
+    """Each instruction with a flag from the one before it, and its own flag behind it."""
+
+    def chain(*steps: str) -> Callable[..., None]:
+        def write(out, a, b, c):
+            t = reg.scalar(getattr(types, type_name))
+            for i, step in enumerate(steps):
+                sources = (a, b, c) if step.startswith("mad") else (a, b) if i == 0 else (c, a)
+                follow(f"{step}.{type_name}")(out if i == len(steps) - 1 else t, *sources)
+            if ".cc" in steps[-1]:
+                getattr(ptx.inst.mov, f"b{width(type_name)}")(t, out)
+                follow(f"addc.{type_name}")(out, t, t)
+
+        return write
+
+    first = ["add.cc", "sub.cc", "mad.lo.cc", "mad.hi.cc"]
+    second = ["addc", "addc.cc", "subc", "subc.cc", "madc.lo", "madc.lo.cc", "madc.hi", "madc.hi.cc"]
+    for one in first:
+        agree(f"{one}.{type_name}", type_name, (type_name,) * 3, chain(one))
+        for other in second:
+            agree(f"{one}, {other}.{type_name}", type_name, (type_name,) * 3, chain(one, other))
+
+
+@pytest.mark.parametrize("type_name", [*INTEGERS, "b16", "b32", "b64", "f32", "f64"])
+def test_comparisons_combined(type_name: str) -> None:
+    names = ["eq", "ne"] if type_name[0] == "b" else ["eq", "ne", "lt", "le", "gt", "ge"]
+    more = {"f": ["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"], "u": ["lo", "ls", "hi", "hs"]}
+    names += more.get(type_name[0], [])
+    held = type_name.replace("b", "u") if type_name[0] == "b" else type_name
+    for name, by, ftz in itertools.product(names, ("", "and", "or", "xor"), ("", "ftz")):
+        if ftz and type_name != "f32":
+            continue
+        words = [name] + ([by] if by else []) + ([ftz] if ftz else [])
+        sources = (held, held, "u32") if by else (held, held)
+
+        def pair(out, a, b, c=None, words=words):
+            p, q, r = (reg.scalar(types.pred) for _ in range(3))
+            operands = (a, b)
+            if c is not None:
+                ptx.inst.setp.lt.s32(r, c, 0)
+                operands = (a, b, r)
+            follow(".".join(["setp", *words, type_name]))(p | q, *operands)
+            x, y = reg.scalar(types.u32), reg.scalar(types.u32)
+            ptx.inst.selp.u32(x, 1, 0, p)
+            ptx.inst.selp.u32(y, 2, 0, q)
+            ptx.inst.add.u32(out, x, y)
+
+        agree(f"setp.{'.'.join(words)}.{type_name}", "u32", sources, pair)
+        for result in ("u32", "s32", "f32"):
+
+            def number(out, a, b, c=None, words=words, result=result):
+                operands = (a, b)
+                if c is not None:
+                    r = reg.scalar(types.pred)
+                    ptx.inst.setp.lt.s32(r, c, 0)
+                    operands = (a, b, r)
+                follow(".".join(["set", *words, result, type_name]))(out, *operands)
+
+            agree(f"set.{'.'.join(words)}.{result}.{type_name}", result, sources, number)
+
+
+@pytest.mark.parametrize("type_name", [*INTEGERS, "f32", "f64"])
+def test_choices_by_sign(type_name: str) -> None:
+    agree(f"slct.{type_name}.s32", type_name, (type_name, type_name, "s32"))
+    agree(f"slct.{type_name}.f32", type_name, (type_name, type_name, "f32"))
+    agree(f"slct.ftz.{type_name}.f32", type_name, (type_name, type_name, "f32"))
+
+
 # ---- floating point --------------------------------------------------------------------------------------------------
 
 

@@ -38,23 +38,23 @@ inline constexpr Row compare[] = {
   // setp with a boolean operator
   row("setp.cmp.bool_op.type  p:=?.pred{|q:=?.pred}, a:.type, b:.type, c:!.pred ;"
       " .cmp = { " PTX_EQUALITIES " }" PTX_BOOL_OPS " .type = { .b16, .b32, .b64 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run setp with a boolean operator yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("setp_int"),
       doc("comparison-and-selection-instructions-setp", "p = (a compared with b) combined with c, q = (its opposite) combined with c.")),
   row("setp.cmp.bool_op.type  p:=?.pred{|q:=?.pred}, a:.type, b:.type, c:!.pred ;"
       " .cmp = { " PTX_ORDERS " }" PTX_BOOL_OPS " .type = { .s16, .s32, .s64 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run setp with a boolean operator yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("setp_int"),
       doc("comparison-and-selection-instructions-setp", "p = (a compared with b) combined with c, q = (its opposite) combined with c.")),
   row("setp.cmp.bool_op.type  p:=?.pred{|q:=?.pred}, a:.type, b:.type, c:!.pred ;"
       " .cmp = { " PTX_UNSIGNED_ORDERS " }" PTX_BOOL_OPS " .type = { .u16, .u32, .u64 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run setp with a boolean operator yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("setp_int"),
       doc("comparison-and-selection-instructions-setp", "p = (a compared with b) combined with c, q = (its opposite) combined with c.")),
   row("setp.cmp.bool_op{.ftz}.f32  p:=?.pred{|q:=?.pred}, a:.f32, b:.f32, c:!.pred ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS,
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run setp with a boolean operator yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("setp_f32"),
       doc("comparison-and-selection-instructions-setp", "p = (a compared with b) combined with c, q = (its opposite) combined with c.")),
   row("setp.cmp.bool_op.f64  p:=?.pred{|q:=?.pred}, a:.f64, b:.f64, c:!.pred ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS,
-      since(1,0), on(sm_13), Effect::pure, not_executed("the executor does not run setp with a boolean operator yet"),
+      since(1,0), on(sm_13), Effect::pure, exec("setp_f64"),
       doc("comparison-and-selection-instructions-setp", "p = (a compared with b) combined with c, q = (its opposite) combined with c.")),
 
   // setp of halves: of a pair, p is for the lower half and q for the upper one
@@ -78,23 +78,23 @@ inline constexpr Row compare[] = {
   // set
   row("set.cmp{.bool_op}.dtype.type  d:=.dtype, a:.type, b:.type {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_EQUALITIES " }" PTX_BOOL_OPS PTX_SET_TYPES " .type = { .b16, .b32, .b64 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run set yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("set_int"),
       doc("comparison-and-selection-instructions-set", "d = 0xffffffff or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.dtype.type  d:=.dtype, a:.type, b:.type {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_ORDERS " }" PTX_BOOL_OPS PTX_SET_TYPES " .type = { .s16, .s32, .s64 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run set yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("set_int"),
       doc("comparison-and-selection-instructions-set", "d = 0xffffffff or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.dtype.type  d:=.dtype, a:.type, b:.type {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_UNSIGNED_ORDERS " }" PTX_BOOL_OPS PTX_SET_TYPES " .type = { .u16, .u32, .u64 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run set yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("set_int"),
       doc("comparison-and-selection-instructions-set", "d = 0xffffffff or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.dtype.f64  d:=.dtype, a:.f64, b:.f64 {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS PTX_SET_TYPES,
-      since(1,0), on(sm_13), Effect::pure, not_executed("the executor does not run set yet"),
+      since(1,0), on(sm_13), Effect::pure, exec("set_f64"),
       doc("comparison-and-selection-instructions-set", "d = 0xffffffff or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}{.ftz}.dtype.f32  d:=.dtype, a:.f32, b:.f32 {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS " .dtype = { .u32, .s32, .f32, .f16 @4.2 @sm_53 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run set yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("set_f32"),
       doc("comparison-and-selection-instructions-set", "d = 0xffffffff or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}{.ftz}.dtype.f16  d:=.dtype, a:.f16, b:.f16 {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS " .dtype = { .f16, .u16 @6.5, .s16 @6.5, .u32 @6.5, .s32 @6.5 }",
@@ -142,11 +142,11 @@ inline constexpr Row compare[] = {
   // slct
   row("slct.dtype.s32  d:=.dtype, a:.dtype, b:.dtype, c:.s32 ;"
       " .dtype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 @sm_13 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run slct yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("slct"),
       doc("comparison-and-selection-instructions-slct", "d = c >= 0 ? a : b.")),
   row("slct{.ftz}.dtype.f32  d:=.dtype, a:.dtype, b:.dtype, c:.f32 ;"
       " .dtype = { .b16, .b32, .b64, .u16, .u32, .u64, .s16, .s32, .s64, .f32, .f64 @sm_13 }",
-      since(1,0), on(sm_10), Effect::pure, not_executed("the executor does not run slct yet"),
+      since(1,0), on(sm_10), Effect::pure, exec("slct"),
       doc("comparison-and-selection-instructions-slct", "d = c >= 0 ? a : b; b for NaN.")),
 };
 // clang-format on

@@ -270,7 +270,7 @@ inline constexpr Row data_movement[] = {
       since(8,3), on(sm_70), Effect::pure, not_executed("the executor does not move 128 bits yet"),
       doc("data-movement-and-conversion-instructions-mov-2", "the four words of a, lowest first.")),
   row("prmt.b32{.mode}  d:=.b32, a:.b32, b:.b32, c:.b32 ; .mode = { .f4e, .b4e, .rc8, .ecl, .ecr, .rc16 }",
-      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run prmt yet"),
+      since(2,0), on(sm_20), Effect::pure, exec("prmt"),
       doc("data-movement-and-conversion-instructions-prmt", "d = four bytes picked from those of a and b by c.")),
 
   // ---- the stack (manual: "Stack Manipulation Instructions")

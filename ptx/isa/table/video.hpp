@@ -13,33 +13,27 @@
 // d = a op b; then, with op2, combined with c; or put into a byte or half of c
 #define PTX_VIDEO_ROWS(name, anchor, sentence)                                                                                   \
   row(name ".dtype.atype.btype{.sat}  d:=.dtype~lane, a:.atype~lane, b:.btype~lane {, c:.dtype} ;" PTX_VIDEO_TYPES, since(2, 0), \
-      on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),                                 \
-      doc(PTX_SCALAR_VIDEO anchor, sentence ".")),                                                                               \
+      on(sm_20), Effect::pure, exec("video"), doc(PTX_SCALAR_VIDEO anchor, sentence ".")),                                       \
       row(name                                                                                                                   \
           ".dtype.atype.btype{.sat}.op2  d:=.dtype, a:.atype~lane, b:.btype~lane, c:.dtype ;" PTX_VIDEO_TYPES PTX_VIDEO_OPS,     \
-          since(2, 0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),                \
-          doc(PTX_SCALAR_VIDEO anchor, sentence ", combined with c."))
+          since(2, 0), on(sm_20), Effect::pure, exec("video"), doc(PTX_SCALAR_VIDEO anchor, sentence ", combined with c."))
 
 #define PTX_VIDEO_SHIFT_ROWS(name, anchor, sentence)                                                                          \
   row(name ".dtype.atype.btype{.sat}.mode  d:=.dtype~lane, a:.atype~lane, b:.btype~lane {, c:.dtype} ;" PTX_VIDEO_SHIFT_TYPES \
            " .mode = { .clamp, .wrap }",                                                                                      \
-      since(2, 0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),                 \
-      doc(PTX_SCALAR_VIDEO anchor, sentence ".")),                                                                            \
+      since(2, 0), on(sm_20), Effect::pure, exec("video"), doc(PTX_SCALAR_VIDEO anchor, sentence ".")),                       \
       row(name ".dtype.atype.btype{.sat}.mode.op2  d:=.dtype, a:.atype~lane, b:.btype~lane, c:.dtype ;" PTX_VIDEO_SHIFT_TYPES \
                " .mode = { .clamp, .wrap }" PTX_VIDEO_OPS,                                                                    \
-          since(2, 0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),             \
-          doc(PTX_SCALAR_VIDEO anchor, sentence ", combined with c."))
+          since(2, 0), on(sm_20), Effect::pure, exec("video"), doc(PTX_SCALAR_VIDEO anchor, sentence ", combined with c."))
 
 // in each of two halves or four bytes: d = a op b, put over those of c; or, with .add, summed into c
-#define PTX_SIMD_VIDEO_ROWS(name, n, anchor, sentence)                                                            \
-  row(name ".dtype.atype.btype{.sat}  d:=.dtype~mask" n ", a:%.atype~select" n ", b:%.btype~select" n             \
-           ", c:%.dtype ;" PTX_VIDEO_TYPES,                                                                       \
-      since(3, 0), on(sm_30), Effect::pure, not_executed("the executor does not run video instructions yet"),     \
-      doc(PTX_SIMD_VIDEO anchor, sentence ", put over c.")),                                                      \
-      row(name ".dtype.atype.btype.add  d:=.dtype~mask" n ", a:%.atype~select" n ", b:%.btype~select" n           \
-               ", c:%.dtype ;" PTX_VIDEO_TYPES,                                                                   \
-          since(3, 0), on(sm_30), Effect::pure, not_executed("the executor does not run video instructions yet"), \
-          doc(PTX_SIMD_VIDEO anchor, sentence ", summed into c."))
+#define PTX_SIMD_VIDEO_ROWS(name, n, anchor, sentence)                                                                 \
+  row(name ".dtype.atype.btype{.sat}  d:=.dtype~mask" n ", a:%.atype~select" n ", b:%.btype~select" n                  \
+           ", c:%.dtype ;" PTX_VIDEO_TYPES,                                                                            \
+      since(3, 0), on(sm_30), Effect::pure, exec("video_simd"), doc(PTX_SIMD_VIDEO anchor, sentence ", put over c.")), \
+      row(name ".dtype.atype.btype.add  d:=.dtype~mask" n ", a:%.atype~select" n ", b:%.btype~select" n                \
+               ", c:%.dtype ;" PTX_VIDEO_TYPES,                                                                        \
+          since(3, 0), on(sm_30), Effect::pure, exec("video_simd"), doc(PTX_SIMD_VIDEO anchor, sentence ", summed into c."))
 
 #define PTX_VADD2 "vadd2-vsub2-vavrg2-vabsdiff2-vmin2-vmax2"
 #define PTX_VADD4 "vadd4-vsub4-vavrg4-vabsdiff4-vmin4-vmax4"
@@ -56,15 +50,15 @@ inline constexpr Row video[] = {
   PTX_VIDEO_SHIFT_ROWS("vshl", "vshl-vshr", "d = a << b"),
   PTX_VIDEO_SHIFT_ROWS("vshr", "vshl-vshr", "d = a >> b"),
   row("vmad.dtype.atype.btype{.po}{.sat}{.scale}  d:=.dtype, a:-.atype~lane, b:-.btype~lane, c:-.dtype ;" PTX_VIDEO_TYPES " .scale = { .shr7, .shr15 }",
-      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"), rule("vmad_negation"),
+      since(2,0), on(sm_20), Effect::pure, exec("vmad"), rule("vmad_negation"),
       doc(PTX_SCALAR_VIDEO "vmad", "d = a * b + c, with .po plus 1, shifted right by scale.")),
   row("vset.atype.btype.cmp  d:=.u32~lane, a:.atype~lane, b:.btype~lane {, c:.u32} ;"
       " .atype = { .u32, .s32 } .btype = { .u32, .s32 } .cmp = { .eq, .ne, .lt, .le, .gt, .ge }",
-      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),
+      since(2,0), on(sm_20), Effect::pure, exec("video"),
       doc(PTX_SCALAR_VIDEO "vset", "d = a compared with b, 1 or 0.")),
   row("vset.atype.btype.cmp.op2  d:=.u32, a:.atype~lane, b:.btype~lane, c:.u32 ;"
       " .atype = { .u32, .s32 } .btype = { .u32, .s32 } .cmp = { .eq, .ne, .lt, .le, .gt, .ge }" PTX_VIDEO_OPS,
-      since(2,0), on(sm_20), Effect::pure, not_executed("the executor does not run video instructions yet"),
+      since(2,0), on(sm_20), Effect::pure, exec("video"),
       doc(PTX_SCALAR_VIDEO "vset", "d = a compared with b, 1 or 0, combined with c.")),
 
   PTX_SIMD_VIDEO_ROWS("vadd2", "2", PTX_VADD2, "a + b in two halves"),
@@ -75,7 +69,7 @@ inline constexpr Row video[] = {
   PTX_SIMD_VIDEO_ROWS("vmax2", "2", PTX_VADD2, "the larger of a and b in two halves"),
   row("vset2.atype.btype.cmp{.add}  d:=.u32~mask2, a:%.atype~select2, b:%.btype~select2, c:%.u32 ;"
       " .atype = { .u32, .s32 } .btype = { .u32, .s32 } .cmp = { .eq, .ne, .lt, .le, .gt, .ge }",
-      since(3,0), on(sm_30), Effect::pure, not_executed("the executor does not run video instructions yet"),
+      since(3,0), on(sm_30), Effect::pure, exec("video_simd"),
       doc(PTX_SIMD_VIDEO "vset2", "a compared with b in two halves, 1 or 0, put over c or summed into it.")),
   PTX_SIMD_VIDEO_ROWS("vadd4", "4", PTX_VADD4, "a + b in four bytes"),
   PTX_SIMD_VIDEO_ROWS("vsub4", "4", PTX_VADD4, "a - b in four bytes"),
@@ -85,7 +79,7 @@ inline constexpr Row video[] = {
   PTX_SIMD_VIDEO_ROWS("vmax4", "4", PTX_VADD4, "the larger of a and b in four bytes"),
   row("vset4.atype.btype.cmp{.add}  d:=.u32~mask4, a:%.atype~select4, b:%.btype~select4, c:%.u32 ;"
       " .atype = { .u32, .s32 } .btype = { .u32, .s32 } .cmp = { .eq, .ne, .lt, .le, .gt, .ge }",
-      since(3,0), on(sm_30), Effect::pure, not_executed("the executor does not run video instructions yet"),
+      since(3,0), on(sm_30), Effect::pure, exec("video_simd"),
       doc(PTX_SIMD_VIDEO "vset4", "a compared with b in four bytes, 1 or 0, put over c or summed into it.")),
 };
 // clang-format on

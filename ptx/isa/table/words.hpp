@@ -17,6 +17,7 @@ inline constexpr std::pair<std::string_view, Word> words[] = {
     {"rpi", Word::up},
 
     {"hi", Word::high_half},
+    {"cc", Word::carry_out},
     {"aligned", Word::aligned},
 
     {"force_unnormalized_coords", Word::of_sampler},

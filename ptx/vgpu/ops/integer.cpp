@@ -56,6 +56,18 @@ constexpr T remainder(T a, T b) {
   return static_cast<T>(a % b);
 }
 
+// The low 24 bits of an operand of mul24, extended.
+template <class T>
+constexpr T of_24_bits(T a) {
+  return static_cast<T>(static_cast<T>(static_cast<Unsigned<T>>(a) << 8) >> 8);
+}
+// What mul24 takes of the product of 48 bits.
+template <class T>
+constexpr T part_of_48_bits(T a, T b, bool hi) {
+  const Doubled<T> product = static_cast<Doubled<T>>(of_24_bits(a)) * static_cast<Doubled<T>>(of_24_bits(b));
+  return static_cast<T>(hi ? product >> 16 : product);
+}
+
 // d = f(a, b) for every integer type.
 template <class F>
 Handler binary(Decoding& in, F) {
@@ -119,6 +131,10 @@ Handler mul_wide(Decoding& in) {
 }
 
 Handler mad_int(Decoding& in) {
+  using S32 = std::int32_t;
+  if (in.wrote("sat"))
+    return map<S32(S32, S32, S32)>(in, {"d", "a", "b", "c"},
+                                   [](S32 a, S32 b, S32 c) { return clamp_to_s32(std::int64_t{high(a, b)} + c); });
   const bool hi = in.chosen("mode") == "hi";
   return by_wide_integer(in.type("type"), [&]<class T>(T) {
     if (hi) return map<T(T, T, T)>(in, {"d", "a", "b", "c"}, [](T a, T b, T c) { return plus(high(a, b), c); });
@@ -169,6 +185,42 @@ Handler xor_(Decoding& in) {
 Handler not_(Decoding& in) {
   if (in.type("type") == Type::pred) return predicates(in, [](Mask a, Mask) { return ~a; }, false);
   return unary(in, []<class T>(T a) { return static_cast<T>(~a); });
+}
+
+Handler mul24(Decoding& in) {
+  const bool hi = in.chosen("mode") == "hi";
+  const auto make = [&]<class T>(T) {
+    if (hi) return map<T(T, T)>(in, {"d", "a", "b"}, [](T a, T b) { return part_of_48_bits(a, b, true); });
+    return map<T(T, T)>(in, {"d", "a", "b"}, [](T a, T b) { return part_of_48_bits(a, b, false); });
+  };
+  return in.type("type") == Type::s32 ? make(std::int32_t{}) : make(std::uint32_t{});
+}
+
+Handler mad24(Decoding& in) {
+  using S32 = std::int32_t;
+  if (in.wrote("sat"))
+    return map<S32(S32, S32, S32)>(in, {"d", "a", "b", "c"}, [](S32 a, S32 b, S32 c) {
+      return clamp_to_s32(std::int64_t{part_of_48_bits(a, b, true)} + c);
+    });
+  const bool hi = in.chosen("mode") == "hi";
+  const auto make = [&]<class T>(T) {
+    if (hi) return map<T(T, T, T)>(in, {"d", "a", "b", "c"}, [](T a, T b, T c) { return plus(part_of_48_bits(a, b, true), c); });
+    return map<T(T, T, T)>(in, {"d", "a", "b", "c"}, [](T a, T b, T c) { return plus(part_of_48_bits(a, b, false), c); });
+  };
+  return in.type("type") == Type::s32 ? make(S32{}) : make(std::uint32_t{});
+}
+
+Handler sad(Decoding& in) {
+  return by_wide_integer(in.type("type"), [&]<class T>(T) {
+    return map<T(T, T, T)>(in, {"d", "a", "b", "c"}, [](T a, T b, T c) {
+      const Wrapping<T> less = static_cast<Wrapping<T>>(a < b ? a : b), more = static_cast<Wrapping<T>>(a < b ? b : a);
+      return static_cast<T>(static_cast<Wrapping<T>>(c) + (more - less));
+    });
+  });
+}
+
+Handler cnot(Decoding& in) {
+  return unary(in, []<class T>(T a) { return static_cast<T>(a == 0 ? 1 : 0); });
 }
 
 Handler shl(Decoding& in) {

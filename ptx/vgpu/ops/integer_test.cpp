@@ -1,57 +1,15 @@
 // Integer instructions against exact arithmetic in 128 bits.
-#include <functional>
-
-#include "ptx/vgpu/testing/values.hpp"
+#include "ptx/vgpu/testing/integers.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
+using testing::expect_like;
+using testing::IntegerType;
 using testing::Operands;
-__extension__ using Wide = __int128;
-
-struct IntegerType {
-  std::string name;
-  int width;
-  bool is_signed;
-  [[nodiscard]] Wide value(std::uint64_t bits) const {
-    const std::uint64_t low = width == 64 ? bits : bits & ((std::uint64_t{1} << width) - 1);
-    if (is_signed && (low >> (width - 1) & 1) != 0) return static_cast<Wide>(low) - (static_cast<Wide>(1) << width);
-    return static_cast<Wide>(low);
-  }
-  [[nodiscard]] std::uint64_t bits(Wide v) const {
-    const auto low = static_cast<std::uint64_t>(v);
-    return width == 64 ? low : low & ((std::uint64_t{1} << width) - 1);
-  }
-  [[nodiscard]] std::string reg() const { return cat('b', width); }
-  [[nodiscard]] IntegerType wide() const { return {cat(name[0], 2 * width), 2 * width, is_signed}; }
-};
-const std::vector<IntegerType> types = {{"u16", 16, false}, {"u32", 32, false}, {"u64", 64, false},
-                                        {"s16", 16, true},  {"s32", 32, true},  {"s64", 64, true}};
-const std::vector<IntegerType> untyped = {{"b16", 16, false}, {"b32", 32, false}, {"b64", 64, false}};
-
-using Reference = std::function<Wide(Wide, Wide, Wide)>;
-
-// Every instruction runs with all lanes and with every other one, which must leave d as it was.
-void expect_like(const std::string& instruction, const std::array<std::string, 4>& regs, const IntegerType& d,
-                 const IntegerType& a, const IntegerType& b, const IntegerType& c, const Reference& reference) {
-  const std::vector<Operands> rows = testing::make_rows(testing::integer_edges(), testing::integer_edges(), 64, 3000, false);
-  for (const std::uint32_t mask : {0xFFFFFFFFu, 0x55555555u}) {
-    const auto results = testing::run_rows(instruction, regs, rows, mask);
-    ASSERT_EQ(results.size(), rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const bool active = (mask >> (i % 32) & 1) != 0;
-      const std::uint64_t expected = active ? d.bits(reference(a.value(rows[i].a), b.value(rows[i].b), c.value(rows[i].c)))
-                                            : (regs[0] == "pred" ? 1 : d.bits(static_cast<Wide>(rows[i].d)));
-      ASSERT_EQ(results[i], expected) << instruction << " a=0x" << hex(rows[i].a) << " b=0x" << hex(rows[i].b) << " c=0x"
-                                      << hex(rows[i].c) << (active ? "" : " in an inactive lane");
-    }
-  }
-}
-void expect_like(const std::string& opcode, const IntegerType& t, int sources, const Reference& reference) {
-  const std::string operands = sources == 1 ? " %vd, %va" : sources == 2 ? " %vd, %va, %vb" : " %vd, %va, %vb, %vc";
-  expect_like(cat(opcode, '.', t.name, operands), {t.reg(), t.reg(), sources > 1 ? t.reg() : "", sources > 2 ? t.reg() : ""}, t,
-              t, t, t, reference);
-}
+using testing::types;
+using testing::untyped;
+using testing::Wide;
 
 // The product's bits from `from` on; 128 bits hold every product but those of two large u64.
 Wide high_half(Wide a, Wide b, const IntegerType& t) {

@@ -121,10 +121,13 @@ struct Operands {
 /// The kernel that runs `instruction`, with %vd, %va, %vb and %vc of the given types ("b32", "b64", "b16", "f32", "f64", "pred";
 /// "" for one that it does not have), in a thread for each row of a table, only in the lanes of a mask, and writes %vd back to
 /// the row.
-inline std::vector<std::string> rows_kernel(const std::string& instruction, const std::array<std::string, 4>& types) {
+/// `header`: script lines for another target or version.
+using Header = std::vector<std::string>;
+inline std::vector<std::string> rows_kernel(const std::string& instruction, const std::array<std::string, 4>& types,
+                                            const Header& header = {".target sm_90a"}) {
   constexpr std::string_view names[] = {"%vd", "%va", "%vb", "%vc"};
-  std::vector<std::string> lines = {".target sm_90a", ".visible .entry k", ".param .u64 rows", ".param .u64 count",
-                                    ".param .u64 lanes"};
+  std::vector<std::string> lines = header;
+  lines.insert(lines.end(), {".visible .entry k", ".param .u64 rows", ".param .u64 count", ".param .u64 lanes"});
   for (std::size_t i = 0; i < 4; ++i)
     if (!types[i].empty()) lines.push_back(cat(".reg .", types[i], ' ', names[i]));
   for (const char* line : {"ld.param.u64 %rd0, [rows]", "ld.param.u64 %rd1, [count]", "ld.param.u64 %rd2, [lanes]",
@@ -160,8 +163,9 @@ inline constexpr std::uint32_t rows_of_block = 256;
 
 /// Runs that kernel over the rows and returns %vd of every row. What is compiled for AVX2 and for the baseline must agree.
 inline std::vector<std::uint64_t> run_rows(const std::string& instruction, const std::array<std::string, 4>& types,
-                                           const std::vector<Operands>& rows, std::uint32_t mask = 0xFFFFFFFFu) {
-  const auto made = program(rows_kernel(instruction, types));
+                                           const std::vector<Operands>& rows, std::uint32_t mask = 0xFFFFFFFFu,
+                                           const Header& header = {".target sm_90a"}) {
+  const auto made = program(rows_kernel(instruction, types, header));
   if (made == nullptr) return std::vector<std::uint64_t>(rows.size());
   Buffer<Operands> table{"rows", rows};
   const auto threads = static_cast<std::uint32_t>(rows.size());
@@ -171,7 +175,7 @@ inline std::vector<std::uint64_t> run_rows(const std::string& instruction, const
   run(made, config, params({table.address(), threads, mask}), {table.region()});
   Buffer<Operands> baseline{"rows", rows};
   baseline_only = true;
-  const auto made_for_baseline = program(rows_kernel(instruction, types));
+  const auto made_for_baseline = program(rows_kernel(instruction, types, header));
   baseline_only = false;
   run(made_for_baseline, config, params({baseline.address(), threads, mask}), {baseline.region()});
   std::vector<std::uint64_t> results;
