@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "ptx/num/format.hpp"
 #include "ptx/num/rounding.hpp"
 
 namespace ptx::num {
@@ -66,52 +67,50 @@ constexpr Float from_integer(Integer value, Rounding mode) {
   return negative ? -result : result;
 }
 
-/// A 16-bit floating-point format.
-struct Half {
-  int exponent_bits, mantissa_bits;
-  [[nodiscard]] constexpr std::uint32_t infinity() const { return ((1u << exponent_bits) - 1) << mantissa_bits; }
-};
-inline constexpr Half f16_format{5, 10};
-inline constexpr Half bf16_format{8, 7};
-
-struct HalfRounding {
+struct Narrowing {
   Rounding mode = Rounding::rn;
   bool relu = false;       ///< negative values become +0
   bool satfinite = false;  ///< infinities become the largest finite value
+  bool ties_away = false;  ///< with rn: ties away from zero
 };
 
-/// An f32 in a 16-bit format.
-[[gnu::always_inline]] constexpr std::uint32_t to_half(float x, Half format, HalfRounding how) {
-  const std::uint32_t bits = bits_of(x), magnitude = bits & 0x7FFFFFFF;
-  const bool negative = bits >> 31 != 0;
-  if (magnitude > 0x7F800000) return nan16;
+/// An f32 or f64 in a format of fewer bits.
+template <class Float>
+[[gnu::always_inline]] constexpr std::uint32_t narrowed(Float x, const Format& format, Narrowing how) {
+  using Bits = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
+  constexpr int mantissa = std::numeric_limits<Float>::digits - 1, own_bias = std::numeric_limits<Float>::max_exponent - 1;
+  constexpr Bits own_infinity = static_cast<Bits>(2 * own_bias + 1) << mantissa, own_sign = Bits{1} << (8 * sizeof(Float) - 1);
+  const Bits bits = bits_of(x), magnitude = bits & (own_sign - 1);
+  const bool negative = (bits & own_sign) != 0;
+  if (magnitude > own_infinity) return static_cast<std::uint32_t>(format.nan);
   if (how.relu && negative) return 0;
-  const int bias = (1 << (format.exponent_bits - 1)) - 1;
-  const int exponent = static_cast<int>(magnitude >> 23);
-  const int least = 127 - bias + 1;  // f32 exponent field of the format's smallest normal number
-  const std::uint32_t infinity = format.infinity();
-  std::uint32_t kept = 0, rest = 0, half = 1;
-  int shift = 23 - format.mantissa_bits;
+  const int exponent = static_cast<int>(magnitude >> mantissa);
+  const int least = own_bias - format.bias() + 1;  // the exponent field here of the format's smallest normal number
+  const auto infinity = static_cast<Bits>(format.infinity());
+  Bits kept = 0, rest = 0;
+  int shift = mantissa - format.mantissa_bits;
   if (exponent >= least) {
-    const std::uint32_t rebased = magnitude - (static_cast<std::uint32_t>(least - 1) << 23);
+    const Bits rebased = magnitude - (static_cast<Bits>(least - 1) << mantissa);
     kept = rebased >> shift;
-    rest = rebased & ((1u << shift) - 1);
+    rest = rebased & ((Bits{1} << shift) - 1);
   } else {
-    const std::uint32_t significand = exponent == 0 ? magnitude : (magnitude & 0x7FFFFF) | 0x800000;
+    constexpr Bits hidden = Bits{1} << mantissa;
+    const Bits significand = exponent == 0 ? magnitude : (magnitude & (hidden - 1)) | hidden;
     shift += least - (exponent == 0 ? 1 : exponent);
-    if (shift > 26) shift = 26;  // less than a quarter of the last place: all of it is rest
+    if (shift > mantissa + 3) shift = mantissa + 3;  // less than a quarter of the last place: all of it is rest
     kept = significand >> shift;
-    rest = significand & ((1u << shift) - 1);
+    rest = significand & ((Bits{1} << shift) - 1);
   }
-  half <<= shift - 1;
-  kept += rounds_up(how.mode, negative, (kept & 1) != 0, rest, half) ? 1 : 0;
+  const Bits half = Bits{1} << (shift - 1);
+  const bool up = how.ties_away ? rest >= half : rounds_up(how.mode, negative, (kept & 1) != 0, rest, half);
+  kept += up ? 1 : 0;
   if (kept >= infinity) {
-    const bool is_infinite = magnitude == 0x7F800000;
+    const bool is_infinite = magnitude == own_infinity;
     const bool to_infinity =
         how.mode == Rounding::rn || (how.mode == Rounding::rm && negative) || (how.mode == Rounding::rp && !negative);
     kept = (is_infinite || to_infinity) && !how.satfinite ? infinity : infinity - 1;
   }
-  return kept | (negative ? 0x8000u : 0u);
+  return static_cast<std::uint32_t>(kept) | (negative ? static_cast<std::uint32_t>(format.sign()) : 0u);
 }
 
 /// An f16 as f32, exact; NaN becomes the canonical one.
@@ -127,6 +126,29 @@ struct HalfRounding {
 /// A bf16 as f32, exact, NaN's bits included.
 [[gnu::always_inline]] constexpr float from_bf16(std::uint16_t half) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+}
+
+/// An f16 or bf16 as f64, exact, the payload of a NaN handed on, made quiet.
+[[gnu::always_inline]] constexpr double widened(std::uint16_t half, bool bf16) {
+  const Format& format = bf16 ? bf16_format : f16_format;
+  const double value = static_cast<double>(bf16 ? from_bf16(half) : from_f16(half));
+  const std::uint64_t payload = static_cast<std::uint64_t>(half & ((1u << format.mantissa_bits) - 1))
+                                << (52 - format.mantissa_bits);
+  const std::uint64_t nan = static_cast<std::uint64_t>(half & 0x8000) << 48 | 0x7FF8'0000'0000'0000 | payload;
+  return format.is_nan(half) ? std::bit_cast<double>(nan) : value;
+}
+
+/// An integer as f64; where that has not enough bits, cut, and its last bit made odd: rounding it to 51 bits or fewer in any mode
+/// is rounding the integer.
+template <class Integer>
+[[gnu::always_inline]] constexpr double odd_from_integer(Integer value) {
+  const bool negative = std::is_signed_v<Integer> && value < 0;
+  const auto wide = static_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude = negative ? 0 - wide : wide;
+  const std::uint64_t cut = magnitude >> 11 | ((magnitude & 0x7FF) != 0 ? 1 : 0);
+  const double result = magnitude >> 53 == 0 ? static_cast<double>(static_cast<std::int64_t>(magnitude))
+                                             : static_cast<double>(static_cast<std::int64_t>(cut)) * 2048.0;
+  return negative ? -result : result;
 }
 
 }  // namespace ptx::num

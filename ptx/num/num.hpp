@@ -1,6 +1,10 @@
-// num (floor 1): what PTX's arithmetic computes, bit for bit: number formats, rounding, conversions. No lanes, no registers, no IR:
-// functions of numbers, to be tested by themselves.
+// num (floor 1): what PTX's arithmetic computes, bit for bit: number formats, rounding, conversions. No lanes, no registers, no
+// IR: functions of numbers, to be tested by themselves.
 #pragma once
 
+#include "ptx/num/approx.hpp"
 #include "ptx/num/convert.hpp"
+#include "ptx/num/exact.hpp"
+#include "ptx/num/format.hpp"
+#include "ptx/num/half.hpp"
 #include "ptx/num/rounding.hpp"

@@ -359,6 +359,7 @@ std::uint32_t Decoding::read_special(isa::SpecialId id, Type type) {
   const std::uint32_t slot = decoder_.slot_of(id);
   return isa::bits(isa::specials()[id].type) == 64 && isa::bits(type) <= 32 ? low_half(slot) : slot;
 }
+std::uint32_t Decoding::constant(std::uint32_t value) { return decoder_.file().constant32(value); }
 std::uint32_t Decoding::lane_constant(const std::array<std::uint32_t, lane_count>& values) {
   return decoder_.file().lane_constant(values);
 }

@@ -95,7 +95,8 @@ class Decoding {
   /// A special register, and the slot that holds it, which the ones that change while the warp runs do not have.
   [[nodiscard]] isa::SpecialId special(std::string_view name);
   std::uint32_t read_special(isa::SpecialId id, Type type);
-  /// A slot with a constant for each lane.
+  /// A slot with the same constant in every lane, and one with a constant for each.
+  std::uint32_t constant(std::uint32_t value);
   std::uint32_t lane_constant(const std::array<std::uint32_t, lane_count>& values);
   /// An inline cache for one more memory access.
   std::uint32_t new_site();

@@ -474,6 +474,157 @@ def finite_pairs() -> tuple[np.ndarray, ...]:
     return tuple(np.where(is_nan(c, "f32"), 0, c).astype(np.int32) for c in values(("f32", "f32")))
 
 
+# ---- halves and their pairs ------------------------------------------------------------------------------------------
+
+
+def halves(type_name: str, count: int, seed: int = 1) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
+    """Sources of a half or pair instruction: their types in registers, and arrays."""
+    if not type_name.endswith("x2"):
+        return (type_name,) * count, values((type_name,) * count, seed)
+    half = type_name.removesuffix("x2")
+    low, high = values((half,) * count, seed), values((half,) * count, seed + 1)
+    columns = tuple((h[::-1].astype(np.int32) << 16) | (x.astype(np.int32) & 0xFFFF) for x, h in zip(low, high, strict=True))
+    return ("b32",) * count, columns
+
+
+def agree_on_halves(spelling: str, type_name: str, count: int) -> None:
+    sources, arrays = halves(type_name, count)
+    agree(f"{spelling}.{type_name}", "b32" if type_name.endswith("x2") else type_name, sources, arrays=arrays)
+
+
+HALVES = ("f16", "f16x2", "bf16", "bf16x2")
+
+
+@pytest.mark.parametrize("type_name", HALVES)
+def test_half_arithmetic(type_name: str) -> None:
+    f16 = type_name[0] == "f"
+    for op in ("add", "sub", "mul"):
+        for rounding, ftz, sat in itertools.product(("", ".rn"), ("", ".ftz") if f16 else ("",), ("", ".sat") if f16 else ("",)):
+            agree_on_halves(f"{op}{rounding}{ftz}{sat}", type_name, 2)
+    for modifiers in ("", ".ftz", ".sat", ".ftz.sat", ".relu", ".ftz.relu") if f16 else ("", ".relu"):
+        agree_on_halves(f"fma.rn{modifiers}", type_name, 3)
+    for modifiers in ("", ".relu"):
+        agree_on_halves(f"fma.rn.oob{modifiers}", type_name, 3)
+
+
+@pytest.mark.parametrize("type_name", HALVES)
+def test_half_order_and_sign(type_name: str) -> None:
+    flushes = ("", ".ftz") if type_name[0] == "f" else ("",)
+    for op, ftz, nan, sign in itertools.product(("min", "max"), flushes, ("", ".NaN"), ("", ".xorsign.abs")):
+        agree_on_halves(f"{op}{ftz}{nan}{sign}", type_name, 2)
+    for op, ftz in itertools.product(("abs", "neg"), flushes):
+        agree_on_halves(f"{op}{ftz}", type_name, 1)
+
+
+@pytest.mark.parametrize("type_name", HALVES)
+def test_half_approximations(type_name: str) -> None:
+    agree_on_halves("tanh.approx", type_name, 1)
+    agree_on_halves("ex2.approx" if type_name[0] == "f" else "ex2.approx.ftz", type_name, 1)
+
+
+FLOAT_ORDERS = ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")
+
+
+@pytest.mark.parametrize("type_name", ["f16", "bf16"])
+def test_half_comparisons(type_name: str) -> None:
+    for name in FLOAT_ORDERS:
+        agree(f"setp.{name}.{type_name}", "u32", (type_name,) * 2, chosen(f"{name}.{type_name}"))
+        for result in ("u16", "s32", type_name):
+            agree(f"set.{name}.{result}.{type_name}", result, (type_name,) * 2)
+        for result in ("u32", f"{type_name}x2"):
+            sources, arrays = halves(f"{type_name}x2", 2)
+            agree(f"set.{name}.{result}.{type_name}x2", "b32", sources, arrays=arrays)
+    if type_name == "f16":
+        agree("setp.lt.ftz.f16", "u32", ("f16", "f16"), chosen("lt.ftz.f16"))
+
+
+def test_comparisons_into_values() -> None:
+    for name in FLOAT_ORDERS:
+        for result in ("u32", "f32", "f16", "bf16"):
+            agree(f"set.{name}.{result}.f64", result, ("f64", "f64"))
+        agree(f"set.{name}.bf16.f32", "bf16", ("f32", "f32"))
+    for name in ("eq", "lo", "hs"):
+        agree(f"set.{name}.bf16.u32", "bf16", ("u32", "u32"))
+
+
+# ---- f64, classes and signs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+def test_f64_rounded_once(rounding: str) -> None:
+    agree(f"div.{rounding}.f64", "f64", ("f64", "f64"))
+    agree(f"rcp.{rounding}.f64", "f64", ("f64",))
+    agree(f"sqrt.{rounding}.f64", "f64", ("f64",))
+    agree(f"mad.{rounding}.f64", "f64", ("f64",) * 3)
+    agree(f"mad.{rounding}.f32", "f32", ("f32",) * 3)
+
+
+def test_order_sign_and_class() -> None:
+    for op in ("min", "max"):
+        agree(f"{op}.f64", "f64", ("f64", "f64"))
+        for ftz, nan in itertools.product(("", ".ftz"), ("", ".NaN")):
+            agree(f"{op}{ftz}{nan}.xorsign.abs.f32", "f32", ("f32", "f32"))
+    for type_name in ("f32", "f64"):
+        agree(f"copysign.{type_name}", type_name, (type_name,) * 2)
+        for test in ("finite", "infinite", "number", "notanumber", "normal", "subnormal"):
+
+            def write(out, a, test=test, type_name=type_name):
+                p = reg.scalar(types.pred)
+                getattr(getattr(ptx.inst.testp, test), type_name)(p, a)
+                ptx.inst.selp.u32(out, 1, 0, p)
+
+            agree(f"testp.{test}.{type_name}", "u32", (type_name,), write)
+    for op in ("abs", "neg"):
+        agree(f"{op}.f64", "f64", ("f64",))
+
+
+# ---- conversions of halves, f64 and the formats of tensor cores ------------------------------------------------------
+
+
+@pytest.mark.parametrize("half", ["f16", "bf16"])
+def test_half_conversions(half: str) -> None:
+    for name in ALL_INTEGERS if half == "f16" else INTEGERS:
+        for rounding in ("rni", "rzi", "rmi", "rpi"):
+            agree(f"cvt.{rounding}.{name}.{half}", name, (half,))
+        for rounding in ROUNDINGS:
+            agree(f"cvt.{rounding}.{half}.{name}", half, (name,))
+    for rounding in ("", ".rni", ".rzi", ".rmi", ".rpi"):
+        agree(f"cvt{rounding}.{half}.{half}", half, (half,))
+        agree(f"cvt{rounding}.f64.f64", "f64", ("f64",))
+    other = "bf16" if half == "f16" else "f16"
+    agree(f"cvt.f64.{half}", "f64", (half,))
+    for rounding in ROUNDINGS:
+        agree(f"cvt.{rounding}.{half}.f64", half, ("f64",))
+        agree(f"cvt.{rounding}.{half}.{other}", half, (other,))
+        agree(f"cvt.{rounding}.{half}.f32", half, ("f32",))
+        agree(f"cvt.{rounding}.ftz.{half}.f32", half, ("f32",))
+
+
+def test_saturating_conversions() -> None:
+    for name in ALL_INTEGERS:
+        agree(f"cvt.rn.sat.f16.{name}", "f16", (name,))
+    agree("cvt.sat.f16.f16", "f16", ("f16",))
+    agree("cvt.sat.f64.f64", "f64", ("f64",))
+    agree("cvt.sat.f64.f16", "f64", ("f16",))
+    agree("cvt.rn.sat.f16.f64", "f16", ("f64",))
+    for rounding, modifiers in itertools.product(("rn", "rz"), (".relu", ".satfinite", ".relu.satfinite")):
+        agree(f"cvt.{rounding}{modifiers}.f16.f32", "f16", ("f32",))
+
+
+def test_tensor_core_formats() -> None:
+    for spelling in ("rna", "rna.satfinite", "rn", "rz", "rn.relu", "rz.relu"):
+        agree(f"cvt.{spelling}.tf32.f32", "b32", ("f32",))
+    for name, relu in itertools.product(("e4m3x2", "e5m2x2"), ("", ".relu")):
+        agree(f"cvt.rn.satfinite{relu}.{name}.f32", "b16", ("f32", "f32"))
+        pairs, arrays = halves("f16x2", 1)
+        agree(f"cvt.rn.satfinite{relu}.{name}.f16x2", "b16", pairs, arrays=arrays)
+        agree(f"cvt.rn{relu}.f16x2.{name}", "b32", ("b16",), arrays=values(("u16",)))
+    for name in ("u16", "s16"):
+        agree(f"cvt.pack.sat.{name}.s32", "u32", ("s32", "s32"))
+    for name in ("u8", "s8", "u4", "s4", "u2", "s2"):
+        agree(f"cvt.pack.sat.{name}.s32.b32", "u32", ("s32", "s32", "u32"))
+
+
 # ---- approximations: the manual's bounds, on both machines -----------------------------------------------------------
 
 

@@ -60,19 +60,19 @@ inline constexpr Row compare[] = {
   // setp of halves: of a pair, p is for the lower half and q for the upper one
   row("setp.cmp{.bool_op}{.ftz}.f16  p:=?.pred, a:.f16, b:.f16 {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS,
-      since(4,2), on(sm_53), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(4,2), on(sm_53), Effect::pure, exec("setp_f16"),
       doc("half-precision-comparison-instructions-setp", "p = a compared with b, perhaps combined with c.")),
   row("setp.cmp{.bool_op}.bf16  p:=?.pred, a:.bf16, b:.bf16 {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS,
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("setp_bf16"),
       doc("half-precision-comparison-instructions-setp", "p = a compared with b, perhaps combined with c.")),
   row("setp.cmp{.bool_op}{.ftz}.f16x2  p:=?.pred{|q:=?.pred}, a:.f16x2, b:.f16x2 {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS,
-      since(4,2), on(sm_53), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(4,2), on(sm_53), Effect::pure, exec("setp_f16x2"),
       doc("half-precision-comparison-instructions-setp", "p = the lower halves compared, q = the upper halves compared.")),
   row("setp.cmp{.bool_op}.bf16x2  p:=?.pred{|q:=?.pred}, a:.bf16x2, b:.bf16x2 {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS,
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("setp_bf16x2"),
       doc("half-precision-comparison-instructions-setp", "p = the lower halves compared, q = the upper halves compared.")),
 
   // set
@@ -98,45 +98,45 @@ inline constexpr Row compare[] = {
       doc("comparison-and-selection-instructions-set", "d = 0xffffffff or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}{.ftz}.dtype.f16  d:=.dtype, a:.f16, b:.f16 {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS " .dtype = { .f16, .u16 @6.5, .s16 @6.5, .u32 @6.5, .s32 @6.5 }",
-      since(4,2), on(sm_53), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(4,2), on(sm_53), Effect::pure, exec("set_f16"),
       doc("half-precision-comparison-instructions-set", "d = all ones or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.bf16.type  d:=.bf16, a:.type, b:.type {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS " .type = { .f16, .f32, .f64 }",
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("set_to_bf16"),
       doc("half-precision-comparison-instructions-set", "d = 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.bf16.type  d:=.bf16, a:.type, b:.type {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_EQUALITIES " }" PTX_BOOL_OPS " .type = { .b16, .b32, .b64 }",
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("set_to_bf16"),
       doc("comparison-and-selection-instructions-set", "d = 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.bf16.type  d:=.bf16, a:.type, b:.type {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_ORDERS " }" PTX_BOOL_OPS " .type = { .s16, .s32, .s64 }",
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("set_to_bf16"),
       doc("comparison-and-selection-instructions-set", "d = 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.bf16.type  d:=.bf16, a:.type, b:.type {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_UNSIGNED_ORDERS " }" PTX_BOOL_OPS " .type = { .u16, .u32, .u64 }",
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("set_to_bf16"),
       doc("comparison-and-selection-instructions-set", "d = 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.dtype.bf16  d:=.dtype, a:.bf16, b:.bf16 {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS " .dtype = { .u16, .s16, .u32, .s32 }",
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("set_bf16"),
       doc("half-precision-comparison-instructions-set", "d = all ones or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.bf16.bf16  d:=.bf16, a:.bf16, b:.bf16 {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS,
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("set_to_bf16"),
       doc("half-precision-comparison-instructions-set", "d = all ones or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}{.ftz}.dtype.f16x2  d:=.dtype, a:.f16x2, b:.f16x2 {, c:!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS " .dtype = { .f16x2, .u32 @6.5, .s32 @6.5 }",
-      since(4,2), on(sm_53), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(4,2), on(sm_53), Effect::pure, exec("set_f16x2"),
       doc("half-precision-comparison-instructions-set", "in each half, all ones or 1.0 if a compared with b holds, else 0.")),
   row("set.cmp{.bool_op}.dtype.bf16x2  d:=.dtype, a:.bf16x2, b:.bf16x2 {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS " .dtype = { .u32, .s32 }",
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("set_bf16x2"),
       doc("half-precision-comparison-instructions-set", "in each half, all ones or 1.0 if a compared with b holds, else 0.")),
 
   // slct
   row("set.cmp{.bool_op}.bf16x2.bf16x2  d:=.bf16x2, a:.bf16x2, b:.bf16x2 {, c:%!.pred @.bool_op} ;"
       " .cmp = { " PTX_FLOAT_ORDERS " }" PTX_BOOL_OPS,
-      since(7,8), on(sm_90), Effect::pure, not_executed("the executor does not run half comparison yet"),
+      since(7,8), on(sm_90), Effect::pure, exec("set_bf16x2"),
       doc("half-precision-comparison-instructions-set", "in each half, all ones or 1.0 if a compared with b holds, else 0.")),
 
   // slct

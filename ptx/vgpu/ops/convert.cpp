@@ -33,6 +33,12 @@ struct Clamp {
   }
 };
 
+template <class D, class A>
+Handler clamp(Decoding& in) {
+  in.step.imm = 2 * std::countr_zero(sizeof(D)) + (std::is_signed_v<D> ? 1 : 0);
+  return Compiled<Clamp<A, SlotOf<D>>>::handler();
+}
+
 // Calls use(D{}, A{}) with the types of .dtype and .atype.
 template <class Use>
 Handler by_integers(Decoding& in, Use use) {
@@ -177,45 +183,45 @@ Handler modified(Decoding& in, Rounding rounding, F) {
 // ---- f32 to 16-bit formats: imm = how. An H200 does not flush the f32 that it narrows, .ftz or not (facts.md): only directed
 // rounding shows it.
 
-struct Narrowing {
-  num::HalfRounding how;
-  bool bf16 = false, sat = false;
+struct Narrowing16 {
+  num::Narrowing how;
+  bool bf16 = false, sat = false, ftz = false;
 };
-Narrowing read_narrowing(Decoding& in, bool bf16) {
-  return {{in.rounding("frnd"), in.wrote("relu"), in.wrote("satfinite")}, bf16, in.wrote("sat")};
-}
-std::int64_t pack(const Narrowing& n) {
+std::int64_t pack(const Narrowing16& n) {
   return static_cast<std::int64_t>(n.how.mode) | n.how.relu << 2 | n.how.satfinite << 3 | n.bf16 << 4 | n.sat << 5;
 }
-constexpr Narrowing unpack(std::int64_t bits) {
-  return {{static_cast<Rounding>(bits & 3), (bits & 4) != 0, (bits & 8) != 0}, (bits & 16) != 0, (bits & 32) != 0};
+constexpr Narrowing16 unpack(std::int64_t bits) {
+  return {
+      {static_cast<Rounding>(bits & 3), (bits & 4) != 0, (bits & 8) != 0}, (bits & 16) != 0, (bits & 32) != 0, (bits & 64) != 0};
 }
-[[gnu::always_inline]] inline std::uint32_t narrowed(std::uint32_t raw, const Narrowing& n) {
+[[gnu::always_inline]] inline std::uint32_t narrowed16(std::uint32_t raw, const Narrowing16& n) {
   auto x = std::bit_cast<float>(raw);
+  if (n.ftz) x = num::flush(x);
   if (n.sat) x = num::saturate(x);
-  return num::to_half(x, n.bf16 ? num::bf16_format : num::f16_format, n.how);
+  return num::narrowed(x, n.bf16 ? num::bf16_format : num::f16_format, n.how);
 }
 struct NarrowOne {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
-    const Narrowing n = unpack(step.imm);
+    const Narrowing16 n = unpack(step.imm);
     const auto* a = warp.slot<std::uint32_t>(step.x[1]);
-    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return narrowed(a[l], n); });
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return narrowed16(a[l], n); });
     return Outcome::next;
   }
 };
 struct NarrowTwo {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
-    const Narrowing n = unpack(step.imm);
+    const Narrowing16 n = unpack(step.imm);
     const auto* a = warp.slot<std::uint32_t>(step.x[1]);
     const auto* b = warp.slot<std::uint32_t>(step.x[2]);
-    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return narrowed(a[l], n) << 16 | narrowed(b[l], n); });
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
+                [&](int l) { return narrowed16(a[l], n) << 16 | narrowed16(b[l], n); });
     return Outcome::next;
   }
 };
 Handler narrow_one(Decoding& in, bool bf16) {
   in.step.x[0] = in.write("d", Type::b16);
   in.step.x[1] = in.read("a", Type::f32);
-  in.step.imm = pack(read_narrowing(in, bf16));
+  in.step.imm = pack({{in.rounding("frnd"), in.wrote("relu"), in.wrote("satfinite")}, bf16, in.wrote("sat")});
   return Compiled<NarrowOne>::handler();
 }
 
@@ -227,8 +233,7 @@ Handler cvt_int_int(Decoding& in) {
   return by_integers(in, [&]<class D, class A>(D, A) {
     if (!in.wrote("sat")) return map<D(A)>(in, {"d", "a"}, [](A a) { return static_cast<D>(a); });
     bind(in, {"d", "a"}, static_cast<D (*)(A)>(nullptr));
-    in.step.imm = 2 * std::countr_zero(sizeof(D)) + (std::is_signed_v<D> ? 1 : 0);
-    return Compiled<Clamp<A, SlotOf<D>>>::handler();
+    return clamp<D, A>(in);
   });
 }
 
@@ -239,6 +244,7 @@ Handler cvt_special(Decoding& in) {
     return in.refuse(cat("the executor reads `", isa::specials()[id].name, "` only through `mov`"));
   return by_integers(in, [&]<class D, class A>(D, A) {
     in.step.x = {in.write("d", type_of<D>()), in.read_special(id, type_of<A>())};
+    if (in.wrote("sat")) return clamp<D, A>(in);
     const auto convert = [](A a) { return static_cast<D>(a); };
     return Compiled<Map<D(A), decltype(convert)>>::handler();
   });
@@ -290,11 +296,17 @@ Handler cvt_bf16_f32(Decoding& in) {
 }
 Handler cvt_f32_f16(Decoding& in) { return narrow_one(in, false); }
 Handler cvt_f32_bf16(Decoding& in) { return narrow_one(in, true); }
+// Here .ftz stands for the f32: a subnormal counts as zero.
+Handler cvt_f32_bf16_ftz(Decoding& in) {
+  const Handler handler = narrow_one(in, true);
+  in.step.imm |= 64;
+  return handler;
+}
 Handler cvt_f32_half2(Decoding& in) {
   in.step.x[0] = in.write("d", Type::b32);
   in.step.x[1] = in.read("a", Type::f32);
   in.step.x[2] = in.read("b", Type::f32);
-  in.step.imm = pack(read_narrowing(in, in.chosen("dtype") == "bf16x2"));
+  in.step.imm = pack({{in.rounding("frnd"), in.wrote("relu"), in.wrote("satfinite")}, in.chosen("dtype") == "bf16x2", false});
   return Compiled<NarrowTwo>::handler();
 }
 

@@ -116,6 +116,7 @@ constexpr auto exact_reciprocal = [](double a) { return 1.0 / a; };
 // H200).
 template <class F>
 struct WithNan64 {
+  [[gnu::always_inline]] double operator()(double a) const { return finish(F{}(a), a, a, a); }
   [[gnu::always_inline]] double operator()(double a, double b) const { return finish(F{}(a, b), a, b, b); }
   [[gnu::always_inline]] double operator()(double a, double b, double c) const { return finish(F{}(a, b, c), a, b, c); }
   [[gnu::always_inline]] static double finish(double r, double a, double b, double c) {
@@ -195,6 +196,20 @@ Handler mul_f64(Decoding& in) {
 Handler fma_f64(Decoding& in) {
   return f64<double(double, double, double)>(in, {"d", "a", "b", "c"},
                                              [](double a, double b, double c) { return __builtin_fma(a, b, c); });
+}
+
+Handler div_f64(Decoding& in) {
+  return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a / b; });
+}
+Handler rcp_f64(Decoding& in) {
+  return f64<double(double)>(in, {"d", "a"}, [](double a) { return 1.0 / a; });
+}
+Handler sqrt_f64(Decoding& in) {
+  return f64<double(double)>(in, {"d", "a"}, [](double a) { return __builtin_sqrt(a); });
+}
+// The GPU's own is a sequence of instructions that ends within one place of the exact value.
+Handler rsqrt_approx_f64(Decoding& in) {
+  return f64<double(double)>(in, {"d", "a"}, [](double a) { return 1.0 / __builtin_sqrt(a); });
 }
 
 Handler min_f32(Decoding& in) { return extreme<false>(in); }
