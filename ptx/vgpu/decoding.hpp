@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/vgpu/code.hpp"
 #include "ptx/num/num.hpp"
+#include "ptx/vgpu/code.hpp"
 
 namespace ptx::vgpu {
 
@@ -41,6 +41,8 @@ class Decoding {
   [[nodiscard]] bool wrote(std::string_view word) const;
   /// The type that a slot or literal word means.
   [[nodiscard]] Type type(std::string_view word) const { return form_.type(word, choices_); }
+  /// The type that the row says of an operand, or of the elements of one that is a vector.
+  [[nodiscard]] Type operand_type(std::string_view name) const;
   [[nodiscard]] const isa::Form& form() const { return form_; }
   [[nodiscard]] const isa::Choices& choices() const { return choices_; }
   /// How a slot says to round; to nearest where it says nothing.
@@ -85,6 +87,8 @@ class Decoding {
   std::uint32_t read_special(isa::SpecialId id, Type type);
   /// A slot with a constant for each lane.
   std::uint32_t lane_constant(const std::array<std::uint32_t, lane_count>& values);
+  /// The slot of the stack pointer, a local address of 64 bits in each lane.
+  std::uint32_t stack_pointer();
   /// An inline cache for one more memory access.
   std::uint32_t new_site();
   /// The value of an integer immediate operand, or nothing when it is a register.
