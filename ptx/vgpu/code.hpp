@@ -31,6 +31,7 @@ enum class Passes : std::uint8_t {
   or_,        ///< defined ones decide alone
   loaded,     ///< the address decides; the results are what memory holds
   stored,     ///< the address decides; the values go to memory
+  updated,    ///< all decides: it makes what memory holds. The results are what was there
   exchanged,  ///< between the lanes that meet
 };
 /// Its scalar registers, as ranges of Code::traced that follow each other: those that decide something, those whose values are
@@ -56,6 +57,7 @@ struct Code {
   std::string name;
 
   std::vector<Step> steps;
+  std::vector<std::vector<std::uint32_t>> branch_lists;  ///< by list of labels that a branch picks from: the steps
   std::vector<RegisterLine> image;  ///< the register file at the start of a warp: constants in place, all else 0
   std::vector<SpecialSlot> specials;
   std::vector<Trace> traces;          ///< by item of the body
@@ -66,11 +68,13 @@ struct Code {
 
   std::uint64_t static_smem = 0;          ///< bytes of .shared variables
   std::uint64_t dynamic_smem_offset = 0;  ///< where the dynamic part starts
-  std::uint64_t local_bytes = 0;          ///< bytes of .local variables of a thread
+  std::uint64_t local_bytes = 0;          ///< bytes of .local variables of a thread, and of its stack
+  std::uint64_t stack_begin = 0;          ///< where the stack starts in it, when there is one
   std::uint64_t param_bytes = 0;
   std::shared_ptr<const Instance> instance;       ///< has the module's variables
   std::array<std::uint32_t, 3> required_block{};  ///< .reqntid, 0 where there is none
   std::array<std::uint32_t, 3> largest_block{};   ///< .maxntid
+  bool is_explicit_cluster = false;               ///< .explicitcluster, .reqnctapercluster
   std::uint32_t max_registers = 0;                ///< .maxnreg; 0: as many as the compiler likes
   std::shared_ptr<const Bypasses> bypasses = std::make_shared<const Bypasses>();
 
@@ -85,6 +89,9 @@ struct Code {
   /// "%r1", "%v.x", "CC.CF": a scalar register as PTX spells it.
   [[nodiscard]] std::string scalar_name(std::uint32_t scalar) const;
 };
+
+/// Bytes of a thread's stack, of a kernel that uses it.
+inline constexpr std::uint64_t stack_bytes = 8192;
 
 /// Offsets that every register file has.
 inline constexpr std::uint32_t always_offset = 0;    ///< a predicate that is true in every lane

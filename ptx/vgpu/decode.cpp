@@ -32,6 +32,7 @@ Expected<void> Decoder::run() {
 
 void Decoder::read_directives() {
   for (const ir::Directive& d : code_.function->directives) {
+    if (d.name == "explicitcluster" || d.name == "reqnctapercluster") code_.is_explicit_cluster = true;
     if (d.name == "maxnreg" && !d.values.empty()) code_.max_registers = d.values[0];
     auto* into = d.name == "reqntid" ? &code_.required_block : d.name == "maxntid" ? &code_.largest_block : nullptr;
     if (into == nullptr) continue;
@@ -58,6 +59,15 @@ std::uint32_t Decoder::slot_of(isa::SpecialId special) {
     code_.specials.push_back({special_value(special), isa::bits(type) == 64, it->second});
   }
   return it->second;
+}
+
+// A slot of 64 bits, which begins as the first local address behind all variables.
+std::uint32_t Decoder::stack_pointer() {
+  if (stack_pointer_) return *stack_pointer_;
+  code_.stack_begin = align_size(code_.local_bytes, 16);
+  code_.local_bytes = code_.stack_begin + stack_bytes;
+  stack_pointer_ = file_.variable64(local_base + code_.stack_begin);
+  return *stack_pointer_;
 }
 
 Diagnostic Decoder::not_executed(std::uint32_t item, std::string_view why) const {
@@ -227,12 +237,33 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
     const std::uint32_t label = code_.function->operands_of(inst).back().payload;
     jumps_.emplace_back(code_.steps.size(), graph_.block_of(code_.function->labels[label].item));
   }
+  if (flow::control_of(inst.form) == flow::Control::branch_list) {
+    const auto list = list_of_labels(inst);
+    if (!list) return not_executed(item, "it names no list of labels");
+    decoding.step.x[1] = static_cast<std::uint32_t>(code_.branch_lists.size());
+    code_.branch_lists.push_back(*list);
+  }
   decoding.step.signature = signature_of(inst);
   decoding.step.is_instruction = true;
   add(decoding.step, inst, item);
   ++ordinal_;
   for (const Step& step : decoding.after_) add(step, inst, item);
   return std::nullopt;
+}
+
+// The blocks that a branch picks from.
+std::optional<std::vector<std::uint32_t>> Decoder::list_of_labels(const ir::Inst& inst) const {
+  const ir::Function& f = *code_.function;
+  const ir::Operand& name = f.operands_of(inst).back();
+  const ir::Inst* list = name.kind == ir::OperandKind::label ? flow::labelled_list(f, ir::LabelId(name.payload)) : nullptr;
+  if (list == nullptr || list->kind != ir::ItemKind::branch_targets || list->payload >= f.target_lists.size())
+    return std::nullopt;
+  std::vector<std::uint32_t> blocks;
+  for (const ir::Operand& label : f.target_lists[list->payload]) {
+    if (label.kind != ir::OperandKind::label || label.payload >= f.labels.size()) return std::nullopt;
+    blocks.push_back(graph_.block_of(f.labels[label.payload].item));
+  }
+  return blocks;
 }
 
 std::optional<Diagnostic> Decoder::emit() {
@@ -262,6 +293,8 @@ std::optional<Diagnostic> Decoder::emit() {
   end.run = helper::exit_lanes();
   add(end, unguarded, 0);
   for (const auto& [step, block] : jumps_) code_.steps[step].target = start[block];
+  for (std::vector<std::uint32_t>& list : code_.branch_lists)
+    for (std::uint32_t& target : list) target = start[target];
   return std::nullopt;
 }
 

@@ -32,6 +32,7 @@ class Decoder {
     return memory_.symbol(*code_.function, operand);
   }
   std::uint32_t new_site() { return code_.sites++; }
+  std::uint32_t stack_pointer();
 
  private:
   void read_directives();
@@ -44,6 +45,7 @@ class Decoder {
   std::optional<Diagnostic> emit(std::uint32_t number);
   [[nodiscard]] Scalar guard_of(const ir::Inst& inst) const;
   std::uint32_t signature_of(const ir::Inst& inst);
+  [[nodiscard]] std::optional<std::vector<std::uint32_t>> list_of_labels(const ir::Inst& inst) const;
   void add_trace(const Decoding& decoding, std::uint32_t item);
   void add(Step step, const ir::Inst& inst, std::uint32_t item);
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;
@@ -63,6 +65,7 @@ class Decoder {
   std::vector<std::vector<std::uint32_t>> checks_;     ///< by instruction: scalars to check before it
   std::vector<std::pair<std::uint32_t, std::uint32_t>> jumps_;  ///< step, and the block it goes to
   std::array<std::vector<std::uint32_t>, 3> register_lists_;    ///< of one instruction: room that is used again
+  std::optional<std::uint32_t> stack_pointer_;
   std::uint32_t ordinal_ = 0;
   Key signature_;
   KeyMap<std::uint32_t> signatures_;  ///< form and choices

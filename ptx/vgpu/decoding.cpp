@@ -83,6 +83,12 @@ num::Rounding Decoding::rounding(std::string_view slot) const {
   }
 }
 
+Type Decoding::operand_type(std::string_view name) const {
+  for (const std::uint8_t number : specs_)
+    if (form_.operands[number].name == name) return type(form_.operands[number].type);
+  return Type::none;
+}
+
 const ir::Operand* Decoding::find(std::string_view name) const {
   for (std::size_t i = 0; i < specs_.size(); ++i)
     if (form_.operands[specs_[i]].name == name) return &decoder_.code().function->operands[inst_.payload + i];
@@ -363,6 +369,7 @@ std::uint32_t Decoding::constant(std::uint32_t value) { return decoder_.file().c
 std::uint32_t Decoding::lane_constant(const std::array<std::uint32_t, lane_count>& values) {
   return decoder_.file().lane_constant(values);
 }
+std::uint32_t Decoding::stack_pointer() { return decoder_.stack_pointer(); }
 std::uint32_t Decoding::new_site() { return decoder_.new_site(); }
 
 std::optional<std::int64_t> Decoding::immediate(std::string_view name) const {

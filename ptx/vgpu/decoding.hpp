@@ -41,6 +41,8 @@ class Decoding {
   [[nodiscard]] bool wrote(std::string_view word) const;
   /// The type that a slot or literal word means.
   [[nodiscard]] Type type(std::string_view word) const { return form_.type(word, choices_); }
+  /// The type that the row says of an operand, or of the elements of one that is a vector.
+  [[nodiscard]] Type operand_type(std::string_view name) const;
   [[nodiscard]] const isa::Form& form() const { return form_; }
   [[nodiscard]] const isa::Choices& choices() const { return choices_; }
   /// How a slot says to round; to nearest where it says nothing.
@@ -98,6 +100,8 @@ class Decoding {
   /// A slot with the same constant in every lane, and one with a constant for each.
   std::uint32_t constant(std::uint32_t value);
   std::uint32_t lane_constant(const std::array<std::uint32_t, lane_count>& values);
+  /// The slot of the stack pointer, a local address of 64 bits in each lane.
+  std::uint32_t stack_pointer();
   /// An inline cache for one more memory access.
   std::uint32_t new_site();
   /// The value of an integer immediate operand, or nothing when it is a register.

@@ -163,7 +163,7 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.live = lanes >= lane_count ? all_lanes : (Mask{1} << lanes) - 1;
   warp.file = launch.code.image;
   warp.registers = warp.file.data()->bytes.data();
-  warp.waiting = warp.fairness = false;
+  warp.waiting = warp.fairness = warp.cluster_came = warp.cluster_open = false;
   warp.others.assign(1, {0, warp.live, Wait::none, 0, 0});
   warp.patience = warp.patience_now = full_patience;
   warp.executed = warp.turn = 0;

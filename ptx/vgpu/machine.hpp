@@ -38,9 +38,12 @@ using Handler = Outcome (*)(Warp& warp, const Step& step, Mask mask);
 struct Exchange {
   Mask members = 0;  ///< the lanes that take part
   std::array<std::uint32_t, lane_count> value{};
+  std::array<std::uint32_t, lane_count> high;  ///< of values of 64 bits, which few instructions have
   Mask pred = 0;
   Mask undefined = 0;  ///< lanes whose value is (undefined.hpp)
 };
+/// A reduction over a barrier of the CTA gives its predicate, and takes the number of threads that came with a true one in
+/// value[0] and that came at all in value[1].
 struct Collective {
   void (*give)(Warp& warp, const Step& step, Mask mask, Exchange& exchange);
   /// False: a fault was recorded.
@@ -80,7 +83,7 @@ enum class Wait : std::uint8_t {
   none,      ///< can run
   converge,  ///< at an .aligned instruction, for the other live lanes of the warp
   members,   ///< at a .sync instruction, for the lanes of its membermask (`key`)
-  barrier,   ///< at a barrier.sync, for the other live lanes of the warp (`key`: the barrier)
+  barrier,   ///< at a barrier without .aligned, for the other live lanes of the warp (`key`: the barrier)
   arrived,   ///< the warp has come to barrier `key` and waits for the CTA
 };
 
@@ -128,6 +131,8 @@ struct Warp {
   std::uint64_t turn_start = 0;         ///< `executed` when the warp got its turn
   std::uint32_t segment_start = 0;      ///< ordinal of the first step since the last jump
   bool waiting = false;                 ///< at a barrier of the CTA
+  bool cluster_came = false;            ///< has come to the cluster's barrier and not waited there since
+  bool cluster_open = false;            ///< and others have not come yet
   std::uint32_t polled = never_polled;  ///< item of the strong load that it executed last
 
   // undefined.hpp; the vectors go by scalar register and mean something while the warp is traced
@@ -158,8 +163,12 @@ struct Barrier {
   std::uint32_t arrived_warps = 0;
   std::uint32_t expected_threads = 0;  ///< 0: every live warp of the CTA
   std::uint32_t opened_by = 0;         ///< item of the first arrival
+  bool reduces = false;                ///< those that come reduce their predicates
+  std::uint32_t votes = 0, voters = 0;
 };
 inline constexpr std::uint32_t barrier_count = 16;
+/// What LaneGroup::key is at the barrier of the cluster, whose threads come and wait by two instructions.
+inline constexpr std::uint32_t cluster_arrival = 0xFFFF'FFFEu, cluster_wait = 0xFFFF'FFFFu;
 
 /// What every worker of a launch shares, unchanging while it runs.
 struct Launch {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/ops/access.hpp"
 
 namespace ptx::vgpu {
 namespace {
@@ -89,6 +90,12 @@ std::uint64_t window_of(Space space) {
     default:
       return 0;
   }
+}
+
+Space space_of(std::uint64_t generic_address) {
+  for (const Space space : {Space::shared, Space::local, Space::param})
+    if (generic_address >> 56 == window_of(space) >> 56) return space;
+  return Space::global;
 }
 
 GlobalMemory::GlobalMemory(std::span<const Region> regions, std::span<const Region> variables, bool check_initialised) {
@@ -194,6 +201,11 @@ std::uint8_t* marks_of(const Warp& warp, Space space, int lane, std::uint64_t ad
   const MemoryRegion* region = find(warp, space, address, bytes, true);
   if (region == nullptr || region->written == nullptr) return nullptr;
   return region->written + (address - region->begin) + static_cast<std::uint64_t>(lane) * region->lane_stride;
+}
+
+std::mutex& lock_of_16_bytes(const std::byte* memory) {
+  static std::array<std::mutex, 64> locks;
+  return locks[reinterpret_cast<std::uintptr_t>(memory) / 16 % locks.size()];
 }
 
 }  // namespace ptx::vgpu

@@ -34,6 +34,9 @@ inline constexpr std::uint64_t param_window = 0xF300'0000'0000'0000;
 /// The offset between a space's addresses and their generic addresses.
 std::uint64_t window_of(Space space);
 
+/// The space that a generic address lies in.
+Space space_of(std::uint64_t generic_address);
+
 /// What is known of a byte whose region keeps such marks: 0 until something is stored there.
 inline constexpr std::uint8_t written_mark = 0xFF;
 inline constexpr std::uint8_t undefined_mark = 1;  ///< an undefined value was stored there

@@ -63,13 +63,16 @@ std::uint32_t RegisterFile::constant32(std::uint32_t value) {
 
 std::uint32_t RegisterFile::constant64(std::uint64_t value) {
   const auto [it, is_new] = constants64_.try_emplace(value, 0);
-  if (is_new) {
-    std::array<std::uint64_t, lane_count> lanes;
-    lanes.fill(value);
-    it->second = take(sizeof lanes);
-    put(it->second, lanes.data(), sizeof lanes);
-  }
+  if (is_new) it->second = variable64(value);
   return it->second;
+}
+
+std::uint32_t RegisterFile::variable64(std::uint64_t value) {
+  std::array<std::uint64_t, lane_count> lanes;
+  lanes.fill(value);
+  const std::uint32_t offset = take(sizeof lanes);
+  put(offset, lanes.data(), sizeof lanes);
+  return offset;
 }
 
 std::uint32_t RegisterFile::lane_constant(const std::array<std::uint32_t, lane_count>& values) {

@@ -20,6 +20,8 @@ class RegisterFile {
   /// A slot that holds one value in every lane; equal values share it.
   std::uint32_t constant32(std::uint32_t value);
   std::uint32_t constant64(std::uint64_t value);
+  /// A slot that begins with that value in every lane, and changes.
+  std::uint32_t variable64(std::uint64_t value);
   /// A slot with a value for each lane.
   std::uint32_t lane_constant(const std::array<std::uint32_t, lane_count>& values);
   /// The file as a warp finds it.

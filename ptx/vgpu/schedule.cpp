@@ -42,12 +42,29 @@ Mask gathered(const Warp& warp, const LaneGroup& one) {
   return lanes;
 }
 
+// The predicates that a reduction over a barrier brings along, and its result.
+void vote(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier) {
+  if (step.collective == nullptr || barrier >= barrier_count) return;
+  Exchange exchange;
+  step.collective->give(warp, step, mask, exchange);
+  warp.cta->barriers[barrier].votes += static_cast<std::uint32_t>(std::popcount(exchange.pred));
+  warp.cta->barriers[barrier].voters += static_cast<std::uint32_t>(std::popcount(mask));
+}
+void count_votes(Warp& warp, const Step& step, Mask mask, const Barrier& complete) {
+  if (step.collective == nullptr) return;
+  Exchange exchange;
+  exchange.value[0] = complete.votes;
+  exchange.value[1] = complete.voters;
+  step.collective->take(warp, step, mask, exchange);
+}
+
 void release(Cta& cta, std::uint32_t barrier) {
-  cta.barriers[barrier] = {};
+  const Barrier complete = std::exchange(cta.barriers[barrier], {});
   ++cta.changes;
   for (Warp& warp : cta.warps)
     for (LaneGroup& f : warp.others)
       if (f.wait == Wait::arrived && f.key == barrier) {
+        count_votes(warp, step_at(warp, f.pc), f.mask, complete);
         f.wait = Wait::none;
         ++f.pc;
         warp.waiting = false;
@@ -76,10 +93,53 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
         {cat("the first came at ", cta.launch->code.line(barrier.opened_by))});
     return std::nullopt;
   }
-  if (barrier.arrived_warps == 0) barrier.expected_threads = threads, barrier.opened_by = step.item;
+  const bool reduces = step.collective != nullptr;
+  if (barrier.arrived_warps != 0 && barrier.reduces != reduces) {
+    warp.fail(step, lane, Kind::barrier_misuse,
+              cat(reduces ? "reduces over" : "comes to", " barrier ", id, ", where others have come that do",
+                  reduces ? " not: all threads of a barrier reduce, or none" : ": all threads of a barrier reduce, or none"),
+              {cat("the first came at ", cta.launch->code.line(barrier.opened_by))});
+    return std::nullopt;
+  }
+  if (barrier.arrived_warps == 0) barrier.expected_threads = threads, barrier.opened_by = step.item, barrier.reduces = reduces;
   ++barrier.arrived_warps;
   ++cta.changes;
   return threads != 0 ? barrier.arrived_warps * lane_count == threads : barrier.arrived_warps == cta.live_warps;
+}
+
+// The cluster's barrier completes when all of its threads that live have come.
+void release_cluster(Cta& cta) {
+  const auto has_come = [](const Warp& warp) { return warp.live == 0 || warp.cluster_open; };
+  if (!std::all_of(cta.warps.begin(), cta.warps.end(), has_come)) return;
+  for (Warp& warp : cta.warps) {
+    cta.changes += warp.cluster_open ? 1 : 0;
+    warp.cluster_open = false;
+    for (LaneGroup& f : warp.others)
+      if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc, warp.waiting = false;
+  }
+}
+// False: a fault was recorded.
+bool come_to_cluster(Warp& warp, const Step& step) {
+  if (warp.cluster_open) {
+    warp.fail(step, lowest_lane(warp.live), Kind::barrier_misuse,
+              "comes to the cluster's barrier a second time, before all others have come once");
+    return false;
+  }
+  warp.cluster_came = warp.cluster_open = true;
+  ++warp.cta->changes;
+  release_cluster(*warp.cta);
+  return true;
+}
+// Called with the lanes set aside as Wait::arrived.
+bool wait_at_cluster(Warp& warp, const Step& step) {
+  if (!std::exchange(warp.cluster_came, false)) {
+    warp.fail(step, lowest_lane(warp.live), Kind::barrier_misuse, "waits at the cluster's barrier, to which it has not come");
+    return false;
+  }
+  if (!warp.cluster_open)
+    for (LaneGroup& f : warp.others)
+      if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc;
+  return true;
 }
 
 // Fragments that wait for lanes of their own warp and have got them may go on. False: a fault.
@@ -102,9 +162,20 @@ bool resolve_waits(Warp& warp) {
         if (gathered(warp, f) != warp.live) break;
         const Step& step = step_at(warp, f.pc);
         const std::uint32_t id = f.key;
-        for (LaneGroup& other : warp.others)
-          if (other.wait == Wait::barrier) other.wait = Wait::arrived;
-        const auto complete = arrive(warp, step, id, barrier_threads(warp, step, f.mask));
+        const std::uint32_t threads = id < barrier_count ? barrier_threads(warp, step, f.mask) : 0;
+        for (LaneGroup& other : warp.others) {
+          const Step& its = step_at(warp, other.pc);
+          vote(warp, its, other.mask, id);
+          if (its.x[waits_slot] != 0)
+            other.wait = Wait::arrived;
+          else
+            other.wait = Wait::none, ++other.pc;
+        }
+        if (id == cluster_arrival || id == cluster_wait) {
+          if (!(id == cluster_arrival ? come_to_cluster(warp, step) : wait_at_cluster(warp, step))) return false;
+          break;
+        }
+        const auto complete = arrive(warp, step, id, threads);
         if (!complete) return false;
         if (*complete) release(*warp.cta, id);
         break;
@@ -219,6 +290,7 @@ void leave(Cta& cta) {
     const Barrier& b = cta.barriers[id];
     if (b.arrived_warps != 0 && b.expected_threads == 0 && b.arrived_warps == cta.live_warps) release(cta, id);
   }
+  release_cluster(cta);
 }
 
 }  // namespace
@@ -230,7 +302,7 @@ void give(Warp& warp, const Step& step, Mask mask, const Collective& what, Excha
 
 bool take(Warp& warp, const Step& step, Mask mask, const Collective& what, const Exchange& exchange) {
   if (!what.take(warp, step, mask, exchange)) return false;
-  if (warp.traced && !what.lane_by_lane) pass_exchanged(warp, step, mask, exchange.undefined != 0 ? mask : 0);
+  if (warp.traced && !what.lane_by_lane) pass_exchanged(warp, step, mask, exchange.undefined != 0 ? mask : 0, false);
   return true;
 }
 
@@ -277,11 +349,28 @@ Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t k
 }
 
 Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier, std::uint32_t threads, bool waits) {
+  vote(warp, step, mask, barrier);
   const auto complete = arrive(warp, step, barrier, threads);
   if (!complete) return Outcome::fault;
-  if (*complete) release(*warp.cta, barrier);
+  if (*complete) {
+    count_votes(warp, step, mask, warp.cta->barriers[barrier]);
+    release(*warp.cta, barrier);
+  }
   if (*complete || !waits) return Outcome::next;
   return park(warp, step, mask, Wait::arrived, barrier);
+}
+
+Outcome come_to_cluster_barrier(Warp& warp, const Step& step, Mask) {
+  return come_to_cluster(warp, step) ? Outcome::next : Outcome::fault;
+}
+
+Outcome wait_at_cluster_barrier(Warp& warp, const Step& step, Mask mask) {
+  if (warp.cluster_came && !warp.cluster_open) {
+    warp.cluster_came = false;
+    return Outcome::next;
+  }
+  const Outcome outcome = park(warp, step, mask, Wait::arrived, cluster_wait);
+  return wait_at_cluster(warp, step) ? outcome : Outcome::fault;
 }
 
 CtaState run_cta(Cta& cta, std::uint64_t budget, std::uint64_t most) {

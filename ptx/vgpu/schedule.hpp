@@ -27,6 +27,11 @@ Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t k
 /// The warp comes to a barrier of the CTA with `threads` (0: all of the CTA); its live lanes wait at this step unless that
 /// completes it or it only arrives. Called with the live lanes in `mask`.
 Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier, std::uint32_t threads, bool waits);
+/// The same of the cluster's barrier; every CTA is a cluster of its own.
+Outcome come_to_cluster_barrier(Warp& warp, const Step& step, Mask mask);
+Outcome wait_at_cluster_barrier(Warp& warp, const Step& step, Mask mask);
+/// x[waits_slot] of a barrier without .aligned: 0 for one that only arrives.
+inline constexpr std::size_t waits_slot = 5;
 
 /// Instructions that a warp runs before the next one of its CTA gets its turn.
 inline constexpr std::uint64_t warp_turn = 2048;

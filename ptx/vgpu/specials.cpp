@@ -74,12 +74,20 @@ constexpr SpecialValue special_values[] = {
     {"%current_graph_exec", false, false, [](const Warp&, Lane) -> std::uint64_t { return 0; }},
 };
 
+// The fourth elements, performance counters that nobody sets up, and what a driver would pass.
+constexpr SpecialValue always_zero{"", false, false, [](const Warp&, Lane) -> std::uint64_t { return 0; }};
+bool is_always_zero(std::string_view name) {
+  return name.ends_with(".w") || name.starts_with("%pm") || name.starts_with("%envreg") ||
+         name.starts_with("%reserved_smem_offset_");
+}
+
 }  // namespace
 
 const SpecialValue* special_value(isa::SpecialId id) {
   const auto* found = std::find_if(std::begin(special_values), std::end(special_values),
                                    [&](const SpecialValue& v) { return v.name == isa::specials()[id].name; });
-  return found == std::end(special_values) ? nullptr : found;
+  if (found != std::end(special_values)) return found;
+  return is_always_zero(isa::specials()[id].name) ? &always_zero : nullptr;
 }
 
 void fill_specials(Warp& warp) {

@@ -7,8 +7,9 @@ namespace {
 
 Passes passes_of(const Decoding& in) {
   const isa::Form& form = in.form();
-  if (in.step.collective != nullptr) return Passes::exchanged;
-  if (form.traits.has(isa::Trait::load)) return Passes::loaded;
+  if (in.step.collective != nullptr) return form.row->effects.waits == isa::Event::barrier ? Passes::updated : Passes::exchanged;
+  if (form.traits.has_any(isa::Trait::load | isa::Trait::load_uniform)) return Passes::loaded;
+  if (form.traits.has(isa::Trait::atomic)) return Passes::updated;
   if (form.traits.has(isa::Trait::store)) return Passes::stored;
   if (!form.row->effects.is_pure()) return Passes::nowhere;
   if (form.traits.has(isa::Trait::select)) return Passes::chosen;
@@ -22,6 +23,7 @@ bool is_value(Passes passes, std::string_view operand) {
   switch (passes) {
     case Passes::nowhere:
     case Passes::loaded:
+    case Passes::updated:
       return false;
     case Passes::stored:
       return operand == "b";

@@ -172,6 +172,7 @@ Outcome run_traced(Warp& warp, const Step& step, Mask mask) {
     case Passes::or_:
       return pass_on(warp, step, mask, trace);
     case Passes::loaded:
+    case Passes::updated:
       set_results(warp, trace, mask, 0, 0);  // the handler says what is undefined
       return step.run(warp, step, mask);
     case Passes::stored:
@@ -227,15 +228,17 @@ Mask undefined_values(const Warp& warp, const Step& step, Mask mask) {
   return lanes;
 }
 
-void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined_lanes) {
+void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined_lanes, bool first_alone) {
   const Trace& trace = trace_of(warp, step);
   std::uint32_t source = step.item;
   if (!warp.undefined_sources.contains(step.item))
     for (const std::uint32_t scalar : values(warp, trace))
       if (undefined(warp, scalar) != 0) source = warp.undefined_source[scalar];
-  // a second result, a shuffle's predicate, says only where the first comes from
   Mask lanes = undefined_lanes;
-  for (const std::uint32_t scalar : results(warp, trace)) set(warp, scalar, mask, std::exchange(lanes, 0), source);
+  for (const std::uint32_t scalar : results(warp, trace)) {
+    set(warp, scalar, mask, lanes, source);
+    if (first_alone) lanes = 0;
+  }
 }
 
 }  // namespace ptx::vgpu

@@ -30,8 +30,8 @@ void note_absent(Warp& warp, const Step& step, int lane, int source, Mask member
 
 /// The lanes whose value for a .sync instruction is undefined.
 Mask undefined_values(const Warp& warp, const Step& step, Mask mask);
-/// Of the lanes in the mask, the results of a .sync instruction are undefined in these; `source` is such a lane, or one that gave
-/// an undefined value.
-void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined);
+/// Of the lanes in the mask, the results of a .sync instruction are undefined in these; `first_alone`: a second result, a
+/// shuffle's predicate, says only where the first comes from.
+void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined, bool first_alone);
 
 }  // namespace ptx::vgpu

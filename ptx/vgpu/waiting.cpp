@@ -82,6 +82,11 @@ void fail_deadlock(Cta& cta) {
     if (first == nullptr) first = &warp;
     ++waiting;
     const LaneGroup& f = warp.others.front();
+    if (f.key == cluster_wait) {
+      if (notes.size() < max_notes)
+        notes.push_back(cat("warp ", warp.index, " waits at the cluster's barrier: ", say_place(code, code.steps[f.pc].item)));
+      continue;
+    }
     const Barrier& b = cta.barriers[f.key];
     const std::uint32_t want = b.expected_threads != 0 ? b.expected_threads : cta.live_warps * lane_count;
     if (notes.size() < max_notes)
@@ -93,7 +98,9 @@ void fail_deadlock(Cta& cta) {
   if (gone != 0) notes.push_back(cat(gone, gone == 1 ? " warp has exited" : " warps have exited"));
   const LaneGroup& f = first->others.front();
   first->fail(code.steps[f.pc], lowest_lane(f.mask), Kind::deadlock,
-              cat("waits at barrier ", f.key, ", which cannot complete: no warp of the block can continue"), std::move(notes));
+              cat("waits at ", f.key == cluster_wait ? std::string("the cluster's barrier") : cat("barrier ", f.key),
+                  ", which cannot complete: no warp of the block can continue"),
+              std::move(notes));
 }
 
 }  // namespace ptx::vgpu

@@ -10,7 +10,7 @@ inline constexpr Row control[] = {
   row("bra{.uni}  t:label ;",
       since(1,0), on(sm_10), Effect::control, exec("bra"), doc("control-flow-instructions-bra", "go on at the label.")),
   row("brx.idx{.uni}  index:.u32, targets:label ;",
-      since(6,0), on(sm_30), Effect::control, not_executed("the executor has no tables of labels yet"),
+      since(6,0), on(sm_30), Effect::control, exec("brx_idx"),
       doc("control-flow-instructions-brx-idx", "go on at the label number index of a .branchtargets list.")),
   // A callee in a register is told by its prototype (.callprototype) or by the functions it may be (.calltargets).
   row("call{.uni}  (results:=list), callee:symbol {, (args:list)} ;",
@@ -42,13 +42,13 @@ inline constexpr Row control[] = {
       not_executed("the executor has no register pools yet"),
       doc("miscellaneous-instructions-setmaxnreg", "give registers back to the CTA's pool.")),
   row("pmevent  a:#.u32=0..15 ;",
-      since(1,4), on(sm_10), Effect::volatile_, not_executed("the executor has no performance monitor"),
+      since(1,4), on(sm_10), Effect::volatile_, exec("pmevent"),
       doc("miscellaneous-instructions-pmevent", "trigger performance monitor event a.")),
   row("pmevent.mask  a:#.u32=0..65535 ;",
-      since(3,0), on(sm_20), Effect::volatile_, not_executed("the executor has no performance monitor"),
+      since(3,0), on(sm_20), Effect::volatile_, exec("pmevent"),
       doc("miscellaneous-instructions-pmevent", "trigger the performance monitor events of the mask a.")),
   row("brkpt ;",
-      since(1,0), on(sm_11), Effect::volatile_, not_executed("the executor has no debugger"),
+      since(1,0), on(sm_11), Effect::volatile_, exec("brkpt"),
       doc("miscellaneous-instructions-brkpt", "stop for the debugger.")),
 };
 // clang-format on

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "ptx/vgpu/machine.hpp"
 
@@ -97,6 +99,19 @@ template <std::uint32_t bytes>
   for (std::uint32_t i = 0; i < bytes; ++i) all &= marks[i];
   return all == written_mark;
 }
+
+// The same where other workers may mark these bytes meanwhile, and marking them.
+inline bool all_marked(std::uint8_t* marks, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i)
+    if (std::atomic_ref(marks[i]).load(std::memory_order_relaxed) != written_mark) return false;
+  return true;
+}
+inline void mark_written(std::uint8_t* marks, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) std::atomic_ref(marks[i]).store(written_mark, std::memory_order_relaxed);
+}
+
+/// What a strong access of 16 bytes holds meanwhile: hosts have no such instructions everywhere.
+std::mutex& lock_of_16_bytes(const std::byte* memory);
 
 template <class T>
 [[gnu::always_inline]] inline T load_as(const std::byte* from) {

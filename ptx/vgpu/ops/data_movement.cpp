@@ -1,11 +1,10 @@
-// Moves, loads and stores (rows: ptx/isa/table/data_movement.hpp).
+// Loads and stores (rows: ptx/isa/table/data_movement.hpp).
 #include <atomic>
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/specials.hpp"
 #include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
@@ -117,7 +116,13 @@ struct Store {
 };
 
 // ---- strong accesses (.volatile, .relaxed, .acquire, .release): other workers may read and write the same memory now.
-// step.target: 1 when it also orders what stands around it.
+// step.target: ordered_flag when it also orders what stands around it, locked_flag for elements of 16 bytes, two words each.
+
+constexpr std::uint32_t ordered_flag = 1, locked_flag = 2;
+
+std::unique_lock<std::mutex> lock_element(const Step& step, const std::byte* memory) {
+  return (step.target & locked_flag) != 0 ? std::unique_lock(lock_of_16_bytes(memory)) : std::unique_lock<std::mutex>();
+}
 
 template <class T, std::size_t n>
 Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
@@ -128,15 +133,24 @@ Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
   Places places;
   if (!find_places(warp, step, mask, step.space, false, n * sizeof(T), address.data(), places)) return Outcome::fault;
   const bool was_traced = warp.traced;
-  note_unwritten(warp, step, mask, n, sizeof(T), address.data(), places);
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
+    std::unique_lock<std::mutex> lock;
     for (std::size_t k = 0; k < n; ++k) {
-      const std::atomic_ref<T> memory(*reinterpret_cast<T*>(places[l].data + k * sizeof(T)));
+      std::byte* const at = places[l].data + k * sizeof(T);
+      if (k % 2 == 0) lock = {}, lock = lock_element(step, at);
+      const std::atomic_ref<T> memory(*reinterpret_cast<T*>(at));
       warp.slot<SlotOf<T>>(step.x[k])[l] =
-          to_slot<T>(memory.load(step.target != 0 ? std::memory_order_acquire : std::memory_order_relaxed));
+          to_slot<T>(memory.load((step.target & ordered_flag) != 0 ? std::memory_order_acquire : std::memory_order_relaxed));
     }
   }
+  // Behind the loads: who has seen what another worker stored sees its marks, too.
+  Mask unwritten = 0;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const auto l = static_cast<std::size_t>(lowest_lane(left));
+    if (places[l].written != nullptr && !all_marked(places[l].written, n * sizeof(T))) unwritten |= Mask{1} << l;
+  }
+  if (unwritten != 0) note_unwritten(warp, step, unwritten, n, sizeof(T), address.data(), places);
   return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }
 
@@ -149,11 +163,14 @@ Outcome store_strong(Warp& warp, const Step& step, Mask mask) {
   if (!find_places(warp, step, mask, step.space, true, n * sizeof(T), address.data(), places)) return Outcome::fault;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
-    if (places[l].written != nullptr) std::memset(places[l].written, written_mark, n * sizeof(T));
+    if (places[l].written != nullptr) mark_written(places[l].written, n * sizeof(T));
+    std::unique_lock<std::mutex> lock;
     for (std::size_t k = 0; k < n; ++k) {
-      const std::atomic_ref<T> memory(*reinterpret_cast<T*>(places[l].data + k * sizeof(T)));
+      std::byte* const at = places[l].data + k * sizeof(T);
+      if (k % 2 == 0) lock = {}, lock = lock_element(step, at);
+      const std::atomic_ref<T> memory(*reinterpret_cast<T*>(at));
       memory.store(from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[l]),
-                   step.target != 0 ? std::memory_order_release : std::memory_order_relaxed);
+                   (step.target & ordered_flag) != 0 ? std::memory_order_release : std::memory_order_relaxed);
     }
   }
   return Outcome::next;
@@ -210,132 +227,16 @@ bool access(Decoding& in, Type type, std::vector<std::uint32_t> slots) {
 std::size_t elements_of(Type type, const std::vector<std::uint32_t>& slots) {
   return slots.size() * (type == Type::b128 ? 2 : 1);
 }
-
-// x[0] = d, x[1] and so on = the parts.
-template <class Whole, class Part>
-struct Pack {
-  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
-    std::array<const std::uint32_t*, sizeof(Whole) / sizeof(Part)> from;
-    for (std::size_t k = 0; k < from.size(); ++k) from[k] = warp.slot<std::uint32_t>(step.x[k + 1]);
-    write_lanes(warp.slot<SlotOf<Whole>>(step.x[0]), mask, [=](int l) {
-      Whole whole = 0;
-      for (std::size_t k = 0; k < from.size(); ++k)
-        whole |= static_cast<Whole>(static_cast<Part>(from[k][l])) << (8 * sizeof(Part) * k);
-      return whole;
-    });
-    return Outcome::next;
-  }
-};
-template <class Whole, class Part>
-struct Unpack {
-  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
-    const auto* from = warp.slot<SlotOf<Whole>>(step.x[0]);
-    for (std::size_t k = 0; k < sizeof(Whole) / sizeof(Part); ++k)
-      write_lanes(warp.slot<std::uint32_t>(step.x[k + 1]), mask,
-                  [=](int l) { return static_cast<Part>(from[l] >> (8 * sizeof(Part) * k)); });
-    return Outcome::next;
-  }
-};
-template <template <class, class> class Body>
-Handler by_shape(std::size_t parts, int whole) {
-  if (whole == 32) return Compiled<Body<std::uint32_t, std::uint16_t>>::handler();
-  return parts == 2 ? Compiled<Body<std::uint64_t, std::uint32_t>>::handler()
-                    : Compiled<Body<std::uint64_t, std::uint16_t>>::handler();
+std::uint32_t strong_flags(Type type, bool ordered) {
+  return (ordered ? ordered_flag : 0) | (type == Type::b128 ? locked_flag : 0);
 }
 
-}  // namespace
-
-namespace op {
-
-Handler mov(Decoding& in) {
-  const Type type = in.type("type");
-  if (type == Type::pred) {
-    const Decoding::Pred a = in.read_pred("a");
-    in.step.x = {in.write_pred("d"), a.offset, a.flip};
-    return [](Warp& warp, const Step& step, Mask mask) {
-      Mask& d = warp.pred(step.x[0]);
-      d = (d & ~mask) | ((warp.pred(step.x[1]) ^ step.x[2]) & mask);
-      return Outcome::next;
-    };
-  }
-  if (isa::bits(type) == 64) return map<std::uint64_t(std::uint64_t)>(in, {"d", "a"}, [](std::uint64_t a) { return a; });
-  return map<std::uint32_t(std::uint32_t)>(in, {"d", "a"}, [](std::uint32_t a) { return a; });
-}
-
-Handler mov_special(Decoding& in) {
-  const isa::SpecialId id = in.special("a");
-  const SpecialValue* value = special_value(id);
-  if (value == nullptr) return in.refuse(cat("the executor has no `", isa::specials()[id].name, '`'));
-  const bool wide = isa::bits(in.type("type")) == 64;
-  in.step.x[0] = in.write("d", in.type("type"));
-  if (value->clock) {
-    in.step.imm = value->name.ends_with("_hi") ? 32 : 0;
-    if (wide)
-      return [](Warp& warp, const Step& step, Mask mask) {
-        ++warp.cta->changes;
-        write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask, [now = time_at(warp, step)](int) { return now; });
-        return Outcome::next;
-      };
-    return [](Warp& warp, const Step& step, Mask mask) {
-      ++warp.cta->changes;
-      write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
-                  [now = time_at(warp, step) >> step.imm](int) { return static_cast<std::uint32_t>(now); });
-      return Outcome::next;
-    };
-  }
-  in.step.x[1] = in.read_special(id, in.type("type"));
-  const auto copy = []<class T>(T a) { return a; };
-  return wide ? Compiled<Map<std::uint64_t(std::uint64_t), decltype(copy)>>::handler()
-              : Compiled<Map<std::uint32_t(std::uint32_t), decltype(copy)>>::handler();
-}
-
-Handler mov_symbol(Decoding& in) {
-  const Type type = in.type("type");
-  in.step.x[0] = in.write("d", type);
-  const Decoding::Symbol symbol = in.read_symbol("a");
-  in.step.x[1] = symbol.base;
-  in.step.imm = symbol.address;
-  if (isa::bits(type) == 64)
-    return [](Warp& warp, const Step& step, Mask mask) {
-      const auto* base = warp.slot<std::uint64_t>(step.x[1]);
-      write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask,
-                  [&](int l) { return base[l] + static_cast<std::uint64_t>(step.imm); });
-      return Outcome::next;
-    };
-  return [](Warp& warp, const Step& step, Mask mask) {
-    const auto* base = warp.slot<std::uint64_t>(step.x[1]);
-    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
-                [&](int l) { return static_cast<std::uint32_t>(base[l] + static_cast<std::uint64_t>(step.imm)); });
-    return Outcome::next;
-  };
-}
-
-Handler mov_pack(Decoding& in) {
-  const int whole = in.wrote("b32") ? 32 : 64;
-  in.step.x[0] = in.write("d", whole == 32 ? Type::b32 : Type::b64);
-  const auto parts = in.read_all("a", Type::b16);
-  if (parts.size() != 2 && !(parts.size() == 4 && whole == 64))
-    return in.refuse("the executor packs 2 or 4 parts of 16 or 32 bits");
-  std::copy(parts.begin(), parts.end(), in.step.x.begin() + 1);
-  return by_shape<Pack>(parts.size(), whole);
-}
-
-Handler mov_unpack(Decoding& in) {
-  const int whole = in.wrote("b32") ? 32 : 64;
-  in.step.x[0] = in.read("a", whole == 32 ? Type::b32 : Type::b64);
-  const auto parts = in.write_all("d", Type::b16);
-  if (parts.size() != 2 && !(parts.size() == 4 && whole == 64))
-    return in.refuse("the executor unpacks into 2 or 4 parts of 16 or 32 bits");
-  std::copy(parts.begin(), parts.end(), in.step.x.begin() + 1);
-  return by_shape<Unpack>(parts.size(), whole);
-}
-
-Handler ld(Decoding& in) {
-  const Type type = in.type("type");
+Handler load(Decoding& in, bool strong, bool acquires) {
+  // with one type, a row may say it by itself
+  const Type type = in.has("type") ? in.type("type") : Type::b128;
   const auto slots = in.write_all("d", register_width(type, true));
   if (!access(in, type, slots)) return in.refuse("it loads more than 64 bytes a lane");
-  const bool strong = in.has("sem") || in.wrote("volatile");
-  in.step.target = in.chosen("sem") == "acquire" ? 1 : 0;
+  in.step.target = strong_flags(type, acquires);
   return by_integer(memory_type(type, true), [&]<class T>(T) {
     return by_count(elements_of(type, slots), [&]<std::size_t n>(std::integral_constant<std::size_t, n>) -> Handler {
       return strong ? &load_strong<T, n> : Compiled<Load<T, n>>::handler();
@@ -343,12 +244,11 @@ Handler ld(Decoding& in) {
   });
 }
 
-Handler st(Decoding& in) {
+Handler store(Decoding& in, bool strong, bool releases) {
   const Type type = in.type("type");
   const auto slots = in.read_all("b", register_width(type, false));
   if (!access(in, type, slots)) return in.refuse("it stores more than 64 bytes a lane");
-  const bool strong = in.has("sem") || in.wrote("volatile");
-  in.step.target = in.chosen("sem") == "release" ? 1 : 0;
+  in.step.target = strong_flags(type, releases);
   return by_integer(memory_type(type, false), [&]<class T>(T) -> Handler {
     if constexpr (std::is_signed_v<T>)
       return nullptr;
@@ -359,24 +259,17 @@ Handler st(Decoding& in) {
   });
 }
 
-Handler cvta(Decoding& in) {
-  if (in.wrote("u32")) return in.refuse("the executor's generic addresses have 64 bits");
-  const std::string_view word = in.chosen("space");
-  const Space space = word.starts_with("shared")  ? Space::shared
-                      : word == "local"           ? Space::local
-                      : word.starts_with("param") ? Space::param
-                                                  : Space::global;
-  in.step.x[0] = in.write("d", Type::u64);
-  in.step.x[1] = in.read("a", Type::u64);
-  in.step.imm = static_cast<std::int64_t>(window_of(space));
-  if (in.wrote("to")) in.step.imm = -in.step.imm;
-  return [](Warp& warp, const Step& step, Mask mask) {
-    const auto* a = warp.slot<std::uint64_t>(step.x[1]);
-    write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask, [&](int l) { return a[l] + static_cast<std::uint64_t>(step.imm); });
-    return Outcome::next;
-  };
-}
-Handler cvta_to(Decoding& in) { return cvta(in); }
+}  // namespace
+
+namespace op {
+
+Handler ld(Decoding& in) { return load(in, in.has("sem") || in.wrote("volatile"), in.chosen("sem") == "acquire"); }
+Handler st(Decoding& in) { return store(in, in.has("sem") || in.wrote("volatile"), in.chosen("sem") == "release"); }
+// The memory of a device is memory like any other here, which each access reads and writes as often as it runs.
+Handler ld_mmio(Decoding& in) { return load(in, true, false); }
+Handler st_mmio(Decoding& in) { return store(in, true, false); }
+// That the address is the same for the whole warp is advice.
+Handler ldu(Decoding& in) { return load(in, false, false); }
 
 }  // namespace op
 }  // namespace ptx::vgpu

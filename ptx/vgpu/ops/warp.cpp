@@ -1,6 +1,7 @@
 // Warp-wide exchange (rows: ptx/isa/table/warp.hpp).
 #include <array>
 
+#include "ptx/num/num.hpp"
 #include "ptx/vgpu/ops/collective.hpp"
 #include "ptx/vgpu/undefined.hpp"
 
@@ -63,7 +64,7 @@ bool take_shuffled(Warp& warp, const Step& step, Mask mask, const Exchange& exch
   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return result[static_cast<std::size_t>(l)]; });
   Mask& p = warp.pred(step.x[1]);
   p = (p & ~mask) | in_range;
-  if (warp.traced) pass_exchanged(warp, step, mask, undefined);
+  if (warp.traced) pass_exchanged(warp, step, mask, undefined, true);
   return true;
 }
 constexpr Collective shuffle = {give_value, take_shuffled, true};
@@ -137,11 +138,90 @@ constexpr Collective election = {[](Warp&, const Step&, Mask, Exchange&) {},
                                    return true;
                                  }};
 
-}  // namespace
+// ---- redux.sync of f32: x = d, -, a; imm: flags. Numbers in their order, -0 below +0, are integers in theirs.
 
-namespace op {
+constexpr std::int64_t greatest_flag = 1, size_flag = 2, nan_flag = 4;
 
-Handler shfl_sync(Decoding& in) {
+constexpr Collective float_reduction = {give_value, [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+                                          const bool greatest = (step.imm & greatest_flag) != 0;
+                                          std::uint32_t result = num::nan32;
+                                          bool found = false, found_nan = false;
+                                          const auto rank = [](std::uint32_t bits) {
+                                            return static_cast<std::int32_t>(bits ^ ((bits >> 31) != 0 ? 0x7FFF'FFFFu : 0u));
+                                          };
+                                          for (Mask left = exchange.members; left != 0; left &= left - 1) {
+                                            std::uint32_t bits = exchange.value[static_cast<std::size_t>(lowest_lane(left))];
+                                            if ((step.imm & size_flag) != 0) bits &= 0x7FFF'FFFFu;
+                                            if ((bits & 0x7FFF'FFFFu) > 0x7F80'0000u) {
+                                              found_nan = true;
+                                              continue;
+                                            }
+                                            if (!found || (greatest ? rank(bits) > rank(result) : rank(bits) < rank(result)))
+                                              result = bits;
+                                            found = true;
+                                          }
+                                          if (found_nan && (step.imm & nan_flag) != 0) result = num::nan32;
+                                          write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [=](int) { return result; });
+                                          return true;
+                                        }};
+
+// ---- match.sync: x = d, p, a
+
+template <class T>
+void give_to_match(Warp& warp, const Step& step, Mask mask, Exchange& exchange) {
+  const auto* a = warp.slot<T>(step.x[2]);
+  for (std::size_t l = 0; l < lane_count; ++l) {
+    if (!has_lane(mask, static_cast<int>(l))) continue;
+    exchange.value[l] = static_cast<std::uint32_t>(a[l]);
+    exchange.high[l] = static_cast<std::uint32_t>(std::uint64_t{a[l]} >> 32);
+  }
+}
+// The members whose value is a lane's.
+Mask matching(const Exchange& exchange, std::size_t lane) {
+  Mask same = 0;
+  for (Mask left = exchange.members; left != 0; left &= left - 1) {
+    const auto l = static_cast<std::size_t>(lowest_lane(left));
+    if (exchange.value[l] == exchange.value[lane] && exchange.high[l] == exchange.high[lane]) same |= Mask{1} << l;
+  }
+  return same;
+}
+template <class T>
+constexpr Collective match_any_value = {give_to_match<T>, [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+                                          auto* d = warp.slot<std::uint32_t>(step.x[0]);
+                                          for (Mask left = mask; left != 0; left &= left - 1) {
+                                            const auto l = static_cast<std::size_t>(lowest_lane(left));
+                                            d[l] = matching(exchange, l);
+                                          }
+                                          return true;
+                                        }};
+template <class T>
+constexpr Collective match_all_values = {
+    give_to_match<T>, [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
+      const bool same = matching(exchange, static_cast<std::size_t>(lowest_lane(exchange.members))) == exchange.members;
+      write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int) { return same ? exchange.members : 0; });
+      Mask& p = warp.pred(step.x[1]);
+      p = (p & ~mask) | (same ? mask : 0);
+      return true;
+    }};
+
+// ---- without .sync: among the lanes that are together here
+
+template <const Collective& what>
+Outcome exchange_together(Warp& warp, const Step& step, Mask mask) {
+  Exchange exchange;
+  exchange.members = mask;
+  const bool was_traced = warp.traced;
+  give(warp, step, mask, what, exchange);
+  if (!take(warp, step, mask, what, exchange)) return Outcome::fault;
+  return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
+}
+template <const Collective& what>
+Handler together(Decoding& in) {
+  in.step.collective = &what;
+  return &exchange_together<what>;
+}
+
+void read_shuffle(Decoding& in) {
   const std::string_view mode = in.chosen("mode");
   const Shuffle shuffle_mode = mode == "up"     ? Shuffle::up
                                : mode == "down" ? Shuffle::down
@@ -153,6 +233,15 @@ Handler shfl_sync(Decoding& in) {
   in.step.x[3] = in.read("b", Type::b32);
   in.step.x[4] = in.read("c", Type::b32);
   in.step.imm = static_cast<std::int64_t>(shuffle_mode);
+}
+
+}  // namespace
+
+namespace op {
+
+Handler shfl_sync(Decoding& in) {
+  read_shuffle(in);
+  const auto shuffle_mode = static_cast<Shuffle>(in.step.imm);
   const Handler general = collective<shuffle>(in);
   const auto b = in.immediate("b"), c = in.immediate("c"), members = in.immediate("membermask");
   if (!b || !c || !members || static_cast<Mask>(*members) != all_lanes) return general;
@@ -193,6 +282,48 @@ Handler redux_sync(Decoding& in) {
                      : reduce<U>(in, [](U a, U b) { return b < a ? b : a; });
   return with_sign ? reduce<S>(in, [](S a, S b) { return a < b ? b : a; })
                    : reduce<U>(in, [](U a, U b) { return a < b ? b : a; });
+}
+
+Handler redux_sync_f32(Decoding& in) {
+  in.step.x[0] = in.write("d", Type::f32);
+  in.step.x[2] = in.read("a", Type::f32);
+  in.step.imm =
+      (in.chosen("op") == "max" ? greatest_flag : 0) | (in.wrote("abs") ? size_flag : 0) | (in.wrote("NaN") ? nan_flag : 0);
+  return collective<float_reduction>(in);
+}
+
+Handler match_any(Decoding& in) {
+  const Type type = in.type("type");
+  in.step.x[0] = in.write("d", Type::u32);
+  in.step.x[2] = in.read("a", type);
+  return isa::bits(type) == 64 ? collective<match_any_value<std::uint64_t>>(in) : collective<match_any_value<std::uint32_t>>(in);
+}
+
+Handler match_all(Decoding& in) {
+  const Type type = in.type("type");
+  in.step.x[0] = in.write("d", Type::u32);
+  in.step.x[1] = in.write_pred("p");
+  in.step.x[2] = in.read("a", type);
+  return isa::bits(type) == 64 ? collective<match_all_values<std::uint64_t>>(in)
+                               : collective<match_all_values<std::uint32_t>>(in);
+}
+
+Handler shfl(Decoding& in) {
+  read_shuffle(in);
+  return together<shuffle>(in);
+}
+
+Handler vote(Decoding& in) {
+  const Decoding::Pred a = in.read_pred("a");
+  in.step.x = {in.write_pred("d"), a.offset, a.flip};
+  const std::string_view mode = in.chosen("mode");
+  return mode == "all" ? together<vote_all>(in) : mode == "any" ? together<vote_any>(in) : together<vote_uni>(in);
+}
+
+Handler vote_ballot_together(Decoding& in) {
+  const Decoding::Pred a = in.read_pred("a");
+  in.step.x = {in.write("d", Type::b32), a.offset, a.flip};
+  return together<ballot>(in);
 }
 
 Handler activemask(Decoding& in) {
