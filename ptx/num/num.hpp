@@ -4,3 +4,4 @@
 
 #include "ptx/num/convert.hpp"
 #include "ptx/num/rounding.hpp"
+#include "ptx/num/dot.hpp"
