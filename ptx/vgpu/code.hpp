@@ -32,6 +32,7 @@ enum class Passes : std::uint8_t {
   loaded,     ///< the address decides; the results are what memory holds
   stored,     ///< the address decides; the values go to memory
   exchanged,  ///< between the lanes that meet
+  by_handler, ///< between the lanes, by register: the handler itself says which results are undefined
 };
 /// Its scalar registers, as ranges of Code::traced that follow each other: those that decide something, those whose values are
 /// handed on, results.
@@ -56,6 +57,7 @@ struct Code {
   std::string name;
 
   std::vector<Step> steps;
+  std::vector<std::uint32_t> operands;  ///< registers of the steps that have more than Step::x holds
   std::vector<RegisterLine> image;  ///< the register file at the start of a warp: constants in place, all else 0
   std::vector<SpecialSlot> specials;
   std::vector<Trace> traces;          ///< by item of the body
@@ -82,6 +84,11 @@ struct Code {
   /// "%r1", "%v.x": a scalar register as PTX spells it.
   [[nodiscard]] std::string scalar_name(std::uint32_t scalar) const;
 };
+
+/// The registers of a step that has more than Step::x holds.
+inline std::span<const std::uint32_t> operands_of(const Code& code, const Step& step) {
+  return std::span(code.operands).subspan(step.operands, step.operand_count);
+}
 
 /// Offsets that every register file has.
 inline constexpr std::uint32_t always_offset = 0;    ///< a predicate that is true in every lane

@@ -7,6 +7,7 @@ namespace {
 
 Passes passes_of(const Decoding& in) {
   const isa::Form& form = in.form();
+  if (in.tracks_undefined) return Passes::by_handler;
   if (in.step.collective != nullptr) return Passes::exchanged;
   if (form.traits.has(isa::Trait::load)) return Passes::loaded;
   if (form.traits.has(isa::Trait::store)) return Passes::stored;
