@@ -8,3 +8,4 @@
 #include "ptx/num/format.hpp"
 #include "ptx/num/half.hpp"
 #include "ptx/num/rounding.hpp"
+#include "ptx/num/dot.hpp"

@@ -33,6 +33,7 @@ enum class Passes : std::uint8_t {
   stored,     ///< the address decides; the values go to memory
   updated,    ///< all decides: it makes what memory holds. The results are what was there
   exchanged,  ///< between the lanes that meet
+  by_handler, ///< between the lanes, by register: the handler itself says which results are undefined
 };
 /// Its scalar registers, as ranges of Code::traced that follow each other: those that decide something, those whose values are
 /// handed on, results.
@@ -58,6 +59,7 @@ struct Code {
 
   std::vector<Step> steps;
   std::vector<std::vector<std::uint32_t>> branch_lists;  ///< by list of labels that a branch picks from: the steps
+  std::vector<std::uint32_t> operands;  ///< registers of the steps that have more than Step::x holds
   std::vector<RegisterLine> image;  ///< the register file at the start of a warp: constants in place, all else 0
   std::vector<SpecialSlot> specials;
   std::vector<Trace> traces;          ///< by item of the body
@@ -92,6 +94,11 @@ struct Code {
 
 /// Bytes of a thread's stack, of a kernel that uses it.
 inline constexpr std::uint64_t stack_bytes = 8192;
+
+/// The registers of a step that has more than Step::x holds.
+inline std::span<const std::uint32_t> operands_of(const Code& code, const Step& step) {
+  return std::span(code.operands).subspan(step.operands, step.operand_count);
+}
 
 /// Offsets that every register file has.
 inline constexpr std::uint32_t always_offset = 0;    ///< a predicate that is true in every lane

@@ -33,6 +33,12 @@ class Decoder {
   }
   std::uint32_t new_site() { return code_.sites++; }
   std::uint32_t stack_pointer();
+  /// Behind those that are there; returns where they begin.
+  std::uint32_t add_operands(std::span<const std::uint32_t> slots) {
+    const auto begin = static_cast<std::uint32_t>(code_.operands.size());
+    code_.operands.insert(code_.operands.end(), slots.begin(), slots.end());
+    return begin;
+  }
 
  private:
   void read_directives();

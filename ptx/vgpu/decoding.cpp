@@ -370,6 +370,13 @@ std::uint32_t Decoding::lane_constant(const std::array<std::uint32_t, lane_count
   return decoder_.file().lane_constant(values);
 }
 std::uint32_t Decoding::stack_pointer() { return decoder_.stack_pointer(); }
+std::uint32_t Decoding::add_operands(std::span<const std::uint32_t> slots) {
+  const std::uint32_t begin = decoder_.add_operands(slots), first = step.operand_count;
+  if (step.operand_count == 0) step.operands = begin;
+  step.operand_count += static_cast<std::uint32_t>(slots.size());
+  return first;
+}
+Target Decoding::target() const { return decoder_.code().module->target; }
 std::uint32_t Decoding::new_site() { return decoder_.new_site(); }
 
 std::optional<std::int64_t> Decoding::immediate(std::string_view name) const {

@@ -104,6 +104,10 @@ class Decoding {
   std::uint32_t stack_pointer();
   /// An inline cache for one more memory access.
   std::uint32_t new_site();
+  /// Keeps the slots as operands of the step, behind those that it has; returns which of them is the first.
+  std::uint32_t add_operands(std::span<const std::uint32_t> slots);
+  /// What the module is compiled for.
+  [[nodiscard]] Target target() const;
   /// The value of an integer immediate operand, or nothing when it is a register.
   [[nodiscard]] std::optional<std::int64_t> immediate(std::string_view name) const;
 
@@ -115,6 +119,7 @@ class Decoding {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   Step step;
+  bool tracks_undefined = false;  ///< the handler says itself which results are undefined (Passes::by_handler)
 
  private:
   friend class Decoder;

@@ -7,6 +7,7 @@ namespace {
 
 Passes passes_of(const Decoding& in) {
   const isa::Form& form = in.form();
+  if (in.tracks_undefined) return Passes::by_handler;
   if (in.step.collective != nullptr) return form.row->effects.waits == isa::Event::barrier ? Passes::updated : Passes::exchanged;
   if (form.traits.has_any(isa::Trait::load | isa::Trait::load_uniform)) return Passes::loaded;
   if (form.traits.has(isa::Trait::atomic)) return Passes::updated;

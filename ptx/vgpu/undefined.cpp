@@ -162,6 +162,7 @@ Outcome run_traced(Warp& warp, const Step& step, Mask mask) {
   }
   if (mask == 0) return Outcome::next;
   const bool memory = trace.passes == Passes::loaded || trace.passes == Passes::stored;
+  if (trace.passes == Passes::by_handler) return step.run(warp, step, mask);
   for (const std::uint32_t scalar : needs(warp, trace))
     if (const Mask lanes = warp.undefined[scalar] & mask; lanes != 0)
       return fail_undefined(warp, step, lanes, scalar, memory ? "takes its address from" : "reads");
@@ -179,6 +180,7 @@ Outcome run_traced(Warp& warp, const Step& step, Mask mask) {
       return store(warp, step, mask, trace);
     case Passes::exchanged:
       return step.run(warp, step, mask);  // where lanes meet, pass_exchanged is called
+    case Passes::by_handler:
     case Passes::nowhere:
       break;
   }
@@ -213,6 +215,34 @@ void note_unwritten(Warp& warp, const Step& step, Mask mask, std::uint32_t eleme
       set(warp, scalar, Mask{1} << lane, Mask{1} << lane, step.item);
     }
   }
+}
+
+Mask undefined_value(const Warp& warp, const Step& step, std::size_t value) {
+  return undefined(warp, values(warp, trace_of(warp, step))[value]);
+}
+
+void set_result(Warp& warp, const Step& step, std::size_t result, Mask mask, Mask lanes, std::size_t source) {
+  const Trace& trace = trace_of(warp, step);
+  const std::uint32_t from = source == no_value ? no_scalar : values(warp, trace)[source];
+  set(warp, results(warp, trace)[result], mask, lanes, from == no_scalar ? step.item : warp.undefined_source[from]);
+}
+
+void note_found(Warp& warp, const Step& step, std::string message) {
+  begin_tracing(warp);
+  warp.undefined_sources.try_emplace(step.item, UndefinedSource{step.item, std::move(message)});
+}
+
+bool fail_undefined_address(Warp& warp, const Step& step, Mask mask) {
+  for (const std::uint32_t scalar : needs(warp, trace_of(warp, step)))
+    if (const Mask lanes = warp.undefined[scalar] & mask; lanes != 0) {
+      fail_undefined(warp, step, lanes, scalar, "takes its address from");
+      return true;
+    }
+  return false;
+}
+
+Outcome fail_undefined_store(Warp& warp, const Step& step, Mask lanes, std::size_t value) {
+  return fail_undefined(warp, step, lanes, values(warp, trace_of(warp, step))[value], "stores");
 }
 
 void note_absent(Warp& warp, const Step& step, int lane, int source, Mask members) {

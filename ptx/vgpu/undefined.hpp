@@ -28,6 +28,20 @@ void note_unwritten(Warp& warp, const Step& step, Mask mask, std::uint32_t eleme
 /// A shuffle reads a lane that takes no part.
 void note_absent(Warp& warp, const Step& step, int lane, int source, Mask members);
 
+// -- for handlers of Passes::by_handler, in a traced warp: values and results by their place among the instruction's registers
+/// The lanes in which a value is undefined.
+Mask undefined_value(const Warp& warp, const Step& step, std::size_t value);
+/// Among the lanes of the mask, a result is undefined in `lanes`, because of `source`: a value that is, or no_value where the
+/// instruction itself has found it (note_found).
+inline constexpr std::size_t no_value = ~std::size_t{0};
+void set_result(Warp& warp, const Step& step, std::size_t result, Mask mask, Mask lanes, std::size_t source = no_value);
+/// The instruction has found unwritten bytes, which `message` says: begins tracing.
+void note_found(Warp& warp, const Step& step, std::string message);
+/// A fault when an address is undefined in lanes of the mask. True: it was recorded.
+bool fail_undefined_address(Warp& warp, const Step& step, Mask mask);
+/// A fault: it stores an undefined value where others see it.
+Outcome fail_undefined_store(Warp& warp, const Step& step, Mask lanes, std::size_t value);
+
 /// The lanes whose value for a .sync instruction is undefined.
 Mask undefined_values(const Warp& warp, const Step& step, Mask mask);
 /// Of the lanes in the mask, the results of a .sync instruction are undefined in these; `first_alone`: a second result, a
