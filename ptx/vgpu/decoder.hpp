@@ -32,6 +32,10 @@ class Decoder {
     return memory_.symbol(*code_.function, operand);
   }
   std::uint32_t new_site() { return code_.sites++; }
+  std::uint32_t keep(const TensorOperands& operands) {
+    code_.tensor_operands.push_back(operands);
+    return static_cast<std::uint32_t>(code_.tensor_operands.size() - 1);
+  }
 
  private:
   void read_directives();

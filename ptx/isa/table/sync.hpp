@@ -31,7 +31,7 @@ inline constexpr Row sync[] = {
       since(7,5), on(sm_70), syncs(Sync::proxy_fence), through(Proxy::alias), not_executed("the executor has no proxies yet"),
       doc("parallel-synchronization-and-communication-instructions-membar", "order memory operations through aliased addresses.")),
   row("fence.proxy.async{.space} ; .space = { .global, .shared::cta, .shared::cluster }",
-      since(8,0), on(sm_90), syncs(Sync::proxy_fence), through(Proxy::async), not_executed("the executor has no asynchronous proxy yet"),
+      since(8,0), on(sm_90), syncs(Sync::proxy_fence), through(Proxy::async), exec("membar"),
       doc("parallel-synchronization-and-communication-instructions-membar", "order memory operations of the generic and the asynchronous proxy.")),
 
   // ---- barriers of a CTA: arrivals, and reductions over all threads that come
@@ -64,7 +64,7 @@ inline constexpr Row sync[] = {
       since(7,5), on(sm_70), syncs(Sync::proxy_fence), through(Proxy::alias), not_executed("the executor has no proxies yet"),
       doc(PTX_FENCE, "order memory operations through aliased addresses.")),
   row("fence.mbarrier_init.release.cluster ;",
-      since(8,0), on(sm_90), syncs(Sync::fence), not_executed("the executor has no mbarriers yet"),
+      since(8,0), on(sm_90), syncs(Sync::fence), exec("membar"),
       doc(PTX_FENCE, "release the mbarriers that this thread made to the cluster.")),
   row("fence.acquire.sync_restrict::shared::cluster.cluster ;",
       since(8,6), on(sm_90), syncs(Sync::fence), not_executed("the executor has no clusters yet"),
@@ -73,16 +73,16 @@ inline constexpr Row sync[] = {
       since(8,6), on(sm_90), syncs(Sync::fence), not_executed("the executor has no clusters yet"),
       doc(PTX_FENCE, "release what this CTA wrote into its shared memory to the cluster.")),
   row("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster ;",
-      since(8,6), on(sm_90), syncs(Sync::proxy_fence), through(Proxy::async), not_executed("the executor has no proxies yet"),
+      since(8,6), on(sm_90), syncs(Sync::proxy_fence), through(Proxy::async), exec("membar"),
       doc(PTX_FENCE, "acquire, for the asynchronous proxy, what other CTAs wrote into the cluster's shared memory.")),
   row("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster ;",
-      since(8,6), on(sm_90), syncs(Sync::proxy_fence), through(Proxy::async), not_executed("the executor has no proxies yet"),
+      since(8,6), on(sm_90), syncs(Sync::proxy_fence), through(Proxy::async), exec("membar"),
       doc(PTX_FENCE, "release, from the asynchronous proxy, what this CTA wrote into its shared memory.")),
   row("fence.proxy.tensormap::generic.release.scope ; .scope = { .cta, .cluster, .gpu, .sys }",
-      since(8,3), on(sm_90), syncs(Sync::proxy_fence), through(Proxy::tensormap), not_executed("the executor has no proxies yet"),
+      since(8,3), on(sm_90), syncs(Sync::proxy_fence), through(Proxy::tensormap), exec("membar"),
       doc(PTX_FENCE, "release writes to a tensor map to tensor copies.")),
   row("fence.proxy.tensormap::generic.acquire.scope  [addr], size:#.u32=128 ; .scope = { .cta, .cluster, .gpu, .sys }",
-      since(8,3), on(sm_90), reads("addr"), syncs(Sync::proxy_fence), through(Proxy::tensormap), not_executed("the executor has no proxies yet"),
+      since(8,3), on(sm_90), reads("addr"), syncs(Sync::proxy_fence), through(Proxy::tensormap), exec("membar"),
       doc(PTX_FENCE, "let tensor copies see the tensor map at addr as it was released.")),
 
   // ---- grids and clusters
