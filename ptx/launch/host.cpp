@@ -85,13 +85,59 @@ class Regions {
   std::vector<bool> is_input_;  // of each
 };
 
+/// The TMA descriptors of a launch: where they lie while it runs, and what kernels that take them by address are passed.
+class HostDescriptors {
+ public:
+  HostDescriptors(const LaunchSpec& spec, const std::vector<std::string>& names)
+      : spec_(spec), names_(names), words_(spec.tensor_maps.size()), addresses_(words_.size()) {}
+
+  Expected<void> encode(std::span<void* const> pointers) {
+    for (const Param& param : spec_.params) {
+      if (!param.is_descriptor()) continue;
+      const layout::TensorMap& map = spec_.tensor_maps[param.bits];
+      const auto tensor = reinterpret_cast<std::uintptr_t>(pointers[param.arg]);
+      const auto refuse = [&](Kind kind, std::string_view why) {
+        return Unexpected{
+            {.kind = kind,
+             .message = cat("the TMA descriptor of tensor `", names_[param.arg], "` of kernel `", spec_.entry, "`: ", why)}};
+      };
+      if (auto ok = map.check(); !ok) return refuse(ok.error().kind, ok.error().message);
+      if (const std::uint64_t multiple = layout::address_alignment(map); tensor % multiple != 0)
+        return refuse(Kind::argument_alignment, cat("the data pointer 0x", hex(tensor), " is not a multiple of ", multiple,
+                                                    " bytes, which a tensor map needs"));
+      words_[param.bits] = layout::encode(map, tensor);
+      addresses_[param.bits] = reinterpret_cast<std::uintptr_t>(&words_[param.bits]);
+    }
+    return {};
+  }
+  /// What the parameter's value is.
+  [[nodiscard]] void* value(const Param& param) {
+    return param.kind == Param::Kind::tensor_map_value ? static_cast<void*>(&words_[param.bits]) : &addresses_[param.bits];
+  }
+  /// Those that the kernel finds by address, as memory that it may read.
+  void add_to(std::vector<vgpu::Region>& regions) {
+    for (const Param& param : spec_.params)
+      if (param.kind == Param::Kind::tensor_map)
+        regions.push_back({.data = reinterpret_cast<std::byte*>(&words_[param.bits]),
+                           .bytes = sizeof(layout::TensorMapWords),
+                           .writable = false,
+                           .name = cat(names_[param.arg], "'s TMA descriptor")});
+  }
+
+ private:
+  const LaunchSpec& spec_;
+  const std::vector<std::string>& names_;
+  std::vector<layout::TensorMapWords> words_;
+  std::vector<std::uint64_t> addresses_;
+};
+
 /// The parameters as the executor takes them: one block of bytes.
 std::vector<std::byte> parameter_block(const LaunchSpec& spec, std::span<const std::size_t> offsets,
-                                       std::span<void* const> pointers, ScalarValues scalars) {
+                                       std::span<void* const> pointers, ScalarValues scalars, HostDescriptors& descriptors) {
   std::vector<std::byte> block(offsets.empty() ? 0 : offsets.back() + spec.params.back().size_bytes);
   void* values[max_params];
-  const auto no_descriptor = [](const Param&, void*) -> void* { return nullptr; };  // program() has refused them
-  if (!gather_params(spec, pointers, scalars, values, no_descriptor)) return block;
+  const auto descriptor = [&](const Param& param, void*) { return descriptors.value(param); };
+  if (!gather_params(spec, pointers, scalars, values, descriptor)) return block;
   for (std::size_t i = 0; i < spec.params.size(); ++i)
     std::memcpy(block.data() + offsets[i], values[i], spec.params[i].size_bytes);
   return block;
@@ -107,12 +153,6 @@ Cpu default_cpu() {
 }
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
-  if (!spec_.tensor_maps.empty()) {
-    return Unexpected{Diagnostic{.kind = Kind::not_executed,
-                                 .message = cat("kernel `", spec_.entry, "` takes ", spec_.tensor_maps.size(),
-                                                " TMA descriptors, and the executor does not run tensor copies")}
-                          .hint("call it with tensors on a GPU of compute capability 9.0 or later")};
-  }
   if (spec_.geometry.cluster != Dims{1, 1, 1}) {
     return Unexpected{{.kind = Kind::not_executed,
                        .message = cat("kernel `", spec_.entry, "` is launched in clusters ", to_string(spec_.geometry.cluster),
@@ -142,7 +182,10 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
   Regions regions(spec_, content_->tensor_names, cpu.keeps_outputs);
   for (std::size_t i = 0; i < pointers.size(); ++i)
     if (auto ok = regions.add(i, static_cast<std::byte*>(pointers[i]), bytes[i]); !ok) return Unexpected{std::move(ok).error()};
-  const std::vector<std::byte> block = parameter_block(spec_, content_->param_offsets, pointers, scalars);
+  HostDescriptors descriptors(spec_, content_->tensor_names);
+  if (auto ok = descriptors.encode(pointers); !ok) return Unexpected{std::move(ok).error()};
+  descriptors.add_to(regions.all());
+  const std::vector<std::byte> block = parameter_block(spec_, content_->param_offsets, pointers, scalars, descriptors);
   const vgpu::LaunchConfig config{
       .grid = spec_.geometry.grid, .block = spec_.geometry.block, .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes};
   if (!cpu.attended) return (*decoded)->run(config, block, regions.all(), cpu.options);

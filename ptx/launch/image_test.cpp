@@ -485,14 +485,20 @@ TEST_F(DescriptorTest, by_value_each_launch_has_its_own) {
   EXPECT_TRUE(says(refused.error(), "tensor `X` of kernel `twice`: the data pointer 0x1008 is not a multiple of 16 bytes"));
 }
 
-TEST_F(DescriptorTest, the_executor_does_not_run_them) {
-  std::vector<float> x(64 * 32), y(64 * 32);
-  void* const pointers[] = {x.data(), y.data()};
-  const std::size_t bytes[] = {x.size() * 4, y.size() * 4};
-  const auto refused = image->launch(default_cpu(), pointers, bytes);
+TEST_F(DescriptorTest, the_executor_gets_them_too) {
+  std::vector<float> x(64 * 32 + 4, 1.5F), y(64 * 32, 0.0F);
+  auto* const aligned = reinterpret_cast<float*>((reinterpret_cast<std::uintptr_t>(x.data()) + 15) / 16 * 16);
+  void* const pointers[] = {aligned, y.data()};
+  const std::size_t bytes[] = {y.size() * 4, y.size() * 4};
+  for (const bool by_value : {false, true}) {
+    const auto ran = described_image(64, by_value)->launch(default_cpu(), pointers, bytes);
+    ASSERT_TRUE(ran) << render(ran.error());
+  }
+  void* const odd[] = {aligned + 1, y.data()};
+  const auto refused = image->launch(default_cpu(), odd, bytes);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, Kind::not_executed);
-  EXPECT_TRUE(says(refused.error(), "kernel `twice` takes 2 TMA descriptors, and the executor does not run tensor copies"));
+  EXPECT_EQ(refused.error().kind, Kind::argument_alignment);
+  EXPECT_TRUE(says(refused.error(), "the TMA descriptor of tensor `X` of kernel `twice`: the data pointer 0x"));
 }
 
 TEST(Compiled, launches_on_a_gpu_without_the_heap) {

@@ -12,6 +12,7 @@
 #include "ptx/base/brief.hpp"
 #include "ptx/layout/descriptor.hpp"
 #include "ptx/layout/tensor_map.hpp"
+#include "ptx/layout/tensor_map_bytes.hpp"
 
 namespace ptx::layout {
 

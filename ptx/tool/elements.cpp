@@ -32,9 +32,9 @@ std::uint64_t bits_of_number(Type type, double value) {
     case Type::f32:
       return std::bit_cast<std::uint32_t>(static_cast<float>(value));
     case Type::f16:
-      return num::to_half(static_cast<float>(value), num::f16_format, {});
+      return num::narrowed(value, num::f16_format, {});
     default:
-      return num::to_half(static_cast<float>(value), num::bf16_format, {});
+      return num::narrowed(value, num::bf16_format, {});
   }
 }
 double number_of_bits(Type type, std::uint64_t value) {

@@ -263,23 +263,10 @@ Decoding::Part Decoding::write_part(std::string_view name, Type type) {
   return part;
 }
 
-Decoding::Address Decoding::read_address(std::string_view name) {
+// The base of an address: a register, a name, a number.
+Decoding::Address Decoding::read_address(const ir::Operand& base, Space space) {
   const ir::Function& f = *decoder_.code().function;
-  const ir::Operand& operand = *find(name);
   Address address;
-  if (operand.kind != ir::OperandKind::address && operand.kind != ir::OperandKind::element)
-    return refuse("an address of this kind is not executed"), address;
-  const auto parts = f.parts(operand);
-  const ir::Operand& base = parts[0];
-  if (operand.kind == ir::OperandKind::element || base.kind == ir::OperandKind::symbol) {
-    const Symbol symbol = read_symbol(operand.kind == ir::OperandKind::element ? operand : base);
-    address.base = symbol.base;
-    address.offset = symbol.address;
-    // a generic access to a named variable goes through its window
-    const std::uint64_t window = space(name) == Space::generic ? window_of(symbol.space) : 0;
-    address.offset = static_cast<std::int64_t>(window + static_cast<std::uint64_t>(address.offset));
-    if (operand.kind == ir::OperandKind::element) return address;
-  }
   switch (base.kind) {
     case ir::OperandKind::reg:
     case ir::OperandKind::part:
@@ -287,17 +274,33 @@ Decoding::Address Decoding::read_address(std::string_view name) {
         address.base = decoder_.slot_of(*scalar);
         address.narrow = isa::bits(scalar->type) <= 32;
       }
-      break;
+      return address;
     case ir::OperandKind::integer:
     case ir::OperandKind::expression:
       address.offset = f.integer(base);
-      break;
-    case ir::OperandKind::symbol:
-      break;
-    default:
-      refuse("an address of this kind is not executed");
       return address;
+    case ir::OperandKind::symbol:
+    case ir::OperandKind::element: {
+      const Symbol symbol = read_symbol(base);
+      address.base = symbol.base;
+      // a generic access to a named variable goes through its window
+      const std::uint64_t window = space == Space::generic ? window_of(symbol.space) : 0;
+      address.offset = static_cast<std::int64_t>(window + static_cast<std::uint64_t>(symbol.address));
+      return address;
+    }
+    default:
+      return refuse("an address of this kind is not executed"), address;
   }
+}
+
+Decoding::Address Decoding::read_address(std::string_view name) {
+  const ir::Function& f = *decoder_.code().function;
+  const ir::Operand& operand = *find(name);
+  if (operand.kind != ir::OperandKind::address && operand.kind != ir::OperandKind::element)
+    return refuse("an address of this kind is not executed"), Address{};
+  if (operand.kind == ir::OperandKind::element) return read_address(operand, space(name));
+  const auto parts = f.parts(operand);
+  Address address = read_address(parts[0], space(name));
   if (parts.size() > 1) {
     if (is_integer(parts[1]))
       address.offset =
@@ -307,6 +310,39 @@ Decoding::Address Decoding::read_address(std::string_view name) {
   }
   return address;
 }
+
+std::uint32_t Decoding::full_address(const Address& address) {
+  if (!address.narrow && address.offset == 0) return address.base;
+  Step sum;
+  sum.run = helper::full_address();
+  sum.x[0] = decoder_.file().allocate(Type::b64);
+  sum.x[1] = address.base;
+  sum.x[2] = address.narrow ? 1 : 0;
+  sum.imm = address.offset;
+  before_.push_back(sum);
+  return sum.x[0];
+}
+
+std::uint32_t Decoding::read_full_address(std::string_view name) { return full_address(read_address(name)); }
+
+Decoding::Tensor Decoding::read_tensor(std::string_view name, Type type) {
+  const ir::Function& f = *decoder_.code().function;
+  const ir::Operand& operand = *find(name);
+  if (operand.kind != ir::OperandKind::tensor) return refuse("an operand of this kind is not executed"), Tensor{};
+  const auto parts = f.parts(operand);
+  Tensor tensor{full_address(read_address(parts.front(), Space::generic)), {}};
+  const ir::Operand& coordinates = parts.back();
+  if (coordinates.kind == ir::OperandKind::vector) {
+    for (const ir::Operand& part : f.parts(coordinates)) tensor.coordinates.push_back(read_operand(part, type));
+  } else if (const auto scalars = scalars_of(decoder_.code(), coordinates); scalars.size() > 1) {
+    for (std::uint32_t i = 0; i < scalars.size(); ++i) tensor.coordinates.push_back(read_scalar(scalars[i], type));
+  } else {
+    tensor.coordinates.push_back(read_operand(coordinates, type));
+  }
+  return tensor;
+}
+
+std::uint32_t Decoding::keep(const TensorOperands& operands) { return decoder_.keep(operands); }
 
 Space Decoding::space(std::string_view name) const {
   for (const std::uint8_t number : specs_) {
@@ -322,6 +358,11 @@ Space Decoding::space(std::string_view name) const {
 }
 
 Decoding::Symbol Decoding::read_symbol(std::string_view name) { return read_symbol(*find(name)); }
+
+bool Decoding::names_variable(std::string_view name) const {
+  const ir::OperandKind kind = find(name)->kind;
+  return kind == ir::OperandKind::symbol || kind == ir::OperandKind::element;
+}
 
 // x, g[1], g[%r1], g[%r1+1]
 Decoding::Symbol Decoding::read_symbol(const ir::Operand& operand) {

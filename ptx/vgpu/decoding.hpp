@@ -84,6 +84,14 @@ class Decoding {
     std::int64_t offset = 0;
   };
   Address read_address(std::string_view name);
+  /// The same as one 64-bit slot, for instructions with several addresses.
+  std::uint32_t read_full_address(std::string_view name);
+  /// `[map, {coordinates}]`: the slot of the map's address, and those of the coordinates.
+  struct Tensor {
+    std::uint32_t map = zero_offset;
+    std::vector<std::uint32_t> coordinates;
+  };
+  Tensor read_tensor(std::string_view name, Type type);
   /// The state space of an address operand as written.
   [[nodiscard]] Space space(std::string_view name) const;
   /// The address of a variable, a parameter or an element of one in its state space: what stands in a 64-bit slot, zeros unless a
@@ -94,6 +102,8 @@ class Decoding {
     Space space = Space::generic;
   };
   Symbol read_symbol(std::string_view name);
+  /// True when the operand is the name of a variable, or an element of one.
+  [[nodiscard]] bool names_variable(std::string_view name) const;
   /// A special register, and the slot that holds it, which the ones that change while the warp runs do not have.
   [[nodiscard]] isa::SpecialId special(std::string_view name);
   std::uint32_t read_special(isa::SpecialId id, Type type);
@@ -108,6 +118,8 @@ class Decoding {
   std::uint32_t add_operands(std::span<const std::uint32_t> slots);
   /// What the module is compiled for.
   [[nodiscard]] Target target() const;
+  /// Keeps the operands of a tensor copy for its handler: their number.
+  std::uint32_t keep(const TensorOperands& operands);
   /// The value of an integer immediate operand, or nothing when it is a register.
   [[nodiscard]] std::optional<std::int64_t> immediate(std::string_view name) const;
 
@@ -125,6 +137,8 @@ class Decoding {
   friend class Decoder;
   [[nodiscard]] const ir::Operand* find(std::string_view name) const;
   Symbol read_symbol(const ir::Operand& operand);
+  Address read_address(const ir::Operand& base, Space space);
+  std::uint32_t full_address(const Address& address);
   std::uint32_t read_operand(const ir::Operand& operand, Type type);
   std::uint32_t read_scalar(Scalar scalar, Type type);
   std::uint32_t write_operand(const ir::Operand& operand, Type type);

@@ -38,8 +38,23 @@ struct Element {
   }
 };
 
+struct FullAddress {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    auto* to = warp.slot<std::uint64_t>(step.x[0]);
+    if (step.x[2] != 0) {
+      const auto* base = warp.slot<std::uint32_t>(step.x[1]);
+      write_lanes(to, mask, [=, add = static_cast<std::uint32_t>(step.imm)](int l) { return std::uint64_t{base[l] + add}; });
+    } else {
+      const auto* base = warp.slot<std::uint64_t>(step.x[1]);
+      write_lanes(to, mask, [=, add = static_cast<std::uint64_t>(step.imm)](int l) { return base[l] + add; });
+    }
+    return Outcome::next;
+  }
+};
+
 }  // namespace
 
+Handler full_address() { return Compiled<FullAddress>::handler(); }
 Handler element() { return Compiled<Element>::handler(); }
 Handler narrow() { return Compiled<Narrow>::handler(); }
 Handler widen(bool with_sign) {

@@ -13,6 +13,8 @@ Handler widen(bool with_sign);
 /// The bytes from an array to one of its elements, into x[0], a 64-bit slot: the index in x[1], a 32-bit slot, plus imm, times
 /// x[2], all in 32 bits, as ptxas computes them.
 Handler element();
+/// x[1] + imm into x[0], a 64-bit slot: an address. x[2]: x[1] is a 32-bit slot, and the sum wraps there.
+Handler full_address();
 /// Begins tracing (undefined.hpp) when a lane reads the scalar register `imm` while its bit of x[0] is clear.
 Handler check_defined();
 /// Sets the lanes' bits of x[0].

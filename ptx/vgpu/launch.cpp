@@ -78,19 +78,27 @@ Diagnostic report_livelock(const Cta& cta, std::uint64_t ctas, std::uint64_t beg
     const Step& at = code.steps[w.others.front().pc];
     return w.waiting || w.polled == never_polled ? at.item : w.polled;
   };
+  const auto awaits = [&](const Warp& w) {  // an mbarrier, in a loop
+    return !w.waiting && w.polled != never_polled &&
+           isa::form(code.function->body[w.polled].form).row->effects.sync == isa::Sync::mbarrier;
+  };
   const Warp& warp = a_live_warp(cta);
   const bool polls = warp.polled != never_polled;
   std::vector<std::string> notes;
   std::size_t more = 0;
   for (const Warp& w : cta.warps)
-    if (w.live != 0 && ++more <= max_notes) notes.push_back(cat("warp ", w.index, " is at ", say_place(code, place(w))));
+    if (w.live != 0 && ++more <= max_notes)
+      notes.push_back(cat("warp ", w.index, awaits(w) ? cat(" waits for ", mbarrier::say(cta, w.awaited), ", at ") : " is at ",
+                          say_place(code, place(w))));
   if (more > max_notes) notes.push_back(cat("and ", more - max_notes, " more warps"));
   if (begun < ctas)
     notes.push_back(cat(ctas - begun, " of ", ctas, " blocks have not begun: ", multiprocessors, " multiprocessors hold ", most,
                         " of these blocks at a time"));
   Fault fault{Kind::deadlock,
-              cat(polls ? "polls memory that nobody can change any more" : "is in a loop that nothing can end",
-                  ": every thread that runs is back where it was, and no memory has changed meanwhile"),
+              awaits(warp) ? cat("waits for ", mbarrier::say(cta, warp.awaited),
+                                 ": every thread that runs is back where it was, and nobody can complete it any more")
+                           : cat(polls ? "polls memory that nobody can change any more" : "is in a loop that nothing can end",
+                                 ": every thread that runs is back where it was, and no memory has changed meanwhile"),
               place(warp), lowest_lane(warp.others.front().mask), std::move(notes)};
   return report(cta, warp, fault);
 }
@@ -168,6 +176,7 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.patience = warp.patience_now = full_patience;
   warp.executed = warp.turn = 0;
   warp.polled = never_polled;
+  warp.yields = false;
   warp.fault.reset();
   warp.traced = false;
   warp.undefined_sources.clear();
@@ -197,6 +206,7 @@ void start_cta(Cta& cta, Worker& worker, std::uint64_t index) {
   cta.id = {static_cast<std::uint32_t>(index % grid[0]), static_cast<std::uint32_t>(index / grid[0] % grid[1]),
             static_cast<std::uint32_t>(index / grid[0] / grid[1])};
   cta.barriers = {};
+  cta.mbarriers.clear();
   cta.executed = cta.polls = cta.changes = 0;
   const std::uint64_t smem = shared_bytes(launch.code, launch.config);
   cta.shared.assign(smem, std::byte{0});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/async/mbarrier.hpp"
 #include "ptx/vgpu/lanes.hpp"
 #include "ptx/vgpu/memory.hpp"
 #include "ptx/vgpu/vgpu.hpp"
@@ -134,7 +135,9 @@ struct Warp {
   bool waiting = false;                 ///< at a barrier of the CTA
   bool cluster_came = false;            ///< has come to the cluster's barrier and not waited there since
   bool cluster_open = false;            ///< and others have not come yet
-  std::uint32_t polled = never_polled;  ///< item of the strong load that it executed last
+  std::uint32_t polled = never_polled;  ///< item of the strong load, or wait at an mbarrier, that it executed last
+  AwaitedMbarrier awaited;              ///< of the wait at an mbarrier that failed last
+  bool yields = false;                  ///< its turn ends at the next jump: it waits for others
 
   // undefined.hpp; the vectors go by scalar register and mean something while the warp is traced
   bool traced = false;
@@ -195,6 +198,7 @@ struct Cta {
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::array<Barrier, barrier_count> barriers{};
+  LiveMbarriers mbarriers;
   std::vector<std::byte> shared;
   std::vector<std::uint8_t> shared_written;
   MemoryRegion shared_region, shared_window_region, param_region, param_window_region;

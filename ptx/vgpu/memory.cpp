@@ -39,7 +39,13 @@ std::vector<MemoryRegion> candidates(const Warp& warp, Space space, std::uint64_
   return {regions.begin(), regions.end()};
 }
 
-const MemoryRegion* find(const Warp& warp, Space space, std::uint64_t address, std::uint64_t bytes, bool write) {
+std::string say_access(bool write, std::uint64_t bytes, Space space, std::uint64_t address) {
+  return cat(write ? "stores " : "loads ", count_bytes(bytes), " at ", spell_address(space, address));
+}
+
+}  // namespace
+
+const MemoryRegion* find_region(const Warp& warp, Space space, std::uint64_t address, std::uint64_t bytes, bool write) {
   const Cta& cta = *warp.cta;
   const MemoryRegion* region = nullptr;
   switch (space) {
@@ -67,12 +73,6 @@ const MemoryRegion* find(const Warp& warp, Space space, std::uint64_t address, s
   }
   return region->contains(address, bytes) ? region : nullptr;
 }
-
-std::string say_access(bool write, std::uint32_t bytes, Space space, std::uint64_t address) {
-  return cat(write ? "stores " : "loads ", count_bytes(bytes), " at ", spell_address(space, address));
-}
-
-}  // namespace
 
 std::string_view name(Space space) {
   constexpr std::string_view names[] = {"global", "shared", "local", "param", "generic"};
@@ -149,33 +149,38 @@ std::string describe_position(std::uint64_t address, std::uint64_t bytes, std::s
   return address == end ? cat("just past the end of ", region) : cat(count_bytes(address - end), " past the end of ", region);
 }
 
+namespace {
+
+// The region of one lane's access; nullptr: a fault was recorded.
+const MemoryRegion* find_or_fail(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
+                                 std::uint64_t bytes, std::uint32_t alignment) {
+  const auto fail = [&](Kind kind, const std::string& why) -> const MemoryRegion* {
+    warp.fail(step, lane, kind, cat(say_access(write, bytes, space, address), ", ", why));
+    return nullptr;
+  };
+  if (address % alignment != 0) return fail(Kind::misaligned, cat("which is not a multiple of ", alignment));
+  const MemoryRegion* region = find_region(warp, space, address, bytes, write);
+  if (region == nullptr) return fail(Kind::out_of_bounds, describe_position(address, bytes, candidates(warp, space, address)));
+  if (write && !region->writable)
+    return fail(Kind::read_only, cat("byte ", address - region->begin, " of ", region->name, ", which the kernel may only read"));
+  return region;
+}
+
+Place place_in(const MemoryRegion& region, std::uint64_t address, int lane) {
+  const std::uint64_t offset = address - region.begin + static_cast<std::uint64_t>(lane) * region.lane_stride;
+  return {region.data + offset, region.written == nullptr ? nullptr : region.written + offset};
+}
+
+}  // namespace
+
 bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes,
                  const std::uint64_t* addresses, std::array<Place, lane_count>& places) {
   const MemoryRegion* region = nullptr;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
-    const std::uint64_t address = addresses[lane];
-    if (address % bytes != 0) {
-      warp.fail(step, lane, Kind::misaligned,
-                cat(say_access(write, bytes, space, address), ", which is not a multiple of ", bytes));
-      return false;
-    }
-    region = find(warp, space, address, bytes, write);
-    if (region == nullptr) {
-      warp.fail(step, lane, Kind::out_of_bounds,
-                cat(say_access(write, bytes, space, address), ", ",
-                    describe_position(address, bytes, candidates(warp, space, address))));
-      return false;
-    }
-    if (write && !region->writable) {
-      warp.fail(step, lane, Kind::read_only,
-                cat(say_access(write, bytes, space, address), ", byte ", address - region->begin, " of ", region->name,
-                    ", which the kernel may only read"));
-      return false;
-    }
-    const std::uint64_t offset = address - region->begin + static_cast<std::uint64_t>(lane) * region->lane_stride;
-    places[static_cast<std::size_t>(lane)] = {region->data + offset,
-                                              region->written == nullptr ? nullptr : region->written + offset};
+    region = find_or_fail(warp, step, lane, space, write, addresses[lane], bytes, bytes);
+    if (region == nullptr) return false;
+    places[static_cast<std::size_t>(lane)] = place_in(*region, addresses[lane], lane);
   }
   // Shared, local and param memory need no cache: there is one region. A generic access keeps global regions alone, which outlive
   // the CTA.
@@ -184,10 +189,17 @@ bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool writ
   return true;
 }
 
+std::optional<Place> find_range(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
+                                std::uint64_t bytes, std::uint32_t alignment) {
+  const MemoryRegion* region = find_or_fail(warp, step, lane, space, write, address, bytes, alignment);
+  if (region == nullptr) return std::nullopt;
+  return place_in(*region, address, lane);
+}
+
 std::string say_unwritten(const Warp& warp, Space space, std::uint64_t address, std::span<const std::uint8_t> marks) {
   const auto bad = std::find_if(marks.begin(), marks.end(), [](std::uint8_t mark) { return mark != written_mark; });
-  const MemoryRegion* region = find(warp, space, address, marks.size(), false);
-  return cat(say_access(false, static_cast<std::uint32_t>(marks.size()), space, address),
+  const MemoryRegion* region = find_region(warp, space, address, marks.size(), false);
+  return cat(say_access(false, marks.size(), space, address),
              *bad == undefined_mark ? ": an undefined value was stored to byte " : ": nothing has written byte ",
              address - region->begin + static_cast<std::uint64_t>(bad - marks.begin()), " of ", region->name);
 }
@@ -198,7 +210,7 @@ bool outlives_block(Space space, std::uint64_t address) {
 }
 
 std::uint8_t* marks_of(const Warp& warp, Space space, int lane, std::uint64_t address, std::uint64_t bytes) {
-  const MemoryRegion* region = find(warp, space, address, bytes, true);
+  const MemoryRegion* region = find_region(warp, space, address, bytes, true);
   if (region == nullptr || region->written == nullptr) return nullptr;
   return region->written + (address - region->begin) + static_cast<std::uint64_t>(lane) * region->lane_stride;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,12 @@ struct Place {
 /// out_of_bounds, read_only).
 bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool write, std::uint32_t bytes,
                  const std::uint64_t* addresses, std::array<Place, lane_count>& places);
+/// The region that holds these bytes as a lane of the warp sees them, or nullptr.
+const MemoryRegion* find_region(const Warp& warp, Space space, std::uint64_t address, std::uint64_t bytes, bool write);
+/// One lane's bytes, as many as they are, at a multiple of `alignment`: for copies. Nothing: a fault was recorded, as by
+/// find_places.
+std::optional<Place> find_range(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
+                                std::uint64_t bytes, std::uint32_t alignment);
 /// "loads 4 bytes at shared address 0x404: nothing has written byte 4 of shared memory", of marks that are not all written.
 std::string say_unwritten(const Warp& warp, Space space, std::uint64_t address, std::span<const std::uint8_t> marks);
 /// Whether others than the block can see what is stored there.

@@ -254,7 +254,7 @@ Outcome run_fragment(Warp& warp, std::uint64_t enough) {
     }
     warp.executed += at[1].ordinal - start->ordinal;
     if (outcome != Outcome::jumped) return outcome;
-    if (warp.others.empty() && warp.executed < enough) {
+    if (warp.others.empty() && warp.executed < enough && !warp.yields) {
       start = at = steps + warp.pc;
       warp.segment_start = start->ordinal;
       continue;
@@ -270,7 +270,7 @@ WarpState run_warp(Warp& warp, std::uint64_t budget) {
   for (;;) {
     if (!resolve_waits(warp)) return WarpState::fault;
     if (warp.live == 0) return WarpState::exited;  // asked before the end of the turn: the last lane may exit with it
-    if (warp.executed >= enough) return WarpState::running;
+    if (std::exchange(warp.yields, false) || warp.executed >= enough) return WarpState::running;
     if (!choose(warp)) break;
     const Outcome outcome = warp.traced ? run_fragment<true>(warp, enough) : run_fragment<false>(warp, enough);
     if (outcome == Outcome::fault) return WarpState::fault;

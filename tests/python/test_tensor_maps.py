@@ -1,6 +1,5 @@
 """TMA descriptors: what a tile's tensor map is, and how a kernel's image takes descriptors. GPUs copy with them in tests/gpu."""
 
-import numpy as np
 import pytest
 from tma_kernels import by_hand_kernel, raw_box_kernel, raw_slabs_kernel, round_trip_kernel
 
@@ -118,17 +117,6 @@ def test_a_parameter_named_like_a_descriptor_may_be_the_authors():
 
     image, _ = by_hand._plan_for({"X_tma_desc": 0x1000}).bind([((32,), "uint32")])
     assert image.descriptors == []
-
-
-def test_the_executor_says_that_it_runs_no_tensor_copies():
-    @kernel(in_specs=(Tile(64, 64, f32),), out_specs=(Tile(64, 64, f32),), grid=1, block=32)
-    def copy(X, Y):
-        reg.scalar(b64, init=X.tma_desc())
-        ptx.ret()
-
-    with pytest.raises(RuntimeError, match="takes 1 TMA descriptors, and the executor does not run tensor copies") as raised:
-        copy(np.zeros((64, 64), np.float32))
-    assert raised.value.kind == "not_executed"
 
 
 def test_kernels_with_descriptors_lower_for_gpus_without_one():

@@ -59,11 +59,11 @@ int rank(std::uint16_t half) { return (half & 0x8000) != 0 ? -1 - (half & 0x7FFF
 
 std::uint16_t update_half(Update what, std::uint16_t memory, std::uint16_t b) {
   const bool brain = what >= Update::add_bf16;
-  const num::Half format = brain ? num::bf16_format : num::f16_format;
+  const num::Format format = brain ? num::bf16_format : num::f16_format;
   if (what == Update::add_f16 || what == Update::add_bf16) {
     const auto number = [&](std::uint16_t half) { return brain ? num::from_bf16(half) : num::from_f16(half); };
     // f32 has more than twice the bits of either, so that rounding twice is rounding once
-    return static_cast<std::uint16_t>(num::to_half(number(memory) + number(b), format, {}));
+    return static_cast<std::uint16_t>(num::narrowed(number(memory) + number(b), format, {}));
   }
   const auto is_nan = [&](std::uint16_t half) { return (half & 0x7FFFu) > format.infinity(); };
   if (is_nan(memory)) return is_nan(b) ? static_cast<std::uint16_t>(num::nan16) : b;

@@ -204,7 +204,6 @@ Handler setp_bf16(Decoding& in) { return set_predicates(in, Type::bf16); }
 Handler setp_f16x2(Decoding& in) { return set_predicates(in, Type::f16x2); }
 Handler setp_bf16x2(Decoding& in) { return set_predicates(in, Type::bf16x2); }
 
-Handler set_f64(Decoding& in) { return set_value(in, in.type("dtype"), Type::f64); }
 Handler set_f16(Decoding& in) { return set_value(in, in.type("dtype"), Type::f16); }
 Handler set_to_bf16(Decoding& in) { return set_value(in, Type::bf16, in.has("type") ? in.type("type") : Type::bf16); }
 Handler set_bf16(Decoding& in) { return set_value(in, in.type("dtype"), Type::bf16); }

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "ptx/vgpu/decoding.hpp"
 #include "ptx/num/num.hpp"
+#include "ptx/vgpu/decoding.hpp"
 
 namespace ptx::vgpu {
 

@@ -43,7 +43,7 @@ constexpr std::size_t max_depth = 128;
 float float_of(std::uint32_t raw, bool half) {
   return half ? num::from_f16(static_cast<std::uint16_t>(raw)) : std::bit_cast<float>(raw);
 }
-std::uint32_t raw_of(float value, bool half) { return half ? num::to_half(value, num::f16_format, {}) : num::bits_of(value); }
+std::uint32_t raw_of(float value, bool half) { return half ? num::narrowed(value, num::f16_format, {}) : num::bits_of(value); }
 
 // The rows of b that a row of a meets.
 struct Columns {

@@ -1,0 +1,68 @@
+#include "ptx/vgpu/async/engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/vgpu/machine.hpp"
+
+namespace ptx::vgpu::async {
+
+bool begin(Warp& warp, const Step& step, int lane, const Operation& operation) {
+  ++warp.cta->changes;
+  const auto moved = std::visit([&](const auto& what) { return perform(warp, step, lane, what); }, operation.what);
+  if (!moved) return false;
+  if (!operation.mbarrier) return true;
+  const auto& [space, address] = *operation.mbarrier;
+  return mbarrier::complete({warp, step, lane, space, address}, *moved);
+}
+
+bool check_written(Warp& warp, const Step& step, int lane, const Location& location, const Place& from, std::uint64_t bytes) {
+  if (from.written == nullptr) return true;
+  if (std::all_of(from.written, from.written + bytes, [](std::uint8_t mark) { return mark == written_mark; })) return true;
+  warp.fail(step, lane, Kind::uninitialised, say_unwritten(warp, location.space, location.address, {from.written, bytes}));
+  return false;
+}
+
+void copy_marks(std::uint8_t* to, const std::uint8_t* from, std::uint64_t bytes) {
+  if (to == nullptr) return;
+  if (from == nullptr)
+    std::memset(to, written_mark, bytes);
+  else
+    std::transform(from, from + bytes, to, [](std::uint8_t mark) { return mark == written_mark ? mark : undefined_mark; });
+}
+
+std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Copy& copy) {
+  if (copy.bytes == 0) return 0;
+  const auto to = find_range(warp, step, lane, copy.to.space, true, copy.to.address, copy.bytes, copy.alignment);
+  if (!to) return std::nullopt;
+  Place from;
+  if (copy.read != 0) {
+    const auto found = find_range(warp, step, lane, copy.from.space, false, copy.from.address, copy.read, copy.alignment);
+    if (!found) return std::nullopt;
+    from = *found;
+  }
+  // Others than the block must not see what nothing has written.
+  const bool seen = outlives_block(copy.to.space, copy.to.address);
+  if (seen && copy.read != 0 && !check_written(warp, step, lane, copy.from, from, copy.read)) return std::nullopt;
+  if (copy.reduction) {
+    if (seen && !check_written(warp, step, lane, copy.to, *to, copy.bytes)) return std::nullopt;
+    reduce(*copy.reduction, to->data, from.data, copy.bytes);
+    if (from.written != nullptr && to->written != nullptr)
+      for (std::uint32_t i = 0; i < copy.bytes; ++i)
+        if (from.written[i] != written_mark) to->written[i] = undefined_mark;
+  } else if (copy.written != 0xFFFF) {
+    for (std::uint32_t i = 0; i < copy.bytes; ++i) {
+      if ((copy.written >> (i % 16) & 1) == 0) continue;
+      to->data[i] = from.data[i];
+      copy_marks(to->written == nullptr ? nullptr : to->written + i, from.written == nullptr ? nullptr : from.written + i, 1);
+    }
+  } else {
+    if (copy.read != 0) std::memmove(to->data, from.data, copy.read);  // a block may copy within its shared memory
+    std::memset(to->data + copy.read, 0, copy.bytes - copy.read);
+    copy_marks(to->written, from.written, copy.read);
+    copy_marks(to->written == nullptr ? nullptr : to->written + copy.read, nullptr, copy.bytes - copy.read);
+  }
+  return copy.bytes;
+}
+
+}  // namespace ptx::vgpu::async

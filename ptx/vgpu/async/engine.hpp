@@ -1,0 +1,71 @@
+// Asynchronous operations: what an instruction begins and what completes later (manual: "Asynchronous Operations"). An
+// instruction describes the operation as a value and hands it over here; nothing else moves its bytes or tells its mbarrier.
+//
+// For now an operation is performed when it begins. The manual leaves open when it happens, from then until somebody has to see
+// it complete, so that is one of the right times, the one that needs no queue: groups have nothing to wait for, and an mbarrier
+// is told at once. Operations that wait in a queue until a wait asks for them, or for a random while, which shows who forgets to
+// wait, would be kept here: an Operation owns all that it needs, but for the memory it moves.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "ptx/layout/layout.hpp"
+#include "ptx/vgpu/async/reduction.hpp"
+#include "ptx/vgpu/memory.hpp"
+
+namespace ptx::vgpu::async {
+
+/// A place in a state space, as a lane sees it.
+struct Location {
+  Space space{};
+  std::uint64_t address = 0;
+};
+
+/// Bytes that follow each other.
+struct Copy {
+  Location to, from;
+  std::uint32_t bytes = 0;
+  std::uint32_t read = 0;                ///< as many are read; zeros follow
+  std::uint32_t alignment = 16;          ///< of both addresses
+  std::uint16_t written = 0xFFFF;        ///< of each 16 bytes those whose bits are set
+  std::optional<Reduction> reduction{};  ///< instead of replacing what is there
+};
+
+/// How a tensor copy walks through its tensor.
+enum class BoxMode : std::uint8_t {
+  tile,
+  rows,    ///< .tile::gather4, .tile::scatter4: a column and four rows
+  im2col,  ///< pixels
+};
+/// A box of a tensor, or the pixels of an im2col map, between global and shared memory.
+struct TensorCopy {
+  layout::DecodedTensorMap tensor;
+  BoxMode mode{};
+  bool loads = true;
+  Location shared;
+  std::array<std::int32_t, layout::TensorMap::max_rank> coordinates{};  ///< the innermost first
+  std::array<std::uint16_t, 3> offsets{};                               ///< .im2col
+  std::optional<ReductionOp> reduction{};
+};
+
+struct Operation {
+  std::variant<Copy, TensorCopy> what;
+  std::optional<Location> mbarrier{};  ///< which is told how many bytes have come
+};
+
+/// Begins an operation of a lane. False: a fault was recorded.
+bool begin(Warp& warp, const Step& step, int lane, const Operation& operation);
+
+// -- for the operations: what they move, or nothing when a fault was recorded
+std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Copy& copy);
+std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const TensorCopy& copy);
+
+/// Whether all of these bytes have been written; false: a fault was recorded. `from` is the place of the bytes at the location.
+bool check_written(Warp& warp, const Step& step, int lane, const Location& location, const Place& from, std::uint64_t bytes);
+/// Hands on which bytes are written; where marks are null all are. What was not is an undefined value at its new place.
+void copy_marks(std::uint8_t* to, const std::uint8_t* from, std::uint64_t bytes);
+
+}  // namespace ptx::vgpu::async

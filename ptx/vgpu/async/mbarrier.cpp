@@ -1,0 +1,235 @@
+#include "ptx/vgpu/async/mbarrier.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/waiting.hpp"
+
+namespace ptx::vgpu::mbarrier {
+namespace {
+
+constexpr std::uint32_t count_bits = 20, tx_bits = 21, phase_bits = 3;
+constexpr std::uint32_t pending_at = count_bits, tx_at = 2 * count_bits, phase_at = tx_at + tx_bits;
+constexpr std::uint64_t object_bytes = 8;
+
+struct Counts {
+  std::uint32_t expected = 0, pending = 0;
+  std::int32_t tx = 0;
+  std::uint32_t phase = 0;
+};
+
+Counts unpack(std::uint64_t word) {
+  const auto tx = static_cast<std::uint32_t>(word >> tx_at) << (32 - tx_bits);
+  return {static_cast<std::uint32_t>(word) & max_count, static_cast<std::uint32_t>(word >> pending_at) & max_count,
+          static_cast<std::int32_t>(tx) >> (32 - tx_bits), static_cast<std::uint32_t>(word >> phase_at)};
+}
+std::uint64_t pack(const Counts& counts) {
+  const std::uint64_t tx = static_cast<std::uint32_t>(counts.tx) & ((1u << tx_bits) - 1);
+  return counts.expected | std::uint64_t{counts.pending} << pending_at | tx << tx_at |
+         std::uint64_t{counts.phase & ((1u << phase_bits) - 1)} << phase_at;
+}
+
+std::string say_address(std::uint64_t address) { return cat("the mbarrier at shared address 0x", hex(address)); }
+
+Outcome misuse(const Operator& by, std::string message, std::vector<std::string> notes = {}) {
+  return by.warp.fail(by.step, by.lane, Kind::barrier_misuse, std::move(message), std::move(notes));
+}
+
+// The 8 bytes of an mbarrier in the CTA's shared memory.
+struct Spot {
+  std::uint64_t address = 0;
+  Place place;
+};
+std::optional<Spot> find_spot(const Operator& by) {
+  std::uint64_t address = by.address;
+  if (by.space != Space::shared) {
+    if (address >> 56 != shared_window >> 56) {
+      by.warp.fail(by.step, by.lane, Kind::out_of_bounds,
+                   cat("names an mbarrier at address 0x", hex(address), ", which is not in the block's shared memory"));
+      return std::nullopt;
+    }
+    address -= shared_window;
+  }
+  const auto place = find_range(by.warp, by.step, by.lane, Space::shared, true, address, object_bytes, object_bytes);
+  if (!place) return std::nullopt;
+  return Spot{address, *place};
+}
+
+std::uint64_t load(const Place& place) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, place.data, sizeof word);
+  return word;
+}
+void store(const Place& place, std::uint64_t word) { std::memcpy(place.data, &word, sizeof word); }
+
+// An mbarrier in a lane's hands.
+struct Open {
+  Spot spot;
+  LiveMbarrier& live;
+  Counts counts;
+};
+std::optional<Open> open(const Operator& by) {
+  const auto spot = find_spot(by);
+  if (!spot) return std::nullopt;
+  Cta& cta = *by.warp.cta;
+  const auto live = cta.mbarriers.find(spot->address);
+  if (live == cta.mbarriers.end()) {
+    misuse(by, cat("names an mbarrier at shared address 0x", hex(spot->address), ", where none is: nothing has initialised one"));
+    return std::nullopt;
+  }
+  if (load(spot->place) != live->second.word) {
+    misuse(by, cat("operates on ", say_address(spot->address), ", whose bytes something else has overwritten"),
+           {cat("it was initialised at ", say_place(cta.launch->code, live->second.made_by))});
+    return std::nullopt;
+  }
+  return Open{*spot, live->second, unpack(live->second.word)};
+}
+
+// Writes the counts back; a phase that lacks nothing is complete, and the next one begins.
+void close(const Operator& by, Open& barrier) {
+  Counts& counts = barrier.counts;
+  if (counts.pending == 0 && counts.tx == 0) {
+    ++counts.phase;
+    ++barrier.live.phase;
+    counts.pending = counts.expected;
+  }
+  barrier.live.word = pack(counts);
+  store(barrier.spot.place, barrier.live.word);
+  ++by.warp.cta->changes;
+}
+
+bool add_bytes(const Operator& by, Open& barrier, std::int64_t bytes) {
+  const std::int64_t sum = barrier.counts.tx + bytes;
+  constexpr std::int64_t most = max_count;
+  if (sum < -most || sum > most) {
+    misuse(by, cat("makes ", say_address(barrier.spot.address), sum > 0 ? " expect " : " complete ", sum > 0 ? sum : -sum,
+                   sum > 0 ? " bytes" : " bytes more than it expects", "; its count reaches to ", most));
+    return false;
+  }
+  barrier.counts.tx = static_cast<std::int32_t>(sum);
+  return true;
+}
+
+bool check_count(const Operator& by, std::uint32_t count, std::string_view does) {
+  if (count >= 1 && count <= max_count) return true;
+  misuse(by, cat(does, ' ', count, count == 1 ? " arrival" : " arrivals", " at an mbarrier; 1 to ", max_count, " can be"));
+  return false;
+}
+
+}  // namespace
+
+bool init(const Operator& by, std::uint32_t count) {
+  if (!check_count(by, count, "expects")) return false;
+  const auto spot = find_spot(by);
+  if (!spot) return false;
+  Cta& cta = *by.warp.cta;
+  const auto [live, is_new] = cta.mbarriers.try_emplace(spot->address);
+  // Of one that something has overwritten the memory is already in other use.
+  if (!is_new && load(spot->place) == live->second.word) {
+    misuse(by, cat("initialises ", say_address(spot->address), ", which is in use: mbarrier.inval has to free it first"),
+           {cat("it was initialised at ", say_place(cta.launch->code, live->second.made_by))});
+    return false;
+  }
+  live->second = {pack({count, count, 0, 0}), 0, by.step.item};
+  store(spot->place, live->second.word);
+  if (spot->place.written != nullptr) std::memset(spot->place.written, written_mark, object_bytes);
+  ++cta.changes;
+  return true;
+}
+
+bool invalidate(const Operator& by) {
+  const auto barrier = open(by);
+  if (!barrier) return false;
+  by.warp.cta->mbarriers.erase(barrier->spot.address);
+  if (barrier->spot.place.written != nullptr) std::memset(barrier->spot.place.written, 0, object_bytes);
+  ++by.warp.cta->changes;
+  return true;
+}
+
+bool check(const Operator& by) { return open(by).has_value(); }
+
+std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) {
+  if (!check_count(by, arrival.count, "counts")) return std::nullopt;
+  auto barrier = open(by);
+  if (!barrier) return std::nullopt;
+  Counts& counts = barrier->counts;
+  const std::uint64_t state = barrier->live.word;
+  if (arrival.expects && !add_bytes(by, *barrier, *arrival.expects)) return std::nullopt;
+  const std::uint32_t room = counts.pending + (arrival.counts_itself ? 1 : 0);
+  if (arrival.count > room || room > max_count) {
+    misuse(by, room > max_count ? cat("makes ", say_address(barrier->spot.address), " expect more than ", max_count, " arrivals")
+                                : cat("arrives ", arrival.count, arrival.count == 1 ? " time" : " times", " at ",
+                                      say_address(barrier->spot.address), ", whose phase ", barrier->live.phase, " lacks ",
+                                      counts.pending, " of ", counts.expected, " arrivals"));
+    return std::nullopt;
+  }
+  counts.pending = room - arrival.count;
+  if (arrival.drops) counts.expected -= std::min(counts.expected, arrival.count);
+  if (!arrival.may_complete && counts.pending == 0 && counts.tx == 0) {
+    misuse(by, cat("completes phase ", barrier->live.phase, " of ", say_address(barrier->spot.address),
+                   ", which an arrival with .noComplete must not"));
+    return std::nullopt;
+  }
+  close(by, *barrier);
+  return state;
+}
+
+bool expect(const Operator& by, std::uint32_t bytes) {
+  auto barrier = open(by);
+  if (!barrier || !add_bytes(by, *barrier, bytes)) return false;
+  close(by, *barrier);
+  return true;
+}
+
+bool complete(const Operator& by, std::uint64_t bytes) {
+  auto barrier = open(by);
+  if (!barrier || !add_bytes(by, *barrier, -static_cast<std::int64_t>(bytes))) return false;
+  close(by, *barrier);
+  return true;
+}
+
+namespace {
+
+// A wait for a phase that is `behind` phases before the current one.
+bool note_wait(const Operator& by, const Open& barrier, std::uint32_t behind) {
+  if (behind == 0) by.warp.awaited = {barrier.spot.address, barrier.live.phase};
+  return behind != 0;
+}
+
+}  // namespace
+
+std::optional<bool> test_state(const Operator& by, std::uint64_t state) {
+  const auto barrier = open(by);
+  if (!barrier) return std::nullopt;
+  const std::uint32_t behind = (barrier->counts.phase - unpack(state).phase) & ((1u << phase_bits) - 1);
+  if (behind > 1) {
+    misuse(by, cat("asks for a phase of ", say_address(barrier->spot.address), " that is neither the current one, ",
+                   barrier->live.phase, ", nor the one before it"));
+    return std::nullopt;
+  }
+  return note_wait(by, *barrier, behind);
+}
+
+std::optional<bool> test_parity(const Operator& by, std::uint32_t parity) {
+  const auto barrier = open(by);
+  if (!barrier) return std::nullopt;
+  return note_wait(by, *barrier, (barrier->counts.phase ^ parity) & 1);
+}
+
+std::uint32_t pending_count(std::uint64_t state) { return unpack(state).pending; }
+
+std::string say(const Cta& cta, const AwaitedMbarrier& awaited) {
+  std::string text = cat("phase ", awaited.phase, " of ", say_address(awaited.address));
+  const auto live = cta.mbarriers.find(awaited.address);
+  if (live == cta.mbarriers.end() || live->second.phase != awaited.phase) return text;
+  const Counts counts = unpack(live->second.word);
+  std::string lacks;
+  if (counts.pending != 0) lacks = cat(counts.pending, " of ", counts.expected, counts.expected == 1 ? " arrival" : " arrivals");
+  if (counts.tx > 0) lacks += cat(lacks.empty() ? "" : " and ", counts.tx, counts.tx == 1 ? " byte" : " bytes");
+  if (!lacks.empty()) text += cat(", which lacks ", lacks);
+  if (counts.tx < 0) text += cat(lacks.empty() ? ", to which " : "; ", -counts.tx, " bytes more have come than are expected");
+  return text;
+}
+
+}  // namespace ptx::vgpu::mbarrier

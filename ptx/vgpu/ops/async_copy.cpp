@@ -1,0 +1,138 @@
+// Asynchronous copies of bytes (rows: ptx/isa/table/async_copy.hpp): what an instruction begins is described as a value and
+// handed to the engine (ptx/vgpu/async/engine.hpp). Copies of tensors: tensor_copy.cpp.
+#include "ptx/vgpu/async/engine.hpp"
+#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/ops/reductions.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+constexpr std::uint32_t no_slot = 0xFFFFFFFFu;
+
+template <class Slot>
+Slot at(const Warp& warp, std::uint32_t slot, int lane) {
+  return warp.slot<Slot>(slot)[lane];
+}
+
+// Begins what `make(lane)` describes for each lane, one after the other.
+template <class Make>
+Outcome begin_each(Warp& warp, const Step& step, Mask mask, Make make) {
+  for (Mask left = mask; left != 0; left &= left - 1)
+    if (const int lane = lowest_lane(left); !async::begin(warp, step, lane, make(lane))) return Outcome::fault;
+  return Outcome::next;
+}
+
+// x[0] = to, x[1] = from, x[2] = bytes, x[3] = bytes to read, or no_slot, x[4], x[5] = the predicate to read nothing
+Outcome copy_few(Warp& warp, const Step& step, Mask mask) {
+  const Mask ignored = warp.pred(step.x[4]) ^ step.x[5];
+  return begin_each(warp, step, mask, [&](int lane) {
+    async::Copy copy;
+    copy.to = {step.space, at<std::uint64_t>(warp, step.x[0], lane)};
+    copy.from = {Space::global, at<std::uint64_t>(warp, step.x[1], lane)};
+    copy.bytes = copy.alignment = copy.read = step.x[2];
+    if (step.x[3] != no_slot) copy.read = std::min(copy.bytes, at<std::uint32_t>(warp, step.x[3], lane));
+    if (has_lane(ignored, lane)) copy.read = 0;
+    return async::Operation{copy, {}};
+  });
+}
+
+// x[0] = to, x[1] = from, x[2] = bytes, x[3] = mbarrier, x[4] = mask of bytes, x[5] = mask of blocks (or no_slot, all three),
+// x[6], x[7] = spaces of to and from, imm = reduction
+constexpr std::uint32_t granule = 16;
+Outcome copy_bulk(Warp& warp, const Step& step, Mask mask) {
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    async::Copy copy;
+    copy.to = {static_cast<Space>(step.x[6]), at<std::uint64_t>(warp, step.x[0], lane)};
+    copy.from = {static_cast<Space>(step.x[7]), at<std::uint64_t>(warp, step.x[1], lane)};
+    copy.bytes = copy.read = at<std::uint32_t>(warp, step.x[2], lane);
+    if (copy.bytes % granule != 0)
+      return warp.fail(step, lane, Kind::misaligned, cat("copies ", copy.bytes, " bytes, which is not a multiple of ", granule));
+    if (step.x[4] != no_slot) copy.written = static_cast<std::uint16_t>(at<std::uint32_t>(warp, step.x[4], lane));
+    copy.reduction = reduction_in(step.imm);
+    async::Operation operation{copy, {}};
+    if (step.x[3] != no_slot) operation.mbarrier = {Space::shared, at<std::uint64_t>(warp, step.x[3], lane)};
+    if (step.x[5] != no_slot && !reaches_own_block(warp, step, lane, at<std::uint32_t>(warp, step.x[5], lane))) {
+      if (warp.fault) return Outcome::fault;
+      continue;
+    }
+    if (!async::begin(warp, step, lane, operation)) return Outcome::fault;
+  }
+  return Outcome::next;
+}
+
+Handler bulk(Decoding& in, std::int64_t reduction) {
+  if (in.has("ignore_oob")) return in.refuse("the executor copies all bytes: it does not know what .ignore_oob leaves behind");
+  in.step.x[0] = in.read_full_address("dstMem");
+  in.step.x[1] = in.read_full_address("srcMem");
+  in.step.x[2] = in.read("size", Type::u32);
+  in.step.x[3] = in.given("mbar") ? in.read_full_address("mbar") : no_slot;
+  in.step.x[4] = in.given("byteMask") ? in.read("byteMask", Type::u16) : no_slot;
+  in.step.x[5] = in.given("ctaMask") ? in.read("ctaMask", Type::u16) : no_slot;
+  in.step.x[6] = static_cast<std::uint32_t>(in.space("dstMem"));
+  in.step.x[7] = static_cast<std::uint32_t>(in.space("srcMem"));
+  in.step.imm = reduction;
+  return &copy_bulk;
+}
+
+// Nothing is left to do: operations are performed when they begin (engine.hpp), and there are no caches.
+Outcome nothing(Warp&, const Step&, Mask) { return Outcome::next; }
+
+}  // namespace
+
+std::int64_t packed(const async::Reduction& reduction) {
+  return 1 | static_cast<std::int64_t>(reduction.op) << 8 | static_cast<std::int64_t>(reduction.type) << 16;
+}
+std::optional<async::Reduction> reduction_in(std::int64_t packed) {
+  if (packed == no_reduction) return std::nullopt;
+  return async::Reduction{static_cast<async::ReductionOp>(packed >> 8 & 0xFF), static_cast<Type>(packed >> 16 & 0xFF)};
+}
+
+async::ReductionOp reduction_op(std::string_view word) {
+  using enum async::ReductionOp;
+  constexpr std::pair<std::string_view, async::ReductionOp> ops[] = {
+      {"add", add}, {"min", min}, {"max", max}, {"inc", inc}, {"dec", dec}, {"and", bit_and}, {"or", bit_or}, {"xor", bit_xor}};
+  return std::find_if(std::begin(ops), std::end(ops), [&](const auto& op) { return op.first == word; })->second;
+}
+
+bool reaches_own_block(Warp& warp, const Step& step, int lane, std::uint32_t blocks) {
+  constexpr std::uint32_t own = 1;  // clusters have one block here, of rank 0
+  blocks &= 0xFFFF;
+  if ((blocks & ~own) != 0)
+    warp.fail(step, lane, Kind::out_of_bounds,
+              cat("copies to the blocks in mask 0x", hex(blocks), "; the cluster has block 0 alone"));
+  return blocks == own;
+}
+
+namespace op {
+
+Handler cp_async(Decoding& in) {
+  in.step.x[0] = in.read_full_address("dst");
+  in.step.x[1] = in.read_full_address("src");
+  in.step.x[2] = static_cast<std::uint32_t>(in.immediate("size").value_or(0));
+  in.step.x[3] = in.given("src_size") ? in.read("src_size", Type::u32) : no_slot;
+  in.step.x[4] = always_offset;
+  in.step.x[5] = all_lanes;
+  if (in.given("ignore_src")) {
+    const auto ignored = in.read_pred("ignore_src");
+    in.step.x[4] = ignored.offset;
+    in.step.x[5] = ignored.flip;
+  }
+  in.step.space = in.space("dst");
+  return &copy_few;
+}
+
+Handler cp_async_bulk(Decoding& in) { return bulk(in, no_reduction); }
+
+Handler cp_reduce_async_bulk(Decoding& in) {
+  const std::string_view word = in.chosen("op");
+  const Type type = in.has("type") ? in.type("type") : in.wrote("u32") ? Type::u32 : Type::b32;
+  return bulk(in, packed({reduction_op(word), type}));
+}
+
+// Groups of operations, and waits for them.
+Handler async_group(Decoding&) { return &nothing; }
+Handler cp_async_bulk_prefetch(Decoding&) { return &nothing; }
+
+}  // namespace op
+}  // namespace ptx::vgpu

@@ -1,0 +1,174 @@
+// mbarriers (rows: ptx/isa/table/mbarrier.hpp). What they are: ptx/vgpu/async/mbarrier.hpp. Operations on them order memory as
+// they are told; the warps of a CTA take turns on one thread of the host, so there is nothing to do for that.
+#include "ptx/vgpu/async/mbarrier.hpp"
+
+#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/ops/access.hpp"
+#include "ptx/vgpu/ops/map.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+constexpr std::uint32_t no_slot = 0xFFFFFFFFu;
+
+// x[8], imm = address
+void read_mbarrier(Decoding& in) {
+  const auto address = in.read_address("addr");
+  in.step.x[8] = address.base;
+  in.step.imm = address.offset;
+  in.step.narrow_address = address.narrow;
+  in.step.space = in.space("addr");
+}
+
+// Calls `operate` for each lane, one after the other; false ends it.
+template <class Operate>
+Outcome each_lane(Warp& warp, const Step& step, Mask mask, Operate operate) {
+  std::array<std::uint64_t, lane_count> address;
+  read_addresses(warp, step, address);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    if (!operate(mbarrier::Operator{warp, step, lane, step.space, address[static_cast<std::size_t>(lane)]}))
+      return Outcome::fault;
+  }
+  return Outcome::next;
+}
+
+// x[0] = a number of 32 bits, or no_slot
+std::optional<std::uint32_t> number(const Warp& warp, std::uint32_t slot, int lane) {
+  if (slot == no_slot) return std::nullopt;
+  return warp.slot<std::uint32_t>(slot)[lane];
+}
+std::uint32_t read_number(Decoding& in, std::string_view name) { return in.given(name) ? in.read(name, Type::u32) : no_slot; }
+
+// x[0] = state, x[1] = count, x[2] = bytes, x[3] = drops, x[4] = may complete
+Outcome arrive(Warp& warp, const Step& step, Mask mask) {
+  auto* state = warp.slot<std::uint64_t>(step.x[0]);
+  return each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
+    mbarrier::Arrival arrival;
+    arrival.count = number(warp, step.x[1], by.lane).value_or(1);
+    arrival.expects = number(warp, step.x[2], by.lane);
+    arrival.drops = step.x[3] != 0;
+    arrival.may_complete = step.x[4] != 0;
+    const auto before = mbarrier::arrive(by, arrival);
+    if (before) state[by.lane] = *before;
+    return before.has_value();
+  });
+}
+
+// x[0] = predicate, x[1] = state or parity, x[2] = the predicate of what failed. A wait that fails is a poll: it says no at once,
+// which a time limit allows, and other warps get their turns before this one asks again.
+template <bool parity>
+Outcome wait(Warp& warp, const Step& step, Mask mask) {
+  Mask complete = 0;
+  const Outcome outcome = each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
+    const auto done = parity ? mbarrier::test_parity(by, warp.slot<std::uint32_t>(step.x[1])[by.lane])
+                             : mbarrier::test_state(by, warp.slot<std::uint64_t>(step.x[1])[by.lane]);
+    if (done && *done) complete |= Mask{1} << by.lane;
+    return done.has_value();
+  });
+  if (outcome != Outcome::next) return outcome;
+  Mask& p = warp.pred(step.x[0]);
+  p = (p & ~mask) | complete;
+  warp.pred(step.x[2]) &= ~mask;  // operations of a kind that can fail are not executed
+  if (complete != mask) {
+    ++warp.cta->polls;
+    warp.polled = step.item;
+    warp.yields = true;
+  }
+  return Outcome::next;
+}
+
+}  // namespace
+
+namespace op {
+
+Handler mbarrier_init(Decoding& in) {
+  if (in.wrote("layout::v1")) return in.refuse("the executor has mbarriers of layout v0 alone");
+  read_mbarrier(in);
+  in.step.x[0] = in.read("count", Type::u32);
+  return [](Warp& warp, const Step& step, Mask mask) {
+    return each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
+      return mbarrier::init(by, warp.slot<std::uint32_t>(step.x[0])[by.lane]);
+    });
+  };
+}
+
+Handler mbarrier_inval(Decoding& in) {
+  read_mbarrier(in);
+  return [](Warp& warp, const Step& step, Mask mask) { return each_lane(warp, step, mask, mbarrier::invalidate); };
+}
+
+Handler mbarrier_check_layout(Decoding& in) {
+  read_mbarrier(in);
+  in.step.x[0] = in.write_pred("p");
+  in.step.x[1] = in.wrote("layout::v0") ? all_lanes : 0;
+  return [](Warp& warp, const Step& step, Mask mask) {
+    const Outcome outcome = each_lane(warp, step, mask, mbarrier::check);
+    Mask& p = warp.pred(step.x[0]);
+    p = (p & ~mask) | (step.x[1] & mask);
+    return outcome;
+  };
+}
+
+Handler mbarrier_arrive(Decoding& in) {
+  read_mbarrier(in);
+  in.step.x[0] = in.write("state", Type::u64);
+  in.step.x[1] = read_number(in, "count");
+  in.step.x[2] = read_number(in, "tx");
+  in.step.x[3] = in.wrote("arrive_drop") ? 1 : 0;
+  in.step.x[4] = in.wrote("noComplete") ? 0 : 1;
+  return &arrive;
+}
+
+Handler mbarrier_expect_tx(Decoding& in) {
+  read_mbarrier(in);
+  in.step.x[0] = in.read("tx", Type::u32);
+  return [](Warp& warp, const Step& step, Mask mask) {
+    return each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
+      return mbarrier::expect(by, warp.slot<std::uint32_t>(step.x[0])[by.lane]);
+    });
+  };
+}
+
+Handler mbarrier_complete_tx(Decoding& in) {
+  read_mbarrier(in);
+  in.step.x[0] = in.read("tx", Type::u32);
+  return [](Warp& warp, const Step& step, Mask mask) {
+    return each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
+      return mbarrier::complete(by, warp.slot<std::uint32_t>(step.x[0])[by.lane]);
+    });
+  };
+}
+
+Handler mbarrier_wait(Decoding& in) {
+  read_mbarrier(in);
+  in.step.x[0] = in.write_pred("p");
+  in.step.x[2] = in.write_pred("report");
+  if (in.given("parity")) {
+    in.step.x[1] = in.read("parity", Type::u32);
+    return &wait<true>;
+  }
+  in.step.x[1] = in.read("state", Type::u64);
+  return &wait<false>;
+}
+
+Handler mbarrier_pending_count(Decoding& in) {
+  return map<std::uint32_t(std::uint64_t)>(in, {"d", "state"},
+                                           [](std::uint64_t state) { return mbarrier::pending_count(state); });
+}
+
+// All copies of this thread are complete: they were performed when they began (ptx/vgpu/async/engine.hpp).
+Handler cp_async_mbarrier_arrive(Decoding& in) {
+  read_mbarrier(in);
+  in.step.x[0] = in.has("noinc") ? 0 : 1;
+  return [](Warp& warp, const Step& step, Mask mask) {
+    return each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
+      mbarrier::Arrival arrival;
+      arrival.counts_itself = step.x[0] != 0;
+      return mbarrier::arrive(by, arrival).has_value();
+    });
+  };
+}
+
+}  // namespace op
+}  // namespace ptx::vgpu
