@@ -94,8 +94,9 @@ TensorMapWords encode(const TensorMap& map, std::uint64_t tensor) {
   put(words, fill_bit, map.fill == TensorMapFill::nan ? 1 : 0);
   put(words, promotion_bits, static_cast<std::uint32_t>(map.l2_promotion));
   for (unsigned i = 0; i + 1 < map.rank; ++i) put_stride(words, i, map.strides[i]);
-  std::uint64_t elements = 1;
+  std::uint64_t elements = 1, whole_steps = 1;
   for (unsigned i = 0; i < map.rank; ++i) {
+    whole_steps *= map.box[i] / map.element_strides[i];  // what the driver writes down, though a copy takes the last step too
     put(words, size_bits(i), map.sizes[i] - 1);
     put(words, element_stride_bits(i), map.element_strides[i] - 1);
     if (!map.im2col) put(words, box_bits(i), map.box[i] - 1);
@@ -115,7 +116,7 @@ TensorMapWords encode(const TensorMap& map, std::uint64_t tensor) {
   constexpr std::uint64_t many = 65536;
   const std::uint64_t transfer = map.box_bytes();
   put(words, wide_bit, (map.interleave == Interleave::none ? elements : transfer) >= many ? 1 : 0);
-  put(words, transfer_bits, transfer);
+  put(words, transfer_bits, map.im2col ? transfer : whole_steps * static_cast<std::uint64_t>(element_bytes(map.type)));
   put(words, pattern_bits, code->width == 0 ? 0x10 : 1u << (7 + code->width));
   return words;
 }

@@ -72,6 +72,7 @@ double rounded_to_f16(double x) {
     result = (magnitude + 0x1.8p28) - 0x1.8p28;  // a subnormal's last place is 2^-24: the addition rounds to it
   }
   if (result > 65504) result = std::numeric_limits<double>::infinity();
+  if (result == 0) return 0;  // what is rounded to zero has no sign (facts.md: H200)
   return std::bit_cast<double>(bits_of(result) | sign);
 }
 

@@ -279,7 +279,8 @@ float expected_block(const DotUnit& unit, DotFormat fa, DotFormat fb, const floa
   const long double value = std::ldexp(whole, quantum);
   const long double most = unit.result == DotResult::f16 ? 65504.0L : std::ldexp(2.0L - std::ldexp(1.0L, -mantissa), 127);
   if (std::fabs(value) > most) return std::copysign(INFINITY, static_cast<float>(value));
-  return whole == 0 ? std::copysign(0.0f, exact < 0 ? -1.0f : 1.0f) : static_cast<float>(value);
+  if (whole == 0) return exact < 0 && unit.result != DotResult::f16 ? -0.0f : 0.0f;
+  return static_cast<float>(value);
 }
 
 std::uint32_t random_raw(DotFormat format, std::mt19937_64& random, int style) {

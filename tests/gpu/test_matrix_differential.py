@@ -107,6 +107,7 @@ def run(
         grid=blocks,
         block=threads,
         arch="sm_90a",
+        version=(8, 7),
         smem=shared,
         extern_smem=shared > 0,
     )

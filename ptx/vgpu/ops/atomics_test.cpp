@@ -188,8 +188,8 @@ TEST(Atomics, DoublesHandNansOn) {
       const auto x = std::bit_cast<double>(static_cast<std::uint64_t>(m)),
                  y = std::bit_cast<double>(static_cast<std::uint64_t>(b));
       const Bits quiet = in_shared(where) ? Bits{1} << 51 : 0;
+      if (std::isnan(x) && (in_shared(where) || !std::isnan(y))) return m | quiet;
       if (std::isnan(y)) return b | quiet;
-      if (std::isnan(x)) return m | quiet;
       if (std::isinf(x) && std::isinf(y) && std::signbit(x) != std::signbit(y)) return 0xFFF8000000000000u;
       return std::bit_cast<std::uint64_t>(x + y);
     });
