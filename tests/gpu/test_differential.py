@@ -399,7 +399,7 @@ def video(*instructions: str) -> None:
             spelled = []
             for operand in operands.split(", "):
                 name = operand.lstrip("-")
-                spelled.append(operand[: len(operand) - len(name)] + str(named[name[0]]) + name[1:])
+                spelled.append(operand[: len(operand) - len(name)] + f"{named[name[0]].name}{name[1:]}")
             ptx.inst.mov.b32(d, 0)
             ptx.raw(f"{head} {', '.join(spelled)};")
             ptx.inst.mad.lo.u32(out, out, factor, d)
