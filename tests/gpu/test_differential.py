@@ -380,6 +380,83 @@ def test_choices_by_sign(type_name: str) -> None:
     agree(f"slct.ftz.{type_name}.f32", type_name, (type_name, type_name, "f32"))
 
 
+# ---- video: parts of registers are spelled in PTX ---------------------------------------------------------------------
+
+VIDEO_TYPES = tuple(itertools.product(("u32", "s32"), repeat=3))
+WORD_PARTS = ("", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1")
+
+
+def video(*instructions: str) -> None:
+    """Instructions with d, a, b and c for registers: each thread mixes their results into one word."""
+
+    def write(out, a, b, c):
+        d, factor = reg.scalar(types.u32), reg.scalar(types.u32)
+        ptx.inst.mov.b32(out, 0)
+        ptx.inst.mov.b32(factor, 0x01000193)
+        for text in instructions:
+            head, operands = text.split(" ", 1)
+            named = {"d": d, "a": a, "b": b, "c": c}
+            spelled = []
+            for operand in operands.split(", "):
+                name = operand.lstrip("-")
+                spelled.append(operand[: len(operand) - len(name)] + f"{named[name[0]].name}{name[1:]}")
+            ptx.inst.mov.b32(d, 0)
+            ptx.raw(f"{head} {', '.join(spelled)};")
+            ptx.inst.mad.lo.u32(out, out, factor, d)
+
+    rng = np.random.default_rng(9)
+    columns = values(("u32",) * 3)
+    for column in columns:  # bytes that are special each
+        chosen = rng.choice(np.array([0, 1, 0x7F, 0x80, 0x81, 0xFF], np.uint8), (COUNT // 4, 4))
+        column[: COUNT // 4] = chosen.view(np.int32).ravel()
+    columns[1][COUNT // 4 : COUNT // 2] = rng.integers(0, 70, COUNT // 4)
+    agree("; ".join(instructions), "u32", ("u32",) * 3, write, columns)
+
+
+@pytest.mark.parametrize("op", ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset"])
+def test_scalar_video(op: str) -> None:
+    rng = np.random.default_rng(4)
+    modes = {"vshl": (".clamp", ".wrap"), "vshr": (".clamp", ".wrap"), "vset": (".eq", ".ne", ".lt", ".le", ".gt", ".ge")}
+    for d, a, b in VIDEO_TYPES:
+        if (op in ("vshl", "vshr") and b == "s32") or (op == "vset" and d == "s32"):
+            continue
+        for mode, sat in itertools.product(modes.get(op, ("",)), ("",) if op == "vset" else ("", ".sat")):
+            head = f"{op}.{a}.{b}{mode}" if op == "vset" else f"{op}.{d}.{a}.{b}{sat}{mode}"
+            for second in ("", ".add", ".min", ".max"):
+                parts = [("", "")] + [tuple(rng.choice(WORD_PARTS, 2)) for _ in range(3)]
+                video(*(f"{head}{second} d, a{x}, b{y}{', c' if second else ''}" for x, y in parts))
+            video(*(f"{head} d{into}, a{x}, b{y}, c" for into in WORD_PARTS[1:] for x, y in [rng.choice(WORD_PARTS, 2)]))
+
+
+def test_vmad() -> None:
+    rng = np.random.default_rng(5)
+    signs = (("", "", ""), ("-", "", ""), ("", "-", ""), ("-", "-", ""), ("", "", "-"))
+    for d, a, b in VIDEO_TYPES:
+        for sat, scale in itertools.product(("", ".sat"), ("", ".shr7", ".shr15")):
+            parts = [("", ""), tuple(rng.choice(WORD_PARTS, 2))]
+            plain = [f"vmad.{d}.{a}.{b}{sat}{scale} d, {p}a{x}, {q}b{y}, {r}c" for p, q, r in signs for x, y in parts]
+            video(*plain, *(f"vmad.{d}.{a}.{b}.po{sat}{scale} d, a{x}, b{y}, c" for x, y in parts))
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_video_of_halves_and_bytes(count: int) -> None:
+    rng = np.random.default_rng(6)
+    letter = ".h" if count == 2 else ".b"
+
+    def drawn() -> str:
+        digits = [letter + "".join(str(rng.integers(0, 2 * count)) for _ in range(count)) for _ in range(2)]
+        kept = [str(i) for i in reversed(range(count)) if rng.random() < 0.5] or ["0"]
+        return f"d{letter}{''.join(kept)}, a{digits[0]}, b{digits[1]}, c"
+
+    for d, a, b in VIDEO_TYPES:
+        for op in ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"):
+            heads = [f"{op}{count}.{d}.{a}.{b}{more}" for more in ("", ".sat", ".add")]
+            video(*(f"{head} {operands}" for head in heads for operands in ("d, a, b, c", drawn(), drawn())))
+        if d == "u32":
+            for order, more in itertools.product(("eq", "ne", "lt", "le", "gt", "ge"), ("", ".add")):
+                video(f"vset{count}.{a}.{b}.{order}{more} d, a, b, c", f"vset{count}.{a}.{b}.{order}{more} {drawn()}")
+
+
 # ---- floating point --------------------------------------------------------------------------------------------------
 
 

@@ -116,5 +116,29 @@ TEST(IntegerOps, TakeImmediatesAndTheirOwnDestination) {
               [](Wide a, Wide, Wide) { return a * 3 + 0x5A5A5A5A; });
 }
 
+// The low 24 bits of a 32-bit operand, with their sign for s32.
+Wide low_24(Wide a, const IntegerType& t) {
+  const Wide size = Wide{1} << 24, rest = ((a % size) + size) % size;
+  return t.is_signed && rest >= size / 2 ? rest - size : rest;
+}
+
+TEST(IntegerOps, Multiply24Bits) {
+  const IntegerType s32 = types[4];
+  const auto clamp = [](Wide v) { return std::clamp<Wide>(v, INT32_MIN, INT32_MAX); };
+  for (const IntegerType& t : {types[1], s32}) {
+    const auto product = [&](Wide a, Wide b) { return low_24(a, t) * low_24(b, t); };
+    expect_like("mul24.lo", t, 2, [&](Wide a, Wide b, Wide) { return product(a, b); });
+    expect_like("mul24.hi", t, 2, [&](Wide a, Wide b, Wide) { return product(a, b) >> 16; });
+    expect_like("mad24.lo", t, 3, [&](Wide a, Wide b, Wide c) { return product(a, b) + c; });
+    expect_like("mad24.hi", t, 3, [&](Wide a, Wide b, Wide c) { return (product(a, b) >> 16) + c; });
+  }
+  expect_like("mad24.hi.sat", s32, 3, [&](Wide a, Wide b, Wide c) { return clamp((low_24(a, s32) * low_24(b, s32) >> 16) + c); });
+  expect_like("mad.hi.sat", s32, 3, [&](Wide a, Wide b, Wide c) { return clamp(high_half(a, b, s32) + c); });
+}
+
+TEST(IntegerOps, SumUpDifferences) {
+  for (const IntegerType& t : types) expect_like("sad", t, 3, [](Wide a, Wide b, Wide c) { return c + (a < b ? b - a : a - b); });
+}
+
 }  // namespace
 }  // namespace ptx::vgpu

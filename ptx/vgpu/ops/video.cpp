@@ -1,5 +1,7 @@
 // Video arithmetic (rows: ptx/isa/table/video.hpp): bytes, halves and words of two operands, extended, combined and put together
-// again. Few programs use it: one handler for all scalar instructions, one for those on halves and bytes, by the manual's steps.
+// again. Few programs use it: one handler for all scalar instructions, one for vmad, one for those on halves and bytes. The last
+// follows the manual's steps. So do the others, but where ptxas makes something else of them, since no GPU has them any more:
+// what it makes is what a GPU computes (docs/facts.md, "Video instructions").
 #include <algorithm>
 #include <string_view>
 
@@ -8,8 +10,6 @@
 
 namespace ptx::vgpu {
 namespace {
-
-__extension__ using Int128 = __int128;
 
 enum class Video : std::uint32_t { add, sub, average, absdiff, min, max, shl, shr, eq, ne, lt, le, gt, ge };
 enum class Second : std::uint32_t { none, add, min, max };
@@ -82,6 +82,12 @@ struct Field {
     const std::int64_t most = (std::int64_t{1} << (is_signed ? width - 1 : width)) - 1, least = is_signed ? -most - 1 : 0;
     return value < least ? least : value > most ? most : value;
   }
+  // As ptxas saturates: to a byte or half, what is negative counts as too large; to .u32, what is too large is left alone.
+  [[nodiscard]] constexpr std::int64_t saturate(std::int64_t value) const {
+    if (width == 32) return is_signed ? clamp(value) : value < 0 ? 0 : value;
+    const std::int64_t most = (std::int64_t{1} << (is_signed ? width - 1 : width)) - 1;
+    return value < 0 || value > most ? most : value;
+  }
   [[nodiscard]] constexpr std::uint32_t put(std::int64_t value, std::uint32_t into) const {
     const auto ones = static_cast<std::uint32_t>(~std::uint64_t{0} >> (64 - width)) << at;
     return (static_cast<std::uint32_t>(value) << at & ones) | (into & ~ones);
@@ -89,7 +95,7 @@ struct Field {
 };
 
 // x[0] = d, x[1] = a, x[2] = b, x[3] = c; x[4], x[5], x[6] = the fields of a, b and d; x[7] = Video, x[8] = Second; x[9]: 1
-// saturates, 2 wraps the amount of a shift.
+// saturates, 2 wraps the amount of a shift, 4: c is signed.
 Outcome run_scalar(Warp& warp, const Step& step, Mask mask) {
   const auto* a = warp.slot<std::uint32_t>(step.x[1]);
   const auto* b = warp.slot<std::uint32_t>(step.x[2]);
@@ -98,16 +104,23 @@ Outcome run_scalar(Warp& warp, const Step& step, Mask mask) {
   const auto what = static_cast<Video>(step.x[7]);
   const auto second = static_cast<Second>(step.x[8]);
   const bool sat = (step.x[9] & 1) != 0, wrap = (step.x[9] & 2) != 0, shifts = what == Video::shl || what == Video::shr;
+  const bool sums = what == Video::add || what == Video::sub, c_signed = (step.x[9] & 4) != 0;
+  constexpr Field bits_34{0, 34, true};
   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) {
     std::int64_t amount = of_b.from(b[l]);
     if (shifts) amount = wrap ? amount & 31 : std::min<std::int64_t>(amount, 32);
     std::int64_t result = computed(what, of_a.from(a[l]), amount);
-    if (sat) result = of_d.clamp(result);
-    const std::int64_t summand = Field{.is_signed = of_d.is_signed}.from(c[l]);
+    // a shift has 64 bits, or 34 to saturate, and saturates to a whole word, whatever the part of d
+    if (sat) result = shifts ? Field{.is_signed = of_d.is_signed}.clamp(bits_34.extend(result)) : of_d.saturate(result);
+    // of sums, and of shifts that saturate, 32 bits go on, with a sign in any case
+    if (sums || (shifts && sat)) result = Field{.is_signed = true}.extend(result);
+    const std::int64_t summand = Field{.is_signed = c_signed}.from(c[l]);
+    const bool less = c_signed ? result < summand : static_cast<std::uint64_t>(result) < static_cast<std::uint64_t>(summand);
     if (second == Second::add) result += summand;
-    if (second == Second::min) result = std::min(result, summand);
-    if (second == Second::max) result = std::max(result, summand);
-    return of_d.put(result, c[l]);
+    if (second == Second::min) result = less ? result : summand;
+    if (second == Second::max) result = less ? summand : result;
+    // into the upper half goes the upper half of the result, not the lower one
+    return of_d.put(of_d.at == 16 && of_d.width == 16 ? result >> 16 : result, c[l]);
   });
   return Outcome::next;
 }
@@ -122,16 +135,15 @@ Outcome run_vmad(Warp& warp, const Step& step, Mask mask) {
   const bool negate_product = (step.x[6] & 1) != 0, negate_c = (step.x[6] & 2) != 0, one_more = (step.x[6] & 4) != 0;
   const Field word{.is_signed = of_a.is_signed || of_b.is_signed || negate_product || negate_c};
   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) {
-    Int128 sum = static_cast<Int128>(of_a.from(a[l])) * of_b.from(b[l]);
-    if (negate_product) sum = ~sum;
-    sum += word.from(negate_c ? ~c[l] : c[l]);
+    // Factors and summand count as signed words, whatever their types, once they are extended; the sum has 64 bits.
+    constexpr Field signed_word{.is_signed = true};
+    const std::int64_t product = signed_word.extend(of_a.from(a[l])) * signed_word.extend(of_b.from(b[l]));
+    auto sum = static_cast<std::uint64_t>(negate_product ? ~product : product);
+    sum += static_cast<std::uint64_t>(signed_word.from(negate_c ? ~c[l] : c[l]));
     if (negate_product || negate_c || one_more) sum += 1;
-    sum >>= step.x[7];
-    // 64 bits of it count, as a number of the final result's sign
-    const auto bits = static_cast<std::uint64_t>(sum);
-    if (step.x[8] == 0) return static_cast<std::uint32_t>(bits);
-    if (word.is_signed) return static_cast<std::uint32_t>(word.clamp(static_cast<std::int64_t>(bits)));
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(bits, 0xFFFFFFFF));
+    const std::int64_t scaled =
+        word.is_signed ? static_cast<std::int64_t>(sum) >> step.x[7] : static_cast<std::int64_t>(sum >> step.x[7]);
+    return static_cast<std::uint32_t>(step.x[8] != 0 ? word.clamp(scaled) : scaled);
   });
   return Outcome::next;
 }
@@ -191,7 +203,9 @@ Handler video(Decoding& in) {
   in.step.x[6] = Field::named(d.word, dtype).kept();
   in.step.x[7] = static_cast<std::uint32_t>(video_of(in));
   in.step.x[8] = static_cast<std::uint32_t>(second_of(in.chosen("op2")));
-  in.step.x[9] = (in.wrote("sat") ? 1u : 0u) | (in.chosen("mode") == "wrap" ? 2u : 0u);
+  // of vset, ptxas takes the first type for that of c
+  const bool c_signed = (compares ? atype : dtype) == Type::s32;
+  in.step.x[9] = (in.wrote("sat") ? 1u : 0u) | (in.chosen("mode") == "wrap" ? 2u : 0u) | (c_signed ? 4u : 0u);
   return run_scalar;
 }
 
