@@ -44,12 +44,14 @@ std::uint32_t add_floats(std::uint32_t memory, std::uint32_t b, bool in_shared) 
   return num::bits_of(sum);
 }
 
-// A NaN is handed on, the register's before the one in memory: as it is in global memory, made quiet in shared memory.
+// A NaN is handed on: in global memory as it is, the register's before the one in memory; in shared memory made quiet, and the one
+// in memory first (facts.md: H200).
 std::uint64_t add_floats(std::uint64_t memory, std::uint64_t b, bool in_shared) {
-  const std::uint64_t quiet = in_shared ? std::uint64_t{1} << 51 : 0;
+  constexpr std::uint64_t quiet = std::uint64_t{1} << 51;
   const auto x = std::bit_cast<double>(memory), y = std::bit_cast<double>(b);
-  if (y != y) return b | quiet;
-  if (x != x) return memory | quiet;
+  if (in_shared && x != x) return memory | quiet;
+  if (y != y) return in_shared ? b | quiet : b;
+  if (x != x) return memory;
   const double sum = x + y;
   return sum != sum ? num::nan64 : num::bits_of(sum);
 }
