@@ -1,6 +1,7 @@
 #include "ptx/vgpu/calls.hpp"
 
 #include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/callees.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -53,7 +54,7 @@ std::string untyped(Type type) { return cat("b", isa::bits(isa::register_type(ty
 
 class Expander {
  public:
-  Expander(const ir::Module& module, std::size_t function) : module_(module), entry_(function) {}
+  Expander(const ir::Module& module, std::size_t function) : module_(module), callees_(module), entry_(function) {}
 
   std::shared_ptr<Expanded> run() {
     const ir::Function& entry = module_.functions[entry_];
@@ -89,6 +90,17 @@ class Expander {
   std::uint32_t new_label() {
     out_->function.labels.push_back({});
     return static_cast<std::uint32_t>(out_->function.labels.size() - 1);
+  }
+  ir::RegId new_predicate() {
+    ir::Function& f = out_->function;
+    ir::RegDecl decl;
+    decl.type = Type::pred;
+    ir::Register reg;
+    reg.type = Type::pred;
+    reg.decl.index = static_cast<std::uint32_t>(f.reg_decls.size());
+    f.reg_decls.push_back(decl);
+    f.regs.push_back(reg);
+    return ir::RegId(static_cast<std::uint32_t>(f.regs.size() - 1));
   }
   void place_label(std::uint32_t label, std::size_t function, std::size_t index) {
     ir::Inst item;
@@ -246,23 +258,6 @@ class Expander {
     return false;
   }
 
-  // The number of the function that a name means, an alias followed.
-  [[nodiscard]] std::optional<std::size_t> callee(ir::StringId name) const {
-    std::string_view wanted = module_.str(name);
-    for (const ir::ModuleItem& item : module_.items) {
-      if (item.kind != ir::ModuleItemKind::alias) continue;
-      const std::string_view said = module_.str(ir::StringId(item.payload));
-      const std::size_t comma = said.find(',');
-      if (comma == std::string_view::npos || said.substr(0, said.find_last_not_of(" \t", comma - 1) + 1) != wanted) continue;
-      wanted = said.substr(std::min(said.find_first_not_of(" \t", comma + 1), said.size()));
-      break;
-    }
-    for (std::size_t i = 0; i < module_.functions.size(); ++i)
-      if (module_.functions[i].has_body && !module_.functions[i].is_entry && module_.str(module_.functions[i].name) == wanted)
-        return i;
-    return std::nullopt;
-  }
-
   // " through `g` and `h`"
   [[nodiscard]] std::string through(std::span<const std::size_t> functions) const {
     std::string all;
@@ -271,6 +266,9 @@ class Expander {
     return all;
   }
 
+  struct Passed {
+    std::vector<ir::Operand> given, taken;
+  };
   void call(const ir::Inst& inst, std::size_t number, std::size_t index) {
     const std::uint32_t at = add(inst, number, index);  // it stays, and does nothing itself
     const auto refuse = [&](std::string why) { out_->refused.emplace(at, std::move(why)); };
@@ -284,31 +282,68 @@ class Expander {
       else if (target == nullptr)
         target = &o;
     }
-    if (target == nullptr || target->kind != OperandKind::symbol)
-      return refuse("the executor calls functions by their names alone");
-    const ir::StringId name(target->payload);
-    const std::optional<std::size_t> found = callee(name);
-    if (!found) return refuse(cat("the module has no body of `", module_.str(name), '`'));
-    if (const auto first = std::find(stack_.begin(), stack_.end(), *found); first != stack_.end())
-      return refuse(cat('`', module_.str(name), "` calls itself", through({first + 1, stack_.end()}),
-                        ", and the executor runs calls in place; a GPU runs it, and a loop runs here, too"));
-    const ir::Function& f = module_.functions[*found];
-    if (out_->function.body.size() + f.body.size() > max_items)
-      return refuse(cat("with its calls in place the kernel has more than ", max_items, " instructions"));
     const auto list = [&](const ir::Operand* operand) {
       const auto parts = operand != nullptr ? out_->function.parts(*operand) : std::span<const ir::Operand>();
       return std::vector<ir::Operand>(parts.begin(), parts.end());
     };
-    const std::vector<ir::Operand> given = list(arguments), taken = list(results);
-    if (given.size() != f.params.size() || taken.size() != f.returns.size())
-      return refuse("the executor knows no variadic functions");
-    for (const auto* params : {&f.returns, &f.params})
-      for (const ir::Param& param : *params)
-        if (param.vector != 1 && param.in_register) return refuse("the executor passes no vectors in registers");
-
+    const Passed passed{list(arguments), list(results)};
+    if (target == nullptr || target->kind != OperandKind::symbol) return call_by_address(inst, number, index, passed);
+    const ir::StringId name(target->payload);
+    const std::optional<std::size_t> found = callees_.named(name);
+    if (const auto known = callees_.of_driver(name); !found && known) {
+      out_->host_calls.emplace(at, HostCall{*known, 0, {}});
+      return;
+    }
+    if (!found) return refuse(cat("the module has no body of `", module_.str(name), '`'));
     const std::uint32_t behind = new_label();
     if (inst.guard_id().valid()) put(bra_, {label_operand(behind)}, inst, number, index, inst.guard, !inst.guard_negated);
-    const Bases bases = with_done(copy_stores(f, *found));
+    if (auto why = call(*found, inst, number, index, passed); !why.empty()) return refuse(std::move(why));
+    place_label(behind, number, index);
+  }
+
+  // Any function that the address may be of is called where it is; the call itself stands before each of them.
+  void call_by_address(ir::Inst inst, std::size_t number, std::size_t index, const Passed& passed) {
+    const std::uint32_t behind = new_label();
+    out_->function.body.pop_back();
+    out_->items.pop_back();
+    if (inst.guard_id().valid()) put(bra_, {label_operand(behind)}, inst, number, index, inst.guard, !inst.guard_negated);
+    inst.guard = ir::RegId::absent;
+    inst.guard_negated = false;
+    std::string refused;
+    for (const std::size_t callee : callees_.of_call(module_.functions[number], module_.functions[number].body[index], stack_)) {
+      const std::uint32_t next = new_label();
+      const ir::RegId is_it = new_predicate();
+      out_->host_calls.emplace(
+          add(inst, number, index),
+          HostCall{HostFunction::is_callee, function_address(module_, module_.functions[callee].name), is_it});
+      put(bra_, {label_operand(next)}, inst, number, index, is_it.index, true);
+      if (refused = call(callee, inst, number, index, passed); !refused.empty()) break;
+      put(bra_, {label_operand(behind)}, inst, number, index);
+      place_label(next, number, index);
+    }
+    const std::uint32_t at = add(inst, number, index);
+    if (refused.empty())
+      out_->host_calls.emplace(at, HostCall{HostFunction::no_callee, 0, {}});
+    else
+      out_->refused.emplace(at, std::move(refused));
+    place_label(behind, number, index);
+  }
+
+  // Puts the body of a function here; or why not.
+  std::string call(std::size_t callee, const ir::Inst& inst, std::size_t number, std::size_t index, const Passed& passed) {
+    const std::vector<ir::Operand>&given = passed.given, &taken = passed.taken;
+    const ir::Function& f = module_.functions[callee];
+    if (const auto first = std::find(stack_.begin(), stack_.end(), callee); first != stack_.end())
+      return cat('`', module_.str(f.name), "` calls itself", through({first + 1, stack_.end()}),
+                 ", and the executor runs calls in place; a GPU runs it, and a loop runs here, too");
+    if (out_->function.body.size() + f.body.size() > max_items)
+      return cat("with its calls in place the kernel has more than ", max_items, " instructions");
+    if (given.size() != f.params.size() || taken.size() != f.returns.size()) return "the executor knows no variadic functions";
+    for (const auto* params : {&f.returns, &f.params})
+      for (const ir::Param& param : *params)
+        if (param.vector != 1 && param.in_register) return "the executor passes no vectors in registers";
+
+    const Bases bases = with_done(copy_stores(f, callee));
     ir::Inst open;
     open.kind = ItemKind::open;
     open.where = inst.where;
@@ -324,8 +359,8 @@ class Expander {
     for (std::size_t i = 0; i < taken.size(); ++i) declare(caller, f.returns[i], taken[i]);
     for (const ir::Variable& v : f.variables)
       if (v.space == ir::StateSpace::param) passed_.push_back(v.name);
-    stack_.push_back(*found);
-    body(f, *found, bases);
+    stack_.push_back(callee);
+    body(f, callee, bases);
     stack_.pop_back();
     place_label(bases.done, number, index);
     for (std::size_t i = 0; i < taken.size(); ++i) take(caller, f.returns[i], taken[i]);
@@ -333,7 +368,7 @@ class Expander {
     ir::Inst close;
     close.kind = ItemKind::close;
     add(close, number, index);
-    place_label(behind, number, index);
+    return {};
   }
 
   struct Caller {
@@ -402,6 +437,7 @@ class Expander {
   }
 
   const ir::Module& module_;
+  Callees callees_;
   std::size_t entry_;
   std::shared_ptr<Expanded> out_ = std::make_shared<Expanded>();
   std::vector<std::size_t> stack_;                               // functions that are being expanded
