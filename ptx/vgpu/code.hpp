@@ -25,16 +25,16 @@ struct SpecialSlot {
 
 /// What an instruction does with undefined values (undefined.hpp).
 enum class Passes : std::uint8_t {
-  nowhere,    ///< it decides something: none of its operands may be undefined
-  on,         ///< its results are undefined where an operand is
-  chosen,     ///< selp: the value that is not chosen does not matter
-  and_,       ///< a defined zero decides alone
-  or_,        ///< defined ones decide alone
-  loaded,     ///< the address decides; the results are what memory holds
-  stored,     ///< the address decides; the values go to memory
-  updated,    ///< all decides: it makes what memory holds. The results are what was there
-  exchanged,  ///< between the lanes that meet
-  by_handler, ///< between the lanes, by register: the handler itself says which results are undefined
+  nowhere,     ///< it decides something: none of its operands may be undefined
+  on,          ///< its results are undefined where an operand is
+  chosen,      ///< selp: the value that is not chosen does not matter
+  and_,        ///< a defined zero decides alone
+  or_,         ///< defined ones decide alone
+  loaded,      ///< the address decides; the results are what memory holds
+  stored,      ///< the address decides; the values go to memory
+  updated,     ///< all decides: it makes what memory holds. The results are what was there
+  exchanged,   ///< between the lanes that meet
+  by_handler,  ///< between the lanes, by register: the handler itself says which results are undefined
 };
 /// Its scalar registers, as ranges of Code::traced that follow each other: those that decide something, those whose values are
 /// handed on, results.
@@ -73,7 +73,7 @@ struct Code {
 
   std::vector<Step> steps;
   std::vector<std::vector<std::uint32_t>> branch_lists;  ///< by list of labels that a branch picks from: the steps
-  std::vector<std::uint32_t> operands;  ///< registers of the steps that have more than Step::x holds
+  std::vector<std::uint32_t> operands;                   ///< registers of the steps that have more than Step::x holds
   std::vector<RegisterLine> image;  ///< the register file at the start of a warp: constants in place, all else 0
   std::vector<SpecialSlot> specials;
   std::vector<Trace> traces;          ///< by item of the body

@@ -74,9 +74,9 @@ void multiply_floats(const Product& p, const RawMatrices& matrices) {
     if (p.arithmetic == Arithmetic::blocks) {
       for (std::size_t s = 0; s < stored; ++s) meet(s, s);
       for (std::size_t j = 0; j < n; ++j) d[j] = float_of(raw[j], p.c_half);
-      num::add_products(p.unit,
-                        {{&a.values[i * stored], stored}, {&a.exponents[i * stored], stored}, values, exponents, finite_a && finite_b},
-                        d);
+      num::add_products(
+          p.unit, {{&a.values[i * stored], stored}, {&a.exponents[i * stored], stored}, values, exponents, finite_a && finite_b},
+          d);
       if (p.d_half && p.unit.result != num::DotResult::f16)  // converted by another instruction: to nearest
         for (float& x : d) x = num::from_f16(static_cast<std::uint16_t>(raw_of(x, true)));
     } else {
@@ -89,9 +89,10 @@ void multiply_floats(const Product& p, const RawMatrices& matrices) {
           some_values[count] = a.values[i * stored + s], some_exponents[count] = a.exponents[i * stored + s];
           ++count;
         }
-        num::add_products(
-            p.unit, {std::span(some_values).first(count), std::span(some_exponents).first(count), values, exponents, finite_a && finite_b},
-            d);
+        num::add_products(p.unit,
+                          {std::span(some_values).first(count), std::span(some_exponents).first(count), values, exponents,
+                           finite_a && finite_b},
+                          d);
       }
       for (std::size_t j = 0; j < n; ++j) d[j] = num::canonical(float_of(raw[j], p.c_half) + d[j]);
     }
@@ -121,7 +122,8 @@ void multiply_integers(const Product& p, const RawMatrices& matrices) {
     for (std::size_t j = 0; j < n; ++j) {
       std::int64_t total = std::int64_t{static_cast<std::int32_t>(raw[j])} + sum[j];
       if (p.satfinite)
-        total = std::clamp<std::int64_t>(total, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
+        total =
+            std::clamp<std::int64_t>(total, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
       raw[j] = static_cast<std::uint32_t>(total);
     }
   }
@@ -180,8 +182,8 @@ std::optional<TargetUnit> unit_of(Target target, num::DotFormat format, bool hal
 
 int column_of(const Product& p, const std::uint32_t* metadata, int row, int stored) {
   const int g = row & 7, high = row >> 3;
-  const bool long_rows = p.sparsity == Sparsity::pairs     ? p.k == 32
-                         : p.sparsity == Sparsity::singles ? p.k == 16
+  const bool long_rows = p.sparsity == Sparsity::pairs        ? p.k == 32
+                         : p.sparsity == Sparsity::singles    ? p.k == 16
                          : p.sparsity == Sparsity::byte_pairs ? p.k == 64
                                                               : p.k == 128;
   const int group = p.sparsity == Sparsity::singles ? stored : p.sparsity == Sparsity::nibble_pairs ? stored / 4 : stored / 2;
