@@ -204,17 +204,29 @@ TEST(MmaSparse, PutsElementsWhereTheMetadataSays) {
   struct Sparse {
     std::string shape, d, a, b, target;
     int selectors;
+    std::string kind = {};
+    bool ordered_alone = false;
   };
-  std::vector<Sparse> all = {{"m16n8k16", "f32", "f16", "f16", "sm_80", 4},   {"m16n8k16", "f16", "f16", "f16", "sm_90a", 4},
-                             {"m16n8k32", "f32", "f16", "f16", "sm_90a", 2},  {"m16n8k32", "f16", "f16", "f16", "sm_80", 2},
-                             {"m16n8k16", "f32", "bf16", "bf16", "sm_80", 4}, {"m16n8k32", "f32", "bf16", "bf16", "sm_90a", 2},
-                             {"m16n8k8", "f32", "tf32", "tf32", "sm_80", 4},  {"m16n8k16", "f32", "tf32", "tf32", "sm_90a", 2},
-                             {"m16n8k32", "s32", "s8", "u8", "sm_80", 2},     {"m16n8k64", "s32", "u8", "s8", "sm_90a", 1},
-                             {"m16n8k64", "s32", "s4", "s4", "sm_80", 2},     {"m16n8k128", "s32", "u4", "s4", "sm_90a", 1},
-                             {"m16n8k64", "f32", "e4m3", "e5m2", "sm_89", 1}};
+  std::vector<Sparse> all = {{"m16n8k16", "f32", "f16", "f16", "sm_80", 4},
+                             {"m16n8k16", "f16", "f16", "f16", "sm_90a", 4},
+                             {"m16n8k32", "f32", "f16", "f16", "sm_90a", 2},
+                             {"m16n8k32", "f16", "f16", "f16", "sm_80", 2},
+                             {"m16n8k16", "f32", "bf16", "bf16", "sm_80", 4},
+                             {"m16n8k32", "f32", "bf16", "bf16", "sm_90a", 2},
+                             {"m16n8k8", "f32", "tf32", "tf32", "sm_80", 4},
+                             {"m16n8k16", "f32", "tf32", "tf32", "sm_90a", 2},
+                             {"m16n8k32", "s32", "s8", "u8", "sm_80", 2},
+                             {"m16n8k64", "s32", "u8", "s8", "sm_90a", 1},
+                             {"m16n8k64", "s32", "s4", "s4", "sm_80", 2},
+                             {"m16n8k128", "s32", "u4", "s4", "sm_90a", 1},
+                             {"m16n8k64", "f32", "e4m3", "e5m2", "sm_89", 1},
+                             {"m16n8k64", "f16", "e5m2", "e4m3", "sm_120a", 1, "", true},
+                             {"m16n8k64", "f32", "e2m1", "e3m2", "sm_120a", 1, ".kind::f8f6f4", true},
+                             {"m16n8k64", "f16", "e2m3", "e2m1", "sm_120a", 1, ".kind::f8f6f4", true}};
   for (const Sparse& sparse : all)
     for (int selector = 0; selector < sparse.selectors; ++selector)
       for (const char* variant : {"sp", "sp::ordered_metadata"}) {
+        if (sparse.ordered_alone && std::string(variant) == "sp") continue;
         const testing::Shape s = testing::shape_of(sparse.shape);
         const int bits = width_of(sparse.a), stored = s.k / 2, group = bits == 32 ? 2 : bits == 4 ? 8 : 4, kept = group / 2;
         const auto draw = [&](const std::string& type) {
@@ -250,8 +262,8 @@ TEST(MmaSparse, PutsElementsWhereTheMetadataSays) {
             }
             metadata[static_cast<std::size_t>(lane)] |= static_cast<std::uint32_t>(indices) << bit;
           }
-        Fragments run(cat("mma.", variant, ".sync.aligned.", sparse.shape, ".row.col.", sparse.d, '.', sparse.a, '.', sparse.b,
-                          '.', sparse.d),
+        Fragments run(cat("mma.", variant, ".sync.aligned.", sparse.shape, ".row.col", sparse.kind, '.', sparse.d, '.', sparse.a,
+                          '.', sparse.b, '.', sparse.d),
                       sparse.target, 32, cat(", %e0, ", selector));
         // a fragment of the stored matrix is that of a dense one of half the depth (manual: "Matrix fragments … sparse")
         const std::string half = cat("m16n8k", stored);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
-#include "ptx/layout/layout.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/product_words.hpp"
 #include "ptx/vgpu/tensor/fragment.hpp"
@@ -35,27 +34,26 @@ struct Slots {
 // ---- matrices in shared memory (manual: "Matrix Descriptor Format", "Strides", "Canonical Layouts")
 
 struct Descriptor {
-  std::uint64_t start, leading, stride;
-  std::uint32_t base_offset;
-  layout::Swizzle swizzle;
-  std::uint64_t width;  // of a row of the swizzle, in pieces of 16 bytes
+  std::uint64_t start, leading, stride, base_offset;
+  std::uint64_t width;  // of a row of the swizzle's pattern, in pieces of 16 bytes; 1 without a swizzle
   explicit Descriptor(std::uint64_t bits)
       : start((bits & 0x3FFF) << 4),
         leading((bits >> 16 & 0x3FFF) << 4),
         stride((bits >> 32 & 0x3FFF) << 4),
-        base_offset(static_cast<std::uint32_t>(bits >> 49 & 7)),
-        swizzle(layout::swizzle_of(static_cast<layout::LayoutType>(bits >> 62))) {
-    const std::uint64_t by_code[] = {1, 8, 4, 2};
-    width = by_code[bits >> 62];
-  }
+        base_offset(bits >> 49 & 7),
+        width(std::array<std::uint64_t, 4>{1, 8, 4, 2}[bits >> 62]) {}
   // Of the 16 bytes that hold piece `piece` of row `mn`, k being contiguous; or of column k, m or n being contiguous.
   [[nodiscard]] std::uint64_t along_k(std::uint64_t mn, std::uint64_t piece) const {
-    if (swizzle == layout::Swizzle::none) return start + mn % 8 * 16 + mn / 8 * stride + piece * leading;
-    return layout::swizzled(swizzle, start + mn % 8 * 16 * width + mn / 8 * stride + piece * 16);
+    if (width == 1) return start + mn % 8 * 16 + mn / 8 * stride + piece * leading;
+    return swizzled(start + mn % 8 * 16 * width + mn / 8 * stride + piece * 16);
   }
   [[nodiscard]] std::uint64_t along_mn(std::uint64_t k, std::uint64_t piece) const {
-    if (swizzle == layout::Swizzle::none) return start + piece * stride + k % 8 * 16 + k / 8 * leading;
-    return layout::swizzled(swizzle, start + piece % width * 16 + piece / width * leading + k % 8 * 16 * width + k / 8 * stride);
+    if (width == 1) return start + piece * stride + k % 8 * 16 + k / 8 * leading;
+    return swizzled(start + piece % width * 16 + piece / width * leading + k % 8 * 16 * width + k / 8 * stride);
+  }
+  // The pieces of a row change places by the row's number in the pattern, which begins base_offset rows behind its multiple.
+  [[nodiscard]] std::uint64_t swizzled(std::uint64_t address) const {
+    return address ^ (((address >> 7) - base_offset) & (width - 1)) << 4;
   }
 };
 
@@ -166,12 +164,9 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
     const auto* values = warp.slot<std::uint64_t>(slot);
     return std::all_of(values, values + lane_count, [&](std::uint64_t value) { return value == values[0]; });
   };
-  for (const std::uint32_t slot : {from_memory ? slots.a[0] : slots.b, slots.b}) {
+  for (const std::uint32_t slot : {from_memory ? slots.a[0] : slots.b, slots.b})
     if (!in_all_lanes(slot))
       return warp.fail(step, 0, Kind::divergent, "is given a matrix descriptor that differs between the lanes of its warp");
-    if (Descriptor(*warp.slot<std::uint64_t>(slot)).base_offset != 0)
-      return warp.fail(step, 0, Kind::bad_descriptor, "has a matrix descriptor with a base offset: what that does is not known");
-  }
   const bool was_traced = warp.traced;
   static thread_local Room room;
   const bool bits_alone = p.arithmetic == Arithmetic::bits_and;
