@@ -3,9 +3,9 @@
 
     tools/tensor_core_golden.py RECORDED FOLDER [ROWS]
 
-RECORDED is the folder `model_validation` of MATLAB-tensor-core (F. A. Khattak and M. Mikaitis, BSD 2-Clause): for each machine and
-format a row of factors a, of factors b, an accumulator c and the results d, as text. FOLDER gets a file for each format and depth,
-of ROWS rows out of 5000 (200 when nothing is said).
+RECORDED is the folder `model_validation` of MATLAB-tensor-core (F. A. Khattak and M. Mikaitis, BSD 2-Clause): for each machine
+and format a row of factors a, of factors b, an accumulator c and the results d, as text. FOLDER gets a file for each format and
+depth, of ROWS rows out of 5000 (200 when nothing is said).
 """
 
 import sys
@@ -14,7 +14,13 @@ from pathlib import Path
 ORIGIN = "# Recorded by F. A. Khattak and M. Mikaitis (MATLAB-tensor-core), BSD 2-Clause: README.md beside this file\n"
 
 MACHINES = ("V100", "A100", "A2", "Ada", "L40S", "H100", "H200", "B200")
-FORMATS = {"fp16": ("f16", 5, 10), "bf16": ("bf16", 8, 7), "tf32": ("tf32", 8, 23), "E4M3": ("e4m3", 4, 3), "E5M2": ("e5m2", 5, 2)}
+FORMATS = {
+    "fp16": ("f16", 5, 10),
+    "bf16": ("bf16", 8, 7),
+    "tf32": ("tf32", 8, 23),
+    "E4M3": ("e4m3", 4, 3),
+    "E5M2": ("e5m2", 5, 2),
+}
 
 
 def narrow(bits: int, exponent_bits: int, mantissa: int) -> int:

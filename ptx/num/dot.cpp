@@ -80,6 +80,14 @@ float canonical_nan() { return std::bit_cast<float>(nan32); }
 
 // ---- eight columns at once
 
+// A compiler takes vector arithmetic apart by what the function is compiled for, not the one that it becomes a part of.
+// Processors of before 2013 have no such vectors: they add column by column.
+#if defined(__x86_64__)
+#define PTX_EIGHT_AT_ONCE [[gnu::target("avx2")]]
+#else
+#define PTX_EIGHT_AT_ONCE
+#endif
+
 using Floats = float __attribute__((vector_size(32)));
 using Ints = std::int32_t __attribute__((vector_size(32)));
 using FourDoubles = double __attribute__((vector_size(32)));
@@ -104,8 +112,8 @@ constexpr std::int32_t least_fast = -100, largest_fast = 120, least_nonzero = -2
 
 // The block's sum for eight columns; false: some column is out of range, d unchanged.
 template <bool exact_half>
-[[gnu::always_inline]] inline bool add_block(const DotUnit& unit, const DotRow& row, std::size_t from, std::size_t to,
-                                             std::size_t column, float* d) {
+PTX_EIGHT_AT_ONCE bool add_block(const DotUnit& unit, const DotRow& row, std::size_t from, std::size_t to, std::size_t column,
+                                 float* d) {
   Floats c, b;
   Ints bits, exponent;
   load(c, d + column);
@@ -163,25 +171,31 @@ void add_column(const DotUnit& unit, const DotRow& row, std::size_t from, std::s
                 std::span(e).first(depth), d);
 }
 
-struct AddProducts {
-  [[gnu::always_inline]] static void run(const DotUnit& unit, const DotRow& row, std::span<float> d) {
-    const std::size_t depth = row.a.size();
-    const bool wide = unit.fraction <= 25 && row.finite;
-    for (std::size_t from = 0; from < depth; from += unit.block) {
-      const std::size_t to = std::min(depth, from + unit.block);
-      for (std::size_t column = 0; column < d.size(); column += columns) {
-        const bool done = wide && (unit.result == DotResult::f16 ? add_block<true>(unit, row, from, to, column, d.data())
-                                                                 : add_block<false>(unit, row, from, to, column, d.data()));
-        if (!done)
-          for (std::size_t j = column; j < column + columns; ++j) add_column(unit, row, from, to, j, d[j]);
-      }
+void add_by_columns(const DotUnit& unit, const DotRow& row, std::size_t from, std::size_t to, std::size_t begin, std::size_t end,
+                    std::span<float> d) {
+  for (std::size_t j = begin; j < end; ++j) add_column(unit, row, from, to, j, d[j]);
+}
+
+PTX_EIGHT_AT_ONCE void add_by_eights(const DotUnit& unit, const DotRow& row, std::span<float> d) {
+  const std::size_t depth = row.a.size();
+  for (std::size_t from = 0; from < depth; from += unit.block) {
+    const std::size_t to = std::min(depth, from + unit.block);
+    for (std::size_t column = 0; column < d.size(); column += columns) {
+      const bool done = unit.result == DotResult::f16 ? add_block<true>(unit, row, from, to, column, d.data())
+                                                      : add_block<false>(unit, row, from, to, column, d.data());
+      if (!done) add_by_columns(unit, row, from, to, column, column + columns, d);
     }
   }
+}
+
+bool host_adds_by_eights() {
 #if defined(__x86_64__)
-  [[gnu::cold]] static void baseline(const DotUnit& unit, const DotRow& row, std::span<float> d) { run(unit, row, d); }
-  [[gnu::target("avx2")]] static void avx2(const DotUnit& unit, const DotRow& row, std::span<float> d) { run(unit, row, d); }
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+#else
+  return true;
 #endif
-};
+}
 
 }  // namespace
 
@@ -240,18 +254,17 @@ float dot_block(const DotUnit& unit, std::span<const float> a, std::span<const s
 }
 
 void add_products(const DotUnit& unit, const DotRow& row, std::span<float> d) {
-#if defined(__x86_64__)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
-  if (has_avx2) return AddProducts::avx2(unit, row, d);
-  AddProducts::baseline(unit, row, d);
-#else
-  AddProducts::run(unit, row, d);
-#endif
+  if (row.finite && unit.fraction <= 25 && host_adds_by_eights())
+    add_by_eights(unit, row, d);
+  else
+    add_products_one_by_one(unit, row, d);
 }
 
 void add_products_one_by_one(const DotUnit& unit, const DotRow& row, std::span<float> d) {
   for (std::size_t from = 0; from < row.a.size(); from += unit.block)
     for (std::size_t j = 0; j < d.size(); ++j) add_column(unit, row, from, std::min(row.a.size(), from + unit.block), j, d[j]);
 }
+
+#undef PTX_EIGHT_AT_ONCE
 
 }  // namespace ptx::num

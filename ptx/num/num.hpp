@@ -4,8 +4,8 @@
 
 #include "ptx/num/approx.hpp"
 #include "ptx/num/convert.hpp"
+#include "ptx/num/dot.hpp"
 #include "ptx/num/exact.hpp"
 #include "ptx/num/format.hpp"
 #include "ptx/num/half.hpp"
 #include "ptx/num/rounding.hpp"
-#include "ptx/num/dot.hpp"

@@ -74,7 +74,7 @@ struct Code {
 
   std::vector<Step> steps;
   std::vector<std::vector<std::uint32_t>> branch_lists;  ///< by list of labels that a branch picks from: the steps
-  std::vector<std::uint32_t> operands;  ///< registers of the steps that have more than Step::x holds
+  std::vector<std::uint32_t> operands;                   ///< registers of the steps that have more than Step::x holds
   std::vector<RegisterLine> image;  ///< the register file at the start of a warp: constants in place, all else 0
   std::vector<SpecialSlot> specials;
   std::vector<Trace> traces;          ///< by item of the body

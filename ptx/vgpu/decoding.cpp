@@ -220,6 +220,11 @@ std::vector<std::uint32_t> Decoding::write_all(std::string_view name, Type type)
   return slots;
 }
 
+bool Decoding::is_vector(std::string_view name) const {
+  const ir::Operand& operand = *find(name);
+  return operand.kind == ir::OperandKind::vector || scalars_of(decoder_.code(), operand).size() > 1;
+}
+
 Decoding::Pred Decoding::read_pred(std::string_view name) {
   const ir::Operand& operand = *find(name);
   const Mask negated = operand.negated ? all_lanes : 0;

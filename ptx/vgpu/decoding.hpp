@@ -53,6 +53,8 @@ class Decoding {
 
   // -- its operands, by the row's names
   [[nodiscard]] bool given(std::string_view name) const { return find(name) != nullptr; }
+  /// True for an operand of several registers.
+  [[nodiscard]] bool is_vector(std::string_view name) const;
   /// The slot that holds the operand as a value of `type`; an immediate gets a constant slot. A wider register is narrowed first.
   std::uint32_t read(std::string_view name, Type type);
   /// The slot to write a result of `type` to; a sink gets a place that nobody reads. A wider register is extended afterwards.

@@ -319,11 +319,12 @@ TEST(Make, RefusesWhatIsNotExecuted) {
     EXPECT_FALSE(program);
     return program ? Diagnostic{} : program.error();
   };
-  Diagnostic d = refused({"wgmma.fence.sync.aligned", "ret"});
+  Diagnostic d = refused({".target sm_100a", "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned", "ret"});
   EXPECT_EQ(shown(d),
-            "error: `wgmma.fence.sync.aligned` is not executed: the executor has no tensor cores yet  [not_executed]\n"
-            "  --> kernel.py:1\n"
-            "  = ptx: line 7: wgmma.fence.sync.aligned;\n"
+            "error: `tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned` is not executed: the executor has no tensor "
+            "memory yet  [not_executed]\n"
+            "  --> kernel.py:2\n"
+            "  = ptx: line 7: tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
             "  = kernel: `k`");
   d = refused({"raw some.thing %r1", "ret"});
   EXPECT_EQ(d.kind, Kind::not_executed);

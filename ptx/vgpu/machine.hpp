@@ -66,9 +66,9 @@ struct Step {
   std::uint32_t site = 0;       ///< memory accesses: index of the inline cache
   std::uint32_t signature = 0;  ///< equal for equal opcode and modifiers
   std::uint32_t operands = 0, operand_count = 0;  ///< a span of Code::operands: operands_of
-  Space space{};                ///< memory accesses
-  bool narrow_address = false;  ///< memory accesses: the address register has 32 bits
-  bool is_instruction = false;  ///< no helper: it has a Trace
+  Space space{};                                  ///< memory accesses
+  bool narrow_address = false;                    ///< memory accesses: the address register has 32 bits
+  bool is_instruction = false;                    ///< no helper: it has a Trace
   const Collective* collective = nullptr;
 };
 

@@ -1,5 +1,5 @@
-"""The executor's tensor cores against the GPU's: each form of mma, mma.sp, wmma, wgmma and of the moves of matrices that Hopper has, on
-random fragments and on those where sums go wrong, bit for bit.
+"""The executor's tensor cores against the GPU's: each form of mma, mma.sp, wmma and wgmma that Hopper has, and the moves of
+matrices, on random fragments and on those where sums go wrong, bit for bit.
 
 Each warp of a launch computes one product of its own; its number says what its fragments are made of (STYLES).
 """
@@ -94,7 +94,13 @@ def spelled(spelling: str) -> Any:
 
 
 def run(
-    write: Callable[..., None], counts: Sequence[int], results: int, data: np.ndarray, wide: bool = False, shared: int = 0, warps: int = 1
+    write: Callable[..., None],
+    counts: Sequence[int],
+    results: int,
+    data: np.ndarray,
+    wide: bool = False,
+    shared: int = 0,
+    warps: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """`write(operands…, d)` with registers filled from `data` [block, register, thread]; what d holds, executor and GPU."""
     bits, threads = (64 if wide else 32), 32 * warps
@@ -149,7 +155,9 @@ def compare(what: str, cpu: np.ndarray, gpu: np.ndarray) -> None:
     pytest.fail(f"{what}: {(cpu != gpu).sum()} of {cpu.size} differ {counts}\n" + "\n".join(lines))
 
 
-def fragments(kinds: Sequence[tuple[str, int]], wide: bool = False, seed: int = 0, blocks: int = WARPS, warps: int = 1) -> np.ndarray:
+def fragments(
+    kinds: Sequence[tuple[str, int]], wide: bool = False, seed: int = 0, blocks: int = WARPS, warps: int = 1
+) -> np.ndarray:
     """[block, register, thread] for operands of these types; "e:tf32" is the metadata of a sparse a, "c:f32" an accumulator."""
     rng = np.random.default_rng(seed)
     out = []
@@ -310,3 +318,181 @@ def test_movmatrix() -> None:
         ptx.inst.movmatrix.sync.aligned.m8n8.trans.b16(d[0], a[0])
 
     compare("movmatrix", *run(write, [1], 1, fragments([("b32", 1)])))
+
+
+# ---- wmma: what a product makes of matrices in memory; which lane has what is not compared -----------------------------
+
+
+def stored(name: str, count: int, style: str, rng: np.random.Generator) -> np.ndarray:
+    """Elements one behind the other, as 32-bit words."""
+    per = 32 // width(name) if width(name) < 64 else 1
+    patterns = elements(name, count, style, rng).reshape(-1, per)
+    if width(name) == 64:
+        words = np.stack([patterns[:, 0] & np.uint64(0xFFFFFFFF), patterns[:, 0] >> np.uint64(32)], axis=1).ravel()
+        return words.astype(np.uint32)
+    return (patterns << (np.arange(per, dtype=np.uint64) * np.uint64(width(name)))).sum(axis=1, dtype=np.uint64).astype(np.uint32)
+
+
+WMMA = [
+    *((s, "f16", c, d) for s in ("m16n16k16", "m8n32k16", "m32n8k16") for c in ("f16", "f32") for d in ("f16", "f32")),
+    *((s, a, "s32", "s32") for s in ("m16n16k16", "m8n32k16", "m32n8k16") for a in ("s8", "u8")),
+    *((s, "bf16", "f32", "f32") for s in ("m16n16k16", "m8n32k16", "m32n8k16")),
+    ("m16n16k8", "tf32", "f32", "f32"),
+    ("m8n8k4", "f64", "f64", "f64"),
+    ("m8n8k32", "s4", "s32", "s32"),
+    ("m8n8k32", "u4", "s32", "s32"),
+    ("m8n8k128", "b1", "s32", "s32"),
+]
+
+
+@pytest.mark.parametrize("layouts", [("row", "col", "row"), ("col", "row", "col")])
+@pytest.mark.parametrize(("shape", "a", "c", "d"), WMMA)
+def test_wmma(shape: str, a: str, c: str, d: str, layouts: tuple[str, str, str]) -> None:
+    if width(a) < 8 and layouts[0] == "col":
+        pytest.skip("a is by rows alone")
+    m, n, k = shape_of(shape)
+    sizes = [m * k * width(a) // 32, k * n * width(a) // 32, m * n * width(c) // 32, m * n * width(d) // 32]
+    fragment = 8 if a == "f16" else max(1, m * k * width(a) // 1024), 8 if a == "f16" else max(1, k * n * width(a) // 1024)
+    if a == "f64":
+        fragment = 1, 1
+
+    def count(name: str) -> int:
+        return m * n // 32 // (2 if name == "f16" else 1)
+
+    @kernel(
+        in_specs=(Tile(WARPS, sum(sizes[:3]), types.s32),),
+        out_specs=(Tile(WARPS, sizes[3], types.s32),),
+        grid=WARPS,
+        block=32,
+        arch="sm_90a",
+        version=(8, 7),
+    )
+    def product(IN, OUT):
+        source, to = ptx.global_ptrs(IN, OUT)
+        block = reg.from_(ptx.special.ctaid.x(), types.u32)
+        source = source + block * (sum(sizes[:3]) * 4)
+        to = to + block * (sizes[3] * 4)
+        dtype = types.b64 if a == "f64" else types.b32
+        registers = [[reg.scalar(dtype) for _ in range(x)] for x in (*fragment, count(c), count(d))]
+        at = 0
+        for which, name, values, layout, size in zip("abc", (a, a, c), registers, layouts, sizes, strict=False):
+            spelled(f"wmma.load.{which}.sync.aligned.{layout}.{shape}.global.{name}")(values, ptx.addr(source, at))
+            at += size * 4
+        if a == "b1":
+            words = f"wmma.mma.xor.popc.sync.aligned.row.col.{shape}.s32.b1.b1.s32"
+        elif a == "f16":
+            words = f"wmma.mma.sync.aligned.{layouts[0]}.{layouts[1]}.{shape}.{d}.{c}"
+        else:
+            words = f"wmma.mma.sync.aligned.{layouts[0]}.{layouts[1]}.{shape}.{d}.{a}.{a}.{c}"
+        spelled(words)(registers[3], *registers[:3])
+        spelled(f"wmma.store.d.sync.aligned.{layouts[2]}.{shape}.global.{d}")(ptx.addr(to), registers[3])
+        ptx.ret()
+
+    rng = np.random.default_rng(5)
+    rows = []
+    for warp in range(WARPS):
+        style = STYLES[warp % len(STYLES)]
+        parts = [stored(a, m * k, style, rng), stored(a, k * n, style, rng), stored(c, m * n, style, rng)]
+        if style == "c is zero":
+            parts[2][:] = 0
+        rows.append(np.concatenate(parts))
+    data = np.stack(rows).view(np.int32)
+    cpu = np.asarray(product(data)).view(np.uint32)[:, None, :]
+    gpu = product(torch.from_numpy(data).cuda()).cpu().numpy().view(np.uint32)[:, None, :]
+    compare(f"wmma {shape} {d} {a} {c} {layouts}", cpu, gpu)
+
+
+# ---- wgmma -----------------------------------------------------------------------------------------------------------
+
+WGMMA = [
+    *((d, "f16", "f16") for d in ("f32", "f16")),
+    ("f32", "bf16", "bf16"),
+    ("f32", "tf32", "tf32"),
+    *((d, a, b) for d in ("f32", "f16") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")),
+    *(("s32", a, b) for a in ("s8", "u8") for b in ("s8", "u8")),
+    ("s32", "b1", "b1"),
+]
+# the code of a descriptor, and the bytes of a row
+SWIZZLES = {"none": (0, 16), "128B": (1, 128), "64B": (2, 64), "32B": (3, 32)}
+
+
+def agree_wgmma(
+    d: str, a: str, b: str, n: int, swizzle: str, from_memory: bool, trans: tuple[int, int] = (0, 0), sparse: int | None = None,
+    adds: bool = True, negated: bool = False, clamp: bool = False,
+) -> None:  # fmt: skip
+    """Shared memory holds random bytes: where an element lies in them, both have to know."""
+    k = 256 // width(a) * (1 if sparse is None else 2)
+    code, row = SWIZZLES[swizzle]
+    results = n // 2 * width(d) // 32
+    words = 96  # 48 KiB of shared memory: 96 words of each of 128 threads
+    # strides: 8 rows behind each other; columns of 16 bytes, or the next row of the pattern, further on
+    strides = [(8 * row, 64 * 16) if not t else (8 * row, 16 * row if code else 512) for t in trans]
+    if code == 0:
+        strides = [(128, 2048) if not t else (256, 128) for t in trans]
+
+    def write(image, ra, rc, *more):
+        extra, out = more[:-1], more[-1]
+        base = smem.base()
+        thread = reg.from_(ptx.special.tid.x(), types.u32)
+        for i, word in enumerate(image):
+            ptx.inst.st.shared.b32(ptx.addr(base + thread * 4, 512 * i), word)
+        ptx.inst.fence.proxy.async_()
+        ptx.bar.sync(0)
+        low = reg.scalar(types.u64)
+        ptx.inst.cvt.u64.u32(low, base >> 4)
+        descriptors = []
+        for offset, (stride, leading) in zip((0, 16384), strides, strict=True):
+            bits = code << 62 | (stride >> 4) << 32 | (leading >> 4) << 16 | offset >> 4
+            bits -= 1 << 64 if bits >> 63 else 0
+            constant, address = reg.scalar(types.u64), reg.scalar(types.u64)
+            ptx.inst.mov.b64(constant, bits)
+            ptx.inst.add.u64(address, constant, low)
+            descriptors.append(address)
+        ptx.inst.wgmma.fence.sync.aligned()
+        operands = [rc, descriptors[0] if from_memory else ra, descriptors[1]]
+        if sparse is not None:
+            operands += [extra[0][0], sparse]
+        operands.append(1 if adds else 0)
+        if d != "s32":
+            operands += [-1 if negated else 1, 1]
+        if a in ("f16", "bf16"):
+            operands += [*([trans[0]] if from_memory else []), trans[1]]
+        saturate = ".satfinite" if clamp else ""
+        kind = ".sp" if sparse is not None else ""
+        popc = ".and.popc" if a == "b1" else ""
+        spelled(f"wgmma.mma_async{kind}.sync.aligned.m64n{n}k{k}.{d}.{a}.{b}{popc}{saturate}")(*operands)
+        ptx.inst.wgmma.commit_group.sync.aligned()
+        ptx.inst.wgmma.wait_group.sync.aligned(0)
+        for to, r in zip(out, rc, strict=True):
+            ptx.inst.mov.b32(to, r)
+
+    kinds = [(b, words), (a, 4), (f"c:{d}", results)]
+    counts = [words, 4, results]
+    if sparse is not None:
+        kinds.append((f"e:{a}", 1))
+        counts.append(1)
+    data = fragments(kinds, blocks=16, warps=4)
+    what = f"wgmma m64n{n}k{k} {d} {a} {b} {swizzle} {'shared' if from_memory else 'registers'} {trans} sparse {sparse}"
+    compare(what, *run(write, counts, results, data, shared=49152, warps=4))
+
+
+@pytest.mark.parametrize("from_memory", [True, False])
+@pytest.mark.parametrize(("d", "a", "b"), WGMMA)
+def test_wgmma(d: str, a: str, b: str, from_memory: bool) -> None:
+    for n, swizzle in ((8, "none"), (64, "128B"), (32, "64B"), (96, "32B")):
+        agree_wgmma(d, a, b, n, swizzle, from_memory)
+    agree_wgmma(d, a, b, 16, "128B", from_memory, adds=False, negated=d != "s32", clamp=a in ("s8", "u8"))
+
+
+@pytest.mark.parametrize("swizzle", list(SWIZZLES))
+def test_wgmma_transposed(swizzle: str) -> None:
+    for trans in ((0, 1), (1, 0), (1, 1)):
+        agree_wgmma("f32", "f16", "f16", 64, swizzle, True, trans)
+
+
+@pytest.mark.parametrize("from_memory", [True, False])
+@pytest.mark.parametrize(("d", "a", "b"), [w for w in WGMMA if w[1] != "b1"])
+def test_wgmma_sparse(d: str, a: str, b: str, from_memory: bool) -> None:
+    for selector in range(2 if width(a) >= 16 else 1):
+        agree_wgmma(d, a, b, 32, "128B", from_memory, sparse=selector)
+    agree_wgmma(d, a, b, 8, "64B", from_memory, sparse=0)

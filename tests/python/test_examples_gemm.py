@@ -1,6 +1,6 @@
 """The matrix products for Ampere and Blackwell: examples/ampere/gemm.py, examples/blackwell/gemm_highperf_blackwell.py and
-grouped_gemm.py. The executor has no tensor cores: here they are assembled, and their arithmetic on addresses is followed in
-numpy. A GPU runs the first (tests/gpu/test_examples_ampere_gemm.py); the others no GPU has run yet."""
+grouped_gemm.py. The executor runs the first, as does a GPU (tests/gpu/test_examples_ampere_gemm.py). It has no tensor memory: the
+others are assembled here, and their arithmetic on addresses is followed in numpy; no GPU has run them yet."""
 
 import importlib
 import subprocess
@@ -277,12 +277,29 @@ def test_check_says_that_it_only_assembles_here(monkeypatch) -> None:
     monkeypatch.setattr("examples.running.torch_with_gpu", lambda arch: None)
     monkeypatch.setattr("examples.running.jax_gpu", lambda arch: None)
     for result in (
-        ampere.check(128, 128, 64),
         blackwell.check(128, 256, 64),
         blackwell.check(128, 256, 64, build=blackwell.build_gemm_2sm),
         grouped.check(1, 128, 64, 64),
     ):
         assert result.error is None and ("assembled only" in result.where or "written and checked only" in result.where)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
+def test_the_executor_runs_the_product_of_ampere(monkeypatch, dtype, arch) -> None:
+    """cp.async, ldmatrix and mma.sync: whole numbers exactly, others to the rounding of the sums."""
+    monkeypatch.setattr("examples.running.torch_with_gpu", lambda arch: None)
+    monkeypatch.setattr("examples.running.jax_gpu", lambda arch: None)
+    from examples.running import numpy_type
+
+    for m, n, k in [(128, 128, 32), (128, 128, 160), (256, 128, 64)]:
+        rng = np.random.default_rng(m + n + k)
+        a, b = (rng.integers(-3, 4, shape).astype(numpy_type(bf16)) for shape in ((m, k), (k, n)))
+        c = ampere.build_gemm(m, n, k, arch=arch, dtype=dtype)(a, b)
+        expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(numpy_type(dtype))
+        assert np.array_equal(np.asarray(c).view(expected.dtype), expected)
+    result = ampere.check(128, 128, 64, arch=arch, dtype=dtype)
+    assert result.where == "executor" and result.error is not None
 
 
 def test_calling_a_blackwell_kernel_on_the_cpu_says_why_it_does_not_run() -> None:

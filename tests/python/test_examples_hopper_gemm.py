@@ -214,6 +214,17 @@ def test_references() -> None:
     np.testing.assert_allclose(o[0, 0, 3], reference_flash_attention(q, k, v)[0, 0, 3])  # the last one sees all
 
 
+@pytest.mark.parametrize("size", [(1, 128, 64, 64), (2, 128, 192, 128)])
+def test_the_executor_runs_the_grouped_product(monkeypatch, size) -> None:
+    """Tensor copies, an mbarrier and wgmma."""
+    monkeypatch.setattr("examples.running.torch_with_gpu", lambda arch: None)
+    monkeypatch.setattr("examples.running.jax_gpu", lambda arch: None)
+    from examples.hopper import grouped_gemm
+
+    result = grouped_gemm.check(*size)
+    assert result.where == "executor" and result.error is not None and result.error < 1e-5
+
+
 @pytest.mark.parametrize("name", ["grouped_gemm", "gemm_highperf_hopper", "experimental.flash_attention_hopper"])
 def test_as_programs(name) -> None:
     path = ROOT / "examples" / "hopper" / (name.replace(".", "/") + ".py")

@@ -11,157 +11,157 @@ inline constexpr Row matrix[] = {
   // wmma: the fragments of a warp, in an order of the hardware's own
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.f16  r:=.x8.f16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_70), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.f16  r:=.x8.f16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_70), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.atype  r:=.mma_a.u32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }"
       " .atype = { .s8, .u8 }",
-      since(6,3), on(sm_72), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_72), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.atype  r:=.mma_a.bf16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }"
       " .atype = { .bf16 }",
-      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.tf32  r:=.x4.tf32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k8 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.layout.shape{.ss}.f64  r:=.x1.f64, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.row.shape{.ss}.type  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k32 } .ss = { .global, .shared, .shared::cta @7.8 } .type = { .s4, .u4 }",
-      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.a.sync.aligned.row.shape{.ss}.b1  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k128 } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix a.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.btype  r:=.mma_b.u32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }"
       " .btype = { .s8, .u8 }",
-      since(6,3), on(sm_72), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_72), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.btype  r:=.mma_b.bf16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }"
       " .btype = { .bf16 }",
-      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.tf32  r:=.x4.tf32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k8 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.layout.shape{.ss}.f64  r:=.x1.f64, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.col.shape{.ss}.type  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k32 } .ss = { .global, .shared, .shared::cta @7.8 } .type = { .s4, .u4 }",
-      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.b.sync.aligned.col.shape{.ss}.b1  r:=.x1.b32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k128 } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix b.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.f16  r:=.x4.f16x2, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_70), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.f32  r:=.x8.f32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16, .m16n16k8 @7.0 @sm_80 } .layout = { .row, .col }"
       " .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_70), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.s32  r:=.x8.s32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_72), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_72), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.s32  r:=.x2.s32, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k32, .m8n8k128 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.load.c.sync.aligned.layout.shape{.ss}.f64  r:=.x2.f64, [p:.ss] {, stride:.u32} ;"
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), reads("p"), converged(Converged::warp), exec("wmma_load"),
       doc("warp-level-matrix-instructions-wmma-ld", "load the matrix c.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.f16  [p:.ss], d:%.x4.f16x2 {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_70), writes("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), writes("p"), converged(Converged::warp), exec("wmma_store"),
       doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.f32  [p:.ss], d:%.x8.f32 {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16, .m16n16k8 @7.0 @sm_80 } .layout = { .row, .col }"
       " .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_70), writes("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_70), writes("p"), converged(Converged::warp), exec("wmma_store"),
       doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.s32  [p:.ss], d:.x8.s32 {, stride:.u32} ;"
       " .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_72), writes("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_72), writes("p"), converged(Converged::warp), exec("wmma_store"),
       doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.s32  [p:.ss], d:.x2.s32 {, stride:.u32} ;"
       " .shape = { .m8n8k32, .m8n8k128 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(6,3), on(sm_75), writes("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), writes("p"), converged(Converged::warp), exec("wmma_store"),
       doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.store.d.sync.aligned.layout.shape{.ss}.f64  [p:.ss], d:%.x2.f64 {, stride:.u32} ;"
       " .shape = { .m8n8k4 } .layout = { .row, .col } .ss = { .global, .shared, .shared::cta @7.8 }",
-      since(7,0), on(sm_80), writes("p"), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), writes("p"), converged(Converged::warp), exec("wmma_store"),
       doc("warp-level-matrix-instructions-wmma-st", "store the matrix d.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f16  d:=.x4.f16x2, a:%.x8.f16x2, b:%.x8.f16x2, c:.x4.f16x2 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
-      since(6,3), on(sm_70), converged(Converged::warp), not_executed("the executor has no tensor cores yet"), rule("wmma_discards"),
+      since(6,3), on(sm_70), converged(Converged::warp), exec("wmma"), rule("wmma_discards"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f16.f32  d:=.x4.f16x2, a:%.x8.f16x2, b:%.x8.f16x2, c:.x8.f32 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
-      since(6,3), on(sm_70), converged(Converged::warp), not_executed("the executor has no tensor cores yet"), rule("wmma_discards"),
+      since(6,3), on(sm_70), converged(Converged::warp), exec("wmma"), rule("wmma_discards"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f32.f16  d:=.x8.f32, a:%.x8.f16x2, b:%.x8.f16x2, c:.x4.f16x2 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
-      since(6,3), on(sm_70), converged(Converged::warp), not_executed("the executor has no tensor cores yet"), rule("wmma_discards"),
+      since(6,3), on(sm_70), converged(Converged::warp), exec("wmma"), rule("wmma_discards"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f32.f32  d:=.x8.f32, a:%.x8.f16x2, b:%.x8.f16x2, c:.x8.f32 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 }",
-      since(6,3), on(sm_70), converged(Converged::warp), not_executed("the executor has no tensor cores yet"), rule("wmma_discards"),
+      since(6,3), on(sm_70), converged(Converged::warp), exec("wmma"), rule("wmma_discards"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.s32.atype.btype.s32{.satfinite}"
       "  d:=.x8.s32, a:%.mma_a.u32, b:%.mma_b.u32, c:.x8.s32 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .atype = { .s8 }"
       " .btype = { .s8 }",
-      since(6,3), on(sm_72), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_72), converged(Converged::warp), exec("wmma"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.s32.atype.btype.s32{.satfinite}"
       "  d:=.x8.s32, a:%.mma_a.u32, b:%.mma_b.u32, c:.x8.s32 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .atype = { .u8 }"
       " .btype = { .u8 }",
-      since(6,3), on(sm_72), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_72), converged(Converged::warp), exec("wmma"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.shape.f32.atype.btype.f32"
       "  d:=.x8.f32, a:%.mma_a.bf16x2, b:%.mma_b.bf16x2, c:.x8.f32 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .shape = { .m16n16k16, .m8n32k16, .m32n8k16 } .atype = { .bf16 }"
       " .btype = { .bf16 }",
-      since(7,0), on(sm_80), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), converged(Converged::warp), exec("wmma"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.m16n16k8.f32.tf32.tf32.f32  d:=.x8.f32, a:%.x4.tf32, b:%.x4.tf32, c:.x8.f32 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col }",
-      since(7,0), on(sm_80), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), converged(Converged::warp), exec("wmma"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.alayout.blayout.m8n8k4{.rnd}.f64.f64.f64.f64  d:=.x2.b64, a:.x1.f64, b:.x1.f64, c:.x2.b64 ;"
       " .alayout = { .row, .col } .blayout = { .row, .col } .rnd = { .rn, .rz, .rm, .rp }",
-      since(7,0), on(sm_80), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(7,0), on(sm_80), converged(Converged::warp), exec("wmma"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32{.satfinite}  d:=.x2.s32, a:.x1.u32, b:.x1.u32, c:.x2.s32 ;",
-      since(6,3), on(sm_75), converged(Converged::warp), not_executed("the executor has no tensor cores yet"), rule("wmma_of_4_bits"),
+      since(6,3), on(sm_75), converged(Converged::warp), exec("wmma"), rule("wmma_of_4_bits"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.sync.aligned.row.col.m8n8k32.s32.u4.u4.s32{.satfinite}  d:=.x2.s32, a:.x1.u32, b:.x1.u32, c:.x2.s32 ;",
-      since(6,3), on(sm_75), converged(Converged::warp), not_executed("the executor has no tensor cores yet"), rule("wmma_of_4_bits"),
+      since(6,3), on(sm_75), converged(Converged::warp), exec("wmma"), rule("wmma_of_4_bits"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
   row("wmma.mma.op.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32  d:=.x2.s32, a:%.x1.u32, b:%.x1.u32, c:.x2.s32 ;"
       " .op = { .xor, .and @7.1 @sm_80 }",
-      since(6,3), on(sm_75), converged(Converged::warp), not_executed("the executor has no tensor cores yet"),
+      since(6,3), on(sm_75), converged(Converged::warp), exec("wmma"),
       doc("warp-level-matrix-instructions-wmma-mma", "d = a * b + c.")),
 
   // mma: fragments in the order that the manual shows

@@ -179,9 +179,7 @@ Handler ldmatrix(Decoding& in) {
 
 Handler stmatrix(Decoding& in) {
   in.add_operands(in.read_all("r", Type::b32));
-  read_rows(in, in.wrote("b8")      ? Pattern::bytes_transposed
-                : in.wrote("trans") ? Pattern::halves_transposed
-                                    : Pattern::halves);
+  read_rows(in, in.wrote("b8") ? Pattern::bytes_transposed : in.wrote("trans") ? Pattern::halves_transposed : Pattern::halves);
   return &vgpu::stmatrix;
 }
 

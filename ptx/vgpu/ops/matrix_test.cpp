@@ -7,8 +7,8 @@ namespace {
 
 using testing::Buffer;
 
-// A warp fills 512 bytes of shared memory with bytes of its own from `in`, runs the lines with %r0 = lane and %r1 = the address of
-// its row (of 16 bytes, in the order of `rows`), and stores %q0 to %q3.
+// A warp fills 512 bytes of shared memory with bytes of its own from `in`, runs the lines with %r0 = lane and %r1 = the address
+// of its row (of 16 bytes, in the order of `rows`), and stores %q0 to %q3.
 std::string kernel(std::string_view target, std::string_view lines) {
   return cat(".version 9.1\n.target ", target, R"(
 .address_size 64
@@ -56,8 +56,12 @@ struct TileRun {
     return testing::fault(*made, testing::block(32), params(), regions());
   }
   // byte b of the row that lane `lane` names
-  [[nodiscard]] std::uint8_t byte(int lane, int b) const { return in.data[rows.data[static_cast<std::size_t>(lane)] + static_cast<std::size_t>(b)]; }
-  [[nodiscard]] std::uint32_t half(int lane, int element) const { return byte(lane, 2 * element) | byte(lane, 2 * element + 1) << 8; }
+  [[nodiscard]] std::uint8_t byte(int lane, int b) const {
+    return in.data[rows.data[static_cast<std::size_t>(lane)] + static_cast<std::size_t>(b)];
+  }
+  [[nodiscard]] std::uint32_t half(int lane, int element) const {
+    return byte(lane, 2 * element) | byte(lane, 2 * element + 1) << 8;
+  }
   [[nodiscard]] std::uint32_t got(int lane, int reg) const { return out.data[static_cast<std::size_t>(4 * lane + reg)]; }
 };
 
@@ -70,8 +74,8 @@ TEST(Ldmatrix, GivesEachLaneTwoElementsOfARowOrAColumn) {
         TileRun run;
         // without a state space the address is generic
         const std::string generic = "mov.u32 %r4, 0; cvt.u64.u32 %x7, %r1; cvta.shared.u64 %x7, %x7;\n";
-        run.go("sm_90a", cat(generic, "ldmatrix.sync.aligned.m8n8.x", count, trans ? ".trans" : "", space, ".b16 ", registers(count), ", [",
-                             space.empty() ? "%x7" : "%r1", "];"));
+        run.go("sm_90a", cat(generic, "ldmatrix.sync.aligned.m8n8.x", count, trans ? ".trans" : "", space, ".b16 ",
+                             registers(count), ", [", space.empty() ? "%x7" : "%r1", "];"));
         for (int lane = 0; lane < 32; ++lane)
           for (int m = 0; m < count; ++m) {
             const int row = lane / 4, column = 2 * (lane % 4);
@@ -86,8 +90,8 @@ TEST(Ldmatrix, WidensElementsOfFourAndSixBits) {
   for (const int count : {1, 2, 4})
     for (const int bits : {4, 6}) {
       TileRun run;
-      run.go("sm_120a", cat("ldmatrix.sync.aligned.m8n16.x", count, ".shared.b8x16.", bits == 4 ? "b4x16_p64 " : "b6x16_p32 ", registers(count),
-                            ", [%r1];"));
+      run.go("sm_120a", cat("ldmatrix.sync.aligned.m8n16.x", count, ".shared.b8x16.", bits == 4 ? "b4x16_p64 " : "b6x16_p32 ",
+                            registers(count), ", [%r1];"));
       for (int lane = 0; lane < 32; ++lane)
         for (int m = 0; m < count; ++m) {
           std::uint32_t expected = 0;
@@ -107,7 +111,9 @@ TEST(Stmatrix, PutsBackWhatLdmatrixGives) {
       // the bytes of `in` as registers, stored by columns or rows, then looked at in memory
       TileRun run;
       run.go("sm_90a", cat("stmatrix.sync.aligned.m8n8.x", count, trans ? ".trans" : "", ".shared.b16 [%r1], ",
-                           count == 1 ? "{%w0}" : count == 2 ? "{%w0, %w1}" : "{%w0, %w1, %w2, %w3}",
+                           count == 1   ? "{%w0}"
+                           : count == 2 ? "{%w0, %w1}"
+                                        : "{%w0, %w1, %w2, %w3}",
                            ";\nbar.sync 0;\nld.shared.v4.b32 {%q0, %q1, %q2, %q3}, [%r3];"));
       std::vector<std::uint8_t> memory = run.in.data;
       for (int m = 0; m < count; ++m)
@@ -128,14 +134,18 @@ TEST(Stmatrix, StoresBytesByColumns) {
   for (const int count : {1, 2, 4}) {
     TileRun run;
     run.go("sm_100a", cat("stmatrix.sync.aligned.m16n8.x", count, ".trans.shared.b8 [%r1], ",
-                          count == 1 ? "{%w0}" : count == 2 ? "{%w0, %w1}" : "{%w0, %w1, %w2, %w3}",
+                          count == 1   ? "{%w0}"
+                          : count == 2 ? "{%w0, %w1}"
+                                       : "{%w0, %w1, %w2, %w3}",
                           ";\nbar.sync 0;\nld.shared.v4.b32 {%q0, %q1, %q2, %q3}, [%r3];"));
     std::vector<std::uint8_t> memory = run.in.data;
     for (int m = 0; m < count; ++m)
       for (int row = 0; row < 16; ++row)
         for (int column = 0; column < 8; ++column) {
-          // as an accumulator of 16 x 8: rows lane / 4 and lane / 4 + 8, columns 2 (lane % 4) and one on; column by column in memory
-          const auto lane = static_cast<std::size_t>(4 * (row % 8) + column / 2), element = static_cast<std::size_t>(2 * (row / 8) + column % 2);
+          // as an accumulator of 16 x 8: rows lane / 4 and lane / 4 + 8, columns 2 (lane % 4) and one on; column by column in
+          // memory
+          const auto lane = static_cast<std::size_t>(4 * (row % 8) + column / 2),
+                     element = static_cast<std::size_t>(2 * (row / 8) + column % 2);
           memory[run.rows.data[static_cast<std::size_t>(8 * m + column)] + static_cast<std::size_t>(row)] =
               run.in.data[16 * lane + static_cast<std::size_t>(4 * m) + element];
         }
@@ -146,7 +156,9 @@ TEST(Stmatrix, StoresBytesByColumns) {
 TEST(Movmatrix, Transposes) {
   TileRun run;
   run.go("sm_90a", "movmatrix.sync.aligned.m8n8.trans.b16 %q0, %w0;");
-  const auto element = [](const auto& reg, int row, int column) { return reg(4 * row + column / 2) >> (16 * (column % 2)) & 0xFFFF; };
+  const auto element = [](const auto& reg, int row, int column) {
+    return reg(4 * row + column / 2) >> (16 * (column % 2)) & 0xFFFF;
+  };
   const auto source = [&](int lane) {
     std::uint32_t word = 0;
     std::memcpy(&word, &run.in.data[16 * static_cast<std::size_t>(lane)], 4);
@@ -175,7 +187,8 @@ TEST(Ldmatrix, SaysWhichRowIsNotThere) {
 
 TEST(Ldmatrix, NeedsTheWholeWarp) {
   TileRun guarded;
-  const Diagnostic d = guarded.fault(".reg .pred %p; setp.lt.u32 %p, %r0, 16;\n@%p ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%q0}, [%r1];");
+  const Diagnostic d =
+      guarded.fault(".reg .pred %p; setp.lt.u32 %p, %r0, 16;\n@%p ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%q0}, [%r1];");
   EXPECT_EQ(d.kind, Kind::divergent) << render(d);
   // lanes that come by different ways meet
   TileRun parted;
@@ -226,7 +239,8 @@ ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%a0}, [%r2];
   EXPECT_EQ(undefined.error().kind, Kind::uninitialised) << render(undefined.error());
   // transposed, a column of the stored matrix is undefined; stmatrix hands that on through memory
   const std::string through =
-      "movmatrix.sync.aligned.m8n8.trans.b16 %a1, %a0;\nstmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r2], {%a1};\nbar.sync 0;\n"
+      "movmatrix.sync.aligned.m8n8.trans.b16 %a1, %a0;\nstmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%r2], {%a1};\nbar.sync "
+      "0;\n"
       "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%a2}, [%r2];\n";
   EXPECT_TRUE(go(through + "@%o st.global.b32 [%x0], %a2;\n"));
   EXPECT_FALSE(go(through + "st.global.b32 [%x0], %a2;\n"));

@@ -3,9 +3,9 @@
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/ops/product_words.hpp"
 #include "ptx/vgpu/tensor/fragment.hpp"
 #include "ptx/vgpu/tensor/product.hpp"
-#include "ptx/vgpu/ops/product_words.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
 #include "ptx/vgpu/undefined.hpp"
 
@@ -114,11 +114,13 @@ Outcome mma(Warp& warp, const Step& step, Mask mask) {
       each_element(reg[l], together, 32 / together, [&](int j, std::uint32_t raw) { element(r, j, together, l) = raw; });
   }
   const auto rows = static_cast<std::size_t>(p.m);
-  multiply(p, {std::span(a).first(rows * static_cast<std::size_t>(stored)), std::span(b).first(static_cast<std::size_t>(depth * n)),
-               slots.e.empty() ? nullptr : warp.slot<std::uint32_t>(slots.e[0]), std::span(d).first(rows * p.n)});
+  multiply(p,
+           {std::span(a).first(rows * static_cast<std::size_t>(stored)), std::span(b).first(static_cast<std::size_t>(depth * n)),
+            slots.e.empty() ? nullptr : warp.slot<std::uint32_t>(slots.e[0]), std::span(d).first(rows * p.n)});
   for (std::size_t r = 0; r < slots.d.size(); ++r) {
     auto* reg = warp.slot<std::uint32_t>(slots.d[r]);
-    for (int l = 0; l < lane_count; ++l) reg[l] = p.d_half ? element(r, 0, 2, l) | element(r, 1, 2, l) << 16 : element(r, 0, 1, l);
+    for (int l = 0; l < lane_count; ++l)
+      reg[l] = p.d_half ? element(r, 0, 2, l) | element(r, 1, 2, l) << 16 : element(r, 0, 1, l);
   }
   if (warp.traced) pass_undefined(warp, step, p, slots);
   return Outcome::next;
@@ -143,7 +145,8 @@ Outcome mma_by_quads(Warp& warp, const Step& step, Mask mask) {
   const bool a_by_columns = (step.imm & 1) != 0, b_by_rows = (step.imm & 2) != 0;
   Mask undefined = 0;
   if (warp.traced)
-    for (std::size_t v = 0; v < slots.a.size() + slots.b.size() + slots.c.size(); ++v) undefined |= undefined_value(warp, step, v);
+    for (std::size_t v = 0; v < slots.a.size() + slots.b.size() + slots.c.size(); ++v)
+      undefined |= undefined_value(warp, step, v);
   for (int quad = 0; quad < 4; ++quad) {
     std::array<std::uint32_t, 8 * 4> a;
     std::array<std::uint32_t, 4 * 8> b;
@@ -182,7 +185,8 @@ Outcome mma_by_quads(Warp& warp, const Step& step, Mask mask) {
         to = !p.d_half ? value : i % 2 == 0 ? value : to | value << 16;
       }
     });
-    for (std::size_t r = 0; warp.traced && r < slots.d.size(); ++r) set_result(warp, step, r, lanes, (undefined & lanes) != 0 ? lanes : 0);
+    for (std::size_t r = 0; warp.traced && r < slots.d.size(); ++r)
+      set_result(warp, step, r, lanes, (undefined & lanes) != 0 ? lanes : 0);
   }
   return Outcome::next;
 }
@@ -226,7 +230,10 @@ Handler mma_sparse(Decoding& in) {
   if (auto why = read_product(in, p)) return in.refuse(std::move(*why));
   if (p.arithmetic == Arithmetic::two_steps)
     return in.refuse("this target makes it of other instructions, and nobody has seen in which order they add");
-  p.sparsity = p.bits == 32 ? Sparsity::singles : p.bits == 16 ? Sparsity::pairs : p.bits == 8 ? Sparsity::byte_pairs : Sparsity::nibble_pairs;
+  p.sparsity = p.bits == 32   ? Sparsity::singles
+               : p.bits == 16 ? Sparsity::pairs
+               : p.bits == 8  ? Sparsity::byte_pairs
+                              : Sparsity::nibble_pairs;
   p.selector = static_cast<std::uint8_t>(in.immediate("f").value_or(0));
   take_operands(in, p, Type::b32);
   const std::uint32_t e = in.read("e", Type::b32);

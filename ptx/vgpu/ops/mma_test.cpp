@@ -4,11 +4,15 @@
 #include <functional>
 
 #include "ptx/vgpu/testing/fragments.hpp"
+#include "ptx/vgpu/testing/numbers.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
 using testing::Fragments;
+using testing::pattern_of;
+using testing::range_of;
+using testing::width_of;
 
 struct At {
   int row = 0, column = 0;
@@ -24,7 +28,8 @@ At a_at(const std::string& shape, int bits, int lane, int i) {
   if (shape == "m16n8k8" && bits == 16) return {i < 2 ? g : g + 8, t * 2 + (i & 1)};
   if (shape == "m16n8k8") return {i == 0 || i == 2 ? g : g + 8, i < 2 ? t : t + 4};
   if (shape == "m16n8k16" && bits == 64) return {i % 2 == 0 ? g : g + 8, (i / 2) * 4 + t};
-  if (shape == "m16n8k16" && bits == 16) return {i < 2 || (4 <= i && i < 6) ? g : g + 8, i < 4 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8};
+  if (shape == "m16n8k16" && bits == 16)
+    return {i < 2 || (4 <= i && i < 6) ? g : g + 8, i < 4 ? t * 2 + (i & 1) : t * 2 + (i & 1) + 8};
   if (shape == "m16n8k16") return {i < 4 ? g : g + 8, t * 4 + (i & 3)};
   if (shape == "m16n8k32" && bits == 8)
     return {i < 4 || (8 <= i && i < 12) ? g : g + 8, i < 8 ? t * 4 + (i & 3) : t * 4 + (i & 3) + 16};
@@ -55,50 +60,6 @@ At c_at(const std::string& shape, int lane, int i) {
   return {i < 2 ? g : g + 8, t * 2 + (i & 1)};
 }
 
-// A whole number as a pattern of the type: floats by walking up from their least normal number.
-std::uint64_t pattern(const std::string& type, int value) {
-  if (type == "f64") return std::bit_cast<std::uint64_t>(static_cast<double>(value));
-  if (type == "f32" || type == "tf32") return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  if (type == "bf16") return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
-  if (type[0] == 's' || type[0] == 'u' || type[0] == 'b')
-    return static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << std::stoi(type.substr(1))) - 1);
-  struct Float {
-    const char* name;
-    int exponent_bits, mantissa, shift;
-  };
-  for (const Float& f : {Float{"f16", 5, 10, 0}, Float{"e4m3", 4, 3, 0}, Float{"e5m2", 5, 2, 0}, Float{"e3m2", 3, 2, 0},
-                         Float{"e2m3", 2, 3, 0}, Float{"e2m1", 2, 1, 2}}) {
-    if (type != f.name) continue;
-    const int bias = (1 << (f.exponent_bits - 1)) - 1, magnitude = std::abs(value);
-    std::uint64_t bits = 0;
-    while (true) {  // the pattern whose value this is
-      const int field = static_cast<int>(bits >> f.mantissa), fraction = static_cast<int>(bits & ((1u << f.mantissa) - 1));
-      const double x = std::ldexp(fraction + (field != 0 ? 1 << f.mantissa : 0), std::max(field, 1) - bias - f.mantissa);
-      if (x == magnitude) break;
-      if (++bits >> (f.exponent_bits + f.mantissa) != 0) return ~std::uint64_t{0};
-    }
-    return (bits | (value < 0 ? std::uint64_t{1} << (f.exponent_bits + f.mantissa) : 0)) << f.shift;
-  }
-  return 0;
-}
-int width(const std::string& type) {
-  if (type == "f64") return 64;
-  if (type == "f32" || type == "tf32" || type == "s32") return 32;
-  if (type == "f16" || type == "bf16") return 16;
-  if (type == "s4" || type == "u4") return 4;
-  return type == "b1" ? 1 : 8;
-}
-std::pair<int, int> range(const std::string& type) {
-  if (type == "s8") return {-128, 127};
-  if (type == "u8") return {0, 255};
-  if (type == "s4") return {-8, 7};
-  if (type == "u4") return {0, 15};
-  if (type == "b1") return {0, 1};
-  if (type == "e2m1") return {-4, 4};
-  if (type == "e2m3" || type == "e3m2") return {-5, 5};
-  return {-8, 8};
-}
-
 struct Instruction {
   std::string spelling;  // SHAPE and types as they stand in it
   std::string shape;
@@ -113,41 +74,37 @@ struct Matrices {
 
 void expect_product(const Instruction& instruction, std::mt19937_64& random) {
   const testing::Shape s = testing::shape_of(instruction.shape);
-  const int bits = width(instruction.a), lanes_a = s.m * s.k / 32, lanes_b = s.k * s.n / 32, lanes_c = s.m * s.n / 32;
+  const int bits = width_of(instruction.a), lanes_a = s.m * s.k / 32, lanes_b = s.k * s.n / 32, lanes_c = s.m * s.n / 32;
   const auto draw = [&](std::pair<int, int> from) {
-    int x;
-    do x = from.first + static_cast<int>(random() % static_cast<unsigned>(from.second - from.first + 1));
-    while (std::abs(x) == 7 && (instruction.a == "e3m2" || instruction.a == "e2m1"));
-    return x;
+    return from.first + static_cast<int>(random() % static_cast<unsigned>(from.second - from.first + 1));
   };
-  const auto fits = [](const std::string& type, int x) { return type == "e2m1" ? std::abs(x) != 7 && std::abs(x) != 5 : true; };
   Matrices m;
   m.a.resize(static_cast<std::size_t>(s.m * s.k)), m.b.resize(static_cast<std::size_t>(s.k * s.n));
   m.c.resize(static_cast<std::size_t>(s.m * s.n));
-  for (int& x : m.a) do x = draw(range(instruction.a)); while (!fits(instruction.a, x));
-  for (int& x : m.b) do x = draw(range(instruction.b)); while (!fits(instruction.b, x));
+  for (int& x : m.a) x = draw(range_of(instruction.a));
+  for (int& x : m.b) x = draw(range_of(instruction.b));
   for (int& x : m.c) x = draw({-60, 60});
   Fragments run(instruction.spelling, instruction.target, instruction.a == "f64" ? 64 : 32);
   run.set("a", lanes_a, bits, [&](int lane, int i) {
     const At at = a_at(instruction.shape, bits, lane, i);
-    return pattern(instruction.a, m.a[static_cast<std::size_t>(at.row * s.k + at.column)]);
+    return pattern_of(instruction.a, m.a[static_cast<std::size_t>(at.row * s.k + at.column)]);
   });
   run.set("b", lanes_b, bits, [&](int lane, int i) {
     const At at = b_at(instruction.shape, bits, lane, i);
-    return pattern(instruction.b, m.b[static_cast<std::size_t>(at.row * s.n + at.column)]);
+    return pattern_of(instruction.b, m.b[static_cast<std::size_t>(at.row * s.n + at.column)]);
   });
-  run.set("c", lanes_c, width(instruction.d), [&](int lane, int i) {
+  run.set("c", lanes_c, width_of(instruction.d), [&](int lane, int i) {
     const At at = c_at(instruction.shape, lane, i);
-    return pattern(instruction.d, m.c[static_cast<std::size_t>(at.row * s.n + at.column)]);
+    return pattern_of(instruction.d, m.c[static_cast<std::size_t>(at.row * s.n + at.column)]);
   });
-  run.expect("d", lanes_c, width(instruction.d), [&](int lane, int i) {
+  run.expect("d", lanes_c, width_of(instruction.d), [&](int lane, int i) {
     const At at = c_at(instruction.shape, lane, i);
     std::int64_t sum = m.c[static_cast<std::size_t>(at.row * s.n + at.column)];
     for (int k = 0; k < s.k; ++k) {
       const int x = m.a[static_cast<std::size_t>(at.row * s.k + k)], y = m.b[static_cast<std::size_t>(k * s.n + at.column)];
       sum += instruction.bit_operation == "xor" ? x ^ y : x * y;
     }
-    return pattern(instruction.d, static_cast<int>(sum));
+    return pattern_of(instruction.d, static_cast<int>(sum));
   });
   run.check();
 }
@@ -155,9 +112,10 @@ void expect_product(const Instruction& instruction, std::mt19937_64& random) {
 TEST(Mma, MultipliesMatricesAsTheManualLaysThemOut) {
   std::mt19937_64 random(3);
   std::vector<Instruction> all;
-  const auto add = [&](std::string shape, const std::string& d, const std::string& a, const std::string& b, std::string target = "sm_90a",
-                       const std::string& kind = "") {
-    all.push_back({cat("mma.sync.aligned.", shape, ".row.col", kind, '.', d, '.', a, '.', b, '.', d), shape, d, a, b, std::move(target)});
+  const auto add = [&](std::string shape, const std::string& d, const std::string& a, const std::string& b,
+                       std::string target = "sm_90a", const std::string& kind = "") {
+    all.push_back(
+        {cat("mma.sync.aligned.", shape, ".row.col", kind, '.', d, '.', a, '.', b, '.', d), shape, d, a, b, std::move(target)});
   };
   for (const char* target : {"sm_80", "sm_90a", "sm_100a"}) {
     for (const char* shape : {"m16n8k8", "m16n8k16"}) {
@@ -185,8 +143,8 @@ TEST(Mma, MultipliesMatricesAsTheManualLaysThemOut) {
       for (const char* d : {"f32", "f16"}) add("m16n8k32", d, a, b, "sm_120a", ".kind::f8f6f4");
   for (const char* operation : {"xor", "and"})
     for (const char* shape : {"m8n8k128", "m16n8k128", "m16n8k256"})
-      all.push_back({cat("mma.sync.aligned.", shape, ".row.col.s32.b1.b1.s32.", operation, ".popc"), shape, "s32", "b1", "b1", "sm_90a",
-                     operation});
+      all.push_back({cat("mma.sync.aligned.", shape, ".row.col.s32.b1.b1.s32.", operation, ".popc"), shape, "s32", "b1", "b1",
+                     "sm_90a", operation});
   for (const Instruction& instruction : all)
     for (int round = 0; round < 2; ++round) expect_product(instruction, random);
 }
@@ -218,7 +176,9 @@ TEST(Mma, OfDoublesIsAChainOfFusedMultiplyAddsInAnyRounding) {
     for (double& x : c) x = draw();
     a[3] = std::nan("");
     Fragments run(cat("mma.sync.aligned.m16n8k8.row.col", rounding, ".f64.f64.f64.f64"), "sm_90a", 64);
-    const auto of = [](const auto& matrix, At at, int columns) { return matrix[static_cast<std::size_t>(at.row * columns + at.column)]; };
+    const auto of = [](const auto& matrix, At at, int columns) {
+      return matrix[static_cast<std::size_t>(at.row * columns + at.column)];
+    };
     run.set("a", 4, 64, [&](int lane, int i) { return std::bit_cast<std::uint64_t>(of(a, a_at("m16n8k8", 64, lane, i), 8)); });
     run.set("b", 2, 64, [&](int lane, int i) { return std::bit_cast<std::uint64_t>(of(b, b_at("m16n8k8", 64, lane, i), 8)); });
     run.set("c", 4, 64, [&](int lane, int i) { return std::bit_cast<std::uint64_t>(of(c, c_at("m16n8k8", lane, i), 8)); });
@@ -244,21 +204,33 @@ TEST(MmaSparse, PutsElementsWhereTheMetadataSays) {
   struct Sparse {
     std::string shape, d, a, b, target;
     int selectors;
+    std::string kind = {};
+    bool ordered_alone = false;
   };
-  std::vector<Sparse> all = {{"m16n8k16", "f32", "f16", "f16", "sm_80", 4},   {"m16n8k16", "f16", "f16", "f16", "sm_90a", 4},
-                             {"m16n8k32", "f32", "f16", "f16", "sm_90a", 2},  {"m16n8k32", "f16", "f16", "f16", "sm_80", 2},
-                             {"m16n8k16", "f32", "bf16", "bf16", "sm_80", 4}, {"m16n8k32", "f32", "bf16", "bf16", "sm_90a", 2},
-                             {"m16n8k8", "f32", "tf32", "tf32", "sm_80", 4},  {"m16n8k16", "f32", "tf32", "tf32", "sm_90a", 2},
-                             {"m16n8k32", "s32", "s8", "u8", "sm_80", 2},     {"m16n8k64", "s32", "u8", "s8", "sm_90a", 1},
-                             {"m16n8k64", "s32", "s4", "s4", "sm_80", 2},     {"m16n8k128", "s32", "u4", "s4", "sm_90a", 1},
-                             {"m16n8k64", "f32", "e4m3", "e5m2", "sm_89", 1}};
+  std::vector<Sparse> all = {{"m16n8k16", "f32", "f16", "f16", "sm_80", 4},
+                             {"m16n8k16", "f16", "f16", "f16", "sm_90a", 4},
+                             {"m16n8k32", "f32", "f16", "f16", "sm_90a", 2},
+                             {"m16n8k32", "f16", "f16", "f16", "sm_80", 2},
+                             {"m16n8k16", "f32", "bf16", "bf16", "sm_80", 4},
+                             {"m16n8k32", "f32", "bf16", "bf16", "sm_90a", 2},
+                             {"m16n8k8", "f32", "tf32", "tf32", "sm_80", 4},
+                             {"m16n8k16", "f32", "tf32", "tf32", "sm_90a", 2},
+                             {"m16n8k32", "s32", "s8", "u8", "sm_80", 2},
+                             {"m16n8k64", "s32", "u8", "s8", "sm_90a", 1},
+                             {"m16n8k64", "s32", "s4", "s4", "sm_80", 2},
+                             {"m16n8k128", "s32", "u4", "s4", "sm_90a", 1},
+                             {"m16n8k64", "f32", "e4m3", "e5m2", "sm_89", 1},
+                             {"m16n8k64", "f16", "e5m2", "e4m3", "sm_120a", 1, "", true},
+                             {"m16n8k64", "f32", "e2m1", "e3m2", "sm_120a", 1, ".kind::f8f6f4", true},
+                             {"m16n8k64", "f16", "e2m3", "e2m1", "sm_120a", 1, ".kind::f8f6f4", true}};
   for (const Sparse& sparse : all)
     for (int selector = 0; selector < sparse.selectors; ++selector)
       for (const char* variant : {"sp", "sp::ordered_metadata"}) {
+        if (sparse.ordered_alone && std::string(variant) == "sp") continue;
         const testing::Shape s = testing::shape_of(sparse.shape);
-        const int bits = width(sparse.a), stored = s.k / 2, group = bits == 32 ? 2 : bits == 4 ? 8 : 4, kept = group / 2;
+        const int bits = width_of(sparse.a), stored = s.k / 2, group = bits == 32 ? 2 : bits == 4 ? 8 : 4, kept = group / 2;
         const auto draw = [&](const std::string& type) {
-          const auto [least, most] = range(type);
+          const auto [least, most] = range_of(type);
           return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
         };
         // the sparse matrix itself, and what says where its elements are
@@ -290,29 +262,30 @@ TEST(MmaSparse, PutsElementsWhereTheMetadataSays) {
             }
             metadata[static_cast<std::size_t>(lane)] |= static_cast<std::uint32_t>(indices) << bit;
           }
-        Fragments run(cat("mma.", variant, ".sync.aligned.", sparse.shape, ".row.col.", sparse.d, '.', sparse.a, '.', sparse.b, '.', sparse.d),
+        Fragments run(cat("mma.", variant, ".sync.aligned.", sparse.shape, ".row.col", sparse.kind, '.', sparse.d, '.', sparse.a,
+                          '.', sparse.b, '.', sparse.d),
                       sparse.target, 32, cat(", %e0, ", selector));
         // a fragment of the stored matrix is that of a dense one of half the depth (manual: "Matrix fragments … sparse")
         const std::string half = cat("m16n8k", stored);
         run.set("a", 16 * stored / 32, bits, [&](int lane, int i) {
           const At at = a_at(half, bits, lane, i);
-          return pattern(sparse.a, packed[static_cast<std::size_t>(at.row * stored + at.column)]);
+          return pattern_of(sparse.a, packed[static_cast<std::size_t>(at.row * stored + at.column)]);
         });
         run.set("b", s.k * 8 / 32, bits, [&](int lane, int i) {
           const int per = 32 / bits, row = (lane % 4) * per + i % per + 4 * per * (i / per);
-          return pattern(sparse.b, b[static_cast<std::size_t>(row * 8 + lane / 4)]);
+          return pattern_of(sparse.b, b[static_cast<std::size_t>(row * 8 + lane / 4)]);
         });
-        run.set("c", 4, width(sparse.d), [&](int lane, int i) {
+        run.set("c", 4, width_of(sparse.d), [&](int lane, int i) {
           const At at = c_at(sparse.shape, lane, i);
-          return pattern(sparse.d, c[static_cast<std::size_t>(at.row * 8 + at.column)]);
+          return pattern_of(sparse.d, c[static_cast<std::size_t>(at.row * 8 + at.column)]);
         });
         run.set("e", 1, 32, [&](int lane, int) { return metadata[static_cast<std::size_t>(lane)]; });
-        run.expect("d", 4, width(sparse.d), [&](int lane, int i) {
+        run.expect("d", 4, width_of(sparse.d), [&](int lane, int i) {
           const At at = c_at(sparse.shape, lane, i);
           int sum = c[static_cast<std::size_t>(at.row * 8 + at.column)];
           for (int k = 0; k < s.k; ++k)
             sum += a[static_cast<std::size_t>(at.row * s.k + k)] * b[static_cast<std::size_t>(k * 8 + at.column)];
-          return pattern(sparse.d, sum);
+          return pattern_of(sparse.d, sum);
         });
         run.check();
       }
@@ -332,31 +305,34 @@ TEST(MmaQuads, MultiplyFourPairsOfMatrices) {
             for (int& x : m) x = draw();
         for (auto& m : sum)
           for (int& x : m) x = draw();
-        Fragments run(cat("mma.sync.aligned.m8n8k4.", a_row ? "row" : "col", '.', b_row ? "row" : "col", '.', d, ".f16.f16.", c), "sm_70", 32);
+        Fragments run(cat("mma.sync.aligned.m8n8k4.", a_row ? "row" : "col", '.', b_row ? "row" : "col", '.', d, ".f16.f16.", c),
+                      "sm_70", 32);
         const auto quad = [](int lane) { return static_cast<std::size_t>(lane % 16 / 4); };
         run.set("a", 4, 16, [&](int lane, int i) {
-          const int row = a_row ? (lane < 16 ? lane % 4 : lane % 4 + 4) : (lane < 16 ? i % 4 : i % 4 + 4), column = a_row ? i : lane % 4;
-          return pattern("f16", a[quad(lane)][static_cast<std::size_t>(row * 4 + column)]);
+          const int row = a_row ? (lane < 16 ? lane % 4 : lane % 4 + 4) : (lane < 16 ? i % 4 : i % 4 + 4),
+                    column = a_row ? i : lane % 4;
+          return pattern_of("f16", a[quad(lane)][static_cast<std::size_t>(row * 4 + column)]);
         });
         run.set("b", 4, 16, [&](int lane, int i) {
           const int row = b_row ? lane % 4 : i, column = b_row ? (lane < 16 ? i : i + 4) : (lane < 16 ? lane % 4 : lane % 4 + 4);
-          return pattern("f16", b[quad(lane)][static_cast<std::size_t>(row * 8 + column)]);
+          return pattern_of("f16", b[quad(lane)][static_cast<std::size_t>(row * 8 + column)]);
         });
         const auto place = [](const std::string& type, int lane, int i) -> At {
           if (type == "f16") return {lane < 16 ? lane % 4 : lane % 4 + 4, i};
           const int x = (lane & 1) + (i & 2);
           return {lane < 16 ? x : x + 4, (i & 4) + (lane & 2) + (i & 1)};
         };
-        run.set("c", 8, width(c), [&](int lane, int i) {
+        run.set("c", 8, width_of(c), [&](int lane, int i) {
           const At at = place(c, lane, i);
-          return pattern(c, sum[quad(lane)][static_cast<std::size_t>(at.row * 8 + at.column)]);
+          return pattern_of(c, sum[quad(lane)][static_cast<std::size_t>(at.row * 8 + at.column)]);
         });
-        run.expect("d", 8, width(d), [&](int lane, int i) {
+        run.expect("d", 8, width_of(d), [&](int lane, int i) {
           const At at = place(d, lane, i);
           int total = sum[quad(lane)][static_cast<std::size_t>(at.row * 8 + at.column)];
           for (int k = 0; k < 4; ++k)
-            total += a[quad(lane)][static_cast<std::size_t>(at.row * 4 + k)] * b[quad(lane)][static_cast<std::size_t>(k * 8 + at.column)];
-          return pattern(d, total);
+            total += a[quad(lane)][static_cast<std::size_t>(at.row * 4 + k)] *
+                     b[quad(lane)][static_cast<std::size_t>(k * 8 + at.column)];
+          return pattern_of(d, total);
         });
         run.check();
       }

@@ -45,12 +45,15 @@ float float_of(std::uint32_t raw, bool half) {
 }
 std::uint32_t raw_of(float value, bool half) { return half ? num::narrowed(value, num::f16_format, {}) : num::bits_of(value); }
 
-// The rows of b that a row of a meets.
+// The rows of b that a row of a meets: the same for every row unless a is sparse.
 struct Columns {
-  std::array<int, max_depth> of{};
-  Columns(const Product& p, const std::uint32_t* metadata, int row) {
-    for (int s = 0; s < p.stored(); ++s)
-      of[static_cast<std::size_t>(s)] = p.sparsity == Sparsity::dense ? s : column_of(p, metadata, row, s);
+  std::array<int, max_depth> of;
+  explicit Columns(const Product& p) {
+    for (int s = 0; s < p.stored(); ++s) of[static_cast<std::size_t>(s)] = s;
+  }
+  void find(const Product& p, const std::uint32_t* metadata, std::size_t row) {
+    if (p.sparsity == Sparsity::dense) return;
+    for (int s = 0; s < p.stored(); ++s) of[static_cast<std::size_t>(s)] = column_of(p, metadata, static_cast<int>(row), s);
   }
 };
 
@@ -64,19 +67,21 @@ void multiply_floats(const Product& p, const RawMatrices& matrices) {
   std::array<const std::int32_t*, max_depth> exponents;
   std::array<float, max_depth> some_values;
   std::array<std::int32_t, max_depth> some_exponents;
+  Columns columns(p);
   for (std::size_t i = 0; i < p.m; ++i) {
-    const Columns columns(p, matrices.metadata, static_cast<int>(i));
     std::uint32_t* raw = &matrices.d[i * n];
     const auto meet = [&](std::size_t to, std::size_t s) {
       const std::size_t at = static_cast<std::size_t>(columns.of[s]) * n;
       values[to] = &b.values[at], exponents[to] = &b.exponents[at];
     };
+    columns.find(p, matrices.metadata, i);
     if (p.arithmetic == Arithmetic::blocks) {
-      for (std::size_t s = 0; s < stored; ++s) meet(s, s);
+      if (i == 0 || p.sparsity != Sparsity::dense)
+        for (std::size_t s = 0; s < stored; ++s) meet(s, s);
       for (std::size_t j = 0; j < n; ++j) d[j] = float_of(raw[j], p.c_half);
-      num::add_products(p.unit,
-                        {{&a.values[i * stored], stored}, {&a.exponents[i * stored], stored}, values, exponents, finite_a && finite_b},
-                        d);
+      num::add_products(
+          p.unit, {{&a.values[i * stored], stored}, {&a.exponents[i * stored], stored}, values, exponents, finite_a && finite_b},
+          d);
       if (p.d_half && p.unit.result != num::DotResult::f16)  // converted by another instruction: to nearest
         for (float& x : d) x = num::from_f16(static_cast<std::uint16_t>(raw_of(x, true)));
     } else {
@@ -89,9 +94,10 @@ void multiply_floats(const Product& p, const RawMatrices& matrices) {
           some_values[count] = a.values[i * stored + s], some_exponents[count] = a.exponents[i * stored + s];
           ++count;
         }
-        num::add_products(
-            p.unit, {std::span(some_values).first(count), std::span(some_exponents).first(count), values, exponents, finite_a && finite_b},
-            d);
+        num::add_products(p.unit,
+                          {std::span(some_values).first(count), std::span(some_exponents).first(count), values, exponents,
+                           finite_a && finite_b},
+                          d);
       }
       for (std::size_t j = 0; j < n; ++j) d[j] = num::canonical(float_of(raw[j], p.c_half) + d[j]);
     }
@@ -109,8 +115,9 @@ void multiply_integers(const Product& p, const RawMatrices& matrices) {
   a.resize(matrices.a.size()), b.resize(matrices.b.size()), sum.resize(n);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = integer_of(matrices.a[i], p.bits, p.a_signed);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = integer_of(matrices.b[i], p.bits, p.b_signed);
+  Columns columns(p);
   for (std::size_t i = 0; i < p.m; ++i) {
-    const Columns columns(p, matrices.metadata, static_cast<int>(i));
+    columns.find(p, matrices.metadata, i);
     std::fill(sum.begin(), sum.end(), 0);
     for (std::size_t s = 0; s < stored; ++s) {
       const std::int32_t factor = a[i * stored + s];
@@ -121,7 +128,8 @@ void multiply_integers(const Product& p, const RawMatrices& matrices) {
     for (std::size_t j = 0; j < n; ++j) {
       std::int64_t total = std::int64_t{static_cast<std::int32_t>(raw[j])} + sum[j];
       if (p.satfinite)
-        total = std::clamp<std::int64_t>(total, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
+        total =
+            std::clamp<std::int64_t>(total, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
       raw[j] = static_cast<std::uint32_t>(total);
     }
   }
@@ -180,8 +188,8 @@ std::optional<TargetUnit> unit_of(Target target, num::DotFormat format, bool hal
 
 int column_of(const Product& p, const std::uint32_t* metadata, int row, int stored) {
   const int g = row & 7, high = row >> 3;
-  const bool long_rows = p.sparsity == Sparsity::pairs     ? p.k == 32
-                         : p.sparsity == Sparsity::singles ? p.k == 16
+  const bool long_rows = p.sparsity == Sparsity::pairs        ? p.k == 32
+                         : p.sparsity == Sparsity::singles    ? p.k == 16
                          : p.sparsity == Sparsity::byte_pairs ? p.k == 64
                                                               : p.k == 128;
   const int group = p.sparsity == Sparsity::singles ? stored : p.sparsity == Sparsity::nibble_pairs ? stored / 4 : stored / 2;

@@ -1,5 +1,5 @@
-// d = a * b + c of matrices, as tensor cores compute it: what an instruction says of it, and the arithmetic on raw elements. Where
-// the elements come from is the instructions' own affair (fragment.hpp).
+// d = a * b + c of matrices, as tensor cores compute it: what an instruction says of it, and the arithmetic on raw elements.
+// Where the elements come from is the instructions' own affair (fragment.hpp).
 #pragma once
 
 #include <array>
@@ -38,11 +38,11 @@ struct Product {
   std::uint8_t bits = 16;  ///< of an element in a register of a and b
   Arithmetic arithmetic = Arithmetic::blocks;
   num::DotFormat a_format = num::DotFormat::f16, b_format = num::DotFormat::f16;
-  bool a_signed = false, b_signed = false;           ///< integers
-  std::uint8_t a_shift = 0, b_shift = 0;             ///< bits below the element in its container
-  bool c_half = false, d_half = false;               ///< f16, two in a register
-  bool satfinite = false;                            ///< integers are clamped
-  num::Rounding rounding = num::Rounding::rn;        ///< f64
+  bool a_signed = false, b_signed = false;     ///< integers
+  std::uint8_t a_shift = 0, b_shift = 0;       ///< bits below the element in its container
+  bool c_half = false, d_half = false;         ///< f16, two in a register
+  bool satfinite = false;                      ///< integers are clamped
+  num::Rounding rounding = num::Rounding::rn;  ///< f64
   Sparsity sparsity = Sparsity::dense;
   std::uint8_t selector = 0;  ///< which lanes of four hold the metadata
   std::uint8_t unused = 0;

@@ -21,7 +21,10 @@ inline Shape shape_of(const std::string& word) {
 
 /// a * b + c in a rounding mode: by the C library.
 inline double fused(double a, double b, double c, const std::string& rounding) {
-  const int mode = rounding == ".rz" ? FE_TOWARDZERO : rounding == ".rm" ? FE_DOWNWARD : rounding == ".rp" ? FE_UPWARD : FE_TONEAREST;
+  const int mode = rounding == ".rz"   ? FE_TOWARDZERO
+                   : rounding == ".rm" ? FE_DOWNWARD
+                   : rounding == ".rp" ? FE_UPWARD
+                                       : FE_TONEAREST;
   const int before = std::fegetround();
   std::fesetround(mode);
   volatile double x = a, y = b, z = c;
@@ -78,8 +81,9 @@ class Fragments {
     body += cat(more_, ";\n");
     for (std::size_t r = 0; r < expected_.size() / 32; ++r)
       body += cat("st.global.b", register_bits_, " [%x1+", r * 256, "], %", result_, r, ";\n");
-    auto made = make_from_text(cat(".version 9.1\n.target ", target_, "\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n",
-                                   body, "ret;\n}\n"));
+    auto made =
+        make_from_text(cat(".version 9.1\n.target ", target_,
+                           "\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n", body, "ret;\n}\n"));
     if (!made) {
       ADD_FAILURE() << spelling_ << '\n' << render(made.error());
       return;
@@ -91,8 +95,8 @@ class Fragments {
       const std::uint64_t value = register_bits_ == 32 ? to.data[i] & 0xFFFFFFFF : to.data[i];
       if (value == expected_[i]) continue;
       ++reported;
-      ADD_FAILURE() << spelling_ << " (" << target_ << ") register " << i / 32 << " lane " << i % 32 << ": 0x" << hex(value) << ", expected 0x"
-                    << hex(expected_[i]);
+      ADD_FAILURE() << spelling_ << " (" << target_ << ") register " << i / 32 << " lane " << i % 32 << ": 0x" << hex(value)
+                    << ", expected 0x" << hex(expected_[i]);
     }
   }
 
