@@ -246,8 +246,8 @@ void expect_reduction(std::string_view op, Element type, bool in_shared, bool or
   std::string suffix = cat(".", op, type.name.ends_with("f16") && op == "add" ? ".noftz." : ".", type.name);
   const std::string reduce =
       in_shared ? cat("mbarrier.init.shared.b64 [bar], "
-                      "1;\ncp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
-                      suffix,
+                      "1;\ncp.reduce.async.bulk",
+                      sem, ".shared::cluster.shared::cta.mbarrier::complete_tx::bytes", suffix,
                       " [%r1+4096], [%r1], 4096, [bar];\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 4096;\n"
                       "mbarrier.test_wait.parity.shared.b64 %p0, [bar], 0;\n@!%p0 trap;\n"
                       "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1+4096], 4096;\n")
@@ -405,12 +405,14 @@ TEST(CopyOps, StoresThatAnMbarrierCounts) {
   EXPECT_EQ(out.data[0], 7);  // 7, 10, 10, 9, 7
   const auto fill = [&](std::string_view size) {
     Buffer<std::uint8_t> sink{"out", Bytes(64, 1)};
-    auto report = body_program(in_and_out,
-                               cat(start, "st.shared.b64 [%r1+16], %rd0;\nmov.u64 %rd3, ", size,
-                                   ";\nst.bulk.weak.shared::cta [%r1], %rd3, 0;\nld.shared.v2.b64 {%rd4, %rd5}, [%r1+8];\n"
-                                   "st.global.v2.b64 [%rd1], {%rd4, %rd5};\n"),
-                               {"8.7", "sm_100a"})
-                      ->run(testing::block(1), params({sink.address(), sink.address(), 0}), std::vector{sink.region()}, {});
+    auto report =
+        body_program(
+            in_and_out,
+            cat(start, "st.shared.b64 [%r1+16], %rd0;\nmov.u64 %rd3, ", size,
+                ";\nst.bulk.weak.shared::cta [%r1], %rd3, 0;\nld.shared.b64 %rd4, [%r1+8];\nld.shared.b64 %rd5, [%r1+16];\n"
+                "st.global.v2.b64 [%rd1], {%rd4, %rd5};\n"),
+            {"8.7", "sm_100a"})
+            ->run(testing::block(1), params({sink.address(), sink.address(), 0}), std::vector{sink.region()}, {});
     std::uint64_t words[2] = {};
     std::memcpy(words, sink.data.data(), 16);
     return report ? std::pair(Kind::syntax, words[0] == 0 ? words[1] : 1) : std::pair(report.error().kind, std::uint64_t{0});
