@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/vgpu/async/engine.hpp"
 #include "ptx/vgpu/bypass.hpp"
 #include "ptx/vgpu/machine.hpp"
 
@@ -52,19 +51,6 @@ struct MaybeUnwritten {
   std::uint32_t written = 0;
 };
 
-/// What a tensor copy works on: slots, more than a step has room for.
-struct TensorOperands {
-  std::uint32_t map = 0, shared = 0, mbarrier = 0, blocks = 0;  ///< 64-bit addresses, and the mask of blocks
-  std::array<std::uint32_t, layout::TensorMap::max_rank> coordinates{};
-  std::array<std::uint32_t, 3> offsets{};
-  std::uint8_t rank = 0;
-  bool signals = false;     ///< an mbarrier
-  bool multicasts = false;  ///< to `blocks`
-  async::BoxMode mode{};
-  bool loads = true;
-  std::optional<async::ReductionOp> reduction;
-};
-
 struct Code {
   std::shared_ptr<const ir::Module> module;
   std::shared_ptr<const ir::Listing> listing;  ///< may be nullptr
@@ -81,7 +67,6 @@ struct Code {
   std::vector<std::uint32_t> traced;  ///< scalar registers, see Trace
   std::vector<MaybeUnwritten> maybe_unwritten;
   std::vector<std::uint32_t> first_scalar;  ///< by register: its first scalar; behind the last one their number
-  std::vector<TensorOperands> tensor_operands;
   std::uint32_t sites = 0;  ///< memory accesses with an inline cache
 
   std::uint64_t static_smem = 0;          ///< bytes of .shared variables

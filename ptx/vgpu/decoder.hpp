@@ -39,10 +39,6 @@ class Decoder {
     code_.operands.insert(code_.operands.end(), slots.begin(), slots.end());
     return begin;
   }
-  std::uint32_t keep(const TensorOperands& operands) {
-    code_.tensor_operands.push_back(operands);
-    return static_cast<std::uint32_t>(code_.tensor_operands.size() - 1);
-  }
   [[nodiscard]] const HostCall* host_call(std::uint32_t item) const;
 
  private:

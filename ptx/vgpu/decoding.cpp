@@ -347,8 +347,6 @@ Decoding::Tensor Decoding::read_tensor(std::string_view name, Type type) {
   return tensor;
 }
 
-std::uint32_t Decoding::keep(const TensorOperands& operands) { return decoder_.keep(operands); }
-
 Space Decoding::space(std::string_view name) const {
   for (const std::uint8_t number : specs_) {
     const isa::OperandSpec& spec = form_.operands[number];

@@ -133,8 +133,6 @@ class Decoding {
   std::uint32_t add_operands(std::span<const std::uint32_t> slots);
   /// What the module is compiled for.
   [[nodiscard]] Target target() const;
-  /// Keeps the operands of a tensor copy for its handler: their number.
-  std::uint32_t keep(const TensorOperands& operands);
   /// The value of an integer immediate operand, or nothing when it is a register.
   [[nodiscard]] std::optional<std::int64_t> immediate(std::string_view name) const;
 

@@ -7,17 +7,17 @@ namespace {
 using testing::Buffer;
 using testing::params;
 
-constexpr std::uint32_t threads = 64;
+constexpr std::uint32_t threads_of_block = 64;
 
 LaunchConfig block() {
   LaunchConfig config;
-  config.block = {threads, 1, 1};
+  config.block = {threads_of_block, 1, 1};
   return config;
 }
 
 // Each thread's word of y after `body`, which leaves it in %v. %t is the thread, %w and %h the same in 64 and 16 bits.
 std::vector<std::uint32_t> run(std::string_view body, std::string_view parameters = {}, std::vector<std::byte> more = {}) {
-  Buffer<std::uint32_t> y{"y", std::vector<std::uint32_t>(threads)};
+  Buffer<std::uint32_t> y{"y", std::vector<std::uint32_t>(threads_of_block)};
   const auto program = testing::text_program(
       cat(".param .u64 y", parameters),
       cat(".reg .b64 %a, %b, %w, %d; .reg .b32 %t, %v, %u; .reg .b16 %h;\nmov.u32 %t, %tid.x;\ncvt.u64.u32 %w, %t;\n"
@@ -37,7 +37,7 @@ TEST(Elements, OfSharedMemoryByEveryKindOfIndex) {
       const auto y = run(cat(".shared .align 8 .", type, " s[64];\nmul.lo.u32 %v, %t, 3;\ncvt.u64.u32 %d, %v;\nst", access, " s[",
                              index, "], ", narrow, ";\nbar.sync 0;\nld", access, " ", narrow, ", s[", index, "];\n",
                              type == "u64" ? "cvt.u32.u64 %v, %d;" : ""));
-      for (std::uint32_t i = 0; i < threads; ++i) ASSERT_EQ(y[i], 3 * i) << type << ' ' << index << ' ' << i;
+      for (std::uint32_t i = 0; i < threads_of_block; ++i) ASSERT_EQ(y[i], 3 * i) << type << ' ' << index << ' ' << i;
     }
 }
 
@@ -56,7 +56,7 @@ TEST(Elements, AddAConstantToTheIndex) {
     add.u32 %v, %v, %u;
     ld.shared.b32 %u, s[64+1];
     add.u32 %v, %v, %u;)");
-  for (std::uint32_t i = 0; i < threads; ++i) ASSERT_EQ(y[i], i + (i == 0 ? 1000 : i - 1) + 2000) << i;
+  for (std::uint32_t i = 0; i < threads_of_block; ++i) ASSERT_EQ(y[i], i + (i == 0 ? 1000 : i - 1) + 2000) << i;
 }
 
 TEST(Elements, HaveAddresses) {
@@ -76,7 +76,7 @@ TEST(Elements, HaveAddresses) {
     sub.u32 %u, %u, %v;
     cvt.u32.u16 %v, %h;
     mad.lo.u32 %v, %u, 100, %v;)");
-  for (std::uint32_t i = 0; i < threads; ++i) ASSERT_EQ(y[i], 1000 + i) << i;
+  for (std::uint32_t i = 0; i < threads_of_block; ++i) ASSERT_EQ(y[i], 1000 + i) << i;
 }
 
 TEST(Elements, OfOtherSpaces) {
@@ -89,7 +89,7 @@ TEST(Elements, OfOtherSpaces) {
   }
   const auto parameter = run("and.b32 %u, %t, 3;\nld.param.b32 %v, p[%u];", ", .param .b32 p[4]", more);
   const auto constant = run("ld.param.b32 %v, p[2];", ", .param .b32 p[4]", more);
-  for (std::uint32_t i = 0; i < threads; ++i) {
+  for (std::uint32_t i = 0; i < threads_of_block; ++i) {
     ASSERT_EQ(local[i], i);
     ASSERT_EQ(generic[i], i);
     ASSERT_EQ(parameter[i], 7 * (i & 3));
@@ -100,7 +100,7 @@ TEST(Elements, OfOtherSpaces) {
 TEST(Elements, CountOnlyTheLow32BitsOfAnIndex) {  // as ptxas computes them
   const auto y =
       run(".shared .b32 s[64];\nor.b64 %w, %w, 0x700000000;\nst.shared.b32 s[%w], %t;\nbar.sync 0;\nld.shared.b32 %v, s[%t];");
-  for (std::uint32_t i = 0; i < threads; ++i) ASSERT_EQ(y[i], i);
+  for (std::uint32_t i = 0; i < threads_of_block; ++i) ASSERT_EQ(y[i], i);
 }
 
 TEST(Elements, OutsideAnArrayAreFound) {

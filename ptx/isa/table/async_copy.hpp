@@ -275,68 +275,68 @@ inline constexpr Row async_copy[] = {
   // ---- st.async, st.bulk, red.async
   row("st.async{.weak}{.ss}.completion{.vec}.type  [a:.ss], b:.vec.type, [mbar:.ss] ;"
       " .ss = { .shared::cluster }" PTX_TX_BYTES " .vec = { .v2, .v4 } .type = { .b32, .u32, .s32, .f32 }",
-      since(8,1), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), not_executed("the executor has no clusters yet"),
+      since(8,1), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), exec("st_async"),
       doc(PTX_ST_ASYNC, "begin to store b in the shared memory of a CTA of the cluster.")),
   row("st.async{.weak}{.ss}.completion{.vec}.type  [a:.ss], b:.vec.type, [mbar:.ss] ;"
       " .ss = { .shared::cluster }" PTX_TX_BYTES " .vec = { .v2 } .type = { .b64, .u64, .s64, .f64 }",
-      since(8,1), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), not_executed("the executor has no clusters yet"),
+      since(8,1), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), exec("st_async"),
       doc(PTX_ST_ASYNC, "begin to store b in the shared memory of a CTA of the cluster.")),
   row("st.async.cluster{.ss}.completion{.vec}.type  [a:.ss], b:.vec.type, [mbar:.ss] ;"
       " .ss = { .shared::cluster }" PTX_TX_BYTES " .vec = { .v2, .v4 } .type = { .b32, .u32, .s32, .f32 }",
-      since(8,1), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), not_executed("the executor has no clusters yet"),
+      since(8,1), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), exec("st_async"),
       doc(PTX_ST_ASYNC, "begin to store b in the shared memory of a CTA of the cluster.")),
   row("st.async.cluster{.ss}.completion{.vec}.type  [a:.ss], b:.vec.type, [mbar:.ss] ;"
       " .ss = { .shared::cluster }" PTX_TX_BYTES " .vec = { .v2 } .type = { .b64, .u64, .s64, .f64 }",
-      since(8,1), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), not_executed("the executor has no clusters yet"),
+      since(8,1), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), exec("st_async"),
       doc(PTX_ST_ASYNC, "begin to store b in the shared memory of a CTA of the cluster.")),
   row("st.async{.mmio}.sem.scope{.ss}.type  [a:.ss], b:.type ;"
       " .sem = { .release } .scope = { .gpu, .sys } .ss = { .global }"
       " .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
-      since(8,7), on(sm_100), writes("a"), async(Proxy::generic, Event::untold), syncs(Sync::access), not_executed("the executor has no asynchronous stores yet"),
+      since(8,7), on(sm_100), writes("a"), async(Proxy::generic, Event::untold), syncs(Sync::access), exec("st_async"),
       doc(PTX_ST_ASYNC, "begin to store b in global memory, after all writes so far.")),
   row("st.bulk{.weak}{.space}  [a:.space], size:.u64=0..16777216/8, initval:#.u64=0 ; .space = { .shared::cta }",
-      since(8,6), on(sm_100), writes("a"), not_executed("the executor does not run st.bulk yet"),
+      since(8,6), on(sm_100), writes("a"), exec("st_bulk"),
       doc("data-movement-and-conversion-instructions-st-bulk", "size bytes of shared memory at a = zero.")),
   row("red.async.sem.scope{.ss}.completion.op.type  [a:.ss], b:.type, [mbar:.ss] ;"
       " .sem = { .relaxed } .scope = { .cluster } .ss = { .shared::cluster }" PTX_TX_BYTES " .op = { .inc, .dec } .type = { .u32 }",
-      since(8,1), on(sm_90), reads("a"), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), syncs(Sync::access), not_executed("the executor has no clusters yet"),
+      since(8,1), on(sm_90), reads("a"), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), syncs(Sync::access), exec("red_async"),
       doc(PTX_RED_ASYNC, "begin to count memory in a CTA of the cluster up to b and then from 0 again (inc), or down from b (dec).")),
   row("red.async.sem.scope{.ss}.completion.op.type  [a:.ss], b:.type, [mbar:.ss] ;"
       " .sem = { .relaxed } .scope = { .cluster } .ss = { .shared::cluster }" PTX_TX_BYTES " .op = { .min, .max } .type = { .u32, .s32 }",
-      since(8,1), on(sm_90), reads("a"), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), syncs(Sync::access), not_executed("the executor has no clusters yet"),
+      since(8,1), on(sm_90), reads("a"), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), syncs(Sync::access), exec("red_async"),
       doc(PTX_RED_ASYNC, "begin to make memory in a CTA of the cluster the lesser or greater of it and b.")),
   row("red.async.sem.scope{.ss}.completion.op.type  [a:.ss], b:.type, [mbar:.ss] ;"
       " .sem = { .relaxed } .scope = { .cluster } .ss = { .shared::cluster }" PTX_TX_BYTES " .op = { .and, .or, .xor } .type = { .b32 }",
-      since(8,1), on(sm_90), reads("a"), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), syncs(Sync::access), not_executed("the executor has no clusters yet"),
+      since(8,1), on(sm_90), reads("a"), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), syncs(Sync::access), exec("red_async"),
       doc(PTX_RED_ASYNC, "begin to reduce memory in a CTA of the cluster with b, bit by bit.")),
   row("red.async.sem.scope{.ss}.completion.op.type  [a:.ss], b:.type, [mbar:.ss] ;"
       " .sem = { .relaxed } .scope = { .cluster } .ss = { .shared::cluster }" PTX_TX_BYTES " .op = { .add } .type = { .u32, .s32, .u64 }",
-      since(8,1), on(sm_90), reads("a"), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), syncs(Sync::access), not_executed("the executor has no clusters yet"),
+      since(8,1), on(sm_90), reads("a"), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), syncs(Sync::access), exec("red_async"),
       doc(PTX_RED_ASYNC, "begin to add b to memory in a CTA of the cluster.")),
   row("red.async{.mmio}.sem.scope{.ss}.op.type  [a:.ss], b:.type ;"
       " .sem = { .release } .scope = { .gpu, .sys } .ss = { .global } .op = { .add } .type = { .u32, .s32, .u64, .s64 }",
       since(8,7), on(sm_100), reads("a"), writes("a"), async(Proxy::generic, Event::untold), syncs(Sync::access),
-      not_executed("the executor has no asynchronous reductions yet"), doc(PTX_RED_ASYNC, "begin to add b to global memory, after all writes so far.")),
+      exec("red_async"), doc(PTX_RED_ASYNC, "begin to add b to global memory, after all writes so far.")),
   row("st.async{.weak}{.ss}.completion.b128  [a:.ss], b:.b128, [mbar:.ss] ; .weak = { .weak @9.3 } .ss = { .shared::cluster }" PTX_TX_BYTES,
-      since(9,2), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), not_executed("the executor has no clusters yet"),
+      since(9,2), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), exec("st_async"),
       doc(PTX_ST_ASYNC, "begin to store 16 bytes in the shared memory of a CTA of the cluster.")),
   row("st.async.cluster{.ss}.completion.b128  [a:.ss], b:.b128, [mbar:.ss] ; .ss = { .shared::cluster }" PTX_TX_BYTES,
-      since(9,2), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), not_executed("the executor has no clusters yet"),
+      since(9,2), on(sm_90), writes("a"), async(Proxy::generic, Event::mbarrier), signals("mbar"), exec("st_async"),
       doc(PTX_ST_ASYNC, "begin to store 16 bytes in the shared memory of a CTA of the cluster.")),
   row("red.async{.mmio}.sem.scope{.ss}.op.type  [a:.ss], b:.type ;"
       " .sem = { .release } .scope = { .gpu, .sys } .ss = { .global } .op = { .min, .max } .type = { .u32, .s32 }",
       since(8,7), on(sm_100), reads("a"), writes("a"), async(Proxy::generic, Event::untold), syncs(Sync::access),
-      not_executed("the executor has no asynchronous reductions yet"),
+      exec("red_async"),
       doc(PTX_RED_ASYNC, "begin to make global memory the lesser or greater of it and b, after all writes so far.")),
   row("red.async{.mmio}.sem.scope{.ss}.op.u32  [a:.ss], b:.u32 ;"
       " .sem = { .release } .scope = { .gpu, .sys } .ss = { .global } .op = { .inc, .dec }",
       since(8,7), on(sm_100), reads("a"), writes("a"), async(Proxy::generic, Event::untold), syncs(Sync::access),
-      not_executed("the executor has no asynchronous reductions yet"),
+      exec("red_async"),
       doc(PTX_RED_ASYNC, "begin to count global memory up to b and then from 0 again (inc), or down from b (dec), after all writes so far.")),
   row("red.async{.mmio}.sem.scope{.ss}.op.b32  [a:.ss], b:.b32 ;"
       " .sem = { .release } .scope = { .gpu, .sys } .ss = { .global } .op = { .and, .or, .xor }",
       since(8,7), on(sm_100), reads("a"), writes("a"), async(Proxy::generic, Event::untold), syncs(Sync::access),
-      not_executed("the executor has no asynchronous reductions yet"),
+      exec("red_async"),
       doc(PTX_RED_ASYNC, "begin to reduce global memory with b, bit by bit, after all writes so far.")),
 };
 // clang-format on

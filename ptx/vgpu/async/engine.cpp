@@ -31,6 +31,19 @@ void copy_marks(std::uint8_t* to, const std::uint8_t* from, std::uint64_t bytes)
     std::transform(from, from + bytes, to, [](std::uint8_t mark) { return mark == written_mark ? mark : undefined_mark; });
 }
 
+std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Store& store) {
+  const auto to = find_range(warp, step, lane, store.to.space, true, store.to.address, store.bytes, store.alignment);
+  if (!to) return std::nullopt;
+  if (store.reduction) {
+    if (!check_written(warp, step, lane, store.to, *to, store.bytes)) return std::nullopt;
+    reduce(*store.reduction, to->data, store.data.data(), store.bytes);
+  } else {
+    std::memcpy(to->data, store.data.data(), store.bytes);
+  }
+  copy_marks(to->written, nullptr, store.bytes);
+  return store.bytes;
+}
+
 std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Copy& copy) {
   if (copy.bytes == 0) return 0;
   const auto to = find_range(warp, step, lane, copy.to.space, true, copy.to.address, copy.bytes, copy.alignment);

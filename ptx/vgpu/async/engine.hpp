@@ -34,6 +34,15 @@ struct Copy {
   std::optional<Reduction> reduction{};  ///< instead of replacing what is there
 };
 
+/// What a lane has in registers.
+struct Store {
+  Location to;
+  std::array<std::byte, 16> data{};
+  std::uint32_t bytes = 0;
+  std::uint32_t alignment = 1;
+  std::optional<Reduction> reduction{};
+};
+
 /// How a tensor copy walks through its tensor.
 enum class BoxMode : std::uint8_t {
   tile,
@@ -52,7 +61,7 @@ struct TensorCopy {
 };
 
 struct Operation {
-  std::variant<Copy, TensorCopy> what;
+  std::variant<Copy, Store, TensorCopy> what;
   std::optional<Location> mbarrier{};  ///< which is told how many bytes have come
 };
 
@@ -61,6 +70,7 @@ bool begin(Warp& warp, const Step& step, int lane, const Operation& operation);
 
 // -- for the operations: what they move, or nothing when a fault was recorded
 std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Copy& copy);
+std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Store& store);
 std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const TensorCopy& copy);
 
 /// Whether all of these bytes have been written; false: a fault was recorded. `from` is the place of the bytes at the location.

@@ -5,7 +5,7 @@
 
 #include "ptx/vgpu/testing/texts.hpp"
 
-namespace ptx::vgpu {
+namespace ptx::vgpu::mbarriers {
 namespace {
 
 using testing::body_program;
@@ -120,7 +120,7 @@ TEST(Mbarrier, CountsLikeThePlainModel) {
   }
 }
 
-// Each row of the table, once: the spelling, with {} where the version or target must be newer.
+// Each row of the table, once.
 TEST(Mbarrier, EveryForm) {
   const auto run = [](std::string_view instructions, testing::TextOptions options = {}) {
     Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(4)};
@@ -146,7 +146,7 @@ TEST(Mbarrier, EveryForm) {
     plain += cat("mbarrier.expect_tx", sem, ".shared::cluster.b64 [bar], 64;\n");
     plain += cat("mbarrier.complete_tx", sem, ".shared::cta.b64 [bar], 64;\n");
   }
-  const auto waits = [](std::string_view op, std::string_view phase, std::string_view p) {
+  const auto waits = [](std::string_view op, std::string_view phase = "", std::string_view p = "%p0") {
     std::string text;
     for (const std::string_view sem : {"", ".acquire.cta"}) {
       text += cat("mbarrier.", op, phase, sem, ".shared::cta.b64 ", p, ", [bar], %s0;\n");
@@ -154,7 +154,7 @@ TEST(Mbarrier, EveryForm) {
     }
     return text;
   };
-  plain += waits("test_wait", "", "%p0") + waits("try_wait", "", "%p0");
+  plain += waits("test_wait") + waits("try_wait");
   plain += "mbarrier.try_wait.parity.shared::cta.b64 %p0, [bar], 0, 1000;\nmbarrier.pending_count.b64 %c, %s0;\n";
   // through generic and register addresses
   plain +=
@@ -162,14 +162,13 @@ TEST(Mbarrier, EveryForm) {
       "mbarrier.arrive.shared.b64 %s0, [%r0];\nmbarrier.arrive.shared.b64 %s0, [%rd1+0];\n"
       "cp.async.mbarrier.arrive.shared.b64 [bar];\ncp.async.mbarrier.arrive.noinc.shared::cta.b64 [bar];\n";
   run(plain);
-  std::string newer =
-      "mbarrier.init.layout::v0.shared::cta.b64 [bar+8], 7;\nmbarrier.arrive.shared::cta.b64 %s0, [bar];\n"
-      "mbarrier.check_layout.layout::v0.shared::cta.b64 %p0, [bar+8];\n@!%p0 trap;\n"
-      "mbarrier.check_layout.layout::v1.shared::cta.b64 %p0, [bar+8];\n@%p0 trap;\n"
-      "mbarrier.pending_count.layout::v0.b64 %c, %s0;\n";
-  newer += waits("test_wait", ".phase_type::primary", "%p0|%p1") + waits("try_wait", ".phase_type::primary", "%p0|%p1");
-  newer += "@%p1 trap;\n";
-  run(newer, {"9.3", "sm_90a"});
+  run(cat("mbarrier.init.layout::v0.shared::cta.b64 [bar+8], 7;\nmbarrier.arrive.shared::cta.b64 %s0, [bar];\n"
+          "mbarrier.check_layout.layout::v0.shared::cta.b64 %p0, [bar+8];\n@!%p0 trap;\n"
+          "mbarrier.check_layout.layout::v1.shared::cta.b64 %p0, [bar+8];\n@%p0 trap;\n"
+          "mbarrier.pending_count.layout::v0.b64 %c, %s0;\n",
+          waits("test_wait", ".phase_type::primary", "%p0|%p1"), waits("try_wait", ".phase_type::primary", "%p0|%p1"),
+          "@%p1 trap;\n"),
+      {"9.3", "sm_90a"});
 }
 
 TEST(Mbarrier, SaysWhatIsWrong) {
@@ -179,7 +178,7 @@ TEST(Mbarrier, SaysWhatIsWrong) {
   expect_fault(after_init("mbarrier.init.shared::cta.b64 [bar], 2;"), Kind::barrier_misuse, "which is in use");
   expect_fault(after_init("mbarrier.inval.shared::cta.b64 [bar];\nmbarrier.arrive.shared::cta.b64 _, [bar];"),
                Kind::barrier_misuse, "where none is");
-  expect_fault(after_init("st.shared.u32 [bar+4], 0;\nmbarrier.arrive.shared::cta.b64 _, [bar];"), Kind::barrier_misuse,
+  expect_fault(after_init("st.shared.u32 [bar+4], 5;\nmbarrier.arrive.shared::cta.b64 _, [bar];"), Kind::barrier_misuse,
                "whose bytes something else has overwritten");
   // a copy of one is none
   expect_fault(
@@ -213,7 +212,8 @@ TEST(Mbarrier, WaitsGiveWay) {
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(2)};
   constexpr std::string_view body =
       ".shared .align 8 .b64 full;\n.shared .align 8 .b64 empty;\n.shared .u32 cell;\n"
-      "ld.param.u64 %rd0, [out];\nld.param.u32 %r8, [split];\nmov.u32 %r0, %tid.x;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra READY;\n"
+      "ld.param.u64 %rd0, [out];\nld.param.u64 %rd9, [split];\ncvt.u32.u64 %r8, %rd9;\nmov.u32 %r0, %tid.x;\nsetp.ne.u32 %p0, "
+      "%r0, 0;\n@%p0 bra READY;\n"
       "mbarrier.init.shared.b64 [full], 1;\nmbarrier.init.shared.b64 [empty], 1;\nREADY:\nbar.sync 0;\n"
       "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 bra PRODUCE;\n"
       "setp.ne.u32 %p1, %r0, %r8;\n@%p1 bra DONE;\n"
@@ -225,7 +225,7 @@ TEST(Mbarrier, WaitsGiveWay) {
       "EMPTY:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [empty], %r3;\n@!%p2 bra EMPTY;\n"
       "st.shared.u32 [cell], %r1;\nmbarrier.arrive.shared.b64 %rd1, [full];\n"
       "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p3, %r1, 100;\n@%p3 bra PRODUCE;\nDONE:\n";
-  const auto program = body_program(".param .u64 out, .param .u32 split", body);
+  const auto program = body_program(".param .u64 out, .param .u64 split", body);
   for (const std::uint64_t consumer : {32u, 1u, 31u}) {
     out.data[0] = 0;
     testing::run(program, testing::block(64), params({out.address(), consumer}), {out.region()});
@@ -275,4 +275,4 @@ TEST(Mbarrier, WhatABarrierWaitsForMayComeFromAnotherBlock) {
 }
 
 }  // namespace
-}  // namespace ptx::vgpu
+}  // namespace ptx::vgpu::mbarriers

@@ -1,5 +1,7 @@
 // Asynchronous copies of bytes (rows: ptx/isa/table/async_copy.hpp): what an instruction begins is described as a value and
 // handed to the engine (ptx/vgpu/async/engine.hpp). Copies of tensors: tensor_copy.cpp.
+#include <cstring>
+
 #include "ptx/vgpu/async/engine.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
@@ -75,6 +77,59 @@ Handler bulk(Decoding& in, std::int64_t reduction) {
   return &copy_bulk;
 }
 
+// x[0] = to, x[1] = mbarrier, or no_slot, x[2] = bytes of a value, x[3] = bytes of all, x[4] = space, imm = reduction;
+// operands = the values
+Outcome store_registers(Warp& warp, const Step& step, Mask mask) {
+  const auto slots = operands_of(warp.cta->launch->code, step);
+  return begin_each(warp, step, mask, [&](int lane) {
+    async::Store store;
+    store.to = {static_cast<Space>(step.x[4]), at<std::uint64_t>(warp, step.x[0], lane)};
+    store.bytes = store.alignment = step.x[3];
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const std::uint64_t value =
+          step.x[2] == 8 ? at<std::uint64_t>(warp, slots[i], lane) : std::uint64_t{at<std::uint32_t>(warp, slots[i], lane)};
+      std::memcpy(&store.data[i * step.x[2]], &value, step.x[2]);
+    }
+    store.reduction = reduction_in(step.imm);
+    async::Operation operation{store, {}};
+    if (step.x[1] != no_slot) operation.mbarrier = {Space::shared, at<std::uint64_t>(warp, step.x[1], lane)};
+    return operation;
+  });
+}
+
+Handler store(Decoding& in, Type type, std::int64_t reduction) {
+  std::vector<std::uint32_t> slots = in.read_all("b", type);
+  if (type == Type::b128) slots.push_back(slots[0] + lane_count * sizeof(std::uint64_t));  // two words of 64 bits
+  const std::uint32_t bytes = type == Type::b128 ? 8 : static_cast<std::uint32_t>(isa::bits(type)) / 8;
+  in.step.x[0] = in.read_full_address("a");
+  in.step.x[1] = in.given("mbar") ? in.read_full_address("mbar") : no_slot;
+  in.step.x[2] = bytes;
+  in.step.x[3] = bytes * static_cast<std::uint32_t>(slots.size());
+  in.step.x[4] = static_cast<std::uint32_t>(in.space("a"));
+  in.step.imm = reduction;
+  in.add_operands(slots);
+  return &store_registers;
+}
+
+// x[0] = to, x[1] = bytes, 64 bits
+Outcome fill(Warp& warp, const Step& step, Mask mask) {
+  constexpr std::uint32_t words = 8;
+  constexpr std::uint64_t most = 1u << 24;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    const auto bytes = at<std::uint64_t>(warp, step.x[1], lane);
+    if (bytes % words != 0 || bytes > most)
+      return warp.fail(step, lane, Kind::misaligned,
+                       cat("fills ", bytes, " bytes; what fits is a multiple of ", words, " up to ", most));
+    async::Copy copy;
+    copy.to = {step.space, at<std::uint64_t>(warp, step.x[0], lane)};
+    copy.bytes = static_cast<std::uint32_t>(bytes);
+    copy.alignment = words;
+    if (!async::begin(warp, step, lane, {copy, {}})) return Outcome::fault;
+  }
+  return Outcome::next;
+}
+
 // Nothing is left to do: operations are performed when they begin (engine.hpp), and there are no caches.
 Outcome nothing(Warp&, const Step&, Mask) { return Outcome::next; }
 
@@ -128,6 +183,18 @@ Handler cp_reduce_async_bulk(Decoding& in) {
   const std::string_view word = in.chosen("op");
   const Type type = in.has("type") ? in.type("type") : in.wrote("u32") ? Type::u32 : Type::b32;
   return bulk(in, packed({reduction_op(word), type}));
+}
+
+Handler st_async(Decoding& in) { return store(in, in.has("type") ? in.type("type") : Type::b128, no_reduction); }
+Handler red_async(Decoding& in) {
+  const Type type = in.has("type") ? in.type("type") : in.wrote("u32") ? Type::u32 : Type::b32;
+  return store(in, type, packed({reduction_op(in.chosen("op")), type}));
+}
+Handler st_bulk(Decoding& in) {
+  in.step.x[0] = in.read_full_address("a");
+  in.step.x[1] = in.read("size", Type::u64);
+  in.step.space = in.space("a");
+  return &fill;
 }
 
 // Groups of operations, and waits for them.

@@ -22,41 +22,50 @@ std::optional<layout::TensorMapWords> load_map(Warp& warp, const Step& step, int
   return words;
 }
 
-// step.target: the number of the operands among the kernel's
+// Which of a tensor copy's operands is which; those that an instruction does not have are zeros.
+enum OperandAt : std::size_t {
+  map_at,
+  shared_at,
+  mbarrier_at,
+  blocks_at,
+  coordinates_at,
+  offsets_at = coordinates_at + 5,
+  all_operands = offsets_at + 3
+};
+
+// x[0] = dimensions, x[1] = how it walks, x[2] = loads, x[3] = has an mbarrier, x[4] = has a mask of blocks, x[5] = has a
+// reduction, x[6] = which
 Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
-  const TensorOperands& operands = warp.cta->launch->code.tensor_operands[step.target];
+  const auto slots = operands_of(warp.cta->launch->code, step);
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
-    const auto address = [&](std::uint32_t slot) { return warp.slot<std::uint64_t>(slot)[lane]; };
-    const auto number = [&](std::uint32_t slot) { return warp.slot<std::uint32_t>(slot)[lane]; };
-    if (operands.multicasts && !reaches_own_block(warp, step, lane, number(operands.blocks))) {
+    const auto address = [&](std::size_t at) { return warp.slot<std::uint64_t>(slots[at])[lane]; };
+    const auto number = [&](std::size_t at) { return warp.slot<std::uint32_t>(slots[at])[lane]; };
+    if (step.x[4] != 0 && !reaches_own_block(warp, step, lane, number(blocks_at))) {
       if (warp.fault) return Outcome::fault;
       continue;
     }
-    const auto words = load_map(warp, step, lane, {Space::generic, address(operands.map)});
+    const auto words = load_map(warp, step, lane, {Space::generic, address(map_at)});
     if (!words) return Outcome::fault;
     auto decoded = layout::decode(*words);
     if (!decoded)
-      return warp.fail(
-          step, lane, Kind::bad_descriptor,
-          cat("names a tensor map at address 0x", hex(address(operands.map)), " that is none: ", decoded.error().message));
-    const std::uint8_t rank = decoded->map.rank;
-    if (rank != operands.rank)
       return warp.fail(step, lane, Kind::bad_descriptor,
-                       cat("copies a tensor of ", int{operands.rank}, " dimensions; its tensor map has ", int{rank}));
+                       cat("names a tensor map at address 0x", hex(address(map_at)), " that is none: ", decoded.error().message));
+    const std::uint32_t rank = decoded->map.rank;
+    if (rank != step.x[0])
+      return warp.fail(step, lane, Kind::bad_descriptor,
+                       cat("copies a tensor of ", step.x[0], " dimensions; its tensor map has ", rank));
     async::TensorCopy copy;
     copy.tensor = std::move(*decoded);
-    copy.mode = operands.mode;
-    copy.loads = operands.loads;
-    copy.shared = {Space::shared, address(operands.shared)};
-    copy.reduction = operands.reduction;
-    const std::size_t coordinates = operands.mode == async::BoxMode::rows ? copy.coordinates.size() : rank;
-    for (std::size_t i = 0; i < coordinates; ++i)
-      copy.coordinates[i] = static_cast<std::int32_t>(number(operands.coordinates[i]));
-    for (std::size_t i = 0; i < copy.offsets.size(); ++i)
-      copy.offsets[i] = static_cast<std::uint16_t>(number(operands.offsets[i]));
+    copy.mode = static_cast<async::BoxMode>(step.x[1]);
+    copy.loads = step.x[2] != 0;
+    copy.shared = {Space::shared, address(shared_at)};
+    if (step.x[5] != 0) copy.reduction = static_cast<async::ReductionOp>(step.x[6]);
+    for (std::size_t i = 0; i < copy.coordinates.size(); ++i)
+      copy.coordinates[i] = static_cast<std::int32_t>(number(coordinates_at + i));
+    for (std::size_t i = 0; i < copy.offsets.size(); ++i) copy.offsets[i] = static_cast<std::uint16_t>(number(offsets_at + i));
     async::Operation operation{std::move(copy), {}};
-    if (operands.signals) operation.mbarrier = {Space::shared, address(operands.mbarrier)};
+    if (step.x[3] != 0) operation.mbarrier = {Space::shared, address(mbarrier_at)};
     if (!async::begin(warp, step, lane, operation)) return Outcome::fault;
   }
   return Outcome::next;
@@ -107,27 +116,32 @@ Outcome copy_map(Warp& warp, const Step& step, Mask mask) {
 namespace op {
 
 Handler cp_async_bulk_tensor(Decoding& in) {
-  TensorOperands operands;
+  std::array<std::uint32_t, all_operands> slots{};
+  slots.fill(zero_offset);
+  const auto put = [&](const std::vector<std::uint32_t>& some, std::size_t at, std::size_t most) {
+    if (some.size() > most) return false;
+    std::copy(some.begin(), some.end(), slots.begin() + static_cast<std::ptrdiff_t>(at));
+    return true;
+  };
   const auto tensor = in.read_tensor("tensorMap", Type::s32);
-  operands.map = tensor.map;
-  operands.mode = mode_of(in);
-  operands.loads = in.given("dstMem");
-  operands.shared = in.read_full_address(operands.loads ? "dstMem" : "srcMem");
-  if (tensor.coordinates.size() > operands.coordinates.size()) return in.refuse("a tensor has at most 5 coordinates");
-  std::copy(tensor.coordinates.begin(), tensor.coordinates.end(), operands.coordinates.begin());
-  operands.rank = operands.mode == async::BoxMode::rows ? 2 : static_cast<std::uint8_t>(tensor.coordinates.size());
-  operands.offsets.fill(zero_offset);
-  if (in.given("offsets")) {
-    const auto offsets = in.read_all("offsets", Type::u16);
-    if (offsets.size() > operands.offsets.size()) return in.refuse("a tensor has at most 3 offsets");
-    std::copy(offsets.begin(), offsets.end(), operands.offsets.begin());
-  }
-  operands.signals = in.given("mbar");
-  if (operands.signals) operands.mbarrier = in.read_full_address("mbar");
-  operands.multicasts = in.given("ctaMask");
-  if (operands.multicasts) operands.blocks = in.read("ctaMask", Type::u16);
-  if (in.has("op")) operands.reduction = reduction_op(in.chosen("op"));
-  in.step.target = in.keep(operands);
+  const async::BoxMode mode = mode_of(in);
+  const bool loads = in.given("dstMem"), signals = in.given("mbar"), multicasts = in.given("ctaMask"), reduces = in.has("op");
+  slots[map_at] = tensor.map;
+  slots[shared_at] = in.read_full_address(loads ? "dstMem" : "srcMem");
+  if (signals) slots[mbarrier_at] = in.read_full_address("mbar");
+  if (multicasts) slots[blocks_at] = in.read("ctaMask", Type::u16);
+  if (!put(tensor.coordinates, coordinates_at, offsets_at - coordinates_at))
+    return in.refuse("a tensor has at most 5 coordinates");
+  if (in.given("offsets") && !put(in.read_all("offsets", Type::u16), offsets_at, all_operands - offsets_at))
+    return in.refuse("a tensor has at most 3 offsets");
+  in.add_operands(slots);
+  in.step.x[0] = mode == async::BoxMode::rows ? 2 : static_cast<std::uint32_t>(tensor.coordinates.size());
+  in.step.x[1] = static_cast<std::uint32_t>(mode);
+  in.step.x[2] = loads;
+  in.step.x[3] = signals;
+  in.step.x[4] = multicasts;
+  in.step.x[5] = reduces;
+  in.step.x[6] = reduces ? static_cast<std::uint32_t>(reduction_op(in.chosen("op"))) : 0;
   return &copy_tensor;
 }
 
