@@ -1,7 +1,9 @@
 #include "ptx/launch/spec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 
 #include "ptx/cuda/cuda.hpp"
@@ -131,15 +133,27 @@ std::vector<Param> pointers(std::uint32_t count) {
 
 }  // namespace
 
+namespace {
+std::string shortest(double number) {
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+}  // namespace
+
 Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value) {
   const int bits = isa::bits(type);
   if (isa::is_float(type) && type != Type::tf32) {
     const double number =
         std::holds_alternative<double>(value) ? std::get<double>(value) : static_cast<double>(std::get<std::int64_t>(value));
     if (type == Type::f64) return std::bit_cast<std::uint64_t>(number);
-    if (type == Type::f32) return float_bits(number, 8, 23);
-    if (type == Type::bf16) return float_bits(number, 8, 7);
-    return float_bits(number, 5, 10);
+    const int exponent = type == Type::f32 || type == Type::bf16 ? 8 : 5;
+    const int mantissa = type == Type::f32 ? 23 : type == Type::bf16 ? 7 : 10;
+    const std::uint64_t made = float_bits(number, exponent, mantissa), infinity = ((std::uint64_t{1} << exponent) - 1)
+                                                                                  << mantissa;
+    if (std::isfinite(number) && (made & ~(std::uint64_t{1} << (exponent + mantissa))) == infinity)
+      return refuse(Kind::immediate_range, cat(shortest(number), " is too large for a `.", isa::name(type),
+                                               "`; what fits is a number that rounds to a finite one, or infinity itself"));
+    return made;
   }
   const bool takes_integer = isa::is_integer(type) || isa::kind(type) == isa::TypeKind::bits || type == Type::pred;
   if (!takes_integer || bits > 64)
@@ -148,8 +162,16 @@ Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value) {
     return refuse(Kind::launch_config,
                   cat("a `.", isa::name(type), "` parameter takes an integer; the value is a float, ", std::to_string(*number)));
   }
-  const auto pattern = static_cast<std::uint64_t>(std::get<std::int64_t>(value));
+  const std::int64_t integer = std::get<std::int64_t>(value);
+  const auto pattern = static_cast<std::uint64_t>(integer);
   if (type == Type::pred) return std::uint64_t{pattern != 0};
+  // negative numbers stand for their bits in unsigned types, large ones not for those of negative ones in signed types
+  if (const bool is_signed = isa::kind(type) == isa::TypeKind::sint; bits < 64) {
+    const std::int64_t least = -(std::int64_t{1} << (bits - 1)), most = (std::int64_t{1} << (bits - is_signed)) - 1;
+    if (integer < least || integer > most)
+      return refuse(Kind::immediate_range, cat(integer, " does not fit in a `.", isa::name(type), "`; what fits is ",
+                                               is_signed ? least : std::int64_t{0}, " to ", most));
+  }
   return bits == 64 ? pattern : pattern & ((std::uint64_t{1} << bits) - 1);
 }
 

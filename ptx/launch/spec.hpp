@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,7 +39,13 @@ struct Geometry {
 };
 
 /// A scalar argument as a caller has it.
-using Scalar = std::variant<std::int64_t, double>;
+struct Scalar : std::variant<std::int64_t, double> {
+  Scalar() = default;
+  template <std::integral T>
+  Scalar(T number) : variant(static_cast<std::int64_t>(number)) {}  // NOLINT(google-explicit-constructor): numbers are scalars
+  template <std::floating_point T>
+  Scalar(T number) : variant(static_cast<double>(number)) {}  // NOLINT(google-explicit-constructor)
+};
 /// The scalar as the low bytes of a parameter of `type`: integers are masked to its width, floats rounded to nearest even. Kind
 /// launch_config when the type has no scalar form or is a float's for an integer parameter.
 Expected<std::uint64_t> pack_scalar(Type type, const Scalar& value);

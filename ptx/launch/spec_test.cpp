@@ -247,7 +247,9 @@ TEST(PackScalar, rounds_floats_to_the_parameter) {
   EXPECT_EQ(packed(Type::f16, -2.0), 0xC000u);
   EXPECT_EQ(packed(Type::f16, 65504.0), 0x7BFFu);
   EXPECT_EQ(packed(Type::f16, 65519.9), 0x7BFFu);
-  EXPECT_EQ(packed(Type::f16, 65520.0), 0x7C00u);
+  EXPECT_TRUE(says(pack_scalar(Type::f16, 65520.0).error(), "65520 is too large for a `.f16`"));
+  EXPECT_TRUE(says(pack_scalar(Type::f32, -1e300).error(), "-1e+300 is too large for a `.f32`"));
+  EXPECT_TRUE(says(pack_scalar(Type::bf16, 3.4e38).error(), "3.4e+38 is too large for a `.bf16`"));
   EXPECT_EQ(packed(Type::f16, std::ldexp(1.0, -24)), 1u);
   EXPECT_EQ(packed(Type::f16, std::ldexp(1.0, -25)), 0u);  // a tie goes to even
   EXPECT_EQ(packed(Type::f16, std::ldexp(1.5, -25)), 1u);
@@ -256,7 +258,7 @@ TEST(PackScalar, rounds_floats_to_the_parameter) {
   EXPECT_EQ(packed(Type::bf16, 1.0 / 3), 0x3EABu);
   EXPECT_EQ(packed(Type::bf16, -0.0), 0x8000u);
   EXPECT_EQ(packed(Type::f64, 0.1), std::bit_cast<std::uint64_t>(0.1));
-  for (const double value : {0.1, -1e-6, 1e-40, 3.4e38, 3.5e38, 1.0 + std::ldexp(1.0, -24), 2.0 - std::ldexp(1.0, -25), 7.0}) {
+  for (const double value : {0.1, -1e-6, 1e-40, 3.4e38, 1.0 + std::ldexp(1.0, -24), 2.0 - std::ldexp(1.0, -25), 7.0}) {
     EXPECT_EQ(packed(Type::f32, value), std::bit_cast<std::uint32_t>(static_cast<float>(value))) << value;
   }
 }
@@ -267,6 +269,14 @@ TEST(PackScalar, masks_integers) {
   EXPECT_EQ(packed(Type::s32, -2), 0xFFFFFFFEu);
   EXPECT_EQ(packed(Type::u64, -1), 0xFFFFFFFFFFFFFFFFu);
   EXPECT_EQ(packed(Type::pred, 8), 1u);
+  EXPECT_EQ(packed(Type::s16, -32768), 0x8000u);
+  EXPECT_EQ(packed(Type::b16, 0xFFFF), 0xFFFFu);
+  EXPECT_TRUE(says(pack_scalar(Type::s16, 40000).error(), "40000 does not fit in a `.s16`; what fits is -32768 to 32767"));
+  EXPECT_TRUE(says(pack_scalar(Type::u8, 256).error(), "256 does not fit in a `.u8`; what fits is 0 to 255"));
+  EXPECT_TRUE(says(pack_scalar(Type::u32, -1 - (std::int64_t{1} << 31)).error(), "does not fit in a `.u32`"));
+  const std::vector<Scalar> sizes = {std::size_t{7}, 2u, true, 1.5f};  // whatever numbers a program has
+  EXPECT_EQ(std::get<std::int64_t>(sizes[0]) + std::get<std::int64_t>(sizes[2]), 8);
+  EXPECT_EQ(std::get<double>(sizes[3]), 1.5);
   EXPECT_EQ(packed(Type::f32, 2), std::bit_cast<std::uint32_t>(2.0f));
   EXPECT_TRUE(says(pack_scalar(Type::u32, 1.5).error(), "a `.u32` parameter takes an integer"));
   EXPECT_FALSE(pack_scalar(Type::b128, std::int64_t{1}));

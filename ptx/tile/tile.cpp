@@ -46,13 +46,25 @@ std::string listed(std::span<const std::int64_t> shape) {
   return cat('(', out, ')');
 }
 
+// A name that Python's keywords and functions of sizes can have; of other alphabets nothing is said.
+bool is_name(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0; };
+  const auto fits = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+  return is_letter(text.front()) && std::all_of(text.begin(), text.end(), fits);
+}
+
 // A dimension of a tile or a box that cannot be; nothing when all are well.
 std::optional<Unexpected> bad_dim(std::span<const Dim> dims, std::string_view what) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (const auto* size = std::get_if<std::int64_t>(&dims[i]); size != nullptr && *size <= 0)
       return refuse(Kind::bad_tile, cat(what, ' ', i, " is ", *size, "; a dimension is a positive size or a name"));
-    if (const auto* name = std::get_if<std::string>(&dims[i]); name != nullptr && name->empty())
+    const auto* name = std::get_if<std::string>(&dims[i]);
+    if (name != nullptr && name->empty())
       return refuse(Kind::bad_tile, cat(what, ' ', i, " has an empty name; a dimension is a positive size or a name"));
+    if (name != nullptr && !is_name(*name))
+      return refuse(Kind::bad_tile, cat(what, ' ', i, " is `", *name,
+                                        "`; a name has letters, digits and `_`, and begins with no digit; each dimension is an "
+                                        "argument of its own, as in `Tile(1, \"N\", f32)`"));
   }
   return std::nullopt;
 }
@@ -132,6 +144,9 @@ Expected<Tile> Tile::make(std::vector<tile::Dim> dims, Type dtype, Layout layout
   if (dims.empty()) return refuse(Kind::bad_tile, "a Tile needs at least one dimension, as in `Tile(\"M\", 512, f32)`");
   if (dtype == Type::none)
     return refuse(Kind::bad_tile, cat("a Tile needs a dtype, as in `Tile(", tile::listed(dims), ", f32)`"));
+  if (dtype == Type::pred)
+    return refuse(Kind::bad_tile,
+                  "the dtype of a Tile is `pred`, which lies in registers alone; tensors of truth values are `u8`");
   if (auto bad = tile::bad_dim(dims, "dimension")) return *std::move(bad);
   if (tma_box) {
     if (tma_box->size() != dims.size())

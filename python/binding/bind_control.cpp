@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
 
@@ -48,9 +49,9 @@ void refuse_early_exit(const char* name, const SourceLocation& where) {
   const auto word = nb::cast<std::string>(found[0]);
   Diagnostic error;
   error.kind = Kind::bad_control_flow;
-  error.message = cat("`", word, "` in the block of `", name,
-                      "` is executed while the body is traced, whatever the registers hold: what "
-                      "stands behind the block would never be written");
+  error.message = cat(
+      "`", word, "` in the block of `", name,
+      "` is executed while the body is traced, whatever the registers hold: what stands behind the block would never be written");
   error.where = {where.file, nb::cast<std::uint32_t>(found[1])};
   if (word == "return")
     error.hint("`ptx.ret()` ends the thread where the condition is true; a function gives its result at its end");
@@ -206,11 +207,10 @@ struct RangeLoop : Block {
 };
 
 template <class B>
-nb::class_<B> bind_block(nb::module_& m, const char* name, const char* doc) {
-  nb::class_<B> block(m, name, doc);
+Class<B> bind_block(nb::module_& m, const char* name, const char* doc) {
+  Class<B> block(m, name, doc);
   block.def("__enter__", enter<B>, nb::sig(cat("def __enter__(self) -> ", name).c_str()))
-      .def("__exit__", leave<B>, nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none(),
-           nb::sig("def __exit__(self, type: object, value: object, traceback: object, /) -> None"));
+      .dunder("__exit__(self, type: object, value: object, traceback: object, /) -> None", leave<B>);
   return block;
 }
 
@@ -222,38 +222,29 @@ std::string_view label_argument(Trace& trace, nb::handle label, const char* what
 
 void bind_branches(nb::module_& m) {
   bind_block<IfBlock>(m, "If", "The block of `with ptx.if_(p):`.")
-      .def(
-          "__init__", [](IfBlock* self, nb::object pred) { new (self) IfBlock{Block(IfBlock::name), std::move(pred), {}}; },
-          nb::arg("pred").none(), nb::sig("def __init__(self, pred: Reg | NegPred) -> None"));
+      .constructor("(pred: Reg | NegPred)",
+                   [](IfBlock* self, nb::object pred) { new (self) IfBlock{Block(IfBlock::name), std::move(pred), {}}; });
   bind_block<ElseBlock>(m, "Else", "The block of `with ptx.else_():`.").def(nb::init<>());
   bind_block<ElifBlock>(m, "Elif",
                         "The block of `with ptx.elif_(condition):`, behind one of `ptx.if_` or `ptx.elif_`. The condition is a "
                         "predicate, written in place (`ptx.elif_(r == 1)`) or given by a function.")
-      .def(
-          "__init__",
-          [](ElifBlock* self, nb::object condition) { new (self) ElifBlock{Block(ElifBlock::name), std::move(condition), {}}; },
-          nb::arg("condition").none(),
-          nb::sig("def __init__(self, condition: Reg | NegPred | typing.Callable[[], Reg | NegPred]) -> None"));
+      .constructor("(condition: Reg | NegPred | typing.Callable[[], Reg | NegPred])", [](ElifBlock* self, nb::object condition) {
+        new (self) ElifBlock{Block(ElifBlock::name), std::move(condition), {}};
+      });
 }
 
 void bind_loops(nb::module_& m) {
   bind_block<WhileBlock>(m, "While",
                          "The loop of `with ptx.while_(lambda: i < n):`. The condition is written at its head and tested before "
                          "each pass. `with … as loop:` gives it, for `loop.break_(pred=p)` and `loop.continue_(pred=p)`.")
-      .def(
-          "__init__",
-          [](WhileBlock* self, nb::object condition) {
-            new (self) WhileBlock{Block(WhileBlock::name), std::move(condition), {}};
-          },
-          nb::arg("condition").none(), nb::sig("def __init__(self, condition: typing.Callable[[], Reg | NegPred]) -> None"))
-      .def(
-          "break_", [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.end_label, "While.break_"); },
-          nb::arg("pred") = nb::none(), nb::sig("def break_(self, pred: Reg | NegPred | None = None) -> None"),
-          "Goes on behind the loop.")
-      .def(
-          "continue_", [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.head_label, "While.continue_"); },
-          nb::arg("pred") = nb::none(), nb::sig("def continue_(self, pred: Reg | NegPred | None = None) -> None"),
-          "Goes on with the next test.");
+      .constructor("(condition: typing.Callable[[], Reg | NegPred])",
+                   [](WhileBlock* self, nb::object condition) {
+                     new (self) WhileBlock{Block(WhileBlock::name), std::move(condition), {}};
+                   })
+      .function("break_(self, pred: Reg | NegPred | None = None) -> None", "Goes on behind the loop.",
+                [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.end_label, "While.break_"); })
+      .function("continue_(self, pred: Reg | NegPred | None = None) -> None", "Goes on with the next test.",
+                [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.head_label, "While.continue_"); });
   bind_block<LoopBlock>(m, "Loop", "The block of `with ptx.loop(label):`.")
       .def(
           "__init__",
@@ -263,34 +254,26 @@ void bind_loops(nb::module_& m) {
           nb::arg("label").none(), nb::kw_only(), nb::arg("pred") = nb::none(),
           nb::sig("def __init__(self, label: str, *, pred: Reg | NegPred | None = None) -> None"));
   bind_block<ScopeBlock>(m, "Scope", "The block of `with ptx.scope():`.").def(nb::init<>());
-  nb::class_<RangeLoop>(m, "Range", "The loop of `for k in ptx.range_(start, stop):`.")
+  Class<RangeLoop>(m, "Range", "The loop of `for k in ptx.range_(start, stop):`.")
       .def(
           "__init__",
           [](RangeLoop* self, nb::object start, nb::object stop, nb::object step) {
             if (stop.is_none()) {
-              Diagnostic error;
-              error.kind = Kind::argument_kind;
-              error.message = cat("`ptx.range_` has a start and a stop; it is given ", describe(start), " alone");
-              error.where = authors_line();
-              raise(error.hint("`ptx.range_(0, …)`"));
+              raise(Kind::argument_kind, cat("`ptx.range_` has a start and a stop; it is given ", describe(start), " alone"),
+                    authors_line(), "`ptx.range_(0, …)`");
             }
             new (self) RangeLoop{Block(RangeLoop::name), std::move(start), std::move(stop), std::move(step), {}, false};
           },
           nb::arg("start"), nb::arg("stop") = nb::none(), nb::arg("step") = 1,
           nb::sig("def __init__(self, start: Reg | int, stop: Reg | int, step: Reg | int = 1) -> None"))
-      .def(
-          "__iter__",
-          [](nb::handle self) {
-            if (nb::cast<const RangeLoop&>(self).open) {
-              Diagnostic error;
-              error.kind = Kind::bad_control_flow;
-              error.message = "the loop of this `ptx.range_` is written already";
-              error.where = authors_line();
-              raise(error.hint("each loop has a `ptx.range_` of its own"));
-            }
-            return nb::borrow(self);
-          },
-          nb::sig("def __iter__(self) -> Range"))
+      .dunder("__iter__(self) -> Range",
+              [](nb::handle self) {
+                if (nb::cast<const RangeLoop&>(self).open) {
+                  raise(Kind::bad_control_flow, "the loop of this `ptx.range_` is written already", authors_line(),
+                        "each loop has a `ptx.range_` of its own");
+                }
+                return nb::borrow(self);
+              })
       .def("__next__", &RangeLoop::next, nb::sig("def __next__(self) -> Reg"));
 }
 
@@ -299,29 +282,20 @@ void bind_loops(nb::module_& m) {
 void bind_control(nb::module_& m) {
   bind_branches(m);
   bind_loops(m);
-  m.def(
-      "bra",
-      [](nb::handle label, nb::handle pred) {
-        Trace& trace = Trace::require("ptx.bra");
-        unwrap(
-            write::branch(trace.builder(), label_argument(trace, label, "ptx.bra"), guard_argument(trace, pred), trace.where()));
-      },
-      nb::arg("label").none(), nb::arg("pred") = nb::none(),
-      nb::sig("def bra(label: str, pred: Reg | NegPred | None = None) -> None"), "Go on at the label.");
-  m.def(
-      "label",
-      [](nb::handle label) {
-        Trace& trace = Trace::require("ptx.label");
-        unwrap(trace.builder().label(label_argument(trace, label, "ptx.label"), trace.where()));
-      },
-      nb::arg("name").none(), nb::sig("def label(name: str) -> None"), "Defines a label here.");
-  m.def(
-      "ret",
-      [](nb::handle pred) {
-        Trace& trace = Trace::require("ptx.ret");
-        unwrap(write::ret(trace.builder(), guard_argument(trace, pred), trace.where()));
-      },
-      nb::arg("pred") = nb::none(), nb::sig("def ret(pred: Reg | NegPred | None = None) -> None"), "Ends the thread.");
+  function(m, "bra(label: str, pred: Reg | NegPred | None = None) -> None", "Go on at the label.",
+           [](nb::handle label, nb::handle pred) {
+             Trace& trace = Trace::require("ptx.bra");
+             unwrap(write::branch(trace.builder(), label_argument(trace, label, "ptx.bra"), guard_argument(trace, pred),
+                                  trace.where()));
+           });
+  function(m, "label(name: str) -> None", "Defines a label here.", [](nb::handle label) {
+    Trace& trace = Trace::require("ptx.label");
+    unwrap(trace.builder().label(label_argument(trace, label, "ptx.label"), trace.where()));
+  });
+  function(m, "ret(pred: Reg | NegPred | None = None) -> None", "Ends the thread.", [](nb::handle pred) {
+    Trace& trace = Trace::require("ptx.ret");
+    unwrap(write::ret(trace.builder(), guard_argument(trace, pred), trace.where()));
+  });
 }
 
 }  // namespace ptx::python

@@ -20,53 +20,26 @@ struct BulkSpace {};           // ptx.cp.async_.bulk
 struct BulkReductionSpace {};  // ptx.cp.reduce.async_.bulk
 struct TensorSpace {};         // ptx.cp.async_.bulk.tensor
 struct TmaSpace {};
-struct CopiesOfRank {  // ptx.cp.async_.bulk.tensor_2d
+struct OfRank {
   int rank;
 };
-struct ReductionsOfRank {  // ptx.cp.reduce.async_.bulk.tensor_2d
-  int rank;
-};
+struct CopiesOfRank : OfRank {};      // ptx.cp.async_.bulk.tensor_2d
+struct ReductionsOfRank : OfRank {};  // ptx.cp.reduce.async_.bulk.tensor_2d
 
-// "ptx.cp.async_.bulk.tensor_2d" of "ptx.cp.async_.bulk.tensor_Nd"
-std::string with_rank(std::string name, int rank) {
-  if (const std::size_t at = name.find("_Nd"); at != std::string::npos) name.replace(at + 1, 1, cat(rank));
-  if (const std::size_t call = name.find(".__call__"); call != std::string::npos) name.erase(call);
-  return name;
-}
-
-// The group of an object that has a rank.
+// The rank of the object whose method is called.
 template <class Self>
-struct OfSelf {
-  template <class Group>
-  Group make(write::Builder& builder, nb::handle self) const {
-    return Group(builder, nb::cast<const Self&>(self).rank);
-  }
-  [[nodiscard]] std::string name(const std::string& given, nb::handle self) const {
-    return with_rank(given, nb::cast<const Self&>(self).rank);
-  }
-};
-// The group of a form whose rank is in its name.
-struct OfForm {
-  Mode mode;
-  int rank;
-  template <class Group>
-  Group make(write::Builder& builder, nb::handle /*self*/) const {
-    return Group(builder, mode, rank);
-  }
-  [[nodiscard]] std::string name(const std::string& given, nb::handle /*self*/) const { return with_rank(given, rank); }
-};
+int rank_of(nb::handle self) {
+  return nb::cast<const Self&>(self).rank;
+}
 
 // An attribute of the class for each rank: `tensor_1d` to `tensor_5d`.
 template <class Copies>
 void add_ranks(nb::handle space) {
-  for (int rank = 1; rank <= 5; ++rank) space.attr(cat("tensor_", rank, 'd').c_str()) = Copies{rank};
+  for (int rank = 1; rank <= 5; ++rank) space.attr(cat("tensor_", rank, 'd').c_str()) = Copies{{rank}};
 }
 
 void bind_tensor_forms(nb::handle space) {
-  const auto form = [&](const auto& row, Mode mode, int rank) {
-    const std::string name = with_rank(row.name, rank);
-    helpers::bind<As::method>(space, name.substr(name.rfind('.') + 1), row, OfForm{mode, rank});
-  };
+  const auto form = [&](const auto& row, Mode mode, int rank) { helpers::bind<As::method>(space, row, {mode, rank}); };
   for (int rank = 1; rank <= 5; ++rank) {
     form(tile_form, Mode::implicit_tile, rank);
     form(store_form, Mode::implicit_tile, rank);
@@ -83,41 +56,40 @@ void bind_tensor_forms(nb::handle space) {
 }  // namespace
 
 void bind_copies(nb::module_& m) {
-  const nb::class_<CopiesOfRank> tensors(m, "TensorCopies", "`ptx.cp.async_.bulk.tensor_Nd`: boxes of a tensor of N dimensions.");
-  helpers::bind_all<As::method>(tensors, tensor_helpers, OfSelf<CopiesOfRank>());
-  const nb::class_<ReductionsOfRank> tensor_reductions(
+  Class<CopiesOfRank> tensors(m, "TensorCopies", "`ptx.cp.async_.bulk.tensor_Nd`: boxes of a tensor of N dimensions.");
+  helpers::bind_all<As::method>(tensors, tensor_helpers, {.of = rank_of<CopiesOfRank>});
+  Class<ReductionsOfRank> tensor_reductions(
       m, "TensorReductions", "`ptx.cp.reduce.async_.bulk.tensor_Nd`: boxes of a tensor reduced with shared memory.");
-  helpers::bind_all<As::method>(tensor_reductions, tensor_reduction_helpers, OfSelf<ReductionsOfRank>());
-  const nb::class_<TensorSpace> forms(m, "TensorForms",
-                                      "`ptx.cp.async_.bulk.tensor`: tensor copies with their operands in order.");
+  helpers::bind_all<As::method>(tensor_reductions, tensor_reduction_helpers, {.of = rank_of<ReductionsOfRank>});
+  Class<TensorSpace> forms(m, "TensorForms", "`ptx.cp.async_.bulk.tensor`: tensor copies with their operands in order.");
   bind_tensor_forms(forms);
   add_ranks<CopiesOfRank>(forms);
-  const nb::class_<TmaSpace> tma(m, "Tma",
-                                 "`ptx.tma`: tensor copies of a row-major matrix seen as slabs of 64 columns, a tensor of three "
-                                 "dimensions {64, rows, slabs}.");
+  Class<TmaSpace> tma(m, "Tma",
+                      "`ptx.tma`: tensor copies of a row-major matrix seen as slabs of 64 columns, a tensor of three dimensions "
+                      "{64, rows, slabs}.");
   helpers::bind_all<As::method>(tma, tma_helpers);
   m.attr("tma") = TmaSpace{};
 
-  const nb::class_<BulkSpace> bulk(m, "BulkCopies", "`ptx.cp.async_.bulk`: bulk copies, and their groups.");
+  Class<BulkSpace> bulk(m, "BulkCopies", "`ptx.cp.async_.bulk`: bulk copies, and their groups.");
   helpers::bind_all<As::method>(bulk, bulk_helpers);
   add_ranks<CopiesOfRank>(bulk);
   bulk.attr("tensor") = TensorSpace{};
   const nb::object bulk_copies = nb::cast(BulkSpace{});
 
-  const nb::class_<BulkReductionSpace> reductions(m, "BulkReductions",
-                                                  "`ptx.cp.reduce.async_.bulk`: bulk copies that reduce what they write to.");
+  Class<BulkReductionSpace> reductions(m, "BulkReductions",
+                                       "`ptx.cp.reduce.async_.bulk`: bulk copies that reduce what they write to.");
   helpers::bind_all<As::method>(reductions, bulk_reduction_helpers);
   add_ranks<ReductionsOfRank>(reductions);
 
-  const nb::class_<AsyncSpace> async(m, "CpAsync",
-                                     "`ptx.cp.async_`: copies from global into shared memory, a few bytes a thread, or `bulk`.");
+  Class<AsyncSpace> async(m, "CpAsync",
+                          "`ptx.cp.async_`: copies from global into shared memory, a few bytes a thread, or `bulk`.");
   helpers::bind_all<As::method>(async, async_helpers);
   async.attr("bulk") = bulk_copies;
-  const nb::class_<ReduceAsyncSpace> reduce_async(m, "CpReduceAsync", "`ptx.cp.reduce.async_`");
+  Class<ReduceAsyncSpace> reduce_async(m, "CpReduceAsync", "`ptx.cp.reduce.async_`");
   reduce_async.attr("bulk") = BulkReductionSpace{};
-  const nb::class_<ReduceSpace> reduce(m, "CpReduce", "`ptx.cp.reduce`");
+  Class<ReduceSpace> reduce(m, "CpReduce", "`ptx.cp.reduce`");
   reduce.attr("async_") = ReduceAsyncSpace{};
-  const nb::class_<CpSpace> cp(m, "Cp", "`ptx.cp`: asynchronous copies.");
+  Class<CpSpace> cp(m, "Cp", "`ptx.cp`: asynchronous copies.");
   cp.attr("async_") = AsyncSpace{};
   cp.attr("async_bulk") = bulk_copies;
   cp.attr("reduce") = ReduceSpace{};

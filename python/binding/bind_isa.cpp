@@ -15,6 +15,7 @@
 
 #include "bindings.hpp"
 #include "checks.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
 #include "ptx/isa/isa.hpp"
@@ -251,8 +252,7 @@ std::string documentation(const isa::ModifierTree& dots, bool lets) {
            "(`elect.sync d|p`) come as a tuple. `other` is one `mov` in front of the instruction.";
   if (dots.path().empty())
     return "ptx.inst.<opcode>.<modifier>…(operands, pred=None): one PTX instruction.\nDots are spelled as in PTX, with `::` as "
-           "`__`, `_` before a leading "
-           "digit (`_2d`) and `_` after a reserved word (`global_`).";
+           "`__`, `_` before a leading digit (`_2d`) and `_` after a reserved word (`global_`).";
   std::string out = cat(lets ? "ptx.let." : "ptx.inst.", spelled(dots.path()));
   std::vector<const isa::ModifierTree::State*> forms;  // each once: one may be reached in two ways
   for (const isa::ModifierTree::State& state : dots.states())
@@ -403,7 +403,8 @@ void bind_isa(nb::module_& m) {
     if (!root.is_valid()) throw nb::python_error();
     m.attr(lets ? "let" : "inst") = root;
   }
-  m.def("opcodes", [] { return isa::ModifierTree::root().next_words(); }, "The first words of all instructions of the table.");
+  function(m, "opcodes() -> list[str]", "The first words of all instructions of the table.",
+           [] { return isa::ModifierTree::root().next_words(); });
 }
 
 }  // namespace ptx::python

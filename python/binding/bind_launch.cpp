@@ -18,6 +18,7 @@
 #include "author.hpp"
 #include "bindings.hpp"
 #include "call_libraries.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "image_handle.hpp"
@@ -220,8 +221,8 @@ void save_image(const ImageHandle& handle, const std::string& path, std::optiona
 }
 
 void bind_image(nb::module_& m) {
-  nb::class_<ImageHandle> type(m, "Image",
-                               "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.");
+  Class<ImageHandle> type(m, "Image",
+                          "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.");
   type.def(nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
            nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
            nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(),
@@ -231,70 +232,49 @@ void bind_image(nb::module_& m) {
            "Parameters after those are TMA descriptors of tensors: those of `maps`, by the tensor's number, or made of the "
            "tensors' `tiles` and the `sizes` of their dimensions. `aliases` says which output is written where an input lies; "
            "`attributes` are some of `launch_attributes`.")
-      .def_static(
-          "from_text", image_of_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("grid") = launch::Dims{1, 1, 1},
-          nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
-          nb::arg("inputs") = 0, nb::arg("outputs") = 0,
-          nb::arg("scalars") = std::vector<std::pair<std::uint64_t, std::uint32_t>>{},
-          nb::arg("descriptors") = std::vector<std::pair<std::uint32_t, TensorMapHandle>>{},
+      .function(
+          "from_text(ptx: str, entry: str, grid: Sequence[int] = [1, 1, 1], block: Sequence[int] = [1, 1, 1], cluster: "
+          "Sequence[int] = [1, 1, 1], smem: int = 0, inputs: int = 0, outputs: int = 0, scalars: Sequence[tuple[int, int]] = [], "
+          "descriptors: Sequence[tuple[int, TensorMap]] = []) -> Image",
           "Of PTX text only: it runs on GPUs. `scalars` are (bits, bytes), `descriptors` (number of a tensor, its map): the "
-          "entry's last parameters.")
-      .def_static(
-          "from_record",
-          [](std::string text, const nb::bytes& meta) {
-            return ImageHandle::registered(
-                unwrap_here(launch::KernelImage::from_text(std::move(text), std::string_view(meta.c_str(), meta.size()))));
-          },
-          nb::arg("ptx"), nb::arg("meta"), nb::sig("def from_record(ptx: str, meta: bytes) -> Image"),
-          "Of a text and a launch record: the `ptx` and `meta` of an image, of this process or another.")
-      .def(
-          "scalars_in_memory",
-          [](const ImageHandle& self, const std::vector<std::size_t>& which) -> std::optional<ImageHandle> {
-            auto made = unwrap_here(launch::with_scalars_in_memory(*self.image, which));
-            return made ? std::optional(ImageHandle::registered(std::move(*made))) : std::nullopt;
-          },
-          nb::arg("which"),
-          "The kernel that reads these of its scalar parameters, counted from 0, from memory: their addresses are inputs after "
-          "the "
-          "others. None when it does more with one than to load it.")
-      .def_prop_ro(
-          "key", [](const ImageHandle& self) { return self.key; }, nb::sig("def key(self) -> bytes"),
-          "sha256 of text and launch record.")
-      .def_prop_ro(
-          "handle", [](const ImageHandle& self) { return self.image->handle(); },
-          "63 bits of the key: the same in every process.")
-      .def_prop_ro(
-          "ptx", [](const ImageHandle& self) { return self.image->text(); }, "The text.")
-      .def_prop_ro(
-          "ptx_bytes", [](const ImageHandle& self) { return self.ptx; }, nb::sig("def ptx_bytes(self) -> bytes"),
-          "The text as bytes, one object.")
-      .def_prop_ro(
-          "meta", [](const ImageHandle& self) { return self.meta; }, nb::sig("def meta(self) -> bytes"),
-          "The launch record, one object.")
-      .def_prop_ro(
-          "entry", [](const ImageHandle& self) { return self.image->spec().entry; }, "The kernel's name.")
-      .def_prop_ro(
-          "grid", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.grid); }, "Blocks.")
-      .def_prop_ro(
-          "block", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.block); }, "Threads of a block.")
-      .def_prop_ro(
-          "cluster", [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.cluster); },
-          "Blocks of a cluster.")
-      .def_prop_ro(
-          "smem", [](const ImageHandle& self) { return self.image->spec().geometry.dynamic_smem_bytes; },
-          "Dynamic shared memory of a block, bytes.")
-      .def_prop_ro(
-          "inputs", [](const ImageHandle& self) { return self.image->spec().inputs; }, "How many tensors it reads.")
-      .def_prop_ro(
-          "outputs", [](const ImageHandle& self) { return self.image->spec().outputs; }, "How many tensors it writes.")
-      .def_prop_ro(
-          "aliases",
-          [](const ImageHandle& self) {
-            Aliases all;
-            for (const launch::Alias& alias : self.image->spec().aliases) all.emplace(alias.input, alias.output);
-            return all;
-          },
-          "Inputs that are changed: the number of each, and of the output that is written there.");
+          "entry's last parameters.",
+          image_of_text)
+      .function("from_record(ptx: str, meta: bytes) -> Image",
+                "Of a text and a launch record: the `ptx` and `meta` of an image, of this process or another.",
+                [](std::string text, const nb::bytes& meta) {
+                  return ImageHandle::registered(
+                      unwrap_here(launch::KernelImage::from_text(std::move(text), std::string_view(meta.c_str(), meta.size()))));
+                })
+      .function("scalars_in_memory(self, which: Sequence[int]) -> Image | None",
+                "The kernel that reads these of its scalar parameters, counted from 0, from memory: their addresses are inputs "
+                "after the others. None when it does more with one than to load it.",
+                [](const ImageHandle& self, const std::vector<std::size_t>& which) -> std::optional<ImageHandle> {
+                  auto made = unwrap_here(launch::with_scalars_in_memory(*self.image, which));
+                  return made ? std::optional(ImageHandle::registered(std::move(*made))) : std::nullopt;
+                })
+      .value("key -> bytes", "sha256 of text and launch record.", [](const ImageHandle& self) { return self.key; })
+      .value("handle -> int", "63 bits of the key: the same in every process.",
+             [](const ImageHandle& self) { return self.image->handle(); })
+      .value("ptx -> str", "The text.", [](const ImageHandle& self) { return self.image->text(); })
+      .value("ptx_bytes -> bytes", "The text as bytes, one object.", [](const ImageHandle& self) { return self.ptx; })
+      .value("meta -> bytes", "The launch record, one object.", [](const ImageHandle& self) { return self.meta; })
+      .value("entry -> str", "The kernel's name.", [](const ImageHandle& self) { return self.image->spec().entry; })
+      .value("grid -> tuple[int, int, int]", "Blocks.",
+             [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.grid); })
+      .value("block -> tuple[int, int, int]", "Threads of a block.",
+             [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.block); })
+      .value("cluster -> tuple[int, int, int]", "Blocks of a cluster.",
+             [](const ImageHandle& self) { return tuple_of(self.image->spec().geometry.cluster); })
+      .value("smem -> int", "Dynamic shared memory of a block, bytes.",
+             [](const ImageHandle& self) { return self.image->spec().geometry.dynamic_smem_bytes; })
+      .value("inputs -> int", "How many tensors it reads.", [](const ImageHandle& self) { return self.image->spec().inputs; })
+      .value("outputs -> int", "How many tensors it writes.", [](const ImageHandle& self) { return self.image->spec().outputs; })
+      .value("aliases -> dict[int, int]", "Inputs that are changed: the number of each, and of the output that is written there.",
+             [](const ImageHandle& self) {
+               Aliases all;
+               for (const launch::Alias& alias : self.image->spec().aliases) all.emplace(alias.input, alias.output);
+               return all;
+             });
   nb::dict attributes;
   for (const LaunchAttribute& row : launch_attributes) {
     const std::string name(row.name);
@@ -304,93 +284,82 @@ void bind_image(nb::module_& m) {
         cat("Whether ", row.doc, '.').c_str());
   }
   m.attr("launch_attributes") = attributes;
-  type.def_prop_ro(
-          "descriptors",
-          [](const ImageHandle& self) {
-            std::vector<std::pair<std::uint32_t, TensorMapHandle>> all;
-            const launch::LaunchSpec& spec = self.image->spec();
-            for (const launch::Param& param : spec.params)
-              if (param.is_descriptor()) all.emplace_back(param.arg, TensorMapHandle{spec.tensor_maps[param.bits]});
-            return all;
-          },
-          "The TMA descriptors that a launch passes: number of the tensor, inputs first, and its map.")
-      .def_prop_ro(
-          "has_module", [](const ImageHandle& self) { return self.image->has_module(); },
-          "Whether it was traced here; the executor reads the text of one that was not.")
-      .def(
-          "variable",
-          [](const ImageHandle& self, std::string_view name) {
-            const std::span<std::byte> bytes = unwrap_here(self.image->variable(name));
-            return std::pair(reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
-          },
-          nb::arg("name"),
-          "Where a .global or .const variable of its module lies in the executor's memory, and its bytes: there launches read "
-          "and "
-          "leave it.")
-      .def(
-          "prepare",
-          [](const ImageHandle& self, int device) {
-            PythonLibrary library;
-            unwrap_here(launch::prepare(*self.image, device, library));
-          },
-          nb::arg("device") = 0, "Loads it on a GPU, as is needed before a capture into a CUDA graph.")
-      .def(
-          "show_load_warnings", [](const ImageHandle& self) { unwrap_here(show_warnings(self.image->take_load_warnings())); },
-          "Gives what ptxas said while loading it, as `PtxWarning`s: each once, for loads that were not Python's, as XLA's.")
-      .def("save", save_image, nb::arg("path"), nb::arg("targets") = nb::none(), nb::arg("tiles") = std::vector<Tile>{},
-           nb::arg("scalar_types") = std::vector<std::string>{},
-           "Writes it to a file for `load` and for C++'s `ptx::load`, with machine code for `targets`, such as `sm_90a`: None is "
-           "its own, an empty list none. `tiles` of the tensors, inputs first, and `scalar_types` (`f32`) let the loaded kernel "
-           "check sizes and take other scalars; they may be left out.")
-      .def("launch", launch_image, nb::arg("inputs"), nb::arg("outputs"),
-           nb::sig("def launch(self, inputs: typing.Sequence[typing.Any], outputs: typing.Sequence[typing.Any]) -> None"),
-           "Runs it on contiguous tensors of one device, writing the outputs. Shapes and types are not checked.")
-      .def("__repr__", [](const ImageHandle& self) {
+  type.value("descriptors -> list[tuple[int, TensorMap]]",
+             "The TMA descriptors that a launch passes: number of the tensor, inputs first, and its map.",
+             [](const ImageHandle& self) {
+               std::vector<std::pair<std::uint32_t, TensorMapHandle>> all;
+               const launch::LaunchSpec& spec = self.image->spec();
+               for (const launch::Param& param : spec.params)
+                 if (param.is_descriptor()) all.emplace_back(param.arg, TensorMapHandle{spec.tensor_maps[param.bits]});
+               return all;
+             })
+      .value("has_module -> bool", "Whether it was traced here; the executor reads the text of one that was not.",
+             [](const ImageHandle& self) { return self.image->has_module(); })
+      .function("variable(self, name: str) -> tuple[int, int]",
+                "Where a .global or .const variable of its module lies in the executor's memory, and its bytes: there launches "
+                "read and leave it.",
+                [](const ImageHandle& self, std::string_view name) {
+                  const std::span<std::byte> bytes = unwrap_here(self.image->variable(name));
+                  return std::pair(reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
+                })
+      .function("prepare(self, device: int = 0) -> None", "Loads it on a GPU, as is needed before a capture into a CUDA graph.",
+                [](const ImageHandle& self, int device) {
+                  PythonLibrary library;
+                  unwrap_here(launch::prepare(*self.image, device, library));
+                })
+      .function(
+          "show_load_warnings(self) -> None",
+          "Gives what ptxas said while loading it, as `PtxWarning`s: each once, for loads that were not Python's, as XLA's.",
+          [](const ImageHandle& self) { unwrap_here(show_warnings(self.image->take_load_warnings())); })
+      .function(
+          "save(self, path: str, targets: Sequence[str] | None = None, tiles: Sequence[Tile] = [], scalar_types: Sequence[str] = "
+          "[]) "
+          "-> None",
+          "Writes it to a file for `load` and for C++'s `ptx::load`, with machine code for `targets`, such as `sm_90a`: None is "
+          "its own, an empty list none. `tiles` of the tensors, inputs first, and `scalar_types` (`f32`) let the loaded kernel "
+          "check sizes and take other scalars; they may be left out.",
+          save_image)
+      .function("launch(self, inputs: typing.Sequence[typing.Any], outputs: typing.Sequence[typing.Any]) -> None",
+                "Runs it on contiguous tensors of one device, writing the outputs. Shapes and types are not checked.",
+                launch_image)
+      .dunder("__repr__(self) -> str", [](const ImageHandle& self) {
         const launch::LaunchSpec& spec = self.image->spec();
         return cat("<image of kernel ", spec.entry, ", grid ", launch::to_string(spec.geometry.grid), ", block ",
                    launch::to_string(spec.geometry.block), ", handle ", self.image->handle(), '>');
       });
-  m.def(
-      "load", [](const std::string& path) { return ImageHandle::registered(unwrap_here(launch::load_saved(path)).image); },
-      nb::arg("path"),
-      "The image in a file that `Image.save` wrote. ValueError for another file, RuntimeError for one that cannot be read.");
-  m.def("pack_scalars", pack_scalars, nb::arg("kernel"), nb::arg("params"), nb::arg("values"),
-        nb::sig("def pack_scalars(kernel: str, params: Sequence[tuple[str, str]], values: dict[str, Any]) -> tuple[int | None, "
-                "...]"),
-        "The bits of a kernel's scalar parameters, of these (type, name), as a Plan takes them; None for one without a value.");
-  m.def(
-      "find_image",
-      [](std::int64_t handle) -> std::optional<ImageHandle> {
-        auto image = launch::Registry::process().share(handle);
-        if (image == nullptr) return std::nullopt;
-        return ImageHandle::registered(std::move(image));
-      },
-      nb::arg("handle"), "The image of this process with that handle.");
-  m.def(
-      "content_handle",
-      [](std::string_view text, std::string entry, launch::Dims grid, launch::Dims block, std::uint32_t smem) {
-        const auto spec = unwrap_here(
-            launch::LaunchSpec::make(std::move(entry), {.grid = grid, .block = block, .dynamic_smem_bytes = smem}, 0, 0));
-        return launch::KernelImage::handle_of(Sha256().add(text).add(spec.serialise()).finish());
-      },
-      nb::arg("ptx"), nb::arg("entry"), nb::arg("grid"), nb::arg("block"), nb::arg("smem"),
-      "63 bits of a hash of a text and how it is launched.");
-  m.def(
-      "collect_retired",
-      [] {
-        const nb::gil_scoped_release unlocked;
-        return cuda::collect_retired();
-      },
-      "Takes the code of kernels that nobody holds any more off the GPUs, as the next load of a kernel does; how many there "
-      "were.");
-  m.def(
-      "reads_torch_tensors",
-      [] {
-        const TorchBridge* torch = TorchBridge::find();
-        return torch != nullptr && torch->reads_tensors();
-      },
-      "Whether plain torch tensors are read where they lie, without asking torch: what it takes was found in this torch.");
-  m.def("registry_size", [] { return launch::Registry::process().size(); }, "How many images this process holds.");
+  function(m, "load(path: str) -> Image",
+           "The image in a file that `Image.save` wrote. ValueError for another file, RuntimeError for one that cannot be read.",
+           [](const std::string& path) { return ImageHandle::registered(unwrap_here(launch::load_saved(path)).image); });
+  function(m, "pack_scalars(kernel: str, params: Sequence[tuple[str, str]], values: dict[str, Any]) -> tuple[int | None, ...]",
+           "The bits of a kernel's scalar parameters, of these (type, name), as a Plan takes them; None for one without a value.",
+           pack_scalars);
+  function(m, "find_image(handle: int) -> Image | None", "The image of this process with that handle.",
+           [](std::int64_t handle) -> std::optional<ImageHandle> {
+             auto image = launch::Registry::process().share(handle);
+             if (image == nullptr) return std::nullopt;
+             return ImageHandle::registered(std::move(image));
+           });
+  function(m, "content_handle(ptx: str, entry: str, grid: Sequence[int], block: Sequence[int], smem: int) -> int",
+           "63 bits of a hash of a text and how it is launched.",
+           [](std::string_view text, std::string entry, launch::Dims grid, launch::Dims block, std::uint32_t smem) {
+             const auto spec = unwrap_here(
+                 launch::LaunchSpec::make(std::move(entry), {.grid = grid, .block = block, .dynamic_smem_bytes = smem}, 0, 0));
+             return launch::KernelImage::handle_of(Sha256().add(text).add(spec.serialise()).finish());
+           });
+  function(m, "collect_retired() -> int",
+           "Takes the code of kernels that nobody holds any more off the GPUs, as the next load of a kernel does; how many there "
+           "were.",
+           [] {
+             const nb::gil_scoped_release unlocked;
+             return cuda::collect_retired();
+           });
+  function(m, "reads_torch_tensors() -> bool",
+           "Whether plain torch tensors are read where they lie, without asking torch: what it takes was found in this torch.",
+           [] {
+             const TorchBridge* torch = TorchBridge::find();
+             return torch != nullptr && torch->reads_tensors();
+           });
+  function(m, "registry_size() -> int", "How many images this process holds.", [] { return launch::Registry::process().size(); });
 }
 
 // -- the machine
@@ -434,57 +403,44 @@ std::pair<std::uintptr_t, LoadedText> load_text(std::string text, std::string en
 }
 
 void bind_machine(nb::module_& m) {
-  m.def(
-      "sass", [](const TracedModule& traced) { return unwrap_here(launch::sass(compiler_text(traced))); }, nb::arg("module"),
-      "The module assembled by ptxas and disassembled by nvdisasm or cuobjdump.");
-  m.def(
-      "found_ptxas",
-      [] {
-        nb::list found;
-        for (cuda::FoundTool& tool : cuda::newest_first(unwrap_here(cuda::find_tools(cuda::Tool::ptxas, tool_roots())),
-                                                        cuda::DiskCache::from_environment()))
-          found.append(nb::make_tuple(tool.path, tool.version.value_or("")));
-        return found;
-      },
-      nb::sig("def found_ptxas() -> list[tuple[str, str]]"),
-      "The path of every ptxas that is found, the newest first, and what its `--version` prints.");
-  m.def(
-      "ptxas_version", [](const std::string& path) { return unwrap_here(cuda::version_of(path)); }, nb::arg("path"),
-      "What the `--version` of a tool prints.");
-  m.def("resources", resources, nb::arg("module"), nb::sig("def resources(module: Module) -> dict[str, int]"),
-        "What ptxas says of the module's kernel: registers, barriers, and bytes of stack, spills and static shared memory.");
-  m.def(
-      "assemble",
-      [](const TracedModule& traced) {
-        const cuda::Cubin cubin = unwrap_here(launch::assemble(compiler_text(traced)));
-        return nb::make_tuple(nb::bytes(cubin.bytes.data(), cubin.bytes.size()), cubin.log);
-      },
-      nb::arg("module"), nb::sig("def assemble(module: Module) -> tuple[bytes, str]"),
-      "The module's cubin, and all that ptxas printed.");
-  m.def(
-      "why_no_gpu",
-      []() -> std::optional<std::string> {
-        const auto count = cuda::device_count();
-        if (!count) return count.error().message;
-        return *count > 0 ? std::nullopt : std::optional<std::string>("the CUDA driver shows no GPU to this process");
-      },
-      "Why this process cannot use a GPU; None when it can.");
-  m.def(
-      "device_count",
-      [] {
-        const auto count = cuda::device_count();
-        return count ? *count : 0;
-      },
-      "How many GPUs this process can use.");
-  m.def(
-      "device_name", [](int device) { return unwrap_here(cuda::device(device))->name(); }, nb::arg("device") = 0,
-      "A GPU's name.");
-  m.def(
-      "detect_arch", [](int device) { return cuda::target_name(*unwrap_here(cuda::device(device))); }, nb::arg("device") = 0,
-      "The target with every feature of a GPU, such as `sm_90a`. RuntimeError when it is not there.");
-  nb::class_<LoadedText>(m, "LoadedText", "A kernel loaded on a GPU from text.");  // NOLINT(bugprone-unused-raii)
-  m.def("load_text", load_text, nb::arg("ptx"), nb::arg("entry"), nb::arg("smem") = 0, nb::arg("device") = 0,
-        "The CUfunction of a kernel, as an int, and what keeps it.");
+  function(m, "sass(module: Module) -> str", "The module assembled by ptxas and disassembled by nvdisasm or cuobjdump.",
+           [](const TracedModule& traced) { return unwrap_here(launch::sass(compiler_text(traced))); });
+  function(m, "found_ptxas() -> list[tuple[str, str]]",
+           "The path of every ptxas that is found, the newest first, and what its `--version` prints.", [] {
+             nb::list found;
+             for (cuda::FoundTool& tool : cuda::newest_first(unwrap_here(cuda::find_tools(cuda::Tool::ptxas, tool_roots())),
+                                                             cuda::DiskCache::from_environment()))
+               found.append(nb::make_tuple(tool.path, tool.version.value_or("")));
+             return found;
+           });
+  function(m, "ptxas_version(path: str) -> str", "What the `--version` of a tool prints.",
+           [](const std::string& path) { return unwrap_here(cuda::version_of(path)); });
+  function(m, "resources(module: Module) -> dict[str, int]",
+           "What ptxas says of the module's kernel: registers, barriers, and bytes of stack, spills and static shared memory.",
+           resources);
+  function(m, "assemble(module: Module) -> tuple[bytes, str]", "The module's cubin, and all that ptxas printed.",
+           [](const TracedModule& traced) {
+             const cuda::Cubin cubin = unwrap_here(launch::assemble(compiler_text(traced)));
+             return nb::make_tuple(nb::bytes(cubin.bytes.data(), cubin.bytes.size()), cubin.log);
+           });
+  function(m, "why_no_gpu() -> str | None", "Why this process cannot use a GPU; None when it can.",
+           []() -> std::optional<std::string> {
+             const auto count = cuda::device_count();
+             if (!count) return count.error().message;
+             return *count > 0 ? std::nullopt : std::optional<std::string>("the CUDA driver shows no GPU to this process");
+           });
+  function(m, "device_count() -> int", "How many GPUs this process can use.", [] {
+    const auto count = cuda::device_count();
+    return count ? *count : 0;
+  });
+  function(m, "device_name(device: int = 0) -> str", "A GPU's name.",
+           [](int device) { return unwrap_here(cuda::device(device))->name(); });
+  function(m, "detect_arch(device: int = 0) -> str",
+           "The target with every feature of a GPU, such as `sm_90a`. RuntimeError when it is not there.",
+           [](int device) { return cuda::target_name(*unwrap_here(cuda::device(device))); });
+  Class<LoadedText>(m, "LoadedText", "A kernel loaded on a GPU from text.");  // NOLINT(bugprone-unused-raii)
+  function(m, "load_text(ptx: str, entry: str, smem: int = 0, device: int = 0) -> tuple[int, LoadedText]",
+           "The CUfunction of a kernel, as an int, and what keeps it.", load_text);
   m.def(
       "xla_handler",
       [](std::string_view platform) {
@@ -495,9 +451,8 @@ void bind_machine(nb::module_& m) {
       // Left to itself the stub names the capsule's type, which in 3.11 is that of a package which users may lack.
       nb::arg("platform"), nb::sig("def xla_handler(platform: str) -> object"),
       "XLA's entry into the launcher, for `jax.ffi.register_ffi_target` on \"cpu\" or \"CUDA\".");
-  m.def(
-      "numpy_name", [](nb::handle dtype) { return tile::numpy_name(type_argument(dtype, "numpy_name")); }, nb::arg("dtype"),
-      nb::sig("def numpy_name(dtype: PtxType) -> str"), "What numpy calls a PTX type, or an empty string.");
+  function(m, "numpy_name(dtype: PtxType) -> str", "What numpy calls a PTX type, or an empty string.",
+           [](nb::handle dtype) { return tile::numpy_name(type_argument(dtype, "numpy_name")); });
   m.attr("xla_target") = ffi::xla_target;
   m.attr("launch_abi") = launch::abi_version;
 }

@@ -10,7 +10,7 @@ struct MmaSpace {};  // a namespace of Python: a class with static methods alone
 
 void bind_matrix(nb::module_& m) {
   helpers::bind_all<As::function>(m, write::declare::matrix_helpers);
-  const nb::class_<MmaSpace> mma(m, "mma", "Matrix products of one warp.");
+  Class<MmaSpace> mma(m, "mma", "Matrix products of one warp.");
   helpers::bind_all<As::function>(mma, write::declare::mma_helpers);
 }
 

@@ -12,6 +12,7 @@
 
 #include "bindings.hpp"
 #include "checks.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
 #include "ptx/author/raw.hpp"
@@ -150,96 +151,76 @@ void give_back(nb::handle results) {
 }
 
 void bind_module_builder(nb::module_& m) {
-  nb::class_<ModuleBuilder>(m, "ModuleBuilder", "What a `Module` declares, for one text.")
-      .def(
-          "__init__",
-          [](ModuleBuilder* self, std::string_view arch, std::optional<std::pair<int, int>> version) {
-            const auto target = isa::target_from_name(arch);
-            if (!target) raise(Kind::unknown_target, cat('`', arch, "` is not a target of PTX"), authors_line());
-            std::optional<Version> wanted;
-            if (version) wanted = Version{static_cast<std::uint8_t>(version->first), static_cast<std::uint8_t>(version->second)};
-            new (self) ModuleBuilder(*target, wanted);
-          },
-          nb::arg("arch"), nb::arg("version").none() = nb::none())
-      .def(
-          "variable", variable, nb::arg("name"), nb::arg("dtype"), nb::arg("shape"), nb::arg("space"), nb::arg("init").none(),
-          nb::arg("align"), nb::arg("vector"), nb::arg("linkage"), nb::arg("attributes"), nb::arg("where").none() = nb::none(),
-          nb::sig("def variable(self, name: str, dtype: PtxType, shape: Sequence[int], space: str, init: typing.Any, align: int, "
-                  "vector: int, linkage: str, attributes: Sequence[str], where: tuple[str, int] | None = None) -> None"))
-      .def(
-          "pragma",
-          [](ModuleBuilder& self, std::string_view text, const Place& where) { unwrap(self.pragma(text, place_of(where))); },
-          nb::arg("text"), nb::arg("where").none() = nb::none())
-      .def(
-          "alias",
-          [](ModuleBuilder& self, std::string_view name, std::string_view function, const Place& where) {
-            unwrap(self.alias(name, function, place_of(where)));
-          },
-          nb::arg("name"), nb::arg("function"), nb::arg("where").none() = nb::none())
-      .def(
-          "section",
-          [](ModuleBuilder& self, std::string_view name, std::string_view lines, const Place& where) {
-            const SourceLocation at = place_of(where);
-            unwrap(self.section(name, lines, at));
-            const ir::Section section{cat(name.starts_with('.') ? "" : ".", name), cat(lines, '\n')};
-            if (const auto wrong = text::section_error(section, at)) raise(*wrong);
-          },
-          nb::arg("name"), nb::arg("lines"), nb::arg("where").none() = nb::none())
-      .def("raw", raw, nb::arg("text"), nb::arg("where").none() = nb::none(), nb::arg("is_newest") = false)
-      .def(
-          "declare",
-          [](ModuleBuilder& self, std::string_view name, const Place& where) {
-            return unwrap(self.declare(name, place_of(where)));
-          },
-          nb::arg("name"), nb::arg("where").none() = nb::none(), "A place for a function, by number.")
-      .def(
-          "define",
-          [](ModuleBuilder& self, std::size_t number, Trace& function) {
-            self.define(number, unwrap(function.finish_function()));
-          },
-          nb::arg("number"), nb::arg("function"), "The function that was traced, in its place.")
-      .def(
-          "finish",
-          [](ModuleBuilder& self, const nb::list& kernels) {
-            std::vector<ir::Module> finished;
-            for (const nb::handle kernel : kernels) finished.push_back(unwrap(nb::cast<Trace&>(kernel).finish_function()));
-            std::vector<const ir::Module*> all;
-            for (const ir::Module& kernel : finished) all.push_back(&kernel);
-            return unwrap(checked_module(unwrap(self.link(all)), ""));
-          },
-          nb::arg("kernels"), nb::sig("def finish(self, kernels: list[Trace]) -> Module"),
-          "The whole with these kernels, checked.");
+  Class<ModuleBuilder>(m, "ModuleBuilder", "What a `Module` declares, for one text.")
+      .constructor("(arch: str, version: tuple[int, int] | None = None)",
+                   [](ModuleBuilder* self, std::string_view arch, std::optional<std::pair<int, int>> version) {
+                     const auto target = isa::target_from_name(arch);
+                     if (!target) raise(Kind::unknown_target, cat('`', arch, "` is not a target of PTX"), authors_line());
+                     std::optional<Version> wanted;
+                     if (version)
+                       wanted = Version{static_cast<std::uint8_t>(version->first), static_cast<std::uint8_t>(version->second)};
+                     new (self) ModuleBuilder(*target, wanted);
+                   })
+      .function(
+          "variable(self, name: str, dtype: PtxType, shape: Sequence[int], space: str, init: typing.Any, align: int, vector: "
+          "int, linkage: str, attributes: Sequence[str], where: tuple[str, int] | None = None) -> None",
+          variable)
+      .function(
+          "pragma(self, text: str, where: tuple[str, int] | None = None) -> None",
+          [](ModuleBuilder& self, std::string_view text, const Place& where) { unwrap(self.pragma(text, place_of(where))); })
+      .function("alias(self, name: str, function: str, where: tuple[str, int] | None = None) -> None",
+                [](ModuleBuilder& self, std::string_view name, std::string_view function, const Place& where) {
+                  unwrap(self.alias(name, function, place_of(where)));
+                })
+      .function("section(self, name: str, lines: str, where: tuple[str, int] | None = None) -> None",
+                [](ModuleBuilder& self, std::string_view name, std::string_view lines, const Place& where) {
+                  const SourceLocation at = place_of(where);
+                  unwrap(self.section(name, lines, at));
+                  const ir::Section section{cat(name.starts_with('.') ? "" : ".", name), cat(lines, '\n')};
+                  if (const auto wrong = text::section_error(section, at)) raise(*wrong);
+                })
+      .function("raw(self, text: str, where: tuple[str, int] | None = None, is_newest: bool = False) -> None", raw)
+      .function("declare(self, name: str, where: tuple[str, int] | None = None) -> int", "A place for a function, by number.",
+                [](ModuleBuilder& self, std::string_view name, const Place& where) {
+                  return unwrap(self.declare(name, place_of(where)));
+                })
+      .function("define(self, number: int, function: Trace) -> None", "The function that was traced, in its place.",
+                [](ModuleBuilder& self, std::size_t number, Trace& function) {
+                  self.define(number, unwrap(function.finish_function()));
+                })
+      .function("finish(self, kernels: list[Trace]) -> Module", "The whole with these kernels, checked.",
+                [](ModuleBuilder& self, const nb::list& kernels) {
+                  std::vector<ir::Module> finished;
+                  for (const nb::handle kernel : kernels) finished.push_back(unwrap(nb::cast<Trace&>(kernel).finish_function()));
+                  std::vector<const ir::Module*> all;
+                  for (const ir::Module& kernel : finished) all.push_back(&kernel);
+                  return unwrap(checked_module(unwrap(self.link(all)), ""));
+                });
 }
 
 }  // namespace
 
 void bind_modules(nb::module_& m) {
   bind_module_builder(m);
-  m.def(
-      "function_parameters",
-      [](const nb::sequence& returns, const nb::sequence& params, const std::vector<std::string>& names) {
-        Trace& trace = Trace::require("function_parameters");
-        const std::vector<Type> results = types_of(returns, "returns"), types = types_of(params, "params");
-        for (std::size_t i = 0; i < results.size(); ++i)
-          unwrap(
-              trace.builder().function_result(results[i], results.size() == 1 ? "result" : cat("result", i, '_'), trace.defined));
-        nb::list all;
-        for (std::size_t i = 0; i < types.size(); ++i)
-          all.append(make_reg(trace, unwrap(trace.builder().function_param(types[i], names[i], trace.defined))));
-        return all;
-      },
-      nb::arg("returns"), nb::arg("params"), nb::arg("names"),
-      nb::sig(
-          "def function_parameters(returns: Sequence[PtxType], params: Sequence[PtxType], names: Sequence[str]) -> list[Reg]"),
-      "Declares what the function being traced takes and gives: its parameters' registers.");
-  m.def(
-      "call_function", call_function, nb::arg("name"), nb::arg("returns"), nb::arg("params"), nb::arg("arguments"),
-      nb::arg("pred").none(),
-      nb::sig("def call_function(name: str, returns: Sequence[PtxType], params: Sequence[PtxType], arguments: list[typing.Any], "
-              "pred: Reg | NegPred | None) -> typing.Any"),
-      "One `call`; its results are fresh registers.");
-  m.def("give_back", give_back, nb::arg("results").none(), nb::sig("def give_back(results: typing.Any) -> None"),
-        "The end of a function: its results to where the caller finds them, and `ret`.");
+  function(m, "function_parameters(returns: Sequence[PtxType], params: Sequence[PtxType], names: Sequence[str]) -> list[Reg]",
+           "Declares what the function being traced takes and gives: its parameters' registers.",
+           [](const nb::sequence& returns, const nb::sequence& params, const std::vector<std::string>& names) {
+             Trace& trace = Trace::require("function_parameters");
+             const std::vector<Type> results = types_of(returns, "returns"), types = types_of(params, "params");
+             for (std::size_t i = 0; i < results.size(); ++i)
+               unwrap(trace.builder().function_result(results[i], results.size() == 1 ? "result" : cat("result", i, '_'),
+                                                      trace.defined));
+             nb::list all;
+             for (std::size_t i = 0; i < types.size(); ++i)
+               all.append(make_reg(trace, unwrap(trace.builder().function_param(types[i], names[i], trace.defined))));
+             return all;
+           });
+  function(m,
+           "call_function(name: str, returns: Sequence[PtxType], params: Sequence[PtxType], arguments: list[typing.Any], pred: "
+           "Reg | NegPred | None) -> typing.Any",
+           "One `call`; its results are fresh registers.", call_function);
+  function(m, "give_back(results: typing.Any) -> None",
+           "The end of a function: its results to where the caller finds them, and `ret`.", give_back);
 }
 
 }  // namespace ptx::python

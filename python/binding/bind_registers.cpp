@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "bindings.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "operands.hpp"
@@ -124,23 +125,23 @@ constexpr std::string_view beside(Operator op) {
 }
 
 template <Operator op>
-void def_binary(nb::class_<Reg>& reg, const char* method) {
+void def_binary(Class<Reg>& reg, const char* method) {
   reg.def(method, binary<op>, nb::arg("other").none(),
           nb::sig(cat("def ", method, "(self, other: ", beside(op), ", /) -> Reg").c_str()));
 }
 template <Operator op>
-void def_reflected(nb::class_<Reg>& reg, const char* method) {
+void def_reflected(Class<Reg>& reg, const char* method) {
   reg.def(method, reflected<op>, nb::arg("other").none(),
           nb::sig(cat("def ", method, "(self, other: typing.SupportsIndex | float, /) -> Reg").c_str()));
 }
 template <Operator op>
-void def_in_place(nb::class_<Reg>& reg, const char* method) {
+void def_in_place(Class<Reg>& reg, const char* method) {
   reg.def(method, in_place<op>, nb::arg("other").none(),
           nb::sig(cat("def ", method, "(self, other: ", beside(op), ", /) -> Reg").c_str()),
           "In place: the register itself is written, whatever variables mean it. `a = a + b` has a fresh one.");
 }
 template <Comparison cmp>
-void def_compare(nb::class_<Reg>& reg, const char* method) {
+void def_compare(Class<Reg>& reg, const char* method) {
   reg.def(method, compare<cmp>, nb::arg("other").none(),
           nb::sig(cat("def ", method, "(self, other: typing.Any, /) -> Reg").c_str()));
 }
@@ -165,23 +166,15 @@ nb::object reflected_either(nb::handle self, nb::handle other) {
 nb::object negate(nb::handle self) {
   const Reg& reg = *as<Reg>(self);
   if (reg.type == Type::pred) return nb::cast(NegPred{nb::borrow(self)});
-  Diagnostic d;
-  d.kind = Kind::bad_operator;
-  d.message = cat("`~` negates a predicate, `", reg.name, "` is a .", isa::name(reg.type), " register");
-  d.where = authors_line();
-  d.hint(cat("`ptx.inst.not_.b", isa::bits(isa::register_type(reg.type)), "(d, a)` complements bits"));
-  raise(d);
+  raise(Kind::bad_operator, cat("`~` negates a predicate, `", reg.name, "` is a .", isa::name(reg.type), " register"),
+        authors_line(), cat("`ptx.inst.not_.b", isa::bits(isa::register_type(reg.type)), "(d, a)` complements bits"));
 }
 
 bool no_truth(std::string_view what) {
-  Diagnostic d;
-  d.kind = Kind::bad_operator;
-  d.message =
-      cat("`", what,
-          "` has no truth value while the kernel is traced: Python's `if`, `and`, `or`, `not` and `while` cannot decide on it");
-  d.where = authors_line();
-  d.hint("`with ptx.if_(p):` writes a branch that the kernel takes");
-  raise(d);
+  raise(Kind::bad_operator,
+        cat("`", what,
+            "` has no truth value while the kernel is traced: Python's `if`, `and`, `or`, `not` and `while` cannot decide on it"),
+        authors_line(), "`with ptx.if_(p):` writes a branch that the kernel takes");
 }
 
 // ---- RegArray -------------------------------------------------------------------------------------------------------
@@ -223,44 +216,39 @@ void set_element(RegArray& self, std::int64_t index, nb::handle value) {
 }
 
 // What a register is besides what its operators write.
-void def_register(nb::class_<Reg>& reg) {
-  reg.def(
-         "__init__",
-         [](Reg* self, std::string name, nb::handle dtype) {
-           Reg made;
-           made.type = type_argument(dtype, "Reg");
-           if (const auto special = isa::special_from_name(name)) made.kind = Reg::Kind::special, made.special = *special;
-           made.name = std::move(name);
-           new (self) Reg(std::move(made));
-         },
-         nb::arg("name"), nb::arg("dtype").none(), nb::sig("def __init__(self, name: str, dtype: PtxType) -> None"))
-      .def_prop_ro(
-          "name", [](const Reg& r) { return r.name; }, "`%r3`")
-      .def_prop_ro(
-          "dtype", [](const Reg& r) { return type_object(r.type); }, nb::sig("def dtype(self) -> PtxType"),
-          "The type it was asked for; it may be declared as another of the same width.")
-      .def("__repr__", [](const Reg& r) { return cat("Reg(", r.name, ", ", isa::name(r.type), ')'); })
-      .def("__hash__", [](const Reg& r) { return std::hash<std::string>()(r.name); })
-      .def("__bool__", [](const Reg& r) { return no_truth(r.name); })
-      .def("__invert__", negate, nb::sig("def __invert__(self) -> NegPred"))
-      .def("__or__", either, nb::arg("other").none(),
-           nb::sig("def __or__(self, other: Reg | typing.SupportsIndex, /) -> typing.Any"))
-      .def("__ror__", reflected_either, nb::arg("other").none(),
-           nb::sig("def __ror__(self, other: typing.SupportsIndex | str, /) -> typing.Any"))
-      .def("max", binary<Operator::max>, nb::arg("other").none(),
-           nb::sig("def max(self, other: Reg | typing.SupportsIndex | float) -> Reg"),
-           "The larger of the two, in a fresh register.")
-      .def("min", binary<Operator::min>, nb::arg("other").none(),
-           nb::sig("def min(self, other: Reg | typing.SupportsIndex | float) -> Reg"),
-           "The smaller of the two, in a fresh register.")
-      .def("as_", viewed, nb::arg("dtype").none(), nb::sig("def as_(self, dtype: PtxType) -> Reg"),
-           "The same register as another type of its width: `r.as_(s32) >> 1` shifts with the sign. Writes nothing. What the "
-           "register is declared with has to allow it: one of f32 is no u32 for instructions that compute with integers.")
-      .def("__neg__", minus, nb::sig("def __neg__(self) -> Reg"))
-      .def("__abs__", absolute, nb::sig("def __abs__(self) -> Reg"));
+void def_register(Class<Reg>& reg) {
+  reg.constructor("(name: str, dtype: PtxType)",
+                  [](Reg* self, std::string name, nb::handle dtype) {
+                    Reg made;
+                    made.type = type_argument(dtype, "Reg");
+                    if (const auto special = isa::special_from_name(name))
+                      made.kind = Reg::Kind::special, made.special = *special;
+                    made.name = std::move(name);
+                    new (self) Reg(std::move(made));
+                  })
+      .value("name -> str", "`%r3`", [](const Reg& r) { return r.name; })
+      .value("dtype -> PtxType", "The type it was asked for; it may be declared as another of the same width.",
+             [](const Reg& r) { return type_object(r.type); })
+      .dunder("__repr__(self) -> str", [](const Reg& r) { return cat("Reg(", r.name, ", ", isa::name(r.type), ')'); })
+      .dunder("__hash__(self) -> int", [](const Reg& r) { return std::hash<std::string>()(r.name); })
+      .dunder("__bool__(self) -> bool", [](const Reg& r) { return no_truth(r.name); })
+      .dunder("__invert__(self) -> NegPred", negate)
+      .dunder("__or__(self, other: Reg | typing.SupportsIndex, /) -> typing.Any", either)
+      .dunder("__ror__(self, other: typing.SupportsIndex | str, /) -> typing.Any", reflected_either)
+      .function("max(self, other: Reg | typing.SupportsIndex | float) -> Reg", "The larger of the two, in a fresh register.",
+                binary<Operator::max>)
+      .function("min(self, other: Reg | typing.SupportsIndex | float) -> Reg", "The smaller of the two, in a fresh register.",
+                binary<Operator::min>)
+      .function(
+          "as_(self, dtype: PtxType) -> Reg",
+          "The same register as another type of its width: `r.as_(s32) >> 1` shifts with the sign. Writes nothing. What the "
+          "register is declared with has to allow it: one of f32 is no u32 for instructions that compute with integers.",
+          viewed)
+      .dunder("__neg__(self) -> Reg", minus)
+      .dunder("__abs__(self) -> Reg", absolute);
 }
 
-void def_operators(nb::class_<Reg>& reg) {
+void def_operators(Class<Reg>& reg) {
   def_binary<Operator::add>(reg, "__add__");
   def_binary<Operator::add>(reg, "__radd__");
   def_binary<Operator::sub>(reg, "__sub__");
@@ -300,64 +288,52 @@ void def_operators(nb::class_<Reg>& reg) {
   def_compare<Comparison::ge>(reg, "__ge__");
 }
 
-void def_predicates(nb::class_<NegPred>& negated, nb::class_<PipeRef>& pipe) {
+void def_predicates(Class<NegPred>& negated, Class<PipeRef>& pipe) {
   negated.def(nb::init<nb::object>(), nb::arg("reg"), nb::sig("def __init__(self, reg: Reg) -> None"))
       .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
-      .def(
-          "__invert__", [](const NegPred& n) { return n.reg; }, nb::sig("def __invert__(self) -> Reg"))
-      .def("__and__", with_negated<Operator::and_>, nb::arg("other").none(),
-           nb::sig("def __and__(self, other: Reg | NegPred, /) -> Reg"))
-      .def("__xor__", with_negated<Operator::xor_>, nb::arg("other").none(),
-           nb::sig("def __xor__(self, other: Reg | NegPred, /) -> Reg"))
-      .def("__bool__", [](const NegPred& n) { return no_truth(nb::repr(nb::cast(n)).c_str()); })
-      .def("__repr__", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
+      .dunder("__invert__(self) -> Reg", [](const NegPred& n) { return n.reg; })
+      .dunder("__and__(self, other: Reg | NegPred, /) -> Reg", with_negated<Operator::and_>)
+      .dunder("__xor__(self, other: Reg | NegPred, /) -> Reg", with_negated<Operator::xor_>)
+      .dunder("__bool__(self) -> bool", [](const NegPred& n) { return no_truth(nb::repr(nb::cast(n)).c_str()); })
+      .dunder("__repr__(self) -> str", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
   pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"),
            nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
       .def_ro("left", &PipeRef::left, nb::sig("def left(self) -> Reg | str"))
       .def_ro("right", &PipeRef::right, nb::sig("def right(self) -> Reg | str"))
-      .def("__bool__", [](const PipeRef& p) { return no_truth(nb::repr(nb::cast(p)).c_str()); })
-      .def("__repr__", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
+      .dunder("__bool__(self) -> bool", [](const PipeRef& p) { return no_truth(nb::repr(nb::cast(p)).c_str()); })
+      .dunder("__repr__(self) -> str", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
 }
 
 void bind_register_array(nb::module_& m) {
-  nb::class_<RegArray> array(m, "RegArray", "Registers in a row; `a[i]` is one of them.");
-  detail::python_type<RegArray> = reinterpret_cast<PyTypeObject*>(array.ptr());
+  Class<RegArray> array(m, "RegArray", "Registers in a row; `a[i]` is one of them.");
   array
-      .def(
-          "__init__",
-          [](RegArray* self, std::string base, std::uint32_t count, nb::handle dtype) {
-            constexpr std::uint32_t most = 1 << 16;
-            if (count < 1 || count > most)
-              raise(Kind::bad_declaration, cat("an array of ", count, " registers; what fits is 1 to ", most), authors_line());
-            RegArray made;
-            made.array.count = count;
-            made.array.type = type_argument(dtype, "RegArray");
-            made.base = std::move(base);
-            made.elements.resize(count);
-            new (self) RegArray(std::move(made));
-          },
-          nb::arg("base"), nb::arg("count"), nb::arg("dtype").none(),
-          nb::sig("def __init__(self, base: str, count: int, dtype: PtxType) -> None"),
-          "The registers base0, base1, … by their names, of whichever kernel uses them.")
-      .def_prop_ro(
-          "base", [](const RegArray& a) { return a.base; }, "The registers' names are this and a number.")
-      .def_prop_ro("count", [](const RegArray& a) { return a.array.count; })
-      .def_prop_ro(
-          "dtype", [](const RegArray& a) { return type_object(a.array.type); }, nb::sig("def dtype(self) -> PtxType"))
-      .def("__len__", [](const RegArray& a) { return a.array.count; })
-      .def("__getitem__", element, nb::arg("index"), nb::sig("def __getitem__(self, index: typing.SupportsIndex, /) -> Reg"))
-      .def("__setitem__", set_element, nb::arg("index"), nb::arg("value").none(),
-           nb::sig("def __setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None"))
-      .def(
-          "__iter__", [](RegArray& a) { return nb::iter(hardware_order(a, false)); },
-          nb::sig("def __iter__(self) -> typing.Iterator[Reg]"))
-      .def(
-          "regs", [](RegArray& a) { return hardware_order(a, false); }, nb::sig("def regs(self) -> list[Reg]"))
-      .def("hw_order", hardware_order, nb::arg("reverse") = false,
-           nb::sig("def hw_order(self, reverse: bool = False) -> list[Reg]"),
-           "The registers in the hardware's order, or in its reverse.")
-      .def("__repr__",
-           [](const RegArray& a) { return cat("RegArray(", a.base, ", ", a.array.count, ", ", isa::name(a.array.type), ')'); });
+      .constructor("(base: str, count: int, dtype: PtxType)",
+                   "The registers base0, base1, … by their names, of whichever kernel uses them.",
+                   [](RegArray* self, std::string base, std::uint32_t count, nb::handle dtype) {
+                     constexpr std::uint32_t most = 1 << 16;
+                     if (count < 1 || count > most)
+                       raise(Kind::bad_declaration, cat("an array of ", count, " registers; what fits is 1 to ", most),
+                             authors_line());
+                     RegArray made;
+                     made.array.count = count;
+                     made.array.type = type_argument(dtype, "RegArray");
+                     made.base = std::move(base);
+                     made.elements.resize(count);
+                     new (self) RegArray(std::move(made));
+                   })
+      .value("base -> str", "The registers' names are this and a number.", [](const RegArray& a) { return a.base; })
+      .value("count -> int", [](const RegArray& a) { return a.array.count; })
+      .value("dtype -> PtxType", [](const RegArray& a) { return type_object(a.array.type); })
+      .dunder("__len__(self) -> int", [](const RegArray& a) { return a.array.count; })
+      .dunder("__getitem__(self, index: typing.SupportsIndex, /) -> Reg", element)
+      .dunder("__setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None", set_element)
+      .dunder("__iter__(self) -> typing.Iterator[Reg]", [](RegArray& a) { return nb::iter(hardware_order(a, false)); })
+      .function("regs(self) -> list[Reg]", [](RegArray& a) { return hardware_order(a, false); })
+      .function("hw_order(self, reverse: bool = False) -> list[Reg]", "The registers in the hardware's order, or in its reverse.",
+                hardware_order)
+      .dunder("__repr__(self) -> str", [](const RegArray& a) {
+        return cat("RegArray(", a.base, ", ", a.array.count, ", ", isa::name(a.array.type), ')');
+      });
 }
 
 }  // namespace
@@ -366,11 +342,9 @@ nb::object type_object(Type type) { return nb::borrow(type_objects[static_cast<s
 
 Type type_argument(nb::handle value, const char* what) {
   if (const PtxType* type = as<PtxType>(value)) return type->type;
-  Diagnostic d;
-  d.kind = Kind::argument_kind;
-  d.message = cat("the dtype of `", what, "` is ", describe(value), "; what fits is a type of `pyptx.types`, such as `f32`");
-  d.where = authors_line();
-  raise(d);
+  raise(Kind::argument_kind,
+        cat("the dtype of `", what, "` is ", describe(value), "; what fits is a type of `pyptx.types`, such as `f32`"),
+        authors_line());
 }
 
 nb::object make_reg(Trace& trace, write::Reg reg) {
@@ -433,32 +407,27 @@ nb::object element(RegArray& array, std::int64_t index) {
 }
 
 void bind_types(nb::module_& m) {
-  nb::class_<PtxType> type(m, "PtxType", "A PTX type: `pyptx.types.f32` and its like, one object each.");
-  detail::python_type<PtxType> = reinterpret_cast<PyTypeObject*>(type.ptr());
-  type.def(
-          "__init__",
-          [](PtxType* self, std::string_view name, std::optional<int> bits) {
-            const auto found = isa::type_from_name(name);
-            if (!found) raise(Kind::bad_declaration, cat("`", name, "` is not a PTX type"), authors_line());
-            if (bits && *bits != isa::bits(*found))
-              raise(Kind::bad_declaration, cat("`", name, "` has ", isa::bits(*found), " bits, not ", *bits), authors_line());
-            new (self) PtxType{*found};
-          },
-          nb::arg("name"), nb::arg("bits").none() = nb::none())
-      .def_prop_ro(
-          "name", [](const PtxType& t) { return text(isa::name(t.type)); }, "`f32`")
-      .def_prop_ro(
-          "bits", [](const PtxType& t) { return isa::bits(t.type); }, "Width in bits; 1 for `pred`.")
-      .def_prop_ro(
-          "ptx", [](const PtxType& t) { return nb::str(cat('.', isa::name(t.type)).c_str()); }, "As PTX spells it: `.f32`.")
-      .def("__repr__", [](const PtxType& t) { return text(isa::name(t.type)); })
+  Class<PtxType> type(m, "PtxType", "A PTX type: `pyptx.types.f32` and its like, one object each.");
+  type.constructor("(name: str, bits: int | None = None)",
+                   [](PtxType* self, std::string_view name, std::optional<int> bits) {
+                     const auto found = isa::type_from_name(name);
+                     if (!found) raise(Kind::bad_declaration, cat("`", name, "` is not a PTX type"), authors_line());
+                     if (bits && *bits != isa::bits(*found))
+                       raise(Kind::bad_declaration, cat("`", name, "` has ", isa::bits(*found), " bits, not ", *bits),
+                             authors_line());
+                     new (self) PtxType{*found};
+                   })
+      .value("name -> str", "`f32`", [](const PtxType& t) { return text(isa::name(t.type)); })
+      .value("bits -> int", "Width in bits; 1 for `pred`.", [](const PtxType& t) { return isa::bits(t.type); })
+      .value("ptx -> str", "As PTX spells it: `.f32`.",
+             [](const PtxType& t) { return nb::str(cat('.', isa::name(t.type)).c_str()); })
+      .dunder("__repr__(self) -> str", [](const PtxType& t) { return text(isa::name(t.type)); })
       .def(
           "__eq__", [](const PtxType& a, const PtxType& b) { return a.type == b.type; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const PtxType& t) { return std::hash<std::string_view>()(isa::name(t.type)); })
-      .def(
-          "__reduce__", [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); },
-          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
+      .dunder("__hash__(self) -> int", [](const PtxType& t) { return std::hash<std::string_view>()(isa::name(t.type)); })
+      .dunder("__reduce__(self) -> tuple[typing.Any, ...]",
+              [](nb::handle self) { return nb::make_tuple(self.type(), nb::make_tuple(self.attr("name"))); });
 
   nb::tuple all = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(std::size(isa::detail::type_infos)) - 1));
   for (std::size_t i = 1; i < std::size(isa::detail::type_infos); ++i) {
@@ -467,43 +436,31 @@ void bind_types(nb::module_& m) {
     PyTuple_SET_ITEM(all.ptr(), static_cast<Py_ssize_t>(i) - 1, object.release().ptr());
   }
   m.attr("TYPES") = all;
-  m.def(
-      "type_from_name",
-      [](std::string_view name) {
-        const auto found = isa::type_from_name(name);
-        if (!found) {
-          std::vector<std::string> names;
-          for (std::size_t i = 1; i < std::size(isa::detail::type_infos); ++i)
-            names.emplace_back(isa::detail::type_infos[i].name);
-          Diagnostic d;
-          d.kind = Kind::bad_declaration;
-          d.message = cat("`", name, "` is not a PTX type");
-          d.where = authors_line();
-          if (const std::string near = nearest(name, names); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
-          raise(d);
-        }
-        return type_object(*found);
-      },
-      nb::arg("name"), nb::sig("def type_from_name(name: str) -> PtxType"),
-      "The type of that name, with or without the leading dot; ValueError for any other.");
+  function(m, "type_from_name(name: str) -> PtxType",
+           "The type of that name, with or without the leading dot; ValueError for any other.", [](std::string_view name) {
+             const auto found = isa::type_from_name(name);
+             if (!found) {
+               std::vector<std::string> names;
+               for (std::size_t i = 1; i < std::size(isa::detail::type_infos); ++i)
+                 names.emplace_back(isa::detail::type_infos[i].name);
+               raise(Kind::bad_declaration, cat("`", name, "` is not a PTX type"), authors_line(), did_you_mean(name, names));
+             }
+             return type_object(*found);
+           });
 }
 
 void bind_registers(nb::module_& m) {
-  nb::class_<NegPred> negated(m, "NegPred", "`~p`: the predicate, negated.");
-  detail::python_type<NegPred> = reinterpret_cast<PyTypeObject*>(negated.ptr());
-  nb::class_<PipeRef> pipe(m, "PipeRef", "`d | p`: two destinations of one instruction.");
-  detail::python_type<PipeRef> = reinterpret_cast<PyTypeObject*>(pipe.ptr());
-  nb::class_<Reg> reg(
+  Class<NegPred> negated(m, "NegPred", "`~p`: the predicate, negated.");
+  Class<PipeRef> pipe(m, "PipeRef", "`d | p`: two destinations of one instruction.");
+  Class<Reg> reg(
       m, "Reg",
-      "A register. Its operators write PTX: `a + b` into a fresh register, `a += b` and its like (`-= *= <<= >>= &= |= ^=`) "
-      "into `a` itself, so that a variable that means the same register sees it. `==` and its like give a predicate; of floats "
-      "they are PTX's ordered ones, false of a NaN: `ptx.let.setp.neu.f32(a, b)` is the `!=` that is true of it.\n\n"
+      "A register. Its operators write PTX: `a + b` into a fresh register, `a += b` and its like (`-= *= <<= >>= &= |= ^=`) into "
+      "`a` itself, so that a variable that means the same register sees it. `==` and its like give a predicate; of floats they "
+      "are PTX's ordered ones, false of a NaN: `ptx.let.setp.neu.f32(a, b)` is the `!=` that is true of it.\n\n"
       "The result has the type of the left side. Integers of 32 and 64 bits have `+ - * // % << >> & | ^` (`//` and `%` unsigned "
-      "ones: PTX divides signed ones towards "
-      "zero, Python down), floats `+ - * /`, rounded to nearest and never joined into an fma; both `-a` and `abs(a)`; those of "
-      "32 bits `a.max(b)` and "
-      "`a.min(b)`; predicates `p & q`, `p ^ q`, `p |= q` and `~p`. A number may stand on either side: `63 - r`, `2.0 * x`.");
-  detail::python_type<Reg> = reinterpret_cast<PyTypeObject*>(reg.ptr());
+      "ones: PTX divides signed ones towards zero, Python down), floats `+ - * /`, rounded to nearest and never joined into an "
+      "fma; both `-a` and `abs(a)`; those of 32 bits `a.max(b)` and `a.min(b)`; predicates `p & q`, `p ^ q`, `p |= q` and `~p`. "
+      "A number may stand on either side: `63 - r`, `2.0 * x`.");
   def_register(reg);
   def_operators(reg);
   def_predicates(negated, pipe);

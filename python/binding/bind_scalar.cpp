@@ -64,14 +64,23 @@ std::string dotted(const std::optional<std::string_view>& text) {
   return text ? cat(text->starts_with('.') ? "" : ".", *text) : std::string();
 }
 
+// "add", as a template argument
+struct Opcode {
+  char text[8]{};
+  template <std::size_t size>
+  constexpr Opcode(const char (&given)[size]) {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i + 1 < size; ++i) text[i] = given[i];
+  }
+};
+
 // `opcode.t d, operands…`
-template <write::declare::Text opcode, class... Source>
+template <Opcode opcode, class... Source>
 void same_type(Trace& trace, Type t, const AnyOperand& d, const Source&... sources, const write::Pred& pred) {
-  typed(trace, cat(opcode.view(), suffix(t)), pred, d.value, sources.value...);
+  typed(trace, cat(opcode.text, suffix(t)), pred, d.value, sources.value...);
 }
-template <write::declare::Text opcode>
+template <Opcode opcode>
 constexpr auto of_one = &same_type<opcode, AnyOperand>;
-template <write::declare::Text opcode>
+template <Opcode opcode>
 constexpr auto of_two = &same_type<opcode, AnyOperand, AnyOperand>;
 
 void mul(Trace& trace, Type t, const AnyOperand& d, const AnyOperand& a, const AnyOperand& b,
@@ -155,26 +164,26 @@ void st(Trace& trace, Type t, const MemoryOperand& addr, const AnyOperand& a, st
 void bind_typed(nb::module_& m) {
   using write::declare::helper;
   static constexpr std::tuple rows{
-      helper<of_one<"mov">, "t|dtype, d|dst: Reg, a|src">("ptx.mov", "`mov.t d, a`"),
-      helper<of_two<"add">, "t|dtype, d|dst: Reg, a, b">("ptx.add", "`add.t d, a, b`"),
-      helper<of_two<"sub">, "t|dtype, d|dst: Reg, a, b">("ptx.sub", "`sub.t d, a, b`"),
-      helper<of_two<"shl">, "t|dtype, d|dst: Reg, a, b">("ptx.shl", "`shl.t d, a, b`"),
-      helper<of_two<"shr">, "t|dtype, d|dst: Reg, a, b">("ptx.shr", "`shr.t d, a, b`"),
-      helper<of_two<"and">, "t|dtype, d|dst: Reg, a, b">("ptx.and_", "`and.t d, a, b`"),
-      helper<of_two<"or">, "t|dtype, d|dst: Reg, a, b">("ptx.or_", "`or.t d, a, b`"),
-      helper<of_two<"xor">, "t|dtype, d|dst: Reg, a, b">("ptx.xor_", "`xor.t d, a, b`"),
-      helper<&mul, "t|dtype, d|dst: Reg, a, b, *, mode">("ptx.mul", "`mul{.lo|.hi|.wide}.t d, a, b`"),
-      helper<of_one<"not">, "t|dtype, d|dst: Reg, a|src">("ptx.not_", "`not.t d, a`"),
-      helper<&setp, "cmp, t|dtype, p|pred_reg|dst: Reg, a, b, *, pred_negate">(
-          "ptx.setp", "`setp.cmp.t p, a, b`; `pred_negate` is its guard, as `pred` is."),
-      helper<&same_type<"selp", AnyOperand, AnyOperand, AnyOperand>, "t|dtype, d|dst: Reg, tv, fv, p|pred_reg: Reg">(
-          "ptx.selp", "`selp.t d, tv, fv, p`"),
-      helper<&cvt, "dt|dst_dtype, st|src_dtype, d|dst: Reg, a|src, *, rounding, ftz = False, sat = False">(
-          "ptx.cvt", "`cvt{.rounding}{.ftz}{.sat}.dt.st d, a`"),
-      helper<&ld, "t|dtype, d|dst: Reg, addr, *, space|state_space = 'global', cache">(
-          "ptx.ld", "`ld{.space}{.cache}.t d, [addr]`; the space `generic` is not written."),
-      helper<&st, "t|dtype, addr, a|src|val, *, space|state_space = 'global', cache">(
-          "ptx.st", "`st{.space}{.cache}.t [addr], a`; the space `generic` is not written.")};
+      helper<of_one<"mov">>("ptx.mov", "t|dtype, d|dst: Reg, a|src", "`mov.t d, a`"),
+      helper<of_two<"add">>("ptx.add", "t|dtype, d|dst: Reg, a, b", "`add.t d, a, b`"),
+      helper<of_two<"sub">>("ptx.sub", "t|dtype, d|dst: Reg, a, b", "`sub.t d, a, b`"),
+      helper<of_two<"shl">>("ptx.shl", "t|dtype, d|dst: Reg, a, b", "`shl.t d, a, b`"),
+      helper<of_two<"shr">>("ptx.shr", "t|dtype, d|dst: Reg, a, b", "`shr.t d, a, b`"),
+      helper<of_two<"and">>("ptx.and_", "t|dtype, d|dst: Reg, a, b", "`and.t d, a, b`"),
+      helper<of_two<"or">>("ptx.or_", "t|dtype, d|dst: Reg, a, b", "`or.t d, a, b`"),
+      helper<of_two<"xor">>("ptx.xor_", "t|dtype, d|dst: Reg, a, b", "`xor.t d, a, b`"),
+      helper<&mul>("ptx.mul", "t|dtype, d|dst: Reg, a, b, *, mode", "`mul{.lo|.hi|.wide}.t d, a, b`"),
+      helper<of_one<"not">>("ptx.not_", "t|dtype, d|dst: Reg, a|src", "`not.t d, a`"),
+      helper<&setp>("ptx.setp", "cmp, t|dtype, p|pred_reg|dst: Reg, a, b, *, pred_negate",
+                    "`setp.cmp.t p, a, b`; `pred_negate` is its guard, as `pred` is."),
+      helper<&same_type<"selp", AnyOperand, AnyOperand, AnyOperand>>("ptx.selp", "t|dtype, d|dst: Reg, tv, fv, p|pred_reg: Reg",
+                                                                     "`selp.t d, tv, fv, p`"),
+      helper<&cvt>("ptx.cvt", "dt|dst_dtype, st|src_dtype, d|dst: Reg, a|src, *, rounding, ftz = False, sat = False",
+                   "`cvt{.rounding}{.ftz}{.sat}.dt.st d, a`"),
+      helper<&ld>("ptx.ld", "t|dtype, d|dst: Reg, addr, *, space|state_space = 'global', cache",
+                  "`ld{.space}{.cache}.t d, [addr]`; the space `generic` is not written."),
+      helper<&st>("ptx.st", "t|dtype, addr, a|src|val, *, space|state_space = 'global', cache",
+                  "`st{.space}{.cache}.t [addr], a`; the space `generic` is not written.")};
   helpers::bind_all<As::function>(m, rows);
   m.def("mad", mad, nb::arg("args"), nb::arg("mode") = "lo", nb::arg("pred") = nb::none(), nb::arg("named"),
         nb::sig(
@@ -240,51 +249,36 @@ std::uint32_t directive_number(Trace& trace, const char* what, std::string_view 
 }
 
 void bind_directives(nb::module_& m) {
-  m.def(
-      "var", var, nb::arg("space"), nb::arg("dtype").none(), nb::arg("name"), nb::kw_only(), nb::arg("size").none() = nb::none(),
-      nb::arg("align").none() = nb::none(), nb::arg("linking").none() = nb::none(),
-      nb::sig("def var(space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None, linking: str "
-              "| None = None) -> str"),
-      "Declares a variable of the body, `.space .align a .dtype name[size];`; its name.");
-  m.def(
-      "kloop", kloop, nb::arg("total").none(), nb::kw_only(), nb::arg("unroll"), nb::arg("body").none(),
-      nb::arg("loop_label").none() = "kloop",
-      nb::sig(
-          "def kloop(total: Reg | int, *, unroll: int, body: typing.Callable[[], typing.Any], loop_label: str | None = 'kloop') "
-          "-> None"),
+  function(m,
+           "var(space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None, linking: str | None "
+           "= None) -> str",
+           "Declares a variable of the body, `.space .align a .dtype name[size];`; its name.", var);
+  function(
+      m,
+      "kloop(total: Reg | int, *, unroll: int, body: typing.Callable[[], typing.Any], loop_label: str | None = 'kloop') -> None",
       "`body()` `total` times. An int: that often, without a branch. A register: a loop of `unroll` passes (a power of two), and "
-      "what is left over after it, in nested ifs. The default label gives way when it is taken.");
-  m.def(
-      "pragma",
-      [](std::string_view text) {
-        Trace& trace = Trace::require("ptx.pragma");
-        unwrap(trace.builder().pragma(text, trace.where()));
-      },
-      nb::arg("text"), nb::sig("def pragma(text: str) -> None"), "`.pragma \"text\";`");
-  m.def(
-      "loc",
-      [](std::int64_t file, std::int64_t line, std::int64_t column) {
-        Trace& trace = Trace::require("ptx.loc");
-        trace.builder().loc(directive_number(trace, "ptx.loc", "file", file, 0),
-                            directive_number(trace, "ptx.loc", "line", line, 0),
-                            directive_number(trace, "ptx.loc", "column", column, 0), trace.where());
-      },
-      nb::arg("file"), nb::arg("line"), nb::arg("column") = 0, nb::sig("def loc(file: int, line: int, column: int = 0) -> None"),
-      "`.loc file line column`: where what follows is from.");
-  m.def(
-      "file_",
-      [](std::int64_t number, std::string_view name) {
-        Trace& trace = Trace::require("ptx.file_");
-        unwrap(trace.builder().file(directive_number(trace, "ptx.file_", "number", number, 1), name, trace.where()));
-      },
-      nb::arg("number"), nb::arg("name"), nb::sig("def file_(number: int, name: str) -> None"),
-      "`.file number \"name\"`, in the module: what `loc` calls a file.");
-  m.def(
-      "raw", [](std::string_view text) { write_text(Trace::require("ptx.raw"), text); }, nb::arg("text"),
-      nb::sig("def raw(text: str) -> None"),
-      "Statements as PTX text. They are read, checked and written like any others; what the table has no opcode or modifier for "
-      "is "
-      "kept as it is.");
+      "what is left over after it, in nested ifs. The default label gives way when it is taken.",
+      kloop);
+  function(m, "pragma(text: str) -> None", "`.pragma \"text\";`", [](std::string_view text) {
+    Trace& trace = Trace::require("ptx.pragma");
+    unwrap(trace.builder().pragma(text, trace.where()));
+  });
+  function(m, "loc(file: int, line: int, column: int = 0) -> None", "`.loc file line column`: where what follows is from.",
+           [](std::int64_t file, std::int64_t line, std::int64_t column) {
+             Trace& trace = Trace::require("ptx.loc");
+             trace.builder().loc(directive_number(trace, "ptx.loc", "file", file, 0),
+                                 directive_number(trace, "ptx.loc", "line", line, 0),
+                                 directive_number(trace, "ptx.loc", "column", column, 0), trace.where());
+           });
+  function(m, "file_(number: int, name: str) -> None", "`.file number \"name\"`, in the module: what `loc` calls a file.",
+           [](std::int64_t number, std::string_view name) {
+             Trace& trace = Trace::require("ptx.file_");
+             unwrap(trace.builder().file(directive_number(trace, "ptx.file_", "number", number, 1), name, trace.where()));
+           });
+  function(m, "raw(text: str) -> None",
+           "Statements as PTX text. They are read, checked and written like any others; what the table has no opcode or modifier "
+           "for is kept as it is.",
+           [](std::string_view text) { write_text(Trace::require("ptx.raw"), text); });
 }
 
 // ---- grouping -----------------------------------------------------------------------------------------------------------
@@ -296,43 +290,33 @@ struct Expression {
 };
 
 void bind_groups(nb::module_& m) {
-  nb::class_<Expression>(m, "Expression", "The block of `with ptx.expr():`.")
+  Class<Expression>(m, "Expression", "The block of `with ptx.expr():`.")
       .def(nb::init<>())
-      .def(
-          "__enter__",
-          [](nb::handle self) {
-            Trace& trace = Trace::require(Expression::name);
-            trace.begin_group({}, {});
-            nb::cast<Expression&>(self).depth = trace.open(Expression::name, trace.where());
-            return nb::borrow(self);
-          },
-          nb::sig("def __enter__(self) -> Expression"))
-      .def(
-          "__exit__",
-          [](Expression& self, nb::handle exception, nb::handle, nb::handle) {
-            Trace& trace = Trace::require(Expression::name);
-            trace.end_group();
-            if (!exception.is_none()) return trace.abandon(self.depth);
-            trace.close(self.depth);
-          },
-          nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none(),
-          nb::sig("def __exit__(self, type: object, value: object, traceback: object, /) -> None"));
-  m.def(
-      "begin_intrinsic",
-      [](const std::string& name, const std::string& arguments) {
-        Trace& trace = Trace::require("intrinsic");
-        trace.begin_group(name, arguments);
-        trace.builder().comment(cat("BEGIN ", name, '(', arguments, ')'));
-      },
-      nb::arg("name"), nb::arg("arguments"), "What follows is written by a call of that helper.");
-  m.def(
-      "end_intrinsic",
-      [](std::string_view name) {
-        Trace& trace = Trace::require("intrinsic");
-        trace.builder().comment(cat("END ", name));
-        trace.end_group();
-      },
-      nb::arg("name"));
+      .dunder("__enter__(self) -> Expression",
+              [](nb::handle self) {
+                Trace& trace = Trace::require(Expression::name);
+                trace.begin_group({}, {});
+                nb::cast<Expression&>(self).depth = trace.open(Expression::name, trace.where());
+                return nb::borrow(self);
+              })
+      .dunder("__exit__(self, type: object, value: object, traceback: object, /) -> None",
+              [](Expression& self, nb::handle exception, nb::handle, nb::handle) {
+                Trace& trace = Trace::require(Expression::name);
+                trace.end_group();
+                if (!exception.is_none()) return trace.abandon(self.depth);
+                trace.close(self.depth);
+              });
+  function(m, "begin_intrinsic(name: str, arguments: str) -> None", "What follows is written by a call of that helper.",
+           [](const std::string& name, const std::string& arguments) {
+             Trace& trace = Trace::require("intrinsic");
+             trace.begin_group(name, arguments);
+             trace.builder().comment(cat("BEGIN ", name, '(', arguments, ')'));
+           });
+  function(m, "end_intrinsic(name: str) -> None", "", [](std::string_view name) {
+    Trace& trace = Trace::require("intrinsic");
+    trace.builder().comment(cat("END ", name));
+    trace.end_group();
+  });
 }
 
 }  // namespace

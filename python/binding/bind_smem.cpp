@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "places.hpp"
 #include "ptx/write/idiom/smem.hpp"
@@ -21,12 +22,7 @@ using write::Value;
 struct SmemSpace {};
 
 [[noreturn]] void wrong_kind(Trace& trace, std::string message, const std::string& hint = {}) {
-  Diagnostic d;
-  d.kind = Kind::argument_kind;
-  d.message = std::move(message);
-  d.where = trace.where();
-  if (!hint.empty()) d.hint(cat(hint));
-  raise(d);
+  raise(Kind::argument_kind, std::move(message), trace.where(), hint);
 }
 
 [[noreturn]] void no_such(std::string_view what, std::int64_t index, std::int64_t count) {
@@ -267,41 +263,28 @@ nb::object apply_swizzle(const nb::object& offset, nb::handle swizzle) {
 // ---- the classes ------------------------------------------------------------------------------------------------------
 
 void bind_handles(nb::module_& m) {
-  nb::class_<SharedAlloc> alloc(
-      m, "SharedAlloc",
-      "An allocation in shared memory. `a[stage]` with an int is a piece of it. An index for each dimension, `a[row, column]`, "
-      "means an element: reading it gives a fresh register, assigning one writes it. With one dimension that is `a[register]`, "
-      "and `a[3,]` or `a[3] = r` with an int.");
-  detail::python_type<SharedAlloc> = reinterpret_cast<PyTypeObject*>(alloc.ptr());
+  Class<SharedAlloc> alloc(m, "SharedAlloc",
+                           "An allocation in shared memory. `a[stage]` with an int is a piece of it. An index for each "
+                           "dimension, `a[row, column]`, means an element: reading it gives a fresh register, assigning one "
+                           "writes it. With one dimension that is `a[register]`, and `a[3,]` or `a[3] = r` with an int.");
   alloc
-      .def_prop_ro(
-          "name",
-          [](nb::handle self) { return symbol_name(self, as<SharedAlloc>(self)->name, as<SharedAlloc>(self)->byte_offset); },
-          nb::sig("def name(self) -> str"), "The symbol: its own, or `dyn_smem`; as an operand, the allocation's address.")
-      .def_prop_ro(
-          "dtype", [](const SharedAlloc& a) { return type_object(a.type); }, nb::sig("def dtype(self) -> PtxType"))
-      .def_prop_ro(
-          "shape", [](const SharedAlloc& a) { return nb::tuple(nb::cast(a.shape)); },
-          nb::sig("def shape(self) -> tuple[int, ...]"))
+      .value("name -> str", "The symbol: its own, or `dyn_smem`; as an operand, the allocation's address.",
+             [](nb::handle self) { return symbol_name(self, as<SharedAlloc>(self)->name, as<SharedAlloc>(self)->byte_offset); })
+      .value("dtype -> PtxType", [](const SharedAlloc& a) { return type_object(a.type); })
+      .value("shape -> tuple[int, ...]", [](const SharedAlloc& a) { return nb::tuple(nb::cast(a.shape)); })
       .def_ro("swizzle", &SharedAlloc::swizzle, nb::sig("def swizzle(self) -> str | None"))
-      .def_prop_ro(
-          "gmma_layout", [](const SharedAlloc& a) { return a.gmma_layout ? nb::cast(*a.gmma_layout) : nb::none(); },
-          nb::sig("def gmma_layout(self) -> GmmaLayout | None"), "How wgmma reads it, if it was made as a tile of wgmma.")
-      .def_prop_ro(
-          "gmma_major", [](const SharedAlloc& a) { return a.gmma_major ? nb::cast(*a.gmma_major) : nb::none(); },
-          nb::sig("def gmma_major(self) -> Major | None"))
+      .value("gmma_layout -> GmmaLayout | None", "How wgmma reads it, if it was made as a tile of wgmma.",
+             [](const SharedAlloc& a) { return a.gmma_layout ? nb::cast(*a.gmma_layout) : nb::none(); })
+      .value("gmma_major -> Major | None",
+             [](const SharedAlloc& a) { return a.gmma_major ? nb::cast(*a.gmma_major) : nb::none(); })
       .def_ro("byte_offset", &SharedAlloc::byte_offset, "Bytes from the symbol.")
-      .def("__getitem__", get, nb::arg("key").none(),
-           nb::sig("def __getitem__(self, key: Reg | int | tuple[Reg | int, ...]) -> typing.Any"))
-      .def("__setitem__", set, nb::arg("key").none(), nb::arg("value").none(),
-           nb::sig("def __setitem__(self, key: Reg | int | tuple[Reg | int, ...], value: Reg) -> None"))
-      .def("__repr__", [](const SharedAlloc& a) {
+      .dunder("__getitem__(self, key: Reg | int | tuple[Reg | int, ...]) -> typing.Any", get)
+      .dunder("__setitem__(self, key: Reg | int | tuple[Reg | int, ...], value: Reg) -> None", set)
+      .dunder("__repr__(self) -> str", [](const SharedAlloc& a) {
         return nb::str("SharedAlloc({}, {}, {})").format(a.name, type_object(a.type), nb::tuple(nb::cast(a.shape)));
       });
 
-  nb::class_<SharedSlice> slice(m, "SharedSlice",
-                                "A stage of a shared allocation: an address `stage` first-dimension elements in.");
-  detail::python_type<SharedSlice> = reinterpret_cast<PyTypeObject*>(slice.ptr());
+  Class<SharedSlice> slice(m, "SharedSlice", "A stage of a shared allocation: an address `stage` first-dimension elements in.");
   const auto offset = [](const SharedSlice& s) {
     const SharedAlloc& a = *as<SharedAlloc>(s.alloc);
     return a.byte_offset + s.stage * a.stage_bytes();
@@ -315,35 +298,29 @@ void bind_handles(nb::module_& m) {
             return symbol_name(self, as<SharedAlloc>(s.alloc)->name, offset(s));
           },
           nb::sig("def name(self) -> str"))
-      .def_prop_ro("byte_offset", offset, "Bytes from the symbol.")
-      .def("__repr__",
-           [](const SharedSlice& s) { return cat("SharedSlice(", as<SharedAlloc>(s.alloc)->name, ", ", s.stage, ")"); });
+      .value("byte_offset -> int", "Bytes from the symbol.", offset)
+      .dunder("__repr__(self) -> str",
+              [](const SharedSlice& s) { return cat("SharedSlice(", as<SharedAlloc>(s.alloc)->name, ", ", s.stage, ")"); });
 
-  nb::class_<MbarrierArray> barriers(m, "MbarrierArray", "Barriers in shared memory; `m[i]` is one of them.");
-  detail::python_type<MbarrierArray> = reinterpret_cast<PyTypeObject*>(barriers.ptr());
+  Class<MbarrierArray> barriers(m, "MbarrierArray", "Barriers in shared memory; `m[i]` is one of them.");
   barriers
-      .def_prop_ro(
-          "name",
-          [](nb::handle self) { return symbol_name(self, as<MbarrierArray>(self)->name, as<MbarrierArray>(self)->byte_offset); },
-          nb::sig("def name(self) -> str"), "The symbol: its own, or `dyn_smem`; as an operand, the address of the first.")
+      .value(
+          "name -> str", "The symbol: its own, or `dyn_smem`; as an operand, the address of the first.",
+          [](nb::handle self) { return symbol_name(self, as<MbarrierArray>(self)->name, as<MbarrierArray>(self)->byte_offset); })
       .def_ro("count", &MbarrierArray::count)
       .def_ro("byte_offset", &MbarrierArray::byte_offset, "Bytes from the symbol.")
-      .def("__len__", [](const MbarrierArray& a) { return a.count; })
-      .def(
-          "__getitem__",
-          [](nb::handle self, std::int64_t index) {
-            const MbarrierArray& a = *as<MbarrierArray>(self);
-            if (index < 0 || index >= a.count) no_such(cat("`", a.name, "`"), index, a.count);
-            return MbarrierRef{nb::borrow(self), index};
-          },
-          nb::arg("index"), nb::sig("def __getitem__(self, index: typing.SupportsIndex) -> MbarrierRef"))
-      .def(
-          "__iter__", [](nb::handle self) { return nb::steal(PySeqIter_New(self.ptr())); },
-          nb::sig("def __iter__(self) -> typing.Iterator[MbarrierRef]"))
-      .def("__repr__", [](const MbarrierArray& a) { return cat("MbarrierArray(", a.name, ", ", a.count, ")"); });
+      .dunder("__len__(self) -> int", [](const MbarrierArray& a) { return a.count; })
+      .dunder("__getitem__(self, index: typing.SupportsIndex) -> MbarrierRef",
+              [](nb::handle self, std::int64_t index) {
+                const MbarrierArray& a = *as<MbarrierArray>(self);
+                if (index < 0 || index >= a.count) no_such(cat("`", a.name, "`"), index, a.count);
+                return MbarrierRef{nb::borrow(self), index};
+              })
+      .dunder("__iter__(self) -> typing.Iterator[MbarrierRef]",
+              [](nb::handle self) { return nb::steal(PySeqIter_New(self.ptr())); })
+      .dunder("__repr__(self) -> str", [](const MbarrierArray& a) { return cat("MbarrierArray(", a.name, ", ", a.count, ")"); });
 
-  nb::class_<MbarrierRef> ref(m, "MbarrierRef", "One barrier of an MbarrierArray.");
-  detail::python_type<MbarrierRef> = reinterpret_cast<PyTypeObject*>(ref.ptr());
+  Class<MbarrierRef> ref(m, "MbarrierRef", "One barrier of an MbarrierArray.");
   const auto place = [](const MbarrierRef& r) {
     return as<MbarrierArray>(r.array)->byte_offset + write::idiom::mbarrier_bytes * r.index;
   };
@@ -356,9 +333,9 @@ void bind_handles(nb::module_& m) {
             return symbol_name(self, as<MbarrierArray>(r.array)->name, place(r));
           },
           nb::sig("def name(self) -> str"))
-      .def_prop_ro("byte_offset", place, "Bytes from the symbol.")
-      .def("__repr__",
-           [](const MbarrierRef& r) { return cat("MbarrierRef(", as<MbarrierArray>(r.array)->name, ", ", r.index, ")"); });
+      .value("byte_offset -> int", "Bytes from the symbol.", place)
+      .dunder("__repr__(self) -> str",
+              [](const MbarrierRef& r) { return cat("MbarrierRef(", as<MbarrierArray>(r.array)->name, ", ", r.index, ")"); });
 }
 
 }  // namespace
@@ -366,44 +343,33 @@ void bind_handles(nb::module_& m) {
 void bind_smem(nb::module_& m) {
   m.attr("max_static_shared") = write::max_static_shared;
   bind_handles(m);
-  nb::class_<SmemSpace>(m, "smem", "The functions of `pyptx.smem`.")
-      .def_static(
-          "alloc", alloc, nb::arg("dtype").none(), nb::arg("shape").none(), nb::arg("swizzle") = nb::none(),
-          nb::arg("align").none() = nb::none(), nb::arg("name").none() = nb::none(),
-          nb::sig("def alloc(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | "
-                  "None = None, name: str | None = None) -> SharedAlloc"),
+  Class<SmemSpace>(m, "smem", "The functions of `pyptx.smem`.")
+      .function(
+          "alloc(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | None = None, name: "
+          "str | None = None) -> SharedAlloc",
           "Shared memory for elements of that shape, aligned to 128 bytes unless said otherwise. A kernel's first 48 KiB are "
-          "variables of their own; when it has more, all of it lies in `dyn_smem`.")
-      .def_static(
-          "alloc_with_layout", alloc_with_layout, nb::arg("dtype").none(), nb::arg("shape").none(),
-          nb::arg("swizzle") = nb::none(), nb::arg("align").none() = nb::none(), nb::arg("name").none() = nb::none(),
-          nb::kw_only(), nb::arg("gmma_layout") = nb::none(), nb::arg("gmma_major") = nb::none(),
-          nb::sig("def alloc_with_layout(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, "
-                  "align: int | None = None, name: str | None = None, *, gmma_layout: GmmaLayout | None = None, gmma_major: "
-                  "Major | str | None = None) -> SharedAlloc"),
-          "`alloc`, with what wgmma has to know of the layout.")
-      .def_static(
-          "wgmma_tile", wgmma_tile, nb::arg("dtype").none(), nb::arg("shape").none(), nb::arg("major").none() = "K",
-          nb::kw_only(), nb::arg("align").none() = nb::none(), nb::arg("name").none() = nb::none(),
-          nb::sig("def wgmma_tile(dtype: PtxType, shape: tuple[int, int], major: Major | str = 'K', *, align: int | None = "
-                  "None, name: str | None = None) -> SharedAlloc"),
-          "A tile that wgmma reads: (M or N, K) for major \"K\", (K, N) for \"MN\", laid out as `pick_gmma_layout` says.")
-      .def_static("mbarrier", mbarrier, nb::arg("count"), nb::arg("name").none() = nb::none(),
-                  nb::sig("def mbarrier(count: int, name: str | None = None) -> MbarrierArray"),
-                  "Barriers in shared memory, 8 bytes each; `ptx.mbarrier.init` has to make them ready.")
-      .def_static("base", base, nb::arg("name") = nb::none(), nb::sig("def base(name: str | None = None) -> Reg"),
-                  "The shared-space address of a symbol, in a fresh register; without a name, of the kernel's `extern_smem`.")
-      .def_static("load", load, nb::arg("dtype").none(), nb::arg("address").none(),
-                  nb::sig("def load(dtype: PtxType, address: typing.Any) -> Reg"),
-                  "A value from shared memory, in a fresh register.")
-      .def_static("store", store, nb::arg("dtype").none(), nb::arg("address").none(), nb::arg("value").none(),
-                  nb::sig("def store(dtype: PtxType, address: typing.Any, value: Reg) -> None"),
-                  "Writes a register to shared memory.")
-      .def_static(
-          "apply_swizzle", apply_swizzle, nb::arg("off").none(), nb::arg("swizzle").none(),
-          nb::sig("def apply_swizzle(off: Reg, swizzle: str | None) -> Reg"),
-          "Where the byte at offset `off` of a tile lies when the tile is swizzled (\"32B\", \"64B\", \"128B\"); the tile has to "
-          "start where the pattern does.");
+          "variables of their own; when it has more, all of it lies in `dyn_smem`.",
+          alloc)
+      .function(
+          "alloc_with_layout(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | None = "
+          "None, name: str | None = None, *, gmma_layout: GmmaLayout | None = None, gmma_major: Major | str | None = None) -> "
+          "SharedAlloc",
+          "`alloc`, with what wgmma has to know of the layout.", alloc_with_layout)
+      .function(
+          "wgmma_tile(dtype: PtxType, shape: tuple[int, int], major: Major | str = 'K', *, align: int | None = None, name: str | "
+          "None = None) -> SharedAlloc",
+          "A tile that wgmma reads: (M or N, K) for major \"K\", (K, N) for \"MN\", laid out as `pick_gmma_layout` says.",
+          wgmma_tile)
+      .function("mbarrier(count: int, name: str | None = None) -> MbarrierArray",
+                "Barriers in shared memory, 8 bytes each; `ptx.mbarrier.init` has to make them ready.", mbarrier)
+      .function("base(name: str | None = None) -> Reg",
+                "The shared-space address of a symbol, in a fresh register; without a name, of the kernel's `extern_smem`.", base)
+      .function("load(dtype: PtxType, address: typing.Any) -> Reg", "A value from shared memory, in a fresh register.", load)
+      .function("store(dtype: PtxType, address: typing.Any, value: Reg) -> None", "Writes a register to shared memory.", store)
+      .function("apply_swizzle(off: Reg, swizzle: str | None) -> Reg",
+                "Where the byte at offset `off` of a tile lies when the tile is swizzled (\"32B\", \"64B\", \"128B\"); the tile "
+                "has to start where the pattern does.",
+                apply_swizzle);
 }
 
 }  // namespace ptx::python

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "operands.hpp"
 #include "ptx/isa/isa.hpp"
@@ -199,12 +200,11 @@ nb::object validate(nb::handle node) {
 }  // namespace
 
 void bind_spec(nb::module_& m) {
-  m.def("instruction_forms", forms_of, nb::arg("opcode"),
-        nb::sig("def instruction_forms(opcode: str) -> list[tuple[typing.Any, ...]]"),
-        "The table's rows of that opcode: (operands, slots, fewest operands, most operands, description, version, targets).");
-  m.def("validate", validate, nb::arg("instruction"),
-        nb::sig("def validate(instruction: typing.Any) -> tuple[str, str, list[str]] | None"),
-        "What is wrong with an instruction of pyptx.ir: the kind of error, the message, notes; or None.");
+  function(m, "instruction_forms(opcode: str) -> list[tuple[typing.Any, ...]]",
+           "The table's rows of that opcode: (operands, slots, fewest operands, most operands, description, version, targets).",
+           forms_of);
+  function(m, "validate(instruction: typing.Any) -> tuple[str, str, list[str]] | None",
+           "What is wrong with an instruction of pyptx.ir: the kind of error, the message, notes; or None.", validate);
 }
 
 }  // namespace ptx::python

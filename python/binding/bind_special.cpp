@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 
@@ -23,12 +24,7 @@ nb::object special_register(std::string_view name) {
   if (const auto special = isa::special_from_name(name)) return make_special(*special);
   std::vector<std::string> names;
   for (const isa::Special& s : isa::specials()) names.emplace_back(s.name);
-  Diagnostic d;
-  d.kind = Kind::undefined_symbol;
-  d.message = cat("`", name, "` is not a special register");
-  d.where = authors_line();
-  if (const std::string near = nearest(name, names); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
-  raise(d);
+  raise(Kind::undefined_symbol, cat("`", name, "` is not a special register"), authors_line(), did_you_mean(name, names));
 }
 
 // `special.tid.x`: nanobind makes one Python class for one C++ type, so that each group needs its own.
@@ -39,16 +35,15 @@ constexpr std::size_t max_groups = 16;
 template <std::size_t... I>
 nb::object make_group(std::size_t index, nb::handle scope, const char* name, std::index_sequence<I...>) {
   nb::object made;
-  ((I == index ? void(made = nb::class_<SpecialGroup<I>>(scope, name)) : void()), ...);
+  ((I == index ? void(made = Class<SpecialGroup<I>>(scope, name)) : void()), ...);
   return made;
 }
 
 }  // namespace
 
 void bind_special(nb::module_& m) {
-  m.def("sreg", special_register, nb::arg("name"), nb::sig("def sreg(name: str) -> Reg"),
-        "The special register of that name, `%laneid`.");
-  nb::class_<SpecialSpace> space(
+  function(m, "sreg(name: str) -> Reg", "The special register of that name, `%laneid`.", special_register);
+  Class<SpecialSpace> space(
       m, "special", "The special registers: `special.tid.x()`, `special.laneid()`. They write nothing; only `mov` reads them.");
   std::vector<std::pair<std::string, nb::object>> groups;
   for (std::size_t i = 0; i < isa::specials().size(); ++i) {

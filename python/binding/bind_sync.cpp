@@ -88,56 +88,41 @@ nb::object addr_reg(nb::handle self) {
 }
 
 void bind_mbarrier(nb::module_& m) {
-  const auto any = [](const char* name) { return nb::arg(name).none(); };
-  nb::class_<MbarrierSpace> mbarrier(
-      m, "mbarrier",
-      "Barriers in shared memory. The first argument is one of `smem.mbarrier`, a slot, a 32-bit register with its "
-      "address, or an address.");
+  Class<MbarrierSpace> mbarrier(m, "mbarrier",
+                                "Barriers in shared memory. The first argument is one of `smem.mbarrier`, a slot, a 32-bit "
+                                "register with its address, or an address.");
   helpers::bind_all<As::function>(mbarrier, write::declare::mbarrier_helpers);
-  mbarrier.def_static("array", barrier_array, any("base"), nb::arg("byte_offset"), nb::arg("count"),
-                      nb::sig("def array(base: typing.Any, byte_offset: int, count: int) -> BarrierArray"),
-                      "`count` barriers at `base` + `byte_offset` + 8·i, in memory laid out by hand.");
+  mbarrier.function("array(base: typing.Any, byte_offset: int, count: int) -> BarrierArray",
+                    "`count` barriers at `base` + `byte_offset` + 8·i, in memory laid out by hand.", barrier_array);
 
-  nb::class_<BarrierArray> array(m, "BarrierArray", "Barriers in memory laid out by hand: `b[i]`, or `b.at(stage)`.");
-  detail::python_type<BarrierArray> = reinterpret_cast<PyTypeObject*>(array.ptr());
+  Class<BarrierArray> array(m, "BarrierArray", "Barriers in memory laid out by hand: `b[i]`, or `b.at(stage)`.");
   array.def_ro("count", &BarrierArray::count)
       .def_ro("byte_offset", &BarrierArray::byte_offset)
       .def_ro("base", &BarrierArray::base)
-      .def("__len__", [](const BarrierArray& a) { return a.count; })
-      .def("__getitem__", slot_of, nb::arg("index"), nb::sig("def __getitem__(self, index: int) -> BarrierSlot"))
-      .def("at", slot_at, nb::arg("stage").none(), nb::sig("def at(self, stage: Reg | int) -> BarrierSlot"),
-           "The barrier whose number is in a register; its address is computed here.")
-      .def(
-          "init_all",
-          [](nb::handle self, nb::handle count, nb::handle pred) {
-            each(self, [&](nb::handle slot) { slot.attr("init")(count, nb::arg("pred") = pred); });
-          },
-          any("count"), nb::kw_only(), nb::arg("pred") = nb::none(),
-          nb::sig("def init_all(self, count: Reg | int, *, pred: Reg | NegPred | None = None) -> None"), "`init` of each.")
-      .def(
-          "arrive_remote_all",
-          [](nb::handle self, nb::handle cta, nb::handle count, nb::handle pred) {
-            each(self, [&](nb::handle slot) { slot.attr("arrive_remote")(cta, count, nb::arg("pred") = pred); });
-          },
-          any("cta"), nb::arg("count") = 1, nb::kw_only(), nb::arg("pred") = nb::none(),
-          nb::sig(
-              "def arrive_remote_all(self, cta: Reg | int, count: Reg | int = 1, *, pred: Reg | NegPred | None = None) -> None"),
-          "`arrive_remote` at each.")
-      .def("__repr__",
-           [](const BarrierArray& a) { return nb::str("BarrierArray({}, {}, {})").format(a.base, a.byte_offset, a.count); });
+      .dunder("__len__(self) -> int", [](const BarrierArray& a) { return a.count; })
+      .dunder("__getitem__(self, index: int) -> BarrierSlot", slot_of)
+      .function("at(self, stage: Reg | int) -> BarrierSlot",
+                "The barrier whose number is in a register; its address is computed here.", slot_at)
+      .function("init_all(self, count: Reg | int, *, pred: Reg | NegPred | None = None) -> None", "`init` of each.",
+                [](nb::handle self, nb::handle count, nb::handle pred) {
+                  each(self, [&](nb::handle slot) { slot.attr("init")(count, nb::arg("pred") = pred); });
+                })
+      .function("arrive_remote_all(self, cta: Reg | int, count: Reg | int = 1, *, pred: Reg | NegPred | None = None) -> None",
+                "`arrive_remote` at each.",
+                [](nb::handle self, nb::handle cta, nb::handle count, nb::handle pred) {
+                  each(self, [&](nb::handle slot) { slot.attr("arrive_remote")(cta, count, nb::arg("pred") = pred); });
+                })
+      .dunder("__repr__(self) -> str",
+              [](const BarrierArray& a) { return nb::str("BarrierArray({}, {}, {})").format(a.base, a.byte_offset, a.count); });
 
-  nb::class_<BarrierSlot> slot(m, "BarrierSlot", "One barrier of a BarrierArray.");
-  detail::python_type<BarrierSlot> = reinterpret_cast<PyTypeObject*>(slot.ptr());
-  slot.def_prop_ro(
-      "byte_offset",
-      [](const BarrierSlot& s) { return as<BarrierArray>(s.array)->byte_offset + idiom::mbarrier_bytes * s.index; },
-      "Bytes from the array's base; for a slot made by `at`, of the first barrier.");
+  Class<BarrierSlot> slot(m, "BarrierSlot", "One barrier of a BarrierArray.");
+  slot.value("byte_offset -> int", "Bytes from the array's base; for a slot made by `at`, of the first barrier.",
+             [](const BarrierSlot& s) { return as<BarrierArray>(s.array)->byte_offset + idiom::mbarrier_bytes * s.index; });
   helpers::bind_all<As::method_of_first>(slot, write::declare::barrier_slot_helpers);
-  slot.def("addr_reg", addr_reg, nb::sig("def addr_reg(self) -> Reg"), "Its address, in a 32-bit register.")
-      .def(
-          "address_operand", [](nb::handle self) { return Address{nb::borrow(self), nb::none()}; },
-          nb::sig("def address_operand(self) -> Address"), "Its address as an operand: `ptx.addr(slot)`.")
-      .def("__repr__", [](const BarrierSlot& s) {
+  slot.function("addr_reg(self) -> Reg", "Its address, in a 32-bit register.", addr_reg)
+      .function("address_operand(self) -> Address", "Its address as an operand: `ptx.addr(slot)`.",
+                [](nb::handle self) { return Address{nb::borrow(self), nb::none()}; })
+      .dunder("__repr__(self) -> str", [](const BarrierSlot& s) {
         return s.address.is_valid() ? nb::str("BarrierSlot({}, at {})").format(s.array, s.address)
                                     : nb::str("BarrierSlot({}, {})").format(s.array, s.index);
       });
@@ -164,18 +149,18 @@ nb::tuple advance(const PipelineState& state) {
 }
 
 void bind_pipeline(nb::module_& m) {
-  nb::class_<PipelineState>(m, "PipelineState", "A ring of stages, from `ptx.pipeline`.")
+  Class<PipelineState>(m, "PipelineState", "A ring of stages, from `ptx.pipeline`.")
       .def_ro("n_stages", &PipelineState::stages)
       .def_rw("cursor", &PipelineState::cursor, nb::for_getter(nb::sig("def cursor(self) -> Reg")),
               nb::for_setter(nb::sig("def cursor(self, value: Reg, /) -> None")))
       .def_rw("phase", &PipelineState::phase, nb::for_getter(nb::sig("def phase(self) -> Reg")),
               nb::for_setter(nb::sig("def phase(self, value: Reg, /) -> None")))
-      .def("advance", advance, nb::sig("def advance(self) -> tuple[Reg, Reg]"),
-           "Goes on to the next stage: its number in a fresh register, and the phase of its barriers.");
-  m.def("pipeline", pipeline, nb::arg("n_stages"), nb::kw_only(), nb::arg("cursor") = nb::none(), nb::arg("phase") = nb::none(),
-        nb::sig("def pipeline(n_stages: int, *, cursor: Reg | None = None, phase: Reg | None = None) -> PipelineState"),
-        "The state of a ring of `n_stages` buffers: the next stage and the parity that flips each time round, both from 0 unless "
-        "given.");
+      .function("advance(self) -> tuple[Reg, Reg]",
+                "Goes on to the next stage: its number in a fresh register, and the phase of its barriers.", advance);
+  function(m, "pipeline(n_stages: int, *, cursor: Reg | None = None, phase: Reg | None = None) -> PipelineState",
+           "The state of a ring of `n_stages` buffers: the next stage and the parity that flips each time round, both from 0 "
+           "unless given.",
+           pipeline);
 }
 
 // ---- the block ------------------------------------------------------------------------------------------------------------
@@ -190,18 +175,15 @@ void sync_named(const NamedBarrier& barrier, nb::handle pred) {
 }
 
 void bind_named_barrier(nb::module_& m) {
-  nb::class_<NamedBarrier>(m, "NamedBarrier", "A barrier of the block by its number, from `ptx.named_barrier`.")
+  Class<NamedBarrier>(m, "NamedBarrier", "A barrier of the block by its number, from `ptx.named_barrier`.")
       .def_ro("id", &NamedBarrier::id, nb::sig("def id(self) -> Reg | int"))
       .def_ro("barrier_id", &NamedBarrier::id, nb::sig("def barrier_id(self) -> Reg | int"), "The same as `id`.")
       .def_ro("count", &NamedBarrier::count, nb::sig("def count(self) -> Reg | int | None"))
-      .def("sync", sync_named, nb::kw_only(), nb::arg("pred") = nb::none(),
-           nb::sig("def sync(self, *, pred: Reg | NegPred | None = None) -> None"),
-           "`bar.sync id`, with the count if there is one.");
-  m.def(
-      "named_barrier", [](nb::object id, nb::object count) { return NamedBarrier{std::move(id), std::move(count)}; },
-      nb::arg("id"), nb::kw_only(), nb::arg("count") = nb::none(),
-      nb::sig("def named_barrier(id: Reg | int, *, count: Reg | int | None = None) -> NamedBarrier"),
-      "Barrier `id` of the block, for all its threads or `count` of them.");
+      .function("sync(self, *, pred: Reg | NegPred | None = None) -> None", "`bar.sync id`, with the count if there is one.",
+                sync_named);
+  function(m, "named_barrier(id: Reg | int, *, count: Reg | int | None = None) -> NamedBarrier",
+           "Barrier `id` of the block, for all its threads or `count` of them.",
+           [](nb::object id, nb::object count) { return NamedBarrier{std::move(id), std::move(count)}; });
 }
 
 }  // namespace
@@ -209,10 +191,10 @@ void bind_named_barrier(nb::module_& m) {
 void bind_sync(nb::module_& m) {
   using namespace write::declare;
   bind_mbarrier(m);
-  helpers::bind_all<As::function>(nb::class_<FenceSpace>(m, "fence", "Fences between the ways to memory."), fence_helpers);
-  helpers::bind_all<As::function>(nb::class_<ClusterSpace>(m, "cluster", "Blocks of a cluster."), cluster_helpers);
+  helpers::bind_all<As::function>(Class<FenceSpace>(m, "fence", "Fences between the ways to memory."), fence_helpers);
+  helpers::bind_all<As::function>(Class<ClusterSpace>(m, "cluster", "Blocks of a cluster."), cluster_helpers);
   bind_pipeline(m);
-  helpers::bind_all<As::function>(nb::class_<BarSpace>(m, "bar", "Barriers of the block."), bar_helpers);
+  helpers::bind_all<As::function>(Class<BarSpace>(m, "bar", "Barriers of the block."), bar_helpers);
   bind_named_barrier(m);
   helpers::bind_all<As::function>(m, block_helpers);
 }

@@ -9,7 +9,7 @@ struct Tcgen05Space {};
 }  // namespace
 
 void bind_tcgen05(nb::module_& m) {
-  const nb::class_<Tcgen05Space> tcgen05(m, "tcgen05", "Tensor memory and the tensor cores of Blackwell (sm_100a).");
+  Class<Tcgen05Space> tcgen05(m, "tcgen05", "Tensor memory and the tensor cores of Blackwell (sm_100a).");
   helpers::bind_all<As::function>(tcgen05, write::declare::tcgen05_helpers);
   tcgen05.attr("BLACKWELL_MASKED_DESC_B128") = write::Tcgen05MaskedDescriptor().const_bits;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "author.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "tensor_map_handle.hpp"
@@ -164,73 +165,61 @@ std::pair<std::int64_t, std::int64_t> default_tma_box(const Tile& tile) {
 }  // namespace
 
 void add_tensor_map_types(nb::module_& m) {
-  nb::class_<TensorMapHandle>(m, "TensorMap",
-                              "What a tensor copy (TMA) knows of a tensor, but for its address. Compares by value.")
-      .def_static(
-          "of",
-          [](const Tile& tile, const tile::Env& sizes) { return TensorMapHandle{unwrap_here(tile::tensor_map(tile, sizes))}; },
-          nb::arg("tile"), nb::arg("sizes") = tile::Env{},
+  Class<TensorMapHandle>(m, "TensorMap", "What a tensor copy (TMA) knows of a tensor, but for its address. Compares by value.")
+      .function(
+          "of(tile: Tile, sizes: Mapping[str, int] = {}) -> TensorMap",
           "Of a row-major tensor of that tile, its dimensions' names replaced by sizes. ValueError names the rule of tensor maps "
-          "that it breaks.")
-      .def_static(
-          "tiled", tiled, nb::arg("shape"), nb::arg("dtype"), nb::arg("box"), nb::kw_only(),
-          nb::arg("strides").none() = nb::none(), nb::arg("swizzle") = "NONE", nb::arg("interleave") = "NONE",
-          nb::arg("l2_promotion") = "128B", nb::arg("fill") = "zero", nb::arg("element_strides").none() = nb::none(),
-          nb::sig("def tiled(shape: Sequence[int], dtype: PtxType, box: Sequence[int], *, strides: Sequence[int] | None = "
-                  "None, swizzle: str = 'NONE', interleave: str = 'NONE', l2_promotion: str = '128B', fill: str = 'zero', "
-                  "element_strides: Sequence[int] | None = None) -> TensorMap"),
-          "Of a tensor of 1 to 5 dimensions, outermost first: what cuTensorMapEncodeTiled takes. `strides` are bytes, by "
-          "default those of a row-major tensor; `fill=\"nan\"` is what floats read outside the tensor. ValueError names the "
-          "rule of tensor maps that is broken.")
-      .def_static(
-          "im2col", im2col, nb::arg("shape"), nb::arg("dtype"), nb::arg("lower_corner"), nb::arg("upper_corner"),
-          nb::arg("channels_per_pixel"), nb::arg("pixels_per_column"), nb::kw_only(), nb::arg("strides").none() = nb::none(),
-          nb::arg("swizzle") = "NONE", nb::arg("interleave") = "NONE", nb::arg("l2_promotion") = "128B", nb::arg("fill") = "zero",
-          nb::arg("element_strides").none() = nb::none(),
-          nb::sig("def im2col(shape: Sequence[int], dtype: PtxType, lower_corner: Sequence[int], upper_corner: "
-                  "Sequence[int], channels_per_pixel: int, pixels_per_column: int, *, strides: Sequence[int] | None = None, "
-                  "swizzle: str = 'NONE', interleave: str = 'NONE', l2_promotion: str = '128B', fill: str = 'zero', "
-                  "element_strides: Sequence[int] | None = None) -> TensorMap"),
-          "Of a tensor (images, one to three dimensions of space, channels): what cuTensorMapEncodeIm2col takes. The corners "
-          "are of the pixels' box, for each dimension of space, outermost first.")
-      .def_prop_ro(
-          "dtype", [](const TensorMapHandle& self) { return name(self.map.type); }, "The element type; 8-bit floats are `u8`.")
-      .def_prop_ro(
-          "shape", [](const TensorMapHandle& self) { return outermost_first(self.map.sizes, self.map.rank); },
-          nb::sig("def shape(self) -> tuple[int, ...]"), "Its dimensions, outermost first.")
-      .def_prop_ro(
-          "strides", [](const TensorMapHandle& self) { return outermost_first(self.map.strides, self.map.rank - 1u); },
-          nb::sig("def strides(self) -> tuple[int, ...]"), "Bytes, of every dimension but the innermost.")
-      .def_prop_ro(
-          "box", [](const TensorMapHandle& self) { return outermost_first(self.map.box, self.map.rank); },
-          nb::sig("def box(self) -> tuple[int, ...]"), "What one copy moves, outermost first.")
-      .def_prop_ro(
-          "box_bytes", [](const TensorMapHandle& self) { return self.map.box_bytes(); },
-          "Bytes that one copy moves, and its mbarrier expects.")
-      .def_prop_ro(
-          "swizzle", [](const TensorMapHandle& self) { return layout::tensor_map_swizzle_name(self.map.swizzle); },
-          "\"NONE\", \"32B\", \"64B\" or \"128B\".")
-      .def("encode", encode, nb::arg("address"), nb::arg("device") = 0,
-           "With the tensor's address, on the host and on a GPU. RuntimeError without a driver or a GPU.")
+          "that it breaks.",
+          [](const Tile& tile, const tile::Env& sizes) { return TensorMapHandle{unwrap_here(tile::tensor_map(tile, sizes))}; })
+      .function(
+          "tiled(shape: Sequence[int], dtype: PtxType, box: Sequence[int], *, strides: Sequence[int] | None = None, swizzle: str "
+          "= 'NONE', interleave: str = 'NONE', l2_promotion: str = '128B', fill: str = 'zero', element_strides: Sequence[int] | "
+          "None = None) -> TensorMap",
+          "Of a tensor of 1 to 5 dimensions, outermost first: what cuTensorMapEncodeTiled takes. `strides` are bytes, by default "
+          "those of a row-major tensor; `fill=\"nan\"` is what floats read outside the tensor. ValueError names the rule of "
+          "tensor maps that is broken.",
+          tiled)
+      .function(
+          "im2col(shape: Sequence[int], dtype: PtxType, lower_corner: Sequence[int], upper_corner: Sequence[int], "
+          "channels_per_pixel: int, pixels_per_column: int, *, strides: Sequence[int] | None = None, swizzle: str = 'NONE', "
+          "interleave: str = 'NONE', l2_promotion: str = '128B', fill: str = 'zero', element_strides: Sequence[int] | None = "
+          "None) -> TensorMap",
+          "Of a tensor (images, one to three dimensions of space, channels): what cuTensorMapEncodeIm2col takes. The corners are "
+          "of the pixels' box, for each dimension of space, outermost first.",
+          im2col)
+      .value("dtype -> str", "The element type; 8-bit floats are `u8`.",
+             [](const TensorMapHandle& self) { return name(self.map.type); })
+      .value("shape -> tuple[int, ...]", "Its dimensions, outermost first.",
+             [](const TensorMapHandle& self) { return outermost_first(self.map.sizes, self.map.rank); })
+      .value("strides -> tuple[int, ...]", "Bytes, of every dimension but the innermost.",
+             [](const TensorMapHandle& self) { return outermost_first(self.map.strides, self.map.rank - 1u); })
+      .value("box -> tuple[int, ...]", "What one copy moves, outermost first.",
+             [](const TensorMapHandle& self) { return outermost_first(self.map.box, self.map.rank); })
+      .value("box_bytes -> int", "Bytes that one copy moves, and its mbarrier expects.",
+             [](const TensorMapHandle& self) { return self.map.box_bytes(); })
+      .value("swizzle -> str", "\"NONE\", \"32B\", \"64B\" or \"128B\".",
+             [](const TensorMapHandle& self) { return layout::tensor_map_swizzle_name(self.map.swizzle); })
+      .function("encode(self, address: int, device: int = 0) -> EncodedTensorMap",
+                "With the tensor's address, on the host and on a GPU. RuntimeError without a driver or a GPU.", encode)
       .def(
           "__eq__", [](const TensorMapHandle& a, const TensorMapHandle& b) { return a.map == b.map; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const TensorMapHandle& self) { return nb::hash(nb::cast(layout::to_string(self.map))); })
-      .def("__repr__", [](const TensorMapHandle& self) { return cat("<tensor map ", layout::to_string(self.map), '>'); });
+      .dunder("__hash__(self) -> int",
+              [](const TensorMapHandle& self) { return nb::hash(nb::cast(layout::to_string(self.map))); })
+      .dunder("__repr__(self) -> str",
+              [](const TensorMapHandle& self) { return cat("<tensor map ", layout::to_string(self.map), '>'); });
 
-  nb::class_<EncodedTensorMap>(m, "EncodedTensorMap", nb::is_weak_referenceable(),
-                               "A CUtensorMap: 128 bytes that never change, on the host while this lives, on the GPU for good.")
-      .def_prop_ro(
-          "map", [](const EncodedTensorMap& self) { return TensorMapHandle{self.map}; }, "What it was made of.")
+  Class<EncodedTensorMap>(m, "EncodedTensorMap", nb::is_weak_referenceable(),
+                          "A CUtensorMap: 128 bytes that never change, on the host while this lives, on the GPU for good.")
+      .value("map -> TensorMap", "What it was made of.", [](const EncodedTensorMap& self) { return TensorMapHandle{self.map}; })
       .def_prop_ro("host_ptr", &EncodedTensorMap::host_addr, "Where the bytes lie on the host.")
-      .def_prop_ro(
-          "device_ptr", [](const EncodedTensorMap& self) { return self.device_addr; }, "Where they lie on the GPU.")
-      .def(
-          "__bytes__", [](const EncodedTensorMap& self) { return nb::bytes(self.bytes.get(), sizeof *self.bytes); },
-          nb::sig("def __bytes__(self) -> bytes"));
+      .value("device_ptr -> int", "Where they lie on the GPU.", [](const EncodedTensorMap& self) { return self.device_addr; })
+      .dunder("__bytes__(self) -> bytes",
+              [](const EncodedTensorMap& self) { return nb::bytes(self.bytes.get(), sizeof *self.bytes); });
 
-  m.def("default_tma_box", default_tma_box, nb::arg("tile"),
-        "128 rows by as many columns as the swizzle is wide: what one copy of a matrix moves unless the author says.");
+  function(m, "default_tma_box(tile: Tile) -> tuple[int, int]",
+           "128 rows by as many columns as the swizzle is wide: what one copy of a matrix moves unless the author says.",
+           default_tma_box);
 }
 
 }  // namespace ptx::python

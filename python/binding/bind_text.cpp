@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "define.hpp"
 #include "nodes.hpp"
 #include "ptx/text/text.hpp"
 #include "ptx/tool/tool.hpp"
@@ -66,23 +67,18 @@ nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, bool 
 }  // namespace
 
 void bind_text(nb::module_& m) {
-  m.def("parse_nodes", parse_nodes, nb::arg("source"), nb::arg("classes"),
-        nb::sig("def parse_nodes(source: str, classes: typing.Any) -> tuple[typing.Any, ...]"),
-        "The text as nodes of `classes`, pyptx.ir.nodes: (version, target, address size, list of directives, header). Or, of a "
-        "text "
-        "that is not PTX, (message, line, column).");
-  m.def("tokenize", tokens_of, nb::arg("source"), nb::sig("def tokenize(source: str) -> list[tuple[str, str, int, int, str]]"),
-        "Every token: (kind, text, line, column, the space before it).");
-  m.def(
-      "print_text", [](std::string source) { return text::print(text::parse(std::move(source)).module); }, nb::arg("source"),
-      "The text as the core prints it.");
-  m.def(
-      "run_tool", run_tool, nb::arg("arguments"), nb::arg("colour") = false, nb::arg("colour_of_errors") = false,
-      nb::arg("program") = "pyptx",
-      nb::sig(
-          "def run_tool(arguments: Sequence[str], colour: bool = False, colour_of_errors: bool = False, program: str = 'pyptx') "
-          "-> tuple[int, bytes, bytes]"),
-      "Runs a command line of ptx/tool: its exit status, and what it said on each stream.");
+  function(m, "parse_nodes(source: str, classes: typing.Any) -> tuple[typing.Any, ...]",
+           "The text as nodes of `classes`, pyptx.ir.nodes: (version, target, address size, list of directives, header). Or, of "
+           "a text that is not PTX, (message, line, column).",
+           parse_nodes);
+  function(m, "tokenize(source: str) -> list[tuple[str, str, int, int, str]]",
+           "Every token: (kind, text, line, column, the space before it).", tokens_of);
+  function(m, "print_text(source: str) -> str", "The text as the core prints it.",
+           [](std::string source) { return text::print(text::parse(std::move(source)).module); });
+  function(m,
+           "run_tool(arguments: Sequence[str], colour: bool = False, colour_of_errors: bool = False, program: str = 'pyptx') -> "
+           "tuple[int, bytes, bytes]",
+           "Runs a command line of ptx/tool: its exit status, and what it said on each stream.", run_tool);
 }
 
 }  // namespace ptx::python

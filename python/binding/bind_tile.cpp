@@ -13,6 +13,7 @@
 
 #include "author.hpp"
 #include "bindings.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "ptx/tile/tile.hpp"
@@ -41,7 +42,9 @@ std::optional<tile::Dim> dim_of(nb::handle object) {
   if (PyBool_Check(object.ptr()) || !PyIndex_Check(object.ptr())) return std::nullopt;
   const nb::object integer = nb::steal(PyNumber_Index(object.ptr()));
   if (!integer.is_valid()) throw nb::python_error();
-  return nb::cast<std::int64_t>(integer);
+  std::int64_t size = 0;
+  if (!nb::try_cast(integer, size)) bad(cat("a dimension is ", describe(integer), "; what fits is 1 to 2^63 - 1, or a name"));
+  return size;
 }
 
 tile::Dim dim_argument(nb::handle object, const char* what) {
@@ -67,8 +70,9 @@ nb::tuple dims_object(const std::vector<tile::Dim>& dims) {
 nb::object box_object(const Tile& tile) { return tile.tma_box() ? nb::object(dims_object(*tile.tma_box())) : nb::none(); }
 
 template <class T>
-void set_once(std::optional<T>& slot, T value, const char* what) {
+void set_once(std::optional<T>& slot, T value, const char* what, bool may_agree) {
   if (slot && *slot != value) bad(cat("a Tile is given two ", what, "s that differ"));
+  if (slot && !may_agree) bad(cat("a Tile is given two ", what, "s, the same one twice; what fits is one"));
   slot = value;
 }
 
@@ -78,9 +82,9 @@ Tile make_tile(const nb::args& items, nb::handle dtype, nb::handle layout, nb::h
   std::optional<Layout> order;
   for (const nb::handle item : items) {
     if (const PtxType* t = as<PtxType>(item)) {
-      set_once(type, t->type, "dtype");
+      set_once(type, t->type, "dtype", false);
     } else if (const auto l = layout_of(item)) {
-      set_once(order, *l, "layout");
+      set_once(order, *l, "layout", false);
     } else if (auto dim = dim_of(item)) {
       dims.push_back(*std::move(dim));
     } else {
@@ -88,11 +92,11 @@ Tile make_tile(const nb::args& items, nb::handle dtype, nb::handle layout, nb::h
                    "; what fits is a dimension (an int or a name), a dtype such as `f32`, or a `Layout`"));
     }
   }
-  if (!dtype.is_none()) set_once(type, type_argument(dtype, "Tile"), "dtype");
+  if (!dtype.is_none()) set_once(type, type_argument(dtype, "Tile"), "dtype", true);
   if (!layout.is_none()) {
     const auto l = layout_of(layout);
     if (!l) bad_kind(cat("the layout of a Tile is ", describe(layout), "; what fits is a `Layout`"));
-    set_once(order, *l, "layout");
+    set_once(order, *l, "layout", true);
   }
   std::optional<std::vector<tile::Dim>> box;
   if (!tma_box.is_none()) {
@@ -149,43 +153,35 @@ void bind_layout(nb::module_& m) {
 }
 
 // Tiles of the operands of wgmma.
-void def_operand_tiles(nb::class_<Tile>& tile) {
-  tile.def_static(
-          "wgmma_a",
+void def_operand_tiles(Class<Tile>& tile) {
+  tile.function(
+          "wgmma_a(m: int | str, k: int | str, dtype: PtxType, *, tile_m: int | str | None = None, tile_k: int | str | None = "
+          "None) -> Tile",
+          "The tile of a wgmma A operand, M x K: its layout follows from the width of one load.",
           [](nb::handle rows, nb::handle k, nb::handle dtype, nb::handle tile_m, nb::handle tile_k) {
             return unwrap_here(Tile::wgmma_a(dim_argument(rows, "m"), dim_argument(k, "k"), type_argument(dtype, "Tile.wgmma_a"),
                                              optional_dim(tile_m, "tile_m"), optional_dim(tile_k, "tile_k")));
-          },
-          nb::arg("m"), nb::arg("k"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_m") = nb::none(),
-          nb::arg("tile_k") = nb::none(),
-          nb::sig("def wgmma_a(m: int | str, k: int | str, dtype: PtxType, *, tile_m: int | str | None = None, tile_k: int | str "
-                  "| None = None) -> Tile"),
-          "The tile of a wgmma A operand, M x K: its layout follows from the width of one load.")
-      .def_static(
-          "wgmma_b",
+          })
+      .function(
+          "wgmma_b(k: int | str, n: int | str, dtype: PtxType, *, tile_k: int | str | None = None, tile_n: int | str | None = "
+          "None) -> Tile",
+          "The tile of a wgmma B operand, K x N.",
           [](nb::handle k, nb::handle n, nb::handle dtype, nb::handle tile_k, nb::handle tile_n) {
             return unwrap_here(Tile::wgmma_b(dim_argument(k, "k"), dim_argument(n, "n"), type_argument(dtype, "Tile.wgmma_b"),
                                              optional_dim(tile_k, "tile_k"), optional_dim(tile_n, "tile_n")));
-          },
-          nb::arg("k"), nb::arg("n"), nb::arg("dtype"), nb::kw_only(), nb::arg("tile_k") = nb::none(),
-          nb::arg("tile_n") = nb::none(),
-          nb::sig("def wgmma_b(k: int | str, n: int | str, dtype: PtxType, *, tile_k: int | str | None = None, tile_n: int | str "
-                  "| None = None) -> Tile"),
-          "The tile of a wgmma B operand, K x N.");
+          });
 }
 
 }  // namespace
 
 void bind_tile(nb::module_& m) {
   bind_layout(m);
-  m.def(
-      "dtype_matches",
-      [](nb::handle dtype, std::string_view name) { return tile::dtype_matches(type_argument(dtype, "Tile"), name); },
-      nb::arg("dtype"), nb::arg("name"), nb::sig("def dtype_matches(dtype: PtxType, name: str) -> bool"),
-      "Whether tensors of that numpy type stand for tiles of the PTX type.");
-  nb::class_<Tile> tile(m, "Tile",
-                        "What a kernel expects of a tensor: dimensions (sizes, or names bound at the call), dtype and layout.\n\n"
-                        "    Tile(\"M\", 512, f32)");
+  function(m, "dtype_matches(dtype: PtxType, name: str) -> bool",
+           "Whether tensors of that numpy type stand for tiles of the PTX type.",
+           [](nb::handle dtype, std::string_view name) { return tile::dtype_matches(type_argument(dtype, "Tile"), name); });
+  Class<Tile> tile(m, "Tile",
+                   "What a kernel expects of a tensor: dimensions (sizes, or names bound at the call), dtype and layout.\n\n"
+                   "    Tile(\"M\", 512, f32)");
   tile.def(
           "__init__",
           [](Tile* self, const nb::args& items, nb::handle dtype, nb::handle layout, nb::handle tma_box, int tma_rank,
@@ -193,63 +189,50 @@ void bind_tile(nb::module_& m) {
           nb::arg("dims_and_dtype"), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("layout") = nb::none(),
           nb::arg("tma_box") = nb::none(), nb::arg("tma_rank") = 2, nb::arg("tma_padding") = false,
           nb::sig("def __init__(self, *dims_and_dtype: int | str | PtxType | Layout, dtype: PtxType | None = None, layout: "
-                  "Layout | None = None, "
-                  "tma_box: typing.Sequence[int | str] | None = None, tma_rank: int = 2, tma_padding: bool = False) -> None"))
-      .def_prop_ro(
-          "shape", [](const Tile& t) { return dims_object(t.shape()); }, nb::sig("def shape(self) -> tuple[int | str, ...]"))
-      .def_prop_ro(
-          "dtype", [](const Tile& t) { return type_object(t.dtype()); }, nb::sig("def dtype(self) -> PtxType"))
-      .def_prop_ro(
-          "layout", [](const Tile& t) { return layout_object(t.layout()); }, nb::sig("def layout(self) -> Layout"))
-      .def_prop_ro("tma_box", box_object, nb::sig("def tma_box(self) -> tuple[int | str, ...] | None"),
-                   "What one TMA copy moves; None: the whole tensor.")
+                  "Layout | None = None, tma_box: typing.Sequence[int | str] | None = None, tma_rank: int = 2, tma_padding: bool "
+                  "= False) -> None"))
+      .value("shape -> tuple[int | str, ...]", [](const Tile& t) { return dims_object(t.shape()); })
+      .value("dtype -> PtxType", [](const Tile& t) { return type_object(t.dtype()); })
+      .value("layout -> Layout", [](const Tile& t) { return layout_object(t.layout()); })
+      .value("tma_box -> tuple[int | str, ...] | None", "What one TMA copy moves; None: the whole tensor.", box_object)
       .def_prop_ro("tma_rank", &Tile::tma_rank, "Rank of the tensor map: 2, or 3 for the 64-column view of a matrix.")
       .def_prop_ro("tma_padding", &Tile::tma_padding, "With tma_rank=3: pad the innermost box dimension.")
       .def_prop_ro("rank", &Tile::rank, "Number of dimensions.")
-      .def_prop_ro(
-          "symbolic_dims", [](const Tile& t) { return nb::tuple(nb::cast(t.symbolic_dims())); },
-          nb::sig("def symbolic_dims(self) -> tuple[str, ...]"), "The names among the dimensions, in order.")
-      .def(
-          "resolve_shape",
-          [](const Tile& t, const nb::dict& env) { return nb::tuple(nb::cast(unwrap_here(t.resolve(env_of(env))))); },
-          nb::arg("env"), nb::sig("def resolve_shape(self, env: dict[str, int]) -> tuple[int, ...]"),
-          "The shape with its names replaced by their sizes; KeyError for a name that `env` lacks.")
-      .def(
-          "matches",
-          [](const Tile& t, const std::vector<std::int64_t>& shape, std::string_view dtype) { return t.matches(shape, dtype); },
-          nb::arg("array_shape"), nb::arg("array_dtype_name"),
-          nb::sig("def matches(self, array_shape: typing.Sequence[int], array_dtype_name: str) -> bool"),
-          "Whether rank, fixed dimensions and dtype (its PTX or numpy name) fit.")
-      .def(
-          "extract_env",
-          [](const Tile& t, const std::vector<std::int64_t>& shape) { return dict_of(unwrap_here(t.extract(shape))); },
-          nb::arg("array_shape"), nb::sig("def extract_env(self, array_shape: typing.Sequence[int]) -> dict[str, int]"),
-          "The sizes of this tile's names in an array of that shape; ValueError when it does not fit.");
+      .value("symbolic_dims -> tuple[str, ...]", "The names among the dimensions, in order.",
+             [](const Tile& t) { return nb::tuple(nb::cast(t.symbolic_dims())); })
+      .function("resolve_shape(self, env: dict[str, int]) -> tuple[int, ...]",
+                "The shape with its names replaced by their sizes; KeyError for a name that `env` lacks.",
+                [](const Tile& t, const nb::dict& env) { return nb::tuple(nb::cast(unwrap_here(t.resolve(env_of(env))))); })
+      .function(
+          "matches(self, array_shape: typing.Sequence[int], array_dtype_name: str) -> bool",
+          "Whether rank, fixed dimensions and dtype (its PTX or numpy name) fit.",
+          [](const Tile& t, const std::vector<std::int64_t>& shape, std::string_view dtype) { return t.matches(shape, dtype); })
+      .function("extract_env(self, array_shape: typing.Sequence[int]) -> dict[str, int]",
+                "The sizes of this tile's names in an array of that shape; ValueError when it does not fit.",
+                [](const Tile& t, const std::vector<std::int64_t>& shape) { return dict_of(unwrap_here(t.extract(shape))); });
   def_operand_tiles(tile);
   tile.def(
           "__eq__", [](const Tile& a, const Tile& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const Tile& t) { return nb::hash(state_of(t)); })
-      .def("__getstate__", state_of)
+      .dunder("__hash__(self) -> int", [](const Tile& t) { return nb::hash(state_of(t)); })
+      .dunder("__getstate__(self) -> tuple", state_of)
       .def("__setstate__",
            [](Tile& self, const std::tuple<nb::args, nb::object, nb::object, nb::object, int, bool>& state) {
              const auto& [shape, dtype, layout, box, rank, padding] = state;
              new (&self) Tile(make_tile(shape, dtype, layout, box, rank, padding));
            })
-      .def("__repr__", tile_shown);
+      .dunder("__repr__(self) -> str", tile_shown);
 
-  m.def(
-      "unify_envs",
-      [](const nb::sequence& envs) {
-        std::vector<tile::Env> all;
-        for (const nb::handle env : envs) {
-          if (!PyDict_Check(env.ptr())) bad_kind(cat("`unify_envs` takes dicts of sizes by name, ", describe(env), " was given"));
-          all.push_back(env_of(nb::borrow<nb::dict>(env)));
-        }
-        return dict_of(unwrap_here(tile::unify(all)));
-      },
-      nb::arg("envs"), nb::sig("def unify_envs(envs: typing.Sequence[dict[str, int]]) -> dict[str, int]"),
-      "One binding of names to sizes out of many; ValueError when one name has two sizes.");
+  function(m, "unify_envs(envs: typing.Sequence[dict[str, int]]) -> dict[str, int]",
+           "One binding of names to sizes out of many; ValueError when one name has two sizes.", [](const nb::sequence& envs) {
+             std::vector<tile::Env> all;
+             for (const nb::handle env : envs) {
+               if (!PyDict_Check(env.ptr()))
+                 bad_kind(cat("`unify_envs` takes dicts of sizes by name, ", describe(env), " was given"));
+               all.push_back(env_of(nb::borrow<nb::dict>(env)));
+             }
+             return dict_of(unwrap_here(tile::unify(all)));
+           });
 }
 
 }  // namespace ptx::python

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "handles.hpp"
 #include "ptx/text/text.hpp"
@@ -98,12 +99,7 @@ write::KernelHeader header_of(std::string name, std::string_view arch, std::opti
   if (!target) {
     std::vector<std::string> names;
     for (const isa::TargetInfo& t : isa::detail::target_infos) names.emplace_back(t.name);
-    Diagnostic d;
-    d.kind = Kind::unknown_target;
-    d.message = cat("`", arch, "` is not a target of PTX");
-    d.where = where;
-    if (const std::string near = nearest(arch, names); !near.empty()) d.hint(cat("did you mean `", near, "`?"));
-    raise(d);
+    raise(Kind::unknown_target, cat("`", arch, "` is not a target of PTX"), where, did_you_mean(arch, names));
   }
   header.name = std::move(name);
   header.target = *target;
@@ -166,55 +162,44 @@ std::size_t instruction_count(const TracedModule& module) {
 
 void bind_module(nb::module_& m) {
   // its dict keeps the nodes, which are made when they are asked for
-  nb::class_<TracedModule>(m, "Module", nb::dynamic_attr(), "A traced kernel that passed the checker, with its text.")
-      .def_prop_ro(
-          "text", [](const TracedModule& t) -> const std::string& { return t.listing->text; },
-          "The PTX, the same bytes for the same kernel.")
-      .def(
-          "text_with_lines", [](const TracedModule& t) { return text::list(t.accepted.module(), text::SourceLines::loc).text; },
-          "The PTX with the author's lines: `.loc` in front of the instructions, `.file` at the end.")
-      .def(
-          "nodes",
-          [](nb::handle self) {
-            const nb::dict kept = self.attr("__dict__");
-            if (!kept.contains("_nodes")) {
-              const nb::object made = nb::module_::import_("pyptx.parser").attr("parse")(self.attr("text"));
-              kept.attr("setdefault")("_nodes", made);  // two threads may have made them; the first is kept for both
-            }
-            return nb::object(kept["_nodes"]);
-          },
-          nb::sig("def nodes(self) -> typing.Any"), "The text as nodes of `pyptx.ir`; the same object each time.")
-      .def_prop_ro(
-          "entry", [](const TracedModule& t) -> const std::string& { return t.entry; }, "The kernel's name.")
-      .def_prop_ro(
-          "version",
-          [](const TracedModule& t) {
-            return std::pair<int, int>(t.accepted.module().version.major, t.accepted.module().version.minor);
-          },
-          "The PTX version, `(8, 5)`.")
-      .def_prop_ro(
-          "target", [](const TracedModule& t) { return isa::name(t.accepted.module().target); }, "`sm_90a`")
+  Class<TracedModule>(m, "Module", nb::dynamic_attr(), "A traced kernel that passed the checker, with its text.")
+      .value("text -> str", "The PTX, the same bytes for the same kernel.",
+             [](const TracedModule& t) -> const std::string& { return t.listing->text; })
+      .function("text_with_lines(self) -> str",
+                "The PTX with the author's lines: `.loc` in front of the instructions, `.file` at the end.",
+                [](const TracedModule& t) { return text::list(t.accepted.module(), text::SourceLines::loc).text; })
+      .function("nodes(self) -> typing.Any", "The text as nodes of `pyptx.ir`; the same object each time.",
+                [](nb::handle self) {
+                  const nb::dict kept = self.attr("__dict__");
+                  if (!kept.contains("_nodes")) {
+                    const nb::object made = nb::module_::import_("pyptx.parser").attr("parse")(self.attr("text"));
+                    kept.attr("setdefault")("_nodes", made);  // two threads may have made them; the first is kept for both
+                  }
+                  return nb::object(kept["_nodes"]);
+                })
+      .value("entry -> str", "The kernel's name.", [](const TracedModule& t) -> const std::string& { return t.entry; })
+      .value("version -> tuple[int, int]", "The PTX version, `(8, 5)`.",
+             [](const TracedModule& t) {
+               return std::pair<int, int>(t.accepted.module().version.major, t.accepted.module().version.minor);
+             })
+      .value("target -> str", "`sm_90a`", [](const TracedModule& t) { return isa::name(t.accepted.module().target); })
       .def_ro("dynamic_smem", &TracedModule::dynamic_smem, "Bytes that its allocations take of the dynamic shared memory.")
-      .def_prop_ro(
-          "tma_tensors", [](const TracedModule& t) { return nb::tuple(nb::cast(t.tma_tensors)); },
-          nb::sig("def tma_tensors(self) -> tuple[str, ...]"),
-          "The tensors whose TMA descriptors are the kernel's last parameters, in their order.")
-      .def_prop_ro("instructions", instruction_count, "How many instructions the module has.")
-      .def_prop_ro(
-          "warnings",
-          [](const TracedModule& t) {
-            nb::list all;
-            for (const Diagnostic& d : t.accepted.warnings())
-              if (d.severity == Severity::warning) {
-                const SourceLocation where = text::in_source(d.where);
-                all.append(nb::make_tuple(render(d), where.file, where.line));
-              }
-            return all;
-          },
-          nb::sig("def warnings(self) -> list[tuple[str, str, int]]"),
-          "What the checker found short of an error: text, file, line.")
-      .def("__str__", [](const TracedModule& t) -> const std::string& { return t.listing->text; })
-      .def("__repr__", [](const TracedModule& t) {
+      .value("tma_tensors -> tuple[str, ...]",
+             "The tensors whose TMA descriptors are the kernel's last parameters, in their order.",
+             [](const TracedModule& t) { return nb::tuple(nb::cast(t.tma_tensors)); })
+      .value("instructions -> int", "How many instructions the module has.", instruction_count)
+      .value("warnings -> list[tuple[str, str, int]]", "What the checker found short of an error: text, file, line.",
+             [](const TracedModule& t) {
+               nb::list all;
+               for (const Diagnostic& d : t.accepted.warnings())
+                 if (d.severity == Severity::warning) {
+                   const SourceLocation where = text::in_source(d.where);
+                   all.append(nb::make_tuple(render(d), where.file, where.line));
+                 }
+               return all;
+             })
+      .dunder("__str__(self) -> str", [](const TracedModule& t) -> const std::string& { return t.listing->text; })
+      .dunder("__repr__(self) -> str", [](const TracedModule& t) {
         const ir::Module& module = t.accepted.module();
         return cat("<PTX ", to_string(module.version), " for ", isa::name(module.target), ": ", t.entry, ", ",
                    instruction_count(t), " instructions>");
@@ -222,11 +207,9 @@ void bind_module(nb::module_& m) {
 }
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<TensorSpec> tensor(
-      m, "TensorSpec", "A tensor of the kernel's signature, as its body sees it: a name, and what is known of its shape.");
-  detail::python_type<TensorSpec> = reinterpret_cast<PyTypeObject*>(tensor.ptr());
-  nb::class_<TmaDescriptorHandle> map(m, "TmaDescriptorHandle", "The name that a tensor's TMA descriptor has in the kernel.");
-  detail::python_type<TmaDescriptorHandle> = reinterpret_cast<PyTypeObject*>(map.ptr());
+  Class<TensorSpec> tensor(m, "TensorSpec",
+                           "A tensor of the kernel's signature, as its body sees it: a name, and what is known of its shape.");
+  Class<TmaDescriptorHandle> map(m, "TmaDescriptorHandle", "The name that a tensor's TMA descriptor has in the kernel.");
 
   const auto descriptor = [](const TensorSpec& of) { return cat(of.name, ir::descriptor_suffix); };
   map.def(
@@ -242,16 +225,13 @@ void bind_tensor(nb::module_& m) {
          nb::arg("tensor").none(), nb::sig("def __init__(self, tensor: TensorSpec) -> None"))
       .def_ro("tensor", &TmaDescriptorHandle::tensor, nb::sig("def tensor(self) -> TensorSpec"))
       .def_ro("name", &TmaDescriptorHandle::name)
-      .def("__repr__", [](const TmaDescriptorHandle& h) { return cat("TmaDescriptorHandle(", h.name, ')'); });
+      .dunder("__repr__(self) -> str", [](const TmaDescriptorHandle& h) { return cat("TmaDescriptorHandle(", h.name, ')'); });
   tensor
-      .def(
-          "__init__",
+      .constructor(
+          "(name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: Layout | None = None)",
           [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout) {
             new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout)};
-          },
-          nb::arg("name"), nb::arg("shape") = nb::none(), nb::arg("dtype") = nb::none(), nb::arg("layout") = nb::none(),
-          nb::sig("def __init__(self, name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: "
-                  "Layout | None = None) -> None"))
+          })
       .def_ro("name", &TensorSpec::name)
       .def_ro("shape", &TensorSpec::shape, nb::sig("def shape(self) -> tuple[int, ...] | None"), "The sizes, once all are known.")
       .def_ro("dtype", &TensorSpec::dtype, nb::sig("def dtype(self) -> PtxType | None"))
@@ -269,8 +249,8 @@ void bind_tensor(nb::module_& m) {
           nb::sig("def tma_desc(self) -> typing.Any"),
           "The address of the tensor's TMA descriptor, in a register that is loaded at the kernel's start; outside a kernel the "
           "name it will have.")
-      .def("__repr__",
-           [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
+      .dunder("__repr__(self) -> str",
+              [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
 }
 
 // Trace.__init__
@@ -309,25 +289,19 @@ void begin_trace(Trace* self, std::string name, std::string_view arch, std::opti
 void bind_trace(nb::module_& m) {
   bind_module(m);
   bind_tensor(m);
-  nb::class_<Trace>(m, "Trace", "A kernel being traced: a context in whose body the calls of reg, smem and ptx write.")
-      .def("__init__", begin_trace, nb::arg("name"), nb::arg("arch") = "sm_90a", nb::arg("version").none() = nb::none(),
-           nb::arg("params") = Strings{}, nb::arg("directives") = Directives{}, nb::arg("extern_smem").none() = nb::none(),
-           nb::arg("dynamic_smem") = false, nb::arg("tma_by_value") = false, nb::arg("where").none() = nb::none(),
-           nb::arg("module").none() = nb::none(), nb::arg("function") = false, nb::arg("block_threads") = 0,
-           nb::sig("def __init__(self, name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: "
-                   "typing.Sequence[tuple[str, str]] = (), "
-                   "directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, "
-                   "dynamic_smem: bool = False, tma_by_value: bool = False, "
-                   "where: tuple[str, int] | None = None, module: ModuleBuilder | None = None, function: bool = False, "
-                   "block_threads: int = 0) -> None"))
-      .def(
-          "__enter__",
-          [](nb::handle self) {
-            nb::cast<Trace&>(self).enter();
-            self.inc_ref();  // the thread holds it until it is left
-            return nb::borrow(self);
-          },
-          nb::sig("def __enter__(self) -> Trace"))
+  Class<Trace>(m, "Trace", "A kernel being traced: a context in whose body the calls of reg, smem and ptx write.")
+      .constructor(
+          "(name: str, arch: str = 'sm_90a', version: tuple[int, int] | None = None, params: typing.Sequence[tuple[str, str]] = "
+          "(), directives: typing.Sequence[tuple[str, typing.Sequence[int]]] = (), extern_smem: str | None = None, dynamic_smem: "
+          "bool = False, tma_by_value: bool = False, where: tuple[str, int] | None = None, module: ModuleBuilder | None = None, "
+          "function: bool = False, block_threads: int = 0)",
+          begin_trace)
+      .dunder("__enter__(self) -> Trace",
+              [](nb::handle self) {
+                nb::cast<Trace&>(self).enter();
+                self.inc_ref();  // the thread holds it until it is left
+                return nb::borrow(self);
+              })
       .def(
           "__exit__",
           [](nb::handle self, const nb::args&) {
@@ -335,41 +309,35 @@ void bind_trace(nb::module_& m) {
             self.dec_ref();
           },
           nb::sig("def __exit__(self, *exception: object) -> None"))
-      .def(
-          "finish", [](Trace& self) { return unwrap(self.finish()); }, "Checks what was written; the module, or the first error.")
-      .def_prop_ro(
-          "shared_bytes", [](Trace& self) { return self.builder().shared_bytes(); },
-          "Bytes of shared memory allocated so far, gaps for alignment included.")
+      .function("finish(self) -> Module", "Checks what was written; the module, or the first error.",
+                [](Trace& self) { return unwrap(self.finish()); })
+      .value("shared_bytes -> int", "Bytes of shared memory allocated so far, gaps for alignment included.",
+             [](Trace& self) { return self.builder().shared_bytes(); })
       .def("draft", &Trace::draft, "What was written so far as a text of its own, with marks around its groups (trace.hpp).")
-      .def_prop_ro(
-          "groups",
-          [](const Trace& trace) {
-            nb::list all;
-            for (const Trace::Group& group : trace.groups()) all.append(nb::make_tuple(group.name, group.arguments));
-            return all;
-          },
-          nb::sig("def groups(self) -> list[tuple[str, str]]"), "Names and arguments of the groups; an expression has no name.")
-      .def_prop_ro(
-          "issues",
-          [](const Trace& trace) {
-            nb::list all;
-            for (const Trace::Issue& issue : trace.issues)
-              all.append(nb::make_tuple(issue.statement, name(issue.why.kind), issue.why.message,
-                                        std::string(name(issue.why.severity))));
-            return all;
-          },
-          nb::sig("def issues(self) -> list[tuple[str, str, str, str]]"),
-          "What was written although the table refused it: the statement, the kind of error, the message, its severity.")
-      .def_prop_ro("statements", statements, nb::sig("def statements(self) -> list[str]"), "The lines of the body so far.")
-      .def_prop_ro("reg_decls", register_declarations, nb::sig("def reg_decls(self) -> list[str]"), "The registers so far.")
-      .def_prop_ro("var_decls", variable_declarations, nb::sig("def var_decls(self) -> list[str]"),
-                   "The variables of the body so far.");
-  m.def("check_params", check_params, nb::arg("params"), nb::sig("def check_params(params: Sequence[tuple[str, str]]) -> None"),
-        "Raises for the first further parameter of a kernel that is declared wrongly.");
-  m.def("is_tracing", [] { return Trace::active() != nullptr; }, "Whether a kernel is being traced on this thread.");
-  m.def(
-      "active_trace", [] { return nb::cast(Trace::require("get_ctx"), nb::rv_policy::reference); },
-      nb::sig("def active_trace() -> Trace"), "The trace of this thread; RuntimeError outside one.");
+      .value("groups -> list[tuple[str, str]]", "Names and arguments of the groups; an expression has no name.",
+             [](const Trace& trace) {
+               nb::list all;
+               for (const Trace::Group& group : trace.groups()) all.append(nb::make_tuple(group.name, group.arguments));
+               return all;
+             })
+      .value("issues -> list[tuple[str, str, str, str]]",
+             "What was written although the table refused it: the statement, the kind of error, the message, its severity.",
+             [](const Trace& trace) {
+               nb::list all;
+               for (const Trace::Issue& issue : trace.issues)
+                 all.append(nb::make_tuple(issue.statement, name(issue.why.kind), issue.why.message,
+                                           std::string(name(issue.why.severity))));
+               return all;
+             })
+      .value("statements -> list[str]", "The lines of the body so far.", statements)
+      .value("reg_decls -> list[str]", "The registers so far.", register_declarations)
+      .value("var_decls -> list[str]", "The variables of the body so far.", variable_declarations);
+  function(m, "check_params(params: Sequence[tuple[str, str]]) -> None",
+           "Raises for the first further parameter of a kernel that is declared wrongly.", check_params);
+  function(m, "is_tracing() -> bool", "Whether a kernel is being traced on this thread.",
+           [] { return Trace::active() != nullptr; });
+  function(m, "active_trace() -> Trace", "The trace of this thread; RuntimeError outside one.",
+           [] { return nb::cast(Trace::require("get_ctx"), nb::rv_policy::reference); });
 }
 
 }  // namespace ptx::python

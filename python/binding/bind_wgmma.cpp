@@ -55,63 +55,47 @@ void bind_layouts(nb::module_& m) {
   nb::enum_<Major>(m, "Major", nb::is_arithmetic(), "Which dimension of a factor is contiguous: K, or M of a and N of b.")
       .value("K", Major::k)
       .value("MN", Major::mn);
-  nb::class_<GmmaLayout>(m, "GmmaLayout", "How a factor of wgmma lies in shared memory. Compared by value.")
-      .def(
-          "__init__",
+  Class<GmmaLayout>(m, "GmmaLayout", "How a factor of wgmma lies in shared memory. Compared by value.")
+      .constructor(
+          "(layout_type: LayoutType, leading_byte_offset: int, stride_byte_offset: int, tma_swizzle: str | None = None, "
+          "smem_swizzle: str | None = None)",
           [](GmmaLayout* self, LayoutType type, std::int64_t leading, std::int64_t stride, std::optional<std::string_view> tma,
-             std::optional<std::string_view> smem) { new (self) GmmaLayout(make_layout(type, leading, stride, tma, smem)); },
-          nb::arg("layout_type"), nb::arg("leading_byte_offset"), nb::arg("stride_byte_offset"),
-          nb::arg("tma_swizzle").none() = nb::none(), nb::arg("smem_swizzle").none() = nb::none(),
-          nb::sig(
-              "def __init__(self, layout_type: LayoutType, leading_byte_offset: int, stride_byte_offset: int, tma_swizzle: str | "
-              "None = None, smem_swizzle: str | None = None) -> None"))
+             std::optional<std::string_view> smem) { new (self) GmmaLayout(make_layout(type, leading, stride, tma, smem)); })
       .def_ro("layout_type", &GmmaLayout::layout_type)
       .def_ro("leading_byte_offset", &GmmaLayout::leading_byte_offset)
       .def_ro("stride_byte_offset", &GmmaLayout::stride_byte_offset)
-      .def_prop_ro(
-          "tma_swizzle", [](const GmmaLayout& l) { return layout::tma_swizzle_name(l.layout_type); },
-          "What a tensor map calls the swizzle: NONE, 32B, 64B or 128B.")
-      .def_prop_ro("smem_swizzle", smem_swizzle, "The same, None for no swizzle.")
+      .value("tma_swizzle -> str", "What a tensor map calls the swizzle: NONE, 32B, 64B or 128B.",
+             [](const GmmaLayout& l) { return layout::tma_swizzle_name(l.layout_type); })
+      .value("smem_swizzle -> str | None", "The same, None for no swizzle.", smem_swizzle)
       .def_prop_ro("swizzle_code", &GmmaLayout::swizzle_code, "The value of `layout_type`, as a descriptor holds it.")
-      .def(
-          "__eq__",
-          [](const GmmaLayout& a, nb::handle b) { return nb::isinstance<GmmaLayout>(b) && a == nb::cast<GmmaLayout>(b); },
-          nb::arg("other").none(), nb::sig("def __eq__(self, other: object) -> bool"))
-      .def("__hash__",
-           [](const GmmaLayout& l) {
-             return nb::hash(nb::make_tuple(l.swizzle_code(), l.leading_byte_offset, l.stride_byte_offset));
-           })
-      .def("__repr__", layout_shown);
-  m.def(
-      "pick_gmma_layout",
+      .dunder("__eq__(self, other: object) -> bool",
+              [](const GmmaLayout& a, nb::handle b) { return nb::isinstance<GmmaLayout>(b) && a == nb::cast<GmmaLayout>(b); })
+      .dunder("__hash__(self) -> int",
+              [](const GmmaLayout& l) {
+                return nb::hash(nb::make_tuple(l.swizzle_code(), l.leading_byte_offset, l.stride_byte_offset));
+              })
+      .dunder("__repr__(self) -> str", layout_shown);
+  function(
+      m, "pick_gmma_layout(*, elem_bytes: int, m_or_n: int, k: int, major: Major | str) -> GmmaLayout",
+      "The layout of a tile by the bytes of its contiguous dimension: 16 without a swizzle, 32, 64, and 128 or more with theirs.",
       [](std::int64_t elem_bytes, std::int64_t m_or_n, std::int64_t k, nb::handle major) {
         return pick(elem_bytes, m_or_n, k, major_argument(major, "pick_gmma_layout", authors_line()));
-      },
-      nb::kw_only(), nb::arg("elem_bytes"), nb::arg("m_or_n"), nb::arg("k"), nb::arg("major").none(),
-      nb::sig("def pick_gmma_layout(*, elem_bytes: int, m_or_n: int, k: int, major: Major | str) -> GmmaLayout"),
-      "The layout of a tile by the bytes of its contiguous dimension: 16 without a swizzle, 32, 64, and 128 or more with "
-      "theirs.");
-  m.def(
-      "layout_for_a",
-      [](nb::handle dtype, std::int64_t rows, std::int64_t k) {
-        return pick(element_bytes(dtype, "layout_for_a"), rows, k, Major::k);
-      },
-      nb::kw_only(), nb::arg("dtype").none(), nb::arg("m"), nb::arg("k"),
-      nb::sig("def layout_for_a(*, dtype: PtxType, m: int, k: int) -> GmmaLayout"), "The layout of a K-major M x K tile.");
-  m.def(
-      "layout_for_b",
-      [](nb::handle dtype, std::int64_t k, std::int64_t n) {
-        return pick(element_bytes(dtype, "layout_for_b"), n, k, Major::mn);
-      },
-      nb::kw_only(), nb::arg("dtype").none(), nb::arg("k"), nb::arg("n"),
-      nb::sig("def layout_for_b(*, dtype: PtxType, k: int, n: int) -> GmmaLayout"), "The layout of an N-major K x N tile.");
+      });
+  function(m, "layout_for_a(*, dtype: PtxType, m: int, k: int) -> GmmaLayout", "The layout of a K-major M x K tile.",
+           [](nb::handle dtype, std::int64_t rows, std::int64_t k) {
+             return pick(element_bytes(dtype, "layout_for_a"), rows, k, Major::k);
+           });
+  function(m, "layout_for_b(*, dtype: PtxType, k: int, n: int) -> GmmaLayout", "The layout of an N-major K x N tile.",
+           [](nb::handle dtype, std::int64_t k, std::int64_t n) {
+             return pick(element_bytes(dtype, "layout_for_b"), n, k, Major::mn);
+           });
 }
 
 }  // namespace
 
 void bind_wgmma(nb::module_& m) {
   bind_layouts(m);
-  const nb::class_<WgmmaSpace> wgmma(m, "wgmma", "Matrix products of a warpgroup (sm_90a).");
+  Class<WgmmaSpace> wgmma(m, "wgmma", "Matrix products of a warpgroup (sm_90a).");
   helpers::bind_all<As::function>(wgmma, write::declare::wgmma_helpers);
   wgmma.attr("SWIZZLE_NONE") = write::Wgmma::SWIZZLE_NONE;
   wgmma.attr("SWIZZLE_128B") = write::Wgmma::SWIZZLE_128B;

@@ -89,24 +89,17 @@ RegArray wgmma_fragment(std::int64_t rows, std::int64_t columns, nb::handle dtyp
 }
 
 void bind_reg(nb::module_& m) {
-  nb::class_<RegSpace>(m, "reg", "The functions of `pyptx.reg`.")
-      .def_static(
-          "scalar", scalar, nb::arg("dtype").none(), nb::arg("init") = nb::none(), nb::arg("name").none() = nb::none(),
-          nb::sig("def scalar(dtype: PtxType, init: Reg | int | float | str | None = None, name: str | None = None) -> Reg"),
-          "A register, with one `mov` when it is given an initial value.")
-      .def_static("array", array, nb::arg("dtype").none(), nb::arg("count").none(), nb::arg("name").none() = nb::none(),
-                  nb::sig("def array(dtype: PtxType, count: int, name: str | None = None) -> RegArray"), "Registers in a row.")
-      .def_static("alloc", alloc, nb::arg("dtype").none(), nb::sig("def alloc(dtype: PtxType) -> Reg"),
-                  "A register of a family that only its type has: `%au0`, `%af0`, apart from those of `scalar`.")
-      .def_static("alloc_array", alloc_array, nb::arg("dtype").none(), nb::arg("count").none(),
-                  nb::sig("def alloc_array(dtype: PtxType, count: int) -> RegArray"), "Registers in a row, of such a family.")
-      .def_static("from_", from, nb::arg("src").none(), nb::arg("dtype").none(),
-                  nb::sig("def from_(src: Reg | int | float | str, dtype: PtxType) -> Reg"),
-                  "A fresh register and one `mov` from a register, special register, number or symbol.")
-      .def_static("wgmma_frag", wgmma_fragment, nb::kw_only(), nb::arg("m"), nb::arg("n").none(), nb::arg("dtype").none(),
-                  nb::arg("name").none() = nb::none(),
-                  nb::sig("def wgmma_frag(*, m: int, n: int, dtype: PtxType, name: str | None = None) -> RegArray"),
-                  "The registers of one thread for an M x N accumulator of a warpgroup.");
+  Class<RegSpace>(m, "reg", "The functions of `pyptx.reg`.")
+      .function("scalar(dtype: PtxType, init: Reg | int | float | str | None = None, name: str | None = None) -> Reg",
+                "A register, with one `mov` when it is given an initial value.", scalar)
+      .function("array(dtype: PtxType, count: int, name: str | None = None) -> RegArray", "Registers in a row.", array)
+      .function("alloc(dtype: PtxType) -> Reg",
+                "A register of a family that only its type has: `%au0`, `%af0`, apart from those of `scalar`.", alloc)
+      .function("alloc_array(dtype: PtxType, count: int) -> RegArray", "Registers in a row, of such a family.", alloc_array)
+      .function("from_(src: Reg | int | float | str, dtype: PtxType) -> Reg",
+                "A fresh register and one `mov` from a register, special register, number or symbol.", from)
+      .function("wgmma_frag(*, m: int, n: int, dtype: PtxType, name: str | None = None) -> RegArray",
+                "The registers of one thread for an M x N accumulator of a warpgroup.", wgmma_fragment);
 }
 
 // ---- ptx: addresses, parameters -----------------------------------------------------------------------------------
@@ -183,44 +176,38 @@ nb::object cvta(nb::handle source, nb::object dst) {
 }
 
 void bind_addresses(nb::module_& m) {
-  nb::class_<Address> address(m, "Address", "`[base+offset]`, from `ptx.addr`.");
-  detail::python_type<Address> = reinterpret_cast<PyTypeObject*>(address.ptr());
-  address.def_ro("base", &Address::base).def_ro("offset", &Address::offset).def("__repr__", [](const Address& a) {
+  Class<Address> address(m, "Address", "`[base+offset]`, from `ptx.addr`.");
+  address.def_ro("base", &Address::base).def_ro("offset", &Address::offset).dunder("__repr__(self) -> str", [](const Address& a) {
     return a.offset.is_none() ? nb::str("addr({})").format(a.base) : nb::str("addr({}, {})").format(a.base, a.offset);
   });
-  m.def("addr", make_address, nb::arg("base").none(), nb::arg("offset") = nb::none(),
-        nb::sig("def addr(base: typing.Any, offset: Reg | int | str | typing.Sequence[Reg | int] | None = None) -> Address"),
-        "`[base]`, `[base+offset]` with an offset in bytes, or `[map, {x, y}]` with a list of coordinates, or with the text `, "
-        "{x, y}`.");
+  function(m, "addr(base: typing.Any, offset: Reg | int | str | typing.Sequence[Reg | int] | None = None) -> Address",
+           "`[base]`, `[base+offset]` with an offset in bytes, or `[map, {x, y}]` with a list of coordinates, or with the text "
+           "`, {x, y}`.",
+           make_address);
   m.def("global_ptrs", global_ptrs, nb::sig("def global_ptrs(*params: TensorSpec | str) -> tuple[Reg, ...]"),
         "The tensors' addresses in global memory, a fresh 64-bit register each.");
-  m.def("param", param, nb::arg("dtype").none(), nb::arg("name").none(), nb::arg("dst") = nb::none(),
-        nb::sig("def param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg"),
-        "A raw parameter's value; of an aggregate, its address.");
-  m.def(
-      "comment", [](std::string_view text) { Trace::require("comment").builder().comment(text); }, nb::arg("text"),
-      "A comment in the PTX.");
-  nb::class_<CvtaSpace>(m, "cvta", "Generic addresses and those of a state space.")
-      .def_static("param", cvta<false>, nb::arg("src").none(), nb::arg("dst") = nb::none(),
-                  nb::sig("def param(src: Reg, dst: Reg | None = None) -> Reg"), "The generic address of one in parameter space.")
-      .def_static("to_global", cvta<true>, nb::arg("src").none(), nb::arg("dst") = nb::none(),
-                  nb::sig("def to_global(src: Reg, dst: Reg | None = None) -> Reg"),
-                  "The address in global space of a generic one.");
+  function(m, "param(dtype: PtxType, name: str, dst: Reg | None = None) -> Reg",
+           "A raw parameter's value; of an aggregate, its address.", param);
+  function(m, "comment(text: str) -> None", "A comment in the PTX.",
+           [](std::string_view text) { Trace::require("comment").builder().comment(text); });
+  Class<CvtaSpace>(m, "cvta", "Generic addresses and those of a state space.")
+      .function("param(src: Reg, dst: Reg | None = None) -> Reg", "The generic address of one in parameter space.", cvta<false>)
+      .function("to_global(src: Reg, dst: Reg | None = None) -> Reg", "The address in global space of a generic one.",
+                cvta<true>);
 }
 
 }  // namespace
 
 void bind_write(nb::module_& m) {
   using namespace write::declare;
-  const nb::class_<BlockSpace> block(
-      m, "block",
-      "Helpers of a whole block; each writes several instructions, and all threads of the block take part. "
-      "`threads` is the block's size, a multiple of 32.");
+  Class<BlockSpace> block(m, "block",
+                          "Helpers of a whole block; each writes several instructions, and all threads of the block take part. "
+                          "`threads` is the block's size, a multiple of 32.");
   helpers::bind_all<As::function>(block, block_reductions);
   helpers::bind_all<As::function>(m, grid_helpers);
   bind_reg(m);
   bind_addresses(m);
-  const nb::class_<WarpSpace> warp(m, "warp", "Helpers of a whole warp; each writes several instructions.");
+  Class<WarpSpace> warp(m, "warp", "Helpers of a whole warp; each writes several instructions.");
   helpers::bind_all<As::function>(warp, warp_helpers);
 }
 

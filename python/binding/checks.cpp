@@ -1,4 +1,5 @@
 #include "checks.hpp"
+#include "define.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -169,19 +170,15 @@ void unwrap_validated(std::string_view path, const Expected<void>& written) {
 
 void bind_checks(nb::module_& m) {
   read_environment();
-  m.def("is_strict", is_strict, "Whether an instruction that the table refuses is an error.");
-  m.def(
-      "set_strict", [](bool strict) { strict_by_default = strict; }, nb::arg("strict"),
-      "For all threads that are not in a block of `pyptx.spec.strict`.");
-  m.def(
-      "swap_strict",
-      [](nb::handle strict) {
-        const nb::object before = strict_here ? nb::cast(*strict_here) : nb::none();
-        strict_here = strict.is_none() ? std::nullopt : std::optional(nb::cast<bool>(strict));
-        return before;
-      },
-      nb::arg("strict").none(), nb::sig("def swap_strict(strict: bool | None) -> bool | None"),
-      "For this thread alone; `None` for what all have. What it was before.");
+  function(m, "is_strict() -> bool", "Whether an instruction that the table refuses is an error.", is_strict);
+  function(m, "set_strict(strict: bool) -> None", "For all threads that are not in a block of `pyptx.spec.strict`.",
+           [](bool strict) { strict_by_default = strict; });
+  function(m, "swap_strict(strict: bool | None) -> bool | None",
+           "For this thread alone; `None` for what all have. What it was before.", [](nb::handle strict) {
+             const nb::object before = strict_here ? nb::cast(*strict_here) : nb::none();
+             strict_here = strict.is_none() ? std::nullopt : std::optional(nb::cast<bool>(strict));
+             return before;
+           });
 }
 
 }  // namespace ptx::python

@@ -104,12 +104,15 @@ void raise(const Diagnostic& diagnostic) {
   throw nb::python_error();
 }
 
-void raise(Kind kind, std::string message, SourceLocation where) {
-  Diagnostic diagnostic;
-  diagnostic.kind = kind;
-  diagnostic.message = std::move(message);
-  diagnostic.where = where;
+void raise(Kind kind, std::string message, SourceLocation where, std::string hint) {
+  Diagnostic diagnostic{.kind = kind, .message = std::move(message), .where = where};
+  if (!hint.empty()) diagnostic.hint(std::move(hint));
   raise(diagnostic);
+}
+
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& names) {
+  const std::string near = nearest(given, names);
+  return near.empty() ? near : cat("did you mean `", near, "`?");
 }
 
 std::string describe(nb::handle value) {

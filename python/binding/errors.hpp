@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ptx/base/base.hpp"
 
@@ -22,7 +23,9 @@ std::string_view exception_of(Kind kind);
 
 /// The same as `set_error`, thrown: for functions that nanobind calls.
 [[noreturn]] void raise(const Diagnostic& diagnostic);
-[[noreturn]] void raise(Kind kind, std::string message, SourceLocation where = {});
+[[noreturn]] void raise(Kind kind, std::string message, SourceLocation where = {}, std::string hint = {});
+/// "did you mean `f32`?", where one of the names is near; or nothing.
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& names);
 
 /// The value, or the error raised.
 template <class T>

@@ -1,4 +1,5 @@
 #include "frames.hpp"
+#include "define.hpp"
 
 #include <frameobject.h>
 
@@ -66,18 +67,16 @@ void drop_our_frames() noexcept {
 }
 
 void bind_frames(nb::module_& m) {
-  m.def(
-      "drop_our_frames",
-      [](nb::handle error) {
-        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-        PyObject *type = nullptr, *value = nullptr, *none = nullptr;
-        PyErr_Fetch(&type, &value, &none);
-        PyErr_Restore(type, value, PyException_GetTraceback(error.ptr()));
-        drop_our_frames();
-        PyErr_Clear();
-      },
-      nb::arg("error"), nb::sig("def drop_our_frames(error: BaseException) -> None"),
-      "Takes the frames of this package out of an exception's traceback, unless the exception is a fault of its own.");
+  function(m, "drop_our_frames(error: BaseException) -> None",
+           "Takes the frames of this package out of an exception's traceback, unless the exception is a fault of its own.",
+           [](nb::handle error) {
+             PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+             PyObject *type = nullptr, *value = nullptr, *none = nullptr;
+             PyErr_Fetch(&type, &value, &none);
+             PyErr_Restore(type, value, PyException_GetTraceback(error.ptr()));
+             drop_our_frames();
+             PyErr_Clear();
+           });
 }
 
 }  // namespace ptx::python

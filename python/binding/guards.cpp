@@ -1,4 +1,5 @@
 #include "guards.hpp"
+#include "define.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -157,16 +158,15 @@ void bind_guards(nb::module_& m) {
   nb::list kinds;
   for (const char* kind : guard_kinds) kinds.append(kind);
   m.attr("guard_kinds") = nb::tuple(kinds);
-  m.def(
-      "changed_guard",
-      [](const nb::tuple& guards) -> std::optional<Py_ssize_t> {
-        if (!is_guards(guards.ptr())) throw nb::type_error("`changed_guard` takes a function and guards of four objects each");
-        const Py_ssize_t changed = changed_guard(guards.ptr());
-        if (changed == -2) throw nb::python_error();
-        return changed < 0 ? std::nullopt : std::optional(changed);
-      },
-      nb::arg("guards"), nb::sig("def changed_guard(guards: tuple[typing.Any, ...]) -> int | None"),
-      "The number of the first guard that does not hold any more. See binding/guards.hpp.");
+  function(m, "changed_guard(guards: tuple[typing.Any, ...]) -> int | None",
+           "The number of the first guard that does not hold any more. See binding/guards.hpp.",
+           [](const nb::tuple& guards) -> std::optional<Py_ssize_t> {
+             if (!is_guards(guards.ptr()))
+               throw nb::type_error("`changed_guard` takes a function and guards of four objects each");
+             const Py_ssize_t changed = changed_guard(guards.ptr());
+             if (changed == -2) throw nb::python_error();
+             return changed < 0 ? std::nullopt : std::optional(changed);
+           });
 }
 
 }  // namespace ptx::python

@@ -145,12 +145,9 @@ write::TmemColumns HelperCall::from(nb::handle object, const Parameter& /*parame
 write::MatrixDescriptor HelperCall::from(nb::handle object, const Parameter& /*parameter*/, write::MatrixDescriptor* /*type*/) {
   const Reg* reg = as<Reg>(object);
   if (reg != nullptr && isa::bits(reg->type) == 64) return write::MatrixDescriptor(register_of(*trace_, *reg));
-  Diagnostic d;
-  d.kind = Kind::operand_mismatch;
-  d.message = cat('`', name(), "` is given ", describe(object), "; what fits is a matrix descriptor in a 64-bit register");
-  d.where = where();
-  d.hint("build it by `ptx.tcgen05.descriptor` from the address in shared memory");
-  raise(d);
+  raise(Kind::operand_mismatch,
+        cat('`', name(), "` is given ", describe(object), "; what fits is a matrix descriptor in a 64-bit register"), where(),
+        "build it by `ptx.tcgen05.descriptor` from the address in shared memory");
 }
 
 write::Registers HelperCall::from(nb::handle object, const Parameter& parameter, write::Registers* /*type*/) {

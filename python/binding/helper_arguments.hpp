@@ -98,16 +98,10 @@ class HelperCall {
       throw nb::next_overload();
   }
 
-  /// Raises what the call could not return. Errors of the table are said to be the instruction's, where one is given.
-  void raise_failure(const std::string& instruction) {
-    if (has_failed()) raise_taken(instruction);
-  }
-  template <class Made>
-  void raise_failure(const std::string& instruction, const Made& made) {
-    if (!has_failed()) return;
-    if constexpr (requires { made.untyped(); }) builder().release(made.untyped());  // it stood in for the result
-    raise_taken(instruction);
-  }
+  /// Whether the call failed, and what it could not return, raised: errors of the table are said to be the instruction's, where
+  /// one is given.
+  [[nodiscard]] bool has_failed() { return trace_ != nullptr && !had_failed_ && builder().failure() != nullptr; }
+  [[noreturn]] void raise_taken(const std::string& instruction);
   /// The argument that the call gives back, or None.
   static nb::object given_back(const write::declare::Signature& signature, std::span<const nb::handle> arguments);
 
@@ -165,8 +159,6 @@ class HelperCall {
   [[nodiscard]] const char* name() const { return helper_.c_str(); }
   [[noreturn]] void refuse(const Parameter& parameter, nb::handle seen, std::string_view fits);
   std::optional<write::SharedHandle> shared_handle(nb::handle object);
-  [[nodiscard]] bool has_failed() { return trace_ != nullptr && !had_failed_ && builder().failure() != nullptr; }
-  [[noreturn]] void raise_taken(const std::string& instruction);
 
   std::string helper_;
   Trace* trace_ = nullptr;

@@ -4,8 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <set>
-
 #include "bindings.hpp"
 #include "keywords.hpp"
 
@@ -18,32 +16,66 @@ std::vector<std::pair<std::string, std::string>>& all_helpers() {
   return all;
 }
 
+// "ptx.cp.async_.bulk.tensor_2d" of "ptx.cp.async_.bulk.tensor_Nd"
+std::string with_rank(std::string name, int rank) {
+  if (const std::size_t at = name.find("_Nd"); at != std::string::npos) name.replace(at + 1, 1, cat(rank));
+  if (const std::size_t call = name.find(".__call__"); call != std::string::npos) name.erase(call);
+  return name;
+}
+
+nb::object call_helper(const Defined& defined, std::span<const nb::handle> arguments) {
+  const auto& helper = static_cast<const helpers::Bound&>(defined);
+  Ranked ranked = helper.ranked;
+  if (ranked.of != nullptr) ranked.rank = ranked.of(arguments[0]);
+  std::string name = helper.signature.name;
+  if (ranked.rank != 0) name = with_rank(std::move(name), ranked.rank);
+  helpers::Running running{helper.signature, arguments.subspan(helper.has_self ? 1 : 0), ranked, HelperCall(std::move(name))};
+  return helper.run(running);
+}
+
 }  // namespace
 
-void note_helper(const write::declare::Signature& signature, const Defined& where) {
-  const bool in_class = PyType_Check(where.scope.ptr());
-  const std::string place = in_class ? cat(nb::cast<std::string>(where.scope.attr("__qualname__")), '.', where.as) : where.as;
-  all_helpers().emplace_back(signature.name, place);
-  for (std::size_t i = where.bound; i < signature.parameters.size(); ++i) {
-    const write::declare::Parameter& parameter = signature.parameters[i];
-    for (std::string_view seconds = parameter.seconds; !seconds.empty();)
-      add_synonym(place, parameter.name, write::declare::taken_before(seconds, "|"));
+void helpers::Running::convert(std::span<const Conversion> conversions, void* const* to, bool needs_trace) {
+  std::array<std::uint8_t, Defined::most> by_slot;  // in the function's order
+  by_slot.fill(Defined::most);
+  for (std::size_t i = 0; i < arguments.size(); ++i) by_slot[signature.parameters[i].slot] = static_cast<std::uint8_t>(i);
+  for (const Turn turn : {Turn::plain, Turn::operands, Turn::places}) {
+    if (turn == Turn::operands && needs_trace) call.begin();
+    for (std::size_t slot = 0; slot < conversions.size(); ++slot)
+      if (const std::size_t i = by_slot[slot]; i != Defined::most && conversions[slot].turn == turn)
+        conversions[slot].into(to[slot], arguments[i], signature.parameters[i], call);
   }
 }
 
-helpers::AnyArgument helpers::any_argument(const BoundHelper& helper, std::size_t i) {
-  const write::declare::Parameter& parameter = helper.signature.parameters[i];
-  static auto& names = *new std::set<std::string, std::less<>>;  // nanobind keeps a pointer to each
-  const std::string& name = *names.emplace(parameter.name).first;
-  nb::object standard;
-  if (parameter.standard) standard = nb::module_::import_("ast").attr("literal_eval")(*parameter.standard);
-  return {nb::arg(name.c_str()).none(), std::move(standard)};
+void helpers::define(As as, nb::handle scope, Signature signature, nb::object (*run)(Running& running), const Ranked& ranked) {
+  const bool is_method = as != As::function;
+  const std::size_t bound = as == As::method_of_first ? 1 : 0;
+  if (ranked.rank != 0) signature.name = with_rank(std::move(signature.name), ranked.rank);
+  const std::string own_name = signature.name.substr(signature.name.rfind('.') + 1);
+  auto* helper = new Bound;  // lives as long as the interpreter
+  helper->call = call_helper;
+  helper->run = run;
+  helper->ranked = ranked;
+  helper->has_self = as == As::method;
+  const std::string place =
+      PyType_Check(scope.ptr()) ? cat(nb::cast<std::string>(scope.attr("__qualname__")), '.', own_name) : own_name;
+  all_helpers().emplace_back(signature.name, place);
+  for (std::size_t i = bound; i < signature.parameters.size(); ++i) {
+    const Parameter& parameter = signature.parameters[i];
+    helper->parameters.push_back(defined_parameter(parameter.name, parameter.standard.value_or("")));
+    helper->positions += !parameter.by_name;
+    for (std::string_view seconds = parameter.seconds; !seconds.empty();)
+      add_synonym(place, parameter.name, taken_before(seconds, "|"));
+  }
+  helper->signature = std::move(signature);
+  python::define(scope, helper->signature.python(own_name, is_method, bound).substr(4), helper->signature.doc.c_str(), is_method,
+                 helper);
 }
 
 void bind_helper_list(nb::module_& m) {
-  m.def(
-      "helpers", [] { return all_helpers(); },
-      "The helpers that are declared (ptx/write/door/declare.hpp): name and place in this module.");
+  function(m, "helpers() -> list[tuple[str, str]]",
+           "The helpers that are declared (ptx/write/door/declare.hpp): name and place in this module.",
+           [] { return all_helpers(); });
 }
 
 }  // namespace ptx::python

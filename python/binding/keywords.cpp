@@ -1,6 +1,7 @@
 // nanobind knows one name for an argument. A helper of the table below gets a call in front of its own that renames keywords:
 // its signature, its documentation and its stub stay as they are, and a call by its own names costs one look at the keywords.
 #include "keywords.hpp"
+#include "define.hpp"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -134,14 +135,12 @@ void bind_keyword_synonyms(nb::module_& m) {
     }
     helper.names.emplace_back(interned(synonym.theirs), interned(synonym.ours));
   }
-  m.def(
-      "keyword_synonyms",
-      [] {
-        std::map<std::string, std::map<std::string, std::string>> all;
-        for (const Synonym& synonym : synonyms()) all[synonym.function].emplace(synonym.theirs, synonym.ours);
-        return all;
-      },
-      "Second names of keyword arguments: of each helper, its place in this module, their name and ours.");
+  function(m, "keyword_synonyms() -> dict[str, dict[str, str]]",
+           "Second names of keyword arguments: of each helper, its place in this module, their name and ours.", [] {
+             std::map<std::string, std::map<std::string, std::string>> all;
+             for (const Synonym& synonym : synonyms()) all[synonym.function].emplace(synonym.theirs, synonym.ours);
+             return all;
+           });
 }
 
 }  // namespace ptx::python

@@ -7,6 +7,7 @@
 
 #include "author.hpp"
 #include "bindings.hpp"
+#include "define.hpp"
 #include "errors.hpp"
 #include "frames.hpp"
 #include "guards.hpp"
@@ -16,48 +17,41 @@
 
 NB_MODULE(_ptx, m) {
   using namespace ptx;
+  using namespace ptx::python;
+  namespace nb = nanobind;
   // A kernel's call takes the GIL by the thread, as PyGILState_Ensure does: in a sub-interpreter it would wait for itself.
   if (PyInterpreterState_Get() != PyInterpreterState_Main())
     throw nanobind::import_error("pyptx does not run in a sub-interpreter; use a thread, or another process");
   nanobind::set_leak_warnings(false);  // the types' objects live as long as the interpreter
   m.doc() = "The core of pyptx. Its names are documented where pyptx gives them to authors.";
   m.attr("version") = version;
-  m.def("set_package_folder", python::set_package_folder, nanobind::arg("folder"),
-        "Says where pyptx's own Python lies, which is never the author's line.");
-  m.def("pass_over_folder", python::pass_over_folder, nanobind::arg("folder"),
-        "Says where a library lies whose frames are not the author's line either, while there are others.");
-  m.def(
-      "kinds",
-      [] {
-        std::vector<std::pair<std::string_view, std::string_view>> all;
-        for (const Kind kind : all_kinds()) all.emplace_back(name(kind), python::exception_of(kind));
-        return all;
-      },
-      "Every kind of error, with the Python exception that it also is.");
-  m.def(
-      "raise_error",
-      [](std::string_view kind, std::string message, std::string_view hint) {
-        Diagnostic d;
-        d.kind = Kind::internal;
-        for (const Kind k : all_kinds())
-          if (name(k) == kind) d.kind = k;
-        d.message = std::move(message);
-        d.where = python::authors_line();
-        if (!hint.empty()) d.hint(cat(hint));
-        python::raise(d);
-      },
-      nanobind::arg("kind"), nanobind::arg("message"), nanobind::arg("hint") = "",
-      nanobind::sig("def raise_error(kind: str, message: str, hint: str = '') -> typing.NoReturn"),
-      "Raises the error of that kind, with the author's line.");
-  m.def(
-      "warn_author",
-      [](std::string message) {
-        const SourceLocation where = python::authors_line();
-        const nanobind::object category = nanobind::module_::import_("pyptx.errors").attr("PtxWarning");
-        nanobind::module_::import_("warnings")
-            .attr("warn_explicit")(message, category, where.known() ? std::string(where.file) : "<kernel>", where.line);
-      },
-      nanobind::arg("message"), "Warns, with the author's line.");
+  function(m, "set_package_folder(folder: str) -> None", "Says where pyptx's own Python lies, which is never the author's line.",
+           set_package_folder);
+  function(m, "pass_over_folder(folder: str) -> None",
+           "Says where a library lies whose frames are not the author's line either, while there are others.", pass_over_folder);
+  function(m, "kinds() -> list[tuple[str, str]]", "Every kind of error, with the Python exception that it also is.", [] {
+    std::vector<std::pair<std::string_view, std::string_view>> all;
+    for (const Kind kind : all_kinds()) all.emplace_back(name(kind), python::exception_of(kind));
+    return all;
+  });
+  function(m, "raise_error(kind: str, message: str, hint: str = '') -> typing.NoReturn",
+           "Raises the error of that kind, with the author's line.",
+           [](std::string_view kind, std::string message, std::string_view hint) {
+             Diagnostic d;
+             d.kind = Kind::internal;
+             for (const Kind k : all_kinds())
+               if (name(k) == kind) d.kind = k;
+             d.message = std::move(message);
+             d.where = python::authors_line();
+             if (!hint.empty()) d.hint(cat(hint));
+             python::raise(d);
+           });
+  function(m, "warn_author(message: str) -> None", "Warns, with the author's line.", [](std::string message) {
+    const SourceLocation where = python::authors_line();
+    const nb::object category = nb::module_::import_("pyptx.errors").attr("PtxWarning");
+    nb::module_::import_("warnings")
+        .attr("warn_explicit")(message, category, where.known() ? std::string(where.file) : "<kernel>", where.line);
+  });
   python::bind_types(m);
   python::bind_registers(m);
   python::bind_isa(m);

@@ -311,12 +311,8 @@ write::Guard guard_argument(Trace& trace, nb::handle object) {
   const nb::handle inner = negated != nullptr ? nb::handle(negated->reg) : object;
   const Reg* reg = as<Reg>(inner);
   if (reg == nullptr || reg->type != Type::pred || reg->kind == Reg::Kind::special) {
-    Diagnostic d;
-    d.kind = Kind::bad_guard;
-    d.message = cat("the guard is ", describe(object), "; what fits is a predicate register or `~predicate`");
-    d.where = trace.where();
-    d.hint("a comparison such as `r == 0` gives a predicate");
-    raise(d);
+    raise(Kind::bad_guard, cat("the guard is ", describe(object), "; what fits is a predicate register or `~predicate`"),
+          trace.where(), "a comparison such as `r == 0` gives a predicate");
   }
   return {register_of(trace, *reg), negated != nullptr};
 }

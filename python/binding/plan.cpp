@@ -167,8 +167,7 @@ std::optional<Diagnostic> PlanState::check_gradients(const TorchBridge& torch, s
                         .message = cat(signature().argument(i),
                                        " has a tangent of forward-mode differentiation; kernels have no derivative of that mode")}
           .hint(
-              "take a gradient of `pyptx.differentiable_kernel(forward, backward)` by `.backward()` or `torch.func.grad`, "
-              "or "
+              "take a gradient of `pyptx.differentiable_kernel(forward, backward)` by `.backward()` or `torch.func.grad`, or "
               "`.detach()` the tensor");
     }
   }
@@ -236,10 +235,11 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
     const bool is_seen_through = torch->is_plain_tensor(tensor) && !torch->is_wrapped(tensor) && !torch->interposed();
     if (!is_seen_through && from_torch) return hand_over("pyptx.torch_support");
     if (!is_seen_through) {
-      return fail({.kind = Kind::argument_kind,
-                   .message = cat("`out` of kernel `", signature().kernel(), "` is ", a_type(tensor),
-                                  " that torch has to see written, and the inputs are not torch tensors; what fits is a plain "
-                                  "tensor or an array")});
+      return fail(
+          {.kind = Kind::argument_kind,
+           .message = cat(
+               "`out` of kernel `", signature().kernel(), "` is ", a_type(tensor),
+               " that torch has to see written, and the inputs are not torch tensors; what fits is a plain tensor or an array")});
     }
     if (torch->grad_enabled() && torch->requires_grad(tensor))
       return fail(
@@ -272,10 +272,10 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   // GPU arrays of a library whose allocator we do not know: CuPy or torch holds the outputs.
   if (!from_torch && (torch == nullptr || is_cupy_array(args[0]))) {
     if (!module_is_imported("cupy")) {
-      return fail(about(0, Diagnostic{.kind = Kind::argument_kind,
-                                      .message = cat("is ", a_type(args[0]),
-                                                     " on a GPU, and neither torch nor CuPy, which would hold the outputs, is "
-                                                     "imported")}));
+      return fail(about(
+          0, Diagnostic{.kind = Kind::argument_kind,
+                        .message = cat("is ", a_type(args[0]),
+                                       " on a GPU, and neither torch nor CuPy, which would hold the outputs, is imported")}));
     }
     return run_arrays(**found, call, ArrayLibrary::Which::cupy);
   }

@@ -1,4 +1,5 @@
 #include "torch_ops.hpp"
+#include "define.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -80,16 +81,16 @@ bool add_kernel(std::string_view key, nb::handle plan, std::vector<std::pair<std
 }  // namespace
 
 void bind_torch_ops(nb::module_& m) {
-  m.def("register_torch_operators", register_operators,
-        "Gives torch the operators whose schemas are `torch_schemas`, in C++. None, or why this torch cannot have them.");
+  function(m, "register_torch_operators() -> str | None",
+           "Gives torch the operators whose schemas are `torch_schemas`, in C++. None, or why this torch cannot have them.",
+           register_operators);
   m.def("add_torch_kernel", add_kernel, nb::arg("key"), nb::arg("plan"),
         nb::arg("aliases") = std::vector<std::pair<std::uint32_t, std::uint32_t>>{},
         nb::sig("def add_torch_kernel(key: str, plan: Plan, aliases: Sequence[tuple[int, int]] = ()) -> bool"),
         "What a key of the operators stands for, from now on: a plan, and which of its inputs are outputs too, as pairs of "
         "numbers. False when the key is taken.");
-  m.def(
-      "knows_torch_kernel", [](std::string_view key) { return ffi::find_torch_kernel(key) != nullptr; }, nb::arg("key"),
-      "Whether a key stands for something.");
+  function(m, "knows_torch_kernel(key: str) -> bool", "Whether a key stands for something.",
+           [](std::string_view key) { return ffi::find_torch_kernel(key) != nullptr; });
   nb::list schemas;
   for (const char* schema : ffi::torch_schemas) schemas.append(schema);
   m.attr("torch_schemas") = nb::tuple(schemas);

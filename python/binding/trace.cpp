@@ -186,12 +186,8 @@ Trace* Trace::active() { return active_trace; }
 
 Trace& Trace::require(const char* what) {
   if (active_trace != nullptr) return *active_trace;
-  Diagnostic d;
-  d.kind = Kind::no_active_trace;
-  d.message = cat("No active kernel trace: `", what, "` was called outside the body of a kernel");
-  d.where = authors_line();
-  d.hint("it writes PTX into the kernel being traced, so it belongs in a function under `@kernel`");
-  raise(d);
+  raise(Kind::no_active_trace, cat("No active kernel trace: `", what, "` was called outside the body of a kernel"),
+        authors_line(), "it writes PTX into the kernel being traced, so it belongs in a function under `@kernel`");
 }
 
 }  // namespace ptx::python

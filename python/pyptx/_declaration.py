@@ -37,7 +37,8 @@ def _ints(value: Any) -> bool:
 def _mapping(value: Any, what: str, key: type, fits: Callable[[Any], bool], example: str) -> dict[Any, Any]:
     if value is None:
         return {}
-    if not isinstance(value, Mapping) or not all(isinstance(name, key) and fits(held) for name, held in value.items()):
+    fitting = lambda name: isinstance(name, key) and not isinstance(name, bool)  # noqa: E731 : True would be 1
+    if not isinstance(value, Mapping) or not all(fitting(name) and fits(held) for name, held in value.items()):
         fail("argument_kind", f"`{what}` is `{short(value)}`; what fits is a dict, as in `{example}`")
     return dict(value)
 
@@ -135,7 +136,8 @@ class Declaration:
         self.grid = grid
         self.block, self.cluster = dims3(block, "block"), dims3(cluster, "cluster")
         if not is_int(smem) or not 0 <= smem < 1 << 32:
-            fail("launch_config", f"the shared memory `smem` is `{short(smem)}`; what fits is a number of bytes")
+            kind = "launch_config" if is_int(smem) else "argument_kind"
+            fail(kind, f"the shared memory `smem` is `{short(smem)}`; what fits is a number of bytes from 0 to 2^32 - 1")
         self.smem = int(smem)
         is_text = lambda held: isinstance(held, str)  # noqa: E731
         self.raw_params = tuple(_pairs(raw_params, "raw_params", '[("u32", "count")]', is_text))

@@ -16,8 +16,9 @@ VARARGS, VARKEYWORDS = 0x04, 0x08  # of a code object's flags
 def dims3(value: Any, what: str) -> Dims3:
     """One to three ints, the missing ones 1."""
     items = (value,) if is_int(value) else value
-    if not isinstance(items, Sequence) or isinstance(items, str) or not 1 <= len(items) <= 3 or not all(map(is_int, items)):
-        fail("launch_config", f"the {what} is `{value!r}`; what fits is one to three ints")
+    are_ints = isinstance(items, Sequence) and not isinstance(items, (str, bytes)) and all(map(is_int, items))
+    if not are_ints or not 1 <= len(items) <= 3:
+        fail("launch_config" if are_ints else "argument_kind", f"the {what} is `{short(value)}`; what fits is one to three ints")
     x, y, z = (*map(int, items), *(1,) * (3 - len(items)))
     if min(x, y, z) < 1 or max(x, y, z) >= 1 << 32:
         fail("launch_config", f"the {what} is `{value!r}`; each of its sizes is at least 1, and below 2^32")

@@ -27,6 +27,14 @@ MAX_STATIC_SMEM = _ptx.max_static_shared
 _own_bodies = threading.local()  # kernels whose bodies this thread runs, and of which specialisation
 
 
+def _reads_shape(error: TypeError) -> bool:
+    """Whether the line that raised it names a `.shape`, which is None while not all sizes are known."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and "shape" in place.tb_frame.f_code.co_names
+
+
 def _tensor(name: str, tile: Tile | None, dims: Mapping[str, int]) -> TensorSpec:
     """What the body sees of a tensor; its shape only when every dimension has its size."""
     if tile is None:
@@ -135,6 +143,17 @@ class Traces:
             block_threads=own.block_threads,
         )
         with trace, own.in_module._in_body(f"kernel `{own.name}`") if own.in_module else nullcontext():
-            result = own.fn(*tensors, **template)
+            try:
+                result = own.fn(*tensors, **template)
+            except TypeError as error:
+                unknown = [name for name in own.dims if name not in dims]
+                if "'NoneType'" in str(error) and unknown and _reads_shape(error):
+                    fail(
+                        "launch_config",
+                        f"the body of kernel `{own.name}` reads a tensor's shape, and the size of `{unknown[0]}` is not given",
+                        f"`{own.name}.ptx({', '.join(f'{name}=…' for name in unknown)})` has a text for those sizes; a call with "
+                        "tensors knows them",
+                    )
+                raise
         refuse_not_run("kernel", own.name, result)
         return trace

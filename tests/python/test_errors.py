@@ -289,7 +289,7 @@ def test_outside_a_kernel(call) -> None:
         (lambda: kernel(in_specs=(Tile(4, f32),))(lambda: None), TypeError, "has 0 tensors"),
         (lambda: kernel(in_specs=(f32,))(lambda x: None), ValueError, "a sequence of `Tile`s"),
         (lambda: kernel(block=(0, 1))(lambda: None), ValueError, "at least 1"),
-        (lambda: kernel(block="32")(lambda: None), ValueError, "one to three ints"),
+        (lambda: kernel(block="32")(lambda: None), TypeError, "one to three ints"),
         (lambda: kernel(arch="sm_91")(lambda: None).ptx(), ValueError, "is not a target of PTX"),
         (lambda: kernel(version=(7, 0))(nothing).ptx(), ValueError, "PTX 8.0"),
         (lambda: kernel(raw_params=[("q32", "n")])(nothing), ValueError, "`q32` is not a type"),

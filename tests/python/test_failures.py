@@ -294,20 +294,29 @@ def launched(**options):
         ({"block": 2048}, "kernel `it`: block (2048, 1, 1) has 2048 threads in x; at most 1024 fit"),
         ({"block": (1, 1, 65)}, "kernel `it`: block (1, 1, 65) has 65 threads in z; at most 64 fit"),
         ({"block": 0}, "the block is `0`; each of its sizes is at least 1"),
-        ({"block": "32"}, "the block is `'32'`; what fits is one to three ints"),
         ({"block": 64, "reqntid": (32, 1, 1)}, "kernel `it`: block (64, 1, 1) does not fit the kernel's `.reqntid` (32, 1, 1)"),
         ({"grid": 3, "cluster": 2}, "kernel `it`: grid (3, 1, 1) is not a whole number of clusters (2, 1, 1) in x"),
         ({"grid": 0}, "the grid of kernel `it` is `0`"),
         ({"grid": None}, "kernel `it` has no grid"),
-        ({"grid": lambda: None}, "the grid of kernel `it` is `None`"),
         ({"smem": 300000}, "kernel `it`: 300000 bytes of shared memory; a block on sm_90a has at most 232448"),
         ({"smem": -1}, "the shared memory `smem` is `-1`; what fits is a number of bytes"),
         ({"smem": 1 << 40}, "the shared memory `smem` is `1099511627776`"),
-        ({"smem": "48K"}, "the shared memory `smem` is `'48K'`"),
     ],
 )  # fmt: skip
 def test_launches_that_no_gpu_takes(options, says):
     refused("launch_config", lambda: launched(**options), says)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"block": "32"}, "the block is `'32'`; what fits is one to three ints"),
+        ({"grid": lambda: None}, "the grid of kernel `it` is `None`"),
+        ({"smem": "48K"}, "the shared memory `smem` is `'48K'`"),
+    ],
+)
+def test_launches_in_words_of_another_type(options, says):
+    refused("argument_kind", lambda: launched(**options), says)
 
 
 # -- the environment and files

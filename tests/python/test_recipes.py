@@ -1,6 +1,6 @@
-"""CONTRIBUTING.md's recipe for an instruction, followed to the letter on a copy of the sources: what it says to write is what
-makes the build, and what it says of mistakes is what the compiler, the linker and the coverage say. Only the name is another one,
-which PTX does not have."""
+"""CONTRIBUTING.md's recipes for an instruction and for a helper, followed to the letter on a copy of the sources: what they say
+to write is what makes the build, and what they say of mistakes is what the compiler, the linker and the coverage say. Only the
+names are others, which PTX does not have."""
 
 import os
 import re
@@ -14,17 +14,21 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RECIPE, MADE_UP = "popc", "tally"
+HELPER, MADE_UP_HELPER = "shift", "drift"
+GROUP = Path("ptx/write/door/tcgen05.hpp")
+HELPERS = Path("ptx/write/door/tcgen05_helpers.hpp")
 TABLE = Path("ptx/isa/table/integer.hpp")
 FUNCTIONS = Path("ptx/vgpu/ops/integer.cpp")
 TESTS = Path("ptx/vgpu/ops/integer_test.cpp")
 
 
-def blocks() -> list[str]:
-    """The recipe's code blocks, of the made-up instruction."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    recipe = text.split("## Add a PTX instruction")[1].split("\n## ")[0]
-    found = re.findall(r"```(?:cpp)?\n(.*?)```", recipe, re.DOTALL)
-    return [re.sub(rf"\b{RECIPE}\b", MADE_UP, block) for block in found]
+def recipe(of: str) -> str:
+    return (ROOT / "CONTRIBUTING.md").read_text().split(f"## Add a {of}")[1].split("\n## ")[0]
+
+
+def blocks(of: str, name: str, made_up: str) -> list[str]:
+    """A recipe's code blocks, of the made-up name."""
+    return [re.sub(rf"\b{name}\b", made_up, block) for block in re.findall(r"```(?:cpp)?\n(.*?)```", recipe(of), re.DOTALL)]
 
 
 @dataclass
@@ -84,7 +88,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 
 def test_an_instruction_in_three_places(copy: Copy) -> None:
-    row, slip, unresolved, function, coverage, test = blocks()
+    row, slip, unresolved, function, coverage, test = blocks("PTX instruction", RECIPE, MADE_UP)
 
     # 1. The row. A slip in it is an error there.
     place = copy.put(TABLE, row.replace(".type = {", ".typ = {"), before="};")
@@ -110,3 +114,49 @@ def test_an_instruction_in_three_places(copy: Copy) -> None:
     copy.put(TESTS, test, before="}  // namespace")
     copy.build("ptx_vgpu_test")
     assert f"`{MADE_UP}." not in copy.coverage()
+
+
+SHOWS_SIGNATURE = f"""
+#include <cstdio>
+#include "{HELPERS}"
+int main() {{
+  using namespace ptx::write::declare;
+  const auto show = [](const auto& row) {{ std::puts(signature_of(row).python(row.name, false).c_str()); }};
+  std::apply([&](const auto&... row) {{ (show(row), ...); }}, tcgen05_helpers);
+}}
+"""
+
+
+def test_a_helper_in_two_places(copy: Copy) -> None:
+    function, row = blocks("helper", HELPER, MADE_UP_HELPER)
+    copy.build("ptx_generated_cpp-dots")
+    copy.build("ptx_base")
+    program, made = copy.folder / "signatures.cpp", copy.folder / "signatures"
+    program.write_text(SHOWS_SIGNATURE)
+    sources = [str(program), str(copy.folder / "ptx/write/door/declare.cpp"), str(copy.folder / "build/ptx/base/libptx_base.a")]
+    folders = [f"-I{copy.folder}", f"-I{copy.folder / 'build' / 'generated'}"]
+
+    def compiled() -> str:
+        command = ["g++", "-std=c++20", "-O0", *folders, *sources, "-o", str(made)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return "" if done.returncode == 0 else done.stderr
+
+    lines = (copy.folder / GROUP).read_text().splitlines()
+    copy.put(GROUP, function, before=next(line for line in lines if f"void {HELPER}(" in line))
+
+    # A row of another number of parameters does not compile.
+    lines = (copy.folder / HELPERS).read_text().splitlines()
+    wrong = row.replace('"taddr|tmem_addr"', '"taddr|tmem_addr, size"')
+    place = copy.put(HELPERS, wrong, before=next(line for line in lines if f"helper<&Tcgen05::{HELPER}>" in line))
+    said = compiled()
+    assert f"{HELPERS.name}:{place}" in said and "names_other_parameters" in said, said[-3000:]
+
+    # With the right one Python has what the recipe says.
+    copy.replace(HELPERS, wrong, row)
+    assert compiled() == ""
+    signatures = subprocess.run([made], check=True, capture_output=True, text=True).stdout.splitlines()
+    signature = next(line for line in signatures if line.startswith(f"def ptx.tcgen05.{MADE_UP_HELPER}("))
+    bare = re.sub(r": [^=,)]+?(?: = ([^,)]+))?(?=[,)])", lambda m: f"={m[1]}" if m[1] else "", signature.split(" -> ")[0])
+    promised = re.search(rf"Python has `(ptx\.tcgen05\.{HELPER}\(.*?\))`", recipe("helper"))
+    assert promised is not None
+    assert bare == "def " + promised[1].replace(HELPER, MADE_UP_HELPER)

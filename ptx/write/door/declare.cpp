@@ -82,18 +82,38 @@ Spelled or_none(Spelled given, bool is_none) {
   return given;
 }
 
-Parameter field_parameter(std::string_view name, Spelled shown, bool is_needed, bool shows_default, bool is_word,
-                          std::size_t slot) {
-  if (is_word) shown.type = "PtxType | str";
-  Parameter made{.name = name, .type = std::move(shown.type), .shows_default = shows_default, .slot = slot};
-  if (!is_needed) made.standard = std::move(shown.standard);
-  constexpr std::string_view or_nothing = " | None";
-  if (!is_needed && !shows_default && made.type.ends_with(or_nothing)) made.type.resize(made.type.size() - or_nothing.size());
-  return made;
+void names_other_parameters() {}
+
+void add_fields(std::span<const FieldOf> fields, std::span<const void* const> defaults, std::size_t& slot,
+                std::vector<Parameter>& to) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const bool is_needed = fields[i].kind == FieldKind::needed, is_word = fields[i].kind == FieldKind::word;
+    Spelled shown = fields[i].spelled(is_needed ? nullptr : defaults[i]);
+    if (is_word) shown.type = "PtxType | str";
+    Parameter made{.name = fields[i].name,
+                   .type = std::move(shown.type),
+                   .shows_default = is_word || fields[i].kind == FieldKind::plain,
+                   .slot = slot++};
+    if (!is_needed) made.standard = std::move(shown.standard);
+    constexpr std::string_view or_nothing = " | None";
+    if (fields[i].kind == FieldKind::asked && made.type.ends_with(or_nothing))
+      made.type.resize(made.type.size() - or_nothing.size());
+    to.push_back(std::move(made));
+  }
 }
 
-Signature arranged(std::string_view name, std::string_view doc, const Listed& listed, std::vector<Parameter> arguments,
-                   std::vector<Parameter> options, std::string gives) {
+Signature signature_of(std::string_view name, std::string_view parameters, std::string_view doc, std::span<const Taken> takes,
+                       std::string gives) {
+  const Listed listed = declare::listed(parameters);
+  std::vector<Parameter> arguments, options;
+  std::size_t slot = 0;
+  for (const Taken& taken : takes) {
+    if (taken.options != nullptr) taken.options(slot, options);
+    if (taken.spelled == nullptr) continue;
+    auto& to = taken.is_guard ? options : arguments;
+    to.push_back({.name = taken.is_guard ? "pred" : "", .type = taken.spelled(nullptr).type, .slot = slot++});
+    if (taken.is_guard || to.back().type.ends_with("| None")) to.back().standard = "None";
+  }
   Signature made{.name = std::string(name), .gives = std::move(gives), .gives_back = listed.gives, .doc = std::string(doc)};
   if (!made.gives_back.empty()) made.gives = "Reg";
   auto argument = arguments.begin();

@@ -3,7 +3,7 @@
 // A binding makes of a row the Python function, its signature, its stub and its help (python/binding/helpers.hpp).
 //
 //   template <> inline constexpr auto fields<ShiftOptions> = Fields<&ShiftOptions::cta_group, &ShiftOptions::pred>{};
-//   constexpr auto shift = helper<&Tcgen05::shift, "taddr|tmem_addr">("ptx.tcgen05.shift", "`tcgen05.shift`: moves rows …");
+//   constexpr auto shift = helper<&Tcgen05::shift>("ptx.tcgen05.shift", "taddr|tmem_addr", "`tcgen05.shift`: moves rows …");
 //
 // is Python's `shift(taddr, *, cta_group=1, pred=None)`. The text lists what may be given by position, in Python's order. A name
 // is a field of the options, or else the function's next parameter. `|` stands before second names, `:` before a type that the
@@ -38,11 +38,10 @@ enum class FieldKind : std::uint8_t {
   asked,   ///< a call has to give it: the function itself says so where it is missing, better than Python can
   word,    ///< a name of a type, which may be given as the type itself
 };
-template <class Member, FieldKind kind>
+template <class Member, FieldKind kind_>
 struct Field {
   Member field;
-  static constexpr bool is_needed = kind == FieldKind::needed, is_word = kind == FieldKind::word;
-  static constexpr bool shows_default = kind == FieldKind::plain || is_word;
+  static constexpr FieldKind kind = kind_;
 };
 template <class Member>
 constexpr Field<Member, FieldKind::needed> needed(Member field) {
@@ -84,7 +83,7 @@ struct Fields {
   static constexpr std::size_t first_needed = [] {
     std::size_t count = 0;
     bool all = true;
-    ((all = all && described<field>().is_needed, count += all), ...);
+    ((all = all && described<field>().kind == FieldKind::needed, count += all), ...);
     return count;
   }();
 };
@@ -143,16 +142,6 @@ inline constexpr bool is_named = !std::is_same_v<T, SourceLocation> && !is_conte
 
 // ---- rows -------------------------------------------------------------------------------------------------------------------
 
-/// The text of a row's parameters, as a template argument.
-template <std::size_t size>
-struct Text {
-  char text[size]{};
-  constexpr Text(const char (&given)[size]) {  // NOLINT(google-explicit-constructor)
-    for (std::size_t i = 0; i < size; ++i) text[i] = given[i];
-  }
-  [[nodiscard]] constexpr std::string_view view() const { return {text, size - 1}; }
-};
-
 /// One parameter as the text has it.
 struct Named {
   std::string_view name, seconds, type, standard;
@@ -197,28 +186,14 @@ struct Listed {
   }
 
   // Of a function's parameters, with the fields of their types.
-  [[nodiscard]] constexpr std::size_t fields_given(std::span<const std::string_view> names) const {
-    std::size_t all = 0;
-    for (const std::string_view name : names) all += !leaves_out(name);
-    return all;
-  }
   [[nodiscard]] constexpr std::size_t fields_listed(std::span<const std::string_view> names) const {
     std::size_t all = 0;
     for (const std::string_view name : names) all += has(name);
     return all;
   }
   template <class... T>
-  [[nodiscard]] constexpr std::size_t counted(std::tuple<T...>* /*takes*/) const {
-    return ((is_named<T> || std::is_same_v<T, Pred> ? std::size_t{1} : fields_given(field_names<T>())) + ... + std::size_t{0});
-  }
-  template <class... T>
   [[nodiscard]] constexpr bool names_all(std::tuple<T...>* /*takes*/) const {
     return count == ((is_named<T> ? std::size_t{1} : fields_listed(field_names<T>())) + ... + std::size_t{0});
-  }
-  [[nodiscard]] constexpr std::size_t positions() const {
-    std::size_t all = 0;
-    for (std::size_t i = 0; i < count; ++i) all += !parameters[i].by_name;
-    return all;
   }
 };
 
@@ -242,9 +217,10 @@ constexpr Listed listed(std::string_view text) {
   all.gives = trimmed(text);
   for (bool by_name = false; !parameters.empty();) {
     std::string_view one = parameters;
-    int depth = 0;  // of brackets: `tuple[int, int]` is one type
+    int depth = 0;  // of brackets: `tuple[int, int]` is one type, `(1, 1)` one default
     for (std::size_t i = 0; i < parameters.size() && (depth > 0 || parameters[i] != ','); ++i) {
-      depth += parameters[i] == '[' ? 1 : parameters[i] == ']' ? -1 : 0;
+      const char c = parameters[i];
+      depth += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
       one = parameters.substr(0, i + 1);
     }
     parameters = trimmed(parameters.substr(std::min(one.size() + 1, parameters.size())));
@@ -265,29 +241,28 @@ constexpr Listed listed(std::string_view text) {
 }
 
 /// A helper: its function, what its parameters are called, and what it does.
-template <auto function_, Text text>
+template <auto function_>
 struct Helper {
   using Function = Shape<decltype(function_)>;
   using Takes = typename Function::Takes;
   static constexpr auto function = function_;
-  static constexpr Listed listed = declare::listed(text.view());
 
-  const char* name;  ///< "ptx.tcgen05.alloc"
+  const char* name;             ///< "ptx.tcgen05.alloc"
+  std::string_view parameters;  ///< as the notation above has them
   const char* doc;
 
-  /// How many parameters Python has, and how many of them by position.
-  static constexpr std::size_t count = listed.counted(static_cast<Takes*>(nullptr));
-  static constexpr std::size_t positions = listed.positions();
-  static_assert(listed.names_all(static_cast<Takes*>(nullptr)),
-                "the text names as many parameters as the function has, and fields of its options");
+  [[nodiscard]] constexpr Listed listed() const { return declare::listed(parameters); }
 };
-template <auto function, Text text = "">
-constexpr Helper<function, text> helper(const char* name, const char* doc) {
-  return {name, doc};
+
+void names_other_parameters();  // no constant: a call of it is an error at the row
+/// A row; its text names as many parameters as the function has, and fields of its options.
+template <auto function>
+consteval Helper<function> helper(const char* name, std::string_view parameters, const char* doc) {
+  if (!listed(parameters).names_all(static_cast<typename Helper<function>::Takes*>(nullptr))) names_other_parameters();
+  return {name, parameters, doc};
 }
 
-// ---- what a row says, for bindings and pages
-// -----------------------------------------------------------------------------------
+// ---- what a row says, for bindings and pages --------------------------------------------------------------------------------
 
 struct Parameter {
   std::string_view name = {}, seconds = {};  ///< seconds: further names of the keyword, "mbar|barrier"
@@ -363,46 +338,62 @@ std::string result_type() {
     return spelled(static_cast<const T*>(nullptr)).type;
 }
 
-/// Arguments and options of a function put in Python's order.
-Signature arranged(std::string_view name, std::string_view doc, const Listed& listed, std::vector<Parameter> arguments,
-                   std::vector<Parameter> options, std::string gives);
-
-/// The parameter of a field.
-Parameter field_parameter(std::string_view name, Spelled shown, bool is_needed, bool shows_default, bool is_word,
-                          std::size_t slot);
-
-template <auto... field, class T>
-void add_fields(Fields<field...> /*of*/, const T& options, std::size_t& slot, std::vector<Parameter>& to) {
-  const auto shown = [&](const auto& how) { return spelled(how.is_needed ? nullptr : &(options.*how.field)); };
-  (to.push_back(field_parameter(field_name<field>(), shown(described<field>()), described<field>().is_needed,
-                                described<field>().shows_default, described<field>().is_word, slot++)),
-   ...);
+/// What signatures know of a type: how it is spelled, with a default where `value` points to one.
+using Speller = Spelled (*)(const void* value);
+template <class T>
+Spelled spelled_as(const void* value) {
+  return spelled(static_cast<const T*>(value));
 }
 
-/// One parameter of the function: an argument, the guard, options, or nothing that Python has.
+/// A field of options as signatures have it.
+struct FieldOf {
+  std::string_view name;
+  FieldKind kind;
+  Speller spelled;
+};
+void add_fields(std::span<const FieldOf> fields, std::span<const void* const> defaults, std::size_t& slot,
+                std::vector<Parameter>& to);
+template <class T, auto... field>
+void add_fields_of(Fields<field...> /*of*/, std::size_t& slot, std::vector<Parameter>& to) {
+  const T options = blank<T>();
+  const std::array<const void*, sizeof...(field)> defaults = {&(options.*described<field>().field)...};
+  static constexpr std::array<FieldOf, sizeof...(field)> all = {
+      FieldOf{field_name<field>(), described<field>().kind,
+              &spelled_as<std::remove_cvref_t<decltype(options.*described<field>().field)>>}...};
+  add_fields(all, defaults, slot, to);
+}
 template <class T>
-void add_parameter(std::size_t& slot, std::vector<Parameter>& arguments, std::vector<Parameter>& options) {
-  if constexpr (is_named<T>) {
-    arguments.push_back({.type = spelled(static_cast<const T*>(nullptr)).type, .slot = slot++});
-    if (arguments.back().type.ends_with("| None")) arguments.back().standard = "None";
-  } else if constexpr (std::is_same_v<T, Pred>) {
-    options.push_back({.name = "pred", .type = spelled(static_cast<const T*>(nullptr)).type, .standard = "None", .slot = slot++});
-  } else if constexpr (Options<T>) {
-    add_fields(fields<T>, blank<T>(), slot, options);
-  }
+void add_options(std::size_t& slot, std::vector<Parameter>& to) {
+  add_fields_of<T>(fields<T>, slot, to);
+}
+
+/// One parameter of a function: an argument or the guard, options, or nothing that Python has.
+struct Taken {
+  Speller spelled = nullptr;
+  bool is_guard = false;
+  void (*options)(std::size_t& slot, std::vector<Parameter>& to) = nullptr;
+};
+template <class T>
+constexpr Taken taken() {
+  if constexpr (Options<T>)
+    return {.options = &add_options<T>};
+  else if constexpr (is_named<T> || std::is_same_v<T, Pred>)
+    return {.spelled = &spelled_as<T>, .is_guard = !is_named<T>};
+  else
+    return {};
 }
 template <class... T>
-Signature signature_of(std::tuple<T...>* /*takes*/, const char* name, const char* doc, const Listed& listed, std::string gives) {
-  std::vector<Parameter> arguments, options;
-  std::size_t slot = 0;
-  (add_parameter<T>(slot, arguments, options), ...);
-  return arranged(name, doc, listed, std::move(arguments), std::move(options), std::move(gives));
+constexpr std::array<Taken, sizeof...(T)> all_taken(std::tuple<T...>* /*takes*/) {
+  return {taken<T>()...};
 }
-template <auto function, Text text>
-Signature signature_of(const Helper<function, text>& row) {
-  using Row = Helper<function, text>;
-  return signature_of(static_cast<typename Row::Takes*>(nullptr), row.name, row.doc, Row::listed,
-                      result_type<typename Row::Function::Gives>());
+
+/// A function's parameters and its text put in Python's order.
+Signature signature_of(std::string_view name, std::string_view parameters, std::string_view doc, std::span<const Taken> takes,
+                       std::string gives);
+template <auto function>
+Signature signature_of(const Helper<function>& row) {
+  static constexpr auto takes = all_taken(static_cast<typename Helper<function>::Takes*>(nullptr));
+  return signature_of(row.name, row.parameters, row.doc, takes, result_type<typename Helper<function>::Function::Gives>());
 }
 
 }  // namespace ptx::write::declare

@@ -42,9 +42,9 @@ inline constexpr auto fields<Everything> =
 
 namespace {
 
-constexpr auto copy = helper<&MadeUp::copy, "from|src|source, size, number: int = 7, *, -wide">("ptx.made_up.copy", "Copies.");
-constexpr auto one = helper<&MadeUp::one, "regs, number = 4 -> regs">("ptx.made_up.one", "One.");
-constexpr auto number = helper<&number_of, "*, shape: tuple[int, int]">("ptx.made_up.number", "A number.");
+constexpr auto copy = helper<&MadeUp::copy>("ptx.made_up.copy", "from|src|source, size, number: int = 7, *, -wide", "Copies.");
+constexpr auto one = helper<&MadeUp::one>("ptx.made_up.one", "regs, number = 4 -> regs", "One.");
+constexpr auto number = helper<&number_of>("ptx.made_up.number", "*, shape: tuple[int, int]", "A number.");
 
 TEST(Declare, SaysWhatPythonIsGiven) {
   const Signature made = signature_of(copy);
@@ -65,12 +65,11 @@ TEST(Declare, SaysWhatPythonIsGiven) {
   EXPECT_EQ(signature_of(number).python("number", false), "def number(*, shape: tuple[int, int]) -> int");
 }
 
-TEST(Declare, CountsParametersWhileCompiling) {
-  static_assert(copy.count == 12 && copy.positions == 3);
-  static_assert(one.count == 3 && one.positions == 2);
-  static_assert(number.count == 1 && number.positions == 0);
-  static_assert(copy.listed.find("from")->seconds == "src|source" && copy.listed.leaves_out("wide"));
-  EXPECT_EQ(signature_of(copy).parameters.size(), copy.count);
+TEST(Declare, ReadsTheTextWhileCompiling) {
+  static_assert(copy.listed().count == 3 && one.listed().count == 2 && number.listed().parameters[0].by_name);
+  static_assert(copy.listed().find("from")->seconds == "src|source" && copy.listed().leaves_out("wide"));
+  static_assert(listed("at = (1, 2), *, of: dict[str, int]").parameters[0].standard == "(1, 2)");
+  EXPECT_EQ(signature_of(copy).parameters.size(), 12u);
 }
 
 // What a parameter is called where, and which argument of the function it is: fields count among the arguments.

@@ -28,21 +28,20 @@ inline constexpr auto fields<MmaOperands> =
 
 inline constexpr std::tuple matrix_helpers{
     helper<&Ldmatrix::operator()>(
-        "ptx.ldmatrix",
+        "ptx.ldmatrix", "",
         "`ldmatrix.sync.aligned.m8n8.x4[.trans].shared.b16 {dst}, [src]`: matrices from shared memory, a row's address from each "
         "lane. `layout` is their number, or shape and number: 'x2', 'm8n8.x4', 'x4.trans'."),
-    helper<&Stmatrix::operator()>(
-        "ptx.stmatrix",
-        "`stmatrix.sync.aligned.m8n8.x4[.trans].shared::cta.b16 [smem], {regs}`: matrices into shared memory, a row's address "
-        "from each lane."),
-    helper<&StmatrixX4TransF32Bf16::operator(), "*, frag, smem_base, lane: Reg">(
-        "ptx.stmatrix_x4_trans_f32_bf16",
+    helper<&Stmatrix::operator()>("ptx.stmatrix", "",
+                                  "`stmatrix.sync.aligned.m8n8.x4[.trans].shared::cta.b16 [smem], {regs}`: matrices into shared "
+                                  "memory, a row's address from each lane."),
+    helper<&StmatrixX4TransF32Bf16::operator()>(
+        "ptx.stmatrix_x4_trans_f32_bf16", "*, frag, smem_base, lane: Reg",
         "f32 accumulators into shared memory as bf16: the lane's address, 14 instructions; then for each eight of `frag` eight "
         "`cvt`, four `mov` and one `stmatrix`, `row_stride` * 32 bytes further on each time.")};
 
-inline constexpr std::tuple mma_helpers{helper<&Mma::sync>(
-    "ptx.mma.sync",
-    "`mma.sync.aligned.mMnNkK.row.col.D.A.B.C {d}, {a}, {b}, {c}`: d = a * b + c, of `shape` (M, N, K); the fragments are "
-    "this thread's registers.")};
+inline constexpr std::tuple mma_helpers{
+    helper<&Mma::sync>("ptx.mma.sync", "",
+                       "`mma.sync.aligned.mMnNkK.row.col.D.A.B.C {d}, {a}, {b}, {c}`: d = a * b + c, of `shape` (M, N, K); the "
+                       "fragments are this thread's registers.")};
 
 }  // namespace ptx::write::declare

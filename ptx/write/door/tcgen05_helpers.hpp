@@ -71,77 +71,69 @@ Expected<std::uint32_t> scaled_descriptor_of(const layout::ScaledInstructionDesc
 }
 
 inline constexpr std::tuple tcgen05_helpers{
-    helper<&Tcgen05::alloc, "slot|smem_addr, ncols">(
-        "ptx.tcgen05.alloc",
-        "`tcgen05.alloc`: takes columns of tensor memory (a power of two from 32 to 512) and writes their address to `slot` in "
-        "shared memory. One warp."),
-    helper<&Tcgen05::dealloc, "taddr|tmem_addr, ncols">("ptx.tcgen05.dealloc",
-                                                        "`tcgen05.dealloc`: gives columns of tensor memory back. One warp."),
-    helper<&Tcgen05::relinquish_alloc_permit>("ptx.tcgen05.relinquish_alloc_permit",
+    helper<&Tcgen05::alloc>("ptx.tcgen05.alloc", "slot|smem_addr, ncols",
+                            "`tcgen05.alloc`: takes columns of tensor memory (a power of two from 32 to 512) and writes their "
+                            "address to `slot` in shared memory. One warp."),
+    helper<&Tcgen05::dealloc>("ptx.tcgen05.dealloc", "taddr|tmem_addr, ncols",
+                              "`tcgen05.dealloc`: gives columns of tensor memory back. One warp."),
+    helper<&Tcgen05::relinquish_alloc_permit>("ptx.tcgen05.relinquish_alloc_permit", "",
                                               "`tcgen05.relinquish_alloc_permit`: this CTA will take no more tensor memory."),
-    helper<&Tcgen05::mma, "d|d_tmem, a_desc: Reg | Address, b_desc: Reg, idesc">(
-        "ptx.tcgen05.mma",
+    helper<&Tcgen05::mma>(
+        "ptx.tcgen05.mma", "d|d_tmem, a_desc: Reg | Address, b_desc: Reg, idesc",
         "`tcgen05.mma`: d = a * b, plus d where `pred_operand`, else `scale_d`, else `enable_input_d` is true. One thread for "
         "all.\n\n`d` is in tensor memory, `a_desc` and `b_desc` are shared-memory descriptors; with `a_is_tmem`, `a_desc` is an "
         "address in tensor memory. `kind` is f16, tf32, i8, f8f6f4, or with `scale_a` and `scale_b` (scales in tensor memory) "
         "mxf8f6f4, mxf4, mxf4nvf4. `collector_a` is fill, use, lastuse or discard. `scale_c` divides d by 2**scale_c before. No "
         "lane of d is left out unless `disable_output_lane` gives a mask of 4 registers (8 for two CTAs)."),
-    helper<&Tcgen05::commit, "mbar">("ptx.tcgen05.commit",
-                                     "`tcgen05.commit`: arrives on the mbarrier when all that the thread has begun is complete; "
-                                     "with a mask of 16 bits on that "
-                                     "of every CTA of the cluster whose bit is set."),
+    helper<&Tcgen05::commit>("ptx.tcgen05.commit", "mbar",
+                             "`tcgen05.commit`: arrives on the mbarrier when all that the thread has begun is complete; with a "
+                             "mask of 16 bits on that of every CTA of the cluster whose bit is set."),
     helper<&Tcgen05::fence_before_thread_sync>(
-        "ptx.tcgen05.fence_before_thread_sync",
+        "ptx.tcgen05.fence_before_thread_sync", "",
         "`tcgen05.fence::before_thread_sync`: what was begun before comes before what follows a synchronisation of threads."),
     helper<&Tcgen05::fence_after_thread_sync>(
-        "ptx.tcgen05.fence_after_thread_sync",
+        "ptx.tcgen05.fence_after_thread_sync", "",
         "`tcgen05.fence::after_thread_sync`: what follows comes after what precedes a synchronisation of threads."),
-    helper<&Tcgen05::wait_ld>("ptx.tcgen05.wait_ld",
+    helper<&Tcgen05::wait_ld>("ptx.tcgen05.wait_ld", "",
                               "`tcgen05.wait::ld`: waits until the registers of the thread's loads hold their values."),
-    helper<&Tcgen05::wait_st>("ptx.tcgen05.wait_st", "`tcgen05.wait::st`: waits for the thread's stores."),
-    helper<&Tcgen05::ld, "dst|dst_regs, taddr|tmem_addr">(
-        "ptx.tcgen05.ld",
-        "`tcgen05.ld`: from tensor memory to registers; `wait_ld` before they are read. `pack` puts two 16-bit columns in one "
-        "register."),
-    helper<&Tcgen05::st, "taddr|tmem_addr, src|src_regs">("ptx.tcgen05.st", "`tcgen05.st`: from registers to tensor memory."),
-    helper<&Tcgen05::cp, "taddr|tmem_addr, src|smem_addr">(
-        "ptx.tcgen05.cp",
-        "`tcgen05.cp`: from shared memory, as the descriptor `src` says, to tensor memory. `size` with what follows it: "
-        "\"64x128b.warpx2::02_13\"."),
-    helper<&Tcgen05::shift, "taddr|tmem_addr">("ptx.tcgen05.shift", "`tcgen05.shift`: moves rows of tensor memory down by one."),
-    helper<&instruction_descriptor>(
-        "ptx.tcgen05.make_instr_desc_f16bf16_f32",
-        "The instruction descriptor of a product of f16, bf16 or (kind tf32) tf32 factors into f32. `scale_a`, `scale_b` of -1 "
-        "negate; majors are \"K\" or \"MN\". Writes no PTX."),
-    helper<&Tcgen05::descriptor, "addr|smem_addr">(
-        "ptx.tcgen05.descriptor",
-        "A shared-memory descriptor in a fresh b64 register. Strides in bytes, multiples of 16; `swizzle` is \"NONE\", \"32B\", "
-        "\"64B\", \"128B\" or \"128B_BASE32B\"."),
-    helper<&Tcgen05::masked_descriptor, "addr|smem_addr">(
-        "ptx.tcgen05.masked_descriptor",
-        "A shared-memory descriptor in a fresh b64 register: the masked address, and all other bits ready-made. The default is "
-        "that of `descriptor(addr, stride_bytes=1024)`."),
-    helper<&descriptor_of<layout::MmaKind::f16>, "*, m, n, a_dtype = 'f16', b_dtype = 'f16', d_dtype = 'f16'">(
-        "ptx.tcgen05.make_instr_desc_f16", "The instruction descriptor of kind f16: f16 or bf16 factors into f16 or f32."),
-    helper<&descriptor_of<layout::MmaKind::tf32>, "*, m, n, a_dtype = 'tf32', b_dtype = 'tf32', d_dtype = 'f32'">(
-        "ptx.tcgen05.make_instr_desc_tf32", "The instruction descriptor of kind tf32."),
-    helper<&descriptor_of<layout::MmaKind::f8f6f4>, "*, m, n, a_dtype = 'e4m3', b_dtype = 'e4m3', d_dtype = 'f32'">(
-        "ptx.tcgen05.make_instr_desc_f8f6f4",
+    helper<&Tcgen05::wait_st>("ptx.tcgen05.wait_st", "", "`tcgen05.wait::st`: waits for the thread's stores."),
+    helper<&Tcgen05::ld>("ptx.tcgen05.ld", "dst|dst_regs, taddr|tmem_addr",
+                         "`tcgen05.ld`: from tensor memory to registers; `wait_ld` before they are read. `pack` puts two 16-bit "
+                         "columns in one register."),
+    helper<&Tcgen05::st>("ptx.tcgen05.st", "taddr|tmem_addr, src|src_regs", "`tcgen05.st`: from registers to tensor memory."),
+    helper<&Tcgen05::cp>("ptx.tcgen05.cp", "taddr|tmem_addr, src|smem_addr",
+                         "`tcgen05.cp`: from shared memory, as the descriptor `src` says, to tensor memory. `size` with what "
+                         "follows it: \"64x128b.warpx2::02_13\"."),
+    helper<&Tcgen05::shift>("ptx.tcgen05.shift", "taddr|tmem_addr", "`tcgen05.shift`: moves rows of tensor memory down by one."),
+    helper<&instruction_descriptor>("ptx.tcgen05.make_instr_desc_f16bf16_f32", "",
+                                    "The instruction descriptor of a product of f16, bf16 or (kind tf32) tf32 factors into f32. "
+                                    "`scale_a`, `scale_b` of -1 negate; majors are \"K\" or \"MN\". Writes no PTX."),
+    helper<&Tcgen05::descriptor>("ptx.tcgen05.descriptor", "addr|smem_addr",
+                                 "A shared-memory descriptor in a fresh b64 register. Strides in bytes, multiples of 16; "
+                                 "`swizzle` is \"NONE\", \"32B\", \"64B\", \"128B\" or \"128B_BASE32B\"."),
+    helper<&Tcgen05::masked_descriptor>("ptx.tcgen05.masked_descriptor", "addr|smem_addr",
+                                        "A shared-memory descriptor in a fresh b64 register: the masked address, and all other "
+                                        "bits ready-made. The default is that of `descriptor(addr, stride_bytes=1024)`."),
+    helper<&descriptor_of<layout::MmaKind::f16>>("ptx.tcgen05.make_instr_desc_f16",
+                                                 "*, m, n, a_dtype = 'f16', b_dtype = 'f16', d_dtype = 'f16'",
+                                                 "The instruction descriptor of kind f16: f16 or bf16 factors into f16 or f32."),
+    helper<&descriptor_of<layout::MmaKind::tf32>>("ptx.tcgen05.make_instr_desc_tf32",
+                                                  "*, m, n, a_dtype = 'tf32', b_dtype = 'tf32', d_dtype = 'f32'",
+                                                  "The instruction descriptor of kind tf32."),
+    helper<&descriptor_of<layout::MmaKind::f8f6f4>>(
+        "ptx.tcgen05.make_instr_desc_f8f6f4", "*, m, n, a_dtype = 'e4m3', b_dtype = 'e4m3', d_dtype = 'f32'",
         "The instruction descriptor of kind f8f6f4: e4m3, e5m2, e2m3, e3m2 or e2m1 factors into f16 or f32."),
-    helper<&descriptor_of<layout::MmaKind::i8>, "*, m, n, a_dtype = 's8', b_dtype = 's8', d_dtype = 's32'">(
-        "ptx.tcgen05.make_instr_desc_i8",
+    helper<&descriptor_of<layout::MmaKind::i8>>(
+        "ptx.tcgen05.make_instr_desc_i8", "*, m, n, a_dtype = 's8', b_dtype = 's8', d_dtype = 's32'",
         "The instruction descriptor of kind i8: s8 or u8 factors into s32; it may saturate and does not negate."),
-    helper<&scaled_descriptor_of<layout::ScaledMmaKind::mxf8f6f4>,
-           "*, m, n, a_dtype = 'e4m3', b_dtype = 'e4m3', scale_dtype = 'ue8m0'">(
-        "ptx.tcgen05.make_instr_desc_mxf8f6f4",
+    helper<&scaled_descriptor_of<layout::ScaledMmaKind::mxf8f6f4>>(
+        "ptx.tcgen05.make_instr_desc_mxf8f6f4", "*, m, n, a_dtype = 'e4m3', b_dtype = 'e4m3', scale_dtype = 'ue8m0'",
         "The instruction descriptor of kind mxf8f6f4: factors as for f8f6f4, scaled by ue8m0; the scale ids are 0 to 3."),
-    helper<&scaled_descriptor_of<layout::ScaledMmaKind::mxf4>,
-           "*, m, n, a_dtype = 'e2m1', b_dtype = 'e2m1', scale_dtype = 'ue8m0'">(
-        "ptx.tcgen05.make_instr_desc_mxf4",
+    helper<&scaled_descriptor_of<layout::ScaledMmaKind::mxf4>>(
+        "ptx.tcgen05.make_instr_desc_mxf4", "*, m, n, a_dtype = 'e2m1', b_dtype = 'e2m1', scale_dtype = 'ue8m0'",
         "The instruction descriptor of kind mxf4: e2m1 scaled by ue8m0; the scale ids are 0 or 2."),
-    helper<&scaled_descriptor_of<layout::ScaledMmaKind::mxf4nvf4>,
-           "*, m, n, a_dtype = 'e2m1', b_dtype = 'e2m1', scale_dtype = 'ue4m3'">(
-        "ptx.tcgen05.make_instr_desc_mxf4nvf4",
+    helper<&scaled_descriptor_of<layout::ScaledMmaKind::mxf4nvf4>>(
+        "ptx.tcgen05.make_instr_desc_mxf4nvf4", "*, m, n, a_dtype = 'e2m1', b_dtype = 'e2m1', scale_dtype = 'ue4m3'",
         "The instruction descriptor of kind mxf4nvf4: e2m1 scaled by ue4m3 or ue8m0; the scale ids are 0 or 2.")};
 
 }  // namespace ptx::write::declare

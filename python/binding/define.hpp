@@ -1,0 +1,228 @@
+// Functions of Python, each made of its text as stubs have it and of a function of C++:
+//
+//   function(m, "bra(label: str, pred: Reg | NegPred | None = None) -> None", "Go on at the label.", bra);
+//
+// The text says what its parameters are called, their defaults, what is given by name (behind `*`), and whether it is a method
+// (`self`). What a parameter may be is said by the type of C++: what does not fit is nanobind's error. Arguments of type
+// nb::handle and nb::object may be anything.
+//
+// These calls go through a tuple of their arguments; operators of registers, which authors write by the thousand, are nanobind's
+// own.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "handles.hpp"
+#include "ptx/base/base.hpp"
+#include "ptx/write/door/declare.hpp"
+
+namespace ptx::python {
+
+/// A function of Python, for as long as the interpreter lives.
+struct Defined {
+  struct Parameter {
+    nb::object name;      ///< interned
+    nb::object standard;  ///< none: every call gives it
+  };
+  /// All arguments, with defaults; a method's object is the first, be it bound or not.
+  using Call = nb::object (*)(const Defined& self, std::span<const nb::handle> arguments);
+  Call call = nullptr;
+  std::vector<Parameter> parameters = {};  ///< behind a method's object
+  std::size_t positions = 0;               ///< how many of them may be given by position
+  static constexpr std::size_t most = 32;
+};
+
+/// A parameter of that name; `standard` is a literal of Python, empty for none.
+Defined::Parameter defined_parameter(std::string_view name, std::string_view standard);
+/// Makes the function; `signature` is its text behind `def`.
+void define(nb::handle scope, const std::string& signature, const char* doc, bool is_method, const Defined* defined);
+
+// ---- functions of C++
+// -----------------------------------------------------------------------------------------------------------
+
+/// One argument as the function's parameter has it.
+template <class A>
+struct Argument {
+  using T = std::remove_cvref_t<A>;
+  static constexpr bool is_pointer = nb::detail::is_base_caster_v<nb::detail::make_caster<T>>;
+  std::conditional_t<is_pointer, T*, T> value{};
+
+  bool take(nb::handle object) {
+    if constexpr (std::is_same_v<T, nb::handle> || std::is_same_v<T, nb::object>) {
+      value = nb::borrow(object);
+      return true;
+    } else if constexpr (is_pointer) {
+      return nb::try_cast(object, value) && value != nullptr;
+    } else {
+      return nb::try_cast(object, value);
+    }
+  }
+  decltype(auto) get() {
+    if constexpr (is_pointer)
+      return static_cast<T&>(*value);
+    else if constexpr (std::is_lvalue_reference_v<A>)
+      return static_cast<T&>(value);
+    else
+      return std::move(value);
+  }
+};
+template <>
+struct Argument<nb::handle> {
+  nb::handle value;
+  bool take(nb::handle object) {
+    value = object;
+    return true;
+  }
+  nb::handle get() { return value; }
+};
+
+template <class Result, class... A>
+struct Plain : Defined {
+  Result (*function)(A...) = nullptr;
+
+  template <std::size_t... i>
+  nb::object run([[maybe_unused]] std::span<const nb::handle> given, std::index_sequence<i...> /*each*/) const {
+    [[maybe_unused]] std::tuple<Argument<A>...> in;
+    if (!(std::get<i>(in).take(given[i]) && ...)) throw nb::next_overload();
+    if constexpr (std::is_void_v<Result>) {
+      function(std::get<i>(in).get()...);
+      return nb::none();
+    } else {
+      return nb::cast(function(std::get<i>(in).get()...));
+    }
+  }
+  static nb::object run(const Defined& self, std::span<const nb::handle> given) {
+    return static_cast<const Plain&>(self).run(given, std::index_sequence_for<A...>());
+  }
+};
+
+/// Fills in what the text says, checks that it has `count` parameters, and defines the function.
+void define_by_text(nb::handle scope, std::string_view text, const char* doc, std::size_t count, Defined* defined);
+
+template <class Result, class... A>
+void define_plain(nb::handle scope, std::string_view text, const char* doc, Result (*function)(A...)) {
+  auto* made = new Plain<Result, A...>;  // lives as long as the interpreter
+  made->call = &Plain<Result, A...>::run;
+  made->function = function;
+  define_by_text(scope, text, doc, sizeof...(A), made);
+}
+/// A function of the module, or of a class without an object.
+template <class Function>
+void function(nb::handle scope, std::string_view text, const char* doc, Function function) {
+  define_plain(scope, text, doc, +function);
+}
+
+// ---- classes
+// --------------------------------------------------------------------------------------------------------------------
+
+/// An argument as nanobind is told of it, by name.
+using AnyArgument = decltype(nb::arg("").none() = nb::object());
+/// What nanobind is told of a method, by its text.
+struct NativeText {
+  std::string name, signature;
+  std::vector<AnyArgument> arguments = {};  ///< behind `self`
+
+  NativeText() = default;
+  NativeText(std::string_view text);  // NOLINT(google-explicit-constructor)
+};
+/// The same of "name -> str".
+struct PropertyText : NativeText {
+  explicit PropertyText(std::string_view text);
+};
+std::string constructor_text(std::string_view text);
+
+/// A class whose objects hold a T: `as<T>` knows them.
+template <class T>
+class Class : public nb::class_<T> {
+ public:
+  template <class... Extra>
+  Class(nb::handle scope, const char* name, const Extra&... extra) : nb::class_<T>(scope, name, extra...) {
+    detail::python_type<T> = reinterpret_cast<PyTypeObject*>(this->ptr());
+  }
+  /// A method, or (without `self`) a function of the class.
+  template <class Function>
+  Class& function(std::string_view text, const char* doc, Function call) {
+    define_plain(*this, text, doc, +call);
+    return *this;
+  }
+  template <class Function>
+  Class& function(std::string_view text, Function call) {
+    return function(text, "", call);
+  }
+  /// A method that Python calls itself, such as `__getitem__`: nanobind's own.
+  template <class Function>
+  Class& dunder(std::string_view text, const char* doc, Function call) {
+    native(text, doc, +call);
+    return *this;
+  }
+  template <class Function>
+  Class& dunder(std::string_view text, Function call) {
+    return dunder(text, "", call);
+  }
+  /// What an object has: "name -> str".
+  template <class Function>
+  Class& value(std::string_view text, const char* doc, Function get) {
+    native_value(PropertyText(text), doc, +get);
+    return *this;
+  }
+  template <class Function>
+  Class& value(std::string_view text, Function get) {
+    return value(text, "", get);
+  }
+  /// `__init__`, whose text begins behind `self`: "(name: str, dtype: PtxType)".
+  template <class Function>
+  Class& constructor(std::string_view text, const char* doc, Function call) {
+    return dunder(constructor_text(text), doc, call);
+  }
+  template <class Function>
+  Class& constructor(std::string_view text, Function call) {
+    return constructor(text, "", call);
+  }
+
+  // nanobind's, for what is left.
+  template <class... Rest>
+  Class& def(Rest&&... rest) {
+    nb::class_<T>::def(std::forward<Rest>(rest)...);
+    return *this;
+  }
+  template <class... Rest>
+  Class& def_ro(Rest&&... rest) {
+    nb::class_<T>::def_ro(std::forward<Rest>(rest)...);
+    return *this;
+  }
+  template <class... Rest>
+  Class& def_rw(Rest&&... rest) {
+    nb::class_<T>::def_rw(std::forward<Rest>(rest)...);
+    return *this;
+  }
+  template <class... Rest>
+  Class& def_prop_ro(Rest&&... rest) {
+    nb::class_<T>::def_prop_ro(std::forward<Rest>(rest)...);
+    return *this;
+  }
+
+ private:
+  template <class Result, class Self, class... A>
+  void native(const NativeText& text, const char* doc, Result (*call)(Self, A...)) {
+    native(text, doc, call, std::index_sequence_for<A...>());
+  }
+  template <class Function, std::size_t... i>
+  void native(const NativeText& text, const char* doc, Function call, std::index_sequence<i...> /*each*/) {
+    nb::class_<T>::def(text.name.c_str(), call, text.arguments.at(i)..., nb::sig(text.signature.c_str()), doc);
+  }
+  template <class Result, class Self>
+  void native_value(const NativeText& text, const char* doc, Result (*get)(Self)) {
+    nb::class_<T>::def_prop_ro(text.name.c_str(), get, nb::sig(text.signature.c_str()), doc);
+  }
+};
+
+}  // namespace ptx::python
