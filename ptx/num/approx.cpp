@@ -2,59 +2,50 @@
 
 #include <cmath>
 
-#include "ptx/num/half.hpp"
-
 namespace ptx::num {
-
-std::uint32_t ex2_half(std::uint32_t a, bool bf16) {
-  if (bf16) a = flushed_half(a, true);
-  const Format& format = bf16 ? bf16_format : f16_format;
-  const double x = widened(static_cast<std::uint16_t>(a), bf16);
-  auto r = static_cast<float>(std::exp2(x));
-  if (bf16) r = flush(r);
-  const bool beyond = r >= (bf16 ? __builtin_inff() : 65536.0f);
-  return narrowed(beyond ? __builtin_inff() : r, format, {.mode = Rounding::rz});
-}
-
-std::uint32_t tanh_half(std::uint32_t a, bool bf16) {
-  a &= 0xFFFF;
-  const Format& format = bf16 ? bf16_format : f16_format;
-  const double x = widened(static_cast<std::uint16_t>(a), bf16);
-  if (std::fabs(x) <= 0x1p-8) return a;
-  const double r = std::fabs(x) >= 8 ? std::copysign(1.0, x) : std::tanh(x);
-  return narrowed(r, format, {.mode = Rounding::rz});
-}
 
 namespace {
 
-// The result's fraction in 24 bits, cut to 20; what is not a number above 0 is decided before.
-std::uint64_t coarse(double r) {
-  const double rounded = static_cast<double>(static_cast<float>(std::frexp(r, nullptr)));
-  int exponent = 0;
-  std::frexp(r, &exponent);
-  const double value = std::ldexp(rounded, exponent);
-  return (value >= 0x1p-1022 ? bits_of(value) : 0) & 0xFFFF'FFFF'0000'0000;
+constexpr std::uint64_t coarse_nan = 0x7FFF'FFFF'0000'0000;
+constexpr std::uint32_t infinity_word = 0x7FF00000;
+// The upper word of an f64 with 21 of the significand's 24 bits.
+std::uint64_t coarse(std::uint32_t sign, int field, std::uint32_t significand) {
+  const int word = field * 0x100000 + static_cast<int>(significand >> 3) - 0x100000;
+  return static_cast<std::uint64_t>(sign | (word < 0x100000 ? 0 : static_cast<std::uint32_t>(word))) << 32;
 }
-constexpr std::uint64_t coarse_nan = 0x7FFF'FFFF'0000'0000, infinity64 = 0x7FF0'0000'0000'0000;
 
 }  // namespace
 
 std::uint64_t coarse_reciprocal(std::uint64_t a) {
-  a &= 0xFFFF'FFFF'0000'0000;
-  const std::uint64_t sign = a & std::uint64_t{1} << 63, magnitude = a ^ sign;
-  if (magnitude > infinity64) return coarse_nan;
-  if (magnitude >> 52 == 0) return sign | infinity64;
-  if (magnitude == infinity64) return sign;
-  return sign | coarse(1.0 / std::bit_cast<double>(magnitude));
+  const auto word = static_cast<std::uint32_t>(a >> 32), sign = word & 0x80000000, magnitude = word ^ sign;
+  if (magnitude > infinity_word) return coarse_nan;
+  if (magnitude >> 20 == 0) return static_cast<std::uint64_t>(sign | infinity_word) << 32;
+  if (magnitude == infinity_word) return static_cast<std::uint64_t>(sign) << 32;
+  return coarse(sign, 2045 - static_cast<int>(magnitude >> 20), unit::reciprocal((magnitude & 0xFFFFF) << 3));
 }
 std::uint64_t coarse_reciprocal_root(std::uint64_t a) {
-  a &= 0xFFFF'FFFF'0000'0000;
-  const std::uint64_t sign = a & std::uint64_t{1} << 63, magnitude = a ^ sign;
-  if (magnitude > infinity64) return coarse_nan;
-  if (magnitude >> 52 == 0) return sign | infinity64;
+  const auto word = static_cast<std::uint32_t>(a >> 32), sign = word & 0x80000000, magnitude = word ^ sign;
+  if (magnitude > infinity_word) return coarse_nan;
+  if (magnitude >> 20 == 0) return static_cast<std::uint64_t>(sign | infinity_word) << 32;
   if (sign != 0) return coarse_nan;
-  if (magnitude == infinity64) return 0;
-  return coarse(1.0 / std::sqrt(std::bit_cast<double>(magnitude)));
+  if (magnitude == infinity_word) return 0;
+  const int exponent = static_cast<int>(magnitude >> 20) - 1023;
+  const std::uint32_t y = (magnitude & 0xFFFFF) << 3 | static_cast<std::uint32_t>(exponent & 1) << 23;
+  return coarse(0, 1022 - (exponent >> 1), unit::reciprocal_root(y));
+}
+
+double rsqrt_f64(double x) {
+  const std::uint64_t bits = bits_of(x);
+  if (x != x) return std::bit_cast<double>(bits | std::uint64_t{1} << 51);
+  if (x == 0) return std::copysign(__builtin_inf(), x);
+  if (x < 0) return std::bit_cast<double>(nan64);
+  if (x == __builtin_inf()) return 0;
+  const bool small = bits >> 52 == 0;
+  if (small) x *= 0x1p54;
+  const auto coarse_value = std::bit_cast<double>(coarse_reciprocal_root(bits_of(x)));
+  const double error = std::fma(x, -(coarse_value * coarse_value), 1.0);
+  const double r = std::fma(std::fma(error, 0.375, 0.5), coarse_value * error, coarse_value);
+  return small ? r * 0x1p27 : r;
 }
 
 }  // namespace ptx::num

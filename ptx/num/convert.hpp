@@ -138,6 +138,13 @@ template <class Float>
   return format.is_nan(half) ? std::bit_cast<double>(nan) : value;
 }
 
+/// The NaN of f16 or bf16 that has the sign of an f64's and the upper bits of its payload, and is quiet.
+[[gnu::always_inline]] constexpr std::uint32_t narrowed_nan(double x, const Format& format) {
+  const std::uint64_t bits = bits_of(x) | std::uint64_t{1} << 51;
+  const auto magnitude = static_cast<std::uint32_t>(bits >> (52 - format.mantissa_bits) & (format.sign() - 1));
+  return static_cast<std::uint32_t>(bits >> 63 << 15) | magnitude | static_cast<std::uint32_t>(format.infinity());
+}
+
 /// An integer as f64; where that has not enough bits, cut, and its last bit made odd: rounding it to 51 bits or fewer in any mode
 /// is rounding the integer.
 template <class Integer>

@@ -26,7 +26,8 @@ struct HalfWays {
   bool bf16 = false, ftz = false, sat = false, relu = false, oob = false;
 };
 
-/// The NaN that loads of tensors fill in beyond their bounds (facts.md: H200).
+/// The NaN that loads of tensors fill in beyond their bounds; with either sign it is one for fma.oob, in a and b (facts.md:
+/// H200).
 inline constexpr std::uint32_t oob_nan = 0x7FF7;
 
 [[gnu::always_inline]] constexpr std::uint32_t flushed_half(std::uint32_t half, bool bf16) {
@@ -36,7 +37,7 @@ inline constexpr std::uint32_t oob_nan = 0x7FF7;
 /// a * b + c of halves. The product of two is exact in f64, and the sum odd.
 [[gnu::always_inline]] inline std::uint32_t half_fma(std::uint32_t a, std::uint32_t b, std::uint32_t c, HalfWays ways) {
   a &= 0xFFFF, b &= 0xFFFF, c &= 0xFFFF;
-  const bool outside = ways.oob && (a == oob_nan || b == oob_nan || c == oob_nan);
+  const bool outside = ways.oob && ((a & 0x7FFF) == oob_nan || (b & 0x7FFF) == oob_nan);
   if (ways.ftz) a = flushed_half(a, ways.bf16), b = flushed_half(b, ways.bf16), c = flushed_half(c, ways.bf16);
   const auto wide = [&](std::uint32_t half) {
     const auto bits = static_cast<std::uint16_t>(half);

@@ -1,7 +1,7 @@
 """The executor against the GPU: each scalar instruction that both run, on special and random values, bit for bit.
 
 The executor's answer and the GPU's must be equal; NaNs count as equal whatever their payload. The `.approx` instructions are held
-to the manual's error bounds around the exact value on both machines instead, since their last bits are the hardware's own.
+to the manual's error bounds around the exact value on both machines besides.
 """
 
 from __future__ import annotations
@@ -734,6 +734,22 @@ def test_approximations(op: str) -> None:
         error = ulps(got, exact) if kind == "ulp" else np.abs(got - exact) / (np.abs(exact) if kind == "relative" else 1)
         worst = f"{error.max():.3g} {kind} at {x[np.argmax(error)]!r}"
         assert error.max() <= bound, f"{op}.approx.f32 on the {machine}: {worst}, bound {bound:.3g}"
+
+
+@pytest.mark.parametrize("op", APPROXIMATIONS)
+def test_approximations_bit_for_bit(op: str) -> None:
+    for form in [f"{op}.approx.f32"] + ([f"{op}.approx.ftz.f32"] if op != "tanh" else []):
+        for seed in (1, 2):
+            agree(form, "f32", ("f32",), arrays=values(("f32",), seed))
+            ordinary = (2 ** np.random.default_rng(seed).uniform(-20, 7, COUNT)).astype(np.float32)
+            agree(form, "f32", ("f32",), arrays=(ordinary.view(np.int32),))
+
+
+def test_quotients_and_coarse_values_bit_for_bit() -> None:
+    for form, ftz in itertools.product(("approx", "full"), ("", ".ftz")):
+        agree(f"div.{form}{ftz}.f32", "f32", ("f32", "f32"))
+    for spelling in ("rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64", "rsqrt.approx.f64"):
+        agree(spelling, "f64", ("f64",))
 
 
 @pytest.mark.parametrize("op", APPROXIMATIONS)

@@ -44,14 +44,18 @@ double prepared(double x, const Ways& ways) {
   if (ways.whole) x = to_whole(x, ways.whole_rounding);
   return ways.sat ? num::saturate(x) : x;
 }
-void write_double(Warp& warp, const Step& step, Mask mask, const double (&value)[lane_count], Kind to, const Ways& ways) {
+// `payloads`: a NaN keeps its sign and what fits of its payload, as an f64's does.
+void write_double(Warp& warp, const Step& step, Mask mask, const double (&value)[lane_count], Kind to, const Ways& ways,
+                  bool payloads = false) {
   if (to == Kind::f64) {
     write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask, [&](int l) { return num::bits_of(value[l]); });
     return;
   }
   const num::Format& format = to == Kind::bf16 ? num::bf16_format : num::f16_format;
-  write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
-              [&](int l) { return num::narrowed(value[l], format, {.mode = ways.rounding}); });
+  write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) {
+    const bool keeps = payloads && value[l] != value[l];
+    return keeps ? num::narrowed_nan(value[l], format) : num::narrowed(value[l], format, {.mode = ways.rounding});
+  });
 }
 void read_doubles(Warp& warp, std::uint32_t offset, Kind from, double (&value)[lane_count]) {
   for (int l = 0; l < lane_count; ++l) {
@@ -72,7 +76,8 @@ struct FloatToFloat {
     read_doubles(warp, step.x[1], static_cast<Kind>(step.imm >> 6 & 7), value);
     if (ways.whole || ways.sat)
       for (double& x : value) x = made_quiet(prepared(x, ways));
-    write_double(warp, step, mask, value, static_cast<Kind>(step.imm >> 9 & 7), ways);
+    write_double(warp, step, mask, value, static_cast<Kind>(step.imm >> 9 & 7), ways,
+                 static_cast<Kind>(step.imm >> 6 & 7) == Kind::f64);
     return Outcome::next;
   }
 };

@@ -115,21 +115,16 @@ num::Exact with_scale(num::Exact x, std::uint32_t scale, bool divides) {
   return num::scaled(x, divides ? -factor.exponent : factor.exponent);
 }
 
-// x: d, a, b, the scale. imm: 0 to 2 the format, 3 .relu, 4 .satfinite, 5 whether a is a pair of bf16, 6 rounding up.
-struct FromSmall {  // and s2f6, as format 7, to bf16
-  static std::uint32_t one(const Step& step, std::uint32_t a, std::uint32_t scale, int place) {
-    const auto format = static_cast<std::size_t>(step.imm & 7);
-    const num::Exact x =
-        format == 7
-            ? num::from_s2f6(a >> (8 * place) & 0xFF)
-            : num::exact(small_at(a, static_cast<Small>(format), place) & (2 * formats[format].sign() - 1), formats[format]);
-    return bf16_of(with_scale(x, scale >> (8 * place), false), (step.imm & 16) != 0, (step.imm & 8) != 0);
+// x: d, a, b, the scale. imm: 3 .relu, 4 .satfinite, 5 whether a is a pair of bf16, 6 rounding up.
+struct FromS2f6 {
+  static std::uint32_t one(const Step& step, std::uint32_t a, std::uint32_t scale) {
+    return bf16_of(with_scale(num::from_s2f6(a & 0xFF), scale, false), (step.imm & 16) != 0, (step.imm & 8) != 0);
   }
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     const auto* a = warp.slot<std::uint32_t>(step.x[1]);
     const auto* scale = warp.slot<std::uint32_t>(step.x[3]);
     write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
-                [&](int l) { return one(step, a[l], scale[l], 1) << 16 | one(step, a[l], scale[l], 0); });
+                [&](int l) { return one(step, a[l] >> 8, scale[l] >> 8) << 16 | one(step, a[l], scale[l]); });
     return Outcome::next;
   }
 };
@@ -197,17 +192,17 @@ void read_sources(Decoding& in, bool pair) {
   in.step.x[2] = pair ? in.step.x[1] : in.read("b", Type::f32);
 }
 
-// ---- tf32: an f32 whose lower 13 bits are 0. imm: 0 to 1 rounding, 2 ties away, 3 .relu, 4 .satfinite
+// ---- tf32: an f32 whose lower 13 bits are 0. imm: 0 to 1 rounding, 2 ties away, 3 .relu, 4 .satfinite. With .rna a NaN is cut
+// like a number, also to infinity, and .satfinite then takes the pattern before (facts.md: H200).
 struct IntoTf32 {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
-    const num::Narrowing how{.mode = static_cast<Rounding>(step.imm & 3),
-                             .relu = (step.imm & 8) != 0,
-                             .satfinite = (step.imm & 16) != 0,
-                             .ties_away = (step.imm & 4) != 0};
+    const bool away = (step.imm & 4) != 0, satfinite = (step.imm & 16) != 0;
+    const num::Narrowing how{static_cast<Rounding>(step.imm & 3), (step.imm & 8) != 0, satfinite, away};
     const auto* a = warp.slot<std::uint32_t>(step.x[1]);
     write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [=](int l) {
-      const std::uint32_t bits = num::narrowed(std::bit_cast<float>(a[l]), num::tf32_format, how) << 13;
-      return (bits & 0x7FFFFFFF) > 0x7F800000 ? num::nan32 : bits;
+      const std::uint32_t cut = (a[l] & 0xFFFFE000) - (satfinite ? 0x2000 : 0);
+      const std::uint32_t number = num::narrowed(std::bit_cast<float>(a[l]), num::tf32_format, how) << 13;
+      return away && (a[l] & 0x7FFFFFFF) > 0x7F800000 ? cut : number;
     });
     return Outcome::next;
   }
@@ -247,20 +242,12 @@ Handler cvt_small_f16x2(Decoding& in) {
   in.step.imm = static_cast<std::int64_t>(small_of(from)) | (in.wrote("relu") ? 8 : 0);
   return Compiled<SmallToF16>::handler();
 }
-Handler cvt_small_bf16x2(Decoding& in) {
-  const Type from = in.type("atype");
-  in.step.x[0] = in.write("d", Type::b32);
-  in.step.x[1] = in.read("a", isa::register_type(from));
-  in.step.x[3] = scale_of(in);
-  in.step.imm = rare_ways(in, false) | static_cast<std::int64_t>(small_of(from));
-  return Compiled<FromSmall>::handler();
-}
 Handler cvt_s2f6x2_bf16x2(Decoding& in) {
   in.step.x[0] = in.write("d", Type::b32);
   in.step.x[1] = in.read("a", Type::b16);
   in.step.x[3] = scale_of(in);
-  in.step.imm = rare_ways(in, false) | 7;
-  return Compiled<FromSmall>::handler();
+  in.step.imm = rare_ways(in, false);
+  return Compiled<FromS2f6>::handler();
 }
 Handler cvt_f32_s2f6x2(Decoding& in) {
   in.step.x[0] = in.write("d", Type::b16);

@@ -1,8 +1,5 @@
 // Floating-point arithmetic (rows: ptx/isa/table/floating.hpp). Exact operations round once in the mode asked for. Approximations
-// are computed in double precision and rounded to f32, which is within every bound that the manual gives; a GPU's own bits may
-// differ within those bounds.
-#include <cmath>
-
+// have a GPU's bits (num/approx.hpp).
 #include "ptx/vgpu/ops/map.hpp"
 
 namespace ptx::vgpu {
@@ -112,9 +109,9 @@ constexpr auto exact_product = [](double a, double b) { return a * b; };
 constexpr auto exact_quotient = [](double a, double b) { return a / b; };
 constexpr auto exact_reciprocal = [](double a) { return 1.0 / a; };
 
-// f64: a NaN operand is handed on, made quiet: b before c before a. An invalid operation makes the canonical NaN (facts.md:
-// H200).
-template <class F>
+// f64: a NaN operand is handed on, made quiet: b before c before a, by a division a before b. An invalid operation makes the
+// canonical NaN (facts.md: H200).
+template <class F, bool a_first = false>
 struct WithNan64 {
   [[gnu::always_inline]] double operator()(double a) const { return finish(F{}(a), a, a, a); }
   [[gnu::always_inline]] double operator()(double a, double b) const { return finish(F{}(a, b), a, b, b); }
@@ -124,14 +121,15 @@ struct WithNan64 {
     std::uint64_t nan = a != a ? num::bits_of(a) | quiet : num::nan64;
     nan = c != c ? num::bits_of(c) | quiet : nan;
     nan = b != b ? num::bits_of(b) | quiet : nan;
+    if (a_first) nan = a != a ? num::bits_of(a) | quiet : nan;
     return r == r ? r : std::bit_cast<double>(nan);
   }
 };
-template <class Signature, class F>
+template <class Signature, bool a_first = false, class F>
 Handler f64(Decoding& in, std::initializer_list<std::string_view> names, F) {
   const Rounding rounding = in.rounding("rnd");
-  return rounding == Rounding::rn ? map<Signature>(in, names, WithNan64<F>{})
-                                  : map_directed<Signature>(in, names, rounding, WithNan64<F>{});
+  return rounding == Rounding::rn ? map<Signature>(in, names, WithNan64<F, a_first>{})
+                                  : map_directed<Signature>(in, names, rounding, WithNan64<F, a_first>{});
 }
 
 // The smaller or larger of two: -0 is below +0, and a NaN loses, or with .NaN wins.
@@ -150,11 +148,16 @@ Handler extreme(Decoding& in) {
   return in.wrote("NaN") ? f32_binary(in, Extreme<larger, true>{}) : f32_binary(in, Extreme<larger, false>{});
 }
 
-// The scalar functions of the C library, for lanes that are computed one by one.
-template <double (*function)(double)>
-struct InDouble {
-  float operator()(float a) const { return static_cast<float>(function(static_cast<double>(a))); }
-};
+template <bool full>
+Handler approximate_quotient(Decoding& in) {
+  if (in.wrote("ftz"))
+    return map<float(float, float)>(in, {"d", "a", "b"}, [](float a, float b) { return num::div_approx_ftz(a, b, full); });
+  return map<float(float, float)>(in, {"d", "a", "b"}, [](float a, float b) { return num::div_approx(a, b, full); });
+}
+template <class Plain, class Ftz>
+Handler approximate(Decoding& in, Plain plain, Ftz ftz) {
+  return in.wrote("ftz") ? map<float(float)>(in, {"d", "a"}, ftz) : map<float(float)>(in, {"d", "a"}, plain);
+}
 
 }  // namespace
 
@@ -199,7 +202,7 @@ Handler fma_f64(Decoding& in) {
 }
 
 Handler div_f64(Decoding& in) {
-  return f64<double(double, double)>(in, {"d", "a", "b"}, [](double a, double b) { return a / b; });
+  return f64<double(double, double), true>(in, {"d", "a", "b"}, [](double a, double b) { return a / b; });
 }
 Handler rcp_f64(Decoding& in) {
   return f64<double(double)>(in, {"d", "a"}, [](double a) { return 1.0 / a; });
@@ -207,9 +210,8 @@ Handler rcp_f64(Decoding& in) {
 Handler sqrt_f64(Decoding& in) {
   return f64<double(double)>(in, {"d", "a"}, [](double a) { return __builtin_sqrt(a); });
 }
-// The GPU's own is a sequence of instructions that ends within one place of the exact value.
 Handler rsqrt_approx_f64(Decoding& in) {
-  return f64<double(double)>(in, {"d", "a"}, [](double a) { return 1.0 / __builtin_sqrt(a); });
+  return map<double(double)>(in, {"d", "a"}, [](double a) { return num::rsqrt_f64(a); });
 }
 
 Handler min_f32(Decoding& in) { return extreme<false>(in); }
@@ -225,37 +227,35 @@ Handler neg_f32(Decoding& in) {
   return map<float(float)>(in, {"d", "a"}, [](float a) { return canonical(-a); });
 }
 
-// "For 2^126 < |b| < 2^128, if a is infinity, div.approx.f32 delivers NaN, otherwise 0": there the reciprocal that it multiplies
-// with is 0.
-Handler div_approx_f32(Decoding& in) {
-  return f32_binary(
-      in,
-      [](float a, float b) {
-        const float size = __builtin_fabsf(b);
-        const bool vanishes = size > 0x1p126f && size < __builtin_inff();
-        const auto q = static_cast<float>(static_cast<double>(a) / static_cast<double>(b));
-        return vanishes ? a * __builtin_copysignf(0.0f, b) : q;
-      },
-      exact_quotient);
-}
-Handler div_full_f32(Decoding& in) {
-  return f32_binary(
-      in, [](float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); }, exact_quotient);
-}
+// ---- approximations, as a GPU makes them (num/approx.hpp)
+
+Handler div_approx_f32(Decoding& in) { return approximate_quotient<false>(in); }
+Handler div_full_f32(Decoding& in) { return approximate_quotient<true>(in); }
 Handler rcp_approx_f32(Decoding& in) {
-  return f32_unary(in, [](float a) { return 1.0f / a; }, exact_reciprocal);
+  return approximate(in, [](float a) { return num::rcp_approx(a); }, [](float a) { return num::rcp_ftz(a); });
 }
 Handler sqrt_approx_f32(Decoding& in) {
-  return f32_unary(in, [](float a) { return __builtin_sqrtf(a); });
+  return approximate(in, [](float a) { return num::sqrt_approx(a); }, [](float a) { return num::sqrt_ftz(a); });
 }
 Handler rsqrt_approx_f32(Decoding& in) {
-  return f32_unary(in, [](float a) { return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a))); });
+  return approximate(in, [](float a) { return num::rsqrt_approx(a); }, [](float a) { return num::rsqrt_ftz(a); });
 }
-Handler sin_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::sin>{}); }
-Handler cos_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::cos>{}); }
-Handler lg2_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::log2>{}); }
-Handler ex2_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::exp2>{}); }
-Handler tanh_approx_f32(Decoding& in) { return f32_unary(in, InDouble<std::tanh>{}); }
+// Without .ftz the same: what a subnormal would make is cut to zero.
+Handler sin_approx_f32(Decoding& in) {
+  return map<float(float)>(in, {"d", "a"}, [](float a) { return num::sine_of(a, 0); });
+}
+Handler cos_approx_f32(Decoding& in) {
+  return map<float(float)>(in, {"d", "a"}, [](float a) { return num::sine_of(a, 1); });
+}
+Handler lg2_approx_f32(Decoding& in) {
+  return approximate(in, [](float a) { return num::lg2_approx(a); }, [](float a) { return num::lg2_ftz(a); });
+}
+Handler ex2_approx_f32(Decoding& in) {
+  return approximate(in, [](float a) { return num::ex2_approx(a); }, [](float a) { return num::ex2_ftz(a); });
+}
+Handler tanh_approx_f32(Decoding& in) {
+  return map<float(float)>(in, {"d", "a"}, [](float a) { return num::tanh_approx(a); });
+}
 
 }  // namespace op
 }  // namespace ptx::vgpu

@@ -1,0 +1,138 @@
+// Approximations against checksums of what an H200 answered (its results for every fraction, of which these tests take each 31st,
+// and for every half), and against the manual's bounds.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ptx/num/num.hpp"
+
+namespace ptx::num {
+namespace {
+
+// Every result counts, at its place.
+struct Checksum {
+  std::uint64_t sum = 0, place = 0;
+  void add(std::uint64_t result) { sum += (result + 1) * ((2 * place++ + 1) * 0x9E3779B97F4A7C15); }
+};
+template <class F>
+std::uint64_t of_octaves(std::uint32_t first, std::uint32_t count, F f) {
+  Checksum checksum;
+  for (std::uint32_t x = first; x < first + count * 0x800000; x += 31) checksum.add(bits_of(f(std::bit_cast<float>(x))));
+  return checksum.sum;
+}
+
+TEST(Approx, HasTheBitsOfAnH200) {
+  EXPECT_EQ(of_octaves(0x3F800000, 1, [](float x) { return rcp_ftz(x); }), 0xADBA4C614A893FD6);
+  EXPECT_EQ(of_octaves(0x3F800000, 2, [](float x) { return rsqrt_ftz(x); }), 0xE8C68773FC74B82C);
+  EXPECT_EQ(of_octaves(0x3F800000, 2, [](float x) { return sqrt_ftz(x); }), 0x979566904077E07A);
+  EXPECT_EQ(of_octaves(0x3F800000, 1, [](float x) { return ex2_ftz(x); }), 0xF6E84A3D2E6A64CE);
+  EXPECT_EQ(of_octaves(0x3F000000, 2, [](float x) { return lg2_ftz(x); }), 0x92FB4383461DC65);
+  EXPECT_EQ(of_octaves(0x3B800000, 11, [](float x) { return tanh_approx(x); }), 0xD8C0E6AD6306D1D1);
+  Checksum sine;  // one argument for each place in a quarter of a turn
+  for (int i = 0; i < 0x800000; i += 31) {
+    const double x = (i + 0.5) * (2 * 3.141592653589793 / 33554432);
+    sine.add(bits_of(sine_of(static_cast<float>(x), 0)));
+  }
+  EXPECT_EQ(sine.sum, 0x2DFC03A540C6538F);
+  const auto halves = [](auto f) {
+    Checksum checksum;
+    for (std::uint32_t a = 0; a < 0x10000; ++a) checksum.add(f(a));
+    return checksum.sum;
+  };
+  EXPECT_EQ(halves([](std::uint32_t a) { return ex2_half(a, false); }), 0x16732F5966807841);
+  EXPECT_EQ(halves([](std::uint32_t a) { return ex2_half(a, true); }), 0x1BC13C72FBE96F5F);
+  EXPECT_EQ(halves([](std::uint32_t a) { return tanh_half(a, false); }), 0x15EB1ECBBEC8BAD8);
+  EXPECT_EQ(halves([](std::uint32_t a) { return tanh_half(a, true); }), 0xBAC0EDBFC1AA961A);
+}
+
+TEST(Approx, SquaresLikeTheUnit) {
+  for (std::uint32_t x = 0; x < 0x20000; x += 7) {
+    std::uint64_t sum = 0;
+    for (int bit = 0; bit < 17; ++bit)
+      if ((x >> bit & 1) != 0) sum += x >> (18 - bit);
+    ASSERT_EQ(unit_square(x), sum >> 1);
+    ASSERT_LE(std::fabs(static_cast<double>(unit_square(x)) - static_cast<double>(x) * x / 0x1p19), 9.0) << x;
+  }
+}
+
+TEST(Approx, StaysWithinItsBoundsInEveryOctave) {
+  for (std::uint32_t bits = 1; bits < 0x7F800000; bits += 2347) {
+    const auto x = std::bit_cast<float>(bits);
+    const auto wide = static_cast<double>(x);
+    const auto near = [&](float got, double exact_value, double bound) {
+      ASSERT_LE(std::fabs(static_cast<double>(got) - exact_value), bound * std::fabs(exact_value) + 0x1p-149) << x;
+    };
+    if (wide > 0x1p-128) near(rcp_approx(x), 1 / wide, 0x1p-23);
+    near(tanh_approx(-x), -std::tanh(wide), 0x1p-11);
+    near(rsqrt_approx(x), 1 / std::sqrt(wide), 0x1p-22);
+    near(sqrt_approx(x), std::sqrt(wide), 0x1p-22);
+    ASSERT_LE(std::fabs(static_cast<double>(lg2_approx(x)) - std::log2(wide)),
+              std::max(0x1p-22, std::fabs(std::log2(wide)) * 0x1p-22))
+        << x;
+    if (wide < 127) {
+      near(ex2_approx(x), std::exp2(wide), 0x1p-22);
+      near(ex2_approx(-x), std::exp2(-wide), 0x1p-21);
+    }
+    if (wide < 6.2) {
+      ASSERT_LE(std::fabs(static_cast<double>(sine_of(x, 0)) - std::sin(wide)), 0x1p-20) << x;
+      ASSERT_LE(std::fabs(static_cast<double>(sine_of(-x, 1)) - std::cos(wide)), 0x1p-20) << x;
+    }
+  }
+}
+
+TEST(Approx, KnowsItsSpecialValues) {
+  const float inf = INFINITY;
+  const auto bits = [](float x) { return bits_of(x); };
+  for (const float sign : {1.0f, -1.0f}) {
+    EXPECT_EQ(bits(rcp_approx(sign * 0.0f)), bits(sign * inf));
+    EXPECT_EQ(bits(rcp_ftz(sign * 0x1p-149f)), bits(sign * inf));
+    EXPECT_EQ(bits(rcp_approx(sign * inf)), bits(sign * 0.0f));
+    EXPECT_EQ(bits(rsqrt_approx(sign * 0.0f)), bits(sign * inf));
+    EXPECT_EQ(bits(sqrt_approx(sign * 0.0f)), bits(sign * 0.0f));
+    EXPECT_EQ(bits(lg2_approx(sign * 0.0f)), bits(-inf));
+    EXPECT_EQ(bits(sine_of(sign * 0.0f, 0)), bits(sign * 0.0f));
+    EXPECT_EQ(bits(tanh_approx(sign * inf)), bits(sign * 1.0f));
+    EXPECT_EQ(bits(tanh_approx(sign * 0x1p-149f)), bits(sign * 0x1p-149f));
+    EXPECT_EQ(bits(sine_of(sign * inf, 0)), nan32);
+    EXPECT_EQ(bits(sine_of(sign * inf, 1)), nan32);
+  }
+  EXPECT_EQ(bits(ex2_approx(-inf)), 0u);
+  EXPECT_EQ(bits(ex2_approx(inf)), bits(inf));
+  EXPECT_EQ(bits(lg2_approx(inf)), bits(inf));
+  EXPECT_EQ(bits(lg2_approx(1.0f)), 0u);
+  EXPECT_EQ(bits(rsqrt_approx(inf)), 0u);
+  EXPECT_EQ(bits(sqrt_approx(inf)), bits(inf));
+  for (const float x : {-1.0f, -inf, static_cast<float>(NAN), -0x1p-149f}) {
+    EXPECT_EQ(bits(lg2_approx(x)), nan32);
+    EXPECT_EQ(bits(rsqrt_approx(x)), nan32);
+    EXPECT_EQ(bits(sqrt_approx(x)), nan32);
+  }
+  EXPECT_EQ(bits(lg2_approx(0x1p-126f)), 0xC2FBFFFFu) << "one place above -126, as an H200 has it";
+  EXPECT_EQ(bits(rcp_approx(NAN)), nan32);
+  EXPECT_EQ(bits(ex2_approx(NAN)), nan32);
+}
+
+TEST(Approx, HalvesLieWhereTheManualSays) {
+  for (const bool bf16 : {false, true})
+    for (std::uint32_t a = 0; a < 0x10000; ++a) {
+      const double x = widened(static_cast<std::uint16_t>(a), bf16);
+      if (std::isnan(x)) {
+        ASSERT_EQ(tanh_half(a, bf16) & 0x7FFF, 0x7FFFu);
+        ASSERT_EQ(ex2_half(a, bf16), 0x7FFFu);
+        continue;
+      }
+      const double t = widened(static_cast<std::uint16_t>(tanh_half(a, bf16)), bf16);
+      ASSERT_LE(std::fabs(t - std::tanh(x)), bf16 ? 0x1.001p-8 : std::exp2(-10.987)) << x;
+      ASSERT_EQ(std::signbit(t), std::signbit(x));
+      const double e = widened(static_cast<std::uint16_t>(ex2_half(a, bf16)), bf16), exact_value = std::exp2(x);
+      if (exact_value >= (bf16 ? 0x1p128 : 65536.0))
+        ASSERT_TRUE(std::isinf(e)) << x;
+      else if (exact_value >= (bf16 ? 0x1p-126 : 0x1p-14))
+        ASSERT_LE(std::fabs(e / exact_value - 1), bf16 ? 0x1p-7 : std::exp2(-9.9)) << x;
+      else
+        ASSERT_LE(std::fabs(e - exact_value), bf16 ? 0x1p-126 : 0x1p-24) << x;
+    }
+}
+
+}  // namespace
+}  // namespace ptx::num
