@@ -1,8 +1,10 @@
 #include "ptx/vgpu/calls.hpp"
 
+#include "ptx/flow/flow.hpp"
 #include "ptx/isa/isa.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -48,6 +50,28 @@ std::optional<Found> as_local(const ir::Inst& inst) {
   return find_form(spelling);
 }
 
+// A function of the driver, when it is declared with its parameters.
+std::optional<HostFunction> host_function(const ir::Module& module, ir::StringId name) {
+  constexpr struct {
+    std::string_view name;
+    HostFunction function;
+    std::size_t returns;
+    std::array<int, 5> bits;  // of the parameters; 0 where there is none
+  } known[] = {{"vprintf", HostFunction::print, 1, {64, 64}},
+               {"__assertfail", HostFunction::fail_assertion, 0, {64, 64, 32, 64, 64}}};
+  const auto declared = std::find_if(module.functions.begin(), module.functions.end(),
+                                     [&](const ir::Function& f) { return f.name == name && !f.is_entry; });
+  if (declared == module.functions.end()) return std::nullopt;
+  for (const auto& k : known) {
+    if (module.str(name) != k.name || declared->returns.size() != k.returns) continue;
+    std::array<int, 5> bits{};
+    if (declared->params.size() > bits.size()) continue;
+    for (std::size_t i = 0; i < declared->params.size(); ++i) bits[i] = isa::bits(declared->params[i].type);
+    if (bits == k.bits) return k.function;
+  }
+  return std::nullopt;
+}
+
 // `ld`, `st` and `mov` of values as calls pass them.
 std::string untyped(Type type) { return cat("b", isa::bits(isa::register_type(type))); }
 
@@ -89,6 +113,17 @@ class Expander {
   std::uint32_t new_label() {
     out_->function.labels.push_back({});
     return static_cast<std::uint32_t>(out_->function.labels.size() - 1);
+  }
+  ir::RegId new_predicate() {
+    ir::Function& f = out_->function;
+    ir::RegDecl decl;
+    decl.type = Type::pred;
+    ir::Register reg;
+    reg.type = Type::pred;
+    reg.decl.index = static_cast<std::uint32_t>(f.reg_decls.size());
+    f.reg_decls.push_back(decl);
+    f.regs.push_back(reg);
+    return ir::RegId(static_cast<std::uint32_t>(f.regs.size() - 1));
   }
   void place_label(std::uint32_t label, std::size_t function, std::size_t index) {
     ir::Inst item;
@@ -271,6 +306,9 @@ class Expander {
     return all;
   }
 
+  struct Passed {
+    std::vector<ir::Operand> given, taken;
+  };
   void call(const ir::Inst& inst, std::size_t number, std::size_t index) {
     const std::uint32_t at = add(inst, number, index);  // it stays, and does nothing itself
     const auto refuse = [&](std::string why) { out_->refused.emplace(at, std::move(why)); };
@@ -284,31 +322,95 @@ class Expander {
       else if (target == nullptr)
         target = &o;
     }
-    if (target == nullptr || target->kind != OperandKind::symbol)
-      return refuse("the executor calls functions by their names alone");
-    const ir::StringId name(target->payload);
-    const std::optional<std::size_t> found = callee(name);
-    if (!found) return refuse(cat("the module has no body of `", module_.str(name), '`'));
-    if (const auto first = std::find(stack_.begin(), stack_.end(), *found); first != stack_.end())
-      return refuse(cat('`', module_.str(name), "` calls itself", through({first + 1, stack_.end()}),
-                        ", and the executor runs calls in place; a GPU runs it, and a loop runs here, too"));
-    const ir::Function& f = module_.functions[*found];
-    if (out_->function.body.size() + f.body.size() > max_items)
-      return refuse(cat("with its calls in place the kernel has more than ", max_items, " instructions"));
     const auto list = [&](const ir::Operand* operand) {
       const auto parts = operand != nullptr ? out_->function.parts(*operand) : std::span<const ir::Operand>();
       return std::vector<ir::Operand>(parts.begin(), parts.end());
     };
-    const std::vector<ir::Operand> given = list(arguments), taken = list(results);
-    if (given.size() != f.params.size() || taken.size() != f.returns.size())
-      return refuse("the executor knows no variadic functions");
-    for (const auto* params : {&f.returns, &f.params})
-      for (const ir::Param& param : *params)
-        if (param.vector != 1 && param.in_register) return refuse("the executor passes no vectors in registers");
-
+    const Passed passed{list(arguments), list(results)};
+    if (target == nullptr || target->kind != OperandKind::symbol) return call_by_address(inst, number, index, passed);
+    const ir::StringId name(target->payload);
+    const std::optional<std::size_t> found = callee(name);
+    if (const auto known = host_function(module_, name); !found && known) {
+      out_->host_calls.emplace(at, HostCall{*known, 0, {}});
+      return;
+    }
+    if (!found) return refuse(cat("the module has no body of `", module_.str(name), '`'));
     const std::uint32_t behind = new_label();
     if (inst.guard_id().valid()) put(bra_, {label_operand(behind)}, inst, number, index, inst.guard, !inst.guard_negated);
-    const Bases bases = with_done(copy_stores(f, *found));
+    if (auto why = call(*found, inst, number, index, passed); !why.empty()) return refuse(std::move(why));
+    place_label(behind, number, index);
+  }
+
+  // Any function that the address may be of is called where it is; the call itself stands before each of them.
+  void call_by_address(ir::Inst inst, std::size_t number, std::size_t index, const Passed& passed) {
+    const std::uint32_t behind = new_label();
+    out_->function.body.pop_back();
+    out_->items.pop_back();
+    if (inst.guard_id().valid()) put(bra_, {label_operand(behind)}, inst, number, index, inst.guard, !inst.guard_negated);
+    inst.guard = ir::RegId::absent;
+    inst.guard_negated = false;
+    std::string refused;
+    for (const std::size_t callee : callees(number, index)) {
+      const std::uint32_t next = new_label();
+      const ir::RegId is_it = new_predicate();
+      out_->host_calls.emplace(
+          add(inst, number, index),
+          HostCall{HostFunction::is_callee, function_address(module_, module_.functions[callee].name), is_it});
+      put(bra_, {label_operand(next)}, inst, number, index, is_it.index, true);
+      if (refused = call(callee, inst, number, index, passed); !refused.empty()) break;
+      put(bra_, {label_operand(behind)}, inst, number, index);
+      place_label(next, number, index);
+    }
+    const std::uint32_t at = add(inst, number, index);
+    if (refused.empty())
+      out_->host_calls.emplace(at, HostCall{HostFunction::no_callee, 0, {}});
+    else
+      out_->refused.emplace(at, std::move(refused));
+    place_label(behind, number, index);
+  }
+
+  // The functions that a call's list of targets names, or all that its prototype could mean and that do not run already.
+  [[nodiscard]] std::vector<std::size_t> callees(std::size_t number, std::size_t index) const {
+    const ir::Function& caller = module_.functions[number];
+    const ir::Operand& label = caller.operands_of(caller.body[index]).back();
+    const ir::Inst* list = label.kind == OperandKind::label ? flow::labelled_list(caller, ir::LabelId(label.payload)) : nullptr;
+    std::vector<std::size_t> found;
+    if (list != nullptr && list->kind == ItemKind::call_targets) {
+      for (const ir::Operand& target : caller.target_lists[list->payload])
+        if (target.kind == OperandKind::symbol)
+          if (const auto f = callee(ir::StringId(target.payload))) found.push_back(*f);
+    } else if (list != nullptr && list->kind == ItemKind::prototype) {
+      const auto alike = [](const std::vector<ir::Param>& a, const std::vector<ir::Param>& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ir::Param& x, const ir::Param& y) {
+          return x.in_register == y.in_register && isa::bits(x.type) == isa::bits(y.type) && x.elements == y.elements;
+        });
+      };
+      const ir::Prototype& wanted = caller.prototypes[list->payload];
+      for (std::size_t i = 0; i < module_.functions.size(); ++i) {
+        const ir::Function& f = module_.functions[i];
+        if (f.has_body && !f.is_entry && alike(f.params, wanted.params) && alike(f.returns, wanted.returns) &&
+            std::find(stack_.begin(), stack_.end(), i) == stack_.end())
+          found.push_back(i);
+      }
+    }
+    return found;
+  }
+
+  // Puts the body of a function here; or why not.
+  std::string call(std::size_t callee, const ir::Inst& inst, std::size_t number, std::size_t index, const Passed& passed) {
+    const std::vector<ir::Operand>&given = passed.given, &taken = passed.taken;
+    const ir::Function& f = module_.functions[callee];
+    if (const auto first = std::find(stack_.begin(), stack_.end(), callee); first != stack_.end())
+      return cat('`', module_.str(f.name), "` calls itself", through({first + 1, stack_.end()}),
+                 ", and the executor runs calls in place; a GPU runs it, and a loop runs here, too");
+    if (out_->function.body.size() + f.body.size() > max_items)
+      return cat("with its calls in place the kernel has more than ", max_items, " instructions");
+    if (given.size() != f.params.size() || taken.size() != f.returns.size()) return "the executor knows no variadic functions";
+    for (const auto* params : {&f.returns, &f.params})
+      for (const ir::Param& param : *params)
+        if (param.vector != 1 && param.in_register) return "the executor passes no vectors in registers";
+
+    const Bases bases = with_done(copy_stores(f, callee));
     ir::Inst open;
     open.kind = ItemKind::open;
     open.where = inst.where;
@@ -324,8 +426,8 @@ class Expander {
     for (std::size_t i = 0; i < taken.size(); ++i) declare(caller, f.returns[i], taken[i]);
     for (const ir::Variable& v : f.variables)
       if (v.space == ir::StateSpace::param) passed_.push_back(v.name);
-    stack_.push_back(*found);
-    body(f, *found, bases);
+    stack_.push_back(callee);
+    body(f, callee, bases);
     stack_.pop_back();
     place_label(bases.done, number, index);
     for (std::size_t i = 0; i < taken.size(); ++i) take(caller, f.returns[i], taken[i]);
@@ -333,7 +435,7 @@ class Expander {
     ir::Inst close;
     close.kind = ItemKind::close;
     add(close, number, index);
-    place_label(behind, number, index);
+    return {};
   }
 
   struct Caller {

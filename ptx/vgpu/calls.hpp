@@ -12,6 +12,23 @@
 
 namespace ptx::vgpu {
 
+/// What the executor does itself at a call. The first are functions that every GPU's driver has, and that a module declares.
+enum class HostFunction : std::uint8_t {
+  print,           ///< vprintf(format, arguments)
+  fail_assertion,  ///< __assertfail(message, file, line, function, bytes of a character)
+  is_callee,       ///< no function: whether the address in a register is that of a function
+  no_callee,       ///< no function: a fault, since it is none
+};
+constexpr bool is_of_driver(HostFunction function) { return function <= HostFunction::fail_assertion; }
+struct HostCall {
+  HostFunction function{};
+  std::uint64_t address = 0;  ///< is_callee: of the function
+  ir::RegId result{};         ///< is_callee: a predicate
+};
+
+/// Where a function of a module lies, by the first function of its name: nobody has memory there.
+std::uint64_t function_address(const ir::Module& module, ir::StringId name);
+
 /// A kernel with its calls expanded.
 struct Expanded {
   /// Where an item, or a variable, of the expanded body comes from: a function of the module, and the index there.
@@ -33,6 +50,7 @@ struct Expanded {
   std::vector<Origin> items, variables;
   std::vector<Frame> frames;
   std::map<std::uint32_t, std::string> refused;  ///< by item: why a call is not executed
+  std::map<std::uint32_t, HostCall> host_calls;  ///< by item: a call that the executor does itself
   ir::Listing listing;                           ///< the module's, with the lines of this body in place of the kernel's own
 };
 

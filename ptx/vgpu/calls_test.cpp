@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
+
 #include "ptx/vgpu/testing/kernel.hpp"
 
 namespace ptx::vgpu::testing {
@@ -113,6 +116,170 @@ TEST(Calls, AFaultIsAtTheCalleesLine) {
   EXPECT_EQ(report.error().kind, Kind::out_of_bounds);
   EXPECT_EQ(report.error().where.line, 6u);
   EXPECT_NE(render(report.error()).find("st.global.u32 [p], 1;"), std::string::npos) << render(report.error());
+}
+
+// ---- callees in registers
+
+constexpr std::string_view three =
+    ".func (.reg .u32 y) f (.reg .u32 x)\n{\nadd.u32 y, x, 1;\nret;\n}\n.func (.reg .u32 y) g (.reg .u32 x)\n{\nmul.lo.u32 y, x, "
+    "x;\n"
+    "ret;\n}\n.func (.reg .u32 y) h (.reg .u32 x)\n{\n.reg .pred %p;\nmov.u32 y, 50;\nsetp.gt.u32 %p, x, 5;\n@%p ret;\nadd.u32 "
+    "y, x, 1000;\nret;\n}\n";
+
+TEST(IndirectCalls, EachLaneCallsItsFunction) {
+  const std::string choose =
+      "and.b32 %r2, %r1, 3;\nmov.u64 %rd2, f;\nsetp.eq.u32 %p0, %r2, 1;\n@%p0 mov.u64 %rd2, g;\nsetp.eq.u32 %p0, %r2, 2;\n@%p0 "
+      "mov.u64 %rd2, h;\n";
+  const std::vector<std::uint32_t> expected = {1, 1, 1002, 4, 5, 25, 50, 8};
+  EXPECT_EQ(run(cat(three, kernel(choose + "L: .calltargets f, g, h;\ncall (%r0), %rd2, (%r1), L;"))), expected);
+  EXPECT_EQ(run(cat(three, kernel(choose + "P: .callprototype (.reg .u32 _) _ (.reg .u32 _);\ncall (%r0), %rd2, (%r1), P;"))),
+            expected);
+  EXPECT_EQ(
+      run(cat(
+          three,
+          kernel(
+              choose +
+              "P: .callprototype (.reg .u32 _) _ (.reg .u32 _);\nsetp.lt.u32 %p1, %r1, 3;\n@!%p1 call (%r0), %rd2, (%r1), P;"))),
+      (std::vector<std::uint32_t>{0, 0, 0, 4, 5, 25, 50, 8}));
+}
+
+TEST(IndirectCalls, ThroughATableInMemory) {
+  // as nvcc writes a call of a virtual function
+  const std::string f =
+      ".func (.param .b32 r) f (.param .b32 p)\n{\n.reg .u32 %r;\nld.param.u32 %r, [p];\nadd.u32 %r, %r, 7;\nst.param.b32 [r], "
+      "%r;\nret;\n}\n"
+      ".func (.param .b32 r) g (.param .b32 p)\n{\n.reg .u32 %r;\nld.param.u32 %r, [p];\nshl.b32 %r, %r, 4;\nst.param.b32 [r], "
+      "%r;\nret;\n}\n"
+      ".global .align 8 .u64 table[2] = {f, g};\n";
+  EXPECT_EQ(
+      run(f + kernel("and.b32 %r2, %r1, 1;\nmul.wide.u32 %rd1, %r2, 8;\nmov.u64 %rd2, table;\nadd.u64 %rd1, %rd1, %rd2;\n"
+                     "ld.global.u64 %rd3, [%rd1];\n{\n.param .b32 param0;\nst.param.b32 [param0], %r1;\n.param .b32 retval0;\n"
+                     "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\ncall (retval0), %rd3, (param0), proto;\n"
+                     "ld.param.b32 %r0, [retval0];\n}\n")),
+      (std::vector<std::uint32_t>{7, 16, 9, 48, 11, 80, 13, 112}));
+}
+
+TEST(IndirectCalls, OfNoFunction) {
+  const auto program = make_from_text(
+      cat(head, three, kernel("mov.u64 %rd2, f;\nadd.u64 %rd2, %rd2, 1;\nL: .calltargets f, g;\ncall (%r0), %rd2, (%r1), L;")));
+  ASSERT_TRUE(program) << render(program.error());
+  std::uint64_t address = 0;
+  const auto report = (*program)->run({.grid = {1, 1, 1}, .block = {8, 1, 1}}, std::as_bytes(std::span(&address, 1)), {});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, Kind::out_of_bounds);
+  EXPECT_NE(report.error().message.find("which is no function that it may call"), std::string::npos) << render(report.error());
+}
+
+// ---- functions of the driver, as nvcc calls them
+
+constexpr std::string_view printer =
+    ".extern .func (.param .b32 func_retval0) vprintf (.param .b64 vprintf_param_0, .param .b64 vprintf_param_1);\n"
+    ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n";
+// A variable of the module with this text.
+std::string text_variable(std::string_view name, std::string_view text) {
+  std::string bytes;
+  for (const char c : text) bytes += cat(static_cast<int>(c), ", ");
+  return cat(".global .align 1 .b8 ", name, '[', text.size() + 1, "] = {", bytes, "0};\n");
+}
+std::string call_printf(std::string_view format, std::string_view buffer) {
+  return cat("{\n.param .b64 param0;\n.param .b64 param1;\n.param .b32 retval0;\ncvta.global.u64 %rd2, ", format,
+             ";\nst.param.b64 [param0+0], %rd2;\nst.param.b64 [param1+0], ", buffer,
+             ";\ncall.uni (retval0), vprintf, (param0, param1);\nld.param.b32 %r0, [retval0+0];\n}\n");
+}
+struct Printed {
+  std::vector<std::uint32_t> returned;
+  std::vector<std::string> lines;
+};
+Printed print(std::string_view format, std::string_view stores, unsigned blocks = 1, unsigned workers = 1) {
+  Printed result{std::vector<std::uint32_t>(8), {}};
+  const auto program = make_from_text(cat(head, printer, text_variable("format", format), text_variable("word", "pear"),
+                                          kernel(cat(".local .align 8 .b8 buffer[72];\n", stores,
+                                                     "\ncvta.local.u64 %rd1, buffer;\n", call_printf("format", "%rd1")))));
+  if (!program) {
+    ADD_FAILURE() << render(program.error());
+    return result;
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(result.returned.data());
+  Options options;
+  options.workers = workers;
+  options.print = [&](std::string_view line) { result.lines.emplace_back(line); };
+  const auto report = (*program)->run(
+      {.grid = {blocks, 1, 1}, .block = {blocks == 1 ? 8u : 1u, 1, 1}}, std::as_bytes(std::span(&address, 1)),
+      std::array{Region{
+          .data = reinterpret_cast<std::byte*>(result.returned.data()), .bytes = 32, .writable = true, .initialised = true}},
+      options);
+  if (!report) ADD_FAILURE() << render(report.error());
+  return result;
+}
+
+TEST(HostFunctions, PrintWhatCWould) {
+  const Printed all =
+      print("%d|%5u|%-6x|%+lld|%c|%s|%8.3f|%e|%%|%.2s|%*d",
+            "st.local.u32 [buffer], %r1;\nst.local.u32 [buffer+4], 42;\nst.local.u32 [buffer+8], 255;\nst.local.u64 [buffer+16], "
+            "5000000000;\nst.local.u32 [buffer+24], 65;\ncvta.global.u64 %rd3, word;\nst.local.u64 [buffer+32], %rd3;\n"
+            "st.local.f64 [buffer+40], 0d400921FB54442D18;\nst.local.f64 [buffer+48], 0d40F86A0000000000;\nst.local.u64 "
+            "[buffer+56], %rd3;\n"
+            "st.local.u32 [buffer+64], 6;\nst.local.u32 [buffer+68], -7;");
+  ASSERT_EQ(all.lines.size(), 8u);
+  for (int t = 0; t < 8; ++t) {
+    char expected[200];
+    std::snprintf(expected, sizeof expected, "%d|%5u|%-6x|%+lld|%c|%s|%8.3f|%e|%%|%.2s|%*d", t, 42u, 255u, 5000000000LL, 'A',
+                  "pear", 3.141592653589793, 100000.0, "pear", 6, -7);
+    EXPECT_EQ(all.lines[static_cast<std::size_t>(t)], expected);
+    EXPECT_EQ(all.returned[static_cast<std::size_t>(t)], 11u);
+  }
+  EXPECT_EQ(print("plain %q\n", "").lines[3], "plain %q\n");
+  EXPECT_EQ(print("plain\n", "").returned[3], 0u);
+  EXPECT_EQ(print("%hhd %s", "st.local.u32 [buffer], 300;\nst.local.u64 [buffer+8], 0;").lines[0], "300 (null)");
+}
+
+TEST(HostFunctions, PrintFromSeveralWorkers) {
+  Printed all = print("%d\n", "mov.u32 %r2, %ctaid.x;\nst.local.u32 [buffer], %r2;", 200, 4);
+  ASSERT_EQ(all.lines.size(), 200u);
+  std::vector<std::string> expected;
+  for (int i = 0; i < 200; ++i) expected.push_back(cat(i, '\n'));
+  std::sort(all.lines.begin(), all.lines.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(all.lines, expected);
+}
+
+Diagnostic fault_of(std::string_view text) {
+  const auto program = make_from_text(cat(head, printer, text));
+  if (!program) {
+    ADD_FAILURE() << render(program.error());
+    return {};
+  }
+  std::array<std::uint32_t, 8> out{};
+  const auto address = reinterpret_cast<std::uintptr_t>(out.data());
+  const auto report =
+      (*program)->run({.grid = {1, 1, 1}, .block = {8, 1, 1}}, std::as_bytes(std::span(&address, 1)),
+                      std::array{Region{.data = reinterpret_cast<std::byte*>(out.data()), .bytes = 32, .writable = true}});
+  EXPECT_FALSE(report);
+  return report ? Diagnostic{} : report.error();
+}
+
+TEST(HostFunctions, AnAssertionThatFails) {
+  const Diagnostic d = fault_of(
+      text_variable("message", "x < 5") + text_variable("file", "a.cu") + text_variable("name", "void k(int)") +
+      kernel("setp.eq.u32 %p0, %r1, 6;\n@!%p0 bra FINE;\n{\n.param .b64 p0;\n.param .b64 p1;\n.param .b32 p2;\n.param .b64 p3;\n"
+             ".param .b64 p4;\ncvta.global.u64 %rd1, message;\nst.param.b64 [p0], %rd1;\ncvta.global.u64 %rd1, file;\n"
+             "st.param.b64 [p1], %rd1;\nst.param.b32 [p2], 17;\ncvta.global.u64 %rd1, name;\nst.param.b64 [p3], %rd1;\n"
+             "st.param.b64 [p4], 1;\ncall.uni __assertfail, (p0, p1, p2, p3, p4);\n}\nFINE:"));
+  EXPECT_EQ(d.kind, Kind::trapped);
+  EXPECT_NE(d.message.find("assertion `x < 5` failed at a.cu:17, in `void k(int)`"), std::string::npos) << render(d);
+  EXPECT_TRUE(has_note(d, "thread: (6, 0, 0) of block (0, 0, 0) in kernel `k` (warp 0, lane 6)")) << render(d);
+}
+
+TEST(HostFunctions, WhatTheyReadMustBeThere) {
+  EXPECT_EQ(fault_of(text_variable("format", "%d") +
+                     kernel(".local .align 8 .b8 buffer[8];\ncvta.local.u64 %rd1, buffer;\n" + call_printf("format", "%rd1")))
+                .kind,
+            Kind::uninitialised);
+  EXPECT_EQ(fault_of(text_variable("format", "%s") + kernel(".local .align 8 .b8 buffer[8];\nst.local.u64 [buffer], 64;\n"
+                                                            "cvta.local.u64 %rd1, buffer;\n" +
+                                                            call_printf("format", "%rd1")))
+                .kind,
+            Kind::out_of_bounds);
 }
 
 TEST(Calls, WhatIsNotExecuted) {

@@ -27,6 +27,7 @@ struct SpecialSlot {
 enum class Passes : std::uint8_t {
   nowhere,    ///< it decides something: none of its operands may be undefined
   on,         ///< its results are undefined where an operand is
+  each,       ///< each result is undefined where the operand of its place is
   chosen,     ///< selp: the value that is not chosen does not matter
   and_,       ///< a defined zero decides alone
   or_,        ///< defined ones decide alone

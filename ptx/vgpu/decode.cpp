@@ -61,6 +61,12 @@ std::uint32_t Decoder::slot_of(isa::SpecialId special) {
   return it->second;
 }
 
+const HostCall* Decoder::host_call(std::uint32_t item) const {
+  if (calls_ == nullptr) return nullptr;
+  const auto found = calls_->host_calls.find(item);
+  return found == calls_->host_calls.end() ? nullptr : &found->second;
+}
+
 // A slot of 64 bits, which begins as the first local address behind all variables.
 std::uint32_t Decoder::stack_pointer() {
   if (stack_pointer_) return *stack_pointer_;
@@ -153,6 +159,9 @@ void Decoder::read_uses(const ir::Inst& inst, std::uint32_t item) {
   const bool guarded = inst.guard_id().valid();
   uses_.add(item, guarded);
   if (guarded) uses_.read(guard_of(inst).index);
+  const HostCall* const host = host_call(item);
+  const bool on_host = host != nullptr && is_of_driver(host->function);
+  if (host != nullptr && host->function == HostFunction::is_callee) uses_.write(code_.first_scalar[host->result.index]);
   const auto use = [&](const ir::Operand& operand, isa::Access access, auto&& self) -> void {
     switch (operand.kind) {
       case ir::OperandKind::reg:
@@ -162,6 +171,9 @@ void Decoder::read_uses(const ir::Inst& inst, std::uint32_t item) {
           if (access != isa::Access::read) uses_.write(i);
         }
         return;
+      case ir::OperandKind::list:
+        if (!on_host) return;  // what is passed to a body is moved there
+        [[fallthrough]];
       case ir::OperandKind::vector:
         for (const ir::Operand& part : f.parts(operand)) self(part, access, self);
         return;

@@ -43,6 +43,7 @@ class Decoder {
     code_.tensor_operands.push_back(operands);
     return static_cast<std::uint32_t>(code_.tensor_operands.size() - 1);
   }
+  [[nodiscard]] const HostCall* host_call(std::uint32_t item) const;
 
  private:
   void read_directives();

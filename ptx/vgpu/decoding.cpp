@@ -410,6 +410,30 @@ std::uint32_t Decoding::constant(std::uint32_t value) { return decoder_.file().c
 std::uint32_t Decoding::lane_constant(const std::array<std::uint32_t, lane_count>& values) {
   return decoder_.file().lane_constant(values);
 }
+const HostCall* Decoding::host_call() const { return decoder_.host_call(step.item); }
+
+std::uint32_t Decoding::predicate(ir::RegId reg) {
+  return decoder_.slot_of({decoder_.code().first_scalar[reg.index], Type::pred});
+}
+
+std::vector<Decoding::Passed> Decoding::passed(std::string_view name, std::initializer_list<Type> types) {
+  std::vector<Passed> all;
+  const ir::Operand* list = find(name);
+  const auto parts = list == nullptr ? std::span<const ir::Operand>() : decoder_.code().function->parts(*list);
+  if (parts.size() != types.size()) return refuse("it is called with other parameters than it has"), all;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Type type = std::data(types)[i];
+    if (parts[i].kind == ir::OperandKind::symbol) {
+      const Symbol symbol = read_symbol(parts[i]);
+      if (symbol.space != Space::local) return refuse("it is passed a name that is no parameter"), all;
+      all.push_back({true, static_cast<std::uint32_t>(symbol.address)});
+    } else {
+      all.push_back({false, name == "results" ? write_operand(parts[i], type) : read_operand(parts[i], type)});
+    }
+  }
+  return all;
+}
+
 std::uint32_t Decoding::stack_pointer() { return decoder_.stack_pointer(); }
 std::uint32_t Decoding::add_operands(std::span<const std::uint32_t> slots) {
   const std::uint32_t begin = decoder_.add_operands(slots), first = step.operand_count;

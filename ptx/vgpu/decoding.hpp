@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ptx/num/num.hpp"
+#include "ptx/vgpu/calls.hpp"
 #include "ptx/vgpu/code.hpp"
 
 namespace ptx::vgpu {
@@ -112,6 +115,16 @@ class Decoding {
   std::uint32_t lane_constant(const std::array<std::uint32_t, lane_count>& values);
   /// The slot of the stack pointer, a local address of 64 bits in each lane.
   std::uint32_t stack_pointer();
+  /// What the executor does itself at a call; nullptr for a call of a function, which stands behind it.
+  [[nodiscard]] const HostCall* host_call() const;
+  /// Arguments or results of a call: slots of registers and numbers, or places in the thread's local memory.
+  struct Passed {
+    bool in_memory = false;
+    std::uint32_t at = 0;  ///< slot, or local address
+  };
+  /// The slot of a predicate that the executor has made for it.
+  std::uint32_t predicate(ir::RegId reg);
+  std::vector<Passed> passed(std::string_view name, std::initializer_list<Type> types);
   /// An inline cache for one more memory access.
   std::uint32_t new_site();
   /// Keeps the slots as operands of the step, behind those that it has; returns which of them is the first.

@@ -1,8 +1,10 @@
 // The variables of a module: where they lie, and what they start with.
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 
+#include "ptx/vgpu/calls.hpp"
 #include "ptx/vgpu/code.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
@@ -158,9 +160,15 @@ std::uint64_t Instance::address_of(ir::StringId name, std::span<const ir::Variab
   for (std::size_t i = 0; i < local.size(); ++i)
     if (local[i].name == name && blocks[i]) return address(blocks[i]);
   if (const std::size_t i = definition(name); i < of_module_.size() && of_module_[i]) return address(of_module_[i]);
-  for (std::size_t f = 0; f < module_->functions.size(); ++f)
-    if (module_->functions[f].name == name) return function_window + (f + 1) * function_bytes;
-  return 0;
+  return function_address(*module_, name);
+}
+
+std::uint64_t function_address(const ir::Module& module, ir::StringId name) {
+  const auto found =
+      std::find_if(module.functions.begin(), module.functions.end(), [&](const ir::Function& f) { return f.name == name; });
+  return found == module.functions.end()
+             ? 0
+             : function_window + static_cast<std::uint64_t>(found - module.functions.begin() + 1) * function_bytes;
 }
 
 void Instance::reset() {

@@ -44,6 +44,8 @@ void KernelMemory::resolve() {
   using Names = std::unordered_map<ir::StringId, Meaning>;
   Names of_module;
   using Of = Meaning::Of;
+  for (std::uint32_t i = 0; i < code_.module->functions.size(); ++i)
+    of_module.try_emplace(code_.module->functions[i].name, Meaning{Of::code, i});
   for (std::uint32_t i = 0; i < code_.module->variables.size(); ++i) of_module[code_.module->variables[i].name] = {Of::module, i};
   Names names = of_module;
   for (std::uint32_t i = 0; i < f.params.size(); ++i) names[f.params[i].name] = {Of::param, i};
@@ -173,6 +175,11 @@ std::optional<Symbol> KernelMemory::symbol(const ir::Function& function, const i
       return of_type(of_function_[meaning.index], function.variables[meaning.index].type);
     case Meaning::Of::param:
       return of_type(of_params_[meaning.index], function.params[meaning.index].type);
+    case Meaning::Of::code:
+      return Symbol{
+          .space = Space::global,
+          .address = static_cast<std::int64_t>(function_address(*code_.module, code_.module->functions[meaning.index].name)),
+          .scalar_bytes = 1};
     case Meaning::Of::nothing:
       break;
   }

@@ -28,9 +28,9 @@ class KernelMemory {
 
  private:
   KernelMemory(Code& code, const Instance& instance, const Expanded* calls);
-  // What a name means: index into the module's variables, the function's, or its parameters.
+  // What a name means: index into the module's variables, the function's, its parameters, or the module's functions.
   struct Meaning {
-    enum class Of : std::uint8_t { nothing, module, function, param } of = Of::nothing;
+    enum class Of : std::uint8_t { nothing, module, function, param, code } of = Of::nothing;
     std::uint32_t index = 0;
   };
   [[nodiscard]] bool is_own(std::uint32_t variable) const;

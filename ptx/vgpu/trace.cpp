@@ -47,6 +47,9 @@ void Decoder::add_trace(const Decoding& in, std::uint32_t item) {
   // An element without a register, such as `_` or a number, keeps its place.
   const auto list = [&](const ir::Operand& operand, std::vector<std::uint32_t>& into, auto&& self) -> void {
     switch (operand.kind) {
+      case ir::OperandKind::list:
+        if (in.host_call() == nullptr || !is_of_driver(in.host_call()->function)) return;
+        [[fallthrough]];
       case ir::OperandKind::vector:
       case ir::OperandKind::address:
       case ir::OperandKind::tensor:
@@ -79,6 +82,8 @@ void Decoder::add_trace(const Decoding& in, std::uint32_t item) {
     const Type type = in.type("type");
     trace.bits = static_cast<std::uint8_t>(type == Type::pred ? 1 : isa::bits(type));
   }
+  if (trace.passes == Passes::on && in.form().traits.has(isa::Trait::move) && values.size() == results.size())
+    trace.passes = Passes::each;
   trace.needs = static_cast<std::uint16_t>(needs.size());
   trace.values = static_cast<std::uint16_t>(values.size());
   trace.results = static_cast<std::uint16_t>(results.size());

@@ -104,6 +104,17 @@ Outcome pass_on(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
   return outcome;
 }
 
+// A move of a vector onto itself may change the order of its elements.
+Outcome pass_each(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
+  const auto from = values(warp, trace), to = results(warp, trace);
+  std::array<std::pair<Mask, std::uint32_t>, 8> moved;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    moved[i] = {undefined(warp, from[i]), from[i] == no_scalar ? 0 : warp.undefined_source[from[i]]};
+  const Outcome outcome = step.run(warp, step, mask);
+  for (std::size_t i = 0; i < to.size() && outcome == Outcome::next; ++i) set(warp, to[i], mask, moved[i].first, moved[i].second);
+  return outcome;
+}
+
 // A store of undefined values: a fault where others see it, else the bytes count as holding nothing.
 Outcome store(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
   const auto from = values(warp, trace);
@@ -172,6 +183,8 @@ Outcome run_traced(Warp& warp, const Step& step, Mask mask) {
     case Passes::and_:
     case Passes::or_:
       return pass_on(warp, step, mask, trace);
+    case Passes::each:
+      return pass_each(warp, step, mask, trace);
     case Passes::loaded:
     case Passes::updated:
       set_results(warp, trace, mask, 0, 0);  // the handler says what is undefined

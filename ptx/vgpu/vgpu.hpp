@@ -50,6 +50,9 @@ struct Options {
   std::stop_token stop{};         ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};
+  /// Takes what the kernel prints (vprintf), a call's text at a time, from one worker after the other; stdout where there is
+  /// none.
+  std::function<void(std::string_view)> print{};
 };
 
 /// What a run did.

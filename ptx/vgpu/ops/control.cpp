@@ -1,6 +1,7 @@
 // Flow of control (rows: ptx/isa/table/control.hpp).
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/helper_steps.hpp"
+#include "ptx/vgpu/ops/host_functions.hpp"
 #include "ptx/vgpu/schedule.hpp"
 
 namespace ptx::vgpu {
@@ -35,8 +36,9 @@ Handler bra(Decoding&) { return helper::jump(); }  // the decoder fills in the t
 Handler ret(Decoding&) { return helper::exit_lanes(); }
 Handler exit(Decoding&) { return helper::exit_lanes(); }
 
-// What it calls stands behind it (calls.hpp).
-Handler call(Decoding&) {
+// What it calls stands behind it (calls.hpp), unless the executor does that itself.
+Handler call(Decoding& in) {
+  if (const HostCall* host = in.host_call()) return call_host(in, *host);
   return [](Warp&, const Step&, Mask) { return Outcome::next; };
 }
 
