@@ -1,10 +1,9 @@
 #include "ptx/vgpu/calls.hpp"
 
-#include "ptx/flow/flow.hpp"
 #include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/callees.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -50,34 +49,12 @@ std::optional<Found> as_local(const ir::Inst& inst) {
   return find_form(spelling);
 }
 
-// A function of the driver, when it is declared with its parameters.
-std::optional<HostFunction> host_function(const ir::Module& module, ir::StringId name) {
-  constexpr struct {
-    std::string_view name;
-    HostFunction function;
-    std::size_t returns;
-    std::array<int, 5> bits;  // of the parameters; 0 where there is none
-  } known[] = {{"vprintf", HostFunction::print, 1, {64, 64}},
-               {"__assertfail", HostFunction::fail_assertion, 0, {64, 64, 32, 64, 64}}};
-  const auto declared = std::find_if(module.functions.begin(), module.functions.end(),
-                                     [&](const ir::Function& f) { return f.name == name && !f.is_entry; });
-  if (declared == module.functions.end()) return std::nullopt;
-  for (const auto& k : known) {
-    if (module.str(name) != k.name || declared->returns.size() != k.returns) continue;
-    std::array<int, 5> bits{};
-    if (declared->params.size() > bits.size()) continue;
-    for (std::size_t i = 0; i < declared->params.size(); ++i) bits[i] = isa::bits(declared->params[i].type);
-    if (bits == k.bits) return k.function;
-  }
-  return std::nullopt;
-}
-
 // `ld`, `st` and `mov` of values as calls pass them.
 std::string untyped(Type type) { return cat("b", isa::bits(isa::register_type(type))); }
 
 class Expander {
  public:
-  Expander(const ir::Module& module, std::size_t function) : module_(module), entry_(function) {}
+  Expander(const ir::Module& module, std::size_t function) : module_(module), callees_(module), entry_(function) {}
 
   std::shared_ptr<Expanded> run() {
     const ir::Function& entry = module_.functions[entry_];
@@ -281,23 +258,6 @@ class Expander {
     return false;
   }
 
-  // The number of the function that a name means, an alias followed.
-  [[nodiscard]] std::optional<std::size_t> callee(ir::StringId name) const {
-    std::string_view wanted = module_.str(name);
-    for (const ir::ModuleItem& item : module_.items) {
-      if (item.kind != ir::ModuleItemKind::alias) continue;
-      const std::string_view said = module_.str(ir::StringId(item.payload));
-      const std::size_t comma = said.find(',');
-      if (comma == std::string_view::npos || said.substr(0, said.find_last_not_of(" \t", comma - 1) + 1) != wanted) continue;
-      wanted = said.substr(std::min(said.find_first_not_of(" \t", comma + 1), said.size()));
-      break;
-    }
-    for (std::size_t i = 0; i < module_.functions.size(); ++i)
-      if (module_.functions[i].has_body && !module_.functions[i].is_entry && module_.str(module_.functions[i].name) == wanted)
-        return i;
-    return std::nullopt;
-  }
-
   // " through `g` and `h`"
   [[nodiscard]] std::string through(std::span<const std::size_t> functions) const {
     std::string all;
@@ -329,8 +289,8 @@ class Expander {
     const Passed passed{list(arguments), list(results)};
     if (target == nullptr || target->kind != OperandKind::symbol) return call_by_address(inst, number, index, passed);
     const ir::StringId name(target->payload);
-    const std::optional<std::size_t> found = callee(name);
-    if (const auto known = host_function(module_, name); !found && known) {
+    const std::optional<std::size_t> found = callees_.named(name);
+    if (const auto known = callees_.of_driver(name); !found && known) {
       out_->host_calls.emplace(at, HostCall{*known, 0, {}});
       return;
     }
@@ -350,7 +310,7 @@ class Expander {
     inst.guard = ir::RegId::absent;
     inst.guard_negated = false;
     std::string refused;
-    for (const std::size_t callee : callees(number, index)) {
+    for (const std::size_t callee : callees_.of_call(module_.functions[number], module_.functions[number].body[index], stack_)) {
       const std::uint32_t next = new_label();
       const ir::RegId is_it = new_predicate();
       out_->host_calls.emplace(
@@ -367,33 +327,6 @@ class Expander {
     else
       out_->refused.emplace(at, std::move(refused));
     place_label(behind, number, index);
-  }
-
-  // The functions that a call's list of targets names, or all that its prototype could mean and that do not run already.
-  [[nodiscard]] std::vector<std::size_t> callees(std::size_t number, std::size_t index) const {
-    const ir::Function& caller = module_.functions[number];
-    const ir::Operand& label = caller.operands_of(caller.body[index]).back();
-    const ir::Inst* list = label.kind == OperandKind::label ? flow::labelled_list(caller, ir::LabelId(label.payload)) : nullptr;
-    std::vector<std::size_t> found;
-    if (list != nullptr && list->kind == ItemKind::call_targets) {
-      for (const ir::Operand& target : caller.target_lists[list->payload])
-        if (target.kind == OperandKind::symbol)
-          if (const auto f = callee(ir::StringId(target.payload))) found.push_back(*f);
-    } else if (list != nullptr && list->kind == ItemKind::prototype) {
-      const auto alike = [](const std::vector<ir::Param>& a, const std::vector<ir::Param>& b) {
-        return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const ir::Param& x, const ir::Param& y) {
-          return x.in_register == y.in_register && isa::bits(x.type) == isa::bits(y.type) && x.elements == y.elements;
-        });
-      };
-      const ir::Prototype& wanted = caller.prototypes[list->payload];
-      for (std::size_t i = 0; i < module_.functions.size(); ++i) {
-        const ir::Function& f = module_.functions[i];
-        if (f.has_body && !f.is_entry && alike(f.params, wanted.params) && alike(f.returns, wanted.returns) &&
-            std::find(stack_.begin(), stack_.end(), i) == stack_.end())
-          found.push_back(i);
-      }
-    }
-    return found;
   }
 
   // Puts the body of a function here; or why not.
@@ -504,6 +437,7 @@ class Expander {
   }
 
   const ir::Module& module_;
+  Callees callees_;
   std::size_t entry_;
   std::shared_ptr<Expanded> out_ = std::make_shared<Expanded>();
   std::vector<std::size_t> stack_;                               // functions that are being expanded

@@ -166,6 +166,8 @@ TEST(Fences, OfEveryKind) {
                                        "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster",
                                        "fence.proxy.tensormap::generic.release.gpu",
                                        "fence.proxy.tensormap::generic.acquire.gpu [%x0], 128",
+                                       "griddepcontrol.launch_dependents",
+                                       "griddepcontrol.wait",
                                        "pmevent 3",
                                        "pmevent.mask 5"})
     body += cat(fence, ";\n");
