@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
     recorded, folder = Path(arguments[0]), Path(arguments[1])
     count = int(arguments[2]) if len(arguments) == 3 else 200
     groups: dict[tuple[str, int], list[str]] = {}
-    factors: dict[tuple[str, int], tuple[list, list]] = {}
+    factors: dict[tuple[str, int], tuple[list[list[int]], list[list[int]]]] = {}
     for machine in MACHINES:
         for name in FORMATS:
             if not (recorded / machine / name).is_dir():

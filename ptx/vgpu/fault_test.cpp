@@ -319,11 +319,11 @@ TEST(Make, RefusesWhatIsNotExecuted) {
     EXPECT_FALSE(program);
     return program ? Diagnostic{} : program.error();
   };
-  Diagnostic d = refused({".target sm_100a", "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned", "ret"});
+  Diagnostic d = refused({".version 8.6", ".target sm_100a", "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned", "ret"});
   EXPECT_EQ(shown(d),
             "error: `tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned` is not executed: the executor has no tensor "
             "memory yet  [not_executed]\n"
-            "  --> kernel.py:2\n"
+            "  --> kernel.py:3\n"
             "  = ptx: line 7: tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
             "  = kernel: `k`");
   d = refused({"raw some.thing %r1", "ret"});

@@ -177,7 +177,7 @@ setp.lt.u32 %p, %r2, )",
 @%p bra FILL;
 bar.sync 0;
 shr.u32 %r4, %r1, 4; cvt.u64.u32 %x5, %r4; mov.b64 %xa, )",
-                         place_a.descriptor() + begin, "; add.u64 %xa, %xa, %x5; mov.b64 %xb, ", place_b.descriptor(),
+                         place_a.descriptor() + begin, "; add.u64 %xa, %xa, %x5; mov.b64 %xb, ", place_b.descriptor() + begin,
                          "; add.u64 %xb, %xb, %x5; add.u64 %xb, %xb, ", b_begin / 16, ";\n");
   for (int i = 0; i < d_registers; ++i) body += cat("ld.global.b32 %d", i, ", [%x1+", i * 512, "];\n");
   for (int i = 0; i < 4; ++i) body += cat("ld.global.b32 %a", i, ", [%x1+", (d_registers + i) * 512, "];\n");
