@@ -100,10 +100,11 @@ bool exists(const Reduction& r) {
   const isa::TypeKind kind = isa::kind(r.type);
   const int bits = isa::bits(r.type);
   const bool integer = (kind == isa::TypeKind::sint || kind == isa::TypeKind::uint || kind == isa::TypeKind::bits) && bits >= 32;
+  const bool s64 = r.type == Type::s64;  // has min and max alone: others are illegal instructions of a tensor map's copy
   const bool half = r.type == Type::f16 || r.type == Type::bf16;
   switch (r.op) {
     case ReductionOp::add:
-      return integer || half || r.type == Type::f32 || r.type == Type::f64;
+      return (integer && !s64) || half || r.type == Type::f32 || r.type == Type::f64;
     case ReductionOp::min:
     case ReductionOp::max:
       return integer || half;
@@ -111,7 +112,7 @@ bool exists(const Reduction& r) {
     case ReductionOp::dec:
       return r.type == Type::u32;
     default:
-      return integer;
+      return integer && !s64;
   }
 }
 

@@ -592,6 +592,10 @@ TEST(TensorCopies, SaysWhatIsWrong) {
   TensorMap floats = map;
   floats.type = TensorMapType::f32;
   expect(fault(store_of(2, ".min"), floats), Kind::not_executed, "no such operation");
+  TensorMap longs = map;
+  longs.type = TensorMapType::s64;
+  longs.sizes[0] = longs.box[0] = 16;
+  expect(fault(store_of(2, ".xor"), longs), Kind::not_executed, "no such operation");
   TensorMap slices{.type = TensorMapType::u32, .rank = 3, .interleave = layout::Interleave::b16};
   slices.sizes = {4, 2, 2};
   slices.strides = {16, 32};
