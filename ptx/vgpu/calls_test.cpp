@@ -192,9 +192,10 @@ struct Printed {
 };
 Printed print(std::string_view format, std::string_view stores, unsigned blocks = 1, unsigned workers = 1) {
   Printed result{std::vector<std::uint32_t>(8), {}};
-  const auto program = make_from_text(cat(head, printer, text_variable("format", format), text_variable("word", "pear"),
-                                          kernel(cat(".local .align 8 .b8 buffer[72];\n", stores,
-                                                     "\ncvta.local.u64 %rd1, buffer;\n", call_printf("format", "%rd1")))));
+  const auto program =
+      make_from_text(cat(head, printer, text_variable("format", format), text_variable("word", "pear"),
+                         kernel(cat(".local .align 8 .b8 buffer[72];\n", stores, "\ncvta.local.u64 %rd1, buffer;\n",
+                                    call_printf("format", "%rd1"), blocks == 1 ? "" : "ret;\n"))));
   if (!program) {
     ADD_FAILURE() << render(program.error());
     return result;
