@@ -11,7 +11,7 @@ namespace {
 
 using ir::StateSpace;
 
-// The versions that there are (ptxas 13.0 by what it takes, and the newest of the table).
+// The versions that there are (ptxas by what it takes, 13.0 and the newest, 13.5).
 constexpr std::array<std::uint8_t, 10> last_minor_of = {0, 5, 3, 2, 3, 1, 5, 8, 8, 5};
 
 bool is_version(Version v) { return v.major >= 1 && v.major < last_minor_of.size() && v.minor <= last_minor_of[v.major]; }
