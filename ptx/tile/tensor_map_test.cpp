@@ -56,10 +56,10 @@ TEST(TensorMapOfTile, WithoutABoxIsWholeWhereItFits) {
 
 TEST(TensorMapOfTile, EveryTypeThatATensorHas) {
   constexpr std::pair<Type, std::string_view> types[] = {
-      {Type::u8, "u8"},     {Type::s8, "u8"},   {Type::b8, "u8"},   {Type::e4m3, "u8"}, {Type::e5m2, "u8"},
-      {Type::ue8m0, "u8"},  {Type::u16, "u16"}, {Type::s16, "u16"}, {Type::b16, "u16"}, {Type::f16, "f16"},
-      {Type::bf16, "bf16"}, {Type::u32, "u32"}, {Type::s32, "s32"}, {Type::b32, "u32"}, {Type::f32, "f32"},
-      {Type::tf32, "tf32"}, {Type::u64, "u64"}, {Type::s64, "s64"}, {Type::b64, "u64"}, {Type::f64, "f64"}};
+      {Type::pred, "u8"},  {Type::u8, "u8"},   {Type::s8, "u8"},   {Type::b8, "u8"},   {Type::e4m3, "u8"},   {Type::e5m2, "u8"},
+      {Type::ue8m0, "u8"}, {Type::u16, "u16"}, {Type::s16, "u16"}, {Type::b16, "u16"}, {Type::f16, "f16"},   {Type::bf16, "bf16"},
+      {Type::u32, "u32"},  {Type::s32, "s32"}, {Type::b32, "u32"}, {Type::f32, "f32"}, {Type::tf32, "tf32"}, {Type::u64, "u64"},
+      {Type::s64, "s64"},  {Type::b64, "u64"}, {Type::f64, "f64"}};
   for (const auto& [type, wanted] : types)
     EXPECT_EQ(made(Tile::make({16, 16}, type)), cat(wanted, " (16, 16) in boxes of (16, 16), swizzle NONE"));
   EXPECT_EQ(made(Tile::make({16, 16}, Type::b128)), "bad_tile: no tensor map has elements of type `b128`");

@@ -144,9 +144,6 @@ Expected<Tile> Tile::make(std::vector<tile::Dim> dims, Type dtype, Layout layout
   if (dims.empty()) return refuse(Kind::bad_tile, "a Tile needs at least one dimension, as in `Tile(\"M\", 512, f32)`");
   if (dtype == Type::none)
     return refuse(Kind::bad_tile, cat("a Tile needs a dtype, as in `Tile(", tile::listed(dims), ", f32)`"));
-  if (dtype == Type::pred)
-    return refuse(Kind::bad_tile,
-                  "the dtype of a Tile is `pred`, which lies in registers alone; tensors of truth values are `u8`");
   if (auto bad = tile::bad_dim(dims, "dimension")) return *std::move(bad);
   if (tma_box) {
     if (tma_box->size() != dims.size())

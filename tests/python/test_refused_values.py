@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg
-from pyptx.types import f32, pred, u32
+from pyptx.types import f32, u32
 
 ONE = {"in_specs": (Tile("N", f32),), "out_specs": (Tile("N", f32),), "grid": 1, "block": 32}
 
@@ -48,7 +48,6 @@ def test_an_option_beyond_its_limits_is_a_value_error(option, message) -> None:
     [
         ((2**70, f32), "a dimension is the int `1180591620717411303424`; what fits is 1 to 2^63 - 1, or a name"),
         (("N", f32, f32), "a Tile is given two dtypes, the same one twice; what fits is one"),
-        (("N", pred), "the dtype of a Tile is `pred`, which lies in registers alone; tensors of truth values are `u8`"),
         (("1 N", f32), "dimension 0 is `1 N`; a name has letters, digits and `_`, and begins with no digit"),
         (("M", "7", f32), "dimension 1 is `7`; a name has"),
     ],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pyptx import Layout, Tile
 from pyptx.specs import unify_envs
-from pyptx.types import bf16, f16, f32, u8, u32
+from pyptx.types import bf16, f16, f32, pred, u32
 
 SIZES = st.integers(1, 1 << 20)
 NAMES = st.sampled_from(["M", "N", "K", "B"])
@@ -96,7 +96,7 @@ def test_extract_env() -> None:
         (Tile("M", f32), (9,), "float64", False),
         (Tile("M", bf16), (9,), "bfloat16", True),
         (Tile("M", f16), (9,), "float16", True),
-        (Tile("M", u8), (9,), "bool", True),
+        (Tile("M", pred), (9,), "bool", True),
         (Tile("M", u32), (9,), "int32", True),
         (Tile("M", u32), (9,), "float32", False),
     ],

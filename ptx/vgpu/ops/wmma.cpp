@@ -295,6 +295,7 @@ Handler wmma_store(Decoding& in) { return access_matrix(in, Matrix::c, "d", true
 Handler wmma(Decoding& in) {
   Product p;
   if (auto why = read_product(in, p)) return in.refuse(std::move(*why));
+  if (p.a_format == num::DotFormat::tf32) p.unit.block = 4;  // ptxas makes HMMA.1684 of it on every target (facts.md: H200)
   const ProductShape shape = shape_of(in);
   const bool transposed = is_transposed(shape);
   if (transposed) std::swap(p.m, p.n), std::swap(p.a_signed, p.b_signed), std::swap(p.a_format, p.b_format);

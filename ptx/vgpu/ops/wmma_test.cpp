@@ -127,6 +127,27 @@ TEST(Wmma, MultipliesMatricesInMemory) {
     }
 }
 
+// Four products at a time, which mma adds eight at once: small ones before a large one are not cut off one by one.
+TEST(Wmma, AddsFourProductsOfTf32AtOnce) {
+  Buffer<float> a{"a", std::vector<float>(16 * 8)}, b{"b", std::vector<float>(8 * 16)}, d{"d", std::vector<float>(16 * 16)};
+  const float row[] = {0.875f, 0.875f, 0.875f, 0.375f, 0x1p23f};
+  std::copy(std::begin(row), std::end(row), a.data.begin());
+  std::fill(b.data.begin(), b.data.end(), 1.0f);
+  const auto program = testing::text_program(
+      ".param .u64 a, .param .u64 b, .param .u64 d",
+      ".reg .b64 %x<3>; .reg .b32 %a<4>; .reg .b32 %b<4>; .reg .f32 %d<8>;\n"
+      "ld.param.u64 %x0, [a]; ld.param.u64 %x1, [b]; ld.param.u64 %x2, [d];\n"
+      "wmma.load.a.sync.aligned.row.m16n16k8.global.tf32 {%a0,%a1,%a2,%a3}, [%x0];\n"
+      "wmma.load.b.sync.aligned.col.m16n16k8.global.tf32 {%b0,%b1,%b2,%b3}, [%x1];\n"
+      "wmma.load.c.sync.aligned.row.m16n16k8.global.f32 {%d0,%d1,%d2,%d3,%d4,%d5,%d6,%d7}, [%x2];\n"
+      "wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%d0,%d1,%d2,%d3,%d4,%d5,%d6,%d7}, {%a0,%a1,%a2,%a3}, "
+      "{%b0,%b1,%b2,%b3}, {%d0,%d1,%d2,%d3,%d4,%d5,%d6,%d7};\n"
+      "wmma.store.d.sync.aligned.row.m16n16k8.global.f32 [%x2], {%d0,%d1,%d2,%d3,%d4,%d5,%d6,%d7};\nret;");
+  testing::run(program, testing::block(32), testing::params({a.address(), b.address(), d.address()}),
+               {a.region(), b.region(), d.region()});
+  EXPECT_EQ(d.data[0], 8388611.0f) << "8388610 where all eight are aligned at once";
+}
+
 TEST(Wmma, SaysWhatIsWrongWithAnAddress) {
   const auto fault = [](std::string_view line, std::uint64_t offset) {
     auto made = testing::make_from_text(testing::text_kernel(
