@@ -25,6 +25,26 @@ std::optional<std::size_t> Callees::named(ir::StringId name) const {
   return std::nullopt;
 }
 
+bool Callees::is_recursive(std::size_t function) const {
+  std::vector<bool> seen(module_.functions.size());
+  std::vector<std::size_t> left{function};
+  while (!left.empty()) {
+    const ir::Function& f = module_.functions[left.back()];
+    left.pop_back();
+    for (const ir::Inst& item : f.body) {
+      if (item.kind != ir::ItemKind::inst || !isa::form(item.form).traits.has(isa::Trait::call)) continue;
+      for (const ir::Operand& operand : f.operands_of(item)) {
+        if (operand.kind != ir::OperandKind::symbol) continue;
+        const auto callee = named(ir::StringId(operand.payload));
+        if (!callee) continue;
+        if (*callee == function) return true;
+        if (!seen[*callee]) seen[*callee] = true, left.push_back(*callee);
+      }
+    }
+  }
+  return false;
+}
+
 std::optional<HostFunction> Callees::of_driver(ir::StringId name) const {
   constexpr struct {
     std::string_view name;

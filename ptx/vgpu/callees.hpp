@@ -15,6 +15,8 @@ class Callees {
   explicit Callees(const ir::Module& module) : module_(module) {}
   /// The number of the function with a body that a name means, an alias followed.
   [[nodiscard]] std::optional<std::size_t> named(ir::StringId name) const;
+  /// Whether a function calls itself, perhaps through others.
+  [[nodiscard]] bool is_recursive(std::size_t function) const;
   /// A function of the driver, when it is declared with the parameters that it has.
   [[nodiscard]] std::optional<HostFunction> of_driver(ir::StringId name) const;
   /// The functions that the list of targets of a call by address names; or all that its prototype could mean, but for those that

@@ -258,14 +258,6 @@ class Expander {
     return false;
   }
 
-  // " through `g` and `h`"
-  [[nodiscard]] std::string through(std::span<const std::size_t> functions) const {
-    std::string all;
-    for (const std::size_t i : functions)
-      all += cat(all.empty() ? " through `" : " and `", module_.str(module_.functions[i].name), '`');
-    return all;
-  }
-
   struct Passed {
     std::vector<ir::Operand> given, taken;
   };
@@ -333,9 +325,15 @@ class Expander {
   std::string call(std::size_t callee, const ir::Inst& inst, std::size_t number, std::size_t index, const Passed& passed) {
     const std::vector<ir::Operand>&given = passed.given, &taken = passed.taken;
     const ir::Function& f = module_.functions[callee];
-    if (const auto first = std::find(stack_.begin(), stack_.end(), callee); first != stack_.end())
-      return cat('`', module_.str(f.name), "` calls itself", through({first + 1, stack_.end()}),
-                 ", and the executor runs calls in place; a GPU runs it, and a loop runs here, too");
+    if (const auto running = running_.find(callee); running != running_.end()) {
+      ir::Inst again = inst;
+      again.guard = ir::RegId::absent;
+      again.guard_negated = false;
+      out_->host_calls.emplace(add(again, number, index), HostCall{HostFunction::enter, 0, {}, running->second});
+      return {};
+    }
+    if (std::find(stack_.begin(), stack_.end(), callee) != stack_.end())
+      return cat('`', module_.str(f.name), "` calls itself by its address, which the executor does not run");
     if (out_->function.body.size() + f.body.size() > max_items)
       return cat("with its calls in place the kernel has more than ", max_items, " instructions");
     if (given.size() != f.params.size() || taken.size() != f.returns.size()) return "the executor knows no variadic functions";
@@ -360,9 +358,18 @@ class Expander {
     for (const ir::Variable& v : f.variables)
       if (v.space == ir::StateSpace::param) passed_.push_back(v.name);
     stack_.push_back(callee);
+    const bool recursive = callees_.is_recursive(callee);
+    if (recursive) begin_recursive(caller, f, callee);
     body(f, callee, bases);
     stack_.pop_back();
     place_label(bases.done, number, index);
+    if (recursive) {
+      ir::Inst end = inst;
+      end.guard = ir::RegId::absent;
+      end.guard_negated = false;
+      out_->host_calls.emplace(add(end, number, index), HostCall{HostFunction::leave, 0, {}, running_.at(callee)});
+      running_.erase(callee);
+    }
     for (std::size_t i = 0; i < taken.size(); ++i) take(caller, f.returns[i], taken[i]);
     passed_.resize(outer_names);
     ir::Inst close;
@@ -376,6 +383,27 @@ class Expander {
     std::size_t number, index, frame;
     Bases bases;
   };
+  // Its body begins at a label, and others of its calls know what its parameters are.
+  void begin_recursive(const Caller& caller, const ir::Function& f, std::size_t callee) {
+    Expanded::Recursive recursive;
+    recursive.begin = new_label();
+    const auto place = [&](const ir::Param& param) {
+      Expanded::Recursive::Place found{!param.in_register, 0, param};
+      if (param.in_register) {
+        found.index = reg_of(caller, param).payload;
+      } else {
+        for (const Expanded::Binding& binding : out_->frames[caller.frame].bindings)
+          if (binding.name == param.name) found.index = binding.variable;
+      }
+      return found;
+    };
+    for (const ir::Param& param : f.params) recursive.params.push_back(place(param));
+    for (const ir::Param& param : f.returns) recursive.returns.push_back(place(param));
+    put(bra_, {label_operand(recursive.begin)}, caller.inst, caller.number, caller.index);
+    place_label(recursive.begin, caller.number, caller.index);
+    running_.emplace(callee, static_cast<std::uint32_t>(out_->recursive.size()));
+    out_->recursive.push_back(std::move(recursive));
+  }
   Bases with_done(Bases bases) {
     bases.done = new_label();
     return bases;
@@ -440,6 +468,7 @@ class Expander {
   Callees callees_;
   std::size_t entry_;
   std::shared_ptr<Expanded> out_ = std::make_shared<Expanded>();
+  std::unordered_map<std::size_t, std::uint32_t> running_;       // functions that call themselves: of Expanded::recursive
   std::vector<std::size_t> stack_;                               // functions that are being expanded
   std::vector<std::pair<ir::StringId, std::uint32_t>> visible_;  // variables in scope, of all functions being expanded
   std::size_t visible_begin_ = 0;                                // of the innermost one

@@ -18,12 +18,15 @@ enum class HostFunction : std::uint8_t {
   fail_assertion,  ///< __assertfail(message, file, line, function, bytes of a character)
   is_callee,       ///< no function: whether the address in a register is that of a function
   no_callee,       ///< no function: a fault, since it is none
+  enter,           ///< no function: a call of one that runs already
+  leave,           ///< no function: the end of one that calls itself
 };
 constexpr bool is_of_driver(HostFunction function) { return function <= HostFunction::fail_assertion; }
 struct HostCall {
   HostFunction function{};
-  std::uint64_t address = 0;  ///< is_callee: of the function
-  ir::RegId result{};         ///< is_callee: a predicate
+  std::uint64_t address = 0;    ///< is_callee: of the function
+  ir::RegId result{};           ///< is_callee: a predicate
+  std::uint32_t recursive = 0;  ///< enter, leave: of Expanded::recursive
 };
 
 /// Where a function of a module lies, by the first function of its name: nobody has memory there.
@@ -46,9 +49,20 @@ struct Expanded {
     std::vector<Binding> bindings;
     std::vector<std::uint32_t> variables;  ///< of the callee, declared at its top
   };
+  /// A function that calls itself: where its body begins, and what its parameters and results are there, registers or variables.
+  struct Recursive {
+    struct Place {
+      bool in_memory = false;
+      std::uint32_t index = 0;
+      ir::Param param;
+    };
+    std::uint32_t begin = 0;  ///< a label
+    std::vector<Place> params, returns;
+  };
   ir::Function function;
   std::vector<Origin> items, variables;
   std::vector<Frame> frames;
+  std::vector<Recursive> recursive;
   std::map<std::uint32_t, std::string> refused;  ///< by item: why a call is not executed
   std::map<std::uint32_t, HostCall> host_calls;  ///< by item: a call that the executor does itself
   ir::Listing listing;                           ///< the module's, with the lines of this body in place of the kernel's own

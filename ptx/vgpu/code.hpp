@@ -24,17 +24,17 @@ struct SpecialSlot {
 
 /// What an instruction does with undefined values (undefined.hpp).
 enum class Passes : std::uint8_t {
-  nowhere,    ///< it decides something: none of its operands may be undefined
-  on,         ///< its results are undefined where an operand is
-  each,       ///< each result is undefined where the operand of its place is
-  chosen,     ///< selp: the value that is not chosen does not matter
-  and_,       ///< a defined zero decides alone
-  or_,        ///< defined ones decide alone
-  loaded,     ///< the address decides; the results are what memory holds
-  stored,     ///< the address decides; the values go to memory
-  updated,    ///< all decides: it makes what memory holds. The results are what was there
-  exchanged,  ///< between the lanes that meet
-  by_handler, ///< between the lanes, by register: the handler itself says which results are undefined
+  nowhere,     ///< it decides something: none of its operands may be undefined
+  on,          ///< its results are undefined where an operand is
+  each,        ///< each result is undefined where the operand of its place is
+  chosen,      ///< selp: the value that is not chosen does not matter
+  and_,        ///< a defined zero decides alone
+  or_,         ///< defined ones decide alone
+  loaded,      ///< the address decides; the results are what memory holds
+  stored,      ///< the address decides; the values go to memory
+  updated,     ///< all decides: it makes what memory holds. The results are what was there
+  exchanged,   ///< between the lanes that meet
+  by_handler,  ///< between the lanes, by register: the handler itself says which results are undefined
 };
 /// Its scalar registers, as ranges of Code::traced that follow each other: those that decide something, those whose values are
 /// handed on, results.
@@ -49,6 +49,26 @@ inline constexpr std::uint32_t no_scalar = 0xFFFFFFFFu;
 struct MaybeUnwritten {
   std::uint32_t scalar = 0;
   std::uint32_t written = 0;
+};
+
+/// Where an argument or a result is: in a slot, or in the thread's local memory, as it lies in the first frame.
+struct PassedPlace {
+  bool in_memory = false;
+  std::uint32_t at = 0;
+  std::uint32_t bytes = 4;  ///< 8 for a slot of 64 bits, 4 for any other
+  std::uint32_t scalar = no_scalar;
+};
+/// A function that calls itself, and a call of it from inside.
+struct RecursiveFunction {
+  std::vector<PassedPlace> params, returns;
+};
+struct RecursiveCall {
+  std::uint32_t function = 0;
+  std::vector<PassedPlace> arguments, results;
+};
+/// What of a lane a call keeps: 4 or 8 bytes of a slot, or a predicate's bit (0).
+struct SavedSlot {
+  std::uint32_t offset = 0, bytes = 4;
 };
 
 struct Code {
@@ -67,12 +87,18 @@ struct Code {
   std::vector<std::uint32_t> traced;  ///< scalar registers, see Trace
   std::vector<MaybeUnwritten> maybe_unwritten;
   std::vector<std::uint32_t> first_scalar;  ///< by register: its first scalar; behind the last one their number
-  std::uint32_t sites = 0;  ///< memory accesses with an inline cache
+  std::uint32_t sites = 0;                  ///< memory accesses with an inline cache
 
   std::uint64_t static_smem = 0;          ///< bytes of .shared variables
   std::uint64_t dynamic_smem_offset = 0;  ///< where the dynamic part starts
-  std::uint64_t local_bytes = 0;          ///< bytes of .local variables of a thread, and of its stack
-  std::uint64_t stack_begin = 0;          ///< where the stack starts in it, when there is one
+  std::vector<RecursiveFunction> recursive_functions;
+  std::vector<RecursiveCall> recursive_calls;
+  std::vector<SavedSlot> saved_slots;
+  std::uint32_t frame_pointer = 0;  ///< slot of what is added to local addresses: 64 bits
+  std::uint64_t frame_bytes = 0;    ///< from one frame to the next
+  std::size_t most_frames = 0;      ///< 0: no function calls itself
+  std::uint64_t local_bytes = 0;    ///< bytes of .local variables of a thread, and of its stack
+  std::uint64_t stack_begin = 0;    ///< where the stack starts in it, when there is one
   std::uint64_t param_bytes = 0;
   std::shared_ptr<const Instance> instance;       ///< has the module's variables
   std::array<std::uint32_t, 3> required_block{};  ///< .reqntid, 0 where there is none
@@ -100,6 +126,9 @@ inline constexpr std::uint64_t stack_bytes = 8192;
 inline std::span<const std::uint32_t> operands_of(const Code& code, const Step& step) {
   return std::span(code.operands).subspan(step.operands, step.operand_count);
 }
+
+/// Bytes of the frames of functions that call themselves, and how many there are at most.
+inline constexpr std::uint64_t frames_bytes = 65536, most_frames_ever = 1024;
 
 /// Offsets that every register file has.
 inline constexpr std::uint32_t always_offset = 0;    ///< a predicate that is true in every lane

@@ -25,7 +25,9 @@ Decoder::Decoder(Code& code, KernelMemory memory, const check::Accepted& accepte
 Expected<void> Decoder::run() {
   read_directives();
   if (auto error = read_body()) return Unexpected{std::move(*error)};
+  if (calls_ != nullptr && !calls_->recursive.empty()) prepare_recursion();
   if (auto error = emit()) return Unexpected{std::move(*error)};
+  if (code_.most_frames != 0) keep_slots();
   code_.image = file_.image();
   return {};
 }
@@ -39,6 +41,44 @@ void Decoder::read_directives() {
     into->fill(1);
     std::copy_n(d.values.begin(), std::min<std::size_t>(3, d.values.size()), into->begin());
   }
+}
+
+// Every frame is as large as all variables together.
+void Decoder::prepare_recursion() {
+  code_.frame_bytes = align_size(code_.local_bytes, 16);
+  code_.most_frames = std::min(most_frames_ever, frames_bytes / std::max<std::uint64_t>(code_.frame_bytes, 1));
+  code_.local_bytes = code_.frame_bytes * (code_.most_frames + 1);
+  code_.frame_pointer = file_.variable64(0);
+  const auto place = [&](const Expanded::Recursive::Place& p) -> PassedPlace {
+    if (p.in_memory) {
+      const auto symbol = memory_.variable(p.index);
+      return {true, static_cast<std::uint32_t>(symbol ? symbol->address : 0), static_cast<std::uint32_t>(p.param.bytes()),
+              no_scalar};
+    }
+    const std::uint32_t scalar = code_.first_scalar[p.index];
+    return {false, slot_of({scalar, p.param.type}), isa::bits(p.param.type) == 64 ? 8u : 4u, scalar};
+  };
+  for (const Expanded::Recursive& recursive : calls_->recursive) {
+    RecursiveFunction& function = code_.recursive_functions.emplace_back();
+    for (const auto& p : recursive.params) function.params.push_back(place(p));
+    for (const auto& p : recursive.returns) function.returns.push_back(place(p));
+  }
+}
+
+// What a call keeps: every register, which of them have been written, and the pointers.
+void Decoder::keep_slots() {
+  const auto& regs = code_.function->regs;
+  for (std::size_t reg = 0; reg < regs.size(); ++reg)
+    for (std::uint32_t i = code_.first_scalar[reg]; i < code_.first_scalar[reg + 1]; ++i) {
+      if (scalar_slots_[i]) {
+        const std::uint32_t bytes = slot_bytes(regs[reg].type);
+        for (std::uint32_t half = 0; half < std::max(bytes / 256, 1u); ++half)
+          code_.saved_slots.push_back({*scalar_slots_[i] + 256 * half, bytes == sizeof(Mask) ? 0u : bytes == 128 ? 4u : 8u});
+      }
+      if (tracked_[i]) code_.saved_slots.push_back({*tracked_[i], 0});
+    }
+  code_.saved_slots.push_back({code_.frame_pointer, 8});
+  if (stack_pointer_) code_.saved_slots.push_back({*stack_pointer_, 8});
 }
 
 std::uint32_t Decoder::slot_of(Scalar scalar) {
@@ -160,7 +200,7 @@ void Decoder::read_uses(const ir::Inst& inst, std::uint32_t item) {
   uses_.add(item, guarded);
   if (guarded) uses_.read(guard_of(inst).index);
   const HostCall* const host = host_call(item);
-  const bool on_host = host != nullptr && is_of_driver(host->function);
+  const bool on_host = host != nullptr && (is_of_driver(host->function) || host->function == HostFunction::enter);
   if (host != nullptr && host->function == HostFunction::is_callee) uses_.write(code_.first_scalar[host->result.index]);
   const auto use = [&](const ir::Operand& operand, isa::Access access, auto&& self) -> void {
     switch (operand.kind) {
@@ -249,6 +289,9 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
     const std::uint32_t label = code_.function->operands_of(inst).back().payload;
     jumps_.emplace_back(code_.steps.size(), graph_.block_of(code_.function->labels[label].item));
   }
+  if (const HostCall* host = host_call(item); host != nullptr && host->function == HostFunction::enter)
+    jumps_.emplace_back(code_.steps.size(),
+                        graph_.block_of(code_.function->labels[calls_->recursive[host->recursive].begin].item));
   if (flow::control_of(inst.form) == flow::Control::branch_list) {
     const auto list = list_of_labels(inst);
     if (!list) return not_executed(item, "it names no list of labels");

@@ -33,6 +33,15 @@ class Decoder {
   }
   std::uint32_t new_site() { return code_.sites++; }
   std::uint32_t stack_pointer();
+  /// The slot of what is added to local addresses; nothing when no function calls itself.
+  [[nodiscard]] std::optional<std::uint32_t> frame_pointer() const {
+    return code_.most_frames == 0 ? std::nullopt : std::optional(code_.frame_pointer);
+  }
+  [[nodiscard]] const Expanded::Recursive& recursive(const HostCall& call) const { return calls_->recursive[call.recursive]; }
+  std::uint32_t add(RecursiveCall call) {
+    code_.recursive_calls.push_back(std::move(call));
+    return static_cast<std::uint32_t>(code_.recursive_calls.size() - 1);
+  }
   /// Behind those that are there; returns where they begin.
   std::uint32_t add_operands(std::span<const std::uint32_t> slots) {
     const auto begin = static_cast<std::uint32_t>(code_.operands.size());
@@ -52,6 +61,8 @@ class Decoder {
   std::optional<Diagnostic> emit(std::uint32_t number);
   [[nodiscard]] Scalar guard_of(const ir::Inst& inst) const;
   std::uint32_t signature_of(const ir::Inst& inst);
+  void prepare_recursion();
+  void keep_slots();
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> list_of_labels(const ir::Inst& inst) const;
   void add_trace(const Decoding& decoding, std::uint32_t item);
   void add(Step step, const ir::Inst& inst, std::uint32_t item);

@@ -376,6 +376,10 @@ Decoding::Symbol Decoding::read_symbol(const ir::Operand& operand) {
   const auto symbol = decoder_.symbol(name);
   if (!symbol) return refuse_symbol(name), Symbol{};
   Symbol result{zero_offset, symbol->address, symbol->space};
+  if (const auto frame = decoder_.frame_pointer(); frame && symbol->space == Space::local) {
+    result.base = *frame;
+    if (is_element) refuse("elements of local arrays are not executed beside functions that call themselves");
+  }
   if (!is_element) return result;
   const auto parts = f.parts(operand);
   if (parts[1].kind != ir::OperandKind::reg) {
@@ -419,13 +423,43 @@ std::uint32_t Decoding::predicate(ir::RegId reg) {
   return decoder_.slot_of({decoder_.code().first_scalar[reg.index], Type::pred});
 }
 
-std::vector<Decoding::Passed> Decoding::passed(std::string_view name, std::initializer_list<Type> types) {
+std::uint32_t Decoding::recursive_call(const HostCall& call) {
+  const Expanded::Recursive& function = decoder_.recursive(call);
+  RecursiveCall made{call.recursive, {}, {}};
+  const auto places = [&](std::string_view name, const std::vector<Expanded::Recursive::Place>& wanted) {
+    std::vector<Type> types;
+    for (const auto& place : wanted) {
+      types.push_back(place.param.type);
+      if (!place.in_memory && isa::bits(place.param.type) > 64)
+        refuse("it passes 128 bits in a register to a function that calls itself");
+    }
+    std::vector<PassedPlace> all;
+    const ir::Operand* list = find(name);
+    const auto parts = list == nullptr ? std::span<const ir::Operand>() : decoder_.code().function->parts(*list);
+    for (std::size_t i = 0; const Passed& p : passed(name, types)) {
+      PassedPlace place{p.in_memory, p.at, 4, no_scalar};
+      if (p.in_memory)
+        place.bytes = static_cast<std::uint32_t>(wanted[i].param.bytes());
+      else if (isa::bits(types[i]) == 64)
+        place.bytes = 8;
+      if (const Scalars scalars = scalars_of(decoder_.code(), parts[i]); scalars.size() == 1) place.scalar = scalars.first;
+      all.push_back(place);
+      ++i;
+    }
+    return all;
+  };
+  made.arguments = places("args", function.params);
+  made.results = places("results", function.returns);
+  return decoder_.add(std::move(made));
+}
+
+std::vector<Decoding::Passed> Decoding::passed(std::string_view name, std::span<const Type> types) {
   std::vector<Passed> all;
   const ir::Operand* list = find(name);
   const auto parts = list == nullptr ? std::span<const ir::Operand>() : decoder_.code().function->parts(*list);
   if (parts.size() != types.size()) return refuse("it is called with other parameters than it has"), all;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Type type = std::data(types)[i];
+    const Type type = types[i];
     if (parts[i].kind == ir::OperandKind::symbol) {
       const Symbol symbol = read_symbol(parts[i]);
       if (symbol.space != Space::local) return refuse("it is passed a name that is no parameter"), all;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -126,7 +125,9 @@ class Decoding {
   };
   /// The slot of a predicate that the executor has made for it.
   std::uint32_t predicate(ir::RegId reg);
-  std::vector<Passed> passed(std::string_view name, std::initializer_list<Type> types);
+  std::vector<Passed> passed(std::string_view name, std::span<const Type> types);
+  /// A call of a function that runs already: its arguments and results as the function has them. Returns its number.
+  std::uint32_t recursive_call(const HostCall& call);
   /// An inline cache for one more memory access.
   std::uint32_t new_site();
   /// Keeps the slots as operands of the step, behind those that it has; returns which of them is the first.

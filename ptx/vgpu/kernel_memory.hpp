@@ -26,6 +26,9 @@ class KernelMemory {
   /// What a symbol operand of the function means; nothing when it has no memory in the executor.
   [[nodiscard]] std::optional<Symbol> symbol(const ir::Function& function, const ir::Operand& operand) const;
 
+  /// Where a variable of the function lies.
+  [[nodiscard]] std::optional<Symbol> variable(std::uint32_t index) const { return of_function_[index]; }
+
  private:
   KernelMemory(Code& code, const Instance& instance, const Expanded* calls);
   // What a name means: index into the module's variables, the function's, its parameters, or the module's functions.

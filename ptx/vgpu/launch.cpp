@@ -180,6 +180,8 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.fault.reset();
   warp.traced = false;
   warp.undefined_sources.clear();
+  if (launch.code.most_frames != 0)
+    for (std::vector<CallFrame>& frames : warp.frames) frames.clear();
   if (const std::uint64_t bytes = launch.code.local_bytes; bytes != 0) {
     const std::uint64_t stride = local_stride(launch.code);
     warp.local.assign(stride * lane_count, std::byte{0});

@@ -105,6 +105,13 @@ struct UndefinedSource {
   std::string message;
 };
 
+/// What a lane had when it called a function that runs already, and where it goes on.
+struct CallFrame {
+  std::uint32_t resume = 0, call = 0;
+  std::vector<std::uint64_t> registers;
+  std::vector<bool> undefined;
+};
+
 /// 64 bytes of a register file, aligned for vector instructions.
 struct alignas(64) RegisterLine {
   std::array<std::byte, 64> bytes;
@@ -145,6 +152,7 @@ struct Warp {
   std::vector<std::uint32_t> undefined_source;  ///< key of undefined_sources
   std::map<std::uint32_t, UndefinedSource> undefined_sources;
 
+  std::array<std::vector<CallFrame>, lane_count> frames;
   std::vector<std::byte> local;  ///< .local variables, lane after lane
   std::vector<std::uint8_t> local_written;
   MemoryRegion local_region, local_window_region;

@@ -105,7 +105,8 @@ def test_a_text_without_the_sizes_that_its_body_reads_says_so() -> None:
 def test_other_errors_of_a_body_stay_what_they_are() -> None:
     @kernel(**ONE)
     def wrong(X, Y):
-        None[0]  # type: ignore[index]
+        nothing = None
+        nothing[0]  # type: ignore[index]
 
     with pytest.raises(TypeError, match="'NoneType' object is not subscriptable"):
         wrong.ptx()

@@ -9,7 +9,7 @@
 
 #define PTX_CVT_SPECIAL_SAT(dtypes, atype)                                                                               \
   row("cvt.sat.dtype.atype  d:=.dtype+, a:special.atype+ ; .dtype = { " dtypes " } .atype = { " atype " }", since(1, 0), \
-      on(sm_10), Effect::pure, exec("cvt_special"),                        \
+      on(sm_10), Effect::pure, exec("cvt_special"),                                                                      \
       doc("data-movement-and-conversion-instructions-cvt", "a special register clamped to another width or sign."))
 
 namespace ptx::isa::table {

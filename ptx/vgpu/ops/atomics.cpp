@@ -44,8 +44,8 @@ std::uint32_t add_floats(std::uint32_t memory, std::uint32_t b, bool in_shared) 
   return num::bits_of(sum);
 }
 
-// A NaN is handed on: in global memory as it is, the register's before the one in memory; in shared memory made quiet, and the one
-// in memory first (facts.md: H200).
+// A NaN is handed on: in global memory as it is, the register's before the one in memory; in shared memory made quiet, and the
+// one in memory first (facts.md: H200).
 std::uint64_t add_floats(std::uint64_t memory, std::uint64_t b, bool in_shared) {
   constexpr std::uint64_t quiet = std::uint64_t{1} << 51;
   const auto x = std::bit_cast<double>(memory), y = std::bit_cast<double>(b);

@@ -37,7 +37,7 @@ class Thread {
   }
   std::optional<std::uint64_t> argument(std::size_t i, std::uint32_t bytes) {
     const std::uint32_t at = step_.x[2 * i + 1];
-    if (step_.x[2 * i] != 0) return load(Space::local, at, bytes);
+    if (step_.x[2 * i] != 0) return load(Space::local, at + frame(), bytes);
     const auto l = static_cast<std::size_t>(lane_);
     return bytes == 8 ? warp_.slot<std::uint64_t>(at)[l] : std::uint64_t{warp_.slot<std::uint32_t>(at)[l]};
   }
@@ -48,7 +48,7 @@ class Thread {
       return true;
     }
     std::array<std::uint64_t, lane_count> addresses{};
-    addresses[l] = step_.x[2 * i + 1];
+    addresses[l] = step_.x[2 * i + 1] + frame();
     std::array<Place, lane_count> places;
     if (!find_places(warp_, step_, Mask{1} << lane_, Space::local, true, 4, addresses.data(), places)) return false;
     std::memcpy(places[l].data, &value, 4);
@@ -69,6 +69,12 @@ class Thread {
   }
 
  private:
+  // How far up the variables of the function lie that runs.
+  [[nodiscard]] std::uint64_t frame() const {
+    const Code& code = warp_.cta->launch->code;
+    return code.most_frames == 0 ? 0 : warp_.slot<std::uint64_t>(code.frame_pointer)[lane_];
+  }
+
   Warp& warp_;
   const Step& step_;
   const int lane_;
@@ -243,6 +249,14 @@ Outcome miss_callee(Warp& warp, const Step& step, Mask mask) {
 }  // namespace
 
 Handler call_host(Decoding& in, const HostCall& call) {
+  if (call.function == HostFunction::enter) {
+    in.step.x[0] = in.recursive_call(call);
+    return enter_function();
+  }
+  if (call.function == HostFunction::leave) {
+    in.step.x[0] = call.recursive;
+    return return_from_function();
+  }
   if (!is_of_driver(call.function)) {
     in.step.x[0] = in.read("callee", Type::b64);
     if (call.function == HostFunction::no_callee) return &miss_callee;
@@ -251,12 +265,12 @@ Handler call_host(Decoding& in, const HostCall& call) {
     return &find_callee;
   }
   const bool prints = call.function == HostFunction::print;
-  const auto arguments = prints ? in.passed("args", {Type::b64, Type::b64})
-                                : in.passed("args", {Type::b64, Type::b64, Type::b32, Type::b64, Type::b64});
+  const auto arguments = prints ? in.passed("args", std::array{Type::b64, Type::b64})
+                                : in.passed("args", std::array{Type::b64, Type::b64, Type::b32, Type::b64, Type::b64});
   for (std::size_t i = 0; i < arguments.size(); ++i) keep(in.step, i, arguments[i]);
   in.step.site = in.new_site();
   if (!prints) return &fail_assertion;
-  if (const auto results = in.passed("results", {Type::b32}); !results.empty()) keep(in.step, 2, results.front());
+  if (const auto results = in.passed("results", std::array{Type::b32}); !results.empty()) keep(in.step, 2, results.front());
   return &print;
 }
 
