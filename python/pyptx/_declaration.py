@@ -37,7 +37,10 @@ def _ints(value: Any) -> bool:
 def _mapping(value: Any, what: str, key: type, fits: Callable[[Any], bool], example: str) -> dict[Any, Any]:
     if value is None:
         return {}
-    fitting = lambda name: isinstance(name, key) and not isinstance(name, bool)  # noqa: E731 : True would be 1
+
+    def fitting(name: object) -> bool:
+        return isinstance(name, key) and not isinstance(name, bool)  # True would be 1
+
     if not isinstance(value, Mapping) or not all(fitting(name) and fits(held) for name, held in value.items()):
         fail("argument_kind", f"`{what}` is `{short(value)}`; what fits is a dict, as in `{example}`")
     return dict(value)
