@@ -62,10 +62,11 @@ namespace unit {
   return (std::int64_t{q.c0} << 11) + std::int64_t{q.c1} * l + std::int64_t{q.c2} * unit_square(l);
 }
 
-/// The f32 with this exponent field, before a carry of the significand, and sign; below the normal numbers a zero.
+/// The f32 with this exponent field, before a carry of the significand, and sign; below the normal numbers a zero. Of a field
+/// beyond infinity's the result means nothing, and wraps.
 [[gnu::always_inline]] constexpr float assembled(std::uint32_t significand, int field, std::uint32_t sign) {
-  const std::int32_t bits = field * 0x800000 + static_cast<std::int32_t>(significand) - 0x800000;
-  return std::bit_cast<float>(sign | (bits < 0x800000 ? 0 : static_cast<std::uint32_t>(bits)));
+  const std::uint32_t bits = static_cast<std::uint32_t>(field) * 0x800000u + significand - 0x800000u;
+  return std::bit_cast<float>(sign | (static_cast<std::int32_t>(bits) < 0x800000 ? 0 : bits));
 }
 /// fixed * 2^-places, cut to 24 bits; 0 gives a zero of the sign. `fixed` has 52 bits at most.
 [[gnu::always_inline]] constexpr float cut(std::int64_t fixed, int places, std::uint32_t sign) {

@@ -234,12 +234,12 @@ class Halves {
   bool brain_;
 };
 std::vector<std::uint32_t> half_edges(bool brain) {
-  std::vector<std::uint32_t> edges;
-  for (const std::uint32_t h :
-       brain ? std::initializer_list<std::uint32_t>{0, 1, 2, 0x40, 0x7F, 0x80, 0x81, 0x3F7F, 0x3F80, 0x3F81, 0x3F00, 0x3B80,
-                                                    0x3C00, 0x7F7F, 0x7F80, 0x7F81, 0x7FC0, 0x7FFF}
-             : std::initializer_list<std::uint32_t>{0, 1, 2, 0x200, 0x3FF, 0x400, 0x401, 0x3BFF, 0x3C00, 0x3C01, 0x1000, 0x1001,
-                                                    0x0FFF, 0x4BFF, 0x7BFF, 0x7C00, 0x7C01, 0x7E00, 0x7FFF})
+  using Patterns = std::vector<std::uint32_t>;
+  Patterns edges;
+  for (const std::uint32_t h : brain ? Patterns{0, 1, 2, 0x40, 0x7F, 0x80, 0x81, 0x3F7F, 0x3F80, 0x3F81, 0x3F00, 0x3B80, 0x3C00,
+                                                0x7F7F, 0x7F80, 0x7F81, 0x7FC0, 0x7FFF}
+                                     : Patterns{0, 1, 2, 0x200, 0x3FF, 0x400, 0x401, 0x3BFF, 0x3C00, 0x3C01, 0x1000, 0x1001,
+                                                0x0FFF, 0x4BFF, 0x7BFF, 0x7C00, 0x7C01, 0x7E00, 0x7FFF})
     for (const std::uint32_t sign : {0x0000u, 0x8000u}) edges.push_back(h | sign);
   std::mt19937 random(11);
   for (int i = 0; i < 30; ++i) edges.push_back(random() & 0xFFFF);
