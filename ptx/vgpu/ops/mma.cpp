@@ -67,7 +67,7 @@ Outcome mma_doubles(Warp& warp, const Step& step, const Product& p, const Slots&
       for (int l = 0; l < lane_count; ++l) use(static_cast<int>(r), l, reg[l]);
     }
   };
-  const auto at = [](MatrixPlace place, int columns) { return static_cast<std::size_t>(place.row * columns + place.column); };
+  const auto at = [](MatrixPlace place, int columns) { return index_of(place.row * columns + place.column); };
   each(slots.a, [&](int r, int l, std::uint64_t bits) { a[at(place_of_a(p.m, r, l, 1), p.k)] = std::bit_cast<double>(bits); });
   each(slots.b, [&](int r, int l, std::uint64_t bits) { b[at(place_of_b(r, l, 1), p.n)] = std::bit_cast<double>(bits); });
   each(slots.c, [&](int r, int l, std::uint64_t bits) { d[at(place_of_c(r, l), p.n)] = std::bit_cast<double>(bits); });
@@ -91,7 +91,7 @@ Outcome mma(Warp& warp, const Step& step, Mask mask) {
     const auto* reg = warp.slot<std::uint32_t>(slots.a[r]);
     for (int l = 0; l < lane_count; ++l) {
       const MatrixPlace place = place_of_a(p.m, static_cast<int>(r), l, per);
-      std::uint32_t* to = &a[static_cast<std::size_t>(place.row * stored + place.column)];
+      std::uint32_t* to = &a[index_of(place.row * stored + place.column)];
       each_element(reg[l], per, p.bits, [&](int j, std::uint32_t raw) { to[j] = raw >> p.a_shift; });
     }
   }
@@ -99,13 +99,13 @@ Outcome mma(Warp& warp, const Step& step, Mask mask) {
     const auto* reg = warp.slot<std::uint32_t>(slots.b[r]);
     for (int l = 0; l < lane_count; ++l) {
       const MatrixPlace place = place_of_b(static_cast<int>(r), l, per);
-      std::uint32_t* to = &b[static_cast<std::size_t>(place.row * n + place.column)];
+      std::uint32_t* to = &b[index_of(place.row * n + place.column)];
       each_element(reg[l], per, p.bits, [&](int j, std::uint32_t raw) { to[j * n] = raw >> p.b_shift; });
     }
   }
   const auto element = [&](std::size_t r, int j, int together, int l) -> std::uint32_t& {
     const MatrixPlace place = place_of_c(static_cast<int>(r) * together + j, l);
-    return d[static_cast<std::size_t>(place.row * n + place.column)];
+    return d[index_of(place.row * n + place.column)];
   };
   for (std::size_t r = 0; r < slots.c.size(); ++r) {
     const auto* reg = warp.slot<std::uint32_t>(slots.c[r]);
@@ -114,9 +114,8 @@ Outcome mma(Warp& warp, const Step& step, Mask mask) {
       each_element(reg[l], together, 32 / together, [&](int j, std::uint32_t raw) { element(r, j, together, l) = raw; });
   }
   const auto rows = static_cast<std::size_t>(p.m);
-  multiply(p,
-           {std::span(a).first(rows * static_cast<std::size_t>(stored)), std::span(b).first(static_cast<std::size_t>(depth * n)),
-            slots.e.empty() ? nullptr : warp.slot<std::uint32_t>(slots.e[0]), std::span(d).first(rows * p.n)});
+  multiply(p, {std::span(a).first(rows * static_cast<std::size_t>(stored)), std::span(b).first(index_of(depth * n)),
+               slots.e.empty() ? nullptr : warp.slot<std::uint32_t>(slots.e[0]), std::span(d).first(rows * p.n)});
   for (std::size_t r = 0; r < slots.d.size(); ++r) {
     auto* reg = warp.slot<std::uint32_t>(slots.d[r]);
     for (int l = 0; l < lane_count; ++l)
@@ -166,21 +165,21 @@ Outcome mma_by_quads(Warp& warp, const Step& step, Mask mask) {
         const std::uint32_t x = warp.slot<std::uint32_t>(slots.a[r])[lane] >> (i % 2 * 16) & 0xFFFF;
         const std::uint32_t y = warp.slot<std::uint32_t>(slots.b[r])[lane] >> (i % 2 * 16) & 0xFFFF;
         const int row = a_by_columns ? i + high : low + high, column = a_by_columns ? low : i;
-        a[static_cast<std::size_t>(row * 4 + column)] = x;
+        a[index_of(row * 4 + column)] = x;
         const int b_row = b_by_rows ? low : i, b_column = b_by_rows ? i + high : low + high;
-        b[static_cast<std::size_t>(b_row * 8 + b_column)] = y;
+        b[index_of(b_row * 8 + b_column)] = y;
       }
       for (int i = 0; i < 8; ++i) {
         const QuadPlace at = quad_c(p.c_half, i, lane);
         const auto* reg = warp.slot<std::uint32_t>(slots.c[static_cast<std::size_t>(p.c_half ? i / 2 : i)]);
-        d[static_cast<std::size_t>(at.row * 8 + at.column)] = p.c_half ? reg[lane] >> (i % 2 * 16) & 0xFFFF : reg[lane];
+        d[index_of(at.row * 8 + at.column)] = p.c_half ? reg[lane] >> (i % 2 * 16) & 0xFFFF : reg[lane];
       }
     });
     multiply(p, {a, b, nullptr, d});
     each_lane([&](int lane) {
       for (int i = 0; i < 8; ++i) {
         const QuadPlace at = quad_c(p.d_half, i, lane);
-        const std::uint32_t value = d[static_cast<std::size_t>(at.row * 8 + at.column)];
+        const std::uint32_t value = d[index_of(at.row * 8 + at.column)];
         auto& to = warp.slot<std::uint32_t>(slots.d[static_cast<std::size_t>(p.d_half ? i / 2 : i)])[lane];
         to = !p.d_half ? value : i % 2 == 0 ? value : to | value << 16;
       }

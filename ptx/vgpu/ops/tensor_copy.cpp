@@ -56,7 +56,7 @@ Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
       return warp.fail(step, lane, Kind::bad_descriptor,
                        cat("copies a tensor of ", step.x[0], " dimensions; its tensor map has ", rank));
     async::TensorCopy copy;
-    copy.tensor = std::move(*decoded);
+    copy.tensor = *decoded;
     copy.mode = static_cast<async::BoxMode>(step.x[1]);
     copy.loads = step.x[2] != 0;
     copy.shared = {Space::shared, address(shared_at)};
@@ -64,7 +64,7 @@ Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
     for (std::size_t i = 0; i < copy.coordinates.size(); ++i)
       copy.coordinates[i] = static_cast<std::int32_t>(number(coordinates_at + i));
     for (std::size_t i = 0; i < copy.offsets.size(); ++i) copy.offsets[i] = static_cast<std::uint16_t>(number(offsets_at + i));
-    async::Operation operation{std::move(copy), {}};
+    async::Operation operation{copy, {}};
     if (step.x[3] != 0) operation.mbarrier = {Space::shared, address(mbarrier_at)};
     if (!async::begin(warp, step, lane, operation)) return Outcome::fault;
   }

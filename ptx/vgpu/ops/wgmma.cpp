@@ -90,9 +90,8 @@ struct Gather {
     const int outer = transposed ? depth : count, inner = (transposed ? count : depth) / per_piece;
     for (int o = 0; o < outer; ++o)
       for (int i = 0; i < inner; ++i) {
-        const auto address = transposed
-                                 ? from.along_mn(static_cast<std::uint64_t>(o), static_cast<std::uint64_t>(first / per_piece + i))
-                                 : from.along_k(static_cast<std::uint64_t>(first + o), static_cast<std::uint64_t>(i));
+        const auto address = transposed ? from.along_mn(static_cast<std::uint64_t>(o), index_of(first / per_piece + i))
+                                        : from.along_k(index_of(first + o), index_of(i));
         bool written = true;
         const std::byte* bytes = piece(address, written);
         if (bytes == nullptr) return false;
@@ -171,12 +170,12 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
   static thread_local Room room;
   const bool bits_alone = p.arithmetic == Arithmetic::bits_and;
   const int n = p.n, depth = bits_alone ? p.k / 32 : p.k, stored = bits_alone ? depth : p.stored(), bits = p.bits;
-  room.a.resize(static_cast<std::size_t>(slab * stored)), room.b.resize(static_cast<std::size_t>(depth * n));
-  room.d.resize(static_cast<std::size_t>(slab * n));
+  room.a.resize(index_of(slab * stored)), room.b.resize(index_of(depth * n));
+  room.d.resize(index_of(slab * n));
 
   Gather gather{warp, step, "a"};
   UndefinedParts undefined;
-  const auto a_at = [&](int row, int k) -> std::uint32_t& { return room.a[static_cast<std::size_t>(row * stored + k)]; };
+  const auto a_at = [&](int row, int k) -> std::uint32_t& { return room.a[index_of(row * stored + k)]; };
   if (from_memory) {
     if (!gather(Descriptor(*warp.slot<std::uint64_t>(slots.a[0])), (step.imm & a_transposed) != 0, slab * w, slab, stored, bits,
                 a_at, [&](int row) { undefined.rows |= 1u << row; }))
@@ -192,7 +191,7 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
   gather.name = "b";
   if (!gather(
           Descriptor(*warp.slot<std::uint64_t>(slots.b)), (step.imm & b_transposed) != 0, 0, n, depth, bits,
-          [&](int column, int k) -> std::uint32_t& { return room.b[static_cast<std::size_t>(k * n + column)]; },
+          [&](int column, int k) -> std::uint32_t& { return room.b[index_of(k * n + column)]; },
           [&](int column) { undefined.columns[static_cast<std::size_t>(column)] = true; }))
     return Outcome::fault;
   const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
@@ -208,7 +207,7 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
       auto* reg = warp.slot<std::uint32_t>(slots.d[r]);
       for (int l = 0; l < lane_count; ++l) {
         const MatrixPlace place = place_of_c(static_cast<int>(r) * together, l);
-        use(reg[l], &room.d[static_cast<std::size_t>(place.row * n + place.column)]);  // the second of two of f16 lies behind it
+        use(reg[l], &room.d[index_of(place.row * n + place.column)]);  // the second of two of f16 lies behind it
       }
     }
   };

@@ -228,7 +228,7 @@ Outcome wmma(Warp& warp, const Step& step, Mask mask) {
   const bool bits_alone = p.arithmetic == Arithmetic::bits_and || p.arithmetic == Arithmetic::bits_xor;
   const Tiles tiles{p.m, p.n, p.k, bits_alone ? 32 : p.per()};
   const int per = p.per(), depth = bits_alone ? p.k / 32 : p.k, n = p.n;
-  const auto at = [](MatrixPlace place, int columns) { return static_cast<std::size_t>(place.row * columns + place.column); };
+  const auto at = [](MatrixPlace place, int columns) { return index_of(place.row * columns + place.column); };
   const auto in_words = [&](MatrixPlace place, bool along_columns) {  // b1: a register is an element
     if (bits_alone) (along_columns ? place.column : place.row) /= 32;
     return place;
@@ -259,7 +259,7 @@ Outcome wmma(Warp& warp, const Step& step, Mask mask) {
     for (int r = 0; r < tiles.registers(Matrix::b); ++r)
       for (int l = 0; l < lane_count; ++l)
         each_element(warp.slot<std::uint32_t>(b[static_cast<std::size_t>(r)])[l], per, p.bits, [&](int j, std::uint32_t raw) {
-          y[at(in_words(tiles.place(Matrix::b, r, l), false), n) + static_cast<std::size_t>(j * n)] = raw;
+          y[at(in_words(tiles.place(Matrix::b, r, l), false), n) + index_of(j * n)] = raw;
         });
     const auto each_sum = [&](std::span<const std::uint32_t> registers, bool half, auto use) {
       const int together = half ? 2 : 1;
@@ -269,9 +269,8 @@ Outcome wmma(Warp& warp, const Step& step, Mask mask) {
               sum[at(tiles.place(Matrix::c, i, l), n)]);
     };
     each_sum(c, p.c_half, [&](std::uint32_t reg, int bit, std::uint32_t& to) { to = p.c_half ? reg >> bit & 0xFFFF : reg; });
-    multiply(p,
-             {std::span(x).first(static_cast<std::size_t>(p.m * depth)), std::span(y).first(static_cast<std::size_t>(depth * n)),
-              nullptr, std::span(sum).first(static_cast<std::size_t>(p.m * n))});
+    multiply(p, {std::span(x).first(index_of(p.m * depth)), std::span(y).first(index_of(depth * n)), nullptr,
+                 std::span(sum).first(index_of(p.m * n))});
     each_sum(d, p.d_half, [&](std::uint32_t& reg, int bit, std::uint32_t value) { reg = (bit == 0 ? 0 : reg) | value << bit; });
   }
   if (!warp.traced) return Outcome::next;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,9 @@
 #include "ptx/num/num.hpp"
 
 namespace ptx::vgpu {
+
+/// A place in a matrix, or a number of elements, that was worked out in int: none of a fragment is anywhere near its end.
+constexpr std::size_t index_of(int place) { return static_cast<std::size_t>(place); }
 
 enum class Arithmetic : std::uint8_t {
   blocks,     ///< floats, a block of products at a time (num::DotUnit)
