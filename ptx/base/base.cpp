@@ -1,9 +1,11 @@
 #include "ptx/base/base.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -59,6 +61,25 @@ std::string_view summary(Kind kind) { return kind_table[static_cast<std::size_t>
 std::span<const Kind> all_kinds() { return kind_list; }
 
 namespace detail {
+std::string join(const Part* first, std::size_t count) {
+  const std::span parts(first, count);
+  std::array<char, 24> buffer;  // the digits of one number
+  const auto text = [&buffer](const Part& part) {
+    if (part.characters != nullptr) return std::string_view(part.characters, part.value);
+    char* const from = buffer.data();
+    char* const to = from + buffer.size();
+    const auto end =
+        part.negative ? std::to_chars(from, to, static_cast<std::int64_t>(part.value)) : std::to_chars(from, to, part.value);
+    return std::string_view(from, end.ptr);
+  };
+  std::size_t size = 0;
+  for (const Part& part : parts) size += text(part).size();
+  std::string out;
+  out.reserve(size);  // what fits into the string itself is not allocated
+  for (const Part& part : parts) out += text(part);
+  return out;
+}
+
 namespace {
 [[noreturn]] void end(const std::string& message) {
   std::fflush(stdout);  // what the program said before stays in front
@@ -73,6 +94,25 @@ void end_without_value(const Diagnostic& error) {
 }
 void end_without_error() { end("ptx: an error was asked for, and there is none: the call succeeded\n"); }
 }  // namespace detail
+
+Unexpected::Unexpected(Diagnostic error) : error_(new Diagnostic(std::move(error))) {}
+Unexpected::Unexpected(const Unexpected& other) : error_(other.error_ == nullptr ? nullptr : new Diagnostic(*other.error_)) {}
+void Unexpected::end(Diagnostic* error) { delete error; }
+void Unexpected::gone() { detail::end("ptx: an error was asked for that was moved away\n"); }
+Unexpected refuse(Kind kind, std::string message) {
+  return {{.kind = kind, .severity = Severity::error, .message = std::move(message), .where = {}, .notes = {}}};
+}
+
+Diagnostic& Diagnostic::note(std::string_view text) & { return add(NoteKind::plain, text); }
+Diagnostic& Diagnostic::hint(std::string_view text) & { return add(NoteKind::hint, text); }
+Diagnostic& Diagnostic::form(std::string_view text) & { return add(NoteKind::form, text); }
+Diagnostic& Diagnostic::manual(std::string_view text) & { return add(NoteKind::manual, text); }
+Diagnostic& Diagnostic::ptx(std::string_view text) & { return add(NoteKind::ptx, text); }
+Diagnostic& Diagnostic::place(std::string_view role, const SourceLocation& at) & { return add(NoteKind::place, role, at); }
+Diagnostic& Diagnostic::add(NoteKind what, std::string_view text, const SourceLocation& at) {
+  notes.push_back({what, std::string(text), at});
+  return *this;
+}
 
 std::string to_string(const SourceLocation& where) {
   if (!where.known()) return {};

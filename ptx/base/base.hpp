@@ -10,5 +10,6 @@
 #include "ptx/base/sha256.hpp"
 #include "ptx/base/sizes.hpp"
 #include "ptx/base/source_location.hpp"
+#include "ptx/base/store.hpp"
 #include "ptx/base/strings.hpp"
 #include "ptx/base/text_buffer.hpp"

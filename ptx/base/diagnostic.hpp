@@ -1,7 +1,9 @@
 // One type for everything that can go wrong, and the one list of kinds.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,31 +50,45 @@ struct Note {
 /// The note as it is shown: "hint: …", "first: kernel.py:3".
 std::string to_string(const Note& note);
 
+/// Of what the executor finds: which instruction of which thread it is, and what memory that asked for.
+struct ExecutionPoint {
+  struct Access {
+    bool is_store = false;
+    std::uint64_t address = 0, bytes = 0;
+    std::string space;   ///< of the address: "global", "generic", "shared", …
+    std::string region;  ///< what the message calls the memory there, or the nearest; empty where there is none
+  };
+  std::string kernel;
+  std::string instruction;     ///< its opcode: "ld.global.v4.b32"
+  std::uint32_t ptx_line = 0;  ///< of the listing or of the text that was read; 0: not known
+  std::array<std::uint32_t, 3> block{}, thread{};
+  std::uint32_t warp = 0, lane = 0;
+  std::optional<Access> access = std::nullopt;
+};
+
 /// A finding: what happened, the value seen, where in the author's code, what would fit.
 /// Messages are lower case, without a full stop, code in backticks; hints go last, as notes.
 struct Diagnostic {
   Kind kind{};
   Severity severity = Severity::error;
   std::string message;
-  SourceLocation where;     ///< the author's line, when known
-  std::vector<Note> notes;  ///< printed as "  = …" lines
+  SourceLocation where;                        ///< the author's line, when known
+  std::vector<Note> notes;                     ///< printed as "  = …" lines
+  std::vector<ExecutionPoint> execution = {};  ///< one, of a kernel that ran; else none
 
-  Diagnostic& add(Note note) & {
-    notes.push_back(std::move(note));
-    return *this;
-  }
-  Diagnostic& note(std::string text) & { return add({NoteKind::plain, std::move(text), {}}); }
-  Diagnostic& hint(std::string text) & { return add({NoteKind::hint, std::move(text), {}}); }
-  Diagnostic& form(std::string text) & { return add({NoteKind::form, std::move(text), {}}); }
-  Diagnostic& manual(std::string text) & { return add({NoteKind::manual, std::move(text), {}}); }
-  Diagnostic& ptx(std::string text) & { return add({NoteKind::ptx, std::move(text), {}}); }
+  Diagnostic& note(std::string_view text) &;
+  Diagnostic& hint(std::string_view text) &;
+  Diagnostic& form(std::string_view text) &;
+  Diagnostic& manual(std::string_view text) &;
+  Diagnostic& ptx(std::string_view text) &;
   /// A second place, and what it is to the finding.
-  Diagnostic& place(std::string role, const SourceLocation& at) & { return add({NoteKind::place, std::move(role), at}); }
+  Diagnostic& place(std::string_view role, const SourceLocation& at) &;
+  Diagnostic& add(NoteKind kind, std::string_view text, const SourceLocation& at = {});
 
-  Diagnostic&& note(std::string text) && { return std::move(note(std::move(text))); }
-  Diagnostic&& hint(std::string text) && { return std::move(hint(std::move(text))); }
-  Diagnostic&& form(std::string text) && { return std::move(form(std::move(text))); }
-  Diagnostic&& manual(std::string text) && { return std::move(manual(std::move(text))); }
+  Diagnostic&& note(std::string_view text) && { return std::move(note(text)); }
+  Diagnostic&& hint(std::string_view text) && { return std::move(hint(text)); }
+  Diagnostic&& form(std::string_view text) && { return std::move(form(text)); }
+  Diagnostic&& manual(std::string_view text) && { return std::move(manual(text)); }
 };
 
 /// The whole diagnostic as a person reads it:

@@ -11,15 +11,36 @@
 
 namespace ptx {
 
-/// Wraps an error so that `return Unexpected{diagnostic}` converts to any Expected<T>.
-struct Unexpected {
-  Diagnostic error;
+/// An error on its way out: the diagnostic, held apart, so that what can fail is hardly larger than its value and a return
+/// compiles to little. `return Unexpected{diagnostic}` converts to any Expected<T>.
+class Unexpected {
+ public:
+  Unexpected(Diagnostic error);  // NOLINT(google-explicit-constructor): `return {{.kind = …}}` says it
+  Unexpected(Unexpected&& other) noexcept : error_(other.error_) { other.error_ = nullptr; }
+  Unexpected(const Unexpected& other);
+  Unexpected& operator=(Unexpected&& other) noexcept {
+    std::swap(error_, other.error_);
+    return *this;
+  }
+  Unexpected& operator=(const Unexpected& other) { return *this = Unexpected(other); }
+  ~Unexpected() {
+    if (error_ != nullptr) end(error_);
+  }
+
+  /// The diagnostic, unless it was moved away: then the program ends.
+  Diagnostic& error() const {
+    if (error_ == nullptr) gone();
+    return *error_;
+  }
+
+ private:
+  static void end(Diagnostic* error);
+  [[noreturn]] static void gone();
+  Diagnostic* error_;  ///< owned
 };
 
 /// An error without a place: whoever knows it puts it in on the way out.
-inline Unexpected refuse(Kind kind, std::string message) {
-  return {{.kind = kind, .severity = Severity::error, .message = std::move(message), .where = {}, .notes = {}}};
-}
+Unexpected refuse(Kind kind, std::string message);
 
 namespace detail {
 /// A value was asked for where there is an error, or the reverse: says so on the standard error stream, and ends the program.
@@ -34,7 +55,7 @@ class [[nodiscard]] Expected {
  public:
   // NOLINTBEGIN(google-explicit-constructor): implicit on purpose, a function returns the value or the error
   Expected(T value) : has_value_(true), value_(std::move(value)) {}
-  Expected(Unexpected e) : has_value_(false), error_(std::move(e.error)) {}
+  Expected(Unexpected e) : has_value_(false), error_(std::move(e)) {}
   // NOLINTEND(google-explicit-constructor)
 
   Expected(Expected&& other) noexcept(std::is_nothrow_move_constructible_v<T>) : has_value_(other.has_value_) {
@@ -73,12 +94,12 @@ class [[nodiscard]] Expected {
   const T* operator->() const { return &value(); }
 
   /// The error. Where there is none, the program ends.
-  const Diagnostic& error() const& { return require_error(), error_; }
-  Diagnostic&& error() && { return require_error(), std::move(error_); }
+  const Diagnostic& error() const& { return require_error(), error_.error(); }
+  Diagnostic&& error() && { return require_error(), std::move(error_.error()); }
 
  private:
   void require_value() const {
-    if (!has_value_) detail::end_without_value(error_);
+    if (!has_value_) detail::end_without_value(error_.error());
   }
   void require_error() const {
     if (has_value_) detail::end_without_error();
@@ -88,19 +109,19 @@ class [[nodiscard]] Expected {
     if (has_value_)
       ::new (static_cast<void*>(&value_)) T(std::forward<Other>(other).value_);
     else
-      ::new (static_cast<void*>(&error_)) Diagnostic(std::forward<Other>(other).error_);
+      ::new (static_cast<void*>(&error_)) Unexpected(std::forward<Other>(other).error_);
   }
   void end() {
     if (has_value_)
       value_.~T();
     else
-      error_.~Diagnostic();
+      error_.~Unexpected();
   }
 
   bool has_value_;
   union {  // a std::variant of the two takes compilers several times as long
     T value_;
-    Diagnostic error_;
+    Unexpected error_;
   };
 };
 
@@ -109,23 +130,23 @@ template <>
 class [[nodiscard]] Expected<void> {
  public:
   Expected() = default;
-  Expected(Unexpected e) : error_(std::move(e.error)) {}  // NOLINT(google-explicit-constructor)
+  Expected(Unexpected e) : error_(std::move(e)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const { return !error_; }
   explicit operator bool() const { return has_value(); }
   /// Shows the error, if there is one, and ends the program.
   void value() const {
-    if (error_) detail::end_without_value(*error_);
+    if (error_) detail::end_without_value(error_->error());
   }
   /// The error. Where there is none, the program ends.
-  const Diagnostic& error() const& { return require_error(), *error_; }
-  Diagnostic&& error() && { return require_error(), std::move(*error_); }
+  const Diagnostic& error() const& { return require_error(), error_->error(); }
+  Diagnostic&& error() && { return require_error(), std::move(error_->error()); }
 
  private:
   void require_error() const {
     if (!error_) detail::end_without_error();
   }
-  std::optional<Diagnostic> error_;
+  std::optional<Unexpected> error_;
 };
 
 }  // namespace ptx
