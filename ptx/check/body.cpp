@@ -177,7 +177,7 @@ class Body {
   Labels labels_;
   Registers registers_;
   std::vector<std::uint32_t> described_;  // the items that have descriptors
-  std::vector<Access> access_;            // of each item, for targets that have wgmma
+  Store<Access> access_;                  // of each item, for targets that have wgmma
   std::uint32_t item_ = 0;                // the one in hand
   bool has_wgmma_ = false, needs_registers_ = false;
   std::vector<std::uint32_t> blocks_{0};  // the blocks that are open, numbered as Labels does

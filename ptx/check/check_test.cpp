@@ -113,6 +113,35 @@ TEST(Check, FindsTheSameInASecondInstructionOfTheSameKind) {
   EXPECT_NE(found[1].message.find("`%rd1`"), std::string::npos) << found[1].message;
 }
 
+TEST(Check, TellsRegistersOfDifferentTypesApart) {
+  const Diagnostics findings = check(text::parse(R"(.version 8.5
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .f32 x, .param .f64 y)
+{
+  .reg .pred %p<2>;
+  .reg .f32 %f<4>;
+  .reg .f64 %fd<2>;
+  ld.param.f32 %f0, [x];
+  ld.param.f64 %fd0, [y];
+  setp.lt.f32 %p0, %f0, %f0;
+  add.rn.f32 %f1, %f0, %f0;
+  add.rn.f32 %f1, %f0, %fd0;
+  add.rn.f32 %f2, %f0, %f1;
+  add.rz.f32 %f2, %fd0, %f1;
+  @%p0 add.rn.f32 %f3, %f0, %f1;
+  @%f0 add.rn.f32 %f3, %f0, %f1;
+  ret;
+}
+)")
+                                         .module);
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_EQ(findings[0].where.line, 13u);
+  EXPECT_EQ(findings[1].where.line, 15u);
+  EXPECT_EQ(findings[2].where.line, 17u);
+  EXPECT_EQ(findings[2].kind, Kind::bad_guard);
+}
+
 TEST(Check, TellsIntegersOfDifferentWidthApart) {
   // 255 and 65535 are clean in .u16, 65536 is cut: one signature for all three would lose the warning.
   const Diagnostics found = check(Script::module({"mov.u16 %rs0, 255", "mov.u16 %rs0, 65535", "mov.u16 %rs0, 65536",

@@ -367,6 +367,7 @@ void check_declared_memory(Report& report) {
   std::uint32_t function = 0;
   for (const ir::Function& f : module.functions) {
     ++function;
+    if (f.variables.empty()) continue;
     Room local(report, StateSpace::local, 512 * 1024, "local memory; a thread has ");
     for (const ir::Operand& o : f.operands)
       if (o.kind == ir::OperandKind::symbol && o.payload < named_by.size()) named_by[o.payload] = function;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "ptx/check/calls.hpp"
 #include "ptx/check/declarations.hpp"
@@ -65,10 +67,14 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
     guard(inst);
     if (passes_params(inst)) check_guarded_param(report_, names_, *function_, inst);
   }
+  mentions_.clear();
+  if (const OfRegisters& last = of_registers_[slot_of(inst)]; is_like(inst, last)) {
+    mention_registers(inst);
+    return last.found;
+  }
   key_.clear();
   const isa::Form& form = isa::form(inst.form);
   isa::add(form, inst.choices, key_);
-  mentions_.clear();
   Within within{.block = block, .operand = 1, .exact = form.reads_integers};
   for (const ir::Operand& operand : function_->operands_of(inst)) {
     sign(inst, operand, within);
@@ -76,6 +82,7 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
   }
   const Found* known = clean_.find(key_);
   const Found found = known != nullptr ? *known : explain(inst);
+  if (known != nullptr) remember(inst, found);
   // What a label or a function is like is not part of the signature.
   if (form.row->effects.control && report_.size() == before) {
     if (form.traits.has(isa::Trait::call)) check_call(report_, names_, *function_, inst);
@@ -83,6 +90,51 @@ Instructions::Found Instructions::check(const ir::Inst& inst, std::uint32_t bloc
     if (form.traits.has(isa::Trait::branch_list)) check_branch_list(report_, *function_, inst);
   }
   return found;
+}
+
+std::size_t Instructions::slot_of(const ir::Inst& inst) {
+  std::uint64_t first = 0;
+  std::memcpy(&first, inst.choices.data(), sizeof first);
+  constexpr int bits = std::bit_width(std::tuple_size_v<decltype(of_registers_)>) - 1;
+  return (first * 0x9E3779B97F4A7C15u ^ inst.form * 0xC2B2AE3D27D4EB4Fu) >> (64 - bits);
+}
+
+bool Instructions::is_like(const ir::Inst& inst, const OfRegisters& last) const {
+  if (inst.form != last.form || inst.operand_count != last.operands || !isa::same(inst.choices, last.choices)) return false;
+  const ir::Operand* const operands = function_->operands.data() + inst.payload;
+  const ir::Register* const registers = function_->regs.data();
+  for (std::size_t i = 0; i < last.operands; ++i) {
+    if (!is_plain_register(operands[i])) return false;
+    const ir::Register& reg = registers[operands[i].payload];
+    if (OfRegisters::Kind{reg.type, reg.vector} != last.kinds[i]) return false;
+  }
+  return true;
+}
+
+void Instructions::mention_registers(const ir::Inst& inst) {
+  std::uint16_t bit = 1;
+  for (const ir::Operand& operand : function_->operands_of(inst)) {
+    mentions_.push_back({operand.payload, bit});
+    if (scoped_registers_) use(inst, ir::RegId(operand.payload));
+    bit = static_cast<std::uint16_t>(bit << 1);
+  }
+}
+
+// It is clean.
+void Instructions::remember(const ir::Inst& inst, Found found) {
+  const std::span<const ir::Operand> operands = function_->operands_of(inst);
+  OfRegisters& last = of_registers_[slot_of(inst)];
+  if (operands.size() > last.kinds.size() || isa::form(inst.form).row->effects.control ||
+      !std::all_of(operands.begin(), operands.end(), is_plain_register))
+    return;
+  last.form = inst.form;
+  last.choices = inst.choices;
+  last.operands = inst.operand_count;
+  last.found = found;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const ir::Register& reg = function_->regs[operands[i].payload];
+    last.kinds[i] = {reg.type, reg.vector};
+  }
 }
 
 void Instructions::guard(const ir::Inst& inst) {

@@ -1,6 +1,7 @@
 // One instruction: its guard, its operands, its target and version, the names that it uses.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -47,6 +48,24 @@ class Instructions {
                      std::uint64_t word = static_cast<unsigned>(ir::OperandKind::reg));
   void sign(const ir::Inst& inst, const ir::Operand& operand, Within within);
   void sign_any(const ir::Inst& inst, const ir::Operand& operand, Within within);
+  // An instruction whose operands are all registers, as most are, is compared with the last clean one of its form before a
+  // signature is made of it.
+  struct OfRegisters {
+    isa::FormId form = isa::no_form;
+    isa::Choices choices{};
+    std::uint8_t operands = 0;
+    struct Kind {
+      Type type = Type::none;
+      std::uint8_t vector = 1;
+      friend bool operator==(Kind, Kind) = default;
+    };
+    std::array<Kind, 6> kinds{};  // by operand
+    Found found;
+  };
+  static std::size_t slot_of(const ir::Inst& inst);
+  [[nodiscard]] bool is_like(const ir::Inst& inst, const OfRegisters& last) const;
+  void mention_registers(const ir::Inst& inst);
+  void remember(const ir::Inst& inst, Found found);
   [[nodiscard]] bool is_array_element(const ir::Operand& operand) const;
   void sign_integer(std::uint64_t word, std::int64_t value, bool exact);
   void sign_symbol(std::uint64_t word, const ir::Inst& inst, ir::StringId name);
@@ -71,6 +90,7 @@ class Instructions {
   bool scoped_registers_ = false;  // some register is declared in a block: uses must be inside it
   Key key_;
   KeyMap<Found> clean_;
+  std::array<OfRegisters, 128> of_registers_{};  // by a hash
   std::vector<Mention> mentions_;
   std::deque<std::vector<isa::Arg>> parts_;  // keeps what the arguments of explain() point to
   std::deque<std::string> shown_;

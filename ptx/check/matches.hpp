@@ -41,8 +41,8 @@ class Matches {
   };
   std::vector<std::uint8_t> operands_;
   std::vector<List> lists_;
-  std::vector<std::vector<ListId>> of_items_;  // by function
-  std::vector<ListId>* current_ = nullptr;
+  std::vector<Store<ListId>> of_items_;  // by function
+  Store<ListId>* current_ = nullptr;
   Key key_;
   KeyMap<ListId> known_;
 };

@@ -69,12 +69,15 @@ void RegisterBudgets::summarise(std::uint32_t index) {
   for (std::uint32_t i = 0; i < function.body.size(); ++i) {
     const ir::Inst& inst = function.body[i];
     if (inst.kind != ir::ItemKind::inst) continue;
-    if (is(inst, isa::Trait::set_registers)) budget.setmaxnreg.push_back(i);
-    if (const RegisterNeed need = register_need(function, inst); need.needed != 0) {
-      budget.needy.push_back(i);
-      budget.need = std::max(budget.need, need.needed);
+    const isa::Form& form = isa::form(inst.form);
+    if (form.traits.has(isa::Trait::set_registers)) budget.setmaxnreg.push_back(i);
+    if (form.row->effects.is_async()) {
+      if (const RegisterNeed need = register_need(function, inst); need.needed != 0) {
+        budget.needy.push_back(i);
+        budget.need = std::max(budget.need, need.needed);
+      }
     }
-    if (!is(inst, isa::Trait::call)) continue;
+    if (!form.traits.has(isa::Trait::call)) continue;
     const std::optional<ir::StringId> name = called_function(function, inst);
     if (!name) budget.calls_register = true;
     const auto callee = name ? defined_.find(name->index) : defined_.end();

@@ -120,7 +120,7 @@ class State {
 class Wgmma {
  public:
   Wgmma(Report& report, const Names& names, const RegisterBudgets& budgets, const ir::Function& function,
-        const flow::Graph& graph, const std::vector<Access>& access)
+        const flow::Graph& graph, const Store<Access>& access)
       : report_(report), names_(names), budgets_(budgets), function_(function), graph_(graph), access_(access) {}
 
   void run() {
@@ -494,7 +494,7 @@ class Wgmma {
   const RegisterBudgets& budgets_;
   const ir::Function& function_;
   const flow::Graph& graph_;
-  const std::vector<Access>& access_;
+  const Store<Access>& access_;
   std::vector<std::uint32_t> tracked_;          // by register: its bit in a State, or none
   std::uint32_t count_ = 0, accumulators_ = 0;  // tracked; the first of them are accumulators
   std::vector<std::uint32_t> value_;            // by tracked register: another that copies connect with it
@@ -508,7 +508,7 @@ class Wgmma {
 }  // namespace
 
 void check_wgmma(Report& report, const Names& names, const RegisterBudgets& budgets, const ir::Function& function,
-                 const flow::Graph& graph, const std::vector<Access>& access) {
+                 const flow::Graph& graph, const Store<Access>& access) {
   Wgmma(report, names, budgets, function, graph, access).run();
 }
 

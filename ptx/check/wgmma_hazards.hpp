@@ -15,6 +15,6 @@ namespace ptx::check {
 /// Registers of wgmma.mma_async between the mma and the wait that covers it; fences; calls; the registers there are. `access` has
 /// an entry for each item of the body.
 void check_wgmma(Report& report, const Names& names, const RegisterBudgets& budgets, const ir::Function& function,
-                 const flow::Graph& graph, const std::vector<Access>& access);
+                 const flow::Graph& graph, const Store<Access>& access);
 
 }  // namespace ptx::check

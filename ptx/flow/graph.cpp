@@ -123,7 +123,7 @@ class Reading {
   }
 
   const ir::Function& function_;
-  const std::vector<ir::Inst>& body_;
+  const Store<ir::Inst>& body_;
   std::vector<std::uint32_t> ends_, targets_;
   std::uint32_t begin_ = 0, looked_at_ = 0;  // of the open block
   bool found_ = false;

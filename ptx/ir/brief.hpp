@@ -1,6 +1,7 @@
 // The brief door of ir: the names of its things, for headers that authors compile often. What a module is stands in ir.hpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,6 +36,12 @@ struct Directive {
   std::string name{};
   std::vector<std::uint32_t> values{};
   std::string text{};  ///< what stands behind the name, for those that take no numbers: `"nounroll"`
+  /// Its values as x, y and z, of a launch bound: what is not written is 1.
+  [[nodiscard]] std::array<std::uint32_t, 3> dims() const {
+    std::array<std::uint32_t, 3> all{1, 1, 1};
+    for (std::size_t i = 0; i < all.size() && i < values.size(); ++i) all[i] = values[i];
+    return all;
+  }
 };
 
 }  // namespace ptx::ir

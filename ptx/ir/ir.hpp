@@ -241,6 +241,9 @@ struct Loc {
   StringId function_name;  ///< a label of a debug section; absent: not inlined
   std::uint32_t function_offset = 0;
   std::uint32_t inlined_file = 0, inlined_line = 0, inlined_column = 0;
+  /// What LLVM writes behind it of code that was inlined and has no inlined_at, "a.py:3:5 @[ b.py:7:1 @[ c.py:9:2 ] ]": where it
+  /// is from, then the calls, innermost first. A comment: it does not print, and does not count in `difference`.
+  StringId callers;
   friend bool operator==(const Loc&, const Loc&) = default;
 };
 
@@ -260,12 +263,12 @@ struct Function {
   std::vector<std::string> attributes;  ///< of `.attribute(…)`: "unified(19, 95)"
   std::vector<Directive> directives;
   std::vector<RegDecl> reg_decls;
-  std::vector<Register> regs;
+  Store<Register> regs;
   std::vector<Variable> variables;
   std::vector<Label> labels;
-  std::vector<Inst> body;
-  std::vector<Operand> operands;
-  std::vector<std::uint64_t> constants;
+  Store<Inst> body;
+  Store<Operand> operands;
+  Store<std::uint64_t> constants;
   std::vector<Loc> locs;
   std::vector<Prototype> prototypes;
   std::vector<std::vector<Operand>> target_lists;  ///< labels of .branchtargets, symbols of .calltargets
@@ -393,7 +396,7 @@ class Module {
   };
   std::vector<std::unique_ptr<char[]>> blocks_;
   Free free_;
-  std::vector<SourceLocation> wheres_;
+  Store<SourceLocation> wheres_;
 };
 
 /// All items of a module in the order in which they print: variables that `items` does not place, `items`, and the functions that
@@ -410,6 +413,10 @@ Leading leading_declarations(const Module& module, const Function& function);
 /// Nothing when two modules say the same in the same order; else the first difference in words. Places, comments and how things
 /// are numbered do not count.
 std::string difference(const Module& a, const Module& b);
+
+/// Where an item of a body is from, as the `.loc` in front of it says: the place first, then the calls through which it was
+/// inlined, innermost first. Nothing without a `.loc`.
+std::vector<SourceLocation> debug_places(const Module& module, const Function& function, std::size_t item);
 
 /// A module as text, and on which line of it (from 1) each body item of the entry stands: what a report or a log needs to lead
 /// back to the author. Made by text::list, read by vgpu and launch, which do not see each other's rooms.
@@ -434,8 +441,8 @@ class FunctionSpeller {
   FunctionSpeller(const FunctionSpeller&) = delete;
   FunctionSpeller& operator=(const FunctionSpeller&) = delete;
   ~FunctionSpeller();
-  /// Appends the instruction to `out`, as spell does.
-  void add(const Inst& inst, std::string& out);
+  /// Appends instructions to `out`, as spell does, each on a line of its own behind so many tabs.
+  void add_lines(std::span<const Inst> instructions, std::size_t indentation, std::string& out);
 
  private:
   struct Known;

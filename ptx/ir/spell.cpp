@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <system_error>
 
 #include "ptx/ir/ir.hpp"
 #include "ptx/isa/isa.hpp"
@@ -131,7 +132,11 @@ class Speller {
   void list(std::span<const Operand> operands) {
     for (std::size_t i = 0; i < operands.size(); ++i) {
       if (i != 0) out_.add(operands[i].piped ? "|"sv : ", "sv);
-      operand(operands[i]);
+      const Operand& o = operands[i];
+      if (o.kind == OperandKind::reg && !o.negated)  // as most are
+        known_.reg(module_, function_, id<RegId>(o), out_);
+      else
+        operand(o);
     }
   }
 
@@ -174,23 +179,28 @@ struct FunctionSpeller::Known {
 
   void reg(const Module& module, const Function& function, RegId id, TextBuffer& out) {
     Name& name = names[id.index];
-    if (name.size == 0) {
-      const Register& reg = function.reg(id);
-      const RegDecl& decl = function.reg_decls[reg.decl.index];
-      const std::string_view base = module.str(decl.base);
-      constexpr std::size_t max_digits = 10;
-      if (base.size() + max_digits > name.text.size()) return module.reg_name(function, id, out);
-      char* end = std::copy(base.begin(), base.end(), name.text.data());
-      if (decl.count) end = std::to_chars(end, name.text.data() + name.text.size(), reg.index).ptr;
-      name.size = static_cast<std::uint8_t>(end - name.text.data());
-    }
+    if (name.size == 0 && !learn(name, module, function, function.reg(id))) return module.reg_name(function, id, out);
     out.add_of_sixteen(name.text.data(), name.size);
+  }
+  // False for a name that is too long.
+  static bool learn(Name& name, const Module& module, const Function& function, const Register& reg) {
+    const RegDecl& decl = function.reg_decls[reg.decl.index];
+    const std::string_view base = module.str(decl.base);
+    if (base.size() > name.text.size()) return false;
+    char* end = std::copy(base.begin(), base.end(), name.text.data());
+    if (decl.count) {
+      const auto [behind, error] = std::to_chars(end, name.text.data() + name.text.size(), reg.index);
+      if (error != std::errc()) return false;
+      end = behind;
+    }
+    name.size = static_cast<std::uint8_t>(end - name.text.data());
+    return true;
   }
   void opcode(const Inst& inst, TextBuffer& out) {
     std::uint64_t first = 0;
     std::memcpy(&first, inst.choices.data(), sizeof first);
     Opcode& known = opcodes[(first * 0x9E3779B97F4A7C15u ^ inst.form * 0xC2B2AE3D27D4EB4Fu) >> 57];
-    if (known.form != inst.form || known.choices != inst.choices) {
+    if (known.form != inst.form || !isa::same(known.choices, inst.choices)) {
       const std::string spelled = isa::spell(isa::form(inst.form), inst.choices);
       if (spelled.size() > known.text.size()) return out.add(spelled);
       std::copy(spelled.begin(), spelled.end(), known.text.begin());
@@ -209,9 +219,14 @@ FunctionSpeller::FunctionSpeller(const Module& module, const Function& function)
     : module_(module), function_(function), known_(std::make_unique<Known>(function.regs.size())) {}
 FunctionSpeller::~FunctionSpeller() = default;
 
-void FunctionSpeller::add(const Inst& inst, std::string& out) {
+void FunctionSpeller::add_lines(std::span<const Inst> instructions, std::size_t indentation, std::string& out) {
   TextBuffer buffer(out);
-  Speller(module_, function_, *known_, buffer).instruction(inst);
+  Speller speller(module_, function_, *known_, buffer);
+  for (const Inst& inst : instructions) {
+    for (std::size_t i = 0; i < indentation; ++i) buffer.add('\t');
+    speller.instruction(inst);
+    buffer.add('\n');
+  }
 }
 
 void spell(const Module& module, const Function& function, const Inst& inst, std::string& out) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,6 +75,18 @@ std::span<const Row> rows();
 /// "fma.rn.f32": opcode and chosen modifiers as PTX spells them.
 std::string spell(const Form& form, const Choices& choices);
 void spell(const Form& form, const Choices& choices, TextBuffer& out);
+/// Whether the same is chosen: two words are compared, where `==` calls a function.
+inline bool same(const Choices& a, const Choices& b) {
+  constexpr std::size_t word = sizeof(std::uint64_t), last = sizeof(Choices) - word;
+  static_assert(sizeof(Choices) > word && last <= word);
+  const auto differ = [&](std::size_t at) {
+    std::uint64_t x = 0, y = 0;
+    std::memcpy(&x, a.data() + at, word);
+    std::memcpy(&y, b.data() + at, word);
+    return x ^ y;
+  };
+  return (differ(0) | differ(last)) == 0;
+}
 /// The form and what is chosen at its slots, as words of a key.
 void add(const Form& form, const Choices& choices, Key& key);
 

@@ -71,6 +71,9 @@ constexpr Bits::Word halves_out[] = {{"f16", 0}, {"f32", 1}}, minis_out[] = {{"f
                      singles_out[] = {{"f32", 1}}, int8s_out[] = {{"s32", 2}};
 constexpr Bits::Word only_ue8m0[] = {{"ue8m0", 1}}, scale_types[] = {{"ue4m3", 0}, {"ue8m0", 1}};
 
+constexpr std::string_view scaled_names[] = {"a kind::mxf8f6f4 instruction descriptor", "a kind::mxf4 instruction descriptor",
+                                             "a kind::mxf4nvf4 instruction descriptor"};
+
 // The formats of a kind; the first is the usual one.
 struct Formats {
   std::string_view name;
@@ -140,10 +143,8 @@ Expected<std::uint32_t> descriptor_bits(MmaKind kind, const InstructionDescripto
 }
 
 Expected<std::uint32_t> descriptor_bits(ScaledMmaKind kind, const ScaledInstructionDescriptor& d) {
-  constexpr std::string_view names[] = {"a kind::mxf8f6f4 instruction descriptor", "a kind::mxf4 instruction descriptor",
-                                        "a kind::mxf4nvf4 instruction descriptor"};
   const bool is_mini = kind == ScaledMmaKind::mxf8f6f4;
-  Bits bits(names[static_cast<std::size_t>(kind)]);
+  Bits bits(scaled_names[static_cast<std::size_t>(kind)]);
   bits.put(2, d.sparse ? 1 : 0);
   const std::span<const Bits::Word> operands =
       is_mini ? std::span<const Bits::Word>(minis) : std::span<const Bits::Word>(quarters);
@@ -172,6 +173,93 @@ Expected<std::uint32_t> descriptor_bits(ScaledMmaKind kind, const ScaledInstruct
   else
     bits.put(31, d.k96 ? 1 : 0);
   return bits.made<std::uint32_t>();
+}
+
+namespace {
+
+// Takes fields apart, and keeps the first thing that is wrong with one.
+class Fields {
+ public:
+  Fields(std::string_view of, std::uint32_t bits) : of_(of), bits_(bits) {}
+  [[nodiscard]] unsigned field(unsigned at, unsigned width) const { return bits_ >> at & ((1u << width) - 1); }
+  [[nodiscard]] int number(unsigned at, unsigned width) const { return static_cast<int>(field(at, width)); }
+  [[nodiscard]] bool flag(unsigned at) const { return field(at, 1) != 0; }
+  void zero(unsigned at, unsigned width) {
+    if (field(at, width) != 0) refuse(at, width, "0");
+  }
+  std::string_view word(unsigned at, unsigned width, std::span<const Bits::Word> words) {
+    std::vector<std::string> fits;
+    for (const auto& [word, value] : words) {
+      if (value == field(at, width)) return word;
+      fits.push_back(cat(value, " (", word, ')'));
+    }
+    refuse(at, width, list_choices(fits));
+    return words.front().word;
+  }
+  void refuse(unsigned at, unsigned width, std::string_view fits) {
+    if (!wrong_.empty()) return;
+    wrong_ = cat(of_, " 0x", hex(bits_, 8), " has ", field(at, width), width == 1 ? " in bit " : " in bits ", at,
+                 width == 1 ? std::string() : cat(" to ", at + width - 1), "; what fits is ", fits);
+  }
+  void common(DecodedMma& mma) const {
+    mma.sparse = flag(2);
+    mma.a_negated = flag(13), mma.b_negated = flag(14), mma.a_transposed = flag(15), mma.b_transposed = flag(16);
+    mma.n = 8 * number(17, 6);
+  }
+  [[nodiscard]] Expected<DecodedMma> made(const DecodedMma& mma) {
+    if (!wrong_.empty()) return Unexpected{{.kind = Kind::bad_descriptor, .message = std::move(wrong_)}};
+    return mma;
+  }
+
+ private:
+  std::string_view of_;
+  std::uint32_t bits_;
+  std::string wrong_;
+};
+
+}  // namespace
+
+Expected<DecodedMma> read_instruction_descriptor(MmaKind kind, std::uint32_t bits) {
+  const Formats format = formats(kind);
+  Fields fields(format.name, bits);
+  DecodedMma mma;
+  fields.common(mma);
+  mma.sparsity_selector = fields.number(0, 2);
+  if (kind == MmaKind::i8)
+    mma.saturate = fields.flag(3), fields.zero(13, 2);
+  else
+    fields.zero(3, 1);
+  mma.d_dtype = fields.word(4, 2, format.results);
+  mma.a_dtype = fields.word(7, 3, format.operands);
+  mma.b_dtype = fields.word(10, 3, format.operands);
+  mma.m = 16 * fields.number(24, 5);
+  mma.max_shift = fields.number(30, 2);
+  for (const unsigned reserved : {6u, 23u, 29u}) fields.zero(reserved, 1);
+  return fields.made(mma);
+}
+
+Expected<DecodedMma> read_instruction_descriptor(ScaledMmaKind kind, std::uint32_t bits) {
+  const bool is_mini = kind == ScaledMmaKind::mxf8f6f4;
+  Fields fields(scaled_names[static_cast<std::size_t>(kind)], bits);
+  DecodedMma mma;
+  fields.common(mma);
+  mma.d_dtype = "f32";
+  const std::span<const Bits::Word> operands =
+      is_mini ? std::span<const Bits::Word>(minis) : std::span<const Bits::Word>(quarters);
+  mma.a_dtype = fields.word(7, 3, operands);
+  mma.b_dtype = fields.word(10, is_mini ? 3 : 2, operands);
+  mma.scale_dtype = fields.word(
+      23, 1,
+      kind == ScaledMmaKind::mxf4nvf4 ? std::span<const Bits::Word>(scale_types) : std::span<const Bits::Word>(only_ue8m0));
+  mma.b_scale_id = fields.number(4, 2), mma.a_scale_id = fields.number(29, 2);
+  mma.m = 128 * fields.number(27, 2);
+  mma.k96 = !is_mini && fields.flag(31);
+  if (is_mini)
+    fields.zero(31, 1);
+  else
+    fields.zero(4, 1), fields.zero(12, 1), fields.zero(15, 2), fields.zero(29, 1);
+  fields.zero(0, 2), fields.zero(3, 1), fields.zero(6, 1), fields.zero(24, 3);
+  return fields.made(mma);
 }
 
 }  // namespace ptx::layout

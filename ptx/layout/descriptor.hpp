@@ -73,4 +73,16 @@ struct ScaledInstructionDescriptor {
 /// format 23, m / 128 at 27, a's scale id 29, K 31. Kind bad_descriptor.
 Expected<std::uint32_t> descriptor_bits(ScaledMmaKind kind, const ScaledInstructionDescriptor& descriptor);
 
+/// What an instruction descriptor says. Formats by PTX's names of types, empty where the descriptor has no such field.
+struct DecodedMma {
+  int m = 0, n = 0;
+  std::string_view d_dtype, a_dtype, b_dtype, scale_dtype;
+  bool a_transposed = false, b_transposed = false, a_negated = false, b_negated = false;
+  bool saturate = false, sparse = false, k96 = false;
+  int sparsity_selector = 0, max_shift = 0, a_scale_id = 0, b_scale_id = 0;
+};
+/// Reads what descriptor_bits makes, and M = 32 of .ws. Kind bad_descriptor: a field has a value without a meaning.
+Expected<DecodedMma> read_instruction_descriptor(MmaKind kind, std::uint32_t bits);
+Expected<DecodedMma> read_instruction_descriptor(ScaledMmaKind kind, std::uint32_t bits);
+
 }  // namespace ptx::layout

@@ -11,8 +11,10 @@
 
 #include "ptx/base/brief.hpp"
 #include "ptx/layout/descriptor.hpp"
+#include "ptx/layout/shared_matrix.hpp"
 #include "ptx/layout/tensor_map.hpp"
 #include "ptx/layout/tensor_map_bytes.hpp"
+#include "ptx/layout/tensor_memory.hpp"
 
 namespace ptx::layout {
 

@@ -21,7 +21,7 @@ std::uint64_t coarse_reciprocal(std::uint64_t a) {
   if (magnitude > infinity_word) return coarse_nan;
   if (magnitude >> 20 == 0) return static_cast<std::uint64_t>(sign | infinity_word) << 32;
   if (magnitude == infinity_word) return static_cast<std::uint64_t>(sign) << 32;
-  return coarse(sign, 2045 - static_cast<int>(magnitude >> 20), unit::reciprocal((magnitude & 0xFFFFF) << 3));
+  return coarse(sign, 2045 - static_cast<int>(magnitude >> 20), unit::value_at<unit::Reciprocal>({(magnitude & 0xFFFFF) << 3}));
 }
 std::uint64_t coarse_reciprocal_root(std::uint64_t a) {
   const auto word = static_cast<std::uint32_t>(a >> 32), sign = word & 0x80000000, magnitude = word ^ sign;
@@ -31,7 +31,7 @@ std::uint64_t coarse_reciprocal_root(std::uint64_t a) {
   if (magnitude == infinity_word) return 0;
   const int exponent = static_cast<int>(magnitude >> 20) - 1023;
   const std::uint32_t y = (magnitude & 0xFFFFF) << 3 | static_cast<std::uint32_t>(exponent & 1) << 23;
-  return coarse(0, 1022 - (exponent >> 1), unit::reciprocal_root(y));
+  return coarse(0, 1022 - (exponent >> 1), unit::value_at<unit::ReciprocalRoot>({y}));
 }
 
 double rsqrt_f64(double x) {

@@ -2,6 +2,8 @@
 // and for every half), and against the manual's bounds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ptx/num/num.hpp"
@@ -22,16 +24,16 @@ std::uint64_t of_octaves(std::uint32_t first, std::uint32_t count, F f) {
 }
 
 TEST(Approx, HasTheBitsOfAnH200) {
-  EXPECT_EQ(of_octaves(0x3F800000, 1, [](float x) { return rcp_ftz(x); }), 0xADBA4C614A893FD6);
-  EXPECT_EQ(of_octaves(0x3F800000, 2, [](float x) { return rsqrt_ftz(x); }), 0xE8C68773FC74B82C);
-  EXPECT_EQ(of_octaves(0x3F800000, 2, [](float x) { return sqrt_ftz(x); }), 0x979566904077E07A);
-  EXPECT_EQ(of_octaves(0x3F800000, 1, [](float x) { return ex2_ftz(x); }), 0xF6E84A3D2E6A64CE);
-  EXPECT_EQ(of_octaves(0x3F000000, 2, [](float x) { return lg2_ftz(x); }), 0x92FB4383461DC65);
-  EXPECT_EQ(of_octaves(0x3B800000, 11, [](float x) { return tanh_approx(x); }), 0xD8C0E6AD6306D1D1);
+  EXPECT_EQ(of_octaves(0x3F800000, 1, [](float x) { return approximate<RcpFtz>(x); }), 0xADBA4C614A893FD6);
+  EXPECT_EQ(of_octaves(0x3F800000, 2, [](float x) { return approximate<RsqrtFtz>(x); }), 0xE8C68773FC74B82C);
+  EXPECT_EQ(of_octaves(0x3F800000, 2, [](float x) { return approximate<SqrtFtz>(x); }), 0x979566904077E07A);
+  EXPECT_EQ(of_octaves(0x3F800000, 1, [](float x) { return approximate<Ex2Ftz>(x); }), 0xF6E84A3D2E6A64CE);
+  EXPECT_EQ(of_octaves(0x3F000000, 2, [](float x) { return approximate<Lg2Ftz>(x); }), 0x92FB4383461DC65);
+  EXPECT_EQ(of_octaves(0x3B800000, 11, [](float x) { return approximate<Tanh>(x); }), 0xD8C0E6AD6306D1D1);
   Checksum sine;  // one argument for each place in a quarter of a turn
   for (int i = 0; i < 0x800000; i += 31) {
     const double x = (i + 0.5) * (2 * 3.141592653589793 / 33554432);
-    sine.add(bits_of(sine_of(static_cast<float>(x), 0)));
+    sine.add(bits_of(approximate<Sin>(static_cast<float>(x))));
   }
   EXPECT_EQ(sine.sum, 0x2DFC03A540C6538F);
   const auto halves = [](auto f) {
@@ -43,6 +45,42 @@ TEST(Approx, HasTheBitsOfAnH200) {
   EXPECT_EQ(halves([](std::uint32_t a) { return ex2_half(a, true); }), 0x1BC13C72FBE96F5F);
   EXPECT_EQ(halves([](std::uint32_t a) { return tanh_half(a, false); }), 0x15EB1ECBBEC8BAD8);
   EXPECT_EQ(halves([](std::uint32_t a) { return tanh_half(a, true); }), 0xBAC0EDBFC1AA961A);
+}
+
+// Edges of every kind, and all octaves.
+template <class Instruction, class... Other>
+void expect_all_alike(Other... other) {
+  constexpr std::size_t count = 32;
+  std::uint32_t bits = 0;
+  for (int round = 0; round < 4000; ++round) {
+    float x[count], result[count];
+    for (float& each : x) each = std::bit_cast<float>(bits += 0x86A1'4C2F);
+    x[round % count] = std::bit_cast<float>(static_cast<std::uint32_t>(round % 512) << 23);
+    if constexpr (sizeof...(Other) == 0) {
+      approximate_all<Instruction>(result, x);
+      for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(bits_of(result[i]), bits_of(approximate<Instruction>(x[i]))) << x[i];
+    } else {
+      const std::array fixed{other...};
+      float a[count];
+      std::fill(std::begin(a), std::end(a), fixed[static_cast<std::size_t>(round) % fixed.size()]);
+      approximate_all<Instruction>(result, a, x);
+      for (std::size_t i = 0; i < count; ++i)
+        ASSERT_EQ(bits_of(result[i]), bits_of(approximate<Instruction>(a[i], x[i]))) << a[i] << " / " << x[i];
+    }
+  }
+}
+TEST(Approx, GivesManyArgumentsWhatItGivesEach) {
+  expect_all_alike<Rcp>(), expect_all_alike<RcpFtz>();
+  expect_all_alike<Rsqrt>(), expect_all_alike<RsqrtFtz>();
+  expect_all_alike<Sqrt>(), expect_all_alike<SqrtFtz>();
+  expect_all_alike<Lg2>(), expect_all_alike<Lg2Ftz>();
+  expect_all_alike<Ex2>(), expect_all_alike<Ex2Ftz>();
+  expect_all_alike<Sin>(), expect_all_alike<Cos>(), expect_all_alike<Tanh>();
+  const float inf = unit::infinity;
+  expect_all_alike<Div<false>>(1.0f, -0.0f, 0x1p-140f, 3.4e38f, inf),
+      expect_all_alike<Div<true>>(1.0f, -0.0f, 0x1p-140f, 3.4e38f, inf);
+  expect_all_alike<DivFtz<false>>(1.0f, -0.0f, 0x1p-126f, 3.4e38f, inf),
+      expect_all_alike<DivFtz<true>>(1.0f, -0.0f, 0x1p-126f, 3.4e38f, inf);
 }
 
 TEST(Approx, SquaresLikeTheUnit) {
@@ -62,20 +100,20 @@ TEST(Approx, StaysWithinItsBoundsInEveryOctave) {
     const auto near = [&](float got, double exact_value, double bound) {
       ASSERT_LE(std::fabs(static_cast<double>(got) - exact_value), bound * std::fabs(exact_value) + 0x1p-149) << x;
     };
-    if (wide > 0x1p-128) near(rcp_approx(x), 1 / wide, 0x1p-23);
-    near(tanh_approx(-x), -std::tanh(wide), 0x1p-11);
-    near(rsqrt_approx(x), 1 / std::sqrt(wide), 0x1p-22);
-    near(sqrt_approx(x), std::sqrt(wide), 0x1p-22);
-    ASSERT_LE(std::fabs(static_cast<double>(lg2_approx(x)) - std::log2(wide)),
+    if (wide > 0x1p-128) near(approximate<Rcp>(x), 1 / wide, 0x1p-23);
+    near(approximate<Tanh>(-x), -std::tanh(wide), 0x1p-11);
+    near(approximate<Rsqrt>(x), 1 / std::sqrt(wide), 0x1p-22);
+    near(approximate<Sqrt>(x), std::sqrt(wide), 0x1p-22);
+    ASSERT_LE(std::fabs(static_cast<double>(approximate<Lg2>(x)) - std::log2(wide)),
               std::max(0x1p-22, std::fabs(std::log2(wide)) * 0x1p-22))
         << x;
     if (wide < 127) {
-      near(ex2_approx(x), std::exp2(wide), 0x1p-22);
-      near(ex2_approx(-x), std::exp2(-wide), 0x1p-21);
+      near(approximate<Ex2>(x), std::exp2(wide), 0x1p-22);
+      near(approximate<Ex2>(-x), std::exp2(-wide), 0x1p-21);
     }
     if (wide < 6.2) {
-      ASSERT_LE(std::fabs(static_cast<double>(sine_of(x, 0)) - std::sin(wide)), 0x1p-20) << x;
-      ASSERT_LE(std::fabs(static_cast<double>(sine_of(-x, 1)) - std::cos(wide)), 0x1p-20) << x;
+      ASSERT_LE(std::fabs(static_cast<double>(approximate<Sin>(x)) - std::sin(wide)), 0x1p-20) << x;
+      ASSERT_LE(std::fabs(static_cast<double>(approximate<Cos>(-x)) - std::cos(wide)), 0x1p-20) << x;
     }
   }
 }
@@ -84,32 +122,32 @@ TEST(Approx, KnowsItsSpecialValues) {
   const float inf = INFINITY;
   const auto bits = [](float x) { return bits_of(x); };
   for (const float sign : {1.0f, -1.0f}) {
-    EXPECT_EQ(bits(rcp_approx(sign * 0.0f)), bits(sign * inf));
-    EXPECT_EQ(bits(rcp_ftz(sign * 0x1p-149f)), bits(sign * inf));
-    EXPECT_EQ(bits(rcp_approx(sign * inf)), bits(sign * 0.0f));
-    EXPECT_EQ(bits(rsqrt_approx(sign * 0.0f)), bits(sign * inf));
-    EXPECT_EQ(bits(sqrt_approx(sign * 0.0f)), bits(sign * 0.0f));
-    EXPECT_EQ(bits(lg2_approx(sign * 0.0f)), bits(-inf));
-    EXPECT_EQ(bits(sine_of(sign * 0.0f, 0)), bits(sign * 0.0f));
-    EXPECT_EQ(bits(tanh_approx(sign * inf)), bits(sign * 1.0f));
-    EXPECT_EQ(bits(tanh_approx(sign * 0x1p-149f)), bits(sign * 0x1p-149f));
-    EXPECT_EQ(bits(sine_of(sign * inf, 0)), nan32);
-    EXPECT_EQ(bits(sine_of(sign * inf, 1)), nan32);
+    EXPECT_EQ(bits(approximate<Rcp>(sign * 0.0f)), bits(sign * inf));
+    EXPECT_EQ(bits(approximate<RcpFtz>(sign * 0x1p-149f)), bits(sign * inf));
+    EXPECT_EQ(bits(approximate<Rcp>(sign * inf)), bits(sign * 0.0f));
+    EXPECT_EQ(bits(approximate<Rsqrt>(sign * 0.0f)), bits(sign * inf));
+    EXPECT_EQ(bits(approximate<Sqrt>(sign * 0.0f)), bits(sign * 0.0f));
+    EXPECT_EQ(bits(approximate<Lg2>(sign * 0.0f)), bits(-inf));
+    EXPECT_EQ(bits(approximate<Sin>(sign * 0.0f)), bits(sign * 0.0f));
+    EXPECT_EQ(bits(approximate<Tanh>(sign * inf)), bits(sign * 1.0f));
+    EXPECT_EQ(bits(approximate<Tanh>(sign * 0x1p-149f)), bits(sign * 0x1p-149f));
+    EXPECT_EQ(bits(approximate<Sin>(sign * inf)), nan32);
+    EXPECT_EQ(bits(approximate<Cos>(sign * inf)), nan32);
   }
-  EXPECT_EQ(bits(ex2_approx(-inf)), 0u);
-  EXPECT_EQ(bits(ex2_approx(inf)), bits(inf));
-  EXPECT_EQ(bits(lg2_approx(inf)), bits(inf));
-  EXPECT_EQ(bits(lg2_approx(1.0f)), 0u);
-  EXPECT_EQ(bits(rsqrt_approx(inf)), 0u);
-  EXPECT_EQ(bits(sqrt_approx(inf)), bits(inf));
+  EXPECT_EQ(bits(approximate<Ex2>(-inf)), 0u);
+  EXPECT_EQ(bits(approximate<Ex2>(inf)), bits(inf));
+  EXPECT_EQ(bits(approximate<Lg2>(inf)), bits(inf));
+  EXPECT_EQ(bits(approximate<Lg2>(1.0f)), 0u);
+  EXPECT_EQ(bits(approximate<Rsqrt>(inf)), 0u);
+  EXPECT_EQ(bits(approximate<Sqrt>(inf)), bits(inf));
   for (const float x : {-1.0f, -inf, static_cast<float>(NAN), -0x1p-149f}) {
-    EXPECT_EQ(bits(lg2_approx(x)), nan32);
-    EXPECT_EQ(bits(rsqrt_approx(x)), nan32);
-    EXPECT_EQ(bits(sqrt_approx(x)), nan32);
+    EXPECT_EQ(bits(approximate<Lg2>(x)), nan32);
+    EXPECT_EQ(bits(approximate<Rsqrt>(x)), nan32);
+    EXPECT_EQ(bits(approximate<Sqrt>(x)), nan32);
   }
-  EXPECT_EQ(bits(lg2_approx(0x1p-126f)), 0xC2FBFFFFu) << "one place above -126, as an H200 has it";
-  EXPECT_EQ(bits(rcp_approx(NAN)), nan32);
-  EXPECT_EQ(bits(ex2_approx(NAN)), nan32);
+  EXPECT_EQ(bits(approximate<Lg2>(0x1p-126f)), 0xC2FBFFFFu) << "one place above -126, as an H200 has it";
+  EXPECT_EQ(bits(approximate<Rcp>(NAN)), nan32);
+  EXPECT_EQ(bits(approximate<Ex2>(NAN)), nan32);
 }
 
 TEST(Approx, HalvesLieWhereTheManualSays) {

@@ -47,6 +47,21 @@ template <class Integer, class Float>
   return fits ? value : whole < 0 ? std::numeric_limits<Integer>::min() : std::numeric_limits<Integer>::max();
 }
 
+/// To a whole number; to nearest, ties to even. Never under a rounding mode of the host: without SSE4.1 compilers round the
+/// absolute value and put the sign back.
+[[gnu::always_inline]] inline float to_whole(float x, Rounding mode) {
+  return mode == Rounding::rn   ? __builtin_rintf(x)
+         : mode == Rounding::rz ? __builtin_truncf(x)
+         : mode == Rounding::rm ? __builtin_floorf(x)
+                                : __builtin_ceilf(x);
+}
+[[gnu::always_inline]] inline double to_whole(double x, Rounding mode) {
+  return mode == Rounding::rn   ? __builtin_rint(x)
+         : mode == Rounding::rz ? __builtin_trunc(x)
+         : mode == Rounding::rm ? __builtin_floor(x)
+                                : __builtin_ceil(x);
+}
+
 /// An integer as a float, rounded in `mode`. The compiler's own vector conversions round to nearest alone.
 template <class Float, class Integer>
 constexpr Float from_integer(Integer value, Rounding mode) {

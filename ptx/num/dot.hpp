@@ -30,7 +30,8 @@ struct DotUnit {
 inline constexpr std::int32_t zero_exponent = -4096;
 
 /// Factors as numbers: what `raw` holds in its low bits (tf32: an f32, whose low 13 bits do not count), and the exponents that
-/// the alignment goes by, those of the format's least normal number for subnormals. Returns whether all are finite.
+/// the alignment goes by, those of the format's least normal number for subnormals (nullptr: not asked). Returns whether all are
+/// finite.
 bool decode_factors(DotFormat format, std::span<const std::uint32_t> raw, float* values, std::int32_t* exponents);
 
 /// One row of a product: depth factors, and as many rows of n numbers that they meet.
@@ -46,6 +47,14 @@ struct DotRow {
 /// A result in f16 is an f32 of the same value.
 float dot_block(const DotUnit& unit, std::span<const float> a, std::span<const std::int32_t> a_exponents,
                 std::span<const float> b, std::span<const std::int32_t> b_exponents, float c);
+
+/// A term of a sum: exact, and the exponent that the alignment goes by.
+struct DotTerm {
+  double value = 0;
+  std::int32_t exponent = zero_exponent;
+};
+/// The same sum of any terms and c: of products that were scaled, or of groups of them that were added exactly.
+float dot_terms(const DotUnit& unit, std::span<const DotTerm> terms, float c);
 
 /// d[j] += Σ a[k] * b[k][j] for all j, block after block: what dot_block gives. n is a multiple of 8.
 void add_products(const DotUnit& unit, const DotRow& row, std::span<float> d);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "ptx/num/approx.hpp"
+#include "ptx/num/chain.hpp"
 #include "ptx/num/convert.hpp"
 #include "ptx/num/dot.hpp"
 #include "ptx/num/exact.hpp"
 #include "ptx/num/format.hpp"
 #include "ptx/num/half.hpp"
 #include "ptx/num/rounding.hpp"
+#include "ptx/num/update.hpp"

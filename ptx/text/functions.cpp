@@ -1,6 +1,7 @@
 // Entries and device functions, and the lines of a body other than instructions.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <unordered_set>
@@ -36,8 +37,8 @@ constexpr std::array<FunctionDirective, 14> function_directives = {{{"maxntid", 
 
 // The store for what a function holds is used again for the next: its content is copied to the right size, or, when it fills most
 // of the store, moved.
-template <class T>
-void settle(std::vector<T>& store, std::vector<T>& into) {
+template <class Vector>
+void settle(Vector& store, Vector& into) {
   if (4 * store.size() >= 3 * store.capacity()) {
     into = std::move(store);
     store = {};
@@ -354,6 +355,19 @@ bool Parser::body_directive(const char* from) {
   return syntax(from, "there is no directive `.", word, "` in the body of a function");
 }
 
+namespace {
+
+// What LLVM writes behind a `.loc` of inlined code: `// a.py:3:5 @[ b.py:7:1 ]`, on the same line. Else nothing.
+std::string_view callers_of(const char* behind) {
+  const std::string_view line(behind, std::strcspn(behind, "\r\n"));
+  const std::size_t begin = line.find_first_not_of(" \t");
+  if (begin == std::string_view::npos || !line.substr(begin).starts_with("// ") || line.find(" @[ ") == std::string_view::npos)
+    return {};
+  return line.substr(begin + 3, line.find_last_not_of(" \t") - begin - 2);
+}
+
+}  // namespace
+
 // .loc 1 12 5, function_name label+4, inlined_at 1 10 3
 bool Parser::loc(const char* from) {
   c_.take_directive("loc");
@@ -369,6 +383,7 @@ bool Parser::loc(const char* from) {
         !number(loc.inlined_column, "a column"))
       return false;
   }
+  if (const std::string_view callers = callers_of(c_.last); !callers.empty()) loc.callers = module_.intern(callers);
   function_.locs.push_back(loc);
   add(ir::ItemKind::loc, function_.locs.size() - 1, from);
   return true;

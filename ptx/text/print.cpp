@@ -179,15 +179,24 @@ void Printer::body(const ir::Function& function) {
   lines.reserve(function.body.size());
   if (source_lines_ != nullptr) source_lines_->restart();
   ir::FunctionSpeller speller(module_, function);
-  for (const ir::Inst& item : function.body) {
-    if (source_lines_ != nullptr && item.kind == ItemKind::inst) source_line(item);
+  const std::span<const ir::Inst> items = function.body;
+  for (std::size_t i = 0; i < items.size();) {
+    const ir::Inst& item = items[i];
+    if (item.kind == ItemKind::inst) {
+      std::size_t end = i + 1;
+      if (source_lines_ != nullptr)
+        source_line(item);
+      else  // instructions in a row are spelled together
+        while (end < items.size() && items[end].kind == ItemKind::inst) ++end;
+      speller.add_lines(items.subspan(i, end - i), depth_, listing_.text);
+      for (; i < end; ++i) lines.push_back(line_++);
+      continue;
+    }
+    ++i;
     lines.push_back(line_);
     if (item.kind == ItemKind::close && depth_ > 1) --depth_;
     if (item.kind != ItemKind::label) indent();
-    if (item.kind == ItemKind::inst)
-      speller.add(item, listing_.text);
-    else
-      statement(function, item);
+    statement(function, item);
     end_line();
     if (item.kind == ItemKind::open) ++depth_;
   }

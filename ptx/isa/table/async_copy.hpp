@@ -189,7 +189,7 @@ inline constexpr Row async_copy[] = {
       " .dim = { .3d, .4d, .5d } .dst = { .shared::cluster } .src = { .global } .load_mode = { .im2col::w, .im2col::w::128 }" PTX_TX_BYTES
       " .multicast = { .multicast::cluster } .cta_group = { .cta_group::1, .cta_group::2 }" PTX_POLICY,
       since(8,6), on(sm_100f, sm_101f, sm_110f), reads("tensorMap"), writes("dstMem"), async(Proxy::async, Event::mbarrier), signals("mbar"),
-      not_executed("the executor does not copy pixels along w alone"), doc(PTX_TENSOR, "copy the pixels under a convolution's filter along w into shared memory.")),
+      exec("cp_async_bulk_tensor"), doc(PTX_TENSOR, "copy the pixels under a convolution's filter along w into shared memory.")),
   // into this CTA's shared memory
   row("cp.async.bulk.tensor.dim.dst.src{.tile}.completion{.cta_group}{.l2}"
       "  [dstMem:.dst], [tensorMap:.tensor, coords:.dim.s32], [mbar:.shared] {, policy:.u64 @.l2} ;"
@@ -210,7 +210,7 @@ inline constexpr Row async_copy[] = {
       "  [dstMem:.dst], [tensorMap:.tensor, coords:.dim.s32], [mbar:.shared], offsets:.x2.u16 {, policy:.u64 @.l2} ;"
       " .dim = { .3d, .4d, .5d } .dst = { .shared::cta } .src = { .global }"
       " .load_mode = { .im2col::w, .im2col::w::128 @sm_100f|sm_101f|sm_110f }" PTX_TX_BYTES PTX_CTA_GROUP PTX_POLICY,
-      since(8,6), on(sm_100), reads("tensorMap"), writes("dstMem"), async(Proxy::async, Event::mbarrier), signals("mbar"), not_executed("the executor does not copy pixels along w alone"),
+      since(8,6), on(sm_100), reads("tensorMap"), writes("dstMem"), async(Proxy::async, Event::mbarrier), signals("mbar"), exec("cp_async_bulk_tensor"),
       doc(PTX_TENSOR, "copy the pixels under a convolution's filter along w into this CTA's shared memory.")),
   // into global memory
   row("cp.async.bulk.tensor.2d.dst.src.load_mode.completion{.l2}  [tensorMap:.tensor, coords:.x5.s32], [srcMem:.src] {, policy:.u64 @.l2} ;"

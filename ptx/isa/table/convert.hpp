@@ -197,7 +197,7 @@ inline constexpr Row convert[] = {
       doc(PTX_CVT, "a pair of halves rounded to fp6 or fp4.")),
   row("cvt.rn{.satfinite}{.relu}{.scaled}.bf16x2.atype  d:=.bf16x2, a:.atype {, scale:.b16 @.scaled} ;"
       " .scaled = { .scaled::n2::ue8m0 } .atype = { .e4m3x2, .e5m2x2, .e2m3x2, .e3m2x2, .e2m1x2 }",
-      since(9,2), on(sm_100f, sm_110f, sm_120f), Effect::pure, not_executed("no kernel can be of PTX 9.2 yet"),
+      since(9,2), on(sm_100f, sm_110f, sm_120f), Effect::pure, exec("cvt_small_bf16x2"),
       doc(PTX_CVT, "a pair of fp8, fp6 or fp4 as bf16, perhaps times a pair of powers of two.")),
   row("cvt.rn.satfinite{.relu}{.scaled}.s2f6x2.f32  d:=.b16, a:.f32, b:.f32 {, scale:.b16 @.scaled} ; .scaled = { .scaled::n2::ue8m0 }",
       since(9,1), on(sm_100a, sm_103a, sm_110a, sm_120a, sm_121a), Effect::pure, exec("cvt_f32_s2f6x2"),

@@ -6,13 +6,12 @@
 
 namespace ptx::isa {
 
-namespace detail {
-// "m64n128k16" -> 64, 128, 16
-struct Shape {
+/// m, n and k of a product, of the word that says them: "m64n128k16" is 64, 128, 16. Zeros of another word.
+struct MatrixShape {
   int m = 0, n = 0, k = 0;
 };
-constexpr Shape shape_of(std::string_view word) {
-  Shape shape;
+constexpr MatrixShape matrix_shape(std::string_view word) {
+  MatrixShape shape;
   int* field = nullptr;
   for (const char c : word) {
     if (c == 'm')
@@ -29,6 +28,7 @@ constexpr Shape shape_of(std::string_view word) {
   return shape;
 }
 
+namespace detail {
 // Bits of a matrix element in a 32-bit register: the 4 and 6-bit formats of kind::f8f6f4 take a byte each.
 constexpr int element_bits(std::string_view type) {
   if (type == "b1") return 1;
@@ -60,7 +60,7 @@ constexpr int number_in(std::string_view word) {
 template <class Chosen>
 constexpr int fragment_count(std::string_view word, Chosen chosen) {
   if (word == "wgmma_d") {
-    const detail::Shape shape = detail::shape_of(chosen("shape"));
+    const MatrixShape shape = matrix_shape(chosen("shape"));
     const bool half = chosen("dtype") == "f16";
     return shape.m * shape.n / 128 / (half ? 2 : 1);
   }
@@ -74,7 +74,7 @@ constexpr int fragment_count(std::string_view word, Chosen chosen) {
   if (word == "one") return 1;
   if (word == "num2") return 2 * detail::number_in(chosen("num"));
   if (word == "mma_a" || word == "mma_sp_a" || word == "mma_b" || word == "mma_c" || word == "mma_d") {
-    const detail::Shape s = detail::shape_of(chosen("shape"));
+    const MatrixShape s = matrix_shape(chosen("shape"));
     const char matrix = word.back();
     const std::string_view type = chosen(matrix == 'a' ? "atype" : matrix == 'b' ? "btype" : matrix == 'c' ? "ctype" : "dtype");
     const int elements = matrix == 'a' ? s.m * s.k / (word == "mma_sp_a" ? 2 : 1) : matrix == 'b' ? s.k * s.n : s.m * s.n;

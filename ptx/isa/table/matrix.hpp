@@ -216,21 +216,21 @@ inline constexpr Row matrix[] = {
       "  d:=.x4.f32, a:%.x4.e4m3x4, b:%.x2.e4m3x4, c:.x4.f32, sa:%.one.b32, ida:.x2.u16=0..3:0..1, sb:%.one.b32, idb:.x2.u16=0..3:0..3 ;"
       " .scale_vec = { .scale_vec::1X } .atype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }"
       " .btype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
-      since(8,7), on(sm_120f), converged(Converged::warp), not_executed("how sm_120 rounds the scaled sums is not known"),
+      since(8,7), on(sm_120f), converged(Converged::warp), exec("mma_scaled"),
       doc("warp-level-matrix-instructions-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec}.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:.x4.f32, sa:%.one.b32, ida:.x2.u16=0|2:0..1, sb:%.one.b32, idb:.x2.u16=0|2:0..3 ;"
       " .scale_vec = { .scale_vec::2X }",
-      since(8,7), on(sm_120f), converged(Converged::warp), not_executed("how sm_120 rounds the scaled sums is not known"),
+      since(8,7), on(sm_120f), converged(Converged::warp), exec("mma_scaled"),
       doc("warp-level-matrix-instructions-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:.x4.f32, sa:%.one.b32, ida:.x2.u16=0|2:0..1, sb:%.one.b32, idb:.x2.u16=0|2:0..3 ;",
-      since(8,7), on(sm_120f), converged(Converged::warp), not_executed("how sm_120 rounds the scaled sums is not known"),
+      since(8,7), on(sm_120f), converged(Converged::warp), exec("mma_scaled"),
       doc("warp-level-matrix-instructions-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x2.b32, c:.x4.f32, sa:%.one.b32, ida:.x2.u16=0:0..1, sb:%.one.b32, idb:.x2.u16=0:0..3 ;"
       " .stype = { .ue4m3, .ue8m0 @9.1 }",
-      since(8,7), on(sm_120f), converged(Converged::warp), not_executed("how sm_120 rounds the scaled sums is not known"),
+      since(8,7), on(sm_120f), converged(Converged::warp), exec("mma_scaled"),
       doc("warp-level-matrix-instructions-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sync.aligned.shape.row.col{.rnd}.dtype.atype.btype.ctype"
       "  d:=.mma_d.b64, a:.mma_a.b64, b:.mma_b.b64, c:.mma_c.b64 ;"
@@ -317,21 +317,21 @@ inline constexpr Row matrix[] = {
       "  d:=.x4.f32, a:%.x4.e4m3x4, b:%.x4.e4m3x4, c:.x4.f32, e:%.b32, f:#.u32=0, sa:%.one.b32, ida:.x2.u16=0..3:0..1, sb:%.one.b32, idb:.x2.u16=0..3:0..3 ;"
       " .scale_vec = { .scale_vec::1X } .atype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }"
       " .btype = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
-      since(8,7), on(sm_120f), converged(Converged::warp), not_executed("how sm_120 rounds the scaled sums is not known"),
+      since(8,7), on(sm_120f), converged(Converged::warp), exec("mma_scaled"),
       doc("warp-level-matrix-instructions-sparse-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec}.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32=0, sa:%.one.b32, ida:.x2.u16=0|2:0..1, sb:%.one.b32, idb:.x2.u16=0|2:0..3 ;"
       " .scale_vec = { .scale_vec::2X }",
-      since(8,7), on(sm_120a, sm_121a), converged(Converged::warp), not_executed("how sm_120 rounds the scaled sums is not known"),
+      since(8,7), on(sm_120a, sm_121a), converged(Converged::warp), exec("mma_scaled"),
       doc("warp-level-matrix-instructions-sparse-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32=0, sa:%.one.b32, ida:.x2.u16=0|2:0..1, sb:%.one.b32, idb:.x2.u16=0|2:0..3 ;",
-      since(8,7), on(sm_120a, sm_121a), converged(Converged::warp), not_executed("how sm_120 rounds the scaled sums is not known"),
+      since(8,7), on(sm_120a, sm_121a), converged(Converged::warp), exec("mma_scaled"),
       doc("warp-level-matrix-instructions-sparse-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.stype"
       "  d:=.x4.f32, a:%.x4.b32, b:%.x4.b32, c:.x4.f32, e:%.b32, f:#.u32=0, sa:%.one.b32, ida:.x2.u16=0:0..1, sb:%.one.b32, idb:.x2.u16=0:0..3 ;"
       " .stype = { .ue4m3, .ue8m0 @9.1 }",
-      since(8,7), on(sm_120a, sm_121a), converged(Converged::warp), not_executed("how sm_120 rounds the scaled sums is not known"),
+      since(8,7), on(sm_120a, sm_121a), converged(Converged::warp), exec("mma_scaled"),
       doc("warp-level-matrix-instructions-sparse-mma", "d = (a * its scales) * (b * its scales) + c.")),
   row("mma.spvariant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32"
       "  d:=.x4.s32, a:%.mma_sp_a.b32, b:%.mma_b.b32, c:.x4.s32, e:%.b32, f:#.u32=0..1 ;"
@@ -365,11 +365,11 @@ inline constexpr Row matrix[] = {
       doc("warp-level-matrix-instructions-ldmatrix", "load 8x8 matrices of 16-bit elements.")),
   row("ldmatrix.sync.aligned.m16n16.num.trans{.ss}.type  r:=.num2.b32, [p:.ss] ;"
       " .num = { .x1, .x2 } .ss = { .shared, .shared::cta @7.8 } .type = { .b8 }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), reads("p"), converged(Converged::warp), not_executed("which bytes of 16 x 16 a lane gets is told in two ways, and no GPU was asked"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), reads("p"), converged(Converged::warp), exec("ldmatrix_square"),
       doc("warp-level-matrix-instructions-ldmatrix", "load 16x16 matrices of bytes, transposed.")),
   row("ldmatrix.sync.aligned.m16n16.num.trans{.ss}.b8x16.src_fmt  r:=.num2.b32, [p:.ss] ;"
       " .num = { .x1, .x2 } .ss = { .shared, .shared::cta @7.8 } .src_fmt = { .b6x16_p32, .b4x16_p64 }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), reads("p"), converged(Converged::warp), not_executed("which bytes of 16 x 16 a lane gets is told in two ways, and no GPU was asked"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f, sm_120f), reads("p"), converged(Converged::warp), exec("ldmatrix_square"),
       doc("warp-level-matrix-instructions-ldmatrix", "load 16x16 matrices of 6 or 4-bit elements, transposed, a byte each.")),
   row("ldmatrix.sync.aligned.m8n16.num{.ss}.b8x16.src_fmt  r:=.num.b32, [p:.ss] ;"
       " .num = { .x1, .x2, .x4 } .ss = { .shared, .shared::cta @7.8 } .src_fmt = { .b6x16_p32, .b4x16_p64 }",

@@ -95,30 +95,30 @@ inline constexpr Row sync[] = {
   row("clusterlaunchcontrol.try_cancel.async{.space}.completion{.multicast}.b128  [addr:.space], [mbar:.space] ;"
       " .space = { .shared::cta } .completion = { .mbarrier::complete_tx::bytes }"
       " .multicast = { .multicast::cluster::all @sm_100f|sm_101f|sm_110f|sm_120f }",
-      since(8,6), on(sm_100), writes("addr"), async(Proxy::async, Event::mbarrier), signals("mbar"), not_executed("the executor has no clusters yet"),
+      since(8,6), on(sm_100), writes("addr"), async(Proxy::async, Event::mbarrier), signals("mbar"), exec("clusterlaunchcontrol_try_cancel"),
       doc("parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-try-cancel",
           "begin to take over the work of a cluster that has not been launched; the answer comes to addr.")),
   row("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128  p:=.pred, response:.b128 ;",
-      since(8,6), on(sm_100), Effect::pure, not_executed("the executor has no clusters yet"),
+      since(8,6), on(sm_100), Effect::pure, exec("clusterlaunchcontrol_is_canceled"),
       doc("parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-query-cancel", "p = has the launch been taken over.")),
   row("clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128  d:=.x4.b32, response:.b128 ;",
-      since(8,6), on(sm_100), Effect::pure, not_executed("the executor has no clusters yet"),
+      since(8,6), on(sm_100), Effect::pure, exec("clusterlaunchcontrol_first_ctaid"),
       doc("parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-query-cancel",
           "the number of the first CTA of the cluster taken over, in x, y, z.")),
   row("clusterlaunchcontrol.query_cancel.dimension.b32.b128  d:=.b32, response:.b128 ;"
       " .dimension = { .get_first_ctaid::x, .get_first_ctaid::y, .get_first_ctaid::z }",
-      since(8,6), on(sm_100), Effect::pure, not_executed("the executor has no clusters yet"),
+      since(8,6), on(sm_100), Effect::pure, exec("clusterlaunchcontrol_first_ctaid"),
       doc("parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-query-cancel",
           "the number of the first CTA of the cluster taken over, in one dimension.")),
   // ---- fabric: memory of other nodes (PTX 9.3)
   row("fabric.submit{.op_restrict} ; .op_restrict = { .op_restrict::fetching }",
-      since(9,3), on(sm_100), commits(Event::fabric), syncs(Sync::group, Scope::thread), not_executed("the executor has no fabric"),
+      since(9,3), on(sm_100), commits(Event::fabric), syncs(Sync::group, Scope::thread), not_executed("what fabric operations act on is the memory of other nodes, and nothing in PTX says how it is laid out"),
       doc("fabric-instructions", "submit the fabric operations begun so far.")),
   row("fabric.wait.sync_restrict::reads ;",
-      since(9,3), on(sm_100), syncs(Sync::group, Scope::thread), waits(Event::fabric), not_executed("the executor has no fabric"),
+      since(9,3), on(sm_100), syncs(Sync::group, Scope::thread), waits(Event::fabric), not_executed("what fabric operations act on is the memory of other nodes, and nothing in PTX says how it is laid out"),
       doc("fabric-instructions", "wait until the submitted fabric operations have read their sources.")),
   row("fence.proxy.fabric::generic.alias.sem.sys ; .sem = { .acquire, .release }",
-      since(9,3), on(sm_100), syncs(Sync::proxy_fence), through(Proxy::fabric), not_executed("the executor has no fabric"),
+      since(9,3), on(sm_100), syncs(Sync::proxy_fence), through(Proxy::fabric), not_executed("what fabric operations act on is the memory of other nodes, and nothing in PTX says how it is laid out"),
       doc(PTX_FENCE, "order memory operations of the fabric proxy and the generic one.")),
 };
 // clang-format on
