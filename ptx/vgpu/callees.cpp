@@ -3,11 +3,31 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <unordered_set>
 
 #include "ptx/flow/flow.hpp"
 #include "ptx/isa/isa.hpp"
 
 namespace ptx::vgpu {
+
+Callees::Callees(const ir::Module& module) : module_(module), has_address_(module.functions.size()) {
+  std::unordered_set<ir::StringId> named_somewhere;
+  const auto look_at = [&](const std::vector<ir::Variable>& variables) {
+    for (const ir::Variable& variable : variables)
+      for (const ir::Init& init : variable.initialiser)
+        if (init.symbol.valid()) named_somewhere.insert(init.symbol);
+  };
+  look_at(module.variables);
+  for (const ir::Function& f : module.functions) {
+    look_at(f.variables);
+    for (const ir::Inst& item : f.body)
+      if (item.kind == ir::ItemKind::inst && !isa::form(item.form).traits.has(isa::Trait::call))
+        for (const ir::Operand& operand : f.operands_of(item))
+          if (operand.kind == ir::OperandKind::symbol) named_somewhere.insert(ir::StringId(operand.payload));
+  }
+  for (const ir::StringId name : named_somewhere)
+    if (const auto function = named(name)) has_address_[*function] = true;
+}
 
 std::optional<std::size_t> Callees::named(ir::StringId name) const {
   std::string_view wanted = module_.str(name);
@@ -84,7 +104,7 @@ std::vector<std::size_t> Callees::of_call(const ir::Function& caller, const ir::
     const ir::Prototype& wanted = caller.prototypes[list->payload];
     for (std::size_t i = 0; i < module_.functions.size(); ++i) {
       const ir::Function& f = module_.functions[i];
-      if (f.has_body && !f.is_entry && alike(f.params, wanted.params) && alike(f.returns, wanted.returns) &&
+      if (has_address_[i] && f.has_body && !f.is_entry && alike(f.params, wanted.params) && alike(f.returns, wanted.returns) &&
           std::find(running.begin(), running.end(), i) == running.end())
         found.push_back(i);
     }

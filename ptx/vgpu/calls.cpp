@@ -483,7 +483,7 @@ class Expander {
 }  // namespace
 
 std::shared_ptr<const Expanded> expand_calls(const ir::Module& module, std::size_t function, const ir::Listing* listing) {
-  const std::vector<ir::Inst>& body = module.functions[function].body;
+  const Store<ir::Inst>& body = module.functions[function].body;
   if (std::none_of(body.begin(), body.end(), is_call)) return nullptr;
   std::shared_ptr<Expanded> expanded = Expander(module, function).run();
   if (listing == nullptr || function >= listing->line_of.size()) return expanded;

@@ -226,6 +226,17 @@ TEST(IndirectCalls, ThroughATableInMemory) {
       (std::vector<std::uint32_t>{7, 16, 9, 48, 11, 80, 13, 112}));
 }
 
+TEST(IndirectCalls, ReachNothingThatOnlyCallsName) {
+  // by its prototype the call in f could mean twice, which calls f: but nothing else than that call names it
+  const std::string functions =
+      ".func (.reg .u32 y) inc (.reg .u32 x)\n{\nadd.u32 y, x, 1;\nret;\n}\n"
+      ".func (.reg .u32 y) f (.reg .u32 x)\n{\n.reg .b64 %a;\nmov.u64 %a, inc;\nP: .callprototype (.reg .u32 _) _ (.reg .u32 "
+      "_);\ncall (y), %a, (x), P;\nret;\n}\n"
+      ".func (.reg .u32 y) twice (.reg .u32 x)\n{\n.reg .u32 %t;\ncall (%t), f, (x);\ncall (y), f, (%t);\nret;\n}\n";
+  EXPECT_EQ(run(functions + kernel("call (%r0), twice, (%r1);\ncall (%r2), f, (%r1);\nadd.u32 %r0, %r0, %r2;")),
+            (std::vector<std::uint32_t>{3, 5, 7, 9, 11, 13, 15, 17}));
+}
+
 TEST(IndirectCalls, OfNoFunction) {
   const auto program = make_from_text(
       cat(head, three, kernel("mov.u64 %rd2, f;\nadd.u64 %rd2, %rd2, 1;\nL: .calltargets f, g;\ncall (%r0), %rd2, (%r1), L;")));

@@ -71,6 +71,12 @@ struct SavedSlot {
   std::uint32_t offset = 0, bytes = 4;
 };
 
+/// An instruction of which not every GPU's results are known: as opcode and modifiers.
+struct Doubt {
+  enum class Why : std::uint8_t { approximation, product, never_run, devices } why{};
+  std::string instruction;
+};
+
 struct Code {
   std::shared_ptr<const ir::Module> module;
   std::shared_ptr<const ir::Listing> listing;  ///< may be nullptr
@@ -94,23 +100,30 @@ struct Code {
   std::vector<RecursiveFunction> recursive_functions;
   std::vector<RecursiveCall> recursive_calls;
   std::vector<SavedSlot> saved_slots;
+  std::uint32_t rank_base = 0;      ///< slot of where the block's part of .shared::cluster begins: 64 bits; 0: nothing asks
   std::uint32_t frame_pointer = 0;  ///< slot of what is added to local addresses: 64 bits
   std::uint64_t frame_bytes = 0;    ///< from one frame to the next
   std::size_t most_frames = 0;      ///< 0: no function calls itself
   std::uint64_t local_bytes = 0;    ///< bytes of .local variables of a thread, and of its stack
   std::uint64_t stack_begin = 0;    ///< where the stack starts in it, when there is one
   std::uint64_t param_bytes = 0;
-  std::shared_ptr<const Instance> instance;       ///< has the module's variables
-  std::array<std::uint32_t, 3> required_block{};  ///< .reqntid, 0 where there is none
-  std::array<std::uint32_t, 3> largest_block{};   ///< .maxntid
-  bool is_explicit_cluster = false;               ///< .explicitcluster, .reqnctapercluster
-  std::uint32_t max_registers = 0;                ///< .maxnreg; 0: as many as the compiler likes
+  std::shared_ptr<const Instance> instance;         ///< has the module's variables
+  std::array<std::uint32_t, 3> required_block{};    ///< .reqntid, 0 where there is none
+  std::array<std::uint32_t, 3> largest_block{};     ///< .maxntid
+  std::array<std::uint32_t, 3> required_cluster{};  ///< .reqnctapercluster, 0 where there is none
+  std::uint32_t largest_cluster = 0;                ///< .maxclusterrank; 0: as many blocks as there can be
+  bool is_explicit_cluster = false;                 ///< .explicitcluster, .reqnctapercluster
+  bool grid_of_clusters = false;                    ///< .blocksareclusters
+  std::vector<Doubt> doubts;                        ///< each once
+  std::uint32_t max_registers = 0;                  ///< .maxnreg; 0: as many as the compiler likes
   std::shared_ptr<const Bypasses> bypasses = std::make_shared<const Bypasses>();
 
   /// "fma.rn.f32", or "" for an item that is no instruction.
   [[nodiscard]] std::string spell(std::uint32_t item) const;
   /// "line 12: fma.rn.f32 %f1, %f2, %f3, %f4;", with what the listing knows.
   [[nodiscard]] std::string line(std::uint32_t item) const;
+  /// The item's line in the listing; 0: not known.
+  [[nodiscard]] std::uint32_t listed_line(std::uint32_t item) const;
   [[nodiscard]] SourceLocation where(std::uint32_t item) const;
   /// The flag CC.CF counts as one more scalar register, behind all others.
   [[nodiscard]] std::uint32_t carry_scalar() const { return first_scalar.back(); }
@@ -134,10 +147,13 @@ inline constexpr std::uint64_t frames_bytes = 65536, most_frames_ever = 1024;
 inline constexpr std::uint32_t always_offset = 0;    ///< a predicate that is true in every lane
 inline constexpr std::uint32_t discard_offset = 64;  ///< 256 bytes that sinks write to
 inline constexpr std::uint32_t zero_offset = 320;    ///< 256 bytes of zeros
+/// Of an operand that was not given.
+inline constexpr std::uint32_t no_slot = 0xFFFFFFFFu;
 
-/// Decodes entry `name`. Kinds: unknown_kernel, not_executed.
+/// Decodes entry `name`. Kinds: unknown_kernel, not_executed. With `unsupported`, what is not executed goes there, all of it, and
+/// the code is not to be run.
 Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance, std::shared_ptr<const ir::Listing> listing,
-                                       std::string_view name);
+                                       std::string_view name, Diagnostics* unsupported = nullptr);
 
 /// Runs a grid. Kinds: launch_config, param_layout, out_of_memory, and those of faults.
 Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,

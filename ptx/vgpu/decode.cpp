@@ -5,13 +5,15 @@
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/decoder.hpp"
 #include "ptx/vgpu/helper_steps.hpp"
+#include "ptx/vgpu/occupancy.hpp"
+#include "ptx/vgpu/report.hpp"
 #include "ptx/vgpu/rows_run.hpp"
 #include "ptx/vgpu/specials.hpp"
 
 namespace ptx::vgpu {
 Decoder::Decoder(Code& code, KernelMemory memory, const check::Accepted& accepted, const flow::Graph& graph,
-                 const Expanded* calls)
-    : code_(code), accepted_(accepted), graph_(graph), calls_(calls), memory_(std::move(memory)) {
+                 const Expanded* calls, Diagnostics* unsupported)
+    : code_(code), accepted_(accepted), graph_(graph), calls_(calls), unsupported_(unsupported), memory_(std::move(memory)) {
   std::uint32_t scalars = 0;
   for (const ir::Register& reg : code_.function->regs) {
     code_.first_scalar.push_back(scalars);
@@ -35,11 +37,12 @@ Expected<void> Decoder::run() {
 void Decoder::read_directives() {
   for (const ir::Directive& d : code_.function->directives) {
     if (d.name == "explicitcluster" || d.name == "reqnctapercluster") code_.is_explicit_cluster = true;
+    if (d.name == "blocksareclusters") code_.grid_of_clusters = true;
+    if (d.name == "maxclusterrank" && !d.values.empty()) code_.largest_cluster = d.values[0];
     if (d.name == "maxnreg" && !d.values.empty()) code_.max_registers = d.values[0];
-    auto* into = d.name == "reqntid" ? &code_.required_block : d.name == "maxntid" ? &code_.largest_block : nullptr;
-    if (into == nullptr) continue;
-    into->fill(1);
-    std::copy_n(d.values.begin(), std::min<std::size_t>(3, d.values.size()), into->begin());
+    if (d.name == "reqntid") code_.required_block = d.dims();
+    if (d.name == "maxntid") code_.largest_block = d.dims();
+    if (d.name == "reqnctapercluster") code_.required_cluster = d.dims();
   }
 }
 
@@ -116,6 +119,13 @@ std::uint32_t Decoder::stack_pointer() {
   return *stack_pointer_;
 }
 
+// Zeros in a cluster's first block, where all older targets' blocks are.
+std::uint32_t Decoder::rank_base() {
+  if (!has_clusters(code_.module->target)) return zero_offset;
+  if (code_.rank_base == 0) code_.rank_base = file_.variable64(0);
+  return code_.rank_base;
+}
+
 Diagnostic Decoder::not_executed(std::uint32_t item, std::string_view why) const {
   const std::string spelled = code_.spell(item);
   Diagnostic d{.kind = Kind::not_executed,
@@ -124,8 +134,24 @@ Diagnostic Decoder::not_executed(std::uint32_t item, std::string_view why) const
                .where = code_.where(item),
                .notes = {}};
   d.ptx(code_.line(item));
+  add_debug_places(code_, item, d);
   d.note(cat("kernel: `", code_.name, '`'));
+  d.execution = {ExecutionPoint{.kernel = code_.name, .instruction = spelled, .ptx_line = code_.listed_line(item)}};
   return d;
+}
+
+// Why an item cannot run, as far as its words say; of an instruction that may, which operands it has is kept.
+std::optional<Diagnostic> Decoder::refusal(const ir::Inst& inst, std::uint32_t item) {
+  if (inst.kind == ir::ItemKind::raw) return not_executed(item, "the instruction table does not know this statement");
+  if (inst.kind != ir::ItemKind::inst) return std::nullopt;
+  const isa::Form& form = isa::form(inst.form);
+  if (op_of(form.id) == nullptr) return not_executed(item, form.row->not_executed);
+  if (calls_ != nullptr)
+    if (const auto refused = calls_->refused.find(item); refused != calls_->refused.end())
+      return not_executed(item, refused->second);
+  auto error = find_specs(inst, item);
+  if (error) spec_begin_.pop_back();
+  return error;
 }
 
 // Reads the body once: which instructions there are, what they read and write.
@@ -135,15 +161,12 @@ std::optional<Diagnostic> Decoder::read_body() {
   spec_begin_.reserve(f.body.size());
   for (std::uint32_t item = 0; item < f.body.size(); ++item) {
     const ir::Inst& inst = f.body[item];
-    if (inst.kind == ir::ItemKind::raw) return not_executed(item, "the instruction table does not know this statement");
-    if (inst.kind != ir::ItemKind::inst) continue;
-    const isa::Form& form = isa::form(inst.form);
-    if (op_of(form.id) == nullptr) return not_executed(item, form.row->not_executed);
-    if (calls_ != nullptr)
-      if (const auto refused = calls_->refused.find(item); refused != calls_->refused.end())
-        return not_executed(item, refused->second);
-    if (auto error = find_specs(inst, item)) return error;
-    read_uses(inst, item);
+    if (auto error = refusal(inst, item)) {
+      if (unsupported_ == nullptr) return error;
+      unsupported_->push_back(std::move(*error));
+    } else if (inst.kind == ir::ItemKind::inst) {
+      read_uses(inst, item);
+    }
   }
   code_.traces.resize(f.body.size());
   checks_.resize(uses_.size());
@@ -300,10 +323,28 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
   }
   decoding.step.signature = signature_of(inst);
   decoding.step.is_instruction = true;
+  add_doubt(decoding, item);
   add(decoding.step, inst, item);
   ++ordinal_;
   for (const Step& step : decoding.after_) add(step, inst, item);
   return std::nullopt;
+}
+
+void Decoder::add_doubt(const Decoding& decoding, std::uint32_t item) {
+  if (decoding.step.signature < doubted_) return;
+  doubted_ = signature_count_;
+  const auto of_blackwell_alone = [](const isa::Availability& needed) {
+    for (std::size_t t = 0; t < isa::target_count; ++t)
+      if (const auto target = static_cast<Target>(t); (needed.on & isa::node(target)) != 0 && isa::info(target).base < 100)
+        return false;
+    return true;
+  };
+  const auto needed = isa::targets_needed(decoding.form(), decoding.choices());
+  if (std::any_of(needed.begin(), needed.end(), of_blackwell_alone))
+    code_.doubts.push_back({Doubt::Why::never_run, code_.spell(item)});
+  if (decoding.reduces_devices) code_.doubts.push_back({Doubt::Why::devices, code_.spell(item)});
+  if (decoding.is_product) code_.doubts.push_back({Doubt::Why::product, code_.spell(item)});
+  if (decoding.is_approximation) code_.doubts.push_back({Doubt::Why::approximation, code_.spell(item)});
 }
 
 // The blocks that a branch picks from.
@@ -332,7 +373,10 @@ std::optional<Diagnostic> Decoder::emit() {
     start[b] = static_cast<std::uint32_t>(code_.steps.size());
     const std::uint32_t first = uses_.at(block.begin), last = uses_.at(block.end);
     for (std::uint32_t number = first; number < last; ++number)
-      if (auto error = emit(number)) return error;
+      if (auto error = emit(number)) {
+        if (unsupported_ == nullptr) return error;
+        unsupported_->push_back(std::move(*error));
+      }
     Step helper;
     const std::uint32_t item = last > first ? uses_.item(last - 1) : 0;
     if (block.falls_through && (i + 1 == order.size() || order[i + 1] != b + 1)) {
@@ -354,7 +398,7 @@ std::optional<Diagnostic> Decoder::emit() {
 }
 
 Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance, std::shared_ptr<const ir::Listing> listing,
-                                       std::string_view name) {
+                                       std::string_view name, Diagnostics* unsupported) {
   const check::Accepted& accepted = instance->accepted();
   const std::shared_ptr<const ir::Module> module = accepted.share();
   const ir::Function* function = module->find(name);
@@ -385,7 +429,8 @@ Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance,
   if (!memory) return Unexpected{std::move(memory).error()};
   const flow::Graph of_expanded = calls ? flow::Graph::of(calls->function) : flow::Graph();
   const flow::Graph& graph = calls ? of_expanded : accepted.graph(code->function_index);
-  if (auto done = Decoder(*code, std::move(*memory), accepted, graph, calls.get()).run(); !done) return Unexpected{done.error()};
+  if (auto done = Decoder(*code, std::move(*memory), accepted, graph, calls.get(), unsupported).run(); !done)
+    return Unexpected{done.error()};
   code->instance = std::move(instance);
   return code;
 }

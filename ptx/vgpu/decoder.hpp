@@ -17,9 +17,9 @@ namespace ptx::vgpu {
 class Decoder {
  public:
   /// `accepted`: what has the code's function. `graph`: of the code's function. `calls`: how that came to be, when it calls
-  /// others; else nullptr.
+  /// others; else nullptr. `unsupported`: takes what is not executed, all of it; nullptr: the first ends decoding.
   Decoder(Code& code, KernelMemory memory, const check::Accepted& accepted, const flow::Graph& graph,
-          const Expanded* calls = nullptr);
+          const Expanded* calls = nullptr, Diagnostics* unsupported = nullptr);
   /// Kinds: not_executed.
   Expected<void> run();
 
@@ -33,6 +33,8 @@ class Decoder {
   }
   std::uint32_t new_site() { return code_.sites++; }
   std::uint32_t stack_pointer();
+  /// The slot of what is added to an offset in the block's shared memory to make its address: 64 bits.
+  std::uint32_t rank_base();
   /// The slot of what is added to local addresses; nothing when no function calls itself.
   [[nodiscard]] std::optional<std::uint32_t> frame_pointer() const {
     return code_.most_frames == 0 ? std::nullopt : std::optional(code_.frame_pointer);
@@ -53,6 +55,7 @@ class Decoder {
  private:
   void read_directives();
   std::optional<Diagnostic> read_body();
+  std::optional<Diagnostic> refusal(const ir::Inst& inst, std::uint32_t item);
   std::optional<Diagnostic> find_specs(const ir::Inst& inst, std::uint32_t item);
   [[nodiscard]] std::span<const std::uint8_t> matched(const ir::Inst& inst, std::uint32_t item) const;
   [[nodiscard]] std::span<const std::uint8_t> specs_of(std::size_t number) const;
@@ -65,6 +68,7 @@ class Decoder {
   void keep_slots();
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> list_of_labels(const ir::Inst& inst) const;
   void add_trace(const Decoding& decoding, std::uint32_t item);
+  void add_doubt(const Decoding& decoding, std::uint32_t item);
   void add(Step step, const ir::Inst& inst, std::uint32_t item);
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;
 
@@ -72,6 +76,7 @@ class Decoder {
   const check::Accepted& accepted_;
   const flow::Graph& graph_;
   const Expanded* calls_;
+  Diagnostics* unsupported_;
   KernelMemory memory_;
   RegisterFile file_;
   std::vector<std::optional<std::uint32_t>> scalar_slots_;
@@ -88,6 +93,7 @@ class Decoder {
   Key signature_;
   KeyMap<std::uint32_t> signatures_;  ///< form and choices
   std::uint32_t signature_count_ = 0;
+  std::uint32_t doubted_ = 0;  ///< signatures below it have been looked at
 };
 
 }  // namespace ptx::vgpu

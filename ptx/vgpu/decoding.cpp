@@ -353,6 +353,7 @@ Space Decoding::space(std::string_view name) const {
     if (spec.name != name) continue;
     const std::string_view word = form_.space(spec, choices_);
     if (word.starts_with("global") || word.starts_with("const")) return Space::global;
+    if (word == "shared::cluster") return Space::cluster;
     if (word.starts_with("shared")) return Space::shared;
     if (word.starts_with("local")) return Space::local;
     if (word.starts_with("param")) return Space::param;
@@ -380,6 +381,7 @@ Decoding::Symbol Decoding::read_symbol(const ir::Operand& operand) {
     result.base = *frame;
     if (is_element) refuse("elements of local arrays are not executed beside functions that call themselves");
   }
+  if (symbol->space == Space::shared) result.base = decoder_.rank_base();
   if (!is_element) return result;
   const auto parts = f.parts(operand);
   if (parts[1].kind != ir::OperandKind::reg) {
@@ -389,6 +391,7 @@ Decoding::Symbol Decoding::read_symbol(const ir::Operand& operand) {
   }
   Step element;
   element.run = helper::element();
+  element.x[3] = result.base;
   element.x[0] = result.base = decoder_.file().allocate(Type::b64);
   element.x[1] = read_operand(parts[1], Type::u32);
   element.x[2] = symbol->scalar_bytes;

@@ -145,6 +145,9 @@ class Decoding {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   Step step;
+  bool is_approximation = false;  ///< Options::approximations says what the result is
+  bool reduces_devices = false;   ///< it makes one number of those in the memory of several devices
+  bool is_product = false;        ///< Options::numerics says how floats are added up
   bool tracks_undefined = false;  ///< the handler says itself which results are undefined (Passes::by_handler)
 
  private:

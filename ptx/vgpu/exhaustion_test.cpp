@@ -51,8 +51,9 @@ TEST(Exhaustion, IsAnErrorOfTheRun) {
 TEST(Exhaustion, OfTheRunsOwnBookkeepingToo) {
   const auto program = testing::program({".visible .entry k", ".param .u64 x", "ret"});
   testing::Buffer<std::uint64_t> x{"x", std::vector<std::uint64_t>(1u << 18), true, false};
+  const std::vector regions{x.region()};
   largest = 1u << 20;
-  const auto report = program->run({}, testing::params({x.address()}), std::vector{x.region()});
+  const auto report = program->run({}, testing::params({x.address()}), regions);
   largest = std::numeric_limits<std::size_t>::max();
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, Kind::out_of_memory);

@@ -319,12 +319,12 @@ TEST(Make, RefusesWhatIsNotExecuted) {
     EXPECT_FALSE(program);
     return program ? Diagnostic{} : program.error();
   };
-  Diagnostic d = refused({".version 8.6", ".target sm_100a", "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned", "ret"});
+  Diagnostic d = refused({".version 8.6", ".target sm_100a", "tcgen05.shift.cta_group::1.down [%r1]", "ret"});
   EXPECT_EQ(shown(d),
-            "error: `tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned` is not executed: the executor has no tensor "
-            "memory yet  [not_executed]\n"
+            "error: `tcgen05.shift.cta_group::1.down` is not executed: which way the rows go, and what becomes of the first, the "
+            "manual does not say  [not_executed]\n"
             "  --> kernel.py:3\n"
-            "  = ptx: line 7: tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;\n"
+            "  = ptx: line 8: tcgen05.shift.cta_group::1.down [%r1];\n"
             "  = kernel: `k`");
   d = refused({"raw some.thing %r1", "ret"});
   EXPECT_EQ(d.kind, Kind::not_executed);

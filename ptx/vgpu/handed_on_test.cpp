@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ptx/check/check.hpp"
+#include "ptx/isa/isa.hpp"
 #include "ptx/text/text.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 

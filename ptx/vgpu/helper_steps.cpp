@@ -29,10 +29,11 @@ struct Widen {
 struct Element {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     const auto* index = warp.slot<std::uint32_t>(step.x[1]);
+    const auto* base = warp.slot<std::uint64_t>(step.x[3]);
     const auto added = static_cast<std::uint32_t>(step.imm), size = step.x[2];
     write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask, [=](int l) {
       const std::uint32_t offset = (index[l] + added) * size;  // 32 bits wide, as on a GPU
-      return std::uint64_t{offset};
+      return base[l] + offset;
     });
     return Outcome::next;
   }

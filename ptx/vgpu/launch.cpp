@@ -1,4 +1,4 @@
-// Runs a grid: workers take CTAs in order, each worker runs its own.
+// Runs a grid: workers take clusters of CTAs in order, each worker runs its own.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -10,11 +10,11 @@
 #include <system_error>
 #include <thread>
 
+#include "ptx/vgpu/cluster.hpp"
 #include "ptx/vgpu/occupancy.hpp"
 #include "ptx/vgpu/report.hpp"
 #include "ptx/vgpu/run_control.hpp"
 #include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/specials.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu {
@@ -23,19 +23,40 @@ namespace {
 constexpr std::chrono::microseconds longest_wait{2000};  // of the calling thread for its helpers
 constexpr std::uint64_t attend_now = 1u << 20;
 constexpr std::uint64_t max_of_cta = 1u << 30;  // instructions, where the run has no limit
+constexpr LaunchDims no_cluster{1, 1, 1};
 
 Diagnostic launch_error(Kind kind, std::string message) {
   return {.kind = kind, .severity = Severity::error, .message = std::move(message), .where = {}, .notes = {}};
 }
 
-std::uint64_t shared_bytes(const Code& code, const LaunchConfig& config) {
-  return config.dynamic_smem_bytes == 0 ? code.static_smem : add_sizes(code.dynamic_smem_offset, config.dynamic_smem_bytes);
+// What is asked for, with the clusters that the kernel says where the launch says nothing, and a grid of blocks in any case.
+LaunchConfig complete(const Code& code, LaunchConfig config) {
+  if (code.required_cluster[0] != 0 && config.cluster == no_cluster) config.cluster = code.required_cluster;
+  for (std::size_t i = 0; i < 3 && code.grid_of_clusters; ++i)
+    config.grid[i] = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::uint64_t{config.grid[i]} * config.cluster[i], std::numeric_limits<std::uint32_t>::max()));
+  return config;
+}
+
+// What a kernel says of the clusters that it is launched in; "" when they fit.
+std::string misfit_of_cluster(const Code& code, const LaunchDims& cluster) {
+  const std::uint64_t blocks = volume(cluster);
+  if (blocks > 1 && !has_clusters(code.module->target))
+    return cat("cluster ", to_string(cluster), " needs sm_90 or later; the kernel is for ", isa::name(code.module->target));
+  if (code.required_cluster[0] != 0 && cluster != code.required_cluster)
+    return cat("cluster ", to_string(cluster), " is not the kernel's `.reqnctapercluster` ", to_string(code.required_cluster));
+  if (code.largest_cluster != 0 && blocks > code.largest_cluster)
+    return cat("cluster ", to_string(cluster), " has ", blocks, " blocks; the kernel's `.maxclusterrank` is ",
+               code.largest_cluster);
+  return {};
 }
 
 std::optional<Diagnostic> check_config(const Code& code, const LaunchConfig& config, std::size_t param_bytes) {
   const auto name = cat("kernel `", code.name, "`: ");
-  if (auto ok = check_launch_geometry(config.grid, config.block); !ok)
+  if (auto ok = check_launch_geometry(config.grid, config.block, config.cluster); !ok)
     return launch_error(Kind::launch_config, cat(name, ok.error().message));
+  if (const std::string misfit = misfit_of_cluster(code, config.cluster); !misfit.empty())
+    return launch_error(Kind::launch_config, cat(name, misfit));
   for (const auto& [directive, bound] : {std::pair("reqntid", code.required_block), std::pair("maxntid", code.largest_block)})
     if (bound[0] != 0)
       if (auto ok = check_launch_bound(directive, bound, config.block); !ok)
@@ -50,70 +71,15 @@ std::optional<Diagnostic> check_config(const Code& code, const LaunchConfig& con
   return std::nullopt;
 }
 
-// A warp of a CTA that has not ended and does not wait for others, or one that waits.
-const Warp& a_live_warp(const Cta& cta) {
-  const auto runs = [](const Warp& w) { return w.live != 0 && !w.waiting; };
-  const auto found = std::find_if(cta.warps.begin(), cta.warps.end(), runs);
-  return found != cta.warps.end() ? *found
-                                  : *std::find_if(cta.warps.begin(), cta.warps.end(), [](const Warp& w) { return w.live != 0; });
-}
-
-// `what` has run to its limit: the run, or the block alone.
-Diagnostic report_stopped(const Cta& cta, std::uint64_t executed, std::string_view what, std::string done) {
-  const Warp& warp = a_live_warp(cta);
-  const LaneGroup& f = warp.others.front();
-  const Fault fault{Kind::step_limit,
-                    cat("stands where the ", what, " was stopped, after ", executed, " warp instructions"),
-                    cta.launch->code.steps[f.pc].item,
-                    lowest_lane(f.mask),
-                    {std::move(done)}};
-  return report(cta, warp, fault);
-}
-
-// Where a CTA goes round in circles: the strong load that one of its warps executed last, or where that warp stands.
-Diagnostic report_livelock(const Cta& cta, std::uint64_t ctas, std::uint64_t begun, std::size_t most) {
-  constexpr std::size_t max_notes = 8;
-  const Code& code = cta.launch->code;
-  const auto place = [&](const Warp& w) {
-    const Step& at = code.steps[w.others.front().pc];
-    return w.waiting || w.polled == never_polled ? at.item : w.polled;
-  };
-  const auto awaits = [&](const Warp& w) {  // an mbarrier, in a loop
-    return !w.waiting && w.polled != never_polled &&
-           isa::form(code.function->body[w.polled].form).row->effects.sync == isa::Sync::mbarrier;
-  };
-  const Warp& warp = a_live_warp(cta);
-  const bool polls = warp.polled != never_polled;
-  std::vector<std::string> notes;
-  std::size_t more = 0;
-  for (const Warp& w : cta.warps)
-    if (w.live != 0 && ++more <= max_notes)
-      notes.push_back(cat("warp ", w.index, awaits(w) ? cat(" waits for ", mbarrier::say(cta, w.awaited), ", at ") : " is at ",
-                          say_place(code, place(w))));
-  if (more > max_notes) notes.push_back(cat("and ", more - max_notes, " more warps"));
-  if (begun < ctas)
-    notes.push_back(cat(ctas - begun, " of ", ctas, " blocks have not begun: ", multiprocessors, " multiprocessors hold ", most,
-                        " of these blocks at a time"));
-  Fault fault{Kind::deadlock,
-              awaits(warp) ? cat("waits for ", mbarrier::say(cta, warp.awaited),
-                                 ": every thread that runs is back where it was, and nobody can complete it any more")
-                           : cat(polls ? "polls memory that nobody can change any more" : "is in a loop that nothing can end",
-                                 ": every thread that runs is back where it was, and no memory has changed meanwhile"),
-              place(warp), lowest_lane(warp.others.front().mask), std::move(notes)};
-  return report(cta, warp, fault);
-}
-
-// Bytes from one lane's local memory to the next one's: as the lane sees its addresses aligned, so they are for the host, whose
-// atomic accesses must be (16 is what std::vector's memory has, and more than any access is wide).
-std::uint64_t local_stride(const Code& code) { return align_size(code.local_bytes, 16); }
-
-// Bytes of a block while it runs: registers, local and shared memory, and what keeps track of what has been written there.
-std::uint64_t block_bytes(const Code& code, const LaunchConfig& config, bool check_initialised) {
+// Bytes of a cluster's blocks while they run: registers, local and shared memory, and what keeps track of what has been written
+// there.
+std::uint64_t cluster_bytes(const Code& code, const LaunchConfig& config, bool check_initialised) {
   const std::uint64_t warps = (volume(config.block) + lane_count - 1) / lane_count;
   const std::uint64_t tracked = check_initialised ? 2 : 1;
   const std::uint64_t local = multiply_sizes(local_stride(code), lane_count * tracked);
   const std::uint64_t warp = add_sizes(sizeof(Warp) + code.image.size() * sizeof(RegisterLine), local);
-  return add_sizes(multiply_sizes(warp, warps), multiply_sizes(shared_bytes(code, config), tracked));
+  const std::uint64_t block = add_sizes(multiply_sizes(warp, warps), multiply_sizes(shared_bytes(code, config), tracked));
+  return multiply_sizes(block, volume(config.cluster));
 }
 
 // What blocks may take of the host's memory: a system that is asked for more ends processes instead of refusing. Asked once: the
@@ -124,37 +90,40 @@ std::uint64_t host_budget() {
 }
 
 Diagnostic no_memory(const Code& code, const LaunchConfig& config, std::uint64_t bytes) {
-  return launch_error(Kind::out_of_memory,
-                      cat("kernel `", code.name, "`: a block ", to_string(config.block), " takes ", bytes,
-                          " bytes of registers, local and shared memory, which this machine cannot provide"));
+  return launch_error(
+      Kind::out_of_memory,
+      cat("kernel `", code.name, "`: ",
+          config.cluster == no_cluster ? cat("a block ", to_string(config.block)) : cat("a cluster ", to_string(config.cluster)),
+          " takes ", bytes, " bytes of registers, local and shared memory, which this machine cannot provide"));
 }
 
-// What the workers of a grid share while it runs. The first fault in the order of the CTAs wins, so that every number of workers
-// reports the same.
+// What the workers of a grid share while it runs. The first fault in the order of the clusters wins, so that every number of
+// workers reports the same.
 struct Progress {
-  std::atomic<std::uint64_t> next{0};
+  explicit Progress(std::uint64_t clusters) : waiting(clusters) {}
+  WaitingClusters waiting;
   std::atomic<std::uint64_t> stop_at{std::numeric_limits<std::uint64_t>::max()};
-  std::atomic<std::size_t> resident{0};  // CTAs that have begun and not ended
+  std::atomic<std::size_t> resident{0};  // clusters that have begun and not ended
   std::size_t max_resident = 1;          // of them at a time
-  std::uint64_t block_bytes = 0;
+  std::uint64_t cluster_bytes = 0;
   std::mutex mutex;
-  std::optional<Diagnostic> fault;  // of CTA stop_at
+  std::optional<Diagnostic> fault;  // of cluster stop_at
 
-  void fail(std::uint64_t cta, Diagnostic diagnostic) {
+  void fail(std::uint64_t cluster, Diagnostic diagnostic) {
     const std::lock_guard lock(mutex);
-    if (cta >= stop_at) return;
-    stop_at = cta;
+    if (cluster >= stop_at) return;
+    stop_at = cluster;
     fault = std::move(diagnostic);
   }
 
-  // The first CTA that goes round in circles since so many changes.
-  std::uint64_t stuck_since = 0, stuck_cta = 0;
+  // The first cluster that goes round in circles since so many changes.
+  std::uint64_t stuck_since = 0, stuck_cluster = 0;
   std::optional<Diagnostic> stuck;
   template <class Make>
-  void offer_stuck(std::uint64_t cta, std::uint64_t since, Make make) {
+  void offer_stuck(std::uint64_t cluster, std::uint64_t since, Make make) {
     const std::lock_guard lock(mutex);
-    if (stuck && stuck_since == since && stuck_cta <= cta) return;
-    stuck_since = since, stuck_cta = cta;
+    if (stuck && stuck_since == since && stuck_cluster <= cluster) return;
+    stuck_since = since, stuck_cluster = cluster;
     stuck = make();
   }
   Diagnostic take_stuck() {
@@ -163,84 +132,21 @@ struct Progress {
   }
 };
 
-void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
-  const Launch& launch = *cta.launch;
-  Warp& warp = cta.warps[index];
-  warp.cta = &cta;
-  warp.index = index;
-  warp.live = lanes >= lane_count ? all_lanes : (Mask{1} << lanes) - 1;
-  warp.file = launch.code.image;
-  warp.registers = warp.file.data()->bytes.data();
-  warp.waiting = warp.fairness = warp.cluster_came = warp.cluster_open = false;
-  warp.others.assign(1, {0, warp.live, Wait::none, 0, 0});
-  warp.patience = warp.patience_now = full_patience;
-  warp.executed = warp.turn = 0;
-  warp.polled = never_polled;
-  warp.yields = false;
-  warp.fault.reset();
-  warp.traced = false;
-  warp.undefined_sources.clear();
-  if (launch.code.most_frames != 0)
-    for (std::vector<CallFrame>& frames : warp.frames) frames.clear();
-  if (const std::uint64_t bytes = launch.code.local_bytes; bytes != 0) {
-    const std::uint64_t stride = local_stride(launch.code);
-    warp.local.assign(stride * lane_count, std::byte{0});
-    if (launch.options.check_initialised) warp.local_written.assign(stride * lane_count, 0);
-    warp.local_region = {.begin = local_base,
-                         .size = bytes,
-                         .data = warp.local.data(),
-                         .written = warp.local_written.empty() ? nullptr : warp.local_written.data(),
-                         .lane_stride = stride,
-                         .writable = true,
-                         .name = "local memory"};
-    warp.local_window_region = warp.local_region;
-    warp.local_window_region.begin += local_window;
-  }
-  fill_specials(warp);
-}
-
-void start_cta(Cta& cta, Worker& worker, std::uint64_t index) {
-  const Launch& launch = worker.launch;
-  const auto& grid = launch.config.grid;
-  cta.worker = &worker;
-  cta.launch = &launch;
-  cta.index = index;
-  cta.id = {static_cast<std::uint32_t>(index % grid[0]), static_cast<std::uint32_t>(index / grid[0] % grid[1]),
-            static_cast<std::uint32_t>(index / grid[0] / grid[1])};
-  cta.barriers = {};
-  cta.mbarriers.clear();
-  cta.executed = cta.polls = cta.changes = 0;
-  const std::uint64_t smem = shared_bytes(launch.code, launch.config);
-  cta.shared.assign(smem, std::byte{0});
-  if (launch.options.check_initialised) cta.shared_written.assign(smem, 0);
-  cta.shared_region = {shared_base, smem, cta.shared.data(), cta.shared_written.empty() ? nullptr : cta.shared_written.data(),
-                       0,           true, "shared memory"};
-  cta.shared_window_region = cta.shared_region;
-  cta.shared_window_region.begin += shared_window;
-  // Nobody writes parameters: one copy serves every CTA. The region wants a mutable pointer and is not writable.
-  cta.param_region = {0,     launch.params.size(),     const_cast<std::byte*>(launch.params.data()), nullptr, 0,
-                      false, "the kernel's parameters"};
-  cta.param_window_region = cta.param_region;
-  cta.param_window_region.begin += param_window;
-  const std::uint32_t warps = (launch.threads + lane_count - 1) / lane_count;
-  cta.warps.resize(warps);
-  cta.live_warps = warps;
-  for (std::uint32_t w = 0; w < warps; ++w) start_warp(cta, w, launch.threads - w * lane_count);
-}
-
-// CTAs that are resident at a time.
+// Clusters that are resident at a time.
 std::size_t max_resident(const Code& code, const LaunchConfig& config) {
   const std::uint64_t smem = shared_bytes(code, config);
   const auto threads = static_cast<std::uint32_t>(volume(config.block));
-  return std::size_t{multiprocessors} * blocks_of_multiprocessor(code.module->target, {threads, smem, code.max_registers});
+  const std::size_t blocks =
+      std::size_t{multiprocessors} * blocks_of_multiprocessor(code.module->target, {threads, smem, code.max_registers});
+  return std::max<std::size_t>(1, blocks / volume(config.cluster));
 }
 
-// The CTAs that one worker has begun, and their turns.
+// The clusters that one worker has begun, and their turns.
 class Residents {
  public:
-  Residents(const Launch& launch, std::uint64_t ctas, Progress& progress, RunControl& control, std::size_t index)
+  Residents(const Launch& launch, std::uint64_t clusters, Progress& progress, RunControl& control, std::size_t index)
       : worker_{launch, std::vector<const MemoryRegion*>(launch.code.sites, &no_region)},
-        ctas_(ctas),
+        clusters_(clusters),
         most_(progress.max_resident),
         progress_(progress),
         control_(control),
@@ -251,7 +157,7 @@ class Residents {
     try {
       work();
     } catch (const std::bad_alloc&) {
-      progress_.fail(at_, no_memory(worker_.launch.code, worker_.launch.config, progress_.block_bytes));
+      progress_.fail(at_, no_memory(worker_.launch.code, worker_.launch.config, progress_.cluster_bytes));
     } catch (const std::exception& error) {
       progress_.fail(
           at_, launch_error(Kind::internal, cat("kernel `", worker_.launch.code.name, "`: the executor failed: ", error.what())));
@@ -268,10 +174,10 @@ class Residents {
       Resident now = std::move(residents_.front());
       residents_.pop_front();
       std::uint64_t ran = 0;
-      if (now.cta->index > progress_.stop_at || !turn(now, ran)) {
+      if (now.cluster->index > progress_.stop_at || !turn(now, ran)) {
         --progress_.resident;
         --begun_;
-        spare_.push_back(std::move(now.cta));
+        spare_.push_back(std::move(now.cluster));
         fresh_ = residents_.empty();
       } else {
         residents_.push_back(std::move(now));
@@ -282,101 +188,121 @@ class Residents {
   }
 
   struct Resident {
-    std::unique_ptr<Cta> cta;
+    std::unique_ptr<Cluster> cluster;
     std::uint64_t turn = cta_turn;  // instructions of its next turn: few while it only polls
     Rounds rounds;
     std::uint64_t stuck_since = not_stuck;  // RunControl::changes when it was found to go round in circles
   };
   static constexpr std::uint64_t not_stuck = ~std::uint64_t{0};
   static constexpr std::uint64_t least_turn = 128;
-  static constexpr std::uint64_t first_turn = 512;  // of a CTA that begins because others poll: perhaps it will, too
+  static constexpr std::uint64_t first_turn = 512;  // of a cluster that begins because others poll: perhaps it will, too
 
   void begin() {
     if (++progress_.resident <= most_) {
-      if (const std::uint64_t index = progress_.next++; index < ctas_ && index < progress_.stop_at) {
+      if (const auto taken = progress_.waiting.take(); taken && *taken < progress_.stop_at) {
+        const std::uint64_t index = *taken;
         ++begun_;
         at_ = index;
-        auto cta = spare_.empty() ? std::make_unique<Cta>() : std::move(spare_.back());
+        auto cluster = spare_.empty() ? std::make_unique<Cluster>() : std::move(spare_.back());
         if (!spare_.empty()) spare_.pop_back();
-        start_cta(*cta, worker_, index);
-        residents_.push_back({std::move(cta), residents_.empty() ? cta_turn : first_turn, {}, not_stuck});
+        start_cluster(*cluster, worker_, index);
+        residents_.push_back({std::move(cluster), residents_.empty() ? cta_turn : first_turn, {}, not_stuck});
         return;
       }
     }
     --progress_.resident;
   }
 
-  // False: the CTA has ended.
+  // False: the cluster has ended.
   bool turn(Resident& now, std::uint64_t& ran) {
-    Cta& cta = *now.cta;
-    at_ = cta.index;
-    const std::uint64_t before = cta.executed;
+    Cluster& cluster = *now.cluster;
+    at_ = cluster.index;
+    const std::uint64_t before = cluster.executed;
+    const std::size_t blocks = cluster.blocks.size();
     const auto left = control_.left();
-    const CtaState state = run_cta(cta, now.turn, left ? before + *left : max_of_cta);
-    const std::uint64_t changes = std::exchange(cta.changes, 0);
-    const bool polled = std::exchange(cta.polls, 0) != 0;
-    ran = cta.executed - before;
+    const ClusterState state = run_cluster(cluster, now.turn, left ? before + *left : max_of_cta * blocks);
+    std::uint64_t changes = 0, polls = 0;
+    for (Cta& block : cluster.blocks) changes += std::exchange(block.changes, 0), polls += std::exchange(block.polls, 0);
+    const bool polled = polls != 0;
+    ran = cluster.executed - before;
     control_.count(ran, changes);
-    if (state == CtaState::done) control_.count_done();
-    if (state == CtaState::fault) progress_.fail(cta.index, report(cta, faulty(cta), *faulty(cta).fault));
-    if (state == CtaState::limit) {
+    if (state == ClusterState::done) control_.count_done(blocks);
+    if (const std::uint64_t cancelled = progress_.waiting.newly_cancelled(); cancelled != 0)
+      control_.count_done(cancelled * blocks);
+    if (state == ClusterState::fault) progress_.fail(cluster.index, report(faulty(cluster)));
+    if (state == ClusterState::limit) {
       if (left)
-        control_.end(report_stopped(cta, control_.executed(), "run", control_.say_done()));
+        control_.end(report_stopped(cluster, control_.executed(), "run", control_.say_done()));
       else
-        progress_.fail(cta.index, report_stopped(cta, cta.executed, "block", control_.say_done()));
+        progress_.fail(cluster.index,
+                       report_stopped(cluster, cluster.executed, blocks == 1 ? "block" : "cluster", control_.say_done()));
     }
-    if (state != CtaState::running) return false;
+    if (state != ClusterState::running) return false;
     now.turn = polled && changes == 0 ? std::max(least_turn, now.turn / 4) : cta_turn;
     const std::uint64_t since = control_.changes();
-    now.stuck_since = now.rounds.stuck_after_turn(cta, polled, since) ? since : not_stuck;
+    now.stuck_since = now.rounds.stuck_after_turn(cluster, polled, since) ? since : not_stuck;
     fresh_ = polled || now.stuck_since != not_stuck;
     return true;
   }
 
   void look_for_livelock() {
     const std::uint64_t since = residents_.back().stuck_since;
-    if (since == not_stuck || (progress_.next < ctas_ && progress_.resident < most_)) return;
+    if (since == not_stuck || (progress_.waiting.handed_out() < clusters_ && progress_.resident < most_)) return;
     if (!std::all_of(residents_.begin(), residents_.end(), [&](const Resident& r) { return r.stuck_since == since; })) return;
-    const auto earlier = [](const Resident& a, const Resident& b) { return a.cta->index < b.cta->index; };
-    Cta& first = *std::min_element(residents_.begin(), residents_.end(), earlier)->cta;
-    // Each worker offers its own first CTA; the first of all is reported.
-    progress_.offer_stuck(first.index, since, [&] { return report_livelock(first, ctas_, progress_.next, most_); });
+    const auto earlier = [](const Resident& a, const Resident& b) { return a.cluster->index < b.cluster->index; };
+    const Cluster& first = *std::min_element(residents_.begin(), residents_.end(), earlier)->cluster;
+    // Each worker offers its own first cluster; the first of all is reported.
+    progress_.offer_stuck(first.index, since,
+                          [&] { return report_livelock(first, {clusters_, progress_.waiting.handed_out(), most_}); });
     if (control_.all_stuck(index_, since)) control_.end(progress_.take_stuck());
   }
 
   Worker worker_;
   std::deque<Resident> residents_;
-  std::vector<std::unique_ptr<Cta>> spare_;
-  const std::uint64_t ctas_;
+  std::vector<std::unique_ptr<Cluster>> spare_;
+  const std::uint64_t clusters_;
   const std::size_t most_;
   Progress& progress_;
   RunControl& control_;
   const std::size_t index_;
-  std::size_t begun_ = 0;  // CTAs that have begun here and not ended
-  std::uint64_t at_ = 0;   // the CTA in hand
-  bool fresh_ = true;      // begin another CTA: none is resident, or the one that had its turn waits for something
+  std::size_t begun_ = 0;  // clusters that have begun here and not ended
+  std::uint64_t at_ = 0;   // the cluster in hand
+  bool fresh_ = true;      // begin another: none is resident, or the one that had its turn waits for something
 };
 
 Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,
                              std::span<const Region> regions, const Options& options) {
-  const std::uint64_t bytes = block_bytes(code, config, options.check_initialised), budget = host_budget();
+  const std::uint64_t bytes = cluster_bytes(code, config, options.check_initialised), budget = host_budget();
   if (bytes > budget) return Unexpected{no_memory(code, config, bytes)};
-  const std::uint64_t ctas = volume(config.grid);
-  const std::size_t workers = std::min({std::uint64_t{std::max(1u, options.workers)}, ctas, budget / bytes});
+  const std::uint64_t ctas = volume(config.grid), clusters = ctas / volume(config.cluster);
+  if (const std::size_t most = max_resident(code, config); config.cooperative && clusters > most)
+    return refuse(Kind::launch_config,
+                  cat("kernel `", code.name, "`: a cooperative launch of ", clusters, " clusters of blocks; ", multiprocessors,
+                      " multiprocessors hold ", most, " of them at a time"));
+  const std::size_t workers = std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
+  Progress progress(clusters);
+  // As the driver lays it out: its size, and a barrier of the grid.
+  std::array<std::uint32_t, 2> workspace{sizeof(workspace), 0};
+  std::vector<Region> known(regions.begin(), regions.end());
+  if (config.cooperative)
+    known.push_back(
+        {.data = reinterpret_cast<std::byte*>(workspace.data()), .bytes = sizeof workspace, .name = "the grid's workspace"});
   const Launch launch{code,
                       config,
+                      code.is_explicit_cluster || config.cluster != no_cluster,
                       options,
                       static_cast<std::uint32_t>(volume(config.block)),
-                      GlobalMemory(regions, code.instance->regions(), options.check_initialised),
-                      {params.begin(), params.end()}};
-  Progress progress;
+                      GlobalMemory(known, code.instance->regions(), options.check_initialised),
+                      {params.begin(), params.end()},
+                      config.cooperative ? reinterpret_cast<std::uintptr_t>(workspace.data()) : 0,
+                      progress.waiting};
   progress.max_resident = std::min<std::uint64_t>(max_resident(code, config), budget / bytes);
-  progress.block_bytes = bytes;
+  progress.cluster_bytes = bytes;
   RunControl control(code, options, ctas, workers);
   {
     const auto work = [&](std::size_t worker) {
       try {
-        Residents(launch, ctas, progress, control, worker).work_safely();
+        Residents(launch, clusters, progress, control, worker).work_safely();
       } catch (const std::bad_alloc&) {  // before it had begun
         progress.fail(0, no_memory(code, config, bytes));
         control.leave(worker);
@@ -405,18 +331,19 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
   }
   if (progress.fault) return Unexpected{std::move(*progress.fault)};
   if (auto ending = control.take_ending()) return Unexpected{std::move(*ending)};
-  return Report{control.executed(), ctas};
+  return Report{control.executed(), ctas - progress.waiting.cancelled() * volume(config.cluster)};
 }
 
 }  // namespace
 
-Expected<Report> run_grid(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,
+Expected<Report> run_grid(const Code& code, const LaunchConfig& asked, std::span<const std::byte> params,
                           std::span<const Region> regions, const Options& options) {
+  const LaunchConfig config = complete(code, asked);
   if (auto error = check_config(code, config, params.size())) return Unexpected{std::move(*error)};
   try {
     return run_checked(code, config, params, regions, options);
   } catch (const std::bad_alloc&) {
-    return Unexpected{no_memory(code, config, block_bytes(code, config, options.check_initialised))};
+    return Unexpected{no_memory(code, config, cluster_bytes(code, config, options.check_initialised))};
   }
 }
 

@@ -2,7 +2,9 @@
 // warp is explicit state, so waiting is returning: no thread or fiber stands behind a CUDA thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,6 +16,7 @@
 #include "ptx/vgpu/async/mbarrier.hpp"
 #include "ptx/vgpu/lanes.hpp"
 #include "ptx/vgpu/memory.hpp"
+#include "ptx/vgpu/tensor/memory.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::vgpu {
@@ -22,6 +25,7 @@ struct Code;
 struct Step;
 struct Warp;
 struct Cta;
+struct Cluster;
 
 /// What a handler tells the interpreter.
 enum class Outcome : std::uint8_t {
@@ -79,6 +83,7 @@ struct Fault {
   std::uint32_t item = 0;
   int lane = 0;
   std::vector<std::string> notes;
+  std::optional<ExecutionPoint::Access> access = std::nullopt;
 };
 
 enum class Wait : std::uint8_t {
@@ -182,14 +187,42 @@ inline constexpr std::uint32_t barrier_count = 16;
 /// What LaneGroup::key is at the barrier of the cluster, whose threads come and wait by two instructions.
 inline constexpr std::uint32_t cluster_arrival = 0xFFFF'FFFEu, cluster_wait = 0xFFFF'FFFFu;
 
+/// The clusters of a grid that have not begun, in their order. Workers begin them, and kernels may take the work of one instead
+/// (clusterlaunchcontrol.try_cancel): each is handed out once.
+class WaitingClusters {
+ public:
+  explicit WaitingClusters(std::uint64_t clusters) : clusters_(clusters) {}
+  /// The first of them, which then is no more; nothing when there is none.
+  std::optional<std::uint64_t> take() {
+    const std::uint64_t index = next_.fetch_add(1);
+    return index < clusters_ ? std::optional(index) : std::nullopt;
+  }
+  std::optional<std::uint64_t> cancel() {
+    const auto index = take();
+    if (index) ++cancelled_, ++untold_;
+    return index;
+  }
+  [[nodiscard]] std::uint64_t handed_out() const { return std::min(next_.load(), clusters_); }
+  [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
+  /// How many were cancelled since it was asked last.
+  std::uint64_t newly_cancelled() { return untold_.exchange(0); }
+
+ private:
+  std::uint64_t clusters_;
+  std::atomic<std::uint64_t> next_{0}, cancelled_{0}, untold_{0};
+};
+
 /// What every worker of a launch shares, unchanging while it runs.
 struct Launch {
   const Code& code;
-  LaunchConfig config;
+  LaunchConfig config;  ///< with the clusters as they are
+  bool explicit_cluster = false;
   Options options;
   std::uint32_t threads = 0;  ///< of a CTA
   GlobalMemory global;
   std::vector<std::byte> params;
+  std::uint64_t grid_workspace = 0;  ///< of a cooperative launch: its address
+  WaitingClusters& waiting;
 };
 
 /// A thread of the host.
@@ -201,19 +234,34 @@ struct Worker {
 struct Cta {
   Worker* worker = nullptr;
   const Launch* launch = nullptr;
+  Cluster* cluster = nullptr;
+  std::uint32_t rank = 0;  ///< in its cluster
   std::uint64_t index = 0;
   std::array<std::uint32_t, 3> id{};
   std::vector<Warp> warps;
   std::uint32_t live_warps = 0;
   std::array<Barrier, barrier_count> barriers{};
   LiveMbarriers mbarriers;
+  TensorMemory tensor_memory;
   std::vector<std::byte> shared;
   std::vector<std::uint8_t> shared_written;
   MemoryRegion shared_region, shared_window_region, param_region, param_window_region;
+  bool saw_no_cluster = false;  ///< has learned that no cluster was left to cancel
   std::uint64_t executed = 0;
   std::uint64_t polls = 0;  ///< strong loads since the CTA's worker looked last
   std::uint64_t changes =
       0;  ///< what others may wait for, or what makes the next round differ: stores, barriers, exits, clock reads
+};
+
+/// CTAs that run at the same time, on one thread of the host, and reach each other's shared memory (manual: "Cluster of
+/// Cooperative Thread Arrays"). Each CTA is in one: in its own where nobody asks for clusters.
+struct Cluster {
+  std::vector<Cta> blocks;  ///< by rank; one that has ended has no live warps
+  std::uint64_t index = 0;
+  std::array<std::uint32_t, 3> id{};
+  std::uint32_t live_warps = 0;  ///< of all blocks
+  std::uint32_t came_warps = 0;  ///< of them those that have come to the cluster's barrier, which is open
+  std::uint64_t executed = 0;
 };
 
 // ---- handlers -----------------------------------------------------------------------------------------------------
@@ -236,9 +284,12 @@ struct Compiled {
   [[gnu::cold]] static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   [[gnu::target("avx2,fma")]] static Outcome avx2(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   static Handler handler() { return host_has_avx2() ? &avx2 : &baseline; }
+  /// Of what programs do seldom: compiled once.
+  static Handler seldom() { return &baseline; }
 #else
   static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   static Handler handler() { return &baseline; }
+  static Handler seldom() { return &baseline; }
 #endif
 };
 

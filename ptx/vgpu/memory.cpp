@@ -17,20 +17,56 @@ std::string spell_address(Space space, std::uint64_t address) {
 
 std::string count_bytes(std::uint64_t n) { return n == 1 ? "1 byte" : cat(n, " bytes"); }
 
+bool is_multimem(std::uint64_t address) { return address >> 56 == multimem_window >> 56; }
+
+bool in_shared_window(std::uint64_t generic_address) { return generic_address >> 56 == shared_window >> 56; }
+
+// The block of the cluster in whose part of .shared::cluster an address lies, also as a generic one; nullptr: there is none.
+const Cta* block_of(const Cta& cta, Space space, std::uint64_t address) {
+  const std::uint64_t rank = rank_of(space == Space::generic ? address - shared_window : address);
+  return rank < cta.cluster->blocks.size() ? &cta.cluster->blocks[rank] : nullptr;
+}
+
+// What another block of the cluster, or none, has to do with an access in shared memory that does not fit; "" for nothing.
+std::string describe_block(const Cta& cta, Space space, std::uint64_t address) {
+  const bool of_cluster = space == Space::cluster || (space == Space::generic && in_shared_window(address));
+  const std::size_t blocks = cta.cluster->blocks.size();
+  if (!of_cluster && (space != Space::shared || blocks == 1)) return {};
+  const Cta* block = block_of(cta, space, address);
+  if (block == nullptr)
+    return cat("which is in no block's shared memory: the cluster has ", blocks, blocks == 1 ? " block" : " blocks");
+  const std::string whose =
+      cat("in the shared memory of block ", to_string(block->id), ", rank ", block->rank, " of the cluster");
+  if (block == &cta) return {};
+  if (!of_cluster) return cat(whose, ": .shared is the block's own, .shared::cluster reaches others");
+  return block->live_warps == 0 ? cat(whose, ", which has exited") : std::string();
+}
+
 // The regions that an access in this space may fall into, for a report.
 std::vector<MemoryRegion> candidates(const Warp& warp, Space space, std::uint64_t address) {
   const Cta& cta = *warp.cta;
   switch (space) {
     case Space::shared:
       return {cta.shared_region};
+    case Space::cluster:
+      if (const Cta* owner = block_of(cta, space, address)) return {owner->shared_region};
+      return {};
     case Space::local:
       return {warp.local_region};
     case Space::param:
       return {cta.param_region};
+    case Space::multimem: {
+      std::vector<MemoryRegion> all;
+      for (const MulticastRegion& region : cta.launch->global.multicast_regions()) all.push_back(region.addresses);
+      return all;
+    }
     case Space::global:
       break;
     case Space::generic:
-      if (address >> 56 == shared_window >> 56) return {cta.shared_window_region};
+      if (in_shared_window(address)) {
+        if (const Cta* owner = block_of(cta, space, address)) return {owner->shared_window_region};
+        return {};
+      }
       if (address >> 56 == local_window >> 56) return {warp.local_window_region};
       if (address >> 56 == param_window >> 56) return {cta.param_window_region};
       break;
@@ -43,6 +79,12 @@ std::string say_access(bool write, std::uint64_t bytes, Space space, std::uint64
   return cat(write ? "stores " : "loads ", count_bytes(bytes), " at ", spell_address(space, address));
 }
 
+// Without the marks that reports put around it.
+std::string plain_name(const MemoryRegion& region) {
+  const bool marked = region.name.size() > 1 && region.name.front() == '`' && region.name.back() == '`';
+  return std::string(marked ? region.name.substr(1, region.name.size() - 2) : region.name);
+}
+
 }  // namespace
 
 const MemoryRegion* find_region(const Warp& warp, Space space, std::uint64_t address, std::uint64_t bytes, bool write) {
@@ -52,6 +94,12 @@ const MemoryRegion* find_region(const Warp& warp, Space space, std::uint64_t add
     case Space::shared:
       region = &cta.shared_region;
       break;
+    case Space::cluster: {
+      const Cta* block = block_of(cta, space, address);
+      if (block == nullptr || block->live_warps == 0) return nullptr;
+      region = &block->shared_region;
+      break;
+    }
     case Space::local:
       region = &warp.local_region;
       break;
@@ -60,28 +108,38 @@ const MemoryRegion* find_region(const Warp& warp, Space space, std::uint64_t add
       break;
     case Space::global:
       return cta.launch->global.find(address, bytes, write);
+    case Space::multimem:
+      for (const MulticastRegion& multicast : cta.launch->global.multicast_regions())
+        if (multicast.addresses.contains(address, bytes)) return &multicast.addresses;
+      return nullptr;
     case Space::generic:
-      if (address >> 56 == shared_window >> 56)
-        region = &cta.shared_window_region;
-      else if (address >> 56 == local_window >> 56)
+      if (in_shared_window(address)) {
+        const Cta* block = block_of(cta, space, address);
+        if (block == nullptr || block->live_warps == 0) return nullptr;
+        region = &block->shared_window_region;
+      } else if (address >> 56 == local_window >> 56) {
         region = &warp.local_window_region;
-      else if (address >> 56 == param_window >> 56)
+      } else if (address >> 56 == param_window >> 56) {
         region = &cta.param_window_region;
-      else
+      } else {
         return cta.launch->global.find(address, bytes, write);
+      }
       break;
   }
   return region->contains(address, bytes) ? region : nullptr;
 }
 
+std::uint64_t own_shared(const Cta& cta, std::uint64_t offset) { return in_block(cta.rank, offset); }
+
 std::string_view name(Space space) {
-  constexpr std::string_view names[] = {"global", "shared", "local", "param", "generic"};
+  constexpr std::string_view names[] = {"global", "shared", "local", "param", "generic", "shared::cluster", "multicast"};
   return names[static_cast<std::size_t>(space)];
 }
 
 std::uint64_t window_of(Space space) {
   switch (space) {
     case Space::shared:
+    case Space::cluster:
       return shared_window;
     case Space::local:
       return local_window;
@@ -99,23 +157,45 @@ Space space_of(std::uint64_t generic_address) {
 }
 
 GlobalMemory::GlobalMemory(std::span<const Region> regions, std::span<const Region> variables, bool check_initialised) {
-  const std::size_t count = regions.size() + variables.size();
-  regions_.reserve(count);
-  names_.reserve(count);
-  written_.reserve(count);
-  const auto add = [&](const Region& region) {
-    MemoryRegion r;
-    r.begin = reinterpret_cast<std::uintptr_t>(region.data);
-    r.size = region.bytes;
-    r.data = region.data;
-    r.writable = region.writable;
-    if (!region.initialised && check_initialised) r.written = written_.emplace_back(region.bytes).data();
-    r.name = names_.emplace_back(region.name.empty() ? std::string("an unnamed allocation") : cat('`', region.name, '`'));
-    const auto below = [](std::uint64_t begin, const MemoryRegion& other) { return begin < other.begin; };
-    regions_.insert(std::upper_bound(regions_.begin(), regions_.end(), r.begin, below), r);
+  regions_.reserve(regions.size() + variables.size());
+  for (const std::span<const Region> all : {regions, variables})
+    for (const Region& region : all)
+      if (!region.multicast) add(region, check_initialised);
+  for (const Region& region : regions)
+    if (region.multicast) add_multicast(region, check_initialised);
+}
+
+void GlobalMemory::add(const Region& region, bool check_initialised) {
+  MemoryRegion r;
+  r.begin = region.address();
+  r.size = region.bytes;
+  r.data = region.data;
+  r.writable = region.writable;
+  if (!region.initialised && check_initialised) r.written = written_.emplace_back(region.bytes).data();
+  r.name = names_.emplace_back(region.name.empty() ? std::string("an unnamed allocation") : cat('`', region.name, '`'));
+  const auto below = [](std::uint64_t begin, const MemoryRegion& other) { return begin < other.begin; };
+  regions_.insert(std::upper_bound(regions_.begin(), regions_.end(), r.begin, below), r);
+}
+
+// A replica that lies in another region shares its marks: what the one stores the other may load.
+void GlobalMemory::add_multicast(const Region& region, bool check_initialised) {
+  MulticastRegion& made = multicast_regions_.emplace_back();
+  made.addresses.begin = region.address();
+  made.addresses.size = region.bytes;
+  made.addresses.data = region.data;
+  made.addresses.writable = region.writable;
+  made.addresses.name =
+      names_.emplace_back(region.name.empty() ? std::string("an unnamed multicast region") : cat('`', region.name, '`'));
+  const auto add_replica = [&](std::byte* data) {
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    const MemoryRegion* same = find(address, region.bytes, true);
+    std::uint8_t* written = nullptr;
+    if (same != nullptr && same->written != nullptr) written = same->written + (address - same->begin);
+    if (same == nullptr && !region.initialised && check_initialised) written = written_.emplace_back(region.bytes).data();
+    made.replicas.push_back({data, written});
   };
-  for (const Region& region : regions) add(region);
-  for (const Region& variable : variables) add(variable);
+  add_replica(region.data);
+  for (std::byte* const data : region.further_replicas) add_replica(data);
 }
 
 const MemoryRegion* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes, bool write) const {
@@ -128,16 +208,28 @@ const MemoryRegion* GlobalMemory::find(std::uint64_t address, std::uint64_t byte
   return best;
 }
 
-std::string describe_position(std::uint64_t address, std::uint64_t bytes, std::span<const MemoryRegion> regions) {
+namespace {
+
+// How far an address lies from a region: 0 inside of it.
+std::uint64_t distance(std::uint64_t address, const MemoryRegion& r) {
+  const std::uint64_t end = r.begin + r.size;
+  return address >= end ? address - end : address >= r.begin ? 0 : r.begin - address;
+}
+
+const MemoryRegion* nearest_region(std::uint64_t address, std::span<const MemoryRegion> regions) {
   const MemoryRegion* nearest = nullptr;
-  std::uint64_t least = ~std::uint64_t{0};
-  for (const MemoryRegion& r : regions) {
-    if (r.data == nullptr && r.size == 0) continue;
-    const std::uint64_t end = r.begin + r.size;
-    const std::uint64_t distance = address >= end ? address - end : address >= r.begin ? 0 : r.begin - address;
-    if (distance < least) least = distance, nearest = &r;
-  }
+  for (const MemoryRegion& r : regions)
+    if ((r.data != nullptr || r.size != 0) && (nearest == nullptr || distance(address, r) < distance(address, *nearest)))
+      nearest = &r;
+  return nearest;
+}
+
+}  // namespace
+
+std::string describe_position(std::uint64_t address, std::uint64_t bytes, std::span<const MemoryRegion> regions) {
+  const MemoryRegion* nearest = nearest_region(address, regions);
   if (nearest == nullptr) return "where the kernel has no memory";
+  const std::uint64_t least = distance(address, *nearest);
   const std::uint64_t end = nearest->begin + nearest->size;
   const std::string region = cat(nearest->name, " (", count_bytes(nearest->size), ')');
   constexpr std::uint64_t far = std::uint64_t{1} << 40;
@@ -156,11 +248,21 @@ const MemoryRegion* find_or_fail(Warp& warp, const Step& step, int lane, Space s
                                  std::uint64_t bytes, std::uint32_t alignment) {
   const auto fail = [&](Kind kind, const std::string& why) -> const MemoryRegion* {
     warp.fail(step, lane, kind, cat(say_access(write, bytes, space, address), ", ", why));
+    const std::vector<MemoryRegion> all = candidates(warp, space, address);
+    const MemoryRegion* nearest = nearest_region(address, all);
+    warp.fault->access = {write, address, bytes, std::string(name(space)), nearest == nullptr ? "" : plain_name(*nearest)};
     return nullptr;
   };
   if (address % alignment != 0) return fail(Kind::misaligned, cat("which is not a multiple of ", alignment));
   const MemoryRegion* region = find_region(warp, space, address, bytes, write);
-  if (region == nullptr) return fail(Kind::out_of_bounds, describe_position(address, bytes, candidates(warp, space, address)));
+  if (region == nullptr && is_multimem(address) != (space == Space::multimem))
+    return fail(Kind::out_of_bounds, space == Space::multimem
+                                         ? "which is no multimem address: what multimem.* reaches are multicast regions"
+                                         : "which is a multimem address: multimem.* alone may use it");
+  if (region == nullptr) {
+    const std::string block = describe_block(*warp.cta, space, address);
+    return fail(Kind::out_of_bounds, block.empty() ? describe_position(address, bytes, candidates(warp, space, address)) : block);
+  }
   if (write && !region->writable)
     return fail(Kind::read_only, cat("byte ", address - region->begin, " of ", region->name, ", which the kernel may only read"));
   return region;
@@ -184,7 +286,7 @@ bool find_places(Warp& warp, const Step& step, Mask mask, Space space, bool writ
   }
   // Shared, local and param memory need no cache: there is one region. A generic access keeps global regions alone, which outlive
   // the CTA.
-  if (space == Space::global || (space == Space::generic && addresses[lowest_lane(mask)] >> 56 < 0xF1))
+  if (space == Space::global || (space == Space::generic && region != nullptr && region->begin >> 56 < shared_window >> 56))
     warp.cta->worker->site_cache[step.site] = region;
   return true;
 }
@@ -196,6 +298,19 @@ std::optional<Place> find_range(Warp& warp, const Step& step, int lane, Space sp
   return place_in(*region, address, lane);
 }
 
+Replicas find_replicas(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
+                       std::uint64_t bytes, std::uint32_t alignment) {
+  const MemoryRegion* region = find_or_fail(warp, step, lane, space, write, address, bytes, alignment);
+  if (region == nullptr) return {};
+  if (space != Space::multimem) return Replicas(place_in(*region, address, lane));
+  const auto all = warp.cta->launch->global.multicast_regions();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const MulticastRegion& m) { return &m.addresses == region; });
+  std::vector<Place> places = found->replicas;
+  const std::uint64_t offset = address - region->begin;
+  for (Place& place : places) place = {place.data + offset, place.written == nullptr ? nullptr : place.written + offset};
+  return Replicas(std::move(places));
+}
+
 std::string say_unwritten(const Warp& warp, Space space, std::uint64_t address, std::span<const std::uint8_t> marks) {
   const auto bad = std::find_if(marks.begin(), marks.end(), [](std::uint8_t mark) { return mark != written_mark; });
   const MemoryRegion* region = find_region(warp, space, address, marks.size(), false);
@@ -205,8 +320,8 @@ std::string say_unwritten(const Warp& warp, Space space, std::uint64_t address, 
 }
 
 bool outlives_block(Space space, std::uint64_t address) {
-  if (space == Space::generic) return address >> 56 != shared_window >> 56 && address >> 56 != local_window >> 56;
-  return space != Space::shared && space != Space::local;
+  if (space == Space::generic) return !in_shared_window(address) && address >> 56 != local_window >> 56;
+  return space != Space::shared && space != Space::cluster && space != Space::local;
 }
 
 std::uint8_t* marks_of(const Warp& warp, Space space, int lane, std::uint64_t address, std::uint64_t bytes) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,16 +18,22 @@
 
 namespace ptx::vgpu {
 
+struct Cta;
 struct Step;
 struct Warp;
 
-/// Where an address operand points (manual: "State Spaces"). Constant memory is read through global addresses.
-enum class Space : std::uint8_t { global, shared, local, param, generic };
+/// Where an address operand points (manual: "State Spaces"). Constant memory is read through global addresses. `shared` is
+/// .shared::cta, `cluster` is .shared::cluster, and `multimem` are addresses that multimem.* alone may use.
+enum class Space : std::uint8_t { global, shared, local, param, generic, cluster, multimem };
 std::string_view name(Space space);
 
 /// Shared memory starts here: the system keeps the first KiB of a CTA's shared memory, as on a GPU, so that address 0 is
 /// nobody's.
 inline constexpr std::uint64_t shared_base = 1024;
+/// Each block of a cluster has its own part of .shared::cluster, which begins at its rank times so many bytes. An address in a
+/// block's own shared memory is its address there, in both spaces, as on a GPU. What has no room for a rank, a descriptor of a
+/// matrix, means the offset in the block's own part: own_shared.
+inline constexpr std::uint64_t cluster_part = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t local_base = 16;
 /// Where the windows start in the generic address space. No user address of the host has its upper bits set.
 inline constexpr std::uint64_t shared_window = 0xF100'0000'0000'0000;
@@ -58,6 +65,33 @@ struct MemoryRegion {
 
 inline constexpr MemoryRegion no_region{};
 
+/// Where one lane's access lies in host memory.
+struct Place {
+  std::byte* data = nullptr;
+  std::uint8_t* written = nullptr;
+};
+
+/// Where the same access lies in each of several memories, or in one.
+class Replicas {
+ public:
+  Replicas() = default;
+  explicit Replicas(Place one) : one_(one), count_(1) {}
+  explicit Replicas(std::vector<Place> all) : all_(std::move(all)), count_(all_.size()) {}
+  [[nodiscard]] bool empty() const { return count_ == 0; }  ///< a fault was recorded
+  [[nodiscard]] std::span<const Place> places() const { return {all_.empty() ? &one_ : all_.data(), count_}; }
+
+ private:
+  Place one_;
+  std::vector<Place> all_;
+  std::size_t count_ = 0;
+};
+
+/// A multicast region: its addresses, and its first byte in each replica.
+struct MulticastRegion {
+  MemoryRegion addresses;
+  std::vector<Place> replicas;
+};
+
 /// The regions of a launch, and the bookkeeping of those whose contents count as uninitialised.
 class GlobalMemory {
  public:
@@ -65,17 +99,16 @@ class GlobalMemory {
   /// The region that holds all these bytes; where regions overlap, one that may be written and counts as initialised comes first.
   [[nodiscard]] const MemoryRegion* find(std::uint64_t address, std::uint64_t bytes, bool write) const;
   [[nodiscard]] std::span<const MemoryRegion> regions() const { return regions_; }
+  [[nodiscard]] std::span<const MulticastRegion> multicast_regions() const { return multicast_regions_; }
 
  private:
-  std::vector<MemoryRegion> regions_;
-  std::vector<std::string> names_;
-  std::vector<std::vector<std::uint8_t>> written_;
-};
+  void add(const Region& region, bool check_initialised);
+  void add_multicast(const Region& region, bool check_initialised);
 
-/// Where one lane's access lies in host memory.
-struct Place {
-  std::byte* data = nullptr;
-  std::uint8_t* written = nullptr;
+  std::vector<MemoryRegion> regions_;
+  std::vector<MulticastRegion> multicast_regions_;
+  std::deque<std::string> names_;
+  std::deque<std::vector<std::uint8_t>> written_;
 };
 
 /// Finds every active lane's place, one by one, and remembers the region for next time. False: a fault was recorded (misaligned,
@@ -88,6 +121,16 @@ const MemoryRegion* find_region(const Warp& warp, Space space, std::uint64_t add
 /// find_places.
 std::optional<Place> find_range(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
                                 std::uint64_t bytes, std::uint32_t alignment);
+/// The same in every replica of a multicast region; where the space is another one, the one place. Empty: a fault was recorded.
+Replicas find_replicas(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
+                       std::uint64_t bytes, std::uint32_t alignment);
+/// The rank that an address of .shared::cluster names, and the address in .shared::cta or .shared::cluster for an offset in the
+/// shared memory of a block.
+constexpr std::uint64_t rank_of(std::uint64_t cluster_address) { return cluster_address / cluster_part; }
+constexpr std::uint64_t in_block(std::uint64_t rank, std::uint64_t address) {
+  return rank * cluster_part + address % cluster_part;
+}
+std::uint64_t own_shared(const Cta& cta, std::uint64_t offset);
 /// "loads 4 bytes at shared address 0x404: nothing has written byte 4 of shared memory", of marks that are not all written.
 std::string say_unwritten(const Warp& warp, Space space, std::uint64_t address, std::span<const std::uint8_t> marks);
 /// Whether others than the block can see what is stored there.

@@ -6,11 +6,12 @@
 #include <cstdint>
 
 #include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::vgpu {
 
-/// Multiprocessors of the GPU that the executor stands for, an H200.
-inline constexpr std::uint32_t multiprocessors = 132;
+/// Whether the blocks of a grid may form clusters.
+constexpr bool has_clusters(Target target) { return isa::info(target).base >= 90; }
 
 struct BlockNeeds {
   std::uint32_t threads = 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/cluster.hpp"
 #include "ptx/vgpu/code.hpp"
 
 namespace ptx::vgpu {
@@ -19,10 +20,7 @@ std::string Code::spell(std::uint32_t item) const {
 }
 
 std::string Code::line(std::uint32_t item) const {
-  if (listing != nullptr && function_index < listing->line_of.size() && item < listing->line_of[function_index].size()) {
-    const std::uint32_t number = listing->line_of[function_index][item];
-    if (number != 0) return cat("line ", number, ": ", listing->line(number));
-  }
+  if (const std::uint32_t number = listed_line(item); number != 0) return cat("line ", number, ": ", listing->line(number));
   if (item >= function->body.size()) return {};
   const ir::Inst& inst = function->body[item];
   if (inst.kind == ir::ItemKind::inst) return ir::spell(*module, *function, inst);
@@ -45,7 +43,24 @@ std::string Code::scalar_name(std::uint32_t scalar) const {
   return spelled;
 }
 
-Diagnostic report(const Cta& cta, const Warp& warp, const Fault& fault) {
+void add_debug_places(const Code& code, std::uint32_t item, Diagnostic& to) {
+  std::string_view role = "source";
+  for (const SourceLocation& place : ir::debug_places(*code.module, *code.function, item)) {
+    to.place(std::string(role), place);
+    role = "called at";
+  }
+}
+
+std::uint32_t Code::listed_line(std::uint32_t item) const {
+  if (listing == nullptr || function_index >= listing->line_of.size() || item >= listing->line_of[function_index].size())
+    return 0;
+  return listing->line_of[function_index][item];
+}
+
+Diagnostic report(const Warp& warp) { return report(warp, *warp.fault); }
+
+Diagnostic report(const Warp& warp, const Fault& fault) {
+  const Cta& cta = *warp.cta;
   const Launch& launch = *cta.launch;
   const Code& code = launch.code;
   const auto& block = launch.config.block;
@@ -57,11 +72,21 @@ Diagnostic report(const Cta& cta, const Warp& warp, const Fault& fault) {
                .where = code.where(fault.item),
                .notes = {}};
   d.ptx(code.line(fault.item));
-  d.note(cat("thread: ", triple(id), " of block ", triple(cta.id), " in kernel `", code.name, "` (warp ", warp.index, ", lane ",
+  add_debug_places(code, fault.item, d);
+  d.note(cat("thread: ", triple(id), " of ", say_block(cta), " in kernel `", code.name, "` (warp ", warp.index, ", lane ",
              fault.lane, ')'));
   for (const std::string& note : fault.notes) d.note(note);
   d.note(cat("replay: kernel `", code.name, "`, grid ", triple(launch.config.grid), ", block ", triple(block), ", ",
+             cta.cluster->blocks.size() > 1 ? cat("cluster ", triple(launch.config.cluster), ", ") : std::string(),
              launch.config.dynamic_smem_bytes, " bytes of dynamic shared memory"));
+  d.execution = {ExecutionPoint{.kernel = code.name,
+                                .instruction = code.spell(fault.item),
+                                .ptx_line = code.listed_line(fault.item),
+                                .block = cta.id,
+                                .thread = id,
+                                .warp = warp.index,
+                                .lane = static_cast<std::uint32_t>(fault.lane),
+                                .access = fault.access}};
   return d;
 }
 

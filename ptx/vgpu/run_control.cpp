@@ -31,8 +31,7 @@ class Fingerprint {
   std::uint64_t hash_ = 0;
 };
 
-std::uint64_t fingerprint(const Cta& cta) {
-  Fingerprint state;
+void add(Fingerprint& state, const Cta& cta) {
   for (const Warp& warp : cta.warps) {
     state.add(warp.live);
     if (warp.live == 0) continue;
@@ -47,12 +46,16 @@ std::uint64_t fingerprint(const Cta& cta) {
     state.add(fragments);
     state.add(warp.file);
   }
+}
+std::uint64_t fingerprint(const Cluster& cluster) {
+  Fingerprint state;
+  for (const Cta& cta : cluster.blocks) add(state, cta);
   return state.value();
 }
 
 }  // namespace
 
-bool Rounds::stuck_after_turn(const Cta& cta, bool polled, std::uint64_t changes) {
+bool Rounds::stuck_after_turn(const Cluster& cluster, bool polled, std::uint64_t changes) {
   if (changes != changes_) {
     *this = Rounds();
     changes_ = changes;
@@ -65,7 +68,7 @@ bool Rounds::stuck_after_turn(const Cta& cta, bool polled, std::uint64_t changes
   ++turns_;
   if (turns_ == 2 * mark_) mark_ = turns_;
   if (turns_ < mark_ || turns_ > mark_ + 8 + mark_ / 32) return false;
-  const std::uint64_t state = fingerprint(cta);
+  const std::uint64_t state = fingerprint(cluster);
   if (turns_ == mark_)
     seen_ = state;
   else

@@ -14,12 +14,12 @@
 
 namespace ptx::vgpu {
 
-/// Whether a CTA goes round in circles: whether all of its registers and places are as they were some turns ago, and nothing has
-/// changed in memory meanwhile. It then does so until somebody else changes something.
+/// Whether a cluster goes round in circles: whether all of its registers and places are as they were some turns ago, and nothing
+/// has changed in memory meanwhile. It then does so until somebody else changes something.
 class Rounds {
  public:
-  /// Asked after each turn of the CTA; `changes` counts those of the whole run.
-  bool stuck_after_turn(const Cta& cta, bool polled, std::uint64_t changes);
+  /// Asked after each turn of the cluster; `changes` counts those of the whole run.
+  bool stuck_after_turn(const Cluster& cluster, bool polled, std::uint64_t changes);
 
  private:
   std::uint64_t changes_ = 0, seen_ = 0;
@@ -47,7 +47,7 @@ class RunControl {
     executed_.fetch_add(instructions, std::memory_order_relaxed);
     if (changes != 0) changes_.fetch_add(changes);
   }
-  void count_done() { done_.fetch_add(1, std::memory_order_relaxed); }
+  void count_done(std::uint64_t blocks) { done_.fetch_add(blocks, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t executed() const { return executed_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t changes() const { return changes_.load(); }
   /// "12 of 100 blocks had ended"
@@ -57,10 +57,10 @@ class RunControl {
   /// the run whether they do, every few milliseconds.
   void attend(std::uint64_t instructions);
 
-  /// All CTAs of a worker are stuck since `changes`, and it can start no other. True when so are all others': nothing can change
-  /// any more.
+  /// All clusters of a worker are stuck since `changes`, and it can start no other. True when so are all others': nothing can
+  /// change any more.
   bool all_stuck(std::size_t worker, std::uint64_t changes);
-  /// The worker has no CTA any more.
+  /// The worker has no cluster any more.
   void leave(std::size_t worker) { stuck_since_[worker].store(gone); }
 
  private:

@@ -107,16 +107,17 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
   return threads != 0 ? barrier.arrived_warps * lane_count == threads : barrier.arrived_warps == cta.live_warps;
 }
 
-// The cluster's barrier completes when all of its threads that live have come.
-void release_cluster(Cta& cta) {
-  const auto has_come = [](const Warp& warp) { return warp.live == 0 || warp.cluster_open; };
-  if (!std::all_of(cta.warps.begin(), cta.warps.end(), has_come)) return;
-  for (Warp& warp : cta.warps) {
-    cta.changes += warp.cluster_open ? 1 : 0;
-    warp.cluster_open = false;
-    for (LaneGroup& f : warp.others)
-      if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc, warp.waiting = false;
-  }
+// The cluster's barrier completes when all of its threads that live have come, in all blocks.
+void release_cluster(Cluster& cluster) {
+  if (cluster.came_warps == 0 || cluster.came_warps != cluster.live_warps) return;
+  cluster.came_warps = 0;
+  for (Cta& cta : cluster.blocks)
+    for (Warp& warp : cta.warps) {
+      cta.changes += warp.cluster_open ? 1 : 0;
+      warp.cluster_open = false;
+      for (LaneGroup& f : warp.others)
+        if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc, warp.waiting = false;
+    }
 }
 // False: a fault was recorded.
 bool come_to_cluster(Warp& warp, const Step& step) {
@@ -127,7 +128,8 @@ bool come_to_cluster(Warp& warp, const Step& step) {
   }
   warp.cluster_came = warp.cluster_open = true;
   ++warp.cta->changes;
-  release_cluster(*warp.cta);
+  ++warp.cta->cluster->came_warps;
+  release_cluster(*warp.cta->cluster);
   return true;
 }
 // Called with the lanes set aside as Wait::arrived.
@@ -283,14 +285,30 @@ WarpState run_warp(Warp& warp, std::uint64_t budget) {
 }
 
 // A warp is gone: those that wait for all warps wait for one less.
-void leave(Cta& cta) {
+void leave(Warp& warp) {
+  Cta& cta = *warp.cta;
+  Cluster& cluster = *cta.cluster;
   --cta.live_warps;
+  --cluster.live_warps;
+  if (std::exchange(warp.cluster_open, false)) --cluster.came_warps;
   ++cta.changes;
   for (std::uint32_t id = 0; id < barrier_count; ++id) {
     const Barrier& b = cta.barriers[id];
     if (b.arrived_warps != 0 && b.expected_threads == 0 && b.arrived_warps == cta.live_warps) release(cta, id);
   }
-  release_cluster(cta);
+  release_cluster(cluster);
+}
+
+// The last warp of a CTA is gone: its tensor memory must be free. False: a fault was recorded.
+bool check_given_back(Warp& warp) {
+  const auto& left = warp.cta->tensor_memory.allocations();
+  if (left.empty()) return true;
+  Step step;
+  step.item = left.front().made_by;
+  warp.fail(step, 0, Kind::tensor_memory_misuse,
+            cat("allocates columns ", left.front().first, " to ", left.front().first + left.front().columns - 1,
+                " of tensor memory, and the CTA ends without giving them back (tcgen05.dealloc)"));
+  return false;
 }
 
 }  // namespace
@@ -373,31 +391,40 @@ Outcome wait_at_cluster_barrier(Warp& warp, const Step& step, Mask mask) {
   return wait_at_cluster(warp, step) ? outcome : Outcome::fault;
 }
 
-CtaState run_cta(Cta& cta, std::uint64_t budget, std::uint64_t most) {
-  const std::uint64_t enough = cta.executed + budget;
-  while (cta.live_warps > 0) {
+ClusterState run_cluster(Cluster& cluster, std::uint64_t budget, std::uint64_t most) {
+  const std::uint64_t enough = cluster.executed + budget;
+  while (cluster.live_warps > 0) {
     bool ran = false;
-    for (Warp& warp : cta.warps) {
-      if (warp.live == 0 || warp.waiting) continue;
-      if (cta.executed >= most) return CtaState::limit;
-      ran = true;
-      warp.turn_start = warp.executed;
-      const WarpState state = run_warp(warp, std::min({warp_turn, budget, most - cta.executed}));
-      cta.executed += warp.executed - warp.turn_start;
-      if (state == WarpState::fault) return CtaState::fault;
-      if (state == WarpState::exited) leave(cta);
-    }
+    for (Cta& cta : cluster.blocks)
+      for (Warp& warp : cta.warps) {
+        if (warp.live == 0 || warp.waiting) continue;
+        if (cluster.executed >= most) return ClusterState::limit;
+        ran = true;
+        warp.turn_start = warp.executed;
+        const WarpState state = run_warp(warp, std::min({warp_turn, budget, most - cluster.executed}));
+        const std::uint64_t executed = warp.executed - warp.turn_start;
+        cta.executed += executed;
+        cluster.executed += executed;
+        if (state == WarpState::fault) return ClusterState::fault;
+        if (state == WarpState::exited) {
+          leave(warp);
+          if (cta.live_warps == 0 && !check_given_back(warp)) return ClusterState::fault;
+        }
+      }
     if (!ran) {
-      fail_deadlock(cta);
-      return CtaState::fault;
+      fail_deadlock(cluster);
+      return ClusterState::fault;
     }
-    if (cta.executed >= enough && cta.live_warps > 0) return CtaState::running;
+    if (cluster.executed >= enough && cluster.live_warps > 0) return ClusterState::running;
   }
-  return CtaState::done;
+  return ClusterState::done;
 }
 
-Warp& faulty(Cta& cta) {
-  return *std::find_if(cta.warps.begin(), cta.warps.end(), [](const Warp& warp) { return warp.fault.has_value(); });
+Warp& faulty(Cluster& cluster) {
+  for (Cta& cta : cluster.blocks)
+    for (Warp& warp : cta.warps)
+      if (warp.fault) return warp;
+  return cluster.blocks.front().warps.front();  // never: somebody has it
 }
 
 }  // namespace ptx::vgpu

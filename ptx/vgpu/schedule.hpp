@@ -27,7 +27,7 @@ Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t k
 /// The warp comes to a barrier of the CTA with `threads` (0: all of the CTA); its live lanes wait at this step unless that
 /// completes it or it only arrives. Called with the live lanes in `mask`.
 Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier, std::uint32_t threads, bool waits);
-/// The same of the cluster's barrier; every CTA is a cluster of its own.
+/// The same of the cluster's barrier.
 Outcome come_to_cluster_barrier(Warp& warp, const Step& step, Mask mask);
 Outcome wait_at_cluster_barrier(Warp& warp, const Step& step, Mask mask);
 /// x[waits_slot] of a barrier without .aligned: 0 for one that only arrives.
@@ -35,19 +35,19 @@ inline constexpr std::size_t waits_slot = 5;
 
 /// Instructions that a warp runs before the next one of its CTA gets its turn.
 inline constexpr std::uint64_t warp_turn = 2048;
-/// Instructions that a CTA runs before its worker looks around: a CTA that polls memory this long may be waiting for a later one
-/// (a flag in global memory), which its worker then starts too.
+/// Instructions that a cluster runs before its worker looks around: one that polls memory this long may be waiting for a later
+/// one (a flag in global memory), which its worker then starts too.
 inline constexpr std::uint64_t cta_turn = 1u << 13;
 
 /// Backward jumps that a lane group may take while another one of its warp could run. Fairness costs 1.4 % of the steps at 16,
 /// nothing at 64.
 inline constexpr std::uint32_t full_patience = 64;
 
-/// How a CTA stands after some of its instructions.
-enum class CtaState : std::uint8_t { done, running, limit, fault };
-/// Runs a CTA for about `budget` warp instructions, and not on when it has run `most` in all. After `fault`, the warp that has it
-/// is `faulty(cta)`.
-CtaState run_cta(Cta& cta, std::uint64_t budget, std::uint64_t most);
-Warp& faulty(Cta& cta);
+/// How a cluster stands after some of its instructions.
+enum class ClusterState : std::uint8_t { done, running, limit, fault };
+/// Runs a cluster's warps in turns, block after block, for about `budget` warp instructions, and not on when it has run `most` in
+/// all. After `fault`, the warp that has it is `faulty(cluster)`.
+ClusterState run_cluster(Cluster& cluster, std::uint64_t budget, std::uint64_t most);
+Warp& faulty(Cluster& cluster);
 
 }  // namespace ptx::vgpu

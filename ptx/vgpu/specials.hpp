@@ -16,6 +16,9 @@ struct SpecialValue {
 /// How a special register is read, or nullptr when the executor does not have it.
 const SpecialValue* special_value(isa::SpecialId id);
 
+/// Whether a kernel asks where the shared memory lies that the system keeps, and so uses it: cooperative groups do.
+bool reads_reserved_memory(const Code& code);
+
 /// Fills the slots of the special registers that the kernel reads and that stay as they are while the warp runs.
 void fill_specials(Warp& warp);
 

@@ -102,6 +102,14 @@ TEST(Undefined, SelpDropsWhatItDoesNotChoose) {
   faulty({"setp.eq.u32 %p1, %u, 0", "selp.b32 %r3, 1, 2, %p1", "st.global.b32 [%rd0], %r3"}, 2, 0);
 }
 
+// What Triton writes where a thread has two elements and the conversion takes four.
+TEST(Undefined, BytesThatAreNotPickedDoNotMatter) {
+  clean({"prmt.b32 %r2, %r0, %u, 12816", "st.global.b32 [%rd0], %r2"});
+  clean({"prmt.b32 %r2, %r0, %u, 30001", "prmt.b32 %r2, %r2, 0, 30576", "st.global.b32 [%rd0], %r2"});
+  faulty({"prmt.b32 %r2, %r0, %u, 30292", "st.global.b32 [%rd0], %r2"}, 1, 0);
+  faulty({"prmt.b32 %r2, %r0, %r0, %u", "st.global.b32 [%rd0], %r2"}, 1, 0);
+}
+
 TEST(Undefined, WhatOneOperandDecidesIsDefined) {
   clean({"mov.u32 %r2, 0", "and.b32 %r3, %u, %r2", "st.global.b32 [%rd0], %r3"});
   clean({"mov.u32 %r2, -1", "or.b32 %r3, %r2, %u", "st.global.b32 [%rd0], %r3"});

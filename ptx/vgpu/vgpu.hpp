@@ -21,6 +21,13 @@
 
 namespace ptx::vgpu {
 
+/// Multiprocessors of the GPU that the executor stands for, an H200.
+inline constexpr std::uint32_t multiprocessors = 132;
+
+/// Where multimem addresses lie, none of which is an address of the host: that of a byte of a multicast region is so much above
+/// its address in the first replica.
+inline constexpr std::uint64_t multimem_window = 0xF400'0000'0000'0000;
+
 /// A piece of host memory that the kernel may use as global memory: a tensor, a buffer. Addresses are the host's own.
 struct Region {
   std::byte* data = nullptr;
@@ -28,26 +35,58 @@ struct Region {
   bool writable = true;
   bool initialised = true;  ///< false: contents count as uninitialised until stored to (an output)
   std::string name;         ///< as reports call it: "X"
+  /// A range of multimem addresses (manual: "Multimem Addresses"): multimem.* alone may use them, and reaches `data` and each of
+  /// the further replicas, which stand for the memory of so many devices. What else may use that memory is said by other regions.
+  bool multicast = false;
+  std::vector<std::byte*> further_replicas{};
+  /// The address by which a kernel reaches it.
+  [[nodiscard]] std::uint64_t address() const {
+    return reinterpret_cast<std::uintptr_t>(data) + (multicast ? multimem_window : 0);
+  }
 };
 
 struct LaunchConfig {
-  std::array<std::uint32_t, 3> grid{1, 1, 1};   ///< CTAs
+  std::array<std::uint32_t, 3> grid{1, 1, 1};   ///< CTAs, or clusters where the kernel says .blocksareclusters
   std::array<std::uint32_t, 3> block{1, 1, 1};  ///< threads
   std::size_t dynamic_smem_bytes = 0;
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< CTAs; (1, 1, 1): as the kernel says
+  /// All CTAs run at the same time, and the kernel finds what cooperative groups synchronise a grid with (%envreg1, %envreg2).
+  bool cooperative = false;
 };
 
-/// How far a run is.
+/// How far a run is. Blocks whose work others have taken over (clusterlaunchcontrol) count as done.
 struct RunProgress {
   std::uint64_t ctas_done = 0, ctas = 0;
   std::uint64_t warp_instructions = 0;
 };
 
+/// What an approximation of f32 gives: rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh with .approx, and div with .approx or .full.
+enum class Approximations : std::uint8_t {
+  hardware,   ///< the bits of an H200
+  rounded,    ///< the function's value, rounded to nearest
+  perturbed,  ///< a value within the manual's bound on the error, another one for each seed: what another GPU might give
+};
+
+/// How tensor cores add up products of floating-point numbers (mma, wmma, wgmma, tcgen05.mma).
+enum class Numerics : std::uint8_t {
+  exact,  ///< as the module's target does, bit for bit where that is known (docs/facts.md, "Tensor cores")
+  fast,   ///< a chain of f32 fused multiply-adds, k ascending, rounded to nearest: several times as fast, and no GPU's own
+};
+/// The words of both, in their order: "exact fast", "hardware rounded perturb".
+std::span<const std::string_view> words_of_numerics();
+std::span<const std::string_view> words_of_approximations();
+std::optional<Numerics> numerics_from_name(std::string_view word);
+std::optional<Approximations> approximations_from_name(std::string_view word);
+
 struct Options {
-  unsigned workers = 1;  ///< threads of the host; CTAs are shared out among them
-  /// Warp instructions of the whole run before it is stopped (step_limit); 0: none for the run, 2^30 for each CTA.
+  unsigned workers = 1;  ///< threads of the host; clusters of CTAs are shared out among them
+  /// Warp instructions of the whole run before it is stopped (step_limit); 0: none for the run, 2^30 for each CTA of a cluster.
   std::uint64_t max_instructions = 0;
   bool check_initialised = true;  ///< track which bytes and registers have been written, and lanes that shuffles read
-  std::stop_token stop{};         ///< asked every few milliseconds: the run ends, kind interrupted
+  Numerics numerics = Numerics::exact;
+  Approximations approximations = Approximations::hardware;
+  std::uint64_t seed = 0;  ///< of perturbed approximations
+  std::stop_token stop{};  ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};
   /// Takes what the kernel prints (vprintf), a call's text at a time, from one worker after the other; stdout where there is
@@ -55,10 +94,22 @@ struct Options {
   std::function<void(std::string_view)> print{};
 };
 
+/// Whether results are a GPU's, of an instruction that is not known to have them bit for bit.
+enum class Fidelity : std::uint8_t {
+  bounded,     ///< within the manual's bound on the error
+  unverified,  ///< as the manual says; no GPU was asked
+};
+std::string_view name(Fidelity fidelity);
+struct FidelityNote {
+  Fidelity fidelity{};
+  std::string instruction;  ///< opcode and modifiers
+  std::string why;
+};
+
 /// What a run did.
 struct Report {
   std::uint64_t warp_instructions = 0;
-  std::uint64_t ctas = 0;
+  std::uint64_t ctas = 0;  ///< those that ran, without what others have taken over
 };
 
 /// The .global and .const variables of a module, as they lie in memory once it is loaded: from their initial values on (manual:
@@ -110,6 +161,10 @@ class Program {
   /// The same, with the variables of an instance.
   static Expected<std::shared_ptr<const Program>> make(std::shared_ptr<const Instance> instance,
                                                        std::shared_ptr<const ir::Listing> listing, std::string_view entry);
+  /// Everything of entry `name` that the executor does not run, each as make() would say it first. Kinds: those of make() but
+  /// not_executed.
+  static Expected<Diagnostics> find_unsupported(std::shared_ptr<const Instance> instance,
+                                                std::shared_ptr<const ir::Listing> listing, std::string_view entry);
   /// Runs a grid to its end. `params` is the parameter block, laid out as the CUDA driver's. The first fault ends the run; its
   /// diagnostic names kernel, instruction, PTX line, the author's line, block and thread, and is the same for every number of
   /// workers. Kinds: launch_config, param_layout, out_of_memory; out_of_bounds, misaligned, read_only, uninitialised; divergent,
@@ -120,6 +175,9 @@ class Program {
                                      std::span<const Region> regions, const Options& options = {}) const;
   [[nodiscard]] std::string_view name() const;
   [[nodiscard]] const std::shared_ptr<const Instance>& instance() const;
+  /// The kernel's instructions, each once, whose results are not known to be a GPU's bit for bit in a run with these options. Of
+  /// all others an H200 has been asked, or published results of the target's tensor cores have been compared.
+  [[nodiscard]] std::vector<FidelityNote> fidelity(const Options& options = {}) const;
 
   ~Program();
   Program(const Program&) = delete;

@@ -50,5 +50,40 @@ TEST(Program, AddsVectors) {
   EXPECT_EQ(program->name(), "k");
 }
 
+// A barrier of the grid as cooperative groups have it: each block adds one behind the size of the driver's workspace, and waits.
+TEST(Program, CooperativeLaunches) {
+  const auto program = testing::program({".visible .entry k",
+                                         ".param .u64 x",
+                                         "ld.param.u64 %rd0, [x]",
+                                         "mov.u32 %r0, %envreg1",
+                                         "mov.u32 %r1, %envreg2",
+                                         "mov.b64 %rd1, {%r1, %r0}",
+                                         "ld.global.u32 %r2, [%rd1]",
+                                         "atom.global.add.u32 %r3, [%rd1+4], 1",
+                                         "mov.u32 %r4, %nctaid.x",
+                                         "mov.u32 %r5, %ctaid.x",
+                                         "add.u64 %rd2, %rd0, 0",
+                                         "WAIT:",
+                                         "ld.acquire.gpu.global.u32 %r6, [%rd1+4]",
+                                         "setp.lt.u32 %p0, %r6, %r4",
+                                         "@%p0 bra WAIT",
+                                         "mul.wide.u32 %rd3, %r5, 4",
+                                         "add.u64 %rd2, %rd2, %rd3",
+                                         "add.u32 %r7, %r6, %r2",
+                                         "st.global.u32 [%rd2], %r7",
+                                         "ret"});
+  Buffer<std::uint32_t> x{"x", std::vector<std::uint32_t>(3), true, false};
+  LaunchConfig config;
+  config.grid = {3, 1, 1};
+  config.cooperative = true;
+  testing::run(program, config, params({x.address()}), {x.region()});
+  EXPECT_EQ(x.data, (std::vector<std::uint32_t>{11, 11, 11}));
+  config.grid = {1000000, 1, 1};
+  const std::array regions{x.region()};
+  const auto refused = program->run(config, params({x.address()}), regions);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, Kind::launch_config) << render(refused.error());
+}
+
 }  // namespace
 }  // namespace ptx::vgpu

@@ -1,6 +1,10 @@
 #include "ptx/vgpu/waiting.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "ptx/vgpu/occupancy.hpp"
+#include "ptx/vgpu/report.hpp"
 
 namespace ptx::vgpu {
 
@@ -71,36 +75,114 @@ bool fail_bypass(Warp& warp, const Step& step, Mask mask) {
   return false;
 }
 
-void fail_deadlock(Cta& cta) {
-  constexpr std::size_t max_notes = 8;
-  const Code& code = cta.launch->code;
-  std::vector<std::string> notes;
-  Warp* first = nullptr;
-  std::size_t waiting = 0;
-  for (Warp& warp : cta.warps) {
-    if (warp.live == 0) continue;
-    if (first == nullptr) first = &warp;
-    ++waiting;
-    const LaneGroup& f = warp.others.front();
-    if (f.key == cluster_wait) {
-      if (notes.size() < max_notes)
-        notes.push_back(cat("warp ", warp.index, " waits at the cluster's barrier: ", say_place(code, code.steps[f.pc].item)));
-      continue;
-    }
-    const Barrier& b = cta.barriers[f.key];
-    const std::uint32_t want = b.expected_threads != 0 ? b.expected_threads : cta.live_warps * lane_count;
-    if (notes.size() < max_notes)
-      notes.push_back(cat("warp ", warp.index, " waits at barrier ", f.key, ", where ", b.arrived_warps * lane_count, " of ",
-                          want, " threads have come: ", say_place(code, code.steps[f.pc].item)));
+namespace {
+
+constexpr std::size_t max_notes = 8;
+
+// "warp 3", "warp 3 of block (1, 0, 0)", where others have warps of that number.
+std::string say_warp(const Warp& warp) {
+  const bool alone = warp.cta->cluster->blocks.size() == 1;
+  return cat("warp ", warp.index,
+             alone ? std::string() : cat(" of block ", to_string(warp.cta->id), ", rank ", warp.cta->rank, ','));
+}
+
+// The warps of a cluster that have not ended.
+template <class Of>
+auto live_warps(Of& cluster) {
+  std::vector<decltype(&cluster.blocks.front().warps.front())> live;
+  for (auto& cta : cluster.blocks)
+    for (auto& warp : cta.warps)
+      if (warp.live != 0) live.push_back(&warp);
+  return live;
+}
+
+// What a warp waits for that has come to a barrier.
+std::string say_wait(const Warp& warp) {
+  const Cta& cta = *warp.cta;
+  const LaneGroup& f = warp.others.front();
+  const std::string place = say_place(cta.launch->code, cta.launch->code.steps[f.pc].item);
+  if (f.key == cluster_wait) {
+    const Cluster& cluster = *cta.cluster;
+    const bool alone = cluster.blocks.size() == 1;
+    return cat(" waits at the cluster's barrier",
+               alone ? std::string() : cat(", to which ", cluster.came_warps, " of ", cluster.live_warps, " warps have come"),
+               ": ", place);
   }
-  if (waiting > max_notes) notes.push_back(cat("and ", waiting - max_notes, " more warps"));
-  const std::uint64_t gone = cta.warps.size() - cta.live_warps;
+  const Barrier& b = cta.barriers[f.key];
+  const std::uint32_t want = b.expected_threads != 0 ? b.expected_threads : cta.live_warps * lane_count;
+  return cat(" waits at barrier ", f.key, ", where ", b.arrived_warps * lane_count, " of ", want, " threads have come: ", place);
+}
+
+}  // namespace
+
+void fail_deadlock(Cluster& cluster) {
+  std::vector<std::string> notes;
+  const std::vector<Warp*> live = live_warps(cluster);
+  for (const Warp* warp : live)
+    if (notes.size() < max_notes) notes.push_back(say_warp(*warp) + say_wait(*warp));
+  if (live.size() > max_notes) notes.push_back(cat("and ", live.size() - max_notes, " more warps"));
+  std::size_t gone = 0;
+  for (const Cta& cta : cluster.blocks) gone += cta.warps.size() - cta.live_warps;
   if (gone != 0) notes.push_back(cat(gone, gone == 1 ? " warp has exited" : " warps have exited"));
-  const LaneGroup& f = first->others.front();
-  first->fail(code.steps[f.pc], lowest_lane(f.mask), Kind::deadlock,
-              cat("waits at ", f.key == cluster_wait ? std::string("the cluster's barrier") : cat("barrier ", f.key),
-                  ", which cannot complete: no warp of the block can continue"),
-              std::move(notes));
+  Warp& first = *live.front();
+  const LaneGroup& f = first.others.front();
+  first.fail(first.cta->launch->code.steps[f.pc], lowest_lane(f.mask), Kind::deadlock,
+             cat("waits at ", f.key == cluster_wait ? std::string("the cluster's barrier") : cat("barrier ", f.key),
+                 ", which cannot complete: no warp of the ", cluster.blocks.size() == 1 ? "block" : "cluster", " can continue"),
+             std::move(notes));
+}
+
+namespace {
+
+// A warp of a cluster that has not ended and does not wait for others, or one that waits.
+const Warp& a_live_warp(const Cluster& cluster) {
+  const std::vector<const Warp*> live = live_warps(cluster);
+  const auto found = std::find_if(live.begin(), live.end(), [](const Warp* w) { return !w->waiting; });
+  return found != live.end() ? **found : *live.front();
+}
+
+}  // namespace
+
+Diagnostic report_stopped(const Cluster& cluster, std::uint64_t executed, std::string_view what, std::string done) {
+  const Warp& warp = a_live_warp(cluster);
+  const LaneGroup& f = warp.others.front();
+  return report(warp, {Kind::step_limit,
+                       cat("stands where the ", what, " was stopped, after ", executed, " warp instructions"),
+                       warp.cta->launch->code.steps[f.pc].item,
+                       lowest_lane(f.mask),
+                       {std::move(done)}});
+}
+
+Diagnostic report_livelock(const Cluster& cluster, const Begun& of_grid) {
+  const Warp& warp = a_live_warp(cluster);
+  const Code& code = warp.cta->launch->code;
+  const auto place = [&](const Warp& w) {
+    const Step& at = code.steps[w.others.front().pc];
+    return w.waiting || w.polled == never_polled ? at.item : w.polled;
+  };
+  const auto awaits = [&](const Warp& w) {  // an mbarrier, in a loop
+    return !w.waiting && w.polled != never_polled &&
+           isa::form(code.function->body[w.polled].form).row->effects.sync == isa::Sync::mbarrier;
+  };
+  const bool polls = warp.polled != never_polled;
+  std::vector<std::string> notes;
+  const std::vector<const Warp*> live = live_warps(cluster);
+  for (const Warp* w : live)
+    if (notes.size() < max_notes)
+      notes.push_back(cat(say_warp(*w), awaits(*w) ? cat(" waits for ", mbarrier::say(*w->cta, w->awaited), ", at ") : " is at ",
+                          say_place(code, place(*w))));
+  if (live.size() > max_notes) notes.push_back(cat("and ", live.size() - max_notes, " more warps"));
+  const std::string_view what = cluster.blocks.size() == 1 ? "blocks" : "clusters";
+  if (of_grid.begun < of_grid.clusters)
+    notes.push_back(cat(of_grid.clusters - of_grid.begun, " of ", of_grid.clusters, ' ', what, " have not begun: ",
+                        multiprocessors, " multiprocessors hold ", of_grid.most, " of these ", what, " at a time"));
+  return report(warp,
+                {Kind::deadlock,
+                 awaits(warp) ? cat("waits for ", mbarrier::say(*warp.cta, warp.awaited),
+                                    ": every thread that runs is back where it was, and nobody can complete it any more")
+                              : cat(polls ? "polls memory that nobody can change any more" : "is in a loop that nothing can end",
+                                    ": every thread that runs is back where it was, and no memory has changed meanwhile"),
+                 place(warp), lowest_lane(warp.others.front().mask), std::move(notes)});
 }
 
 }  // namespace ptx::vgpu

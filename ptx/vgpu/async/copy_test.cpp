@@ -423,7 +423,7 @@ TEST(CopyOps, StoresThatAnMbarrierCounts) {
   EXPECT_EQ(fill("16384").first, Kind::out_of_bounds);
 }
 
-// ---- one block's cluster
+// ---- a cluster of one block
 
 TEST(CopyOps, AddressesInTheCluster) {
   const auto program = body_program(

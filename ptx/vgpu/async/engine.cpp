@@ -7,8 +7,33 @@
 
 namespace ptx::vgpu::async {
 
+namespace {
+
+// Where an operation's bytes go, or come from, in shared memory.
+const Location& place_of(const Copy& copy) { return copy.to; }
+const Location& place_of(const Store& store) { return store.to; }
+const Location& place_of(const TensorCopy& copy) { return copy.shared; }
+
+// The rank of the block in whose shared memory a location lies; of one that lies nowhere any number.
+std::uint64_t rank_at(const Location& location) {
+  return rank_of(location.space == Space::generic ? location.address - shared_window : location.address);
+}
+
+}  // namespace
+
 bool begin(Warp& warp, const Step& step, int lane, const Operation& operation) {
   ++warp.cta->changes;
+  if (operation.mbarrier) {
+    const auto to = std::visit([](const auto& what) { return rank_at(place_of(what)); }, operation.what);
+    const auto told = rank_at(*operation.mbarrier);
+    if (const std::uint64_t apart = to ^ told; apart > (operation.pairs ? 1u : 0u)) {
+      warp.fail(step, lane, Kind::barrier_misuse,
+                cat("brings bytes to block ", to, " of the cluster and tells an mbarrier of block ", told,
+                    operation.pairs ? ": it has to be one of that block or of the other one of its pair"
+                                    : ": it has to be one of the block that they come to"));
+      return false;
+    }
+  }
   const auto moved = std::visit([&](const auto& what) { return perform(warp, step, lane, what); }, operation.what);
   if (!moved) return false;
   if (!operation.mbarrier) return true;
@@ -32,22 +57,49 @@ void copy_marks(std::uint8_t* to, const std::uint8_t* from, std::uint64_t bytes)
 }
 
 std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Store& store) {
-  const auto to = find_range(warp, step, lane, store.to.space, true, store.to.address, store.bytes, store.alignment);
-  if (!to) return std::nullopt;
-  if (store.reduction) {
-    if (!check_written(warp, step, lane, store.to, *to, store.bytes)) return std::nullopt;
-    reduce(*store.reduction, to->data, store.data.data(), store.bytes);
-  } else {
-    std::memcpy(to->data, store.data.data(), store.bytes);
+  const Replicas places = find_replicas(warp, step, lane, store.to.space, true, store.to.address, store.bytes, store.alignment);
+  if (places.empty()) return std::nullopt;
+  for (const Place& to : places.places()) {
+    if (store.reduction) {
+      if (!check_written(warp, step, lane, store.to, to, store.bytes)) return std::nullopt;
+      reduce(*store.reduction, to.data, store.data.data(), store.bytes);
+    } else {
+      std::memcpy(to.data, store.data.data(), store.bytes);
+    }
+    copy_marks(to.written, nullptr, store.bytes);
   }
-  copy_marks(to->written, nullptr, store.bytes);
   return store.bytes;
 }
 
+namespace {
+
+// What a copy leaves at its place, or at one of them.
+void leave(const Copy& copy, const Place& to, const Place& from) {
+  if (copy.reduction) {
+    reduce(*copy.reduction, to.data, from.data, copy.bytes);
+    if (from.written != nullptr && to.written != nullptr)
+      for (std::uint32_t i = 0; i < copy.bytes; ++i)
+        if (from.written[i] != written_mark) to.written[i] = undefined_mark;
+  } else if (copy.written != 0xFFFF) {
+    for (std::uint32_t i = 0; i < copy.bytes; ++i) {
+      if ((copy.written >> (i % 16) & 1) == 0) continue;
+      to.data[i] = from.data[i];
+      copy_marks(to.written == nullptr ? nullptr : to.written + i, from.written == nullptr ? nullptr : from.written + i, 1);
+    }
+  } else {
+    if (copy.read != 0) std::memmove(to.data, from.data, copy.read);  // a block may copy within its shared memory
+    std::memset(to.data + copy.read, 0, copy.bytes - copy.read);
+    copy_marks(to.written, from.written, copy.read);
+    copy_marks(to.written == nullptr ? nullptr : to.written + copy.read, nullptr, copy.bytes - copy.read);
+  }
+}
+
+}  // namespace
+
 std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Copy& copy) {
   if (copy.bytes == 0) return 0;
-  const auto to = find_range(warp, step, lane, copy.to.space, true, copy.to.address, copy.bytes, copy.alignment);
-  if (!to) return std::nullopt;
+  const Replicas places = find_replicas(warp, step, lane, copy.to.space, true, copy.to.address, copy.bytes, copy.alignment);
+  if (places.empty()) return std::nullopt;
   Place from;
   if (copy.read != 0) {
     const auto found = find_range(warp, step, lane, copy.from.space, false, copy.from.address, copy.read, copy.alignment);
@@ -57,23 +109,9 @@ std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, con
   // Others than the block must not see what nothing has written.
   const bool seen = outlives_block(copy.to.space, copy.to.address);
   if (seen && copy.read != 0 && !check_written(warp, step, lane, copy.from, from, copy.read)) return std::nullopt;
-  if (copy.reduction) {
-    if (seen && !check_written(warp, step, lane, copy.to, *to, copy.bytes)) return std::nullopt;
-    reduce(*copy.reduction, to->data, from.data, copy.bytes);
-    if (from.written != nullptr && to->written != nullptr)
-      for (std::uint32_t i = 0; i < copy.bytes; ++i)
-        if (from.written[i] != written_mark) to->written[i] = undefined_mark;
-  } else if (copy.written != 0xFFFF) {
-    for (std::uint32_t i = 0; i < copy.bytes; ++i) {
-      if ((copy.written >> (i % 16) & 1) == 0) continue;
-      to->data[i] = from.data[i];
-      copy_marks(to->written == nullptr ? nullptr : to->written + i, from.written == nullptr ? nullptr : from.written + i, 1);
-    }
-  } else {
-    if (copy.read != 0) std::memmove(to->data, from.data, copy.read);  // a block may copy within its shared memory
-    std::memset(to->data + copy.read, 0, copy.bytes - copy.read);
-    copy_marks(to->written, from.written, copy.read);
-    copy_marks(to->written == nullptr ? nullptr : to->written + copy.read, nullptr, copy.bytes - copy.read);
+  for (const Place& to : places.places()) {
+    if (copy.reduction && seen && !check_written(warp, step, lane, copy.to, to, copy.bytes)) return std::nullopt;
+    leave(copy, to, from);
   }
   return copy.bytes;
 }

@@ -48,6 +48,9 @@ enum class BoxMode : std::uint8_t {
   tile,
   rows,    ///< .tile::gather4, .tile::scatter4: a column and four rows
   im2col,  ///< pixels
+  // pixels along w alone; `offsets` are the number of pixels of the halo, and by how much the box is shifted
+  im2col_w,
+  im2col_w_128,  ///< 128 of them, whatever the map says
 };
 /// A box of a tensor, or the pixels of an im2col map, between global and shared memory.
 struct TensorCopy {
@@ -62,7 +65,8 @@ struct TensorCopy {
 
 struct Operation {
   std::variant<Copy, Store, TensorCopy> what;
-  std::optional<Location> mbarrier{};  ///< which is told how many bytes have come
+  std::optional<Location> mbarrier{};  ///< which is told how many bytes have come: in the block that they come to
+  bool pairs = false;                  ///< .cta_group::2: or in the block whose rank differs in the last bit
 };
 
 /// Begins an operation of a lane. False: a fault was recorded.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/vgpu/cluster.hpp"
 #include "ptx/vgpu/code.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
@@ -12,6 +13,9 @@ namespace {
 constexpr std::uint32_t count_bits = 20, tx_bits = 21, phase_bits = 3;
 constexpr std::uint32_t pending_at = count_bits, tx_at = 2 * count_bits, phase_at = tx_at + tx_bits;
 constexpr std::uint64_t object_bytes = 8;
+
+/// Whose mbarriers an operation may name: a wait those of its own block alone.
+enum class Reach : std::uint8_t { own_block, cluster };
 
 struct Counts {
   std::uint32_t expected = 0, pending = 0;
@@ -36,24 +40,33 @@ Outcome misuse(const Operator& by, std::string message, std::vector<std::string>
   return by.warp.fail(by.step, by.lane, Kind::barrier_misuse, std::move(message), std::move(notes));
 }
 
-// The 8 bytes of an mbarrier in the CTA's shared memory.
+// The 8 bytes of an mbarrier in the shared memory of a block of the cluster.
 struct Spot {
   std::uint64_t address = 0;
   Place place;
+  Cta* block = nullptr;
 };
-std::optional<Spot> find_spot(const Operator& by) {
+std::optional<Spot> find_spot(const Operator& by, Reach reach) {
   std::uint64_t address = by.address;
-  if (by.space != Space::shared) {
+  Space space = by.space;
+  if (space == Space::generic) {
     if (address >> 56 != shared_window >> 56) {
       by.warp.fail(by.step, by.lane, Kind::out_of_bounds,
-                   cat("names an mbarrier at address 0x", hex(address), ", which is not in the block's shared memory"));
+                   cat("names an mbarrier at address 0x", hex(address), ", which is not in shared memory"));
       return std::nullopt;
     }
     address -= shared_window;
+    space = Space::cluster;
   }
-  const auto place = find_range(by.warp, by.step, by.lane, Space::shared, true, address, object_bytes, object_bytes);
+  const auto place = find_range(by.warp, by.step, by.lane, space, true, address, object_bytes, object_bytes);
   if (!place) return std::nullopt;
-  return Spot{address, *place};
+  Cta& block = by.warp.cta->cluster->blocks[rank_of(address)];
+  if (reach == Reach::own_block && &block != by.warp.cta) {
+    misuse(by, cat("names ", say_address(address), ", in ", say_block(block),
+                   ": of another block's, only arrivals without a result, expect_tx and complete_tx are possible"));
+    return std::nullopt;
+  }
+  return Spot{address, *place, &block};
 }
 
 std::uint64_t load(const Place& place) {
@@ -69,10 +82,10 @@ struct Open {
   LiveMbarrier& live;
   Counts counts;
 };
-std::optional<Open> open(const Operator& by) {
-  const auto spot = find_spot(by);
+std::optional<Open> open(const Operator& by, Reach reach) {
+  const auto spot = find_spot(by, reach);
   if (!spot) return std::nullopt;
-  Cta& cta = *by.warp.cta;
+  Cta& cta = *spot->block;
   const auto live = cta.mbarriers.find(spot->address);
   if (live == cta.mbarriers.end()) {
     misuse(by, cat("names an mbarrier at shared address 0x", hex(spot->address), ", where none is: nothing has initialised one"));
@@ -121,7 +134,7 @@ bool check_count(const Operator& by, std::uint32_t count, std::string_view does)
 
 bool init(const Operator& by, std::uint32_t count) {
   if (!check_count(by, count, "expects")) return false;
-  const auto spot = find_spot(by);
+  const auto spot = find_spot(by, Reach::own_block);
   if (!spot) return false;
   Cta& cta = *by.warp.cta;
   const auto [live, is_new] = cta.mbarriers.try_emplace(spot->address);
@@ -139,7 +152,7 @@ bool init(const Operator& by, std::uint32_t count) {
 }
 
 bool invalidate(const Operator& by) {
-  const auto barrier = open(by);
+  const auto barrier = open(by, Reach::own_block);
   if (!barrier) return false;
   by.warp.cta->mbarriers.erase(barrier->spot.address);
   if (barrier->spot.place.written != nullptr) std::memset(barrier->spot.place.written, 0, object_bytes);
@@ -147,11 +160,11 @@ bool invalidate(const Operator& by) {
   return true;
 }
 
-bool check(const Operator& by) { return open(by).has_value(); }
+bool check(const Operator& by) { return open(by, Reach::own_block).has_value(); }
 
 std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) {
   if (!check_count(by, arrival.count, "counts")) return std::nullopt;
-  auto barrier = open(by);
+  auto barrier = open(by, arrival.returns ? Reach::own_block : Reach::cluster);
   if (!barrier) return std::nullopt;
   Counts& counts = barrier->counts;
   const std::uint64_t state = barrier->live.word;
@@ -176,14 +189,14 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
 }
 
 bool expect(const Operator& by, std::uint32_t bytes) {
-  auto barrier = open(by);
+  auto barrier = open(by, Reach::cluster);
   if (!barrier || !add_bytes(by, *barrier, bytes)) return false;
   close(by, *barrier);
   return true;
 }
 
 bool complete(const Operator& by, std::uint64_t bytes) {
-  auto barrier = open(by);
+  auto barrier = open(by, Reach::cluster);
   if (!barrier || !add_bytes(by, *barrier, -static_cast<std::int64_t>(bytes))) return false;
   close(by, *barrier);
   return true;
@@ -200,7 +213,7 @@ bool note_wait(const Operator& by, const Open& barrier, std::uint32_t behind) {
 }  // namespace
 
 std::optional<bool> test_state(const Operator& by, std::uint64_t state) {
-  const auto barrier = open(by);
+  const auto barrier = open(by, Reach::own_block);
   if (!barrier) return std::nullopt;
   const std::uint32_t behind = (barrier->counts.phase - unpack(state).phase) & ((1u << phase_bits) - 1);
   if (behind > 1) {
@@ -212,7 +225,7 @@ std::optional<bool> test_state(const Operator& by, std::uint64_t state) {
 }
 
 std::optional<bool> test_parity(const Operator& by, std::uint32_t parity) {
-  const auto barrier = open(by);
+  const auto barrier = open(by, Reach::own_block);
   if (!barrier) return std::nullopt;
   return note_wait(by, *barrier, (barrier->counts.phase ^ parity) & 1);
 }

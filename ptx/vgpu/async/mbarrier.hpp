@@ -61,6 +61,7 @@ struct Arrival {
   std::optional<std::uint32_t> expects{};  ///< bytes, before it arrives
   bool drops = false;                      ///< the phases from the next one on expect as many less
   bool may_complete = true;                ///< false: .noComplete
+  bool returns = false;                    ///< its state: of an mbarrier of the block itself alone
   bool counts_itself = false;              ///< makes room for itself first: cp.async.mbarrier.arrive without .noinc
 };
 /// Gives the state.

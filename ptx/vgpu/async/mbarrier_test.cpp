@@ -192,7 +192,7 @@ TEST(Mbarrier, SaysWhatIsWrong) {
   expect_fault("mov.u32 %r0, 0;\nmbarrier.init.shared::cta.b64 [bar], %r0;", Kind::barrier_misuse, "expects 0 arrivals");
   expect_fault("mov.u32 %r0, bar;\nmbarrier.init.shared::cta.b64 [%r0+4], 2;", Kind::misaligned, "multiple of 8");
   expect_fault("mov.u32 %r0, bar;\nmbarrier.init.shared::cta.b64 [%r0+32], 2;", Kind::out_of_bounds, "past the end");
-  expect_fault("mbarrier.init.b64 [%rd0], 2;", Kind::out_of_bounds, "not in the block's shared memory");
+  expect_fault("mbarrier.init.b64 [%rd0], 2;", Kind::out_of_bounds, "which is not in shared memory");
   // a state of two phases ago
   expect_fault(after_init("mbarrier.arrive.shared::cta.b64 %s0, [bar], 2;\nmbarrier.arrive.shared::cta.b64 %s1, [bar], 2;\n"
                           "mbarrier.test_wait.shared::cta.b64 %p0, [bar], %s0;"),

@@ -1,49 +1,12 @@
 #include "ptx/vgpu/async/reduction.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
 
 #include "ptx/num/num.hpp"
 
 namespace ptx::vgpu::async {
 namespace {
-
-// ---- floating point, as docs/facts.md says: an H200's bits
-
-std::uint32_t add_f32(std::uint32_t memory, std::uint32_t value, bool flushes) {
-  auto a = std::bit_cast<float>(memory), b = std::bit_cast<float>(value);
-  if (flushes) a = num::flush(a), b = num::flush(b);
-  const float sum = num::canonical(a + b);
-  return std::bit_cast<std::uint32_t>(flushes ? num::flush(sum) : sum);  // a subnormal sum is exact
-}
-
-// A NaN is handed on as it is, that of the copy before that in memory.
-std::uint64_t add_f64(std::uint64_t memory, std::uint64_t value) {
-  const auto a = std::bit_cast<double>(memory), b = std::bit_cast<double>(value);
-  if (b != b) return value;
-  if (a != a) return memory;
-  const double sum = a + b;
-  return sum != sum ? num::nan64 : std::bit_cast<std::uint64_t>(sum);
-}
-
-// The sum in f32, rounded once more, is the sum rounded once: f32 has more than twice the digits and two.
-std::uint16_t add_half(std::uint16_t memory, std::uint16_t value, bool bf16) {
-  const float a = bf16 ? num::from_bf16(memory) : num::from_f16(memory);
-  const float b = bf16 ? num::from_bf16(value) : num::from_f16(value);
-  return static_cast<std::uint16_t>(num::narrowed(a + b, bf16 ? num::bf16_format : num::f16_format, {}));
-}
-
-// -0 is less than +0; a NaN gives way to a number.
-std::uint16_t order_half(std::uint16_t memory, std::uint16_t value, bool bf16, bool greater) {
-  const std::uint64_t infinity = (bf16 ? num::bf16_format : num::f16_format).infinity();
-  const bool memory_nan = (memory & 0x7FFFu) > infinity, value_nan = (value & 0x7FFFu) > infinity;
-  if (memory_nan && value_nan) return num::nan16;
-  if (memory_nan || value_nan) return memory_nan ? value : memory;
-  const auto rank = [](std::uint16_t x) { return (x & 0x8000u) != 0 ? 0x7FFF - static_cast<int>(x) : static_cast<int>(x) + 1; };
-  return (rank(memory) < rank(value)) == greater ? value : memory;
-}
 
 // ---- one element
 
@@ -58,15 +21,15 @@ template <class Bits>
 Bits combine(const Reduction& r, Bits memory, Bits value) {
   switch (r.op) {
     case ReductionOp::add:
-      if constexpr (sizeof(Bits) == 2) return add_half(memory, value, r.type == Type::bf16);
+      if constexpr (sizeof(Bits) == 2) return num::sum_half(memory, value, r.type == Type::bf16);
       if constexpr (sizeof(Bits) == 4)
-        if (r.type == Type::f32) return add_f32(memory, value, r.flushes);
+        if (r.type == Type::f32) return num::sum_f32(memory, value, r.flushes);
       if constexpr (sizeof(Bits) == 8)
-        if (r.type == Type::f64) return add_f64(memory, value);
+        if (r.type == Type::f64) return num::sum_f64(memory, value);
       return static_cast<Bits>(memory + value);
     case ReductionOp::min:
     case ReductionOp::max:
-      if constexpr (sizeof(Bits) == 2) return order_half(memory, value, r.type == Type::bf16, r.op == ReductionOp::max);
+      if constexpr (sizeof(Bits) == 2) return num::order_half(memory, value, r.type == Type::bf16, r.op == ReductionOp::max);
       return ordered<Bits>(memory, value, isa::kind(r.type) == isa::TypeKind::sint, r.op == ReductionOp::max);
     case ReductionOp::inc:
       return memory >= value ? Bits{0} : static_cast<Bits>(memory + 1);

@@ -45,18 +45,22 @@ std::vector<Row> four_rows(const TensorCopy& copy) {
   return rows;
 }
 
-// The pixels under a filter: from the instruction's position on through a box in space, then through the next image's.
+// The pixels under a filter: from the instruction's position on through a box in space, then through the next image's. Along w
+// the box has one pixel in the other directions.
 std::vector<Row> pixels(const TensorCopy& copy) {
+  constexpr std::uint32_t many = 128;
   const TensorMap& map = copy.tensor.map;
   const layout::Im2col& columns = *map.im2col;
-  const std::size_t space = map.rank - 2u, images = map.rank - 1u;
+  const bool along_w = copy.mode != BoxMode::im2col;
+  const std::size_t space = along_w ? 1u : map.rank - 2u, images = map.rank - 1u;
+  const std::uint32_t count = copy.mode == BoxMode::im2col_w_128 ? many : columns.pixels_per_column;
   Row at{};
   std::copy_n(copy.coordinates.begin(), map.rank, at.begin());
   std::vector<Row> rows;
-  rows.reserve(columns.pixels_per_column);
-  for (std::uint32_t i = 0; i < columns.pixels_per_column; ++i) {
+  rows.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
     Row pixel = at;
-    for (std::size_t d = 0; d < space; ++d) pixel[d + 1] += copy.offsets[d];
+    for (std::size_t d = 0; d < space; ++d) pixel[d + 1] += copy.offsets[along_w ? 1 : d];
     rows.push_back(pixel);
     std::size_t d = 0;
     for (; d < space; ++d) {
@@ -164,12 +168,16 @@ class Walk {
   bool allowed() {
     if (map_.interleave != layout::Interleave::none)
       return fail(Kind::not_executed, "copies a tensor with interleaved channels, which the executor does not run");
-    if (map_.im2col.has_value() != (copy_.mode == BoxMode::im2col))
+    const bool of_pixels = copy_.mode != BoxMode::tile && copy_.mode != BoxMode::rows;
+    if (map_.im2col.has_value() != of_pixels)
       return fail(Kind::bad_descriptor, map_.im2col ? "copies a box, and its tensor map is for .im2col"
                                                     : "copies pixels, and its tensor map is for tiles");
+    if (of_pixels && copy_.mode != BoxMode::im2col && copy_.offsets[0] != 0)
+      return fail(Kind::not_executed, cat("copies a halo of ", copy_.offsets[0],
+                                          " pixels, which the manual shows in pictures alone; what is executed is a halo of 0"));
     if (copy_.mode == BoxMode::rows && (map_.rank != 2 || map_.box[1] != 1))
       return fail(Kind::bad_descriptor, "copies four rows, which takes a tensor map of a matrix in boxes of one row");
-    if (copy_.mode != BoxMode::im2col && copy_.coordinates[0] * static_cast<std::int64_t>(element_bytes_) % 16 != 0)
+    if (!of_pixels && copy_.coordinates[0] * static_cast<std::int64_t>(element_bytes_) % 16 != 0)
       return fail(Kind::misaligned, cat("begins at column ", copy_.coordinates[0], ", byte ",
                                         copy_.coordinates[0] * static_cast<std::int64_t>(element_bytes_),
                                         " of a row, which is not a multiple of 16"));

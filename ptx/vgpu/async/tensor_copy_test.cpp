@@ -88,7 +88,11 @@ std::string load_of(int rank, std::string_view dst = "shared::cluster", std::str
       "", "{%r8}", "{%r8, %r9}", "{%r8, %r9, %r10}", "{%r8, %r9, %r10, %r11}", "{%r8, %r9, %r10, %r11, %r12}"};
   constexpr std::string_view offsets[] = {"", "", "", ", {%h0}", ", {%h0, %h1}", ", {%h0, %h1, %h2}"};
   return cat("cp.async.bulk.tensor.", rank, "d.", dst, ".global", mode, ".mbarrier::complete_tx::bytes [%r1], [%rd8, ",
-             coordinates[rank], "], [bar]", mode == ".im2col" ? offsets[rank] : "", ";");
+             coordinates[rank], "], [bar]",
+             mode == ".im2col"                ? offsets[rank]
+             : mode.starts_with(".im2col::w") ? offsets[4]
+                                              : "",
+             ";");
 }
 std::string store_of(int rank, std::string_view reduction = "", std::string_view mode = "") {
   std::string load = load_of(rank);
@@ -163,9 +167,9 @@ std::vector<Pair> pairs_of(const TensorMap& map, const std::array<std::int32_t, 
 struct Tensor {
   TensorMap map;
   Buffer<std::uint8_t> data;
-  [[nodiscard]] layout::TensorMapWords words() const { return layout::encode(map, aligned()); }
-  [[nodiscard]] std::uint64_t aligned() const { return (data.address() + 31) / 32 * 32; }
-  [[nodiscard]] std::size_t shift() const { return aligned() - data.address(); }
+  [[nodiscard]] layout::TensorMapWords words() { return layout::encode(map, aligned()); }
+  [[nodiscard]] std::uint64_t aligned() { return (data.address() + 31) / 32 * 32; }
+  [[nodiscard]] std::size_t shift() { return aligned() - data.address(); }
 };
 class Dice {
  public:
@@ -306,6 +310,72 @@ TEST(TensorCopies, WhatTypesDoToNumbers) {
 }
 
 // ---- im2col
+
+// Along w: from the instruction's place through a row of the box, then through the same row of the next image. The manual's own
+// example, 128 images of 9 x 7 pixels, and others; the first may lie before the box. (No GPU has been asked.)
+TEST(TensorCopies, PixelsAlongW) {
+  struct Case {
+    std::array<std::uint64_t, 5> sizes;
+    std::int32_t lower, upper;
+    std::array<std::int32_t, 5> at;
+    std::uint16_t offset;
+    std::uint32_t pixels, stride;
+    std::uint8_t rank;
+  };
+  const Case cases[] = {{{8, 7, 9, 30}, 0, 0, {0, 3, 2, 7}, 0, 100, 1, 4},
+                        {{8, 67, 9, 5}, -1, 0, {0, -1, 2, 1}, 1, 90, 2, 4},
+                        {{8, 7, 7, 30}, -1, -1, {0, -1, 2, 7}, 2, 60, 3, 4},
+                        {{16, 20, 4}, -2, 1, {0, -4, 0}, 0, 70, 1, 3},
+                        {{8, 5, 4, 3, 40}, -1, -1, {0, 1, 2, 1, 3}, 1, 65, 1, 5}};
+  for (const Case& c : cases)
+    for (const std::string_view mode : {".im2col::w", ".im2col::w::128"}) {
+      TensorMap map{.type = TensorMapType::u16, .rank = c.rank};
+      map.sizes = c.sizes;
+      const std::uint32_t pixels = mode.ends_with("128") ? 128 : c.pixels, channels = 8;
+      map.im2col = layout::Im2col{
+          .lower_corner = {c.lower}, .upper_corner = {c.upper}, .channels_per_pixel = channels, .pixels_per_column = c.pixels};
+      std::uint64_t stride = 2;
+      for (std::size_t i = 0; i + 1 < c.rank; ++i) map.strides[i] = stride *= c.sizes[i];
+      const std::size_t images = c.rank - 1u;
+      map.element_strides[1] = c.stride;
+      Buffer<std::uint16_t> x{"X", std::vector<std::uint16_t>(stride * c.sizes[images] / 2 + 8)};
+      std::mt19937 random(4);
+      for (auto& element : x.data) element = static_cast<std::uint16_t>(random());
+      const std::size_t shift = ((x.address() + 15) / 16 * 16 - x.address()) / 2;
+      std::vector<std::uint8_t> wanted(room, untouched);
+      const std::int64_t last = static_cast<std::int64_t>(c.sizes[1]) - 1 + c.upper + c.offset;
+      std::int64_t w = c.at[1] + c.offset, image = c.at[images];
+      for (std::uint32_t i = 0; i < pixels; ++i, w += c.stride) {
+        if (w > last) w = c.lower + c.offset, ++image;
+        for (std::uint32_t channel = 0; channel < channels; ++channel) {
+          std::int64_t row = image;  // numbered over all but w and the channels
+          for (std::size_t k = images - 1; k >= 2; --k) row = row * static_cast<std::int64_t>(c.sizes[k]) + c.at[k];
+          const std::int64_t element =
+              (row * static_cast<std::int64_t>(c.sizes[1]) + w) * static_cast<std::int64_t>(c.sizes[0]) + channel;
+          const bool inside =
+              w >= 0 && w < static_cast<std::int64_t>(c.sizes[1]) && image < static_cast<std::int64_t>(c.sizes[images]);
+          const std::uint16_t value = inside ? x.data[shift + static_cast<std::size_t>(element)] : std::uint16_t{0};
+          std::memcpy(&wanted[2 * (std::size_t{i} * channels + channel)], &value, 2);
+        }
+      }
+      Call call{layout::encode(map, x.address() + 2 * shift)};
+      call.coordinates = c.at;
+      call.offsets = {0, c.offset};
+      call.bytes = 2 * pixels * channels;
+      for (const std::string_view dst : {"shared::cluster", "shared::cta"}) {
+        const auto program = program_of(load_of(c.rank, dst, mode), {"8.6", "sm_100a"});
+        const auto got = run_call(program, call, {x.region()});
+        ASSERT_TRUE(got) << render(got.error());
+        EXPECT_EQ(*got, wanted) << to_string(map) << mode;
+        Call halo = call;
+        halo.offsets[0] = 2;
+        const auto refused = run_call(program, halo, {x.region()});
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().kind, Kind::not_executed);
+        EXPECT_NE(refused.error().message.find("copies a halo of 2 pixels"), std::string::npos) << refused.error().message;
+      }
+    }
+}
 
 // The manual's first example, and others: the pixels as nested loops over the box in space meet them.
 TEST(TensorCopies, PixelsUnderAFilter) {

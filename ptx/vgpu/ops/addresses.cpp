@@ -10,10 +10,11 @@ namespace {
 // .const is read through global addresses.
 Space chosen_space(const Decoding& in) {
   const std::string_view word = in.chosen("space");
-  return word.starts_with("shared")  ? Space::shared
-         : word == "local"           ? Space::local
-         : word.starts_with("param") ? Space::param
-                                     : Space::global;
+  return word == "shared::cluster"    ? Space::cluster
+         : word.starts_with("shared") ? Space::shared
+         : word == "local"            ? Space::local
+         : word.starts_with("param")  ? Space::param
+                                      : Space::global;
 }
 
 // Constants lie among the global addresses: a variable of .const is one that a kernel may not write.
@@ -28,9 +29,14 @@ bool is_constant(const Warp& warp, std::uint64_t address) {
 template <class Address>
 Outcome is_in_space(Warp& warp, const Step& step, Mask mask) {
   const auto* a = warp.slot<Address>(step.x[1]);
+  const auto space = static_cast<Space>(step.imm);
+  const Cta& cta = *warp.cta;
   const Mask holds = lanes_where([&](int l) {
-    return space_of(a[l]) == static_cast<Space>(step.imm) &&
-           (step.imm != static_cast<std::int64_t>(Space::global) || is_constant(warp, a[l]) == (step.target != 0));
+    const Space found = space_of(a[l]);
+    if (space == Space::global) return found == space && is_constant(warp, a[l]) == (step.target != 0);
+    if (found != Space::shared) return found == space;
+    const std::uint64_t rank = rank_of(a[l] - shared_window);
+    return (space == Space::shared && rank == cta.rank) || (space == Space::cluster && rank < cta.cluster->blocks.size());
   });
   Mask& p = warp.pred(step.x[0]);
   p = (p & ~mask) | (holds & mask);

@@ -9,8 +9,6 @@
 namespace ptx::vgpu {
 namespace {
 
-constexpr std::uint32_t no_slot = 0xFFFFFFFFu;
-
 template <class Slot>
 Slot at(const Warp& warp, std::uint32_t slot, int lane) {
   return warp.slot<Slot>(slot)[lane];
@@ -52,18 +50,23 @@ Outcome copy_bulk(Warp& warp, const Step& step, Mask mask) {
       return warp.fail(step, lane, Kind::misaligned, cat("copies ", copy.bytes, " bytes, which is not a multiple of ", granule));
     if (step.x[4] != no_slot) copy.written = static_cast<std::uint16_t>(at<std::uint32_t>(warp, step.x[4], lane));
     copy.reduction = reduction_in(step.imm);
-    async::Operation operation{copy, {}};
-    if (step.x[3] != no_slot) operation.mbarrier = {Space::shared, at<std::uint64_t>(warp, step.x[3], lane)};
-    if (step.x[5] != no_slot && !reaches_own_block(warp, step, lane, at<std::uint32_t>(warp, step.x[5], lane))) {
-      if (warp.fault) return Outcome::fault;
-      continue;
-    }
-    if (!async::begin(warp, step, lane, operation)) return Outcome::fault;
+    const auto into = [&](std::uint64_t to, std::uint64_t mbarrier) {
+      copy.to.address = to;
+      async::Operation operation{copy, {}};
+      if (step.x[3] != no_slot) operation.mbarrier = {Space::cluster, mbarrier};
+      return operation;
+    };
+    const std::uint64_t mbarrier = step.x[3] != no_slot ? at<std::uint64_t>(warp, step.x[3], lane) : 0;
+    const bool begun =
+        step.x[5] == no_slot
+            ? async::begin(warp, step, lane, into(copy.to.address, mbarrier))
+            : begin_multicast(warp, step, lane, {at<std::uint32_t>(warp, step.x[5], lane), copy.to.address, mbarrier}, into);
+    if (!begun) return Outcome::fault;
   }
   return Outcome::next;
 }
 
-Handler bulk(Decoding& in, std::int64_t reduction) {
+Handler bulk(Decoding& in, std::int64_t reduction, Space to) {
   if (in.has("ignore_oob")) return in.refuse("the executor copies all bytes: it does not know what .ignore_oob leaves behind");
   in.step.x[0] = in.read_full_address("dstMem");
   in.step.x[1] = in.read_full_address("srcMem");
@@ -71,13 +74,13 @@ Handler bulk(Decoding& in, std::int64_t reduction) {
   in.step.x[3] = in.given("mbar") ? in.read_full_address("mbar") : no_slot;
   in.step.x[4] = in.given("byteMask") ? in.read("byteMask", Type::u16) : no_slot;
   in.step.x[5] = in.given("ctaMask") ? in.read("ctaMask", Type::u16) : no_slot;
-  in.step.x[6] = static_cast<std::uint32_t>(in.space("dstMem"));
+  in.step.x[6] = static_cast<std::uint32_t>(to);
   in.step.x[7] = static_cast<std::uint32_t>(in.space("srcMem"));
   in.step.imm = reduction;
   return &copy_bulk;
 }
 
-// x[0] = to, x[1] = mbarrier, or no_slot, x[2] = bytes of a value, x[3] = bytes of all, x[4] = space, imm = reduction;
+// x[0] = to, x[1] = mbarrier, or no_slot, x[2] = bytes of a value, x[3] = bytes of all, x[4] = space of both, imm = reduction;
 // operands = the values
 Outcome store_registers(Warp& warp, const Step& step, Mask mask) {
   const auto slots = operands_of(warp.cta->launch->code, step);
@@ -92,12 +95,12 @@ Outcome store_registers(Warp& warp, const Step& step, Mask mask) {
     }
     store.reduction = reduction_in(step.imm);
     async::Operation operation{store, {}};
-    if (step.x[1] != no_slot) operation.mbarrier = {Space::shared, at<std::uint64_t>(warp, step.x[1], lane)};
+    if (step.x[1] != no_slot) operation.mbarrier = {store.to.space, at<std::uint64_t>(warp, step.x[1], lane)};
     return operation;
   });
 }
 
-Handler store(Decoding& in, Type type, std::int64_t reduction) {
+Handler store(Decoding& in, Type type, std::int64_t reduction, Space to) {
   std::vector<std::uint32_t> slots = in.read_all("b", type);
   if (type == Type::b128) slots.push_back(slots[0] + lane_count * sizeof(std::uint64_t));  // two words of 64 bits
   const std::uint32_t bytes = type == Type::b128 ? 8 : static_cast<std::uint32_t>(isa::bits(type)) / 8;
@@ -105,7 +108,7 @@ Handler store(Decoding& in, Type type, std::int64_t reduction) {
   in.step.x[1] = in.given("mbar") ? in.read_full_address("mbar") : no_slot;
   in.step.x[2] = bytes;
   in.step.x[3] = bytes * static_cast<std::uint32_t>(slots.size());
-  in.step.x[4] = static_cast<std::uint32_t>(in.space("a"));
+  in.step.x[4] = static_cast<std::uint32_t>(to);
   in.step.imm = reduction;
   in.add_operands(slots);
   return &store_registers;
@@ -130,6 +133,11 @@ Outcome fill(Warp& warp, const Step& step, Mask mask) {
   return Outcome::next;
 }
 
+// Where the row has but one type it may say so by itself.
+Type stored_type(const Decoding& in) { return in.has("type") ? in.type("type") : Type::b128; }
+Type reduced_type(const Decoding& in) { return in.has("type") ? in.type("type") : in.wrote("u32") ? Type::u32 : Type::b32; }
+std::int64_t reduction_of(const Decoding& in) { return packed({reduction_op(in.chosen("op")), reduced_type(in)}); }
+
 // Nothing is left to do: operations are performed when they begin (engine.hpp), and there are no caches.
 Outcome nothing(Warp&, const Step&, Mask) { return Outcome::next; }
 
@@ -150,13 +158,14 @@ async::ReductionOp reduction_op(std::string_view word) {
   return std::find_if(std::begin(ops), std::end(ops), [&](const auto& op) { return op.first == word; })->second;
 }
 
-bool reaches_own_block(Warp& warp, const Step& step, int lane, std::uint32_t blocks) {
-  constexpr std::uint32_t own = 1;  // clusters have one block here, of rank 0
+bool check_multicast(Warp& warp, const Step& step, int lane, std::uint32_t blocks) {
+  const std::size_t all = warp.cta->cluster->blocks.size();
   blocks &= 0xFFFF;
-  if ((blocks & ~own) != 0)
-    warp.fail(step, lane, Kind::out_of_bounds,
-              cat("copies to the blocks in mask 0x", hex(blocks), "; the cluster has block 0 alone"));
-  return blocks == own;
+  if (blocks >> all == 0) return true;
+  warp.fail(step, lane, Kind::out_of_bounds,
+            cat("copies to the blocks in mask 0x", hex(blocks), "; the cluster has ",
+                all == 1 ? std::string("block 0 alone") : cat("blocks 0 to ", all - 1)));
+  return false;
 }
 
 namespace op {
@@ -177,19 +186,16 @@ Handler cp_async(Decoding& in) {
   return &copy_few;
 }
 
-Handler cp_async_bulk(Decoding& in) { return bulk(in, no_reduction); }
+Handler cp_async_bulk(Decoding& in) { return bulk(in, no_reduction, in.space("dstMem")); }
+Handler multimem_cp_async_bulk(Decoding& in) { return bulk(in, no_reduction, Space::multimem); }
+Handler cp_reduce_async_bulk(Decoding& in) { return bulk(in, reduction_of(in), in.space("dstMem")); }
+Handler multimem_cp_reduce_async_bulk(Decoding& in) { return bulk(in, reduction_of(in), Space::multimem); }
 
-Handler cp_reduce_async_bulk(Decoding& in) {
-  const std::string_view word = in.chosen("op");
-  const Type type = in.has("type") ? in.type("type") : in.wrote("u32") ? Type::u32 : Type::b32;
-  return bulk(in, packed({reduction_op(word), type}));
-}
+Handler st_async(Decoding& in) { return store(in, stored_type(in), no_reduction, in.space("a")); }
+Handler multimem_st_async(Decoding& in) { return store(in, stored_type(in), no_reduction, Space::multimem); }
+Handler red_async(Decoding& in) { return store(in, reduced_type(in), reduction_of(in), in.space("a")); }
+Handler multimem_red_async(Decoding& in) { return store(in, reduced_type(in), reduction_of(in), Space::multimem); }
 
-Handler st_async(Decoding& in) { return store(in, in.has("type") ? in.type("type") : Type::b128, no_reduction); }
-Handler red_async(Decoding& in) {
-  const Type type = in.has("type") ? in.type("type") : in.wrote("u32") ? Type::u32 : Type::b32;
-  return store(in, type, packed({reduction_op(in.chosen("op")), type}));
-}
 Handler st_bulk(Decoding& in) {
   in.step.x[0] = in.read_full_address("a");
   in.step.x[1] = in.read("size", Type::u64);

@@ -6,116 +6,12 @@
 
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
+#include "ptx/vgpu/ops/updates.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {
-
-enum class Update : std::uint8_t {
-  and_,
-  or_,
-  xor_,
-  exchange,
-  compare,
-  add,
-  increment,
-  decrement,
-  least,
-  greatest,
-  least_signed,
-  greatest_signed,
-  add_float,
-  // of halves, each of its own
-  add_f16,
-  least_f16,
-  greatest_f16,
-  add_bf16,
-  least_bf16,
-  greatest_bf16,
-};
-
-// ---- what memory holds afterwards
-
-// In global memory subnormal operands and results are flushed; shared memory is a loop with add.f32 (facts.md: H200).
-std::uint32_t add_floats(std::uint32_t memory, std::uint32_t b, bool in_shared) {
-  const auto x = std::bit_cast<float>(memory), y = std::bit_cast<float>(b);
-  const float sum = in_shared ? num::canonical(x + y) : num::flush(num::canonical(num::flush(x) + num::flush(y)));
-  return num::bits_of(sum);
-}
-
-// A NaN is handed on: in global memory as it is, the register's before the one in memory; in shared memory made quiet, and the
-// one in memory first (facts.md: H200).
-std::uint64_t add_floats(std::uint64_t memory, std::uint64_t b, bool in_shared) {
-  constexpr std::uint64_t quiet = std::uint64_t{1} << 51;
-  const auto x = std::bit_cast<double>(memory), y = std::bit_cast<double>(b);
-  if (in_shared && x != x) return memory | quiet;
-  if (y != y) return in_shared ? b | quiet : b;
-  if (x != x) return memory;
-  const double sum = x + y;
-  return sum != sum ? num::nan64 : num::bits_of(sum);
-}
-
-// Numbers of a 16-bit format in their order, -0 below +0.
-int rank(std::uint16_t half) { return (half & 0x8000) != 0 ? -1 - (half & 0x7FFF) : half; }
-
-std::uint16_t update_half(Update what, std::uint16_t memory, std::uint16_t b) {
-  const bool brain = what >= Update::add_bf16;
-  const num::Format format = brain ? num::bf16_format : num::f16_format;
-  if (what == Update::add_f16 || what == Update::add_bf16) {
-    const auto number = [&](std::uint16_t half) { return brain ? num::from_bf16(half) : num::from_f16(half); };
-    // f32 has more than twice the bits of either, so that rounding twice is rounding once
-    return static_cast<std::uint16_t>(num::narrowed(number(memory) + number(b), format, {}));
-  }
-  const auto is_nan = [&](std::uint16_t half) { return (half & 0x7FFFu) > format.infinity(); };
-  if (is_nan(memory)) return is_nan(b) ? static_cast<std::uint16_t>(num::nan16) : b;
-  if (is_nan(b)) return memory;
-  const bool greatest = what == Update::greatest_f16 || what == Update::greatest_bf16;
-  return (rank(b) > rank(memory)) == greatest ? b : memory;
-}
-
-template <class T>
-T updated(Update what, T memory, T b, T c, bool in_shared) {
-  using Signed = std::make_signed_t<T>;
-  switch (what) {
-    case Update::and_:
-      return static_cast<T>(memory & b);
-    case Update::or_:
-      return static_cast<T>(memory | b);
-    case Update::xor_:
-      return static_cast<T>(memory ^ b);
-    case Update::exchange:
-      return b;
-    case Update::compare:
-      return memory == b ? c : memory;
-    case Update::add:
-      return static_cast<T>(memory + b);
-    case Update::increment:
-      return memory >= b ? T{0} : static_cast<T>(memory + 1);
-    case Update::decrement:
-      return memory == 0 || memory > b ? b : static_cast<T>(memory - 1);
-    case Update::least:
-      return b < memory ? b : memory;
-    case Update::greatest:
-      return b > memory ? b : memory;
-    case Update::least_signed:
-      return static_cast<Signed>(b) < static_cast<Signed>(memory) ? b : memory;
-    case Update::greatest_signed:
-      return static_cast<Signed>(b) > static_cast<Signed>(memory) ? b : memory;
-    case Update::add_float:
-      if constexpr (sizeof(T) >= 4) return add_floats(memory, b, in_shared);
-      return memory;
-    default: {
-      T result = 0;
-      for (std::size_t shift = 0; shift < 8 * sizeof(T); shift += 16)
-        result = static_cast<T>(
-            result |
-            static_cast<T>(update_half(what, static_cast<std::uint16_t>(memory >> shift), static_cast<std::uint16_t>(b >> shift)))
-                << shift);
-      return result;
-    }
-  }
-}
 
 // ---- in memory. x[0] = a constant with the slots: of d from 0 on, of b from 8 on, of c from 16 on; x[1] = how many elements,
 // x[8] = address, target = Update
@@ -183,7 +79,7 @@ Outcome update(Warp& warp, const Step& step, Mask mask) {
     const auto l = static_cast<std::size_t>(lane);
     if (!check_found(warp, step, lane, what == Update::exchange, elements, sizeof(T), address.data(), places))
       return Outcome::fault;
-    const bool in_shared = space_at(step, address[l]) == Space::shared;
+    const bool in_shared = space_at(step, address[l]) != Space::global;
     for (std::size_t k = 0; k < elements; ++k) {
       const auto b = from_slot<T>(warp.slot<SlotOf<T>>(slots[slots_of_b + k])[l]);
       const auto c = what == Update::compare ? from_slot<T>(warp.slot<SlotOf<T>>(slots[slots_of_c])[l]) : T{0};
@@ -273,32 +169,34 @@ Handler atomic(Decoding& in, Update what, Type type) {
   }
 }
 
-bool is_f16(Type type) { return type == Type::f16 || type == Type::f16x2; }
-
 }  // namespace
+
+Update update_of(const Decoding& in, Type type) {
+  const std::string_view what = in.has("op") ? in.chosen("op") : "add";
+  if (what == "and") return Update::and_;
+  if (what == "or") return Update::or_;
+  if (what == "xor") return Update::xor_;
+  if (what == "inc") return Update::increment;
+  if (what == "dec") return Update::decrement;
+  const bool adds = what == "add", least = what == "min";
+  if (type == Type::f16 || type == Type::f16x2) return adds ? Update::add_f16 : least ? Update::least_f16 : Update::greatest_f16;
+  if (type == Type::bf16 || type == Type::bf16x2)
+    return adds ? Update::add_bf16 : least ? Update::least_bf16 : Update::greatest_bf16;
+  if (adds) return isa::is_float(type) ? Update::add_float : Update::add;
+  if (isa::kind(type) == isa::TypeKind::sint) return least ? Update::least_signed : Update::greatest_signed;
+  return least ? Update::least : Update::greatest;
+}
 
 namespace op {
 
 Handler atomic_op(Decoding& in) {
-  const std::string_view what = in.chosen("op");
   const Type type = in.has("type") ? in.type("type") : Type::u32;
-  if (what == "and") return atomic(in, Update::and_, type);
-  if (what == "or") return atomic(in, Update::or_, type);
-  if (what == "xor") return atomic(in, Update::xor_, type);
-  if (what == "inc") return atomic(in, Update::increment, type);
-  if (what == "dec") return atomic(in, Update::decrement, type);
-  const bool least = what == "min", is_half = in.wrote("noftz");
-  if (what == "add") return atomic(in, is_f16(type) ? Update::add_f16 : Update::add_bf16, type);
-  if (is_half && is_f16(type)) return atomic(in, least ? Update::least_f16 : Update::greatest_f16, type);
-  if (is_half) return atomic(in, least ? Update::least_bf16 : Update::greatest_bf16, type);
-  if (isa::kind(type) == isa::TypeKind::sint) return atomic(in, least ? Update::least_signed : Update::greatest_signed, type);
-  return atomic(in, least ? Update::least : Update::greatest, type);
+  return atomic(in, update_of(in, type), type);
 }
 
 Handler atomic_add(Decoding& in) {
   const Type type = in.has("type") ? in.type("type") : Type::f32;
-  if (in.wrote("noftz")) return atomic(in, is_f16(type) ? Update::add_f16 : Update::add_bf16, type);
-  return atomic(in, type == Type::f32 || type == Type::f64 ? Update::add_float : Update::add, type);
+  return atomic(in, update_of(in, type), type);
 }
 
 Handler atomic_exch(Decoding& in) { return atomic(in, Update::exchange, in.type("type")); }

@@ -168,6 +168,8 @@ TEST(Fences, OfEveryKind) {
                                        "fence.proxy.tensormap::generic.acquire.gpu [%x0], 128",
                                        "griddepcontrol.launch_dependents",
                                        "griddepcontrol.wait",
+                                       "setmaxnreg.dec.sync.aligned.u32 40",
+                                       "setmaxnreg.inc.sync.aligned.u32 232",
                                        "pmevent 3",
                                        "pmevent.mask 5"})
     body += cat(fence, ";\n");

@@ -1,47 +1,60 @@
-// Addresses in the shared memory of a cluster's blocks (rows: ptx/isa/table/data_movement.hpp). A cluster has one block here,
-// whose shared memory lies in .shared::cluster where it lies in .shared::cta.
+// Addresses in the shared memory of a cluster's blocks (rows: ptx/isa/table/data_movement.hpp). How they lie: cluster_part in
+// ptx/vgpu/memory.hpp.
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
-// x[0] = d, x[1] = the address in 64 bits, imm is added, x[2] = rank, or no_rank
 constexpr std::uint32_t no_rank = 0xFFFFFFFFu;
-template <class T, bool generic>
-Outcome own_block(Warp& warp, const Step& step, Mask mask) {
-  const auto* from = warp.slot<SlotOf<T>>(step.x[1]);
+
+std::string say_cluster(const Cluster& cluster) {
+  const std::size_t blocks = cluster.blocks.size();
+  return blocks == 1 ? std::string("a cluster that has block 0 alone") : cat("a cluster of ", blocks, " blocks");
+}
+
+// x[0] = d, x[1] = the address, imm is added, x[2] = rank, or no_rank: the address' own is the result
+template <class From, class To, bool generic>
+Outcome map_address(Warp& warp, const Step& step, Mask mask) {
+  const Cluster& cluster = *warp.cta->cluster;
+  const auto* from = warp.slot<From>(step.x[1]);
+  constexpr std::uint64_t window = generic ? shared_window : 0;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
-    const std::uint64_t address = from[lane] + static_cast<std::uint64_t>(step.imm);
-    if (generic && address >> 56 != shared_window >> 56)
+    const std::uint64_t full = from[lane] + static_cast<std::uint64_t>(step.imm);
+    const std::uint64_t address = generic ? full - window : static_cast<From>(full), rank = rank_of(address);
+    if (rank >= cluster.blocks.size())
       return warp.fail(step, lane, Kind::out_of_bounds,
-                       cat("takes address 0x", hex(address), " for one in shared memory, where it is not"));
-    if (step.x[2] == no_rank) continue;
-    if (const std::uint32_t rank = warp.slot<std::uint32_t>(step.x[2])[lane]; rank != 0)
-      return warp.fail(step, lane, Kind::out_of_bounds, cat("names block ", rank, " of a cluster that has block 0 alone"));
+                       cat("takes address 0x", hex(generic ? full : address),
+                           " for one in shared memory, where it is not: it is in ", say_cluster(cluster)));
+    if (step.x[2] == no_rank) {
+      warp.slot<std::uint32_t>(step.x[0])[lane] = static_cast<std::uint32_t>(rank);
+      continue;
+    }
+    const std::uint32_t to = warp.slot<std::uint32_t>(step.x[2])[lane];
+    if (to >= cluster.blocks.size())
+      return warp.fail(step, lane, Kind::out_of_bounds, cat("names block ", to, " of ", say_cluster(cluster)));
+    warp.slot<To>(step.x[0])[lane] = static_cast<To>(window + in_block(to, address));
   }
-  if (step.x[2] == no_rank)
-    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [](int) { return 0; });
-  else
-    write_lanes(warp.slot<SlotOf<T>>(step.x[0]), mask, [&](int l) { return from[l] + static_cast<SlotOf<T>>(step.imm); });
   return Outcome::next;
 }
 
 // The address: of a variable, or as it stands in a register.
-Handler in_own_block(Decoding& in, Type type) {
+Handler map_address_of(Decoding& in, Type type) {
   const bool generic = !in.wrote("shared::cluster");
   const bool wide = isa::bits(type) == 64;
-  if (in.names_variable("a")) {
-    const auto symbol = in.read_symbol("a");
-    in.step.x[1] = symbol.base;
-    in.step.imm = static_cast<std::int64_t>(static_cast<std::uint64_t>(symbol.address) + (generic ? shared_window : 0));
-  } else {
-    in.step.x[1] = in.read("a", type);
-  }
   if (generic && !wide) return in.refuse("the executor's generic addresses have 64 bits");
-  if (generic) return &own_block<std::uint64_t, true>;
-  return wide ? Handler{&own_block<std::uint64_t, false>} : Handler{&own_block<std::uint32_t, false>};
+  if (!in.names_variable("a")) {
+    in.step.x[1] = in.read("a", type);
+    if (!wide) return &map_address<std::uint32_t, std::uint32_t, false>;
+  } else {
+    const auto symbol = in.read_symbol("a");  // 64 bits
+    in.step.x[1] = symbol.base;
+    // A generic instruction takes the variable's address in .shared as it is, which no generic address is (facts.md: H200).
+    in.step.imm = symbol.address;
+    if (!wide) return &map_address<std::uint64_t, std::uint32_t, false>;
+  }
+  return generic ? &map_address<std::uint64_t, std::uint64_t, true> : &map_address<std::uint64_t, std::uint64_t, false>;
 }
 
 }  // namespace
@@ -51,13 +64,13 @@ namespace op {
 Handler mapa(Decoding& in) {
   in.step.x[0] = in.write("d", in.type("type"));
   in.step.x[2] = in.read("b", Type::u32);
-  return in_own_block(in, in.type("type"));
+  return map_address_of(in, in.type("type"));
 }
 
 Handler getctarank(Decoding& in) {
   in.step.x[0] = in.write("d", Type::u32);
   in.step.x[2] = no_rank;
-  return in_own_block(in, in.type("type"));
+  return map_address_of(in, in.type("type"));
 }
 
 }  // namespace op

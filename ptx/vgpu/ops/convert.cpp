@@ -36,7 +36,7 @@ struct Clamp {
 template <class D, class A>
 Handler clamp(Decoding& in) {
   in.step.imm = 2 * std::countr_zero(sizeof(D)) + (std::is_signed_v<D> ? 1 : 0);
-  return Compiled<Clamp<A, SlotOf<D>>>::handler();
+  return Compiled<Clamp<A, SlotOf<D>>>::seldom();
 }
 
 // Calls use(D{}, A{}) with the types of .dtype and .atype.
@@ -47,33 +47,11 @@ Handler by_integers(Decoding& in, Use use) {
 
 // ---- floating point to integer
 
-// To the nearest whole number, ties to even; to zero, down, up. Never under a rounding mode of the host: without SSE4.1 compilers
-// round the absolute value and put the sign back.
 template <Rounding rounding>
 struct ToWhole {
-  [[gnu::always_inline]] float operator()(float x) const {
-    switch (rounding) {
-      case Rounding::rn:
-        return __builtin_rintf(x);
-      case Rounding::rz:
-        return __builtin_truncf(x);
-      case Rounding::rm:
-        return __builtin_floorf(x);
-      case Rounding::rp:
-        return __builtin_ceilf(x);
-    }
-  }
-  [[gnu::always_inline]] double operator()(double x) const {
-    switch (rounding) {
-      case Rounding::rn:
-        return __builtin_rint(x);
-      case Rounding::rz:
-        return __builtin_trunc(x);
-      case Rounding::rm:
-        return __builtin_floor(x);
-      case Rounding::rp:
-        return __builtin_ceil(x);
-    }
+  template <class Float>
+  [[gnu::always_inline]] Float operator()(Float x) const {
+    return num::to_whole(x, rounding);
   }
 };
 /// Calls use(ToWhole<…>{}) for .irnd.
@@ -153,7 +131,7 @@ Handler from_integer(Decoding& in) {
     if (rounding == Rounding::rn && !sat) return map<Float(A)>(in, {"d", "a"}, [](A a) { return static_cast<Float>(a); });
     bind(in, {"d", "a"}, static_cast<Float (*)(A)>(nullptr));
     in.step.imm = static_cast<std::int64_t>(rounding);
-    return sat ? Compiled<FromInteger<Float, A, true>>::handler() : Compiled<FromInteger<Float, A, false>>::handler();
+    return sat ? Compiled<FromInteger<Float, A, true>>::seldom() : Compiled<FromInteger<Float, A, false>>::seldom();
   });
 }
 
@@ -170,14 +148,22 @@ struct Modified {
     return r;
   }
 };
-template <class Signature, class F>
-Handler modified(Decoding& in, Rounding rounding, F) {
-  const auto make = [&]<class M>(M f) {
-    return rounding == Rounding::rn ? map<Signature>(in, {"d", "a"}, f) : map_directed<Signature>(in, {"d", "a"}, rounding, f);
-  };
+// Calls make(f) with f as its modifiers make it.
+template <class F, class Make>
+Handler with_modifiers(Decoding& in, Make make) {
   const bool ftz = in.wrote("ftz"), sat = in.wrote("sat");
   if (ftz) return sat ? make(Modified<true, true, F>{}) : make(Modified<true, false, F>{});
   return sat ? make(Modified<false, true, F>{}) : make(Modified<false, false, F>{});
+}
+// f does not round, or to nearest.
+template <class Signature, class F>
+Handler modified(Decoding& in, F) {
+  return with_modifiers<F>(in, [&](auto f) { return map<Signature>(in, {"d", "a"}, f); });
+}
+template <class Signature, class F>
+Handler modified(Decoding& in, Rounding rounding, F f) {
+  if (rounding == Rounding::rn) return modified<Signature>(in, f);
+  return with_modifiers<F>(in, [&](auto with) { return map_directed<Signature>(in, {"d", "a"}, rounding, with); });
 }
 
 // ---- f32 to 16-bit formats: imm = how. An H200 does not flush the f32 that it narrows, .ftz or not (facts.md): only directed
@@ -256,13 +242,12 @@ Handler cvt_int_f32(Decoding& in) { return from_integer<float>(in); }
 Handler cvt_int_f64(Decoding& in) { return from_integer<double>(in); }
 
 Handler cvt_f32_f32(Decoding& in) {
-  if (!in.has("irnd")) return modified<float(float)>(in, Rounding::rn, [](float a) { return num::canonical(a); });
-  return by_whole_rounding(in, [&]<class Whole>(Whole) {
-    return modified<float(float)>(in, Rounding::rn, [](float a) { return num::canonical(Whole{}(a)); });
-  });
+  if (!in.has("irnd")) return modified<float(float)>(in, [](float a) { return num::canonical(a); });
+  return by_whole_rounding(
+      in, [&]<class Whole>(Whole) { return modified<float(float)>(in, [](float a) { return num::canonical(Whole{}(a)); }); });
 }
 Handler cvt_f32_f64(Decoding& in) {
-  return modified<double(float)>(in, Rounding::rn, [](float a) { return static_cast<double>(a); });
+  return modified<double(float)>(in, [](float a) { return static_cast<double>(a); });
 }
 Handler cvt_f64_f32(Decoding& in) {
   const Rounding rounding = in.rounding("frnd");
@@ -283,16 +268,16 @@ Handler cvt_f64_f32(Decoding& in) {
     };
   };
   if (!in.wrote("ftz")) return modified<float(double)>(in, rounding, with_nan([](double a) { return static_cast<float>(a); }));
-  return rounding == Rounding::rn ? modified<float(double)>(in, rounding, with_nan(at_edge(std::true_type{})))
+  return rounding == Rounding::rn ? modified<float(double)>(in, with_nan(at_edge(std::true_type{})))
                                   : modified<float(double)>(in, rounding, with_nan(at_edge(std::false_type{})));
 }
 Handler cvt_f16_f32(Decoding& in) {
-  return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_f16(a); });
+  return modified<float(std::uint16_t)>(in, [](std::uint16_t a) { return num::from_f16(a); });
 }
 Handler cvt_bf16_f32(Decoding& in) {
   if (in.wrote("ftz"))
-    return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::canonical(num::from_bf16(a)); });
-  return modified<float(std::uint16_t)>(in, Rounding::rn, [](std::uint16_t a) { return num::from_bf16(a); });
+    return modified<float(std::uint16_t)>(in, [](std::uint16_t a) { return num::canonical(num::from_bf16(a)); });
+  return modified<float(std::uint16_t)>(in, [](std::uint16_t a) { return num::from_bf16(a); });
 }
 Handler cvt_f32_f16(Decoding& in) { return narrow_one(in, false); }
 Handler cvt_f32_bf16(Decoding& in) { return narrow_one(in, true); }

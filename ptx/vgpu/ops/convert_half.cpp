@@ -11,19 +11,6 @@ namespace {
 
 using num::Rounding;
 
-double to_whole(double x, Rounding rounding) {
-  switch (rounding) {
-    case Rounding::rn:
-      return __builtin_rint(x);
-    case Rounding::rz:
-      return __builtin_trunc(x);
-    case Rounding::rm:
-      return __builtin_floor(x);
-    case Rounding::rp:
-      return __builtin_ceil(x);
-  }
-  return x;
-}
 double from_half(std::uint32_t slot, bool bf16) { return num::widened(static_cast<std::uint16_t>(slot), bf16); }
 
 // What happens to a value on its way. imm: 0 to 1 the rounding into the format, 2 .sat, 3 to a whole number, 4 to 5 its rounding,
@@ -41,7 +28,7 @@ Ways ways_of(std::int64_t imm) {
   return {static_cast<Rounding>(imm & 3), static_cast<Rounding>(imm >> 4 & 3), (imm & 4) != 0, (imm & 8) != 0};
 }
 double prepared(double x, const Ways& ways) {
-  if (ways.whole) x = to_whole(x, ways.whole_rounding);
+  if (ways.whole) x = num::to_whole(x, ways.whole_rounding);
   return ways.sat ? num::saturate(x) : x;
 }
 // `payloads`: a NaN keeps its sign and what fits of its payload, as an f64's does.
@@ -101,7 +88,7 @@ struct HalfToInteger {
     const bool bf16 = (step.imm >> 6 & 1) != 0;
     const auto* a = warp.slot<std::uint32_t>(step.x[1]);
     float whole[lane_count];
-    for (int l = 0; l < lane_count; ++l) whole[l] = static_cast<float>(to_whole(from_half(a[l], bf16), ways.whole_rounding));
+    for (int l = 0; l < lane_count; ++l) whole[l] = static_cast<float>(num::to_whole(from_half(a[l], bf16), ways.whole_rounding));
     write_lanes(warp.slot<SlotOf<D>>(step.x[0]), mask, [&](int l) { return to_slot<D>(num::to_integer<D>(whole[l])); });
     return Outcome::next;
   }

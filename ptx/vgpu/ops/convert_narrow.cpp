@@ -128,6 +128,25 @@ struct FromS2f6 {
     return Outcome::next;
   }
 };
+// The same; imm: 0 to 2 Small.
+struct SmallToBf16 {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const auto small = static_cast<Small>(step.imm & 7);
+    const num::Format& format = formats[step.imm & 7];
+    const auto* a = warp.slot<std::uint32_t>(step.x[1]);
+    const auto* scale = warp.slot<std::uint32_t>(step.x[3]);
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) {
+      std::uint32_t result = 0;
+      for (int place = 0; place < 2; ++place) {
+        const num::Exact x = num::exact(small_at(a[l], small, place) & (2 * format.sign() - 1), format);
+        result |= bf16_of(with_scale(x, scale[l] >> (8 * place), false), (step.imm & 16) != 0, (step.imm & 8) != 0)
+                  << (16 * place);
+      }
+      return result;
+    });
+    return Outcome::next;
+  }
+};
 struct IntoS2f6 {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     const bool pair = (step.imm & 32) != 0, relu = (step.imm & 8) != 0;
@@ -241,6 +260,14 @@ Handler cvt_small_f16x2(Decoding& in) {
   in.step.x[1] = in.read("a", isa::register_type(from));
   in.step.imm = static_cast<std::int64_t>(small_of(from)) | (in.wrote("relu") ? 8 : 0);
   return Compiled<SmallToF16>::handler();
+}
+Handler cvt_small_bf16x2(Decoding& in) {
+  const Type from = in.type("atype");
+  in.step.x[0] = in.write("d", Type::b32);
+  in.step.x[1] = in.read("a", isa::register_type(from));
+  in.step.x[3] = scale_of(in);
+  in.step.imm = static_cast<std::int64_t>(small_of(from)) | rare_ways(in, false);
+  return Compiled<SmallToBf16>::handler();
 }
 Handler cvt_s2f6x2_bf16x2(Decoding& in) {
   in.step.x[0] = in.write("d", Type::b32);

@@ -172,6 +172,39 @@ TEST(CvtFixed, RoundsToSixtyFourths) {
     }
 }
 
+TEST(CvtSmall, WidensToBf16TimesPowersOfTwo) {
+  const std::vector<std::string> newest = {".version 9.2", ".target sm_100f"};
+  for (const SmallFormat& from : small_formats) {
+    std::vector<Operands> rows;
+    std::mt19937_64 random(12);
+    for (std::uint64_t bits = 0; bits < (from.stride == 4 ? 0x100u : 0x10000u); bits += from.stride == 4 ? 1 : 7)
+      rows.push_back({0, bits, random() & 0xFFFF, 0});
+    for (std::size_t i = 0; i < 40; ++i) rows[i].b = i % 2 == 0 ? 0xFFFE : 0x00FF;  // the greatest and the least, and NaN
+    for (const bool relu : {false, true})
+      for (const bool finite : {false, true})
+        for (const bool scaled : {false, true}) {
+          const std::string spelled =
+              cat("cvt.rn", finite ? ".satfinite" : "", relu ? ".relu" : "", scaled ? ".scaled::n2::ue8m0" : "", ".bf16x2.",
+                  from.name, " %vd, %va", scaled ? ", %vb" : "");
+          const auto results = testing::run_rows(spelled, {"b32", from.reg, scaled ? "b16" : "", ""}, rows, ~0u, newest);
+          for (std::size_t i = 0; i < rows.size(); ++i) {
+            std::uint64_t want = 0;
+            for (const int place : {0, 1}) {
+              const std::uint64_t one = rows[i].a >> (from.stride * place) & ((1u << from.stride) - 1);
+              const std::uint64_t half =
+                  num::rounded(num::exact(one & (2 * from.format.sign() - 1), from.format), num::f16_format);
+              const double value = static_cast<double>(num::from_f16(static_cast<std::uint16_t>(half)));
+              const auto power = static_cast<int>(scaled ? rows[i].b >> (8 * place) & 0xFF : 127);
+              const double x = power == 0xFF ? std::nan("") : std::ldexp(value, power - 127);
+              want |= std::uint64_t{num::narrowed(x, num::bf16_format, {.relu = relu, .satfinite = finite})} << (16 * place);
+            }
+            ASSERT_EQ(hex(results[i], 8), hex(want, 8))
+                << spelled << " of 0x" << hex(rows[i].a, 4) << " by 0x" << hex(rows[i].b, 4);
+          }
+        }
+  }
+}
+
 TEST(CvtTf32, RoundsToTenBits) {
   const auto rows = float_rows();
   struct Case {

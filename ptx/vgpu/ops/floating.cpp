@@ -1,5 +1,4 @@
-// Floating-point arithmetic (rows: ptx/isa/table/floating.hpp). Exact operations round once in the mode asked for. Approximations
-// have a GPU's bits (num/approx.hpp).
+// Floating-point arithmetic (rows: ptx/isa/table/floating.hpp). Exact operations round once in the mode asked for.
 #include "ptx/vgpu/ops/map.hpp"
 
 namespace ptx::vgpu {
@@ -148,17 +147,6 @@ Handler extreme(Decoding& in) {
   return in.wrote("NaN") ? f32_binary(in, Extreme<larger, true>{}) : f32_binary(in, Extreme<larger, false>{});
 }
 
-template <bool full>
-Handler approximate_quotient(Decoding& in) {
-  if (in.wrote("ftz"))
-    return map<float(float, float)>(in, {"d", "a", "b"}, [](float a, float b) { return num::div_approx_ftz(a, b, full); });
-  return map<float(float, float)>(in, {"d", "a", "b"}, [](float a, float b) { return num::div_approx(a, b, full); });
-}
-template <class Plain, class Ftz>
-Handler approximate(Decoding& in, Plain plain, Ftz ftz) {
-  return in.wrote("ftz") ? map<float(float)>(in, {"d", "a"}, ftz) : map<float(float)>(in, {"d", "a"}, plain);
-}
-
 }  // namespace
 
 namespace op {
@@ -225,36 +213,6 @@ Handler abs_f32(Decoding& in) {
 Handler neg_f32(Decoding& in) {
   if (in.wrote("ftz")) return f32_unary(in, [](float a) { return -a; });
   return map<float(float)>(in, {"d", "a"}, [](float a) { return canonical(-a); });
-}
-
-// ---- approximations, as a GPU makes them (num/approx.hpp)
-
-Handler div_approx_f32(Decoding& in) { return approximate_quotient<false>(in); }
-Handler div_full_f32(Decoding& in) { return approximate_quotient<true>(in); }
-Handler rcp_approx_f32(Decoding& in) {
-  return approximate(in, [](float a) { return num::rcp_approx(a); }, [](float a) { return num::rcp_ftz(a); });
-}
-Handler sqrt_approx_f32(Decoding& in) {
-  return approximate(in, [](float a) { return num::sqrt_approx(a); }, [](float a) { return num::sqrt_ftz(a); });
-}
-Handler rsqrt_approx_f32(Decoding& in) {
-  return approximate(in, [](float a) { return num::rsqrt_approx(a); }, [](float a) { return num::rsqrt_ftz(a); });
-}
-// Without .ftz the same: what a subnormal would make is cut to zero.
-Handler sin_approx_f32(Decoding& in) {
-  return map<float(float)>(in, {"d", "a"}, [](float a) { return num::sine_of(a, 0); });
-}
-Handler cos_approx_f32(Decoding& in) {
-  return map<float(float)>(in, {"d", "a"}, [](float a) { return num::sine_of(a, 1); });
-}
-Handler lg2_approx_f32(Decoding& in) {
-  return approximate(in, [](float a) { return num::lg2_approx(a); }, [](float a) { return num::lg2_ftz(a); });
-}
-Handler ex2_approx_f32(Decoding& in) {
-  return approximate(in, [](float a) { return num::ex2_approx(a); }, [](float a) { return num::ex2_ftz(a); });
-}
-Handler tanh_approx_f32(Decoding& in) {
-  return map<float(float)>(in, {"d", "a"}, [](float a) { return num::tanh_approx(a); });
 }
 
 }  // namespace op

@@ -52,11 +52,16 @@ struct Map<R(A...), F> {
 
 /// The same under a rounding mode of the host.
 template <class Signature, class F>
-struct DirectedMap {
+struct DirectedMap;
+template <class R, class... A, class F>
+struct DirectedMap<R(A...), F> {
+  using Signature = R(A...);
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     const num::RoundingScope scope(static_cast<num::Rounding>(step.imm));
     return Map<Signature, F>::run(warp, step, mask);
   }
+  // Seldom, but for fused multiply-adds, which without their instruction are calls of the C library.
+  static Handler handler() { return sizeof...(A) == 3 ? Compiled<DirectedMap>::handler() : Compiled<DirectedMap>::seldom(); }
 };
 
 /// Binds operand names to the step's slots, destination first.
@@ -78,7 +83,7 @@ template <class Signature, class F>
 Handler map_directed(Decoding& in, std::initializer_list<std::string_view> names, num::Rounding rounding, F) {
   bind(in, names, static_cast<Signature*>(nullptr));
   in.step.imm = static_cast<std::int64_t>(rounding);
-  return Compiled<DirectedMap<Signature, F>>::handler();
+  return DirectedMap<Signature, F>::handler();
 }
 
 /// Calls use(T{}) with the C++ type of an integer or bits type; bits count as unsigned.

@@ -19,6 +19,11 @@ enum class Pattern : std::uint8_t {
   nibbles,            // 8 x 16 of 4 bits, each into the low bits of a byte
   sextets,            // 8 x 16 of 6 bits
   bytes_transposed,   // 16 x 8 of 8 bits, stored by columns of 16 bytes: elements of c, two by two
+  // 16 x 16, transposed, two registers a matrix: four rows of the same column. Lane 16 q + r has the address of row r of matrix
+  // q.
+  square_bytes,
+  square_nibbles,
+  square_sextets,
 };
 
 // Byte j of register q: its row's lane, and its first bit there.
@@ -27,7 +32,14 @@ struct Source {
 };
 constexpr Source source_of(Pattern pattern, int q, int lane, int j) {
   const int g = lane >> 2, t = lane & 3;
+  const int square_row = 16 * (q / 2) + 4 * t + j, square_column = g + 8 * (q % 2);
   switch (pattern) {
+    case Pattern::square_bytes:
+      return {square_row, 8 * square_column};
+    case Pattern::square_nibbles:
+      return {square_row, 4 * square_column};
+    case Pattern::square_sextets:
+      return {square_row, 6 * square_column};
     case Pattern::halves:
       return {8 * q + g, 8 * (4 * t + j)};
     case Pattern::halves_transposed:
@@ -41,7 +53,10 @@ constexpr Source source_of(Pattern pattern, int q, int lane, int j) {
   }
   return {0, 0};
 }
-constexpr int bits_of_pattern(Pattern pattern) { return pattern == Pattern::nibbles ? 4 : pattern == Pattern::sextets ? 6 : 8; }
+constexpr int bits_of_pattern(Pattern pattern) {
+  if (pattern == Pattern::nibbles || pattern == Pattern::square_nibbles) return 4;
+  return pattern == Pattern::sextets || pattern == Pattern::square_sextets ? 6 : 8;
+}
 
 std::uint32_t load_register(Pattern pattern, int q, int lane, const Places& places) {
   const auto row = [&](int r) { return places[static_cast<std::size_t>(r)].data; };
@@ -73,9 +88,10 @@ bool is_written(Pattern pattern, int q, int lane, const Places& places) {
   return true;
 }
 
-Mask rows_of(std::uint32_t matrices) { return matrices == 4 ? all_lanes : (Mask{1} << (8 * matrices)) - 1; }
+// Eight rows for each register.
+Mask rows_of(std::uint32_t registers) { return registers == 4 ? all_lanes : (Mask{1} << (8 * registers)) - 1; }
 
-// x[0] = pattern, x[8] = address; operands = the registers, one a matrix.
+// x[0] = pattern, x[8] = address; operands = the registers, one for eight rows.
 Outcome ldmatrix(Warp& warp, const Step& step, Mask mask) {
   if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
   const auto pattern = static_cast<Pattern>(step.x[0]);
@@ -174,6 +190,14 @@ Handler ldmatrix(Decoding& in) {
                                                   : Pattern::halves;
   in.add_operands(in.write_all("r", Type::b32));
   read_rows(in, pattern);
+  return &vgpu::ldmatrix;
+}
+
+Handler ldmatrix_square(Decoding& in) {
+  in.add_operands(in.write_all("r", Type::b32));
+  read_rows(in, in.wrote("b4x16_p64")   ? Pattern::square_nibbles
+                : in.wrote("b6x16_p32") ? Pattern::square_sextets
+                                        : Pattern::square_bytes);
   return &vgpu::ldmatrix;
 }
 

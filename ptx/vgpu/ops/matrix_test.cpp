@@ -105,6 +105,32 @@ TEST(Ldmatrix, WidensElementsOfFourAndSixBits) {
     }
 }
 
+// "Each thread in a warp loads 4 consecutive columns across 2 rows", of the transposed matrix: a row of it is a column of 16 rows
+// in memory. CuTe's traits say the same (docs/facts.md).
+TEST(Ldmatrix, TransposesSixteenBySixteen) {
+  for (const int count : {1, 2})
+    for (const int bits : {8, 4, 6}) {
+      TileRun run;
+      run.go("sm_120a", cat("ldmatrix.sync.aligned.m16n16.x", count, ".trans.shared.",
+                            bits == 8   ? "b8 "
+                            : bits == 4 ? "b8x16.b4x16_p64 "
+                                        : "b8x16.b6x16_p32 ",
+                            registers(2 * count), ", [%r1];"));
+      for (int lane = 0; lane < 32; ++lane)
+        for (int m = 0; m < count; ++m)
+          for (int half = 0; half < 2; ++half) {
+            const int row = lane / 4 + 8 * half;  // of the transposed matrix
+            std::uint32_t expected = 0;
+            for (int j = 0; j < 4; ++j)
+              for (int b = 0; b < bits; ++b) {
+                const int column = 4 * (lane % 4) + j, bit = row * bits + b;
+                expected |= static_cast<std::uint32_t>(run.byte(16 * m + column, bit / 8) >> bit % 8 & 1) << (8 * j + b);
+              }
+            ASSERT_EQ(run.got(lane, 2 * m + half), expected) << bits << " lane " << lane << " matrix " << m;
+          }
+    }
+}
+
 TEST(Stmatrix, PutsBackWhatLdmatrixGives) {
   for (const int count : {1, 2, 4})
     for (const bool trans : {false, true}) {

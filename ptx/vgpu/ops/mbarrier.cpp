@@ -9,8 +9,6 @@
 namespace ptx::vgpu {
 namespace {
 
-constexpr std::uint32_t no_slot = 0xFFFFFFFFu;
-
 // x[8], imm = address
 void read_mbarrier(Decoding& in) {
   const auto address = in.read_address("addr");
@@ -49,6 +47,7 @@ Outcome arrive(Warp& warp, const Step& step, Mask mask) {
     arrival.expects = number(warp, step.x[2], by.lane);
     arrival.drops = step.x[3] != 0;
     arrival.may_complete = step.x[4] != 0;
+    arrival.returns = step.x[0] != discard_offset;
     const auto before = mbarrier::arrive(by, arrival);
     if (before) state[by.lane] = *before;
     return before.has_value();

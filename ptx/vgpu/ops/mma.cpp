@@ -6,22 +6,25 @@
 #include "ptx/vgpu/ops/product_words.hpp"
 #include "ptx/vgpu/tensor/fragment.hpp"
 #include "ptx/vgpu/tensor/product.hpp"
+#include "ptx/vgpu/tensor/scaled_product.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
 #include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
-// x = Product; operands = d, a, b, c, and e of a sparse a.
+// x = Product; operands = d, a, b, c, e of a sparse a, and what says which scales there are: sa, two numbers, sb, two numbers.
 struct Slots {
-  std::span<const std::uint32_t> d, a, b, c, e;
+  std::span<const std::uint32_t> d, a, b, c, e, scales;
   Slots(const Product& p, std::span<const std::uint32_t> all) {
     const auto take = [&](std::size_t count) {
       const auto part = all.first(count);
       all = all.subspan(count);
       return part;
     };
-    d = take(p.d_registers), a = take(p.a_registers), b = take(p.b_registers), c = take(p.c_registers), e = all;
+    d = take(p.d_registers), a = take(p.a_registers), b = take(p.b_registers), c = take(p.c_registers);
+    e = take(p.sparsity == Sparsity::dense ? 0 : 1);
+    scales = all;
   }
 };
 
@@ -42,6 +45,8 @@ void pass_undefined(Warp& warp, const Step& step, const Product& p, const Slots&
   const std::size_t first_c = value;
   value += slots.c.size();
   each(slots.e, [&](int, int) { rows = ~0u; });
+  if (!slots.e.empty()) ++value;  // the selector, a number
+  each(slots.scales, [&](int, int) { rows = ~0u; });
   const int together = p.d_half ? 2 : 1, c_together = p.c_half ? 2 : 1;
   for (std::size_t r = 0; r < slots.d.size(); ++r) {
     const std::size_t of_c = first_c + r * static_cast<std::size_t>(together) / static_cast<std::size_t>(c_together);
@@ -75,6 +80,42 @@ Outcome mma_doubles(Warp& warp, const Step& step, const Product& p, const Slots&
   each(slots.d, [&](int r, int l, std::uint64_t& bits) { bits = num::bits_of(d[at(place_of_c(r, l), p.n)]); });
   if (warp.traced) pass_undefined(warp, step, p, slots);
   return Outcome::next;
+}
+
+// The scales that the lanes have: of rows of a, and of columns of b. Nothing: a fault was recorded.
+struct Scales {
+  std::array<std::uint8_t, 16 * 4> a{};
+  std::array<std::uint8_t, 8 * 4> b{};
+};
+std::optional<Scales> read_scales(Warp& warp, const Step& step, const Product& p, std::span<const std::uint32_t> slots) {
+  const auto number = [&](std::size_t slot) { return static_cast<int>(warp.slot<std::uint32_t>(slots[slot])[0] & 0xFFFF); };
+  const int a_byte = number(1), a_threads = number(2), b_byte = number(4), b_thread = number(5), scales = p.scales;
+  for (const int byte : {a_byte, b_byte})
+    if (byte % scales != 0 || byte + scales > 4) {
+      warp.fail(step, 0, Kind::bad_descriptor,
+                cat("is given byte ", byte, " for ", scales, " scales of four bytes; what fits is ",
+                    scales == 1   ? "0 to 3"
+                    : scales == 2 ? "0 or 2"
+                                  : "0"));
+      return std::nullopt;
+    }
+  if (a_threads > 1 || b_thread > 3) {
+    warp.fail(step, 0, Kind::bad_descriptor,
+              cat("is given thread ", a_threads > 1 ? a_threads : b_thread, " for the scales of ",
+                  a_threads > 1 ? "a; what fits is 0 or 1" : "b; what fits is 0 to 3"));
+    return std::nullopt;
+  }
+  Scales all;
+  const auto* a = warp.slot<std::uint32_t>(slots[0]);
+  const auto* b = warp.slot<std::uint32_t>(slots[3]);
+  for (int row = 0; row < 16; ++row)
+    for (int s = 0; s < scales; ++s)
+      all.a[index_of(row * scales + s)] =
+          static_cast<std::uint8_t>(a[4 * (row % 8) + 2 * a_threads + row / 8] >> (8 * (a_byte + s)));
+  for (int column = 0; column < 8; ++column)
+    for (int s = 0; s < scales; ++s)
+      all.b[index_of(column * scales + s)] = static_cast<std::uint8_t>(b[4 * column + b_thread] >> (8 * (b_byte + s)));
+  return all;
 }
 
 Outcome mma(Warp& warp, const Step& step, Mask mask) {
@@ -114,8 +155,19 @@ Outcome mma(Warp& warp, const Step& step, Mask mask) {
       each_element(reg[l], together, 32 / together, [&](int j, std::uint32_t raw) { element(r, j, together, l) = raw; });
   }
   const auto rows = static_cast<std::size_t>(p.m);
-  multiply(p, {std::span(a).first(rows * static_cast<std::size_t>(stored)), std::span(b).first(index_of(depth * n)),
-               slots.e.empty() ? nullptr : warp.slot<std::uint32_t>(slots.e[0]), std::span(d).first(rows * p.n)});
+  RawMatrices matrices{std::span(a).first(rows * static_cast<std::size_t>(stored)), std::span(b).first(index_of(depth * n)),
+                       slots.e.empty() ? nullptr : warp.slot<std::uint32_t>(slots.e[0]), std::span(d).first(rows * p.n)};
+  if (p.scales == 0) {
+    multiply(p, matrices, warp.cta->launch->options.numerics);
+  } else {
+    const auto scales = read_scales(warp, step, p, slots.scales);
+    if (!scales) return Outcome::fault;
+    std::vector<std::uint8_t> columns;
+    for (int row = 0; matrices.metadata != nullptr && row < p.m; ++row)
+      for (int i = 0; i < stored; ++i) columns.push_back(static_cast<std::uint8_t>(column_of(p, matrices.metadata, row, i)));
+    matrices.columns = columns;
+    multiply_scaled(p, p.bits == 4, p.ue4m3, p.scales, matrices, scales->a, scales->b);
+  }
   for (std::size_t r = 0; r < slots.d.size(); ++r) {
     auto* reg = warp.slot<std::uint32_t>(slots.d[r]);
     for (int l = 0; l < lane_count; ++l)
@@ -175,7 +227,7 @@ Outcome mma_by_quads(Warp& warp, const Step& step, Mask mask) {
         d[index_of(at.row * 8 + at.column)] = p.c_half ? reg[lane] >> (i % 2 * 16) & 0xFFFF : reg[lane];
       }
     });
-    multiply(p, {a, b, nullptr, d});
+    multiply(p, {a, b, nullptr, d}, warp.cta->launch->options.numerics);
     each_lane([&](int lane) {
       for (int i = 0; i < 8; ++i) {
         const QuadPlace at = quad_c(p.d_half, i, lane);
@@ -237,6 +289,29 @@ Handler mma_sparse(Decoding& in) {
   take_operands(in, p, Type::b32);
   const std::uint32_t e = in.read("e", Type::b32);
   in.add_operands(std::span(&e, 1));
+  in.step.x = words_of(p);
+  return &vgpu::mma;
+}
+
+Handler mma_scaled(Decoding& in) {
+  Product p;
+  p.sparsity = !in.given("e") ? Sparsity::dense : in.has("atype") ? Sparsity::byte_pairs : Sparsity::nibble_pairs;
+  if (in.has("atype")) {
+    const auto a = factor_of(in.type("atype")), b = factor_of(in.type("btype"));
+    if (!a || !b) return in.refuse("the executor does not know its types");
+    p.a_format = a->format, p.b_format = b->format;
+    p.a_shift = a->shift, p.b_shift = b->shift;
+    p.bits = 8, p.k = 32, p.scales = 1;
+  } else {
+    p.a_format = p.b_format = num::DotFormat::e2m1;
+    p.bits = 4, p.k = 64, p.scales = in.wrote("scale_vec::4X") ? 4 : 2;
+  }
+  if (p.sparsity != Sparsity::dense) p.k = static_cast<std::uint16_t>(2 * p.k);
+  p.ue4m3 = in.has("stype") && in.chosen("stype") == "ue4m3";
+  take_operands(in, p, Type::b32);
+  const auto add = [&](std::string_view name, Type type) { in.add_operands(in.read_all(name, type)); };
+  if (p.sparsity != Sparsity::dense) add("e", Type::b32);
+  add("sa", Type::b32), add("ida", Type::u16), add("sb", Type::b32), add("idb", Type::u16);
   in.step.x = words_of(p);
   return &vgpu::mma;
 }

@@ -250,7 +250,7 @@ Handler mov_special_pred(Decoding& in) {
   in.step.x[0] = in.write_pred("d");
   return [](Warp& warp, const Step& step, Mask mask) {
     Mask& d = warp.pred(step.x[0]);
-    d = (d & ~mask) | (warp.cta->launch->code.is_explicit_cluster ? mask : 0);
+    d = (d & ~mask) | (warp.cta->launch->explicit_cluster ? mask : 0);
     return Outcome::next;
   };
 }

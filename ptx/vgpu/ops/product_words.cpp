@@ -5,25 +5,6 @@
 namespace ptx::vgpu {
 namespace {
 
-// "m16n8k16" -> 16, 8, 16; zeros for another word.
-ProductShape read_shape(std::string_view word) {
-  ProductShape shape;
-  int* field = nullptr;
-  for (const char c : word) {
-    if (c == 'm')
-      field = &shape.m;
-    else if (c == 'n')
-      field = &shape.n;
-    else if (c == 'k')
-      field = &shape.k;
-    else if (c >= '0' && c <= '9' && field != nullptr)
-      *field = 10 * *field + (c - '0');
-    else
-      return {};
-  }
-  return shape;
-}
-
 // The types in the order they are written: d, a, b, c; of wmma with f16 factors only d and c.
 struct Types {
   Type d = Type::none, a = Type::f16, b = Type::f16, c = Type::none;
@@ -38,10 +19,8 @@ std::optional<Types> types_of(const Decoding& in) {
   return Types{found[0], found[1], found[2], found[3]};
 }
 
-struct Factor {
-  num::DotFormat format;
-  std::uint8_t bits, shift;
-};
+}  // namespace
+
 std::optional<Factor> factor_of(Type type) {
   switch (type) {
     case Type::f16:
@@ -65,18 +44,16 @@ std::optional<Factor> factor_of(Type type) {
   }
 }
 
-}  // namespace
-
-ProductShape shape_of(const Decoding& in) {
+isa::MatrixShape shape_of(const Decoding& in) {
   for (std::size_t i = 0; i < in.form().slots.size(); ++i) {
-    const ProductShape shape = read_shape(in.form().chosen(in.choices(), static_cast<int>(i)));
+    const isa::MatrixShape shape = isa::matrix_shape(in.form().chosen(in.choices(), static_cast<int>(i)));
     if (shape.m != 0 && shape.n != 0 && shape.k != 0) return shape;
   }
   return {};
 }
 
-std::optional<std::string> read_product(const Decoding& in, Product& p) {
-  const ProductShape shape = shape_of(in);
+std::optional<std::string> read_product(Decoding& in, Product& p) {
+  const isa::MatrixShape shape = shape_of(in);
   const auto types = types_of(in);
   if (shape.m == 0 || !types) return "the executor does not know its shape or types";
   p.m = static_cast<std::uint16_t>(shape.m), p.n = static_cast<std::uint16_t>(shape.n), p.k = static_cast<std::uint16_t>(shape.k);
@@ -100,6 +77,7 @@ std::optional<std::string> read_product(const Decoding& in, Product& p) {
     if (!unit) return "this target has no tensor core for it";
     p.unit = unit->unit;
     p.arithmetic = unit->two_steps ? Arithmetic::two_steps : Arithmetic::blocks;
+    in.is_product = true;
     return std::nullopt;
   }
   p.arithmetic = Arithmetic::integers;

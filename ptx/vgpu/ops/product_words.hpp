@@ -9,13 +9,18 @@
 
 namespace ptx::vgpu {
 
-/// m, n and k, of the word that says them.
-struct ProductShape {
-  int m = 0, n = 0, k = 0;
+/// A floating-point type as a factor: how wide an element is in a register, and how many bits lie below it there.
+struct Factor {
+  num::DotFormat format;
+  std::uint8_t bits, shift;
 };
-ProductShape shape_of(const Decoding& in);
+std::optional<Factor> factor_of(Type type);
 
-/// Fills what the words say, the registers' numbers excepted. Returns why the executor does not compute it.
-std::optional<std::string> read_product(const Decoding& in, Product& product);
+/// Of the word that says it; zeros without one.
+isa::MatrixShape shape_of(const Decoding& in);
+
+/// Fills what the words say, the registers' numbers excepted, and marks a product of floats. Returns why the executor does not
+/// compute it.
+std::optional<std::string> read_product(Decoding& in, Product& product);
 
 }  // namespace ptx::vgpu

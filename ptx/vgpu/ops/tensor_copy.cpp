@@ -34,17 +34,13 @@ enum OperandAt : std::size_t {
 };
 
 // x[0] = dimensions, x[1] = how it walks, x[2] = loads, x[3] = has an mbarrier, x[4] = has a mask of blocks, x[5] = has a
-// reduction, x[6] = which
+// reduction, x[6] = which, x[7] = has .cta_group::2; space: of shared memory
 Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
   const auto slots = operands_of(warp.cta->launch->code, step);
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
     const auto address = [&](std::size_t at) { return warp.slot<std::uint64_t>(slots[at])[lane]; };
     const auto number = [&](std::size_t at) { return warp.slot<std::uint32_t>(slots[at])[lane]; };
-    if (step.x[4] != 0 && !reaches_own_block(warp, step, lane, number(blocks_at))) {
-      if (warp.fault) return Outcome::fault;
-      continue;
-    }
     const auto words = load_map(warp, step, lane, {Space::generic, address(map_at)});
     if (!words) return Outcome::fault;
     auto decoded = layout::decode(*words);
@@ -59,14 +55,21 @@ Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
     copy.tensor = *decoded;
     copy.mode = static_cast<async::BoxMode>(step.x[1]);
     copy.loads = step.x[2] != 0;
-    copy.shared = {Space::shared, address(shared_at)};
+    copy.shared = {step.space, address(shared_at)};
     if (step.x[5] != 0) copy.reduction = static_cast<async::ReductionOp>(step.x[6]);
     for (std::size_t i = 0; i < copy.coordinates.size(); ++i)
       copy.coordinates[i] = static_cast<std::int32_t>(number(coordinates_at + i));
     for (std::size_t i = 0; i < copy.offsets.size(); ++i) copy.offsets[i] = static_cast<std::uint16_t>(number(offsets_at + i));
-    async::Operation operation{copy, {}};
-    if (step.x[3] != 0) operation.mbarrier = {Space::shared, address(mbarrier_at)};
-    if (!async::begin(warp, step, lane, operation)) return Outcome::fault;
+    const auto into = [&](std::uint64_t to, std::uint64_t mbarrier) {
+      copy.shared.address = to;
+      async::Operation operation{copy, {}, step.x[7] != 0};
+      if (step.x[3] != 0) operation.mbarrier = {Space::cluster, mbarrier};
+      return operation;
+    };
+    const Multicast multicast{number(blocks_at), address(shared_at), address(mbarrier_at), step.x[7] != 0};
+    const bool begun = step.x[4] != 0 ? begin_multicast(warp, step, lane, multicast, into)
+                                      : async::begin(warp, step, lane, into(multicast.to, multicast.mbarrier));
+    if (!begun) return Outcome::fault;
   }
   return Outcome::next;
 }
@@ -74,6 +77,8 @@ Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
 // How the copy walks; `.tile` is what is left out.
 async::BoxMode mode_of(const Decoding& in) {
   const std::string_view mode = in.chosen("load_mode");
+  if (mode == "im2col::w") return async::BoxMode::im2col_w;
+  if (mode == "im2col::w::128") return async::BoxMode::im2col_w_128;
   if (mode.starts_with("im2col")) return async::BoxMode::im2col;
   return mode.starts_with("tile::") ? async::BoxMode::rows : async::BoxMode::tile;
 }
@@ -141,6 +146,8 @@ Handler cp_async_bulk_tensor(Decoding& in) {
   in.step.x[3] = signals;
   in.step.x[4] = multicasts;
   in.step.x[5] = reduces;
+  in.step.x[7] = in.wrote("cta_group::2");
+  in.step.space = in.space(loads ? "dstMem" : "srcMem");
   in.step.x[6] = reduces ? static_cast<std::uint32_t>(reduction_op(in.chosen("op"))) : 0;
   return &copy_tensor;
 }

@@ -1,6 +1,7 @@
 // wgmma (rows: ptx/isa/table/wgmma.hpp). An operation is done when it is issued, as an asynchronous one may be, and each warp of
 // a warpgroup computes its own 16 rows.
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
@@ -8,6 +9,7 @@
 #include "ptx/vgpu/ops/product_words.hpp"
 #include "ptx/vgpu/tensor/fragment.hpp"
 #include "ptx/vgpu/tensor/product.hpp"
+#include "ptx/vgpu/tensor/shared_operand.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
 #include "ptx/vgpu/undefined.hpp"
 
@@ -31,90 +33,41 @@ struct Slots {
   }
 };
 
-// ---- matrices in shared memory (manual: "Matrix Descriptor Format", "Strides", "Canonical Layouts")
-
-struct Descriptor {
-  std::uint64_t start, leading, stride, base_offset;
-  std::uint64_t width;  // of a row of the swizzle's pattern, in pieces of 16 bytes; 1 without a swizzle
-  explicit Descriptor(std::uint64_t bits)
-      : start((bits & 0x3FFF) << 4),
-        leading((bits >> 16 & 0x3FFF) << 4),
-        stride((bits >> 32 & 0x3FFF) << 4),
-        base_offset(bits >> 49 & 7),
-        width(std::array<std::uint64_t, 4>{1, 8, 4, 2}[bits >> 62]) {}
-  // Of the 16 bytes that hold piece `piece` of row `mn`, k being contiguous; or of column k, m or n being contiguous.
-  [[nodiscard]] std::uint64_t along_k(std::uint64_t mn, std::uint64_t piece) const {
-    if (width == 1) return start + mn % 8 * 16 + mn / 8 * stride + piece * leading;
-    return swizzled(start + mn % 8 * 16 * width + mn / 8 * stride + piece * 16);
-  }
-  [[nodiscard]] std::uint64_t along_mn(std::uint64_t k, std::uint64_t piece) const {
-    if (width == 1) return start + piece * stride + k % 8 * 16 + k / 8 * leading;
-    return swizzled(start + piece % width * 16 + piece / width * leading + k % 8 * 16 * width + k / 8 * stride);
-  }
-  // The pieces of a row change places by the row's number in the pattern, which begins base_offset rows behind its multiple.
-  [[nodiscard]] std::uint64_t swizzled(std::uint64_t address) const {
-    return address ^ (((address >> 7) - base_offset) & (width - 1)) << 4;
-  }
-};
-
-// Elements of a matrix in shared memory: `count` rows from `first` on, of `depth` elements along k. element(row, k) is where one
-// goes; unwritten(row) is told of a row that has bytes which nothing has written.
-struct Gather {
-  Warp& warp;
-  const Step& step;
-  std::string_view name;
-  bool failed = false;
-
-  const std::byte* piece(std::uint64_t address, bool& written) {
-    const MemoryRegion& region = warp.cta->shared_region;
-    if (!region.contains(address, row_bytes)) {
-      if (!failed)
-        warp.fail(step, 0, Kind::out_of_bounds,
-                  cat("reads ", row_bytes, " bytes of matrix ", name, " at shared address 0x", hex(address), ", ",
-                      describe_position(address, row_bytes, {&region, 1})));
-      failed = true;
-      return nullptr;
-    }
-    const std::uint64_t offset = address - region.begin;
-    if (region.written != nullptr && !all_written<row_bytes>(region.written + offset)) {
-      written = false;
-      note_found(warp, step, say_unwritten(warp, Space::shared, address, {region.written + offset, row_bytes}));
-    }
-    return region.data + offset;
-  }
-
-  template <class Element, class Unwritten>
-  bool operator()(const Descriptor& from, bool transposed, int first, int count, int depth, int bits, Element element,
-                  Unwritten unwritten) {
-    const int per_piece = 128 / bits;
-    const int outer = transposed ? depth : count, inner = (transposed ? count : depth) / per_piece;
-    for (int o = 0; o < outer; ++o)
-      for (int i = 0; i < inner; ++i) {
-        const auto address = transposed ? from.along_mn(static_cast<std::uint64_t>(o), index_of(first / per_piece + i))
-                                        : from.along_k(index_of(first + o), index_of(i));
-        bool written = true;
-        const std::byte* bytes = piece(address, written);
-        if (bytes == nullptr) return false;
-        for (int w = 0; w < 4; ++w)
-          each_element(load_as<std::uint32_t>(bytes + 4 * w), 32 / bits, bits, [&](int j, std::uint32_t raw) {
-            const int along = i * per_piece + w * (32 / bits) + j;
-            element(transposed ? along : o, transposed ? o : along) = raw;
-          });
-        if (!written) {
-          if (!transposed)
-            unwritten(o);
-          else
-            for (int j = 0; j < per_piece; ++j) unwritten(i * per_piece + j);
-        }
-      }
-    return true;
-  }
+// A matrix b, and its numbers: the four warps of a group, and often several groups, multiply by the same one.
+struct KnownMatrix {
+  Panel panel;
+  std::uint64_t descriptor = 0;
+  std::int64_t flags = 0;  // Step::imm
+  num::DotFormat format{};
+  Numerics numerics{};
+  Factors factors;
 };
 
 // Room for one product, by thread.
 struct Room {
   std::vector<std::uint32_t> a, b, d;
+  Panel panel;
+  std::array<KnownMatrix, 8> known;
+  std::size_t oldest = 0;
 };
+
+// The numbers of a b that was read into room.panel: those of the same one before, or made of what `expand` puts into room.b.
+template <class Expand>
+const Factors& factors_of_b(Room& room, std::uint64_t descriptor, const Step& step, const Product& p, Numerics numerics,
+                            Expand expand) {
+  constexpr std::int64_t matters = b_negated | b_transposed;
+  const auto same_place = [&](const KnownMatrix& known) { return known.descriptor == descriptor; };
+  auto* known = std::find_if(room.known.begin(), room.known.end(), same_place);
+  if (known == room.known.end()) known = &room.known[room.oldest++ % room.known.size()];
+  if (known->descriptor == descriptor && known->flags == (step.imm & matters) && known->format == p.b_format &&
+      known->numerics == numerics && known->panel == room.panel)
+    return known->factors;
+  expand();
+  known->factors.decode(p.b_format, room.b, numerics);
+  std::swap(known->panel, room.panel);
+  known->descriptor = descriptor, known->flags = step.imm & matters, known->format = p.b_format, known->numerics = numerics;
+  return known->factors;
+}
 
 // Which results are undefined: rows and columns of the slab that have an undefined factor, and an undefined accumulator.
 struct UndefinedParts {
@@ -137,9 +90,11 @@ void pass_undefined_parts(Warp& warp, const Step& step, const Product& p, const 
   if (undefined(slots.d.size() + slots.a.size()) != 0) parts.all = true;
   if ((step.imm & is_sparse) != 0 && undefined(slots.d.size() + slots.a.size() + 1) != 0) parts.all = true;
   const int together = p.d_half ? 2 : 1;
+  const bool none = !parts.all && parts.rows == 0 &&
+                    std::none_of(parts.columns.begin(), parts.columns.end(), [](bool column) { return column; });
   for (std::size_t r = 0; r < slots.d.size(); ++r) {
     const Mask before = adds ? undefined_value(warp, step, r) : 0;
-    const Mask lanes = lanes_where([&](int l) {
+    const Mask lanes = none ? 0 : lanes_where([&](int l) {
       for (int j = 0; j < together; ++j) {
         const MatrixPlace at = place_of_c(static_cast<int>(r) * together + j, l);
         if (parts.all || (parts.rows >> at.row & 1) != 0 || parts.columns[static_cast<std::size_t>(at.column)]) return true;
@@ -148,6 +103,46 @@ void pass_undefined_parts(Warp& warp, const Step& step, const Product& p, const 
     });
     set_result(warp, step, r, all_lanes, lanes | before, (lanes & ~before) != 0 ? source : before != 0 ? r : source);
   }
+}
+
+// The accumulators of a warp, 16 rows of n, as they lie in its registers (place_of_c): four lanes have eight columns of a row, in
+// two registers, or in one of f16.
+using Four = std::uint32_t __attribute__((vector_size(16)));
+// use(first, second, d) for each: where the four lanes of its registers are (one of f16 twice), and its eight columns.
+template <class Use>
+void each_quarter_row(Warp& warp, std::span<const std::uint32_t> registers, bool half, std::span<std::uint32_t> d, Use use) {
+  const std::size_t together = half ? 1 : 2, n = registers.size() / together * 4;
+  for (std::size_t r = 0; r < registers.size(); r += together) {
+    auto* const first = warp.slot<std::uint32_t>(registers[r]);
+    auto* const second = warp.slot<std::uint32_t>(registers[r + together - 1]);
+    const std::size_t block = r / (2 * together), upper = r / together % 2;
+    std::uint32_t* const row = &d[8 * upper * n + 8 * block];
+    for (std::size_t g = 0; g < 8; ++g) use(first + 4 * g, second + 4 * g, row + g * n);
+  }
+}
+void read_accumulators(Warp& warp, std::span<const std::uint32_t> registers, bool half, std::span<std::uint32_t> d) {
+  const auto in_halves = [](const std::uint32_t* lanes, const std::uint32_t*, std::uint32_t* to) {
+    for (std::size_t t = 0; t < 4; ++t) to[2 * t] = lanes[t] & 0xFFFF, to[2 * t + 1] = lanes[t] >> 16;
+  };
+  const auto whole = [](const std::uint32_t* lanes, const std::uint32_t* more, std::uint32_t* to) {
+    Four a, b;
+    std::memcpy(&a, lanes, sizeof a), std::memcpy(&b, more, sizeof b);
+    const Four low = __builtin_shufflevector(a, b, 0, 4, 1, 5), high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    std::memcpy(to, &low, sizeof low), std::memcpy(to + 4, &high, sizeof high);
+  };
+  half ? each_quarter_row(warp, registers, half, d, in_halves) : each_quarter_row(warp, registers, half, d, whole);
+}
+void write_accumulators(Warp& warp, std::span<const std::uint32_t> registers, bool half, std::span<std::uint32_t> d) {
+  const auto in_halves = [](std::uint32_t* lanes, std::uint32_t*, const std::uint32_t* from) {
+    for (std::size_t t = 0; t < 4; ++t) lanes[t] = from[2 * t] | from[2 * t + 1] << 16;
+  };
+  const auto whole = [](std::uint32_t* lanes, std::uint32_t* more, const std::uint32_t* from) {
+    Four low, high;
+    std::memcpy(&low, from, sizeof low), std::memcpy(&high, from + 4, sizeof high);
+    const Four a = __builtin_shufflevector(low, high, 0, 2, 4, 6), b = __builtin_shufflevector(low, high, 1, 3, 5, 7);
+    std::memcpy(lanes, &a, sizeof a), std::memcpy(more, &b, sizeof b);
+  };
+  half ? each_quarter_row(warp, registers, half, d, in_halves) : each_quarter_row(warp, registers, half, d, whole);
 }
 
 Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
@@ -173,49 +168,52 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
   room.a.resize(index_of(slab * stored)), room.b.resize(index_of(depth * n));
   room.d.resize(index_of(slab * n));
 
-  Gather gather{warp, step, "a"};
+  const Numerics numerics = warp.cta->launch->options.numerics;
+  const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
+  const auto negate = [&](std::vector<std::uint32_t>& all) {
+    for (std::uint32_t& raw : all) raw ^= sign;
+  };
+
+  SharedOperand gather{warp, step, "a", 0, *warp.cta};
   UndefinedParts undefined;
-  const auto a_at = [&](int row, int k) -> std::uint32_t& { return room.a[index_of(row * stored + k)]; };
   if (from_memory) {
-    if (!gather(Descriptor(*warp.slot<std::uint64_t>(slots.a[0])), (step.imm & a_transposed) != 0, slab * w, slab, stored, bits,
-                a_at, [&](int row) { undefined.rows |= 1u << row; }))
+    const bool transposed = (step.imm & a_transposed) != 0;
+    if (!gather.read(room.panel, layout::read_wgmma_descriptor(*warp.slot<std::uint64_t>(slots.a[0])), transposed, slab * w, slab,
+                     stored, bits, [&](int row) { undefined.rows |= 1u << row; }))
       return Outcome::fault;
+    room.panel.expand(transposed, room.a);
   } else {
     for (std::size_t r = 0; r < slots.a.size(); ++r)
       for (int l = 0; l < lane_count; ++l) {
         const MatrixPlace place = place_of_a(slab, static_cast<int>(r), l, p.per());
         each_element(warp.slot<std::uint32_t>(slots.a[r])[l], p.per(), bits,
-                     [&](int j, std::uint32_t raw) { a_at(place.row, place.column + j) = raw; });
+                     [&](int j, std::uint32_t raw) { room.a[index_of(place.row * stored + place.column + j)] = raw; });
       }
   }
+  if ((step.imm & a_negated) != 0) negate(room.a);
   gather.name = "b";
-  if (!gather(
-          Descriptor(*warp.slot<std::uint64_t>(slots.b)), (step.imm & b_transposed) != 0, 0, n, depth, bits,
-          [&](int column, int k) -> std::uint32_t& { return room.b[index_of(k * n + column)]; },
-          [&](int column) { undefined.columns[static_cast<std::size_t>(column)] = true; }))
+  const std::uint64_t descriptor = *warp.slot<std::uint64_t>(slots.b);
+  const bool transposed = (step.imm & b_transposed) != 0;
+  if (!gather.read(room.panel, layout::read_wgmma_descriptor(descriptor), transposed, 0, n, depth, bits,
+                   [&](int column) { undefined.columns[static_cast<std::size_t>(column)] = true; }))
     return Outcome::fault;
-  const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
-  if ((step.imm & a_negated) != 0)
-    for (std::uint32_t& raw : room.a) raw ^= sign;
-  if ((step.imm & b_negated) != 0)
-    for (std::uint32_t& raw : room.b) raw ^= sign;
+  const auto expand = [&] {
+    room.panel.expand(!transposed, room.b);
+    if ((step.imm & b_negated) != 0) negate(room.b);
+  };
+  RawMatrices matrices{room.a, room.b, (step.imm & is_sparse) != 0 ? warp.slot<std::uint32_t>(slots.e) : nullptr, room.d};
+  if (p.floating())
+    matrices.b_factors = &factors_of_b(room, descriptor, step, p, numerics, expand);
+  else
+    expand();
 
   const bool adds = has_lane(warp.pred(slots.scale) ^ slots.flip, 0);
-  const int together = p.d_half ? 2 : 1;
-  const auto each_d = [&](auto use) {
-    for (std::size_t r = 0; r < slots.d.size(); ++r) {
-      auto* reg = warp.slot<std::uint32_t>(slots.d[r]);
-      for (int l = 0; l < lane_count; ++l) {
-        const MatrixPlace place = place_of_c(static_cast<int>(r) * together, l);
-        use(reg[l], &room.d[index_of(place.row * n + place.column)]);  // the second of two of f16 lies behind it
-      }
-    }
-  };
-  each_d([&](std::uint32_t reg, std::uint32_t* d) {
-    each_element(adds ? reg : 0, together, 32 / together, [&](int j, std::uint32_t raw) { d[j] = raw; });
-  });
-  multiply(p, {room.a, room.b, (step.imm & is_sparse) != 0 ? warp.slot<std::uint32_t>(slots.e) : nullptr, room.d});
-  each_d([&](std::uint32_t& reg, const std::uint32_t* d) { reg = p.d_half ? d[0] | d[1] << 16 : d[0]; });
+  if (adds)
+    read_accumulators(warp, slots.d, p.d_half, room.d);
+  else
+    std::fill(room.d.begin(), room.d.end(), 0);
+  multiply(p, matrices, numerics);
+  write_accumulators(warp, slots.d, p.d_half, room.d);
   if (warp.traced) pass_undefined_parts(warp, step, p, slots, adds, undefined);
   return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }

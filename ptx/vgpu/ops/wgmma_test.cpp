@@ -2,12 +2,14 @@
 // integers.
 #include "ptx/vgpu/testing/fragments.hpp"
 #include "ptx/vgpu/testing/numbers.hpp"
+#include "ptx/vgpu/testing/shared_matrices.hpp"
 
 namespace ptx::vgpu {
 namespace {
 
 using testing::Buffer;
 using testing::pattern_of;
+using testing::Placed;
 using testing::range_of;
 using testing::width_of;
 
@@ -23,52 +25,6 @@ struct Case {
 };
 
 constexpr std::uint32_t b_begin = 16384, image_bytes = 49152;
-
-// A matrix operand in shared memory: where element (mn, k) is, in bits from its start, and the two strides of its descriptor.
-struct Placed {
-  int swizzle, bits;
-  bool transposed;
-  std::uint64_t leading, stride;
-  Placed(int swizzle_bytes, int element_bits, bool by_mn, int mn_count)
-      : swizzle(swizzle_bytes), bits(element_bits), transposed(by_mn) {
-    if (!transposed) {
-      // without a swizzle core matrices of 8 rows of 16 bytes, those of one column of them behind each other; with one, 8 rows of
-      // the pattern's width
-      stride = swizzle == 0 ? 128 : static_cast<std::uint64_t>(8 * swizzle);
-      leading = swizzle == 0 ? static_cast<std::uint64_t>(mn_count) * 16 : 16;
-    } else if (swizzle == 0) {
-      leading = 128;     // 8 of k
-      stride = 2 * 128;  // 8 of m or n
-    } else {
-      stride = static_cast<std::uint64_t>(8 * swizzle);       // 8 of k
-      leading = 4 * static_cast<std::uint64_t>(8 * swizzle);  // the next ones of m or n that the pattern is wide
-    }
-  }
-  [[nodiscard]] std::uint64_t bit(std::uint64_t base, int mn, int k) const {
-    const int per = 128 / bits;
-    std::uint64_t row = 0, block = 0, piece = 0, inside = 0;
-    if (!transposed) {
-      row = static_cast<std::uint64_t>(mn % 8), piece = static_cast<std::uint64_t>(k / per),
-      inside = static_cast<std::uint64_t>(k % per * bits);
-      block = static_cast<std::uint64_t>(mn / 8) * stride + (swizzle == 0 ? piece * leading : 0);
-    } else {
-      row = static_cast<std::uint64_t>(k % 8), inside = static_cast<std::uint64_t>(mn % per * bits);
-      const int wide = swizzle == 0 ? 1 : swizzle / 16;  // pieces in a row of the pattern
-      piece = static_cast<std::uint64_t>(mn / per % wide);
-      const auto further = static_cast<std::uint64_t>(mn / per / wide), k_block = static_cast<std::uint64_t>(k / 8);
-      block = swizzle == 0 ? further * stride + k_block * leading : further * leading + k_block * stride;
-    }
-    if (swizzle == 0) return (base + block + row * 16) * 8 + inside;
-    // the pieces of a row change places with each other, by the number of the 128 bytes that they are in
-    const std::uint64_t line = base + block + row * static_cast<std::uint64_t>(swizzle) + piece * 16;
-    const std::uint64_t number = line / 128 % static_cast<std::uint64_t>(swizzle / 16);
-    return (line ^ number * 16) * 8 + inside;
-  }
-  [[nodiscard]] std::uint64_t descriptor() const {
-    const std::uint64_t code = swizzle == 0 ? 0 : swizzle == 128 ? 1 : swizzle == 64 ? 2 : 3;
-    return leading / 16 << 16 | stride / 16 << 32 | code << 62;
-  }
-};
 
 struct At {
   int row = 0, column = 0;
@@ -116,11 +72,7 @@ void expect_wgmma(const Case& c, std::mt19937_64& random) {
   const auto put = [&](const Placed& placed, std::uint64_t base, int mn, int at_k, std::uint64_t pattern) {
     const std::uint64_t first =
         placed.bit(shared_start + base, mn, at_k) - shared_start * 8 + static_cast<std::uint64_t>(1024 * c.base_offset);
-    for (int i = 0; i < bits; ++i) {
-      auto& byte = image.data.at((first + static_cast<std::uint64_t>(i)) / 8);
-      const auto mask = static_cast<std::uint8_t>(1u << (first + static_cast<std::uint64_t>(i)) % 8);
-      byte = static_cast<std::uint8_t>((pattern >> i & 1) != 0 ? byte | mask : byte & ~mask);
-    }
+    testing::put_bits(image.data, first, bits, pattern);
   };
   for (int row = 0; c.from_memory && row < 64; ++row)
     for (int s = 0; s < stored; ++s) put(place_a, 0, row, s, pattern_of(c.a, packed[static_cast<std::size_t>(row * stored + s)]));
@@ -187,12 +139,16 @@ shr.u32 %r4, %r1, 4; cvt.u64.u32 %x5, %r4; mov.b64 %xa, )",
   auto made =
       testing::make_from_text(testing::text_kernel(".param .u64 image, .param .u64 registers, .param .u64 out", body + "ret;"));
   ASSERT_TRUE(made) << line << '\n' << render(made.error());
-  Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(expected.data.size())};
-  testing::run(*made, testing::block(128), testing::params({image.address(), registers.address(), out.address()}),
-               {image.region(), registers.region(), out.region()});
-  for (std::size_t i = 0; i < out.data.size(); ++i)
-    ASSERT_EQ(out.data[i], expected.data[i])
-        << line << " swizzle " << c.swizzle << " register " << i / 128 << " thread " << i % 128;
+  for (const Numerics numerics : {Numerics::exact, Numerics::fast}) {  // the sums of these are exact either way
+    Options options;
+    options.numerics = numerics;
+    Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(expected.data.size())};
+    testing::run(*made, testing::block(128), testing::params({image.address(), registers.address(), out.address()}),
+                 {image.region(), registers.region(), out.region()}, options);
+    for (std::size_t i = 0; i < out.data.size(); ++i)
+      ASSERT_EQ(out.data[i], expected.data[i]) << line << " swizzle " << c.swizzle << " register " << i / 128 << " thread "
+                                               << i % 128 << " numerics " << static_cast<int>(numerics);
+  }
 }
 
 TEST(Wgmma, MultipliesMatricesInSharedMemory) {

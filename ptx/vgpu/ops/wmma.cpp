@@ -48,8 +48,8 @@ struct Tiles {
 };
 
 // The same, of the product that is computed: of 8 x 32 the transposed one, where a and b change places.
-bool is_transposed(ProductShape shape) { return shape.m == 8 && shape.n == 32; }
-Tiles tiles_of(ProductShape shape, int per) {
+bool is_transposed(isa::MatrixShape shape) { return shape.m == 8 && shape.n == 32; }
+Tiles tiles_of(isa::MatrixShape shape, int per) {
   return is_transposed(shape) ? Tiles{shape.n, shape.m, shape.k, per} : Tiles{shape.m, shape.n, shape.k, per};
 }
 
@@ -174,7 +174,7 @@ Outcome wmma_store(Warp& warp, const Step& step, Mask mask) {
 }
 
 Handler access_matrix(Decoding& in, Matrix matrix, std::string_view registers, bool store) {
-  const ProductShape shape = shape_of(in);
+  const isa::MatrixShape shape = shape_of(in);
   Type type = Type::none;
   for (std::size_t i = 0; i < in.form().slots.size(); ++i)
     if (const auto word = isa::type_from_name(in.form().chosen(in.choices(), static_cast<int>(i)))) type = *word;
@@ -269,8 +269,10 @@ Outcome wmma(Warp& warp, const Step& step, Mask mask) {
               sum[at(tiles.place(Matrix::c, i, l), n)]);
     };
     each_sum(c, p.c_half, [&](std::uint32_t reg, int bit, std::uint32_t& to) { to = p.c_half ? reg >> bit & 0xFFFF : reg; });
-    multiply(p, {std::span(x).first(index_of(p.m * depth)), std::span(y).first(index_of(depth * n)), nullptr,
-                 std::span(sum).first(index_of(p.m * n))});
+    multiply(p,
+             {std::span(x).first(index_of(p.m * depth)), std::span(y).first(index_of(depth * n)), nullptr,
+              std::span(sum).first(index_of(p.m * n))},
+             warp.cta->launch->options.numerics);
     each_sum(d, p.d_half, [&](std::uint32_t& reg, int bit, std::uint32_t value) { reg = (bit == 0 ? 0 : reg) | value << bit; });
   }
   if (!warp.traced) return Outcome::next;
@@ -295,7 +297,7 @@ Handler wmma(Decoding& in) {
   Product p;
   if (auto why = read_product(in, p)) return in.refuse(std::move(*why));
   if (p.a_format == num::DotFormat::tf32) p.unit.block = 4;  // ptxas makes HMMA.1684 of it on every target (facts.md: H200)
-  const ProductShape shape = shape_of(in);
+  const isa::MatrixShape shape = shape_of(in);
   const bool transposed = is_transposed(shape);
   if (transposed) std::swap(p.m, p.n), std::swap(p.a_signed, p.b_signed), std::swap(p.a_format, p.b_format);
   const Type type = p.arithmetic == Arithmetic::doubles ? Type::b64 : Type::b32;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -29,15 +30,6 @@ struct CoreFacts {
 };
 constexpr CoreFacts core_facts[] = {{4, 0, 23}, {8, 0, 24}, {8, 4, 24}, {8, 4, 24}, {16, 8, 25}, {16, 8, 25}, {16, 8, 25}};
 
-// Room for the factors of a product as numbers, by thread: used again by the next one.
-struct Numbers {
-  std::vector<float> values;
-  std::vector<std::int32_t> exponents;
-  bool decode(num::DotFormat format, std::span<const std::uint32_t> raw) {
-    if (values.size() < raw.size()) values.resize(raw.size()), exponents.resize(raw.size());
-    return num::decode_factors(format, raw, values.data(), exponents.data());
-  }
-};
 constexpr std::size_t max_depth = 128;
 
 float float_of(std::uint32_t raw, bool half) {
@@ -51,18 +43,43 @@ struct Columns {
   explicit Columns(const Product& p) {
     for (int s = 0; s < p.stored(); ++s) of[static_cast<std::size_t>(s)] = s;
   }
-  void find(const Product& p, const std::uint32_t* metadata, std::size_t row) {
+  void find(const Product& p, const RawMatrices& matrices, std::size_t row) {
     if (p.sparsity == Sparsity::dense) return;
-    for (int s = 0; s < p.stored(); ++s) of[static_cast<std::size_t>(s)] = column_of(p, metadata, static_cast<int>(row), s);
+    for (int s = 0; s < p.stored(); ++s)
+      of[static_cast<std::size_t>(s)] = matrices.columns.empty()
+                                            ? column_of(p, matrices.metadata, static_cast<int>(row), s)
+                                            : matrices.columns[row * static_cast<std::size_t>(p.stored()) + index_of(s)];
   }
 };
 
+// Numbers as they lie in the accumulators, and back.
+void read_sums(std::span<const std::uint32_t> raw, bool half, float* sums) {
+  if (!half) return void(std::memcpy(sums, raw.data(), raw.size_bytes()));
+  for (std::size_t i = 0; i < raw.size(); ++i) sums[i] = float_of(raw[i], true);
+}
+void write_sums(const float* sums, bool half, std::span<std::uint32_t> raw) {
+  if (!half) return void(std::memcpy(raw.data(), sums, raw.size_bytes()));
+  for (std::size_t i = 0; i < raw.size(); ++i) raw[i] = raw_of(sums[i], true);
+}
+
+struct BothFactors {
+  const Factors &a, &b;
+};
+// In room of the thread, which the next product uses again.
+BothFactors factors_of(const Product& p, const RawMatrices& matrices, Numerics numerics) {
+  static thread_local Factors a, b;
+  a.decode(p.a_format, matrices.a, numerics);
+  if (matrices.b_factors != nullptr) return {a, *matrices.b_factors};
+  b.decode(p.b_format, matrices.b, numerics);
+  return {a, b};
+}
+
 void multiply_floats(const Product& p, const RawMatrices& matrices) {
-  static thread_local Numbers a, b;
-  static thread_local std::vector<float> d;
-  const bool finite_a = a.decode(p.a_format, matrices.a), finite_b = b.decode(p.b_format, matrices.b);
+  static thread_local std::vector<float> sums;
+  const auto [a, b] = factors_of(p, matrices, Numerics::exact);
   const std::size_t n = p.n, stored = static_cast<std::size_t>(p.stored());
-  d.resize(n);
+  sums.resize(n);
+  const std::span<float> d(sums.data(), n);
   std::array<const float*, max_depth> values;
   std::array<const std::int32_t*, max_depth> exponents;
   std::array<float, max_depth> some_values;
@@ -74,13 +91,13 @@ void multiply_floats(const Product& p, const RawMatrices& matrices) {
       const std::size_t at = static_cast<std::size_t>(columns.of[s]) * n;
       values[to] = &b.values[at], exponents[to] = &b.exponents[at];
     };
-    columns.find(p, matrices.metadata, i);
+    columns.find(p, matrices, i);
     if (p.arithmetic == Arithmetic::blocks) {
       if (i == 0 || p.sparsity != Sparsity::dense)
         for (std::size_t s = 0; s < stored; ++s) meet(s, s);
-      for (std::size_t j = 0; j < n; ++j) d[j] = float_of(raw[j], p.c_half);
+      read_sums({raw, n}, p.c_half, d.data());
       num::add_products(
-          p.unit, {{&a.values[i * stored], stored}, {&a.exponents[i * stored], stored}, values, exponents, finite_a && finite_b},
+          p.unit, {{&a.values[i * stored], stored}, {&a.exponents[i * stored], stored}, values, exponents, a.finite && b.finite},
           d);
       if (p.d_half && p.unit.result != num::DotResult::f16)  // converted by another instruction: to nearest
         for (float& x : d) x = num::from_f16(static_cast<std::uint16_t>(raw_of(x, true)));
@@ -96,13 +113,31 @@ void multiply_floats(const Product& p, const RawMatrices& matrices) {
         }
         num::add_products(p.unit,
                           {std::span(some_values).first(count), std::span(some_exponents).first(count), values, exponents,
-                           finite_a && finite_b},
+                           a.finite && b.finite},
                           d);
       }
       for (std::size_t j = 0; j < n; ++j) d[j] = num::canonical(float_of(raw[j], p.c_half) + d[j]);
     }
-    for (std::size_t j = 0; j < n; ++j) raw[j] = raw_of(d[j], p.d_half);
+    write_sums(d.data(), p.d_half, {raw, n});
   }
+}
+
+void multiply_by_chains(const Product& p, const RawMatrices& matrices) {
+  static thread_local std::vector<float> d;
+  const auto [a, b] = factors_of(p, matrices, Numerics::fast);
+  const std::size_t n = p.n, stored = static_cast<std::size_t>(p.stored());
+  d.resize(matrices.d.size());
+  read_sums(matrices.d, p.c_half, d.data());
+  std::array<const float*, max_depth> rows_of_b;
+  const bool dense = p.sparsity == Sparsity::dense;
+  const std::size_t together = dense ? p.m : 1;  // rows of a sparse a meet each its own rows of b
+  Columns columns(p);
+  for (std::size_t i = 0; i < p.m; i += together) {
+    columns.find(p, matrices, i);
+    for (std::size_t s = 0; s < stored; ++s) rows_of_b[s] = &b.values[static_cast<std::size_t>(columns.of[s]) * n];
+    num::add_chains({&a.values[i * stored], stored, together, std::span(rows_of_b).first(stored), &d[i * n], n});
+  }
+  write_sums(d.data(), p.d_half, matrices.d);
 }
 
 std::int32_t integer_of(std::uint32_t raw, int bits, bool with_sign) {
@@ -117,7 +152,7 @@ void multiply_integers(const Product& p, const RawMatrices& matrices) {
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = integer_of(matrices.b[i], p.bits, p.b_signed);
   Columns columns(p);
   for (std::size_t i = 0; i < p.m; ++i) {
-    columns.find(p, matrices.metadata, i);
+    columns.find(p, matrices, i);
     std::fill(sum.begin(), sum.end(), 0);
     for (std::size_t s = 0; s < stored; ++s) {
       const std::int32_t factor = a[i * stored + s];
@@ -201,24 +236,34 @@ int column_of(const Product& p, const std::uint32_t* metadata, int row, int stor
     lane = 4 * g + high + (long_rows ? 2 * (group / 8) : 2 * p.selector);
     bit = 4 * (group % 8);
   }
-  const std::uint32_t indices = metadata[lane & 31] >> bit & 15;
+  return column_of_indices(p, metadata[lane & 31] >> bit & 15, stored);
+}
+
+int column_of_indices(const Product& p, std::uint32_t indices, int stored) {
   switch (p.sparsity) {
     case Sparsity::singles:
-      return 2 * group + static_cast<int>(indices >> 1 & 1);
+      return 2 * stored + static_cast<int>(indices >> 1 & 1);
     case Sparsity::nibble_pairs: {
       const int pair = stored % 4 / 2;
-      return 8 * group + 2 * static_cast<int>(indices >> (2 * pair) & 3) + stored % 2;
+      return 8 * (stored / 4) + 2 * static_cast<int>(indices >> (2 * pair) & 3) + stored % 2;
     }
     default:
-      return 4 * group + static_cast<int>(indices >> (2 * (stored % 2)) & 3);
+      return 4 * (stored / 2) + static_cast<int>(indices >> (2 * (stored % 2)) & 3);
   }
 }
 
-void multiply(const Product& product, const RawMatrices& matrices) {
+void Factors::decode(num::DotFormat format, std::span<const std::uint32_t> raw, Numerics numerics) {
+  if (values.size() < raw.size()) values.resize(raw.size());
+  const bool exact = numerics == Numerics::exact;
+  if (exact && exponents.size() < raw.size()) exponents.resize(raw.size());
+  finite = num::decode_factors(format, raw, values.data(), exact ? exponents.data() : nullptr);
+}
+
+void multiply(const Product& product, const RawMatrices& matrices, Numerics numerics) {
   switch (product.arithmetic) {
     case Arithmetic::blocks:
     case Arithmetic::two_steps:
-      return multiply_floats(product, matrices);
+      return numerics == Numerics::fast ? multiply_by_chains(product, matrices) : multiply_floats(product, matrices);
     case Arithmetic::integers:
       return multiply_integers(product, matrices);
     default:

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/num/num.hpp"
+#include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::vgpu {
 
@@ -49,9 +51,10 @@ struct Product {
   num::Rounding rounding = num::Rounding::rn;  ///< f64
   Sparsity sparsity = Sparsity::dense;
   std::uint8_t selector = 0;  ///< which lanes of four hold the metadata
-  std::uint8_t unused = 0;
+  std::uint8_t scales = 0;    ///< of a row of a, and of a column of b; 0: there are none
   num::DotUnit unit{};
-  std::uint8_t spare[8] = {};
+  bool ue4m3 = false;  ///< scales are, not ue8m0
+  std::uint8_t spare[7] = {};
 
   [[nodiscard]] int per() const { return arithmetic == Arithmetic::doubles ? 1 : 32 / bits; }
   [[nodiscard]] int stored() const { return sparsity == Sparsity::dense ? k : k / 2; }
@@ -72,15 +75,27 @@ std::optional<TargetUnit> unit_of(Target target, num::DotFormat format, bool hal
 
 /// The column of a sparse a, a row of b, that the stored column of a row belongs to; `metadata` is the operand e by lane.
 int column_of(const Product& product, const std::uint32_t* metadata, int row, int stored);
+/// The same by the four bits of metadata of the element's group.
+int column_of_indices(const Product& product, std::uint32_t indices, int stored);
+
+/// The factors of a matrix as numbers.
+struct Factors {
+  std::vector<float> values;
+  std::vector<std::int32_t> exponents;  ///< asked for by exact sums alone
+  bool finite = false;
+  void decode(num::DotFormat format, std::span<const std::uint32_t> raw, Numerics numerics);
+};
 
 /// Matrices of raw elements, row by row: a of m x stored(), b of k x n, and the accumulators, m x n, f16 in the low half of each.
 struct RawMatrices {
   std::span<const std::uint32_t> a, b;
   const std::uint32_t* metadata = nullptr;
-  std::span<std::uint32_t> d;  ///< c before, d behind
+  std::span<std::uint32_t> d;               ///< c before, d behind
+  std::span<const std::uint8_t> columns{};  ///< in place of metadata: column_of for every element of a
+  const Factors* b_factors = nullptr;       ///< in place of b, of floats: what was decoded before
 };
-/// Of floats, integers and bits.
-void multiply(const Product& product, const RawMatrices& matrices);
+/// Of floats, integers and bits. How floats are added up is the run's affair.
+void multiply(const Product& product, const RawMatrices& matrices, Numerics numerics);
 /// Of f64.
 void multiply_doubles(const Product& product, const double* a, const double* b, double* d);
 

@@ -41,10 +41,11 @@ inline bool find_rows(Warp& warp, const Step& step, Mask lanes, bool write, std:
   }
   if (inside) return true;
   for (Mask left = lanes; generic && left != 0; left &= left - 1)
-    if (const int l = lowest_lane(left); address[static_cast<std::size_t>(l)] >> 56 != shared_window >> 56) {
+    if (const int l = lowest_lane(left);
+        (address[static_cast<std::size_t>(l)] ^ warp.cta->shared_window_region.begin) / cluster_part != 0) {
       warp.fail(step, l, Kind::out_of_bounds,
                 cat(write ? "stores" : "loads", " a row at generic address 0x", hex(address[static_cast<std::size_t>(l)]),
-                    ", which is not in shared memory"));
+                    ", which is not in the block's shared memory"));
       return false;
     }
   return find_places(warp, step, lanes, step.space, write, row_bytes, address.data(), places);

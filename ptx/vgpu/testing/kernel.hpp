@@ -65,9 +65,21 @@ struct Buffer {
   bool writable = true, initialised = true;
 
   [[nodiscard]] Region region() {
+    keep_apart();
     return {reinterpret_cast<std::byte*>(data.data()), data.size() * sizeof(T), writable, initialised, name};
   }
-  [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uintptr_t>(data.data()); }
+  [[nodiscard]] std::uint64_t address() {
+    keep_apart();
+    return reinterpret_cast<std::uintptr_t>(data.data());
+  }
+
+ private:
+  /// What lies just behind a buffer is no other buffer's, whatever the allocator does: a test that reaches behind one expects a
+  /// fault.
+  void keep_apart() {
+    constexpr std::size_t gap = 256;
+    if (data.capacity() * sizeof(T) < data.size() * sizeof(T) + gap) data.reserve(data.size() + gap);
+  }
 };
 
 /// The parameter block of 64-bit parameters.

@@ -10,11 +10,13 @@ struct TextOptions {
 };
 
 /// `.visible .entry k(.param .u64 out, …) { body }` with registers of every kind, 16 each: %p %r %rd %h.
+inline std::string body_text(std::string_view parameters, std::string_view body, const TextOptions& options = {}) {
+  return cat(".version ", options.version, "\n.target ", options.target, "\n.address_size 64\n.visible .entry k(", parameters,
+             ")\n{\n.reg .pred %p<16>;\n.reg .b16 %h<16>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<32>;\n", body, "\nret;\n}\n");
+}
 inline Expected<std::shared_ptr<const Program>> make_body(std::string_view parameters, std::string_view body,
                                                           const TextOptions& options = {}) {
-  return make_from_text(cat(".version ", options.version, "\n.target ", options.target, "\n.address_size 64\n.visible .entry k(",
-                            parameters, ")\n{\n.reg .pred %p<16>;\n.reg .b16 %h<16>;\n.reg .b32 %r<16>;\n.reg .b64 %rd<32>;\n",
-                            body, "\nret;\n}\n"));
+  return make_from_text(body_text(parameters, body, options));
 }
 inline std::shared_ptr<const Program> body_program(std::string_view parameters, std::string_view body,
                                                    const TextOptions& options = {}) {

@@ -1,0 +1,507 @@
+// tcgen05.mma: factors put into shared and tensor memory by the manual's description of the layouts, the product in whole
+// numbers, and all of tensor memory compared. (No GPU has been asked: docs/facts.md.)
+#include <random>
+
+#include "ptx/layout/layout.hpp"
+#include "ptx/vgpu/testing/kernel.hpp"
+#include "ptx/vgpu/testing/numbers.hpp"
+#include "ptx/vgpu/testing/shared_matrices.hpp"
+
+namespace ptx::vgpu {
+namespace {
+
+using testing::Buffer;
+using testing::pattern_of;
+using testing::Placed;
+
+// Columns of tensor memory: d, a, the metadata of a, the scales.
+constexpr int a_begin = 256, e_begin = 320, a_scales_begin = 336, b_scales_begin = 344, used_columns = 384;
+constexpr std::uint64_t image_bytes = 65536, b_begin = 32768;
+
+struct Case {
+  std::string kind = "f16", d = "f32", a = "f16", b = "f16";
+  int m = 128, n = 8;
+  bool in_tensor_memory = false, ws = false, sparse = false, adds = true;
+  int swizzle = 128;
+  bool a_transposed = false, b_transposed = false, negated = false;
+  std::string size = "";  // of scales: ".block32"
+  int down = -1;          // scale-input-d
+  int scale_id = 0;
+  bool masked = false;
+  std::uint64_t zeros = 0;
+  std::string collector = "";
+  std::string scale = "ue8m0";
+};
+
+bool is_scaled(const Case& c) { return c.kind.starts_with("mx"); }
+bool is_packed(const Case& c) { return c.kind.starts_with("mxf4"); }
+int bits_of(const std::string& type) {
+  return type == "e2m1" ? 4 : type == "e3m2" || type == "e2m3" ? 6 : testing::width_of(type);
+}
+std::uint64_t raw_of(const std::string& type, int value) { return pattern_of(type, value) >> (type == "e2m1" ? 2 : 0); }
+
+// The lane and column of an element of d.
+std::pair<int, int> cell_of_d(const Case& c, int row, int column) {
+  if (c.m == 128) return {row, column};
+  if (!c.ws) return {row / 16 * 32 + row % 16, column};
+  const int part = c.n * c.m / 128;  // columns beside each other
+  return {row + c.m * (column / part), column % part};
+}
+
+std::string spelling(const Case& c) {
+  std::string s = cat("tcgen05.mma.", c.ws ? "ws." : "", c.sparse ? "sp." : "", "cta_group::1.kind::", c.kind);
+  if (is_scaled(c)) s += cat(".block_scale", c.size);
+  s += c.collector;
+  s += cat(" [%d], ", c.in_tensor_memory ? "[%at]" : "%xa", ", %xb, ", c.sparse ? "[%e], " : "", "%i, ");
+  if (is_scaled(c)) s += "[%sa], [%sb], ";
+  if (c.masked) s += "{%m0, %m1, %m2, %m3}, ";
+  s += "%p";
+  if (c.down >= 0) s += cat(", ", c.down);
+  if (c.zeros != 0) s += ", %z";
+  return s;
+}
+
+std::uint32_t instruction_descriptor(const Case& c) {
+  const std::string_view major[] = {"K", "MN"};
+  const int sign = c.negated ? -1 : 1;
+  if (is_scaled(c)) {
+    const auto kind = c.kind == "mxf8f6f4" ? layout::ScaledMmaKind::mxf8f6f4
+                      : c.kind == "mxf4"   ? layout::ScaledMmaKind::mxf4
+                                           : layout::ScaledMmaKind::mxf4nvf4;
+    const auto bits = layout::descriptor_bits(kind, {.m = c.m,
+                                                     .n = c.n,
+                                                     .a_dtype = c.a,
+                                                     .b_dtype = c.b,
+                                                     .scale_dtype = c.scale,
+                                                     .scale_a = sign,
+                                                     .sparse = c.sparse,
+                                                     .a_scale_id = c.scale_id,
+                                                     .b_scale_id = c.scale_id});
+    EXPECT_TRUE(bits);
+    return bits ? *bits : 0;
+  }
+  const auto kind = c.kind == "f16"      ? layout::MmaKind::f16
+                    : c.kind == "tf32"   ? layout::MmaKind::tf32
+                    : c.kind == "f8f6f4" ? layout::MmaKind::f8f6f4
+                                         : layout::MmaKind::i8;
+  const auto bits = layout::descriptor_bits(kind, {.m = 128,
+                                                   .n = c.n,
+                                                   .d_dtype = c.d,
+                                                   .a_dtype = c.a,
+                                                   .b_dtype = c.b,
+                                                   .a_major = major[c.a_transposed ? 1 : 0],
+                                                   .b_major = major[c.b_transposed ? 1 : 0],
+                                                   .scale_a = sign,
+                                                   .sparse = c.sparse});
+  EXPECT_TRUE(bits);
+  return bits ? (*bits & ~(31u << 24)) | static_cast<std::uint32_t>(c.m / 16) << 24 : 0;
+}
+
+void expect_mma(const Case& c, std::mt19937_64& random) {
+  SCOPED_TRACE(cat(spelling(c), " m", c.m, 'n', c.n, ' ', c.d, ' ', c.a, ' ', c.b, " swizzle ", c.swizzle));
+  const int a_bits = bits_of(c.a), b_bits = bits_of(c.b);
+  const int stored = c.kind == "f16" ? 16 : c.kind == "tf32" ? 8 : is_packed(c) ? 64 : 32, k = c.sparse ? 2 * stored : stored;
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  const auto draw = [&](const std::string& type) {
+    const auto [least, most] = testing::range_of(type);
+    return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
+  };
+  std::vector<int> packed(at(c.m * stored)), a(at(c.m * k)), b(at(k * c.n)), acc(at(c.m * c.n));
+  for (int& x : packed) x = draw(c.a);
+  for (int& x : b) x = draw(c.b);
+  for (int& x : acc) x = draw("s8") * (c.down > 0 ? 1 << c.down : 1);
+  if (!c.sparse) a = packed;
+
+  Buffer<std::uint32_t> cells{"cells", std::vector<std::uint32_t>(128 * used_columns, 0x0BAD0BAD)};
+  const auto cell = [&](int lane, int column) -> std::uint32_t& { return cells.data.at(at(lane * used_columns + column)); };
+  const int copies = 128 / c.m;
+
+  // where the elements of a sparse a belong
+  const int group = c.kind == "tf32" ? 2 : is_packed(c) ? 8 : 4, kept = group / 2;
+  constexpr int ordered[] = {0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110};
+  for (int lane = 0; c.sparse && lane < 128; ++lane)
+    for (int column = 0; column < 8; ++column) cell(lane, e_begin + column) = 0;
+  for (int row = 0; c.sparse && row < c.m; ++row)
+    for (int chunk = 0; chunk < k / group; ++chunk) {
+      const int indices = group == 2 ? (random() % 2 == 0 ? 0b0100 : 0b1110) : ordered[random() % 6];
+      for (int i = 0; i < kept; ++i) {
+        const int place = group == 2   ? indices / 0b1110
+                          : group == 4 ? indices >> 2 * i & 3
+                                       : 2 * (indices >> 2 * (i / 2) & 3) + i % 2;
+        a[at(row * k + chunk * group + place)] = packed[at(row * stored + chunk * kept + i)];
+      }
+      // 16 and 32 bits: 16 rows of a lie in 16 lanes, their two halves beside each other in 32 bits, four groups in each eight
+      // lanes; else a row in a lane, eight groups in a column
+      const bool wide = a_bits >= 16;
+      const int lane = wide ? row / 16 * 16 + chunk / 4 * 8 + row % 8 : row;
+      const int bit = wide ? row % 16 / 8 * 16 + chunk % 4 * 4 : chunk % 8 * 4;
+      for (int copy = 0; copy < copies; ++copy)
+        cell(lane + copy * c.m, e_begin + (wide ? 0 : chunk / 8)) |= static_cast<std::uint32_t>(indices) << bit;
+    }
+
+  // shared memory
+  constexpr std::uint64_t shared_start = 1024;
+  const int a_per = a_bits < 8 && !is_packed(c) ? 16 : 0, b_per = b_bits < 8 && !is_packed(c) ? 16 : 0;
+  Placed place_a(c.swizzle, a_bits, c.a_transposed, c.m, a_per), place_b(c.swizzle, b_bits, c.b_transposed, c.n, b_per);
+  if (c.kind == "tf32" && c.a_transposed) place_a.take_wide_atoms();
+  if (c.kind == "tf32" && c.b_transposed) place_b.take_wide_atoms();
+  Buffer<std::uint8_t> image{"image", std::vector<std::uint8_t>(image_bytes)};
+  const auto put = [&](const Placed& placed, std::uint64_t base, int mn, int at_k, std::uint64_t pattern) {
+    testing::put_bits(image.data, placed.bit(shared_start + base, mn, at_k) - shared_start * 8, placed.bits, pattern);
+  };
+  for (int row = 0; row < c.m; ++row)
+    for (int s = 0; s < stored; ++s) {
+      const std::uint64_t raw = raw_of(c.a, packed[at(row * stored + s)]);
+      if (!c.in_tensor_memory) {
+        put(place_a, 0, row, s, raw);
+        continue;
+      }
+      const int per = 32 / a_bits, lane = c.ws ? row : cell_of_d(c, row, 0).first;
+      for (int copy = 0; copy < (c.ws ? copies : 1); ++copy) {
+        std::uint32_t& word = cell(lane + copy * c.m, a_begin + s / per);
+        if (s % per == 0) word = 0;
+        word |= static_cast<std::uint32_t>(raw << (s % per * a_bits));
+      }
+    }
+  for (int column = 0; column < c.n; ++column)
+    for (int at_k = 0; at_k < k; ++at_k) put(place_b, b_begin, column, at_k, raw_of(c.b, b[at(at_k * c.n + column)]));
+
+  // scales: powers of two, or small numbers, one byte for each 32 or 16 along k that are stored
+  const int scales = !is_scaled(c) ? 0 : c.kind == "mxf8f6f4" ? 1 : c.size == ".block16" || c.size == ".scale_vec::4X" ? 4 : 2;
+  std::vector<double> a_scale(at(c.m * scales)), b_scale(at(c.n * scales));
+  const auto put_scales = [&](std::vector<double>& of, int begin, int rows) {
+    for (int lane = 0; lane < 128; ++lane)
+      for (int column = 0; column < (rows + 31) / 32; ++column) cell(lane, begin + column) = 0;
+    for (int row = 0; row < rows; ++row)
+      for (int i = 0; i < scales; ++i) {
+        const int raw = c.scale == "ue8m0" ? 126 + static_cast<int>(random() % 4) : 0x30 + static_cast<int>(random() % 0x14);
+        of[at(row * scales + i)] = c.scale == "ue8m0" ? std::ldexp(1.0, raw - 127) : std::ldexp(8 + raw % 8, raw / 8 - 10);
+        for (int quarter = 0; quarter < 4; ++quarter)
+          cell(32 * quarter + row % 32, begin + row / 32) |= static_cast<std::uint32_t>(raw) << 8 * (c.scale_id + i);
+      }
+  };
+  if (scales != 0) put_scales(a_scale, a_scales_begin, c.m), put_scales(b_scale, b_scales_begin, c.n);
+
+  // d before and behind
+  for (int row = 0; row < c.m; ++row)
+    for (int column = 0; column < c.n; ++column) {
+      const auto [lane, cell_column] = cell_of_d(c, row, column);
+      cell(lane, cell_column) = static_cast<std::uint32_t>(pattern_of(c.d, acc[at(row * c.n + column)]));
+    }
+  auto expected = cells.data;
+  for (int row = 0; row < c.m; ++row)
+    for (int column = 0; column < c.n; ++column) {
+      const auto [lane, cell_column] = cell_of_d(c, row, column);
+      if (c.masked && lane % 3 == 0) continue;
+      double sum = c.adds ? acc[at(row * c.n + column)] / (c.down > 0 ? 1 << c.down : 1) : 0;
+      const bool zeroed = c.zeros != 0 && layout::is_zero_column(c.zeros, c.m, column, c.n);
+      for (int i = 0; i < k && !zeroed; ++i) {
+        double scale = c.negated ? -1 : 1;
+        if (scales != 0) scale *= a_scale[at(row * scales + i * scales / k)] * b_scale[at(column * scales + i * scales / k)];
+        sum += scale * a[at(row * k + i)] * b[at(i * c.n + column)];
+      }
+      expected[at(lane * used_columns + cell_column)] = c.d == "f32"
+                                                            ? std::bit_cast<std::uint32_t>(static_cast<float>(sum))
+                                                            : static_cast<std::uint32_t>(pattern_of(c.d, static_cast<int>(sum)));
+    }
+
+  std::string body = cat(".shared .align 1024 .b8 tile[", image_bytes, R"(]; .shared .b32 slot; .shared .b64 done;
+.reg .b64 %x<8>; .reg .b64 %xa, %xb, %z; .reg .b32 %r<8>; .reg .b32 %w<4>; .reg .b32 %c<64>; .reg .b32 %m<4>; .reg .pred %p, %q;
+.reg .b32 %d, %at, %e, %sa, %sb, %i;
+ld.param.u64 %x0, [image]; ld.param.u64 %x1, [cells]; ld.param.u64 %x2, [out];
+mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mul.wide.u32 %x3, %r0, )",
+                         4 * used_columns, R"(; add.u64 %x1, %x1, %x3; add.u64 %x2, %x2, %x3;
+mov.u32 %r2, 0; mul.wide.u32 %x4, %r0, 16; add.u64 %x4, %x4, %x0; shl.b32 %r3, %r0, 4; add.u32 %r3, %r3, %r1;
+FILL:
+ld.global.v4.b32 {%w0, %w1, %w2, %w3}, [%x4]; st.shared.v4.b32 [%r3], {%w0, %w1, %w2, %w3};
+add.u64 %x4, %x4, 2048; add.u32 %r3, %r3, 2048; add.u32 %r2, %r2, 2048;
+setp.lt.u32 %p, %r2, )",
+                         image_bytes, R"(;
+@%p bra FILL;
+setp.ge.u32 %p, %r0, 32;
+@%p bra TAKEN;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], 512;
+tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+mbarrier.init.shared::cta.b64 [done], 32;
+TAKEN:
+fence.proxy.async.shared::cta;
+bar.sync 0;
+ld.shared.b32 %d, [slot]; shr.u32 %r4, %r0, 5; shl.b32 %r4, %r4, 21; add.u32 %r4, %r4, %d;
+)");
+  // the initialisation above is of one thread alone
+  body.replace(body.find("mbarrier.init"), std::string("mbarrier.init.shared::cta.b64 [done], 32").size(),
+               "setp.eq.u32 %q, %r0, 0;\n@%q mbarrier.init.shared::cta.b64 [done], 1");
+  std::string list = "{%c0";
+  for (int i = 1; i < 64; ++i) list += cat(", %c", i);
+  list += '}';
+  for (int column = 0; column < used_columns; column += 64) {
+    for (int i = 0; i < 64; ++i) body += cat("ld.global.b32 %c", i, ", [%x1+", 4 * (column + i), "];\n");
+    body += cat("tcgen05.st.sync.aligned.32x32b.x64.b32 [%r4+", column, "], ", list, ";\n");
+  }
+  body +=
+      cat("tcgen05.wait::st.sync.aligned;\ntcgen05.fence::before_thread_sync;\nbar.sync 0;\ntcgen05.fence::after_thread_sync;\n",
+          "setp.ne.u32 %q, %r0, 0;\n@%q bra ISSUED;\n", "add.u32 %at, %d, ", a_begin, "; add.u32 %e, %d, ", e_begin,
+          "; add.u32 %sa, %d, ", a_scales_begin, "; add.u32 %sb, %d, ", b_scales_begin,
+          ";\nshr.u32 %r5, %r1, 4; cvt.u64.u32 %x5, %r5; mov.b64 %xa, ", place_a.tcgen05_descriptor(),
+          "; add.u64 %xa, %xa, %x5; mov.b64 %xb, ", place_b.tcgen05_descriptor() + b_begin / 16,
+          "; add.u64 %xb, %xb, %x5; mov.b32 %i, ", instruction_descriptor(c), "; mov.b64 %z, ", c.zeros, ";\n");
+  for (int i = 0; i < 4; ++i) {
+    std::uint32_t mask = 0;
+    for (int lane = 32 * i; lane < 32 * i + 32; ++lane) mask |= (lane % 3 == 0 ? 1u : 0u) << lane % 32;
+    body += cat("mov.b32 %m", i, ", ", mask, ";\n");
+  }
+  body += cat("setp.", c.adds ? "eq" : "ne", ".u32 %p, %r0, 0;\n", spelling(c),
+              ";\ntcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];\nISSUED:\nWAIT:\n"
+              "mbarrier.try_wait.parity.shared::cta.b64 %p, [done], 0;\n@!%p bra WAIT;\ntcgen05.fence::after_thread_sync;\n");
+  for (int column = 0; column < used_columns; column += 64) {
+    body += cat("tcgen05.ld.sync.aligned.32x32b.x64.b32 ", list, ", [%r4+", column, "];\ntcgen05.wait::ld.sync.aligned;\n");
+    for (int i = 0; i < 64; ++i) body += cat("st.global.b32 [%x2+", 4 * (column + i), "], %c", i, ";\n");
+  }
+  body +=
+      "tcgen05.fence::before_thread_sync;\nbar.sync 0;\nsetp.ge.u32 %p, %r0, 32;\n@%p bra END;\n"
+      "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, 512;\nEND:\nret;";
+  auto made =
+      testing::make_from_text(cat(".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 image, ",
+                                  ".param .u64 cells, .param .u64 out)\n{\n", body, "\n}\n"));
+  ASSERT_TRUE(made) << render(made.error());
+  Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(cells.data.size())};
+  testing::run(*made, testing::block(128), testing::params({image.address(), cells.address(), out.address()}),
+               {image.region(), cells.region(), out.region()});
+  for (std::size_t i = 0; i < out.data.size(); ++i)
+    ASSERT_EQ(out.data[i], expected[i]) << "lane " << i / used_columns << " column " << i % used_columns;
+}
+
+TEST(Tcgen05Mma, MultipliesDenseMatrices) {
+  std::mt19937_64 random(5);
+  std::vector<Case> all;
+  for (const int m : {64, 128})
+    for (const auto& [kind, d, a, b] : std::vector<std::array<const char*, 4>>{{"f16", "f32", "f16", "f16"},
+                                                                               {"f16", "f16", "f16", "f16"},
+                                                                               {"f16", "f32", "bf16", "bf16"},
+                                                                               {"tf32", "f32", "tf32", "tf32"},
+                                                                               {"f8f6f4", "f32", "e4m3", "e5m2"},
+                                                                               {"f8f6f4", "f16", "e5m2", "e2m1"},
+                                                                               {"f8f6f4", "f32", "e3m2", "e2m3"},
+                                                                               {"i8", "s32", "s8", "u8"}})
+      for (const bool in_tensor_memory : {false, true}) {
+        if (in_tensor_memory && bits_of(a) < 8) continue;
+        Case c{kind, d, a, b, m, m == 64 ? 32 : 48, in_tensor_memory};
+        c.swizzle = in_tensor_memory ? 32 : m == 64 ? 64 : 128;
+        all.push_back(c);
+      }
+  all.push_back({"f16", "f32", "bf16", "bf16", 128, 256});
+  for (const int transposed : {1, 2, 3}) {
+    Case c{"f16", "f32", "f16", "bf16", 128, 64};
+    c.b = "f16", c.a_transposed = (transposed & 1) != 0, c.b_transposed = (transposed & 2) != 0;
+    all.push_back(c);
+    Case wide{"tf32", "f32", "tf32", "tf32", 128, 64};  // the swizzle with atoms of 32 bytes
+    wide.a_transposed = c.a_transposed, wide.b_transposed = c.b_transposed;
+    all.push_back(wide);
+  }
+  for (const bool in_tensor_memory : {false, true}) {
+    Case c{"tf32", "f32", "tf32", "tf32", 128, 16, in_tensor_memory};
+    c.down = 3;
+    all.push_back(c);
+    c = {"f16", "f16", "f16", "f16", 64, 16, in_tensor_memory};
+    c.down = 2, c.negated = true, c.swizzle = 0;
+    all.push_back(c);
+    c = {"f16", "f32", "f16", "f16", 128, 24, in_tensor_memory};
+    c.masked = true, c.adds = false, c.collector = ".collector::a::fill";
+    all.push_back(c);
+  }
+  for (const Case& c : all) expect_mma(c, random);
+}
+
+TEST(Tcgen05Mma, MultipliesSparseMatrices) {
+  std::mt19937_64 random(6);
+  for (const auto& [kind, d, a, b] : std::vector<std::array<const char*, 4>>{{"f16", "f32", "f16", "f16"},
+                                                                             {"tf32", "f32", "tf32", "tf32"},
+                                                                             {"f8f6f4", "f32", "e4m3", "e4m3"},
+                                                                             {"i8", "s32", "u8", "s8"}})
+    for (const bool in_tensor_memory : {false, true}) {
+      Case c{kind, d, a, b, 128, 16, in_tensor_memory, false, true};
+      expect_mma(c, random);
+      if (bits_of(a) < 16) continue;
+      c.down = 1;
+      expect_mma(c, random);
+    }
+}
+
+TEST(Tcgen05Mma, KeepsWeights) {
+  std::mt19937_64 random(7);
+  for (const int m : {32, 64, 128})
+    for (const bool in_tensor_memory : {false, true})
+      for (const bool sparse : {false, true}) {
+        Case c{"f16", "f32", "f16", "f16", m, 64, in_tensor_memory, true, sparse};
+        c.collector = ".collector::b2::fill";
+        expect_mma(c, random);
+        c.zeros = std::uint64_t{1} << 39 | std::uint64_t{2} << 40 | std::uint64_t{3} << 48 | std::uint64_t{1} << 33 | 0x0100;
+        expect_mma(c, random);
+      }
+  expect_mma({"i8", "s32", "s8", "s8", 64, 128, false, true}, random);
+}
+
+TEST(Tcgen05Mma, ScalesBlocks) {
+  std::mt19937_64 random(8);
+  for (const bool in_tensor_memory : {false, true})
+    for (const bool sparse : {false, true})
+      for (const auto& [kind, type, size] : std::vector<std::array<const char*, 3>>{{"mxf8f6f4", "e4m3", ""},
+                                                                                    {"mxf8f6f4", "e5m2", ".block32"},
+                                                                                    {"mxf8f6f4", "e4m3", ".scale_vec::1X"},
+                                                                                    {"mxf4", "e2m1", ""},
+                                                                                    {"mxf4", "e2m1", ".scale_vec::2X"},
+                                                                                    {"mxf4nvf4", "e2m1", ".block16"},
+                                                                                    {"mxf4nvf4", "e2m1", ".scale_vec::2X"}}) {
+        Case c{kind, "f32", type, type, 128, 40, in_tensor_memory, false, sparse};
+        c.size = size;
+        c.scale_id = c.kind == "mxf8f6f4" ? 3 : c.kind == "mxf4" ? 2 : 0;
+        expect_mma(c, random);
+      }
+  for (const char* size : {".block16", ".scale_vec::4X"}) {
+    Case c{"mxf4nvf4", "f32", "e2m1", "e2m1", 128, 40};
+    c.size = size, c.scale = "ue4m3";
+    expect_mma(c, random);
+    c.sparse = c.in_tensor_memory = true;
+    expect_mma(c, random);
+  }
+  Case mixed{"mxf8f6f4", "f32", "e2m1", "e3m2", 128, 160};
+  expect_mma(mixed, random);
+}
+
+// Two CTAs: each has half of the rows of a, and of the columns of b, in its shared memory; d is 1 everywhere before, a and b are
+// whole numbers that say where they come from. Of a sparse a the first two of four elements are there; scales are powers of two,
+// those of its rows in each CTA, those of all columns in both.
+struct Pair {
+  int m;
+  bool sparse = false, scaled = false;
+};
+void expect_pair(const Pair& c) {
+  const int m = c.m;
+  constexpr int n = 64, e_column = 64, a_scale_column = 72, b_scale_column = 76;
+  const int stored = c.scaled ? 32 : 16, k = c.sparse ? 2 * stored : stored, bits = c.scaled ? 8 : 16;
+  const char* const type = c.scaled ? "e4m3" : "bf16";
+  const auto a_power = [&](int row) { return c.scaled ? row % 3 - 1 : 0; };
+  const auto b_power = [&](int column) { return c.scaled ? column % 4 - 1 : 0; };
+  const int rows = m / 2;
+  const auto a = [&](int row, int at_k) { return row % 5 - 2 + (at_k == row % k ? 3 : 0); };
+  const auto b = [&](int column, int at_k) { return column % 7 - 3 + (at_k == column % k ? 2 : 0); };
+  const Placed place_a(32, bits, false, rows), place_b(k * bits / 8, bits, false, n / 2);
+  constexpr std::uint64_t shared_start = 1024, bytes = 16384, b_at = 8192;
+  Buffer<std::uint8_t> image{"image", std::vector<std::uint8_t>(2 * bytes)};
+  for (int cta = 0; cta < 2; ++cta)
+    for (int at_k = 0; at_k < k; ++at_k) {
+      const auto put = [&](const Placed& placed, std::uint64_t base, int mn, int place, int value) {
+        const std::uint64_t first = placed.bit(shared_start + base, mn, place) - shared_start * 8;
+        testing::put_bits(image.data, first + bytes * 8 * static_cast<std::uint64_t>(cta), bits, pattern_of(type, value));
+      };
+      const bool is_stored = !c.sparse || at_k % 4 < 2;
+      const int place = c.sparse ? at_k / 4 * 2 + at_k % 4 : at_k;
+      for (int row = 0; is_stored && row < rows; ++row) put(place_a, 0, row, place, a(cta * rows + row, at_k));
+      for (int column = 0; column < n / 2; ++column) put(place_b, b_at, column, at_k, b(cta * n / 2 + column, at_k));
+    }
+  const auto idesc =
+      c.scaled
+          ? layout::descriptor_bits(layout::ScaledMmaKind::mxf8f6f4,
+                                    {.m = m, .n = n, .a_dtype = type, .b_dtype = type, .scale_dtype = "ue8m0"})
+          : layout::descriptor_bits(layout::MmaKind::f16,
+                                    {.m = m, .n = n, .d_dtype = "f32", .a_dtype = type, .b_dtype = type, .sparse = c.sparse});
+  ASSERT_TRUE(idesc);
+  std::string ones = "{%one", list = "{%c0";
+  for (int i = 1; i < n; ++i) ones += ", %one", list += cat(", %c", i);
+  ones += '}', list += '}';
+  std::string body = cat(R"(.shared .align 1024 .b8 tile[16384]; .shared .b32 slot; .shared .b64 done;
+.reg .b64 %x<8>; .reg .b64 %xa, %xb; .reg .b32 %r<8>; .reg .b32 %w<4>; .reg .b32 %c<64>; .reg .pred %p, %q; .reg .b32 %d, %one, %rank, %e, %sa, %sb;
+ld.param.u64 %x0, [image]; ld.param.u64 %x2, [out];
+mov.u32 %r0, %tid.x; mov.u32 %rank, %cluster_ctarank; mov.u32 %r1, tile; mov.b32 %one, 0x3F800000;
+mul.wide.u32 %x4, %rank, 16384; add.u64 %x0, %x0, %x4;
+mov.u32 %r2, 0; mul.wide.u32 %x4, %r0, 16; add.u64 %x4, %x4, %x0; shl.b32 %r3, %r0, 4; add.u32 %r3, %r3, %r1;
+FILL:
+ld.global.v4.b32 {%w0, %w1, %w2, %w3}, [%x4]; st.shared.v4.b32 [%r3], {%w0, %w1, %w2, %w3};
+add.u64 %x4, %x4, 2048; add.u32 %r3, %r3, 2048; add.u32 %r2, %r2, 2048; setp.lt.u32 %p, %r2, 16384;
+@%p bra FILL;
+setp.eq.u32 %q, %r0, 0;
+@%q mbarrier.init.shared::cta.b64 [done], 1;
+setp.ge.u32 %p, %r0, 32;
+@%p bra TAKEN;
+tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;
+tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;
+TAKEN:
+fence.proxy.async.shared::cta;
+bar.sync 0;
+ld.shared.b32 %d, [slot]; shr.u32 %r4, %r0, 5; shl.b32 %r4, %r4, 21; add.u32 %r4, %r4, %d;
+tcgen05.st.sync.aligned.32x32b.x64.b32 [%r4], )",
+                         ones, R"(;
+and.b32 %r6, %r0, 31;
+)");
+  std::string beside = "{%c0";
+  for (int i = 0; i < 16; ++i) {
+    if (i != 0) beside += cat(", %c", i);
+    const int column = e_column + i;
+    const bool of_a = column >= a_scale_column && column < b_scale_column;
+    body += column < a_scale_column ? cat("mov.b32 %c", i, ", 0x44444444;\n")
+                                    : cat(of_a ? "shl.b32 %r7, %rank, 7; add.u32 %r7, %r7, %r6;\n" : "mov.b32 %r7, %r6;\n",
+                                          "add.u32 %r7, %r7, ", 32 * (column - (of_a ? a_scale_column : b_scale_column)),
+                                          "; rem.u32 %r7, %r7, ", of_a ? 3 : 4, "; add.u32 %c", i, ", %r7, 126;\n");
+  }
+  body += cat("tcgen05.st.sync.aligned.32x32b.x16.b32 [%r4+", e_column, "], ", beside, R"(};
+tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync;
+barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+tcgen05.fence::after_thread_sync;
+setp.ne.u32 %q, %r0, 0; setp.ne.or.u32 %q, %rank, 0, %q;
+@%q bra ISSUED;
+and.b32 %r5, %r1, 0xFFFFFF; shr.u32 %r5, %r5, 4; cvt.u64.u32 %x5, %r5; mov.b64 %xa, )",
+              place_a.tcgen05_descriptor(), "; add.u64 %xa, %xa, %x5; mov.b64 %xb, ", place_b.tcgen05_descriptor() + b_at / 16,
+              "; add.u64 %xb, %xb, %x5;\nadd.u32 %e, %d, ", e_column, "; add.u32 %sa, %d, ", a_scale_column,
+              "; add.u32 %sb, %d, ", b_scale_column, ";\n", "tcgen05.mma.", c.sparse ? "sp." : "",
+              "cta_group::2.kind::", c.scaled ? "mxf8f6f4.block_scale" : "f16", " [%d], %xa, %xb, ", c.sparse ? "[%e], " : "",
+              *idesc, c.scaled ? ", [%sa], [%sb]" : "", R"(, 1;
+mov.b32 %r6, 3; cvt.u16.u32 %h, %r6;
+tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [done], %h;
+ISSUED:
+WAIT:
+mbarrier.try_wait.parity.shared::cta.b64 %p, [done], 0;
+@!%p bra WAIT;
+tcgen05.fence::after_thread_sync;
+tcgen05.ld.sync.aligned.32x32b.x64.b32 )",
+              list, R"(, [%r4];
+tcgen05.wait::ld.sync.aligned;
+shl.b32 %r7, %rank, 7; add.u32 %r7, %r7, %r0; mul.wide.u32 %x3, %r7, 256; add.u64 %x2, %x2, %x3;
+)");
+  for (int i = 0; i < n; ++i) body += cat("st.global.b32 [%x2+", 4 * i, "], %c", i, ";\n");
+  body += R"(tcgen05.fence::before_thread_sync;
+barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+setp.ge.u32 %p, %r0, 32;
+@%p bra END;
+tcgen05.dealloc.cta_group::2.sync.aligned.b32 %d, 128;
+END:
+ret;)";
+  auto made = testing::make_from_text(
+      cat(".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 image, .param .u64 out)\n",
+          ".explicitcluster .reqnctapercluster 2, 1, 1\n{\n.reg .b16 %h;\n", body, "\n}\n"));
+  ASSERT_TRUE(made) << render(made.error());
+  Buffer<float> out{"out", std::vector<float>(256 * n)};
+  LaunchConfig config = testing::block(128);
+  config.grid = {2, 1, 1};
+  testing::run(*made, config, testing::params({image.address(), out.address()}), {image.region(), out.region()});
+  for (int row = 0; row < m; ++row)
+    for (int column = 0; column < n; ++column) {
+      double sum = 1;
+      for (int at_k = 0; at_k < k; ++at_k)
+        if (!c.sparse || at_k % 4 < 2) sum += std::ldexp(a(row, at_k) * b(column, at_k), a_power(row) + b_power(column));
+      // 256 rows: a lane each; 128: 64 lanes of each CTA, the columns beside each other in the other 64
+      const int lane = m == 256 ? row : row / 64 * 128 + row % 64 + (column >= n / 2 ? 64 : 0);
+      const int cell = m == 256 ? column : column % (n / 2);
+      ASSERT_EQ(out.data[static_cast<std::size_t>(lane * n + cell)], static_cast<float>(sum)) << m
+                                                                                              << (c.sparse   ? " sparse "
+                                                                                                  : c.scaled ? " scaled "
+                                                                                                             : " ")
+                                                                                              << row << ' ' << column;
+    }
+}
+
+TEST(Tcgen05Mma, MultipliesInPairs) {
+  for (const Pair& c : {Pair{256}, Pair{128}, Pair{256, true}, Pair{256, false, true}}) expect_pair(c);
+}
+
+}  // namespace
+}  // namespace ptx::vgpu

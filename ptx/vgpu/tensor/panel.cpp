@@ -1,0 +1,103 @@
+#include "ptx/vgpu/tensor/panel.hpp"
+
+#include <cstring>
+
+namespace ptx::vgpu {
+namespace {
+
+constexpr std::size_t eight = 8;
+using Bytes = std::uint8_t __attribute__((vector_size(8)));
+using Shorts = std::uint16_t __attribute__((vector_size(16)));
+using Words = std::uint32_t __attribute__((vector_size(32)));
+
+// Eight elements, 8 or 16 bits wide.
+template <std::size_t element_bytes>
+[[gnu::always_inline]] inline void load(Shorts& to, const std::byte* from) {
+  if constexpr (element_bytes == 1) {
+    Bytes elements;
+    std::memcpy(&elements, from, sizeof elements);
+    to = __builtin_convertvector(elements, Shorts);
+  } else {
+    std::memcpy(&to, from, sizeof to);
+  }
+}
+
+// What has row r of eight has column r then: pairs are exchanged at a distance of 1, then of 2, then of 4.
+[[gnu::always_inline]] inline void transpose(Shorts (&m)[eight]) {
+  for (std::size_t r = 0; r < eight; r += 2) {
+    const Shorts a = m[r], b = m[r + 1];
+    m[r] = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+    m[r + 1] = __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (const std::size_t r : {0, 1, 4, 5}) {
+    const Shorts a = m[r], b = m[r + 2];
+    m[r] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+    m[r + 2] = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  for (std::size_t r = 0; r < 4; ++r) {
+    const Shorts a = m[r], b = m[r + 4];
+    m[r] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+    m[r + 4] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+template <class T>
+void expand_runs(const std::byte* from, std::size_t count, std::uint32_t* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, from + i * sizeof(T), sizeof element);
+    to[i] = element;
+  }
+}
+
+// Blocks of eight by eight where there are whole ones, and what is left by itself.
+template <class T>
+void expand_transposed(const std::byte* from, std::size_t outer, std::size_t inner, std::uint32_t* to) {
+  const auto one = [&](std::size_t o, std::size_t i) {
+    T element;
+    std::memcpy(&element, from + (o * inner + i) * sizeof(T), sizeof element);
+    to[i * outer + o] = element;
+  };
+  std::size_t o = 0;
+  if constexpr (sizeof(T) <= 2) {
+    for (; o + eight <= outer; o += eight)
+      for (std::size_t i = 0; i + eight <= inner; i += eight) {  // pieces hold 8 elements or 16
+        Shorts block[eight];
+        for (std::size_t r = 0; r < eight; ++r) load<sizeof(T)>(block[r], from + ((o + r) * inner + i) * sizeof(T));
+        transpose(block);
+        for (std::size_t r = 0; r < eight; ++r) {
+          const Words words = __builtin_convertvector(block[r], Words);
+          std::memcpy(&to[(i + r) * outer + o], &words, sizeof words);
+        }
+      }
+  }
+  for (; o < outer; ++o)
+    for (std::size_t i = 0; i < inner; ++i) one(o, i);
+}
+
+}  // namespace
+
+void Panel::begin(int bits, std::size_t outer, std::size_t inner) {
+  bits_ = static_cast<std::size_t>(bits), outer_ = outer, inner_ = inner, run_bytes_ = inner * bits_ / 8;
+  if (bytes_.size() < outer * run_bytes_) bytes_.resize(outer * run_bytes_);
+}
+
+bool operator==(const Panel& a, const Panel& b) {
+  return a.bits_ == b.bits_ && a.outer_ == b.outer_ && a.inner_ == b.inner_ &&
+         std::memcmp(a.bytes_.data(), b.bytes_.data(), a.outer_ * a.run_bytes_) == 0;
+}
+
+void Panel::expand(bool transposed, std::span<std::uint32_t> to) const {
+  const auto by_type = [&](auto type) {
+    using T = decltype(type);
+    if (transposed)
+      expand_transposed<T>(bytes_.data(), outer_, inner_, to.data());
+    else
+      expand_runs<T>(bytes_.data(), outer_ * inner_, to.data());
+  };
+  if (bits_ == 8) return by_type(std::uint8_t{});
+  if (bits_ == 16) return by_type(std::uint16_t{});
+  by_type(std::uint32_t{});
+}
+
+}  // namespace ptx::vgpu

@@ -1,0 +1,120 @@
+// Matrix operands that tensor cores read from shared memory, by their descriptors.
+#pragma once
+
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "ptx/layout/layout.hpp"
+#include "ptx/vgpu/tensor/fragment.hpp"
+#include "ptx/vgpu/tensor/panel.hpp"
+#include "ptx/vgpu/tensor/product.hpp"
+#include "ptx/vgpu/tensor/warp.hpp"
+#include "ptx/vgpu/undefined.hpp"
+
+namespace ptx::vgpu {
+
+/// How elements lie in their pieces of 16 bytes.
+struct Packing {
+  int bits = 16;      ///< of an element
+  int per_piece = 8;  ///< elements; the bytes behind them are padding
+  static constexpr Packing whole(int bits) { return {bits, 128 / bits}; }
+};
+
+/// Elements of a matrix in the shared memory of a CTA.
+struct SharedOperand {
+  Warp& warp;
+  const Step& step;
+  std::string_view name;
+  int lane;
+  const Cta& owner;  ///< whose memory
+  bool failed = false;
+
+  const std::byte* piece(std::uint64_t offset_in_block, bool& written) {
+    const MemoryRegion& region = owner.shared_region;
+    const std::uint64_t address = own_shared(owner, offset_in_block);
+    if (!region.contains(address, row_bytes)) {
+      if (!failed)
+        warp.fail(step, lane, Kind::out_of_bounds,
+                  cat("reads ", row_bytes, " bytes of matrix ", name, " at shared address 0x", hex(address), ", ",
+                      describe_position(address, row_bytes, {&region, 1})));
+      failed = true;
+      return nullptr;
+    }
+    const std::uint64_t offset = address - region.begin;
+    if (region.written != nullptr && !all_written<row_bytes>(region.written + offset)) {
+      written = false;
+      note_found(warp, step, say_unwritten(warp, Space::shared, address, {region.written + offset, row_bytes}));
+    }
+    return region.data + offset;
+  }
+
+  /// The pieces of `count` rows from `first` on, of `depth` elements along k: take(outer, inner, bytes) of each, the pieces of a
+  /// row, or of a column where they lie along m or n. unwritten(row) is told of a row that has bytes which nothing has written.
+  /// False: a fault was recorded.
+  template <class Take, class Unwritten>
+  bool each_piece(const layout::SharedMatrix& from, bool transposed, int first, int count, int depth, Packing packing, Take take,
+                  Unwritten unwritten) {
+    const int per_piece = packing.per_piece;
+    const int outer = transposed ? depth : count, inner = (transposed ? count : depth) / per_piece;
+    for (int o = 0; o < outer; ++o)
+      for (int i = 0; i < inner; ++i) {
+        const auto address = transposed ? from.along_mn(static_cast<std::uint64_t>(o), index_of(first / per_piece + i))
+                                        : from.along_k(index_of(first + o), index_of(i));
+        bool written = true;
+        const std::byte* bytes = piece(address, written);
+        if (bytes == nullptr) return false;
+        take(o, i, bytes);
+        if (!written) {
+          if (!transposed)
+            unwritten(o);
+          else
+            for (int j = 0; j < per_piece; ++j) unwritten(i * per_piece + j);
+        }
+      }
+    return true;
+  }
+
+  /// The same by elements: element(row, k) is where one goes.
+  template <class Element, class Unwritten>
+  bool operator()(const layout::SharedMatrix& from, bool transposed, int first, int count, int depth, Packing packing,
+                  Element element, Unwritten unwritten) {
+    const auto take = [&](int o, int i, const std::byte* bytes) {
+      each_of_piece(bytes, packing, [&](int j, std::uint32_t raw) {
+        const int along = i * packing.per_piece + j;
+        element(transposed ? along : o, transposed ? o : along) = raw;
+      });
+    };
+    return each_piece(from, transposed, first, count, depth, packing, take, unwritten);
+  }
+
+  /// All elements at once, 8, 16 or 32 bits wide, as runs along k, or transposed along m or n.
+  template <class Unwritten>
+  bool read(Panel& panel, const layout::SharedMatrix& from, bool transposed, int first, int count, int depth, int bits,
+            Unwritten unwritten) {
+    panel.begin(bits, index_of(transposed ? depth : count), index_of(transposed ? count : depth));
+    const auto take = [&](int o, int i, const std::byte* bytes) {
+      std::memcpy(panel.piece(index_of(o), index_of(i)), bytes, row_bytes);
+    };
+    return each_piece(from, transposed, first, count, depth, Packing::whole(bits), take, unwritten);
+  }
+
+  /// The elements of one piece. (Those of 6 bits lie across the borders of words.)
+  template <class Use>
+  static void each_of_piece(const std::byte* bytes, Packing packing, Use use) {
+    if (packing.bits != 6) {
+      const int per_word = 32 / packing.bits;
+      for (int w = 0; w < packing.per_piece / per_word; ++w)
+        each_element(load_as<std::uint32_t>(bytes + 4 * w), per_word, packing.bits,
+                     [&](int j, std::uint32_t raw) { use(w * per_word + j, raw); });
+      return;
+    }
+    for (int j = 0; j < packing.per_piece; ++j) {
+      const int bit = 6 * j;
+      const auto low = static_cast<std::uint32_t>(bytes[bit / 8]), high = static_cast<std::uint32_t>(bytes[bit / 8 + 1]);
+      use(j, (low | high << 8) >> bit % 8 & 0x3F);
+    }
+  }
+};
+
+}  // namespace ptx::vgpu
