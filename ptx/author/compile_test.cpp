@@ -37,6 +37,37 @@ TEST(Compile, takes_a_kernel_with_its_boundary) {
   EXPECT_EQ(compile(std::move(broken)).error().kind, Kind::undefined_label);
 }
 
+TEST(Compile, blocks_of_a_cluster_reach_each_other) {
+  Kernel k({.name = "other",
+            .in_specs = {{"X", {64}, u32}},
+            .out_specs = {{"Y", {64}, u32}},
+            .grid = 4,
+            .block = 16,
+            .cluster = 2,
+            .arch = sm_90a});
+  auto [x, y] = k.global_ptrs("X", "Y");
+  auto tile = k.smem.alloc<u32>({16});
+  auto t = k.from_<u32>(special.tid.x());
+  auto i = k.from_<u32>(special.ctaid.x()) * 16 + t;
+  auto mine = k.scalar<u32>(), word = k.scalar<u32>(), rank = k.from_<u32>(special.cluster_ctarank());
+  k << inst.mov.u32(mine, tile.name());
+  mine += t * 4;
+  k << inst.ld.global_.u32(word, addr(x + i * 4));
+  k << inst.st.shared.u32(addr(mine), word);
+  k.cluster.sync();
+  k << inst.ld.shared__cluster.u32(word, addr(k.cluster.map_shared_u32(mine, rank ^ 1)));
+  k << inst.st.global_.u32(addr(y + i * 4), word);
+  k.cluster.sync();
+  k << inst.ret();
+  const auto kernel = compile(std::move(k));
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  std::vector<std::uint32_t> in(64), out(64);
+  std::iota(in.begin(), in.end(), 0u);
+  const auto ran = kernel->run(cpu(), {in}, {out});
+  ASSERT_TRUE(ran) << render(ran.error());
+  for (std::uint32_t n = 0; n < 64; ++n) EXPECT_EQ(out[n], n ^ 16);
+}
+
 TEST(Compile, a_grid_follows_from_the_tensors) {
   const auto kernel = compile(twice({"M", 32}, dim("M")));
   ASSERT_TRUE(kernel) << render(kernel.error());

@@ -268,8 +268,8 @@ TEST_F(GpuTest, clusters) {
 
 TEST_F(GpuTest, programmatic_and_cooperative_launches_are_taken) {
   const auto kernel = make({.image = std::string(vector_add_text), .entry = "vector_add"});
-  add_vectors(*kernel, {.cooperative = true});
-  add_vectors(*kernel, {.programmatic_stream_serialization = true});
+  add_vectors(*kernel, {.flags = flag(api::LaunchAttributeId::cooperative)});
+  add_vectors(*kernel, {.flags = flag(api::LaunchAttributeId::programmatic_stream_serialization)});
 }
 
 TEST_F(GpuTest, streams_and_fills) {

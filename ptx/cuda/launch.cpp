@@ -1,5 +1,6 @@
 #include "ptx/cuda/launch.hpp"
 
+#include <bit>
 #include <string_view>
 
 namespace ptx::cuda {
@@ -43,7 +44,7 @@ Expected<void> validate(const LaunchConfig& config, const DeviceLimits& limits, 
                                            static_smem != 0 ? cat(" and ", static_smem, " of static") : std::string(),
                                            "; at most ", limits.max_smem_bytes, " fit"));
   }
-  if (config.cooperative && !limits.cooperative)
+  if ((config.flags & flag(api::LaunchAttributeId::cooperative)) != 0 && !limits.cooperative)
     return refuse(Kind::launch_config, "this GPU does not support cooperative launches");
   return check_cluster(config, limits);
 }
@@ -64,8 +65,8 @@ LaunchTemplate::LaunchTemplate(const LaunchConfig& config)
     attribute.value[2] = value[2];
   };
   if (config.cluster != Dim3{}) add(api::LaunchAttributeId::cluster_dimension, axes(config.cluster));
-  if (config.cooperative) add(api::LaunchAttributeId::cooperative, {1, 0, 0});
-  if (config.programmatic_stream_serialization) add(api::LaunchAttributeId::programmatic_stream_serialization, {1, 0, 0});
+  for (std::uint32_t left = config.flags; left != 0 && config_.attribute_count < attributes_.size(); left &= left - 1)
+    add(api::LaunchAttributeId{static_cast<std::uint32_t>(std::countr_zero(left))}, {1, 0, 0});
 }
 
 Expected<LaunchTemplate> LaunchTemplate::make(const LaunchConfig& config, const Device& device, const FunctionFacts* facts) {

@@ -23,12 +23,13 @@ struct LaunchConfig {
   Dim3 block;                            ///< threads
   Dim3 cluster;                          ///< blocks; (1, 1, 1) launches without the cluster attribute
   std::uint32_t dynamic_smem_bytes = 0;  ///< of each block
-  bool cooperative = false;              ///< all blocks resident at once: barriers across the grid
-  /// Programmatic dependent launch: may start while the kernel before it drains; the kernel must then wait for its inputs
-  /// with `griddepcontrol.wait`.
-  bool programmatic_stream_serialization = false;
-  bool non_portable_cluster = false;  ///< allows clusters of 9 to 16 blocks
+  std::uint32_t flags = 0;               ///< attributes that are on, a bit for each: flag(…)
+  bool non_portable_cluster = false;     ///< allows clusters of 9 to 16 blocks
+
+  static constexpr std::size_t max_flags = 7;
 };
+/// The bit of an attribute that is on or off.
+constexpr std::uint32_t flag(api::LaunchAttributeId id) { return 1U << static_cast<std::uint32_t>(id); }
 
 /// Checks the configuration against the GPU's limits and, when given, the compiled kernel's needs.
 /// Errors: launch_config, naming the number that is too large and its limit.
@@ -52,7 +53,7 @@ class LaunchTemplate {
 
  private:
   api::LaunchConfig config_;
-  std::array<api::LaunchAttribute, 3> attributes_{};
+  std::array<api::LaunchAttribute, 1 + LaunchConfig::max_flags> attributes_{};  // the cluster, and flags
 };
 
 /// The driver's refusal of a launch, with the configuration.

@@ -55,7 +55,10 @@ TEST_F(LaunchTest, passes_the_configuration_the_stream_and_the_parameters) {
 
 TEST_F(LaunchTest, packs_the_attributes_also_in_a_copy) {
   auto packed = LaunchTemplate::make(
-      {.grid = {8, 4, 1}, .block = {128}, .cluster = {2, 4, 1}, .cooperative = true, .programmatic_stream_serialization = true},
+      {.grid = {8, 4, 1},
+       .block = {128},
+       .cluster = {2, 4, 1},
+       .flags = flag(api::LaunchAttributeId::cooperative) | flag(api::LaunchAttributeId::programmatic_stream_serialization)},
       *device);
   ASSERT_TRUE(packed);
   const LaunchTemplate copy = *packed;

@@ -207,7 +207,7 @@ TEST_F(XlaTest, a_text_without_the_kernel_is_the_drivers_to_refuse_and_says_why_
   ASSERT_EQ(launch::Registry::process().find(foreign->key()), nullptr);
   Site site(runtime, *foreign);
   EXPECT_NE(site.cpu(Stage::instantiate), nullptr);
-  EXPECT_TRUE(error_says("the module has no entry `kernel`"));
+  EXPECT_TRUE(error_says("the text has no kernel `kernel`"));
 
   EXPECT_EQ(site.cuda(Stage::instantiate), nullptr) << runtime.error;
   runtime.ordinal = 1;

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,20 +16,15 @@ namespace {
 
 cuda::Dim3 dim3(const Dims& dims) { return {dims[0], dims[1], dims[2]}; }
 
-/// How the driver takes each launch attribute.
-constexpr std::pair<bool LaunchAttributes::*, bool cuda::LaunchConfig::*> driver_attributes[] = {
-    {&LaunchAttributes::cooperative, &cuda::LaunchConfig::cooperative},
-    {&LaunchAttributes::programmatic, &cuda::LaunchConfig::programmatic_stream_serialization},
-};
-static_assert(std::size(driver_attributes) == launch_attributes.size(), "the driver is told of every attribute");
-
 cuda::LaunchConfig config_of(const Geometry& geometry) {
   cuda::LaunchConfig config{.grid = dim3(geometry.grid),
                             .block = dim3(geometry.block),
                             .cluster = dim3(geometry.cluster),
                             .dynamic_smem_bytes = geometry.dynamic_smem_bytes,
                             .non_portable_cluster = true};
-  for (const auto& [value, field] : driver_attributes) config.*field = geometry.attributes.*value;
+  static_assert(launch_attributes.size() <= cuda::LaunchConfig::max_flags);
+  for (const LaunchAttribute& row : launch_attributes)
+    if (geometry.attributes.*row.value) config.flags |= cuda::flag(cuda::api::LaunchAttributeId{row.number});
   return config;
 }
 

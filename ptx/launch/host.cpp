@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "ptx/launch/attendance.hpp"
 #include "ptx/launch/content.hpp"
+#include "ptx/launch/executor_module.hpp"
 #include "ptx/launch/image.hpp"
 #include "ptx/launch/params.hpp"
-#include "ptx/text/text.hpp"
 
 namespace ptx::launch {
 namespace {
@@ -24,19 +25,8 @@ HostSide::Program decode_text(const std::string& text, const std::string& entry)
                                  .where = why.where,
                                  .notes = std::move(why.notes)}};
   };
-  text::Parsed parsed = text::parse(text, cat(entry, ".ptx"));
-  for (Diagnostic& finding : parsed.findings)
-    if (finding.severity == Severity::error) return bad(std::move(finding));
-  auto accepted = check::accept(std::move(parsed.module));
-  if (!accepted) return bad(std::move(accepted).error());
-  auto listing = std::make_shared<ir::Listing>();
-  listing->text = text;
-  for (const ir::Function& function : accepted->module().functions) {
-    std::vector<std::uint32_t>& lines = listing->line_of.emplace_back();
-    lines.reserve(function.body.size());
-    for (const ir::Inst& item : function.body) lines.push_back(accepted->module().where(item).line);
-  }
-  return vgpu::Program::make(*accepted, std::move(listing), entry);
+  auto module = ExecutorModule::make(text, cat(entry, ".ptx"));
+  return module ? (*module)->kernel(entry) : bad(std::move(module).error());
 }
 
 /// The memory of a launch, each piece once: tensors may be one, and overlap in no other way.
@@ -149,15 +139,50 @@ Cpu default_cpu() {
   Cpu cpu;
   cpu.options.workers = std::max(1u, std::thread::hardware_concurrency());
   cpu.attended = true;
+  const Arithmetic arithmetic = default_arithmetic();
+  cpu.options.numerics = arithmetic.numerics;
+  cpu.options.approximations = arithmetic.approximations;
+  cpu.options.seed = arithmetic.seed;
   return cpu;
 }
 
-Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
-  if (spec_.geometry.cluster != Dims{1, 1, 1}) {
-    return Unexpected{{.kind = Kind::not_executed,
-                       .message = cat("kernel `", spec_.entry, "` is launched in clusters ", to_string(spec_.geometry.cluster),
-                                      ", which the executor does not run")}};
+namespace {
+struct SharedArithmetic {
+  std::mutex mutex;
+  Arithmetic now;
+};
+SharedArithmetic& shared_arithmetic() {
+  static SharedArithmetic shared;
+  return shared;
+}
+}  // namespace
+
+Arithmetic default_arithmetic() {
+  SharedArithmetic& shared = shared_arithmetic();
+  const std::lock_guard lock(shared.mutex);
+  return shared.now;
+}
+void set_default_arithmetic(const Arithmetic& arithmetic) {
+  SharedArithmetic& shared = shared_arithmetic();
+  const std::lock_guard lock(shared.mutex);
+  shared.now = arithmetic;
+}
+
+Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, const vgpu::LaunchConfig& config,
+                              std::span<const std::byte> params, std::span<const vgpu::Region> regions) {
+  if (!cpu.attended) return program.run(config, params, regions, cpu.options);
+  vgpu::Options options = cpu.options;
+  if (options.max_instructions == 0) {
+    auto limit = max_instructions_setting();
+    if (!limit) return Unexpected{std::move(limit).error()};
+    options.max_instructions = *limit;
   }
+  Attendance attendance(program.name(), cpu.interrupt_hook);
+  if (!options.watch) options.watch = std::ref(attendance);
+  return program.run(config, params, regions, options);
+}
+
+Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {
   return content_->host.program([this] {
     return content_->accepted ? vgpu::Program::make(*content_->accepted, content_->listing, spec_.entry)
                               : decode_text(text(), spec_.entry);
@@ -186,18 +211,11 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
   if (auto ok = descriptors.encode(pointers); !ok) return Unexpected{std::move(ok).error()};
   descriptors.add_to(regions.all());
   const std::vector<std::byte> block = parameter_block(spec_, content_->param_offsets, pointers, scalars, descriptors);
-  const vgpu::LaunchConfig config{
-      .grid = spec_.geometry.grid, .block = spec_.geometry.block, .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes};
-  if (!cpu.attended) return (*decoded)->run(config, block, regions.all(), cpu.options);
-  vgpu::Options options = cpu.options;
-  if (options.max_instructions == 0) {
-    auto limit = max_instructions_setting();
-    if (!limit) return Unexpected{std::move(limit).error()};
-    options.max_instructions = *limit;
-  }
-  Attendance attendance(spec_.entry, cpu.interrupt_hook);
-  if (!options.watch) options.watch = std::ref(attendance);
-  return (*decoded)->run(config, block, regions.all(), options);
+  const vgpu::LaunchConfig config{.grid = spec_.geometry.grid,
+                                  .block = spec_.geometry.block,
+                                  .dynamic_smem_bytes = spec_.geometry.dynamic_smem_bytes,
+                                  .cluster = spec_.geometry.cluster};
+  return run_on(cpu, **decoded, config, block, regions.all());
 }
 
 }  // namespace ptx::launch

@@ -11,6 +11,12 @@
 
 namespace ptx::launch {
 
+struct Cpu;
+
+/// Runs a decoded kernel, attended where `cpu` says so. Kinds: those of vgpu::Program::run, and bad_setting.
+Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, const vgpu::LaunchConfig& config,
+                              std::span<const std::byte> params, std::span<const vgpu::Region> regions);
+
 /// The decoded kernel, made once, when it is asked for first. Any thread may ask.
 class HostSide {
  public:

@@ -3,12 +3,14 @@
 //     Registry      the process's images by key and handle
 //     Plan          what a user calls: fits tensors to a Signature, specialises, remembers the last call's shapes
 //     run(Call)     one call: outputs, changed inputs, apartness and loading; a library gives memory and a stream
+//     ExecutorModule  a text on the executor alone: any parameters, any memory, grid and block at the launch
 //     ptx::compile  all of it for a C++ program (run.hpp)
 // Knows neither Python nor jax nor torch.
 #pragma once
 
 #include "ptx/launch/archive.hpp"
 #include "ptx/launch/call.hpp"
+#include "ptx/launch/executor_module.hpp"
 #include "ptx/launch/image.hpp"
 #include "ptx/launch/inspect.hpp"
 #include "ptx/launch/loading.hpp"

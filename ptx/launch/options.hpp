@@ -22,12 +22,13 @@ struct TensorMapOption {
 /// How a module's kernel is launched. Its parameters are the inputs' addresses, then the outputs', then the scalars, then the TMA
 /// descriptors of tensors (`A_tma_desc`), which are made from the tiles.
 struct CompileOptions {
-  Extent grid{};                          ///< blocks; as the other two, of numbers and of dimensions of the tiles
-  Extent block{};                         ///< threads
-  Extent cluster{};                       ///< blocks
-  std::uint32_t dynamic_smem_bytes = 0;   ///< of each block
-  bool cooperative = false;               ///< all blocks are resident at once
-  bool programmatic = false;              ///< programmatic dependent launch (launch_attributes.hpp)
+  Extent grid{};                         ///< blocks; as the other two, of numbers and of dimensions of the tiles
+  Extent block{};                        ///< threads
+  Extent cluster{};                      ///< blocks
+  std::uint32_t dynamic_smem_bytes = 0;  ///< of each block
+  // The launch attributes, a field for each line there: `bool cooperative = false;` and its like.
+#define PTX_LAUNCH_ATTRIBUTE(name, number, says, guide) bool name = false;
+#include "ptx/tile/launch_attributes.inc"
   std::uint32_t outputs = 1;              ///< how many of the pointers the kernel writes: the last ones
   std::vector<launch::Scalar> scalars{};  ///< values of the parameters behind the pointers; see `Compiled::with_scalars`
   std::vector<Tile> tiles{};  ///< of the tensors, inputs first: a run checks its memory against them; empty: it does not

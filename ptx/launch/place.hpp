@@ -1,6 +1,7 @@
 // Where a kernel runs.
 #pragma once
 
+#include <cstdint>
 #include <variant>
 
 #include "ptx/cuda/brief.hpp"
@@ -22,8 +23,18 @@ struct Cpu {
   InterruptHook interrupt_hook = nullptr;
   bool keeps_outputs = false;  ///< outputs are the caller's own memory: what they hold is there to be read
 };
-/// As many workers as the host has threads; attended.
+/// As many workers as the host has threads; attended; the arithmetic of default_arithmetic().
 Cpu default_cpu();
+
+/// The arithmetic of runs that are not given any: numerics, approximations, seed. Of the whole process; exact and a GPU's own
+/// from the beginning. The executor gives the rest its own defaults.
+struct Arithmetic {
+  vgpu::Numerics numerics = vgpu::Numerics::exact;
+  vgpu::Approximations approximations = vgpu::Approximations::hardware;
+  std::uint64_t seed = 0;
+};
+Arithmetic default_arithmetic();
+void set_default_arithmetic(const Arithmetic& arithmetic);
 
 /// Run on a GPU; null is the legacy default stream.
 struct Cuda {

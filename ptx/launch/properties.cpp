@@ -1,6 +1,5 @@
 #include "ptx/launch/properties.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string>
 
@@ -47,9 +46,7 @@ Expected<void> check_params(const ir::Function& entry, const LaunchSpec& spec) {
 Expected<void> check_directives(const ir::Function& entry, const LaunchSpec& spec) {
   for (const ir::Directive& directive : entry.directives) {
     if (directive.name != "reqntid" && directive.name != "maxntid") continue;
-    Dims wanted{1, 1, 1};
-    std::copy_n(directive.values.begin(), std::min<std::size_t>(3, directive.values.size()), wanted.begin());
-    if (auto ok = check_launch_bound(directive.name, wanted, spec.geometry.block); !ok)
+    if (auto ok = check_launch_bound(directive.name, directive.dims(), spec.geometry.block); !ok)
       return Unexpected{{.kind = Kind::launch_config, .message = cat("kernel `", spec.entry, "`: ", ok.error().message)}};
   }
   return {};

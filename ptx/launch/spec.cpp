@@ -346,7 +346,7 @@ Expected<void> LaunchSpec::validate() const {
   return {};
 }
 
-// ptxL | version | grid, block, cluster: 3 words each | dynamic smem | attributes: cooperative, programmatic | inputs | outputs |
+// ptxL | version | grid, block, cluster: 3 words each | dynamic smem | the first two attributes | inputs | outputs |
 // entry length, entry | alias count, per alias: input, output | parameter count | per parameter: kind, arg, size, align: a word
 // each; bits: two words; of a descriptor also
 //   element type, rank, swizzle, L2 promotion: a word each; 5 sizes and 4 strides of two words, 5 box sizes of one; interleave,

@@ -22,8 +22,9 @@ TEST(LaunchSpec, survives_the_trip_through_bytes) {
 }
 
 TEST(LaunchSpec, every_way_of_launching_survives_the_trip) {
-  for (const Geometry& geometry :
-       {Geometry{.attributes = {.cooperative = true}}, Geometry{.attributes = {.programmatic = true}}}) {
+  for (const LaunchAttribute& row : launch_attributes) {
+    Geometry geometry;
+    geometry.attributes.*row.value = true;
     const auto spec = LaunchSpec::make("kernel", geometry, 2, 2).value().with_aliases({{1, 1}, {0, 0}});
     ASSERT_TRUE(spec) << render(spec.error());
     EXPECT_EQ(spec->aliases, (std::vector<Alias>{{0, 0}, {1, 1}}));

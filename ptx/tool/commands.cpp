@@ -26,12 +26,20 @@ constexpr Option run_options[] = {
     {"--entry", "NAME", "the kernel; needless where the file has one"},
     {"--grid", "X[,Y[,Z]]", "blocks: 1 without this"},
     {"--block", "X[,Y[,Z]]", "threads of a block: what the kernel's .reqntid says, or 1"},
+    {"--cluster", "X[,Y,Z]", "blocks of a cluster: what the kernel's .reqnctapercluster says, or 1"},
     {"--smem", "BYTES", "dynamic shared memory"},
     {"--arg", "[NAME:]WORD", "what a parameter gets, in their order or by name; see above"},
     {"--save", "NAME=FILE",
      "write that parameter's buffer there after the run: a NumPy file when its name ends in .npy, else bytes"},
     {"--print", "N", "elements of a buffer that are shown: 8 without this, and 0 shows all"},
     {"--workers", "N", "threads of the host: all without this; results are the same for any number"},
+    {"--numerics", "WORD",
+     "how tensor cores add up: exact, as the target does, without this; or fast, by f32 fused multiply-adds", "exact fast"},
+    {"--approx", "WORD",
+     "what approximations give: the bits of an H200 without this, the function's value rounded, or another value within the "
+     "manual's bound for each --seed",
+     "hardware rounded perturb"},
+    {"--seed", "N", "of --approx perturb: 0 without this"},
     {"--format", "FORMAT", "how results are told: text for people, or json, one object", "text json"},
 };
 

@@ -1,5 +1,6 @@
 // run: a kernel of a PTX file in the executor, on buffers that the command line describes.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -56,12 +57,13 @@ struct Wanted {
   vgpu::LaunchConfig config;
   bool has_block = false;
   std::uint64_t shown = 8;
-  unsigned workers = 1;
+  vgpu::Options options;
   std::vector<Save> saves;
 };
 Expected<Wanted> read_options(const Arguments& arguments) {
   Wanted wanted;
-  for (const auto& [name, to] : {std::pair("--grid", &wanted.config.grid), std::pair("--block", &wanted.config.block)}) {
+  for (const auto& [name, to] : {std::pair("--grid", &wanted.config.grid), std::pair("--block", &wanted.config.block),
+                                 std::pair("--cluster", &wanted.config.cluster)}) {
     const std::string_view text = arguments.last(name);
     if (text.empty()) continue;
     const auto read = sizes(text);
@@ -70,14 +72,19 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   }
   wanted.has_block = !arguments.last("--block").empty();
   const Number smem = number(arguments, "--smem", 0), shown = number(arguments, "--print", 8),
-               workers = number(arguments, "--workers", std::max(1u, std::thread::hardware_concurrency()));
-  for (const Number* read : {&smem, &shown, &workers})
+               workers = number(arguments, "--workers", std::max(1u, std::thread::hardware_concurrency())),
+               seed = number(arguments, "--seed", 0);
+  for (const Number* read : {&smem, &shown, &workers, &seed})
     if (!read->wrong.empty()) return refuse(Kind::bad_setting, read->wrong);
   if (workers.value == 0 || workers.value > 1024)
     return refuse(Kind::bad_setting, cat("`--workers` takes 1 to 1024, ", workers.value, " was given"));
   wanted.config.dynamic_smem_bytes = smem.value;
   wanted.shown = shown.value;
-  wanted.workers = static_cast<unsigned>(workers.value);
+  wanted.options.workers = static_cast<unsigned>(workers.value);
+  wanted.options.seed = seed.value;
+  wanted.options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
+  wanted.options.approximations =
+      vgpu::approximations_from_name(arguments.last("--approx")).value_or(vgpu::Approximations::hardware);
   for (const std::string& word : arguments.all("--save")) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
@@ -107,12 +114,9 @@ Expected<std::size_t> find_entry(const ir::Module& module, std::string_view want
 
 // What .reqntid says; ones where a function has none.
 std::array<std::uint32_t, 3> required_block(const ir::Function& entry) {
-  std::array<std::uint32_t, 3> block{1, 1, 1};
   for (const ir::Directive& directive : entry.directives)
-    if (directive.name == "reqntid")
-      for (std::size_t i = 0; i < std::min(block.size(), directive.values.size()); ++i)
-        block[i] = static_cast<std::uint32_t>(directive.values[i]);
-  return block;
+    if (directive.name == "reqntid") return directive.dims();
+  return {1, 1, 1};
 }
 
 bool changed(const Buffer& buffer) {
@@ -132,10 +136,16 @@ std::string show(const Buffer& buffer, std::uint64_t shown, bool colour) {
   return line + '\n';
 }
 
-std::string to_json(const std::string& kernel, const vgpu::Report& report, const std::vector<Buffer>& buffers) {
+std::string to_json(const std::string& kernel, const vgpu::Report& report, const std::vector<vgpu::FidelityNote>& fidelity,
+                    const std::vector<Buffer>& buffers) {
   Json json;
   json.open('{').key("kernel").value(kernel).key("blocks").value(report.ctas);
-  json.key("warp_instructions").value(report.warp_instructions).key("buffers").open('[');
+  json.key("warp_instructions").value(report.warp_instructions).key("fidelity").open('[');
+  for (const vgpu::FidelityNote& note : fidelity) {
+    json.open('{').key("fidelity").value(name(note.fidelity)).key("instruction").value(note.instruction);
+    json.key("why").value(note.why).close('}');
+  }
+  json.close(']').key("buffers").open('[');
   for (const Buffer& buffer : buffers) {
     if (!changed(buffer)) continue;
     json.open('{').key("name").value(buffer.name).key("type").value(isa::name(buffer.array.type())).key("elements").open('[');
@@ -191,7 +201,7 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   }
   const auto program = vgpu::Program::make(*accepted, nullptr, kernel);
   if (!program) return failed(program.error(), read.text, caller);
-  vgpu::Options options{.workers = wanted->workers};
+  vgpu::Options options = wanted->options;
   if (caller.goes_on) options.watch = [&](const vgpu::RunProgress&) { return caller.goes_on(); };
   const auto report = (*program)->run(wanted->config, given->block, given->regions(), options);
   if (!report)
@@ -199,7 +209,8 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
                                                       : failed(report.error(), read.text, caller);
   for (std::size_t i = 0; i < saved.size(); ++i)
     if (const std::string failure = save(*saved[i], wanted->saves[i].file); !failure.empty()) return refuse(caller, failure);
-  if (arguments.format == "json") return {.status = 0, .out = to_json(kernel, *report, given->buffers), .err = {}};
+  const auto fidelity = (*program)->fidelity(options);
+  if (arguments.format == "json") return {.status = 0, .out = to_json(kernel, *report, fidelity, given->buffers), .err = {}};
   Outcome outcome{
       .out = cat(kernel, ": ", plural(report->ctas, "block"), ", ", plural(report->warp_instructions, "warp instruction"), '\n')};
   std::size_t shown = 0;
@@ -209,6 +220,8 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
       ++shown;
     }
   if (shown == 0 && !given->buffers.empty()) outcome.out += "no buffer changed\n";
+  for (const vgpu::FidelityNote& note : fidelity)
+    outcome.out += cat(name(note.fidelity), ": `", note.instruction, "`: ", note.why, '\n');
   return outcome;
 }
 

@@ -68,15 +68,66 @@ TEST(Run, TakesParametersByNameAndTheOthersInOrder) {
   EXPECT_EQ(outcome.out, "saxpy: 1 block, 18 warp instructions\nY f32[3]: 21 22 23\n") << outcome.err;
 }
 
+TEST(Run, InClusters) {
+  constexpr std::string_view ranks = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry ranks(.param .u64 Y)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd0, [Y]; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, %cluster_nctarank;
+  mad.lo.u32 %r1, %r2, 10, %r1;
+  mul.wide.u32 %rd1, %r0, 4; add.u64 %rd0, %rd0, %rd1;
+  st.global.u32 [%rd0], %r1;
+  ret;
+}
+)";
+  const auto shown = [&](std::vector<std::string> options) {
+    const Outcome outcome = call(with_arguments({"u32[4]"}, std::move(options)), ranks);
+    return outcome.status == 0 ? outcome.out : outcome.err;
+  };
+  EXPECT_EQ(shown({"--grid", "4", "--cluster", "2"}), "ranks: 4 blocks, 36 warp instructions\nY u32[4]: 20 21 20 21\n");
+  EXPECT_EQ(shown({"--grid", "4"}), "ranks: 4 blocks, 36 warp instructions\nY u32[4]: 10 10 10 10\n");
+  EXPECT_NE(shown({"--grid", "4", "--cluster", "3"}).find("grid (4, 1, 1) is not a whole number of clusters (3, 1, 1) in x"),
+            std::string::npos);
+}
+
 TEST(Run, SaysThatNothingChanged) {
   EXPECT_EQ(call(with_arguments({"f32[4]=1", "f32[4]=1", "1", "0"})).out,
             "saxpy: 1 block, 10 warp instructions\nno buffer changed\n");
 }
 
+TEST(Run, TakesTheArithmetic) {
+  const std::string_view third = R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry third(.param .u64 Y)
+{
+  .reg .b64 %rd<1>;
+  .reg .f32 %f<2>;
+  ld.param.u64 %rd0, [Y];
+  mov.f32 %f0, 0f40400000;
+  rcp.approx.f32 %f1, %f0;
+  st.global.f32 [%rd0], %f1;
+  ret;
+}
+)";
+  const auto shown = [&](std::vector<std::string> options) {
+    const Outcome outcome = call(with_arguments({"f32[1]"}, std::move(options)), third);
+    return outcome.status == 0 ? outcome.out : outcome.err;
+  };
+  EXPECT_EQ(shown({"--approx", "rounded"}),
+            "third: 1 block, 5 warp instructions\nY f32[1]: 0.33333334\n"
+            "within a bound: `rcp.approx.f32`: rounded to nearest, on request\n");
+  EXPECT_NE(shown({"--approx", "perturb", "--seed", "1"}), shown({"--approx", "perturb", "--seed", "2"}));
+  EXPECT_NE(shown({"--numerics", "quick"}).find("quick"), std::string::npos);
+  EXPECT_EQ(shown({"--numerics", "fast"}), shown({}));
+}
+
 TEST(Run, TellsResultsAsJson) {
   const Outcome outcome = call(with_arguments({"f32[2]=1,inf", "f32[2]=1", "2", "2"}, {"--block", "2", "--format", "json"}));
   EXPECT_EQ(outcome.out,
-            "{\"kernel\": \"saxpy\", \"blocks\": 1, \"warp_instructions\": 18, \"buffers\": [{\"name\": \"Y\", "
+            "{\"kernel\": \"saxpy\", \"blocks\": 1, \"warp_instructions\": 18, \"fidelity\": [], \"buffers\": [{\"name\": \"Y\", "
             "\"type\": \"f32\", \"elements\": [3, \"inf\"]}]}\n")
       << outcome.err;
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <deque>
+#include <tuple>
 #include <utility>
 
 #include "ptx/base/base.hpp"
@@ -106,7 +107,7 @@ class Args {
   void show(isa::Arg& arg, std::string text) { arg.shown = texts_.emplace_back(std::move(text)); }
   // PTX computes with no bytes: a register that was asked for as one is declared wider, and is what it is declared as.
   [[nodiscard]] Type register_type(Reg reg) const {
-    const std::vector<ir::Register>& declared = module_.functions.front().regs;
+    const Store<ir::Register>& declared = module_.functions.front().regs;
     return isa::bits(reg.type) == 8 && reg.id.index < declared.size() ? declared[reg.id.index].type : reg.type;
   }
 
@@ -188,9 +189,11 @@ void Builder::State::add_integers_to_key(std::span<const Value> values) {
     if (value.kind == Value::Kind::vector) add_integers_to_key(value.parts);
   }
 }
-void Builder::State::end_key_with_integers(std::span<const Value> values) {
+bool Builder::State::end_key_with_integers(std::span<const Value> values) {
   key.add(~std::uint64_t{0});  // no operand's word: what follows is no further operand
+  const std::size_t none = key.words().size();
   add_integers_to_key(values);
+  return key.words().size() != none;
 }
 
 Diagnostic Builder::State::unusable(std::span<const Value> values, const Guard& guard) const {
@@ -289,7 +292,7 @@ bool is_integer(const Value& value) { return value.kind == Value::Kind::integer;
 // The parts follow each other in the entry's store: what is in them comes before all of them.
 ir::Operand Builder::State::lower_parts(ir::OperandKind kind, std::span<const Value> parts, Type type,
                                         const SourceLocation& where) {
-  std::vector<ir::Operand>& store = entry().operands;
+  Store<ir::Operand>& store = entry().operands;
   ir::Operand operand{.kind = kind, .count = static_cast<std::uint16_t>(parts.size())};
   if (std::all_of(parts.begin(), parts.end(), is_plain_register)) {
     operand.payload = static_cast<std::uint32_t>(store.size());
@@ -318,7 +321,7 @@ ir::Operand Builder::State::lower_integer(const Value& value, Type type) {
   if (isa::is_float(type)) return lower_floating(value, type);
   const ir::Operand number{.kind = ir::OperandKind::integer, .payload = constant(static_cast<std::uint64_t>(value.integer))};
   if (value.text.empty()) return number;
-  std::vector<ir::Operand>& store = entry().operands;
+  Store<ir::Operand>& store = entry().operands;
   const auto first = static_cast<std::uint32_t>(store.size());
   store.push_back(number);
   store.push_back({.kind = ir::OperandKind::text, .payload = module.intern(value.text).index});
@@ -396,11 +399,38 @@ bool Builder::State::usable(std::span<const Value> values, const Guard& guard) c
   return (!guard.predicate || usable(*guard.predicate)) && usable(values);
 }
 
-// What was found of the pattern before.
-const Resolved* Builder::State::known(const Spelling& spelling) const {
+std::size_t Builder::State::slot_of(const isa::ModifierTree& dots) {
+  const std::uint64_t spread = std::bit_cast<std::uintptr_t>(&dots) * 0x9E3779B97F4A7C15u;
+  return spread >> (64 - std::bit_width(std::tuple_size_v<decltype(of_registers)>) + 1);
+}
+
+const Resolved* Builder::State::like_the_last(const isa::ModifierTree& dots, std::span<const Value> values) const {
+  const OfRegisters& last = of_registers[slot_of(dots)];
+  if (last.dots != &dots || last.operands != values.size()) return nullptr;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!is_plain_register(values[i]) || values[i].reg.type != last.types[i]) return nullptr;
+  return &last.resolved;
+}
+
+void Builder::State::remember(const isa::ModifierTree& dots, std::span<const Value> values, const Resolved& found) {
+  OfRegisters& last = of_registers[slot_of(dots)];
+  if (values.size() > last.types.size() || !std::all_of(values.begin(), values.end(), is_plain_register)) return;
+  last.dots = &dots;
+  last.operands = values.size();
+  for (std::size_t i = 0; i < values.size(); ++i) last.types[i] = values[i].reg.type;
+  last.resolved = found;
+}
+
+// What was found of the spelling before.
+const Resolved* Builder::State::known(const Spelling& spelling, std::span<const Value> values) {
+  if (spelling.dots != nullptr) return like_the_last(*spelling.dots, values);
   if (spelling.pattern == nullptr || !spelling.pattern->same_operands) return nullptr;
+  Recent& last = recent[std::bit_cast<std::uintptr_t>(spelling.pattern) / alignof(std::max_align_t) % recent.size()];
+  if (last.pattern == spelling.pattern) return last.resolved;
   const auto found = resolved_patterns.find(spelling.pattern);
-  return found == resolved_patterns.end() ? nullptr : &found->second;
+  if (found == resolved_patterns.end()) return nullptr;
+  last = {spelling.pattern, &found->second};
+  return last.resolved;
 }
 
 // By the kinds and types of its operands.
@@ -415,23 +445,24 @@ Expected<const Resolved*> Builder::State::look_up(const Spelling& spelling, std:
   if (!all_usable) return Unexpected{unusable(values, guard)};
 
   const Resolved* known = resolved.find(key);
-  bool by_integers = known != nullptr && known->reads_integers;
-  if (by_integers) {
-    end_key_with_integers(values);
+  const bool reads_integers = known != nullptr && known->reads_integers;
+  bool by_integers = false;
+  if (reads_integers) {
+    by_integers = end_key_with_integers(values);
     known = resolved.find(key);
   }
   if (known == nullptr) {
     Expected<Resolved> found = resolve(spelling, values);
     if (!found) return Unexpected{std::move(found).error()};
-    if (!by_integers && isa::form(found->form).reads_integers) {
-      by_integers = true;
+    if (!reads_integers && isa::form(found->form).reads_integers) {
       resolved.insert(key, {.reads_integers = true});
-      end_key_with_integers(values);
+      by_integers = end_key_with_integers(values);
     }
     known = &resolved.insert(key, *found);
   }
   if (!by_integers && spelling.pattern != nullptr && spelling.pattern->same_operands)
     resolved_patterns.emplace(spelling.pattern, *known);
+  if (spelling.dots != nullptr) remember(*spelling.dots, values, *known);
   return known;
 }
 
@@ -453,8 +484,9 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
                                       "a .", isa::name(guard.predicate->type), " register; what fits is a predicate"))
             .hint("`setp` makes a predicate, and so do the comparison operators"));
   }
-  const Resolved* instruction = known(spelling);
+  const Resolved* instruction = known(spelling, values);
   if (instruction != nullptr) {
+    if (append_registers(*instruction, values, guard, where)) return {};
     if (!usable(values, guard)) return at_where(unusable(values, guard));
   } else {
     const Expected<const Resolved*> found = look_up(spelling, values, guard);
@@ -467,35 +499,40 @@ Expected<void> Builder::State::emit(const Spelling& spelling, std::span<const Va
   return {};
 }
 
+// An instruction but for its operands, which are the next in the store.
+void Builder::State::begin(const Resolved& instruction, std::size_t operands, const Guard& guard, const SourceLocation& where) {
+  const ir::WhereId at = place(where);
+  ir::Inst& inst = entry().body.emplace_back();
+  inst.form = instruction.form;
+  inst.choices = instruction.choices;
+  inst.payload = static_cast<std::uint32_t>(entry().operands.size());
+  inst.operand_count = static_cast<std::uint8_t>(operands);
+  if (guard.predicate) inst.guard = guard.predicate->id.index;
+  inst.guard_negated = guard.negated;
+  inst.where = at.index;
+}
+
+// What most instructions are: all of its operands are registers, which can be used here. False, and nothing done, for others.
+bool Builder::State::append_registers(const Resolved& instruction, std::span<const Value> values, const Guard& guard,
+                                      const SourceLocation& where) {
+  if (guard.predicate && !usable(*guard.predicate)) return false;
+  for (const Value& value : values)
+    if (!is_plain_register(value) || !usable(value.reg)) return false;
+  begin(instruction, values.size(), guard, where);
+  for (const Value& value : values) entry().operands.push_back(plain_register(value));
+  return true;
+}
+
 void Builder::State::append(const Resolved& instruction, std::span<const Value> values, const Guard& guard,
                             const SourceLocation& where) {
   // Parts go into the store before the operands that have them.
   const std::size_t mark = lowered.size();
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!is_plain_register(values[i])) lowered.push_back(lower(values[i], instruction.types[i], instruction.roles[i], where));
-  ir::Function& function = entry();
-  ir::Inst inst;
-  inst.form = instruction.form;
-  inst.choices = instruction.choices;
-  inst.payload = static_cast<std::uint32_t>(function.operands.size());
-  inst.operand_count = static_cast<std::uint8_t>(values.size());
-  if (guard.predicate) inst.guard = guard.predicate->id.index;
-  inst.guard_negated = guard.negated;
-  inst.where = place(where).index;
-  function.operands.resize(function.operands.size() + values.size());
-  ir::Operand* operand = function.operands.data() + inst.payload;
+  begin(instruction, values.size(), guard, where);
   const ir::Operand* other = lowered.data() + mark;
-  for (const Value& value : values) {
-    if (is_plain_register(value)) {
-      operand->kind = ir::OperandKind::reg;
-      operand->payload = value.reg.id.index;
-    } else {
-      *operand = *other++;
-    }
-    ++operand;
-  }
+  for (const Value& value : values) entry().operands.push_back(is_plain_register(value) ? plain_register(value) : *other++);
   lowered.resize(mark);
-  function.body.push_back(inst);
 }
 
 // ---- the front door -------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ class Builder::State::ParsedInliner {
     for (const Single& single : singles_)
       if (single.decl == wanted.decl.index) return (known = single.reg).index;
     const ir::RegDeclId decl = decls_[wanted.decl.index];
-    std::vector<ir::Register>& regs = state_.entry().regs;
+    Store<ir::Register>& regs = state_.entry().regs;
     const auto it =
         std::find_if(regs.begin(), regs.end(), [&](const ir::Register& r) { return r.decl == decl && r.index == wanted.index; });
     if (it != regs.end()) return (known = ir::RegId(static_cast<std::size_t>(it - regs.begin()))).index;
@@ -146,7 +146,7 @@ class Builder::State::ParsedInliner {
   std::uint32_t copy_all(std::span<const ir::Operand> operands) {
     std::vector<ir::Operand> copies;
     for (const ir::Operand& o : operands) copies.push_back(copy(o));
-    std::vector<ir::Operand>& store = state_.entry().operands;
+    Store<ir::Operand>& store = state_.entry().operands;
     store.insert(store.end(), copies.begin(), copies.end());
     return static_cast<std::uint32_t>(store.size() - copies.size());
   }

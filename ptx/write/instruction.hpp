@@ -52,7 +52,9 @@ class Operands {
   Operands& operator=(Operands&&) = delete;
   ~Operands() = default;
 
-  void add(const Value& operand) { put(begin() + next_++, operand); }
+  void add(const Value& operand) { put(place(), operand); }
+  /// Where the next operand is made: a value that is made elsewhere and copied is read again before it is stored.
+  void* place() { return begin() + next_++; }
   /// Parts of one operand; those of a part come first.
   std::span<const Value> parts(const Value& first, const Value& second) {
     return parts(2, [&](std::size_t i) { return i == 0 ? first : second; });
@@ -62,7 +64,7 @@ class Operands {
   std::span<const Value> parts(std::size_t count, const Make& make) {
     assert(next_part_ + count <= size_);
     Value* const first = begin() + next_part_;
-    for (std::size_t i = 0; i < count; ++i) put(first + i, make(i));
+    for (std::size_t i = 0; i < count; ++i) ::new (static_cast<void*>(first + i)) Value(make(i));
     next_part_ += count;
     return {first, count};
   }
@@ -85,7 +87,7 @@ class Operands {
   static constexpr std::size_t few = 10;
   static_assert(std::is_trivially_destructible_v<Value> && std::is_trivially_copyable_v<Value>);
   static_assert(alignof(Value) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-  static void put(Value* at, const Value& value) { ::new (static_cast<void*>(at)) Value(value); }
+  static void put(void* at, const Value& value) { ::new (at) Value(value); }
   Value* begin() { return std::launder(reinterpret_cast<Value*>(many_.empty() ? few_.data() : many_.data())); }
   [[nodiscard]] const Value* begin() const {
     return std::launder(reinterpret_cast<const Value*>(many_.empty() ? few_.data() : many_.data()));
@@ -380,7 +382,7 @@ template <class X>
 struct Count {
   static constexpr std::size_t operands = 1, parts = As<X>::parts;
   static constexpr bool same_operands = As<X>::arg.kind != isa::ArgKind::special;  // which one decides where it is to be had
-  static void put(const X& x, Operands& c) { c.add(As<X>::value(x, c)); }
+  static void put(const X& x, Operands& c) { ::new (c.place()) Value(As<X>::value(x, c)); }
 };
 template <class First, class Second>
 struct Count<Pipe<First, Second>> {

@@ -81,9 +81,10 @@ struct KernelSpec {
   Target arch = Target::sm_90a;
   std::optional<Version> version{};             ///< nothing: write::default_version(arch)
   std::vector<ir::Directive> raw_directives{};  ///< `.maxntid` and the like
-  bool cooperative = false;                     ///< all blocks are resident at once
-  bool programmatic = false;                    ///< programmatic dependent launch: the body waits with `griddepcontrol.wait`
-  bool tma_by_value = false;                    ///< TMA descriptors are parameters themselves, not addresses
+  // The launch attributes, a field for each line there: `bool cooperative = false;` and its like.
+#define PTX_LAUNCH_ATTRIBUTE(name, number, says, guide) bool name = false;
+#include "ptx/tile/launch_attributes.inc"
+  bool tma_by_value = false;  ///< TMA descriptors are parameters themselves, not addresses
   std::vector<TensorMapSpec> tensor_maps{};
   std::vector<AliasSpec> input_output_aliases{};
 };

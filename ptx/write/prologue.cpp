@@ -9,7 +9,7 @@
 namespace ptx::write {
 
 void Builder::State::move_to_prologue() {
-  std::vector<ir::Inst>& body = entry().body;
+  Store<ir::Inst>& body = entry().body;
   const auto begin = body.begin() + static_cast<std::ptrdiff_t>(prologue);
   std::rotate(begin, body.end() - 1, body.end());
   for (ir::Label& label : entry().labels)

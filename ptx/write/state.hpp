@@ -171,14 +171,33 @@ struct Builder::State {
   TextMap<const isa::ModifierTree*> dots_by_text;
   KeyMap<Resolved> resolved;
   std::unordered_map<const Pattern*, Resolved> resolved_patterns;  // those that decide alone
+  struct Recent {
+    const Pattern* pattern = nullptr;
+    const Resolved* resolved = nullptr;
+  };
+  std::array<Recent, 64> recent{};  // of resolved_patterns, by a hash
+  /// The last instruction of these dots whose operands were all registers: most are, and are compared before a key is made.
+  struct OfRegisters {
+    const isa::ModifierTree* dots = nullptr;
+    std::size_t operands = 0;
+    std::array<Type, 6> types{};
+    Resolved resolved;
+  };
+  std::array<OfRegisters, 64> of_registers{};  // by a hash
+  static std::size_t slot_of(const isa::ModifierTree& dots);
+  [[nodiscard]] const Resolved* like_the_last(const isa::ModifierTree& dots, std::span<const Value> values) const;
+  void remember(const isa::ModifierTree& dots, std::span<const Value> values, const Resolved& resolved);
   Key key;
-  [[nodiscard]] const Resolved* known(const Spelling& spelling) const;
+  [[nodiscard]] const Resolved* known(const Spelling& spelling, std::span<const Value> values);
   [[nodiscard]] Expected<const Resolved*> look_up(const Spelling& spelling, std::span<const Value> values, const Guard& guard);
   Expected<void> emit(const Spelling& spelling, std::span<const Value> values, const Guard& guard, const SourceLocation& where);
   Expected<Resolved> resolve(const Spelling& spelling, std::span<const Value> values);
   /// Whether the kernel's target and version have the instruction, with its modifiers and special registers, and the rule of its
   /// row is kept.
   Expected<void> check_legal(const isa::Form& form, const isa::Choices& choices, std::span<const isa::Arg> args) const;
+  void begin(const Resolved& instruction, std::size_t operands, const Guard& guard, const SourceLocation& where);
+  bool append_registers(const Resolved& instruction, std::span<const Value> values, const Guard& guard,
+                        const SourceLocation& where);
   void append(const Resolved& instruction, std::span<const Value> values, const Guard& guard, const SourceLocation& where);
   bool add_to_key(const Value& value);
   bool add_register_to_key(Reg reg, std::uint64_t word = static_cast<unsigned>(Value::Kind::reg)) {
@@ -186,7 +205,7 @@ struct Builder::State {
     return usable(reg);
   }
   void add_integers_to_key(std::span<const Value> values);
-  void end_key_with_integers(std::span<const Value> values);
+  bool end_key_with_integers(std::span<const Value> values);  // whether there are some
   [[nodiscard]] bool usable(Reg reg) const {
     const ir::Function& f = module.functions.front();
     return reg.id.index < f.regs.size() && !(some_closed && closed[f.regs[reg.id.index].decl.index]);

@@ -55,6 +55,10 @@ Spelled spelled(const layout::Major* value) {
   return {"Major | str",
           shown(value, [](layout::Major major) -> std::string { return major == layout::Major::k ? "'K'" : "'MN'"; })};
 }
+Spelled spelled(const layout::GmmaLayout* /*value*/) { return {"GmmaLayout"}; }
+Spelled spelled(const SharedShape* /*value*/) { return {"int | typing.Sequence[int]"}; }
+Spelled spelled(const SharedAllocation* /*value*/) { return {"SharedAlloc"}; }
+Spelled spelled(const MbarrierArray* /*value*/) { return {"MbarrierArray"}; }
 Spelled spelled(const bool* value) {
   return {"bool", shown(value, [](bool is) -> std::string { return is ? "True" : "False"; })};
 }

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "ptx/write/door/copies.hpp"
+#include "ptx/write/door/smem.hpp"
 #include "ptx/write/door/sync.hpp"
 #include "ptx/write/door/tcgen05.hpp"
 
@@ -304,6 +305,10 @@ Spelled spelled(const Factor* value);
 Spelled spelled(const Coords* value);
 Spelled spelled(const Type* value);
 Spelled spelled(const layout::Major* value);
+Spelled spelled(const layout::GmmaLayout* value);
+Spelled spelled(const SharedShape* value);
+Spelled spelled(const SharedAllocation* value);
+Spelled spelled(const MbarrierArray* value);
 Spelled spelled(const bool* value);
 Spelled spelled(const std::int64_t* value);
 Spelled spelled(const int* value);

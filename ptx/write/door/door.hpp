@@ -58,7 +58,8 @@ class SharedHandle {
   [[nodiscard]] std::int64_t byte_offset() const { return place_.offset(); }
   /// How wgmma reads it: of tiles that were made for that, and of their stages.
   [[nodiscard]] const std::optional<layout::GmmaLayout>& gmma_layout() const { return gmma_layout_; }
-  [[nodiscard]] layout::Major gmma_major() const { return gmma_major_; }
+  [[nodiscard]] layout::Major gmma_major() const { return gmma_major_.value_or(layout::Major::k); }
+  [[nodiscard]] const std::optional<layout::Major>& given_major() const { return gmma_major_; }
 
   /// What lies `bytes` further on.
   [[nodiscard]] SharedHandle moved(std::int64_t bytes) const {
@@ -69,7 +70,7 @@ class SharedHandle {
   /// Its place `offset` bytes further on, for an instruction. Of dynamic shared memory a fresh register: see shared_place().
   [[nodiscard]] Expected<Place> place(std::int64_t offset, SourceLocation at) const;
 
-  void set_layout(const std::optional<layout::GmmaLayout>& layout, layout::Major major) {
+  void set_layout(const std::optional<layout::GmmaLayout>& layout, std::optional<layout::Major> major) {
     gmma_layout_ = layout;
     gmma_major_ = major;
   }
@@ -79,7 +80,7 @@ class SharedHandle {
   Place place_;
   bool dynamic_ = false;
   std::optional<layout::GmmaLayout> gmma_layout_;
-  layout::Major gmma_major_ = layout::Major::k;
+  std::optional<layout::Major> gmma_major_;
 };
 
 /// A place in memory as a helper takes it: a register, `addr(…)`, or a handle of shared memory; with the author's line.

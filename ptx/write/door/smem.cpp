@@ -14,27 +14,27 @@ SharedSlice SharedAllocation::operator[](write::Index stage) const {
   return SharedSlice(moved(static_cast<std::int64_t>(index) * write::idiom::stage_bytes(type_, shape_)));
 }
 
-write::idiom::Element SharedAllocation::element(const write::Source& row, const write::Source& column) const {
-  return {region_, type_, shape_.front(), shape_.back(), row.value, column.value};
+namespace {
+
+Expected<write::idiom::Element> element_of(const SharedAllocation& of, std::initializer_list<write::Source> indices) {
+  std::vector<write::Value> values;
+  for (const write::Source& index : indices) values.push_back(index.value);
+  return write::idiom::element_at(of.builder(), of.region(), of.type(), of.shape(), values,
+                                  indices.size() == 0 ? SourceLocation() : indices.begin()->at);
 }
 
-write::Reg SharedAllocation::load_element(const write::Source& row, const write::Source& column) const {
-  Expected<write::Reg> loaded =
-      shape_.size() == 2
-          ? write::idiom::load_element(builder(), element(row, column), row.at)
-          : refuse(Kind::bad_operator,
-                   cat("an element of `", name(), "` is read by row and column, and it has ", shape_.size(), " dimensions"),
-                   row.at);
-  return write::keep_error(builder(), std::move(loaded), type_);
+}  // namespace
+
+Expected<write::Reg> SharedAllocation::load_element(std::initializer_list<write::Source> indices) const {
+  return write::then(element_of(*this, indices), [&](const write::idiom::Element& element) {
+    return write::idiom::load_element(builder(), element, indices.begin()->at);
+  });
 }
 
-void SharedAllocation::store_element(const write::Source& row, const write::Source& column, write::Reg value) const {
-  Expected<void> stored =
-      shape_.size() == 2
-          ? write::idiom::store_element(builder(), element(row, column), value, row.at)
-          : refuse(Kind::bad_operator,
-                   cat("an element of `", name(), "` is written by row and column, and it has ", shape_.size(), " dimensions"),
-                   row.at);
+void SharedAllocation::store_element(std::initializer_list<write::Source> indices, write::Reg value) const {
+  Expected<void> stored = write::then(element_of(*this, indices), [&](const write::idiom::Element& element) {
+    return write::idiom::store_element(builder(), element, value, indices.begin()->at);
+  });
   if (!stored) builder().fail(std::move(stored).error());
 }
 
@@ -45,16 +45,8 @@ MbarrierRef MbarrierArray::operator[](write::Index index) const {
 
 namespace write {
 
-SharedAllocation Smem::allocate(Type type, const SharedShape& shape, const SharedOptions& options, SourceLocation at) {
-  SharedRequest request;
-  request.align = options.align;
-  request.name = options.name;
-  if (!options.swizzle.empty())
-    if (auto known = idiom::swizzle_named(options.swizzle, at); !known) builder().fail(std::move(known).error());
-  Expected<SharedRegion> region =
-      shape.sizes.empty()
-          ? Expected<SharedRegion>(refuse(Kind::bad_declaration, "an allocation of shared memory has no dimension", at))
-          : idiom::allocate_elements(builder(), type, shape.sizes, request, at);
+SharedAllocation Smem::lying_in(Expected<SharedRegion> region, Type type, const SharedShape& shape,
+                                const SharedOptions& options) {
   if (!region) {
     builder().fail(std::move(region).error());
     region = SharedRegion{"_failed", 0, 0, false};  // something to go on with
@@ -66,18 +58,28 @@ SharedAllocation Smem::allocate(Type type, const SharedShape& shape, const Share
   return made;
 }
 
-SharedAllocation Smem::tile(Type type, const SharedShape& shape, layout::Major major, const TileOptions& options,
-                            SourceLocation at) {
+SharedAllocation Smem::allocate(Type type, const SharedShape& shape, const SharedOptions& options, SourceLocation at) {
+  if (shape.sizes.empty())
+    return lying_in(refuse(Kind::bad_declaration, "an allocation of shared memory has no dimension", at), type, shape, options);
+  if (options.swizzle.data() != nullptr)
+    if (const auto known = idiom::swizzle_named(options.swizzle, at); !known)
+      return lying_in(Unexpected{known.error()}, type, shape, options);
+  SharedRequest request;
+  if (options.align) request.align = *options.align;
+  request.name = options.name;
+  return lying_in(idiom::allocate_elements(builder(), type, shape.sizes, request, at), type, shape, options);
+}
+
+SharedAllocation Smem::allocate_tile(Type type, const SharedShape& shape, layout::Major major, const TileOptions& options,
+                                     SourceLocation at) {
   SharedOptions all;
   all.align = options.align;
   all.name = options.name;
   all.gmma_major = major;
-  if (auto picked = idiom::tile_layout(type, shape.sizes, major, at)) {
-    all.gmma_layout = *picked;
-    all.swizzle = idiom::swizzle_name(*picked);
-  } else {
-    builder().fail(std::move(picked).error());
-  }
+  const auto picked = idiom::tile_layout(type, shape.sizes, major, at);
+  if (!picked) return lying_in(Unexpected{picked.error()}, type, shape, all);
+  all.gmma_layout = *picked;
+  if (const std::string_view swizzle = idiom::swizzle_name(*picked); !swizzle.empty()) all.swizzle = swizzle;
   return allocate(type, shape, all, at);
 }
 
@@ -92,16 +94,14 @@ ptx::Reg<Type::u32> Smem::base(std::string_view name, SourceLocation at) {
   return typed<Type::u32>(idiom::shared_base(builder(), name, at));
 }
 
-Expected<Reg> Smem::load_from(Type type, const PlaceArg& address) {
-  const Expected<Place> place = address.in(builder());
-  if (!place) return Unexpected{place.error()};
-  return idiom::shared_load(builder(), type, place->address(), address.at);
+Expected<Reg> shared_load(Builder& builder, Type type, const PlaceArg& address) {
+  return then(address.in(builder),
+              [&](const Place& place) { return idiom::shared_load(builder, type, place.address(), address.at); });
 }
 
-void Smem::store_to(Type type, const PlaceArg& address, Reg value) {
-  const Expected<Place> place = address.in(builder());
-  if (!place) return builder().fail(place.error());
-  keep(idiom::shared_store(builder(), type, place->address(), value, address.at));
+Expected<void> shared_store(Builder& builder, Type type, const PlaceArg& address, const Reg& value) {
+  return then(address.in(builder),
+              [&](const Place& place) { return idiom::shared_store(builder, type, place.address(), value, address.at); });
 }
 
 ptx::Reg<Type::u32> Smem::apply_swizzle(const ptx::Reg<Type::u32>& offset, std::string_view swizzle, SourceLocation at) {

@@ -71,6 +71,22 @@ TEST(SmemDoor, AHandleKnowsWhatItIs) {
   EXPECT_TRUE(k.module());
 }
 
+// Rows of all dimensions but the last lie behind one another: element [1][2][3] of 2 x 4 x 8 is number (1 * 4 + 2) * 8 + 3.
+TEST(SmemDoor, ElementsOfAnyNumberOfDimensions) {
+  Kernel k({.name = "shared"});
+  auto a = k.smem.alloc<f32>({2, 4, 8});
+  const auto x = a.load({1, 2, 3});
+  a.store({1, 2, 3}, x);
+  EXPECT_EQ(written(k.builder().module()),
+            (Lines{"mov.u32 %r0, 51;", "shl.b32 %r1, %r0, 2;", "mov.b32 %r2, smem_0;", "add.u32 %r2, %r2, %r1;",
+                   "ld.shared.f32 %f0, [%r2];", "mov.u32 %r3, 51;", "shl.b32 %r4, %r3, 2;", "mov.b32 %r5, smem_0;",
+                   "add.u32 %r5, %r5, %r4;", "st.shared.f32 [%r5], %f0;"}));
+  (void)a.load({1, 2});
+  const auto module = k.module();
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().message, "an element of `smem_0` has an index for each of 3 dimensions; 2 are given");
+}
+
 // The author's line is that of the call.
 TEST(SmemDoor, ErrorsAreAtTheAuthorsLine) {
   const auto error_of = [](auto write, std::uint32_t smem = 0) {

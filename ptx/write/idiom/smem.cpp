@@ -72,6 +72,35 @@ Expected<Place> element_place(Builder& builder, const Element& element, SourceLo
   return start;
 }
 
+// The number of the row that all indices but the last name: a number, or a register.
+Expected<Value> row_of(Builder& builder, std::span<const Value> indices, std::span<const std::int64_t> shape,
+                       SourceLocation where) {
+  Value row = Value::of_integer(0);
+  for (std::size_t i = 0; i + 1 < indices.size(); ++i) {
+    const Expected<Value> next = index(builder, indices[i], shape[i], "index", where);
+    if (!next) return next;
+    if (row.kind == Value::Kind::integer) {
+      row.integer *= shape[i];
+      if (next->kind == Value::Kind::integer) {
+        row.integer += next->integer;
+      } else if (row.integer == 0) {
+        row = *next;
+      } else {
+        const Expected<Reg> sum = emit_fresh(builder, Type::u32, "add.u32", {}, where, *next, row);
+        if (!sum) return Unexpected{sum.error()};
+        row = Value::of(*sum);
+      }
+      continue;
+    }
+    const Expected<Reg> start = emit_fresh(builder, Type::u32, "mul.lo.u32", {}, where, row, Value::of_integer(shape[i]));
+    if (!start) return Unexpected{start.error()};
+    const Expected<Reg> sum = emit_fresh(builder, Type::u32, "add.u32", {}, where, Value::of(*start), *next);
+    if (!sum) return Unexpected{sum.error()};
+    row = Value::of(*sum);
+  }
+  return row;
+}
+
 }  // namespace
 
 Expected<SharedRegion> allocate_elements(Builder& builder, Type type, std::span<const std::int64_t> shape, SharedRequest request,
@@ -146,32 +175,19 @@ Expected<void> shared_store(Builder& builder, Type type, const Value& address, R
   return emit(builder, cat("st.shared.", memory_word(type)), {}, where, address, Value::of(value));
 }
 
-Expected<Value> row_of(Builder& builder, std::span<const Value> indices, std::span<const std::int64_t> shape,
-                       SourceLocation where) {
-  Value row = Value::of_integer(0);
-  for (std::size_t i = 0; i + 1 < indices.size(); ++i) {
-    const Expected<Value> next = index(builder, indices[i], shape[i], "index", where);
-    if (!next) return next;
-    if (row.kind == Value::Kind::integer) {
-      row.integer *= shape[i];
-      if (next->kind == Value::Kind::integer) {
-        row.integer += next->integer;
-      } else if (row.integer == 0) {
-        row = *next;
-      } else {
-        const Expected<Reg> sum = emit_fresh(builder, Type::u32, "add.u32", {}, where, *next, row);
-        if (!sum) return Unexpected{sum.error()};
-        row = Value::of(*sum);
-      }
-      continue;
-    }
-    const Expected<Reg> start = emit_fresh(builder, Type::u32, "mul.lo.u32", {}, where, row, Value::of_integer(shape[i]));
-    if (!start) return Unexpected{start.error()};
-    const Expected<Reg> sum = emit_fresh(builder, Type::u32, "add.u32", {}, where, Value::of(*start), *next);
-    if (!sum) return Unexpected{sum.error()};
-    row = Value::of(*sum);
-  }
-  return row;
+Expected<Element> element_at(Builder& builder, const SharedRegion& region, Type type, std::span<const std::int64_t> shape,
+                             std::span<const Value> indices, SourceLocation where) {
+  if (indices.size() != shape.size())
+    return refuse(Kind::bad_operator,
+                  cat("an element of `", region.symbol, "` has an index for each of ", shape.size(), " dimensions; ",
+                      indices.size(), " are given"),
+                  where);
+  Element element{region, type, 1, shape.back(), {}, indices.back()};
+  for (const std::int64_t size : shape.first(shape.size() - 1)) element.rows *= size;
+  const Expected<Value> row = row_of(builder, indices, shape, where);
+  if (!row) return Unexpected{row.error()};
+  element.row = *row;
+  return element;
 }
 
 Expected<Reg> load_element(Builder& builder, const Element& element, SourceLocation where) {

@@ -46,10 +46,10 @@ struct Element {
   std::int64_t rows = 0, columns = 0;
   Value row, column;
 };
-/// The number of the row that all indices but the last name in an allocation of any number of dimensions, as `row` of an Element:
-/// a number, or `mul.lo.u32` and `add.u32` for each dimension that takes part.
-Expected<Value> row_of(Builder& builder, std::span<const Value> indices, std::span<const std::int64_t> shape,
-                       SourceLocation where);
+/// The element that the indices name in an allocation of any number of dimensions, all but the last being rows of one matrix: a
+/// row that is no number takes `mul.lo.u32` and `add.u32` for each dimension that takes part. Kind bad_operator.
+Expected<Element> element_at(Builder& builder, const SharedRegion& region, Type type, std::span<const std::int64_t> shape,
+                             std::span<const Value> indices, SourceLocation where);
 /// `mov.u32 i, number;`, or `add.u32 i, column, row*columns;` (`mov.u32` for row 0), or for a row in a register `mul.lo.u32 t,
 /// row, columns; add.u32 i, t, column;`, then `shl.b32 b, i, log2(size);` (not for bytes) `mov.b32 s, symbol; add.u32 s, s, b;`,
 /// in a dynamic array with `add.s32 s, s, offset;` before the last, and `ld.shared.<type> r, [s];`. Kinds: bad_operator.
