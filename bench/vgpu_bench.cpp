@@ -96,6 +96,52 @@ void shuffle(benchmark::State& state) {
 void rsqrt(benchmark::State& state) { run(state, sixteen({"rsqrt.approx.f32 %f#, %f#"})); }
 void ex2(benchmark::State& state) { run(state, sixteen({"ex2.approx.f32 %f#, %f#"})); }
 
+// Products of a warpgroup, bf16 out of shared memory with rows of 128 bytes, m64n256k16. Items are floating-point operations.
+void wgmma(benchmark::State& state, vgpu::Numerics numerics) {
+  std::string accumulators;
+  for (int i = 0; i < 128; ++i) accumulators += cat(i == 0 ? "%d" : ", %d", i);
+  const std::string text = cat(R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k() {
+.shared .align 1024 .b8 tile[49152];
+.reg .b32 %r<4>; .reg .f32 %d<128>; .reg .b64 %xa, %xb; .reg .pred %p;
+mov.u32 %r0, %tid.x; mad.lo.u32 %r1, %r0, 4, 0; mov.u32 %r2, tile; add.u32 %r1, %r1, %r2; mov.u32 %r0, 0;
+FILL:
+st.shared.b32 [%r1], 0x3F803F80; add.u32 %r1, %r1, 512; add.u32 %r0, %r0, 1; setp.lt.u32 %p, %r0, 96;
+@%p bra FILL;
+bar.sync 0;
+shr.u32 %r2, %r2, 4; cvt.u64.u32 %xa, %r2; add.u64 %xa, %xa, 0x4000004000010000; add.u64 %xb, %xa, 1024;
+mov.u32 %r0, 0;
+wgmma.fence.sync.aligned;
+LOOP:
+setp.ne.u32 %p, %r0, 0;
+wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {)",
+                               accumulators, R"(}, %xa, %xb, %p, 1, 1, 0, 0;
+add.u32 %r0, %r0, 1; setp.lt.u32 %p, %r0, 100;
+@%p bra LOOP;
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned 0;
+ret; })");
+  auto parsed = text::parse(text);
+  if (!parsed.findings.empty()) return state.SkipWithError(render(parsed.findings.front()).c_str());
+  auto accepted = check::accept(std::move(parsed.module));
+  if (!accepted) return state.SkipWithError(render(accepted.error()).c_str());
+  auto program = vgpu::Program::make(*accepted, nullptr, "k");
+  if (!program) return state.SkipWithError(render(program.error()).c_str());
+  vgpu::LaunchConfig config;
+  config.block = {128, 1, 1};
+  vgpu::Options options;
+  options.numerics = numerics;
+  for ([[maybe_unused]] const auto _ : state) {
+    auto report = (*program)->run(config, {}, {}, options);
+    if (!report) return state.SkipWithError(render(report.error()).c_str());
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * 100 * 2 * 64 * 256 * 16);
+}
+BENCHMARK_CAPTURE(wgmma, exact, vgpu::Numerics::exact);
+BENCHMARK_CAPTURE(wgmma, fast, vgpu::Numerics::fast);
+
 // What a call costs before the first instruction: 16 blocks of one warp that return at once.
 void launch(benchmark::State& state) {
   auto accepted = check::accept(ptx::testing::Script::module({"ret"}));

@@ -1,5 +1,5 @@
 """Floors: a room includes only the rooms its CMakeLists.txt names, and only through their front door <room>/<room>.hpp
-or, what is compiled often, the brief one, <room>/brief.hpp.
+or, what is compiled often, the brief one, <room>/brief.hpp. (<room>/<name>.inc is a table of the room's for who asks.)
 
 The truth is each `ptx_room(<name> NEEDS … TESTS_NEED …)`; MUST_NEVER_SEE holds those lists to the architecture, transitively.
 """
@@ -52,7 +52,7 @@ def violations(ptx: Path) -> list[str]:
                     found.append(f"{place}: {include[1]} is for users of the library, not for its rooms")
             elif other not in allowed:
                 found.append(f"{place}: {room} may not include {other} (its CMakeLists.txt does not name it)")
-            elif other != room and rest not in ([f"{other}.hpp"], ["brief.hpp"]):
+            elif other != room and rest not in ([f"{other}.hpp"], ["brief.hpp"]) and not rest[0].endswith(".inc"):
                 found.append(f"{place}: enter {other} through ptx/{other}/{other}.hpp, not {include[1]}")
     return found
 

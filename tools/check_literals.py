@@ -24,9 +24,11 @@ OTHER_WORDS = {
     "check/wgmma_hazards.cpp": "read",  # a verb
     "isa/form.cpp": "and or not xor volatile async",  # reserved in C++ or Python
     "launch/sized.cpp": "cluster",  # of a launch
+    "num/chain.cpp": "fma",  # of the host
     "text/module.cpp": "alias",  # the directive, as in the next two
     "text/parser.cpp": "alias",
     "text/print.cpp": "alias",
+    "vgpu/launch.cpp": "cluster",  # of a launch
     "vgpu/machine.cpp": "fma",  # of the host
 }
 
@@ -40,7 +42,7 @@ MESSAGES = {
     "cat", "error", "warning", "note", "hint", "form", "manual", "fault", "misuse", "slip", "fail", "unsupported",
     "static_assert",
 }  # fmt: skip
-SPACES = {"const", "generic", "global", "local", "param", "reg", "shared", "surf", "tensor", "tex", "texture"}
+SPACES = {"const", "generic", "global", "local", "param", "reg", "shared", "shared::cluster", "surf", "tensor", "tex", "texture"}
 ENGLISH = {"a", "all", "and", "any", "not", "number", "or", "size"}  # among words with spaces between them
 
 

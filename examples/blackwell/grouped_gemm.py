@@ -1,7 +1,7 @@
 """Grouped matrix product, the smallest kernel with TMA and tcgen05: C[g] = A[g] B[g] for G groups. bfloat16 in, f32 out.
 
-No Blackwell GPU has run this kernel yet: it has been checked and assembled by ptxas (sm_100a), and its arithmetic on addresses
-has been followed in numpy. The executor does not run tcgen05 either.
+No Blackwell GPU has run this kernel yet: it has been checked and assembled by ptxas (sm_100a), its arithmetic on addresses has
+been followed in numpy, and the executor runs it, against float64, in the tests.
 
     A (G*M, K)                    B (G*K, N)                  one block of 128 threads a tile of C
       ┌──┬──┬──┐                    ┌─────┬─────┐

@@ -8,8 +8,7 @@
 
 Each device keeps its part of the weight B, and gets A split in the same way by the layer before. On Hopper GPUs the products are
 those of hopper/gemm_highperf_hopper.py, bfloat16 in and out: each device rounds its part to bfloat16, and the sum is one of
-bfloat16, which moves half the bytes of float32. The executor does not run its clusters: on the CPU a small product of
-fused multiply-adds in float32 stands in.
+bfloat16, which moves half the bytes of float32. On the CPU a small product of fused multiply-adds in float32 stands in.
 
 ``python examples/distributed/gemm_tensor_parallel.py --devices 2`` runs it by JAX (`jax.shard_map`, `jax.lax.psum`) and by torch
 (`torch.distributed`, `all_reduce`), and holds both to float64.

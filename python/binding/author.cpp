@@ -114,34 +114,33 @@ const CallSite* LineCache::call_site(const SourceLocation& at, PyCodeObject* cal
   return call.site;
 }
 
-void LineCache::begin() { outermost_ = PyEval_GetFrame(); }
+void LineCache::begin() {
+  outermost_ = PyEval_GetFrame();
+  outermost_is_ours_ = outermost_ != nullptr && look_up(outermost_).ours;
+}
 
 SourceLocation LineCache::authors_line() {
   constexpr std::size_t most = 16;  // levels of helpers; of more, the outermost are one
-  struct Frame {
-    SourceLocation where;
-    PyCodeObject* code;
-  };
-  std::array<Frame, most> frames;
-  std::size_t count = 0;
+  frames_.clear();
   bool is_in_kernel = false;
   walk([&](PyFrameObject* frame) {
+    is_in_kernel = frame == outermost_;
+    if (is_in_kernel && outermost_is_ours_) return true;
     const Entry& entry = look_up(frame);
     if (!entry.ours) {
-      if (count == most) --count;
-      frames[count++] = {entry.where, entry.code};
+      if (frames_.size() == most) frames_.pop_back();
+      frames_.push_back({entry.where, entry.code});
     }
-    is_in_kernel = frame == outermost_;
-    return is_in_kernel || (outermost_ == nullptr && count != 0);
+    return is_in_kernel || (outermost_ == nullptr && !frames_.empty());
   });
-  if (count == 0) return {};
+  if (frames_.empty()) return {};
   const CallSite* site = nullptr;
-  for (std::size_t i = is_in_kernel ? count - 1 : 0; i > 0; --i) {
-    frames[i].where.from = site;
-    site = call_site(frames[i].where, frames[i - 1].code);
+  for (std::size_t i = is_in_kernel ? frames_.size() - 1 : 0; i > 0; --i) {
+    frames_[i].where.from = site;
+    site = call_site(frames_[i].where, frames_[i - 1].code);
   }
-  frames[0].where.from = site;
-  return frames[0].where;
+  frames_[0].where.from = site;
+  return frames_[0].where;
 }
 
 void raise_here(Diagnostic error) {

@@ -52,10 +52,16 @@ class LineCache {
     PyCodeObject* called = nullptr;
     const CallSite* site = nullptr;
   };
+  struct Frame {
+    SourceLocation where;
+    PyCodeObject* code;
+  };
+  std::vector<Frame> frames_;  // of the line that is found, innermost first
   std::array<Entry, 512> entries_{};
   std::array<Call, 256> calls_{};
   std::vector<PyCodeObject*> codes_;
   PyFrameObject* outermost_ = nullptr;  // borrowed, and only compared: it is on the stack for as long as the trace is made
+  bool outermost_is_ours_ = false;
 };
 
 /// Raises the diagnostic with the author's line, which the core does not know; a Python error that is set already goes first.

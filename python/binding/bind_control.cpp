@@ -221,39 +221,35 @@ std::string_view label_argument(Trace& trace, nb::handle label, const char* what
 }
 
 void bind_branches(nb::module_& m) {
-  bind_block<IfBlock>(m, "If", "The block of `with ptx.if_(p):`.")
-      .constructor("(pred: Reg | NegPred)",
-                   [](IfBlock* self, nb::object pred) { new (self) IfBlock{Block(IfBlock::name), std::move(pred), {}}; });
-  bind_block<ElseBlock>(m, "Else", "The block of `with ptx.else_():`.").def(nb::init<>());
-  bind_block<ElifBlock>(m, "Elif",
-                        "The block of `with ptx.elif_(condition):`, behind one of `ptx.if_` or `ptx.elif_`. The condition is a "
-                        "predicate, written in place (`ptx.elif_(r == 1)`) or given by a function.")
-      .constructor("(condition: Reg | NegPred | typing.Callable[[], Reg | NegPred])", [](ElifBlock* self, nb::object condition) {
-        new (self) ElifBlock{Block(ElifBlock::name), std::move(condition), {}};
-      });
+  bind_block<IfBlock>(m, "If", "The block of `with ptx.if_(p):`.");
+  function(m, "if_(pred|pred_reg: Reg | NegPred) -> If", "The block of `with ptx.if_(p):`.",
+           [](nb::object pred) { return IfBlock{Block(IfBlock::name), std::move(pred), {}}; });
+  bind_block<ElseBlock>(m, "Else", "The block of `with ptx.else_():`.");
+  function(m, "else_() -> Else", "The block of `with ptx.else_():`.", [] { return ElseBlock(); });
+  bind_block<ElifBlock>(m, "Elif", "The block of `with ptx.elif_(condition):`.");
+  function(m, "elif_(condition: Reg | NegPred | typing.Callable[[], Reg | NegPred]) -> Elif",
+           "The block of `with ptx.elif_(condition):`, behind one of `ptx.if_` or `ptx.elif_`. The condition is a "
+           "predicate, written in place (`ptx.elif_(r == 1)`) or given by a function.",
+           [](nb::object condition) { return ElifBlock{Block(ElifBlock::name), std::move(condition), {}}; });
 }
 
 void bind_loops(nb::module_& m) {
-  bind_block<WhileBlock>(m, "While",
-                         "The loop of `with ptx.while_(lambda: i < n):`. The condition is written at its head and tested before "
-                         "each pass. `with … as loop:` gives it, for `loop.break_(pred=p)` and `loop.continue_(pred=p)`.")
-      .constructor("(condition: typing.Callable[[], Reg | NegPred])",
-                   [](WhileBlock* self, nb::object condition) {
-                     new (self) WhileBlock{Block(WhileBlock::name), std::move(condition), {}};
-                   })
+  bind_block<WhileBlock>(m, "While", "The loop of `with ptx.while_(lambda: i < n):`.")
       .function("break_(self, pred: Reg | NegPred | None = None) -> None", "Goes on behind the loop.",
                 [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.end_label, "While.break_"); })
       .function("continue_(self, pred: Reg | NegPred | None = None) -> None", "Goes on with the next test.",
                 [](WhileBlock& self, nb::handle pred) { self.leave(pred, self.open.head_label, "While.continue_"); });
-  bind_block<LoopBlock>(m, "Loop", "The block of `with ptx.loop(label):`.")
-      .def(
-          "__init__",
-          [](LoopBlock* self, std::string label, nb::object pred) {
-            new (self) LoopBlock{Block(LoopBlock::name), std::move(label), std::move(pred)};
-          },
-          nb::arg("label").none(), nb::kw_only(), nb::arg("pred") = nb::none(),
-          nb::sig("def __init__(self, label: str, *, pred: Reg | NegPred | None = None) -> None"));
-  bind_block<ScopeBlock>(m, "Scope", "The block of `with ptx.scope():`.").def(nb::init<>());
+  function(m, "while_(condition: typing.Callable[[], Reg | NegPred]) -> While",
+           "The loop of `with ptx.while_(lambda: i < n):`. The condition is written at its head and tested before each pass. "
+           "`with … as loop:` gives it, for `loop.break_(pred=p)` and `loop.continue_(pred=p)`.",
+           [](nb::object condition) { return WhileBlock{Block(WhileBlock::name), std::move(condition), {}}; });
+  bind_block<LoopBlock>(m, "Loop", "The block of `with ptx.loop(label):`.");
+  function(
+      m, "loop(label|label_name: str, *, pred: Reg | NegPred | None = None) -> Loop",
+      "The block of `with ptx.loop(label):`, which goes back to the label while the predicate is true.",
+      [](std::string label, nb::object pred) { return LoopBlock{Block(LoopBlock::name), std::move(label), std::move(pred)}; });
+  bind_block<ScopeBlock>(m, "Scope", "The block of `with ptx.scope():`.");
+  function(m, "scope() -> Scope", "The block of `with ptx.scope():`, whose registers are its own.", [] { return ScopeBlock(); });
   Class<RangeLoop>(m, "Range", "The loop of `for k in ptx.range_(start, stop):`.")
       .def(
           "__init__",
@@ -282,13 +278,13 @@ void bind_loops(nb::module_& m) {
 void bind_control(nb::module_& m) {
   bind_branches(m);
   bind_loops(m);
-  function(m, "bra(label: str, pred: Reg | NegPred | None = None) -> None", "Go on at the label.",
+  function(m, "bra(label|label_name: str, pred: Reg | NegPred | None = None) -> None", "Go on at the label.",
            [](nb::handle label, nb::handle pred) {
              Trace& trace = Trace::require("ptx.bra");
              unwrap(write::branch(trace.builder(), label_argument(trace, label, "ptx.bra"), guard_argument(trace, pred),
                                   trace.where()));
            });
-  function(m, "label(name: str) -> None", "Defines a label here.", [](nb::handle label) {
+  function(m, "label(name|label_name: str) -> None", "Defines a label here.", [](nb::handle label) {
     Trace& trace = Trace::require("ptx.label");
     unwrap(trace.builder().label(label_argument(trace, label, "ptx.label"), trace.where()));
   });

@@ -27,6 +27,7 @@ namespace {
 struct DotsObject {
   PyObject_HEAD const isa::ModifierTree* dots;  // nullptr: the table does not know these words, and nobody minded
   PyObject* children;                           // dict: what was asked for before
+  PyObject *last_name, *last_child;             // the last of them: most are asked for again and again. The child is borrowed
   vectorcallfunc call;
   PyObject* words;  // str, or nullptr: those that the table does not know, "foo.bar"
   bool lets;        // of `ptx.let`: its calls give their destination
@@ -129,15 +130,13 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flagged_c
     Operands operands(trace, strict && dots != nullptr);
     const std::span<const write::Value> values = operands.convert({arguments, count});
     const write::Guard on = guard_argument(trace, guard);
-    Diagnostic why;
+    Expected<void> written;
     if (dots != nullptr) {
-      const Expected<void> written = trace.builder().emit(*dots, values, on, where);
+      written = trace.builder().emit(*dots, values, on, where);
       if (written) return result();
-      why = written.error();
-    } else {
-      why = explain_unknown(path);
-      why.where = where;
     }
+    Diagnostic why = dots != nullptr ? std::move(written).error() : explain_unknown(path);
+    if (dots == nullptr) why.where = where;
     if (strict && (dots != nullptr || !has_unheard_of(path))) raise(why);
     if (strict) warn_unheard_of(why);
     write_unchecked(trace, path, values, on, std::move(why));
@@ -279,6 +278,7 @@ PyObject* new_dots(const isa::ModifierTree* dots, bool lets, std::string_view wo
   object->dots = dots;
   object->words = dots == nullptr ? PyUnicode_FromStringAndSize(words.data(), static_cast<Py_ssize_t>(words.size())) : nullptr;
   object->children = PyDict_New();
+  object->last_name = object->last_child = nullptr;
   object->call = lets ? call_let : call;
   object->lets = lets;
   if (object->children == nullptr || (dots == nullptr && object->words == nullptr)) Py_CLEAR(object);
@@ -316,7 +316,13 @@ PyObject* representation(PyObject* self) {
 }
 
 PyObject* get_attribute(PyObject* self, PyObject* name) {
-  if (PyObject* known = PyDict_GetItemWithError(of(self).children, name)) return Py_NewRef(known);
+  auto& object = *reinterpret_cast<DotsObject*>(self);
+  if (name == object.last_name) return Py_NewRef(object.last_child);
+  if (PyObject* known = PyDict_GetItemWithError(object.children, name)) {
+    Py_XSETREF(object.last_name, Py_NewRef(name));
+    object.last_child = known;
+    return Py_NewRef(known);
+  }
   if (PyErr_Occurred() != nullptr) return nullptr;
   try {
     Py_ssize_t size = 0;
@@ -347,6 +353,7 @@ PyObject* directory(PyObject* self, PyObject*) {
 
 void destroy(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(of(self).last_name);
   Py_XDECREF(of(self).children);
   Py_XDECREF(of(self).words);
   PyObject_Free(self);

@@ -275,15 +275,19 @@ void bind_image(nb::module_& m) {
                for (const launch::Alias& alias : self.image->spec().aliases) all.emplace(alias.input, alias.output);
                return all;
              });
-  nb::dict attributes;
+  nb::dict attributes, keywords;  // what is known of each, by name; and for type checkers a class of them as keywords
   for (const LaunchAttribute& row : launch_attributes) {
     const std::string name(row.name);
-    attributes[name.c_str()] = std::string(row.doc);
+    attributes[name.c_str()] = nb::make_tuple(std::string(row.says), std::string(row.guide));
+    keywords[name.c_str()] = false;
     type.def_prop_ro(
         name.c_str(), [value = row.value](const ImageHandle& self) { return self.image->spec().geometry.attributes.*value; },
-        cat("Whether ", row.doc, '.').c_str());
+        cat("Whether ", row.says, '.').c_str());
   }
   m.attr("launch_attributes") = attributes;
+  keywords["__module__"] = m.attr("__name__");
+  keywords["__nb_signature__"] = "class LaunchAttributes(typing.TypedDict, total=False)";
+  m.attr("LaunchAttributes") = nb::borrow(reinterpret_cast<PyObject*>(&PyType_Type))("LaunchAttributes", nb::tuple(), keywords);
   type.value("descriptors -> list[tuple[int, TensorMap]]",
              "The TMA descriptors that a launch passes: number of the tensor, inputs first, and its map.",
              [](const ImageHandle& self) {

@@ -24,9 +24,9 @@ namespace {
 
 using write::Initial;
 using write::ModuleBuilder;
-using Place = std::optional<std::pair<std::string_view, std::uint32_t>>;
+using GivenPlace = std::optional<std::pair<std::string_view, std::uint32_t>>;
 
-SourceLocation place_of(const Place& where) {
+SourceLocation place_of(const GivenPlace& where) {
   return where ? SourceLocation{intern_file(where->first), where->second} : authors_line();
 }
 
@@ -88,7 +88,7 @@ Word one_of(std::string_view word, const std::array<Word, n>& words, std::string
 
 void variable(ModuleBuilder& self, std::string name, nb::handle dtype, std::vector<std::uint64_t> shape, std::string_view space,
               nb::handle init, std::uint32_t align, std::uint8_t vector, std::string_view linkage,
-              std::vector<std::string> attributes, const Place& where) {
+              std::vector<std::string> attributes, const GivenPlace& where) {
   using ir::Linkage;
   using ir::StateSpace;
   write::VariableSpec spec;
@@ -106,7 +106,7 @@ void variable(ModuleBuilder& self, std::string name, nb::handle dtype, std::vect
 }
 
 // Text of the module: PTX without a header. Warns when it is the newest of what the module declares; the rest has been told.
-void raw(ModuleBuilder& self, std::string_view text, const Place& where, bool is_newest) {
+void raw(ModuleBuilder& self, std::string_view text, const GivenPlace& where, bool is_newest) {
   const Diagnostics warnings = unwrap(author::declare_text(self, text, is_strict(), place_of(where)));
   for (const Diagnostic& warning : warnings)
     if (is_newest && warning.severity == Severity::warning) warn(warning);
@@ -167,13 +167,13 @@ void bind_module_builder(nb::module_& m) {
           variable)
       .function(
           "pragma(self, text: str, where: tuple[str, int] | None = None) -> None",
-          [](ModuleBuilder& self, std::string_view text, const Place& where) { unwrap(self.pragma(text, place_of(where))); })
+          [](ModuleBuilder& self, std::string_view text, const GivenPlace& where) { unwrap(self.pragma(text, place_of(where))); })
       .function("alias(self, name: str, function: str, where: tuple[str, int] | None = None) -> None",
-                [](ModuleBuilder& self, std::string_view name, std::string_view function, const Place& where) {
+                [](ModuleBuilder& self, std::string_view name, std::string_view function, const GivenPlace& where) {
                   unwrap(self.alias(name, function, place_of(where)));
                 })
       .function("section(self, name: str, lines: str, where: tuple[str, int] | None = None) -> None",
-                [](ModuleBuilder& self, std::string_view name, std::string_view lines, const Place& where) {
+                [](ModuleBuilder& self, std::string_view name, std::string_view lines, const GivenPlace& where) {
                   const SourceLocation at = place_of(where);
                   unwrap(self.section(name, lines, at));
                   const ir::Section section{cat(name.starts_with('.') ? "" : ".", name), cat(lines, '\n')};
@@ -181,7 +181,7 @@ void bind_module_builder(nb::module_& m) {
                 })
       .function("raw(self, text: str, where: tuple[str, int] | None = None, is_newest: bool = False) -> None", raw)
       .function("declare(self, name: str, where: tuple[str, int] | None = None) -> int", "A place for a function, by number.",
-                [](ModuleBuilder& self, std::string_view name, const Place& where) {
+                [](ModuleBuilder& self, std::string_view name, const GivenPlace& where) {
                   return unwrap(self.declare(name, place_of(where)));
                 })
       .function("define(self, number: int, function: Trace) -> None", "The function that was traced, in its place.",

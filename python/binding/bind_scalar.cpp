@@ -99,17 +99,25 @@ nb::object mad_fresh(Trace& trace, nb::handle x, nb::handle y, nb::handle z, con
   return make_reg(trace, begun.result);
 }
 
+// Their names, and second ones.
+constexpr std::array<std::pair<const char*, const char*>, 5> mad_operands = {
+    {{"t", "dtype"}, {"d", "dst"}, {"a", "a"}, {"b", "b"}, {"c", "c"}}};
+
 nb::object mad(const nb::args& positional, std::string_view given, nb::handle pred, const nb::kwargs& named) {
   const char* what = "ptx.mad";
   Trace& trace = Trace::require(what);
   const std::string mode = word(what, "mode", given, modes());
   // Those by name fill up the places of one of the two lists.
-  const bool fresh = positional.size() == 0 ? !named.contains("t") : as<PtxType>(positional[0]) == nullptr;
+  const bool fresh =
+      positional.size() == 0 ? !named.contains("t") && !named.contains("dtype") : as<PtxType>(positional[0]) == nullptr;
   nb::list arguments;
   for (const nb::handle argument : positional) arguments.append(argument);
-  const std::array<const char*, 5> names = {"t", "d", "a", "b", "c"};
-  for (std::size_t i = positional.size() + (fresh ? 2 : 0); i < names.size() && named.contains(names[i]); ++i)
-    arguments.append(named[names[i]]);
+  for (std::size_t i = positional.size() + (fresh ? 2 : 0); i < mad_operands.size(); ++i) {
+    const auto& [ours, theirs] = mad_operands[i];
+    const char* const name = named.contains(ours) ? ours : theirs;
+    if (!named.contains(name)) break;
+    arguments.append(named[name]);
+  }
   const bool all_known = arguments.size() == positional.size() + named.size();
   if (fresh && all_known && arguments.size() == 3) return mad_fresh(trace, arguments[0], arguments[1], arguments[2], mode, pred);
   if (fresh || !all_known || arguments.size() != 5)
@@ -190,6 +198,7 @@ void bind_typed(nb::module_& m) {
             "def mad(*args: typing.Any, mode: str = 'lo', pred: Reg | NegPred | None = None, **named: typing.Any) -> typing.Any"),
         "`mad(t, d, a, b, c)`: `mad.mode.t d, a, b, c`. `mad(a, b, c)`: the same into a fresh register of the type of the first "
         "register among the operands, twice as wide for `wide`; of floating-point registers `fma.rn`.");
+  for (const auto& [ours, theirs] : std::span(mad_operands).first(2)) add_synonym("mad", theirs, ours);
 }
 
 // ---- declarations, directives, text -------------------------------------------------------------------------------------
@@ -250,7 +259,8 @@ std::uint32_t directive_number(Trace& trace, const char* what, std::string_view 
 
 void bind_directives(nb::module_& m) {
   function(m,
-           "var(space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None, linking: str | None "
+           "var(space|state_space: str, dtype: PtxType, name: str, *, size: int | None = None, align: int | None = None, "
+           "linking: str | None "
            "= None) -> str",
            "Declares a variable of the body, `.space .align a .dtype name[size];`; its name.", var);
   function(

@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "define.hpp"
-#include "errors.hpp"
+#include "helpers.hpp"
 #include "places.hpp"
-#include "ptx/write/idiom/smem.hpp"
+#include "ptx/write/door/smem_helpers.hpp"
 
 namespace ptx::python {
 namespace {
@@ -29,119 +28,6 @@ struct SmemSpace {};
   throw nb::index_error(cat(what, " has ", count, " of them; index ", index, " is out of range").c_str());
 }
 
-// ---- allocations ------------------------------------------------------------------------------------------------------
-
-struct Request {
-  nb::handle dtype, shape;
-  nb::object swizzle;
-  std::optional<std::uint32_t> align;
-  std::optional<std::string_view> name;
-};
-
-std::vector<std::int64_t> shape_argument(Trace& trace, nb::handle shape, const char* what) {
-  std::vector<std::int64_t> sizes;
-  const auto add = [&](nb::handle size) {
-    std::int64_t number = 0;
-    if (PyBool_Check(size.ptr()) || !PyIndex_Check(size.ptr()) || !nb::try_cast(nb::steal(PyNumber_Index(size.ptr())), number))
-      wrong_kind(trace, cat("the shape of `", what, "` is ", describe(shape), "; what fits is an int or a tuple of ints"));
-    sizes.push_back(number);
-  };
-  if (PyIndex_Check(shape.ptr())) {
-    add(shape);
-  } else if (PyList_Check(shape.ptr()) || PyTuple_Check(shape.ptr())) {
-    for (const nb::handle size : shape) add(size);
-  } else {
-    add(nb::none());
-  }
-  return sizes;
-}
-
-SharedAlloc allocate(Trace& trace, const Request& request, const char* what) {
-  SharedAlloc alloc;
-  alloc.type = type_argument(request.dtype, what);
-  alloc.shape = shape_argument(trace, request.shape, what);
-  if (!request.swizzle.is_none()) {
-    if (!PyUnicode_Check(request.swizzle.ptr()))
-      wrong_kind(trace, cat("the swizzle of `", what, "` is ", describe(request.swizzle),
-                            "; what fits is \"32B\", \"64B\" or \"128B\""));
-    unwrap(write::idiom::swizzle_named(nb::cast<std::string_view>(request.swizzle), trace.where()));
-  }
-  alloc.swizzle = request.swizzle;
-  write::SharedRequest shared;
-  if (request.align) shared.align = *request.align;
-  shared.name = request.name.value_or("");
-  const write::SharedRegion region =
-      unwrap(write::idiom::allocate_elements(trace.builder(), alloc.type, alloc.shape, shared, trace.where()));
-  alloc.name = region.symbol;
-  alloc.byte_offset = region.byte_offset;
-  alloc.dynamic = region.dynamic;
-  alloc.trace = trace.id();
-  return alloc;
-}
-
-SharedAlloc alloc(nb::handle dtype, nb::handle shape, nb::object swizzle, std::optional<std::uint32_t> align,
-                  std::optional<std::string_view> name) {
-  return allocate(Trace::require("smem.alloc"), {dtype, shape, std::move(swizzle), align, name}, "smem.alloc");
-}
-
-// None, "K", "MN", or a number like those of wgmma_layout.Major.
-std::optional<layout::Major> major_argument(Trace& trace, nb::handle major, const char* what) {
-  if (major.is_none()) return std::nullopt;
-  if (PyUnicode_Check(major.ptr())) {
-    const auto text = nb::cast<std::string_view>(major);
-    if (text == "K") return layout::Major::k;
-    if (text == "MN") return layout::Major::mn;
-  } else if (PyIndex_Check(major.ptr())) {
-    const nb::object number = nb::steal(PyNumber_Index(major.ptr()));
-    if (number.equal(nb::int_(0))) return layout::Major::k;
-    if (number.equal(nb::int_(1))) return layout::Major::mn;
-  }
-  raise(Kind::bad_tile, cat("`", what, "` is given the major ", describe(major), "; what fits is \"K\" or \"MN\""),
-        trace.where());
-}
-
-SharedAlloc alloc_with_layout(nb::handle dtype, nb::handle shape, nb::object swizzle, std::optional<std::uint32_t> align,
-                              std::optional<std::string_view> name, nb::handle gmma_layout, nb::handle gmma_major) {
-  constexpr const char* what = "smem.alloc_with_layout";
-  Trace& trace = Trace::require(what);
-  std::optional<layout::GmmaLayout> chosen;
-  if (!gmma_layout.is_none()) {
-    chosen.emplace();
-    if (!nb::try_cast(gmma_layout, *chosen))
-      wrong_kind(trace, cat("the layout of `", what, "` is ", describe(gmma_layout), "; what fits is a `GmmaLayout`"),
-                 "`wgmma_layout.pick_gmma_layout` makes one");
-  }
-  const auto major = major_argument(trace, gmma_major, what);
-  SharedAlloc made = allocate(trace, {dtype, shape, std::move(swizzle), align, name}, what);
-  made.gmma_layout = chosen;
-  made.gmma_major = major;
-  return made;
-}
-
-SharedAlloc wgmma_tile(nb::handle dtype, nb::handle shape, nb::handle major, std::optional<std::uint32_t> align,
-                       std::optional<std::string_view> name) {
-  constexpr const char* what = "smem.wgmma_tile";
-  Trace& trace = Trace::require(what);
-  const Type type = type_argument(dtype, what);
-  const std::vector<std::int64_t> sizes = shape_argument(trace, shape, what);
-  const auto order = major_argument(trace, major, what);
-  if (!order) raise(Kind::bad_tile, cat("`", what, "` needs its major; what fits is \"K\" or \"MN\""), trace.where());
-  const layout::GmmaLayout picked = unwrap(write::idiom::tile_layout(type, sizes, *order, trace.where()));
-  const std::string_view named = write::idiom::swizzle_name(picked);
-  nb::object swizzle = named.empty() ? nb::none() : nb::cast(named);
-  SharedAlloc made = allocate(trace, {dtype, shape, std::move(swizzle), align, name}, what);
-  made.gmma_layout = picked;
-  made.gmma_major = order;
-  return made;
-}
-
-MbarrierArray mbarrier(std::int64_t count, std::optional<std::string_view> name) {
-  Trace& trace = Trace::require("smem.mbarrier");
-  const write::SharedRegion region =
-      unwrap(write::idiom::allocate_mbarriers(trace.builder(), count, name.value_or(""), trace.where()));
-  return {std::string(region.symbol), count, region.byte_offset, region.dynamic, trace.id()};
-}
-
 // ---- elements -----------------------------------------------------------------------------------------------------------
 
 write::idiom::Element element_of(Trace& trace, Operands& operands, const SharedAlloc& alloc, nb::handle given) {
@@ -155,11 +41,6 @@ write::idiom::Element element_of(Trace& trace, Operands& operands, const SharedA
                "other addresses are made by `ptx.addr(allocation, bytes)`");
   if (alloc.trace != trace.id())
     raise(Kind::undefined_symbol, cat("the shared memory `", alloc.name, "` belongs to another kernel"), trace.where());
-  write::idiom::Element element;
-  element.region.symbol = alloc.name;
-  element.region.byte_offset = alloc.byte_offset;
-  element.region.dynamic = alloc.dynamic;
-  element.type = alloc.type;
   std::vector<Value> indices;
   for (std::size_t i = 0; i < rank; ++i) {
     const std::string what = rank == 2 ? (i == 0 ? "row" : "column") : cat("index ", i);
@@ -172,13 +53,8 @@ write::idiom::Element element_of(Trace& trace, Operands& operands, const SharedA
       no_such(cat(alloc.name, "'s ", what), value.integer, alloc.shape[i]);
     indices.push_back(value);
   }
-  // All but the last dimension are rows of one matrix.
-  element.rows = 1;
-  for (std::size_t i = 0; i + 1 < rank; ++i) element.rows *= alloc.shape[i];
-  element.columns = alloc.shape.back();
-  element.row = unwrap(write::idiom::row_of(trace.builder(), indices, alloc.shape, trace.where()));
-  element.column = indices.back();
-  return element;
+  const write::SharedRegion region{alloc.name, alloc.byte_offset, 0, alloc.dynamic};
+  return unwrap(write::idiom::element_at(trace.builder(), region, alloc.type, alloc.shape, indices, trace.where()));
 }
 
 nb::object get(nb::handle self, nb::handle key) {
@@ -216,32 +92,6 @@ nb::object base(nb::handle name) {
   else if (!name.is_none())
     wrong_kind(trace, cat("`smem.base` is given ", describe(name), "; what fits is the name of a symbol"));
   return make_reg(trace, unwrap(write::idiom::shared_base(trace.builder(), symbol, trace.where())));
-}
-
-// The address that a memory function is given: one made by `addr`, or what `addr` could be given.
-Value address_value(Trace& trace, Operands& operands, nb::handle address, write::Place& place, const char* what) {
-  if (as<Address>(address) != nullptr) return operands.value(address);
-  place = place_argument(trace, operands, address, what);
-  return place.address();
-}
-
-nb::object load(nb::handle dtype, nb::handle address) {
-  Trace& trace = Trace::require("smem.load");
-  const Type type = type_argument(dtype, "smem.load");
-  Operands operands(trace);
-  write::Place place;
-  const Value from = address_value(trace, operands, address, place, "smem.load");
-  return make_reg(trace, unwrap(write::idiom::shared_load(trace.builder(), type, from, trace.where())));
-}
-
-void store(nb::handle dtype, nb::handle address, nb::handle value) {
-  Trace& trace = Trace::require("smem.store");
-  const Type type = type_argument(dtype, "smem.store");
-  const write::Reg from = register_argument(trace, value, "smem.store");
-  Operands operands(trace);
-  write::Place place;
-  const Value to = address_value(trace, operands, address, place, "smem.store");
-  unwrap(write::idiom::shared_store(trace.builder(), type, to, from, trace.where()));
 }
 
 nb::object apply_swizzle(const nb::object& offset, nb::handle swizzle) {
@@ -343,30 +193,11 @@ void bind_handles(nb::module_& m) {
 void bind_smem(nb::module_& m) {
   m.attr("max_static_shared") = write::max_static_shared;
   bind_handles(m);
-  Class<SmemSpace>(m, "smem", "The functions of `pyptx.smem`.")
-      .function(
-          "alloc(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | None = None, name: "
-          "str | None = None) -> SharedAlloc",
-          "Shared memory for elements of that shape, aligned to 128 bytes unless said otherwise. A kernel's first 48 KiB are "
-          "variables of their own; when it has more, all of it lies in `dyn_smem`.",
-          alloc)
-      .function(
-          "alloc_with_layout(dtype: PtxType, shape: int | typing.Sequence[int], swizzle: str | None = None, align: int | None = "
-          "None, name: str | None = None, *, gmma_layout: GmmaLayout | None = None, gmma_major: Major | str | None = None) -> "
-          "SharedAlloc",
-          "`alloc`, with what wgmma has to know of the layout.", alloc_with_layout)
-      .function(
-          "wgmma_tile(dtype: PtxType, shape: tuple[int, int], major: Major | str = 'K', *, align: int | None = None, name: str | "
-          "None = None) -> SharedAlloc",
-          "A tile that wgmma reads: (M or N, K) for major \"K\", (K, N) for \"MN\", laid out as `pick_gmma_layout` says.",
-          wgmma_tile)
-      .function("mbarrier(count: int, name: str | None = None) -> MbarrierArray",
-                "Barriers in shared memory, 8 bytes each; `ptx.mbarrier.init` has to make them ready.", mbarrier)
-      .function("base(name: str | None = None) -> Reg",
+  Class<SmemSpace> smem(m, "smem", "The functions of `pyptx.smem`.");
+  helpers::bind_all<As::function>(smem, write::declare::smem_helpers);
+  smem.function("base(name: str | None = None) -> Reg",
                 "The shared-space address of a symbol, in a fresh register; without a name, of the kernel's `extern_smem`.", base)
-      .function("load(dtype: PtxType, address: typing.Any) -> Reg", "A value from shared memory, in a fresh register.", load)
-      .function("store(dtype: PtxType, address: typing.Any, value: Reg) -> None", "Writes a register to shared memory.", store)
-      .function("apply_swizzle(off: Reg, swizzle: str | None) -> Reg",
+      .function("apply_swizzle(off|logical_offset: Reg, swizzle: str | None) -> Reg",
                 "Where the byte at offset `off` of a tile lies when the tile is swizzled (\"32B\", \"64B\", \"128B\"); the tile "
                 "has to start where the pattern does.",
                 apply_swizzle);

@@ -92,7 +92,7 @@ void bind_mbarrier(nb::module_& m) {
                                 "Barriers in shared memory. The first argument is one of `smem.mbarrier`, a slot, a 32-bit "
                                 "register with its address, or an address.");
   helpers::bind_all<As::function>(mbarrier, write::declare::mbarrier_helpers);
-  mbarrier.function("array(base: typing.Any, byte_offset: int, count: int) -> BarrierArray",
+  mbarrier.function("array(base|smem_base: typing.Any, byte_offset: int, count: int) -> BarrierArray",
                     "`count` barriers at `base` + `byte_offset` + 8·i, in memory laid out by hand.", barrier_array);
 
   Class<BarrierArray> array(m, "BarrierArray", "Barriers in memory laid out by hand: `b[i]`, or `b.at(stage)`.");
@@ -107,11 +107,12 @@ void bind_mbarrier(nb::module_& m) {
                 [](nb::handle self, nb::handle count, nb::handle pred) {
                   each(self, [&](nb::handle slot) { slot.attr("init")(count, nb::arg("pred") = pred); });
                 })
-      .function("arrive_remote_all(self, cta: Reg | int, count: Reg | int = 1, *, pred: Reg | NegPred | None = None) -> None",
-                "`arrive_remote` at each.",
-                [](nb::handle self, nb::handle cta, nb::handle count, nb::handle pred) {
-                  each(self, [&](nb::handle slot) { slot.attr("arrive_remote")(cta, count, nb::arg("pred") = pred); });
-                })
+      .function(
+          "arrive_remote_all(self, cta|cta_id: Reg | int, count: Reg | int = 1, *, pred: Reg | NegPred | None = None) -> None",
+          "`arrive_remote` at each.",
+          [](nb::handle self, nb::handle cta, nb::handle count, nb::handle pred) {
+            each(self, [&](nb::handle slot) { slot.attr("arrive_remote")(cta, count, nb::arg("pred") = pred); });
+          })
       .dunder("__repr__(self) -> str",
               [](const BarrierArray& a) { return nb::str("BarrierArray({}, {}, {})").format(a.base, a.byte_offset, a.count); });
 
@@ -181,7 +182,7 @@ void bind_named_barrier(nb::module_& m) {
       .def_ro("count", &NamedBarrier::count, nb::sig("def count(self) -> Reg | int | None"))
       .function("sync(self, *, pred: Reg | NegPred | None = None) -> None", "`bar.sync id`, with the count if there is one.",
                 sync_named);
-  function(m, "named_barrier(id: Reg | int, *, count: Reg | int | None = None) -> NamedBarrier",
+  function(m, "named_barrier(id|barrier_id: Reg | int, *, count: Reg | int | None = None) -> NamedBarrier",
            "Barrier `id` of the block, for all its threads or `count` of them.",
            [](nb::object id, nb::object count) { return NamedBarrier{std::move(id), std::move(count)}; });
 }

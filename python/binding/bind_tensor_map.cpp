@@ -199,6 +199,18 @@ void add_tensor_map_types(nb::module_& m) {
              [](const TensorMapHandle& self) { return self.map.box_bytes(); })
       .value("swizzle -> str", "\"NONE\", \"32B\", \"64B\" or \"128B\".",
              [](const TensorMapHandle& self) { return layout::tensor_map_swizzle_name(self.map.swizzle); })
+      .function("words(self, address: int) -> bytes",
+                "Its 128 bytes with the tensor's address, as a kernel's descriptor has them: what a launch of `pyptx.executor` "
+                "passes by value. ValueError for an address that is not aligned as its tensor must be.",
+                [](const TensorMapHandle& self, std::uint64_t address) {
+                  if (const std::uint64_t multiple = layout::address_alignment(self.map); address % multiple != 0)
+                    raise(Kind::argument_alignment,
+                          cat("the tensor's address 0x", hex(address), " is not a multiple of ", multiple,
+                              " bytes, which a tensor map needs"),
+                          authors_line());
+                  const layout::TensorMapWords words = layout::encode(self.map, address);
+                  return nb::bytes(words.word.data(), sizeof words.word);
+                })
       .function("encode(self, address: int, device: int = 0) -> EncodedTensorMap",
                 "With the tensor's address, on the host and on a GPU. RuntimeError without a driver or a GPU.", encode)
       .def(

@@ -56,10 +56,19 @@ nb::list tokens_of(const std::string& source) {
 }
 
 nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, bool colour_of_errors, const std::string& program) {
+  bool interrupted = false;
+  const auto goes_on = [&] {
+    const nb::gil_scoped_acquire here;
+    interrupted = interrupted || PyErr_CheckSignals() != 0;
+    return !interrupted;
+  };
   const tool::Outcome outcome = [&] {
     const nb::gil_scoped_release others;
-    return tool::run(arguments, {.in = &std::cin, .colour = colour, .colour_of_errors = colour_of_errors, .program = program});
+    return tool::run(
+        arguments,
+        {.in = &std::cin, .colour = colour, .colour_of_errors = colour_of_errors, .program = program, .goes_on = goes_on});
   }();
+  if (interrupted) throw nb::python_error();
   return nb::make_tuple(outcome.status, nb::bytes(outcome.out.data(), outcome.out.size()),
                         nb::bytes(outcome.err.data(), outcome.err.size()));
 }

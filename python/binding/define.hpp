@@ -1,9 +1,10 @@
 // Functions of Python, each made of its text as stubs have it and of a function of C++:
 //
-//   function(m, "bra(label: str, pred: Reg | NegPred | None = None) -> None", "Go on at the label.", bra);
+//   function(m, "bra(label|label_name: str, pred: Reg | NegPred | None = None) -> None", "Go on at the label.", bra);
 //
 // The text says what its parameters are called, their defaults, what is given by name (behind `*`), and whether it is a method
-// (`self`). What a parameter may be is said by the type of C++: what does not fit is nanobind's error. Arguments of type
+// (`self`). `|` stands before second names of a keyword: those by which programs written for pyptx 0.1.1 call the helpers. What a
+// parameter may be is said by the type of C++: what does not fit is nanobind's error. Arguments of type
 // nb::handle and nb::object may be anything.
 //
 // These calls go through a tuple of their arguments; operators of registers, which authors write by the thousand, are nanobind's
@@ -30,21 +31,27 @@ namespace ptx::python {
 /// A function of Python, for as long as the interpreter lives.
 struct Defined {
   struct Parameter {
-    nb::object name;      ///< interned
-    nb::object standard;  ///< none: every call gives it
+    nb::object name;                       ///< interned
+    nb::object standard;                   ///< none: every call gives it
+    std::vector<nb::object> seconds = {};  ///< further names of the keyword
   };
   /// All arguments, with defaults; a method's object is the first, be it bound or not.
   using Call = nb::object (*)(const Defined& self, std::span<const nb::handle> arguments);
   Call call = nullptr;
   std::vector<Parameter> parameters = {};  ///< behind a method's object
   std::size_t positions = 0;               ///< how many of them may be given by position
+  std::string place = {};                  ///< in this module: "mbarrier.init"
   static constexpr std::size_t most = 32;
 };
 
-/// A parameter of that name; `standard` is a literal of Python, empty for none.
-Defined::Parameter defined_parameter(std::string_view name, std::string_view standard);
+/// A parameter of that name; `standard` is a literal of Python, empty for none. `seconds` are parted by `|`.
+Defined::Parameter defined_parameter(std::string_view name, std::string_view standard, std::string_view seconds = {});
 /// Makes the function; `signature` is its text behind `def`.
-void define(nb::handle scope, const std::string& signature, const char* doc, bool is_method, const Defined* defined);
+void define(nb::handle scope, const std::string& signature, const char* doc, bool is_method, Defined* defined);
+/// A second name of a keyword of a function that reads its keywords itself.
+void add_synonym(const std::string& place, const std::string& theirs, const std::string& ours);
+/// `keyword_synonyms()`, which lists the second names of all functions for whoever asks.
+void bind_keyword_synonyms(nb::module_& m);
 
 // ---- functions of C++
 // -----------------------------------------------------------------------------------------------------------

@@ -66,25 +66,50 @@ nb::object decoded(std::string_view bytes) {
   if (!text.is_valid()) throw nb::python_error();
   return text;
 }
+
+// Which thread did what, as attributes of the error: what is not known is left out.
+nb::dict execution_of(const Diagnostic& diagnostic) {
+  nb::dict known;
+  if (diagnostic.execution.empty()) return known;
+  const ExecutionPoint& at = diagnostic.execution.front();
+  const auto triple = [](const std::array<std::uint32_t, 3>& v) { return nb::make_tuple(v[0], v[1], v[2]); };
+  known["kernel"] = decoded(at.kernel);
+  known["instruction"] = decoded(at.instruction);
+  if (at.ptx_line != 0) known["ptx_line"] = at.ptx_line;
+  if (diagnostic.kind != Kind::not_executed) {
+    known["block"] = triple(at.block);
+    known["thread"] = triple(at.thread);
+  }
+  if (at.access) {
+    known["address"] = at.access->address;
+    known["access_bytes"] = at.access->bytes;
+    if (!at.access->region.empty()) known["region"] = decoded(at.access->region);
+  }
+  return known;
+}
 }  // namespace
 
 // The classes are Python's: pyptx/errors.py.
+nb::object error_of(const Diagnostic& diagnostic) {
+  const nb::object make = nb::module_::import_("pyptx.errors").attr("from_diagnostic");
+  nb::list notes;
+  for (const std::string& note : notes_of(diagnostic)) notes.append(decoded(note));
+  nb::list places;
+  for (const Note& note : diagnostic.notes) {
+    if (note.kind != NoteKind::place) continue;
+    const SourceLocation place = text::in_source(note.where);
+    places.append(nb::make_tuple(decoded(note.text), decoded(place.file), place.line));
+  }
+  const SourceLocation where = text::in_source(diagnostic.where);
+  return make(name(diagnostic.kind), exception_of(diagnostic.kind), decoded(diagnostic.message), decoded(where.file), where.line,
+              notes, decoded(render(diagnostic)), places, execution_of(diagnostic));
+}
+
 void set_error(const Diagnostic& diagnostic) {
   if (diagnostic.kind == Kind::interrupted && (PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0))
     return;  // KeyboardInterrupt
   try {
-    const nb::object make = nb::module_::import_("pyptx.errors").attr("from_diagnostic");
-    nb::list notes;
-    for (const std::string& note : notes_of(diagnostic)) notes.append(decoded(note));
-    nb::list places;
-    for (const Note& note : diagnostic.notes) {
-      if (note.kind != NoteKind::place) continue;
-      const SourceLocation place = text::in_source(note.where);
-      places.append(nb::make_tuple(decoded(note.text), decoded(place.file), place.line));
-    }
-    const SourceLocation where = text::in_source(diagnostic.where);
-    const nb::object error = make(name(diagnostic.kind), exception_of(diagnostic.kind), decoded(diagnostic.message),
-                                  decoded(where.file), where.line, notes, decoded(render(diagnostic)), places);
+    const nb::object error = error_of(diagnostic);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   } catch (nb::python_error& e) {
     e.restore();

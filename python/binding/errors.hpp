@@ -15,6 +15,9 @@ namespace ptx::python {
 /// is the rendered diagnostic. For slots of C types, which return an error and do not throw.
 void set_error(const Diagnostic& diagnostic);
 
+/// The same exception, not raised.
+nanobind::object error_of(const Diagnostic& diagnostic);
+
 /// A Python warning at the author's line. Throws when a filter makes an error of it.
 void warn(const Diagnostic& warning);
 

@@ -55,7 +55,7 @@ std::optional<write::SharedHandle> HelperCall::shared_handle(nb::handle object) 
   if (const SharedAlloc* alloc = allocation_of(object)) {
     const SharedSlice* slice = as<SharedSlice>(object);
     write::SharedHandle handle = made(*alloc, slice != nullptr ? slice->stage * alloc->stage_bytes() : 0);
-    handle.set_layout(alloc->gmma_layout, alloc->gmma_major.value_or(layout::Major::k));
+    handle.set_layout(alloc->gmma_layout, alloc->gmma_major);
     return handle;
   }
   if (const MbarrierArray* array = as<MbarrierArray>(object)) return made(*array, 0);
@@ -249,6 +249,40 @@ std::string_view HelperCall::type_word(nb::handle object, const Parameter& param
 
 layout::Major HelperCall::from(nb::handle object, const Parameter& /*parameter*/, layout::Major* /*type*/) {
   return major_argument(object, name(), where());
+}
+
+layout::GmmaLayout HelperCall::from(nb::handle object, const Parameter& parameter, layout::GmmaLayout* /*type*/) {
+  layout::GmmaLayout layout;
+  if (!nb::try_cast(object, layout)) refuse(parameter, object, "a `GmmaLayout`, as `wgmma_layout.pick_gmma_layout` makes one");
+  return layout;
+}
+
+write::SharedShape HelperCall::from(nb::handle object, const Parameter& parameter, write::SharedShape* /*type*/) {
+  const nb::object sizes =
+      PyTuple_Check(object.ptr()) || PyList_Check(object.ptr()) ? nb::borrow(object) : nb::make_tuple(object);
+  std::vector<std::int64_t> shape;
+  for (const nb::handle size : sizes) {
+    shape.push_back(0);
+    if (PyBool_Check(size.ptr()) || !PyIndex_Check(size.ptr()) ||
+        !nb::try_cast(nb::steal(PyNumber_Index(size.ptr())), shape.back()))
+      refuse(parameter, object, "an int or a tuple of ints");
+  }
+  return write::SharedShape(std::move(shape));
+}
+
+SharedAlloc HelperCall::held(const SharedAllocation& made) {
+  SharedAlloc alloc{.name = std::string(made.name()), .type = made.type(), .shape = made.shape()};
+  alloc.swizzle = made.swizzle().empty() ? nb::none() : nb::cast(made.swizzle());
+  alloc.gmma_layout = made.gmma_layout();
+  alloc.gmma_major = made.given_major();
+  alloc.byte_offset = made.byte_offset();
+  alloc.dynamic = made.region().dynamic;
+  alloc.trace = trace_->id();
+  return alloc;
+}
+
+MbarrierArray HelperCall::held(const ptx::MbarrierArray& made) {
+  return {std::string(made.name()), made.count(), made.byte_offset(), made.region().dynamic, trace_->id()};
 }
 
 void HelperCall::integers(nb::handle object, const Parameter& parameter, std::span<std::int64_t> to) {

@@ -115,6 +115,8 @@ class HelperCall {
       return object(unwrap_at(where(), std::move(made)), signature, arguments);
     } else if constexpr (requires { made.untyped(); }) {
       return make_reg(*trace_, made.untyped());
+    } else if constexpr (std::is_base_of_v<write::SharedHandle, Made>) {
+      return nb::cast(held(made));
     } else if constexpr (std::is_same_v<Made, write::Reg>) {
       return make_reg(*trace_, made);
     } else {
@@ -143,6 +145,10 @@ class HelperCall {
   Operands& loose();
   Type from(nb::handle object, const Parameter& parameter, Type* type);
   layout::Major from(nb::handle object, const Parameter& parameter, layout::Major* type);
+  layout::GmmaLayout from(nb::handle object, const Parameter& parameter, layout::GmmaLayout* type);
+  write::SharedShape from(nb::handle object, const Parameter& parameter, write::SharedShape* type);
+  SharedAlloc held(const SharedAllocation& made);
+  MbarrierArray held(const ptx::MbarrierArray& made);
   write::Reg from(nb::handle object, const Parameter& parameter, write::Reg* type);
   template <Type T>
   ptx::Reg<T> from(nb::handle object, const Parameter& parameter, ptx::Reg<T>* /*type*/) {

@@ -5,7 +5,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
-#include "keywords.hpp"
 
 namespace ptx::python {
 namespace {
@@ -57,19 +56,15 @@ void helpers::define(As as, nb::handle scope, Signature signature, nb::object (*
   helper->run = run;
   helper->ranked = ranked;
   helper->has_self = as == As::method;
-  const std::string place =
-      PyType_Check(scope.ptr()) ? cat(nb::cast<std::string>(scope.attr("__qualname__")), '.', own_name) : own_name;
-  all_helpers().emplace_back(signature.name, place);
   for (std::size_t i = bound; i < signature.parameters.size(); ++i) {
     const Parameter& parameter = signature.parameters[i];
-    helper->parameters.push_back(defined_parameter(parameter.name, parameter.standard.value_or("")));
+    helper->parameters.push_back(defined_parameter(parameter.name, parameter.standard.value_or(""), parameter.seconds));
     helper->positions += !parameter.by_name;
-    for (std::string_view seconds = parameter.seconds; !seconds.empty();)
-      add_synonym(place, parameter.name, taken_before(seconds, "|"));
   }
   helper->signature = std::move(signature);
   python::define(scope, helper->signature.python(own_name, is_method, bound).substr(4), helper->signature.doc.c_str(), is_method,
                  helper);
+  all_helpers().emplace_back(helper->signature.name, helper->place);
 }
 
 void bind_helper_list(nb::module_& m) {

@@ -186,7 +186,7 @@ void bind(nb::handle scope, const Helper<function>& row, const Ranked& ranked = 
 /// Defines all rows of a table in one scope.
 template <As as, class... Row>
 void bind_all(nb::handle scope, const std::tuple<Row...>& table, const Ranked& ranked = {}) {
-  (bind<as>(scope, std::get<Row>(table), ranked), ...);
+  std::apply([&](const Row&... row) { (bind<as>(scope, row, ranked), ...); }, table);
 }
 
 }  // namespace helpers

@@ -11,7 +11,6 @@
 #include "errors.hpp"
 #include "frames.hpp"
 #include "guards.hpp"
-#include "keywords.hpp"
 #include "own_words.hpp"
 #include "ptx/version.hpp"
 
@@ -52,6 +51,14 @@ NB_MODULE(_ptx, m) {
     nb::module_::import_("warnings")
         .attr("warn_explicit")(message, category, where.known() ? std::string(where.file) : "<kernel>", where.line);
   });
+  function(m, "add_to_type(type: type, name: str, value: typing.Any) -> None",
+           "Adds an attribute to a type that Python takes for immutable: those of the functions here.",
+           [](nb::handle type, const nb::str& name, nb::handle value) {
+             auto* const to = reinterpret_cast<PyTypeObject*>(type.ptr());
+             if (PyType_Check(type.ptr()) == 0 || PyDict_SetItem(to->tp_dict, name.ptr(), value.ptr()) != 0)
+               throw nb::python_error();
+             PyType_Modified(to);
+           });
   python::bind_types(m);
   python::bind_registers(m);
   python::bind_isa(m);
@@ -73,7 +80,8 @@ NB_MODULE(_ptx, m) {
   python::bind_frames(m);
   python::bind_guards(m);
   python::bind_launch(m);
+  python::bind_executor(m);
   python::bind_text(m);
-  python::bind_keyword_synonyms(m);  // last: of what is bound
+  bind_keyword_synonyms(m);
   python::speak_in_our_words(m);
 }

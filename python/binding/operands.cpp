@@ -159,6 +159,11 @@ std::span<const Value> Operands::convert(std::span<PyObject* const> arguments) {
   const bool piped = count != arguments.size();
   std::size_t i = 0;
   for (PyObject* argument : arguments) {
+    if (const Reg* reg = as<Reg>(argument); reg != nullptr && reg->kind != Reg::Kind::special) {  // as most are
+      values[i].kind = Value::Kind::reg;
+      values[i++].reg = register_of(trace_, *reg);
+      continue;
+    }
     const PipeRef* pipe = piped ? as<PipeRef>(argument) : nullptr;
     if (pipe == nullptr && !(piped && is_node(argument))) {
       values[i++] = value(argument);

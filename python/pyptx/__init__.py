@@ -33,7 +33,8 @@ __version__ = _ptx.version
 
 # Modules that are loaded when they are asked for: `pyptx.parser.parse(text)` after `import pyptx` alone.
 _LAZY = (
-    "cache", "emitter", "gradients", "ir", "jax_support", "parser", "spec", "specs", "torch_support", "wgmma_layout",
+    "cache", "emitter", "executor", "gradients", "ir", "jax_support", "parser", "spec", "specs", "torch_support", "triton",
+    "wgmma_layout",
 )  # fmt: skip
 
 

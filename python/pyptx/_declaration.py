@@ -108,7 +108,7 @@ class Declaration:
         tma: str,
         tensor_maps: Mapping[str, TensorMaps] | None,
         input_output_aliases: Mapping[int, int] | None,
-        attributes: Mapping[str, bool],
+        attributes: Mapping[str, object],
         module: _module.Module | None,
     ) -> None:
         self.fn = fn

@@ -12,10 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import _ptx
+from ._ptx import Tile
 from ._registry import plan_of_image
 
 if TYPE_CHECKING:
-    from ._ptx import Image, PtxType, TensorMap
+    from ._ptx import Image, Plan, PtxType, TensorMap
 
 Dims3 = tuple[int, int, int]
 ONE: Dims3 = (1, 1, 1)
@@ -166,6 +167,32 @@ def check_tensors(image: Image, inputs: Sequence[tuple[tuple[int, ...], str]], o
                 f"kernel `{image.entry}` (handle {image.handle}) gives {', '.join(f'{d}{list(s)}' for s, d in made)}; "
                 f"`out_specs` of the call are {', '.join(said)}",
             )
+
+
+# By handle, outputs, and the inputs of what was not traced here.
+_plans: dict[tuple[object, ...], Plan] = {}
+
+
+def plan_of_call(image: Image, inputs: Sequence[tuple[tuple[int, ...], str]], outputs: Sequence[tuple[Any, Any]]) -> Plan:
+    """The plan that calls by handle come down to, with such tensors by shape and dtype name. A kernel that was traced here says
+    what its inputs are, a text takes them as they come; outputs are what the call says. Errors as those of `check_tensors`."""
+    declared = plan_of_image(image)
+    seen = tuple((tuple(shape), dtype) for shape, dtype in outputs)
+    key = (image.handle, seen, tuple(inputs) if declared is None else ())
+    if known := _plans.get(key):
+        return known
+    check_tensors(image, inputs, outputs)
+    taken = [_tile(*spec) for spec in inputs] if declared is None else list(declared.inputs)
+    names = [f"tensor {number}" for number in range(len(taken) + len(seen))] if declared is None else list(declared.arguments)
+    return _plans.setdefault(key, _ptx.Plan(image.entry, taken, [_tile(*spec) for spec in seen], names, lambda _: image))
+
+
+def _tile(shape: tuple[int, ...], dtype: str) -> Tile:
+    """The tile of tensors of a numpy dtype."""
+    fits = [named for named in _ptx.TYPES if _ptx.numpy_name(named) == dtype]
+    if not fits:
+        _ptx.raise_error("argument_dtype", f"a tensor has elements of type {dtype}; no kernel takes them")
+    return Tile(*shape, fits[0])
 
 
 def image_of_handle(

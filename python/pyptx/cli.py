@@ -65,6 +65,8 @@ def entry_point() -> None:
     """What the console script `pyptx` calls."""
     try:
         sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)  # as shells say it
     except BrokenPipeError:  # `pyptx isa | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 class PtxError(Exception):
@@ -18,6 +19,23 @@ class PtxError(Exception):
     """The syntax, the manual's section, hints, as they are shown: ``hint: …``."""
     places: Sequence[tuple[str, str, int]] = ()
     """Second places, each with what it is, its file and its line: ``("first", "kernels.py", 12)`` of a name defined twice."""
+
+    kernel: str | None = None
+    """Of what the executor found in a kernel: its name. The next six are of such errors, too."""
+    instruction: str | None = None
+    """The instruction's opcode: ``ld.global.v4.b32``."""
+    ptx_line: int | None = None
+    """The instruction's line of the PTX text."""
+    block: tuple[int, int, int] | None = None
+    """The block that did it."""
+    thread: tuple[int, int, int] | None = None
+    """The thread in its block."""
+    address: int | None = None
+    """Of an access that went wrong: its address."""
+    access_bytes: int | None = None
+    """How many bytes it asked for."""
+    region: str | None = None
+    """The memory there, or the nearest, as the message calls it."""
 
     @property
     def hints(self) -> list[str]:
@@ -81,6 +99,7 @@ def from_diagnostic(
     notes: list[str],
     text: str,
     places: Sequence[tuple[str, str, int]] = (),
+    execution: Mapping[str, Any] | None = None,
 ) -> PtxError:
     """The exception of a diagnostic. Called by the core."""
     error = _CLASSES[builtin](text)
@@ -88,6 +107,8 @@ def from_diagnostic(
     error.message = message
     error.where = (file, line) if line else None
     error.notes, error.places = notes, places
+    for name, value in (execution or {}).items():
+        setattr(error, name, value)
     return error
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _module, _ptx
 from ._arguments import fail, name_in_module, short
 from ._declaration import Declaration, Grid, TensorMaps
+from ._keywords import keywords_of, with_keywords
 from ._launching import Launches, gpu_of, image_for, jax_scalars, memory_of
 from ._ptx import TensorSpec, Tile, TmaDescriptorHandle
 from ._registry import number_of
@@ -19,8 +20,10 @@ from ._sizes import Dims3
 from ._tracing import Traces
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from . import ir
-    from ._ptx import Module, ModuleBuilder, Plan, Trace
+    from ._ptx import LaunchAttributes, Module, ModuleBuilder, Plan, Trace
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
 
@@ -44,6 +47,7 @@ class Kernel(_ptx.KernelCall):
     __name__: str
     __wrapped__: Callable[..., Any]
 
+    @with_keywords({name: (False, "bool") for name in _ptx.launch_attributes})
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -63,14 +67,13 @@ class Kernel(_ptx.KernelCall):
         tma: str = "address",
         tensor_maps: Mapping[str, TensorMaps] | None = None,
         input_output_aliases: Mapping[int, int] | None = None,
-        cooperative: bool = False,
-        programmatic: bool = False,
         module: _module.Module | None = None,
+        **attributes: Unpack[LaunchAttributes],
     ) -> None:
         self._declared = Declaration(
             fn, arch, version, in_specs, out_specs, grid, block, cluster, smem, raw_params, extern_smem, reqntid, raw_directives,
             tma=tma, tensor_maps=tensor_maps, input_output_aliases=input_output_aliases,
-            attributes={"cooperative": cooperative, "programmatic": programmatic}, module=module,
+            module=module, attributes=dict(attributes),
         )  # fmt: skip
         self.__name__ = fn.__name__
         self.__qualname__, self.__module__, self.__doc__, self.__wrapped__ = fn.__qualname__, fn.__module__, fn.__doc__, fn
@@ -360,31 +363,11 @@ def kernel(
     raw_params: Sequence[tuple[str, str]] | None = None, extern_smem: bool | str = False,
     reqntid: Sequence[int] | None = None, raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
     tma: str = "address", tensor_maps: Mapping[str, TensorMaps] | None = None,
-    input_output_aliases: Mapping[int, int] | None = None, cooperative: bool = False, programmatic: bool = False,
-    module: _module.Module | None = None,
+    input_output_aliases: Mapping[int, int] | None = None, module: _module.Module | None = None,
+    **attributes: Unpack[LaunchAttributes],
 ) -> Callable[[Callable[..., Any]], Kernel]: ...  # fmt: skip
-def kernel(
-    fn: Callable[..., Any] | None = None,
-    *,
-    arch: str = "sm_90a",
-    version: tuple[int, int] | None = None,
-    in_specs: Sequence[Tile] | None = None,
-    out_specs: Sequence[Tile] | None = None,
-    grid: Grid = None,
-    block: Sequence[int] | int = (1, 1, 1),
-    cluster: Sequence[int] | int = (1, 1, 1),
-    smem: int = 0,
-    raw_params: Sequence[tuple[str, str]] | None = None,
-    extern_smem: bool | str = False,
-    reqntid: Sequence[int] | None = None,
-    raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
-    tma: str = "address",
-    tensor_maps: Mapping[str, TensorMaps] | None = None,
-    input_output_aliases: Mapping[int, int] | None = None,
-    cooperative: bool = False,
-    programmatic: bool = False,
-    module: _module.Module | None = None,
-) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+@with_keywords(keywords_of(Kernel.__init__, after="fn"))
+def kernel(fn: Callable[..., Any] | None = None, **declared: Any) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Makes a kernel of a function. Positional parameters are tensors, inputs first; keyword-only ones are template parameters.
 
     ``@kernel(in_specs=(Tile("M", f32),), out_specs=(Tile("M", f32),), grid=lambda M: M // 128, block=128)``
@@ -392,16 +375,18 @@ def kernel(
     ``tma="value"`` passes TMA descriptors themselves, 128 bytes each, in place of their addresses: safe and free of copies to the
     GPU. ``tensor_maps`` are descriptors of tensors by name where those made of the tiles do not do (`TensorMap.tiled`,
     `TensorMap.im2col`). ``input_output_aliases`` (input number to output number) says which inputs the kernel changes in place.
-    ``cooperative`` has all blocks resident at once; ``programmatic`` lets the grid start while the one before it still runs,
-    which it waits for with ``ptx.inst.griddepcontrol.wait()``. ``module`` is the `Module` that it is written into: its text has
-    what that declares, and its body may call that module's functions.
+    ``module`` is the `Module` that it is written into: its text has what that declares, and its body may call that module's
+    functions.
+
+    How it is launched: {attributes}.
     """
 
     def make(function: Callable[..., Any]) -> Kernel:
-        return Kernel(
-            function, arch, version, in_specs, out_specs, grid, block, cluster, smem, raw_params, extern_smem, reqntid,
-            raw_directives, tma=tma, tensor_maps=tensor_maps, input_output_aliases=input_output_aliases, cooperative=cooperative,
-            programmatic=programmatic, module=module,
-        )  # fmt: skip
+        return Kernel(function, **declared)
 
     return make if fn is None else make(fn)
+
+
+if kernel.__doc__:
+    attributes = "; ".join(f"``{name}``: {says}" for name, (says, _) in _ptx.launch_attributes.items())
+    kernel.__doc__ = kernel.__doc__.format(attributes=attributes)

@@ -8,18 +8,12 @@ from ._ptx import (
     Address,
     BarrierArray,
     BarrierSlot,
-    Elif,
-    Else,
     Expression,
-    If,
-    Loop,
     NamedBarrier,
     NegPred,
     PipelineState,
     PipeRef,
     Range,
-    Scope,
-    While,
     add,
     addr,
     and_,
@@ -31,15 +25,19 @@ from ._ptx import (
     cvt,
     cvta,
     elect_sync,
+    elif_,
+    else_,
     fence,
     file_,
     global_index,
     global_ptrs,
+    if_,
     kloop,
     label,
     ld,
     ldmatrix,
     loc,
+    loop,
     mad,
     mbarrier,
     mma,
@@ -53,6 +51,7 @@ from ._ptx import (
     pragma,
     raw,
     ret,
+    scope,
     selp,
     setmaxnreg,
     setmaxnreg_dec,
@@ -71,17 +70,12 @@ from ._ptx import (
     var,
     warp,
     wgmma,
+    while_,
     xor_,
 )
 from .inst import inst, let
 
-if_ = If
-elif_ = Elif
-else_ = Else
-while_ = While
-loop = Loop
 range_ = Range
-scope = Scope
 expr = Expression
 ctaid_x = special.ctaid.x
 ctaid_y = special.ctaid.y

@@ -387,6 +387,7 @@ def docs() -> int:
     setup()
     python_packages(console, "docs")
     console.step("docs/isa", [BUILD / "release" / "isagen", "docs", "docs/isa"], env=environment())
+    console.step("the guide's launch attributes", [PYTHON, ROOT / "tools/docs/launch_attributes.py"], env=environment())
     console.step("the guide's pictures", [PYTHON, ROOT / "tools/docs/pictures.py"], env=environment())
     console.step("build/site", [PYTHON, ROOT / "tools/docs/build_site.py"], env=environment())
     print(BUILD / "site" / "index.html")

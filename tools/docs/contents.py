@@ -2,7 +2,7 @@
 
 GUIDE = [
     "installing", "first_kernel", "indexing", "shared_memory", "warps", "atomics", "async_copies", "tma", "wgmma", "testing",
-    "declaring", "modules", "launching", "shipping", "from_triton", "from_cuda", "from_pyptx",
+    "declaring", "modules", "launching", "shipping", "executor", "from_triton", "from_cuda", "from_pyptx",
 ]  # fmt: skip
 REFERENCE = ["isa/README", "api/python/index", "api/cpp/index", "failures"]
 BACKGROUND = ["performance", "facts", "ARCHITECTURE", "CONTRIBUTING"]

@@ -5,7 +5,7 @@ A fence says how its block is held to the truth:
     ```python           runs, after the page's earlier Python blocks and in their names
     ```python raises    raises a PtxError
     ```python gpu       runs where there is an NVIDIA GPU; elsewhere it is only compiled
-    ```python torch     runs where torch is installed (so do jax, ml_dtypes)
+    ```python torch     runs where torch is installed (so do jax, ml_dtypes, triton)
     ```cpp              a part of the page's C++ program (tools/docs/cpp_program.py)
     ```console          each `$ pyptx …` line runs in an empty folder; what follows it is its output
     ```console unrun    shown only
@@ -23,7 +23,7 @@ GUIDE = ROOT / "docs" / "guide"
 
 LANGUAGES = {"python", "cpp", "console", "text", "ptx", "cmake"}
 FLAGS = {
-    "python": {"raises", "gpu", "torch", "jax", "ml_dtypes"},
+    "python": {"raises", "gpu", "torch", "jax", "ml_dtypes", "triton"},
     "cpp": {"gpu"},
     "console": {"unrun"},
     "text": set[str](),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import _ptx
-from .._handles import ONE, Dims3, check_tensors, get_cubin_registry, image_of_handle
+from .._handles import ONE, Dims3, check_tensors, get_cubin_registry, image_of_handle, plan_of_call
 from ..errors import PtxError
 from . import state
 from .operators import register_operators
@@ -26,10 +27,11 @@ def run_image(image: Image, outputs: Outputs, inputs: Sequence[Any]) -> list[Any
     devices."""
     if not inputs:
         raise ValueError("a call needs at least one tensor, which says where the kernel runs")
-    _check_call(image, inputs, outputs)
-    results = empty(outputs, inputs[0].device)
-    image.launch(inputs, results)
-    return results
+    torch: Any = import_module("torch")
+    plan = plan_of_call(image, [(tuple(x.shape), dtype_name(x)) for x in inputs], outputs)
+    with torch.no_grad():
+        results = plan(*inputs)
+    return list(results) if isinstance(results, tuple) else [results]
 
 
 def call_kernel_via_torch(

@@ -1,0 +1,244 @@
+// `ExecutorModule`: a PTX text on the executor, for pyptx.executor and pyptx.triton.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "author.hpp"
+#include "bindings.hpp"
+#include "call_libraries.hpp"
+#include "define.hpp"
+#include "errors.hpp"
+#include "handles.hpp"
+#include "ptx/launch/launch.hpp"
+
+namespace ptx::python {
+namespace {
+
+/// Bound as `pyptx._ptx.ExecutorModule`.
+struct ExecutorHandle {
+  std::shared_ptr<const launch::ExecutorModule> module;
+};
+
+using RegionTuple = std::tuple<std::uintptr_t, std::size_t, std::string, bool, bool, std::optional<std::vector<std::uintptr_t>>>;
+
+std::vector<vgpu::Region> regions_of(const std::vector<RegionTuple>& given) {
+  std::vector<vgpu::Region> regions;
+  regions.reserve(given.size());
+  for (const auto& [address, bytes, name, writable, initialised, replicas] : given) {
+    regions.push_back({.data = reinterpret_cast<std::byte*>(address),
+                       .bytes = bytes,
+                       .writable = writable,
+                       .initialised = initialised,
+                       .name = name,
+                       .multicast = replicas.has_value()});
+    if (!replicas) continue;
+    for (const std::uintptr_t replica : *replicas)
+      regions.back().further_replicas.push_back(reinterpret_cast<std::byte*>(replica));
+  }
+  return regions;
+}
+
+std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+/// The parameter block of values that are bytes, each of its parameter's size.
+nb::bytes parameter_block(const ExecutorHandle& self, std::string_view entry, const std::vector<nb::bytes>& values) {
+  std::vector<std::span<const std::byte>> spans;
+  for (const nb::bytes& value : values) spans.push_back(std::as_bytes(std::span(value.c_str(), value.size())));
+  const auto block = unwrap_here(self.module->parameter_block(entry, spans));
+  return nb::bytes(block.data(), block.size());
+}
+
+/// Hands on what a kernel prints. What the function raises is kept: the run goes on, and ends with it.
+class Printer {
+ public:
+  explicit Printer(nb::object write) : write_(std::move(write)) {}
+  void operator()(std::string_view text) {
+    const nb::gil_scoped_acquire locked;
+    if (failure_) return;
+    try {
+      const nb::object decoded =
+          nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+      if (!decoded.is_valid()) throw nb::python_error();
+      write_(decoded);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  void raise_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  nb::object write_;
+  std::exception_ptr failure_;
+};
+
+/// The words of Python: None stands for the process's own.
+launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
+                                 std::optional<std::uint64_t> seed) {
+  launch::Arithmetic arithmetic = launch::default_arithmetic();
+  const auto choose = [](std::string_view name, std::string_view word, auto& to, auto found,
+                         std::span<const std::string_view> words) {
+    if (!found)
+      raise(
+          Kind::bad_setting,
+          cat('`', name, "` is `", word, "`; what fits is ", list_choices(std::vector<std::string>(words.begin(), words.end()))),
+          authors_line());
+    to = *found;
+  };
+  if (numerics)
+    choose("numerics", *numerics, arithmetic.numerics, vgpu::numerics_from_name(*numerics), vgpu::words_of_numerics());
+  if (approx)
+    choose("approx", *approx, arithmetic.approximations, vgpu::approximations_from_name(*approx),
+           vgpu::words_of_approximations());
+  if (seed) arithmetic.seed = *seed;
+  return arithmetic;
+}
+using ArithmeticTuple = std::tuple<std::string, std::string, std::uint64_t>;
+ArithmeticTuple words_of(const launch::Arithmetic& arithmetic) {
+  return {std::string(vgpu::words_of_numerics()[static_cast<std::size_t>(arithmetic.numerics)]),
+          std::string(vgpu::words_of_approximations()[static_cast<std::size_t>(arithmetic.approximations)]), arithmetic.seed};
+}
+void give(vgpu::Options& options, const launch::Arithmetic& arithmetic) {
+  options.numerics = arithmetic.numerics;
+  options.approximations = arithmetic.approximations;
+  options.seed = arithmetic.seed;
+}
+
+std::pair<std::uint64_t, std::uint64_t> run(const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters,
+                                            const std::vector<RegionTuple>& regions, launch::Dims grid, launch::Dims block,
+                                            launch::Dims cluster, std::size_t shared_memory, unsigned workers,
+                                            std::uint64_t max_instructions, bool check_initialised,
+                                            std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
+                                            std::optional<std::uint64_t> seed, nb::object print) {
+  PythonLibrary library;
+  launch::Cpu cpu = library.cpu();
+  if (workers != 0) cpu.options.workers = workers;
+  cpu.options.max_instructions = max_instructions;
+  cpu.options.check_initialised = check_initialised;
+  give(cpu.options, arithmetic_of(numerics, approx, seed));
+  Printer printer(std::move(print));
+  cpu.options.print = std::ref(printer);
+  const vgpu::LaunchConfig config{.grid = grid, .block = block, .dynamic_smem_bytes = shared_memory, .cluster = cluster};
+  const std::vector<vgpu::Region> memory = regions_of(regions);
+  const auto given = std::as_bytes(std::span(view(parameters)));
+  auto report = [&] {
+    const nb::gil_scoped_release others;
+    return self.module->run(entry, config, given, memory, cpu);
+  }();
+  printer.raise_failure();
+  const vgpu::Report done = unwrap_here(std::move(report));
+  return {done.ctas, done.warp_instructions};
+}
+
+nb::list unsupported(const ExecutorHandle& self, std::string_view entry) {
+  nb::list all;
+  for (const Diagnostic& found : unwrap_here(self.module->find_unsupported(entry))) all.append(error_of(found));
+  return all;
+}
+
+nb::list fidelity(const ExecutorHandle& self, std::string_view entry, std::optional<std::string_view> numerics,
+                  std::optional<std::string_view> approx) {
+  vgpu::Options options;
+  give(options, arithmetic_of(numerics, approx, std::nullopt));
+  const auto program = unwrap_here([&] {
+    const nb::gil_scoped_release others;
+    return self.module->kernel(entry);
+  }());
+  nb::list all;
+  for (const vgpu::FidelityNote& note : program->fidelity(options))
+    all.append(nb::make_tuple(std::string(name(note.fidelity)), note.instruction, note.why));
+  return all;
+}
+
+nb::list parameters(const ExecutorHandle& self, std::string_view entry) {
+  nb::list all;
+  for (const launch::ExecutorModule::Parameter& p : unwrap_here(self.module->parameters(entry)))
+    all.append(nb::make_tuple(p.name, std::string(isa::name(p.type)), p.bytes, p.is_array));
+  return all;
+}
+
+}  // namespace
+
+void bind_executor(nb::module_& m) {
+  Class<ExecutorHandle>(m, "ExecutorModule", "A PTX text on the executor: read and checked once, each kernel decoded once.")
+      .function("read(ptx: str, file: str = '<ptx>') -> ExecutorModule",
+                "Reads and checks a text, which findings call `file`. Raises its first error, with line and column.",
+                [](std::string ptx, std::string_view file) {
+                  auto made = [&] {
+                    const nb::gil_scoped_release others;
+                    return launch::ExecutorModule::make(std::move(ptx), file);
+                  }();
+                  return ExecutorHandle{unwrap(std::move(made))};
+                })
+      .value("ptx -> str", "The text.", [](const ExecutorHandle& self) { return self.module->text(); })
+      .value("entries -> list[str]", "The kernels' names, in the order of the text.",
+             [](const ExecutorHandle& self) { return self.module->entries(); })
+      .value("target -> str", "What it is for: `sm_90a`.",
+             [](const ExecutorHandle& self) { return std::string(isa::name(self.module->module().target)); })
+      .function("parameters(self, entry: str) -> list[tuple[str, str, int, bool]]",
+                "Of a kernel: name, type, bytes, and whether it is an array or a vector.", parameters)
+      .function("parameter_block(self, entry: str, values: Sequence[bytes]) -> bytes",
+                "The parameters as the driver lays them out; each value has as many bytes as its parameter.", parameter_block)
+      .function("decode(self, entry: str) -> None", "Decodes the kernel, as the first launch otherwise does.",
+                [](const ExecutorHandle& self, std::string_view entry) {
+                  auto decoded = [&] {
+                    const nb::gil_scoped_release others;
+                    return self.module->kernel(entry);
+                  }();
+                  unwrap_here(std::move(decoded));
+                })
+      .function("unsupported(self, entry: str) -> list[Exception]",
+                "Everything of the kernel that the executor does not run, as the errors that a launch would raise.", unsupported)
+      .function("fidelity(self, entry: str, numerics: str | None, approx: str | None) -> list[tuple[str, str, str]]",
+                "What is not known to be a GPU's bit for bit: how far it is, the instruction, and why.", fidelity)
+      .function("variable(self, name: str) -> tuple[int, int]", "Address and bytes of a .global or .const variable.",
+                [](const ExecutorHandle& self, std::string_view name) {
+                  const std::span<std::byte> bytes = unwrap_here(self.module->variable(name));
+                  return std::pair(reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
+                })
+      .function(
+          "run(self, entry: str, parameters: bytes, regions: Sequence[tuple[int, int, str, bool, bool, list[int] | None]], grid: "
+          "tuple[int, int, int], block: tuple[int, int, int], cluster: tuple[int, int, int], shared_memory: int, workers: "
+          "int, max_instructions: int, check_initialised: bool, numerics: str | None, approx: str | None, seed: int | None, "
+          "print: "
+          "typing.Callable[[str], object]) -> tuple[int, int]",
+          "Runs a grid to its end; the number of its blocks, and of the warp instructions that ran. `parameters` is the "
+          "parameter block; a region is (address, bytes, name, whether it may be written, whether it counts as written, and of a "
+          "multicast region the addresses of its further replicas).",
+          run);
+  function(m, "multimem_address(address: int) -> int",
+           "The multimem address that stands for one in the first replica of a multicast region.",
+           [](std::uintptr_t address) { return address + vgpu::multimem_window; });
+  function(m, "executor_arithmetic() -> tuple[str, str, int]",
+           "The arithmetic of runs that are not given any: numerics, approximations, seed.",
+           [] { return words_of(launch::default_arithmetic()); });
+  function(m, "set_executor_arithmetic(numerics: str | None, approx: str | None, seed: int | None) -> None",
+           "Changes what is given. Of the whole process.",
+           [](std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
+              std::optional<std::uint64_t> seed) { launch::set_default_arithmetic(arithmetic_of(numerics, approx, seed)); });
+  function(m, "executor_limits(target: str) -> tuple[int, int]",
+           "Shared memory that a block of that target may have, bytes, and the multiprocessors of the executor.",
+           [](std::string_view name) {
+             const auto target = isa::target_from_name(name);
+             if (!target) raise(Kind::unknown_target, cat("there is no target `", name, '`'), authors_line());
+             return std::pair(isa::max_shared_bytes(*target), vgpu::multiprocessors);
+           });
+}
+
+}  // namespace ptx::python

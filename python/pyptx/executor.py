@@ -1,0 +1,364 @@
+"""PTX text on the executor: any kernel of any text, on a CPU, with the parameters that it declares.
+
+    program = executor.Program(text)
+    program.run("add", [x, y, out, n], grid=4, block=128)
+
+Grid, block, shared memory and parameters are a launch's own: a text is read once, and each of its kernels decoded once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from . import _ptx
+from ._arguments import fail, is_int, short
+from .errors import PtxError
+
+__all__ = ["Fidelity", "Parameter", "Program", "Region", "Report", "arithmetic"]
+
+
+class Parameter(NamedTuple):
+    """A parameter of a kernel, as its text declares it."""
+
+    name: str
+    type: str
+    """Its PTX type: ``u64``, ``f32``; of an array that of an element."""
+    bytes: int
+    """Its size, of an array that of all elements."""
+    is_array: bool
+    """An array of bytes, such as a TMA descriptor by value, takes `bytes` alone."""
+
+
+class Report(NamedTuple):
+    """What a run did. Both numbers are the same every time."""
+
+    blocks: int
+    """Blocks that ran."""
+    warp_instructions: int
+    """Instructions, each counted once for a warp."""
+
+
+class Fidelity(NamedTuple):
+    """An instruction whose results are not known to be a GPU's, bit for bit."""
+
+    fidelity: str
+    """``within a bound``, or ``unverified``: as the manual says, no GPU was asked."""
+    instruction: str
+    """Opcode and modifiers."""
+    why: str
+
+
+Numerics = Literal["exact", "fast"]
+Approximations = Literal["hardware", "rounded", "perturb"]
+
+
+@contextmanager
+def arithmetic(numerics: Numerics | None = None, approx: Approximations | None = None, seed: int | None = None) -> Iterator[None]:
+    """Within it, kernels on the executor compute that way: every launch on CPU tensors, from numpy, torch, JAX and Triton.
+
+        with executor.arithmetic(numerics="fast"):
+            gemm(a, b)
+
+    `numerics` says how tensor cores add up products of floating-point numbers: ``exact``, as the kernel's target does, bit for
+    bit where that is known; or ``fast``, a chain of f32 fused multiply-adds, several times as fast. `approx` says what the
+    approximations of f32 give (``rcp``, ``rsqrt``, ``sqrt``, ``ex2``, ``lg2``, ``sin``, ``cos``, ``tanh``, and ``div``, with
+    ``.approx`` or ``.full``): ``hardware``, the bits of an H200; ``rounded``, the function's value; or ``perturb``, a value
+    within the manual's bound, another one for each `seed`: what other GPUs may give. None leaves a choice as it is. The
+    choices are the whole process's.
+    """
+    before = _ptx.executor_arithmetic()
+    _ptx.set_executor_arithmetic(numerics, approx, seed)
+    try:
+        yield
+    finally:
+        _ptx.set_executor_arithmetic(*before)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Memory that a kernel may use: accesses outside of every region are errors.
+
+    Of a tensor the region is its whole storage, views included; with `bytes`, as many from the tensor's first element.
+    """
+
+    memory: Any
+    """A tensor or array in host memory, or an address (with `bytes`)."""
+    name: str = ""
+    """What messages call it."""
+    bytes: int | None = None
+    """Its size, bytes; None: the tensor's storage."""
+    writable: bool = True
+    """Whether the kernel may store there. Memory that may not be written at all is never writable."""
+    initialised: bool = True
+    """Whether it holds values: of memory that counts as not written, loads before the first store are errors."""
+    replicas: Sequence[Any] | None = None
+    """Not None: a multicast region. Its addresses are for ``multimem.*`` alone, which reaches `memory` and each of these tensors:
+    the memory of so many devices. What else may use them is said by other parameters and regions."""
+
+    @property
+    def address(self) -> int:
+        """Where a kernel finds the first element: what a parameter takes that is given the region."""
+        memory = _Regions.memory_of(self, "the region")
+        return _ptx.multimem_address(memory.address) if self.replicas is not None else memory.address
+
+
+_RegionTuple = tuple[int, int, str, bool, bool, "list[int] | None"]
+
+
+class _Memory(NamedTuple):
+    address: int  # of the first element
+    start: int  # of its storage
+    bytes: int  # of its storage
+    writable: bool
+
+
+def _memory_of_array(array: Any) -> _Memory:
+    owner = array
+    while type(owner.base) is type(array):
+        owner = owner.base
+    writable = bool(array.flags.writeable)
+    if owner.flags.c_contiguous or owner.flags.f_contiguous:
+        return _Memory(array.ctypes.data, owner.ctypes.data, owner.nbytes, writable)
+    spans = [(size - 1) * stride for size, stride in zip(owner.shape, owner.strides, strict=True)]
+    start = owner.ctypes.data + sum(span for span in spans if span < 0)
+    return _Memory(array.ctypes.data, start, sum(abs(span) for span in spans) + owner.itemsize, writable)
+
+
+def _memory(value: Any, what: str) -> _Memory | None:
+    """Where a tensor lies; None of anything that is none. `what` is for the error of a tensor that is not in host memory."""
+    storage_of = getattr(value, "untyped_storage", None)
+    if storage_of is not None:  # torch's
+        if value.device.type != "cpu":
+            fail("argument_device", f"{what} is on `{value.device}`; the executor takes tensors in host memory")
+        storage = storage_of()
+        return _Memory(value.data_ptr(), storage.data_ptr(), storage.nbytes(), True)
+    if hasattr(value, "__array_interface__") and hasattr(value, "ctypes"):
+        return _memory_of_array(value)
+    if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
+        import numpy as np
+
+        array = np.asarray(value) if hasattr(value, "__array_interface__") else np.from_dlpack(value)
+        return _memory_of_array(array)
+    return None
+
+
+class _Regions:
+    """The memory of a launch: pieces that share an allocation are one."""
+
+    def __init__(self, given: Iterable[Any]):
+        self.fixed: list[_RegionTuple] = []
+        self.found: dict[int, tuple[int, list[str], bool]] = {}
+        for number, region in enumerate(given):
+            self.fixed.append(self._fixed(region if isinstance(region, Region) else Region(region), f"region {number}"))
+
+    @staticmethod
+    def memory_of(region: Region, what: str) -> _Memory:
+        size = region.bytes
+        if size is not None and (not is_int(size) or size < 0):
+            fail("argument_kind", f"`bytes` of {what} is `{short(size)}`; what fits is a number of bytes")
+        # (a tensor of one integer may stand for a number, too)
+        if is_int(region.memory) and not hasattr(region.memory, "untyped_storage") and getattr(region.memory, "ndim", 0) == 0:
+            if size is None:
+                fail("argument_kind", f"{what} is an address alone; what fits is one with its size, `Region(address, bytes=…)`")
+            return _Memory(int(region.memory), int(region.memory), int(size), region.writable)
+        memory = _memory(region.memory, what)
+        if memory is None:
+            fail("argument_kind", f"{what} is {short(region.memory)}; what fits is a tensor, or an address with its size")
+        most = memory.start + memory.bytes - memory.address
+        if size is not None and size > most:
+            fail("argument_memory", f"{what} is said to have {size} bytes; its tensor's storage has {most} from there")
+        if size is None and region.replicas is None:
+            return memory._replace(writable=region.writable and memory.writable)
+        return _Memory(memory.address, memory.address, most if size is None else int(size), region.writable and memory.writable)
+
+    @classmethod
+    def _fixed(cls, region: Region, what: str) -> _RegionTuple:
+        memory = cls.memory_of(region, what)
+        writable, replicas = memory.writable, None
+        if region.replicas is not None:
+            replicas = []
+            for number, other in enumerate(region.replicas):
+                replica = cls.memory_of(
+                    Region(other, bytes=memory.bytes, writable=region.writable), f"replica {number} of {what}"
+                )
+                writable = writable and replica.writable
+                replicas.append(replica.address)
+        return memory.start, memory.bytes, region.name, writable, region.initialised, replicas
+
+    def add(self, memory: _Memory, name: str) -> None:
+        ordinary = [(start, size) for start, size, *_, replicas in self.fixed if replicas is None]
+        if memory.bytes == 0 or any(start <= memory.address < start + size for start, size in ordinary):
+            return
+        size, names, writable = self.found.get(memory.start, (0, [], False))
+        self.found[memory.start] = (max(size, memory.bytes), [*names, name], writable or memory.writable)
+
+    def all(self) -> list[_RegionTuple]:
+        shared = [(at, size, " and ".join(names), writable, True, None) for at, (size, names, writable) in self.found.items()]
+        return [*self.fixed, *shared]
+
+
+def _sizes(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
+    given: tuple[Any, ...] = (value,) if is_int(value) else tuple(value) if isinstance(value, Sequence) else ()
+    if not 1 <= len(given) <= 3 or not all(is_int(size) and 0 <= size < 1 << 32 for size in given):
+        fail("launch_config", f"`{what}` is `{short(value)}`; what fits is a number, or one to three of them")
+    x, y, z = (*(int(size) for size in given), 1, 1)[:3]
+    return x, y, z
+
+
+class Program:
+    """A PTX text, read and checked. Its kernels run on the CPU, each decoded when it runs first.
+
+    Raises the first error of a text that is not PTX, or that breaks a rule of it: `where` is its line, and `file` what it is
+    called there.
+    """
+
+    def __init__(self, ptx: str, file: str = "<ptx>"):
+        self._module = _ptx.ExecutorModule.read(ptx, file)
+        self._parameters: dict[str, tuple[Parameter, ...]] = {}
+
+    @property
+    def ptx(self) -> str:
+        """The text."""
+        return self._module.ptx
+
+    @property
+    def target(self) -> str:
+        """What it is for: ``sm_90a``."""
+        return self._module.target
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The kernels' names, in the order of the text."""
+        return tuple(self._module.entries)
+
+    def parameters(self, entry: str) -> tuple[Parameter, ...]:
+        """The parameters of a kernel, in its order."""
+        if entry not in self._parameters:
+            self._parameters[entry] = tuple(Parameter(*each) for each in self._module.parameters(entry))
+        return self._parameters[entry]
+
+    def unsupported(self, entry: str | None = None) -> list[PtxError]:
+        """All instructions that the executor does not run, as the errors that a launch raises of the first: `ptx_line`,
+        `instruction`, `message`. Of one kernel, or of all. Nothing runs."""
+        names = self.entries if entry is None else (entry,)
+        return [error for name in names for error in self._module.unsupported(name) if isinstance(error, PtxError)]
+
+    def fidelity(self, entry: str, *, numerics: Numerics | None = None, approx: Approximations | None = None) -> list[Fidelity]:
+        """What of a kernel's results is not known to be a GPU's, bit for bit. Nothing runs."""
+        return [Fidelity(*note) for note in self._module.fidelity(entry, numerics, approx)]
+
+    def variable(self, name: str) -> memoryview:
+        """The bytes of a ``.global`` or ``.const`` variable, to be read and written while no launch runs. Launches leave there
+        what they store."""
+        import ctypes
+
+        address, size = self._module.variable(name)
+        array = (ctypes.c_ubyte * size).from_address(address)
+        vars(array)["program"] = self  # keeps the memory
+        return memoryview(array).cast("B")
+
+    def run(
+        self,
+        entry: str,
+        parameters: Sequence[Any] | Mapping[str, Any] = (),
+        *,
+        grid: int | Sequence[int] = 1,
+        block: int | Sequence[int] = 1,
+        cluster: int | Sequence[int] = 1,
+        shared_memory: int = 0,
+        regions: Iterable[Any] = (),
+        workers: int = 0,
+        max_instructions: int = 0,
+        check_initialised: bool = True,
+        numerics: Numerics | None = None,
+        approx: Approximations | None = None,
+        seed: int | None = None,
+        print: Callable[[str], object] | None = None,
+    ) -> Report:
+        """Runs a kernel to its end.
+
+        `parameters` are values in the kernel's order, or by name. Each is one of
+
+        * a tensor or an array in host memory, a view too: its address. The kernel may use its whole storage, which reads count
+          as written; with a region of `regions` there, what that says;
+        * a `Region`: its address, a multimem address of one with `replicas`;
+        * a number: of the parameter's type, which it has to fit; None is 0;
+        * `bytes`, as many as the parameter has: a structure, or a TMA descriptor (`TensorMap.words`).
+
+        `grid`, `block` and `cluster` are one to three numbers: blocks, threads of a block, blocks of a cluster. `shared_memory`
+        is dynamic shared memory, bytes. `regions` is further memory, for addresses that the kernel finds in memory: tensors or
+        `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
+        that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
+        asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
+        `arithmetic`. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
+
+        Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
+        ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines
+        of the source that ``.loc`` names, the innermost first. ValueError or TypeError for parameters that do not fit.
+        """
+        memory = _Regions(regions)
+        values = self._values(entry, parameters, memory)
+        blocks, instructions = self._module.run(
+            entry,
+            self._module.parameter_block(entry, values),
+            memory.all(),
+            _sizes(grid, "grid"),
+            _sizes(block, "block"),
+            _sizes(cluster, "cluster"),
+            self._count(shared_memory, "shared_memory"),
+            self._count(workers, "workers"),
+            self._count(max_instructions, "max_instructions"),
+            bool(check_initialised),
+            numerics,
+            approx,
+            None if seed is None else self._count(seed, "seed"),
+            sys.stdout.write if print is None else print,
+        )
+        return Report(blocks, instructions)
+
+    @staticmethod
+    def _count(value: Any, what: str) -> int:
+        if not is_int(value) or not 0 <= value < 1 << 31:
+            fail("launch_config", f"`{what}` is `{short(value)}`; what fits is a number, 0 at least")
+        return int(value)
+
+    def _values(self, entry: str, given: Sequence[Any] | Mapping[str, Any], memory: _Regions) -> list[bytes]:
+        declared = self.parameters(entry)
+        if isinstance(given, Mapping):
+            names = [parameter.name for parameter in declared]
+            missing, unknown = [name for name in names if name not in given], [name for name in given if name not in names]
+            if missing or unknown:
+                wrong = f"has no value of `{missing[0]}`" if missing else f"has no parameter `{unknown[0]}`"
+                fail("argument_count", f"the launch of kernel `{entry}` {wrong}; what fits are values of {', '.join(names)}")
+            given = [given[name] for name in names]
+        if len(given) != len(declared):
+            fail("argument_count", f"kernel `{entry}` takes {len(declared)} parameters; {len(given)} were given")
+        return [self._value(entry, *each, memory) for each in zip(declared, given, strict=True)]
+
+    @staticmethod
+    def _value(entry: str, parameter: Parameter, value: Any, memory: _Regions) -> bytes:
+        what = f"parameter `{parameter.name}` of kernel `{entry}`"
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return bytes(value)  # the core compares sizes
+        if isinstance(value, Region):
+            if parameter.bytes != 8:
+                fail("argument_kind", f"{what} is a `.{parameter.type}`, which cannot hold the address of a region")
+            memory.fixed.append(memory._fixed(value, what))
+            return value.address.to_bytes(8, "little")
+        if parameter.is_array:
+            fail("argument_kind", f"{what} is an array of {parameter.bytes} bytes; what fits are that many `bytes`")
+        tensor = None if value is None or is_int(value) or isinstance(value, float) else _memory(value, what)
+        if tensor is not None and getattr(value, "ndim", 1) == 0 and parameter.bytes < 8:
+            tensor, value = None, value.item()  # a number in a tensor
+        if tensor is None:
+            scalar = 0 if value is None else value
+            bits = _ptx.pack_scalars(entry, [(parameter.type, parameter.name)], {parameter.name: scalar})[0]
+            return int(bits or 0).to_bytes(max(parameter.bytes, 8), "little")[: parameter.bytes]
+        if parameter.bytes != 8:
+            fail("argument_kind", f"{what} is a `.{parameter.type}`, which cannot hold the address of a tensor")
+        memory.add(tensor, parameter.name)
+        return tensor.address.to_bytes(8, "little")
