@@ -190,12 +190,12 @@ def done():
     ptx.inst.cp.async_.bulk.wait_group(0)
 
 
-@pytest.mark.parametrize("op", OPS)
-@pytest.mark.parametrize("dtype", TYPES, ids=str)
+REDUCTIONS = [pytest.param(op, dtype, id=f"{dtype}-{op}") for dtype in TYPES for op in OPS if is_reduction(op, dtype)]
+
+
+@pytest.mark.parametrize(("op", "dtype"), REDUCTIONS)
 def test_reductions_of_tensors(op, dtype):
     """Y = Z, then op= X: a box in row 1, clipped below."""
-    if not is_reduction(op, dtype):
-        pytest.skip("no such reduction")
     columns = 128 // (dtype.bits // 8)
     matrix = Tile(8, columns, dtype, tma_box=(8, columns))
 
@@ -211,11 +211,8 @@ def test_reductions_of_tensors(op, dtype):
         expect_same(reduce, bits((8, columns), dtype), bits((8, columns), dtype), say=f"{op}.{dtype}")
 
 
-@pytest.mark.parametrize("op", OPS)
-@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize(("op", "dtype"), REDUCTIONS)
 def test_bulk_reductions(op, dtype):
-    if not is_reduction(op, dtype):
-        pytest.skip("no such reduction")
     columns, untyped = 128 // (dtype.bits // 8), dtype
     if op in ("and", "or", "xor"):
         untyped = {32: b32, 64: b64}[dtype.bits]

@@ -79,6 +79,21 @@ def test_ctrl_c_ends_a_run(call: str) -> None:
     assert out == "KeyboardInterrupt()\n", err
 
 
+def test_ctrl_c_ends_a_run_of_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "endless.ptx").write_text(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry endless()\n{\n.reg .b64 %t;\n.reg .pred %p;\n"
+        "AGAIN:\nmov.u64 %t, %clock64;\nsetp.lt.u64 %p, %t, 0x1000000000000000;\n@%p bra AGAIN;\nret;\n}\n"
+    )
+    code = (
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom pyptx import cli\n"
+        f"sys.argv = ['pyptx', 'run', {str(tmp_path / 'endless.ptx')!r}]\nprint('running', flush=True)\ncli.entry_point()\n"
+    )
+    process = start(code, stderr=subprocess.PIPE)
+    interrupt(process)
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (130, "")
+
+
 def test_a_handler_that_goes_on_is_heard() -> None:
     code = KERNEL + (
         "import signal\n"

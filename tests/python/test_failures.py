@@ -15,7 +15,7 @@ from launching import WARP, add, offset, scale  # noqa: E402
 
 import pyptx  # noqa: E402
 from pyptx import Tile, _ptx, kernel, ptx, reg, spec  # noqa: E402
-from pyptx.types import f32  # noqa: E402
+from pyptx.types import f32, u32  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 X = np.arange(64, dtype=np.float32)
@@ -214,17 +214,17 @@ def test_a_tracer_beside_numpy_and_after_its_time():
 def test_what_the_executor_does_not_run_fails_when_jax_compiles():
     jax = pytest.importorskip("jax")
 
-    @kernel(in_specs=(Tile(WARP, f32),), out_specs=(Tile(WARP, f32),), grid=4, block=WARP, cluster=2)
-    def clustered(X, Y):
-        ptx.ret()
+    @kernel(in_specs=(Tile(WARP, f32),), out_specs=(Tile(WARP, f32),), grid=4, block=WARP, arch="sm_90a")
+    def asks_a_texture(X, Y):
+        ptx.inst.txq.width.b32(reg.scalar(u32), ptx.addr(ptx.global_ptrs(Y)[0]))
 
-    says = r"kernel `clustered` is launched in clusters \(2, 1, 1\), which the executor does not run"
+    says = r"`txq.width.b32` is not executed: "
     with pytest.raises(RuntimeError, match=says) as raised:
-        clustered(X[:WARP])
+        asks_a_texture(X[:WARP])
     assert raised.value.kind == "not_executed"
     x = jax.numpy.asarray(X[:WARP])
     with pytest.raises(Exception, match="UNIMPLEMENTED: .*" + says):
-        jax.jit(clustered).lower(x).compile()
+        jax.jit(asks_a_texture).lower(x).compile()
 
 
 def test_a_gpu_array_that_nobody_could_answer():

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "docs"))
 from pages import Block, pages, read, shown  # noqa: E402
 
-LIBRARIES = ("torch", "jax", "ml_dtypes")
+LIBRARIES = ("torch", "jax", "ml_dtypes", "triton")
 
 
 def check_output(block: Block, printed: str) -> None:

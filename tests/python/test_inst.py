@@ -25,6 +25,12 @@ def test_dots_are_remembered() -> None:
     assert ptx.inst.fma.rn is not ptx.inst.fma.rz
 
 
+def test_dots_in_turn_are_each_their_own() -> None:
+    for _ in range(3):
+        for word in ("rn", "rz", "".join(["r", "n"]), "rm"):
+            assert repr(getattr(ptx.inst.fma, word)).splitlines()[0] == f"ptx.inst.fma.{word}"
+
+
 def test_dir_lists_what_may_follow_as_python_spells_it() -> None:
     assert {"add", "and_", "ld", "mma", "not_"} <= set(dir(ptx.inst)) and "and" not in dir(ptx.inst)
     assert dir(ptx.inst.fma) == sorted(["rn", "rz", "rm", "rp"])
@@ -101,6 +107,22 @@ def test_a_call_returns_its_first_operand_when_it_is_a_register(trace) -> None:
     assert ptx.inst.mov.f32(a, 0.0) is a
     assert ptx.inst.st.global_.f32(ptx.addr(p), a) is None
     assert ptx.inst.ret() is None
+
+
+def test_registers_of_other_types_and_kernels_are_told_apart_each_time(trace) -> None:
+    x, y, wide = reg.scalar(u32), reg.scalar(f32), reg.scalar(u64)
+    with _ptx.Trace("another"):
+        foreign = [reg.scalar(u32) for _ in range(9)][-1]
+    for _ in range(3):
+        ptx.inst.add.u32(x, x, x)
+        assert line(trace) == "add.u32 %r0, %r0, %r0;"
+        for wrong in (y, wide):
+            with pytest.raises(PtxError, match="operand"):
+                ptx.inst.add.u32(x, x, wrong)
+        with pytest.raises(PtxError, match="another kernel"):
+            ptx.inst.add.u32(x, x, foreign)
+        ptx.inst.add.u32(x, x, 7)
+        assert line(trace) == "add.u32 %r0, %r0, 7;"
 
 
 def test_numbers(trace) -> None:

@@ -126,7 +126,7 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Callable[[Things], objec
     },
 }  # fmt: skip
 ELSEWHERE = {
-    "If.__init__", "Loop.__init__", "BarrierSlot.arrive_expect_tx", "BarrierSlot.arrive_remote", "BarrierArray.arrive_remote_all",
+    "if_", "loop", "BarrierSlot.arrive_expect_tx", "BarrierSlot.arrive_remote", "BarrierArray.arrive_remote_all",
 }  # fmt: skip
 
 

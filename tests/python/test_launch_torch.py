@@ -391,14 +391,25 @@ def test_calls_by_handle_are_checked():
         call(ramp(), **by_handle(cubin_handle=42))
     with pytest.raises(ValueError, match=r"has the grid \(2, 1, 1\); the call gives \(3, 1, 1\)"):
         call(ramp(), ramp(), **by_handle(grid=(3, 1, 1)))
-    with pytest.raises(ValueError, match="not contiguous"):
+    with pytest.raises(ValueError, match=r"argument 0 \(`A`\) of kernel `add`: strides are \(2,\) elements"):
         call(ramp(128)[::2], ramp(), **by_handle())
 
 
 def test_a_registered_text_is_launched():
     image = image_of(add, ((64,), "float32"), ((64,), "float32"))
     handle = jax_support.get_cubin_registry().register("// another text\n" + image.ptx, "add", grid=(2, 1, 1), block=(32, 1, 1))
-    assert torch.equal(torch_support.call_kernel_via_torch(ramp(), ramp(), **by_handle(cubin_handle=handle)), 2 * ramp())
+    call = torch_support.call_kernel_via_torch
+    assert torch.equal(call(ramp(), ramp(), **by_handle(cubin_handle=handle)), 2 * ramp())
+    with pytest.raises(ValueError, match=r"argument 1 .* of kernel `add`: strides are \(2,\) elements"):
+        call(ramp(), ramp(128)[::2], **by_handle(cubin_handle=handle))
+    with pytest.raises(TypeError, match="elements of type complex64"):
+        call(ramp().to(torch.complex64), ramp(), **by_handle(cubin_handle=handle))
+
+
+def test_outputs_of_calls_by_handle_are_made_by_the_one_call(monkeypatch):
+    """torch_support makes tensors for what torch makes up, none for a launch."""
+    monkeypatch.setattr("pyptx.torch_support.handles.empty", None)
+    assert torch.equal(torch_support.call_kernel_via_torch(ramp(), ramp(), **by_handle()), 2 * ramp())
 
 
 def test_what_is_a_tensor():

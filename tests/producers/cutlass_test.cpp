@@ -1,0 +1,61 @@
+// sources/cutlass_*.cu against loops.
+#include "tests/producers/products.hpp"
+
+namespace ptx::producers {
+namespace {
+
+TEST(CutlassAmpere, Products) {
+  const std::vector<Product> products{
+      {.name = "f16_tn", .m = 64, .n = 128, .k = 96, .alpha = 1.5, .beta = 0.5},
+      {.name = "f16_nt",
+       .m = 72,
+       .n = 64,
+       .k = 64,
+       .d = "f32",
+       .a_by_columns = true,
+       .b_by_columns = false,
+       .d_by_columns = true},
+      {.name = "bf16_relu",
+       .m = 64,
+       .n = 64,
+       .k = 128,
+       .beta = 1,
+       .a = "bf16",
+       .b = "bf16",
+       .d = "bf16",
+       .b_by_columns = false,
+       .relu = true},
+      {.name = "tf32", .m = 64, .n = 64, .k = 48, .a = "tf32", .b = "tf32", .d = "f32"},
+      {.name = "s8", .m = 64, .n = 64, .k = 128, .alpha = 2, .beta = 1, .a = "s8", .b = "s8", .d = "s32"},
+      {.name = "f64", .m = 32, .n = 32, .k = 32, .beta = 2, .a = "f64", .b = "f64", .d = "f64"},
+      {.name = "turing", .m = 64, .n = 64, .k = 64},
+      {.name = "simt", .m = 50, .n = 70, .k = 33, .beta = 1, .a = "f32", .b = "f32", .d = "f32", .b_by_columns = false},
+  };
+  for (const Played& run : played("cutlass_ampere"))
+    for (const Product& product : products) expect_product(run, product);
+}
+
+TEST(CutlassHopper, Products) {
+  const std::vector<Product> products{
+      {.name = "specialised", .m = 128, .n = 128, .k = 192, .alpha = 1.5, .beta = 0.5},
+      {.name = "pingpong",
+       .m = 256,
+       .n = 192,
+       .k = 128,
+       .a = "bf16",
+       .b = "bf16",
+       .d = "f32",
+       .a_by_columns = true,
+       .b_by_columns = false},
+      {.name = "cooperative", .m = 256, .n = 128, .k = 128, .beta = 1, .d = "f32", .b_by_columns = false},
+      {.name = "fp8", .m = 64, .n = 128, .k = 256, .a = "e4m3", .b = "e5m2"},
+      {.name = "tf32", .m = 64, .n = 64, .k = 96, .a = "f32", .b = "f32", .d = "f32"},
+      {.name = "plain_tma", .m = 64, .n = 128, .k = 128, .d = "f32"},
+      {.name = "cp_async", .m = 72, .n = 64, .k = 72, .beta = 1},
+  };
+  for (const Played& run : played("cutlass_hopper"))
+    for (const Product& product : products) expect_product(run, product);
+}
+
+}  // namespace
+}  // namespace ptx::producers
