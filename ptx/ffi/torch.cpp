@@ -241,19 +241,25 @@ class TorchLibrary : public launch::CallLibrary {
   Row<OwnedTensor> made_;
 };
 
+/// For a kernel that changes an input, which torch must be told of.
+Diagnostic changes_an_input(const launch::Signature& signature, std::size_t input) {
+  return {.kind = Kind::argument_memory,
+          .message = cat("kernel `", signature.kernel(), "` writes its argument ", input,
+                         "; `pyptx::launch_` is the operator that does")};
+}
+
 /// `pyptx::launch`: new tensors for the outputs.
 Expected<Value> launch_new(const TorchKernel& kernel, Row<OwnedTensor>& inputs, const OwnedList& scalar_list) {
   const launch::Signature& signature = kernel.plan->signature();
-  if (!kernel.aliases.empty()) {
-    return refuse(Kind::argument_memory, cat("kernel `", signature.kernel(), "` writes its argument ", kernel.aliases[0].first,
-                                             "; `pyptx::launch_` is the operator that does"));
-  }
+  if (!kernel.aliases.empty()) return Unexpected{changes_an_input(signature, kernel.aliases[0].first)};
   auto scalars = scalars_of(scalar_list);
   if (!scalars) return Unexpected{std::move(scalars).error()};
   Row<TensorView> views(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) views[i] = view_of(inputs[i]);
   auto found = specialisation_for(*kernel.plan, inputs, views, inputs.size());
   if (!found) return Unexpected{std::move(found).error()};
+  for (const std::optional<std::size_t>& changed : (*found)->changed)  // though its plan does not say so
+    if (changed) return Unexpected{changes_an_input(signature, *changed)};
   const launch::Call call{.plan = *kernel.plan, .specialisation = **found, .inputs = views.all(), .scalars = scalars->all()};
   TorchLibrary library((*found)->outputs, call.device);
   if (auto ok = launch::run(call, library); !ok) return Unexpected{std::move(ok).error()};

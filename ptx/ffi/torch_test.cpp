@@ -184,6 +184,19 @@ launch::Plan& twice_plan() {
   return plan;
 }
 
+/// X = 2 * X for 32 elements.
+launch::Plan& doubling_plan() {
+  static launch::Plan& plan = *[] {
+    const Tile tile = Tile::make({32}, Type::f32).value();
+    const auto twice = launch::twice_image();
+    const auto doubling = launch::KernelImage::from_text(
+        std::string(twice->text()), twice->spec().with_aliases({{.input = 0, .output = 0}}).value().serialise());
+    return new launch::Plan(launch::Signature::make("doubling", {tile}, {tile}, {"X", "Y"}).value(),
+                            [image = doubling.value()](const tile::Env&) { return Expected(image); });
+  }();
+  return plan;
+}
+
 class TorchTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -252,6 +265,15 @@ TEST_F(TorchTest, registers_its_operators_once) {
   for (const char* name : {"launch", "launch_", "exported", "exported_"})
     EXPECT_TRUE(torch.kernels.contains(std::string(name) + "/CPU")) << name;
   EXPECT_EQ(torch.kernels.size(), 8u);
+}
+
+TEST_F(TorchTest, a_tensor_that_no_output_has_is_not_handed_over) {
+  add_torch_kernel("changes and does not say so", {.plan = &doubling_plan(), .aliases = {}});
+  const Tensor x = ramp();
+  const std::string said = launch("changes and does not say so", {borrow(x)});
+  EXPECT_TRUE(has(said, "writes its argument 0; `pyptx::launch_` is the operator that does")) << said;
+  EXPECT_TRUE(results.empty());
+  drop(x);
 }
 
 TEST_F(TorchTest, a_process_without_torch_is_told_so) {

@@ -184,7 +184,26 @@ def plan_of_call(image: Image, inputs: Sequence[tuple[tuple[int, ...], str]], ou
     check_tensors(image, inputs, outputs)
     taken = [_tile(*spec) for spec in inputs] if declared is None else list(declared.inputs)
     names = [f"tensor {number}" for number in range(len(taken) + len(seen))] if declared is None else list(declared.arguments)
-    return _plans.setdefault(key, _ptx.Plan(image.entry, taken, [_tile(*spec) for spec in seen], names, lambda _: image))
+    return _plans.setdefault(key, _ptx.Plan(image.entry, taken, [_tile(*spec) for spec in seen], names, _OneImage(image, key)))
+
+
+class _OneImage:
+    """Makes the one image of a handle's plan."""
+
+    def __init__(self, image: Image, key: tuple[object, ...]) -> None:
+        self._image, self._key = image, key
+
+    def __call__(self, env: dict[str, int]) -> Image:
+        return self._image
+
+    @property
+    def aliases(self) -> dict[int, int]:
+        """Inputs that are changed: the number of each, and of the output that is written there."""
+        return self._image.aliases
+
+    def content(self) -> str:
+        """All that makes the plan what it is, the same in every process."""
+        return repr((self._image.entry, *self._key))
 
 
 def _tile(shape: tuple[int, ...], dtype: str) -> Tile:

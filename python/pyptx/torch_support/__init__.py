@@ -12,7 +12,7 @@ kernel for the sizes at hand. Import torch, then this module, before such a prog
 torch is imported when it is first needed, not by importing this module.
 """
 
-# From the top down: dynamo; calls, handles, autograd; operators, with what inductor makes of them; plans; export; refusals,
+# From the top down: dynamo, handles; calls, autograd; operators, with what inductor makes of them; plans; export; refusals,
 # tensors; state. A kernel that Dynamo sees calls dynamo, C++ calls `call_plan` and `_adopt`, code that Inductor compiled calls
 # `plan_of`.
 

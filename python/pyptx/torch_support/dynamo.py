@@ -13,7 +13,7 @@ from .export import exported_kernel
 from .operators import NO_SCALARS, pack, register_operators
 from .plans import key_of
 from .refusals import raise_to_dynamo, refuse_argument
-from .tensors import aliases_of, output_dims
+from .tensors import aliases_of, constant_number, constant_specs, number_of_constant, output_dims, specs_of_constants
 
 if TYPE_CHECKING:
     from .._ptx import Plan
@@ -36,7 +36,7 @@ def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: di
     if kernel._out_is_free and "out" in kwargs:
         kwargs = dict(kwargs)
         out = kwargs.pop("out")
-    names, values = tuple(kwargs), [_numbers(value) for value in kwargs.values()]
+    names, values = tuple(kwargs), [constant_number(value) for value in kwargs.values()]
     key, scalars, aliases, dims = _constants(kernel._number, names, *values)
     for first, second in aliases:
         if out is not None and (out[second] if isinstance(out, (tuple, list)) else out) is not arrays[first]:
@@ -46,28 +46,13 @@ def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: di
             _refuse(kernel._number, position, "gradient of out")
     payload = ""
     if is_exporting():
-        specs: list[Any] = []
-        for x in arrays:
-            specs.append(len(x.shape))
-            for size in x.shape:
-                specs.append(_numbers(size))
-            specs.append(x.dtype)
-        key, payload = _constants_of_export(kernel._number, names, tuple(specs), *values)
+        key, payload = _constants_of_export(kernel._number, names, constant_specs(arrays), *values)
         scalars = NO_SCALARS
     return call_operator(key, payload, arrays, outputs_of_call(dims, aliases, arrays, out), aliases, scalars)
 
 
-def _numbers(value: Any) -> Any:
-    """Dynamo makes constants of what stands in a slice: numbers that it would keep as symbols become part of the kernel."""
-    return slice(value) if isinstance(value, (int, float)) else value
-
-
-def _number(value: Any) -> Any:
-    return value.stop if isinstance(value, slice) else value
-
-
 def _plan_under_dynamo(number: str, names: tuple[str, ...], values: Sequence[Any]) -> tuple[Plan, tuple[int | None, ...]]:
-    return kernel_by_number(number)._bind({name: _number(value) for name, value in zip(names, values, strict=True)})
+    return kernel_by_number(number)._bind({name: number_of_constant(value) for name, value in zip(names, values, strict=True)})
 
 
 @state.constant
@@ -82,14 +67,10 @@ def _constants(number: str, names: tuple[str, ...], *values: Any) -> tuple[Any, 
 
 @state.constant
 def _constants_of_export(number: str, names: tuple[str, ...], specs: Sequence[Any], *values: Any) -> tuple[str, str]:
-    """Key and payload for these shapes and dtypes: rank, sizes and dtype of each tensor, one after the other."""
+    """Key and payload for these shapes and dtypes, as `constant_specs` has them."""
     try:
         plan, scalars = _plan_under_dynamo(number, names, values)
-        items, tensors = iter(specs), []
-        for rank in items:
-            shape = tuple(int(_number(next(items))) for _ in range(rank))
-            tensors.append((shape, str(next(items)).removeprefix("torch.")))
-        return exported_kernel(plan, tensors, scalars)
+        return exported_kernel(plan, specs_of_constants(specs), scalars)
     except PtxError as error:
         raise_to_dynamo(error)
 

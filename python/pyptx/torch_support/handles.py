@@ -11,9 +11,12 @@ from .. import _ptx
 from .._handles import ONE, Dims3, check_tensors, get_cubin_registry, image_of_handle, plan_of_call
 from ..errors import PtxError
 from . import state
-from .operators import register_operators
-from .refusals import raise_to_dynamo
-from .tensors import Outputs, dtype_name, empty, hint_of, one_or_all, outputs_of
+from .calls import call_operator, is_exporting, outputs_of_call
+from .export import exported_kernel
+from .operators import NO_SCALARS, register_operators
+from .plans import key_of
+from .refusals import raise_to_dynamo, refuse_argument, refuse_gradients
+from .tensors import Outputs, aliases_of, constant_specs, dtype_name, empty, hint_of, one_or_all, outputs_of, specs_of_constants
 
 if TYPE_CHECKING:
     from .._ptx import Image, Tile
@@ -29,6 +32,9 @@ def run_image(image: Image, outputs: Outputs, inputs: Sequence[Any]) -> list[Any
         raise ValueError("a call needs at least one tensor, which says where the kernel runs")
     torch: Any = import_module("torch")
     plan = plan_of_call(image, [(tuple(x.shape), dtype_name(x)) for x in inputs], outputs)
+    if image.aliases:
+        register_operators()
+        refuse_gradients(plan.name, inputs)
     with torch.no_grad():
         results = plan(*inputs)
     return list(results) if isinstance(results, tuple) else [results]
@@ -45,8 +51,8 @@ def call_kernel_via_torch(
     smem_bytes: int = 0,
 ) -> Any:
     """Calls a kernel by its handle with torch tensors, on their device and its current stream. One output comes back as a
-    tensor, several as a tuple. ValueError without inputs or for another grid or block than the handle's; KeyError for an
-    unknown handle."""
+    tensor, several as a tuple; of a kernel that changes an input, the output is that input. ValueError without inputs or for
+    another grid or block than the handle's; KeyError for an unknown handle."""
     image = image_of_handle(cubin_handle, len(inputs), len(out_specs), grid, block, cluster, smem_bytes)
     return one_or_all(run_image(image, outputs_of(out_specs, out_shape_env), inputs))
 
@@ -63,7 +69,8 @@ def _check_call(image: Image, inputs: Sequence[Any], outputs: Outputs) -> None:
 
 def operator_of(image: Image, outputs: Outputs) -> str:
     """The name of the operator `pyptx::kernel_<handle>_<outputs>(Tensor[] inputs) -> Tensor[]` of an image. torch's caches know
-    an operator by its name alone: hashes of the kernel and of what it returns make the name mean the same in every process."""
+    an operator by its name alone: hashes of the kernel and of what it returns make the name mean the same in every process.
+    Not for a kernel that changes an input, which this schema denies."""
     name = f"kernel_{image.handle}_{hashlib.sha256(repr(tuple(outputs)).encode()).hexdigest()[:8]}"
     if name in _ops:
         return name
@@ -99,9 +106,9 @@ def get_or_register_torch_op(
     *,
     num_inputs: int | None = None,
 ) -> Callable[..., Any]:
-    """A function of the input tensors that calls the operator of a handle: it survives Dynamo. A handle of
-    `CubinRegistry.register` learns from its first call, or from `num_inputs`, how many inputs there are. KeyError for an unknown
-    handle."""
+    """A function of the input tensors that calls the operator of a handle: it survives Dynamo. A kernel that changes an input
+    has `pyptx::launch_` for an operator, and gives that input back. A handle of `CubinRegistry.register` learns from its first
+    call, or from `num_inputs`, how many inputs there are. KeyError for an unknown handle."""
     register_operators()
     outputs = tuple((tuple(shape), dtype) for shape, dtype in outputs_of(out_specs, out_shape_env))
     launch = (tuple(grid), tuple(block), tuple(cluster), smem_bytes)
@@ -119,10 +126,11 @@ def get_or_register_torch_op(
 
 @state.constant
 def _name_of_op(handle: int, outputs: Any, launch: tuple[Any, ...], num_inputs: Any) -> str:
-    """The operator of a handle, made where there is none. Dynamo runs this, and takes the result for constant."""
+    """The operator of a handle, made where there is none; empty for a kernel that changes an input. Dynamo runs this, and takes
+    the result for constant."""
     try:
         image = image_of_handle(handle, num_inputs, len(outputs), *launch)
-        return operator_of(image, outputs)
+        return "" if image.aliases else operator_of(image, outputs)
     except (PtxError, KeyError, ValueError) as error:
         if state.torch.compiler.is_dynamo_compiling():
             raise_to_dynamo(error)
@@ -132,7 +140,39 @@ def _name_of_op(handle: int, outputs: Any, launch: tuple[Any, ...], num_inputs: 
 def _call_op(handle: int, outputs: Any, launch: tuple[Any, ...], inputs: Sequence[Any]) -> Any:
     """Dynamo traces this."""
     name = _name_of_op(handle, outputs, launch, len(inputs))
-    return one_or_all(getattr(state.torch.ops.pyptx, name).default(list(inputs)))
+    if name:
+        return one_or_all(getattr(state.torch.ops.pyptx, name).default(list(inputs)))
+    if not state.torch.compiler.is_dynamo_compiling():
+        return one_or_all(run_image(image_of_handle(handle, len(inputs), len(outputs), *launch), outputs, inputs))
+    for argument, x in enumerate(inputs):
+        if state.torch.is_grad_enabled() and x.requires_grad:
+            _refuse(handle, argument, "gradient")
+        if state.torch.autograd.forward_ad._current_level >= 0:
+            _refuse(handle, argument, "tangent")
+    key, payload, aliases = _constants_in_place(handle, outputs, launch, constant_specs(inputs), is_exporting())
+    return call_operator(key, payload, inputs, outputs_of_call(outputs, aliases, inputs, None), aliases, NO_SCALARS)
+
+
+@state.constant
+def _constants_in_place(handle: int, outputs: Any, launch: tuple[Any, ...], specs: Sequence[Any], exporting: bool) -> Any:
+    """Key, payload and changed inputs of a call by handle with tensors like these, for `pyptx::launch_`."""
+    try:
+        inputs = specs_of_constants(specs)
+        plan = plan_of_call(image_of_handle(handle, len(inputs), len(outputs), *launch), inputs, outputs)
+        key, payload = exported_kernel(plan, inputs, ()) if exporting else (key_of(plan), "")
+        return key, payload, aliases_of(plan)
+    except PtxError as error:
+        raise_to_dynamo(error)
+
+
+@state.constant
+def _refuse(handle: int, argument: int, why: str) -> None:
+    """An argument that no call takes which changes its inputs."""
+    image = _ptx.find_image(handle)
+    try:
+        refuse_argument(image.entry if image is not None else str(handle), argument, why)
+    except PtxError as error:
+        raise_to_dynamo(error)
 
 
 @state.constant

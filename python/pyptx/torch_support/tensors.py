@@ -60,6 +60,39 @@ def hint_of(size: Any) -> int | None:
     return hint if isinstance(hint, int) else None
 
 
+# -- what Dynamo is to take for constant
+
+
+def constant_number(value: Any) -> Any:
+    """Dynamo makes constants of what stands in a slice: numbers that it would keep as symbols become part of the kernel."""
+    return slice(value) if isinstance(value, (int, float)) else value
+
+
+def number_of_constant(value: Any) -> Any:
+    """The number that `constant_number` was given."""
+    return value.stop if isinstance(value, slice) else value
+
+
+def constant_specs(tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Rank, sizes and dtype of each tensor, one after the other. Dynamo traces this."""
+    specs: list[Any] = []
+    for x in tensors:
+        specs.append(len(x.shape))
+        for size in x.shape:
+            specs.append(constant_number(size))
+        specs.append(x.dtype)
+    return tuple(specs)
+
+
+def specs_of_constants(constants: Sequence[Any]) -> list[tuple[tuple[int, ...], str]]:
+    """Shapes and dtype names of what `constant_specs` was given."""
+    items, specs = iter(constants), []
+    for rank in items:
+        shape = tuple(int(number_of_constant(next(items))) for _ in range(rank))
+        specs.append((shape, str(next(items)).removeprefix("torch.")))
+    return specs
+
+
 # -- what a plan takes and gives
 
 
