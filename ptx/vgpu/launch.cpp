@@ -71,6 +71,20 @@ std::optional<Diagnostic> check_config(const Code& code, const LaunchConfig& con
   return std::nullopt;
 }
 
+// An address in a multicast region stands for one in each replica, and whether an access fits there is asked once: so all lie as
+// the first one does, as they do on GPUs.
+std::optional<Diagnostic> check_replicas(const Code& code, std::span<const Region> regions) {
+  constexpr std::uintptr_t widest = 16;  // bytes that multimem accesses at once
+  const auto behind = [](const std::byte* data) { return reinterpret_cast<std::uintptr_t>(data) % widest; };
+  for (const Region& region : regions)
+    for (std::size_t i = 0; i < region.further_replicas.size(); ++i)
+      if (const auto first = behind(region.data), other = behind(region.further_replicas[i]); first != other)
+        return launch_error(Kind::launch_config, cat("kernel `", code.name, "`: replica ", i, " of multicast region `",
+                                                     region.name, "` lies ", other, " bytes behind a multiple of ", widest,
+                                                     ", and its first memory ", first, "; what fits is the same of all"));
+  return std::nullopt;
+}
+
 // Bytes of a cluster's blocks while they run: registers, local and shared memory, and what keeps track of what has been written
 // there.
 std::uint64_t cluster_bytes(const Code& code, const LaunchConfig& config, bool check_initialised) {
@@ -274,6 +288,7 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                              std::span<const Region> regions, const Options& options) {
   const std::uint64_t bytes = cluster_bytes(code, config, options.check_initialised), budget = host_budget();
   if (bytes > budget) return Unexpected{no_memory(code, config, bytes)};
+  if (auto misfit = check_replicas(code, regions)) return Unexpected{std::move(*misfit)};
   const std::uint64_t ctas = volume(config.grid), clusters = ctas / volume(config.cluster);
   if (const std::size_t most = max_resident(code, config); config.cooperative && clusters > most)
     return refuse(Kind::launch_config,

@@ -368,6 +368,11 @@ def test_a_multicast_region_is_the_memory_of_several_devices() -> None:
         pyptx.PtxError, match="replica 0 of parameter `everyone` of kernel `all_reduce` is said to have 128 bytes"
     ):
         all_reduce.run("all_reduce", [executor.Region(own, replicas=[np.zeros(31, np.float32)]), own], block=32)
+    aside = np.zeros(64, np.float32)
+    aside = aside[(own.ctypes.data - aside.ctypes.data) // 4 % 4 + 1 :][:32]  # 4 bytes further than `own` from a multiple of 16
+    with pytest.raises(pyptx.PtxError, match=r"replica 1 of multicast region .* lies .* bytes behind a multiple of 16") as error:
+        all_reduce.run("all_reduce", [executor.Region(own, replicas=[own, aside]), own], block=32)
+    assert error.value.kind == "launch_config"
     devices[2].flags.writeable = False
     with pytest.raises(pyptx.PtxError, match="which the kernel may only read"):
         all_reduce.run("all_reduce", [executor.Region(devices[0], replicas=[devices[2]]), own], block=32)

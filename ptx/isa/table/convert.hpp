@@ -166,7 +166,7 @@ inline constexpr Row convert[] = {
       since(8,7), on(sm_100a, sm_103a), Effect::pure, exec("cvt_rs_bf16x2"),
       doc(PTX_CVT, "two f32 rounded to bf16 by random bits and packed, a in the upper half.")),
   row("cvt.rs{.relu}.satfinite.dtype.f32  d:=.dtype, a:.x4.f32, rbits:%.b32 ; .dtype = { .e4m3x4, .e5m2x4, .e2m3x4, .e3m2x4, .e2m1x4 }",
-      since(8,7), on(sm_100a, sm_103a), Effect::pure, not_executed("how these values share the random bits is not known: the manual shows it in a picture alone"),
+      since(8,7), on(sm_100a, sm_103a), Effect::pure, exec("cvt_rs_x4"),
       doc(PTX_CVT, "four f32 rounded by random bits and packed, the first uppermost.")),
 
   // fp8

@@ -190,7 +190,7 @@ inline constexpr Row mbarrier[] = {
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the primary phase of this parity completed, report = did an operation fail.")),
   row("mbarrier.test_wait.parity.phase_type::conditional{.space}.b64  p:=.pred, [addr:.space], parity:.u32=0..1 ;"
       " .space = { .shared, .shared::cta }",
-      since(9,3), on(sm_90), reads("addr"), syncs(Sync::mbarrier, Scope::cta), not_executed("the executor has mbarriers of layout v0 alone"),
+      since(9,3), on(sm_90), reads("addr"), syncs(Sync::mbarrier, Scope::cta), exec("mbarrier_wait"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the conditional phase of this parity completed.")),
   row("mbarrier.test_wait.phase_type::primary.sem.scope{.space}.b64  p:=.pred{|report:=.pred}, [addr:.space], state:.u64 ;"
       " .sem = { .acquire, .relaxed } .scope = { .cta, .cluster } .space = { .shared, .shared::cta }",
@@ -202,7 +202,7 @@ inline constexpr Row mbarrier[] = {
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the primary phase of this parity completed, report = did an operation fail, ordered as told.")),
   row("mbarrier.test_wait.parity.phase_type::conditional.sem.scope{.space}.b64  p:=.pred, [addr:.space], parity:.u32=0..1 ;"
       " .sem = { .acquire, .relaxed } .scope = { .cta, .cluster } .space = { .shared, .shared::cta }",
-      since(9,3), on(sm_90), reads("addr"), syncs(Sync::mbarrier, Scope::cta), not_executed("the executor has mbarriers of layout v0 alone"),
+      since(9,3), on(sm_90), reads("addr"), syncs(Sync::mbarrier, Scope::cta), exec("mbarrier_wait"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the conditional phase of this parity completed, ordered as told.")),
   row("mbarrier.try_wait.phase_type::primary{.space}.b64  p:=.pred{|report:=.pred}, [addr:.space], state:.u64 {, time:.u32} ;"
       " .space = { .shared, .shared::cta }",
@@ -214,7 +214,7 @@ inline constexpr Row mbarrier[] = {
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the primary phase of this parity completed, report = did an operation fail.")),
   row("mbarrier.try_wait.parity.phase_type::conditional{.space}.b64  p:=.pred, [addr:.space], parity:.u32=0..1 {, time:.u32} ;"
       " .space = { .shared, .shared::cta }",
-      since(9,3), on(sm_90), reads("addr"), syncs(Sync::mbarrier, Scope::cta), waits(Event::mbarrier), not_executed("the executor has mbarriers of layout v0 alone"),
+      since(9,3), on(sm_90), reads("addr"), syncs(Sync::mbarrier, Scope::cta), waits(Event::mbarrier), exec("mbarrier_wait"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the conditional phase of this parity completed.")),
   row("mbarrier.try_wait.phase_type::primary.sem.scope{.space}.b64  p:=.pred{|report:=.pred}, [addr:.space], state:.u64 {, time:.u32} ;"
       " .sem = { .acquire, .relaxed } .scope = { .cta, .cluster } .space = { .shared, .shared::cta }",
@@ -226,7 +226,7 @@ inline constexpr Row mbarrier[] = {
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the primary phase of this parity completed, report = did an operation fail, ordered as told.")),
   row("mbarrier.try_wait.parity.phase_type::conditional.sem.scope{.space}.b64  p:=.pred, [addr:.space], parity:.u32=0..1 {, time:.u32} ;"
       " .sem = { .acquire, .relaxed } .scope = { .cta, .cluster } .space = { .shared, .shared::cta }",
-      since(9,3), on(sm_90), reads("addr"), syncs(Sync::mbarrier, Scope::cta), waits(Event::mbarrier), not_executed("the executor has mbarriers of layout v0 alone"),
+      since(9,3), on(sm_90), reads("addr"), syncs(Sync::mbarrier, Scope::cta), waits(Event::mbarrier), exec("mbarrier_wait"),
       doc("parallel-synchronization-and-communication-instructions-mbarrier-test-wait-try-wait", "p = has the conditional phase of this parity completed, ordered as told.")),
 };
 // clang-format on

@@ -85,7 +85,7 @@ inline constexpr Row tcgen05[] = {
   row("tcgen05.cp.cta_group.shape.b8x16.src_fmt  [taddr:.tmem], source:.u64 ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .shape = { .128x256b, .4x256b, .128x128b }"
       " .src_fmt = { .b6x16_p32, .b4x16_p64 }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("source"), writes("taddr"), async(Proxy::async, Event::tensor_operation), not_executed("where in its byte a widened element goes the manual shows in a picture alone"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("source"), writes("taddr"), async(Proxy::async, Event::tensor_operation), exec("tcgen05_cp"),
       doc("tcgen05-instructions-tcgen05-cp", "copy from shared memory to tensor memory, 6 or 4-bit elements widened to a byte.")),
   row("tcgen05.cp.cta_group.shape.multicast  [taddr:.tmem], source:.u64 ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .shape = { .64x128b } .multicast = { .warpx2::02_13, .warpx2::01_23 }",
@@ -94,7 +94,7 @@ inline constexpr Row tcgen05[] = {
   row("tcgen05.cp.cta_group.shape.multicast.b8x16.src_fmt  [taddr:.tmem], source:.u64 ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .shape = { .64x128b } .multicast = { .warpx2::02_13, .warpx2::01_23 }"
       " .src_fmt = { .b6x16_p32, .b4x16_p64 }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("source"), writes("taddr"), async(Proxy::async, Event::tensor_operation), not_executed("where in its byte a widened element goes the manual shows in a picture alone"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("source"), writes("taddr"), async(Proxy::async, Event::tensor_operation), exec("tcgen05_cp"),
       doc("tcgen05-instructions-tcgen05-cp", "copy from shared memory to tensor memory, 6 or 4-bit elements widened to a byte.")),
   row("tcgen05.cp.cta_group.shape.multicast  [taddr:.tmem], source:.u64 ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .shape = { .32x128b } .multicast = { .warpx4 }",
@@ -103,7 +103,7 @@ inline constexpr Row tcgen05[] = {
   row("tcgen05.cp.cta_group.shape.multicast.b8x16.src_fmt  [taddr:.tmem], source:.u64 ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .shape = { .32x128b } .multicast = { .warpx4 }"
       " .src_fmt = { .b6x16_p32, .b4x16_p64 }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("source"), writes("taddr"), async(Proxy::async, Event::tensor_operation), not_executed("where in its byte a widened element goes the manual shows in a picture alone"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("source"), writes("taddr"), async(Proxy::async, Event::tensor_operation), exec("tcgen05_cp"),
       doc("tcgen05-instructions-tcgen05-cp", "copy from shared memory to tensor memory, 6 or 4-bit elements widened to a byte.")),
   row("tcgen05.shift.cta_group.down  [taddr:.tmem] ; .cta_group = { .cta_group::1, .cta_group::2 }",
       since(8,6), on(sm_100a, sm_101a, sm_103a, sm_110a), reads("taddr"), writes("taddr"), async(Proxy::async, Event::tensor_operation), not_executed("which way the rows go, and what becomes of the first, the manual does not say"),

@@ -149,7 +149,7 @@ TEST(Mbarrier, EveryForm) {
   const auto waits = [](std::string_view op, std::string_view phase = "", std::string_view p = "%p0") {
     std::string text;
     for (const std::string_view sem : {"", ".acquire.cta"}) {
-      text += cat("mbarrier.", op, phase, sem, ".shared::cta.b64 ", p, ", [bar], %s0;\n");
+      if (!phase.ends_with("conditional")) text += cat("mbarrier.", op, phase, sem, ".shared::cta.b64 ", p, ", [bar], %s0;\n");
       text += cat("mbarrier.", op, ".parity", phase, sem, ".shared::cta.b64 ", p, ", [bar], 0;\n");
     }
     return text;
@@ -167,8 +167,36 @@ TEST(Mbarrier, EveryForm) {
           "mbarrier.check_layout.layout::v1.shared::cta.b64 %p0, [bar+8];\n@%p0 trap;\n"
           "mbarrier.pending_count.layout::v0.b64 %c, %s0;\n",
           waits("test_wait", ".phase_type::primary", "%p0|%p1"), waits("try_wait", ".phase_type::primary", "%p0|%p1"),
-          "@%p1 trap;\n"),
+          "@%p1 trap;\n", waits("test_wait", ".phase_type::conditional"), waits("try_wait", ".phase_type::conditional")),
       {"9.3", "sm_90a"});
+}
+
+// Layout v0: the conditional phase is complete when the primary one is, whatever bytes or arrivals that lacked.
+TEST(Mbarrier, TheConditionalPhaseIsThePrimaryOne) {
+  std::string body(begin_kernel);
+  std::vector<std::uint32_t> wanted;
+  const auto ask = [&](std::uint32_t phase) {
+    for (const std::string_view op : {"test_wait", "try_wait"})
+      for (const std::string_view sem : {"", ".acquire.cta", ".relaxed.cluster"})
+        for (const std::uint32_t parity : {0u, 1u}) {
+          body += cat("mbarrier.", op, ".parity.phase_type::conditional", sem, ".shared::cta.b64 %p0, [bar], ", parity,
+                      ";\nselp.u32 %c, 1, 0, %p0;\nst.global.u32 [%rd0+", 4 * wanted.size(), "], %c;\n");
+          wanted.push_back(phase % 2 != parity ? 1 : 0);
+        }
+  };
+  body += "mbarrier.init.layout::v0.shared::cta.b64 [bar], 2;\n";
+  ask(0);
+  body += "mbarrier.arrive.shared::cta.b64 _, [bar];\n";
+  ask(0);
+  body += "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;\n";
+  ask(0);
+  body += "mbarrier.complete_tx.shared::cta.b64 [bar], 64;\n";
+  ask(1);
+  body += "mbarrier.arrive.shared::cta.b64 _, [bar], 2;\n";
+  ask(2);
+  Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(wanted.size(), 7)};
+  testing::run(body_program(out_param, body, {"9.3", "sm_90a"}), testing::block(1), params({out.address()}), {out.region()});
+  EXPECT_EQ(out.data, wanted);
 }
 
 TEST(Mbarrier, SaysWhatIsWrong) {

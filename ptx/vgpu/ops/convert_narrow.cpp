@@ -18,12 +18,16 @@ constexpr num::Format formats[] = {num::e4m3_format, num::e5m2_format, num::e2m3
 Small small_of(Type type) {
   switch (type) {
     case Type::e4m3x2:
+    case Type::e4m3x4:
       return Small::e4m3;
     case Type::e5m2x2:
+    case Type::e5m2x4:
       return Small::e5m2;
     case Type::e2m3x2:
+    case Type::e2m3x4:
       return Small::e2m3;
     case Type::e3m2x2:
+    case Type::e3m2x4:
       return Small::e3m2;
     default:
       return Small::e2m1;
@@ -201,6 +205,38 @@ struct Stochastic {
   }
 };
 
+constexpr std::uint32_t reversed16(std::uint32_t x) {
+  std::uint32_t result = 0;
+  for (int i = 0; i < 16; ++i) result |= (x >> i & 1) << (15 - i);
+  return result;
+}
+// x: d, the four values, the first uppermost, the random bits. imm: 0 to 2 Small, 3 .relu. Two values share 16 random bits: of
+// fp4 the bytes 1 and 3, and 0 and 2, of the others the halves; the first of the two has them in reverse (facts.md: sm_100a).
+struct StochasticFour {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const auto small = static_cast<Small>(step.imm & 7);
+    const num::Format& format = formats[step.imm & 7];
+    const int stride = stride_of(small);
+    const bool relu = (step.imm & 8) != 0;
+    const std::uint32_t* const value[] = {warp.slot<std::uint32_t>(step.x[1]), warp.slot<std::uint32_t>(step.x[2]),
+                                          warp.slot<std::uint32_t>(step.x[3]), warp.slot<std::uint32_t>(step.x[4])};
+    const auto* random = warp.slot<std::uint32_t>(step.x[5]);
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) {
+      const std::uint32_t r = random[l];
+      const std::uint32_t high = small == Small::e2m1 ? (r >> 16 & 0xFF00) | (r >> 8 & 0xFF) : r >> 16;
+      const std::uint32_t low = small == Small::e2m1 ? (r >> 8 & 0xFF00) | (r & 0xFF) : r & 0xFFFF;
+      const std::uint32_t chance[] = {reversed16(high), high, reversed16(low), low};
+      std::uint32_t result = 0;
+      for (int i = 0; i < 4; ++i) {
+        const num::Entry how{.satfinite = true, .relu = relu, .random_bits = 16, .random = chance[i]};
+        result = result << stride | static_cast<std::uint32_t>(num::rounded(exact_f32(value[i][l]), format, how));
+      }
+      return result;
+    });
+    return Outcome::next;
+  }
+};
+
 std::int64_t rare_ways(Decoding& in, bool pair) {
   return (in.wrote("relu") ? 8 : 0) | (in.wrote("satfinite") ? 16 : 0) | (pair ? 32 : 0) |
          (in.rounding("frnd") == Rounding::rp ? 64 : 0);
@@ -320,6 +356,15 @@ Handler cvt_rs_bf16x2(Decoding& in) {
   in.step.x[3] = in.read("rbits", Type::b32);
   in.step.imm = rare_ways(in, true);
   return Compiled<Stochastic>::handler();
+}
+Handler cvt_rs_x4(Decoding& in) {
+  const Type to = in.type("dtype");
+  in.step.x[0] = in.write("d", isa::register_type(to));
+  const std::vector<std::uint32_t> values = in.read_all("a", Type::f32);
+  for (std::size_t i = 0; i < 4; ++i) in.step.x[1 + i] = values[i];
+  in.step.x[5] = in.read("rbits", Type::b32);
+  in.step.imm = static_cast<std::int64_t>(small_of(to)) | (in.wrote("relu") ? 8 : 0);
+  return Compiled<StochasticFour>::handler();
 }
 Handler cvt_tf32(Decoding& in) {
   in.step.x[0] = in.write("d", Type::b32);

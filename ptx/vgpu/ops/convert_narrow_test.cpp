@@ -258,6 +258,82 @@ TEST(CvtStochastic, AddsRandomBits) {
       }
 }
 
+// A format by its description, and how its values share the random bits: `weights` lists, for each of
+// the four values, the 16 bits of the word from the heaviest on.
+struct FourFormat {
+  const char* name;
+  int exponent_bits, mantissa_bits, bias;
+  std::uint32_t most, nan;  // the largest finite number
+  const char* reg;
+  std::vector<int> weights[4];
+};
+std::vector<int> bits_from_to(std::initializer_list<std::pair<int, int>> runs) {
+  std::vector<int> all;
+  for (const auto& [first, last] : runs)
+    for (int bit = first;; bit += first < last ? 1 : -1) {
+      all.push_back(bit);
+      if (bit == last) break;
+    }
+  return all;
+}
+double magnitude(const FourFormat& f, std::uint32_t pattern) {
+  const int field = static_cast<int>(pattern >> f.mantissa_bits);
+  const int mantissa = static_cast<int>(pattern) & ((1 << f.mantissa_bits) - 1);
+  return std::ldexp(mantissa + (field == 0 ? 0 : 1 << f.mantissa_bits), std::max(field, 1) - f.bias - f.mantissa_bits);
+}
+// Away from zero when the part of the way to the next number, and the chance, make a whole.
+std::uint32_t chosen_by_chance(const FourFormat& f, std::uint32_t bits, std::uint32_t word, int place, bool relu) {
+  const double x = std::fabs(static_cast<double>(testing::f32(bits)));
+  if (x != x) return f.nan;
+  const bool negative = bits >> 31 != 0;
+  if (negative && relu) return 0;
+  const std::uint32_t sign = negative ? 1u << (f.exponent_bits + f.mantissa_bits) : 0;
+  std::uint32_t chance = 0;
+  for (const int bit : f.weights[place]) chance = 2 * chance + (word >> bit & 1);
+  for (std::uint32_t pattern = 0; pattern < f.most; ++pattern) {
+    const double low = magnitude(f, pattern), high = magnitude(f, pattern + 1);
+    if (x < high) return sign | (pattern + ((x - low) / (high - low) * 65536 + chance >= 65536 ? 1 : 0));
+  }
+  return sign | f.most;
+}
+
+TEST(CvtStochastic, FourValuesShareTheRandomBits) {
+  const std::vector<int> a = bits_from_to({{16, 31}}), b = bits_from_to({{31, 16}}), e = bits_from_to({{0, 15}}),
+                         f = bits_from_to({{15, 0}});
+  const FourFormat four_formats[] = {{"e4m3x4", 4, 3, 7, 0x7E, 0x7F, "b32", {a, b, e, f}},
+                                     {"e5m2x4", 5, 2, 15, 0x7B, 0x7F, "b32", {a, b, e, f}},
+                                     {"e2m3x4", 2, 3, 1, 0x1F, 0x1F, "b32", {a, b, e, f}},
+                                     {"e3m2x4", 3, 2, 3, 0x1F, 0x1F, "b32", {a, b, e, f}},
+                                     {"e2m1x4",
+                                      2,
+                                      1,
+                                      1,
+                                      0x7,
+                                      0x7,
+                                      "b16",
+                                      {bits_from_to({{8, 15}, {24, 31}}), bits_from_to({{31, 24}, {15, 8}}),
+                                       bits_from_to({{0, 7}, {16, 23}}), bits_from_to({{23, 16}, {7, 0}})}}};
+  const auto rows = float_rows();
+  for (const FourFormat& to : four_formats)
+    for (const bool relu : {false, true})
+      for (const bool swapped : {false, true}) {  // each place has each operand
+        const std::string spelled = cat("cvt.rs", relu ? ".relu" : "", ".satfinite.", to.name, ".f32 %vd, ",
+                                        swapped ? "{%vb, %va, %va, %vb}" : "{%va, %vb, %vb, %va}", ", %vc");
+        const auto results = testing::run_rows(spelled, {to.reg, "f32", "f32", "b32"}, rows, ~0u, blackwell);
+        const int stride = to.name[1] == '2' && to.name[3] == '1' ? 4 : 8;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          std::uint32_t want = 0;
+          for (int place = 0; place < 4; ++place) {
+            const bool first = (place == 0 || place == 3) != swapped;
+            want = want << stride | chosen_by_chance(to, static_cast<std::uint32_t>(first ? rows[i].a : rows[i].b),
+                                                     static_cast<std::uint32_t>(rows[i].c), place, relu);
+          }
+          ASSERT_EQ(hex(results[i], 8), hex(want, 8))
+              << spelled << " of 0x" << hex(rows[i].a, 8) << " and 0x" << hex(rows[i].b, 8) << " by 0x" << hex(rows[i].c, 8);
+        }
+      }
+}
+
 TEST(CvtPack, ClampsAndPacks) {
   std::vector<Operands> rows;
   std::mt19937_64 random(5);

@@ -139,6 +139,8 @@ Handler mbarrier_complete_tx(Decoding& in) {
   };
 }
 
+// The primary and the conditional phase of an mbarrier of layout v0, the only one here, complete in unison (manual:
+// "mbarrier.test_wait").
 Handler mbarrier_wait(Decoding& in) {
   read_mbarrier(in);
   in.step.x[0] = in.write_pred("p");

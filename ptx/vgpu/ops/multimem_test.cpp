@@ -421,6 +421,31 @@ TEST(Multimem, Bounds) {
                [](Region& all) { all.initialised = false; });
 }
 
+// An access is aligned in all replicas when it is in the first: they lie alike.
+TEST(Multimem, ReplicasLieAlike) {
+  const auto program = body_program(both, cat(begin(32), "multimem.red.add.u32 [%rd0], 1;\n"), newest);
+  Devices memory(3, lane_bytes);
+  Buffer<std::uint8_t> own{"own", Bytes(lane_bytes)};
+  const auto message = [&](std::ptrdiff_t all, std::ptrdiff_t last) {
+    Region region = memory.region();
+    region.data += all;
+    for (std::byte*& replica : region.further_replicas) replica += all;
+    region.further_replicas[1] += last;
+    region.bytes = 4;
+    const auto report =
+        program->run(testing::block(1), params({region.address(), own.address()}), std::vector{region, own.region()});
+    return report ? std::string() : cat(name(report.error().kind), ": ", report.error().message);
+  };
+  EXPECT_EQ(message(0, 0), "");
+  EXPECT_EQ(message(8, 0), "");
+  EXPECT_EQ(message(0, 2),
+            "launch_config: kernel `k`: replica 1 of multicast region `all` lies 2 bytes behind a multiple of 16, "
+            "and its first memory 0; what fits is the same of all");
+  EXPECT_EQ(message(4, 4),
+            "launch_config: kernel `k`: replica 1 of multicast region `all` lies 8 bytes behind a multiple of 16, "
+            "and its first memory 4; what fits is the same of all");
+}
+
 // A device's own view of its memory and the multicast view are the same memory.
 TEST(Multimem, WhatOneViewStoresTheOtherLoads) {
   const auto program =

@@ -10,8 +10,18 @@
 namespace ptx::vgpu {
 namespace {
 
-// x[0] = layout::CopyShape, x[1] = CTAs, x[2] = address in tensor memory, x[3] = descriptor
+// x[0] = layout::CopyShape, x[1] = CTAs, x[2] = address in tensor memory, x[3] = descriptor, x[4] = bytes of a piece that count:
+// all 16, or 12 that hold 16 elements of 6 bits, the others being padding
 constexpr int words_of_piece = row_bytes / 4;
+constexpr std::uint32_t sextet_bytes = 12;
+
+// Word `w` of a piece in tensor memory: as it is, or four elements of 6 bits, each in the low bits of a byte.
+std::uint32_t word_of_piece(const std::byte* piece, int w, bool sextets) {
+  if (!sextets) return load_as<std::uint32_t>(piece + 4 * w);
+  std::uint32_t word = 0;
+  for (int i = 0; i < 3; ++i) word |= static_cast<std::uint32_t>(piece[3 * w + i]) << (8 * i);
+  return (word & 0x3F) | (word >> 6 & 0x3F) << 8 | (word >> 12 & 0x3F) << 16 | (word >> 18 & 0x3F) << 24;
+}
 
 // From the shared memory of a CTA to its tensor memory. False: a fault was recorded.
 bool copy_rows(Warp& warp, const Step& step, int lane, Cta& cta, const layout::SharedMatrix& from, layout::TensorAddress to) {
@@ -30,12 +40,13 @@ bool copy_rows(Warp& warp, const Step& step, int lane, Cta& cta, const layout::S
       }
       const std::uint64_t offset = address - region.begin;
       const std::uint8_t* marks = region.written == nullptr ? nullptr : region.written + offset;
-      const bool written = marks == nullptr || all_written<row_bytes>(marks);
-      if (!written) cta.tensor_memory.note_undefined(say_unwritten(warp, Space::shared, address, {marks, row_bytes}));
+      const bool sextets = step.x[4] == sextet_bytes;
+      const bool written = marks == nullptr || (sextets ? all_written<sextet_bytes>(marks) : all_written<row_bytes>(marks));
+      if (!written) cta.tensor_memory.note_undefined(say_unwritten(warp, Space::shared, address, {marks, step.x[4]}));
       for (int copy = 0; copy < layout::copies_of(shape); ++copy)
         for (int w = 0; w < words_of_piece; ++w) {
           const int at = to.lane + layout::lane_of_row(shape, row, copy), column = to.column + piece * words_of_piece + w;
-          cta.tensor_memory.cell(at, column) = load_as<std::uint32_t>(region.data + offset + 4 * w);
+          cta.tensor_memory.cell(at, column) = word_of_piece(region.data + offset, w, sextets);
           cta.tensor_memory.mark(at, column) = written ? written_mark : undefined_mark;
         }
     }
@@ -69,6 +80,9 @@ namespace op {
 
 Handler tcgen05_cp(Decoding& in) {
   using layout::CopyShape;
+  if (in.wrote("b4x16_p64"))
+    return in.refuse(
+        "where in its byte an element of 4 bits goes the manual shows in a picture alone, and others read it differently");
   const std::string_view shape = in.chosen("shape");
   in.step.x[0] = static_cast<std::uint32_t>(shape == "128x256b"         ? CopyShape::rows128_b256
                                             : shape == "4x256b"         ? CopyShape::rows4_b256
@@ -79,6 +93,7 @@ Handler tcgen05_cp(Decoding& in) {
   in.step.x[1] = in.wrote("cta_group::2") ? 2 : 1;
   in.step.x[2] = in.read_full_address("taddr");
   in.step.x[3] = in.read("source", Type::u64);
+  in.step.x[4] = in.has("src_fmt") ? sextet_bytes : row_bytes;
   return &copy;
 }
 

@@ -17,6 +17,7 @@ struct Case {
   int swizzle = 0;
   int column = 0;  // of the address
   int lane = 0;
+  bool sextets = false;  // elements of 6 bits, widened
 };
 // Where the lane of a warp gets its row; -1: from nowhere.
 int row_of_lane(const Case& c, int lane) {
@@ -29,6 +30,9 @@ int row_of_lane(const Case& c, int lane) {
 }
 std::uint32_t value_at(std::size_t block, int row, int word) {
   return static_cast<std::uint32_t>(block * 100000) + static_cast<std::uint32_t>(row * 100 + word);
+}
+std::uint32_t sextet_at(std::size_t block, int row, int element) {
+  return (value_at(block, row, element) * 37 + static_cast<std::uint32_t>(element)) & 63;
 }
 
 // 128 threads: fill shared memory, take tensor memory and fill it with 7, copy, store what is there. %a is the address, %x5 the
@@ -77,7 +81,24 @@ std::string module_of(int group, std::string_view copy, std::string_view fill = 
       body, "}\n");
 }
 std::string copy_of(int group, const Case& c) {
-  return cat("add.u32 %a, %t, ", c.column + (c.lane << 16), ";\ntcgen05.cp.cta_group::", group, '.', c.shape, " [%a], %x5;\n");
+  return cat("add.u32 %a, %t, ", c.column + (c.lane << 16), ";\ntcgen05.cp.cta_group::", group, '.', c.shape,
+             c.sextets ? ".b8x16.b6x16_p32" : "", " [%a], %x5;\n");
+}
+// Sixteen elements of 6 bits in 12 bytes, and 4 bytes of padding, for every 16 bytes of a row.
+void put_sextets(std::vector<std::uint8_t>& image, const testing::Placed& placed, std::size_t block, const Case& c, int row) {
+  for (int element = 0; element < c.words * 4; ++element)
+    for (int bit = 0; bit < 6; ++bit) {
+      const int at = element % 16 * 6 + bit;
+      testing::put_bits(image, placed.bit(0, row, element / 16 * 4) + static_cast<std::uint64_t>(at), 1,
+                        sextet_at(block, row, element) >> bit & 1);
+    }
+}
+// What lies in a word of tensor memory.
+std::uint32_t copied(const Case& c, std::size_t block, int row, int word) {
+  if (!c.sextets) return value_at(block, row, word);
+  std::uint32_t all = 0;
+  for (int i = 0; i < 4; ++i) all |= sextet_at(block, row, 4 * word + i) << (8 * i);
+  return all;
 }
 
 void expect_copy(const Case& c, int group) {
@@ -90,7 +111,10 @@ void expect_copy(const Case& c, int group) {
   for (std::size_t b = 0; b < blocks; ++b) {
     std::vector<std::uint8_t> image(image_bytes, 0xEE);
     for (int row = 0; row < c.rows; ++row)
-      for (int w = 0; w < c.words; ++w) testing::put_bits(image, placed.bit(0, row, w), 32, value_at(b, row, w));
+      if (c.sextets)
+        put_sextets(image, placed, b, c, row);
+      else
+        for (int w = 0; w < c.words; ++w) testing::put_bits(image, placed.bit(0, row, w), 32, value_at(b, row, w));
     in.data.insert(in.data.end(), image.begin(), image.end());
   }
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(blocks * lanes * columns)};
@@ -102,7 +126,7 @@ void expect_copy(const Case& c, int group) {
     for (int lane = 0; lane < lanes; ++lane)
       for (int column = 0; column < columns; ++column) {
         const int row = row_of_lane(c, lane), word = column - c.column;
-        const std::uint32_t expected = row >= 0 && word >= 0 && word < c.words ? value_at(b, row, word) : 7;
+        const std::uint32_t expected = row >= 0 && word >= 0 && word < c.words ? copied(c, b, row, word) : 7;
         ASSERT_EQ(out.data[(b * lanes + static_cast<std::size_t>(lane)) * columns + static_cast<std::size_t>(column)], expected)
             << "block " << b << " lane " << lane << " column " << column;
       }
@@ -115,6 +139,20 @@ TEST(Tcgen05Copy, PutsRowsIntoLanes) {
           Case{"128x128b", 128, 4, 0, 8}, Case{"4x256b", 4, 8}, Case{"4x256b", 4, 8, 0, 1, 28},
           Case{"64x128b.warpx2::02_13", 64, 4}, Case{"64x128b.warpx2::01_23", 64, 4, 0, 12}, Case{"32x128b.warpx4", 32, 4, 0, 3}})
       expect_copy(c, group);
+}
+
+// By the manual 16 elements of 6 bits and 4 bytes of padding become 16 bytes.
+TEST(Tcgen05Copy, WidensElementsOfSixBits) {
+  for (const int group : {1, 2})
+    for (const Case& c : {Case{"128x256b", 128, 8, 0, 0, 0, true}, Case{"128x256b", 128, 8, 64, 4, 0, true},
+                          Case{"128x128b", 128, 4, 0, 8, 0, true}, Case{"4x256b", 4, 8, 0, 1, 28, true},
+                          Case{"64x128b.warpx2::02_13", 64, 4, 0, 0, 0, true},
+                          Case{"64x128b.warpx2::01_23", 64, 4, 0, 12, 0, true}, Case{"32x128b.warpx4", 32, 4, 0, 3, 0, true}})
+      expect_copy(c, group);
+  const auto nibbles = testing::make_from_text(module_of(1, "tcgen05.cp.cta_group::1.128x256b.b8x16.b4x16_p64 [%t], %x5;\n"));
+  ASSERT_FALSE(nibbles);
+  EXPECT_EQ(nibbles.error().kind, Kind::not_executed);
+  EXPECT_NE(nibbles.error().message.find("an element of 4 bits"), std::string::npos) << render(nibbles.error());
 }
 
 TEST(Tcgen05Copy, HasRules) {
