@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ptx/author/author.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx {
 namespace {
@@ -95,6 +96,34 @@ TEST(Compile, a_scalar_named_as_a_dimension_is_its_size) {
   std::vector<std::uint32_t> four(4);
   ASSERT_TRUE(kernel->run(cpu(), {}, {four}));
   EXPECT_EQ(four, (std::vector<std::uint32_t>{4, 14, 24, 34}));
+}
+
+TEST(Compile, operands_are_matched_once_by_the_author_and_once_by_check) {
+  std::uint64_t written_from = 0, written_to = 0;
+  const KernelSpec spec{.name = "k", .out_specs = {{"Y", {32}, u32}}, .grid = 1, .block = 32};
+  const auto kernel = compile(spec, [&](Kernel& k) {
+    auto [y] = k.global_ptrs("Y");
+    auto a = k.reg<u32>(), b = k.reg<u32>();
+    auto p = k.reg<pred>();
+    written_from = isa::fits_asked();
+    for (int again = 0; again < 3; ++again) {
+      k << inst.mov.u32(a, special.tid.x());
+      k << inst.mul.lo.u32(b, a, a);
+      k << inst.xor_.b32(a, a, b);
+      k << inst.setp.lt.u32(p, a, b);
+      k << inst.st.global_.u32(addr(y), a);
+    }
+    written_to = isa::fits_asked();
+    k << inst.ret();
+  });
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  EXPECT_EQ(written_to - written_from, 5u) << "once each, however often they are written";
+  const std::uint64_t compiled = isa::fits_asked();
+  EXPECT_GE(compiled - written_to, 5u) << "check is told nothing";
+  EXPECT_LE(compiled - written_to, 10u) << "five, and those around them";
+  std::vector<std::uint32_t> y(32);
+  ASSERT_TRUE(kernel->run(cpu(), {}, {y}));
+  EXPECT_EQ(isa::fits_asked() - compiled, 0u) << "nobody asks for a launch";
 }
 
 TEST(Compile, an_alias_and_a_tensor_map_of_the_kernel_are_the_launchs) {
