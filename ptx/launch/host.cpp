@@ -139,11 +139,15 @@ Cpu default_cpu() {
   Cpu cpu;
   cpu.options.workers = std::max(1u, std::thread::hardware_concurrency());
   cpu.attended = true;
-  const Arithmetic arithmetic = default_arithmetic();
-  cpu.options.numerics = arithmetic.numerics;
-  cpu.options.approximations = arithmetic.approximations;
-  cpu.options.seed = arithmetic.seed;
+  default_arithmetic().give_to(cpu.options);
   return cpu;
+}
+
+void Arithmetic::give_to(vgpu::Options& options) const {
+  options.numerics = numerics;
+  options.approximations = approximations;
+  options.completion = completion;
+  options.seed = seed;
 }
 
 namespace {

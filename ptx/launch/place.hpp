@@ -26,12 +26,14 @@ struct Cpu {
 /// As many workers as the host has threads; attended; the arithmetic of default_arithmetic().
 Cpu default_cpu();
 
-/// The arithmetic of runs that are not given any: numerics, approximations, seed. Of the whole process; exact and a GPU's own
-/// from the beginning. The executor gives the rest its own defaults.
+/// The arithmetic of runs that are not given any, and when they perform asynchronous operations. Of the whole process; exact, a
+/// GPU's own and eager from the beginning. The executor gives the rest its own defaults.
 struct Arithmetic {
   vgpu::Numerics numerics = vgpu::Numerics::exact;
   vgpu::Approximations approximations = vgpu::Approximations::hardware;
+  vgpu::Completion completion = vgpu::Completion::eager;
   std::uint64_t seed = 0;
+  void give_to(vgpu::Options& options) const;
 };
 Arithmetic default_arithmetic();
 void set_default_arithmetic(const Arithmetic& arithmetic);

@@ -39,7 +39,10 @@ constexpr Option run_options[] = {
      "what approximations give: the bits of an H200 without this, the function's value rounded, or another value within the "
      "manual's bound for each --seed",
      "hardware rounded perturb"},
-    {"--seed", "N", "of --approx perturb: 0 without this"},
+    {"--completion", "WORD",
+     "when asynchronous copies are performed: as they begin without this, as late as a wait allows, or some time in between",
+     "eager lazy random"},
+    {"--seed", "N", "of --approx perturb and --completion random: 0 without this"},
     {"--format", "FORMAT", "how results are told: text for people, or json, one object", "text json"},
 };
 

@@ -85,6 +85,7 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
   wanted.options.approximations =
       vgpu::approximations_from_name(arguments.last("--approx")).value_or(vgpu::Approximations::hardware);
+  wanted.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(vgpu::Completion::eager);
   for (const std::string& word : arguments.all("--save")) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())

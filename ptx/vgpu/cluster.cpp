@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ptx/vgpu/async/queue.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/specials.hpp"
 
@@ -122,6 +123,9 @@ void start_cluster(Cluster& cluster, Worker& worker, std::uint64_t index) {
   cluster.blocks.resize(volume(config.cluster));
   cluster.came_warps = cluster.live_warps = 0;
   cluster.executed = 0;
+  cluster.queue.reset();
+  if (const Options& options = worker.launch.options; options.completion != Completion::eager)
+    cluster.queue.reset(new async::Queue(options.completion, (options.seed + 1) * 0x9E3779B97F4A7C15u ^ index));
   for (std::uint32_t rank = 0; rank < cluster.blocks.size(); ++rank) {
     start_block(cluster, rank, worker);
     cluster.live_warps += cluster.blocks[rank].live_warps;

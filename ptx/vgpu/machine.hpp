@@ -253,6 +253,13 @@ struct Cta {
       0;  ///< what others may wait for, or what makes the next round differ: stores, barriers, exits, clock reads
 };
 
+namespace async {
+class Queue;
+struct QueueDeleter {
+  void operator()(Queue* queue) const;
+};
+}  // namespace async
+
 /// CTAs that run at the same time, on one thread of the host, and reach each other's shared memory (manual: "Cluster of
 /// Cooperative Thread Arrays"). Each CTA is in one: in its own where nobody asks for clusters.
 struct Cluster {
@@ -262,6 +269,8 @@ struct Cluster {
   std::uint32_t live_warps = 0;  ///< of all blocks
   std::uint32_t came_warps = 0;  ///< of them those that have come to the cluster's barrier, which is open
   std::uint64_t executed = 0;
+  /// Asynchronous operations that have begun; null: they are performed when they begin (Completion::eager).
+  std::unique_ptr<async::Queue, async::QueueDeleter> queue;
 };
 
 // ---- handlers -----------------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ Expected<Report> Program::run(const LaunchConfig& config, std::span<const std::b
 namespace {
 constexpr std::array<std::string_view, 2> numerics_words{"exact", "fast"};
 constexpr std::array<std::string_view, 3> approximations_words{"hardware", "rounded", "perturb"};
+constexpr std::array<std::string_view, 3> completion_words{"eager", "lazy", "random"};
 
 template <class Choice, std::size_t count>
 std::optional<Choice> choice_of(const std::array<std::string_view, count>& words, std::string_view word) {
@@ -60,6 +61,8 @@ std::optional<Choice> choice_of(const std::array<std::string_view, count>& words
 }  // namespace
 
 std::span<const std::string_view> words_of_numerics() { return numerics_words; }
+std::span<const std::string_view> words_of_completion() { return completion_words; }
+std::optional<Completion> completion_from_name(std::string_view word) { return choice_of<Completion>(completion_words, word); }
 std::span<const std::string_view> words_of_approximations() { return approximations_words; }
 std::optional<Numerics> numerics_from_name(std::string_view word) { return choice_of<Numerics>(numerics_words, word); }
 std::optional<Approximations> approximations_from_name(std::string_view word) {

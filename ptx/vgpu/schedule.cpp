@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ptx/vgpu/async/queue.hpp"
 #include "ptx/vgpu/undefined.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
@@ -299,8 +300,9 @@ void leave(Warp& warp) {
   release_cluster(cluster);
 }
 
-// The last warp of a CTA is gone: its tensor memory must be free. False: a fault was recorded.
-bool check_given_back(Warp& warp) {
+// The last warp of a CTA is gone: what it began is performed, and its tensor memory must be free. False: a fault was recorded.
+bool end_block(Warp& warp) {
+  if (async::Queue* const queue = warp.cta->cluster->queue.get(); queue != nullptr && !queue->perform_of(*warp.cta)) return false;
   const auto& left = warp.cta->tensor_memory.allocations();
   if (left.empty()) return true;
   Step step;
@@ -399,6 +401,7 @@ ClusterState run_cluster(Cluster& cluster, std::uint64_t budget, std::uint64_t m
       for (Warp& warp : cta.warps) {
         if (warp.live == 0 || warp.waiting) continue;
         if (cluster.executed >= most) return ClusterState::limit;
+        if (cluster.queue && !cluster.queue->perform_some()) return ClusterState::fault;
         ran = true;
         warp.turn_start = warp.executed;
         const WarpState state = run_warp(warp, std::min({warp_turn, budget, most - cluster.executed}));
@@ -408,14 +411,17 @@ ClusterState run_cluster(Cluster& cluster, std::uint64_t budget, std::uint64_t m
         if (state == WarpState::fault) return ClusterState::fault;
         if (state == WarpState::exited) {
           leave(warp);
-          if (cta.live_warps == 0 && !check_given_back(warp)) return ClusterState::fault;
+          if (cta.live_warps == 0 && !end_block(warp)) return ClusterState::fault;
         }
       }
     if (!ran) {
       fail_deadlock(cluster);
       return ClusterState::fault;
     }
-    if (cluster.executed >= enough && cluster.live_warps > 0) return ClusterState::running;
+    if (cluster.executed >= enough && cluster.live_warps > 0) {
+      if (cluster.queue && !cluster.queue->perform_all()) return ClusterState::fault;  // others may poll for it
+      return ClusterState::running;
+    }
   }
   return ClusterState::done;
 }

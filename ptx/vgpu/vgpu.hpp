@@ -72,7 +72,18 @@ enum class Numerics : std::uint8_t {
   exact,  ///< as the module's target does, bit for bit where that is known (docs/facts.md, "Tensor cores")
   fast,   ///< a chain of f32 fused multiply-adds, k ascending, rounded to nearest: several times as fast, and no GPU's own
 };
-/// The words of both, in their order: "exact fast", "hardware rounded perturb".
+/// When an asynchronous copy, store or reduction is performed (cp.async, cp.async.bulk, cp.reduce.async.bulk, st.async,
+/// red.async, tensors too; manual: "Asynchronous Operations"). Any time is right from its beginning until a thread has to see it
+/// complete. wgmma and tcgen05 are performed when they begin.
+enum class Completion : std::uint8_t {
+  eager,   ///< when it begins
+  lazy,    ///< as late as a wait for it allows, or as its block or a turn of its cluster ends: who forgets to wait reads what was
+           ///< there before
+  random,  ///< some time in between, another one for each seed
+};
+/// The words of all, in their order: "exact fast", "hardware rounded perturb", "eager lazy random".
+std::span<const std::string_view> words_of_completion();
+std::optional<Completion> completion_from_name(std::string_view word);
 std::span<const std::string_view> words_of_numerics();
 std::span<const std::string_view> words_of_approximations();
 std::optional<Numerics> numerics_from_name(std::string_view word);
@@ -85,7 +96,8 @@ struct Options {
   bool check_initialised = true;  ///< track which bytes and registers have been written, and lanes that shuffles read
   Numerics numerics = Numerics::exact;
   Approximations approximations = Approximations::hardware;
-  std::uint64_t seed = 0;  ///< of perturbed approximations
+  Completion completion = Completion::eager;
+  std::uint64_t seed = 0;  ///< of perturbed approximations, and of random completion
   std::stop_token stop{};  ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};

@@ -90,7 +90,7 @@ class Printer {
 
 /// The words of Python: None stands for the process's own.
 launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-                                 std::optional<std::uint64_t> seed) {
+                                 std::optional<std::string_view> completion, std::optional<std::uint64_t> seed) {
   launch::Arithmetic arithmetic = launch::default_arithmetic();
   const auto choose = [](std::string_view name, std::string_view word, auto& to, auto found,
                          std::span<const std::string_view> words) {
@@ -106,18 +106,17 @@ launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::
   if (approx)
     choose("approx", *approx, arithmetic.approximations, vgpu::approximations_from_name(*approx),
            vgpu::words_of_approximations());
+  if (completion)
+    choose("completion", *completion, arithmetic.completion, vgpu::completion_from_name(*completion),
+           vgpu::words_of_completion());
   if (seed) arithmetic.seed = *seed;
   return arithmetic;
 }
-using ArithmeticTuple = std::tuple<std::string, std::string, std::uint64_t>;
+using ArithmeticTuple = std::tuple<std::string, std::string, std::string, std::uint64_t>;
 ArithmeticTuple words_of(const launch::Arithmetic& arithmetic) {
   return {std::string(vgpu::words_of_numerics()[static_cast<std::size_t>(arithmetic.numerics)]),
-          std::string(vgpu::words_of_approximations()[static_cast<std::size_t>(arithmetic.approximations)]), arithmetic.seed};
-}
-void give(vgpu::Options& options, const launch::Arithmetic& arithmetic) {
-  options.numerics = arithmetic.numerics;
-  options.approximations = arithmetic.approximations;
-  options.seed = arithmetic.seed;
+          std::string(vgpu::words_of_approximations()[static_cast<std::size_t>(arithmetic.approximations)]),
+          std::string(vgpu::words_of_completion()[static_cast<std::size_t>(arithmetic.completion)]), arithmetic.seed};
 }
 
 std::pair<std::uint64_t, std::uint64_t> run(const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters,
@@ -125,13 +124,14 @@ std::pair<std::uint64_t, std::uint64_t> run(const ExecutorHandle& self, std::str
                                             launch::Dims cluster, std::size_t shared_memory, unsigned workers,
                                             std::uint64_t max_instructions, bool check_initialised,
                                             std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-                                            std::optional<std::uint64_t> seed, nb::object print) {
+                                            std::optional<std::string_view> completion, std::optional<std::uint64_t> seed,
+                                            nb::object print) {
   PythonLibrary library;
   launch::Cpu cpu = library.cpu();
   if (workers != 0) cpu.options.workers = workers;
   cpu.options.max_instructions = max_instructions;
   cpu.options.check_initialised = check_initialised;
-  give(cpu.options, arithmetic_of(numerics, approx, seed));
+  arithmetic_of(numerics, approx, completion, seed).give_to(cpu.options);
   Printer printer(std::move(print));
   cpu.options.print = std::ref(printer);
   const vgpu::LaunchConfig config{.grid = grid, .block = block, .dynamic_smem_bytes = shared_memory, .cluster = cluster};
@@ -155,7 +155,7 @@ nb::list unsupported(const ExecutorHandle& self, std::string_view entry) {
 nb::list fidelity(const ExecutorHandle& self, std::string_view entry, std::optional<std::string_view> numerics,
                   std::optional<std::string_view> approx) {
   vgpu::Options options;
-  give(options, arithmetic_of(numerics, approx, std::nullopt));
+  arithmetic_of(numerics, approx, std::nullopt, std::nullopt).give_to(options);
   const auto program = unwrap_here([&] {
     const nb::gil_scoped_release others;
     return self.module->kernel(entry);
@@ -215,9 +215,9 @@ void bind_executor(nb::module_& m) {
       .function(
           "run(self, entry: str, parameters: bytes, regions: Sequence[tuple[int, int, str, bool, bool, list[int] | None]], grid: "
           "tuple[int, int, int], block: tuple[int, int, int], cluster: tuple[int, int, int], shared_memory: int, workers: "
-          "int, max_instructions: int, check_initialised: bool, numerics: str | None, approx: str | None, seed: int | None, "
-          "print: "
-          "typing.Callable[[str], object]) -> tuple[int, int]",
+          "int, max_instructions: int, check_initialised: bool, numerics: str | None, approx: str | None, completion: str | "
+          "None, "
+          "seed: int | None, print: typing.Callable[[str], object]) -> tuple[int, int]",
           "Runs a grid to its end; the number of its blocks, and of the warp instructions that ran. `parameters` is the "
           "parameter block; a region is (address, bytes, name, whether it may be written, whether it counts as written, and of a "
           "multicast region the addresses of its further replicas).",
@@ -225,13 +225,16 @@ void bind_executor(nb::module_& m) {
   function(m, "multimem_address(address: int) -> int",
            "The multimem address that stands for one in the first replica of a multicast region.",
            [](std::uintptr_t address) { return address + vgpu::multimem_window; });
-  function(m, "executor_arithmetic() -> tuple[str, str, int]",
-           "The arithmetic of runs that are not given any: numerics, approximations, seed.",
+  function(m, "executor_arithmetic() -> tuple[str, str, str, int]",
+           "The arithmetic of runs that are not given any: numerics, approximations, completion, seed.",
            [] { return words_of(launch::default_arithmetic()); });
-  function(m, "set_executor_arithmetic(numerics: str | None, approx: str | None, seed: int | None) -> None",
+  function(m,
+           "set_executor_arithmetic(numerics: str | None, approx: str | None, completion: str | None, seed: int | None) -> None",
            "Changes what is given. Of the whole process.",
            [](std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-              std::optional<std::uint64_t> seed) { launch::set_default_arithmetic(arithmetic_of(numerics, approx, seed)); });
+              std::optional<std::string_view> completion, std::optional<std::uint64_t> seed) {
+             launch::set_default_arithmetic(arithmetic_of(numerics, approx, completion, seed));
+           });
   function(m, "executor_limits(target: str) -> tuple[int, int]",
            "Shared memory that a block of that target may have, bytes, and the multiprocessors of the executor.",
            [](std::string_view name) {

@@ -54,6 +54,7 @@ class Fidelity(NamedTuple):
 
 Numerics = Literal["exact", "fast"]
 Approximations = Literal["hardware", "rounded", "perturb"]
+Completion = Literal["eager", "lazy", "random"]
 
 
 @contextmanager
@@ -71,7 +72,28 @@ def arithmetic(numerics: Numerics | None = None, approx: Approximations | None =
     choices are the whole process's.
     """
     before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(numerics, approx, seed)
+    _ptx.set_executor_arithmetic(numerics, approx, None, seed)
+    try:
+        yield
+    finally:
+        _ptx.set_executor_arithmetic(*before)
+
+
+@contextmanager
+def completing(completion: Completion, seed: int | None = None) -> Iterator[None]:
+    """Within it, kernels on the executor perform what is asynchronous at that time: every launch on CPU tensors.
+
+        with executor.completing("lazy"):
+            gemm(a, b)
+
+    A GPU performs a copy of ``cp.async``, ``cp.async.bulk``, of a tensor, a reduction or a store that is asynchronous at any time
+    from its beginning until a thread has to see it complete. ``eager`` is its beginning, which is fast and hides who forgets to
+    wait; ``lazy`` is as late as a wait for it allows: who forgets to wait reads what was there before, an error where nobody has
+    written it (kind ``uninitialised``); ``random`` is some time in between, another one for each `seed`. A kernel that is right
+    gives the same results each time. What wgmma and tcgen05 do happens when they begin. The choice is the whole process's.
+    """
+    before = _ptx.executor_arithmetic()
+    _ptx.set_executor_arithmetic(None, None, completion, seed)
     try:
         yield
     finally:
@@ -276,6 +298,7 @@ class Program:
         check_initialised: bool = True,
         numerics: Numerics | None = None,
         approx: Approximations | None = None,
+        completion: Completion | None = None,
         seed: int | None = None,
         print: Callable[[str], object] | None = None,
     ) -> Report:
@@ -294,7 +317,7 @@ class Program:
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
         asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
+        `arithmetic`, `completion` that of `completing`. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
 
         Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
         ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines
@@ -315,6 +338,7 @@ class Program:
             bool(check_initialised),
             numerics,
             approx,
+            completion,
             None if seed is None else self._count(seed, "seed"),
             sys.stdout.write if print is None else print,
         )

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
+#include "ptx/vgpu/async/queue.hpp"
 #include "ptx/vgpu/machine.hpp"
 
 namespace ptx::vgpu::async {
@@ -19,22 +21,56 @@ std::uint64_t rank_at(const Location& location) {
   return rank_of(location.space == Space::generic ? location.address - shared_window : location.address);
 }
 
+// The rank of the block that its bytes come to; an arrival brings none.
+std::optional<std::uint64_t> rank_brought_to(const Operation& operation) {
+  return std::visit(
+      [](const auto& what) -> std::optional<std::uint64_t> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(what)>, Arrive>)
+          return std::nullopt;
+        else
+          return rank_at(place_of(what));
+      },
+      operation.what);
+}
+
+// That the mbarrier is one that the operation may tell. False: a fault was recorded.
+bool check_told(Warp& warp, const Step& step, int lane, const Operation& operation) {
+  const auto to = rank_brought_to(operation);
+  if (!operation.mbarrier || !to) return true;
+  const auto told = rank_at(*operation.mbarrier);
+  const std::uint64_t apart = *to ^ told;
+  if (apart <= (operation.pairs ? 1u : 0u)) return true;
+  warp.fail(step, lane, Kind::barrier_misuse,
+            cat("brings bytes to block ", *to, " of the cluster and tells an mbarrier of block ", told,
+                operation.pairs ? ": it has to be one of that block or of the other one of its pair"
+                                : ": it has to be one of the block that they come to"));
+  return false;
+}
+
 }  // namespace
 
 bool begin(Warp& warp, const Step& step, int lane, const Operation& operation) {
   ++warp.cta->changes;
-  if (operation.mbarrier) {
-    const auto to = std::visit([](const auto& what) { return rank_at(place_of(what)); }, operation.what);
-    const auto told = rank_at(*operation.mbarrier);
-    if (const std::uint64_t apart = to ^ told; apart > (operation.pairs ? 1u : 0u)) {
-      warp.fail(step, lane, Kind::barrier_misuse,
-                cat("brings bytes to block ", to, " of the cluster and tells an mbarrier of block ", told,
-                    operation.pairs ? ": it has to be one of that block or of the other one of its pair"
-                                    : ": it has to be one of the block that they come to"));
-      return false;
-    }
+  if (!check_told(warp, step, lane, operation)) return false;
+  if (Queue* const queue = warp.cta->cluster->queue.get()) return queue->push(warp, step, lane, operation);
+  return perform(warp, step, lane, operation);
+}
+
+bool perform(Warp& warp, const Step& step, int lane, const Operation& operation) {
+  if (const auto* const arrival = std::get_if<Arrive>(&operation.what)) {
+    const auto& [space, address] = *operation.mbarrier;
+    mbarrier::Arrival one;
+    one.counts_itself = arrival->counts_itself;
+    return mbarrier::arrive({warp, step, lane, space, address}, one).has_value();
   }
-  const auto moved = std::visit([&](const auto& what) { return perform(warp, step, lane, what); }, operation.what);
+  const auto moved = std::visit(
+      [&](const auto& what) -> std::optional<std::uint64_t> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(what)>, Arrive>)
+          return std::nullopt;  // never: it is dealt with above
+        else
+          return perform(warp, step, lane, what);
+      },
+      operation.what);
   if (!moved) return false;
   if (!operation.mbarrier) return true;
   const auto& [space, address] = *operation.mbarrier;

@@ -1,10 +1,10 @@
 // Asynchronous operations: what an instruction begins and what completes later (manual: "Asynchronous Operations"). An
 // instruction describes the operation as a value and hands it over here; nothing else moves its bytes or tells its mbarrier.
 //
-// For now an operation is performed when it begins. The manual leaves open when it happens, from then until somebody has to see
-// it complete, so that is one of the right times, the one that needs no queue: groups have nothing to wait for, and an mbarrier
-// is told at once. Operations that wait in a queue until a wait asks for them, or for a random while, which shows who forgets to
-// wait, would be kept here: an Operation owns all that it needs, but for the memory it moves.
+// The manual leaves open when an operation happens, from its beginning until somebody has to see it complete. Without being asked
+// otherwise it is performed when it begins, one of the right times, which needs no queue: groups have nothing to wait for, and an
+// mbarrier is told at once. Options::completion may have it wait in the cluster's queue (queue.hpp), which shows who forgets to
+// wait: an Operation owns all that it needs, but for the memory it moves.
 #pragma once
 
 #include <array>
@@ -63,14 +63,30 @@ struct TensorCopy {
   std::optional<ReductionOp> reduction{};
 };
 
+/// An arrival at the operation's mbarrier, once what its thread has copied so far is there.
+struct Arrive {
+  bool counts_itself = false;  ///< mbarrier::Arrival
+};
+
+/// What a thread waits for, where no mbarrier tells it.
+enum class Group : std::uint8_t {
+  none,
+  copies,  ///< cp.async.wait_group
+  bulk,    ///< cp.async.bulk.wait_group
+};
+
 struct Operation {
-  std::variant<Copy, Store, TensorCopy> what;
+  std::variant<Copy, Store, TensorCopy, Arrive> what;
   std::optional<Location> mbarrier{};  ///< which is told how many bytes have come: in the block that they come to
   bool pairs = false;                  ///< .cta_group::2: or in the block whose rank differs in the last bit
+  Group group = Group::none;
 };
 
 /// Begins an operation of a lane. False: a fault was recorded.
 bool begin(Warp& warp, const Step& step, int lane, const Operation& operation);
+
+/// Performs it. False: a fault was recorded.
+bool perform(Warp& warp, const Step& step, int lane, const Operation& operation);
 
 // -- for the operations: what they move, or nothing when a fault was recorded
 std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Copy& copy);

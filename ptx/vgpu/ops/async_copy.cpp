@@ -2,7 +2,7 @@
 // handed to the engine (ptx/vgpu/async/engine.hpp). Copies of tensors: tensor_copy.cpp.
 #include <cstring>
 
-#include "ptx/vgpu/async/engine.hpp"
+#include "ptx/vgpu/async/queue.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
 
@@ -32,7 +32,7 @@ Outcome copy_few(Warp& warp, const Step& step, Mask mask) {
     copy.bytes = copy.alignment = copy.read = step.x[2];
     if (step.x[3] != no_slot) copy.read = std::min(copy.bytes, at<std::uint32_t>(warp, step.x[3], lane));
     if (has_lane(ignored, lane)) copy.read = 0;
-    return async::Operation{copy, {}};
+    return async::Operation{copy, {}, false, async::Group::copies};
   });
 }
 
@@ -53,7 +53,10 @@ Outcome copy_bulk(Warp& warp, const Step& step, Mask mask) {
     const auto into = [&](std::uint64_t to, std::uint64_t mbarrier) {
       copy.to.address = to;
       async::Operation operation{copy, {}};
-      if (step.x[3] != no_slot) operation.mbarrier = {Space::cluster, mbarrier};
+      if (step.x[3] != no_slot)
+        operation.mbarrier = {Space::cluster, mbarrier};
+      else
+        operation.group = async::Group::bulk;
       return operation;
     };
     const std::uint64_t mbarrier = step.x[3] != no_slot ? at<std::uint64_t>(warp, step.x[3], lane) : 0;
@@ -138,8 +141,21 @@ Type stored_type(const Decoding& in) { return in.has("type") ? in.type("type") :
 Type reduced_type(const Decoding& in) { return in.has("type") ? in.type("type") : in.wrote("u32") ? Type::u32 : Type::b32; }
 std::int64_t reduction_of(const Decoding& in) { return packed({reduction_op(in.chosen("op")), reduced_type(in)}); }
 
-// Nothing is left to do: operations are performed when they begin (engine.hpp), and there are no caches.
+// There are no caches.
 Outcome nothing(Warp&, const Step&, Mask) { return Outcome::next; }
+
+// x[0] = which operations, x[1] = waits, x[2] = closes a group first, x[3] = groups that may be left
+Outcome close_or_wait(Warp& warp, const Step& step, Mask mask) {
+  async::Queue* const queue = warp.cta->cluster->queue.get();
+  if (queue == nullptr) return Outcome::next;  // they were performed when they began
+  const auto group = static_cast<async::Group>(step.x[0]);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    if (step.x[2] != 0) queue->close_group(warp, lane, group);
+    if (step.x[1] != 0 && !queue->wait_for_groups(warp, lane, group, step.x[3])) return Outcome::fault;
+  }
+  return Outcome::next;
+}
 
 }  // namespace
 
@@ -204,7 +220,14 @@ Handler st_bulk(Decoding& in) {
 }
 
 // Groups of operations, and waits for them.
-Handler async_group(Decoding&) { return &nothing; }
+Handler async_group(Decoding& in) {
+  const bool all = in.wrote("wait_all");
+  in.step.x[0] = static_cast<std::uint32_t>(in.wrote("bulk") ? async::Group::bulk : async::Group::copies);
+  in.step.x[1] = all || in.wrote("wait_group") ? 1 : 0;
+  in.step.x[2] = all || in.wrote("commit_group") ? 1 : 0;
+  in.step.x[3] = all || !in.given("n") ? 0 : static_cast<std::uint32_t>(in.immediate("n").value_or(0));
+  return &close_or_wait;
+}
 Handler cp_async_bulk_prefetch(Decoding&) { return &nothing; }
 
 }  // namespace op

@@ -2,6 +2,7 @@
 // they are told; the warps of a CTA take turns on one thread of the host, so there is nothing to do for that.
 #include "ptx/vgpu/async/mbarrier.hpp"
 
+#include "ptx/vgpu/async/queue.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
@@ -63,7 +64,9 @@ Outcome wait(Warp& warp, const Step& step, Mask mask) {
     const auto done = parity ? mbarrier::test_parity(by, warp.slot<std::uint32_t>(step.x[1])[by.lane])
                              : mbarrier::test_state(by, warp.slot<std::uint64_t>(step.x[1])[by.lane]);
     if (done && *done) complete |= Mask{1} << by.lane;
-    return done.has_value();
+    if (!done) return false;
+    async::Queue* const queue = warp.cta->cluster->queue.get();
+    return *done || queue == nullptr || queue->wait_at({by.space, by.address});
   });
   if (outcome != Outcome::next) return outcome;
   Mask& p = warp.pred(step.x[0]);
@@ -158,15 +161,13 @@ Handler mbarrier_pending_count(Decoding& in) {
                                            [](std::uint64_t state) { return mbarrier::pending_count(state); });
 }
 
-// All copies of this thread are complete: they were performed when they began (ptx/vgpu/async/engine.hpp).
 Handler cp_async_mbarrier_arrive(Decoding& in) {
   read_mbarrier(in);
   in.step.x[0] = in.has("noinc") ? 0 : 1;
   return [](Warp& warp, const Step& step, Mask mask) {
     return each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
-      mbarrier::Arrival arrival;
-      arrival.counts_itself = step.x[0] != 0;
-      return mbarrier::arrive(by, arrival).has_value();
+      const async::Arrive arrival{step.x[0] != 0};
+      return async::begin(warp, step, by.lane, {arrival, async::Location{by.space, by.address}});
     });
   };
 }

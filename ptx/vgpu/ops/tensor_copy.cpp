@@ -63,7 +63,10 @@ Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
     const auto into = [&](std::uint64_t to, std::uint64_t mbarrier) {
       copy.shared.address = to;
       async::Operation operation{copy, {}, step.x[7] != 0};
-      if (step.x[3] != 0) operation.mbarrier = {Space::cluster, mbarrier};
+      if (step.x[3] != 0)
+        operation.mbarrier = {Space::cluster, mbarrier};
+      else
+        operation.group = async::Group::bulk;
       return operation;
     };
     const Multicast multicast{number(blocks_at), address(shared_at), address(mbarrier_at), step.x[7] != 0};
