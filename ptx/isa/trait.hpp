@@ -61,12 +61,14 @@ enum class Trait : std::uint8_t {
   multiply_add,
   shift_left,
   bitwise_and,
-  bitwise_or,
   bitwise_xor,
   select,
   carry_in,       ///< reads the flag CC.CF
   carry_out,      ///< may write it: isa::writes_carry
   looks_at_bits,  ///< the bits of an operand decide: an address is looked at, not handed on
+  bitwise,        ///< each bit of the result is made of the operands' bits at its place
+  moves_bits,     ///< the result's bits are bits of the first operand, elsewhere; the others say where. Or they are known
+  merges_bits,    ///< the same of the first two operands
 
   // tensor cores
   tcgen05,

@@ -40,6 +40,7 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.yields = false;
   warp.fault.reset();
   warp.traced = false;
+  warp.undefined_bits.clear();
   warp.undefined_sources.clear();
   if (launch.code.most_frames != 0)
     for (std::vector<CallFrame>& frames : warp.frames) frames.clear();

@@ -28,8 +28,9 @@ enum class Passes : std::uint8_t {
   on,          ///< its results are undefined where an operand is
   each,        ///< each result is undefined where the operand of its place is
   chosen,      ///< selp: the value that is not chosen does not matter
-  and_,        ///< a defined zero decides alone
-  or_,         ///< defined ones decide alone
+  bits,        ///< bit by bit, where they go (undefined_bits.hpp)
+  packed,      ///< each part of its result is undefined where the same part of an operand is
+  paired,      ///< the parts of its result, from the highest, are undefined where the operands are
   loaded,      ///< the address decides; the results are what memory holds
   stored,      ///< the address decides; the values go to memory
   updated,     ///< all decides: it makes what memory holds. The results are what was there
@@ -40,11 +41,20 @@ enum class Passes : std::uint8_t {
 /// handed on, results.
 struct Trace {
   Passes passes = Passes::nowhere;
-  std::uint8_t bits = 0;  ///< of an operand of and, or, st
+  std::uint8_t bits = 0;      ///< of an element of st
+  std::uint8_t data = 0;      ///< bits: of so many values the bits are handed on; the others say where they go
+  bool bitwise = false;       ///< bits: each stays at its place
+  std::uint8_t parts = 0;     ///< packed, paired: of a register
+  bool extends_sign = false;  ///< loaded: to the width of the register
   std::uint16_t needs = 0, values = 0, results = 0;
   std::uint32_t first = 0;
 };
 inline constexpr std::uint32_t no_scalar = 0xFFFFFFFFu;
+/// Where a scalar register lies, and how wide it is; no_slot for one that no instruction has.
+struct ScalarSlot {
+  std::uint32_t offset = 0xFFFFFFFFu;
+  std::uint32_t bits = 0;  ///< 1 for a predicate, of which the slot has a mask
+};
 /// A register that some path reads before it writes it, and the slot of the lanes that have written it.
 struct MaybeUnwritten {
   std::uint32_t scalar = 0;
@@ -89,8 +99,9 @@ struct Code {
   std::vector<std::uint32_t> operands;                   ///< registers of the steps that have more than Step::x holds
   std::vector<RegisterLine> image;  ///< the register file at the start of a warp: constants in place, all else 0
   std::vector<SpecialSlot> specials;
-  std::vector<Trace> traces;          ///< by item of the body
-  std::vector<std::uint32_t> traced;  ///< scalar registers, see Trace
+  std::vector<Trace> traces;             ///< by item of the body
+  std::vector<std::uint32_t> traced;     ///< scalar registers, see Trace
+  std::vector<ScalarSlot> scalar_slots;  ///< by scalar register
   std::vector<MaybeUnwritten> maybe_unwritten;
   std::vector<std::uint32_t> first_scalar;  ///< by register: its first scalar; behind the last one their number
   std::uint32_t sites = 0;                  ///< memory accesses with an inline cache

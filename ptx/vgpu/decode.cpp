@@ -28,6 +28,7 @@ Expected<void> Decoder::run() {
   if (auto error = read_body()) return Unexpected{std::move(*error)};
   if (calls_ != nullptr && !calls_->recursive.empty()) prepare_recursion();
   if (auto error = emit()) return Unexpected{std::move(*error)};
+  keep_scalar_slots();
   if (code_.most_frames != 0) keep_slots();
   code_.image = file_.image();
   return {};
@@ -81,6 +82,17 @@ void Decoder::keep_slots() {
     }
   code_.saved_slots.push_back({code_.frame_pointer, 8});
   if (stack_pointer_) code_.saved_slots.push_back({*stack_pointer_, 8});
+}
+
+// Where each scalar lies that some instruction has.
+void Decoder::keep_scalar_slots() {
+  const auto& regs = code_.function->regs;
+  code_.scalar_slots.resize(code_.scalar_count());
+  for (std::size_t reg = 0; reg < regs.size(); ++reg)
+    for (std::uint32_t i = code_.first_scalar[reg]; i < code_.first_scalar[reg + 1]; ++i)
+      code_.scalar_slots[i] = {scalar_slots_[i].value_or(no_slot),
+                               static_cast<std::uint32_t>(isa::bits(isa::register_type(regs[reg].type)))};
+  code_.scalar_slots.back().bits = 1;  // the flag CC.CF
 }
 
 std::uint32_t Decoder::slot_of(Scalar scalar) {

@@ -68,6 +68,8 @@ class Decoder {
   void keep_slots();
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> list_of_labels(const ir::Inst& inst) const;
   void add_trace(const Decoding& decoding, std::uint32_t item);
+  void find_parts(const Decoding& decoding, Trace& trace) const;
+  void keep_scalar_slots();
   void add_doubt(const Decoding& decoding, std::uint32_t item);
   void add(Step step, const ir::Inst& inst, std::uint32_t item);
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;

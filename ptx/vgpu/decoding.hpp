@@ -148,6 +148,7 @@ class Decoding {
   bool is_approximation = false;  ///< Options::approximations says what the result is
   bool reduces_devices = false;   ///< it makes one number of those in the memory of several devices
   bool is_product = false;        ///< Options::numerics says how floats are added up
+  bool moves_bits = false;        ///< as isa::Trait::moves_bits, where the row alone does not say so
   bool tracks_undefined = false;  ///< the handler says itself which results are undefined (Passes::by_handler)
 
  private:

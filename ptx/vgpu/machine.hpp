@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
@@ -45,7 +46,8 @@ struct Exchange {
   std::array<std::uint32_t, lane_count> value{};
   std::array<std::uint32_t, lane_count> high;  ///< of values of 64 bits, which few instructions have
   Mask pred = 0;
-  Mask undefined = 0;  ///< lanes whose value is (undefined.hpp)
+  Mask undefined = 0;                                    ///< lanes of which some of the value is (undefined.hpp)
+  std::array<std::uint32_t, lane_count> undefined_bits;  ///< in those lanes: which bits
 };
 /// A reduction over a barrier of the CTA gives its predicate, and takes the number of threads that came with a true one in
 /// value[0] and that came at all in value[1].
@@ -110,11 +112,22 @@ struct UndefinedSource {
   std::string message;
 };
 
+/// Bits of a register, of one lane.
+struct RegisterBits {
+  std::uint64_t low = 0, high = 0;
+  [[nodiscard]] constexpr bool any() const { return (low | high) != 0; }
+  friend constexpr RegisterBits operator|(RegisterBits a, RegisterBits b) { return {a.low | b.low, a.high | b.high}; }
+  friend constexpr RegisterBits operator&(RegisterBits a, RegisterBits b) { return {a.low & b.low, a.high & b.high}; }
+  friend constexpr RegisterBits operator^(RegisterBits a, RegisterBits b) { return {a.low ^ b.low, a.high ^ b.high}; }
+  friend constexpr RegisterBits operator~(RegisterBits a) { return {~a.low, ~a.high}; }
+  friend constexpr bool operator==(RegisterBits, RegisterBits) = default;
+};
+
 /// What a lane had when it called a function that runs already, and where it goes on.
 struct CallFrame {
   std::uint32_t resume = 0, call = 0;
   std::vector<std::uint64_t> registers;
-  std::vector<bool> undefined;
+  std::vector<RegisterBits> undefined;  ///< by scalar register; empty: nobody had looked
 };
 
 /// 64 bytes of a register file, aligned for vector instructions.
@@ -153,7 +166,10 @@ struct Warp {
 
   // undefined.hpp; the vectors go by scalar register and mean something while the warp is traced
   bool traced = false;
-  std::vector<Mask> undefined;                  ///< lanes
+  std::vector<Mask> undefined;  ///< lanes in which some of its bits are
+  std::vector<Mask> partly;     ///< of these: lanes in which others are not
+  std::unordered_map<std::uint32_t, std::array<RegisterBits, lane_count>>
+      undefined_bits;                           ///< which are, in the lanes of `partly`
   std::vector<std::uint32_t> undefined_source;  ///< key of undefined_sources
   std::map<std::uint32_t, UndefinedSource> undefined_sources;
 

@@ -315,7 +315,7 @@ std::string say_unwritten(const Warp& warp, Space space, std::uint64_t address, 
   const auto bad = std::find_if(marks.begin(), marks.end(), [](std::uint8_t mark) { return mark != written_mark; });
   const MemoryRegion* region = find_region(warp, space, address, marks.size(), false);
   return cat(say_access(false, marks.size(), space, address),
-             *bad == undefined_mark ? ": an undefined value was stored to byte " : ": nothing has written byte ",
+             *bad == 0 ? ": nothing has written byte " : ": an undefined value was stored to byte ",
              address - region->begin + static_cast<std::uint64_t>(bad - marks.begin()), " of ", region->name);
 }
 

@@ -45,9 +45,11 @@ std::uint64_t window_of(Space space);
 /// The space that a generic address lies in.
 Space space_of(std::uint64_t generic_address);
 
-/// What is known of a byte whose region keeps such marks: 0 until something is stored there.
+/// What is known of a byte whose region keeps such marks: 0 until something is stored there, then its bits that are defined
+/// (undefined_bits.hpp). Where none is, it says what was stored.
 inline constexpr std::uint8_t written_mark = 0xFF;
-inline constexpr std::uint8_t undefined_mark = 1;  ///< an undefined value was stored there
+inline constexpr std::uint8_t undefined_mark = 0x5A;  ///< an undefined value
+inline constexpr std::uint8_t gap_mark = 0xA5;        ///< what lay in the gap of a structure
 
 struct MemoryRegion {
   std::uint64_t begin = 0;          ///< the first address

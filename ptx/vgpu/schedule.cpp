@@ -317,12 +317,12 @@ bool end_block(Warp& warp) {
 
 void give(Warp& warp, const Step& step, Mask mask, const Collective& what, Exchange& exchange) {
   what.give(warp, step, mask, exchange);
-  if (warp.traced) exchange.undefined |= undefined_values(warp, step, mask);
+  if (warp.traced) give_undefined(warp, step, mask, exchange);
 }
 
 bool take(Warp& warp, const Step& step, Mask mask, const Collective& what, const Exchange& exchange) {
   if (!what.take(warp, step, mask, exchange)) return false;
-  if (warp.traced && !what.lane_by_lane) pass_exchanged(warp, step, mask, exchange.undefined != 0 ? mask : 0, false);
+  if (warp.traced && !what.lane_by_lane) pass_exchanged(warp, step, mask, exchange.undefined != 0 ? mask : 0);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/vgpu/ops/access.hpp"
+#include "ptx/vgpu/undefined_bits.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu {
@@ -28,7 +29,17 @@ std::uint32_t source_of_register(const Code& code, std::uint32_t scalar) {
 void set(Warp& warp, std::uint32_t scalar, Mask mask, Mask lanes, std::uint32_t source) {
   if (scalar == no_scalar) return;
   warp.undefined[scalar] = (warp.undefined[scalar] & ~mask) | (lanes & mask);
+  warp.partly[scalar] &= ~mask;
   if ((lanes & mask) != 0) warp.undefined_source[scalar] = source;
+}
+// The same, bit by bit.
+void set(Warp& warp, std::uint32_t scalar, Mask mask, const std::array<RegisterBits, lane_count>& bits, std::uint32_t source) {
+  if (scalar == no_scalar) return;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    set_undefined_bits(warp, scalar, lane, bits[static_cast<std::size_t>(lane)]);
+  }
+  if ((warp.undefined[scalar] & mask) != 0) warp.undefined_source[scalar] = source;
 }
 void set_results(Warp& warp, const Trace& trace, Mask mask, Mask lanes, std::uint32_t source) {
   for (const std::uint32_t scalar : results(warp, trace)) set(warp, scalar, mask, lanes, source);
@@ -36,7 +47,7 @@ void set_results(Warp& warp, const Trace& trace, Mask mask, Mask lanes, std::uin
 
 Outcome fail_undefined(Warp& warp, const Step& step, Mask lanes, std::uint32_t scalar, std::string_view does) {
   const Code& code = warp.cta->launch->code;
-  const std::uint32_t source = warp.undefined_source[scalar];
+  const std::uint32_t source = without_gap(code, warp.undefined_source[scalar]);
   const auto found = warp.undefined_sources.find(source);
   std::string message = cat(does, " `", code.scalar_name(scalar), '`');
   std::vector<std::string> notes;
@@ -58,75 +69,142 @@ Outcome fail_undefined(Warp& warp, const Step& step, Mask lanes, std::uint32_t s
 
 // ---- handing on
 
-// The lanes in which one operand of `and` or `or` decides alone, whatever the other is: a defined zero, or all ones.
-template <class T>
-Mask decided_by(const Warp& warp, const Step& step, std::size_t operand, Mask undefined_lanes, T decides) {
-  const auto* a = warp.slot<SlotOf<T>>(step.x[operand]);
-  return lanes_where([&](int l) { return from_slot<T>(a[l]) == decides; }) & ~undefined_lanes;
-}
-Mask decided(const Warp& warp, const Step& step, const Trace& trace, Mask a, Mask b) {
-  const bool is_or = trace.passes == Passes::or_;
-  const auto by_type = [&]<class T>(T) {
-    const T decides = is_or ? static_cast<T>(~T{0}) : T{0};
-    return decided_by<T>(warp, step, 1, a, decides) | decided_by<T>(warp, step, 2, b, decides);
-  };
-  switch (trace.bits) {
-    case 1: {  // predicates, each with what it is combined with: x = d, a, b, flip of a, flip of b
-      const Mask va = warp.pred(step.x[1]) ^ step.x[3], vb = warp.pred(step.x[2]) ^ step.x[4];
-      return ((is_or ? va : ~va) & ~a) | ((is_or ? vb : ~vb) & ~b);
-    }
-    case 16:
-      return by_type(std::uint16_t{});
-    case 32:
-      return by_type(std::uint32_t{});
-    default:
-      return by_type(std::uint64_t{});
+// Where the undefined ones of these values come from: a gap only when all of them do.
+std::uint32_t common_source(const Warp& warp, std::span<const std::uint32_t> from, Mask mask) {
+  const Code& code = warp.cta->launch->code;
+  std::uint32_t gap = 0;
+  for (const std::uint32_t scalar : from) {
+    if ((undefined(warp, scalar) & mask) == 0) continue;
+    const std::uint32_t source = warp.undefined_source[scalar];
+    if (!is_gap(code, source)) return source;
+    gap = source;
   }
+  return gap;
+}
+Mask any_undefined(const Warp& warp, std::span<const std::uint32_t> from, Mask mask) {
+  Mask lanes = 0;
+  for (const std::uint32_t scalar : from) lanes |= undefined(warp, scalar);
+  return lanes & mask;
 }
 
 Outcome pass_on(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
   const auto from = values(warp, trace);
-  Mask lanes = 0;
-  std::uint32_t source = 0;
-  for (const std::uint32_t scalar : from) {
-    if ((undefined(warp, scalar) & mask & ~lanes) == 0) continue;
-    lanes |= undefined(warp, scalar);
-    source = warp.undefined_source[scalar];
-  }
-  if (lanes != 0 && trace.passes == Passes::chosen) {  // d = c ? a : b
-    const Mask c = warp.pred(step.x[3]) ^ static_cast<Mask>(step.x[4]);
-    lanes = undefined(warp, from[2]) | (undefined(warp, from[0]) & c) | (undefined(warp, from[1]) & ~c);
-  } else if (lanes != 0 && trace.passes != Passes::on) {
-    lanes &= ~decided(warp, step, trace, undefined(warp, from[0]), undefined(warp, from[1]));
-  }
+  const Mask lanes = any_undefined(warp, from, mask);
+  const std::uint32_t source = lanes == 0 ? 0 : without_gap(warp.cta->launch->code, common_source(warp, from, mask));
   const Outcome outcome = step.run(warp, step, mask);
   if (outcome == Outcome::next) set_results(warp, trace, mask, lanes, source);
   return outcome;
 }
 
-// A move of a vector onto itself may change the order of its elements.
-Outcome pass_each(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
-  const auto from = values(warp, trace), to = results(warp, trace);
-  std::array<std::pair<Mask, std::uint32_t>, 8> moved;
-  for (std::size_t i = 0; i < from.size(); ++i)
-    moved[i] = {undefined(warp, from[i]), from[i] == no_scalar ? 0 : warp.undefined_source[from[i]]};
+// Runs the step, whose one result has these undefined bits.
+Outcome run_and_set(Warp& warp, const Step& step, Mask mask, const Trace& trace, const std::array<RegisterBits, lane_count>& bits,
+                    std::uint32_t source) {
   const Outcome outcome = step.run(warp, step, mask);
-  for (std::size_t i = 0; i < to.size() && outcome == Outcome::next; ++i) set(warp, to[i], mask, moved[i].first, moved[i].second);
+  if (outcome == Outcome::next) set(warp, results(warp, trace)[0], mask, bits, source);
   return outcome;
 }
 
-// A store of undefined values: a fault where others see it, else the bytes count as holding nothing.
+RegisterBits bits_undefined_in(const Warp& warp, std::uint32_t scalar, int lane) {
+  return scalar == no_scalar ? RegisterBits{} : undefined_bits(warp, scalar, lane);
+}
+
+// d = c ? a : b
+Outcome pass_chosen(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
+  const auto from = values(warp, trace);
+  const Mask lanes = any_undefined(warp, from, mask);
+  if (lanes == 0) return pass_on(warp, step, mask, trace);
+  const Mask c = warp.pred(step.x[3]) ^ static_cast<Mask>(step.x[4]), unknown = undefined(warp, from[2]);
+  std::array<RegisterBits, lane_count> bits{};
+  for (Mask left = lanes; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    bits[static_cast<std::size_t>(lane)] =
+        has_lane(unknown, lane) ? low_bits(128) : bits_undefined_in(warp, from[has_lane(c, lane) ? 0 : 1], lane);
+  }
+  const std::uint32_t source = common_source(warp, from, mask);
+  return run_and_set(warp, step, mask, trace, bits, (unknown & mask) == 0 ? source : without_gap(warp.cta->launch->code, source));
+}
+
+// Where a bit goes is told by trial; one that may go here or there makes the whole result undefined.
+Outcome pass_bits(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
+  const auto from = values(warp, trace);
+  const auto data = from.first(std::min<std::size_t>(trace.data, from.size())), where = from.subspan(data.size());
+  const Mask lanes = any_undefined(warp, from, mask), anywhere = any_undefined(warp, where, mask);
+  if (lanes == 0) return pass_on(warp, step, mask, trace);
+  std::uint32_t source = common_source(warp, from, mask);
+  if (anywhere != 0) source = without_gap(warp.cta->launch->code, source);
+  const auto to = results(warp, trace);
+  auto bits = try_bits(warp, step, lanes, data, to, trace.bitwise);
+  const Outcome outcome = step.run(warp, step, mask);
+  for (std::size_t r = 0; r < to.size() && outcome == Outcome::next; ++r) {
+    for (Mask left = anywhere; left != 0; left &= left - 1) bits[r][static_cast<std::size_t>(lowest_lane(left))] = low_bits(128);
+    set(warp, to[r], mask, bits[r], source);
+  }
+  return outcome;
+}
+
+// The part of a register that a packed instruction knows as number `part`.
+bool has_undefined_part(const Warp& warp, std::uint32_t scalar, int lane, std::uint32_t part, std::uint32_t parts) {
+  if (scalar == no_scalar) return false;
+  const std::uint32_t width = warp.cta->launch->code.scalar_slots[scalar].bits / parts;
+  return (undefined_bits(warp, scalar, lane) & (low_bits(width * (part + 1)) ^ low_bits(width * part))).any();
+}
+Outcome pass_parts(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
+  const auto from = values(warp, trace);
+  const std::uint32_t to = results(warp, trace)[0], parts = trace.parts;
+  const Mask lanes = any_undefined(warp, from, mask);
+  if (lanes == 0 || to == no_scalar) return pass_on(warp, step, mask, trace);
+  const std::uint32_t width = warp.cta->launch->code.scalar_slots[to].bits / parts;
+  std::array<RegisterBits, lane_count> bits{};
+  for (Mask left = lanes; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      bool unknown = false;
+      if (trace.passes == Passes::packed)
+        for (const std::uint32_t scalar : from) unknown |= has_undefined_part(warp, scalar, lane, part, parts);
+      else
+        unknown = bits_undefined_in(warp, from[parts - 1 - part], lane).any();
+      if (unknown)
+        bits[static_cast<std::size_t>(lane)] =
+            bits[static_cast<std::size_t>(lane)] | (low_bits(width * (part + 1)) ^ low_bits(width * part));
+    }
+  }
+  return run_and_set(warp, step, mask, trace, bits, without_gap(warp.cta->launch->code, common_source(warp, from, mask)));
+}
+
+// A move of a vector onto itself may change the order of its elements.
+Outcome pass_each(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
+  const auto from = values(warp, trace), to = results(warp, trace);
+  if (any_undefined(warp, from, mask) == 0) return pass_on(warp, step, mask, trace);
+  std::array<std::array<RegisterBits, lane_count>, 8> moved{};
+  std::array<std::uint32_t, 8> sources{};
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == no_scalar) continue;
+    sources[i] = warp.undefined_source[from[i]];
+    for (Mask left = undefined(warp, from[i]) & mask; left != 0; left &= left - 1)
+      moved[i][static_cast<std::size_t>(lowest_lane(left))] = undefined_bits(warp, from[i], lowest_lane(left));
+  }
+  const Outcome outcome = step.run(warp, step, mask);
+  for (std::size_t i = 0; i < to.size() && outcome == Outcome::next; ++i) set(warp, to[i], mask, moved[i], sources[i]);
+  return outcome;
+}
+
+// A store of undefined values: a fault where others see it, unless it is a gap that is copied; else their bits count as
+// undefined.
 Outcome store(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
   const auto from = values(warp, trace);
-  Mask lanes = 0;
-  for (const std::uint32_t scalar : from) lanes |= undefined(warp, scalar) & mask;
-  if (lanes == 0) return step.run(warp, step, mask);
+  if (any_undefined(warp, from, mask) == 0) return step.run(warp, step, mask);
+  const Code& code = warp.cta->launch->code;
+  const RegisterBits stored = low_bits(trace.bits);
   std::array<std::uint64_t, lane_count> address;
   read_addresses(warp, step, address);
   for (const std::uint32_t scalar : from) {
+    if (scalar == no_scalar || is_gap(code, warp.undefined_source[scalar])) continue;
     Mask seen = 0;
-    for (Mask left = undefined(warp, scalar) & mask; left != 0; left &= left - 1)
-      if (const int l = lowest_lane(left); outlives_block(step.space, address[static_cast<std::size_t>(l)])) seen |= Mask{1} << l;
+    for (Mask left = undefined(warp, scalar) & mask; left != 0; left &= left - 1) {
+      const int lane = lowest_lane(left);
+      const bool is_stored = (undefined_bits(warp, scalar, lane) & stored).any();
+      if (is_stored && outlives_block(step.space, address[static_cast<std::size_t>(lane)])) seen |= Mask{1} << lane;
+    }
     if (seen != 0) return fail_undefined(warp, step, seen, scalar, "stores");
   }
   const Outcome outcome = step.run(warp, step, mask);
@@ -134,11 +212,31 @@ Outcome store(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
   const std::uint32_t bytes = trace.bits / 8;
   for (std::size_t k = 0; k < from.size(); ++k)
     for (Mask left = undefined(warp, from[k]) & mask; left != 0; left &= left - 1) {
-      const auto l = static_cast<std::size_t>(lowest_lane(left));
-      std::uint8_t* const marks = marks_of(warp, step.space, lowest_lane(left), address[l] + k * bytes, bytes);
-      if (marks != nullptr) std::fill_n(marks, bytes, undefined_mark);
+      const int lane = lowest_lane(left);
+      std::uint8_t* const marks = marks_of(warp, step.space, lane, address[static_cast<std::size_t>(lane)] + k * bytes, bytes);
+      if (marks == nullptr) continue;
+      const RegisterBits unknown = undefined_bits(warp, from[k], lane);
+      const bool gap = is_gap(code, warp.undefined_source[from[k]]);
+      for (std::uint32_t i = 0; i < bytes; ++i)  // in global memory others may look at them meanwhile
+        std::atomic_ref(marks[i]).store(mark_of(byte_of(unknown, i), gap), std::memory_order_relaxed);
     }
   return outcome;
+}
+
+// What a lane loads as one element is the gap of a structure, as far as it is undefined: other bytes of the element are written,
+// or bytes beside it in the thread's own memory are. Where an undefined value was stored, it is that value.
+bool loads_gap(const Warp& warp, const Step& step, std::uint64_t address, std::span<const std::uint8_t> marks) {
+  const auto none_is = [&](std::uint8_t mark) { return std::find(marks.begin(), marks.end(), mark) == marks.end(); };
+  if (!none_is(undefined_mark)) return false;
+  if (std::any_of(marks.begin(), marks.end(), [](std::uint8_t mark) { return defined_bits(mark) != 0; })) return true;
+  if (none_is(0)) return true;
+  const bool is_local = (step.space == Space::generic ? space_of(address) : step.space) == Space::local;
+  if (!is_local) return false;
+  const MemoryRegion& region = warp.local_region;
+  const std::uint64_t at = address - (step.space == Space::generic ? local_window : 0) - region.begin;
+  // No type of CUDA's has elements that are aligned to more than 16 bytes: the gap before one begins in the same 16 bytes.
+  const std::uint64_t first = at / 16 * 16, end = std::min(region.size, (at + marks.size() + 15) / 16 * 16);
+  return std::any_of(marks.data() - (at - first), marks.data() + (end - at), [](std::uint8_t mark) { return mark != 0; });
 }
 
 }  // namespace
@@ -148,6 +246,7 @@ void begin_tracing(Warp& warp) {
   const Code& code = warp.cta->launch->code;
   warp.traced = true;
   warp.undefined.assign(code.scalar_count(), 0);
+  warp.partly.assign(code.scalar_count(), 0);
   warp.undefined_source.assign(code.scalar_count(), 0);
   for (const MaybeUnwritten& reg : code.maybe_unwritten) {
     warp.undefined[reg.scalar] = ~warp.pred(reg.written);
@@ -160,7 +259,9 @@ void end_tracing_if_clean(Warp& warp) {
   for (const MaybeUnwritten& reg : warp.cta->launch->code.maybe_unwritten)
     if (left[reg.scalar] == ~warp.pred(reg.written)) left[reg.scalar] = 0;
   warp.traced = std::any_of(left.begin(), left.end(), [&](Mask lanes) { return (lanes & warp.live) != 0; });
-  if (!warp.traced) warp.undefined_sources.clear();
+  if (warp.traced) return;
+  warp.undefined_bits.clear();
+  warp.undefined_sources.clear();
 }
 
 Outcome run_traced(Warp& warp, const Step& step, Mask mask) {
@@ -179,10 +280,14 @@ Outcome run_traced(Warp& warp, const Step& step, Mask mask) {
       return fail_undefined(warp, step, lanes, scalar, memory ? "takes its address from" : "reads");
   switch (trace.passes) {
     case Passes::on:
-    case Passes::chosen:
-    case Passes::and_:
-    case Passes::or_:
       return pass_on(warp, step, mask, trace);
+    case Passes::chosen:
+      return pass_chosen(warp, step, mask, trace);
+    case Passes::bits:
+      return pass_bits(warp, step, mask, trace);
+    case Passes::packed:
+    case Passes::paired:
+      return pass_parts(warp, step, mask, trace);
     case Passes::each:
       return pass_each(warp, step, mask, trace);
     case Passes::loaded:
@@ -210,7 +315,9 @@ void note_unwritten(Warp& warp, const Step& step, std::uint32_t scalar) {
 
 void note_unwritten(Warp& warp, const Step& step, Mask mask, std::uint32_t elements, std::uint32_t element_bytes,
                     const std::uint64_t* addresses, const std::array<Place, lane_count>& places) {
-  const auto to = results(warp, trace_of(warp, step));
+  const Code& code = warp.cta->launch->code;
+  const Trace& trace = trace_of(warp, step);
+  const auto to = results(warp, trace);
   const std::uint32_t bytes = elements * element_bytes;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
@@ -221,11 +328,16 @@ void note_unwritten(Warp& warp, const Step& step, Mask mask, std::uint32_t eleme
     begin_tracing(warp);
     if (!warp.undefined_sources.contains(step.item))
       warp.undefined_sources[step.item] = {step.item, say_unwritten(warp, step.space, addresses[lane], {marks, bytes})};
-    for (std::uint32_t k = 0; k < elements; ++k) {
-      const std::uint8_t* const of_element = marks + k * element_bytes;
-      if (std::none_of(of_element, of_element + element_bytes, unwritten)) continue;
-      const std::uint32_t scalar = to[k / (elements / to.size())];  // a 128-bit register takes two elements
-      set(warp, scalar, Mask{1} << lane, Mask{1} << lane, step.item);
+    const auto register_bytes = static_cast<std::uint32_t>(bytes / to.size());  // a 128-bit register takes two elements
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      const std::span<const std::uint8_t> of_element(marks + k * register_bytes, register_bytes);
+      RegisterBits undefined_here = undefined_bits_of(of_element);
+      if (to[k] == no_scalar || !undefined_here.any()) continue;
+      if (trace.extends_sign && (byte_of(undefined_here, register_bytes - 1) & 0x80) != 0)
+        undefined_here = undefined_here | ~low_bits(8 * register_bytes);
+      set_undefined_bits(warp, to[k], lane, undefined_here);
+      const bool gap = loads_gap(warp, step, addresses[lane] + k * register_bytes, of_element);
+      warp.undefined_source[to[k]] = gap ? source_of_gap(code, step.item) : step.item;
     }
   }
 }
@@ -237,7 +349,8 @@ Mask undefined_value(const Warp& warp, const Step& step, std::size_t value) {
 void set_result(Warp& warp, const Step& step, std::size_t result, Mask mask, Mask lanes, std::size_t source) {
   const Trace& trace = trace_of(warp, step);
   const std::uint32_t from = source == no_value ? no_scalar : values(warp, trace)[source];
-  set(warp, results(warp, trace)[result], mask, lanes, from == no_scalar ? step.item : warp.undefined_source[from]);
+  const std::uint32_t because = from == no_scalar ? step.item : without_gap(warp.cta->launch->code, warp.undefined_source[from]);
+  set(warp, results(warp, trace)[result], mask, lanes, because);
 }
 
 void note_found(Warp& warp, const Step& step, std::string message) {
@@ -265,23 +378,38 @@ void note_absent(Warp& warp, const Step& step, int lane, int source, Mask member
                                                 ", which takes no part; the lanes that take part: ", say_lanes(members))});
 }
 
-Mask undefined_values(const Warp& warp, const Step& step, Mask mask) {
-  Mask lanes = 0;
-  for (const std::uint32_t scalar : values(warp, trace_of(warp, step))) lanes |= undefined(warp, scalar) & mask;
-  return lanes;
+void give_undefined(const Warp& warp, const Step& step, Mask mask, Exchange& exchange) {
+  const auto from = values(warp, trace_of(warp, step));
+  const Mask lanes = any_undefined(warp, from, mask);
+  exchange.undefined |= lanes;
+  for (Mask left = lanes; left != 0; left &= left - 1)
+    exchange.undefined_bits[static_cast<std::size_t>(lowest_lane(left))] =
+        static_cast<std::uint32_t>(bits_undefined_in(warp, from[0], lowest_lane(left)).low);
 }
 
-void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined_lanes, bool first_alone) {
-  const Trace& trace = trace_of(warp, step);
-  std::uint32_t source = step.item;
-  if (!warp.undefined_sources.contains(step.item))
-    for (const std::uint32_t scalar : values(warp, trace))
-      if (undefined(warp, scalar) != 0) source = warp.undefined_source[scalar];
-  Mask lanes = undefined_lanes;
-  for (const std::uint32_t scalar : results(warp, trace)) {
-    set(warp, scalar, mask, lanes, source);
-    if (first_alone) lanes = 0;
-  }
+namespace {
+
+// A lane that takes no part, or what the lanes have given.
+std::uint32_t source_of_exchange(const Warp& warp, const Step& step) {
+  if (warp.undefined_sources.contains(step.item)) return step.item;
+  const auto from = values(warp, trace_of(warp, step));
+  return any_undefined(warp, from, all_lanes) == 0 ? step.item : common_source(warp, from, all_lanes);
+}
+
+}  // namespace
+
+void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined_lanes) {
+  set_results(warp, trace_of(warp, step), mask, undefined_lanes,
+              without_gap(warp.cta->launch->code, source_of_exchange(warp, step)));
+}
+
+void pass_shuffled(Warp& warp, const Step& step, Mask mask, const std::array<std::uint32_t, lane_count>& given) {
+  const std::uint32_t source = source_of_exchange(warp, step);
+  std::array<RegisterBits, lane_count> bits{};
+  for (std::size_t l = 0; l < lane_count; ++l) bits[l].low = given[l];
+  const auto to = results(warp, trace_of(warp, step));
+  set(warp, to[0], mask, bits, source);
+  for (const std::uint32_t predicate : to.subspan(1)) set(warp, predicate, mask, Mask{0}, source);
 }
 
 }  // namespace ptx::vgpu

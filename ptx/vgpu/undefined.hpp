@@ -2,6 +2,12 @@
 // may be moved, shuffled, computed with and dropped; a fault is what they decide: a guard, an address, a barrier, a store to
 // memory that outlives the block.
 //
+// Of a value that is undefined in part each bit goes its own way (undefined_bits.hpp): what masks and moves pick of it may be
+// used.
+//
+// The gaps of structures are no fault when they are copied, also to memory that outlives the block: what is loaded together with
+// bytes that are written, and what lies beside such bytes in a thread's local memory. It stays a gap as long as it is only moved.
+//
 // A warp runs without looking for them until it meets one. From then on it is traced, which costs about twice the time: the lanes
 // of each register that hold an undefined value are carried along, until there are none.
 #pragma once
@@ -42,10 +48,11 @@ bool fail_undefined_address(Warp& warp, const Step& step, Mask mask);
 /// A fault: it stores an undefined value where others see it.
 Outcome fail_undefined_store(Warp& warp, const Step& step, Mask lanes, std::size_t value);
 
-/// The lanes whose value for a .sync instruction is undefined.
-Mask undefined_values(const Warp& warp, const Step& step, Mask mask);
-/// Of the lanes in the mask, the results of a .sync instruction are undefined in these; `first_alone`: a second result, a
-/// shuffle's predicate, says only where the first comes from.
-void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined, bool first_alone);
+/// Says what of the lanes' values for a .sync instruction is undefined.
+void give_undefined(const Warp& warp, const Step& step, Mask mask, Exchange& exchange);
+/// Of the lanes in the mask, the results of a .sync instruction are undefined in these.
+void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined);
+/// Bits of a shuffle's result that are undefined. Its predicate says only where they come from.
+void pass_shuffled(Warp& warp, const Step& step, Mask mask, const std::array<std::uint32_t, lane_count>& undefined);
 
 }  // namespace ptx::vgpu

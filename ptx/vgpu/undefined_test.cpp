@@ -110,6 +110,109 @@ TEST(Undefined, BytesThatAreNotPickedDoNotMatter) {
   faulty({"prmt.b32 %r2, %r0, %r0, %u", "st.global.b32 [%rd0], %r2"}, 1, 0);
 }
 
+TEST(Undefined, BitsGoTheirOwnWays) {
+  // what is merged, and what of it is picked: defined bits may be used, the others are a fault in the last line
+  struct Way {
+    std::vector<std::string> merge;
+    std::vector<std::string> defined, undefined;  // %r3
+  };
+  const Way ways[] = {
+      {{"mov.b64 %rd2, {%r0, %u}"}, {"cvt.u32.u64 %r3, %rd2"}, {"shr.u64 %rd2, %rd2, 32", "cvt.u32.u64 %r3, %rd2"}},
+      {{"mov.b64 %rd2, {%u, %r0}"}, {"mov.b64 {%r2, %r3}, %rd2"}, {"mov.b64 {%r3, %r2}, %rd2"}},
+      {{"bfi.b32 %r2, %u, %r0, 8, 8"}, {"bfe.u32 %r3, %r2, 0, 8"}, {"bfe.u32 %r3, %r2, 4, 8"}},
+      {{"bfi.b32 %r2, %u, %r0, 8, 8"}, {"and.b32 %r3, %r2, -65281"}, {"and.b32 %r3, %r2, 256"}},
+      {{"bfi.b32 %r2, %u, %r0, 8, 8"}, {"or.b32 %r3, %r2, 65280", "and.b32 %r3, %r3, 255"}, {"or.b32 %r3, %r2, 255"}},
+      {{"shf.l.wrap.b32 %r2, %u, %r0, 16"}, {"shr.u32 %r3, %r2, 16"}, {"and.b32 %r3, %r2, 32768"}},
+      {{"prmt.b32 %r2, %r0, %u, 21520"}, {"and.b32 %r3, %r2, 65535"}, {"prmt.b32 %r3, %r2, 0, 17442"}},
+      {{"shl.b32 %r2, %u, 8", "or.b32 %r2, %r2, %r0"}, {"cvt.u32.u8 %r3, %r2"}, {"cvt.u32.u16 %r3, %r2"}},
+      {{"prmt.b32 %r2, %r0, %u, 21520"}, {"lop3.b32 %r3, %r2, 65535, 0, 192"}, {"lop3.b32 %r3, %r2, 65535, 0, 60"}},
+      {{"bfi.b32 %r2, %u, %r0, 8, 8", "shfl.sync.idx.b32 %r2, %r2, %r0, 31, -1"},
+       {"and.b32 %r3, %r2, 255"},
+       {"shr.u32 %r3, %r2, 15"}},
+      {{"bfi.b32 %r2, %r0, %u, 3, 5", "st.shared.b32 [%r1], %r2", "ld.shared.b32 %r2, [%r1]"},
+       {"bfe.u32 %r3, %r2, 3, 5"},
+       {"bfe.u32 %r3, %r2, 2, 5", "add.u32 %r3, %r3, 0"}},
+      {{"st.shared.b8 [%r1], %r0", "ld.shared.b32 %r2, [%r1]"},
+       {"and.b32 %r3, %r2, 255"},
+       {"and.b32 %r3, %r2, 256", "add.u32 %r3, %r3, 0"}},
+  };
+  for (const Way& way : ways) {
+    auto good = way.merge, bad = way.merge;
+    good.insert(good.end(), way.defined.begin(), way.defined.end());
+    bad.insert(bad.end(), way.undefined.begin(), way.undefined.end());
+    good.emplace_back("st.global.b32 [%rd0], %r3");
+    bad.emplace_back("st.global.b32 [%rd0], %r3");
+    SCOPED_TRACE(way.merge[0] + " " + way.undefined[0]);
+    const auto y = clean(good);
+    for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(y[t], t);
+    faulty(bad, static_cast<std::uint32_t>(bad.size() - 1), 0);
+  }
+  // neither operand knows what the other's bit is, and a bit that may be moved anywhere is nowhere
+  faulty({"xor.b32 %r2, %u, %r9", "st.global.b32 [%rd0], %r2"}, 1, 0);
+  faulty({"not.b32 %r2, %u", "st.global.b32 [%rd0], %r2"}, 1, 0);
+  faulty({"shl.b32 %r2, %r0, %u", "st.global.b32 [%rd0], %r2"}, 1, 0);
+  faulty({"bfi.b32 %r2, %r0, 0, %u, 3", "st.global.b32 [%rd0], %r2"}, 1, 0);
+  clean({"shl.b32 %r2, %u, 32", "st.global.b32 [%rd0], %r2"});
+}
+
+TEST(Undefined, PartsOfPackedRegistersGoTheirOwnWays) {
+  const std::vector<std::string> sum = {"prmt.b32 %r2, 0, %u, 21520", "add.f16x2 %r3, %r2, %r2"};
+  auto low = sum, high = sum;
+  low.insert(low.end(), {"and.b32 %r3, %r3, 65535", "st.global.b32 [%rd0], %r3"});
+  high.insert(high.end(), {"shr.u32 %r3, %r3, 16", "st.global.b32 [%rd0], %r3"});
+  clean(low);
+  faulty(high, 3, 0);
+  const std::vector<std::string> pair = {"mov.f32 %f1, 0f3F800000", "cvt.rn.f16x2.f32 %r3, %f2, %f1"};
+  low = high = pair;
+  low.insert(low.end(), {"and.b32 %r3, %r3, 65535", "st.global.b32 [%rd0], %r3"});
+  high.insert(high.end(), {"shr.u32 %r3, %r3, 16", "st.global.b32 [%rd0], %r3"});
+  EXPECT_EQ(clean(low)[3], 0x3C00u);
+  faulty(high, 3, 0);
+}
+
+// { int a; /* 4 bytes that nobody writes */ long long b; }, as compilers copy it that keep everything in memory.
+TEST(Undefined, StructuresOfAThread) {
+  const auto with = [](std::vector<std::string> use) {
+    std::vector<std::string> body = {"{", ".local .align 8 .b8 mine[16]", "st.local.b32 [mine], %r0",
+                                     "st.local.b64 [mine+8], %rd0"};
+    body.insert(body.end(), use.begin(), use.end());
+    body.emplace_back("}");
+    return body;
+  };
+  // the gap as a word of its own, by the byte, through other memory, between lanes
+  clean(with({"ld.local.b32 %r2, [mine+4]", "st.local.b32 [mine+4], %r2", "st.global.b32 [%rd0], %r2"}));
+  clean(with({"ld.local.b8 %r2, [mine+5]", "st.global.b8 [%rd0], %r2"}));
+  clean(
+      with({"ld.local.b32 %r2, [mine+4]", "st.shared.b32 [%r1], %r2", "ld.shared.b32 %r3, [%r1]", "st.global.b32 [%rd0], %r3"}));
+  clean(with({"ld.local.b32 %r2, [mine+4]", "shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1", "st.global.b32 [%rd0], %r3"}));
+  // together with what lies before it
+  const auto y = clean(
+      with({"ld.local.b64 %rd2, [mine]", "and.b32 %r4, %r0, 1", "setp.eq.u32 %p1, %r4, 0", "@%p1 st.global.b64 [%rd0], %rd2"}));
+  for (std::uint32_t t = 0; t < 32; t += 2) EXPECT_EQ(y[t], t);
+  // bits of a byte that is made piece by piece
+  const auto field = clean(with({"ld.local.b8 %r2, [mine+4]", "bfi.b32 %r2, %r0, %r2, 0, 3", "st.local.b8 [mine+4], %r2",
+                                 "ld.local.b8 %r3, [mine+4]", "and.b32 %r3, %r3, 7", "st.global.b32 [%rd0], %r3"}));
+  for (std::uint32_t t = 0; t < 32; ++t) EXPECT_EQ(field[t], t % 8);
+  // uses
+  faulty(with({"ld.local.b32 %r2, [mine+4]", "add.u32 %r2, %r2, 1", "st.global.b32 [%rd0], %r2"}), 6, 0);
+  faulty(with({"ld.local.b32 %r2, [mine+4]", "setp.eq.u32 %p1, %r2, 0", "@%p1 st.global.b32 [%rd0], %r0"}), 6, 0);
+  faulty(with({"ld.local.b32 %r2, [mine+4]", "add.u32 %r2, %r2, %r1", "ld.shared.b32 %r3, [%r2]"}), 6, 0);
+  faulty(with({"ld.local.b64 %rd2, [mine]", "shr.u64 %rd2, %rd2, 32", "cvt.u32.u64 %r2, %rd2", "add.u32 %r2, %r2, 0",
+               "st.global.b32 [%rd0], %r2"}),
+         8, 0);
+  faulty(with({"st.local.b32 [mine+4], %u", "ld.local.b32 %r2, [mine+4]", "st.global.b32 [%rd0], %r2"}), 6, 0);
+}
+
+TEST(Undefined, GapsInGlobalMemoryStayGaps) {
+  auto lines = kernel({"{", ".local .align 8 .b8 mine[16]", "st.local.b32 [mine], %r0", "ld.local.b32 %r2, [mine+4]",
+                       "st.global.b32 [%rd0], %r2", "ld.global.b32 %r3, [%rd0]", "setp.eq.u32 %p1, %r3, 0",
+                       "@%p1 st.global.b32 [%rd0], %r0", "}"});
+  Buffer<std::uint32_t> y{"Y", std::vector<std::uint32_t>(64), true, false};
+  const Diagnostic d = testing::fault(testing::program(lines), block(32), params({y.address()}), {y.region()});
+  EXPECT_EQ(d.kind, Kind::uninitialised) << render(d);
+  EXPECT_EQ(d.where.line, first_line + 7) << render(d);
+}
+
 TEST(Undefined, WhatOneOperandDecidesIsDefined) {
   clean({"mov.u32 %r2, 0", "and.b32 %r3, %u, %r2", "st.global.b32 [%rd0], %r3"});
   clean({"mov.u32 %r2, -1", "or.b32 %r3, %r2, %u", "st.global.b32 [%rd0], %r3"});
@@ -182,10 +285,11 @@ TEST(Undefined, SharedMemoryRemembersThem) {
 
 TEST(Undefined, MemoryIsKnownByTheByte) {
   // thread t stores byte t; then every thread loads a word, and one byte of the last has nobody
-  const Diagnostic d = faulty(
-      {"mov.u32 %r2, tile", "add.u32 %r3, %r2, %r0", "setp.eq.u32 %p1, %r0, 27", "@!%p1 st.shared.b8 [%r3], %r0", "bar.sync 0",
-       "and.b32 %r4, %r0, 7", "mad.lo.u32 %r4, %r4, 4, %r2", "ld.shared.b32 %r5, [%r4]", "st.global.b32 [%rd0], %r5"},
-      8, 6);
+  const Diagnostic d =
+      faulty({"mov.u32 %r2, tile", "add.u32 %r3, %r2, %r0", "setp.eq.u32 %p1, %r0, 27", "@!%p1 st.shared.b8 [%r3], %r0",
+              "bar.sync 0", "and.b32 %r4, %r0, 7", "mad.lo.u32 %r4, %r4, 4, %r2", "ld.shared.b32 %r5, [%r4]",
+              "add.u32 %r5, %r5, 1", "st.global.b32 [%rd0], %r5"},
+             9, 6);
   EXPECT_TRUE(has_note(d, "which loads 4 bytes at shared address 0x418: nothing has written byte 27 of shared memory"))
       << render(d);
 }

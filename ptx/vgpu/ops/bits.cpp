@@ -1,7 +1,6 @@
 // Bits: counting and fields, bytes picked from two words, logic of three operands, shifts over two words, products without
 // carries (rows: ptx/isa/table/integer.hpp, prmt in data_movement.hpp).
 #include "ptx/vgpu/ops/map.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {
@@ -225,27 +224,8 @@ Handler bmsk(Decoding& in) {
   return map<U32(U32, U32)>(in, {"d", "a", "b"}, [](U32 from, U32 length) { return mask_from(from, length, false); });
 }
 
-// Of values that are undefined: compilers put bytes that nobody asks for beside those that somebody does, so the result counts as
-// undefined where all bytes that are picked are. x = d, a, b, c; c picks 16 bits of `controls`, or does so itself where there are
-// none.
-void pass_picked(Warp& warp, const Step& step, Mask mask, const std::array<U32, lane_count>& control) {
-  const std::array<Mask, 3> from{undefined_value(warp, step, 0), undefined_value(warp, step, 1), undefined_value(warp, step, 2)};
-  if (((from[0] | from[1] | from[2]) & mask) == 0) return set_result(warp, step, 0, mask, 0);
-  const Mask lanes = lanes_where([&](int l) {
-    if (has_lane(from[2], l)) return true;
-    for (int nibble = 0; nibble < 4; ++nibble) {
-      const bool of_b = (control[static_cast<std::size_t>(l)] >> (4 * nibble) & 4) != 0;
-      if (!has_lane(from[of_b ? 1 : 0], l)) return false;
-    }
-    return true;
-  });
-  const std::size_t source = (from[0] & lanes & mask) != 0 ? 0 : (from[1] & lanes & mask) != 0 ? 1 : 2;
-  set_result(warp, step, 0, mask, lanes, source);
-}
-
 Handler prmt(Decoding& in) {
   const std::string_view mode = in.chosen("mode");
-  in.tracks_undefined = true;
   U64 controls = 0;  // 16 bits for each value of the two bits that count
   for (U32 n = 0; n < 4 && !mode.empty(); ++n)
     for (U32 i = 0; i < 4; ++i) controls |= U64{picked_by(mode, n, i)} << (16 * n + 4 * i);
@@ -261,7 +241,6 @@ Handler prmt(Decoding& in) {
       control[l] = picked == 0 ? c[l] : static_cast<U32>(picked >> (16 * (c[l] & 3)) & 0xFFFF);
     write_lanes(warp.slot<U32>(step.x[0]), mask,
                 [&](int l) { return permuted(a[l], b[l], control[static_cast<std::size_t>(l)]); });
-    if (warp.traced) pass_picked(warp, step, mask, control);
     return Outcome::next;
   };
 }

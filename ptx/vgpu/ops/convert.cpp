@@ -217,7 +217,8 @@ namespace op {
 
 Handler cvt_int_int(Decoding& in) {
   return by_integers(in, [&]<class D, class A>(D, A) {
-    if (!in.wrote("sat")) return map<D(A)>(in, {"d", "a"}, [](A a) { return static_cast<D>(a); });
+    in.moves_bits = !in.wrote("sat");
+    if (in.moves_bits) return map<D(A)>(in, {"d", "a"}, [](A a) { return static_cast<D>(a); });
     bind(in, {"d", "a"}, static_cast<D (*)(A)>(nullptr));
     return clamp<D, A>(in);
   });

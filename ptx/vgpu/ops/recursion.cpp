@@ -2,6 +2,7 @@
 // variables in local memory lie further up.
 #include "ptx/vgpu/ops/host_functions.hpp"
 #include "ptx/vgpu/schedule.hpp"
+#include "ptx/vgpu/undefined_bits.hpp"
 
 namespace ptx::vgpu {
 namespace {
@@ -11,7 +12,7 @@ struct Carried {
   std::array<std::byte, 16> small{};
   std::vector<std::byte> large;
   std::vector<std::uint8_t> marks;
-  bool undefined = false;
+  RegisterBits undefined;
   std::uint32_t source = 0;
 };
 
@@ -31,7 +32,8 @@ class LaneState {
                                                   : std::uint64_t{warp_.slot<std::uint32_t>(slot.offset)[lane_]});
     }
     if (warp_.traced)
-      for (const Mask lanes : warp_.undefined) frame.undefined.push_back((lanes >> lane_ & 1u) != 0);
+      for (std::uint32_t i = 0; i < warp_.undefined.size(); ++i)
+        frame.undefined.push_back(undefined_bits(warp_, i, static_cast<int>(lane_)));
     return frame;
   }
   void restore(const CallFrame& frame) {
@@ -46,8 +48,8 @@ class LaneState {
         warp_.slot<std::uint32_t>(slot.offset)[lane_] = static_cast<std::uint32_t>(frame.registers[i]);
     }
     if (!warp_.traced) return;
-    for (std::size_t i = 0; i < warp_.undefined.size(); ++i)
-      warp_.undefined[i] = (warp_.undefined[i] & ~bit) | (i < frame.undefined.size() && frame.undefined[i] ? bit : 0);
+    for (std::uint32_t i = 0; i < warp_.undefined.size(); ++i)
+      set_undefined_bits(warp_, i, static_cast<int>(lane_), i < frame.undefined.size() ? frame.undefined[i] : RegisterBits{});
     if (frame.undefined.empty())  // nobody had looked when it was kept
       for (const MaybeUnwritten& reg : code_.maybe_unwritten) warp_.undefined[reg.scalar] |= bit & ~warp_.pred(reg.written);
   }
@@ -72,20 +74,20 @@ class LaneState {
     else
       std::memcpy(value.small.data(), &warp_.slot<std::uint32_t>(place.at)[lane_], 4);
     if (warp_.traced && place.scalar != no_scalar) {
-      value.undefined = (warp_.undefined[place.scalar] >> lane_ & 1u) != 0;
+      value.undefined = undefined_bits(warp_, place.scalar, static_cast<int>(lane_));
       value.source = warp_.undefined_source[place.scalar];
     }
     return value;
   }
   void put(const PassedPlace& place, const Carried& value) {
-    const Mask bit = Mask{1} << lane_;
     if (place.in_memory) {
       const std::size_t at = offset(place.at), bytes = std::max<std::size_t>(place.bytes, 1);
       const std::byte* from = value.large.empty() ? value.small.data() : value.large.data();
       std::copy_n(from, std::min(bytes, value.large.empty() ? value.small.size() : value.large.size()), warp_.local.data() + at);
       if (warp_.local_written.empty()) return;
       if (value.marks.empty())
-        std::fill_n(warp_.local_written.data() + at, bytes, value.undefined ? undefined_mark : written_mark);
+        for (std::size_t i = 0; i < bytes; ++i)
+          warp_.local_written[at + i] = i < 16 ? mark_of(byte_of(value.undefined, i), is_gap(code_, value.source)) : written_mark;
       else
         std::copy_n(value.marks.data(), std::min(bytes, value.marks.size()), warp_.local_written.data() + at);
       return;
@@ -97,10 +99,9 @@ class LaneState {
       std::memcpy(&warp_.slot<std::uint32_t>(place.at)[lane_], from,
                   std::min<std::size_t>(4, value.large.empty() ? 4 : value.large.size()));
     if (!warp_.traced || place.scalar == no_scalar) return;
-    const bool undefined = value.undefined || std::any_of(value.marks.begin(), value.marks.end(),
-                                                          [](std::uint8_t mark) { return mark != written_mark; });
-    warp_.undefined[place.scalar] = (warp_.undefined[place.scalar] & ~bit) | (undefined ? bit : 0);
-    if (undefined) warp_.undefined_source[place.scalar] = value.source;
+    const RegisterBits undefined = value.undefined | undefined_bits_of(value.marks);
+    set_undefined_bits(warp_, place.scalar, static_cast<int>(lane_), undefined);
+    if (undefined.any()) warp_.undefined_source[place.scalar] = value.source;
   }
 
  private:

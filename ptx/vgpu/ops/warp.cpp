@@ -50,21 +50,25 @@ bool take_shuffled(Warp& warp, const Step& step, Mask mask, const Exchange& exch
   const auto* b = warp.slot<std::uint32_t>(step.x[3]);
   const auto* c = warp.slot<std::uint32_t>(step.x[4]);
   std::array<std::uint32_t, lane_count> result{};
-  Mask in_range = 0, undefined = 0;
+  std::array<std::uint32_t, lane_count> undefined{};
+  Mask in_range = 0;
   for (int l = 0; l < lane_count; ++l) {
     if (!has_lane(mask, l)) continue;
     const Source source = source_lane(mode, l, b[l], c[l]);
     // "If the source lane is inactive, the value is undefined."
     const bool absent = !has_lane(exchange.members, source.lane);
     if (absent && warp.cta->launch->options.check_initialised) note_absent(warp, step, l, source.lane, exchange.members);
-    undefined |= static_cast<Mask>(absent || has_lane(exchange.undefined, source.lane)) << l;
+    if (absent)
+      undefined[static_cast<std::size_t>(l)] = ~std::uint32_t{0};
+    else if (has_lane(exchange.undefined, source.lane))
+      undefined[static_cast<std::size_t>(l)] = exchange.undefined_bits[static_cast<std::size_t>(source.lane)];
     result[static_cast<std::size_t>(l)] = exchange.value[static_cast<std::size_t>(source.lane)];
     in_range |= static_cast<Mask>(source.in_range) << l;
   }
   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return result[static_cast<std::size_t>(l)]; });
   Mask& p = warp.pred(step.x[1]);
   p = (p & ~mask) | in_range;
-  if (warp.traced) pass_exchanged(warp, step, mask, undefined, true);
+  if (warp.traced) pass_shuffled(warp, step, mask, undefined);
   return true;
 }
 constexpr Collective shuffle = {give_value, take_shuffled, true};
