@@ -15,11 +15,11 @@ double from_half(std::uint32_t slot, bool bf16) { return num::widened(static_cas
 
 // What happens to a value on its way. imm: 0 to 1 the rounding into the format, 2 .sat, 3 to a whole number, 4 to 5 its rounding,
 // 6 to 8 the kind of the source, 9 to 11 that of the result.
-enum class Kind : std::uint8_t { f16, bf16, f32, f64 };
-Kind kind_of(Type type) {
-  return type == Type::f16 ? Kind::f16 : type == Type::bf16 ? Kind::bf16 : type == Type::f32 ? Kind::f32 : Kind::f64;
+enum class Number : std::uint8_t { f16, bf16, f32, f64 };
+Number number_of(Type type) {
+  return type == Type::f16 ? Number::f16 : type == Type::bf16 ? Number::bf16 : type == Type::f32 ? Number::f32 : Number::f64;
 }
-Type register_of_kind(Kind kind) { return kind == Kind::f64 ? Type::f64 : kind == Kind::f32 ? Type::f32 : Type::b16; }
+Type register_of(Number number) { return number == Number::f64 ? Type::f64 : number == Number::f32 ? Type::f32 : Type::b16; }
 struct Ways {
   Rounding rounding = Rounding::rn, whole_rounding = Rounding::rn;
   bool sat = false, whole = false;
@@ -32,26 +32,26 @@ double prepared(double x, const Ways& ways) {
   return ways.sat ? num::saturate(x) : x;
 }
 // `payloads`: a NaN keeps its sign and what fits of its payload, as an f64's does.
-void write_double(Warp& warp, const Step& step, Mask mask, const double (&value)[lane_count], Kind to, const Ways& ways,
+void write_double(Warp& warp, const Step& step, Mask mask, const double (&value)[lane_count], Number to, const Ways& ways,
                   bool payloads = false) {
-  if (to == Kind::f64) {
+  if (to == Number::f64) {
     write_lanes(warp.slot<std::uint64_t>(step.x[0]), mask, [&](int l) { return num::bits_of(value[l]); });
     return;
   }
-  const num::Format& format = to == Kind::bf16 ? num::bf16_format : num::f16_format;
+  const num::Format& format = to == Number::bf16 ? num::bf16_format : num::f16_format;
   write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) {
     const bool keeps = payloads && value[l] != value[l];
     return keeps ? num::narrowed_nan(value[l], format) : num::narrowed(value[l], format, {.mode = ways.rounding});
   });
 }
-void read_doubles(Warp& warp, std::uint32_t offset, Kind from, double (&value)[lane_count]) {
+void read_doubles(Warp& warp, std::uint32_t offset, Number from, double (&value)[lane_count]) {
   for (int l = 0; l < lane_count; ++l) {
-    if (from == Kind::f64)
+    if (from == Number::f64)
       value[l] = std::bit_cast<double>(warp.slot<std::uint64_t>(offset)[l]);
-    else if (from == Kind::f32)
+    else if (from == Number::f32)
       value[l] = static_cast<double>(std::bit_cast<float>(warp.slot<std::uint32_t>(offset)[l]));
     else
-      value[l] = from_half(warp.slot<std::uint32_t>(offset)[l], from == Kind::bf16);
+      value[l] = from_half(warp.slot<std::uint32_t>(offset)[l], from == Number::bf16);
   }
 }
 constexpr double made_quiet(double x) { return x != x ? std::bit_cast<double>(num::bits_of(x) | std::uint64_t{1} << 51) : x; }
@@ -60,11 +60,11 @@ struct FloatToFloat {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     const Ways ways = ways_of(step.imm);
     double value[lane_count];
-    read_doubles(warp, step.x[1], static_cast<Kind>(step.imm >> 6 & 7), value);
+    read_doubles(warp, step.x[1], static_cast<Number>(step.imm >> 6 & 7), value);
     if (ways.whole || ways.sat)
       for (double& x : value) x = made_quiet(prepared(x, ways));
-    write_double(warp, step, mask, value, static_cast<Kind>(step.imm >> 9 & 7), ways,
-                 static_cast<Kind>(step.imm >> 6 & 7) == Kind::f64);
+    write_double(warp, step, mask, value, static_cast<Number>(step.imm >> 9 & 7), ways,
+                 static_cast<Number>(step.imm >> 6 & 7) == Number::f64);
     return Outcome::next;
   }
 };
@@ -73,9 +73,9 @@ std::int64_t written_ways(Decoding& in) {
          static_cast<std::int64_t>(in.rounding("irnd")) << 4;
 }
 Handler float_to_float(Decoding& in, Type to, Type from) {
-  const Kind d = kind_of(to), a = kind_of(from);
-  in.step.x[0] = in.write("d", register_of_kind(d));
-  in.step.x[1] = in.read("a", register_of_kind(a));
+  const Number d = number_of(to), a = number_of(from);
+  in.step.x[0] = in.write("d", register_of(d));
+  in.step.x[1] = in.read("a", register_of(a));
   in.step.imm = written_ways(in) | static_cast<std::int64_t>(a) << 6 | static_cast<std::int64_t>(d) << 9;
   return Compiled<FloatToFloat>::handler();
 }
@@ -108,7 +108,7 @@ struct IntegerToHalf {
     const auto* a = warp.slot<SlotOf<A>>(step.x[1]);
     double value[lane_count];
     for (int l = 0; l < lane_count; ++l) value[l] = prepared(num::odd_from_integer(from_slot<A>(a[l])), ways);
-    write_double(warp, step, mask, value, (step.imm >> 6 & 1) != 0 ? Kind::bf16 : Kind::f16, ways);
+    write_double(warp, step, mask, value, (step.imm >> 6 & 1) != 0 ? Number::bf16 : Number::f16, ways);
     return Outcome::next;
   }
 };

@@ -14,9 +14,9 @@ namespace ptx::vgpu {
 namespace {
 
 // x = Product; operands = d, a, b, c, e of a sparse a, and what says which scales there are: sa, two numbers, sb, two numbers.
-struct Slots {
+struct MmaSlots {
   std::span<const std::uint32_t> d, a, b, c, e, scales;
-  Slots(const Product& p, std::span<const std::uint32_t> all) {
+  MmaSlots(const Product& p, std::span<const std::uint32_t> all) {
     const auto take = [&](std::size_t count) {
       const auto part = all.first(count);
       all = all.subspan(count);
@@ -29,7 +29,7 @@ struct Slots {
 };
 
 // Which results hold an undefined value: those of a row of a, or a column of b, that has one, and of an undefined c.
-void pass_undefined(Warp& warp, const Step& step, const Product& p, const Slots& slots) {
+void pass_undefined(Warp& warp, const Step& step, const Product& p, const MmaSlots& slots) {
   std::uint32_t rows = 0, columns = 0;
   std::size_t value = 0, source = no_value;
   const auto each = [&](std::span<const std::uint32_t> registers, auto mark) {
@@ -63,7 +63,7 @@ void pass_undefined(Warp& warp, const Step& step, const Product& p, const Slots&
   }
 }
 
-Outcome mma_doubles(Warp& warp, const Step& step, const Product& p, const Slots& slots) {
+Outcome mma_doubles(Warp& warp, const Step& step, const Product& p, const MmaSlots& slots) {
   std::array<double, 16 * 16> a, b;
   std::array<double, 16 * 8> d;
   const auto each = [&](std::span<const std::uint32_t> registers, auto use) {
@@ -121,7 +121,7 @@ std::optional<Scales> read_scales(Warp& warp, const Step& step, const Product& p
 Outcome mma(Warp& warp, const Step& step, Mask mask) {
   if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
   const Product p = product_of(step.x);
-  const Slots slots(p, operands_of(warp.cta->launch->code, step));
+  const MmaSlots slots(p, operands_of(warp.cta->launch->code, step));
   if (p.arithmetic == Arithmetic::doubles) return mma_doubles(warp, step, p, slots);
   std::array<std::uint32_t, 16 * 64> a;
   std::array<std::uint32_t, 128 * 8> b;
@@ -192,7 +192,7 @@ constexpr QuadPlace quad_c(bool half, int i, int lane) {
 Outcome mma_by_quads(Warp& warp, const Step& step, Mask mask) {
   if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
   const Product p = product_of(step.x);
-  const Slots slots(p, operands_of(warp.cta->launch->code, step));
+  const MmaSlots slots(p, operands_of(warp.cta->launch->code, step));
   const bool a_by_columns = (step.imm & 1) != 0, b_by_rows = (step.imm & 2) != 0;
   Mask undefined = 0;
   if (warp.traced)

@@ -115,7 +115,7 @@ Outcome dealloc(Warp& warp, const Step& step, Mask mask) {
 
 // x[0] = shape, x[1] = how far the second half lies behind the first, x[2] = 16 bits of two columns in a register, x[3] = the
 // reduction; operands = registers, and behind them the reduction's result
-enum Reduces : std::uint32_t { nothing, f32_extreme, u32_extreme, s32_extreme };
+enum Reduces : std::uint32_t { no_extreme, f32_extreme, u32_extreme, s32_extreme };
 constexpr std::uint32_t larger = 1, keeps_nan = 2, of_magnitudes = 4;  // x[4]
 
 // The first cell of the warp; nothing: a fault was recorded.
@@ -173,7 +173,7 @@ Outcome load(Warp& warp, const Step& step, Mask mask) {
   if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
   if (warp.traced && fail_undefined_address(warp, step, mask)) return Outcome::fault;
   const auto slots = operands_of(warp.cta->launch->code, step);
-  const std::size_t registers = slots.size() - (step.x[3] == nothing ? 0 : 1);
+  const std::size_t registers = slots.size() - (step.x[3] == no_extreme ? 0 : 1);
   const auto first = first_cell(warp, step, registers, false);
   if (!first) return Outcome::fault;
   const bool was_traced = warp.traced, packs = step.x[2] != 0;
@@ -198,7 +198,7 @@ Outcome load(Warp& warp, const Step& step, Mask mask) {
     any |= unwritten;
     if (warp.traced) set_result(warp, step, r, all_lanes, unwritten);
   }
-  if (step.x[3] != nothing) {
+  if (step.x[3] != no_extreme) {
     auto* result = warp.slot<std::uint32_t>(slots[registers]);
     for (int l = 0; l < lane_count; ++l) {
       std::uint32_t value = warp.slot<std::uint32_t>(slots[0])[l];

@@ -23,10 +23,10 @@ constexpr std::int64_t a_in_memory = 1, a_negated = 2, b_negated = 4, a_transpos
 
 // x = Product of one warp's rows; operands = d, a's registers or descriptor, b's descriptor, scale_d and what it is flipped by,
 // and e.
-struct Slots {
+struct WgmmaSlots {
   std::span<const std::uint32_t> d, a;
   std::uint32_t b, scale, flip, e;
-  Slots(const Product& p, std::span<const std::uint32_t> all)
+  WgmmaSlots(const Product& p, std::span<const std::uint32_t> all)
       : d(all.first(p.d_registers)), a(all.subspan(p.d_registers, p.a_registers)) {
     const auto rest = all.subspan(d.size() + a.size());
     b = rest[0], scale = rest[1], flip = rest[2], e = rest[3];
@@ -75,7 +75,7 @@ struct UndefinedParts {
   std::array<bool, max_columns> columns{};
   bool all = false;
 };
-void pass_undefined_parts(Warp& warp, const Step& step, const Product& p, const Slots& slots, bool adds, UndefinedParts parts) {
+void pass_undefined_parts(Warp& warp, const Step& step, const Product& p, const WgmmaSlots& slots, bool adds, UndefinedParts parts) {
   std::size_t source = no_value;
   const auto undefined = [&](std::size_t v) {
     const Mask lanes = undefined_value(warp, step, v);
@@ -148,7 +148,7 @@ void write_accumulators(Warp& warp, std::span<const std::uint32_t> registers, bo
 Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
   if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
   const Product p = product_of(step.x);
-  const Slots slots(p, operands_of(warp.cta->launch->code, step));
+  const WgmmaSlots slots(p, operands_of(warp.cta->launch->code, step));
   const int w = static_cast<int>(warp.index % warps_of_group);
   if (warp.index - static_cast<std::uint32_t>(w) + warps_of_group > warp.cta->warps.size())
     return warp.fail(step, 0, Kind::divergent,
