@@ -36,6 +36,35 @@ Scope scope(const Form& form, const Choices& choices) {
   return form.row->effects.scope;
 }
 
+Ordering ordering(const Form& form, const Choices& choices) {
+  const Effects& effects = form.row->effects;
+  Ordering result;
+  result.scope = scope(form, choices);
+  if (effects.sync == Sync::access || (effects.volatile_ && form.traits.has_any(Flags(Trait::load) | Trait::store))) {
+    result.strong = true;
+    if (result.scope == Scope::none) result.scope = Scope::system;
+  }
+  for (std::size_t i = 0; i < form.slots.size(); ++i) switch (meaning_of(form.chosen(choices, static_cast<int>(i)))) {
+      case Word::relaxed:
+        return result;
+      case Word::acquire:
+        result.acquires = true;
+        return result;
+      case Word::release:
+        result.releases = true;
+        return result;
+      case Word::acquire_release:
+        result.acquires = result.releases = true;
+        return result;
+      default:
+        break;
+    }
+  // A word that was left out: fences and barriers order both ways, and of an mbarrier arrivals release and waits acquire.
+  if (effects.sync == Sync::fence || effects.sync == Sync::barrier || effects.sync == Sync::mbarrier)
+    result.acquires = result.releases = true;
+  return result;
+}
+
 bool writes_carry(const Form& form, const Choices& choices) {
   if (!form.traits.has(Trait::carry_out)) return false;
   for (std::size_t i = 0; i < form.slots.size(); ++i)

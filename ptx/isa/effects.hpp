@@ -32,6 +32,13 @@ bool writes_carry(const Form& form, const Choices& choices);
 int aligned_slot(const Form& form);
 /// Among whom it orders: what a modifier says, or else the row.
 Scope scope(const Form& form, const Choices& choices);
+/// How an access, a fence or an operation on a barrier orders the accesses around it (manual: "Memory Consistency Model").
+struct Ordering {
+  bool strong = false;  ///< an access that others may make at the same time: it has .sem, is atomic or volatile
+  bool acquires = false, releases = false;
+  Scope scope = Scope::none;
+};
+Ordering ordering(const Form& form, const Choices& choices);
 /// Who executes it together.
 Converged converged_by(const Form& form, const Choices& choices);
 

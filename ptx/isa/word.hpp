@@ -21,6 +21,12 @@ enum class Word : std::uint8_t {
 
   aligned,  ///< all threads of the warp come together
 
+  // how an access, a fence or an operation on a barrier orders what stands around it
+  relaxed,
+  acquire,
+  release,
+  acquire_release,
+
   // questions about a texture
   of_sampler,          ///< asked of a sampler
   of_texture_sampler,  ///< asked of a sampler where samplers stand for themselves, otherwise of the texture that has one

@@ -103,6 +103,16 @@ void Attendance::show(const vgpu::RunProgress& progress) {
   std::fflush(stderr);
 }
 
+Expected<vgpu::Checks> checks_setting() {
+  const char* setting = std::getenv("PYPTX_RUN_CHECKS");
+  if (setting == nullptr || *setting == '\0') return vgpu::Checks::off;
+  if (const auto checks = vgpu::checks_from_name(setting)) return *checks;
+  const auto words = vgpu::words_of_checks();
+  return Unexpected{{.kind = Kind::bad_setting,
+                     .message = cat("PYPTX_RUN_CHECKS is `", setting, "`; what fits is ",
+                                    list_choices(std::vector<std::string>(words.begin(), words.end())))}};
+}
+
 Expected<std::uint64_t> max_instructions_setting() {
   const char* setting = std::getenv("PYPTX_MAX_INSTRUCTIONS");
   if (setting == nullptr || *setting == '\0') return std::uint64_t{0};

@@ -34,6 +34,9 @@ class Attendance {
   bool shows_ = false;  // this run has the terminal's line
 };
 
+/// PYPTX_RUN_CHECKS, what runs on the executor look for that are not told: off where it is not set. Kind bad_setting.
+Expected<vgpu::Checks> checks_setting();
+
 /// PYPTX_MAX_INSTRUCTIONS, the limit of a run on the executor; 0: none is set. Kind bad_setting.
 Expected<std::uint64_t> max_instructions_setting();
 

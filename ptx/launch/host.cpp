@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ptx/launch/attendance.hpp"
@@ -139,6 +140,7 @@ Cpu default_cpu() {
   Cpu cpu;
   cpu.options.workers = std::max(1u, std::thread::hardware_concurrency());
   cpu.attended = true;
+  if (const auto checks = checks_setting()) cpu.options.checks = *checks;
   default_arithmetic().give_to(cpu.options);
   return cpu;
 }
@@ -147,6 +149,7 @@ void Arithmetic::give_to(vgpu::Options& options) const {
   options.numerics = numerics;
   options.approximations = approximations;
   options.completion = completion;
+  if (checks) options.checks = *checks;
   options.seed = seed;
 }
 
@@ -172,10 +175,52 @@ void set_default_arithmetic(const Arithmetic& arithmetic) {
   shared.now = arithmetic;
 }
 
+namespace {
+struct Collection {
+  std::mutex mutex;
+  bool collects = false;
+  Diagnostics findings;
+};
+Collection& collection() {
+  static Collection all;
+  return all;
+}
+
+// What checks have found in a run that went well otherwise.
+Expected<vgpu::Report> judge(vgpu::Report report) {
+  if (report.findings.empty()) return report;
+  Collection& all = collection();
+  const std::lock_guard lock(all.mutex);
+  if (all.collects) {
+    all.findings.insert(all.findings.end(), report.findings.begin(), report.findings.end());
+    return report;
+  }
+  const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
+  const auto first = std::find_if(report.findings.begin(), report.findings.end(), is_error);
+  if (first == report.findings.end()) return report;
+  Diagnostic error = std::move(*first);
+  for (const Diagnostic& other : report.findings)
+    if (&other != &*first) error.note(cat("found too: ", other.message));
+  return Unexpected{std::move(error)};
+}
+}  // namespace
+
+void collect_findings(bool collect) {
+  Collection& all = collection();
+  const std::lock_guard lock(all.mutex);
+  all.collects = collect;
+}
+Diagnostics take_findings() {
+  Collection& all = collection();
+  const std::lock_guard lock(all.mutex);
+  return std::exchange(all.findings, {});
+}
+
 Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, const vgpu::LaunchConfig& config,
                               std::span<const std::byte> params, std::span<const vgpu::Region> regions) {
   if (!cpu.attended) return program.run(config, params, regions, cpu.options);
   vgpu::Options options = cpu.options;
+  if (auto checks = checks_setting(); !checks) return Unexpected{std::move(checks).error()};
   if (options.max_instructions == 0) {
     auto limit = max_instructions_setting();
     if (!limit) return Unexpected{std::move(limit).error()};
@@ -183,7 +228,8 @@ Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, cons
   }
   Attendance attendance(program.name(), cpu.interrupt_hook);
   if (!options.watch) options.watch = std::ref(attendance);
-  return program.run(config, params, regions, options);
+  auto report = program.run(config, params, regions, options);
+  return report ? judge(*std::move(report)) : std::move(report);
 }
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {

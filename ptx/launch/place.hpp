@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include "ptx/cuda/brief.hpp"
@@ -32,11 +33,18 @@ struct Arithmetic {
   vgpu::Numerics numerics = vgpu::Numerics::exact;
   vgpu::Approximations approximations = vgpu::Approximations::hardware;
   vgpu::Completion completion = vgpu::Completion::eager;
+  /// Nothing: what PYPTX_RUN_CHECKS says.
+  std::optional<vgpu::Checks> checks = std::nullopt;
   std::uint64_t seed = 0;
   void give_to(vgpu::Options& options) const;
 };
 Arithmetic default_arithmetic();
 void set_default_arithmetic(const Arithmetic& arithmetic);
+
+/// What checks find in an attended run is an error of its launch (the first one; its notes name the others), unless somebody
+/// collects: then the launch goes well, and its findings are added to those that take_findings() gives.
+void collect_findings(bool collect);
+Diagnostics take_findings();
 
 /// Run on a GPU; null is the legacy default stream.
 struct Cuda {

@@ -42,6 +42,10 @@ constexpr Option run_options[] = {
     {"--completion", "WORD",
      "when asynchronous copies are performed: as they begin without this, as late as a wait allows, or some time in between",
      "eager lazy random"},
+    {"--checks", "WORD",
+     "full: accesses that nothing orders are said, races and missing fences of the asynchronous proxy; the exit code is then 1. "
+     "The run has one thread of the host",
+     "off full"},
     {"--seed", "N", "of --approx perturb and --completion random: 0 without this"},
     {"--format", "FORMAT", "how results are told: text for people, or json, one object", "text json"},
 };

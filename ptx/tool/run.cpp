@@ -86,6 +86,7 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.options.approximations =
       vgpu::approximations_from_name(arguments.last("--approx")).value_or(vgpu::Approximations::hardware);
   wanted.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(vgpu::Completion::eager);
+  wanted.options.checks = vgpu::checks_from_name(arguments.last("--checks")).value_or(vgpu::Checks::off);
   for (const std::string& word : arguments.all("--save")) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
@@ -223,6 +224,8 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   if (shown == 0 && !given->buffers.empty()) outcome.out += "no buffer changed\n";
   for (const vgpu::FidelityNote& note : fidelity)
     outcome.out += cat(name(note.fidelity), ": `", note.instruction, "`: ", note.why, '\n');
+  for (const Diagnostic& finding : report->findings) outcome.err += cat(render(finding, read.text, caller.colour_of_errors), '\n');
+  outcome.status = has_errors(report->findings) ? 1 : 0;
   return outcome;
 }
 

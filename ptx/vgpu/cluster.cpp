@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/vgpu/async/queue.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/specials.hpp"
 
@@ -39,6 +40,7 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.polled = never_polled;
   warp.yields = false;
   warp.fault.reset();
+  warp.races = nullptr;
   warp.traced = false;
   warp.undefined_bits.clear();
   warp.undefined_sources.clear();
@@ -131,6 +133,7 @@ void start_cluster(Cluster& cluster, Worker& worker, std::uint64_t index) {
     start_block(cluster, rank, worker);
     cluster.live_warps += cluster.blocks[rank].live_warps;
   }
+  if (worker.launch.races != nullptr) worker.launch.races->begin_cluster(cluster);
 }
 
 }  // namespace ptx::vgpu

@@ -12,6 +12,7 @@
 
 #include "ptx/vgpu/cluster.hpp"
 #include "ptx/vgpu/occupancy.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/report.hpp"
 #include "ptx/vgpu/run_control.hpp"
 #include "ptx/vgpu/schedule.hpp"
@@ -294,7 +295,10 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
     return refuse(Kind::launch_config,
                   cat("kernel `", code.name, "`: a cooperative launch of ", clusters, " clusters of blocks; ", multiprocessors,
                       " multiprocessors hold ", most, " of them at a time"));
-  const std::size_t workers = std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
+  const bool checks = options.checks == Checks::full;
+  const std::size_t workers =
+      checks ? 1 : std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
+  races::Detector detector(code);
   Progress progress(clusters);
   // As the driver lays it out: its size, and a barrier of the grid.
   std::array<std::uint32_t, 2> workspace{sizeof(workspace), 0};
@@ -310,7 +314,8 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                       GlobalMemory(known, code.instance->regions(), options.check_initialised),
                       {params.begin(), params.end()},
                       config.cooperative ? reinterpret_cast<std::uintptr_t>(workspace.data()) : 0,
-                      progress.waiting};
+                      progress.waiting,
+                      checks ? &detector : nullptr};
   progress.max_resident = std::min<std::uint64_t>(max_resident(code, config), budget / bytes);
   progress.cluster_bytes = bytes;
   RunControl control(code, options, ctas, workers);
@@ -344,9 +349,15 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
       std::this_thread::sleep_for(wait);
     }
   }
-  if (progress.fault) return Unexpected{std::move(*progress.fault)};
-  if (auto ending = control.take_ending()) return Unexpected{std::move(*ending)};
-  return Report{control.executed(), ctas - progress.waiting.cancelled() * volume(config.cluster)};
+  Diagnostics findings = detector.findings();
+  // What is found before a fault often is its cause.
+  const auto with_findings = [&](Diagnostic fault) {
+    for (const Diagnostic& finding : findings) fault.note(cat("found before: ", finding.message));
+    return Unexpected{std::move(fault)};
+  };
+  if (progress.fault) return with_findings(std::move(*progress.fault));
+  if (auto ending = control.take_ending()) return with_findings(std::move(*ending));
+  return Report{control.executed(), ctas - progress.waiting.cancelled() * volume(config.cluster), std::move(findings)};
 }
 
 }  // namespace

@@ -130,6 +130,11 @@ struct CallFrame {
   std::vector<RegisterBits> undefined;  ///< by scalar register; empty: nobody had looked
 };
 
+namespace races {
+class Detector;
+struct WarpState;
+}  // namespace races
+
 /// 64 bytes of a register file, aligned for vector instructions.
 struct alignas(64) RegisterLine {
   std::array<std::byte, 64> bytes;
@@ -172,6 +177,10 @@ struct Warp {
       undefined_bits;                           ///< which are, in the lanes of `partly`
   std::vector<std::uint32_t> undefined_source;  ///< key of undefined_sources
   std::map<std::uint32_t, UndefinedSource> undefined_sources;
+
+  // races/detector.hpp; null where a run asks for no checks
+  races::Detector* races = nullptr;
+  races::WarpState* knowledge = nullptr;
 
   std::array<std::vector<CallFrame>, lane_count> frames;
   std::vector<std::byte> local;  ///< .local variables, lane after lane
@@ -239,6 +248,7 @@ struct Launch {
   std::vector<std::byte> params;
   std::uint64_t grid_workspace = 0;  ///< of a cooperative launch: its address
   WaitingClusters& waiting;
+  races::Detector* races = nullptr;
 };
 
 /// A thread of the host.

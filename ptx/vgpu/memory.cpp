@@ -5,6 +5,7 @@
 
 #include "ptx/vgpu/machine.hpp"
 #include "ptx/vgpu/ops/access.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 
 namespace ptx::vgpu {
 namespace {
@@ -295,14 +296,20 @@ std::optional<Place> find_range(Warp& warp, const Step& step, int lane, Space sp
                                 std::uint64_t bytes, std::uint32_t alignment) {
   const MemoryRegion* region = find_or_fail(warp, step, lane, space, write, address, bytes, alignment);
   if (region == nullptr) return std::nullopt;
-  return place_in(*region, address, lane);
+  const Place place = place_in(*region, address, lane);
+  if (warp.races != nullptr) warp.races->access_of_operation(warp, step, write, place.data, bytes);
+  return place;
 }
 
 Replicas find_replicas(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
                        std::uint64_t bytes, std::uint32_t alignment) {
   const MemoryRegion* region = find_or_fail(warp, step, lane, space, write, address, bytes, alignment);
   if (region == nullptr) return {};
-  if (space != Space::multimem) return Replicas(place_in(*region, address, lane));
+  if (space != Space::multimem) {
+    const Place place = place_in(*region, address, lane);
+    if (warp.races != nullptr) warp.races->access_of_operation(warp, step, write, place.data, bytes);
+    return Replicas(place);
+  }
   const auto all = warp.cta->launch->global.multicast_regions();
   const auto found = std::find_if(all.begin(), all.end(), [&](const MulticastRegion& m) { return &m.addresses == region; });
   std::vector<Place> places = found->replicas;

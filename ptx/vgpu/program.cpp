@@ -51,6 +51,7 @@ namespace {
 constexpr std::array<std::string_view, 2> numerics_words{"exact", "fast"};
 constexpr std::array<std::string_view, 3> approximations_words{"hardware", "rounded", "perturb"};
 constexpr std::array<std::string_view, 3> completion_words{"eager", "lazy", "random"};
+constexpr std::array<std::string_view, 2> checks_words{"off", "full"};
 
 template <class Choice, std::size_t count>
 std::optional<Choice> choice_of(const std::array<std::string_view, count>& words, std::string_view word) {
@@ -61,6 +62,8 @@ std::optional<Choice> choice_of(const std::array<std::string_view, count>& words
 }  // namespace
 
 std::span<const std::string_view> words_of_numerics() { return numerics_words; }
+std::span<const std::string_view> words_of_checks() { return checks_words; }
+std::optional<Checks> checks_from_name(std::string_view word) { return choice_of<Checks>(checks_words, word); }
 std::span<const std::string_view> words_of_completion() { return completion_words; }
 std::optional<Completion> completion_from_name(std::string_view word) { return choice_of<Completion>(completion_words, word); }
 std::span<const std::string_view> words_of_approximations() { return approximations_words; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/vgpu/async/queue.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/undefined.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
@@ -62,9 +63,11 @@ void count_votes(Warp& warp, const Step& step, Mask mask, const Barrier& complet
 void release(Cta& cta, std::uint32_t barrier) {
   const Barrier complete = std::exchange(cta.barriers[barrier], {});
   ++cta.changes;
+  if (cta.launch->races != nullptr) cta.launch->races->complete_barrier(cta, barrier);
   for (Warp& warp : cta.warps)
     for (LaneGroup& f : warp.others)
       if (f.wait == Wait::arrived && f.key == barrier) {
+        if (warp.races != nullptr) warp.races->leave_barrier(warp, barrier);
         count_votes(warp, step_at(warp, f.pc), f.mask, complete);
         f.wait = Wait::none;
         ++f.pc;
@@ -105,6 +108,7 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
   if (barrier.arrived_warps == 0) barrier.expected_threads = threads, barrier.opened_by = step.item, barrier.reduces = reduces;
   ++barrier.arrived_warps;
   ++cta.changes;
+  if (warp.races != nullptr) warp.races->come_to_barrier(warp, id);
   return threads != 0 ? barrier.arrived_warps * lane_count == threads : barrier.arrived_warps == cta.live_warps;
 }
 
@@ -112,12 +116,16 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
 void release_cluster(Cluster& cluster) {
   if (cluster.came_warps == 0 || cluster.came_warps != cluster.live_warps) return;
   cluster.came_warps = 0;
+  races::Detector* const races = cluster.blocks.front().launch->races;
+  if (races != nullptr) races->complete_cluster(cluster);
   for (Cta& cta : cluster.blocks)
     for (Warp& warp : cta.warps) {
       cta.changes += warp.cluster_open ? 1 : 0;
       warp.cluster_open = false;
+      bool waited = false;
       for (LaneGroup& f : warp.others)
-        if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc, warp.waiting = false;
+        if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc, warp.waiting = false, waited = true;
+      if (waited && races != nullptr) races->leave_cluster(warp);
     }
 }
 // False: a fault was recorded.
@@ -127,6 +135,7 @@ bool come_to_cluster(Warp& warp, const Step& step) {
               "comes to the cluster's barrier a second time, before all others have come once");
     return false;
   }
+  if (warp.races != nullptr) warp.races->come_to_cluster(warp, step);
   warp.cluster_came = warp.cluster_open = true;
   ++warp.cta->changes;
   ++warp.cta->cluster->came_warps;
@@ -139,9 +148,11 @@ bool wait_at_cluster(Warp& warp, const Step& step) {
     warp.fail(step, lowest_lane(warp.live), Kind::barrier_misuse, "waits at the cluster's barrier, to which it has not come");
     return false;
   }
-  if (!warp.cluster_open)
+  if (!warp.cluster_open) {
+    if (warp.races != nullptr) warp.races->leave_cluster(warp);
     for (LaneGroup& f : warp.others)
       if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc;
+  }
   return true;
 }
 
@@ -375,6 +386,7 @@ Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t b
   if (*complete) {
     count_votes(warp, step, mask, warp.cta->barriers[barrier]);
     release(*warp.cta, barrier);
+    if (waits && warp.races != nullptr) warp.races->leave_barrier(warp, barrier);
   }
   if (*complete || !waits) return Outcome::next;
   return park(warp, step, mask, Wait::arrived, barrier);
@@ -387,6 +399,7 @@ Outcome come_to_cluster_barrier(Warp& warp, const Step& step, Mask) {
 Outcome wait_at_cluster_barrier(Warp& warp, const Step& step, Mask mask) {
   if (warp.cluster_came && !warp.cluster_open) {
     warp.cluster_came = false;
+    if (warp.races != nullptr) warp.races->leave_cluster(warp);
     return Outcome::next;
   }
   const Outcome outcome = park(warp, step, mask, Wait::arrived, cluster_wait);

@@ -81,7 +81,14 @@ enum class Completion : std::uint8_t {
            ///< there before
   random,  ///< some time in between, another one for each seed
 };
+/// What a run looks for besides what ends it.
+enum class Checks : std::uint8_t {
+  off,
+  full,  ///< accesses that nothing orders: races, and missing fences of the asynchronous proxy (manual: "Data-races", "Proxies")
+};
 /// The words of all, in their order: "exact fast", "hardware rounded perturb", "eager lazy random".
+std::span<const std::string_view> words_of_checks();
+std::optional<Checks> checks_from_name(std::string_view word);
 std::span<const std::string_view> words_of_completion();
 std::optional<Completion> completion_from_name(std::string_view word);
 std::span<const std::string_view> words_of_numerics();
@@ -97,7 +104,8 @@ struct Options {
   Numerics numerics = Numerics::exact;
   Approximations approximations = Approximations::hardware;
   Completion completion = Completion::eager;
-  std::uint64_t seed = 0;  ///< of perturbed approximations, and of random completion
+  Checks checks = Checks::off;  ///< full: the run has one worker, whatever is said above
+  std::uint64_t seed = 0;       ///< of perturbed approximations, and of random completion
   std::stop_token stop{};  ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};
@@ -122,6 +130,9 @@ struct FidelityNote {
 struct Report {
   std::uint64_t warp_instructions = 0;
   std::uint64_t ctas = 0;  ///< those that ran, without what others have taken over
+  /// What checks have found, each pair of instructions once, in the order in which they were met. Kinds: race, race_of_lanes,
+  /// missing_proxy_fence, unordered_mbarrier.
+  Diagnostics findings = {};
 };
 
 /// The .global and .const variables of a module, as they lie in memory once it is loaded: from their initial values on (manual:

@@ -20,6 +20,12 @@ inline constexpr std::pair<std::string_view, Word> words[] = {
     {"cc", Word::carry_out},
     {"aligned", Word::aligned},
 
+    {"relaxed", Word::relaxed},
+    {"acquire", Word::acquire},
+    {"release", Word::release},
+    {"acq_rel", Word::acquire_release},
+    {"sc", Word::acquire_release},
+
     {"force_unnormalized_coords", Word::of_sampler},
     {"filter_mode", Word::of_texture_sampler},
     {"addr_mode_0", Word::of_texture_sampler},

@@ -6,6 +6,7 @@
 
 #include "ptx/vgpu/async/queue.hpp"
 #include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 
 namespace ptx::vgpu::async {
 
@@ -52,11 +53,14 @@ bool check_told(Warp& warp, const Step& step, int lane, const Operation& operati
 bool begin(Warp& warp, const Step& step, int lane, const Operation& operation) {
   ++warp.cta->changes;
   if (!check_told(warp, step, lane, operation)) return false;
-  if (Queue* const queue = warp.cta->cluster->queue.get()) return queue->push(warp, step, lane, operation);
-  return perform(warp, step, lane, operation);
+  std::shared_ptr<const races::Issue> issue;
+  if (warp.races != nullptr) issue = std::make_shared<const races::Issue>(warp.races->begin(warp, step, lane, operation));
+  if (Queue* const queue = warp.cta->cluster->queue.get()) return queue->push(warp, step, lane, operation, std::move(issue));
+  return perform(warp, step, lane, operation, issue.get());
 }
 
-bool perform(Warp& warp, const Step& step, int lane, const Operation& operation) {
+bool perform(Warp& warp, const Step& step, int lane, const Operation& operation, const races::Issue* issue) {
+  races::Performing performing(warp, issue);
   if (const auto* const arrival = std::get_if<Arrive>(&operation.what)) {
     const auto& [space, address] = *operation.mbarrier;
     mbarrier::Arrival one;
@@ -71,6 +75,7 @@ bool perform(Warp& warp, const Step& step, int lane, const Operation& operation)
           return perform(warp, step, lane, what);
       },
       operation.what);
+  performing.end();
   if (!moved) return false;
   if (!operation.mbarrier) return true;
   const auto& [space, address] = *operation.mbarrier;

@@ -9,12 +9,17 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 
 #include "ptx/layout/layout.hpp"
 #include "ptx/vgpu/async/reduction.hpp"
 #include "ptx/vgpu/memory.hpp"
+
+namespace ptx::vgpu::races {
+struct Issue;
+}
 
 namespace ptx::vgpu::async {
 
@@ -85,8 +90,8 @@ struct Operation {
 /// Begins an operation of a lane. False: a fault was recorded.
 bool begin(Warp& warp, const Step& step, int lane, const Operation& operation);
 
-/// Performs it. False: a fault was recorded.
-bool perform(Warp& warp, const Step& step, int lane, const Operation& operation);
+/// Performs it. False: a fault was recorded. `issue`: where checks are on.
+bool perform(Warp& warp, const Step& step, int lane, const Operation& operation, const races::Issue* issue);
 
 // -- for the operations: what they move, or nothing when a fault was recorded
 std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Copy& copy);

@@ -5,6 +5,7 @@
 
 #include "ptx/vgpu/cluster.hpp"
 #include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu::mbarrier {
@@ -106,6 +107,7 @@ void close(const Operator& by, Open& barrier) {
     ++counts.phase;
     ++barrier.live.phase;
     counts.pending = counts.expected;
+    if (by.warp.races != nullptr) by.warp.races->complete_phase(by, barrier.spot.place.data);
   }
   barrier.live.word = pack(counts);
   store(barrier.spot.place, barrier.live.word);
@@ -144,6 +146,7 @@ bool init(const Operator& by, std::uint32_t count) {
            {cat("it was initialised at ", say_place(cta.launch->code, live->second.made_by))});
     return false;
   }
+  if (by.warp.races != nullptr) by.warp.races->initialise(by, spot->place.data);
   live->second = {pack({count, count, 0, 0}), 0, by.step.item};
   store(spot->place, live->second.word);
   if (spot->place.written != nullptr) std::memset(spot->place.written, written_mark, object_bytes);
@@ -184,6 +187,7 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
                    ", which an arrival with .noComplete must not"));
     return std::nullopt;
   }
+  if (by.warp.races != nullptr) by.warp.races->arrive(by, barrier->spot.place.data);
   close(by, *barrier);
   return state;
 }
@@ -207,6 +211,7 @@ namespace {
 // A wait for a phase that is `behind` phases before the current one.
 bool note_wait(const Operator& by, const Open& barrier, std::uint32_t behind) {
   if (behind == 0) by.warp.awaited = {barrier.spot.address, barrier.live.phase};
+  if (behind != 0 && by.warp.races != nullptr) by.warp.races->wait(by, barrier.spot.place.data);
   return behind != 0;
 }
 

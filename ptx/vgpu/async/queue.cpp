@@ -22,12 +22,13 @@ void QueueDeleter::operator()(Queue* queue) const { delete queue; }
 
 std::uint32_t& Queue::closed_groups(const Warp& warp, int lane, Group group) { return closed_[{{&warp, lane}, group}]; }
 
-bool Queue::push(Warp& warp, const Step& step, int lane, const Operation& operation) {
+bool Queue::push(Warp& warp, const Step& step, int lane, const Operation& operation,
+                 std::shared_ptr<const races::Issue> issue) {
   const bool can_wait = operation.mbarrier.has_value() || operation.group != Group::none;
   const bool follows = std::holds_alternative<Arrive>(operation.what);  // what its thread copies
-  if (!can_wait || (!follows && happens(one_in_at_once))) return perform(warp, step, lane, operation);
+  if (!can_wait || (!follows && happens(one_in_at_once))) return perform(warp, step, lane, operation, issue.get());
   const std::uint32_t closed = operation.group == Group::none ? 0 : closed_groups(warp, lane, operation.group);
-  pending_.push_back({&warp, &step, lane, closed, operation});
+  pending_.push_back({&warp, &step, lane, closed, operation, std::move(issue)});
   return true;
 }
 
@@ -50,7 +51,7 @@ bool Queue::perform_those(Wanted wanted) {
   pending_ = std::move(later);
   return std::all_of(now.begin(), now.end(), [](const Pending& next) {
     ++next.warp->cta->changes;
-    return perform(*next.warp, *next.step, next.lane, next.operation);
+    return perform(*next.warp, *next.step, next.lane, next.operation, next.issue.get());
   });
 }
 

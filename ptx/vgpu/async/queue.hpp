@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ class Queue {
   Queue(Completion completion, std::uint64_t seed) : completion_(completion), random_(seed) {}
 
   /// Takes an operation that a lane has begun. False: it was performed at once, which recorded a fault.
-  bool push(Warp& warp, const Step& step, int lane, const Operation& operation);
+  bool push(Warp& warp, const Step& step, int lane, const Operation& operation, std::shared_ptr<const races::Issue> issue);
   /// The lane closes its group of operations: those that it begins from now on are of the next one.
   void close_group(const Warp& warp, int lane, Group group);
 
@@ -44,6 +45,7 @@ class Queue {
     int lane = 0;
     std::uint32_t closed = 0;  ///< groups of its kind that its thread had closed before
     Operation operation;
+    std::shared_ptr<const races::Issue> issue;
   };
   using Thread = std::pair<const Warp*, int>;
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ptx/vgpu/async/queue.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
 
@@ -146,14 +147,17 @@ Outcome nothing(Warp&, const Step&, Mask) { return Outcome::next; }
 
 // x[0] = which operations, x[1] = waits, x[2] = closes a group first, x[3] = groups that may be left
 Outcome close_or_wait(Warp& warp, const Step& step, Mask mask) {
-  async::Queue* const queue = warp.cta->cluster->queue.get();
-  if (queue == nullptr) return Outcome::next;  // they were performed when they began
   const auto group = static_cast<async::Group>(step.x[0]);
-  for (Mask left = mask; left != 0; left &= left - 1) {
+  const bool closes = step.x[2] != 0, waits = step.x[1] != 0;
+  if (warp.races != nullptr && closes) warp.races->close_groups(warp, mask, group);
+  // Without a queue they were performed when they began.
+  async::Queue* const queue = warp.cta->cluster->queue.get();
+  for (Mask left = mask; queue != nullptr && left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
-    if (step.x[2] != 0) queue->close_group(warp, lane, group);
-    if (step.x[1] != 0 && !queue->wait_for_groups(warp, lane, group, step.x[3])) return Outcome::fault;
+    if (closes) queue->close_group(warp, lane, group);
+    if (waits && !queue->wait_for_groups(warp, lane, group, step.x[3])) return Outcome::fault;
   }
+  if (warp.races != nullptr && waits) warp.races->wait_for_groups(warp, mask, group, step.x[3]);
   return Outcome::next;
 }
 

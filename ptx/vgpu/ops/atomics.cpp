@@ -6,6 +6,7 @@
 
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
+#include "ptx/vgpu/ops/strong.hpp"
 #include "ptx/vgpu/ops/updates.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/undefined.hpp"
@@ -33,7 +34,10 @@ bool find_updated(Warp& warp, const Step& step, Mask mask, std::uint32_t bytes, 
                     space == Space::shared ? " of vectors" : ""));
       return false;
     }
-  return find_places(warp, step, mask, step.space, true, bytes, address, places);
+  if (!find_places(warp, step, mask, step.space, true, bytes, address, places)) return false;
+  const bool loads = !isa::form(warp.cta->launch->code.function->body[step.item].form).traits.has(isa::Trait::reduction);
+  if (warp.races != nullptr) note_strong(warp, step, mask, bytes, loads, true, places);
+  return true;
 }
 
 // What it finds must have been written: a number that is made of an undefined one would lie in memory. An exchange alone hands on

@@ -4,6 +4,8 @@
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
+#include "ptx/vgpu/ops/strong.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/undefined.hpp"
 
@@ -20,6 +22,7 @@ template <class T, std::size_t n>
 Outcome load_places(Warp& warp, const Step& step, Mask mask, const Addresses& address) {
   Places places;
   if (!find_places(warp, step, mask, step.space, false, n * sizeof(T), address.data(), places)) return Outcome::fault;
+  if (warp.races != nullptr) warp.races->access(warp, step, mask, false, n * sizeof(T), places);
   const bool was_traced = warp.traced;
   note_unwritten(warp, step, mask, n, sizeof(T), address.data(), places);
   for (Mask left = mask; left != 0; left &= left - 1) {
@@ -41,6 +44,7 @@ struct Load {
     if (in_order<bytes>(warp, step, mask, false, region, offset) &&
         (region->written == nullptr || all_written<bytes * lane_count>(region->written + offset))) {
       const std::byte* from = region->data + offset;
+      if (warp.races != nullptr) warp.races->access_in_order(warp, step, false, bytes, from);
       PTX_INDEPENDENT_LANES
       for (std::size_t l = 0; l < lane_count; ++l)
         for (std::size_t k = 0; k < n; ++k) d[k][l] = to_slot<T>(load_as<T>(from + l * bytes + k * sizeof(T)));
@@ -49,7 +53,8 @@ struct Load {
     Addresses address;
     read_addresses(warp, step, address);
     Offsets offsets;
-    if (!find_offsets<bytes>(warp, step, mask, address, false, offsets)) return load_places<T, n>(warp, step, mask, address);
+    if (warp.races != nullptr || !find_offsets<bytes>(warp, step, mask, address, false, offsets))
+      return load_places<T, n>(warp, step, mask, address);
     region = offsets.region;
     if (region->written != nullptr) {
       bool written = true;
@@ -66,11 +71,26 @@ struct Load {
 
 // ---- stores: the same
 
+// The lanes that store what is there already: with whoever else stores that, they agree.
+template <class T, std::size_t n>
+Mask storing_the_same(const Warp& warp, const Step& step, Mask mask, const Places& places) {
+  return mask & lanes_where([&](int l) {
+           const auto lane = static_cast<std::size_t>(l);
+           if (!has_lane(mask, l) || (places[lane].written != nullptr && !all_written<n * sizeof(T)>(places[lane].written))) return false;
+           for (std::size_t k = 0; k < n; ++k) {
+             const auto value = from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[lane]);
+             if (std::memcmp(places[lane].data + k * sizeof(T), &value, sizeof value) != 0) return false;
+           }
+           return true;
+         });
+}
+
 template <class T, std::size_t n>
 Outcome store_places(Warp& warp, const Step& step, Mask mask, const Addresses& address) {
   constexpr std::uint32_t bytes = n * sizeof(T);
   Places places;
   if (!find_places(warp, step, mask, step.space, true, bytes, address.data(), places)) return Outcome::fault;
+  if (warp.races != nullptr) warp.races->access(warp, step, mask, true, bytes, places, storing_the_same<T, n>(warp, step, mask, places));
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
     for (std::size_t k = 0; k < n; ++k) {
@@ -92,7 +112,7 @@ struct Store {
     ++warp.cta->changes;
     const MemoryRegion* region = nullptr;
     std::uint64_t offset = 0;
-    if (in_order<bytes>(warp, step, mask, true, region, offset)) {
+    if (warp.races == nullptr && in_order<bytes>(warp, step, mask, true, region, offset)) {
       std::byte* to = region->data + offset;
       PTX_INDEPENDENT_LANES
       for (std::size_t l = 0; l < lane_count; ++l)
@@ -103,7 +123,8 @@ struct Store {
     Addresses address;
     read_addresses(warp, step, address);
     Offsets offsets;
-    if (!find_offsets<bytes>(warp, step, mask, address, true, offsets)) return store_places<T, n>(warp, step, mask, address);
+    if (warp.races != nullptr || !find_offsets<bytes>(warp, step, mask, address, true, offsets))
+      return store_places<T, n>(warp, step, mask, address);
     region = offsets.region;
     for (Mask left = mask; left != 0; left &= left - 1) {
       const auto l = static_cast<std::size_t>(lowest_lane(left));
@@ -132,6 +153,7 @@ Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
   read_addresses(warp, step, address);
   Places places;
   if (!find_places(warp, step, mask, step.space, false, n * sizeof(T), address.data(), places)) return Outcome::fault;
+  if (warp.races != nullptr) note_strong(warp, step, mask, n * sizeof(T), true, false, places);
   const bool was_traced = warp.traced;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
@@ -161,6 +183,7 @@ Outcome store_strong(Warp& warp, const Step& step, Mask mask) {
   read_addresses(warp, step, address);
   Places places;
   if (!find_places(warp, step, mask, step.space, true, n * sizeof(T), address.data(), places)) return Outcome::fault;
+  if (warp.races != nullptr) note_strong(warp, step, mask, n * sizeof(T), false, true, places);
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
     if (places[l].written != nullptr) mark_written(places[l].written, n * sizeof(T));

@@ -3,6 +3,7 @@
 
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/collective.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
@@ -91,7 +92,10 @@ Outcome wait_at_cluster(Warp& warp, const Step& step, Mask mask) {
 
 // Nothing to exchange: the lanes only meet.
 constexpr Collective meeting = {[](Warp&, const Step&, Mask, Exchange&) {},
-                                [](Warp&, const Step&, Mask, const Exchange&) { return true; }};
+                                [](Warp& warp, const Step&, Mask, const Exchange& exchange) {
+                                  if (warp.races != nullptr) warp.races->meet(warp, exchange.members);
+                                  return true;
+                                }};
 
 }  // namespace
 
@@ -124,8 +128,13 @@ Handler bar_warp_sync(Decoding& in) { return collective<meeting>(in); }
 // The warps of a CTA take turns on one thread of the host, so among them there is nothing to order. All ways to memory are one
 // here: a fence between two of them orders what a fence of its scope does.
 Handler membar(Decoding& in) {
-  if (isa::scope(in.form(), in.choices()) == isa::Scope::cta) return [](Warp&, const Step&, Mask) { return Outcome::next; };
-  return [](Warp&, const Step&, Mask) {
+  if (isa::scope(in.form(), in.choices()) == isa::Scope::cta)
+    return [](Warp& warp, const Step& step, Mask mask) {
+      if (warp.races != nullptr) warp.races->fence(warp, step, mask);
+      return Outcome::next;
+    };
+  return [](Warp& warp, const Step& step, Mask mask) {
+    if (warp.races != nullptr) warp.races->fence(warp, step, mask);
     static std::atomic<std::uint32_t> order{0};
     order.fetch_add(1, std::memory_order_seq_cst);
     return Outcome::next;

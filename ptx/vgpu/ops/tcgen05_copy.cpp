@@ -43,6 +43,7 @@ bool copy_rows(Warp& warp, const Step& step, int lane, Cta& cta, const layout::S
       const bool sextets = step.x[4] == sextet_bytes;
       const bool written = marks == nullptr || (sextets ? all_written<sextet_bytes>(marks) : all_written<row_bytes>(marks));
       if (!written) cta.tensor_memory.note_undefined(say_unwritten(warp, Space::shared, address, {marks, step.x[4]}));
+      if (warp.races != nullptr) warp.races->access_of_operation(warp, step, false, region.data + offset, row_bytes);
       for (int copy = 0; copy < layout::copies_of(shape); ++copy)
         for (int w = 0; w < words_of_piece; ++w) {
           const int at = to.lane + layout::lane_of_row(shape, row, copy), column = to.column + piece * words_of_piece + w;
@@ -59,6 +60,7 @@ Outcome copy(Warp& warp, const Step& step, Mask mask) {
   ++warp.cta->changes;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
+    const races::Performing performing(warp, [&] { return warp.races->begin_product(warp, step, Mask{1} << lane); });
     const layout::TensorAddress to = tensor_address_of(warp, step.x[2], lane);
     if (to.lane > last_lane)
       return warp.fail(step, lane, Kind::tensor_memory_misuse,

@@ -447,8 +447,10 @@ thread_local Room Issue::room_;
 
 Outcome mma_in_tensor_memory(Warp& warp, const Step& step, Mask mask) {
   const bool was_traced = warp.traced;
-  for (Mask left = mask; left != 0; left &= left - 1)
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const races::Performing performing(warp, [&] { return warp.races->begin_product(warp, step, left & (0 - left)); });
     if (!Issue(warp, step, lowest_lane(left)).run()) return Outcome::fault;
+  }
   return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }
 

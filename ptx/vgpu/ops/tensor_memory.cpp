@@ -316,6 +316,7 @@ Handler tcgen05_commit(Decoding& in) {
   in.step.x[2] = in.has("multicast") ? 1 : 0;
   if (in.step.x[2] != 0) in.step.x[1] = in.read("cta_mask", Type::u16);
   return [](Warp& warp, const Step& step, Mask mask) {
+    if (warp.races != nullptr) warp.races->close_tensor_operations(warp);
     for (Mask left = mask; left != 0; left &= left - 1) {
       const int lane = lowest_lane(left);
       const std::uint64_t address = warp.slot<std::uint64_t>(step.x[0])[lane];

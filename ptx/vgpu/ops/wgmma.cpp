@@ -174,6 +174,7 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
     for (std::uint32_t& raw : all) raw ^= sign;
   };
 
+  races::Performing performing(warp, [&] { return warp.races->begin_product(warp, step, all_lanes); });
   SharedOperand gather{warp, step, "a", 0, *warp.cta};
   UndefinedParts undefined;
   if (from_memory) {
@@ -192,6 +193,7 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
   }
   if ((step.imm & a_negated) != 0) negate(room.a);
   gather.name = "b";
+  if (w != 0) performing.end();  // its first warp has noted what the group reads
   const std::uint64_t descriptor = *warp.slot<std::uint64_t>(slots.b);
   const bool transposed = (step.imm & b_transposed) != 0;
   if (!gather.read(room.panel, layout::read_wgmma_descriptor(descriptor), transposed, 0, n, depth, bits,
@@ -259,9 +261,15 @@ Handler wgmma(Decoding& in) {
   return &vgpu::wgmma;
 }
 
-Handler wgmma_sync(Decoding&) {
+Handler wgmma_sync(Decoding& in) {
+  const isa::Effects& effects = in.form().row->effects;
+  in.step.x[0] = effects.commits != isa::Event::none ? 1 : 0;
+  in.step.x[1] = effects.waits != isa::Event::none ? 1 : 0;
+  in.step.x[2] = in.given("n") ? static_cast<std::uint32_t>(in.immediate("n").value_or(0)) : 0;
   return [](Warp& warp, const Step& step, Mask mask) {
     if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
+    if (warp.races != nullptr && step.x[0] != 0) warp.races->close_wgmma_group(warp);
+    if (warp.races != nullptr && step.x[1] != 0) warp.races->wait_for_wgmma_groups(warp, step.x[2]);
     return Outcome::next;
   };
 }

@@ -78,7 +78,9 @@ bool find_elements(Warp& warp, const Step& step, std::uint32_t bytes, bool write
     inside = offset <= region.size - bytes && address[l] % bytes == 0;
     if (inside) places[l] = {region.data + offset, region.written == nullptr ? nullptr : region.written + offset};
   }
-  return inside || find_places(warp, step, all_lanes, step.space, write, bytes, address.data(), places);
+  if (!inside && !find_places(warp, step, all_lanes, step.space, write, bytes, address.data(), places)) return false;
+  if (warp.races != nullptr) warp.races->access(warp, step, all_lanes, write, bytes, places);
+  return true;
 }
 
 // use(register, first bit of the element in it, its places, its addresses, bytes); false ends it.

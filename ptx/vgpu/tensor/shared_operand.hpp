@@ -46,6 +46,7 @@ struct SharedOperand {
       written = false;
       note_found(warp, step, say_unwritten(warp, Space::shared, address, {region.written + offset, row_bytes}));
     }
+    if (warp.races != nullptr) warp.races->access_of_operation(warp, step, false, region.data + offset, row_bytes);
     return region.data + offset;
   }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ptx/vgpu/ops/access.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
@@ -39,7 +40,12 @@ inline bool find_rows(Warp& warp, const Step& step, Mask lanes, bool write, std:
     if (!inside) break;
     places[l] = {region.data + offset, region.written == nullptr ? nullptr : region.written + offset};
   }
-  if (inside) return true;
+  const auto note = [&] {
+    for (Mask left = lanes; warp.races != nullptr && left != 0; left &= left - 1)
+      warp.races->access_together(warp, step, write, places[static_cast<std::size_t>(lowest_lane(left))].data, row_bytes);
+    return true;
+  };
+  if (inside) return note();
   for (Mask left = lanes; generic && left != 0; left &= left - 1)
     if (const int l = lowest_lane(left);
         (address[static_cast<std::size_t>(l)] ^ warp.cta->shared_window_region.begin) / cluster_part != 0) {
@@ -48,7 +54,7 @@ inline bool find_rows(Warp& warp, const Step& step, Mask lanes, bool write, std:
                     ", which is not in the block's shared memory"));
       return false;
     }
-  return find_places(warp, step, lanes, step.space, write, row_bytes, address.data(), places);
+  return find_places(warp, step, lanes, step.space, write, row_bytes, address.data(), places) && note();
 }
 
 }  // namespace ptx::vgpu

@@ -1,0 +1,44 @@
+#include "ptx/vgpu/races/clock.hpp"
+
+namespace ptx::vgpu::races {
+
+void Clock::join(Extents& to, const Extents& from) {
+  if (to.size() < from.size()) to.resize(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) to[i].join(from[i]);
+}
+
+void Clock::join(std::uint32_t cluster, const std::shared_ptr<const Extents>& from) {
+  if (cluster == own_cluster_) return join(own_, *from);
+  std::shared_ptr<const Extents>& mine = others_[cluster];
+  if (mine == from) return;
+  if (mine == nullptr) {
+    mine = from;
+    return;
+  }
+  auto both = std::make_shared<Extents>(*mine);
+  join(*both, *from);
+  mine = std::move(both);
+}
+
+void Clock::join(const Clock& other) {
+  if (other.own_cluster_ == own_cluster_ || own_cluster_ == 0) {
+    own_cluster_ = std::max(own_cluster_, other.own_cluster_);
+    join(own_, other.own_);
+  } else if (!other.own_.empty()) {
+    join(other.own_cluster_, std::make_shared<const Extents>(other.own_));
+  }
+  for (const auto& [cluster, extents] : other.others_) join(cluster, extents);
+}
+
+void Clock::raise(Agent agent, const Extent& extent) {
+  if (own_cluster_ == 0) own_cluster_ = agent.cluster;
+  if (agent.cluster != own_cluster_) {
+    auto one = std::make_shared<Extents>(agent.number + std::size_t{1});
+    (*one)[agent.number] = extent;
+    return join(agent.cluster, one);
+  }
+  if (own_.size() <= agent.number) own_.resize(agent.number + std::size_t{1});
+  own_[agent.number].join(extent);
+}
+
+}  // namespace ptx::vgpu::races

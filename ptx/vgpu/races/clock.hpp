@@ -1,0 +1,81 @@
+// What is known to have happened: vector clocks of a run's agents (manual: "Memory Consistency Model", "Causality order").
+//
+// An agent is what advances in an order of its own: a warp, the operations that a thread or a warpgroup has put into groups
+// (cp.async, bulk copies, wgmma), those that an mbarrier is told of. Each access is noted with the agent's clock at that time; who
+// knows of that clock comes after the access. A warp's threads share a clock, and what was done by one of them alone is told by
+// lanes: known are all accesses of the warp up to `all`, and those of the lanes in `mask` up to `some`.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "ptx/vgpu/lanes.hpp"
+
+namespace ptx::vgpu::races {
+
+/// An agent of a cluster. Clusters are numbered from 1: nothing has happened in cluster 0.
+struct Agent {
+  std::uint32_t cluster = 0;
+  std::uint16_t number = 0;
+  friend bool operator==(const Agent&, const Agent&) = default;
+};
+
+/// How far an agent's accesses are known.
+struct Extent {
+  std::uint32_t all = 0, some = 0;
+  Mask mask = 0;
+
+  [[nodiscard]] bool reaches(std::uint32_t clock, Mask lanes) const {
+    return clock <= all || (clock <= some && (lanes & ~mask) == 0);
+  }
+  /// Of two groups of lanes that are known to different times the later one stands for both, which may overlook a race and
+  /// never makes one up.
+  void join(const Extent& other) {
+    all = std::max(all, other.all);
+    if (other.some <= all && other.mask != 0) return;
+    if (some <= all) mask = 0;
+    some = std::max(some, other.some);
+    mask |= other.mask;
+  }
+};
+
+/// What is known of each agent.
+class Clock {
+ public:
+  [[nodiscard]] bool reaches(Agent agent, std::uint32_t clock, Mask lanes) const {
+    const std::vector<Extent>* of_cluster = find(agent.cluster);
+    return of_cluster != nullptr && agent.number < of_cluster->size() && (*of_cluster)[agent.number].reaches(clock, lanes);
+  }
+  void join(const Clock& other);
+  void raise(Agent agent, const Extent& extent);
+  void clear() { own_cluster_ = 0, own_.clear(), others_.clear(); }
+  [[nodiscard]] bool empty() const { return own_.empty() && others_.empty(); }
+
+ private:
+  using Extents = std::vector<Extent>;  // by agent
+  [[nodiscard]] const Extents* find(std::uint32_t cluster) const {
+    if (cluster == own_cluster_) return &own_;
+    if (others_.empty()) return nullptr;
+    const auto found = others_.find(cluster);
+    return found == others_.end() ? nullptr : found->second.get();
+  }
+  static void join(Extents& to, const Extents& from);
+  void join(std::uint32_t cluster, const std::shared_ptr<const Extents>& from);
+
+  std::uint32_t own_cluster_ = 0;  // the first that it heard of
+  Extents own_;
+  std::map<std::uint32_t, std::shared_ptr<const Extents>> others_;
+};
+
+/// What a thread knows to have happened, and what of that it also knows of by way of the asynchronous proxy: a
+/// fence.proxy.async makes the second of the first (manual: "Proxies").
+struct Knowledge {
+  Clock happened, through_proxy;
+  void join(const Knowledge& other) { happened.join(other.happened), through_proxy.join(other.through_proxy); }
+  void clear() { happened.clear(), through_proxy.clear(); }
+};
+
+}  // namespace ptx::vgpu::races

@@ -1,0 +1,213 @@
+// Finds accesses of memory that nothing orders (manual: "Memory Consistency Model", "Data-races", "Proxies"). It follows who
+// knows what to have happened (clock.hpp), and holds each access against what was done to the same bytes before (shadow.hpp). So a
+// race is found although the executor happens to run the accesses in an order that gives the right result.
+//
+// One for each run that asks for checks; the run then has one worker. What an instruction orders is told by those who execute it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/async/engine.hpp"
+#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/races/clock.hpp"
+#include "ptx/vgpu/races/shadow.hpp"
+
+namespace ptx::vgpu::races {
+
+/// An asynchronous operation on its way: what its thread knew when it began it, and how it will be known to have happened.
+struct Issue {
+  Knowledge known;
+  Agent agent;
+  std::uint32_t clock = 0;
+  std::uint32_t item = 0;
+  std::uint16_t warp = 0;
+  Mask lanes = 0;
+  bool through_async_proxy = true;
+};
+
+/// Operations that threads of a warp have put into groups, by lane: how many of them are closed. The agent's clock is the number
+/// of a group, from 1.
+struct Stream {
+  Agent agent;
+  std::array<std::uint32_t, lane_count> closed{};
+};
+
+/// What a warp knows.
+struct WarpState {
+  Agent agent;
+  std::uint32_t now = 1;
+  std::uint32_t together = 1;  ///< its threads know of each other what was done before this time
+  bool released = false;       ///< others know of the time `now`: what follows is later
+  Mask met = 0;                ///< of these lanes each knows of the others what was done before `met_at`
+  std::uint32_t met_at = 0;
+  Knowledge known;                     ///< to all of its threads
+  Mask informed = 0;                   ///< lanes that know `told` besides
+  std::unique_ptr<Knowledge> told;     ///< by a wait of some lanes
+  std::unique_ptr<Knowledge> fenced;   ///< what a strong store behind a fence tells
+  std::unique_ptr<Knowledge> heard;    ///< what strong loads have found, for a fence behind them
+  std::map<async::Group, Stream> streams;
+  Agent wgmma;                         ///< of its warpgroup: four warps put the same operations into the same groups
+  Agent tensor;                        ///< of its tcgen05.mma, .cp and .shift
+  std::uint32_t wgmma_closed = 0, tensor_closed = 0;
+  const Issue* operation = nullptr;    ///< is being performed
+};
+
+/// What waits for others at a barrier gets to know.
+struct Meeting {
+  Knowledge gathered, complete;
+};
+
+struct MbarrierState {
+  Agent agent;  ///< its clock is the number of a phase, from 1: what was to complete in it has
+  std::uint32_t phases = 0;  ///< that are complete
+  Meeting phase;
+};
+
+/// Of a cluster, while it runs.
+struct ClusterKnowledge {
+  std::uint32_t number = 0;
+  std::uint16_t agents = 0;
+  std::vector<WarpState> warps;                              // through the blocks
+  std::vector<std::array<Meeting, barrier_count>> barriers;  // by block
+  Meeting barrier;
+  std::map<const std::byte*, MbarrierState> mbarriers;
+};
+
+class Detector {
+ public:
+  explicit Detector(const Code& code) : code_(code) {}
+
+  /// A cluster begins.
+  void begin_cluster(Cluster& cluster);
+
+  // -- accesses, when they are about to be made. `bytes` of each lane at its place; `same`: lanes that store what is there already.
+  void access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
+              const std::array<Place, lane_count>& places, Mask same = 0);
+  /// Of all lanes, one behind the other.
+  void access_in_order(Warp& warp, const Step& step, bool is_store, std::uint32_t bytes, const std::byte* first);
+  /// Of all lanes together.
+  void access_together(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes);
+  /// Of the operation that is being performed; nothing where none is.
+  void access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes);
+
+  // -- what orders accesses
+  void strong_access(Warp& warp, const Step& step, int lane, bool loads, bool stores, const std::byte* at);
+  void fence(Warp& warp, const Step& step, Mask lanes);
+  void meet(Warp& warp, Mask lanes);
+  void come_to_barrier(Warp& warp, std::uint32_t barrier);
+  void complete_barrier(Cta& cta, std::uint32_t barrier);
+  void leave_barrier(Warp& warp, std::uint32_t barrier);
+  void come_to_cluster(Warp& warp, const Step& step);
+  void complete_cluster(Cluster& cluster);
+  void leave_cluster(Warp& warp);
+
+  void initialise(const mbarrier::Operator& by, const std::byte* at);
+  void arrive(const mbarrier::Operator& by, const std::byte* at);
+  void complete_phase(const mbarrier::Operator& by, const std::byte* at);
+  void wait(const mbarrier::Operator& by, const std::byte* at);
+
+  // -- asynchronous operations
+  [[nodiscard]] Issue begin(Warp& warp, const Step& step, int lane, const async::Operation& operation);
+  /// Of wgmma, or of tcgen05.mma and .cp, which the whole warp or one of its lanes begins.
+  [[nodiscard]] Issue begin_product(Warp& warp, const Step& step, Mask lanes);
+  void close_groups(Warp& warp, Mask lanes, async::Group group);
+  void wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::uint32_t left);
+  void close_wgmma_group(Warp& warp) { ++state(warp).wgmma_closed; }
+  void close_tensor_operations(Warp& warp) { ++state(warp).tensor_closed; }
+  void wait_for_wgmma_groups(Warp& warp, std::uint32_t left);
+
+  [[nodiscard]] Diagnostics findings() const;
+
+ private:
+  // Whose knowledge an access is judged by.
+  struct Judge {
+    const WarpState* warp = nullptr;  // of an access in the order of its thread
+    const Knowledge* known = nullptr;
+    const Knowledge* told = nullptr;
+  };
+  struct Finding {
+    Diagnostic diagnostic;
+    std::uint64_t count = 0;
+  };
+
+  [[nodiscard]] ClusterKnowledge& state(const Cluster& cluster) { return *states_.at(&cluster); }
+  [[nodiscard]] static WarpState& state(const Warp& warp) { return *warp.knowledge; }
+  [[nodiscard]] const isa::Ordering& ordering(std::uint32_t item);
+  [[nodiscard]] MbarrierState& mbarrier(const Cluster& cluster, const std::byte* at);
+  [[nodiscard]] Stream& stream(Warp& warp, async::Group group);
+  [[nodiscard]] bool is_looked_at(const Warp& warp, const std::byte* at, std::uint64_t bytes);
+  [[nodiscard]] bool is_shared(const Warp& warp, const std::byte* at) const;
+
+  [[nodiscard]] static Extent own_extent(const WarpState& warp, Mask live, Mask lanes);
+  static void publish(const Warp& warp, WarpState& state, Mask lanes, Knowledge& to);
+  static void learn(const Warp& warp, WarpState& state, Mask lanes, const Knowledge& what);
+  static void come_together(WarpState& state);
+
+  [[nodiscard]] Access access_by(Warp& warp, const Step& step, Mask lanes, bool is_store);
+  void touch(Warp& warp, const Step& step, const Judge& judge, Access access, const std::byte* at, std::uint64_t bytes);
+  void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule, const std::byte* at);
+  void hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now, const std::byte* at);
+  [[nodiscard]] bool among_strong(const Cluster& cluster, const Access& before, const Access& now) const;
+  static bool reaches(const Judge& judge, const Access& before, bool by_proxy);
+  static bool in_order_of_warp(const Judge& judge, const Access& before, const Access& now);
+  void update(const mbarrier::Operator& by, const std::byte* at, bool initialises);
+  [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;
+  void found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
+             const std::byte* at);
+
+  const Code& code_;
+  Shadow shadow_;
+  std::uint32_t clusters_ = 0;
+  std::unordered_map<const Cluster*, std::unique_ptr<ClusterKnowledge>> states_;
+  std::vector<std::optional<isa::Ordering>> orderings_;
+  const MemoryRegion* last_region_ = nullptr;
+
+  // What strong stores have told whoever loads the same place by a strong load.
+  struct Message {
+    Knowledge told;
+    isa::Scope scope{};
+    std::uint32_t cluster = 0, block = 0;
+  };
+  std::unordered_map<const std::byte*, Message> messages_;
+
+  std::map<std::tuple<Kind, std::uint32_t, std::uint32_t>, Finding> findings_;
+  std::vector<std::tuple<Kind, std::uint32_t, std::uint32_t>> in_order_;
+};
+
+/// While it lives, what the warp accesses by operations is the issue's: where checks are on.
+class Performing {
+ public:
+  Performing(Warp& warp, const Issue* issue) : warp_(warp) {
+    if (warp.races != nullptr) before_ = std::exchange(warp.knowledge->operation, issue);
+  }
+  /// Of an issue that is made for it.
+  template <class Make>
+    requires std::is_invocable_v<Make>
+  Performing(Warp& warp, Make make) : warp_(warp) {
+    if (warp.races == nullptr) return;
+    own_ = make();
+    before_ = std::exchange(warp.knowledge->operation, &*own_);
+  }
+  ~Performing() { end(); }
+  Performing(const Performing&) = delete;
+  Performing& operator=(const Performing&) = delete;
+  void end() {
+    if (warp_.races != nullptr) warp_.knowledge->operation = before_;
+  }
+
+ private:
+  Warp& warp_;
+  std::optional<Issue> own_;
+  const Issue* before_ = nullptr;
+};
+
+}  // namespace ptx::vgpu::races

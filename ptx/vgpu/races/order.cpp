@@ -1,0 +1,266 @@
+// What orders accesses: barriers, mbarriers, fences, strong accesses, groups of asynchronous operations.
+#include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/races/detector.hpp"
+
+namespace ptx::vgpu::races {
+
+const isa::Effects& Detector::effects(std::uint32_t item) const {
+  return isa::form(code_.function->body[item].form).row->effects;
+}
+
+// How far a warp's own accesses are known to who hears of them from these lanes now.
+Extent Detector::own_extent(const WarpState& warp, Mask live, Mask lanes) {
+  if ((live & ~lanes) == 0) return {warp.now, 0, 0};
+  const Mask with = (lanes & ~warp.met) == 0 ? warp.met : lanes;
+  return {warp.together - 1, warp.now, with};
+}
+
+void Detector::publish(const Warp& warp, WarpState& mine, Mask lanes, Knowledge& to) {
+  to.join(mine.known);
+  if (mine.told != nullptr && (lanes & ~mine.informed) == 0) to.join(*mine.told);
+  to.happened.raise(mine.agent, own_extent(mine, warp.live, lanes));
+  mine.released = true;
+}
+
+void Detector::learn(const Warp& warp, WarpState& mine, Mask lanes, const Knowledge& what) {
+  if ((warp.live & ~lanes) == 0) {
+    mine.known.join(what);
+    return;
+  }
+  if (mine.told == nullptr) mine.told = std::make_unique<Knowledge>();
+  mine.told->join(what);
+  mine.informed |= lanes;
+  if ((warp.live & ~mine.informed) != 0) return;
+  mine.known.join(*mine.told);
+  mine.told.reset();
+  mine.informed = 0;
+}
+
+// All threads of the warp know what each of them did, and was told.
+void Detector::come_together(WarpState& mine) {
+  mine.together = ++mine.now;
+  mine.released = false;
+  mine.met = 0;
+  if (mine.told == nullptr) return;
+  mine.known.join(*mine.told);
+  mine.told.reset();
+  mine.informed = 0;
+}
+
+void Detector::meet(Warp& warp, Mask lanes) {
+  WarpState& mine = state(warp);
+  if ((warp.live & ~lanes) == 0) return come_together(mine);
+  mine.met = lanes;
+  mine.met_at = ++mine.now;
+  mine.released = false;
+  if ((mine.informed & lanes) != 0) mine.informed |= lanes;
+}
+
+// ---- barriers
+
+void Detector::come_to_barrier(Warp& warp, std::uint32_t barrier) {
+  publish(warp, state(warp), warp.live, state(*warp.cta->cluster).barriers[warp.cta->rank][barrier].gathered);
+}
+
+void Detector::complete_barrier(Cta& cta, std::uint32_t barrier) {
+  Meeting& meeting = state(*cta.cluster).barriers[cta.rank][barrier];
+  meeting.complete = std::exchange(meeting.gathered, {});
+}
+
+void Detector::leave_barrier(Warp& warp, std::uint32_t barrier) {
+  WarpState& mine = state(warp);
+  mine.known.join(state(*warp.cta->cluster).barriers[warp.cta->rank][barrier].complete);
+  come_together(mine);
+}
+
+void Detector::come_to_cluster(Warp& warp, const Step& step) {
+  if (ordering(step.item).releases) publish(warp, state(warp), warp.live, state(*warp.cta->cluster).barrier.gathered);
+}
+
+void Detector::complete_cluster(Cluster& cluster) {
+  Meeting& meeting = state(cluster).barrier;
+  meeting.complete = std::exchange(meeting.gathered, {});
+}
+
+void Detector::leave_cluster(Warp& warp) {
+  WarpState& mine = state(warp);
+  mine.known.join(state(*warp.cta->cluster).barrier.complete);
+  come_together(mine);
+}
+
+// ---- mbarriers
+
+MbarrierState& Detector::mbarrier(const Cluster& cluster, const std::byte* at) {
+  ClusterKnowledge& all = state(cluster);
+  const auto [found, is_new] = all.mbarriers.try_emplace(at);
+  if (is_new) found->second.agent = {all.number, all.agents++};
+  return found->second;
+}
+
+// An operation on an mbarrier comes after its initialisation; among each other they need no order.
+void Detector::update(const mbarrier::Operator& by, const std::byte* at, bool initialises) {
+  constexpr std::uint64_t object_bytes = 8;
+  WarpState& mine = state(by.warp);
+  if (mine.operation != nullptr) return;
+  const Mask lane = Mask{1} << by.lane;
+  Access access = access_by(by.warp, by.step, lane, initialises);
+  access.strong = false;
+  access.of_mbarrier = true;
+  const bool told = mine.told != nullptr && has_lane(mine.informed, by.lane);
+  touch(by.warp, by.step, {&mine, &mine.known, told ? mine.told.get() : nullptr}, access, at, object_bytes);
+}
+
+void Detector::initialise(const mbarrier::Operator& by, const std::byte* at) {
+  state(*by.warp.cta->cluster).mbarriers.erase(at);
+  update(by, at, true);
+}
+
+void Detector::arrive(const mbarrier::Operator& by, const std::byte* at) {
+  WarpState& mine = state(by.warp);
+  Knowledge& gathered = mbarrier(*by.warp.cta->cluster, at).phase.gathered;
+  if (mine.operation != nullptr) {  // of what its thread has copied (cp.async.mbarrier.arrive)
+    const Stream& copies = stream(by.warp, async::Group::copies);
+    const std::uint32_t group = copies.closed[static_cast<std::size_t>(by.lane)] + 1;
+    gathered.happened.raise(copies.agent, {0, group, Mask{1} << by.lane});
+    return;
+  }
+  update(by, at, false);
+  if (effects(by.step.item).commits == isa::Event::tensor_operation) {
+    // Of the thread's operations, and of what those came after: the loads of their operands. Not of its own ordinary accesses.
+    gathered.happened.raise(mine.tensor, {mine.tensor_closed, 0, 0});
+    gathered.join(mine.known);
+    if (mine.told != nullptr && has_lane(mine.informed, by.lane)) gathered.join(*mine.told);
+  } else if (ordering(by.step.item).releases)
+    publish(by.warp, mine, Mask{1} << by.lane, gathered);
+}
+
+void Detector::complete_phase(const mbarrier::Operator& by, const std::byte* at) {
+  MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
+  of.phase.complete = std::exchange(of.phase.gathered, {});
+  const std::uint32_t phase = ++of.phases;
+  of.phase.complete.happened.raise(of.agent, {phase, 0, 0});
+}
+
+void Detector::wait(const mbarrier::Operator& by, const std::byte* at) {
+  update(by, at, false);
+  if (ordering(by.step.item).acquires)
+    learn(by.warp, state(by.warp), Mask{1} << by.lane, mbarrier(*by.warp.cta->cluster, at).phase.complete);
+}
+
+// ---- strong accesses and fences
+
+void Detector::strong_access(Warp& warp, const Step& step, int lane, bool loads, bool stores, const std::byte* at) {
+  const isa::Ordering& order = ordering(step.item);
+  if (!order.strong) return;
+  WarpState& mine = state(warp);
+  const Mask lanes = Mask{1} << lane;
+  const std::uint32_t cluster = mine.agent.cluster, block = static_cast<std::uint32_t>(warp.cta->index);
+  const auto found = messages_.find(at);
+  const auto reaches = [&](isa::Scope scope, const Message& message) {
+    if (scope == isa::Scope::cta) return message.block == block;
+    return scope != isa::Scope::cluster || message.cluster == cluster;
+  };
+  if (loads && found != messages_.end() && reaches(found->second.scope, found->second) && reaches(order.scope, found->second)) {
+    if (order.acquires) {
+      learn(warp, mine, lanes, found->second.told);
+    } else {
+      if (mine.heard == nullptr) mine.heard = std::make_unique<Knowledge>();
+      mine.heard->join(found->second.told);
+    }
+  }
+  if (!stores) return;
+  // An update hands on what was told before it: it is part of the same release sequence.
+  Message message = loads && found != messages_.end() ? std::move(found->second) : Message{};
+  message.scope = order.scope, message.cluster = cluster, message.block = block;
+  if (order.releases)
+    publish(warp, mine, lanes, message.told);
+  else if (mine.fenced != nullptr)
+    message.told.join(*mine.fenced);
+  messages_[at] = std::move(message);
+}
+
+void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
+  WarpState& mine = state(warp);
+  if (const isa::Effects& what = effects(step.item); what.sync == isa::Sync::proxy_fence) {
+    if (what.proxy != isa::Proxy::async) return;
+    mine.known.through_proxy.join(mine.known.happened);
+    if (mine.told != nullptr && (lanes & ~mine.informed) == 0) mine.known.through_proxy.join(mine.told->happened);
+    mine.known.through_proxy.raise(mine.agent, own_extent(mine, warp.live, lanes));
+    mine.released = true;
+    return;
+  }
+  if (mine.heard != nullptr) learn(warp, mine, lanes, *std::exchange(mine.heard, nullptr));
+  mine.fenced = std::make_unique<Knowledge>();
+  publish(warp, mine, lanes, *mine.fenced);
+}
+
+// ---- asynchronous operations
+
+Stream& Detector::stream(Warp& warp, async::Group group) {
+  const auto [found, is_new] = state(warp).streams.try_emplace(group);
+  if (is_new) {
+    ClusterKnowledge& all = state(*warp.cta->cluster);
+    found->second.agent = {all.number, all.agents++};
+  }
+  return found->second;
+}
+
+Issue Detector::begin_product(Warp& warp, const Step& step, Mask lanes) {
+  WarpState& mine = state(warp);
+  Issue issue;
+  issue.item = step.item;
+  issue.warp = mine.agent.number;
+  issue.lanes = lanes;
+  publish(warp, mine, lanes, issue.known);
+  const bool of_group = effects(step.item).completes == isa::Event::wgmma_group;
+  issue.agent = of_group ? mine.wgmma : mine.tensor;
+  issue.clock = (of_group ? mine.wgmma_closed : mine.tensor_closed) + 1;
+  return issue;
+}
+
+Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Operation& operation) {
+  Issue issue = begin_product(warp, step, Mask{1} << lane);
+  issue.through_async_proxy = effects(step.item).proxy == isa::Proxy::async;
+  if (operation.mbarrier) {
+    constexpr std::uint64_t object_bytes = 8;
+    const auto [space, address] = *operation.mbarrier;
+    const MemoryRegion* const region = find_region(warp, space, address, object_bytes, true);
+    if (region == nullptr) return issue;  // a fault, once it is told
+    const std::byte* const at = region->data + (address - region->begin);
+    update({warp, step, lane, space, address}, at, false);
+    const MbarrierState& told = mbarrier(*warp.cta->cluster, at);
+    issue.agent = told.agent;
+    issue.clock = told.phases + 1;
+  } else {
+    const Stream& of = stream(warp, operation.group);
+    issue.agent = of.agent;
+    issue.clock = of.closed[static_cast<std::size_t>(lane)] + 1;
+  }
+  return issue;
+}
+
+void Detector::close_groups(Warp& warp, Mask lanes, async::Group group) {
+  Stream& of = stream(warp, group);
+  for (Mask left = lanes; left != 0; left &= left - 1) ++of.closed[static_cast<std::size_t>(lowest_lane(left))];
+}
+
+void Detector::wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::uint32_t left_open) {
+  const Stream& of = stream(warp, group);
+  for (Mask left = lanes; left != 0;) {
+    const std::uint32_t closed = of.closed[static_cast<std::size_t>(lowest_lane(left))];
+    const Mask alike = left & lanes_where([&](int l) { return of.closed[static_cast<std::size_t>(l)] == closed; });
+    left &= ~alike;
+    if (closed <= left_open) continue;
+    Knowledge complete;
+    const bool all = (warp.live & ~alike) == 0;
+    complete.happened.raise(of.agent, all ? Extent{closed - left_open, 0, 0} : Extent{0, closed - left_open, alike});
+    learn(warp, state(warp), alike, complete);
+  }
+}
+
+void Detector::wait_for_wgmma_groups(Warp& warp, std::uint32_t left) {
+  WarpState& mine = state(warp);
+  if (mine.wgmma_closed > left) mine.known.happened.raise(mine.wgmma, {mine.wgmma_closed - left, 0, 0});
+}
+
+}  // namespace ptx::vgpu::races

@@ -1,0 +1,31 @@
+#include "ptx/vgpu/races/shadow.hpp"
+
+namespace ptx::vgpu::races {
+
+std::uint32_t Lists::take() {
+  if (!free_.empty()) {
+    const std::uint32_t list = free_.back();
+    free_.pop_back();
+    return list;
+  }
+  lists_.emplace_back();
+  return static_cast<std::uint32_t>(lists_.size());
+}
+
+void Lists::give_back(std::uint32_t list) {
+  lists_[list - 1].clear();
+  free_.push_back(list);
+}
+
+Granule& Shadow::at(const std::byte* address) {
+  const auto number = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t page = number / page_bytes;
+  if (last_page_ == nullptr || page != last_) {
+    std::unique_ptr<Page>& found = pages_[page];
+    if (found == nullptr) found = std::make_unique<Page>();
+    last_ = page, last_page_ = found.get();
+  }
+  return (*last_page_)[number % page_bytes / granule_bytes];
+}
+
+}  // namespace ptx::vgpu::races
