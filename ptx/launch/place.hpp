@@ -22,6 +22,9 @@ struct Cpu {
   /// options do not (attendance.hpp).
   bool attended = false;
   InterruptHook interrupt_hook = nullptr;
+  /// What checks find in a run that went well otherwise is its error, unless collect_findings() says otherwise; false: it is in the
+  /// report alone.
+  bool findings_are_errors = true;
   bool keeps_outputs = false;  ///< outputs are the caller's own memory: what they hold is there to be read
 };
 /// As many workers as the host has threads; attended; the arithmetic of default_arithmetic().
@@ -41,8 +44,8 @@ struct Arithmetic {
 Arithmetic default_arithmetic();
 void set_default_arithmetic(const Arithmetic& arithmetic);
 
-/// What checks find in an attended run is an error of its launch (the first one; its notes name the others), unless somebody
-/// collects: then the launch goes well, and its findings are added to those that take_findings() gives.
+/// What checks find is an error of the launch, the first one, whose notes name the others. While somebody collects, launches go well
+/// and their findings are added to those that take_findings() gives. Of the whole process.
 void collect_findings(bool collect);
 Diagnostics take_findings();
 

@@ -90,7 +90,8 @@ class Printer {
 
 /// The words of Python: None stands for the process's own.
 launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-                                 std::optional<std::string_view> completion, std::optional<std::uint64_t> seed) {
+                                 std::optional<std::string_view> completion, std::optional<std::string_view> checks,
+                                 std::optional<std::uint64_t> seed) {
   launch::Arithmetic arithmetic = launch::default_arithmetic();
   const auto choose = [](std::string_view name, std::string_view word, auto& to, auto found,
                          std::span<const std::string_view> words) {
@@ -109,29 +110,44 @@ launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::
   if (completion)
     choose("completion", *completion, arithmetic.completion, vgpu::completion_from_name(*completion),
            vgpu::words_of_completion());
+  if (checks) {
+    arithmetic.checks = vgpu::Checks::off;
+    choose("checks", *checks, *arithmetic.checks, vgpu::checks_from_name(*checks), vgpu::words_of_checks());
+  }
   if (seed) arithmetic.seed = *seed;
   return arithmetic;
 }
-using ArithmeticTuple = std::tuple<std::string, std::string, std::string, std::uint64_t>;
+using ArithmeticTuple = std::tuple<std::string, std::string, std::string, std::optional<std::string>, std::uint64_t>;
 ArithmeticTuple words_of(const launch::Arithmetic& arithmetic) {
   return {std::string(vgpu::words_of_numerics()[static_cast<std::size_t>(arithmetic.numerics)]),
           std::string(vgpu::words_of_approximations()[static_cast<std::size_t>(arithmetic.approximations)]),
-          std::string(vgpu::words_of_completion()[static_cast<std::size_t>(arithmetic.completion)]), arithmetic.seed};
+          std::string(vgpu::words_of_completion()[static_cast<std::size_t>(arithmetic.completion)]),
+          arithmetic.checks ? std::optional(std::string(vgpu::words_of_checks()[static_cast<std::size_t>(*arithmetic.checks)]))
+                            : std::nullopt,
+          arithmetic.seed};
 }
 
-std::pair<std::uint64_t, std::uint64_t> run(const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters,
+nb::list errors_of(const Diagnostics& findings) {
+  nb::list all;
+  for (const Diagnostic& found : findings) all.append(error_of(found));
+  return all;
+}
+
+std::tuple<std::uint64_t, std::uint64_t, nb::list> run(const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters,
                                             const std::vector<RegionTuple>& regions, launch::Dims grid, launch::Dims block,
                                             launch::Dims cluster, std::size_t shared_memory, unsigned workers,
                                             std::uint64_t max_instructions, bool check_initialised,
                                             std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-                                            std::optional<std::string_view> completion, std::optional<std::uint64_t> seed,
+                                            std::optional<std::string_view> completion,
+                                            std::optional<std::string_view> checks, std::optional<std::uint64_t> seed,
                                             nb::object print) {
   PythonLibrary library;
   launch::Cpu cpu = library.cpu();
   if (workers != 0) cpu.options.workers = workers;
   cpu.options.max_instructions = max_instructions;
   cpu.options.check_initialised = check_initialised;
-  arithmetic_of(numerics, approx, completion, seed).give_to(cpu.options);
+  arithmetic_of(numerics, approx, completion, checks, seed).give_to(cpu.options);
+  cpu.findings_are_errors = !checks;  // who asks gets them in the report
   Printer printer(std::move(print));
   cpu.options.print = std::ref(printer);
   const vgpu::LaunchConfig config{.grid = grid, .block = block, .dynamic_smem_bytes = shared_memory, .cluster = cluster};
@@ -143,19 +159,17 @@ std::pair<std::uint64_t, std::uint64_t> run(const ExecutorHandle& self, std::str
   }();
   printer.raise_failure();
   const vgpu::Report done = unwrap_here(std::move(report));
-  return {done.ctas, done.warp_instructions};
+  return {done.ctas, done.warp_instructions, errors_of(done.findings)};
 }
 
 nb::list unsupported(const ExecutorHandle& self, std::string_view entry) {
-  nb::list all;
-  for (const Diagnostic& found : unwrap_here(self.module->find_unsupported(entry))) all.append(error_of(found));
-  return all;
+  return errors_of(unwrap_here(self.module->find_unsupported(entry)));
 }
 
 nb::list fidelity(const ExecutorHandle& self, std::string_view entry, std::optional<std::string_view> numerics,
                   std::optional<std::string_view> approx) {
   vgpu::Options options;
-  arithmetic_of(numerics, approx, std::nullopt, std::nullopt).give_to(options);
+  arithmetic_of(numerics, approx, std::nullopt, std::nullopt, std::nullopt).give_to(options);
   const auto program = unwrap_here([&] {
     const nb::gil_scoped_release others;
     return self.module->kernel(entry);
@@ -216,25 +230,33 @@ void bind_executor(nb::module_& m) {
           "run(self, entry: str, parameters: bytes, regions: Sequence[tuple[int, int, str, bool, bool, list[int] | None]], grid: "
           "tuple[int, int, int], block: tuple[int, int, int], cluster: tuple[int, int, int], shared_memory: int, workers: "
           "int, max_instructions: int, check_initialised: bool, numerics: str | None, approx: str | None, completion: str | "
-          "None, "
-          "seed: int | None, print: typing.Callable[[str], object]) -> tuple[int, int]",
-          "Runs a grid to its end; the number of its blocks, and of the warp instructions that ran. `parameters` is the "
+          "None, checks: str | None, "
+          "seed: int | None, print: typing.Callable[[str], object]) -> tuple[int, int, list[Exception]]",
+          "Runs a grid to its end; the number of its blocks, of the warp instructions that ran, and, where checks are given, what "
+          "they found. `parameters` is the "
           "parameter block; a region is (address, bytes, name, whether it may be written, whether it counts as written, and of a "
           "multicast region the addresses of its further replicas).",
           run);
   function(m, "multimem_address(address: int) -> int",
            "The multimem address that stands for one in the first replica of a multicast region.",
            [](std::uintptr_t address) { return address + vgpu::multimem_window; });
-  function(m, "executor_arithmetic() -> tuple[str, str, str, int]",
-           "The arithmetic of runs that are not given any: numerics, approximations, completion, seed.",
+  function(m, "executor_arithmetic() -> tuple[str, str, str, str | None, int]",
+           "The arithmetic of runs that are not given any: numerics, approximations, completion, checks, seed.",
            [] { return words_of(launch::default_arithmetic()); });
   function(m,
-           "set_executor_arithmetic(numerics: str | None, approx: str | None, completion: str | None, seed: int | None) -> None",
+           "set_executor_arithmetic(numerics: str | None, approx: str | None, completion: str | None, checks: str | None, seed: "
+           "int | None) -> None",
            "Changes what is given. Of the whole process.",
            [](std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-              std::optional<std::string_view> completion, std::optional<std::uint64_t> seed) {
-             launch::set_default_arithmetic(arithmetic_of(numerics, approx, completion, seed));
+              std::optional<std::string_view> completion, std::optional<std::string_view> checks,
+              std::optional<std::uint64_t> seed) {
+             launch::set_default_arithmetic(arithmetic_of(numerics, approx, completion, checks, seed));
            });
+  function(m, "collect_executor_findings(collect: bool) -> None",
+           "Whether what checks find is kept for executor_findings(), and not an error of the launch. Of the whole process.",
+           [](bool collect) { launch::collect_findings(collect); });
+  function(m, "executor_findings() -> list[Exception]", "What was collected since the last time, as errors.",
+           [] { return errors_of(launch::take_findings()); });
   function(m, "executor_limits(target: str) -> tuple[int, int]",
            "Shared memory that a block of that target may have, bytes, and the multiprocessors of the executor.",
            [](std::string_view name) {

@@ -102,7 +102,7 @@ nb::object error_of(const Diagnostic& diagnostic) {
   }
   const SourceLocation where = text::in_source(diagnostic.where);
   return make(name(diagnostic.kind), exception_of(diagnostic.kind), decoded(diagnostic.message), decoded(where.file), where.line,
-              notes, decoded(render(diagnostic)), places, execution_of(diagnostic));
+              notes, decoded(render(diagnostic)), places, execution_of(diagnostic), name(diagnostic.severity));
 }
 
 void set_error(const Diagnostic& diagnostic) {

@@ -20,6 +20,9 @@ class PtxError(Exception):
     places: Sequence[tuple[str, str, int]] = ()
     """Second places, each with what it is, its file and its line: ``("first", "kernels.py", 12)`` of a name defined twice."""
 
+    severity: str = "error"
+    """``warning`` of some findings of `pyptx.executor.checking`."""
+
     kernel: str | None = None
     """Of what the executor found in a kernel: its name. The next six are of such errors, too."""
     instruction: str | None = None
@@ -36,6 +39,11 @@ class PtxError(Exception):
     """How many bytes it asked for."""
     region: str | None = None
     """The memory there, or the nearest, as the message calls it."""
+
+    @property
+    def rule(self) -> str | None:
+        """Of what checks of a run find: the rule that was broken, ``P-01``."""
+        return next((note.removeprefix("rule: ") for note in self.notes if note.startswith("rule: ")), None)
 
     @property
     def hints(self) -> list[str]:
@@ -100,13 +108,14 @@ def from_diagnostic(
     text: str,
     places: Sequence[tuple[str, str, int]] = (),
     execution: Mapping[str, Any] | None = None,
+    severity: str = "error",
 ) -> PtxError:
     """The exception of a diagnostic. Called by the core."""
     error = _CLASSES[builtin](text)
     error.kind = kind
     error.message = message
     error.where = (file, line) if line else None
-    error.notes, error.places = notes, places
+    error.notes, error.places, error.severity = notes, places, severity
     for name, value in (execution or {}).items():
         setattr(error, name, value)
     return error

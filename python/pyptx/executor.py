@@ -18,7 +18,9 @@ from . import _ptx
 from ._arguments import fail, is_int, short
 from .errors import PtxError
 
-__all__ = ["Fidelity", "Parameter", "Program", "Region", "Report", "arithmetic"]
+__all__ = [
+    "Fidelity", "Parameter", "Program", "Region", "Report", "Simulation", "arithmetic", "checking", "completing", "simulate",
+]  # fmt: skip
 
 
 class Parameter(NamedTuple):
@@ -40,6 +42,8 @@ class Report(NamedTuple):
     """Blocks that ran."""
     warp_instructions: int
     """Instructions, each counted once for a warp."""
+    findings: Sequence[PtxError] = ()
+    """What `checks` found, errors and warnings (`severity`)."""
 
 
 class Fidelity(NamedTuple):
@@ -55,6 +59,7 @@ class Fidelity(NamedTuple):
 Numerics = Literal["exact", "fast"]
 Approximations = Literal["hardware", "rounded", "perturb"]
 Completion = Literal["eager", "lazy", "random"]
+Checks = Literal["off", "full"]
 
 
 @contextmanager
@@ -72,7 +77,7 @@ def arithmetic(numerics: Numerics | None = None, approx: Approximations | None =
     choices are the whole process's.
     """
     before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(numerics, approx, None, seed)
+    _ptx.set_executor_arithmetic(numerics, approx, None, None, seed)
     try:
         yield
     finally:
@@ -93,11 +98,79 @@ def completing(completion: Completion, seed: int | None = None) -> Iterator[None
     gives the same results each time. What wgmma and tcgen05 do happens when they begin. The choice is the whole process's.
     """
     before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(None, None, completion, seed)
+    _ptx.set_executor_arithmetic(None, None, completion, None, seed)
     try:
         yield
     finally:
         _ptx.set_executor_arithmetic(*before)
+
+
+@contextmanager
+def checking(checks: Checks = "full") -> Iterator[list[PtxError]]:
+    """Within it, kernels on the executor are looked at for accesses that nothing orders: every launch on CPU tensors.
+
+        with executor.checking() as findings:
+            gemm(a, b)
+        assert not findings
+
+    The list has what was found when the block ends: each pair of instructions once, an error or a warning (`severity`), with
+    the `rule` that is broken, and a `kind`:
+
+    * ``race``: two accesses to the same bytes, one of them a store, that no barrier, mbarrier, wait, or release and acquire orders;
+    * ``race_of_lanes``: the same by threads of one warp, which ``bar.warp.sync`` would order;
+    * ``missing_proxy_fence``: an access of TMA, wgmma or tcgen05 to what was stored (a warning: loaded) in the ordinary way, with no
+      ``fence.proxy.async`` in between;
+    * ``unordered_mbarrier``: an mbarrier used by a thread that nothing orders behind its initialisation.
+
+    Who knows of what is followed, so a finding needs no unlucky order of the threads. The choice is the whole process's; such runs
+    use one thread of the host. The environment's ``PYPTX_RUN_CHECKS=full`` does it for a whole program: the first error then is
+    an error of the launch.
+    """
+    before = _ptx.executor_arithmetic()
+    _ptx.executor_findings()
+    _ptx.set_executor_arithmetic(None, None, None, checks, None)
+    _ptx.collect_executor_findings(True)
+    findings: list[PtxError] = []
+    try:
+        yield findings
+    finally:
+        _ptx.collect_executor_findings(False)
+        _ptx.set_executor_arithmetic(*before)
+        findings.extend(_ptx.executor_findings())
+
+
+class Simulation(NamedTuple):
+    """A call of a kernel on the executor."""
+
+    outputs: Any
+    """What the call gives: an array, or a tuple of them."""
+    findings: Sequence[PtxError]
+    """As `checking` gives them."""
+
+
+def simulate(
+    call: Callable[..., Any],
+    *arrays: Any,
+    checks: Checks = "full",
+    completion: Completion | None = None,
+    numerics: Numerics | None = None,
+    approx: Approximations | None = None,
+    seed: int | None = None,
+    **kwargs: Any,
+) -> Simulation:
+    """Calls `call`, a kernel or a function that calls kernels, and gives its outputs with what `checking` finds meanwhile.
+    `completion`, `numerics`, `approx` and `seed` are those of `completing` and `arithmetic`. Tensors on a GPU are refused."""
+    for array in arrays:
+        if getattr(getattr(array, "device", None), "type", "cpu") == "cuda":
+            fail("launch_config", "`simulate` runs on the executor, and a tensor is on a GPU; what fits are arrays in host memory")
+    before = _ptx.executor_arithmetic()
+    _ptx.set_executor_arithmetic(numerics, approx, completion, None, seed)
+    try:
+        with checking(checks) as findings:
+            outputs = call(*arrays, **kwargs)
+    finally:
+        _ptx.set_executor_arithmetic(*before)
+    return Simulation(outputs, findings)
 
 
 @dataclass(frozen=True)
@@ -299,6 +372,7 @@ class Program:
         numerics: Numerics | None = None,
         approx: Approximations | None = None,
         completion: Completion | None = None,
+        checks: Checks | None = None,
         seed: int | None = None,
         print: Callable[[str], object] | None = None,
     ) -> Report:
@@ -317,7 +391,7 @@ class Program:
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
         asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`, `completion` that of `completing`. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
+        `arithmetic`, `completion` that of `completing`; with `checks="full"` the report has what `checking` looks for. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
 
         Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
         ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines
@@ -325,7 +399,7 @@ class Program:
         """
         memory = _Regions(regions)
         values = self._values(entry, parameters, memory)
-        blocks, instructions = self._module.run(
+        blocks, instructions, findings = self._module.run(
             entry,
             self._module.parameter_block(entry, values),
             memory.all(),
@@ -339,10 +413,11 @@ class Program:
             numerics,
             approx,
             completion,
+            checks,
             None if seed is None else self._count(seed, "seed"),
             sys.stdout.write if print is None else print,
         )
-        return Report(blocks, instructions)
+        return Report(blocks, instructions, findings)
 
     @staticmethod
     def _count(value: Any, what: str) -> int:

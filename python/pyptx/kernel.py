@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _module, _ptx
+from . import _module, _ptx, executor
 from ._arguments import fail, name_in_module, short
 from ._declaration import Declaration, Grid, TensorMaps
 from ._keywords import keywords_of, with_keywords
@@ -244,6 +244,18 @@ class Kernel(_ptx.KernelCall):
 
     def _image_for(self, arrays: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return image_for(*self._bind(kwargs), self._declared, arrays, kwargs)
+
+    def simulate(self, *arrays: Any, **kwargs: Any) -> executor.Simulation:
+        """A call on arrays in host memory, on the executor, and what is wrong with it although its results may be right:
+
+            outputs, findings = gemm.simulate(a, b)
+            assert not findings
+
+        Accesses that nothing orders are found (`pyptx.executor.checking` says which kinds), whatever order the threads happen to
+        run in. `checks`, `completion`, `numerics`, `approx` and `seed` are those of `pyptx.executor.simulate`, all other keywords
+        the call's.
+        """
+        return executor.simulate(self, *arrays, **kwargs)
 
     # -- names that earlier programs ask for
 

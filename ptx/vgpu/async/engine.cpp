@@ -60,13 +60,14 @@ bool begin(Warp& warp, const Step& step, int lane, const Operation& operation) {
 }
 
 bool perform(Warp& warp, const Step& step, int lane, const Operation& operation, const races::Issue* issue) {
-  races::Performing performing(warp, issue);
   if (const auto* const arrival = std::get_if<Arrive>(&operation.what)) {
     const auto& [space, address] = *operation.mbarrier;
     mbarrier::Arrival one;
+    one.of_copies = true;
     one.counts_itself = arrival->counts_itself;
     return mbarrier::arrive({warp, step, lane, space, address}, one).has_value();
   }
+  races::Performing performing(warp, issue);
   const auto moved = std::visit(
       [&](const auto& what) -> std::optional<std::uint64_t> {
         if constexpr (std::is_same_v<std::decay_t<decltype(what)>, Arrive>)

@@ -187,7 +187,7 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
                    ", which an arrival with .noComplete must not"));
     return std::nullopt;
   }
-  if (by.warp.races != nullptr) by.warp.races->arrive(by, barrier->spot.place.data);
+  if (by.warp.races != nullptr) by.warp.races->arrive(by, barrier->spot.place.data, arrival.of_copies);
   close(by, *barrier);
   return state;
 }

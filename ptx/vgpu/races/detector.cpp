@@ -108,13 +108,14 @@ bool Detector::among_strong(const Cluster& cluster, const Access& before, const 
 void Detector::hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
                             const std::byte* at) {
   if ((before.bytes & now.bytes) == 0 || (!before.is_store && !now.is_store)) return;
+  const bool unready = before.of_mbarrier && before.is_store && now.of_mbarrier;
   if (judge.warp != nullptr && before.agent == now.agent) {
-    if (!in_order_of_warp(judge, before, now)) found(warp, step, Kind::race_of_lanes, Severity::error, before, now, at);
+    if (!in_order_of_warp(judge, before, now))
+      found(warp, step, unready ? Kind::unordered_mbarrier : Kind::race_of_lanes, Severity::error, before, now, at);
     return;
   }
   if (among_strong(*warp.cta->cluster, before, now)) return;
   if (!reaches(judge, before, false)) {
-    const bool unready = before.of_mbarrier && before.is_store && now.of_mbarrier;
     found(warp, step, unready ? Kind::unordered_mbarrier : Kind::race, Severity::error, before, now, at);
   } else if (!before.through_async_proxy && now.through_async_proxy && !reaches(judge, before, true)) {
     found(warp, step, Kind::missing_proxy_fence, before.is_store ? Severity::error : Severity::warning, before, now, at);

@@ -39,6 +39,8 @@ struct Issue {
 struct Stream {
   Agent agent;
   std::array<std::uint32_t, lane_count> closed{};
+  std::array<std::uint32_t, lane_count> last{}, waited_for{};  ///< the group of the last operation, and of the last wait
+  std::uint32_t item = 0;                                      ///< of the last operation
 };
 
 /// What a warp knows.
@@ -88,6 +90,8 @@ class Detector {
 
   /// A cluster begins.
   void begin_cluster(Cluster& cluster);
+  /// The last warp of a block has ended.
+  void end_block(Cta& cta);
 
   // -- accesses, when they are about to be made. `bytes` of each lane at its place; `same`: lanes that store what is there already.
   void access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
@@ -111,7 +115,8 @@ class Detector {
   void leave_cluster(Warp& warp);
 
   void initialise(const mbarrier::Operator& by, const std::byte* at);
-  void arrive(const mbarrier::Operator& by, const std::byte* at);
+  /// `of_copies`: it tells of what its thread has copied (cp.async.mbarrier.arrive), and of nothing else.
+  void arrive(const mbarrier::Operator& by, const std::byte* at, bool of_copies);
   void complete_phase(const mbarrier::Operator& by, const std::byte* at);
   void wait(const mbarrier::Operator& by, const std::byte* at);
 
@@ -163,6 +168,9 @@ class Detector {
   [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;
   void found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
              const std::byte* at);
+  using Key = std::tuple<Kind, std::uint32_t, std::uint32_t>;  // and the two instructions
+  /// True for the first finding with this key, of which there are not too many yet.
+  bool is_new(const Key& key);
 
   const Code& code_;
   Shadow shadow_;
@@ -179,8 +187,8 @@ class Detector {
   };
   std::unordered_map<const std::byte*, Message> messages_;
 
-  std::map<std::tuple<Kind, std::uint32_t, std::uint32_t>, Finding> findings_;
-  std::vector<std::tuple<Kind, std::uint32_t, std::uint32_t>> in_order_;
+  std::map<Key, Finding> findings_;
+  std::vector<Key> in_order_;
 };
 
 /// While it lives, what the warp accesses by operations is the issue's: where checks are on.

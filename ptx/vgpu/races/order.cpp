@@ -115,10 +115,10 @@ void Detector::initialise(const mbarrier::Operator& by, const std::byte* at) {
   update(by, at, true);
 }
 
-void Detector::arrive(const mbarrier::Operator& by, const std::byte* at) {
+void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of_copies) {
   WarpState& mine = state(by.warp);
   Knowledge& gathered = mbarrier(*by.warp.cta->cluster, at).phase.gathered;
-  if (mine.operation != nullptr) {  // of what its thread has copied (cp.async.mbarrier.arrive)
+  if (of_copies) {
     const Stream& copies = stream(by.warp, async::Group::copies);
     const std::uint32_t group = copies.closed[static_cast<std::size_t>(by.lane)] + 1;
     gathered.happened.raise(copies.agent, {0, group, Mask{1} << by.lane});
@@ -232,9 +232,11 @@ Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Opera
     issue.agent = told.agent;
     issue.clock = told.phases + 1;
   } else {
-    const Stream& of = stream(warp, operation.group);
+    Stream& of = stream(warp, operation.group);
     issue.agent = of.agent;
     issue.clock = of.closed[static_cast<std::size_t>(lane)] + 1;
+    of.last[static_cast<std::size_t>(lane)] = issue.clock;
+    of.item = step.item;
   }
   return issue;
 }
@@ -245,12 +247,13 @@ void Detector::close_groups(Warp& warp, Mask lanes, async::Group group) {
 }
 
 void Detector::wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::uint32_t left_open) {
-  const Stream& of = stream(warp, group);
+  Stream& of = stream(warp, group);
   for (Mask left = lanes; left != 0;) {
     const std::uint32_t closed = of.closed[static_cast<std::size_t>(lowest_lane(left))];
     const Mask alike = left & lanes_where([&](int l) { return of.closed[static_cast<std::size_t>(l)] == closed; });
     left &= ~alike;
     if (closed <= left_open) continue;
+    for (Mask each = alike; each != 0; each &= each - 1) of.waited_for[static_cast<std::size_t>(lowest_lane(each))] = closed - left_open;
     Knowledge complete;
     const bool all = (warp.live & ~alike) == 0;
     complete.happened.raise(of.agent, all ? Extent{closed - left_open, 0, 0} : Extent{0, closed - left_open, alike});

@@ -87,12 +87,8 @@ Words words_of(Kind kind, const Warp& warp, const Access& before, const Access& 
 
 void Detector::found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
                      const std::byte* at) {
-  const std::tuple key(kind, before.item, now.item);
-  if (const auto known = findings_.find(key); known != findings_.end()) {
-    ++known->second.count;
-    return;
-  }
-  if (findings_.size() >= most_findings) return;
+  const Key key(kind, before.item, now.item);
+  if (!is_new(key)) return;
   const Spot spot = spot_of(warp, at);
   Access both = now;
   both.bytes &= before.bytes;
@@ -110,8 +106,41 @@ void Detector::found(Warp& warp, const Step& step, Kind kind, Severity severity,
   add_debug_places(code_, before.item, d);
   d.note(cat("rule: ", words.rule));
   d.hint(words.hint);
-  findings_.emplace(key, Finding{std::move(d), 1});
+  findings_.at(key).diagnostic = std::move(d);
+}
+
+bool Detector::is_new(const Key& key) {
+  const auto known = findings_.find(key);
+  if (known != findings_.end()) {
+    ++known->second.count;
+    return false;
+  }
+  if (findings_.size() >= most_findings) return false;
+  findings_[key].count = 1;
   in_order_.push_back(key);
+  return true;
+}
+
+void Detector::end_block(Cta& cta) {
+  for (Warp& warp : cta.warps) {
+    const auto bulk = state(warp).streams.find(async::Group::bulk);
+    if (bulk == state(warp).streams.end()) continue;
+    const Stream& of = bulk->second;
+    const Mask unfinished = lanes_where([&](int l) {
+      return of.last[static_cast<std::size_t>(l)] > of.waited_for[static_cast<std::size_t>(l)];
+    });
+    const Key key(Kind::unfinished_copy, of.item, of.item);
+    if (unfinished == 0 || !is_new(key)) continue;
+    Fault fault;
+    fault.kind = Kind::unfinished_copy;
+    fault.message = "may still read the block's shared memory when the block ends: its thread has not waited for it";
+    fault.item = of.item;
+    fault.lane = lowest_lane(unfinished);
+    Diagnostic d = report(warp, fault);
+    d.note("rule: Y-03");
+    d.hint("cp.async.bulk.commit_group behind the copy, and cp.async.bulk.wait_group.read 0 before its thread ends");
+    findings_.at(key).diagnostic = std::move(d);
+  }
 }
 
 Diagnostics Detector::findings() const {

@@ -1,0 +1,247 @@
+// Accesses that nothing orders, by the rule that each breaks, and what orders them.
+#include "ptx/vgpu/races/detector.hpp"
+
+#include <numeric>
+#include <set>
+
+#include "ptx/vgpu/testing/texts.hpp"
+
+namespace ptx::vgpu::races {
+namespace {
+
+using testing::Buffer;
+using testing::params;
+using testing::text_program;
+
+constexpr std::string_view parameters = ".param .u64 memory";
+// %r0 = thread, %r1 = tile, %r2 = its word of the tile, %r3 = that of the thread opposite, %rd0 = memory, %rd1 = its word there
+constexpr std::string_view start =
+    ".reg .b32 %r<32>;\n.reg .b64 %rd<16>;\n.reg .pred %p<8>;\n.shared .align 128 .b8 tile[4096];\n.shared .align 8 .b64 bar[4];\n"
+    "ld.param.u64 %rd0, [memory];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r4, %r0, 2;\nadd.u32 %r2, %r1, %r4;\n"
+    "mov.u32 %r5, %ntid.x;\nsub.u32 %r5, %r5, 1;\nsub.u32 %r5, %r5, %r0;\nshl.b32 %r5, %r5, 2;\nadd.u32 %r3, %r1, %r5;\n"
+    "cvt.u64.u32 %rd2, %r4;\nadd.u64 %rd1, %rd0, %rd2;\nmov.u32 %r20, bar;\nsetp.eq.u32 %p0, %r0, 0;\nsetp.lt.u32 %p1, %r0, 32;\n";
+
+struct Shape {
+  std::uint32_t threads = 64, blocks = 1, cluster = 1;
+};
+
+Expected<Report> run(std::string_view body, Shape shape, Completion completion = Completion::eager) {
+  const auto program = text_program(parameters, cat(start, body, "ret;\n"));
+  Buffer<std::uint32_t> memory{"memory", std::vector<std::uint32_t>(4096)};
+  std::iota(memory.data.begin(), memory.data.end(), 0u);
+  LaunchConfig config = testing::block(shape.threads);
+  config.grid[0] = shape.blocks;
+  config.cluster[0] = shape.cluster;
+  Options options;
+  options.checks = Checks::full;
+  options.check_initialised = false;
+  options.completion = completion;
+  const std::vector<Region> regions{memory.region()};
+  return program->run(config, params({memory.address()}), regions, options);
+}
+
+// "P-01 R-wr": the rules that are broken, whenever what is asynchronous is performed. Who breaks one does so at any time.
+std::string rules(std::string_view body, Shape shape = {}) {
+  std::set<std::string> all;
+  std::array<bool, 2> any{};
+  for (const Completion completion : {Completion::eager, Completion::lazy}) {
+    const auto report = run(body, shape, completion);
+    if (!report) return render(report.error());
+    any[static_cast<std::size_t>(completion)] = !report->findings.empty();
+    for (const Diagnostic& finding : report->findings)
+      for (const std::string& note : notes_of(finding))
+        if (note.starts_with("rule: ")) all.insert(note.substr(6));
+  }
+  EXPECT_EQ(any[0], any[1]) << body;
+  std::string words;
+  for (const std::string& rule : all) words += cat(words.empty() ? "" : " ", rule);
+  return words;
+}
+
+// ---- races within a block
+
+TEST(Races, BetweenWarpsInSharedMemory) {
+  const auto body = [](std::string_view first, std::string_view between, std::string_view second) {
+    return cat(first, ";\n", between, "\n", second, ";\n");
+  };
+  const std::string_view store = "st.shared.u32 [%r2], %r0", load = "ld.shared.u32 %r6, [%r3]", over = "st.shared.u32 [%r3], %r0";
+  EXPECT_EQ(rules(body(store, "", load)), "R-rw R-wr");  // the first warp loads before the second one stores
+  EXPECT_EQ(rules(body(store, "", over)), "R-ww");
+  EXPECT_EQ(rules(body(load, "", store)), "R-rw R-wr");
+  for (const std::string_view barrier : {"bar.sync 0;", "bar.sync 3, 64;", "barrier.sync 0;", "bar.red.popc.u32 %r7, 0, %p0;",
+                                         "@%p1 bar.arrive 1, 64;\n@!%p1 bar.sync 1, 64;\n@!%p1 bar.arrive 2, 64;\n@%p1 bar.sync 2, 64;",
+                                         "barrier.cluster.arrive;\nbarrier.cluster.wait;"}) {
+    EXPECT_EQ(rules(body(store, barrier, load)), "") << barrier;
+    EXPECT_EQ(rules(body(store, barrier, over)), "") << barrier;
+    EXPECT_EQ(rules(body(load, barrier, store)), "") << barrier;
+  }
+  EXPECT_EQ(rules(body(store, "bar.warp.sync -1;", load)), "R-rw R-wr");
+  EXPECT_EQ(rules(body(store, "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;", over)), "R-ww");
+  // Who only arrives learns nothing.
+  EXPECT_EQ(rules(body(store, "@%p1 bar.sync 1, 64;\n@!%p1 bar.arrive 1, 64;", load)), "R-wr");
+}
+
+TEST(Races, ByTheByte) {
+  EXPECT_EQ(rules("add.u32 %r6, %r1, %r0;\nst.shared.u8 [%r6], %r0;\n"), "");
+  EXPECT_EQ(rules("xor.b32 %r7, %r0, 32;\nshl.b32 %r7, %r7, 1;\nadd.u32 %r6, %r1, %r7;\nst.shared.u16 [%r6], %r0;\n"), "");
+  EXPECT_EQ(rules("shr.b32 %r7, %r0, 1;\nmul.lo.u32 %r7, %r7, 2;\nadd.u32 %r6, %r1, %r7;\n@%p1 st.shared.u16 [%r6], %r0;\n"
+                  "mov.u32 %r8, 77;\n@!%p1 st.shared.u8 [%r1+33], %r8;\n@!%p1 st.shared.u8 [%r1+1], %r8;\n"),
+            "R-ww");
+}
+
+TEST(Races, StoringTheSameIsNone) {
+  EXPECT_EQ(rules("mov.u32 %r6, 7;\nst.shared.u32 [%r1], %r6;\n"), "");
+  EXPECT_EQ(rules("st.shared.u32 [%r1], %r0;\n"), "R-ww");
+}
+
+TEST(Races, OfLanes) {
+  const std::string_view share = "@%p1 st.shared.u32 [%r2], %r0;\nxor.b32 %r7, %r0, 1;\nshl.b32 %r7, %r7, 2;\nadd.u32 %r7, %r1, %r7;\n";
+  EXPECT_EQ(rules(cat(share, "@%p1 ld.shared.u32 %r6, [%r7];\n")), "W-01");
+  EXPECT_EQ(rules(cat(share, "bar.warp.sync -1;\n@%p1 ld.shared.u32 %r6, [%r7];\n")), "");
+  EXPECT_EQ(rules(cat(share, "@%p1 ld.shared.u32 %r6, [%r2];\n")), "");  // each its own
+  // What one lane tells others is what it did, and what its warp did before it met.
+  const auto told = [](std::string_view between) {
+    return cat("@%p0 mbarrier.init.shared.b64 [%r20], 1;\nbar.sync 0;\n@%p1 st.shared.u32 [%r2], %r0;\n", between,
+               "@%p0 mbarrier.arrive.shared.b64 _, [%r20];\nWAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n"
+               "@!%p2 bra WAIT;\n@!%p1 ld.shared.u32 %r6, [%r3];\n");
+  };
+  EXPECT_EQ(rules(told("@%p1 bar.warp.sync -1;\n")), "");
+  EXPECT_EQ(rules(told("")), "R-wr");
+}
+
+// ---- through memory
+
+TEST(Races, ReleaseAndAcquire) {
+  const auto body = [](std::string_view store, std::string_view load, std::string_view fence = "") {
+    return cat("mov.u32 %r6, 1;\nmov.u32 %r9, 5;\n@%p1 bra PRODUCER;\nWAIT:\n", load, " %r7, [%rd0+8192];\nsetp.ne.u32 %p2, %r7, 1;\n@%p2 bra WAIT;\n",
+               fence, "\nld.global.u32 %r8, [%rd0+4];\nbra END;\nPRODUCER:\n@%p0 st.global.u32 [%rd0+4], %r9;\n", fence, "\n@%p0 ", store,
+               " [%rd0+8192], %r6;\nEND:\n");
+  };
+  EXPECT_EQ(rules(body("st.release.gpu.global.u32", "ld.acquire.gpu.global.u32")), "");
+  EXPECT_EQ(rules(body("st.release.cta.global.u32", "ld.acquire.cta.global.u32")), "");
+  EXPECT_EQ(rules(body("st.relaxed.gpu.global.u32", "ld.acquire.gpu.global.u32")), "R-wr");
+  EXPECT_EQ(rules(body("st.release.gpu.global.u32", "ld.relaxed.gpu.global.u32")), "R-wr");
+  EXPECT_EQ(rules(body("st.volatile.global.u32", "ld.volatile.global.u32")), "R-wr");
+  for (const std::string_view fence : {"fence.acq_rel.gpu;", "membar.gl;", "fence.sc.cta;"})
+    EXPECT_EQ(rules(body("st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32", fence)), "") << fence;
+  EXPECT_EQ(rules(body("red.release.gpu.global.add.u32", "ld.acquire.gpu.global.u32").replace(0, 0, "st.volatile.global.u32 [%rd0+8192], 0;\nbar.sync 0;\n")), "");
+}
+
+TEST(Races, AtomicsAreNone) {
+  EXPECT_EQ(rules("red.global.add.u32 [%rd0], 1;\n", {64, 4}), "");
+  EXPECT_EQ(rules("red.shared.add.u32 [%r1], 1;\n"), "");
+  EXPECT_EQ(rules("atom.cta.global.add.u32 %r6, [%rd0], 1;\n", {64, 1}), "");
+  EXPECT_EQ(rules("atom.cta.global.add.u32 %r6, [%rd0], 1;\n", {64, 2}), "R-ww");  // the scope does not reach the other block
+  EXPECT_EQ(rules("@%p1 red.global.add.u32 [%rd0], 1;\n@!%p1 st.global.u32 [%rd0], %r0;\n"), "R-ww");
+}
+
+TEST(Races, BetweenBlocks) {
+  EXPECT_EQ(rules("mov.u32 %r6, %ctaid.x;\nst.global.u32 [%rd1], %r6;\n", {32, 2}), "R-ww");
+  EXPECT_EQ(rules("mov.u32 %r6, %ctaid.x;\nmul.wide.u32 %rd3, %r6, 128;\nadd.u64 %rd4, %rd1, %rd3;\nst.global.u32 [%rd4], %r6;\n", {32, 8}), "");
+  // The last block reads what all have written: threadFenceReduction.
+  const auto last_block = [](std::string_view fence) {
+    return cat("mov.u32 %r6, %ctaid.x;\nmul.wide.u32 %rd3, %r6, 4;\nadd.u64 %rd4, %rd0, %rd3;\nadd.u32 %r9, %r6, 100;\n"
+               "@%p0 st.global.u32 [%rd4+4096], %r9;\n", fence, "\n@%p0 atom.global.add.u32 %r7, [%rd0], 1;\nsetp.eq.u32 %p2, %r7, 3;\n", fence,
+               "\n@%p2 ld.global.u32 %r8, [%rd0+4096];\n");
+  };
+  EXPECT_EQ(rules(last_block("membar.gl;"), {32, 4}), "");
+  EXPECT_EQ(rules(last_block(""), {32, 4}), "R-wr");
+}
+
+// ---- asynchronous
+
+constexpr std::string_view init = "@%p0 mbarrier.init.shared.b64 [%r20], 1;\nbar.sync 0;\n";
+constexpr std::string_view load = "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 128;\n"
+                                  "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 128, [%r20];\n";
+constexpr std::string_view wait = "WAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n@!%p2 bra WAIT;\n";
+
+TEST(Races, OfBulkCopies) {
+  EXPECT_EQ(rules(cat(init, load, wait, "ld.shared.u32 %r6, [%r1];\n")), "");
+  EXPECT_EQ(rules(cat(init, load, "ld.shared.u32 %r6, [%r1];\n", wait)), "R-rw R-wr");
+  // Of a wait of one lane the others hear at a barrier.
+  const std::string alone = "@!%p0 bra OTHERS;\nWAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n@!%p2 bra WAIT;\nOTHERS:\n";
+  EXPECT_EQ(rules(cat(init, load, alone, "bar.sync 0;\nld.shared.u32 %r6, [%r2];\n"), {32}), "");
+  EXPECT_EQ(rules(cat(init, load, alone, "bar.warp.sync -1;\nld.shared.u32 %r6, [%r2];\n"), {32}), "");
+  EXPECT_EQ(rules(cat(init, load, alone, "ld.shared.u32 %r6, [%r2];\n"), {32}), "R-wr");
+}
+
+TEST(Races, FencesOfTheProxy) {
+  const auto body = [](std::string_view before, std::string_view behind) {
+    return cat("st.shared.u32 [%r2], %r0;\n", before, "bar.sync 0;\n", behind,
+               "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;\n@%p0 cp.async.bulk.commit_group;\n"
+               "@%p0 cp.async.bulk.wait_group.read 0;\n");
+  };
+  EXPECT_EQ(rules(body("fence.proxy.async.shared::cta;\n", "")), "");   // by the writers
+  EXPECT_EQ(rules(body("", "fence.proxy.async.shared::cta;\n")), "");  // by the thread that copies
+  EXPECT_EQ(rules(body("", "")), "P-01");
+  EXPECT_EQ(rules(body("@%p1 fence.proxy.async.shared::cta;\n", "")), "P-01");  // by half of the writers
+  EXPECT_EQ(rules(cat("fence.proxy.async.shared::cta;\n", body("", ""))), "P-01");  // too early
+  // A load in the ordinary way, and then a copy over it.
+  EXPECT_EQ(rules(cat(init, "ld.shared.u32 %r6, [%r2];\nbar.sync 0;\n", load, wait)), "P-02");
+  EXPECT_EQ(rules(cat(init, "ld.shared.u32 %r6, [%r2];\nfence.proxy.async.shared::cta;\nbar.sync 0;\n", load, wait)), "");
+}
+
+TEST(Races, UnfinishedCopies) {
+  const auto body = [](std::string_view end) {
+    return cat("fence.proxy.async.shared::cta;\n@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;\n", end);
+  };
+  const std::string_view commit = "@%p0 cp.async.bulk.commit_group;\n", wait_for_it = "@%p0 cp.async.bulk.wait_group.read 0;\n";
+  EXPECT_EQ(rules(body(cat(commit, wait_for_it))), "");
+  EXPECT_EQ(rules(body(commit)), "Y-03");
+  EXPECT_EQ(rules(body(wait_for_it)), "Y-03");
+  EXPECT_EQ(rules(body(cat(commit, "@%p0 cp.async.bulk.wait_group.read 1;\n"))), "Y-03");
+  EXPECT_EQ(rules(body(cat(commit, wait_for_it, "st.shared.u32 [%r2], %r0;\n")), {32}), "R-rw");  // the others did not wait
+}
+
+TEST(Races, OfCopiesByThreads) {
+  const std::string_view copy = "cp.async.ca.shared.global [%r2], [%rd1], 4;\n";
+  EXPECT_EQ(rules(cat(copy, "cp.async.wait_all;\nld.shared.u32 %r6, [%r2];\n")), "");
+  EXPECT_EQ(rules(cat(copy, "cp.async.commit_group;\nld.shared.u32 %r6, [%r2];\ncp.async.wait_all;\n")), "R-rw R-wr");
+  EXPECT_EQ(rules(cat(copy, "cp.async.wait_all;\nld.shared.u32 %r6, [%r3];\n")), "R-rw R-wr");  // the others' too need a barrier
+  EXPECT_EQ(rules(cat(copy, "cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r6, [%r3];\n")), "");
+  EXPECT_EQ(rules(cat(copy, "cp.async.commit_group;\ncp.async.ca.shared.global [%r2+256], [%rd1], 4;\ncp.async.commit_group;\n"
+                            "cp.async.wait_group 1;\nld.shared.u32 %r6, [%r2];\ncp.async.wait_all;\n")),
+            "");
+  // They go through the ordinary proxy.
+  const std::string arrives = "mbarrier.init.shared.b64 [%r20], 64;\n";
+  EXPECT_EQ(rules(cat("@%p0 ", arrives, "bar.sync 0;\n", copy, "cp.async.mbarrier.arrive.noinc.shared.b64 [%r20];\n", wait,
+                      "ld.shared.u32 %r6, [%r3];\n")),
+            "");
+}
+
+TEST(Races, OfMbarriers) {
+  const std::string_view arrive = "mbarrier.arrive.shared.b64 _, [%r20];\n";
+  EXPECT_EQ(rules(cat("@%p0 mbarrier.init.shared.b64 [%r20], 64;\nbar.sync 0;\nst.shared.u32 [%r2], %r0;\n", arrive, wait,
+                      "ld.shared.u32 %r6, [%r3];\n")),
+            "");
+  EXPECT_EQ(rules(cat("@%p0 mbarrier.init.shared.b64 [%r20], 64;\nbar.sync 0;\nst.shared.u32 [%r2], %r0;\n"
+                      "mbarrier.arrive.relaxed.cta.shared.b64 _, [%r20];\n", wait, "ld.shared.u32 %r6, [%r3];\n")),
+            "R-wr");
+  EXPECT_EQ(rules(cat("@%p0 mbarrier.init.shared.b64 [%r20], 64;\n", arrive)), "M-10");
+}
+
+// ---- what is said
+
+TEST(Races, AreSaidWithBothAccesses) {
+  const auto report = run("@%p1 st.shared.u32 [%r2], %r0;\n@!%p1 ld.shared.u32 %r6, [%r3];\n", {});
+  ASSERT_TRUE(report) << render(report.error());
+  ASSERT_EQ(report->findings.size(), 1u);
+  const Diagnostic& found = report->findings[0];
+  EXPECT_EQ(found.kind, Kind::race);
+  EXPECT_EQ(found.message,
+            "`ld.shared.u32` loads shared address 0x47c, and nothing orders that behind what lane 31 of warp 0 stores there by "
+            "`st.shared.u32`");
+  EXPECT_EQ(found.execution[0].warp, 1u);
+  EXPECT_TRUE(testing::has_note(found, "rule: R-wr"));
+  EXPECT_TRUE(testing::has_note(found, "seen 31 times")) << render(found);  // thread 0 stores the 0 that is there
+  EXPECT_TRUE(testing::has_note(found, "hint: bar.sync, or an arrival and a wait at an mbarrier, between the two"));
+}
+
+TEST(Races, AreNotLookedForUnasked) {
+  const auto program = text_program(parameters, cat(start, "st.shared.u32 [%r1], %r0;\nret;\n"));
+  Buffer<std::uint32_t> memory{"memory", std::vector<std::uint32_t>(4096)};
+  EXPECT_TRUE(testing::run(program, testing::block(64), params({memory.address()}), {memory.region()}).findings.empty());
+}
+
+}  // namespace
+}  // namespace ptx::vgpu::races
