@@ -35,6 +35,36 @@ TEST(CutlassAmpere, Products) {
     for (const Product& product : products) expect_product(run, product);
 }
 
+TEST(CutlassSplits, Products) {
+  const std::vector<Product> products{
+      {.name = "serial", .m = 64, .n = 72, .k = 200, .alpha = 2, .beta = 1, .d = "f32"},
+      {.name = "parallel",
+       .m = 72,
+       .n = 64,
+       .k = 256,
+       .beta = 1,
+       .a = "bf16",
+       .b = "bf16",
+       .d = "f32",
+       .b_by_columns = false},
+      {.name = "streams", .m = 192, .n = 64, .k = 320, .beta = 0.5},
+      {.name = "batched",
+       .m = 40,
+       .n = 48,
+       .k = 72,
+       .beta = 1,
+       .d = "f32",
+       .a_by_columns = true,
+       .b_by_columns = false,
+       .count = 3},
+      {.name = "grouped0", .m = 64, .n = 64, .k = 64, .beta = 1, .d = "f32"},
+      {.name = "grouped1", .m = 72, .n = 40, .k = 104, .beta = 1, .d = "f32"},
+      {.name = "grouped2", .m = 8, .n = 136, .k = 8, .beta = 1, .d = "f32"},
+  };
+  for (const Played& run : played("cutlass_splits"))
+    for (const Product& product : products) expect_product(run, product);
+}
+
 TEST(CutlassHopper, Products) {
   const std::vector<Product> products{
       {.name = "specialised", .m = 128, .n = 128, .k = 192, .alpha = 1.5, .beta = 0.5},
@@ -54,6 +84,40 @@ TEST(CutlassHopper, Products) {
       {.name = "cp_async", .m = 72, .n = 64, .k = 72, .beta = 1},
   };
   for (const Played& run : played("cutlass_hopper"))
+    for (const Product& product : products) expect_product(run, product);
+}
+
+TEST(CutlassHopperClusters, Products) {
+  const std::vector<Product> products{
+      {.name = "two", .m = 136, .n = 72, .k = 200, .beta = 1, .d = "f32"},
+      {.name = "four", .m = 264, .n = 136, .k = 136, .beta = 1},
+      {.name = "mixed", .m = 64, .n = 136, .k = 144, .beta = 1, .a = "s8", .d = "f32"},
+      {.name = "streams", .m = 128, .n = 192, .k = 512, .beta = 1, .d = "f32"},
+      {.name = "fused", .m = 128, .n = 64, .k = 64, .beta = 1, .relu = true, .bias = "fused_bias"},
+      {.name = "grouped0", .m = 136, .n = 64, .k = 72, .alpha = 2, .beta = 1, .d = "f32"},
+      {.name = "grouped1", .m = 64, .n = 72, .k = 200, .alpha = 2, .beta = 1, .d = "f32"},
+      {.name = "grouped2", .m = 256, .n = 8, .k = 64, .alpha = 2, .beta = 1, .d = "f32"},
+  };
+  for (const Played& run : played("cutlass_hopper_clusters"))
+    for (const Product& product : products) expect_product(run, product);
+}
+
+TEST(CutlassBlackwell, Products) {
+  const std::vector<Product> products{
+      {.name = "alone", .m = 136, .n = 72, .k = 200, .beta = 1, .d = "f32"},
+      {.name = "pairs",
+       .m = 264,
+       .n = 136,
+       .k = 136,
+       .beta = 1,
+       .a = "bf16",
+       .b = "bf16",
+       .d = "bf16",
+       .a_by_columns = true,
+       .b_by_columns = false},
+      {.name = "fp8", .m = 128, .n = 256, .k = 144, .beta = 1, .a = "e4m3", .b = "e4m3"},
+  };
+  for (const Played& run : played("cutlass_blackwell"))
     for (const Product& product : products) expect_product(run, product);
 }
 

@@ -43,6 +43,7 @@ inline std::vector<double> as_doubles(const Played& run, std::string_view what, 
   if (type == "f32") take(float{}, plain);
   if (type == "tf32") take(std::uint32_t{}, [](std::uint32_t bits) { return decoded(bits & 0xFFFFE000, f32); });  // as read
   if (type == "f64") take(double{}, plain);
+  if (type == "u8") take(std::uint8_t{}, plain);
   if (type == "s8") take(std::int8_t{}, plain);
   if (type == "s32") take(std::int32_t{}, plain);
   EXPECT_FALSE(all.empty()) << run.name << ": " << what << " of type " << type;

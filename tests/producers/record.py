@@ -49,7 +49,7 @@ def record(source: Path, words: list[str], build: Path, scratch: Path, folder: P
     virtual = target.replace("sm_", "compute_")
     nvcc: list[str | Path] = [
         "nvcc",
-        "-std=c++17",
+        *([] if any(flag.startswith("-std=") for flag in flags) else ["-std=c++17"]),
         "-gencode",
         f"arch={virtual},code={virtual}",
         "--compress-mode=none",

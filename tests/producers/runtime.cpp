@@ -268,6 +268,10 @@ int device_attribute(int attribute) {
 int encode_tiled(void* map, int type, std::uint32_t rank, void* tensor, const std::uint64_t* sizes, const std::uint64_t* strides,
                  const std::uint32_t* box, const std::uint32_t* element_strides, int interleave, int swizzle, int promotion,
                  int fill) {
+  if (type > static_cast<int>(layout::TensorMapType::tf32_ftz)) {
+    std::cerr << "cuTensorMapEncodeTiled: elements of 4 and 6 bits (type " << type << ") are not among ptx::layout's\n";
+    return 1;
+  }
   layout::TensorMap made;
   made.type = static_cast<layout::TensorMapType>(type);
   made.rank = static_cast<std::uint8_t>(rank);
@@ -416,6 +420,11 @@ int cudaGetDeviceCount(int* count) {
   return 0;
 }
 int cudaSetDevice(int) { return 0; }
+int cudaDriverGetVersion(int* version) {
+  *version = 13000;
+  return 0;
+}
+int cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
 int cudaGetLastError() { return 0; }
 int cudaPeekAtLastError() { return 0; }
 const char* cudaGetErrorString(int) { return "an error"; }
