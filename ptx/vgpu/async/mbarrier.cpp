@@ -140,14 +140,17 @@ bool init(const Operator& by, std::uint32_t count) {
   if (!spot) return false;
   Cta& cta = *by.warp.cta;
   const auto [live, is_new] = cta.mbarriers.try_emplace(spot->address);
+  const std::uint64_t fresh = pack({count, count, 0, 0});
+  // Lanes that run one mbarrier.init together make the same mbarrier; ThunderKittens does.
+  const bool same = live->second.word == fresh && live->second.made_by == by.step.item;
   // Of one that something has overwritten the memory is already in other use.
-  if (!is_new && load(spot->place) == live->second.word) {
+  if (!is_new && !same && load(spot->place) == live->second.word) {
     misuse(by, cat("initialises ", say_address(spot->address), ", which is in use: mbarrier.inval has to free it first"),
            {cat("it was initialised at ", say_place(cta.launch->code, live->second.made_by))});
     return false;
   }
   if (by.warp.races != nullptr) by.warp.races->initialise(by, spot->place.data);
-  live->second = {pack({count, count, 0, 0}), 0, by.step.item};
+  live->second = {fresh, 0, by.step.item};
   store(spot->place, live->second.word);
   if (spot->place.written != nullptr) std::memset(spot->place.written, written_mark, object_bytes);
   ++cta.changes;

@@ -199,6 +199,21 @@ TEST(Mbarrier, TheConditionalPhaseIsThePrimaryOne) {
   EXPECT_EQ(out.data, wanted);
 }
 
+// ThunderKittens begins with `mbarrier.init` by all lanes of a warp, where one is meant.
+TEST(Mbarrier, IsInitialisedByLanesTogether) {
+  const std::string body = cat(begin_kernel,
+                               "mbarrier.init.shared::cta.b64 [bar], 32;\nmbarrier.arrive.shared::cta.b64 _, [bar];\n"
+                               "mov.u32 %r0, %tid.x;\nst.global.u32 [%rd0], 1;\n");
+  Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(1)};
+  testing::run(body_program(out_param, body), testing::block(32), params({out.address()}), {out.region()});
+  EXPECT_EQ(out.data[0], 1U);
+  // lanes that want different counts, and a warp that comes when another has arrived
+  const Diagnostic counts = fault_of("mov.u32 %r0, %tid.x;\nadd.u32 %r0, %r0, 1;\nmbarrier.init.shared::cta.b64 [bar], %r0;", 2);
+  EXPECT_NE(counts.message.find("which is in use"), std::string::npos) << render(counts);
+  const Diagnostic late = fault_of("mbarrier.init.shared::cta.b64 [bar], 64;\nmbarrier.arrive.shared::cta.b64 _, [bar];", 64);
+  EXPECT_NE(late.message.find("which is in use"), std::string::npos) << render(late);
+}
+
 TEST(Mbarrier, SaysWhatIsWrong) {
   constexpr std::string_view init = "mbarrier.init.shared::cta.b64 [bar], 2;\n";
   const auto after_init = [&](std::string_view rest) { return cat(init, rest); };
