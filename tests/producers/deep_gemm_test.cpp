@@ -1,4 +1,4 @@
-// sources/deep_gemm.cu against loops.
+// sources/deep_gemm.cu and thunder_gemm.cu against loops.
 #include "tests/producers/products.hpp"
 
 namespace ptx::producers {
@@ -39,6 +39,11 @@ TEST(DeepGemm, BytesWithScales) {
         ASSERT_NEAR(d[i * n + j], sum, half_place("bf16") * std::abs(sum)) << '(' << i << ", " << j << ')';
       }
   }
+}
+
+TEST(ThunderGemm, Product) {
+  for (const Played& run : played("thunder_gemm"))
+    expect_product(run, {.name = "lcf", .m = 256, .n = 256, .k = 320, .a = "bf16", .b = "bf16", .d = "bf16", .b_by_columns = false});
 }
 
 }  // namespace

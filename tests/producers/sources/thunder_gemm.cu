@@ -14,7 +14,7 @@ int main() {
   const int m = 256, n = 256, k = 320;
   bf16* const a = given<bf16>("lcf_a", m * k, small(1));
   bf16* const b = given<bf16>("lcf_b", k * n, small(2));
-  given<bf16>("lcf_c", 1, small(3));
+  given<bf16>("lcf_c", m * n, small(3));
   bf16* const d = made<bf16>("lcf_d", m * n);
   using Template = matmul_template<2, 4, 8>;
   inner_run<Template>(a, b, d, m, n, k, dim3(2), dim3(kittens::prototype::detail::NUM_THREADS_v<Template>));
