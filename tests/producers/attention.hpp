@@ -14,11 +14,11 @@ struct Attention {
   std::size_t images = 1, heads = 1, queries = 0, keys = 0, wide = 0, value_wide = 0;
   double scale = 1;
   bool causal = false;
-  bool heads_inside = false;  ///< tensors are images, rows, heads, numbers; else images, heads, rows, numbers
+  bool heads_inside = false;    ///< tensors are images, rows, heads, numbers; else images, heads, rows, numbers
   std::size_t keyed_heads = 0;  ///< heads of keys and values, each for some of the queries'; 0: as many
   std::string type = "f16";
-  std::size_t lines = 0;    ///< places of NAME_l for a head; 0: there is none
-  double line_factor = 1;   ///< what NAME_l is multiplied by
+  std::size_t lines = 0;   ///< places of NAME_l for a head; 0: there is none
+  double line_factor = 1;  ///< what NAME_l is multiplied by
 
   [[nodiscard]] std::size_t place(std::size_t image, std::size_t head, std::size_t all_heads, std::size_t row, std::size_t rows,
                                   std::size_t numbers) const {
@@ -47,8 +47,8 @@ inline Weights weights_of(const double* query, std::size_t row, const Attention&
   return weights;
 }
 
-/// Weights are rounded to the tensors' type before they are multiplied with the values, and so is the result: what is left is some
-/// half places of what the values' magnitudes sum up to.
+/// Weights are rounded to the tensors' type before they are multiplied with the values, and so is the result: what is left is
+/// some half places of what the values' magnitudes sum up to.
 inline void expect_attention(const Played& run, const Attention& p) {
   const auto q = as_doubles(run, p.name + "_q", p.type, true), k = as_doubles(run, p.name + "_k", p.type, true);
   const auto v = as_doubles(run, p.name + "_v", p.type, true), o = as_doubles(run, p.name + "_o", p.type, false);

@@ -85,8 +85,8 @@ Gradients gradients(const Played& run, const Attention& p) {
   const auto v = as_doubles(run, p.name + "_v", "bf16", true), og = as_doubles(run, p.name + "_og", "bf16", true);
   const auto zero = [](const auto& like) { return std::vector<double>(like.size()); };
   Gradients sum{zero(q), zero(k), zero(v), zero(q), zero(k), zero(v)};
-  const auto add = [](std::vector<double>& sums, std::vector<double>& magnitudes, std::size_t at, double factor, const double* with,
-                      std::size_t count) {
+  const auto add = [](std::vector<double>& sums, std::vector<double>& magnitudes, std::size_t at, double factor,
+                      const double* with, std::size_t count) {
     for (std::size_t d = 0; d < count; ++d) sums[at + d] += factor * with[d], magnitudes[at + d] += std::abs(factor * with[d]);
   };
   for (std::size_t row = 0; row < p.heads * p.queries; ++row) {

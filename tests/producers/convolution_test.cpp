@@ -55,7 +55,8 @@ void expect_convolution(const Played& run, const Convolution& one, Way way) {
 
 TEST(CutlassConvolution, Forward) {
   for (const Played& run : played("cutlass_convolution")) {
-    expect_convolution(run, {.name = "forward", .images = 2, .height = 9, .width = 7, .channels = 16, .filters = 24}, Way::forward);
+    expect_convolution(run, {.name = "forward", .images = 2, .height = 9, .width = 7, .channels = 16, .filters = 24},
+                       Way::forward);
     expect_convolution(run,
                        {.name = "strided",
                         .height = 11,
@@ -68,7 +69,8 @@ TEST(CutlassConvolution, Forward) {
                         .stride_columns = 3,
                         .dilation_rows = 2},
                        Way::forward);
-    expect_convolution(run, {.name = "turned", .height = 6, .width = 6, .channels = 8, .filters = 8, .turned = true}, Way::forward);
+    expect_convolution(run, {.name = "turned", .height = 6, .width = 6, .channels = 8, .filters = 8, .turned = true},
+                       Way::forward);
     expect_convolution(run, {.name = "few_channels", .height = 8, .width = 8, .channels = 2, .filters = 16}, Way::forward);
   }
 }

@@ -11,9 +11,8 @@ TEST(CubSegments, MergeSort) {
     auto sorted = run.given<double>("doubles");
     std::vector<int> places(sorted.size());
     std::iota(places.begin(), places.end(), 0);
-    std::stable_sort(places.begin(), places.end(), [&](int a, int b) {
-      return sorted[static_cast<std::size_t>(a)] < sorted[static_cast<std::size_t>(b)];
-    });
+    std::stable_sort(places.begin(), places.end(),
+                     [&](int a, int b) { return sorted[static_cast<std::size_t>(a)] < sorted[static_cast<std::size_t>(b)]; });
     std::sort(sorted.begin(), sorted.end());
     expect_made(run, "doubles", sorted);
     expect_made(run, "places", places);

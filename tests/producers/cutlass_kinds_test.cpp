@@ -37,7 +37,9 @@ void expect_words(const Played& run, const std::string& name, std::size_t m, std
 }
 
 TEST(CutlassKinds, FourBitsAndOne) {
-  const auto nibble = [](const std::vector<std::uint8_t>& bytes, std::size_t i) { return ((bytes[i / 2] >> i % 2 * 4 & 15) ^ 8) - 8; };
+  const auto nibble = [](const std::vector<std::uint8_t>& bytes, std::size_t i) {
+    return ((bytes[i / 2] >> i % 2 * 4 & 15) ^ 8) - 8;
+  };
   const auto bit = [](const std::vector<std::uint8_t>& bytes, std::size_t i) { return bytes[i / 8] >> i % 8 & 1; };
   for (const Played& run : played("cutlass_kinds")) {
     expect_words(run, "s4", 72, 40, 224, nibble, [](int a, int b) { return a * b; });

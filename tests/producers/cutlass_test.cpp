@@ -38,15 +38,7 @@ TEST(CutlassAmpere, Products) {
 TEST(CutlassSplits, Products) {
   const std::vector<Product> products{
       {.name = "serial", .m = 64, .n = 72, .k = 200, .alpha = 2, .beta = 1, .d = "f32"},
-      {.name = "parallel",
-       .m = 72,
-       .n = 64,
-       .k = 256,
-       .beta = 1,
-       .a = "bf16",
-       .b = "bf16",
-       .d = "f32",
-       .b_by_columns = false},
+      {.name = "parallel", .m = 72, .n = 64, .k = 256, .beta = 1, .a = "bf16", .b = "bf16", .d = "f32", .b_by_columns = false},
       {.name = "streams", .m = 192, .n = 64, .k = 320, .beta = 0.5},
       {.name = "batched",
        .m = 40,

@@ -43,7 +43,8 @@ TEST(DeepGemm, BytesWithScales) {
 
 TEST(ThunderGemm, Product) {
   for (const Played& run : played("thunder_gemm"))
-    expect_product(run, {.name = "lcf", .m = 256, .n = 256, .k = 320, .a = "bf16", .b = "bf16", .d = "bf16", .b_by_columns = false});
+    expect_product(run,
+                   {.name = "lcf", .m = 256, .n = 256, .k = 320, .a = "bf16", .b = "bf16", .d = "bf16", .b_by_columns = false});
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ void expect_twice(const Played& run, const Matrices& p) {
   for (std::size_t i = 0; i < p.m; ++i)
     for (std::size_t j = 0; j < p.n; ++j) {
       double sum = c[i * p.n + j];
-      for (std::size_t l = 0; l < k; ++l) sum += a[p.a_by_rows ? i * k + l : l * p.m + i] * b[p.b_by_rows ? l * p.n + j : j * k + l];
+      for (std::size_t l = 0; l < k; ++l)
+        sum += a[p.a_by_rows ? i * k + l : l * p.m + i] * b[p.b_by_rows ? l * p.n + j : j * k + l];
       ASSERT_EQ(d[j * p.m + i], 2 * sum) << run.name << ": " << p.name << " (" << i << ", " << j << ')';
     }
 }
