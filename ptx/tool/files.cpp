@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <istream>
 #include <system_error>
 
 #include "ptx/cuda/cuda.hpp"
@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t max_bytes = 0x7FFFFFFFu;  // places in a source are 31-bit offsets
+constexpr std::uintmax_t max_bytes = 0x7FFFFFFFu;      // places in a source are 31-bit offsets
+constexpr std::size_t max_stream_bytes = 0x40000000u;  // of what is no regular file, and so may have no end
 
 std::string why(int error) {
   if (error == ENOENT) return "no such file";
@@ -25,6 +26,20 @@ std::string why(int error) {
 
 Read failed(const std::string& path, std::string_view reason, std::string hint = {}) {
   return {.text = {}, .failure = cat("cannot read `", path, "`: ", reason), .hint = std::move(hint)};
+}
+
+// All of a stream, or one byte more than `most`; of text no more than the piece in which it shows that it is none.
+std::string contents(std::istream& in, std::size_t most, bool of_text) {
+  constexpr std::size_t piece = 0x10000;
+  std::string all;
+  while (in && all.size() <= most) {
+    const std::size_t begin = all.size();
+    all.resize(begin + std::min(piece, most + 1 - begin));
+    in.read(all.data() + begin, static_cast<std::streamsize>(all.size() - begin));
+    all.resize(begin + static_cast<std::size_t>(in.gcount()));
+    if (of_text && all.find('\0', begin) != std::string::npos) break;
+  }
+  return all;
 }
 
 // What a file holds that is no text, or "".
@@ -40,6 +55,7 @@ std::string_view kind_of_binary(std::string_view bytes) {
 }
 
 Read as_text(const std::string& path, std::string text) {
+  if (text.size() > max_bytes) return failed(path, "it has more than 2 GiB");
   if (text.starts_with("\xef\xbb\xbf"))
     return failed(path, "it starts with a byte order mark, and PTX is ASCII",
                   "save it as UTF-8 without one; ptxas refuses it too");
@@ -59,8 +75,11 @@ Expected<std::string> read_bytes(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return refuse(Kind::file_error, cat("cannot read `", path, "`: ", why(errno)));
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const bool ends = fs::is_regular_file(path, error);
+  std::string bytes = contents(file, ends ? std::string().max_size() - 1 : max_stream_bytes, false);
   if (file.bad()) return refuse(Kind::file_error, cat("cannot read `", path, "`: ", why(errno)));
+  if (!ends && bytes.size() > max_stream_bytes)
+    return refuse(Kind::file_error, cat("cannot read `", path, "`: it is no regular file, and has more than 1 GiB"));
   return bytes;
 }
 
@@ -69,7 +88,7 @@ std::string display_name(const std::string& path) { return path == "-" ? "<stdin
 Read read_file(const std::string& path, const Caller& caller) {
   if (path == "-") {
     if (caller.in == nullptr) return failed(path, "there is no standard input");
-    return as_text("<stdin>", std::string(std::istreambuf_iterator<char>(*caller.in), {}));
+    return as_text("<stdin>", contents(*caller.in, max_bytes, true));
   }
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -80,7 +99,7 @@ Read read_file(const std::string& path, const Caller& caller) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return failed(path, why(errno));
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text = contents(file, max_bytes, true);
   if (file.bad()) return failed(path, why(errno));
   return as_text(path, std::move(text));
 }

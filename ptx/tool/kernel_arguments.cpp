@@ -47,6 +47,22 @@ std::optional<BufferWords> as_buffer(std::string_view word) {
                      .has_content = !behind.empty()};
 }
 
+// Why a word that is written like a buffer is none: its type.
+std::optional<Diagnostic> wrong_element_type(std::string_view word) {
+  const std::size_t open = word.find('[');
+  if (open == std::string_view::npos) return std::nullopt;
+  return Diagnostic{
+      .kind = Kind::argument_kind,
+      .message = cat("`", word.substr(0, open), "` is no type of a buffer's elements; what fits is f16, bf16, f32, f64, or ",
+                     "b, u or s with 8, 16, 32 or 64 bits, as in `u8[64]`")};
+}
+// The name in "name:word", where no parameter has it: no word has a colon so early.
+std::optional<std::string_view> unknown_name(std::string_view word) {
+  const std::size_t at = word.find_first_of(":[@=");
+  if (at == std::string_view::npos || at == 0 || word[at] != ':') return std::nullopt;
+  return word.substr(0, at);
+}
+
 Expected<Array> from_file(const BufferWords& words) {
   const std::string path(words.content.substr(1));
   auto file = read_bytes(path);
@@ -149,6 +165,9 @@ Expected<KernelArguments> read_kernel_arguments(const ir::Module& module, const 
     const std::size_t colon = word.find(':');
     const auto named = colon == std::string_view::npos ? params.end() : parameter_named(word.substr(0, colon));
     if (named == params.end()) {
+      if (const auto name = unknown_name(word))
+        return refuse(Kind::argument_count,
+                      cat("`--arg ", word, "`: there is no parameter `", *name, "`; ", signature(module, entry)));
       in_order.push_back(word);
       continue;
     }
@@ -194,6 +213,7 @@ Expected<KernelArguments> read_kernel_arguments(const ir::Module& module, const 
       if (param.elements || param.vector != 1 || !is_number(param.type))
         return wrong({.kind = Kind::argument_kind,
                       .message = cat("a parameter of ", place.size(), " bytes takes a file of them, `@FILE`")});
+      if (auto wrong_type = wrong_element_type(word)) return wrong(std::move(*wrong_type));
       if (auto read = read_element(param.type, word, place); !read) return wrong(std::move(read).error());
     }
   }

@@ -156,6 +156,14 @@ TEST(Run, WrongWordsAreNamed) {
             "ptxkit: error: `--arg f32[3]=1,2` for parameter `X`: 2 values for 3 elements; give one for all, or each\n");
   EXPECT_EQ(words({"f32[x]=1", "1", "1", "1"}),
             "ptxkit: error: `--arg f32[x]=1` for parameter `X`: `[x]` says no number of elements\n");
+  EXPECT_EQ(
+      words({"e4m3[8]", "1", "1", "1"}),
+      "ptxkit: error: `--arg e4m3[8]` for parameter `X`: `e4m3` is no type of a buffer's elements; what fits is f16, bf16, f32, "
+      "f64, or b, u or s with 8, 16, 32 or 64 bits, as in `u8[64]`\n");
+  EXPECT_EQ(
+      words({"Z:f32[4]", "1", "1", "1"}),
+      "ptxkit: error: `--arg Z:f32[4]`: there is no parameter `Z`; kernel `saxpy` takes `X` (u64), `Y` (u64), `a` (f32), `n` "
+      "(u32)\n");
   EXPECT_EQ(words({"f32[2]=random:x", "1", "1", "1"}),
             "ptxkit: error: `--arg f32[2]=random:x` for parameter `X`: `x` is no seed of `random`\n");
   EXPECT_EQ(words({"f32[]=@nowhere.npy", "1", "1", "1"}),

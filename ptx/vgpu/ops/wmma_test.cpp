@@ -10,7 +10,7 @@ using testing::pattern_of;
 using testing::range_of;
 using testing::width_of;
 
-struct WmmaCase {
+struct Case {
   std::string shape, a, b, c, d;  // types
   int a_registers = 0, b_registers = 0, c_registers = 0, d_registers = 0;
   std::string rounding = {}, operation = {}, target = "sm_90a";
@@ -23,7 +23,7 @@ std::string list(const char* name, int count) {
   return out + "}";
 }
 
-void expect_wmma(const WmmaCase& c, bool a_rows, bool b_rows, bool c_rows, bool given, bool clamp, std::mt19937_64& random) {
+void expect_wmma(const Case& c, bool a_rows, bool b_rows, bool c_rows, bool given, bool clamp, std::mt19937_64& random) {
   const testing::Shape s = testing::shape_of(c.shape);
   const bool wide = c.d == "f64";
   struct Stored {
@@ -103,7 +103,7 @@ void expect_wmma(const WmmaCase& c, bool a_rows, bool b_rows, bool c_rows, bool 
 
 TEST(Wmma, MultipliesMatricesInMemory) {
   std::mt19937_64 random(21);
-  std::vector<WmmaCase> all;
+  std::vector<Case> all;
   for (const char* shape : {"m16n16k16", "m8n32k16", "m32n8k16"}) {
     for (const char* d : {"f16", "f32"})
       for (const char* c : {"f16", "f32"})
@@ -118,7 +118,7 @@ TEST(Wmma, MultipliesMatricesInMemory) {
   for (const char* type : {"s4", "u4"}) all.push_back({"m8n8k32", type, type, "s32", "s32", 1, 1, 2, 2, {}, {}, "sm_80", true});
   for (const char* operation : {"xor", "and"})
     all.push_back({"m8n8k128", "b1", "b1", "s32", "s32", 1, 1, 2, 2, {}, operation, "sm_80", true});
-  for (const WmmaCase& c : all)
+  for (const Case& c : all)
     for (int layouts = 0; layouts < 8; ++layouts) {
       if (c.sub_byte && (layouts & 3) != 0) continue;
       for (const bool given : {false, true})
