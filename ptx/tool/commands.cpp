@@ -33,6 +33,7 @@ constexpr Option run_options[] = {
      "write that parameter's buffer there after the run: a NumPy file when its name ends in .npy, else bytes"},
     {"--print", "N", "elements of a buffer that are shown: 8 without this, and 0 shows all"},
     {"--workers", "N", "threads of the host: all without this; results are the same for any number"},
+    {"--limit", "N", "end a run that takes more warp instructions with an error: no limit without this"},
     {"--numerics", "WORD",
      "how tensor cores add up: exact, as the target does, without this; or fast, by f32 fused multiply-adds", "exact fast"},
     {"--approx", "WORD",

@@ -73,8 +73,8 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.has_block = !arguments.last("--block").empty();
   const Number smem = number(arguments, "--smem", 0), shown = number(arguments, "--print", 8),
                workers = number(arguments, "--workers", std::max(1u, std::thread::hardware_concurrency())),
-               seed = number(arguments, "--seed", 0);
-  for (const Number* read : {&smem, &shown, &workers, &seed})
+               seed = number(arguments, "--seed", 0), most = number(arguments, "--limit", 0);
+  for (const Number* read : {&smem, &shown, &workers, &seed, &most})
     if (!read->wrong.empty()) return refuse(Kind::bad_setting, read->wrong);
   if (workers.value == 0 || workers.value > 1024)
     return refuse(Kind::bad_setting, cat("`--workers` takes 1 to 1024, ", workers.value, " was given"));
@@ -82,6 +82,7 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.shown = shown.value;
   wanted.options.workers = static_cast<unsigned>(workers.value);
   wanted.options.seed = seed.value;
+  wanted.options.max_instructions = most.value;
   wanted.options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
   wanted.options.approximations =
       vgpu::approximations_from_name(arguments.last("--approx")).value_or(vgpu::Approximations::hardware);

@@ -124,6 +124,24 @@ TEST(Run, TakesTheArithmetic) {
   EXPECT_EQ(shown({"--numerics", "fast"}), shown({}));
 }
 
+TEST(Run, EndsWhatTakesTooLong) {
+  constexpr std::string_view endless = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry endless()
+{
+  .reg .b32 %r<1>;
+  mov.u32 %r0, 0;
+again:
+  add.u32 %r0, %r0, 1;
+  bra again;
+}
+)";
+  const Outcome outcome = call(with_arguments({}, {"--limit", "5000"}), endless);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("step_limit"), std::string::npos) << outcome.err;
+}
+
 TEST(Run, TellsResultsAsJson) {
   const Outcome outcome = call(with_arguments({"f32[2]=1,inf", "f32[2]=1", "2", "2"}, {"--block", "2", "--format", "json"}));
   EXPECT_EQ(outcome.out,
