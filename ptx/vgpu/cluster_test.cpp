@@ -241,8 +241,11 @@ TEST(Clusters, AddressesThatNobodyHas) {
   const std::string tile = ".shared .align 4 .b32 tile[4];\nmov.u32 %r5, tile;\nmov.u32 %r4, 1;\nsub.u32 %r4, %r4, %r0;\n";
   expect_fault(".shared .b32 v;\nmapa.u64 %rd2, v, %r1;", pair, Kind::out_of_bounds,
                "takes address 0x400 for one in shared memory");
-  expect_fault(cat(tile, "mapa.shared::cluster.u32 %r6, %r5, 2;"), pair, Kind::out_of_bounds,
-               "names block 2 of a cluster of 2 blocks");
+  for (const char* rank : {"2", "255", "4294967295"})
+    for (const char* use : {"ld.shared::cluster.u32 %r7, [%r6];", "mbarrier.arrive.shared::cluster.b64 _, [%r6];",
+                            "atom.shared::cluster.add.u32 %r7, [%r6], 1;"})
+      expect_fault(cat(tile, "mapa.shared::cluster.u32 %r6, %r5, ", rank, ";\n", use), pair, Kind::out_of_bounds,
+                   "which is in no block's shared memory: the cluster has 2 blocks");
   expect_fault(cat(tile, "mapa.shared::cluster.u32 %r6, %r5, %r4;\nld.shared.u32 %r7, [%r6];"), pair, Kind::out_of_bounds,
                "in the shared memory of block (1, 0, 0), rank 1 of the cluster: .shared is the block's own");
   expect_fault(cat(tile, meet, "mapa.shared::cluster.u32 %r6, %r5, %r4;\nst.shared::cluster.u32 [%r6+16], %r4;\n", meet), pair,
@@ -255,6 +258,13 @@ TEST(Clusters, AddressesThatNobodyHas) {
       cat(tile, meet, "mapa.shared::cluster.u32 %r6, %r5, %r4;\nld.shared::cluster.u32 %r7, [%r6];\nst.global.u32 [%rd0], %r7;\n",
           meet),
       pair, Kind::uninitialised, "nothing has written byte 0 of shared memory");
+}
+
+TEST(Clusters, AddressesOfBlocksThatAreNotThereMayGoUnused) {
+  const auto out = run(cat(".shared .align 4 .b32 tile[4];\nmov.u32 %r5, tile;\nmov.u32 %r4, %laneid;\n"
+                           "mapa.shared::cluster.u32 %r6, %r5, %r4;\nst.global.u32 [%rd0], 7;\n"),
+                       grid_of({2, 1, 1}, {2, 1, 1}, 32), 1);
+  EXPECT_EQ(out[0], 7U);
 }
 
 TEST(Clusters, ABlockThatIsGone) {

@@ -1,5 +1,7 @@
 // Addresses in the shared memory of a cluster's blocks (rows: ptx/isa/table/data_movement.hpp). How they lie: cluster_part in
 // ptx/vgpu/memory.hpp.
+#include <algorithm>
+
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 
@@ -7,6 +9,7 @@ namespace ptx::vgpu {
 namespace {
 
 constexpr std::uint32_t no_rank = 0xFFFFFFFFu;
+constexpr std::uint32_t nobody = 0xFF;  // a rank that fits an address, and no cluster has
 
 std::string say_cluster(const Cluster& cluster) {
   const std::size_t blocks = cluster.blocks.size();
@@ -31,9 +34,9 @@ Outcome map_address(Warp& warp, const Step& step, Mask mask) {
       warp.slot<std::uint32_t>(step.x[0])[lane] = static_cast<std::uint32_t>(rank);
       continue;
     }
-    const std::uint32_t to = warp.slot<std::uint32_t>(step.x[2])[lane];
-    if (to >= cluster.blocks.size())
-      return warp.fail(step, lane, Kind::out_of_bounds, cat("names block ", to, " of ", say_cluster(cluster)));
+    // CUTLASS takes the address in a block for each lane's number, and uses those of blocks that are there: that of another is in
+    // nobody's memory, and an access to it faults.
+    const std::uint32_t to = std::min(warp.slot<std::uint32_t>(step.x[2])[lane], nobody);
     warp.slot<To>(step.x[0])[lane] = static_cast<To>(window + in_block(to, address));
   }
   return Outcome::next;
