@@ -102,6 +102,10 @@ TEST(ClusterLaunchControl, Misuse) {
   expect_fault(cat(request_alone, learn,
                    "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r0, %answer;\nst.global.b32 [%rd0], %r0;\n"),
                Kind::uninitialised, "asks for the first block of a cluster, but none was cancelled");
+  // 16 zeros are a kernel's own word that nothing was cancelled
+  expect_fault(cat("st.shared.v2.b64 [answer], {0, 0};\n", learn,
+                   "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r0, %answer;\nst.global.b32 [%rd0], %r0;\n"),
+               Kind::uninitialised, "asks for the first block of a cluster, but none was cancelled");
   expect_fault(cat("st.shared.v2.b64 [answer], {1, 2};\n", learn), Kind::barrier_misuse,
                "is given 16 bytes that no clusterlaunchcontrol.try_cancel has left");
   expect_fault("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [answer+8], [bar];\n",
