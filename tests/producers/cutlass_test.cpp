@@ -114,21 +114,30 @@ TEST(CutlassBlackwell, Products) {
 }
 
 // Numbers of e4m3, of which each 32 of a row have a scale, a power of two.
-TEST(CutlassBlackwell, BlocksWithScales) {
-  const std::size_t m = 128, n = 128, k = 256, block = 32;
-  for (const Played& run : played("cutlass_blackwell")) {
-    const auto a = as_doubles(run, "mxf8_a", "e4m3", true), b = as_doubles(run, "mxf8_b", "e4m3", true);
-    const auto c = run.given<float>("mxf8_c"), d = run.made<float>("mxf8_d");
-    const auto scales_a = run.given<std::uint8_t>("mxf8_scales_a"), scales_b = run.given<std::uint8_t>("mxf8_scales_b");
-    for (std::size_t i = 0; i < m; ++i)
-      for (std::size_t j = 0; j < n; ++j) {
-        double sum = c[i * n + j];
-        for (std::size_t l = 0; l < k; ++l) {
-          const int powers = scales_a[(i * k + l) / block] + scales_b[(j * k + l) / block] - 2 * 127;
-          sum += std::ldexp(a[i * k + l] * b[j * k + l], powers);
-        }
-        ASSERT_EQ(d[i * n + j], sum) << run.name << " (" << i << ", " << j << ')';
+void expect_scaled(const Played& run, const std::string& name, std::size_t m, std::size_t n, std::size_t k) {
+  constexpr std::size_t block = 32;
+  const auto a = as_doubles(run, name + "_a", "e4m3", true), b = as_doubles(run, name + "_b", "e4m3", true);
+  const auto c = run.given<float>(name + "_c"), d = run.made<float>(name + "_d");
+  const auto scales_a = run.given<std::uint8_t>(name + "_scales_a"), scales_b = run.given<std::uint8_t>(name + "_scales_b");
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = c[i * n + j];
+      for (std::size_t l = 0; l < k; ++l) {
+        const int powers = scales_a[(i * k + l) / block] + scales_b[(j * k + l) / block] - 2 * 127;
+        sum += std::ldexp(a[i * k + l] * b[j * k + l], powers);
       }
+      ASSERT_EQ(d[i * n + j], sum) << run.name << ": " << name << " (" << i << ", " << j << ')';
+    }
+}
+
+TEST(CutlassBlackwell, BlocksWithScales) {
+  for (const Played& run : played("cutlass_blackwell")) expect_scaled(run, "mxf8", 128, 128, 256);
+}
+
+TEST(CutlassGeforce, BlocksWithScales) {
+  for (const Played& run : played("cutlass_geforce")) {
+    expect_scaled(run, "cooperative", 128, 128, 384);
+    expect_scaled(run, "pingpong", 256, 136, 128);
   }
 }
 
