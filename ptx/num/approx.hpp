@@ -14,18 +14,17 @@
 namespace ptx::num {
 
 /// x^2 / 2^19 of 17 bits as the unit has it: of each partial product x << bit the places below 2^18 are cut off. With x = upper
-/// << 9 | lower the square of the upper eight bits is whole; each other partial product is the upper 16 bits of one of 32, which
-/// vector instructions have for many arguments at once.
+/// << 9 | lower the square of the upper eight bits is whole, that of the lower nine is lost, and the product of both, which counts
+/// twice, is the sum of the upper parts that the bits of the lower one choose, each cut: the upper 16 bits of a product of 32,
+/// which vector instructions have for many arguments at once.
 [[gnu::always_inline]] constexpr std::uint16_t unit_square(std::uint16_t lower, std::uint16_t upper) {
   const auto upper_half = [](std::uint16_t a, std::uint16_t b) { return static_cast<std::uint16_t>(std::uint32_t{a} * b >> 16); };
-  const auto twice = static_cast<std::uint16_t>(upper * 2);
-  const auto a = static_cast<std::uint16_t>(lower << 6), b = static_cast<std::uint16_t>(twice << 6);
-  auto sum = static_cast<std::uint16_t>(upper * upper);
+  const auto shifted = static_cast<std::uint16_t>(upper << 7);
+  auto sum = static_cast<std::uint16_t>(static_cast<std::uint16_t>(upper * upper) >> 1);
 #pragma GCC unroll 7
   for (int bit = 2; bit < 9; ++bit)
-    sum = static_cast<std::uint16_t>(sum + upper_half(b, static_cast<std::uint16_t>(lower & (1 << bit))) +
-                                     upper_half(a, static_cast<std::uint16_t>(twice & (1 << bit))));
-  return static_cast<std::uint16_t>(sum >> 1);
+    sum = static_cast<std::uint16_t>(sum + upper_half(shifted, static_cast<std::uint16_t>(lower & (1 << bit))));
+  return sum;
 }
 [[gnu::always_inline]] constexpr std::uint16_t unit_square(std::uint32_t x) {
   return unit_square(static_cast<std::uint16_t>(x & 511), static_cast<std::uint16_t>(x >> 9));
@@ -282,6 +281,7 @@ struct Ex2 {
 template <bool full>
 struct Div {
   using Unit = unit::Reciprocal;
+  static constexpr bool flushes = false;
   [[gnu::always_inline]] static constexpr float scale(float b) {
     const float size = __builtin_fabsf(b);
     return size < 0x1p-126f ? 0x1p24f : full && size > 0x1p126f ? 0.25f : 1.0f;
@@ -292,6 +292,7 @@ struct Div {
 template <bool full>
 struct DivFtz {
   using Unit = unit::Reciprocal;
+  static constexpr bool flushes = true;
   [[gnu::always_inline]] static constexpr bool large(float b) { return full && __builtin_fabsf(b) > 0x1p126f; }
   [[gnu::always_inline]] static constexpr float before(float, float b) { return large(b) ? b * 0.25f : b; }
   [[gnu::always_inline]] static constexpr float after(float reciprocal, float a, float b) {
@@ -341,6 +342,29 @@ template <class Instruction, std::size_t count, class... Operands>
   each([&](std::size_t i) { value[i] = Unit::value({y[i], aside[i]}, {c0[i], c1[i], c2[i]}, offset[i], square[i]); });
   each([&](std::size_t i) { result[i] = Instruction::after(Unit::result(x[i], {y[i], aside[i]}, value[i]), operands[i]...); });
 }
+
+// ---- 32 arguments at once, on hosts with AVX-512 (and its VBMI and VNNI): those of a mask's lanes, as the bits of f32
+
+bool host_has_sixteens();
+/// False, and no result, when an argument is not ordinary: one for which an instruction does something besides the unit's function
+/// (zeros, subnormals, infinities, NaN, negative arguments of roots, results that are not normal; ex2 takes all but NaN and what
+/// subnormals are made of).
+template <class Unit>
+bool approximate_ordinary(std::uint32_t mask, const std::uint32_t* x, std::uint32_t* result);
+/// Div and DivFtz, of both kinds: the same when a divisor is not ordinary.
+template <bool ftz>
+bool divide_ordinary(std::uint32_t mask, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* result);
+
+template <class Unit>
+inline constexpr bool has_ordinary = false;
+template <>
+inline constexpr bool has_ordinary<unit::Reciprocal> = true;
+template <>
+inline constexpr bool has_ordinary<unit::ReciprocalRoot> = true;
+template <>
+inline constexpr bool has_ordinary<unit::Root> = true;
+template <>
+inline constexpr bool has_ordinary<unit::Power> = true;
 
 // ---- halves and f64
 

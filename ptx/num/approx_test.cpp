@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "ptx/num/num.hpp"
 
@@ -81,6 +82,79 @@ TEST(Approx, GivesManyArgumentsWhatItGivesEach) {
       expect_all_alike<Div<true>>(1.0f, -0.0f, 0x1p-140f, 3.4e38f, inf);
   expect_all_alike<DivFtz<false>>(1.0f, -0.0f, 0x1p-126f, 3.4e38f, inf),
       expect_all_alike<DivFtz<true>>(1.0f, -0.0f, 0x1p-126f, 3.4e38f, inf);
+}
+
+// Those of half the rounds near 1, so that whole rounds are ordinary; every second lane only in half of them.
+template <class Instruction>
+void expect_ordinary_alike() {
+  constexpr std::size_t count = 32;
+  std::uint32_t bits = 0;
+  int done = 0;
+  for (int round = 0; round < 40000; ++round) {
+    std::uint32_t x[count], before[count], result[count];
+    for (std::size_t i = 0; i < count; ++i) {
+      x[i] = bits += 0x86A1'4C2F;
+      if (round % 4 != 0) x[i] = (x[i] & 0x81FF'FFFF) + (round % 2 != 0 ? 0x3F00'0000 : 0x4100'0000);
+      if (round % 3 != 0) x[i] &= 0x7FFF'FFFF;
+      if (round % 5 == 0) x[i] &= 0xFF80'0000;
+      if (round % 11 == 0) x[i] = (x[i] & 0x83FF'FFFF) + 0x4120'0000;  // powers far beyond the exponents
+      before[i] = result[i] = x[i] * 5;
+    }
+    const std::uint32_t mask = round % 7 != 0 ? 0xFFFF'FFFF : 0x5555'AAAA ^ static_cast<std::uint32_t>(round);
+    if (!approximate_ordinary<typename Instruction::Unit>(mask, x, result)) continue;
+    ++done;
+    for (std::size_t i = 0; i < count; ++i)
+      ASSERT_EQ(result[i], (mask >> i & 1) != 0 ? bits_of(approximate<Instruction>(std::bit_cast<float>(x[i]))) : before[i])
+          << std::bit_cast<float>(x[i]);
+  }
+  EXPECT_GT(done, 10000);
+}
+template <class Instruction>
+void expect_quotients_alike() {
+  std::uint32_t bits = 0;
+  int done = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::uint32_t a[32], b[32], result[32];
+    for (std::size_t i = 0; i < 32; ++i) {
+      a[i] = bits += 0x86A1'4C2F, b[i] = bits += 0x86A1'4C2F;
+      if (round % 2 == 0) b[i] = (b[i] & 0x81FF'FFFF) + 0x3F00'0000;
+      if (round % 3 == 0) a[i] = round % 32 << 23 | (a[i] & 0x8000'0000);
+    }
+    if (!divide_ordinary<Instruction::flushes>(0xFFFF'FFFF, a, b, result)) continue;
+    ++done;
+    for (std::size_t i = 0; i < 32; ++i)
+      ASSERT_EQ(result[i], bits_of(approximate<Instruction>(std::bit_cast<float>(a[i]), std::bit_cast<float>(b[i]))));
+  }
+  EXPECT_GT(done, 1000);
+}
+TEST(Approx, GivesSixteenArgumentsWhatItGivesEach) {
+  if (!host_has_sixteens()) GTEST_SKIP() << "the host has no AVX-512";
+  expect_ordinary_alike<Rcp>(), expect_ordinary_alike<RcpFtz>();
+  expect_ordinary_alike<Rsqrt>(), expect_ordinary_alike<RsqrtFtz>();
+  expect_ordinary_alike<Sqrt>(), expect_ordinary_alike<SqrtFtz>();
+  expect_ordinary_alike<Ex2>(), expect_ordinary_alike<Ex2Ftz>();
+  expect_quotients_alike<Div<false>>(), expect_quotients_alike<Div<true>>();
+  expect_quotients_alike<DivFtz<false>>(), expect_quotients_alike<DivFtz<true>>();
+}
+
+// The checksums above, by sixteens.
+TEST(Approx, HasTheBitsOfAnH200BySixteens) {
+  if (!host_has_sixteens()) GTEST_SKIP() << "the host has no AVX-512";
+  const auto sum = [](std::uint32_t octaves, auto unit) {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t x = 0x3F800000; x < 0x3F800000 + octaves * 0x800000; x += 31) all.push_back(x);
+    const std::size_t count = all.size();
+    all.resize((count + 31) / 32 * 32, 0x3F800000);
+    for (std::size_t i = 0; i < all.size(); i += 32)
+      EXPECT_TRUE(approximate_ordinary<decltype(unit)>(0xFFFF'FFFF, &all[i], &all[i]));
+    Checksum checksum;
+    for (std::size_t i = 0; i < count; ++i) checksum.add(all[i]);
+    return checksum.sum;
+  };
+  EXPECT_EQ(sum(1, unit::Reciprocal{}), 0xADBA4C614A893FD6);
+  EXPECT_EQ(sum(2, unit::ReciprocalRoot{}), 0xE8C68773FC74B82C);
+  EXPECT_EQ(sum(2, unit::Root{}), 0x979566904077E07A);
+  EXPECT_EQ(sum(1, unit::Power{}), 0xF6E84A3D2E6A64CE);
 }
 
 TEST(Approx, SquaresLikeTheUnit) {

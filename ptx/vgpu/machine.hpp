@@ -319,11 +319,14 @@ struct Compiled {
   [[gnu::cold]] static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   [[gnu::target("avx2,fma")]] static Outcome avx2(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   static Handler handler() { return host_has_avx2() ? &avx2 : &baseline; }
+  /// For hosts that have more than AVX2, called by what is made for them.
+  static Outcome widest(Warp& warp, const Step& step, Mask mask) { return avx2(warp, step, mask); }
   /// Of what programs do seldom: compiled once.
   static Handler seldom() { return &baseline; }
 #else
   static Outcome baseline(Warp& warp, const Step& step, Mask mask) { return Body::run(warp, step, mask); }
   static Handler handler() { return &baseline; }
+  static Outcome widest(Warp& warp, const Step& step, Mask mask) { return baseline(warp, step, mask); }
   static Handler seldom() { return &baseline; }
 #endif
 };

@@ -81,13 +81,33 @@ struct Approximation {
   }
 };
 
+// The same with vectors of sixteen where all arguments are ordinary.
+template <class Instruction, class... A>
+Outcome by_sixteens(Warp& warp, const Step& step, Mask mask) {
+  const auto slot = [&](std::size_t i) { return warp.slot<std::uint32_t>(step.x[i]); };
+  if (warp.cta->launch->options.approximations == Approximations::hardware) {
+    if constexpr (sizeof...(A) == 1) {
+      if (num::approximate_ordinary<typename Instruction::Unit>(mask, slot(1), slot(0))) return Outcome::next;
+    } else {
+      if (num::divide_ordinary<Instruction::flushes>(mask, slot(1), slot(2), slot(0))) return Outcome::next;
+    }
+  }
+  return Compiled<Approximation<Instruction, A...>>::widest(warp, step, mask);
+}
+template <class Instruction, class... A>
+Handler approximation() {
+  if constexpr (num::has_ordinary<typename Instruction::Unit>)
+    if (host_has_avx2() && num::host_has_sixteens()) return &by_sixteens<Instruction, A...>;
+  return Compiled<Approximation<Instruction, A...>>::handler();
+}
+
 template <class Instruction>
 Handler unary(Decoding& in, Function function) {
   bind(in, {"d", "a"}, static_cast<float (*)(float)>(nullptr));
   in.step.x[2] = zero_offset;
   in.is_approximation = true;
   in.step.imm = function | (in.wrote("ftz") ? is_ftz : 0);
-  return Compiled<Approximation<Instruction, float>>::handler();
+  return approximation<Instruction, float>();
 }
 template <class Instruction, class Ftz>
 Handler unary(Decoding& in, Function function) {
@@ -98,8 +118,7 @@ Handler divide(Decoding& in) {
   bind(in, {"d", "a", "b"}, static_cast<float (*)(float, float)>(nullptr));
   in.is_approximation = true;
   in.step.imm = quotient | (in.wrote("ftz") ? is_ftz : 0);
-  return in.wrote("ftz") ? Compiled<Approximation<num::DivFtz<full>, float, float>>::handler()
-                         : Compiled<Approximation<num::Div<full>, float, float>>::handler();
+  return in.wrote("ftz") ? approximation<num::DivFtz<full>, float, float>() : approximation<num::Div<full>, float, float>();
 }
 
 }  // namespace
