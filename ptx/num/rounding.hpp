@@ -18,10 +18,13 @@ class RoundingScope {
 
 #if defined(__x86_64__)
   // The SSE unit's control register alone: std::fesetround also sets the x87's, which takes four times as long.
-  explicit RoundingScope(Rounding rounding) {
+  // With `flushes`, subnormal operands and results become zeros of their signs (.ftz): a result is one when, rounded as if there
+  // were smaller exponents, it lies below the normal numbers. Library functions may fail meanwhile.
+  explicit RoundingScope(Rounding rounding, bool flushes = false) {
     constexpr std::uint32_t modes[] = {0x0000, 0x6000, 0x2000, 0x4000};
     asm volatile("stmxcsr %0" : "=m"(before_));
-    const std::uint32_t now = (before_ & ~0x6000u) | modes[static_cast<std::size_t>(rounding)];
+    const std::uint32_t now =
+        (before_ & ~0x6000u) | modes[static_cast<std::size_t>(rounding)] | (flushes ? 0x8040u : 0u);
     asm volatile("ldmxcsr %0" : : "m"(now) : "memory");
   }
   ~RoundingScope() { asm volatile("ldmxcsr %0" : : "m"(before_) : "memory"); }

@@ -72,6 +72,18 @@ struct Directed {
   }
 };
 
+#if defined(__x86_64__)
+// The same by the host's own flushing, which treats results at the edge as PTX does. On hosts without fused multiply-adds, which
+// then are calls of the C library, it is not to be relied on.
+template <class Signature, class F, bool sat>
+struct FlushingHost {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const num::RoundingScope scope(static_cast<Rounding>(step.imm), true);
+    return Map<Signature, Modified<false, sat, F>>::run(warp, step, mask);
+  }
+};
+#endif
+
 // For results that cannot round up to the smallest normal number: sums and differences are exact down there.
 struct NeverAtEdge {};
 
@@ -83,8 +95,12 @@ Handler f32(Decoding& in, std::initializer_list<std::string_view> names, F, Exac
     if (ftz) {
       bind(in, names, static_cast<Signature*>(nullptr));
       in.step.imm = static_cast<std::int64_t>(rounding);
+#if defined(__x86_64__)
+      if (host_has_avx2())
+        return sat ? &Compiled<FlushingHost<Signature, F, true>>::widest : &Compiled<FlushingHost<Signature, F, false>>::widest;
+#endif
       const auto make = [&]<class Body>(Body) {
-        return rounding == Rounding::rn ? Compiled<Body>::handler() : Compiled<Directed<Body>>::handler();
+        return rounding == Rounding::rn ? Compiled<Body>::seldom() : Compiled<Directed<Body>>::seldom();
       };
       return sat ? make(Flushing<Signature, F, Exact, true>{}) : make(Flushing<Signature, F, Exact, false>{});
     }
