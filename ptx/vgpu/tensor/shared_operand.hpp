@@ -29,8 +29,26 @@ struct SharedOperand {
   int lane;
   const Cta& owner;  ///< whose memory
   bool failed = false;
+  std::uint64_t block_begin = own_shared(owner, 0);
 
-  const std::byte* piece(std::uint64_t offset_in_block, bool& written) {
+  /// Most pieces are there and written, which two comparisons say.
+  [[gnu::always_inline]] const std::byte* piece(std::uint64_t offset_in_block, bool& written) {
+    const MemoryRegion& region = owner.shared_region;
+    const std::uint64_t offset = block_begin + offset_in_block - region.begin;
+    if (region.size >= row_bytes && offset <= region.size - row_bytes) {
+      const std::uint8_t* const marks = region.written;
+      static_assert(row_bytes == 16 && written_mark == 0xFF);
+      if (marks == nullptr) return region.data + offset;
+      const auto half = [&](std::size_t at) {
+        std::uint64_t word;
+        std::memcpy(&word, marks + offset + at, sizeof word);
+        return word;
+      };
+      if ((half(0) & half(8)) == ~std::uint64_t{0}) return region.data + offset;
+    }
+    return questionable_piece(offset_in_block, written);
+  }
+  [[gnu::noinline]] const std::byte* questionable_piece(std::uint64_t offset_in_block, bool& written) {
     const MemoryRegion& region = owner.shared_region;
     const std::uint64_t address = own_shared(owner, offset_in_block);
     if (!region.contains(address, row_bytes)) {
