@@ -15,6 +15,26 @@ namespace {
 using Addresses = std::array<std::uint64_t, lane_count>;
 using Places = std::array<Place, lane_count>;
 
+// Four words of each of the 32 lanes, from memory, where each lane's lie together, to registers, where those of all lanes do.
+// Left to itself, the compiler takes them word by word.
+using FourWords = std::uint32_t __attribute__((vector_size(16)));
+[[gnu::always_inline]] inline void exchange(FourWords (&m)[4]) {
+  const FourWords low[] = {__builtin_shufflevector(m[0], m[1], 0, 4, 1, 5), __builtin_shufflevector(m[2], m[3], 0, 4, 1, 5)};
+  const FourWords high[] = {__builtin_shufflevector(m[0], m[1], 2, 6, 3, 7), __builtin_shufflevector(m[2], m[3], 2, 6, 3, 7)};
+  m[0] = __builtin_shufflevector(low[0], low[1], 0, 1, 4, 5), m[1] = __builtin_shufflevector(low[0], low[1], 2, 3, 6, 7);
+  m[2] = __builtin_shufflevector(high[0], high[1], 0, 1, 4, 5), m[3] = __builtin_shufflevector(high[0], high[1], 2, 3, 6, 7);
+}
+[[gnu::always_inline]] inline void load_fours(const std::byte* from, const std::array<std::uint32_t*, 4>& d) {
+  for (std::size_t l = 0; l < lane_count; l += 4) {
+    FourWords m[4];
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < 4; ++k) std::memcpy(&m[k], from + (l + k) * sizeof m[k], sizeof m[k]);
+    exchange(m);
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < 4; ++k) std::memcpy(d[k] + l, &m[k], sizeof m[k]);
+  }
+}
+
 // ---- loads: x[0] to x[n-1] = the elements' slots, x[8] = address
 
 // The bytes that a warp loads, when they are not all in the likely region or some may be unwritten: lane by lane.
@@ -45,6 +65,7 @@ struct Load {
         (region->written == nullptr || all_written<bytes * lane_count>(region->written + offset))) {
       const std::byte* from = region->data + offset;
       if (warp.races != nullptr) warp.races->access_in_order(warp, step, false, bytes, from);
+      if constexpr (n == 4 && sizeof(T) == 4) return load_fours(from, d), Outcome::next;
       PTX_INDEPENDENT_LANES
       for (std::size_t l = 0; l < lane_count; ++l)
         for (std::size_t k = 0; k < n; ++k) d[k][l] = to_slot<T>(load_as<T>(from + l * bytes + k * sizeof(T)));
