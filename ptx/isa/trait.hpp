@@ -75,6 +75,7 @@ enum class Trait : std::uint8_t {
   tcgen05_mma,
 
   // threads
+  fence_of_mbarriers,  ///< releases the initialisations of mbarriers alone
   set_registers,  ///< changes how many registers a thread has
   last
 };

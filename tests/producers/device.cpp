@@ -101,7 +101,9 @@ Expected<vgpu::Report> Device::launch(const LaunchStep& step) {
                                   .cooperative = step.cooperative};
   vgpu::Options options;
   options.print = [this](std::string_view text) { printed += text; };
+  options.checks = vgpu::Checks::full;
   auto report = program->run(config, step.params, regions, options);
+  if (report) findings.insert(findings.end(), report->findings.begin(), report->findings.end());
   for (Allocation& one : allocations_) one.initialised = true;
   return report;
 }

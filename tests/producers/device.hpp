@@ -55,6 +55,8 @@ class Device {
   Expected<vgpu::Report> launch(const LaunchStep& step);
   /// What kernels have printed.
   std::string printed;
+  /// What checks of the runs have found.
+  Diagnostics findings;
 
  private:
   struct Module {

@@ -44,7 +44,7 @@ Expected<Played> play(const std::filesystem::path& file) {
   if (!steps) return Unexpected{std::move(steps).error()};
   auto device = Device::make();
   if (!device) return Unexpected{std::move(device).error()};
-  Played run{.name = file.stem(), .printed = {}, .contents = {}};
+  Played run{.name = file.stem(), .printed = {}, .findings = {}, .contents = {}};
   for (const Step& step : *steps) {
     if (std::holds_alternative<LaunchStep>(step))
       for (const Allocation& one : (*device)->allocations())
@@ -54,6 +54,7 @@ Expected<Played> play(const std::filesystem::path& file) {
   for (const Allocation& one : (*device)->allocations())
     run.contents[one.name].after.assign(one.memory().begin(), one.memory().end());
   run.printed = std::move((*device)->printed);
+  run.findings = std::move((*device)->findings);
   return run;
 }
 

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ptx/base/base.hpp"
+
 namespace ptx::producers {
 
 struct Played {
@@ -18,7 +20,8 @@ struct Played {
     std::vector<std::byte> before, after;  ///< at the first launch that found it, and at the end
   };
   std::string name;     ///< "groups.sm_80"
-  std::string printed;  ///< by the kernels
+  std::string printed;   ///< by the kernels
+  Diagnostics findings;  ///< of the runs' checks
   std::map<std::string, Content, std::less<>> contents;
 
   [[nodiscard]] int target() const { return std::atoi(name.c_str() + name.rfind("sm_") + 3); }

@@ -60,6 +60,7 @@ inline constexpr Given<Trait> traits[] = {
     {"tcgen05", Trait::tcgen05},
     {"tcgen05.mma", Trait::tcgen05_mma},
 
+    {"fence", Trait::fence_of_mbarriers, "mbarrier_init"},
     {"setmaxnreg", Trait::set_registers},
 };
 

@@ -268,6 +268,7 @@ Handler wgmma_sync(Decoding& in) {
   in.step.x[2] = in.given("n") ? static_cast<std::uint32_t>(in.immediate("n").value_or(0)) : 0;
   return [](Warp& warp, const Step& step, Mask mask) {
     if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
+    if (warp.races != nullptr) warp.races->meet(warp, warp.live);  // what the lanes of a converged warp have loaded, it has
     if (warp.races != nullptr && step.x[0] != 0) warp.races->close_wgmma_group(warp);
     if (warp.races != nullptr && step.x[1] != 0) warp.races->wait_for_wgmma_groups(warp, step.x[2]);
     return Outcome::next;

@@ -70,12 +70,14 @@ class Clock {
   std::map<std::uint32_t, std::shared_ptr<const Extents>> others_;
 };
 
-/// What a thread knows to have happened, and what of that it also knows of by way of the asynchronous proxy: a
-/// fence.proxy.async makes the second of the first (manual: "Proxies").
+/// What a thread knows.
 struct Knowledge {
-  Clock happened, through_proxy;
-  void join(const Knowledge& other) { happened.join(other.happened), through_proxy.join(other.through_proxy); }
-  void clear() { happened.clear(), through_proxy.clear(); }
+  Clock happened;
+  Clock through_proxy;  ///< what of that it also knows by way of the asynchronous proxy: fence.proxy.async (manual: "Proxies")
+  Clock mbarriers;      ///< until when it knows of mbarriers' initialisations alone: fence.mbarrier_init
+  void join(const Knowledge& other) {
+    happened.join(other.happened), through_proxy.join(other.through_proxy), mbarriers.join(other.mbarriers);
+  }
 };
 
 }  // namespace ptx::vgpu::races

@@ -70,10 +70,9 @@ bool Detector::is_looked_at(const Warp& warp, const std::byte* at, std::uint64_t
 
 // ---- one access after the other
 
-bool Detector::reaches(const Judge& judge, const Access& before, bool by_proxy) {
+bool Detector::reaches(const Judge& judge, const Access& before, Clock Knowledge::* of) {
   const auto reached = [&](const Knowledge& knowledge) {
-    const Clock& clock = by_proxy ? knowledge.through_proxy : knowledge.happened;
-    return clock.reaches(before.agent, before.clock, before.lanes);
+    return (knowledge.*of).reaches(before.agent, before.clock, before.lanes);
   };
   return reached(*judge.known) || (judge.told != nullptr && reached(*judge.told));
 }
@@ -108,16 +107,18 @@ bool Detector::among_strong(const Cluster& cluster, const Access& before, const 
 void Detector::hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
                             const std::byte* at) {
   if ((before.bytes & now.bytes) == 0 || (!before.is_store && !now.is_store)) return;
+  if (among_strong(*warp.cta->cluster, before, now)) return;
   const bool unready = before.of_mbarrier && before.is_store && now.of_mbarrier;
   if (judge.warp != nullptr && before.agent == now.agent) {
     if (!in_order_of_warp(judge, before, now))
       found(warp, step, unready ? Kind::unordered_mbarrier : Kind::race_of_lanes, Severity::error, before, now, at);
     return;
   }
-  if (among_strong(*warp.cta->cluster, before, now)) return;
-  if (!reaches(judge, before, false)) {
+  // All lanes of a warp may begin one and the same copy, as CUTLASS has them do.
+  if (judge.warp == nullptr && same_instruction(before, now) && before.warp == now.warp) return;
+  if (!reaches(judge, before, &Knowledge::happened) && !(unready && reaches(judge, before, &Knowledge::mbarriers))) {
     found(warp, step, unready ? Kind::unordered_mbarrier : Kind::race, Severity::error, before, now, at);
-  } else if (!before.through_async_proxy && now.through_async_proxy && !reaches(judge, before, true)) {
+  } else if (!before.through_async_proxy && now.through_async_proxy && !reaches(judge, before, &Knowledge::through_proxy)) {
     found(warp, step, Kind::missing_proxy_fence, before.is_store ? Severity::error : Severity::warning, before, now, at);
   }
 }
@@ -164,7 +165,7 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
     if (other.is_store || (other.bytes & ~now.bytes) != 0) return false;
     if (other.agent == now.agent && other.lanes == now.lanes) return true;
     if (judge.warp != nullptr && other.agent == now.agent) return other.clock < judge.warp->together;
-    return !other.through_async_proxy && !now.through_async_proxy && reaches(judge, other, false);
+    return !other.through_async_proxy && !now.through_async_proxy && reaches(judge, other, &Knowledge::happened);
   };
   const auto joins = [&](Access& other) {
     if (!same_instruction(other, now)) return false;
@@ -270,6 +271,8 @@ void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, 
   access.lanes = issue->lanes;
   access.is_store = is_store;
   access.through_async_proxy = issue->through_async_proxy;
+  access.strong = issue->reduces;
+  access.scope = isa::Scope::gpu;  // manual: "cp.reduce.async.bulk": each reduction is relaxed at this scope
   touch(warp, step, {nullptr, &issue->known, nullptr}, access, at, bytes);
 }
 

@@ -32,6 +32,7 @@ struct Issue {
   std::uint16_t warp = 0;
   Mask lanes = 0;
   bool through_async_proxy = true;
+  bool reduces = false;
 };
 
 /// Operations that threads of a warp have put into groups, by lane: how many of them are closed. The agent's clock is the number
@@ -162,7 +163,7 @@ class Detector {
   void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule, const std::byte* at);
   void hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now, const std::byte* at);
   [[nodiscard]] bool among_strong(const Cluster& cluster, const Access& before, const Access& now) const;
-  static bool reaches(const Judge& judge, const Access& before, bool by_proxy);
+  static bool reaches(const Judge& judge, const Access& before, Clock Knowledge::* of);
   static bool in_order_of_warp(const Judge& judge, const Access& before, const Access& now);
   void update(const mbarrier::Operator& by, const std::byte* at, bool initialises);
   [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;

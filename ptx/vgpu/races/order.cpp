@@ -17,7 +17,7 @@ Extent Detector::own_extent(const WarpState& warp, Mask live, Mask lanes) {
 
 void Detector::publish(const Warp& warp, WarpState& mine, Mask lanes, Knowledge& to) {
   to.join(mine.known);
-  if (mine.told != nullptr && (lanes & ~mine.informed) == 0) to.join(*mine.told);
+  if (mine.told != nullptr && (lanes & mine.informed) != 0) to.join(*mine.told);
   to.happened.raise(mine.agent, own_extent(mine, warp.live, lanes));
   mine.released = true;
 }
@@ -74,7 +74,11 @@ void Detector::leave_barrier(Warp& warp, std::uint32_t barrier) {
 }
 
 void Detector::come_to_cluster(Warp& warp, const Step& step) {
-  if (ordering(step.item).releases) publish(warp, state(warp), warp.live, state(*warp.cta->cluster).barrier.gathered);
+  Knowledge& gathered = state(*warp.cta->cluster).barrier.gathered;
+  if (ordering(step.item).releases)
+    publish(warp, state(warp), warp.live, gathered);
+  else
+    gathered.mbarriers.join(state(warp).known.mbarriers);
 }
 
 void Detector::complete_cluster(Cluster& cluster) {
@@ -189,6 +193,11 @@ void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
     mine.released = true;
     return;
   }
+  if (isa::form(code_.function->body[step.item].form).traits.has(isa::Trait::fence_of_mbarriers)) {
+    mine.known.mbarriers.raise(mine.agent, own_extent(mine, warp.live, lanes));
+    mine.released = true;
+    return;
+  }
   if (mine.heard != nullptr) learn(warp, mine, lanes, *std::exchange(mine.heard, nullptr));
   mine.fenced = std::make_unique<Knowledge>();
   publish(warp, mine, lanes, *mine.fenced);
@@ -219,8 +228,17 @@ Issue Detector::begin_product(Warp& warp, const Step& step, Mask lanes) {
 }
 
 Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Operation& operation) {
+  const WarpState& mine = state(warp);
   Issue issue = begin_product(warp, step, Mask{1} << lane);
   issue.through_async_proxy = effects(step.item).proxy == isa::Proxy::async;
+  issue.reduces = std::visit(
+      [](const auto& what) {
+        if constexpr (requires { what.reduction; })
+          return what.reduction.has_value();
+        else
+          return false;
+      },
+      operation.what);
   if (operation.mbarrier) {
     constexpr std::uint64_t object_bytes = 8;
     const auto [space, address] = *operation.mbarrier;
@@ -231,6 +249,9 @@ Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Opera
     const MbarrierState& told = mbarrier(*warp.cta->cluster, at);
     issue.agent = told.agent;
     issue.clock = told.phases + 1;
+  } else if (operation.group == async::Group::none) {  // done when its thread goes on
+    issue.agent = mine.agent;
+    issue.clock = mine.now;
   } else {
     Stream& of = stream(warp, operation.group);
     issue.agent = of.agent;

@@ -137,6 +137,7 @@ void Detector::end_block(Cta& cta) {
     fault.item = of.item;
     fault.lane = lowest_lane(unfinished);
     Diagnostic d = report(warp, fault);
+    d.severity = Severity::warning;
     d.note("rule: Y-03");
     d.hint("cp.async.bulk.commit_group behind the copy, and cp.async.bulk.wait_group.read 0 before its thread ends");
     findings_.at(key).diagnostic = std::move(d);
