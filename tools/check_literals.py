@@ -24,12 +24,14 @@ OTHER_WORDS = {
     "check/wgmma_hazards.cpp": "read",  # a verb
     "isa/form.cpp": "and or not xor volatile async",  # reserved in C++ or Python
     "launch/sized.cpp": "cluster",  # of a launch
+    "num/approx_wide.cpp": "fma",  # of the host
     "num/chain.cpp": "fma",  # of the host
     "text/module.cpp": "alias",  # the directive, as in the next two
     "text/parser.cpp": "alias",
     "text/print.cpp": "alias",
     "vgpu/launch.cpp": "cluster",  # of a launch
     "vgpu/machine.cpp": "fma",  # of the host
+    "vgpu/program.cpp": "full",  # of checks
 }
 
 NOT_LOOKED_AT = re.compile(r"(base|cuda|layout|tile|write)/|isa/(table|gen|ptxas)/|vgpu/ops/|.*/testing/|.*_test\.cpp$")

@@ -76,7 +76,7 @@ enum class Trait : std::uint8_t {
 
   // threads
   fence_of_mbarriers,  ///< releases the initialisations of mbarriers alone
-  set_registers,  ///< changes how many registers a thread has
+  set_registers,       ///< changes how many registers a thread has
   last
 };
 using Traits = Flags<Trait>;

@@ -22,8 +22,8 @@ struct Cpu {
   /// options do not (attendance.hpp).
   bool attended = false;
   InterruptHook interrupt_hook = nullptr;
-  /// What checks find in a run that went well otherwise is its error, unless collect_findings() says otherwise; false: it is in the
-  /// report alone.
+  /// What checks find in a run that went well otherwise is its error, unless collect_findings() says otherwise; false: it is in
+  /// the report alone.
   bool findings_are_errors = true;
   bool keeps_outputs = false;  ///< outputs are the caller's own memory: what they hold is there to be read
 };
@@ -44,8 +44,8 @@ struct Arithmetic {
 Arithmetic default_arithmetic();
 void set_default_arithmetic(const Arithmetic& arithmetic);
 
-/// What checks find is an error of the launch, the first one, whose notes name the others. While somebody collects, launches go well
-/// and their findings are added to those that take_findings() gives. Of the whole process.
+/// What checks find is an error of the launch, the first one, whose notes name the others. While somebody collects, launches go
+/// well and their findings are added to those that take_findings() gives. Of the whole process.
 void collect_findings(bool collect);
 Diagnostics take_findings();
 

@@ -14,9 +14,9 @@
 namespace ptx::num {
 
 /// x^2 / 2^19 of 17 bits as the unit has it: of each partial product x << bit the places below 2^18 are cut off. With x = upper
-/// << 9 | lower the square of the upper eight bits is whole, that of the lower nine is lost, and the product of both, which counts
-/// twice, is the sum of the upper parts that the bits of the lower one choose, each cut: the upper 16 bits of a product of 32,
-/// which vector instructions have for many arguments at once.
+/// << 9 | lower the square of the upper eight bits is whole, that of the lower nine is lost, and the product of both, which
+/// counts twice, is the sum of the upper parts that the bits of the lower one choose, each cut: the upper 16 bits of a product of
+/// 32, which vector instructions have for many arguments at once.
 [[gnu::always_inline]] constexpr std::uint16_t unit_square(std::uint16_t lower, std::uint16_t upper) {
   const auto upper_half = [](std::uint16_t a, std::uint16_t b) { return static_cast<std::uint16_t>(std::uint32_t{a} * b >> 16); };
   const auto shifted = static_cast<std::uint16_t>(upper << 7);
@@ -346,9 +346,9 @@ template <class Instruction, std::size_t count, class... Operands>
 // ---- 32 arguments at once, on hosts with AVX-512 (and its VBMI and VNNI): those of a mask's lanes, as the bits of f32
 
 bool host_has_sixteens();
-/// False, and no result, when an argument is not ordinary: one for which an instruction does something besides the unit's function
-/// (zeros, subnormals, infinities, NaN, negative arguments of roots, results that are not normal; ex2 takes all but NaN and what
-/// subnormals are made of).
+/// False, and no result, when an argument is not ordinary: one for which an instruction does something besides the unit's
+/// function (zeros, subnormals, infinities, NaN, negative arguments of roots, results that are not normal; ex2 takes all but NaN
+/// and what subnormals are made of).
 template <class Unit>
 bool approximate_ordinary(std::uint32_t mask, const std::uint32_t* x, std::uint32_t* result);
 /// Div and DivFtz, of both kinds: the same when a divisor is not ordinary.

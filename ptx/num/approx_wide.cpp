@@ -38,7 +38,8 @@ template <std::uint32_t value>
   return reinterpret_cast<__m512i>(all<value>());
 }
 
-// ---- the value of a quadratic: ((c0 << fixed) + c1 * offset + c2 * factor * square + rounding) >> dropped. Taken from c1, `base`
+// ---- the value of a quadratic: ((c0 << fixed) + c1 * offset + c2 * factor * square + rounding) >> dropped. Taken from c1,
+// `base`
 // << fixed leaves 16 bits of it.
 
 template <class Unit>
@@ -103,8 +104,8 @@ template <std::uint64_t from>
   asm("" : "+r"(place));
   return _mm512_maskz_multishift_epi64_epi8(all_bytes, _mm512_set1_epi64(static_cast<long long>(*place)), x);
 }
-// unit_square of what stands at bit `at` and above: the sum of the upper parts, shifted by 1 to 7 places, that the lower bits 8 to
-// 2 choose. Four such terms are the sum of four products of bytes.
+// unit_square of what stands at bit `at` and above: the sum of the upper parts, shifted by 1 to 7 places, that the lower bits 8
+// to 2 choose. Four such terms are the sum of four products of bytes.
 template <int at>
 [[PTX_SIXTEEN_AT_ONCE]] inline Words square_of(__m512i x) {
   const auto upper = reinterpret_cast<__m512i>(reinterpret_cast<Words>(x) >> (9 + at));
@@ -153,9 +154,7 @@ struct Sixteen<unit::Reciprocal> {
 // The fraction and the lowest bit of the exponent, whose field is odd where it is even.
 [[PTX_SIXTEEN_AT_ONCE]] inline Words place_of_roots(Words bits) { return bits ^ all<0x00800000>(); }
 // Half the exponent field, rounded up.
-[[PTX_SIXTEEN_AT_ONCE]] inline Words half_exponents(Words bits) {
-  return (bits + all<0x00800000>()) >> 1 & all<0x7F800000>();
-}
+[[PTX_SIXTEEN_AT_ONCE]] inline Words half_exponents(Words bits) { return (bits + all<0x00800000>()) >> 1 & all<0x7F800000>(); }
 template <std::uint32_t exact>
 [[PTX_SIXTEEN_AT_ONCE]] inline Words unless_exact(Words value, Words place) {
   const __mmask16 is_exact = _mm512_testn_epi32_mask(reinterpret_cast<__m512i>(place), all_bits<0xFFFFFF>());
@@ -205,10 +204,9 @@ struct Sixteen<unit::Power> {
     const auto less = reinterpret_cast<__m512i>(reinterpret_cast<Ints>(x) >> 31);
     const auto fixed = reinterpret_cast<Words>(_mm512_mask_add_epi32(cut, broken, cut, less));
     const Words offset = fixed & all<0x1FFFF>();
-    const Words value = value_at<unit::Power>(reinterpret_cast<__m512i>(fixed >> 17), offset,
-                                              square_of<0>(reinterpret_cast<__m512i>(offset)));
-    return _mm512_maskz_mov_ps(above_zero(x),
-                               reinterpret_cast<__m512>((fixed & all<0xFF800000>()) + value + all<126u << 23>()));
+    const Words value =
+        value_at<unit::Power>(reinterpret_cast<__m512i>(fixed >> 17), offset, square_of<0>(reinterpret_cast<__m512i>(offset)));
+    return _mm512_maskz_mov_ps(above_zero(x), reinterpret_cast<__m512>((fixed & all<0xFF800000>()) + value + all<126u << 23>()));
   }
 };
 
@@ -244,8 +242,7 @@ template <class Unit>
 }
 
 template <bool ftz>
-[[PTX_FOR_SIXTEENS]] bool divide_both(std::uint32_t mask, const std::uint32_t* a, const std::uint32_t* b,
-                                         std::uint32_t* result) {
+[[PTX_FOR_SIXTEENS]] bool divide_both(std::uint32_t mask, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t* result) {
   const __m512 low = load(b, mask, 0), high = load(b, mask, 16);
   if (odd<unit::Reciprocal>(low, high)) return false;
   __m512 r[] = {Sixteen<unit::Reciprocal>::of(low), Sixteen<unit::Reciprocal>::of(high)};

@@ -23,8 +23,7 @@ class RoundingScope {
   explicit RoundingScope(Rounding rounding, bool flushes = false) {
     constexpr std::uint32_t modes[] = {0x0000, 0x6000, 0x2000, 0x4000};
     asm volatile("stmxcsr %0" : "=m"(before_));
-    const std::uint32_t now =
-        (before_ & ~0x6000u) | modes[static_cast<std::size_t>(rounding)] | (flushes ? 0x8040u : 0u);
+    const std::uint32_t now = (before_ & ~0x6000u) | modes[static_cast<std::size_t>(rounding)] | (flushes ? 0x8040u : 0u);
     asm volatile("ldmxcsr %0" : : "m"(now) : "memory");
   }
   ~RoundingScope() { asm volatile("ldmxcsr %0" : : "m"(before_) : "memory"); }

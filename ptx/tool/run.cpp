@@ -225,7 +225,8 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   if (shown == 0 && !given->buffers.empty()) outcome.out += "no buffer changed\n";
   for (const vgpu::FidelityNote& note : fidelity)
     outcome.out += cat(name(note.fidelity), ": `", note.instruction, "`: ", note.why, '\n');
-  for (const Diagnostic& finding : report->findings) outcome.err += cat(render(finding, read.text, caller.colour_of_errors), '\n');
+  for (const Diagnostic& finding : report->findings)
+    outcome.err += cat(render(finding, read.text, caller.colour_of_errors), '\n');
   outcome.status = has_errors(report->findings) ? 1 : 0;
   return outcome;
 }

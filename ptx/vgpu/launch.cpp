@@ -296,8 +296,7 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                   cat("kernel `", code.name, "`: a cooperative launch of ", clusters, " clusters of blocks; ", multiprocessors,
                       " multiprocessors hold ", most, " of them at a time"));
   const bool checks = options.checks == Checks::full;
-  const std::size_t workers =
-      checks ? 1 : std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
+  const std::size_t workers = checks ? 1 : std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
   races::Detector detector(code);
   Progress progress(clusters);
   // As the driver lays it out: its size, and a barrier of the grid.

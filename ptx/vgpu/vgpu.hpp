@@ -106,7 +106,7 @@ struct Options {
   Completion completion = Completion::eager;
   Checks checks = Checks::off;  ///< full: the run has one worker, whatever is said above
   std::uint64_t seed = 0;       ///< of perturbed approximations, and of random completion
-  std::stop_token stop{};  ///< asked every few milliseconds: the run ends, kind interrupted
+  std::stop_token stop{};       ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};
   /// Takes what the kernel prints (vprintf), a call's text at a time, from one worker after the other; stdout where there is

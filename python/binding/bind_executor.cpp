@@ -88,6 +88,9 @@ class Printer {
   std::exception_ptr failure_;
 };
 
+/// Of checks: as PYPTX_RUN_CHECKS says.
+constexpr std::string_view of_environment = "environment";
+
 /// The words of Python: None stands for the process's own.
 launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
                                  std::optional<std::string_view> completion, std::optional<std::string_view> checks,
@@ -110,20 +113,21 @@ launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::
   if (completion)
     choose("completion", *completion, arithmetic.completion, vgpu::completion_from_name(*completion),
            vgpu::words_of_completion());
-  if (checks) {
+  if (checks == of_environment) {
+    arithmetic.checks.reset();
+  } else if (checks) {
     arithmetic.checks = vgpu::Checks::off;
     choose("checks", *checks, *arithmetic.checks, vgpu::checks_from_name(*checks), vgpu::words_of_checks());
   }
   if (seed) arithmetic.seed = *seed;
   return arithmetic;
 }
-using ArithmeticTuple = std::tuple<std::string, std::string, std::string, std::optional<std::string>, std::uint64_t>;
+using ArithmeticTuple = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t>;
 ArithmeticTuple words_of(const launch::Arithmetic& arithmetic) {
   return {std::string(vgpu::words_of_numerics()[static_cast<std::size_t>(arithmetic.numerics)]),
           std::string(vgpu::words_of_approximations()[static_cast<std::size_t>(arithmetic.approximations)]),
           std::string(vgpu::words_of_completion()[static_cast<std::size_t>(arithmetic.completion)]),
-          arithmetic.checks ? std::optional(std::string(vgpu::words_of_checks()[static_cast<std::size_t>(*arithmetic.checks)]))
-                            : std::nullopt,
+          std::string(arithmetic.checks ? vgpu::words_of_checks()[static_cast<std::size_t>(*arithmetic.checks)] : of_environment),
           arithmetic.seed};
 }
 
@@ -133,14 +137,12 @@ nb::list errors_of(const Diagnostics& findings) {
   return all;
 }
 
-std::tuple<std::uint64_t, std::uint64_t, nb::list> run(const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters,
-                                            const std::vector<RegionTuple>& regions, launch::Dims grid, launch::Dims block,
-                                            launch::Dims cluster, std::size_t shared_memory, unsigned workers,
-                                            std::uint64_t max_instructions, bool check_initialised,
-                                            std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-                                            std::optional<std::string_view> completion,
-                                            std::optional<std::string_view> checks, std::optional<std::uint64_t> seed,
-                                            nb::object print) {
+std::tuple<std::uint64_t, std::uint64_t, nb::list> run(
+    const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters, const std::vector<RegionTuple>& regions,
+    launch::Dims grid, launch::Dims block, launch::Dims cluster, std::size_t shared_memory, unsigned workers,
+    std::uint64_t max_instructions, bool check_initialised, std::optional<std::string_view> numerics,
+    std::optional<std::string_view> approx, std::optional<std::string_view> completion, std::optional<std::string_view> checks,
+    std::optional<std::uint64_t> seed, nb::object print) {
   PythonLibrary library;
   launch::Cpu cpu = library.cpu();
   if (workers != 0) cpu.options.workers = workers;
@@ -231,8 +233,9 @@ void bind_executor(nb::module_& m) {
           "tuple[int, int, int], block: tuple[int, int, int], cluster: tuple[int, int, int], shared_memory: int, workers: "
           "int, max_instructions: int, check_initialised: bool, numerics: str | None, approx: str | None, completion: str | "
           "None, checks: str | None, "
-          "seed: int | None, print: typing.Callable[[str], object]) -> tuple[int, int, list[Exception]]",
-          "Runs a grid to its end; the number of its blocks, of the warp instructions that ran, and, where checks are given, what "
+          "seed: int | None, print: typing.Callable[[str], object]) -> tuple[int, int, list[typing.Any]]",
+          "Runs a grid to its end; the number of its blocks, of the warp instructions that ran, and, where checks are given, "
+          "what "
           "they found. `parameters` is the "
           "parameter block; a region is (address, bytes, name, whether it may be written, whether it counts as written, and of a "
           "multicast region the addresses of its further replicas).",
@@ -240,22 +243,22 @@ void bind_executor(nb::module_& m) {
   function(m, "multimem_address(address: int) -> int",
            "The multimem address that stands for one in the first replica of a multicast region.",
            [](std::uintptr_t address) { return address + vgpu::multimem_window; });
-  function(m, "executor_arithmetic() -> tuple[str, str, str, str | None, int]",
+  function(m, "executor_arithmetic() -> tuple[str, str, str, str, int]",
            "The arithmetic of runs that are not given any: numerics, approximations, completion, checks, seed.",
            [] { return words_of(launch::default_arithmetic()); });
-  function(m,
-           "set_executor_arithmetic(numerics: str | None, approx: str | None, completion: str | None, checks: str | None, seed: "
-           "int | None) -> None",
-           "Changes what is given. Of the whole process.",
-           [](std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-              std::optional<std::string_view> completion, std::optional<std::string_view> checks,
-              std::optional<std::uint64_t> seed) {
-             launch::set_default_arithmetic(arithmetic_of(numerics, approx, completion, checks, seed));
-           });
+  function(
+      m,
+      "set_executor_arithmetic(numerics: str | None, approx: str | None, completion: str | None, checks: str | None, seed: "
+      "int | None) -> None",
+      "Changes what is given. Of the whole process.",
+      [](std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
+         std::optional<std::string_view> completion, std::optional<std::string_view> checks, std::optional<std::uint64_t> seed) {
+        launch::set_default_arithmetic(arithmetic_of(numerics, approx, completion, checks, seed));
+      });
   function(m, "collect_executor_findings(collect: bool) -> None",
            "Whether what checks find is kept for executor_findings(), and not an error of the launch. Of the whole process.",
            [](bool collect) { launch::collect_findings(collect); });
-  function(m, "executor_findings() -> list[Exception]", "What was collected since the last time, as errors.",
+  function(m, "executor_findings() -> list[typing.Any]", "What was collected since the last time, as errors.",
            [] { return errors_of(launch::take_findings()); });
   function(m, "executor_limits(target: str) -> tuple[int, int]",
            "Shared memory that a block of that target may have, bytes, and the multiprocessors of the executor.",

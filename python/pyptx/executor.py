@@ -35,15 +35,23 @@ class Parameter(NamedTuple):
     """An array of bytes, such as a TMA descriptor by value, takes `bytes` alone."""
 
 
-class Report(NamedTuple):
-    """What a run did. Both numbers are the same every time."""
-
+class _Counts(NamedTuple):
     blocks: int
     """Blocks that ran."""
     warp_instructions: int
     """Instructions, each counted once for a warp."""
-    findings: Sequence[PtxError] = ()
+
+
+class Report(_Counts):
+    """What a run did. Both numbers are the same every time."""
+
+    findings: Sequence[PtxError]
     """What `checks` found, errors and warnings (`severity`)."""
+
+    def __new__(cls, blocks: int, warp_instructions: int, findings: Sequence[PtxError] = ()) -> Report:
+        report = super().__new__(cls, blocks, warp_instructions)
+        report.findings = findings
+        return report
 
 
 class Fidelity(NamedTuple):
@@ -116,15 +124,17 @@ def checking(checks: Checks = "full") -> Iterator[list[PtxError]]:
     The list has what was found when the block ends: each pair of instructions once, an error or a warning (`severity`), with
     the `rule` that is broken, and a `kind`:
 
-    * ``race``: two accesses to the same bytes, one of them a store, that no barrier, mbarrier, wait, or release and acquire orders;
+    * ``race``: two accesses to the same bytes, one of them a store, that no barrier, mbarrier, wait, or release and acquire
+      orders;
     * ``race_of_lanes``: the same by threads of one warp, which ``bar.warp.sync`` would order;
-    * ``missing_proxy_fence``: an access of TMA, wgmma or tcgen05 to what was stored (a warning: loaded) in the ordinary way, with no
-      ``fence.proxy.async`` in between;
-    * ``unordered_mbarrier``: an mbarrier used by a thread that nothing orders behind its initialisation.
+    * ``missing_proxy_fence``: an access of TMA, wgmma or tcgen05 to what was stored (a warning: loaded) in the ordinary way, with
+      no ``fence.proxy.async`` in between;
+    * ``unordered_mbarrier``: an mbarrier used by a thread that nothing orders behind its initialisation;
+    * ``unfinished_copy``, a warning: a bulk copy of shared memory that nobody waits for before its block ends.
 
-    Who knows of what is followed, so a finding needs no unlucky order of the threads. The choice is the whole process's; such runs
-    use one thread of the host. The environment's ``PYPTX_RUN_CHECKS=full`` does it for a whole program: the first error then is
-    an error of the launch.
+    Who knows of what is followed, so a finding needs no unlucky order of the threads. The choice is the whole process's; such
+    runs use one thread of the host. The environment's ``PYPTX_RUN_CHECKS=full`` does it for a whole program: the first error
+    then is an error of the launch.
     """
     before = _ptx.executor_arithmetic()
     _ptx.executor_findings()
@@ -162,7 +172,9 @@ def simulate(
     `completion`, `numerics`, `approx` and `seed` are those of `completing` and `arithmetic`. Tensors on a GPU are refused."""
     for array in arrays:
         if getattr(getattr(array, "device", None), "type", "cpu") == "cuda":
-            fail("launch_config", "`simulate` runs on the executor, and a tensor is on a GPU; what fits are arrays in host memory")
+            fail(
+                "launch_config", "`simulate` runs on the executor, and a tensor is on a GPU; what fits are arrays in host memory"
+            )
     before = _ptx.executor_arithmetic()
     _ptx.set_executor_arithmetic(numerics, approx, completion, None, seed)
     try:
@@ -391,7 +403,8 @@ class Program:
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
         asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`, `completion` that of `completing`; with `checks="full"` the report has what `checking` looks for. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
+        `arithmetic`, `completion` that of `completing`; with `checks="full"` the report has what `checking` looks for. `print`
+        takes what the kernel prints (vprintf); None is `sys.stdout`.
 
         Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
         ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _module, _ptx, executor
+from . import _module, _ptx
 from ._arguments import fail, name_in_module, short
 from ._declaration import Declaration, Grid, TensorMaps
 from ._keywords import keywords_of, with_keywords
@@ -22,7 +22,7 @@ from ._tracing import Traces
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from . import ir
+    from . import executor, ir
     from ._ptx import LaunchAttributes, Module, ModuleBuilder, Plan, Trace
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "kernel"]
@@ -255,6 +255,8 @@ class Kernel(_ptx.KernelCall):
         run in. `checks`, `completion`, `numerics`, `approx` and `seed` are those of `pyptx.executor.simulate`, all other keywords
         the call's.
         """
+        from . import executor
+
         return executor.simulate(self, *arrays, **kwargs)
 
     # -- names that earlier programs ask for

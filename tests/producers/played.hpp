@@ -19,7 +19,7 @@ struct Played {
   struct Content {
     std::vector<std::byte> before, after;  ///< at the first launch that found it, and at the end
   };
-  std::string name;     ///< "groups.sm_80"
+  std::string name;      ///< "groups.sm_80"
   std::string printed;   ///< by the kernels
   Diagnostics findings;  ///< of the runs' checks
   std::map<std::string, Content, std::less<>> contents;

@@ -9,18 +9,19 @@ namespace {
 // The rules that a program breaks, as the manual has them, and why its makers do not mind.
 const std::map<std::string, std::map<std::string, std::string>> known = {
     {"atomics",
-     {{"R-wr", "last_block: the last block reads the others' sums behind an atomic without a fence; older: a plain load of what a CAS "
-               "of 16 bits is to replace (cuda_bf16.hpp)"},
+     {{"R-wr",
+       "last_block: the last block reads the others' sums behind an atomic without a fence; older: a plain load of what a CAS "
+       "of 16 bits is to replace (cuda_bf16.hpp)"},
       {"W-01", "older: the same, within a warp"}}},
     {"cutlass_blackwell",
-     {{"M-10", "the mbarrier of the deallocation is initialised behind the last fence.mbarrier_init, and the blocks meet by "
-               "barrier.cluster.arrive.relaxed"}}},
+     {{"M-10",
+       "the mbarrier of the deallocation is initialised behind the last fence.mbarrier_init, and the blocks meet by "
+       "barrier.cluster.arrive.relaxed"}}},
     {"cutlass_geforce",
      {{"P-02", "ldmatrix reads a stage that a tensor copy fills next, with no fence of the proxy"},
       {"R-wr", "all warps store the same 16 zeros for `no more work`, and read them, without meeting"},
       {"W-01", "all lanes store them"}}},
-    {"deep_gemm",
-     {{"P-02", "as in CUTLASS"}, {"Y-03", "nothing waits for the last tensor store: the grid's end does"}}},
+    {"deep_gemm", {{"P-02", "as in CUTLASS"}, {"Y-03", "nothing waits for the last tensor store: the grid's end does"}}},
     {"groups",
      {{"R-wr", "a tile of several warps: lane 0 acquires what the warps have stored, and tells its lanes by shfl.sync alone"},
       {"R-ww", "the same"}}},
@@ -49,11 +50,11 @@ TEST_P(CheckedRuns, FindWhatIsKnown) {
 std::string name_of(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
 
 INSTANTIATE_TEST_SUITE_P(Of, CheckedRuns,
-                         ::testing::Values("asynchronous", "atomics", "attention_ampere", "attention_hopper", "calls", "cub_blocks",
-                                           "cub_device", "cub_segments", "cutlass_ampere", "cutlass_blackwell", "cutlass_convolution",
-                                           "cutlass_geforce", "cutlass_hopper", "cutlass_hopper_clusters", "cutlass_kinds",
-                                           "cutlass_splits", "deep_gemm", "groups", "mathematics", "tensor_copies", "thunder_attention",
-                                           "thunder_gemm", "warp_matrices", "words"),
+                         ::testing::Values("asynchronous", "atomics", "attention_ampere", "attention_hopper", "calls",
+                                           "cub_blocks", "cub_device", "cub_segments", "cutlass_ampere", "cutlass_blackwell",
+                                           "cutlass_convolution", "cutlass_geforce", "cutlass_hopper", "cutlass_hopper_clusters",
+                                           "cutlass_kinds", "cutlass_splits", "deep_gemm", "groups", "mathematics",
+                                           "tensor_copies", "thunder_attention", "thunder_gemm", "warp_matrices", "words"),
                          name_of);
 
 }  // namespace

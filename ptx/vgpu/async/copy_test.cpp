@@ -443,7 +443,7 @@ TEST(CopyOps, AddressesInTheCluster) {
                           params({out.address(), out.address(), 0}), {out.region()})
         .kind;
   };
-  EXPECT_EQ(fault("mapa.shared::cluster.u32 %r3, %r1, 1;"), Kind::out_of_bounds);
+  EXPECT_EQ(fault("mapa.shared::cluster.u32 %r3, %r1, 1;\nld.shared::cluster.u32 %r3, [%r3];"), Kind::out_of_bounds);
   EXPECT_EQ(fault("mapa.u64 %rd5, %rd0, 0;"), Kind::out_of_bounds);
   EXPECT_EQ(fault("getctarank.u64 %r5, %rd0;"), Kind::out_of_bounds);
 }

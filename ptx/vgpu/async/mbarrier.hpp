@@ -62,7 +62,7 @@ struct Arrival {
   bool drops = false;                      ///< the phases from the next one on expect as many less
   bool may_complete = true;                ///< false: .noComplete
   bool returns = false;                    ///< its state: of an mbarrier of the block itself alone
-  bool of_copies = false;         ///< cp.async.mbarrier.arrive: it tells of the copies of its thread
+  bool of_copies = false;                  ///< cp.async.mbarrier.arrive: it tells of the copies of its thread
   bool counts_itself = false;              ///< makes room for itself first: cp.async.mbarrier.arrive without .noinc
 };
 /// Gives the state.

@@ -22,8 +22,7 @@ void QueueDeleter::operator()(Queue* queue) const { delete queue; }
 
 std::uint32_t& Queue::closed_groups(const Warp& warp, int lane, Group group) { return closed_[{{&warp, lane}, group}]; }
 
-bool Queue::push(Warp& warp, const Step& step, int lane, const Operation& operation,
-                 std::shared_ptr<const races::Issue> issue) {
+bool Queue::push(Warp& warp, const Step& step, int lane, const Operation& operation, std::shared_ptr<const races::Issue> issue) {
   const bool can_wait = operation.mbarrier.has_value() || operation.group != Group::none;
   const bool follows = std::holds_alternative<Arrive>(operation.what);  // what its thread copies
   if (!can_wait || (!follows && happens(one_in_at_once))) return perform(warp, step, lane, operation, issue.get());

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "ptx/vgpu/async/queue.hpp"
-#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 
 namespace ptx::vgpu {
 namespace {

@@ -97,7 +97,8 @@ template <class T, std::size_t n>
 Mask storing_the_same(const Warp& warp, const Step& step, Mask mask, const Places& places) {
   return mask & lanes_where([&](int l) {
            const auto lane = static_cast<std::size_t>(l);
-           if (!has_lane(mask, l) || (places[lane].written != nullptr && !all_written<n * sizeof(T)>(places[lane].written))) return false;
+           if (!has_lane(mask, l) || (places[lane].written != nullptr && !all_written<n * sizeof(T)>(places[lane].written)))
+             return false;
            for (std::size_t k = 0; k < n; ++k) {
              const auto value = from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[lane]);
              if (std::memcmp(places[lane].data + k * sizeof(T), &value, sizeof value) != 0) return false;
@@ -111,7 +112,8 @@ Outcome store_places(Warp& warp, const Step& step, Mask mask, const Addresses& a
   constexpr std::uint32_t bytes = n * sizeof(T);
   Places places;
   if (!find_places(warp, step, mask, step.space, true, bytes, address.data(), places)) return Outcome::fault;
-  if (warp.races != nullptr) warp.races->access(warp, step, mask, true, bytes, places, storing_the_same<T, n>(warp, step, mask, places));
+  if (warp.races != nullptr)
+    warp.races->access(warp, step, mask, true, bytes, places, storing_the_same<T, n>(warp, step, mask, places));
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
     for (std::size_t k = 0; k < n; ++k) {

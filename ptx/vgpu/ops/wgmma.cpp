@@ -75,7 +75,8 @@ struct UndefinedParts {
   std::array<bool, max_columns> columns{};
   bool all = false;
 };
-void pass_undefined_parts(Warp& warp, const Step& step, const Product& p, const WgmmaSlots& slots, bool adds, UndefinedParts parts) {
+void pass_undefined_parts(Warp& warp, const Step& step, const Product& p, const WgmmaSlots& slots, bool adds,
+                          UndefinedParts parts) {
   std::size_t source = no_value;
   const auto undefined = [&](std::size_t v) {
     const Mask lanes = undefined_value(warp, step, v);

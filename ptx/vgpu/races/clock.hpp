@@ -1,9 +1,9 @@
 // What is known to have happened: vector clocks of a run's agents (manual: "Memory Consistency Model", "Causality order").
 //
 // An agent is what advances in an order of its own: a warp, the operations that a thread or a warpgroup has put into groups
-// (cp.async, bulk copies, wgmma), those that an mbarrier is told of. Each access is noted with the agent's clock at that time; who
-// knows of that clock comes after the access. A warp's threads share a clock, and what was done by one of them alone is told by
-// lanes: known are all accesses of the warp up to `all`, and those of the lanes in `mask` up to `some`.
+// (cp.async, bulk copies, wgmma), those that an mbarrier is told of. Each access is noted with the agent's clock at that time;
+// who knows of that clock comes after the access. A warp's threads share a clock, and what was done by one of them alone is told
+// by lanes: known are all accesses of the warp up to `all`, and those of the lanes in `mask` up to `some`.
 #pragma once
 
 #include <algorithm>

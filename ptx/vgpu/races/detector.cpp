@@ -123,8 +123,7 @@ void Detector::hold_against(Warp& warp, const Step& step, const Judge& judge, co
   }
 }
 
-void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Access& now, Granule& granule,
-                     const std::byte* at) {
+void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Access& now, Granule& granule, const std::byte* at) {
   Access& store = granule.store;
   Access& load = granule.load;
   if (store.bytes != 0) hold_against(warp, step, judge, store, now, at);

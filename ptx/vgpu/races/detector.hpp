@@ -1,6 +1,6 @@
 // Finds accesses of memory that nothing orders (manual: "Memory Consistency Model", "Data-races", "Proxies"). It follows who
-// knows what to have happened (clock.hpp), and holds each access against what was done to the same bytes before (shadow.hpp). So a
-// race is found although the executor happens to run the accesses in an order that gives the right result.
+// knows what to have happened (clock.hpp), and holds each access against what was done to the same bytes before (shadow.hpp). So
+// a race is found although the executor happens to run the accesses in an order that gives the right result.
 //
 // One for each run that asks for checks; the run then has one worker. What an instruction orders is told by those who execute it.
 #pragma once
@@ -52,16 +52,16 @@ struct WarpState {
   bool released = false;       ///< others know of the time `now`: what follows is later
   Mask met = 0;                ///< of these lanes each knows of the others what was done before `met_at`
   std::uint32_t met_at = 0;
-  Knowledge known;                     ///< to all of its threads
-  Mask informed = 0;                   ///< lanes that know `told` besides
-  std::unique_ptr<Knowledge> told;     ///< by a wait of some lanes
-  std::unique_ptr<Knowledge> fenced;   ///< what a strong store behind a fence tells
-  std::unique_ptr<Knowledge> heard;    ///< what strong loads have found, for a fence behind them
+  Knowledge known;                    ///< to all of its threads
+  Mask informed = 0;                  ///< lanes that know `told` besides
+  std::unique_ptr<Knowledge> told;    ///< by a wait of some lanes
+  std::unique_ptr<Knowledge> fenced;  ///< what a strong store behind a fence tells
+  std::unique_ptr<Knowledge> heard;   ///< what strong loads have found, for a fence behind them
   std::map<async::Group, Stream> streams;
-  Agent wgmma;                         ///< of its warpgroup: four warps put the same operations into the same groups
-  Agent tensor;                        ///< of its tcgen05.mma, .cp and .shift
+  Agent wgmma;   ///< of its warpgroup: four warps put the same operations into the same groups
+  Agent tensor;  ///< of its tcgen05.mma, .cp and .shift
   std::uint32_t wgmma_closed = 0, tensor_closed = 0;
-  const Issue* operation = nullptr;    ///< is being performed
+  const Issue* operation = nullptr;  ///< is being performed
 };
 
 /// What waits for others at a barrier gets to know.
@@ -70,7 +70,7 @@ struct Meeting {
 };
 
 struct MbarrierState {
-  Agent agent;  ///< its clock is the number of a phase, from 1: what was to complete in it has
+  Agent agent;               ///< its clock is the number of a phase, from 1: what was to complete in it has
   std::uint32_t phases = 0;  ///< that are complete
   Meeting phase;
 };
@@ -94,7 +94,8 @@ class Detector {
   /// The last warp of a block has ended.
   void end_block(Cta& cta);
 
-  // -- accesses, when they are about to be made. `bytes` of each lane at its place; `same`: lanes that store what is there already.
+  // -- accesses, when they are about to be made. `bytes` of each lane at its place; `same`: lanes that store what is there
+  // already.
   void access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
               const std::array<Place, lane_count>& places, Mask same = 0);
   /// Of all lanes, one behind the other.
@@ -161,7 +162,8 @@ class Detector {
   [[nodiscard]] Access access_by(Warp& warp, const Step& step, Mask lanes, bool is_store);
   void touch(Warp& warp, const Step& step, const Judge& judge, Access access, const std::byte* at, std::uint64_t bytes);
   void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule, const std::byte* at);
-  void hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now, const std::byte* at);
+  void hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
+                    const std::byte* at);
   [[nodiscard]] bool among_strong(const Cluster& cluster, const Access& before, const Access& now) const;
   static bool reaches(const Judge& judge, const Access& before, Clock Knowledge::* of);
   static bool in_order_of_warp(const Judge& judge, const Access& before, const Access& now);

@@ -1,6 +1,7 @@
 // Accesses that nothing orders, by the rule that each breaks, and what orders them.
 #include "ptx/vgpu/races/detector.hpp"
 
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -16,10 +17,12 @@ using testing::text_program;
 constexpr std::string_view parameters = ".param .u64 memory";
 // %r0 = thread, %r1 = tile, %r2 = its word of the tile, %r3 = that of the thread opposite, %rd0 = memory, %rd1 = its word there
 constexpr std::string_view start =
-    ".reg .b32 %r<32>;\n.reg .b64 %rd<16>;\n.reg .pred %p<8>;\n.shared .align 128 .b8 tile[4096];\n.shared .align 8 .b64 bar[4];\n"
+    ".reg .b32 %r<32>;\n.reg .b64 %rd<16>;\n.reg .pred %p<8>;\n.shared .align 128 .b8 tile[4096];\n.shared .align 8 .b64 "
+    "bar[4];\n"
     "ld.param.u64 %rd0, [memory];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r4, %r0, 2;\nadd.u32 %r2, %r1, %r4;\n"
     "mov.u32 %r5, %ntid.x;\nsub.u32 %r5, %r5, 1;\nsub.u32 %r5, %r5, %r0;\nshl.b32 %r5, %r5, 2;\nadd.u32 %r3, %r1, %r5;\n"
-    "cvt.u64.u32 %rd2, %r4;\nadd.u64 %rd1, %rd0, %rd2;\nmov.u32 %r20, bar;\nsetp.eq.u32 %p0, %r0, 0;\nsetp.lt.u32 %p1, %r0, 32;\n";
+    "cvt.u64.u32 %rd2, %r4;\nadd.u64 %rd1, %rd0, %rd2;\nmov.u32 %r20, bar;\nsetp.eq.u32 %p0, %r0, 0;\nsetp.lt.u32 %p1, %r0, "
+    "32;\n";
 
 struct Shape {
   std::uint32_t threads = 64, blocks = 1, cluster = 1;
@@ -68,9 +71,10 @@ TEST(Races, BetweenWarpsInSharedMemory) {
   EXPECT_EQ(rules(body(store, "", load)), "R-rw R-wr");  // the first warp loads before the second one stores
   EXPECT_EQ(rules(body(store, "", over)), "R-ww");
   EXPECT_EQ(rules(body(load, "", store)), "R-rw R-wr");
-  for (const std::string_view barrier : {"bar.sync 0;", "bar.sync 3, 64;", "barrier.sync 0;", "bar.red.popc.u32 %r7, 0, %p0;",
-                                         "@%p1 bar.arrive 1, 64;\n@!%p1 bar.sync 1, 64;\n@!%p1 bar.arrive 2, 64;\n@%p1 bar.sync 2, 64;",
-                                         "barrier.cluster.arrive;\nbarrier.cluster.wait;"}) {
+  for (const std::string_view barrier :
+       {"bar.sync 0;", "bar.sync 3, 64;", "barrier.sync 0;", "bar.red.popc.u32 %r7, 0, %p0;",
+        "@%p1 bar.arrive 1, 64;\n@!%p1 bar.sync 1, 64;\n@!%p1 bar.arrive 2, 64;\n@%p1 bar.sync 2, 64;",
+        "barrier.cluster.arrive;\nbarrier.cluster.wait;"}) {
     EXPECT_EQ(rules(body(store, barrier, load)), "") << barrier;
     EXPECT_EQ(rules(body(store, barrier, over)), "") << barrier;
     EXPECT_EQ(rules(body(load, barrier, store)), "") << barrier;
@@ -95,7 +99,8 @@ TEST(Races, StoringTheSameIsNone) {
 }
 
 TEST(Races, OfLanes) {
-  const std::string_view share = "@%p1 st.shared.u32 [%r2], %r0;\nxor.b32 %r7, %r0, 1;\nshl.b32 %r7, %r7, 2;\nadd.u32 %r7, %r1, %r7;\n";
+  const std::string_view share =
+      "@%p1 st.shared.u32 [%r2], %r0;\nxor.b32 %r7, %r0, 1;\nshl.b32 %r7, %r7, 2;\nadd.u32 %r7, %r1, %r7;\n";
   EXPECT_EQ(rules(cat(share, "@%p1 ld.shared.u32 %r6, [%r7];\n")), "W-01");
   EXPECT_EQ(rules(cat(share, "bar.warp.sync -1;\n@%p1 ld.shared.u32 %r6, [%r7];\n")), "");
   EXPECT_EQ(rules(cat(share, "@%p1 ld.shared.u32 %r6, [%r2];\n")), "");  // each its own
@@ -113,9 +118,10 @@ TEST(Races, OfLanes) {
 
 TEST(Races, ReleaseAndAcquire) {
   const auto body = [](std::string_view store, std::string_view load, std::string_view fence = "") {
-    return cat("mov.u32 %r6, 1;\nmov.u32 %r9, 5;\n@%p1 bra PRODUCER;\nWAIT:\n", load, " %r7, [%rd0+8192];\nsetp.ne.u32 %p2, %r7, 1;\n@%p2 bra WAIT;\n",
-               fence, "\nld.global.u32 %r8, [%rd0+4];\nbra END;\nPRODUCER:\n@%p0 st.global.u32 [%rd0+4], %r9;\n", fence, "\n@%p0 ", store,
-               " [%rd0+8192], %r6;\nEND:\n");
+    return cat("mov.u32 %r6, 1;\nmov.u32 %r9, 5;\n@%p1 bra PRODUCER;\nWAIT:\n", load,
+               " %r7, [%rd0+8192];\nsetp.ne.u32 %p2, %r7, 1;\n@%p2 bra WAIT;\n", fence,
+               "\nld.global.u32 %r8, [%rd0+4];\nbra END;\nPRODUCER:\n@%p0 st.global.u32 [%rd0+4], %r9;\n", fence, "\n@%p0 ",
+               store, " [%rd0+8192], %r6;\nEND:\n");
   };
   EXPECT_EQ(rules(body("st.release.gpu.global.u32", "ld.acquire.gpu.global.u32")), "");
   EXPECT_EQ(rules(body("st.release.cta.global.u32", "ld.acquire.cta.global.u32")), "");
@@ -124,7 +130,9 @@ TEST(Races, ReleaseAndAcquire) {
   EXPECT_EQ(rules(body("st.volatile.global.u32", "ld.volatile.global.u32")), "R-wr");
   for (const std::string_view fence : {"fence.acq_rel.gpu;", "membar.gl;", "fence.sc.cta;"})
     EXPECT_EQ(rules(body("st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32", fence)), "") << fence;
-  EXPECT_EQ(rules(body("red.release.gpu.global.add.u32", "ld.acquire.gpu.global.u32").replace(0, 0, "st.volatile.global.u32 [%rd0+8192], 0;\nbar.sync 0;\n")), "");
+  EXPECT_EQ(rules(body("red.release.gpu.global.add.u32", "ld.acquire.gpu.global.u32")
+                      .replace(0, 0, "st.volatile.global.u32 [%rd0+8192], 0;\nbar.sync 0;\n")),
+            "");
 }
 
 TEST(Races, AtomicsAreNone) {
@@ -137,12 +145,16 @@ TEST(Races, AtomicsAreNone) {
 
 TEST(Races, BetweenBlocks) {
   EXPECT_EQ(rules("mov.u32 %r6, %ctaid.x;\nst.global.u32 [%rd1], %r6;\n", {32, 2}), "R-ww");
-  EXPECT_EQ(rules("mov.u32 %r6, %ctaid.x;\nmul.wide.u32 %rd3, %r6, 128;\nadd.u64 %rd4, %rd1, %rd3;\nst.global.u32 [%rd4], %r6;\n", {32, 8}), "");
+  EXPECT_EQ(rules("mov.u32 %r6, %ctaid.x;\nmul.wide.u32 %rd3, %r6, 128;\nadd.u64 %rd4, %rd1, %rd3;\nst.global.u32 [%rd4], %r6;\n",
+                  {32, 8}),
+            "");
   // The last block reads what all have written: threadFenceReduction.
   const auto last_block = [](std::string_view fence) {
-    return cat("mov.u32 %r6, %ctaid.x;\nmul.wide.u32 %rd3, %r6, 4;\nadd.u64 %rd4, %rd0, %rd3;\nadd.u32 %r9, %r6, 100;\n"
-               "@%p0 st.global.u32 [%rd4+4096], %r9;\n", fence, "\n@%p0 atom.global.add.u32 %r7, [%rd0], 1;\nsetp.eq.u32 %p2, %r7, 3;\n", fence,
-               "\n@%p2 ld.global.u32 %r8, [%rd0+4096];\n");
+    return cat(
+        "mov.u32 %r6, %ctaid.x;\nmul.wide.u32 %rd3, %r6, 4;\nadd.u64 %rd4, %rd0, %rd3;\nadd.u32 %r9, %r6, 100;\n"
+        "@%p0 st.global.u32 [%rd4+4096], %r9;\n",
+        fence, "\n@%p0 atom.global.add.u32 %r7, [%rd0], 1;\nsetp.eq.u32 %p2, %r7, 3;\n", fence,
+        "\n@%p2 ld.global.u32 %r8, [%rd0+4096];\n");
   };
   EXPECT_EQ(rules(last_block("membar.gl;"), {32, 4}), "");
   EXPECT_EQ(rules(last_block(""), {32, 4}), "R-wr");
@@ -151,15 +163,17 @@ TEST(Races, BetweenBlocks) {
 // ---- asynchronous
 
 constexpr std::string_view init = "@%p0 mbarrier.init.shared.b64 [%r20], 1;\nbar.sync 0;\n";
-constexpr std::string_view load = "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 128;\n"
-                                  "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 128, [%r20];\n";
+constexpr std::string_view load =
+    "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 128;\n"
+    "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 128, [%r20];\n";
 constexpr std::string_view wait = "WAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n@!%p2 bra WAIT;\n";
 
 TEST(Races, OfBulkCopies) {
   EXPECT_EQ(rules(cat(init, load, wait, "ld.shared.u32 %r6, [%r1];\n")), "");
   EXPECT_EQ(rules(cat(init, load, "ld.shared.u32 %r6, [%r1];\n", wait)), "R-rw R-wr");
   // Of a wait of one lane the others hear at a barrier.
-  const std::string alone = "@!%p0 bra OTHERS;\nWAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n@!%p2 bra WAIT;\nOTHERS:\n";
+  const std::string alone =
+      "@!%p0 bra OTHERS;\nWAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n@!%p2 bra WAIT;\nOTHERS:\n";
   EXPECT_EQ(rules(cat(init, load, alone, "bar.sync 0;\nld.shared.u32 %r6, [%r2];\n"), {32}), "");
   EXPECT_EQ(rules(cat(init, load, alone, "bar.warp.sync -1;\nld.shared.u32 %r6, [%r2];\n"), {32}), "");
   EXPECT_EQ(rules(cat(init, load, alone, "ld.shared.u32 %r6, [%r2];\n"), {32}), "R-wr");
@@ -171,10 +185,10 @@ TEST(Races, FencesOfTheProxy) {
                "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;\n@%p0 cp.async.bulk.commit_group;\n"
                "@%p0 cp.async.bulk.wait_group.read 0;\n");
   };
-  EXPECT_EQ(rules(body("fence.proxy.async.shared::cta;\n", "")), "");   // by the writers
+  EXPECT_EQ(rules(body("fence.proxy.async.shared::cta;\n", "")), "");  // by the writers
   EXPECT_EQ(rules(body("", "fence.proxy.async.shared::cta;\n")), "");  // by the thread that copies
   EXPECT_EQ(rules(body("", "")), "P-01");
-  EXPECT_EQ(rules(body("@%p1 fence.proxy.async.shared::cta;\n", "")), "P-01");  // by half of the writers
+  EXPECT_EQ(rules(body("@%p1 fence.proxy.async.shared::cta;\n", "")), "P-01");      // by half of the writers
   EXPECT_EQ(rules(cat("fence.proxy.async.shared::cta;\n", body("", ""))), "P-01");  // too early
   // A load in the ordinary way, and then a copy over it.
   EXPECT_EQ(rules(cat(init, "ld.shared.u32 %r6, [%r2];\nbar.sync 0;\n", load, wait)), "P-02");
@@ -199,8 +213,9 @@ TEST(Races, OfCopiesByThreads) {
   EXPECT_EQ(rules(cat(copy, "cp.async.commit_group;\nld.shared.u32 %r6, [%r2];\ncp.async.wait_all;\n")), "R-rw R-wr");
   EXPECT_EQ(rules(cat(copy, "cp.async.wait_all;\nld.shared.u32 %r6, [%r3];\n")), "R-rw R-wr");  // the others' too need a barrier
   EXPECT_EQ(rules(cat(copy, "cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r6, [%r3];\n")), "");
-  EXPECT_EQ(rules(cat(copy, "cp.async.commit_group;\ncp.async.ca.shared.global [%r2+256], [%rd1], 4;\ncp.async.commit_group;\n"
-                            "cp.async.wait_group 1;\nld.shared.u32 %r6, [%r2];\ncp.async.wait_all;\n")),
+  EXPECT_EQ(rules(cat(copy,
+                      "cp.async.commit_group;\ncp.async.ca.shared.global [%r2+256], [%rd1], 4;\ncp.async.commit_group;\n"
+                      "cp.async.wait_group 1;\nld.shared.u32 %r6, [%r2];\ncp.async.wait_all;\n")),
             "");
   // They go through the ordinary proxy.
   const std::string arrives = "mbarrier.init.shared.b64 [%r20], 64;\n";
@@ -215,7 +230,8 @@ TEST(Races, OfMbarriers) {
                       "ld.shared.u32 %r6, [%r3];\n")),
             "");
   EXPECT_EQ(rules(cat("@%p0 mbarrier.init.shared.b64 [%r20], 64;\nbar.sync 0;\nst.shared.u32 [%r2], %r0;\n"
-                      "mbarrier.arrive.relaxed.cta.shared.b64 _, [%r20];\n", wait, "ld.shared.u32 %r6, [%r3];\n")),
+                      "mbarrier.arrive.relaxed.cta.shared.b64 _, [%r20];\n",
+                      wait, "ld.shared.u32 %r6, [%r3];\n")),
             "R-wr");
   EXPECT_EQ(rules(cat("@%p0 mbarrier.init.shared.b64 [%r20], 64;\n", arrive)), "M-10");
 }
@@ -235,6 +251,27 @@ TEST(Races, AreSaidWithBothAccesses) {
   EXPECT_TRUE(testing::has_note(found, "rule: R-wr"));
   EXPECT_TRUE(testing::has_note(found, "seen 31 times")) << render(found);  // thread 0 stores the 0 that is there
   EXPECT_TRUE(testing::has_note(found, "hint: bar.sync, or an arrival and a wait at an mbarrier, between the two"));
+}
+
+TEST(Races, HaveAKindForEachRule) {
+  const std::map<std::string, Kind> kinds{{"R-ww", Kind::race},
+                                          {"W-01", Kind::race_of_lanes},
+                                          {"P-01", Kind::missing_proxy_fence},
+                                          {"M-10", Kind::unordered_mbarrier},
+                                          {"Y-03", Kind::unfinished_copy}};
+  const std::string_view copy = "@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;\n";
+  for (const std::string& body :
+       {std::string("st.shared.u32 [%r3], %r0;\nst.shared.u32 [%r1], %r0;\n"),
+        cat("mov.u32 %r9, 5;\n@%p0 st.shared.u32 [%r1], %r9;\nbar.sync 0;\n", copy),
+        std::string("@%p0 mbarrier.init.shared.b64 [%r20], 64;\nmbarrier.arrive.shared.b64 _, [%r20];\n")}) {
+    const auto report = run(body, {});
+    ASSERT_TRUE(report) << render(report.error());
+    EXPECT_FALSE(report->findings.empty());
+    for (const Diagnostic& finding : report->findings)
+      for (const std::string& note : notes_of(finding))
+        if (const auto known = kinds.find(note.starts_with("rule: ") ? note.substr(6) : ""); known != kinds.end())
+          EXPECT_EQ(finding.kind, known->second) << render(finding);
+  }
 }
 
 TEST(Races, AreNotLookedForUnasked) {

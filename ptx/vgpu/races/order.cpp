@@ -274,7 +274,8 @@ void Detector::wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::
     const Mask alike = left & lanes_where([&](int l) { return of.closed[static_cast<std::size_t>(l)] == closed; });
     left &= ~alike;
     if (closed <= left_open) continue;
-    for (Mask each = alike; each != 0; each &= each - 1) of.waited_for[static_cast<std::size_t>(lowest_lane(each))] = closed - left_open;
+    for (Mask each = alike; each != 0; each &= each - 1)
+      of.waited_for[static_cast<std::size_t>(lowest_lane(each))] = closed - left_open;
     Knowledge complete;
     const bool all = (warp.live & ~alike) == 0;
     complete.happened.raise(of.agent, all ? Extent{closed - left_open, 0, 0} : Extent{0, closed - left_open, alike});

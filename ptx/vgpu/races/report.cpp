@@ -28,7 +28,8 @@ Spot spot_of(const Warp& warp, const std::byte* at) {
   for (const Cta& block : warp.cta->cluster->blocks)
     if (at >= block.shared.data() && at < block.shared.data() + block.shared.size()) {
       const auto offset = static_cast<std::uint64_t>(at - block.shared.data()) + block.shared_region.begin % cluster_part;
-      return {&block == warp.cta ? std::string("shared memory") : cat("the shared memory of ", say_block(block)), offset, "shared"};
+      return {&block == warp.cta ? std::string("shared memory") : cat("the shared memory of ", say_block(block)), offset,
+              "shared"};
     }
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   const MemoryRegion* const region = warp.cta->launch->global.find(address, 1, false);
@@ -40,7 +41,8 @@ std::string say_bytes(const Spot& spot, const Access& access) {
   const std::uint64_t first = spot.offset / 4 * 4 + static_cast<std::uint64_t>(std::countr_zero(unsigned{access.bytes}));
   const auto count = static_cast<std::uint64_t>(std::popcount(unsigned{access.bytes}));
   if (spot.space == "shared") return cat("shared address 0x", hex(first));
-  return count == 1 ? cat("byte ", first, " of ", spot.memory) : cat("bytes ", first, " to ", first + count - 1, " of ", spot.memory);
+  return count == 1 ? cat("byte ", first, " of ", spot.memory)
+                    : cat("bytes ", first, " to ", first + count - 1, " of ", spot.memory);
 }
 
 // "lane 3 of warp 1", "warp 1", and whose block that is where it is another one's.
@@ -64,10 +66,10 @@ Words words_of(Kind kind, const Warp& warp, const Access& before, const Access& 
   const std::string did = cat(say_threads(warp, before), " ", verb(before), before.through_async_proxy ? " asynchronously" : "",
                               " there by `", other, "`");
   if (kind == Kind::missing_proxy_fence)
-    return {before.is_store ? "P-01" : "P-02",
-            cat(does, ", which ", did, ": no fence.proxy.async stands between the two"),
-            "fence.proxy.async in the threads of the first access before they arrive at the barrier, or in the thread of the second "
-            "one behind it"};
+    return {
+        before.is_store ? "P-01" : "P-02", cat(does, ", which ", did, ": no fence.proxy.async stands between the two"),
+        "fence.proxy.async in the threads of the first access before they arrive at the barrier, or in the thread of the second "
+        "one behind it"};
   if (kind == Kind::unordered_mbarrier)
     return {"M-10", cat(does, ", and nothing orders that behind its initialisation: ", did),
             "a barrier (bar.sync; of the cluster, behind fence.mbarrier_init, where other blocks use it) behind mbarrier.init"};
@@ -98,7 +100,8 @@ void Detector::found(Warp& warp, const Step& step, Kind kind, Severity severity,
   fault.message = words.message;
   fault.item = step.item;
   fault.lane = lowest_lane(now.lanes);
-  fault.access = {now.is_store, spot.offset, static_cast<std::uint64_t>(std::popcount(unsigned{both.bytes})), spot.space, spot.memory};
+  fault.access = {now.is_store, spot.offset, static_cast<std::uint64_t>(std::popcount(unsigned{both.bytes})), spot.space,
+                  spot.memory};
   Diagnostic d = report(warp, fault);
   d.severity = severity;
   if (const SourceLocation where = code_.where(before.item); where.line != 0) d.place("first", where);
@@ -126,9 +129,8 @@ void Detector::end_block(Cta& cta) {
     const auto bulk = state(warp).streams.find(async::Group::bulk);
     if (bulk == state(warp).streams.end()) continue;
     const Stream& of = bulk->second;
-    const Mask unfinished = lanes_where([&](int l) {
-      return of.last[static_cast<std::size_t>(l)] > of.waited_for[static_cast<std::size_t>(l)];
-    });
+    const Mask unfinished =
+        lanes_where([&](int l) { return of.last[static_cast<std::size_t>(l)] > of.waited_for[static_cast<std::size_t>(l)]; });
     const Key key(Kind::unfinished_copy, of.item, of.item);
     if (unfinished == 0 || !is_new(key)) continue;
     Fault fault;

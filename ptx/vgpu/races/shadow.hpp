@@ -24,8 +24,8 @@ struct Access {
   bool is_store = false;
   bool through_async_proxy = false;
   bool strong = false;
-  bool of_parts = false;   ///< each of its lanes accessed some of the bytes
-  bool of_mbarrier = false;  ///< by an instruction on mbarriers: a store initialises one
+  bool of_parts = false;                ///< each of its lanes accessed some of the bytes
+  bool of_mbarrier = false;             ///< by an instruction on mbarriers: a store initialises one
   isa::Scope scope = isa::Scope::none;  ///< of a strong one
 };
 
@@ -50,8 +50,8 @@ class Lists {
 /// The granules of a run's memory, by the host's addresses.
 class Shadow {
  public:
-  /// The granule with this byte. Shared memory of a block begins anew with each block that gets it: what another cluster did there
-  /// is forgotten by the caller.
+  /// The granule with this byte. Shared memory of a block begins anew with each block that gets it: what another cluster did
+  /// there is forgotten by the caller.
   Granule& at(const std::byte* address);
 
   Lists lists;

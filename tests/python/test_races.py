@@ -1,0 +1,262 @@
+"""Accesses that nothing orders: the examples have none, and one synchronisation less in them is found out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from examples.ampere import gemm as ampere_gemm
+from examples.blackwell import gemm_highperf_blackwell as blackwell_gemm
+from examples.hopper import gemm_highperf_hopper as hopper_gemm
+from examples.hopper.experimental import flash_attention_hopper as hopper_attention
+from examples.running import numpy_type, random_array
+
+import pyptx
+from pyptx import _ptx, executor
+from pyptx.types import bf16, f32
+
+NUMPY_BF16 = numpy_type(bf16)
+
+
+class Example(NamedTuple):
+    kernel: Callable[[], pyptx.Kernel]
+    inputs: tuple[tuple[int, ...], ...]
+    output: tuple[int, ...]
+    dtype: Any
+    harmless: dict[str, str]
+    """Of what may be left out: the instruction, and why."""
+
+
+INITIALISATION = "the threads meet behind it by a barrier that releases the initialisation, too"
+ONE_TILE = "each block has but one tile, so the buffer is not used a second time"
+FIRST_FILL = "the first copy into a stage has nobody to wait for"
+TENSOR_MEMORY = "operations on tensor memory are performed when they begin, and its rules are not looked at"
+EXAMPLES = {
+    "ampere.gemm": Example(lambda: ampere_gemm.build_gemm(128, 128, 512), ((128, 512), (512, 128)), (128, 128), np.float32, {}),
+    "hopper.gemm": Example(
+        lambda: hopper_gemm.gemm_warp_specialized,
+        ((256, 1024), (512, 1024)),
+        (256, 512),
+        NUMPY_BF16,
+        {
+            "fence.mbarrier_init.release.cluster;": INITIALISATION,
+            "cp.async.bulk.wait_group.read 1;": ONE_TILE,
+            "bar.warp.sync 4294967295;": ONE_TILE,
+        },
+    ),
+    "hopper.attention": Example(
+        lambda: hopper_attention.build_flash_attention(1, 1, 1024, 64),
+        ((1, 1, 1024, 64),) * 3,
+        (1, 1, 1024, 64),
+        NUMPY_BF16,
+        {
+            "fence.proxy.async.shared::cta;": INITIALISATION,
+            "bar.sync %r4, 128;": "its warps have met before, when they waited for the last products",
+        },
+    ),
+    "blackwell.gemm": Example(
+        lambda: blackwell_gemm.build_gemm(256, 256, 1024),
+        ((256, 1024), (256, 1024)),
+        (256, 256),
+        NUMPY_BF16,
+        {
+            "fence.mbarrier_init.release.cluster;": INITIALISATION,
+            "tcgen05.fence::before_thread_sync;": TENSOR_MEMORY,
+            "tcgen05.fence::after_thread_sync;": TENSOR_MEMORY,
+            "tcgen05.wait::ld.sync.aligned;": TENSOR_MEMORY,
+            "cp.async.bulk.wait_group.read 1;": ONE_TILE,
+            "bar.warp.sync 4294967295;": ONE_TILE,
+            "mbarrier.try_wait.parity.shared.b64 %p8, [%r30], %r31;": FIRST_FILL,
+            "mbarrier.try_wait.parity.shared.b64 %p10, [%r35], %r36;": FIRST_FILL,
+            "mbarrier.try_wait.parity.shared.b64 %p12, [%r40], %r41;": FIRST_FILL,
+            "mbarrier.try_wait.parity.shared.b64 %p14, [%r45], %r46;": FIRST_FILL,
+        },
+    ),
+}
+
+
+def arrays_of(example: Example) -> tuple[list[Any], Any]:
+    return [random_array(shape, bf16, seed=i) for i, shape in enumerate(example.inputs)], np.zeros(example.output, example.dtype)
+
+
+def run(image: Any, example: Example, completion: executor.Completion, seed: int = 0) -> list[pyptx.PtxError]:
+    inputs, output = arrays_of(example)
+    with executor.completing(completion, seed), executor.checking() as findings:
+        image.launch(inputs, [output])
+    return findings
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_have_no_races(name: str) -> None:
+    example = EXAMPLES[name]
+    image = example.kernel()._image_for(arrays_of(example)[0], {})
+    assert run(image, example, "eager") == [] == run(image, example, "lazy")
+    for seed in range(4):
+        assert run(image, example, "random", seed) == []
+
+
+# An instruction that orders something: a barrier, a fence, a wait, what closes a group.
+ORDERS = re.compile(
+    r"\s*(@!?%\w+ )?(bar\.|barrier\.|mbarrier\.(?!init)|fence|membar|cp\.async\.(bulk\.)?(commit|wait|mbarrier)"
+    r"|wgmma\.(fence|commit|wait)|tcgen05\.(wait|commit|fence))"
+)
+
+
+def mutants(text: str) -> Iterator[tuple[str, str]]:
+    """The text with one such instruction less, each in turn; a wait that is a poll finds its phase complete."""
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if not ORDERS.match(line):
+            continue
+        poll = re.match(r"\s*mbarrier\.(?:try|test)_wait\S* (%\w+),", line)
+        instead = f"setp.eq.u32 {poll[1]}, 0, 0;" if poll else ""
+        yield line.strip(), "\n".join([*lines[:i], instead, *lines[i + 1 :]])
+
+
+def found_by_the_checker(texts: list[str], folder: Path) -> set[int]:
+    """Which of them the checker says something of, without running them."""
+    for i, text in enumerate(texts):
+        (folder / f"{i:04}.ptx").write_text(text)
+    command = [sys.executable, "-m", "pyptx", "check", "--format", "json", str(folder)]
+    said = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    return {int(Path(finding["file"]).stem) for finding in said["findings"]}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_one_synchronisation_less_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYPTX_MAX_INSTRUCTIONS", "20000000")
+    example = EXAMPLES[name]
+    image = example.kernel()._image_for(arrays_of(example)[0], {})
+    changed = list(mutants(image.ptx))
+    said = found_by_the_checker([text for _, text in changed], tmp_path)
+    overlooked = []
+    for i, (instruction, text) in enumerate(changed):
+        if i in said:
+            continue
+        try:
+            mutant = _ptx.Image.from_record(text, image.meta)
+            if run(mutant, example, "eager") or run(mutant, example, "lazy"):
+                continue
+        except pyptx.PtxError:
+            continue
+        overlooked.append(instruction)
+    assert len(changed) >= 6
+    assert set(overlooked) <= set(example.harmless), overlooked
+
+
+# ---- the ways to ask
+
+RACE = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry turn(.param .u64 out)
+.reqntid 64
+{
+  .shared .align 4 .b8 tile[256];
+  .reg .b32 %r<7>;
+  .reg .b64 %d<3>;
+  .reg .pred %p;
+  mov.u32 %r0, %tid.x;
+  shl.b32 %r1, %r0, 2;
+  mov.u32 %r2, tile;
+  add.u32 %r3, %r2, %r1;
+  xor.b32 %r4, %r1, 128;
+  add.u32 %r4, %r2, %r4;
+  setp.lt.u32 %p, %r0, 32;
+  add.u32 %r5, %r0, 1;
+  @%p st.shared.u32 [%r3], %r5;
+  // barrier
+  @!%p ld.shared.u32 %r6, [%r4];
+  ld.param.u64 %d0, [out];
+  cvt.u64.u32 %d1, %r1;
+  add.u64 %d1, %d0, %d1;
+  @!%p st.global.u32 [%d1], %r6;
+  ret;
+}
+"""
+
+
+def test_a_run_reports_what_it_finds() -> None:
+    out = np.zeros(64, np.uint32)
+    report = executor.Program(RACE).run("turn", [out], block=64, checks="full")
+    assert out[32:].tolist() == list(range(1, 33))  # in the executor's order the result is right
+    (race,) = report.findings
+    assert (race.kind, race.rule, race.severity, race.ptx_line) == ("race", "R-wr", "error", 21)
+    assert race.thread == (32, 0, 0) and race.region == "shared memory"
+    assert ("first", "<ptx>", 19) in race.places
+    assert race.hints == ["bar.sync, or an arrival and a wait at an mbarrier, between the two"]
+    assert "lane 0 of warp 0 stores there by `st.shared.u32`" in race.message
+    right = executor.Program(RACE.replace("// barrier", "bar.sync 0;"))
+    assert right.run("turn", [out], block=64, checks="full").findings == []
+    assert executor.Program(RACE).run("turn", [out], block=64).findings == []
+    with pytest.raises(pyptx.PtxError, match="`checks` is `some`; what fits is `off` or `full`"):
+        right.run("turn", [out], block=64, checks="some")  # type: ignore[arg-type]
+
+
+def test_what_is_collected_is_no_error() -> None:
+    program, out = executor.Program(RACE), np.zeros(64, np.uint32)
+    with executor.checking() as findings:
+        program.run("turn", [out], block=64)
+        program.run("turn", [out], block=64)
+        assert findings == []  # until the block ends
+    assert [finding.kind for finding in findings] == ["race", "race"]
+    with executor.checking("off") as findings:
+        program.run("turn", [out], block=64)
+    assert findings == []
+
+
+@pyptx.kernel(in_specs=[pyptx.Tile(64, f32)], out_specs=[pyptx.Tile(64, f32)], grid=1, block=64, arch="sm_80")
+def reversed_without_a_barrier(X, Y):  # type: ignore[no-untyped-def]
+    from pyptx import ptx, reg, smem
+    from pyptx.types import u32
+
+    px, py = ptx.global_ptrs(X, Y)
+    t = reg.from_(ptx.special.tid.x(), u32)
+    tile = smem.alloc(f32, 64)
+    value = reg.scalar(f32)
+    ptx.inst.ld.global_.f32(value, ptx.addr(px + t * 4))
+    tile[t] = value
+    with ptx.if_(t >= 32):
+        ptx.inst.mov.f32(value, tile[t - 32])
+    ptx.inst.st.global_.f32(ptx.addr(py + t * 4), value)
+    ptx.ret()
+
+
+def test_a_kernel_is_simulated() -> None:
+    x = np.arange(64, dtype=np.float32) + 1
+    outputs, findings = reversed_without_a_barrier.simulate(x, completion="lazy")
+    assert outputs[32:].tolist() == x[:32].tolist()
+    (race,) = findings
+    assert race.kind == "race" and race.where is not None and race.where[0] == __file__
+    assert reversed_without_a_barrier.simulate(x, checks="off").findings == []
+
+
+def test_the_environment_makes_it_an_error() -> None:
+    code = (
+        "import numpy, sys\nfrom pyptx import executor, PtxError\n"
+        "program, out = executor.Program(sys.stdin.read()), numpy.zeros(64, numpy.uint32)\n"
+        "try:\n    program.run('turn', [out], block=64)\nexcept PtxError as error:\n    print(error.kind)\n"
+        "else:\n    print('none')\n"
+    )
+    command = [sys.executable, "-c", code]
+    for setting, said in (("full", "race"), ("off", "none"), ("most", "bad_setting")):
+        environment = {**os.environ, "PYPTX_RUN_CHECKS": setting}
+        done = subprocess.run(command, input=RACE, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [said], done.stderr
+
+
+def test_the_command_line_says_it(tmp_path: Path) -> None:
+    file = tmp_path / "turn.ptx"
+    file.write_text(RACE)
+    command = [sys.executable, "-m", "pyptx", "run", str(file), "--arg", "u32[64]=0"]
+    done = subprocess.run([*command, "--checks", "full"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "[race]" in done.stderr and "rule: R-wr" in done.stderr
+    assert subprocess.run(command, capture_output=True, text=True, check=False).returncode == 0
