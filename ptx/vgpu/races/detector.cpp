@@ -1,6 +1,7 @@
 #include "ptx/vgpu/races/detector.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "ptx/vgpu/code.hpp"
 
@@ -8,6 +9,8 @@ namespace ptx::vgpu::races {
 namespace {
 
 constexpr std::size_t granule_bytes = 4;
+// Clusters are numbered through all runs of the process, so that what one run leaves in memory is not taken for another's.
+std::atomic<std::uint32_t> next_cluster{1};
 constexpr std::size_t most_loads = 64;  // of a granule that are remembered: one for each warp that loads it
 
 bool same_instruction(const Access& a, const Access& b) {
@@ -23,10 +26,12 @@ std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uin
 
 }  // namespace
 
+Detector::Detector(const Code& code) : code_(code), first_cluster_(next_cluster) {}
+
 void Detector::begin_cluster(Cluster& cluster) {
   std::unique_ptr<ClusterKnowledge>& knowledge = states_[&cluster];
   knowledge = std::make_unique<ClusterKnowledge>();
-  knowledge->number = ++clusters_;
+  knowledge->number = next_cluster.fetch_add(1);
   const std::size_t warps = cluster.blocks.front().warps.size();
   knowledge->warps.resize(cluster.blocks.size() * warps);
   knowledge->barriers.resize(cluster.blocks.size());
@@ -187,17 +192,20 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
   }
 }
 
+// Of shared memory what a cluster before did, of global memory what a run before did.
+void Detector::forget_old(Granule& granule, std::uint32_t first_cluster) {
+  const std::uint32_t newest = std::max(granule.store.agent.cluster, granule.load.agent.cluster);
+  if (newest >= first_cluster || newest == 0) return;
+  if (granule.more != 0 && newest >= first_cluster_) shadow_.lists.give_back(granule.more);  // the lists are the run's own
+  granule = {};
+}
+
 void Detector::touch(Warp& warp, const Step& step, const Judge& judge, Access access, const std::byte* at, std::uint64_t bytes) {
   const bool shared = is_shared(warp, at);
   for (std::uint64_t taken = 0; bytes != 0; at += taken, bytes -= taken) {
     access.bytes = bytes_in_granule(at, bytes, taken);
     Granule& granule = shadow_.at(at);
-    // Shared memory is a new one with each block.
-    if (shared && ((granule.store.bytes != 0 && granule.store.agent.cluster != access.agent.cluster) ||
-                   (granule.load.bytes != 0 && granule.load.agent.cluster != access.agent.cluster))) {
-      if (granule.more != 0) shadow_.lists.give_back(granule.more);
-      granule = {};
-    }
+    forget_old(granule, shared ? access.agent.cluster : first_cluster_);
     touch(warp, step, judge, access, granule, at);
   }
 }
@@ -220,16 +228,10 @@ Access Detector::access_by(Warp& warp, const Step& step, Mask lanes, bool is_sto
   return access;
 }
 
-namespace {
-
-// Who judges an access of these lanes.
-template <class Judge>
-Judge judge_of(const WarpState& warp, Mask lanes) {
+Detector::Judge Detector::judge_of(const WarpState& warp, Mask lanes) {
   const bool told = warp.told != nullptr && (lanes & ~warp.informed) == 0;
   return {&warp, &warp.known, told ? warp.told.get() : nullptr};
 }
-
-}  // namespace
 
 void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
                       const std::array<Place, lane_count>& places, Mask same) {
@@ -239,7 +241,7 @@ void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, s
     const std::byte* const at = places[static_cast<std::size_t>(lane)].data;
     if (!is_looked_at(warp, at, bytes)) continue;
     access.lanes = Mask{1} << lane;
-    touch(warp, step, judge_of<Judge>(state(warp), access.lanes), access, at, bytes);
+    touch(warp, step, judge_of(state(warp), access.lanes), access, at, bytes);
   }
 }
 
@@ -248,7 +250,7 @@ void Detector::access_in_order(Warp& warp, const Step& step, bool is_store, std:
   Access access = access_by(warp, step, all_lanes, is_store);
   for (int lane = 0; lane < lane_count; ++lane) {
     access.lanes = Mask{1} << lane;
-    touch(warp, step, judge_of<Judge>(state(warp), access.lanes), access, first + static_cast<std::size_t>(lane) * bytes, bytes);
+    touch(warp, step, judge_of(state(warp), access.lanes), access, first + static_cast<std::size_t>(lane) * bytes, bytes);
   }
 }
 
@@ -256,7 +258,7 @@ void Detector::access_together(Warp& warp, const Step& step, bool is_store, cons
   if (!is_looked_at(warp, at, bytes)) return;
   Access access = access_by(warp, step, warp.live, is_store);
   access.of_parts = true;
-  touch(warp, step, judge_of<Judge>(state(warp), warp.live), access, at, bytes);
+  touch(warp, step, judge_of(state(warp), warp.live), access, at, bytes);
 }
 
 void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes) {

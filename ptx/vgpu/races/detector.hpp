@@ -87,7 +87,7 @@ struct ClusterKnowledge {
 
 class Detector {
  public:
-  explicit Detector(const Code& code) : code_(code) {}
+  explicit Detector(const Code& code);
 
   /// A cluster begins.
   void begin_cluster(Cluster& cluster);
@@ -141,6 +141,7 @@ class Detector {
     const Knowledge* known = nullptr;
     const Knowledge* told = nullptr;
   };
+  [[nodiscard]] static Judge judge_of(const WarpState& warp, Mask lanes);
   struct Finding {
     Diagnostic diagnostic;
     std::uint64_t count = 0;
@@ -160,6 +161,7 @@ class Detector {
   static void come_together(WarpState& state);
 
   [[nodiscard]] Access access_by(Warp& warp, const Step& step, Mask lanes, bool is_store);
+  void forget_old(Granule& granule, std::uint32_t first_cluster);
   void touch(Warp& warp, const Step& step, const Judge& judge, Access access, const std::byte* at, std::uint64_t bytes);
   void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule, const std::byte* at);
   void hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
@@ -177,7 +179,7 @@ class Detector {
 
   const Code& code_;
   Shadow shadow_;
-  std::uint32_t clusters_ = 0;
+  const std::uint32_t first_cluster_;
   std::unordered_map<const Cluster*, std::unique_ptr<ClusterKnowledge>> states_;
   std::vector<std::optional<isa::Ordering>> orderings_;
   const MemoryRegion* last_region_ = nullptr;

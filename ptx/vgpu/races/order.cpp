@@ -104,14 +104,11 @@ MbarrierState& Detector::mbarrier(const Cluster& cluster, const std::byte* at) {
 // An operation on an mbarrier comes after its initialisation; among each other they need no order.
 void Detector::update(const mbarrier::Operator& by, const std::byte* at, bool initialises) {
   constexpr std::uint64_t object_bytes = 8;
-  WarpState& mine = state(by.warp);
-  if (mine.operation != nullptr) return;
   const Mask lane = Mask{1} << by.lane;
   Access access = access_by(by.warp, by.step, lane, initialises);
   access.strong = false;
   access.of_mbarrier = true;
-  const bool told = mine.told != nullptr && has_lane(mine.informed, by.lane);
-  touch(by.warp, by.step, {&mine, &mine.known, told ? mine.told.get() : nullptr}, access, at, object_bytes);
+  touch(by.warp, by.step, judge_of(state(by.warp), lane), access, at, object_bytes);
 }
 
 void Detector::initialise(const mbarrier::Operator& by, const std::byte* at) {

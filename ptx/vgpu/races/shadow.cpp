@@ -17,11 +17,26 @@ void Lists::give_back(std::uint32_t list) {
   free_.push_back(list);
 }
 
+std::vector<std::unique_ptr<Shadow::Page>>& Shadow::spare_pages() {
+  static thread_local std::vector<std::unique_ptr<Page>> spare;
+  return spare;
+}
+
+Shadow::~Shadow() {
+  std::vector<std::unique_ptr<Page>>& spare = spare_pages();
+  for (auto& [number, page] : pages_)
+    if (spare.size() < most_spare_pages) spare.push_back(std::move(page));
+}
+
 Granule& Shadow::at(const std::byte* address) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t page = number / page_bytes;
   if (last_page_ == nullptr || page != last_) {
     std::unique_ptr<Page>& found = pages_[page];
+    if (std::vector<std::unique_ptr<Page>>& spare = spare_pages(); found == nullptr && !spare.empty()) {
+      found = std::move(spare.back());
+      spare.pop_back();
+    }
     if (found == nullptr) found = std::make_unique<Page>();
     last_ = page, last_page_ = found.get();
   }

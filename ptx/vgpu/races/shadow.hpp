@@ -47,18 +47,25 @@ class Lists {
   std::vector<std::uint32_t> free_;
 };
 
-/// The granules of a run's memory, by the host's addresses.
+/// The granules of a run's memory, by the host's addresses. Their room is kept by the thread for its next run, with what the last
+/// one left in it: whoever asks for a granule knows it for old by the number of its agents' cluster (Detector::forget_old).
 class Shadow {
  public:
-  /// The granule with this byte. Shared memory of a block begins anew with each block that gets it: what another cluster did
-  /// there is forgotten by the caller.
+  Shadow() = default;
+  ~Shadow();
+  Shadow(const Shadow&) = delete;
+  Shadow& operator=(const Shadow&) = delete;
+
+  /// The granule with this byte.
   Granule& at(const std::byte* address);
 
   Lists lists;
 
  private:
-  static constexpr std::size_t page_bytes = 4096, granule_bytes = 4;
+  static constexpr std::size_t page_bytes = 4096, granule_bytes = 4, most_spare_pages = 1024;
   using Page = std::array<Granule, page_bytes / granule_bytes>;
+  static std::vector<std::unique_ptr<Page>>& spare_pages();
+
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
   std::uintptr_t last_ = 0;
   Page* last_page_ = nullptr;
