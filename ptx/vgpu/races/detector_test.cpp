@@ -269,8 +269,9 @@ TEST(Races, HaveAKindForEachRule) {
     EXPECT_FALSE(report->findings.empty());
     for (const Diagnostic& finding : report->findings)
       for (const std::string& note : notes_of(finding))
-        if (const auto known = kinds.find(note.starts_with("rule: ") ? note.substr(6) : ""); known != kinds.end())
+        if (const auto known = kinds.find(note.starts_with("rule: ") ? note.substr(6) : ""); known != kinds.end()) {
           EXPECT_EQ(finding.kind, known->second) << render(finding);
+        }
   }
 }
 
