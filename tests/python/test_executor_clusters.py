@@ -119,7 +119,7 @@ def test_a_fault_says_which_block_of_the_cluster():
         ptx.inst.ld.shared__cluster.u32(word, ptx.addr(ptx.cluster.map_shared_u32(base, 2)))
         ptx.ret()
 
-    with pytest.raises(RuntimeError, match=r"names block 2 of a cluster of 2 blocks") as raised:
+    with pytest.raises(RuntimeError, match=r"in no block's shared memory: the cluster has 2 blocks") as raised:
         beyond()
     assert raised.value.kind == "out_of_bounds"
     assert "block (0, 0, 0), rank 0 of cluster (0, 0, 0)" in str(raised.value)
