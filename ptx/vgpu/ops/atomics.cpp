@@ -35,8 +35,9 @@ bool find_updated(Warp& warp, const Step& step, Mask mask, std::uint32_t bytes, 
       return false;
     }
   if (!find_places(warp, step, mask, step.space, true, bytes, address, places)) return false;
+  if (warp.races == nullptr) return true;
   const bool loads = !isa::form(warp.cta->launch->code.function->body[step.item].form).traits.has(isa::Trait::reduction);
-  if (warp.races != nullptr) note_strong(warp, step, mask, bytes, loads, true, places);
+  note_strong(warp, step, mask, bytes, loads, true, places);
   return true;
 }
 
