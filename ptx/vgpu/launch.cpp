@@ -297,7 +297,8 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                       " multiprocessors hold ", most, " of them at a time"));
   const bool checks = options.checks == Checks::full;
   const std::size_t workers = checks ? 1 : std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
-  races::Detector detector(code);
+  std::optional<races::Detector> detector;
+  if (checks) detector.emplace(code);
   Progress progress(clusters);
   // As the driver lays it out: its size, and a barrier of the grid.
   std::array<std::uint32_t, 2> workspace{sizeof(workspace), 0};
@@ -314,7 +315,7 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                       {params.begin(), params.end()},
                       config.cooperative ? reinterpret_cast<std::uintptr_t>(workspace.data()) : 0,
                       progress.waiting,
-                      checks ? &detector : nullptr};
+                      checks ? &*detector : nullptr};
   progress.max_resident = std::min<std::uint64_t>(max_resident(code, config), budget / bytes);
   progress.cluster_bytes = bytes;
   RunControl control(code, options, ctas, workers);
@@ -348,7 +349,7 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
       std::this_thread::sleep_for(wait);
     }
   }
-  Diagnostics findings = detector.findings();
+  Diagnostics findings = detector ? detector->findings() : Diagnostics{};
   // What is found before a fault often is its cause.
   const auto with_findings = [&](Diagnostic fault) {
     for (const Diagnostic& finding : findings) fault.note(cat("found before: ", finding.message));

@@ -23,6 +23,8 @@ inline constexpr std::pair<std::string_view, Word> words[] = {
     {"relaxed", Word::relaxed},
     {"acquire", Word::acquire},
     {"release", Word::release},
+    {"fence::before_thread_sync", Word::release},
+    {"fence::after_thread_sync", Word::acquire},
     {"acq_rel", Word::acquire_release},
     {"sc", Word::acquire_release},
 

@@ -29,6 +29,12 @@ bool copy_rows(Warp& warp, const Step& step, int lane, Cta& cta, const layout::S
   const int columns = layout::columns_of(shape);
   if (!can_reach(warp, step, lane, cta.tensor_memory, "copies to", {0, to.column}, layout::tensor_lanes, columns)) return false;
   const MemoryRegion& region = cta.shared_region;
+  if (warp.races != nullptr)
+    for (int row = 0; row < layout::rows_of(shape); ++row)
+      for (int copy = 0; copy < layout::copies_of(shape); ++copy)
+        if (const int at = to.lane + layout::lane_of_row(shape, row, copy); row == 0 || at % races::TensorShadow::lanes == 0)
+          warp.races->access_tensor_memory(warp, step, Mask{1} << lane, cta, races::TensorUse::copy, true,
+                                           {at, 1, to.column, columns});
   for (int row = 0; row < layout::rows_of(shape); ++row)
     for (int piece = 0; piece < columns / words_of_piece; ++piece) {
       const std::uint64_t address = own_shared(cta, from.along_k(index_of(row), index_of(piece)));

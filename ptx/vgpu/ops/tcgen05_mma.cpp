@@ -246,7 +246,7 @@ class Issue {
   }
 
   // That a matrix may begin at this lane, and its columns be reached.
-  bool can_take(std::string_view name, layout::TensorAddress first, int columns) {
+  bool can_take(std::string_view name, layout::TensorAddress first, int columns, bool stores = false) {
     const bool half = layout::takes_half(path_);
     if (first.lane != 0 && (!half || first.lane != 16))
       return fail(Kind::tensor_memory_misuse,
@@ -255,7 +255,16 @@ class Issue {
       if (!can_reach(warp_, step_, lane_, memory(cta), cat("has ", name, " in"), {0, first.column}, layout::tensor_lanes,
                      columns))
         return false;
+    if (warp_.races != nullptr) note_access(first, columns, stores);
     return true;
+  }
+  // In both CTAs of a pair; of a matrix that takes half of the lanes, 16 of each 32.
+  void note_access(layout::TensorAddress first, int columns, bool stores) {
+    const int step = layout::takes_half(path_) ? 2 * races::TensorShadow::lanes : races::TensorShadow::lanes;
+    for (int cta = 0; cta < group_; ++cta)
+      for (int lane = first.lane; lane < layout::tensor_lanes; lane += step)
+        warp_.races->access_tensor_memory(warp_, step_, Mask{1} << lane_, *ctas_[index_of(cta)], races::TensorUse::product,
+                                          stores, {lane, races::TensorShadow::lanes, first.column, columns});
   }
 
   template <class Element>
@@ -387,7 +396,7 @@ class Issue {
 
   bool read_d() {
     const int columns = layout::place_of_d(path_, 0, mma_.n / copies() - 1, mma_.n).column + 1;
-    if (!can_take("d", address(d_at), columns)) return false;
+    if (!can_take("d", address(d_at), columns, true)) return false;
     const bool adds = has_lane(warp_.pred(slots_[enable_at]) ^ slots_[enable_flip_at], lane_);
     room_.d.assign(index_of(mma_.m * mma_.n), 0);
     room_.d_marks.assign(room_.d.size(), written_mark);

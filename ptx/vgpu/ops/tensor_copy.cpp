@@ -5,6 +5,7 @@
 #include "ptx/vgpu/async/engine.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/schedule.hpp"
 
 namespace ptx::vgpu {
@@ -14,9 +15,11 @@ constexpr std::uint32_t map_bytes = sizeof(layout::TensorMapWords);
 constexpr std::uint32_t map_alignment = 64;
 
 // The tensor map that a lane names, read; nothing: a fault was recorded.
-std::optional<layout::TensorMapWords> load_map(Warp& warp, const Step& step, int lane, const async::Location& from) {
+std::optional<layout::TensorMapWords> load_map(Warp& warp, const Step& step, int lane, const async::Location& from,
+                                               bool is_used = false) {
   const auto place = find_range(warp, step, lane, from.space, false, from.address, map_bytes, map_alignment);
   if (!place || !async::check_written(warp, step, lane, from, *place, map_bytes)) return std::nullopt;
+  if (warp.races != nullptr && is_used) warp.races->access_of_tensor_map(warp, step, lane, place->data);
   layout::TensorMapWords words;
   std::memcpy(words.word.data(), place->data, map_bytes);
   return words;
@@ -41,7 +44,7 @@ Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
     const int lane = lowest_lane(left);
     const auto address = [&](std::size_t at) { return warp.slot<std::uint64_t>(slots[at])[lane]; };
     const auto number = [&](std::size_t at) { return warp.slot<std::uint32_t>(slots[at])[lane]; };
-    const auto words = load_map(warp, step, lane, {Space::generic, address(map_at)});
+    const auto words = load_map(warp, step, lane, {Space::generic, address(map_at)}, true);
     if (!words) return Outcome::fault;
     auto decoded = layout::decode(*words);
     if (!decoded)
@@ -97,6 +100,11 @@ Outcome replace_field(Warp& warp, const Step& step, Mask mask) {
     if (!place) return Outcome::fault;
     const std::uint64_t value =
         step.x[4] != 0 ? warp.slot<std::uint64_t>(step.x[1])[lane] : std::uint64_t{warp.slot<std::uint32_t>(step.x[1])[lane]};
+    if (warp.races != nullptr) {
+      std::array<Place, lane_count> places{};
+      places[static_cast<std::size_t>(lane)] = *place;
+      warp.races->access(warp, step, Mask{1} << lane, true, map_bytes, places);
+    }
     layout::replace(*words, static_cast<layout::TensorMapField>(step.x[2]), step.x[3], value);
     std::memcpy(place->data, words->word.data(), map_bytes);
   }
@@ -107,14 +115,27 @@ Outcome replace_field(Warp& warp, const Step& step, Mask mask) {
 // x[0] = to, x[1] = from
 Outcome copy_map(Warp& warp, const Step& step, Mask mask) {
   if (mask != warp.live) return park(warp, step, mask, Wait::converge);
-  for (Mask left = mask; left != 0; left &= left - 1) {
+  const auto* to = warp.slot<std::uint64_t>(step.x[0]);
+  const auto* from = warp.slot<std::uint64_t>(step.x[1]);
+  for (Mask left = mask; left != 0;) {  // the warp's threads copy together what they name alike
     const int lane = lowest_lane(left);
-    async::Copy copy;
-    copy.to = {Space::global, warp.slot<std::uint64_t>(step.x[0])[lane]};
-    copy.from = {Space::shared, warp.slot<std::uint64_t>(step.x[1])[lane]};
-    copy.bytes = copy.read = map_bytes;
-    copy.alignment = map_alignment;
-    if (!async::begin(warp, step, lane, {copy, {}})) return Outcome::fault;
+    left &= ~lanes_where([&](int l) { return to[l] == to[lane] && from[l] == from[lane]; });
+    const async::Location source{Space::shared, from[lane]};
+    const auto read = find_range(warp, step, lane, source.space, false, source.address, map_bytes, map_alignment);
+    if (!read || !async::check_written(warp, step, lane, source, *read, map_bytes)) return Outcome::fault;
+    const auto written = find_range(warp, step, lane, Space::global, true, to[lane], map_bytes, map_alignment);
+    if (!written) return Outcome::fault;
+    if (warp.races != nullptr) {
+      warp.races->access_together(warp, step, false, read->data, map_bytes);
+      warp.races->access_together(warp, step, true, written->data, map_bytes);
+    }
+    std::memcpy(written->data, read->data, map_bytes);
+    async::copy_marks(written->written, read->written, map_bytes);
+  }
+  ++warp.cta->changes;
+  if (warp.races != nullptr) {
+    warp.races->meet(warp, mask);
+    warp.races->fence(warp, step, mask);
   }
   return Outcome::next;
 }

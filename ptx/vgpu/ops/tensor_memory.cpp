@@ -5,6 +5,7 @@
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/tensor/reach.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
 #include "ptx/vgpu/undefined.hpp"
@@ -86,6 +87,7 @@ Outcome alloc(Warp& warp, const Step& step, Mask mask) {
   const auto first = step.x[2] == 0 ? memory.take(*columns, step.item) : take_together(warp, step, *columns);
   if (warp.fault) return Outcome::fault;
   if (!first) return ask_again(warp, step);
+  if (warp.races != nullptr) warp.races->access_together(warp, step, true, place->data, 4);
   std::memcpy(place->data, &*first, 4);
   if (place->written != nullptr) std::memset(place->written, written_mark, 4);
   ++warp.cta->changes;
@@ -106,6 +108,11 @@ Outcome dealloc(Warp& warp, const Step& step, Mask mask) {
     return warp.fail(step, 0, Kind::tensor_memory_misuse,
                      cat("gives back ", *columns, " columns of tensor memory at 0x", hex(*address),
                          ", which were not allocated so; what is allocated: ", taken.empty() ? "nothing" : taken));
+  }
+  if (warp.races != nullptr) {
+    const layout::TensorAddress from = layout::tensor_address(*address);
+    warp.races->access_tensor_memory(warp, step, warp.live, *warp.cta, races::TensorUse::give_back, true,
+                                     {0, layout::tensor_lanes, from.column, static_cast<int>(*columns)});
   }
   ++warp.cta->changes;
   return Outcome::next;
@@ -142,6 +149,13 @@ std::optional<layout::TensorAddress> first_cell(Warp& warp, const Step& step, st
       !can_reach(warp, step, 0, warp.cta->tensor_memory, does, {at.lane, at.column + static_cast<int>(step.x[1])}, lanes,
                  columns))
     return std::nullopt;
+  if (warp.races != nullptr) {
+    const auto use = stores ? races::TensorUse::store : races::TensorUse::load;
+    warp.races->access_tensor_memory(warp, step, warp.live, *warp.cta, use, stores, {at.lane, lanes, at.column, columns});
+    if (shape == layout::TensorShape::lanes16_b32x2)
+      warp.races->access_tensor_memory(warp, step, warp.live, *warp.cta, use, stores,
+                                       {at.lane, lanes, at.column + static_cast<int>(step.x[1]), columns});
+  }
   return at;
 }
 
@@ -251,8 +265,10 @@ void read_shape(Decoding& in) {
   in.tracks_undefined = true;
 }
 
-Outcome nothing_left(Warp& warp, const Step& step, Mask mask) {
+// x[0] = stores, not loads
+Outcome wait_for_all(Warp& warp, const Step& step, Mask mask) {
   if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
+  if (warp.races != nullptr) warp.races->wait_for_tensor_memory(warp, step.x[0] != 0);
   return Outcome::next;
 }
 
@@ -302,11 +318,17 @@ Handler tcgen05_st(Decoding& in) {
   return &store;
 }
 
-Handler tcgen05_wait(Decoding&) { return &nothing_left; }
+Handler tcgen05_wait(Decoding& in) {
+  in.step.x[0] = in.wrote("wait::st") ? 1 : 0;
+  return &wait_for_all;
+}
 
 // Operations are done in the order in which they are issued: threads that synchronise see them.
 Handler tcgen05_fence(Decoding&) {
-  return [](Warp&, const Step&, Mask) { return Outcome::next; };
+  return [](Warp& warp, const Step& step, Mask mask) {
+    if (warp.races != nullptr) warp.races->fence(warp, step, mask);
+    return Outcome::next;
+  };
 }
 
 // x[0] = address, x[1] = mask of CTAs, where x[2] says so

@@ -73,10 +73,13 @@ class Clock {
 /// What a thread knows.
 struct Knowledge {
   Clock happened;
-  Clock through_proxy;  ///< what of that it also knows by way of the asynchronous proxy: fence.proxy.async (manual: "Proxies")
-  Clock mbarriers;      ///< until when it knows of mbarriers' initialisations alone: fence.mbarrier_init
+  Clock through_proxy;     ///< what of that it also knows by way of the asynchronous proxy: fence.proxy.async (manual: "Proxies")
+  Clock mbarriers;         ///< until when it knows of mbarriers' initialisations alone: fence.mbarrier_init
+  Clock of_tensor_memory;  ///< what of that was told behind tcgen05.fence::before_thread_sync, or by tcgen05.commit
+  Clock of_tensor_maps;    ///< what of that was told behind fence.proxy.tensormap::generic.release
   void join(const Knowledge& other) {
     happened.join(other.happened), through_proxy.join(other.through_proxy), mbarriers.join(other.mbarriers);
+    of_tensor_memory.join(other.of_tensor_memory), of_tensor_maps.join(other.of_tensor_maps);
   }
 };
 

@@ -26,7 +26,12 @@ std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uin
 
 }  // namespace
 
-Detector::Detector(const Code& code) : code_(code), first_cluster_(next_cluster) {}
+Detector::Detector(const Code& code)
+    : code_(code),
+      first_cluster_(next_cluster),
+      fences_tensor_memory_(std::any_of(code.function->body.begin(), code.function->body.end(), [](const ir::Inst& inst) {
+        return inst.kind == ir::ItemKind::inst && isa::form(inst.form).row->effects.sync == isa::Sync::tensor_fence;
+      })) {}
 
 void Detector::begin_cluster(Cluster& cluster) {
   std::unique_ptr<ClusterKnowledge>& knowledge = states_[&cluster];
@@ -35,6 +40,7 @@ void Detector::begin_cluster(Cluster& cluster) {
   const std::size_t warps = cluster.blocks.front().warps.size();
   knowledge->warps.resize(cluster.blocks.size() * warps);
   knowledge->barriers.resize(cluster.blocks.size());
+  knowledge->tensor.resize(cluster.blocks.size());
   for (WarpState& warp : knowledge->warps) warp.agent = {knowledge->number, knowledge->agents++};
   for (Cta& block : cluster.blocks)
     for (Warp& warp : block.warps) {
@@ -125,6 +131,8 @@ void Detector::hold_against(Warp& warp, const Step& step, const Judge& judge, co
     found(warp, step, unready ? Kind::unordered_mbarrier : Kind::race, Severity::error, before, now, at);
   } else if (!before.through_async_proxy && now.through_async_proxy && !reaches(judge, before, &Knowledge::through_proxy)) {
     found(warp, step, Kind::missing_proxy_fence, before.is_store ? Severity::error : Severity::warning, before, now, at);
+  } else if (now.of_tensor_map && !state(warp).behind_map_fence.reaches(before.agent, before.clock, before.lanes)) {
+    found(warp, step, Kind::missing_tensor_map_fence, Severity::error, before, now, at);
   }
 }
 
@@ -259,6 +267,18 @@ void Detector::access_together(Warp& warp, const Step& step, bool is_store, cons
   Access access = access_by(warp, step, warp.live, is_store);
   access.of_parts = true;
   touch(warp, step, judge_of(state(warp), warp.live), access, at, bytes);
+}
+
+void Detector::access_of_tensor_map(Warp& warp, const Step& step, int lane, const std::byte* at) {
+  constexpr std::uint64_t map_bytes = 128;
+  if (!is_looked_at(warp, at, map_bytes)) return;
+  const Mask lanes = Mask{1} << lane;
+  Access access = access_by(warp, step, lanes, false);
+  access.strong = false;
+  access.of_tensor_map = true;
+  Knowledge known;
+  publish(warp, state(warp), lanes, known);
+  touch(warp, step, {nullptr, &known, nullptr}, access, at, map_bytes);
 }
 
 void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes) {

@@ -44,6 +44,34 @@ struct Stream {
   std::uint32_t item = 0;                                      ///< of the last operation
 };
 
+/// What an instruction does to tensor memory. Products and copies are what tensor cores do one after the other, in the order in
+/// which they were begun (manual: "Pipelined tcgen05 Instructions"; that a copy does not overtake the products before it, CUTLASS
+/// counts on).
+enum class TensorUse : std::uint8_t { load, store, product, copy, give_back };
+
+/// Lanes and columns of the tensor memory of a block.
+struct TensorRange {
+  int lane = 0, lanes = 0, column = 0, columns = 0;
+};
+
+/// An access of tensor memory: done when its own agent's clock is known of, begun when the warp's is.
+struct TensorAccess {
+  Access access;
+  std::uint32_t begun = 0;  ///< the warp's time
+  TensorUse use{};
+};
+
+/// What has been done to the tensor memory of a block: to 16 lanes of a column at a time, which no instruction divides.
+struct TensorShadow {
+  static constexpr int lanes = 16;
+  struct Cell {
+    TensorAccess store;
+    std::vector<TensorAccess> loads;  ///< behind it
+  };
+  std::vector<Cell> cells;
+  Cell& at(int lane, int column);
+};
+
 /// What a warp knows.
 struct WarpState {
   Agent agent;
@@ -61,6 +89,10 @@ struct WarpState {
   Agent wgmma;   ///< of its warpgroup: four warps put the same operations into the same groups
   Agent tensor;  ///< of its tcgen05.mma, .cp and .shift
   std::uint32_t wgmma_closed = 0, tensor_closed = 0;
+  Agent tensor_loads, tensor_stores;  ///< of tcgen05.ld and .st, from the first on
+  std::uint32_t tensor_loads_done = 0, tensor_stores_done = 0;
+  Clock behind_tensor_fence;         ///< what was told of tensor memory before its last tcgen05.fence::after_thread_sync
+  Clock behind_map_fence;            ///< and of tensor maps before its last fence.proxy.tensormap::generic.acquire
   const Issue* operation = nullptr;  ///< is being performed
 };
 
@@ -83,6 +115,7 @@ struct ClusterKnowledge {
   std::vector<std::array<Meeting, barrier_count>> barriers;  // by block
   Meeting barrier;
   std::map<const std::byte*, MbarrierState> mbarriers;
+  std::vector<TensorShadow> tensor;  // by block
 };
 
 class Detector {
@@ -104,6 +137,11 @@ class Detector {
   void access_together(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes);
   /// Of the operation that is being performed; nothing where none is.
   void access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes);
+
+  /// Of a tensor map of 128 bytes by a lane's tensor copy.
+  void access_of_tensor_map(Warp& warp, const Step& step, int lane, const std::byte* at);
+  void access_tensor_memory(Warp& warp, const Step& step, Mask lanes, const Cta& of, TensorUse use, bool is_store,
+                            const TensorRange& range);
 
   // -- what orders accesses
   void strong_access(Warp& warp, const Step& step, int lane, bool loads, bool stores, const std::byte* at);
@@ -131,6 +169,8 @@ class Detector {
   void close_wgmma_group(Warp& warp) { ++state(warp).wgmma_closed; }
   void close_tensor_operations(Warp& warp) { ++state(warp).tensor_closed; }
   void wait_for_wgmma_groups(Warp& warp, std::uint32_t left);
+  /// tcgen05.wait of all loads, or of all stores, of a warp.
+  void wait_for_tensor_memory(Warp& warp, bool stores);
 
   [[nodiscard]] Diagnostics findings() const;
 
@@ -161,6 +201,10 @@ class Detector {
   static void come_together(WarpState& state);
 
   [[nodiscard]] Access access_by(Warp& warp, const Step& step, Mask lanes, bool is_store);
+  void hold_against(Warp& warp, const Step& step, Mask lanes, const Cta& of, const TensorAccess& before, const TensorAccess& now,
+                    int lane, int column);
+  void found_in_tensor_memory(Warp& warp, const Step& step, bool complete, const Cta& of, const TensorAccess& before,
+                              const TensorAccess& now, int lane, int column);
   void forget_old(Granule& granule, std::uint32_t first_cluster);
   void touch(Warp& warp, const Step& step, const Judge& judge, Access access, const std::byte* at, std::uint64_t bytes);
   void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule, const std::byte* at);
@@ -180,6 +224,7 @@ class Detector {
   const Code& code_;
   Shadow shadow_;
   const std::uint32_t first_cluster_;
+  const bool fences_tensor_memory_;  ///< there is a tcgen05.fence in the kernel
   std::unordered_map<const Cluster*, std::unique_ptr<ClusterKnowledge>> states_;
   std::vector<std::optional<isa::Ordering>> orderings_;
   const MemoryRegion* last_region_ = nullptr;

@@ -128,9 +128,11 @@ void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of
   update(by, at, false);
   if (effects(by.step.item).commits == isa::Event::tensor_operation) {
     // Of the thread's operations, and of what those came after: the loads of their operands. Not of its own ordinary accesses.
-    gathered.happened.raise(mine.tensor, {mine.tensor_closed, 0, 0});
+    // It is a tcgen05.fence::before_thread_sync of them as well.
     gathered.join(mine.known);
     if (mine.told != nullptr && has_lane(mine.informed, by.lane)) gathered.join(*mine.told);
+    gathered.happened.raise(mine.tensor, {mine.tensor_closed, 0, 0});
+    if (fences_tensor_memory_) gathered.of_tensor_memory.join(gathered.happened);
   } else if (ordering(by.step.item).releases)
     publish(by.warp, mine, Mask{1} << by.lane, gathered);
 }
@@ -182,12 +184,32 @@ void Detector::strong_access(Warp& warp, const Step& step, int lane, bool loads,
 
 void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
   WarpState& mine = state(warp);
-  if (const isa::Effects& what = effects(step.item); what.sync == isa::Sync::proxy_fence) {
-    if (what.proxy != isa::Proxy::async) return;
-    mine.known.through_proxy.join(mine.known.happened);
-    if (mine.told != nullptr && (lanes & ~mine.informed) == 0) mine.known.through_proxy.join(mine.told->happened);
-    mine.known.through_proxy.raise(mine.agent, own_extent(mine, warp.live, lanes));
+  const bool told = mine.told != nullptr && (lanes & ~mine.informed) == 0;
+  // What is known by now, and done by these lanes, is told through a proxy, too; a fence that acquires takes in what was told so.
+  const auto release_through = [&](Clock Knowledge::* proxy) {
+    Clock& to = mine.known.*proxy;
+    to.join(mine.known.happened);
+    if (told) to.join(mine.told->happened);
+    to.raise(mine.agent, own_extent(mine, warp.live, lanes));
     mine.released = true;
+  };
+  const auto acquire_through = [&](Clock Knowledge::* proxy, Clock& to) {
+    to.join(mine.known.*proxy);
+    if (told) to.join((*mine.told).*proxy);
+  };
+  const isa::Effects& what = effects(step.item);
+  const isa::Ordering& order = ordering(step.item);
+  if (what.sync == isa::Sync::tensor_fence) {
+    if (order.releases) release_through(&Knowledge::of_tensor_memory);
+    if (order.acquires) acquire_through(&Knowledge::of_tensor_memory, mine.behind_tensor_fence);
+    return;
+  }
+  if (what.sync == isa::Sync::proxy_fence) {
+    if (what.proxy == isa::Proxy::tensormap) {
+      if (order.releases) release_through(&Knowledge::of_tensor_maps);
+      if (order.acquires) acquire_through(&Knowledge::of_tensor_maps, mine.behind_map_fence);
+    }
+    if (what.proxy == isa::Proxy::async) release_through(&Knowledge::through_proxy);
     return;
   }
   if (isa::form(code_.function->body[step.item].form).traits.has(isa::Trait::fence_of_mbarriers)) {
@@ -278,6 +300,13 @@ void Detector::wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::
     complete.happened.raise(of.agent, all ? Extent{closed - left_open, 0, 0} : Extent{0, closed - left_open, alike});
     learn(warp, state(warp), alike, complete);
   }
+}
+
+void Detector::wait_for_tensor_memory(Warp& warp, bool stores) {
+  WarpState& mine = state(warp);
+  const Agent agent = stores ? mine.tensor_stores : mine.tensor_loads;
+  if (agent.cluster == 0) return;  // there was none
+  mine.known.happened.raise(agent, {++(stores ? mine.tensor_stores_done : mine.tensor_loads_done), 0, 0});
 }
 
 void Detector::wait_for_wgmma_groups(Warp& warp, std::uint32_t left) {

@@ -70,6 +70,10 @@ Words words_of(Kind kind, const Warp& warp, const Access& before, const Access& 
         before.is_store ? "P-01" : "P-02", cat(does, ", which ", did, ": no fence.proxy.async stands between the two"),
         "fence.proxy.async in the threads of the first access before they arrive at the barrier, or in the thread of the second "
         "one behind it"};
+  if (kind == Kind::missing_tensor_map_fence)
+    return {"P-03", cat("uses a tensor map at ", bytes, ", which ", did, ": no fence.proxy.tensormap stands between the two"),
+            "fence.proxy.tensormap::generic.release behind the stores, and fence.proxy.tensormap::generic.acquire of the map's "
+            "128 bytes before the copy; or tensormap.cp_fenceproxy for the first"};
   if (kind == Kind::unordered_mbarrier)
     return {"M-10", cat(does, ", and nothing orders that behind its initialisation: ", did),
             "a barrier (bar.sync; of the cluster, behind fence.mbarrier_init, where other blocks use it) behind mbarrier.init"};

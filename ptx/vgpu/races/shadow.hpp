@@ -26,6 +26,7 @@ struct Access {
   bool strong = false;
   bool of_parts = false;                ///< each of its lanes accessed some of the bytes
   bool of_mbarrier = false;             ///< by an instruction on mbarriers: a store initialises one
+  bool of_tensor_map = false;           ///< by a tensor copy, of the map: through the proxy of tensor maps
   isa::Scope scope = isa::Scope::none;  ///< of a strong one
 };
 
