@@ -70,6 +70,10 @@ Words words_of(Kind kind, const Warp& warp, const Access& before, const Access& 
         before.is_store ? "P-01" : "P-02", cat(does, ", which ", did, ": no fence.proxy.async stands between the two"),
         "fence.proxy.async in the threads of the first access before they arrive at the barrier, or in the thread of the second "
         "one behind it"};
+  if (kind == Kind::missing_tensor_fence)
+    return {"K-06",
+            cat(does, ", which ", did, ": no tcgen05.fence::after_thread_sync stands between what orders the two and this"),
+            "tcgen05.fence::after_thread_sync behind the wait"};
   if (kind == Kind::missing_tensor_map_fence)
     return {"P-03", cat("uses a tensor map at ", bytes, ", which ", did, ": no fence.proxy.tensormap stands between the two"),
             "fence.proxy.tensormap::generic.release behind the stores, and fence.proxy.tensormap::generic.acquire of the map's "

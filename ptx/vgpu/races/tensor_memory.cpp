@@ -14,7 +14,7 @@
 namespace ptx::vgpu::races {
 namespace {
 
-constexpr std::size_t most_loads = 64;  // of a cell that are remembered
+constexpr std::size_t most_loads_of_cell = 64;  // of a cell that are remembered
 
 bool is_of_cores(TensorUse use) { return use == TensorUse::product || use == TensorUse::copy; }
 
@@ -81,7 +81,7 @@ void Detector::access_tensor_memory(Warp& warp, const Step& step, Mask lanes, co
       });
       if (same != cell.loads.end())
         *same = now;
-      else if (cell.loads.size() < most_loads)
+      else if (cell.loads.size() < most_loads_of_cell)
         cell.loads.push_back(now);
     }
 }
