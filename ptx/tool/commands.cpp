@@ -48,8 +48,9 @@ constexpr Option run_options[] = {
      "nothing orders, races and missing fences of the asynchronous proxy, by one thread of the host. The exit code is 1 where an "
      "error is found",
      "off cheap full"},
-    {"--suppress", "RULE[@PLACE]",
-     "do not tell of findings that break this rule, there: P-02, P-01@gemm.ptx:133, R-rw@KERNEL, *@FILE; what fits nothing is "
+    {"--suppress", "RULE",
+     "do not tell of findings that break this rule, or that at a place: P-02, P-01@gemm.ptx:133, R-rw@KERNEL, *@FILE; what fits "
+     "nothing is "
      "named"},
     {"--suppressions", "FILE", "a file of such words, one a line; # begins a comment"},
     {"--max", "N", "different findings that are kept: 100 without this, and 0 keeps all"},
@@ -153,7 +154,7 @@ std::string help(const Command& command, const Caller& caller) {
   std::string out = cat("usage: ", caller.program, ' ', usage_of(command), "\n\n",
                         wrap(named(command.description, caller), columns, ""), "\n\n");
   if (!command.options.empty()) {
-    constexpr std::size_t width_of_names = 18;
+    constexpr std::size_t width_of_names = 21;
     out += "options:\n";
     for (const Option& option : command.options) {
       const std::string name = cat(option.name, option.value.empty() ? "" : " ", option.value);

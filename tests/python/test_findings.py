@@ -46,7 +46,9 @@ STORE, LOAD, LOAD_AGAIN, GLOBAL_STORE, GLOBAL_LOAD = 17, 19, 20, 18, 21
 
 
 def three(**options: Any) -> executor.Report:
-    return executor.Program(THREE, "three.ptx").run("three", [np.full((4, 16), 99, np.uint32)], block=64, checks="full", **options)
+    return executor.Program(THREE, "three.ptx").run(
+        "three", [np.full((4, 16), 99, np.uint32)], block=64, checks="full", **options
+    )
 
 
 def test_both_accesses_are_told() -> None:

@@ -10,14 +10,10 @@ from pathlib import Path
 
 from pyptx import _ptx, executor
 
-FOUND_BY_CHECKS = {"race", "race_of_lanes", "missing_proxy_fence", "unordered_mbarrier", "unfinished_copy"}
-
 
 def level(rule: executor.Rule) -> str:
     """How closely a run has to be looked at for the rule."""
-    if rule.kind in FOUND_BY_CHECKS:
-        return '`checks="full"`'
-    return 'every run but with `checks="off"`' if rule.kind == "uninitialised" else "every run"
+    return {"full": '`checks="full"`', "cheap": 'every run but with `checks="off"`', "off": "every run"}[rule.checks]
 
 
 def run(text: str, words: str, *more: str) -> tuple[int, str, str]:

@@ -105,8 +105,8 @@ ExecutionPoint::Access access_at(const Access& access, const Spot& spot) {
 // What is missing between the two, of the ways in which the threads have met since.
 std::string say_order(Rule rule, const Warp& warp, const Access& before, const Access& now) {
   if (row(rule).kind == Kind::missing_proxy_fence || row(rule).kind == Kind::missing_tensor_map_fence)
-    return "order: the second access is behind the first, by a barrier or a wait; what is missing on that path is the proxy's "
-           "fence";
+    return "order: the second access is behind the first, by a barrier or a wait; what is missing on that path is a fence of the "
+           "proxy of the second";
   if (before.agent.cluster != now.agent.cluster) return "order: none: the two are in different clusters";
   const Knowledge& known = warp.knowledge->known;
   const bool met =
