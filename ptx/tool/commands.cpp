@@ -44,11 +44,29 @@ constexpr Option run_options[] = {
      "when asynchronous copies are performed: as they begin without this, as late as a wait allows, or some time in between",
      "eager lazy random"},
     {"--checks", "WORD",
-     "full: accesses that nothing orders are said, races and missing fences of the asynchronous proxy; the exit code is then 1. "
-     "The run has one thread of the host",
-     "off full"},
+     "how closely the run is looked at: off, cheap without this (and values that nobody wrote), or full: and accesses that "
+     "nothing orders, races and missing fences of the asynchronous proxy, by one thread of the host. The exit code is 1 where an "
+     "error is found",
+     "off cheap full"},
+    {"--suppress", "RULE",
+     "do not tell of findings that break this rule, or that at a place: P-02, P-01@gemm.ptx:133, R-rw@KERNEL, *@FILE; what fits "
+     "nothing is "
+     "named"},
+    {"--suppressions", "FILE", "a file of such words, one a line; # begins a comment"},
+    {"--max", "N", "different findings that are kept: 100 without this, and 0 keeps all"},
+    {"--stop", "", "end the run at the first finding that is an error"},
+    {"--seeds", "N",
+     "run 2 + N times, with --completion eager, lazy, and random with seeds from 0, each on fresh buffers; what all found is "
+     "told "
+     "once, and whether the buffers differ. With --checks full unless another level is given"},
     {"--seed", "N", "of --approx perturb and --completion random: 0 without this"},
-    {"--format", "FORMAT", "how results are told: text for people, or json, one object", "text json"},
+    {"--format", "FORMAT",
+     "how results are told: text for people; json, one object; or sarif, the findings as code hosts and editors show them",
+     "text json sarif"},
+};
+constexpr Option explain_options[] = {
+    {"--kernel", "", "print the kernel that breaks the rule, and nothing else"},
+    {"--mended", "", "print the mended kernel, and nothing else"},
 };
 
 constexpr Command list[] = {
@@ -69,6 +87,11 @@ constexpr Command list[] = {
      "nobody has written, an output; --arg 'f32[4096]=0' of zeros, =iota of 0, 1, 2 …, =random or =random:SEED, =1,2,3 of these, "
      "and 'f32[]=@FILE' of a file's, .npy or bytes; --arg @FILE is a parameter's own bytes.",
      run_options, Takes::files, run_kernel},
+    {"explain", "[RULE]", "what a rule of the executor is about",
+     "Says what goes wrong where a run breaks the rule, the smallest kernel that shows it and its mend, and the manual's "
+     "section; "
+     "alone it lists all rules. A finding names its rule.",
+     explain_options, Takes::rule, explain},
     {"isa",
      "[OPCODE[.MODIFIER…]]",
      "an instruction's forms, modifiers, operands and availability",
@@ -131,7 +154,7 @@ std::string help(const Command& command, const Caller& caller) {
   std::string out = cat("usage: ", caller.program, ' ', usage_of(command), "\n\n",
                         wrap(named(command.description, caller), columns, ""), "\n\n");
   if (!command.options.empty()) {
-    constexpr std::size_t width_of_names = 18;
+    constexpr std::size_t width_of_names = 21;
     out += "options:\n";
     for (const Option& option : command.options) {
       const std::string name = cat(option.name, option.value.empty() ? "" : " ", option.value);

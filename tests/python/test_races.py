@@ -198,7 +198,7 @@ def test_a_run_reports_what_it_finds() -> None:
     right = executor.Program(RACE.replace("// barrier", "bar.sync 0;"))
     assert right.run("turn", [out], block=64, checks="full").findings == []
     assert executor.Program(RACE).run("turn", [out], block=64).findings == []
-    with pytest.raises(pyptx.PtxError, match="`checks` is `some`; what fits is `off` or `full`"):
+    with pytest.raises(pyptx.PtxError, match="`checks` is `some`; what fits is `off`, `cheap` or `full`"):
         right.run("turn", [out], block=64, checks="some")  # type: ignore[arg-type]
 
 

@@ -12,12 +12,15 @@ namespace {
 std::atomic<std::uint32_t> next_cluster{1};
 }  // namespace
 
-Detector::Detector(const Code& code)
+Detector::Detector(const Code& code, const Options& options)
     : code_(code),
       first_cluster_(next_cluster),
-      fences_tensor_memory_(std::any_of(code.function->body.begin(), code.function->body.end(), [](const ir::Inst& inst) {
-        return inst.kind == ir::ItemKind::inst && isa::form(inst.form).row->effects.sync == isa::Sync::tensor_fence;
-      })) {}
+      fences_tensor_memory_(std::any_of(code.function->body.begin(), code.function->body.end(),
+                                        [](const ir::Inst& inst) {
+                                          return inst.kind == ir::ItemKind::inst &&
+                                                 isa::form(inst.form).row->effects.sync == isa::Sync::tensor_fence;
+                                        })),
+      findings_(options) {}
 
 void Detector::begin_cluster(Cluster& cluster) {
   std::unique_ptr<ClusterKnowledge>& knowledge = states_[&cluster];

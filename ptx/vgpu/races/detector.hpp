@@ -11,12 +11,12 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/async/engine.hpp"
+#include "ptx/vgpu/findings.hpp"
 #include "ptx/vgpu/machine.hpp"
 #include "ptx/vgpu/races/clock.hpp"
 #include "ptx/vgpu/races/shadow.hpp"
@@ -122,7 +122,7 @@ struct ClusterKnowledge {
 
 class Detector {
  public:
-  explicit Detector(const Code& code);
+  Detector(const Code& code, const Options& options);
 
   /// A cluster begins.
   void begin_cluster(Cluster& cluster);
@@ -174,7 +174,7 @@ class Detector {
   /// tcgen05.wait of all loads, or of all stores, of a warp.
   void wait_for_tensor_memory(Warp& warp, bool stores);
 
-  [[nodiscard]] Diagnostics findings() const;
+  [[nodiscard]] Findings& findings() { return findings_; }
 
  private:
   // Whose knowledge an access is judged by.
@@ -185,10 +185,6 @@ class Detector {
     const Clock* behind_fence = nullptr;  // which what others did is known of as well, where such fences are used
   };
   [[nodiscard]] static Judge judge_of(const WarpState& warp, Mask lanes);
-  struct Finding {
-    Diagnostic diagnostic;
-    std::uint64_t count = 0;
-  };
 
   [[nodiscard]] ClusterKnowledge& state(const Cluster& cluster) { return *states_.at(&cluster); }
   [[nodiscard]] static WarpState& state(const Warp& warp) { return *warp.knowledge; }
@@ -239,11 +235,10 @@ class Detector {
   static bool in_order_of_warp(const Judge& judge, const Access& before, const Access& now);
   void update(const mbarrier::Operator& by, const std::byte* at, bool initialises);
   [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;
+  /// The access before, as far as it is remembered: its block is not where that is of another cluster.
+  [[nodiscard]] ExecutionPoint point_before(const Warp& warp, const Access& access, ExecutionPoint::Access what) const;
   void found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
              const std::byte* at);
-  using Key = std::tuple<Kind, std::uint32_t, std::uint32_t>;  // and the two instructions
-  /// True for the first finding with this key, of which there are not too many yet.
-  bool is_new(const Key& key);
 
   const Code& code_;
   Shadow shadow_;
@@ -261,8 +256,7 @@ class Detector {
   };
   std::unordered_map<const std::byte*, Message> messages_;
 
-  std::map<Key, Finding> findings_;
-  std::vector<Key> in_order_;
+  Findings findings_;
 };
 
 /// While it lives, what the warp accesses by operations is the issue's: where checks are on.
