@@ -252,7 +252,7 @@ class Kernel(_ptx.KernelCall):
             assert not findings
 
         Accesses that nothing orders are found (`pyptx.executor.checking` says which kinds), whatever order the threads happen to
-        run in. `checks`, `completion`, `numerics`, `approx`, `seed`, `suppress`, `limit` and `stop` are those of
+        run in. `checks`, `schedule`, `completion`, `numerics`, `approx`, `seed`, `suppress`, `limit` and `stop` are those of
         `pyptx.executor.simulate`, all other keywords the call's.
         """
         from . import executor
