@@ -170,6 +170,7 @@ struct Warp {
   std::uint32_t polled = never_polled;  ///< item of the strong load, or wait at an mbarrier, that it executed last
   AwaitedMbarrier awaited;              ///< of the wait at an mbarrier that failed last
   bool yields = false;                  ///< its turn ends at the next jump: it waits for others
+  std::uint32_t wgmma_groups = 0;       ///< that it has committed
 
   // undefined.hpp; the vectors go by scalar register and mean something while the warp is traced
   bool traced = false;

@@ -400,6 +400,14 @@ Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t b
   return park(warp, step, mask, Wait::arrived, barrier);
 }
 
+Outcome ask_again(Warp& warp, const Step& step) {
+  ++warp.cta->polls;
+  warp.polled = step.item;
+  warp.yields = true;
+  warp.pc = index_of(warp, step);
+  return Outcome::regroup;
+}
+
 Outcome come_to_cluster_barrier(Warp& warp, const Step& step, Mask) {
   return come_to_cluster(warp, step) ? Outcome::next : Outcome::fault;
 }

@@ -24,6 +24,8 @@ Outcome split(Warp& warp, const Step& step, Mask mask, std::uint32_t target);
 Outcome retire(Warp& warp, const Step& step, Mask mask);
 /// The lanes of `mask` wait at this step; the others go on.
 Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t key = 0);
+/// The step once more, after other warps have had their turn.
+Outcome ask_again(Warp& warp, const Step& step);
 /// The warp comes to a barrier of the CTA with `threads` (0: all of the CTA); its live lanes wait at this step unless that
 /// completes it or it only arrives. Called with the live lanes in `mask`.
 Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier, std::uint32_t threads, bool waits);

@@ -99,10 +99,8 @@ Expected<vgpu::Report> Device::launch(const LaunchStep& step) {
                                   .dynamic_smem_bytes = step.shared_bytes,
                                   .cluster = step.cluster,
                                   .cooperative = step.cooperative};
-  vgpu::Options options;
   options.print = [this](std::string_view text) { printed += text; };
   options.checks = vgpu::Checks::full;
-  options.max_instructions = most_instructions;
   auto report = program->run(config, step.params, regions, options);
   if (report) findings.insert(findings.end(), report->findings.begin(), report->findings.end());
   for (Allocation& one : allocations_) one.initialised = true;

@@ -53,8 +53,8 @@ class Device {
 
   /// Runs a kernel to its end. Kinds: those of vgpu::Program.
   Expected<vgpu::Report> launch(const LaunchStep& step);
-  /// After which a launch is stopped; 0: never.
-  std::uint64_t most_instructions = 0;
+  /// Of its launches, which have all checks; what kernels print goes to `printed`.
+  vgpu::Options options;
   /// What kernels have printed.
   std::string printed;
   /// What checks of the runs have found.

@@ -72,7 +72,7 @@ class Program {
     Run run;
     auto device = Device::make();
     if (!device) return run;
-    (*device)->most_instructions = most;
+    (*device)->options.max_instructions = most;
     for (const Step& step : steps_)
       if (auto failed = take(**device, step, file, text, entry, run)) {
         run.said = std::move(*failed);

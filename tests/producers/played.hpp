@@ -51,6 +51,9 @@ struct Played {
 /// the test, and so does a program without any.
 const std::vector<Played>& played(const std::string& program);
 
+/// The same once more, its threads and asynchronous copies in random order.
+std::vector<Played> played_at_random(const std::string& program, std::uint64_t seed);
+
 /// What the kernels made is this, element by element.
 template <class T>
 void expect_made(const Played& run, std::string_view what, const std::vector<T>& expected) {

@@ -60,11 +60,10 @@ bool begin(Warp& warp, const Step& step, int lane, const Operation& operation) {
 }
 
 bool perform(Warp& warp, const Step& step, int lane, const Operation& operation, const races::Issue* issue) {
-  if (const auto* const arrival = std::get_if<Arrive>(&operation.what)) {
+  if (std::holds_alternative<Arrive>(operation.what)) {
     const auto& [space, address] = *operation.mbarrier;
     mbarrier::Arrival one;
     one.of_copies = true;
-    one.counts_itself = arrival->counts_itself;
     return mbarrier::arrive({warp, step, lane, space, address}, one).has_value();
   }
   races::Performing performing(warp, issue);

@@ -69,9 +69,7 @@ struct TensorCopy {
 };
 
 /// An arrival at the operation's mbarrier, once what its thread has copied so far is there.
-struct Arrive {
-  bool counts_itself = false;  ///< mbarrier::Arrival
-};
+struct Arrive {};
 
 /// What a thread waits for, where no mbarrier tells it.
 enum class Group : std::uint8_t {

@@ -180,16 +180,13 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
   Counts& counts = barrier->counts;
   const std::uint64_t state = barrier->live.word;
   if (arrival.expects && !add_bytes(by, *barrier, *arrival.expects)) return std::nullopt;
-  const std::uint32_t room = counts.pending + (arrival.counts_itself ? 1 : 0);
-  if (arrival.count > room || room > max_count) {
+  if (arrival.count > counts.pending) {
     misuse(by, Rule::M_04,
-           room > max_count ? cat("makes ", say_address(barrier->spot.address), " expect more than ", max_count, " arrivals")
-                            : cat("arrives ", arrival.count, arrival.count == 1 ? " time" : " times", " at ",
-                                  say_address(barrier->spot.address), ", whose phase ", barrier->live.phase, " lacks ",
-                                  counts.pending, " of ", counts.expected, " arrivals"));
+           cat("arrives ", arrival.count, arrival.count == 1 ? " time" : " times", " at ", say_address(barrier->spot.address),
+               ", whose phase ", barrier->live.phase, " lacks ", counts.pending, " of ", counts.expected, " arrivals"));
     return std::nullopt;
   }
-  counts.pending = room - arrival.count;
+  counts.pending -= arrival.count;
   if (arrival.drops) counts.expected -= std::min(counts.expected, arrival.count);
   if (!arrival.may_complete && counts.pending == 0 && counts.tx == 0) {
     misuse(by, Rule::M_06,
@@ -200,6 +197,18 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
   if (by.warp.races != nullptr) by.warp.races->arrive(by, barrier->spot.place.data, arrival.of_copies);
   close(by, *barrier);
   return state;
+}
+
+bool count_in(const Operator& by) {
+  auto barrier = open(by, Reach::cluster);
+  if (!barrier) return false;
+  if (barrier->counts.pending == max_count) {
+    misuse(by, Rule::M_04, cat("makes ", say_address(barrier->spot.address), " expect more than ", max_count, " arrivals"));
+    return false;
+  }
+  ++barrier->counts.pending;
+  close(by, *barrier);
+  return true;
 }
 
 bool expect(const Operator& by, std::uint32_t bytes) {

@@ -63,10 +63,11 @@ struct Arrival {
   bool may_complete = true;                ///< false: .noComplete
   bool returns = false;                    ///< its state: of an mbarrier of the block itself alone
   bool of_copies = false;                  ///< cp.async.mbarrier.arrive: it tells of the copies of its thread
-  bool counts_itself = false;              ///< makes room for itself first: cp.async.mbarrier.arrive without .noinc
 };
 /// Gives the state.
 std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival);
+/// The current phase lacks an arrival more: cp.async.mbarrier.arrive without .noinc, when it begins.
+bool count_in(const Operator& by);
 bool expect(const Operator& by, std::uint32_t bytes);
 bool complete(const Operator& by, std::uint64_t bytes);
 

@@ -116,6 +116,15 @@ TEST(Completion, ArrivalsBehindCopies) {
                 }());
 }
 
+// Without .noinc the phase lacks one arrival more from then on, whatever else arrives meanwhile.
+TEST(Completion, ArrivalsBehindCopiesCountThemselvesAtOnce) {
+  expect_always(cat("setp.eq.u32 %p0, %r0, 0;\n@%p0 mbarrier.init.shared.b64 [bar], 32;\nbar.sync 0;\n", copy,
+                    "cp.async.mbarrier.arrive.shared.b64 [bar];\nmbarrier.arrive.shared.b64 _, [bar];\nL:\n"
+                    "mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n@!%p1 bra L;\n",
+                    store),
+                counting(100));
+}
+
 constexpr std::string_view bulk_load =
     "setp.eq.u32 %p0, %r0, 0;\n@%p0 mbarrier.init.shared.b64 [bar], 1;\nbar.sync 0;\n"
     "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128;\n"

@@ -166,8 +166,8 @@ Handler cp_async_mbarrier_arrive(Decoding& in) {
   in.step.x[0] = in.has("noinc") ? 0 : 1;
   return [](Warp& warp, const Step& step, Mask mask) {
     return each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
-      const async::Arrive arrival{step.x[0] != 0};
-      return async::begin(warp, step, by.lane, {arrival, async::Location{by.space, by.address}});
+      if (step.x[0] != 0 && !mbarrier::count_in(by)) return false;
+      return async::begin(warp, step, by.lane, {async::Arrive{}, async::Location{by.space, by.address}});
     });
   };
 }

@@ -6,6 +6,7 @@
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
 #include "ptx/vgpu/races/detector.hpp"
+#include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/tensor/reach.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
 #include "ptx/vgpu/undefined.hpp"
@@ -32,15 +33,6 @@ std::optional<T> same_in_all_lanes(Warp& warp, const Step& step, const T* values
 std::optional<std::string> wrong_columns(std::uint32_t columns) {
   if (std::has_single_bit(columns) && columns >= least_columns && columns <= layout::tensor_columns) return std::nullopt;
   return cat(columns, " columns of tensor memory; what fits is a power of two from 32 to 512");
-}
-
-// The step once more, after other warps have had their turn.
-Outcome ask_again(Warp& warp, const Step& step) {
-  ++warp.cta->polls;
-  warp.polled = step.item;
-  warp.yields = true;
-  warp.pc = index_of(warp, step);
-  return Outcome::regroup;
 }
 
 // The two CTAs of a pair get the same columns when both have asked.

@@ -7,6 +7,7 @@
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/decoding.hpp"
 #include "ptx/vgpu/ops/product_words.hpp"
+#include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/tensor/fragment.hpp"
 #include "ptx/vgpu/tensor/product.hpp"
 #include "ptx/vgpu/tensor/shared_operand.hpp"
@@ -268,6 +269,12 @@ Handler wgmma_sync(Decoding& in) {
   in.step.x[2] = in.given("n") ? static_cast<std::uint32_t>(in.immediate("n").value_or(0)) : 0;
   return [](Warp& warp, const Step& step, Mask mask) {
     if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
+    // A group is complete when all warps of the warpgroup have begun it.
+    const std::uint32_t complete = warp.wgmma_groups - std::min(warp.wgmma_groups, step.x[2]);
+    const std::size_t first = warp.index - warp.index % warps_of_group;
+    for (std::size_t i = first; step.x[1] != 0 && i < std::min<std::size_t>(first + warps_of_group, warp.cta->warps.size()); ++i)
+      if (const Warp& other = warp.cta->warps[i]; other.live != 0 && other.wgmma_groups < complete) return ask_again(warp, step);
+    if (step.x[0] != 0) ++warp.wgmma_groups, ++warp.cta->changes;
     if (warp.races != nullptr) warp.races->meet(warp, warp.live);  // what the lanes of a converged warp have loaded, it has
     if (warp.races != nullptr && step.x[0] != 0) warp.races->close_wgmma_group(warp);
     if (warp.races != nullptr && step.x[1] != 0) warp.races->wait_for_wgmma_groups(warp, step.x[2]);

@@ -82,7 +82,8 @@ bool Detector::in_order_of_warp(const Judge& judge, const Access& before, const 
   if (before.clock < warp.together) return true;
   const bool shared = (before.lanes & now.lanes) != 0;
   if (before.of_parts || now.of_parts ? shared : before.lanes == now.lanes && (now.lanes & (now.lanes - 1)) == 0) return true;
-  if (((before.lanes | now.lanes) & ~warp.met) == 0 && before.clock < warp.met_at) return true;
+  if (warp.have_met(before.lanes | now.lanes) && before.clock < warp.met_at[static_cast<std::size_t>(lowest_lane(now.lanes))])
+    return true;
   // What lanes do at once to the same bytes is one instruction's doing (manual: "st": one of the values stays).
   return same_instruction(before, now);
 }

@@ -77,10 +77,12 @@ struct TensorShadow {
 struct WarpState {
   Agent agent;
   std::uint32_t now = 1;
-  std::uint32_t together = 1;  ///< its threads know of each other what was done before this time
-  bool released = false;       ///< others know of the time `now`: what follows is later
-  Mask met = 0;                ///< of these lanes each knows of the others what was done before `met_at`
-  std::uint32_t met_at = 0;
+  std::uint32_t together = 1;          ///< its threads know of each other what was done before this time
+  bool released = false;               ///< others know of the time `now`: what follows is later
+  std::array<Mask, lane_count> met{};  ///< by lane: with these it has met, so that each knows what the others did before `met_at`
+  std::array<std::uint32_t, lane_count> met_at{};
+  /// Whether lanes of one such group are meant.
+  [[nodiscard]] bool have_met(Mask lanes) const { return (lanes & ~met[static_cast<std::size_t>(lowest_lane(lanes))]) == 0; }
   Knowledge known;                    ///< to all of its threads
   Mask informed = 0;                  ///< lanes that know `told` besides
   std::unique_ptr<Knowledge> told;    ///< by a wait of some lanes

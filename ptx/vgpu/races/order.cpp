@@ -11,7 +11,7 @@ const isa::Effects& Detector::effects(std::uint32_t item) const {
 // How far a warp's own accesses are known to who hears of them from these lanes now.
 Extent Detector::own_extent(const WarpState& warp, Mask live, Mask lanes) {
   if ((live & ~lanes) == 0) return {warp.now, 0, 0};
-  const Mask with = (lanes & ~warp.met) == 0 ? warp.met : lanes;
+  const Mask with = warp.have_met(lanes) ? warp.met[static_cast<std::size_t>(lowest_lane(lanes))] : lanes;
   return {warp.together - 1, warp.now, with};
 }
 
@@ -40,7 +40,7 @@ void Detector::learn(const Warp& warp, WarpState& mine, Mask lanes, const Knowle
 void Detector::come_together(WarpState& mine) {
   mine.together = ++mine.now;
   mine.released = false;
-  mine.met = 0;
+  mine.met.fill(0);
   if (mine.told == nullptr) return;
   mine.known.join(*mine.told);
   mine.told.reset();
@@ -50,9 +50,12 @@ void Detector::come_together(WarpState& mine) {
 void Detector::meet(Warp& warp, Mask lanes) {
   WarpState& mine = state(warp);
   if ((warp.live & ~lanes) == 0) return come_together(mine);
-  mine.met = lanes;
-  mine.met_at = ++mine.now;
+  ++mine.now;
   mine.released = false;
+  for (Mask left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::size_t>(lowest_lane(left));
+    mine.met[lane] = lanes, mine.met_at[lane] = mine.now;
+  }
   if ((mine.informed & lanes) != 0) mine.informed |= lanes;
 }
 
