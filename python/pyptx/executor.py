@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from . import _findings, _ptx
 from ._arguments import fail, is_int, short
-from ._findings import Findings, Sweep, SweepRun
+from ._findings import Findings, Rule, Sweep, SweepRun, explain, rules
 from .errors import PtxError
 
 __all__ = [
@@ -284,36 +284,6 @@ def sweep(
         )  # fmt: skip
 
     return _findings.run_all(run, int(seeds), lambda: _findings.bits_of([c for c in copies if hasattr(c, "shape")]))
-
-
-class Rule(NamedTuple):
-    """A rule that kernels are held to; the errors of what breaks it have its `id` as their `rule`."""
-
-    id: str
-    kind: str
-    """Of its errors."""
-    severity: str
-    summary: str
-    """What goes wrong."""
-    mend: str
-    """What would be right."""
-    section: str
-    """Of the PTX manual."""
-    checks: str
-    """How closely a run is looked at for it to be found: ``off``, ``cheap`` or ``full``."""
-
-
-def rules() -> list[Rule]:
-    """All rules, in their order."""
-    return [Rule(*row) for row in _ptx.executor_rules()]
-
-
-def explain(rule: str) -> str:
-    """What a rule is about: what goes wrong, the smallest kernel that shows it with its mend, the manual's section.
-
-    print(executor.explain("P-01"))
-    """
-    return _ptx.executor_rule_example(rule)[3]
 
 
 @dataclass(frozen=True)
