@@ -179,6 +179,12 @@ def _location(file: str, line: int) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
 
 
+def add_note(finding: PtxError, note: str) -> None:
+    """Adds a note to a finding, and to the text of it."""
+    finding.notes.append(note)
+    finding.args = (f"{str(finding).rstrip()}\n  = {note}", *finding.args[1:])
+
+
 def merged(all_findings: Iterable[tuple[SweepRun, Findings]]) -> Findings:
     """The findings of several runs, each once, with a note of the run that first showed it, and in how many it was seen."""
     first: dict[tuple[Any, ...], tuple[SweepRun, PtxError]] = {}
@@ -195,8 +201,7 @@ def merged(all_findings: Iterable[tuple[SweepRun, Findings]]) -> Findings:
         unused = list(named) if unused is None else [one for one in unused if one in named]
     for key, (run, finding) in first.items():
         note = f"first shown by: {run.how}; seen in {seen[key]} runs"
-        finding.notes.append(note)
-        finding.args = (f"{str(finding).rstrip()}\n  = {note}", *finding.args[1:])
+        add_note(finding, note)
     return Findings.of((finding for _, finding in first.values()), suppressed, left_out, unused or [])
 
 

@@ -248,6 +248,11 @@ def simulate(
             outputs = call(*arrays, **kwargs)
     finally:
         _ptx.set_executor_arithmetic(*before)
+    how = "".join(f", {name}={value!r}" for name, value in (("completion", completion), ("seed", seed)) if value is not None)
+    name = getattr(call, "__name__", "call")
+    again = f"{name}.simulate(...{how})" if hasattr(call, "simulate") else f"executor.simulate({name}, ...{how})"
+    for finding in findings:
+        _findings.add_note(finding, f"replay: {again}")
     return Simulation(outputs, findings)
 
 

@@ -247,6 +247,9 @@ def test_findings_of_a_kernel_name_the_element() -> None:
     assert np.array_equal(outputs, X)
     (race,) = findings
     assert [access.element for access in race.accesses] == ["Y[0, 0]", "Y[0, 0]"]
+    assert race.notes[-1] == "replay: no_barrier.simulate(...)" and "replay: no_barrier.simulate(...)" in str(race)
+    (race,) = no_barrier.simulate(X, completion="random", seed=3).findings
+    assert race.notes[-1] == "replay: no_barrier.simulate(..., completion='random', seed=3)"
     line = race.where[1] if race.where else 0
     assert no_barrier.simulate(X, suppress=[f"R-wr@{HERE}:{line}"]).findings == []
     unused = no_barrier.simulate(X, suppress=["P-01"]).findings
