@@ -238,8 +238,8 @@ def simulate(
     **kwargs: Any,
 ) -> Simulation:
     """Calls `call`, a kernel or a function that calls kernels, and gives its outputs with what `checking` finds meanwhile.
-    `schedule`, `completion`, `numerics`, `approx` and `seed` are those of `scheduling`, `completing` and `arithmetic`; `suppress`, `limit` and `stop` those
-    of `checking`. Tensors on a GPU are refused."""
+    `schedule`, `completion`, `numerics`, `approx` and `seed` are those of `scheduling`, `completing` and `arithmetic`;
+    `suppress`, `limit` and `stop` those of `checking`. Tensors on a GPU are refused."""
     _refuse_gpu(arrays, "simulate")
     before = _ptx.executor_arithmetic()
     _ptx.set_executor_arithmetic(numerics, approx, completion or schedule, None, seed, _threads(schedule))
@@ -527,8 +527,9 @@ class Program:
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
         asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`, `schedule` and `completion` those of `scheduling` and `completing`; with `checks="full"` the report has what `checking` looks for, as
-        `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
+        `arithmetic`, `schedule` and `completion` those of `scheduling` and `completing`; with `checks="full"` the report has
+        what `checking` looks for, as `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints
+        (vprintf); None is `sys.stdout`.
 
         Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
         ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines
