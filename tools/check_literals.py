@@ -34,6 +34,7 @@ OTHER_WORDS = {
     "vgpu/launch.cpp": "cluster",  # of a launch
     "vgpu/machine.cpp": "fma",  # of the host
     "vgpu/program.cpp": "full",  # of checks
+    "vgpu/rules.cpp": "full",  # of checks
 }
 
 NOT_LOOKED_AT = re.compile(r"(base|cuda|layout|tile|write)/|isa/(table|gen|ptxas)/|vgpu/ops/|.*/testing/|.*_test\.cpp$")

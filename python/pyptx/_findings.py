@@ -14,9 +14,37 @@ from typing import Any, NamedTuple
 from . import _ptx
 from .errors import PtxError
 
-__all__ = ["Finding", "Findings", "Sweep", "SweepRun", "finding_key", "merged"]
+__all__ = ["Findings", "Rule", "Sweep", "SweepRun", "explain", "rules"]
 
-Finding = PtxError
+
+class Rule(NamedTuple):
+    """A rule that kernels are held to; the errors of what breaks it have its `id` as their `rule`."""
+
+    id: str
+    kind: str
+    """Of its errors."""
+    severity: str
+    summary: str
+    """What goes wrong."""
+    mend: str
+    """What would be right."""
+    section: str
+    """Of the PTX manual."""
+    checks: str
+    """How closely a run is looked at for it to be found: ``off``, ``cheap`` or ``full``."""
+
+
+def rules() -> list[Rule]:
+    """All rules, in their order."""
+    return [Rule(*row) for row in _ptx.executor_rules()]
+
+
+def explain(rule: str) -> str:
+    """What a rule is about: what goes wrong, the smallest kernel that shows it with its mend, the manual's section.
+
+    print(executor.explain("P-01"))
+    """
+    return _ptx.executor_rule_example(rule)[3]
 
 
 def finding_key(error: PtxError) -> tuple[Any, ...]:
@@ -119,11 +147,11 @@ class Findings(list[PtxError]):
 
     def to_sarif(self) -> str:
         """SARIF 2.1.0, which code hosts and editors show beside the author's lines."""
-        rows = {row[0]: row for row in _ptx.executor_rules()}
+        known = {rule.id: rule for rule in rules()}
         ids = list(dict.fromkeys(finding.rule or finding.kind for finding in self))
-        rules = [
-            {"id": rule, "shortDescription": {"text": rows[rule][3]}, "help": {"text": rows[rule][4]}}
-            if rule in rows
+        broken = [
+            {"id": rule, "shortDescription": {"text": known[rule].summary}, "help": {"text": known[rule].mend}}
+            if rule in known
             else {"id": rule}
             for rule in ids
         ]
@@ -142,13 +170,19 @@ class Findings(list[PtxError]):
                     {**_location(file, line), "message": {"text": role}} for role, file, line in finding.places
                 ]
             results.append(result)
-        driver = {"name": "pyptx", "version": _ptx.version, "rules": rules}
+        driver = {"name": "pyptx", "version": _ptx.version, "rules": broken}
         run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
         return json.dumps({"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]})
 
 
 def _location(file: str, line: int) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
+
+
+def add_note(finding: PtxError, note: str) -> None:
+    """Adds a note to a finding, and to the text of it."""
+    finding.notes.append(note)
+    finding.args = (f"{str(finding).rstrip()}\n  = {note}", *finding.args[1:])
 
 
 def merged(all_findings: Iterable[tuple[SweepRun, Findings]]) -> Findings:
@@ -167,8 +201,7 @@ def merged(all_findings: Iterable[tuple[SweepRun, Findings]]) -> Findings:
         unused = list(named) if unused is None else [one for one in unused if one in named]
     for key, (run, finding) in first.items():
         note = f"first shown by: {run.how}; seen in {seen[key]} runs"
-        finding.notes.append(note)
-        finding.args = (f"{str(finding).rstrip()}\n  = {note}", *finding.args[1:])
+        add_note(finding, note)
     return Findings.of((finding for _, finding in first.values()), suppressed, left_out, unused or [])
 
 

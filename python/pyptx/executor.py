@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from . import _findings, _ptx
 from ._arguments import fail, is_int, short
-from ._findings import Findings, Sweep, SweepRun
+from ._findings import Findings, Rule, Sweep, SweepRun, explain, rules
 from .errors import PtxError
 
 __all__ = [
@@ -238,8 +238,8 @@ def simulate(
     **kwargs: Any,
 ) -> Simulation:
     """Calls `call`, a kernel or a function that calls kernels, and gives its outputs with what `checking` finds meanwhile.
-    `schedule`, `completion`, `numerics`, `approx` and `seed` are those of `scheduling`, `completing` and `arithmetic`; `suppress`, `limit` and `stop` those
-    of `checking`. Tensors on a GPU are refused."""
+    `schedule`, `completion`, `numerics`, `approx` and `seed` are those of `scheduling`, `completing` and `arithmetic`;
+    `suppress`, `limit` and `stop` those of `checking`. Tensors on a GPU are refused."""
     _refuse_gpu(arrays, "simulate")
     before = _ptx.executor_arithmetic()
     _ptx.set_executor_arithmetic(numerics, approx, completion or schedule, None, seed, _threads(schedule))
@@ -248,6 +248,11 @@ def simulate(
             outputs = call(*arrays, **kwargs)
     finally:
         _ptx.set_executor_arithmetic(*before)
+    how = "".join(f", {name}={value!r}" for name, value in (("completion", completion), ("seed", seed)) if value is not None)
+    name = getattr(call, "__name__", "call")
+    again = f"{name}.simulate(...{how})" if hasattr(call, "simulate") else f"executor.simulate({name}, ...{how})"
+    for finding in findings:
+        _findings.add_note(finding, f"replay: {again}")
     return Simulation(outputs, findings)
 
 
@@ -284,36 +289,6 @@ def sweep(
         )  # fmt: skip
 
     return _findings.run_all(run, int(seeds), lambda: _findings.bits_of([c for c in copies if hasattr(c, "shape")]))
-
-
-class Rule(NamedTuple):
-    """A rule that kernels are held to; the errors of what breaks it have its `id` as their `rule`."""
-
-    id: str
-    kind: str
-    """Of its errors."""
-    severity: str
-    summary: str
-    """What goes wrong."""
-    mend: str
-    """What would be right."""
-    section: str
-    """Of the PTX manual."""
-    checks: str
-    """How closely a run is looked at for it to be found: ``off``, ``cheap`` or ``full``."""
-
-
-def rules() -> list[Rule]:
-    """All rules, in their order."""
-    return [Rule(*row) for row in _ptx.executor_rules()]
-
-
-def explain(rule: str) -> str:
-    """What a rule is about: what goes wrong, the smallest kernel that shows it with its mend, the manual's section.
-
-    print(executor.explain("P-01"))
-    """
-    return _ptx.executor_rule_example(rule)[3]
 
 
 @dataclass(frozen=True)
@@ -552,8 +527,9 @@ class Program:
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
         asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`, `schedule` and `completion` those of `scheduling` and `completing`; with `checks="full"` the report has what `checking` looks for, as
-        `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
+        `arithmetic`, `schedule` and `completion` those of `scheduling` and `completing`; with `checks="full"` the report has
+        what `checking` looks for, as `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints
+        (vprintf); None is `sys.stdout`.
 
         Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
         ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines

@@ -45,7 +45,7 @@ def test_every_rule_has_an_example() -> None:
 def test_the_mistake_breaks_just_that_rule(rule: str) -> None:
     mistaken, _, words, _ = _ptx.executor_rule_example(rule)
     status, findings, err = found(mistaken, words)
-    assert [finding["rule"] for finding in findings] == [rule], err
+    assert {finding["rule"] for finding in findings} == {rule}, err
     assert (findings[0]["kind"], findings[0]["severity"]) == (RULES[rule].kind, RULES[rule].severity)
     assert status == (1 if RULES[rule].severity == "error" else 0)
 

@@ -238,7 +238,7 @@ def bless(*names: str) -> int:
     ctest("debug", "--no-tests=ignore", *select[0], PTX_BLESS="1")
     blessing = environment(PTX_BLESS="1")
     console.step("Python tests", [PYTHON, "-m", "pytest", *select[1]], env=blessing, fine=(0, 5))  # 5: none selected
-    return show("git", "status", "--short", "--", "tests")
+    return show("git", "status", "--short", "--", "tests", "docs/rules")
 
 
 def tools() -> None:
