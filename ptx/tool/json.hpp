@@ -6,11 +6,9 @@
 #include <string_view>
 
 #include "ptx/base/base.hpp"
+#include "ptx/base/quote.hpp"
 
 namespace ptx::tool {
-
-/// The text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, so that the document is always valid.
-std::string quote(std::string_view text);
 
 /// Writes objects and lists; commas come by themselves.
 class Json {

@@ -1,7 +1,6 @@
 // run: a kernel of a PTX file in the executor, on buffers that the command line describes.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -13,40 +12,13 @@
 #include "ptx/tool/files.hpp"
 #include "ptx/tool/json.hpp"
 #include "ptx/tool/kernel_arguments.hpp"
+#include "ptx/tool/kernel_run.hpp"
 #include "ptx/tool/style.hpp"
+#include "ptx/vgpu/timeline/timeline.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::tool {
 namespace {
-
-// "4", "4,2" or "4,2,1"; the rest is 1.
-std::optional<std::array<std::uint32_t, 3>> sizes(std::string_view text) {
-  std::array<std::uint32_t, 3> made{1, 1, 1};
-  const char *at = text.data(), *end = text.data() + text.size();
-  for (std::uint32_t& size : made) {
-    const auto [behind, error] = std::from_chars(at, end, size);
-    if (error != std::errc()) return std::nullopt;
-    if (behind == end) return made;
-    if (*behind != ',') return std::nullopt;
-    at = behind + 1;
-  }
-  return std::nullopt;
-}
-
-// An option that is a number; `otherwise` where it was not given.
-struct Number {
-  std::uint64_t value = 0;
-  std::string wrong;
-};
-Number number(const Arguments& arguments, std::string_view name, std::uint64_t otherwise) {
-  const std::string_view text = arguments.last(name);
-  if (text.empty()) return {.value = otherwise, .wrong = {}};
-  Number read;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.value);
-  if (error != std::errc() || end != text.data() + text.size())
-    read.wrong = cat("`", name, "` takes a number, `", text, "` was given");
-  return read;
-}
 
 struct Save {
   std::string name, file;
@@ -95,31 +67,6 @@ Expected<Wanted> read_options(const Arguments& arguments) {
     wanted.saves.push_back({word.substr(0, equals), word.substr(equals + 1)});
   }
   return wanted;
-}
-
-Expected<std::size_t> find_entry(const ir::Module& module, std::string_view wanted) {
-  std::vector<std::string> names;
-  std::size_t found = module.functions.size(), last = found;
-  for (std::size_t i = 0; i < module.functions.size(); ++i) {
-    const ir::Function& function = module.functions[i];
-    if (!function.is_entry) continue;
-    last = i;
-    names.emplace_back(module.str(function.name));
-    if (names.back() == wanted) found = i;
-  }
-  if (names.empty()) return refuse(Kind::unknown_kernel, "the file has no kernel (`.entry`)");
-  if (wanted.empty() && names.size() == 1) return last;
-  if (found != module.functions.size()) return found;
-  return refuse(Kind::unknown_kernel, wanted.empty()
-                                          ? cat("the file has several kernels; `--entry` takes ", list_choices(names))
-                                          : cat("the file has no kernel `", wanted, "`; it has ", list_choices(names)));
-}
-
-// What .reqntid says; ones where a function has none.
-std::array<std::uint32_t, 3> required_block(const ir::Function& entry) {
-  for (const ir::Directive& directive : entry.directives)
-    if (directive.name == "reqntid") return directive.dims();
-  return {1, 1, 1};
 }
 
 bool changed(const Buffer& buffer) {
@@ -206,7 +153,14 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   if (!program) return failed(program.error(), read.text, caller);
   vgpu::Options options = wanted->options;
   if (caller.goes_on) options.watch = [&](const vgpu::RunProgress&) { return caller.goes_on(); };
+  std::optional<vgpu::Timeline> timeline;
+  const std::string trace(arguments.last("--trace"));
+  const bool profiles = !arguments.last("--profile").empty();
+  if (profiles || !trace.empty()) options.observer = &timeline.emplace();
   const auto report = (*program)->run(wanted->config, given->block, given->regions(), options);
+  // Of a run that went wrong, too: where everybody stood then.
+  if (const std::string failure = trace.empty() ? "" : write_file(trace, timeline->trace()); !failure.empty())
+    return refuse(caller, failure);
   if (!report)
     return report.error().kind == Kind::launch_config ? refuse(caller, report.error().message)
                                                       : failed(report.error(), read.text, caller);
@@ -225,6 +179,7 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   if (shown == 0 && !given->buffers.empty()) outcome.out += "no buffer changed\n";
   for (const vgpu::FidelityNote& note : fidelity)
     outcome.out += cat(name(note.fidelity), ": `", note.instruction, "`: ", note.why, '\n');
+  if (profiles) outcome.out += cat('\n', timeline->profile().table());
   for (const Diagnostic& finding : report->findings)
     outcome.err += cat(render(finding, read.text, caller.colour_of_errors), '\n');
   outcome.status = has_errors(report->findings) ? 1 : 0;

@@ -41,7 +41,10 @@ std::string read_arguments(const Command& command, std::span<const std::string> 
     if (option == command.options.end()) return cat("`", command.name, "` takes no option `", name, "`");
     if (option->value.empty()) {
       if (equals != std::string::npos) return cat("`", name, "` takes no value");
-      arguments.format = "json";  // of --json, the only one
+      if (name == "--json")
+        arguments.format = "json";
+      else
+        arguments.others.emplace_back(option->name, "yes");
       continue;
     }
     std::string value;

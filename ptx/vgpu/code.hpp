@@ -81,6 +81,12 @@ struct SavedSlot {
   std::uint32_t offset = 0, bytes = 4;
 };
 
+/// A .shared variable, for reports: its place in the block's shared memory.
+struct SharedVariable {
+  std::string name;
+  std::uint64_t begin = 0, bytes = 0;  ///< bytes: 0 of one whose size the launch says
+};
+
 /// An instruction of which not every GPU's results are known: as opcode and modifiers.
 struct Doubt {
   enum class Why : std::uint8_t { approximation, product, never_run, devices } why{};
@@ -108,6 +114,7 @@ struct Code {
 
   std::uint64_t static_smem = 0;          ///< bytes of .shared variables
   std::uint64_t dynamic_smem_offset = 0;  ///< where the dynamic part starts
+  std::vector<SharedVariable> shared_variables;
   std::vector<RecursiveFunction> recursive_functions;
   std::vector<RecursiveCall> recursive_calls;
   std::vector<SavedSlot> saved_slots;
@@ -135,6 +142,8 @@ struct Code {
   [[nodiscard]] std::string line(std::uint32_t item) const;
   /// The item's line in the listing; 0: not known.
   [[nodiscard]] std::uint32_t listed_line(std::uint32_t item) const;
+  /// The same, and of a text without a listing the line of the text.
+  [[nodiscard]] std::uint32_t ptx_line(std::uint32_t item) const;
   [[nodiscard]] SourceLocation where(std::uint32_t item) const;
   /// The flag CC.CF counts as one more scalar register, behind all others.
   [[nodiscard]] std::uint32_t carry_scalar() const { return first_scalar.back(); }

@@ -144,6 +144,15 @@ Expected<void> KernelMemory::place() {
   for (std::size_t i = 0; i < of_module_.size(); ++i)
     if (of_module_[i] && code_.module->variables[i].space == ir::StateSpace::shared && code_.module->variables[i].unsized)
       of_module_[i] = dynamic;
+  const auto note = [&](const std::vector<ir::Variable>& variables, const std::vector<std::optional<Symbol>>& symbols) {
+    for (std::size_t i = 0; i < variables.size(); ++i)
+      if (symbols[i] && symbols[i]->space == Space::shared)
+        code_.shared_variables.push_back({std::string(code_.module->str(variables[i].name)),
+                                          static_cast<std::uint64_t>(symbols[i]->address) - shared_base,
+                                          variables[i].unsized ? 0 : variables[i].bytes()});
+  };
+  note(code_.module->variables, of_module_);
+  note(f.variables, of_function_);
   return {};
 }
 

@@ -96,6 +96,8 @@ std::span<const std::string_view> words_of_approximations();
 std::optional<Numerics> numerics_from_name(std::string_view word);
 std::optional<Approximations> approximations_from_name(std::string_view word);
 
+class Observer;
+
 struct Options {
   unsigned workers = 1;  ///< threads of the host; clusters of CTAs are shared out among them
   /// Warp instructions of the whole run before it is stopped (step_limit); 0: none for the run, 2^30 for each CTA of a cluster.
@@ -109,6 +111,8 @@ struct Options {
   std::stop_token stop{};       ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};
+  /// Is told of each instruction: a Timeline, a Session. Not null: the run has one worker, whatever is said above.
+  Observer* observer = nullptr;
   /// Takes what the kernel prints (vprintf), a call's text at a time, from one worker after the other; stdout where there is
   /// none.
   std::function<void(std::string_view)> print{};

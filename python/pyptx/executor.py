@@ -12,14 +12,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 from . import _ptx
 from ._arguments import fail, is_int, short
+from ._session import Session
+from ._timeline import Profile, ProfileRow, Timeline, observing, timeline
 from .errors import PtxError
 
 __all__ = [
-    "Fidelity", "Parameter", "Program", "Region", "Report", "Simulation", "arithmetic", "checking", "completing", "simulate",
+    "Fidelity", "Parameter", "Profile", "ProfileRow", "Program", "Region", "Report", "Session", "Simulation", "Timeline",
+    "arithmetic", "checking", "completing", "debug", "simulate", "timeline",
 ]  # fmt: skip
 
 
@@ -149,13 +153,23 @@ def checking(checks: Checks = "full") -> Iterator[list[PtxError]]:
         findings.extend(_ptx.executor_findings())
 
 
-class Simulation(NamedTuple):
-    """A call of a kernel on the executor."""
-
+class _Results(NamedTuple):
     outputs: Any
     """What the call gives: an array, or a tuple of them."""
     findings: Sequence[PtxError]
     """As `checking` gives them."""
+
+
+class Simulation(_Results):
+    """A call of a kernel on the executor."""
+
+    profile: Profile | None
+    """What each line cost in the timeline's model, where `trace` or `profile` was given."""
+
+    def __new__(cls, outputs: Any, findings: Sequence[PtxError], profile: Profile | None = None) -> Simulation:
+        made = super().__new__(cls, outputs, findings)
+        made.profile = profile
+        return made
 
 
 def simulate(
@@ -166,10 +180,13 @@ def simulate(
     numerics: Numerics | None = None,
     approx: Approximations | None = None,
     seed: int | None = None,
+    trace: str | PathLike[str] | None = None,
+    profile: bool = False,
     **kwargs: Any,
 ) -> Simulation:
     """Calls `call`, a kernel or a function that calls kernels, and gives its outputs with what `checking` finds meanwhile.
-    `completion`, `numerics`, `approx` and `seed` are those of `completing` and `arithmetic`. Tensors on a GPU are refused."""
+    `completion`, `numerics`, `approx` and `seed` are those of `completing` and `arithmetic`. `trace` is a file for the timeline
+    of `timeline`; with it, or with `profile`, the result has what each line cost. Tensors on a GPU are refused."""
     for array in arrays:
         if getattr(getattr(array, "device", None), "type", "cpu") == "cuda":
             fail(
@@ -178,11 +195,43 @@ def simulate(
     before = _ptx.executor_arithmetic()
     _ptx.set_executor_arithmetic(numerics, approx, completion, None, seed)
     try:
-        with checking(checks) as findings:
+        with checking(checks) as findings, observing(trace, profile) as seen:
             outputs = call(*arrays, **kwargs)
     finally:
         _ptx.set_executor_arithmetic(*before)
-    return Simulation(outputs, findings)
+    return Simulation(outputs, findings, seen.profile if seen is not None else None)
+
+
+def debug(
+    call: Callable[..., Any],
+    *arrays: Any,
+    checks: Checks = "off",
+    completion: Completion | None = None,
+    numerics: Numerics | None = None,
+    seed: int | None = None,
+    **kwargs: Any,
+) -> Session:
+    """A session that steps `call`, a kernel or a function that calls kernels, on copies of `arrays`:
+
+        with executor.debug(gemm, a, b) as session:
+            session.break_at("gemm.py:141")
+            print(session.run())
+            print(session.registers()["%f1"])
+
+    With `checks="full"` what they find stops the run, too. The other keywords are those of `simulate`.
+    """
+
+    @contextmanager
+    def settings() -> Iterator[None]:
+        before = _ptx.executor_arithmetic()
+        _ptx.set_executor_arithmetic(numerics, None, completion, None, seed)
+        try:
+            with checking(checks):
+                yield
+        finally:
+            _ptx.set_executor_arithmetic(*before)
+
+    return Session(call, arrays, kwargs, settings)
 
 
 @dataclass(frozen=True)
@@ -387,6 +436,7 @@ class Program:
         checks: Checks | None = None,
         seed: int | None = None,
         print: Callable[[str], object] | None = None,
+        trace: str | PathLike[str] | None = None,
     ) -> Report:
         """Runs a kernel to its end.
 
@@ -404,7 +454,7 @@ class Program:
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
         asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
         `arithmetic`, `completion` that of `completing`; with `checks="full"` the report has what `checking` looks for. `print`
-        takes what the kernel prints (vprintf); None is `sys.stdout`.
+        takes what the kernel prints (vprintf); None is `sys.stdout`. `trace` is a file for the run's timeline (`timeline`).
 
         Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
         ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines
@@ -412,24 +462,25 @@ class Program:
         """
         memory = _Regions(regions)
         values = self._values(entry, parameters, memory)
-        blocks, instructions, findings = self._module.run(
-            entry,
-            self._module.parameter_block(entry, values),
-            memory.all(),
-            _sizes(grid, "grid"),
-            _sizes(block, "block"),
-            _sizes(cluster, "cluster"),
-            self._count(shared_memory, "shared_memory"),
-            self._count(workers, "workers"),
-            self._count(max_instructions, "max_instructions"),
-            bool(check_initialised),
-            numerics,
-            approx,
-            completion,
-            checks,
-            None if seed is None else self._count(seed, "seed"),
-            sys.stdout.write if print is None else print,
-        )
+        with observing(trace, False):
+            blocks, instructions, findings = self._module.run(
+                entry,
+                self._module.parameter_block(entry, values),
+                memory.all(),
+                _sizes(grid, "grid"),
+                _sizes(block, "block"),
+                _sizes(cluster, "cluster"),
+                self._count(shared_memory, "shared_memory"),
+                self._count(workers, "workers"),
+                self._count(max_instructions, "max_instructions"),
+                bool(check_initialised),
+                numerics,
+                approx,
+                completion,
+                checks,
+                None if seed is None else self._count(seed, "seed"),
+                sys.stdout.write if print is None else print,
+            )
         return Report(blocks, instructions, findings)
 
     @staticmethod

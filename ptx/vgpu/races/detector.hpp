@@ -173,6 +173,7 @@ class Detector {
   void wait_for_tensor_memory(Warp& warp, bool stores);
 
   [[nodiscard]] Diagnostics findings() const;
+  [[nodiscard]] std::size_t count_of_findings() const { return in_order_.size(); }
 
  private:
   // Whose knowledge an access is judged by.

@@ -1,0 +1,26 @@
+// Who observes the runs of a whole process: a timeline or a session looks at every launch that a function makes, whichever door
+// it takes.
+#pragma once
+
+#include <mutex>
+
+#include "ptx/vgpu/observer.hpp"
+
+namespace ptx::launch {
+
+/// What runs tell that are not given an observer of their own; null: nobody. Of the whole process.
+void set_default_observer(vgpu::Observer* observer);
+
+/// While it lives, the default observer is told of this run alone. An observer follows one run at a time: a run beside one that
+/// is observed is not.
+class Observed {
+ public:
+  Observed();
+  [[nodiscard]] vgpu::Observer* observer() const { return observer_; }
+
+ private:
+  std::unique_lock<std::mutex> alone_;
+  vgpu::Observer* observer_ = nullptr;
+};
+
+}  // namespace ptx::launch
