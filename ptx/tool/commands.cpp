@@ -66,6 +66,7 @@ constexpr Option debug_options[] = {
     {"--completion", "WORD", "when asynchronous copies are performed: as they begin without this", "eager lazy random"},
     {"--checks", "WORD", "full: what nothing orders stops the run where it is found", "off full"},
     {"--seed", "N", "of --completion random: 0 without this"},
+    {"--commands", "FILE", "take the commands from there, and show them, in place of the standard input"},
 };
 
 constexpr Command list[] = {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iostream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,21 +94,23 @@ std::string triple(const std::array<std::uint32_t, 3>& v) { return cat('(', v[0]
 /// The prompt: what a person types, and what is answered.
 class Prompt {
  public:
+  /// `echoes`: commands are shown as if they had been typed.
   Prompt(vgpu::Session& session, const Expected<vgpu::Report>& report, std::string_view source, const Caller& caller,
-         Outcome& outcome)
-      : session_(session), report_(report), source_(source), caller_(caller), outcome_(outcome) {}
+         std::istream& in, bool echoes, Outcome& outcome)
+      : session_(session), report_(report), source_(source), caller_(caller), in_(in), echoes_(echoes), outcome_(outcome) {}
 
   void talk() {
     show(session_.go_to(0));
     std::string line;
     for (;;) {
       say(style()(Colour::bold, "(ptx) "));
-      if (!std::getline(*caller_.in, line)) {
+      if (!std::getline(in_, line)) {
         if (!Interrupts::take()) break;
-        caller_.in->clear();  // Ctrl-C at the prompt: nothing runs
+        in_.clear();  // Ctrl-C at the prompt: nothing runs
         say("\n`quit` leaves\n");
         continue;
       }
+      if (echoes_) say(line + '\n');
       Words words = words_of(line);
       if (words.empty()) words = last_;
       if (words.empty()) continue;
@@ -330,6 +333,8 @@ class Prompt {
   const Expected<vgpu::Report>& report_;
   std::string_view source_;
   const Caller& caller_;
+  std::istream& in_;
+  bool echoes_;
   Outcome& outcome_;
   Words last_;
 };
@@ -466,9 +471,17 @@ Outcome debug(const Arguments& arguments, const Caller& caller) {
     report = of.program->run(of.config, of.given.block, of.given.regions(), options);
   };
   Outcome outcome;
+  std::istringstream script;
+  const std::string file(arguments.last("--commands"));
+  if (!file.empty()) {
+    Read read = read_file(file, caller);
+    if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
+    script.str(std::move(read.text));
+  }
   const Interrupts interrupts;
   vgpu::Session session(run, [] { return !Interrupts::take(); });
-  Prompt(session, report, of.source, caller, outcome).talk();
+  std::istream& in = file.empty() ? *caller.in : script;
+  Prompt(session, report, of.source, caller, in, !file.empty(), outcome).talk();
   return outcome;
 }
 

@@ -34,6 +34,12 @@ struct Stepped {
           report.emplace(program->run(config, params({x.address()}), std::vector<Region>{x.region()}, with));
         }) {}
 
+  /// Where an instruction of these words is about to run for the first time.
+  Stop first(std::string_view words) {
+    Stop stop = session.go_to(0);
+    while (stop.why == Why::step && stop.instruction.find(words) == std::string::npos) stop = session.step_block();
+    return stop;
+  }
   [[nodiscard]] RegisterView reg(const std::string& name) {
     for (RegisterView& view : session.registers())
       if (view.name == name) return view;
@@ -42,7 +48,6 @@ struct Stepped {
   }
 };
 
-// line 5 of the text is the first of a body
 constexpr std::string_view loop_kernel = R"(.reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<2>;
 ld.param.u64 %rd0, [x];
 mov.u32 %r0, %tid.x;
@@ -58,30 +63,42 @@ ret;)";
 
 TEST(Session, StopsAtALineAndShowsRegisters) {
   Stepped s(loop_kernel, 32);
-  const std::uint32_t line_of_store = 17;
+  const std::uint32_t line_of_store = s.first("st.global").ptx_line;
+  ASSERT_NE(line_of_store, 0u);
+  s.session.restart();
   EXPECT_EQ(s.session.break_at({.ptx_line = line_of_store}), 1u);
   const Stop stop = s.session.run();
   ASSERT_EQ(stop.why, Why::breakpoint);
   EXPECT_EQ(stop.breakpoint, 1u);
   EXPECT_NE(stop.instruction.find("st.global"), std::string::npos) << stop.instruction;
-  EXPECT_EQ(stop.lanes, 1u);  // lane 0 leaves the loop first
+  EXPECT_EQ(stop.lanes, 0xFFFFFFFFu);  // those that have left the loop wait for the others
   EXPECT_EQ(s.reg("%r1").low[0], 1u);
-  const RegisterView p = s.reg("%p0");
-  EXPECT_EQ(p.bits, 1u);
-  EXPECT_EQ(p.low[0], 0u);
-  EXPECT_EQ(p.low[5], 1u);
+  EXPECT_EQ(s.reg("%r1").low[5], 6u);
+  EXPECT_EQ(s.reg("%p0").bits, 1u);
   EXPECT_EQ(s.reg("%rd1").low[3], s.x.address() + 12);
   EXPECT_EQ(s.x.data[0], 0u);
-  // the other lanes wait at the loop's head
-  const auto warps = s.session.warps();
-  ASSERT_EQ(warps.size(), 2u);
-  EXPECT_EQ(warps[0].lanes | warps[1].lanes, 0xFFFFFFFFu);
   EXPECT_TRUE(s.session.remove_breakpoint(1));
   EXPECT_FALSE(s.session.remove_breakpoint(1));
   EXPECT_EQ(s.session.run().why, Why::ended);
   EXPECT_EQ(s.x.data[7], 8u);
   EXPECT_TRUE(s.session.warps().empty());
   EXPECT_TRUE(s.session.registers().empty());
+}
+
+TEST(Session, ShowsLanesThatHaveParted) {
+  Stepped s(loop_kernel, 32);
+  const std::uint32_t line = s.first("add.u32 %r1").ptx_line;
+  s.session.break_at({.ptx_line = line});
+  ASSERT_EQ(s.session.run().lanes, 0xFFFFFFFEu);  // lane 0 has left the loop
+  const RegisterView p = s.reg("%p0");
+  EXPECT_EQ(p.low[0], 0u);
+  EXPECT_EQ(p.low[5], 1u);
+  const auto warps = s.session.warps();
+  ASSERT_EQ(warps.size(), 2u);
+  EXPECT_EQ(warps[0].state, "runs");
+  EXPECT_EQ(warps[1].lanes, 1u);
+  EXPECT_EQ(warps[1].state, "ready");
+  EXPECT_NE(warps[1].instruction.find("st.global"), std::string::npos) << warps[1].instruction;
 }
 
 TEST(Session, ARegisterIsUndefinedUntilSomethingWritesIt) {
@@ -196,11 +213,7 @@ TEST(Session, UnswizzlesTiles) {
 mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; shr.u32 %r2, %r1, 3; and.b32 %r2, %r2, 112; xor.b32 %r1, %r1, %r2;
 mov.u32 %r3, tile; add.u32 %r3, %r3, %r1; st.shared.u32 [%r3], %r0; bar.sync 0; ret;)",
             256);
-  s.session.break_at({.ptx_line = 8});
-  Stop stop;
-  do stop = s.session.step();
-  while (stop.why != Why::ended && (stop.warp != 7 || stop.instruction.find("ret") == std::string::npos) && stop.position < 200);
-  s.session.go_to(stop.position);
+  EXPECT_EQ(s.first("ret").why, Why::step);
   const auto variables = s.session.shared_variables();
   ASSERT_EQ(variables.size(), 2u);
   const auto plain = s.session.shared(variables[1].address, 1024, layout::Swizzle::b128);
@@ -208,9 +221,9 @@ mov.u32 %r3, tile; add.u32 %r3, %r3, %r1; st.shared.u32 [%r3], %r0; bar.sync 0; 
   for (std::uint32_t i = 0; i < 256; ++i) {
     std::uint32_t value = 0;
     std::memcpy(&value, plain->data.data() + 4 * i, sizeof value);
-    if (plain->written[4 * i]) EXPECT_EQ(value, i);
+    EXPECT_EQ(value, i);
+    EXPECT_TRUE(plain->written[4 * i]);
   }
-  EXPECT_TRUE(plain->written[0]);
 }
 
 TEST(Session, StopsAtFindings) {

@@ -43,6 +43,14 @@ const LiveMbarrier* awaited(const Warp& warp) {
   return live != warp.cta->mbarriers.end() && live->second.phase == warp.awaited.phase ? &live->second : nullptr;
 }
 
+// "phase 3 of full, which lacks 1 of 2 arrivals and 128 bytes"
+std::string say_question(const Warp& warp, const LiveMbarrier& barrier) {
+  const mbarrier::Lacks lacks = mbarrier::lacks(barrier.word);
+  return cat("phase ", barrier.phase, " of ", name_of_shared(warp.cta->launch->code, warp.awaited.address), ", which lacks ",
+             lacks.pending, " of ", lacks.expected, " arrivals",
+             lacks.bytes > 0 ? cat(" and ", lacks.bytes, " bytes") : std::string());
+}
+
 }  // namespace
 
 Warp* Session::focused() const {
@@ -91,17 +99,28 @@ std::vector<WarpView> Session::warps() const {
           add(0, "ended", {}, nullptr);
           continue;
         }
-        const bool polls = awaited(warp) != nullptr;
-        const std::string asks = polls ? mbarrier::say(cta, warp.awaited) : std::string();
+        const LiveMbarrier* const phase = awaited(warp);
+        const bool alone = warp.others.size() + (warp.active != 0 ? 1 : 0) == 1;
+        // Of several groups of lanes that one asks which stands there.
+        const auto asks = [&](const Step& at) { return phase != nullptr && (alone || at.item == warp.polled); };
+        const std::string question = phase == nullptr ? std::string() : say_question(warp, *phase);
         if (warp.active != 0) {
           const Step* at = &warp == stopped_warp_ && stopped_step_ != nullptr ? stopped_step_ : &code.steps[warp.pc];
-          add(warp.active, &warp == stopped_warp_ ? "runs" : polls ? "asks" : "ready", asks, at);
+          const bool runs = &warp == stopped_warp_;
+          add(warp.active, runs ? "runs" : asks(*at) ? "asks" : "ready", asks(*at) && !runs ? question : std::string(), at);
         }
         for (const LaneGroup& group : warp.others) {
           const bool waits = group.wait != Wait::none;
           const Step* at = &code.steps[group.pc];
           while (!at->is_instruction && at != &code.steps.back()) ++at;
-          add(group.mask, waits ? "waits" : polls ? "asks" : "ready", waits ? say_wait(warp, group) : asks, at);
+          add(group.mask,
+              waits       ? "waits"
+              : asks(*at) ? "asks"
+                          : "ready",
+              waits       ? say_wait(warp, group)
+              : asks(*at) ? question
+                          : std::string(),
+              at);
         }
       }
   return views;

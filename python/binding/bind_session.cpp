@@ -73,7 +73,7 @@ SessionHandle make_session(nb::object run) {
   });
   const auto repeat = [call](vgpu::Observer& observer) {
     const nb::gil_scoped_acquire here;
-    launch::set_default_observer(&observer);
+    launch::set_default_observer(&observer, true);
     try {
       (*call)();
     } catch (nb::python_error& error) {

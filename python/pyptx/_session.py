@@ -177,8 +177,8 @@ def _close(session: weakref.ref[Session]) -> None:
 class Session:
     """A call of a kernel that is stepped: `Kernel.debug` and `pyptx.executor.debug` make it.
 
-    The call runs on a thread of its own, on copies of its arrays; going back repeats it from its start, which is exact: it has one
-    worker, and one order for each seed.
+    The call runs on a thread of its own, on copies of its arrays; going back repeats it from its start, which is exact: it has
+    one worker, and one order for each seed.
     """
 
     def __init__(self, call: Callable[..., Any], arrays: Sequence[Any], kwargs: dict[str, Any], settings: Callable[[], Any]):
@@ -297,8 +297,8 @@ class Session:
 
         def cells(row: WarpState) -> Sequence[str]:
             return (
-                "*" if row.focused else "", str(row.block), str(row.warp), _lanes(row.lanes), row.state, row.waits, row.instruction,
-                _place(row.where),
+                "*" if row.focused else "", str(row.block), str(row.warp), _lanes(row.lanes), row.state, row.waits,
+                row.instruction, _place(row.where),
             )  # fmt: skip
 
         return _Rows(rows, ("", "block", "warp", "lanes", "state", "for", "instruction", "line"), cells)
@@ -312,10 +312,10 @@ class Session:
     def register(self, name: str) -> Register:
         """One register of the focused warp."""
         known = self.registers()
-        for each in (name, f"%{name}"):
-            if each in known:
-                return known[each]
-        fail("argument_kind", f"the warp has no register `{name}`; it has {', '.join(known) or 'none: nothing runs'}")
+        found = known.get(name) or known.get(f"%{name}")
+        if found is None:
+            fail("argument_kind", f"the warp has no register `{name}`; it has {', '.join(known) or 'none: nothing runs'}")
+        return found
 
     @property
     def shared_variables(self) -> dict[str, tuple[int, int]]:
@@ -394,4 +394,3 @@ def _copied(value: Any) -> Any:
     if hasattr(value, "__array_interface__"):
         return copy.copy(value)
     return value
-

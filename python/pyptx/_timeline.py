@@ -80,7 +80,7 @@ class Profile:
     def __str__(self) -> str:
         return self._table
 
-    def table(self, most: int = 20) -> Table:
+    def table(self, most: int = 10) -> Table:
         """The dearest lines as a table of rich."""
         from rich.table import Table
 
@@ -128,7 +128,7 @@ class Timeline:
         """Of everything until now."""
         of = self._timeline
         rows = [ProfileRow(*row) for row in of.rows(False)]
-        return Profile(rows, [ProfileRow(*row) for row in of.rows(True)], of.cycles(), of.table(20))
+        return Profile(rows, [ProfileRow(*row) for row in of.rows(True)], of.cycles(), of.table(10))
 
 
 @contextmanager

@@ -252,8 +252,8 @@ class Kernel(_ptx.KernelCall):
             assert not findings
 
         Accesses that nothing orders are found (`pyptx.executor.checking` says which kinds), whatever order the threads happen to
-        run in. `checks`, `completion`, `numerics`, `approx`, `seed`, `trace` and `profile` are those of `pyptx.executor.simulate`,
-        all other keywords the call's.
+        run in. `checks`, `completion`, `numerics`, `approx`, `seed`, `trace` and `profile` are those of
+        `pyptx.executor.simulate`, all other keywords the call's.
         """
         from . import executor
 

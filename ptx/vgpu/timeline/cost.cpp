@@ -128,7 +128,8 @@ constexpr std::array<std::string_view, 12> all_assumptions{
     "An instruction waits until the registers that it reads are there: 4 cycles after arithmetic, 30 after a load of shared "
     "memory, 500 of global memory, 8 of parameters.",
     "An access of shared memory takes a cycle for each wavefront: 32 banks of 4 bytes, lanes taken 32, 16 or 8 at a time for "
-    "accesses of 4, 8 or 16 bytes, equal words once. One of global memory takes a cycle for each 4 sectors of 32 bytes.",
+    "accesses of 4, 8 or 16 bytes, equal words once. One of global memory takes a cycle for each 4 sectors of 32 bytes. Accesses "
+    "of a block's warps take turns; a warp comes to a barrier when its own have had theirs.",
     "A copy of cp.async, cp.async.bulk or a tensor moves 32 bytes in a cycle, one copy after the other on the block's engine, "
     "500 cycles after it began at the earliest. Caches and other blocks change nothing.",
     "A tensor core, one for each fourth of a block's warps, takes 512 multiplications and additions of 16-bit values in a cycle, "

@@ -74,6 +74,7 @@ void Timeline::Model::begin_launch(const Launch& launch) {
   texts_.resize(rows_.size());
   kernels_.push_back(cat(code->name, ", grid ", to_string(launch.config.grid), ", block ", to_string(launch.config.block)));
   clusters.clear();
+  operations.clear();
   begun_ = 0;
   slots_ = std::max<std::uint64_t>(1, multiprocessors / volume(launch.config.cluster));
   free_.clear();
@@ -84,7 +85,7 @@ void Timeline::Model::end_launch() {
     for (timeline::BlockTime& block : time.blocks)
       for (timeline::WarpTime& warp : block.warps) {
         flush(warp);
-        end_ = std::max(end_, warp.clock);
+        end_ = std::max({end_, warp.clock, warp.accessed});
       }
   clusters.clear();
   performs.reset();
@@ -118,7 +119,7 @@ void Timeline::Model::end_block(Cta& cta) {
   if (++time.ended < time.blocks.size()) return;
   std::uint64_t end = 0;
   for (const timeline::BlockTime& one : time.blocks)
-    for (const timeline::WarpTime& warp : one.warps) end = std::max(end, warp.clock);
+    for (const timeline::WarpTime& warp : one.warps) end = std::max({end, warp.clock, warp.accessed});
   free_.insert(end);
   end_ = std::max(end_, end);
 }
@@ -215,7 +216,23 @@ std::uint64_t Timeline::Model::wait_for_registers(timeline::WarpTime& warp, cons
   return stall;
 }
 
-// Counts what an access of memory touches; returns the cycles beyond the first.
+namespace {
+
+// The host puts memory at any address, a GPU's allocators at multiples of 256 bytes: what a buffer's begin is no multiple of is
+// taken off.
+void as_on_a_gpu(const Warp& warp, Mask lanes, std::uint32_t bytes, std::array<std::uint64_t, lane_count>& address) {
+  constexpr std::uint64_t alignment = 256;
+  const MemoryRegion* region = nullptr;
+  for (Mask left = lanes; left != 0; left &= left - 1) {
+    std::uint64_t& at = address[static_cast<std::size_t>(lowest_lane(left))];
+    if (region == nullptr || !region->contains(at, bytes)) region = warp.cta->launch->global.find(at, bytes, false);
+    if (region != nullptr) at -= region->begin % alignment;
+  }
+}
+
+}  // namespace
+
+// Counts what an access of memory touches; returns the cycles that it takes there.
 std::uint64_t Timeline::Model::count_access(Warp& warp, const Step& step, Mask mask, const timeline::Item& item,
                                             ProfileRow& row) {
   if (mask == 0 || item.cost.bytes == 0 || step.space == Space::param || step.space == Space::local) return 0;
@@ -237,11 +254,12 @@ std::uint64_t Timeline::Model::count_access(Warp& warp, const Step& step, Mask m
     cycles += count.taken;
   }
   if (const Mask global = item.cost.work == Work::matrix ? 0 : mask & ~shared; global != 0) {
+    as_on_a_gpu(warp, global, item.cost.bytes, address);
     const auto count = timeline::count_sectors(global, address, item.cost.bytes);
     row.sectors += count.taken, row.needed_sectors += count.needed;
     cycles += (count.taken + sectors_a_cycle - 1) / sectors_a_cycle;
   }
-  return cycles == 0 ? 0 : cycles - 1;
+  return cycles;
 }
 
 void Timeline::Model::before(Warp& warp, const Step& step, Mask mask) {
@@ -259,17 +277,21 @@ void Timeline::Model::before(Warp& warp, const Step& step, Mask mask) {
   of.stalls += wait_for_registers(time, item);
   const bool accesses = item.cost.work == Work::load || item.cost.work == Work::store || item.cost.work == Work::update ||
                         item.cost.work == Work::matrix;
-  const std::uint64_t cycles = item.cost.issue + (accesses ? count_access(warp, step, mask, item, of) : 0);
-  of.cycles += cycles;
+  const std::uint64_t in_memory = accesses ? count_access(warp, step, mask, item, of) : 0;
+  of.cycles += std::max<std::uint64_t>(item.cost.issue, in_memory);
   if (by_itself) flush(time);
-  issue(warp, step, time, item, cycles);
+  issue(warp, step, time, item, in_memory);
 }
 
 void Timeline::Model::issue(Warp& warp, const Step& step, timeline::WarpTime& time, const timeline::Item& item,
-                            std::uint64_t cycles) {
+                            std::uint64_t in_memory) {
   const std::uint64_t start = time.clock;
-  time.clock += cycles;
+  time.clock += item.cost.issue;
   std::uint64_t ready = time.clock - 1 + item.cost.latency;
+  if (in_memory != 0) {
+    time.accessed = block(*warp.cta).memory.begin(start, in_memory) + in_memory;
+    ready = time.accessed - 1 + item.cost.latency;
+  }
   const bool multiplies = item.cost.work == Work::mma || item.cost.work == Work::wgmma;
   if (time.current.lanes != 0 && item.by_itself)
     time.current.slice =
@@ -339,7 +361,7 @@ void Timeline::Model::wait(Warp& warp, const Moment& until, const std::string& w
 }
 
 Moment Timeline::Model::teller(Warp& warp) {
-  if (performs) return operations[*performs];
+  if (performs) return operations[*performs].done;
   timeline::WarpTime& time = this->warp(warp);
   Moment moment = now(time);
   if (items_[time.current.item].cost.work == Work::tensor_commit) moment.join(time.tensor);
@@ -367,11 +389,19 @@ std::uint64_t bytes_of(const async::Operation& operation, Mask lanes) {
 }  // namespace
 
 // The lanes of one instruction begin one operation together.
-std::uint64_t Timeline::Model::begin_operation(Warp& warp, const Step& step, const async::Operation& operation) {
+std::uint64_t Timeline::Model::begin_operation(Warp& warp, const Step& step, int lane, const async::Operation& operation) {
   timeline::WarpTime& time = this->warp(warp);
+  if (const auto* const copy = std::get_if<async::Copy>(&operation.what);
+      copy != nullptr && operation.group == async::Group::copies) {
+    time.current.copying |= Mask{1} << lane;
+    time.current.copied = copy->bytes;
+    time.current.from[static_cast<std::size_t>(lane)] = copy->from.address;
+    time.current.to[static_cast<std::size_t>(lane)] = copy->to.address;
+  }
   if (time.current.operation != 0) return time.current.operation - 1;
   time.current.operation = operations.size() + 1;
-  Moment& done = operations.emplace_back();
+  operations.push_back({{}, step.item});
+  Moment& done = operations.back().done;
   if (std::holds_alternative<async::Arrive>(operation.what)) {
     done = now(time);
     done.join(time.copies[async::Group::copies].all());
@@ -402,6 +432,25 @@ std::uint64_t Timeline::Model::begin_operation(Warp& warp, const Step& step, con
   recorder.add_arrow(time.current.slice, slice);
   if (operation.group != async::Group::none) time.copies[operation.group].open.join(done);
   return operations.size() - 1;
+}
+
+void Timeline::Model::add_bytes(std::uint64_t operation, std::uint64_t bytes) {
+  const Operation& of = operations[operation];
+  row(of.row).copied_bytes += bytes;
+  if (of.done.slice != none && recorder.slice(of.done.slice).kind == SliceKind::copy)
+    recorder.slice(of.done.slice).bytes += bytes;
+}
+
+void Timeline::Model::count_copies(Warp& warp) {
+  timeline::WarpTime::Current& current = this->warp(warp).current;
+  const Mask lanes = std::exchange(current.copying, 0);
+  if (lanes == 0) return;
+  ProfileRow& of = row(current.item);
+  const auto stored = timeline::count_wavefronts(lanes, current.to, current.copied);
+  of.wavefronts += stored.taken, of.needed_wavefronts += stored.needed;
+  as_on_a_gpu(warp, lanes, current.copied, current.from);
+  const auto loaded = timeline::count_sectors(lanes, current.from, current.copied);
+  of.sectors += loaded.taken, of.needed_sectors += loaded.needed;
 }
 
 void Timeline::Model::multiply(Warp& warp, const TensorProduct& product) {

@@ -1,6 +1,7 @@
 // The clocks of the timeline: of warps, engines, barriers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -58,8 +59,13 @@ struct WarpTime {
     std::uint32_t slice = none;
     std::uint64_t operation = 0;  ///< that it has begun: number and 1
     Mask lanes = 0;
+    // of cp.async: what each lane copies
+    Mask copying = 0;
+    std::uint32_t copied = 0;  ///< bytes
+    std::array<std::uint64_t, lane_count> from{}, to{};
   } current;
-  bool polls = false;  ///< an mbarrier whose phase is not complete
+  std::uint64_t accessed = 0;  ///< when its accesses of memory have had their turns
+  bool polls = false;          ///< an mbarrier whose phase is not complete
   std::uint32_t polled = 0;
   std::map<async::Group, Groups> copies;
   Groups wgmma;
@@ -80,6 +86,7 @@ struct BlockTime {
   std::array<Meeting, barrier_count> barriers;
   std::map<std::uint64_t, Phases> mbarriers;  ///< by shared address
   std::map<std::string, Engine> copies;       ///< by the name of their row
+  Engine memory;                              ///< what accesses of shared and global memory take turns at; not shown
   std::array<Engine, 4> cores;
   Engine tensor;
 };
@@ -116,22 +123,32 @@ class Timeline::Model {
   timeline::BlockTime& block(const Cta& cta);
   timeline::WarpTime& warp(const Warp& warp) { return block(*warp.cta).warps[warp.index]; }
   /// What the warp is at.
-  [[nodiscard]] static timeline::Moment now(const timeline::WarpTime& warp) { return {warp.clock, warp.current.slice}; }
+  [[nodiscard]] static timeline::Moment now(const timeline::WarpTime& warp) {
+    return {std::max(warp.clock, warp.accessed), warp.current.slice};
+  }
   /// The warp waits for that moment.
   void wait(Warp& warp, const timeline::Moment& until, const std::string& what);
   /// When what tells an mbarrier has happened.
   timeline::Moment teller(Warp& warp);
-  std::uint64_t begin_operation(Warp& warp, const Step& step, const async::Operation& operation);
+  std::uint64_t begin_operation(Warp& warp, const Step& step, int lane, const async::Operation& operation);
+  /// What the lanes of a cp.async have touched.
+  void count_copies(Warp& warp);
   void multiply(Warp& warp, const TensorProduct& product);
   [[nodiscard]] std::string say_mbarrier(std::uint64_t address, std::uint64_t phase) const;
   [[nodiscard]] std::string trace() const;
   [[nodiscard]] Profile profile() const;
+  void add_bytes(std::uint64_t operation, std::uint64_t bytes);
 
   const Code* code = nullptr;
   timeline::Recorder recorder;
   std::unordered_map<const Cluster*, timeline::ClusterTime> clusters;
-  std::vector<timeline::Moment> operations;  ///< by number: when they are done
-  std::optional<std::size_t> performs;       ///< which operation
+  /// An asynchronous operation: when it is done, and the row of its instruction.
+  struct Operation {
+    timeline::Moment done;
+    std::uint32_t row = 0;
+  };
+  std::vector<Operation> operations;    ///< by number
+  std::optional<std::size_t> performs;  ///< which operation
 
  private:
   timeline::Item& item(std::uint32_t number);
@@ -139,8 +156,7 @@ class Timeline::Model {
   void flush(timeline::WarpTime& warp);
   std::uint64_t wait_for_registers(timeline::WarpTime& warp, const timeline::Item& item);
   std::uint64_t count_access(Warp& warp, const Step& step, Mask mask, const timeline::Item& item, ProfileRow& row);
-  void count_copies(Warp& warp, const Step& step, Mask mask);
-  void issue(Warp& warp, const Step& step, timeline::WarpTime& time, const timeline::Item& item, std::uint64_t cycles);
+  void issue(Warp& warp, const Step& step, timeline::WarpTime& time, const timeline::Item& item, std::uint64_t in_memory);
   void add_to_stretch(timeline::WarpTime& warp, std::uint32_t item, std::uint64_t start);
   std::uint32_t engine_row(timeline::BlockTime& block, timeline::Engine& engine, const std::string& name, std::uint32_t order);
 

@@ -39,7 +39,7 @@ struct Profile {
   /// instruction.
   [[nodiscard]] std::vector<ProfileRow> by_line() const;
   /// A table for a terminal, `most` lines of it (0: all), of by_line().
-  [[nodiscard]] std::string table(std::size_t most = 20) const;
+  [[nodiscard]] std::string table(std::size_t most = 10) const;
 };
 
 }  // namespace ptx::vgpu

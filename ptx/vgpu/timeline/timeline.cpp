@@ -34,7 +34,10 @@ bool Timeline::before(Warp& warp, const Step& step, Mask mask) {
   return true;
 }
 void Timeline::after(Warp& warp, const Step& step, Mask mask, bool again) {
-  if (again) model_->again(warp, step, mask);
+  if (again)
+    model_->again(warp, step, mask);
+  else
+    model_->count_copies(warp);
 }
 
 void Timeline::come_to_barrier(Warp& warp, std::uint32_t barrier) {
@@ -77,14 +80,13 @@ void Timeline::ask_for_phase(const mbarrier::Operator& by, std::uint64_t address
   if (done != phases.end()) model_->wait(by.warp, done->second, model_->say_mbarrier(address, phase));
 }
 
-std::uint64_t Timeline::begin_operation(Warp& warp, const Step& step, int, const async::Operation& operation) {
-  return model_->begin_operation(warp, step, operation);
+std::uint64_t Timeline::begin_operation(Warp& warp, const Step& step, int lane, const async::Operation& operation) {
+  return model_->begin_operation(warp, step, lane, operation);
 }
 void Timeline::perform(const async::Operation& operation) { model_->performs = operation.number; }
 void Timeline::performed(const async::Operation& operation, std::uint64_t bytes) {
   model_->performs.reset();
-  if (const std::uint32_t slice = model_->operations[operation.number].slice; slice != timeline::none)
-    model_->recorder.slice(slice).bytes += bytes;
+  model_->add_bytes(operation.number, bytes);
 }
 void Timeline::close_groups(Warp& warp, async::Group group) { model_->warp(warp).copies[group].close(); }
 void Timeline::wait_for_groups(Warp& warp, async::Group group, std::uint32_t left) {

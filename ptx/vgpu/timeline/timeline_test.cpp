@@ -153,8 +153,8 @@ TEST(Timeline, CountsSectorsOfGlobalMemoryAndActiveLanes) {
   EXPECT_EQ(store.executions, 1u);
   EXPECT_EQ(store.sectors, 8u);
   EXPECT_EQ(store.needed_sectors, 1u);
-  // what reads the loaded register waits for it
-  EXPECT_GE(store.stalls, 500u);
+  // what reads the loaded register waits for it: 500 cycles behind the last of the 8 that 32 sectors take
+  EXPECT_EQ(store.stalls, 506u);
   ASSERT_EQ(told.of("registers").size(), 1u);
   EXPECT_EQ(told.of("registers")[0].name, "wait for %r2");
 }
@@ -235,6 +235,11 @@ TEST(Timeline, GroupsOfCopies) {
   const auto copies = told.of("copy");
   ASSERT_EQ(copies.size(), 2u);
   for (const Event& copy : copies) EXPECT_EQ(number(copy.args, "bytes"), 512u);
+  const ProfileRow& row = told.row("cp.async.cg.shared.global");
+  EXPECT_EQ(row.wavefronts, 4u);  // of 16 bytes, by quarters of the warp
+  EXPECT_EQ(row.needed_wavefronts, 4u);
+  EXPECT_EQ(row.sectors, 16u);
+  EXPECT_EQ(row.needed_sectors, 16u);
   const auto waits = told.of("wait");
   ASSERT_EQ(waits.size(), 2u);
   EXPECT_EQ(waits[0].end(), copies[0].end() + 8);
