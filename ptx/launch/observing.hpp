@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "ptx/vgpu/observer.hpp"
+#include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::launch {
 

@@ -19,7 +19,7 @@
 #include "ptx/tool/kernel_arguments.hpp"
 #include "ptx/tool/kernel_run.hpp"
 #include "ptx/tool/style.hpp"
-#include "ptx/vgpu/session.hpp"
+#include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::tool {
 namespace {
@@ -115,7 +115,7 @@ class Prompt {
       if (words.empty()) words = last_;
       if (words.empty()) continue;
       last_ = words;
-      if (words.front() == "quit" || words.front() == "q" || words.front() == "exit") return;
+      if (words.front() == "quit" || words.front() == "q") return;
       answer(words);
     }
     say("\n");
@@ -322,11 +322,11 @@ class Prompt {
     }
     bool any = !views.empty();
     for (const vgpu::WarpView& view : session_.warps())
-      if (view.waits.starts_with("barrier") || view.waits.starts_with("the cluster")) {
+      if (view.state == "waits") {
         any = true;
-        say(cat("  block ", triple(view.block), "  warp ", view.warp, " waits at ", view.waits, '\n'));
+        say(cat("  block ", triple(view.block), "  warp ", view.warp, " waits for ", view.waits, '\n'));
       }
-    if (!any) say("no mbarriers, and nobody waits at a barrier\n");
+    if (!any) say("no mbarriers, and nobody waits for others\n");
   }
 
   vgpu::Session& session_;
@@ -442,7 +442,8 @@ std::span<const Prompt::Command> Prompt::commands() {
        "the block's shared memory; alone: its variables. With a swizzle of TMA the tile as its author sees it: shared a "
        "bf16[8,64] 128B",
        &Prompt::shared},
-      {"barriers", "", "", "mbarriers: phase, what it lacks, who waits; and who waits at barriers", &Prompt::barriers},
+      {"barriers", "", "", "mbarriers: phase, what it lacks, who waits; and who waits at barriers, or for lanes of its warp",
+       &Prompt::barriers},
       {"help", "h", "", "this list", &Prompt::help},
   };
   return all;

@@ -109,7 +109,7 @@ TEST_F(Debug, ShowsADeadlock) {
   const std::string said = talk(stuck, "run\nwarps\nbarriers\nback\nwhere\n");
   EXPECT_TRUE(has(said, "which cannot complete")) << said;
   EXPECT_TRUE(has(said, "warp 0  waits  lanes 0-31  for barrier 0: 32 of 64 threads have come")) << said;
-  EXPECT_TRUE(has(said, "warp 1 waits at barrier 1: 32 of 64 threads have come")) << said;
+  EXPECT_TRUE(has(said, "warp 1 waits for barrier 1: 32 of 64 threads have come")) << said;
 }
 
 TEST_F(Debug, SaysWhatIsWrongWithACommand) {

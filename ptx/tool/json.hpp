@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "ptx/base/base.hpp"
-#include "ptx/base/quote.hpp"
 
 namespace ptx::tool {
 

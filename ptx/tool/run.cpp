@@ -14,7 +14,6 @@
 #include "ptx/tool/kernel_arguments.hpp"
 #include "ptx/tool/kernel_run.hpp"
 #include "ptx/tool/style.hpp"
-#include "ptx/vgpu/timeline/timeline.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::tool {

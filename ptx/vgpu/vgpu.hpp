@@ -18,6 +18,9 @@
 #include "ptx/base/base.hpp"
 #include "ptx/check/check.hpp"
 #include "ptx/ir/ir.hpp"
+#include "ptx/vgpu/observer.hpp"
+#include "ptx/vgpu/session.hpp"
+#include "ptx/vgpu/timeline/timeline.hpp"
 
 namespace ptx::vgpu {
 
@@ -95,8 +98,6 @@ std::span<const std::string_view> words_of_numerics();
 std::span<const std::string_view> words_of_approximations();
 std::optional<Numerics> numerics_from_name(std::string_view word);
 std::optional<Approximations> approximations_from_name(std::string_view word);
-
-class Observer;
 
 struct Options {
   unsigned workers = 1;  ///< threads of the host; clusters of CTAs are shared out among them

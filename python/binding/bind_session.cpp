@@ -18,8 +18,6 @@
 #include "define.hpp"
 #include "errors.hpp"
 #include "ptx/launch/observing.hpp"
-#include "ptx/vgpu/session.hpp"
-#include "ptx/vgpu/timeline/timeline.hpp"
 
 namespace ptx::python {
 namespace {

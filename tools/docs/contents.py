@@ -1,7 +1,7 @@
 """Which pages the site has, in order."""
 
 GUIDE = [
-    "installing", "first_kernel", "indexing", "shared_memory", "warps", "atomics", "async_copies", "tma", "wgmma", "testing",
+    "installing", "first_kernel", "indexing", "shared_memory", "warps", "atomics", "async_copies", "tma", "wgmma", "testing", "timeline",
     "declaring", "modules", "launching", "shipping", "executor", "from_triton", "from_cuda", "from_pyptx",
 ]  # fmt: skip
 REFERENCE = ["isa/README", "api/python/index", "api/cpp/index", "failures"]

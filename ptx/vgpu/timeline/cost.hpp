@@ -31,10 +31,12 @@ struct InstructionCost {
   std::uint32_t latency = 4;  ///< from issue until a result may be read
   std::uint32_t bytes = 0;    ///< memory: of each lane
   std::uint32_t cycles = 0;   ///< mma, wgmma: of the tensor core
+  bool asks = false;          ///< whether a phase of an mbarrier is complete
   std::string name;           ///< as the timeline shows it: "wgmma m64n256k16"
+  std::string engine;         ///< the row of what it begins: "TMA"
 };
 
-/// Of an instruction as it is spelled: "ld.shared.v4.f32".
+/// Of an instruction as it is spelled: "ld.shared.v4.f32" (ops/cost.cpp, beside what runs it).
 InstructionCost cost_of(std::string_view spelled);
 
 inline constexpr std::uint32_t shared_latency = 30, global_latency = 500, constant_latency = 8;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "ptx/base/quote.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/report.hpp"
 #include "ptx/vgpu/timeline/access_counts.hpp"
@@ -135,7 +134,6 @@ timeline::Item& Timeline::Model::item(std::uint32_t number) {
   const std::string spelled = code->spell(number);
   item.cost = timeline::cost_of(spelled);
   item.by_itself = item.cost.work >= Work::wgmma;
-  item.asks = spelled.starts_with("mbarrier.try_wait") || spelled.starts_with("mbarrier.test_wait");
   item.text = code->line(number);
   ProfileRow& of = row(number);
   of.kernel = code->name;
@@ -271,7 +269,7 @@ void Timeline::Model::before(Warp& warp, const Step& step, Mask mask) {
   time.current = {.item = step.item, .before = time.clock, .lanes = mask};
   const bool by_itself = item.by_itself && mask != 0;
   if (time.polls) {
-    if (by_itself ? item.asks : ++time.polled <= longest_poll) return;
+    if (by_itself ? item.cost.asks : ++time.polled <= longest_poll) return;
     time.polls = false;
   }
   of.stalls += wait_for_registers(time, item);
@@ -299,7 +297,7 @@ void Timeline::Model::issue(Warp& warp, const Step& step, timeline::WarpTime& ti
                       .name = recorder.name(item.cost.name.empty() ? row(step.item).instruction : item.cost.name),
                       .start = start,
                       .end = time.clock,
-                      .kind = SliceKind::sync,
+                      .kind = SliceKind::signal,
                       .instruction = static_cast<std::uint32_t>(first_row_ + step.item)});
   else
     add_to_stretch(time, step.item, start);
@@ -408,9 +406,7 @@ std::uint64_t Timeline::Model::begin_operation(Warp& warp, const Step& step, int
     return operations.size() - 1;
   }
   const ProfileRow& of = row(step.item);
-  const bool bulk = of.instruction.starts_with("cp.async.bulk") || of.instruction.starts_with("cp.reduce");
-  const bool copies = of.instruction.starts_with("cp.async");
-  const std::string name = bulk ? "TMA" : copies ? "cp.async" : "st.async";
+  const std::string& name = items_[step.item].cost.engine;
   timeline::BlockTime& block = this->block(*warp.cta);
   timeline::Engine& engine = block.copies[name];
   const std::uint64_t bytes = bytes_of(operation, time.current.lanes);
@@ -462,7 +458,7 @@ void Timeline::Model::multiply(Warp& warp, const TensorProduct& product) {
       1, products / timeline::tensor_memory_mma_a_cycle / static_cast<std::uint64_t>(std::max(1, product.blocks)));
   const std::uint64_t begins = block.tensor.begin(time.clock, length);
   const std::uint32_t slice =
-      recorder.add({.row = engine_row(block, block.tensor, "tcgen05", 200),
+      recorder.add({.row = engine_row(block, block.tensor, items_[time.current.item].cost.engine, 200),
                     .name = recorder.name(cat("tcgen05.mma m", product.m, 'n', product.n, 'k', product.k)),
                     .start = begins,
                     .end = begins + length,

@@ -102,7 +102,6 @@ struct Item {
   bool known = false;
   InstructionCost cost;
   bool by_itself = false;                    ///< has a slice of its own
-  bool asks = false;                         ///< whether a phase is complete
   bool of_text = false;                      ///< the author wrote PTX: slices are stretches of it
   std::vector<std::uint32_t> reads, writes;  ///< scalar registers
   std::string text;

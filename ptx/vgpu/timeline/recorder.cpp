@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "ptx/base/base.hpp"
-#include "ptx/base/quote.hpp"
 
 namespace ptx::vgpu::timeline {
 
 std::string_view category(SliceKind kind) {
-  constexpr std::array<std::string_view, 6> names{"issue", "sync", "wait", "registers", "copy", "product"};
+  constexpr std::array<std::string_view, 6> names{"issue", "signal", "wait", "registers", "copy", "product"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -14,7 +14,7 @@ namespace ptx::vgpu::timeline {
 inline constexpr std::uint32_t none = 0xFFFFFFFFu;
 
 /// What a slice shows; the names are the trace's categories.
-enum class SliceKind : std::uint8_t { issue, sync, wait, registers, copy, product };
+enum class SliceKind : std::uint8_t { issue, signal, wait, registers, copy, product };
 std::string_view category(SliceKind kind);
 
 struct Slice {

@@ -172,7 +172,7 @@ TEST(Timeline, BarriersWaitForTheLastToCome) {
   ASSERT_EQ(told.arrows.size(), 2u);
   EXPECT_EQ(told.row_of(told.arrows[0]), "warp 1");
   EXPECT_EQ(told.row_of(told.arrows[1]), "warp 0");
-  const auto syncs = told.of("sync");
+  const auto syncs = told.of("signal");
   const auto late = std::find_if(syncs.begin(), syncs.end(), [&](const Event& e) { return told.row_of(e) == "warp 1"; });
   ASSERT_NE(late, syncs.end());
   EXPECT_EQ(waits[0].end(), late->end() + 8);

@@ -1,3 +1,4 @@
+// What the timeline takes instructions to cost, by what they are called.
 #include "ptx/vgpu/timeline/cost.hpp"
 
 #include <algorithm>
@@ -150,9 +151,12 @@ InstructionCost cost_of(std::string_view spelled) {
   if (words.empty()) return {};
   const std::string_view op = words[0];
   if (op == "ld" || op == "ldu") return memory(words, Work::load);
+  if (op == "st" && has_any(words, {"async", "bulk"}))
+    return {.work = Work::begins, .name = std::string(spelled), .engine = "st.async"};
   if (op == "st") return memory(words, Work::store);
   if (op == "atom" || op == "red")
-    return has(words, "async") ? InstructionCost{.work = Work::begins} : memory(words, Work::update);
+    return has(words, "async") ? InstructionCost{.work = Work::begins, .name = std::string(spelled), .engine = "st.async"}
+                               : memory(words, Work::update);
   if (op == "ldmatrix" || op == "stmatrix") {
     const std::uint32_t matrices = has(words, "x4") ? 4 : has(words, "x2") ? 2 : 1;
     return {.work = Work::matrix, .issue = 1, .latency = shared_latency, .bytes = 16, .cycles = matrices};
@@ -167,14 +171,16 @@ InstructionCost cost_of(std::string_view spelled) {
   }
   if (op == "tcgen05") {
     if (has(words, "commit")) return {.work = Work::tensor_commit, .name = "tcgen05.commit"};
-    if (has(words, "mma")) return {.work = Work::begins, .name = "tcgen05.mma"};
+    if (has(words, "mma")) return {.work = Work::begins, .name = "tcgen05.mma", .engine = "tcgen05"};
     return {.issue = 1, .latency = shared_latency};
   }
-  if (op == "cp" && has(words, "async")) {
+  if (op == "cp" && has_any(words, {"async", "reduce"})) {
     const bool meets = has_any(words, {"commit_group", "wait_group", "wait_all", "mbarrier"});
-    return {.work = meets ? Work::meets : Work::begins, .name = std::string(spelled)};
+    const bool bulk = has(words, "bulk") || has(words, "reduce");
+    return {.work = meets ? Work::meets : Work::begins, .name = std::string(spelled), .engine = bulk ? "TMA" : "cp.async"};
   }
-  if (op == "bar" || op == "barrier" || op == "mbarrier") return {.work = Work::meets, .name = std::string(spelled)};
+  if (op == "bar" || op == "barrier" || op == "mbarrier")
+    return {.work = Work::meets, .asks = has_any(words, {"try_wait", "test_wait"}), .name = std::string(spelled)};
   return compute(words);
 }
 
