@@ -227,3 +227,20 @@ def test_pyptx_debug(tmp_path) -> None:
     assert done.returncode == 0, done.stderr
     assert "line 18: add.f32 %f1, %f0, %f0;" in done.stdout and "%f0  f32  0: 32  1: 33" in done.stdout
     assert "mbarrier full  phase 0  lacks 2 of 2 arrivals" in done.stdout or "lacks 1 of 2 arrivals" in done.stdout
+
+
+def test_ctrl_c_in_a_terminal_stops_what_runs(tmp_path) -> None:
+    file = tmp_path / "k.ptx"
+    file.write_text(ENDLESS)
+    command = [sys.executable, "-m", "pyptx", "debug", str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as prompt:
+        assert prompt.stdin is not None and prompt.stdout is not None
+        prompt.stdin.write("run\n")
+        prompt.stdin.flush()
+        while "line 8" not in (line := prompt.stdout.readline()):  # where it stands at first
+            assert line
+        time.sleep(0.5)
+        prompt.send_signal(signal.SIGINT)
+        said, wrong = prompt.communicate("print r\nback\nquit\n", timeout=60)
+    assert prompt.returncode == 0, wrong
+    assert "stopped" in said and "%r  b32  0x" in said and "add.u32 %r, %r, 1" in said

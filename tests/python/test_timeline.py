@@ -174,6 +174,33 @@ def test_the_hopper_gemm(tmp_path) -> None:
     assert again.profile.cycles == done.profile.cycles
 
 
+ENGINES = {
+    "ampere.gemm": {"cp.async", "tensor core 0"},
+    "hopper.gemm": {"TMA", "tensor core 3"},
+    "hopper.attention": {"TMA", "tensor core 0"},
+    "blackwell.gemm": {"TMA", "tcgen05"},
+}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_examples(name, tmp_path) -> None:
+    """They have no bank conflicts and touch no sector in vain, as their swizzles and layouts mean it; their traces are sound."""
+    from test_races import EXAMPLES, arrays_of
+
+    example = EXAMPLES[name]
+    file = tmp_path / "trace.json"
+    done = example.kernel().simulate(*arrays_of(example)[0], checks="off", trace=file)
+    trace = json.loads(file.read_text())
+    rows = check_sound(trace)
+    assert ENGINES[name] <= rows.keys()
+    assert trace["otherData"]["slices_left_out"] == 0
+    copied = sum(event["args"]["bytes"] for event in trace["traceEvents"] if event.get("cat") == "copy")
+    assert copied == sum(row.copied_bytes for row in done.profile.instructions) > 0
+    assert [(row.place, row.bank_conflicts, row.spare_sectors) for row in done.profile.instructions
+            if row.bank_conflicts or row.spare_sectors] == []  # fmt: skip
+    assert all(row.lanes <= 32 * row.executions for row in done.profile.instructions)
+
+
 def test_only_so_many_slices_are_kept() -> None:
     with executor.timeline(most_slices=3) as seen:
         executor.Program(STRIDED, "k.ptx").run("k", [np.ones(32, np.float32), 4], grid=4, block=32)

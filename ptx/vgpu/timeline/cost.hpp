@@ -45,7 +45,7 @@ inline constexpr std::uint32_t mma_latency = 16, wake_latency = 8;
 /// Multiplications and additions of 16-bit values in a cycle: of one of Hopper's four tensor cores, and of Blackwell's together.
 inline constexpr std::uint64_t mma_a_cycle = 512, tensor_memory_mma_a_cycle = 4096;
 /// What a warp waits at least for a register before the timeline shows it.
-inline constexpr std::uint64_t shown_stall = 16;
+inline constexpr std::uint64_t shown_stall = 24;
 
 /// What all of this assumes, a sentence each: for the trace's metadata and the page.
 std::span<const std::string_view> assumptions();

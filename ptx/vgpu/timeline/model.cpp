@@ -406,7 +406,8 @@ std::uint64_t Timeline::Model::begin_operation(Warp& warp, const Step& step, int
     return operations.size() - 1;
   }
   const ProfileRow& of = row(step.item);
-  const std::string& name = items_[step.item].cost.engine;
+  const std::string& engine_name = items_[step.item].cost.engine;
+  const std::string name = engine_name.empty() ? std::string("other copies") : engine_name;
   timeline::BlockTime& block = this->block(*warp.cta);
   timeline::Engine& engine = block.copies[name];
   const std::uint64_t bytes = bytes_of(operation, time.current.lanes);
@@ -414,10 +415,7 @@ std::uint64_t Timeline::Model::begin_operation(Warp& warp, const Step& step, int
   const std::uint64_t begins = engine.begin(time.clock + timeline::copy_latency, length);
   const bool tensor = std::holds_alternative<async::TensorCopy>(operation.what);
   const std::uint32_t slice = recorder.add(
-      {.row = engine_row(block, engine, name,
-                         bulk     ? 0
-                         : copies ? 1
-                                  : 2),
+      {.row = engine_row(block, engine, name, static_cast<std::uint32_t>(block.copies.size())),
        .name = recorder.name(tensor ? cat(of.instruction, ' ', to_string(std::get<async::TensorCopy>(operation.what).tensor.map))
                                     : of.instruction),
        .start = begins,
