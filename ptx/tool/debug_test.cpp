@@ -196,6 +196,8 @@ TEST_F(Debug, RunWritesATraceAndAProfile) {
   text << std::ifstream(trace).rdbuf();
   EXPECT_TRUE(has(text.str(), "\"traceEvents\"")) << text.str();
   EXPECT_TRUE(has(text.str(), "bar.sync"));
+  EXPECT_TRUE(
+      has(run(std::vector<std::string>{"run", write(loop), "--profile", "--format", "json"}, {}).err, "table for people"));
   // of a run that fails, too
   const Outcome failed = run(std::vector<std::string>{"run", write(stuck), "--trace", trace}, {});
   EXPECT_EQ(failed.status, 1);

@@ -124,6 +124,9 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
     return refuse(caller, cat("`run` takes one file, ", arguments.files.size(), " were given"), "`-` reads the standard input");
   auto wanted = read_options(arguments);
   if (!wanted) return refuse(caller, wanted.error().message);
+  const bool profiles = !arguments.last("--profile").empty();
+  if (profiles && arguments.format == "json")
+    return refuse(caller, "`--profile` is a table for people; with `--format json`, `--trace` has what a run did");
   const std::string& path = arguments.files.front();
   Read read = read_file(path, caller);
   if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
@@ -154,7 +157,6 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   if (caller.goes_on) options.watch = [&](const vgpu::RunProgress&) { return caller.goes_on(); };
   std::optional<vgpu::Timeline> timeline;
   const std::string trace(arguments.last("--trace"));
-  const bool profiles = !arguments.last("--profile").empty();
   if (profiles || !trace.empty()) options.observer = &timeline.emplace();
   const auto report = (*program)->run(wanted->config, given->block, given->regions(), options);
   // Of a run that went wrong, too: where everybody stood then.
