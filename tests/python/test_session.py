@@ -243,4 +243,4 @@ def test_ctrl_c_in_a_terminal_stops_what_runs(tmp_path) -> None:
         prompt.send_signal(signal.SIGINT)
         said, wrong = prompt.communicate("print r\nback\nquit\n", timeout=60)
     assert prompt.returncode == 0, wrong
-    assert "stopped" in said and "%r  b32  0x" in said and "add.u32 %r, %r, 1" in said
+    assert "stopped" in said and "%r  b32  0: 0x" in said and "add.u32 %r, %r, 1" in said

@@ -1,8 +1,8 @@
 """Which pages the site has, in order."""
 
 GUIDE = [
-    "installing", "first_kernel", "indexing", "shared_memory", "warps", "atomics", "async_copies", "tma", "wgmma", "testing", "timeline",
-    "declaring", "modules", "launching", "shipping", "executor", "from_triton", "from_cuda", "from_pyptx",
+    "installing", "first_kernel", "indexing", "shared_memory", "warps", "atomics", "async_copies", "tma", "wgmma", "testing",
+    "timeline", "declaring", "modules", "launching", "shipping", "executor", "from_triton", "from_cuda", "from_pyptx",
 ]  # fmt: skip
 REFERENCE = ["isa/README", "api/python/index", "api/cpp/index", "failures"]
 BACKGROUND = ["performance", "facts", "ARCHITECTURE", "CONTRIBUTING"]
