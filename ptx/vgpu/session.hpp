@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "ptx/base/base.hpp"
-#include "ptx/isa/isa.hpp"
+#include "ptx/isa/brief.hpp"
 #include "ptx/layout/layout.hpp"
 #include "ptx/vgpu/observer.hpp"
 
