@@ -1,4 +1,4 @@
-"""What checks of a run cost: examples on the executor without and with them, taking turns; medians.
+"""What each level of checks of a run costs: examples on the executor, the levels taking turns; medians.
 
 python bench/executor_checks.py [--json FILE]
 """
@@ -26,6 +26,7 @@ from examples.hopper.experimental import flash_attention_hopper as attention
 from examples.running import random_array
 
 from pyptx import Kernel
+from pyptx.executor import Checks
 from pyptx.types import bf16
 
 ROUNDS = 5
@@ -57,14 +58,15 @@ def main() -> None:
     options = parser.parse_args()
     results = {}
     for name, (kernel, inputs) in cases().items():
-        off, full = [], []
+        times: dict[Checks, list[float]] = {"off": [], "cheap": [], "full": []}
         kernel(*inputs)
         for _ in range(ROUNDS):
-            off.append(seconds(partial(kernel, *inputs)))
-            full.append(seconds(partial(kernel.simulate, *inputs)))
-        plain, checked = statistics.median(off), statistics.median(full)
-        results[name] = {"off": plain, "full": checked}
-        print(f"{name:30} off {plain * 1e3:8.2f} ms   full {checked * 1e3:8.2f} ms   {checked / plain:5.2f} times")
+            for level, measured in times.items():
+                measured.append(seconds(partial(kernel.simulate, *inputs, checks=level)))
+        medians = {level: statistics.median(measured) for level, measured in times.items()}
+        results[name] = medians
+        told = [f"{level} {median * 1e3:8.2f} ms {median / medians['off']:5.2f} times" for level, median in medians.items()]
+        print(f"{name:30} {'   '.join(told)}")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(results, indent=1))

@@ -26,6 +26,8 @@ OTHER_WORDS = {
     "launch/sized.cpp": "cluster",  # of a launch
     "num/approx_wide.cpp": "fma",  # of the host
     "num/chain.cpp": "fma",  # of the host
+    "tool/findings.cpp": "warp rank proxy",  # keys of an object
+    "vgpu/races/report.cpp": "async",  # the proxy's name
     "text/module.cpp": "alias",  # the directive, as in the next two
     "text/parser.cpp": "alias",
     "text/print.cpp": "alias",

@@ -55,14 +55,21 @@ struct ExecutionPoint {
   struct Access {
     bool is_store = false;
     std::uint64_t address = 0, bytes = 0;
-    std::string space;   ///< of the address: "global", "generic", "shared", …
-    std::string region;  ///< what the message calls the memory there, or the nearest; empty where there is none
+    std::string space;         ///< of the address: "global", "generic", "shared", …
+    std::string region;        ///< what the message calls the memory there, or the nearest; empty where there is none
+    std::string element = {};  ///< of a region whose shape is known, or a .shared variable: "x[3, 17]", "tile + 0x10"
+    std::string proxy = {};    ///< "generic" or "async" (manual: "Proxies"); empty where nobody looked
   };
+  std::string rule;  ///< that was broken: "P-01" (ptx/vgpu/rules.hpp); empty where none was
   std::string kernel;
   std::string instruction;     ///< its opcode: "ld.global.v4.b32"
   std::uint32_t ptx_line = 0;  ///< of the listing or of the text that was read; 0: not known
   std::array<std::uint32_t, 3> block{}, thread{};
   std::uint32_t warp = 0, lane = 0;
+  std::uint32_t lanes = 0;                           ///< a bit for each lane that did it together; 0: `lane` alone
+  std::optional<std::uint32_t> rank = std::nullopt;  ///< of the block in its cluster, where that has several
+  SourceLocation where = {};                         ///< the author's line
+  std::uint64_t times = 1;                           ///< how often a finding was met
   std::optional<Access> access = std::nullopt;
 };
 
@@ -72,9 +79,10 @@ struct Diagnostic {
   Kind kind{};
   Severity severity = Severity::error;
   std::string message;
-  SourceLocation where;                        ///< the author's line, when known
-  std::vector<Note> notes;                     ///< printed as "  = …" lines
-  std::vector<ExecutionPoint> execution = {};  ///< one, of a kernel that ran; else none
+  SourceLocation where;     ///< the author's line, when known
+  std::vector<Note> notes;  ///< printed as "  = …" lines
+  /// Of a kernel that ran: what broke the rule; and of a finding the access before it, which it is not ordered with. Else none.
+  std::vector<ExecutionPoint> execution = {};
 
   Diagnostic& note(std::string_view text) &;
   Diagnostic& hint(std::string_view text) &;

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
+#include <sstream>
 
 namespace ptx::launch {
 namespace {
@@ -105,12 +107,25 @@ void Attendance::show(const vgpu::RunProgress& progress) {
 
 Expected<vgpu::Checks> checks_setting() {
   const char* setting = std::getenv("PYPTX_RUN_CHECKS");
-  if (setting == nullptr || *setting == '\0') return vgpu::Checks::off;
+  if (setting == nullptr || *setting == '\0') return vgpu::Checks::cheap;
   if (const auto checks = vgpu::checks_from_name(setting)) return *checks;
   const auto words = vgpu::words_of_checks();
   return Unexpected{{.kind = Kind::bad_setting,
                      .message = cat("PYPTX_RUN_CHECKS is `", setting, "`; what fits is ",
                                     list_choices(std::vector<std::string>(words.begin(), words.end())))}};
+}
+
+Expected<std::vector<vgpu::Suppression>> suppressions_setting() {
+  const char* file = std::getenv("PYPTX_RUN_SUPPRESS");
+  if (file == nullptr || *file == '\0') return std::vector<vgpu::Suppression>{};
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) return refuse(Kind::file_error, cat("PYPTX_RUN_SUPPRESS is `", file, "`, which cannot be read"));
+  auto all = vgpu::Suppression::read_all(text.str(), file);
+  if (all)
+    for (vgpu::Suppression& one : *all) one.text.clear();
+  return all;
 }
 
 Expected<std::uint64_t> max_instructions_setting() {

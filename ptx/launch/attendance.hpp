@@ -36,6 +36,9 @@ class Attendance {
 
 /// PYPTX_RUN_CHECKS, what runs on the executor look for that are not told: off where it is not set. Kind bad_setting.
 Expected<vgpu::Checks> checks_setting();
+/// The suppressions in the file that PYPTX_RUN_SUPPRESS names; those of them that fit nothing are not named. Kinds: file_error,
+/// bad_setting.
+Expected<std::vector<vgpu::Suppression>> suppressions_setting();
 
 /// PYPTX_MAX_INSTRUCTIONS, the limit of a run on the executor; 0: none is set. Kind bad_setting.
 Expected<std::uint64_t> max_instructions_setting();

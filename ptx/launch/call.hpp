@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "ptx/base/base.hpp"
 #include "ptx/launch/image.hpp"
@@ -47,13 +48,16 @@ Expected<void> prepare(const KernelImage& image, int ordinal, Library& library) 
 }
 
 /// Runs an image on tensors by address: inputs, then outputs, with the sizes of all where the call runs on the host.
-/// `keeps_outputs`: what they hold may be read. Kinds: those of KernelImage::launch and prepare, and the library's.
-template <class Library>
-Expected<void> run_image(const KernelImage& image, DeviceId device, std::span<void* const> addresses,
-                         std::span<const std::size_t> bytes, ScalarValues scalars, bool keeps_outputs, Library& library) {
+/// `keeps_outputs`: what they hold may be read. `forms` gives Cpu::forms where a run may have findings. Kinds: those of
+/// KernelImage::launch and prepare, and the library's.
+template <class Library, class Forms = std::vector<TensorForm> (*)()>
+Expected<void> run_image(
+    const KernelImage& image, DeviceId device, std::span<void* const> addresses, std::span<const std::size_t> bytes,
+    ScalarValues scalars, bool keeps_outputs, Library& library, Forms forms = [] { return std::vector<TensorForm>(); }) {
   if (device.kind == DeviceId::Kind::cpu) {
     Cpu cpu = library.cpu();
     cpu.keeps_outputs = keeps_outputs;
+    if (cpu.options.checks == vgpu::Checks::full) cpu.forms = forms();
     [[maybe_unused]] const auto aside = library.step_aside();
     auto report = image.launch(cpu, addresses, bytes, scalars);
     return report ? Expected<void>() : Unexpected{std::move(report).error()};
@@ -140,7 +144,16 @@ Expected<void> run(const Call& call, Library& library) {
   if (!all_new && outputs > 1) {
     if (auto apart = signature.check_apart(specialisation.outputs, addresses.subspan(inputs)); !apart) return apart;
   }
-  return run_image(*specialisation.image, call.device, addresses, bytes, call.scalars, call.gives_outputs, library);
+  const auto forms = [&] {
+    std::vector<TensorForm> all;
+    const auto add = [&](std::span<const std::int64_t> shape, const ElementType& type) {
+      all.push_back({{shape.begin(), shape.end()}, static_cast<std::uint32_t>(8 * type.bytes())});
+    };
+    for (const TensorView& input : call.inputs) add({input.shape, static_cast<std::size_t>(input.rank)}, input.dtype);
+    for (const Output& output : specialisation.outputs) add(output.shape, output.dtype);
+    return all;
+  };
+  return run_image(*specialisation.image, call.device, addresses, bytes, call.scalars, call.gives_outputs, library, forms);
 }
 
 }  // namespace ptx::launch

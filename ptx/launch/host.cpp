@@ -34,8 +34,8 @@ HostSide::Program decode_text(const std::string& text, const std::string& entry)
 /// The memory of a launch, each piece once: tensors may be one, and overlap in no other way.
 class Regions {
  public:
-  Regions(const LaunchSpec& spec, const std::vector<std::string>& names, bool keeps_outputs)
-      : spec_(spec), names_(names), keeps_outputs_(keeps_outputs) {}
+  Regions(const LaunchSpec& spec, const std::vector<std::string>& names, const Cpu& cpu)
+      : spec_(spec), names_(names), cpu_(cpu) {}
 
   Expected<void> add(std::size_t tensor, std::byte* data, std::size_t bytes) {
     if (bytes == 0) return {};
@@ -51,8 +51,15 @@ class Regions {
       if (!is_it && !read_alone) return overlap(other, tensor, bytes);
     }
     if (same == nullptr) {
-      all_.push_back(
-          {.data = data, .bytes = bytes, .writable = output, .initialised = !output || keeps_outputs_, .name = names_[tensor]});
+      all_.push_back({.data = data,
+                      .bytes = bytes,
+                      .writable = output,
+                      .initialised = !output || cpu_.keeps_outputs,
+                      .name = names_[tensor]});
+      if (tensor < cpu_.forms.size()) {
+        all_.back().shape = cpu_.forms[tensor].shape;
+        all_.back().element_bits = cpu_.forms[tensor].element_bits;
+      }
       is_input_.push_back(!output);
     } else {
       same->bytes = std::max(same->bytes, bytes);
@@ -72,7 +79,7 @@ class Regions {
 
   const LaunchSpec& spec_;
   const std::vector<std::string>& names_;
-  bool keeps_outputs_;
+  const Cpu& cpu_;
   std::vector<vgpu::Region> all_;
   std::vector<bool> is_input_;  // of each
 };
@@ -152,6 +159,9 @@ void Arithmetic::give_to(vgpu::Options& options) const {
   options.completion = completion;
   if (checks) options.checks = *checks;
   options.seed = seed;
+  options.suppress = suppress;
+  options.max_findings = max_findings;
+  options.stop_at_first = stop_at_first;
 }
 
 namespace {
@@ -180,7 +190,16 @@ namespace {
 struct Collection {
   std::mutex mutex;
   bool collects = false;
-  Diagnostics findings;
+  Collected all;
+  void add(const vgpu::Report& report) {
+    all.findings.insert(all.findings.end(), report.findings.begin(), report.findings.end());
+    all.suppressed += report.suppressed;
+    all.left_out += report.left_out;
+    const auto& unused = report.unused_suppressions;
+    if (all.runs++ == 0) all.unused_suppressions = unused;
+    std::erase_if(all.unused_suppressions,
+                  [&](const std::string& one) { return std::find(unused.begin(), unused.end(), one) == unused.end(); });
+  }
 };
 Collection& collection() {
   static Collection all;
@@ -189,13 +208,13 @@ Collection& collection() {
 
 // What checks have found in a run that went well otherwise.
 Expected<vgpu::Report> judge(vgpu::Report report) {
-  if (report.findings.empty()) return report;
   Collection& all = collection();
   const std::lock_guard lock(all.mutex);
   if (all.collects) {
-    all.findings.insert(all.findings.end(), report.findings.begin(), report.findings.end());
+    all.add(report);
     return report;
   }
+  if (report.findings.empty()) return report;
   const auto is_error = [](const Diagnostic& finding) { return finding.severity == Severity::error; };
   const auto first = std::find_if(report.findings.begin(), report.findings.end(), is_error);
   if (first == report.findings.end()) return report;
@@ -211,10 +230,10 @@ void collect_findings(bool collect) {
   const std::lock_guard lock(all.mutex);
   all.collects = collect;
 }
-Diagnostics take_findings() {
+Collected take_findings() {
   Collection& all = collection();
   const std::lock_guard lock(all.mutex);
-  return std::exchange(all.findings, {});
+  return std::exchange(all.all, {});
 }
 
 Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, const vgpu::LaunchConfig& config,
@@ -222,6 +241,11 @@ Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, cons
   if (!cpu.attended) return program.run(config, params, regions, cpu.options);
   vgpu::Options options = cpu.options;
   if (auto checks = checks_setting(); !checks) return Unexpected{std::move(checks).error()};
+  if (options.checks == vgpu::Checks::full) {
+    auto suppressed = suppressions_setting();
+    if (!suppressed) return Unexpected{std::move(suppressed).error()};
+    options.suppress.insert(options.suppress.end(), suppressed->begin(), suppressed->end());
+  }
   if (options.max_instructions == 0) {
     auto limit = max_instructions_setting();
     if (!limit) return Unexpected{std::move(limit).error()};
@@ -258,7 +282,7 @@ Expected<vgpu::Report> KernelImage::launch(const Cpu& cpu, std::span<void* const
   if (auto ok = check_alignments(pointers); !ok) return Unexpected{std::move(ok).error()};
   auto decoded = program();
   if (!decoded) return Unexpected{std::move(decoded).error()};
-  Regions regions(spec_, content_->tensor_names, cpu.keeps_outputs);
+  Regions regions(spec_, content_->tensor_names, cpu);
   for (std::size_t i = 0; i < pointers.size(); ++i)
     if (auto ok = regions.add(i, static_cast<std::byte*>(pointers[i]), bytes[i]); !ok) return Unexpected{std::move(ok).error()};
   HostDescriptors descriptors(spec_, content_->tensor_names);

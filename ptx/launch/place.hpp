@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "ptx/cuda/brief.hpp"
 #include "ptx/vgpu/vgpu.hpp"
@@ -15,6 +17,12 @@ namespace launch {
 /// Asked by the thread that runs, once Ctrl-C was pressed: whether the run is to end. Python's own handlers have a say in it.
 using InterruptHook = bool (*)();
 
+/// Sizes of a tensor, and how many bits each of its elements has.
+struct TensorForm {
+  std::vector<std::size_t> shape;
+  std::uint32_t element_bits = 0;
+};
+
 /// Run on the host, by the executor.
 struct Cpu {
   vgpu::Options options;
@@ -25,7 +33,8 @@ struct Cpu {
   /// What checks find in a run that went well otherwise is its error, unless collect_findings() says otherwise; false: it is in
   /// the report alone.
   bool findings_are_errors = true;
-  bool keeps_outputs = false;  ///< outputs are the caller's own memory: what they hold is there to be read
+  std::vector<TensorForm> forms{};  ///< of the tensors, inputs first, so that findings can name elements; empty: not known
+  bool keeps_outputs = false;       ///< outputs are the caller's own memory: what they hold is there to be read
 };
 /// As many workers as the host has threads; attended; the arithmetic of default_arithmetic().
 Cpu default_cpu();
@@ -39,6 +48,10 @@ struct Arithmetic {
   /// Nothing: what PYPTX_RUN_CHECKS says.
   std::optional<vgpu::Checks> checks = std::nullopt;
   std::uint64_t seed = 0;
+  // What is told of findings: as in vgpu::Options.
+  std::vector<vgpu::Suppression> suppress{};
+  std::size_t max_findings = 100;
+  bool stop_at_first = false;
   void give_to(vgpu::Options& options) const;
 };
 Arithmetic default_arithmetic();
@@ -47,7 +60,12 @@ void set_default_arithmetic(const Arithmetic& arithmetic);
 /// What checks find is an error of the launch, the first one, whose notes name the others. While somebody collects, launches go
 /// well and their findings are added to those that take_findings() gives. Of the whole process.
 void collect_findings(bool collect);
-Diagnostics take_findings();
+struct Collected {
+  Diagnostics findings;
+  std::uint64_t runs = 0, suppressed = 0, left_out = 0;  ///< the last two as in vgpu::Report, of all runs together
+  std::vector<std::string> unused_suppressions;          ///< that fitted nothing in any run
+};
+Collected take_findings();
 
 /// Run on a GPU; null is the legacy default stream.
 struct Cuda {

@@ -80,7 +80,7 @@ Outcome check(const Arguments& arguments, const Caller& caller) {
       outcome.err += refuse(caller, checked.read.failure, checked.read.hint).err;
       outcome.status = 2;
     }
-    if (for_people) outcome.out += to_text(checked, arguments.most, caller.colour);
+    if (for_people) outcome.out += to_text(checked, arguments.most_or(50), caller.colour);
   }
   if (outcome.status == 0 && errors != 0) outcome.status = 1;
   const auto readable = [](const Checked& c) { return c.read.failure.empty(); };

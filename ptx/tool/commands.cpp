@@ -44,11 +44,25 @@ constexpr Option run_options[] = {
      "when asynchronous copies are performed: as they begin without this, as late as a wait allows, or some time in between",
      "eager lazy random"},
     {"--checks", "WORD",
-     "full: accesses that nothing orders are said, races and missing fences of the asynchronous proxy; the exit code is then 1. "
-     "The run has one thread of the host",
-     "off full"},
+     "how closely the run is looked at: off, cheap without this (and values that nobody wrote), or full: and accesses that "
+     "nothing orders, races and missing fences of the asynchronous proxy, by one thread of the host. The exit code is 1 where an "
+     "error is found",
+     "off cheap full"},
+    {"--suppress", "RULE",
+     "do not tell of findings that break this rule, or that at a place: P-02, P-01@gemm.ptx:133, R-rw@KERNEL, *@FILE; what fits "
+     "nothing is "
+     "named"},
+    {"--suppressions", "FILE", "a file of such words, one a line; # begins a comment"},
+    {"--max", "N", "different findings that are kept: 100 without this, and 0 keeps all"},
+    {"--stop", "", "end the run at the first finding that is an error"},
+    {"--seeds", "N",
+     "run 2 + N times, with --completion eager, lazy, and random with seeds from 0, each on fresh buffers; what all found is "
+     "told "
+     "once, and whether the buffers differ. With --checks full unless another level is given"},
     {"--seed", "N", "of --approx perturb and --completion random: 0 without this"},
-    {"--format", "FORMAT", "how results are told: text for people, or json, one object", "text json"},
+    {"--format", "FORMAT",
+     "how results are told: text for people; json, one object; or sarif, the findings as code hosts and editors show them",
+     "text json sarif"},
     {"--trace", "FILE",
      "write a timeline there, for ui.perfetto.dev: each warp and each engine of each block, copies, products, waits, and what "
      "ends them. Order is meant, not speed; the run has one thread of the host"},
@@ -64,9 +78,15 @@ constexpr Option debug_options[] = {
     {"--arg", "[NAME:]WORD", "what a parameter gets, as `run` takes it"},
     {"--numerics", "WORD", "how tensor cores add up: exact without this, or fast", "exact fast"},
     {"--completion", "WORD", "when asynchronous copies are performed: as they begin without this", "eager lazy random"},
-    {"--checks", "WORD", "full: what nothing orders stops the run where it is found", "off full"},
+    {"--checks", "WORD",
+     "how closely the run is looked at: cheap without this; full: what nothing orders stops the run where it is found",
+     "off cheap full"},
     {"--seed", "N", "of --completion random: 0 without this"},
     {"--commands", "FILE", "take the commands from there, and show them, in place of the standard input"},
+};
+constexpr Option explain_options[] = {
+    {"--kernel", "", "print the kernel that breaks the rule, and nothing else"},
+    {"--mended", "", "print the mended kernel, and nothing else"},
 };
 
 constexpr Command list[] = {
@@ -91,6 +111,11 @@ constexpr Command list[] = {
      "Runs a kernel in the executor as far as commands from the standard input say: break 12, run, step, back, warps, registers, "
      "shared, barriers; `help` there lists them. Ctrl-C stops what runs.",
      debug_options, Takes::files, debug},
+    {"explain", "[RULE]", "what a rule of the executor is about",
+     "Says what goes wrong where a run breaks the rule, the smallest kernel that shows it and its mend, and the manual's "
+     "section; "
+     "alone it lists all rules. A finding names its rule.",
+     explain_options, Takes::rule, explain},
     {"isa",
      "[OPCODE[.MODIFIER…]]",
      "an instruction's forms, modifiers, operands and availability",
@@ -153,7 +178,7 @@ std::string help(const Command& command, const Caller& caller) {
   std::string out = cat("usage: ", caller.program, ' ', usage_of(command), "\n\n",
                         wrap(named(command.description, caller), columns, ""), "\n\n");
   if (!command.options.empty()) {
-    constexpr std::size_t width_of_names = 18;
+    constexpr std::size_t width_of_names = 21;
     out += "options:\n";
     for (const Option& option : command.options) {
       const std::string name = cat(option.name, option.value.empty() ? "" : " ", option.value);

@@ -2,6 +2,7 @@
 // come from one list.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ struct Arguments {
   std::string target;                                            ///< --target
   std::string output;                                            ///< -o
   std::string format;                                            ///< --format; --json is `json`
-  std::size_t most = 50;                                         ///< --max: findings shown of one file, 0: all
-  std::vector<std::pair<std::string_view, std::string>> others;  ///< options of one command: name, value
+  std::optional<std::size_t> most = std::nullopt;                ///< --max: how many findings, 0: all
+  std::vector<std::pair<std::string_view, std::string>> others;  ///< options of one command: name, value ("yes" of a flag)
+  [[nodiscard]] std::size_t most_or(std::size_t otherwise) const { return most.value_or(otherwise); }
   [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
   /// The last one's value; "" without one.
   [[nodiscard]] std::string_view last(std::string_view name) const;
@@ -29,6 +31,7 @@ Outcome check(const Arguments& arguments, const Caller& caller);
 Outcome print(const Arguments& arguments, const Caller& caller);
 Outcome run_kernel(const Arguments& arguments, const Caller& caller);
 Outcome debug(const Arguments& arguments, const Caller& caller);
+Outcome explain(const Arguments& arguments, const Caller& caller);
 Outcome isa(const Arguments& arguments, const Caller& caller);
 Outcome completion(const Arguments& arguments, const Caller& caller);
 Outcome manual(const Arguments& arguments, const Caller& caller);
@@ -40,7 +43,7 @@ struct Option {
 };
 
 /// What a command's operands are, for completion.
-enum class Takes : std::uint8_t { files, opcode, shell, nothing };
+enum class Takes : std::uint8_t { files, opcode, shell, rule, nothing };
 
 struct Command {
   std::string_view name, operands;  ///< "check", "FILE|FOLDER…"

@@ -3,6 +3,7 @@
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/tool/commands.hpp"
+#include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::tool {
 namespace {
@@ -27,6 +28,12 @@ std::string opcodes() {
   for (const isa::Form& form : isa::forms()) names.emplace_back(form.opcode);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
+  return joined(names);
+}
+
+std::string rules() {
+  std::vector<std::string> names;
+  for (const vgpu::RuleRow& row : vgpu::all_rules()) names.emplace_back(row.id);
   return joined(names);
 }
 
@@ -65,6 +72,7 @@ std::string bash(std::string_view program) {
       out += "      else COMPREPLY=($(compgen -f -X '!*.ptx' -- \"$word\") $(compgen -d -- \"$word\")); compopt -o filenames\n";
     if (command.takes == Takes::opcode) out += cat("      else COMPREPLY=($(compgen -W '", opcodes(), "' -- \"$word\"))\n");
     if (command.takes == Takes::shell) out += "      else COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\"))\n";
+    if (command.takes == Takes::rule) out += cat("      else COMPREPLY=($(compgen -W '", rules(), "' -- \"$word\"))\n");
     out += "      fi ;;\n";
   }
   return cat(out, "  esac\n}\ncomplete -F _", program, ' ', program, '\n');
@@ -95,6 +103,7 @@ std::string zsh(std::string_view program) {
     if (command.takes == Takes::files) out += " '*:file:_files -g \"*.ptx(-.)\"'";
     if (command.takes == Takes::opcode) out += cat(" '1:opcode:(", opcodes(), ")'");
     if (command.takes == Takes::shell) out += " '1:shell:(bash zsh fish)'";
+    if (command.takes == Takes::rule) out += cat(" '1:rule:(", rules(), ")'");
     out += " ;;\n";
   }
   return cat(out, "  esac\n}\nif [ \"$funcstack[1]\" = _", program, " ]; then _", program, " \"$@\"; else compdef _", program,
@@ -117,6 +126,7 @@ std::string fish(std::string_view program) {
     }
     if (command.takes == Takes::opcode) out += cat(here, "-f -a ", in_quotes(opcodes()), '\n');
     if (command.takes == Takes::shell) out += cat(here, "-f -a 'bash zsh fish'\n");
+    if (command.takes == Takes::rule) out += cat(here, "-f -a ", in_quotes(rules()), '\n');
   }
   return out;
 }

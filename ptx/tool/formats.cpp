@@ -5,6 +5,7 @@
 #include "ptx/tool/json.hpp"
 #include "ptx/tool/style.hpp"
 #include "ptx/version.hpp"
+#include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::tool {
 namespace {
@@ -119,35 +120,33 @@ std::string to_json(std::span<const Checked> all) {
 }
 
 std::string to_sarif(std::span<const Checked> all) {
-  std::vector<Kind> rules;  // those that are broken, in the order of the findings
-  const auto rule_of = [&](Kind kind) {
-    const auto at = std::find(rules.begin(), rules.end(), kind);
+  std::vector<std::pair<std::string, std::string_view>> rules;  // those that are broken, in the order of the findings
+  const auto id_of = [](const Diagnostic& d) {
+    const bool has_rule = !d.execution.empty() && !d.execution.front().rule.empty();
+    return has_rule ? d.execution.front().rule : std::string(name(d.kind));
+  };
+  const auto rule_of = [&](const Diagnostic& d) {
+    const std::string id = id_of(d);
+    const auto at = std::find_if(rules.begin(), rules.end(), [&](const auto& rule) { return rule.first == id; });
     if (at != rules.end()) return static_cast<std::size_t>(at - rules.begin());
-    rules.push_back(kind);
+    const auto known = vgpu::rule_from_id(id);
+    rules.emplace_back(id, known ? vgpu::row(*known).summary : summary(d.kind));
     return rules.size() - 1;
   };
   for (const Checked& c : all)
-    for (const Diagnostic& d : c.findings) rule_of(d.kind);
+    for (const Diagnostic& d : c.findings) rule_of(d);
   Json json;
   json.open('{').key("$schema").value("https://json.schemastore.org/sarif-2.1.0.json").key("version").value("2.1.0");
   json.key("runs").open('[').open('{').key("tool").open('{').key("driver").open('{').key("name").value("ptxkit");
   json.key("version").value(version).key("rules").open('[');
-  for (const Kind kind : rules)
-    json.open('{')
-        .key("id")
-        .value(name(kind))
-        .key("shortDescription")
-        .open('{')
-        .key("text")
-        .value(summary(kind))
-        .close('}')
-        .close('}');
+  for (const auto& [id, says] : rules)
+    json.open('{').key("id").value(id).key("shortDescription").open('{').key("text").value(says).close('}').close('}');
   json.close(']').close('}').close('}').key("columnKind").value("unicodeCodePoints").key("results").open('[');
   const SourceLines elsewhere("");
   for (const Checked& c : all) {
     const SourceLines source(c.read.text);
     for (const Diagnostic& d : c.findings) {
-      json.open('{').key("ruleId").value(name(d.kind)).key("ruleIndex").value(rule_of(d.kind));
+      json.open('{').key("ruleId").value(id_of(d)).key("ruleIndex").value(rule_of(d));
       json.key("level").value(name(d.severity));
       json.key("message").open('{').key("text").value(whole_message(d)).close('}').key("locations").open('[').open('{');
       add_place(json, c.file, d.where, source);

@@ -34,6 +34,8 @@ class Json {
   Json& value(Integer number) {
     return raw(cat(number));
   }
+  /// true, false, null.
+  Json& literal(std::string_view word) { return raw(std::string(word)); }
   /// A number as it is spelled; what JSON has no number for ("nan", "-inf", "0x1f") as a string.
   Json& number(std::string_view spelling) {
     return spelling.find_first_not_of("0123456789+-.e") == std::string_view::npos ? raw(std::string(spelling)) : value(spelling);

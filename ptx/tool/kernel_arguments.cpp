@@ -146,7 +146,9 @@ std::vector<vgpu::Region> KernelArguments::regions() {
                    .bytes = buffer.array.bytes().size(),
                    .writable = true,
                    .initialised = buffer.initialised,
-                   .name = buffer.name});
+                   .name = buffer.name,
+                   .shape = {buffer.array.count()},
+                   .element_bits = static_cast<std::uint32_t>(isa::bits(buffer.array.type()))});
   return all;
 }
 

@@ -84,7 +84,7 @@ std::string read_launch(const Arguments& arguments, KernelRun& run, bool& has_bl
   run.options.seed = seed.value;
   run.options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
   run.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(vgpu::Completion::eager);
-  run.options.checks = vgpu::checks_from_name(arguments.last("--checks")).value_or(vgpu::Checks::off);
+  run.options.checks = vgpu::checks_from_name(arguments.last("--checks")).value_or(vgpu::Checks::cheap);
   return {};
 }
 

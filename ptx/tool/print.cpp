@@ -17,7 +17,7 @@ Outcome print(const Arguments& arguments, const Caller& caller) {
     Outcome outcome{.status = 1, .out = {}, .err = {}};
     std::size_t errors = 0;
     for (const Diagnostic& finding : parsed.findings)
-      if (finding.kind == Kind::syntax && ++errors <= arguments.most)
+      if (finding.kind == Kind::syntax && ++errors <= arguments.most_or(50))
         outcome.err += cat(render(finding, read.text, caller.colour_of_errors), '\n');
     outcome.err += cat(plural(errors, "error"), "; nothing is printed\n");
     return outcome;

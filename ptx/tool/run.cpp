@@ -10,6 +10,8 @@
 #include "ptx/text/text.hpp"
 #include "ptx/tool/commands.hpp"
 #include "ptx/tool/files.hpp"
+#include "ptx/tool/findings.hpp"
+#include "ptx/tool/formats.hpp"
 #include "ptx/tool/json.hpp"
 #include "ptx/tool/kernel_arguments.hpp"
 #include "ptx/tool/kernel_run.hpp"
@@ -29,8 +31,29 @@ struct Wanted {
   bool has_block = false;
   std::uint64_t shown = 8;
   vgpu::Options options;
+  std::uint64_t seeds = 0;
+  bool sweeps = false;
   std::vector<Save> saves;
 };
+
+// Those of --suppress and of the files of --suppressions.
+Expected<std::vector<vgpu::Suppression>> read_suppressions(const Arguments& arguments) {
+  std::vector<vgpu::Suppression> all;
+  for (const std::string& word : arguments.all("--suppress")) {
+    auto one = vgpu::Suppression::read(word);
+    if (!one) return Unexpected{std::move(one).error()};
+    all.push_back(*std::move(one));
+  }
+  for (const std::string& file : arguments.all("--suppressions")) {
+    const auto text = read_bytes(file);
+    if (!text) return Unexpected{text.error()};
+    auto more = vgpu::Suppression::read_all(*text, file);
+    if (!more) return Unexpected{std::move(more).error()};
+    all.insert(all.end(), more->begin(), more->end());
+  }
+  return all;
+}
+
 Expected<Wanted> read_options(const Arguments& arguments) {
   Wanted wanted;
   for (const auto& [name, to] : {std::pair("--grid", &wanted.config.grid), std::pair("--block", &wanted.config.block),
@@ -44,8 +67,9 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.has_block = !arguments.last("--block").empty();
   const Number smem = number(arguments, "--smem", 0), shown = number(arguments, "--print", 8),
                workers = number(arguments, "--workers", std::max(1u, std::thread::hardware_concurrency())),
-               seed = number(arguments, "--seed", 0), most = number(arguments, "--limit", 0);
-  for (const Number* read : {&smem, &shown, &workers, &seed, &most})
+               seed = number(arguments, "--seed", 0), most = number(arguments, "--limit", 0),
+               seeds = number(arguments, "--seeds", 0);
+  for (const Number* read : {&smem, &shown, &workers, &seed, &most, &seeds})
     if (!read->wrong.empty()) return refuse(Kind::bad_setting, read->wrong);
   if (workers.value == 0 || workers.value > 1024)
     return refuse(Kind::bad_setting, cat("`--workers` takes 1 to 1024, ", workers.value, " was given"));
@@ -58,7 +82,15 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.options.approximations =
       vgpu::approximations_from_name(arguments.last("--approx")).value_or(vgpu::Approximations::hardware);
   wanted.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(vgpu::Completion::eager);
-  wanted.options.checks = vgpu::checks_from_name(arguments.last("--checks")).value_or(vgpu::Checks::off);
+  wanted.seeds = seeds.value;
+  wanted.sweeps = !arguments.last("--seeds").empty();
+  wanted.options.checks =
+      vgpu::checks_from_name(arguments.last("--checks")).value_or(wanted.sweeps ? vgpu::Checks::full : vgpu::Checks::cheap);
+  auto suppress = read_suppressions(arguments);
+  if (!suppress) return Unexpected{std::move(suppress).error()};
+  wanted.options.suppress = *std::move(suppress);
+  wanted.options.max_findings = arguments.most_or(100);
+  wanted.options.stop_at_first = !arguments.last("--stop").empty();
   for (const std::string& word : arguments.all("--save")) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
@@ -85,8 +117,8 @@ std::string show(const Buffer& buffer, std::uint64_t shown, bool colour) {
   return line + '\n';
 }
 
-std::string to_json(const std::string& kernel, const vgpu::Report& report, const std::vector<vgpu::FidelityNote>& fidelity,
-                    const std::vector<Buffer>& buffers) {
+std::string to_json_of_run(const std::string& kernel, const vgpu::Report& report, const std::vector<vgpu::FidelityNote>& fidelity,
+                           const std::vector<Buffer>& buffers) {
   Json json;
   json.open('{').key("kernel").value(kernel).key("blocks").value(report.ctas);
   json.key("warp_instructions").value(report.warp_instructions).key("fidelity").open('[');
@@ -102,7 +134,9 @@ std::string to_json(const std::string& kernel, const vgpu::Report& report, const
       json.number(show_element(buffer.array.type(), buffer.array.element(i)));
     json.close(']').close('}');
   }
-  json.close(']').close('}');
+  json.close(']');
+  add_findings(json, report);
+  json.close('}');
   return std::move(json).finish();
 }
 
@@ -117,6 +151,111 @@ std::string save(const Buffer& buffer, const std::string& file) {
                                                  : std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
+// A kernel of a file, ready to be run again and again.
+struct Runnable {
+  const Arguments& arguments;
+  const Caller& caller;
+  const Wanted& wanted;
+  std::string_view text;
+  std::string file, kernel;
+  std::shared_ptr<const vgpu::Program> program;
+  const ir::Module& module;
+  const ir::Function& function;
+
+  [[nodiscard]] Expected<vgpu::Report> run(KernelArguments& given, vgpu::Options options) const {
+    if (caller.goes_on) options.watch = [this](const vgpu::RunProgress&) { return caller.goes_on(); };
+    auto report = program->run(wanted.config, given.block, given.regions(), options);
+    const std::string line = replay_line(arguments, caller, options);
+    if (!report) return Unexpected{with_replay(std::move(report).error(), line)};
+    for (Diagnostic& finding : report->findings) finding = with_replay(std::move(finding), line);
+    return report;
+  }
+  [[nodiscard]] Outcome sarif(const vgpu::Report& report) const {
+    const Checked checked{
+        .file = file, .read = {.text = std::string(text), .failure = {}, .hint = {}}, .findings = report.findings};
+    return {.status = has_errors(report.findings) ? 1 : 0, .out = to_sarif(std::span(&checked, 1)), .err = {}};
+  }
+  [[nodiscard]] std::string rendered(const Diagnostics& findings) const {
+    std::string out;
+    for (const Diagnostic& finding : findings) out += cat(render(finding, text, caller.colour_of_errors), '\n');
+    return out;
+  }
+};
+
+// What ended a run, in the form that was asked for.
+Outcome tell_fault(const Runnable& runnable, const Diagnostic& fault) {
+  if (fault.kind == Kind::launch_config) return refuse(runnable.caller, fault.message);
+  Outcome outcome = failed(fault, runnable.text, runnable.caller);
+  const vgpu::Report report{.findings = {fault}};
+  if (runnable.arguments.format == "sarif") return runnable.sarif(report);
+  if (runnable.arguments.format != "json") return outcome;
+  Json json;
+  json.open('{').key("kernel").value(runnable.kernel).key("fault").value(name(fault.kind));
+  add_findings(json, report);
+  json.close('}');
+  outcome.out = std::move(json).finish();
+  return outcome;
+}
+
+std::string bytes_of(const KernelArguments& given) {
+  std::string all;
+  for (const Buffer& buffer : given.buffers) {
+    const auto bytes = buffer.array.bytes();
+    all.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return all;
+}
+
+// Many runs, each on fresh buffers.
+Outcome sweep(const Runnable& runnable) {
+  std::vector<std::pair<vgpu::Completion, std::uint64_t>> times{{vgpu::Completion::eager, 0}, {vgpu::Completion::lazy, 0}};
+  for (std::uint64_t seed = 0; seed < runnable.wanted.seeds; ++seed) times.emplace_back(vgpu::Completion::random, seed);
+  std::vector<SweepRun> runs;
+  Gathered gathered;
+  std::optional<std::string> first;
+  bool interrupted = false;
+  for (const auto& [completion, seed] : times) {
+    auto given = read_kernel_arguments(runnable.module, runnable.function, runnable.arguments.all("--arg"));
+    if (!given) return refuse(runnable.caller, given.error().message);
+    vgpu::Options options = runnable.wanted.options;
+    options.completion = completion;
+    options.seed = seed;
+    auto report = runnable.run(*given, options);
+    SweepRun run{.completion = completion, .seed = seed};
+    if (!report) {
+      if (interrupted = report.error().kind == Kind::interrupted; interrupted) break;
+      if (report.error().kind == Kind::launch_config) return refuse(runnable.caller, report.error().message);
+      run.fault = name(report.error().kind);
+      run.findings = 1;
+      gathered.add(run, vgpu::Report{.findings = {report.error()}});
+    } else {
+      std::string now = bytes_of(*given);
+      run.outputs_differ = first && *first != now;
+      if (!first) first = std::move(now);
+      run.findings = report->findings.size();
+      gathered.add(run, *report);
+    }
+    runs.push_back(std::move(run));
+  }
+  const vgpu::Report all = gathered.report();
+  if (runnable.arguments.format == "sarif") return runnable.sarif(all);
+  Outcome outcome{.status = has_errors(all.findings) ? 1 : 0, .out = {}, .err = {}};
+  const bool differ = std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) { return run.outputs_differ; });
+  if (runnable.arguments.format == "json") {
+    Json json;
+    json.open('{').key("kernel").value(runnable.kernel);
+    add_runs(json, runs);
+    json.key("outputs_differ").literal(differ ? "true" : "false").key("interrupted").literal(interrupted ? "true" : "false");
+    add_findings(json, all);
+    json.close('}');
+    outcome.out = std::move(json).finish();
+    return outcome;
+  }
+  outcome.out = cat(table_of(runs), interrupted ? "stopped before all runs were done\n" : "", summary_of(all), '\n');
+  outcome.err = runnable.rendered(all.findings);
+  return outcome;
+}
+
 }  // namespace
 
 Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
@@ -125,8 +264,9 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   auto wanted = read_options(arguments);
   if (!wanted) return refuse(caller, wanted.error().message);
   const bool profiles = !arguments.last("--profile").empty();
-  if (profiles && arguments.format == "json")
-    return refuse(caller, "`--profile` is a table for people; with `--format json`, `--trace` has what a run did");
+  if (profiles && arguments.format != "text" && !arguments.format.empty())
+    return refuse(caller,
+                  cat("`--profile` is a table for people; with `--format ", arguments.format, "`, `--trace` has what a run did"));
   const std::string& path = arguments.files.front();
   Read read = read_file(path, caller);
   if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
@@ -153,24 +293,32 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   }
   const auto program = vgpu::Program::make(*accepted, nullptr, kernel);
   if (!program) return failed(program.error(), read.text, caller);
-  vgpu::Options options = wanted->options;
-  if (caller.goes_on) options.watch = [&](const vgpu::RunProgress&) { return caller.goes_on(); };
-  std::optional<vgpu::Timeline> timeline;
+  const Runnable runnable{arguments, caller, *wanted, read.text, display_name(path), kernel, *program, module, function};
   const std::string trace(arguments.last("--trace"));
+  if (wanted->sweeps && (profiles || !trace.empty()))
+    return refuse(
+        caller,
+        "`--trace` and `--profile` show one run, and `--seeds` makes many; a run is chosen by `--completion` and `--seed`");
+  if (wanted->sweeps) return sweep(runnable);
+  vgpu::Options options = wanted->options;
+  std::optional<vgpu::Timeline> timeline;
   if (profiles || !trace.empty()) options.observer = &timeline.emplace();
-  const auto report = (*program)->run(wanted->config, given->block, given->regions(), options);
+  const auto report = runnable.run(*given, options);
   // Of a run that went wrong, too: where everybody stood then.
   if (const std::string failure = trace.empty() ? "" : write_file(trace, timeline->trace()); !failure.empty())
     return refuse(caller, failure);
-  if (!report)
-    return report.error().kind == Kind::launch_config ? refuse(caller, report.error().message)
-                                                      : failed(report.error(), read.text, caller);
+  if (!report) return tell_fault(runnable, report.error());
   for (std::size_t i = 0; i < saved.size(); ++i)
     if (const std::string failure = save(*saved[i], wanted->saves[i].file); !failure.empty()) return refuse(caller, failure);
   const auto fidelity = (*program)->fidelity(options);
-  if (arguments.format == "json") return {.status = 0, .out = to_json(kernel, *report, fidelity, given->buffers), .err = {}};
-  Outcome outcome{
-      .out = cat(kernel, ": ", plural(report->ctas, "block"), ", ", plural(report->warp_instructions, "warp instruction"), '\n')};
+  if (arguments.format == "sarif") return runnable.sarif(*report);
+  Outcome outcome{.status = has_errors(report->findings) ? 1 : 0, .out = {}, .err = {}};
+  if (arguments.format == "json") {
+    outcome.out = to_json_of_run(kernel, *report, fidelity, given->buffers);
+    return outcome;
+  }
+  outcome.out =
+      cat(kernel, ": ", plural(report->ctas, "block"), ", ", plural(report->warp_instructions, "warp instruction"), '\n');
   std::size_t shown = 0;
   for (const Buffer& buffer : given->buffers)
     if (changed(buffer)) {
@@ -181,9 +329,8 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   for (const vgpu::FidelityNote& note : fidelity)
     outcome.out += cat(name(note.fidelity), ": `", note.instruction, "`: ", note.why, '\n');
   if (profiles) outcome.out += cat('\n', timeline->profile().table());
-  for (const Diagnostic& finding : report->findings)
-    outcome.err += cat(render(finding, read.text, caller.colour_of_errors), '\n');
-  outcome.status = has_errors(report->findings) ? 1 : 0;
+  if (options.checks == vgpu::Checks::full) outcome.out += cat(summary_of(*report), '\n');
+  outcome.err = runnable.rendered(report->findings);
   return outcome;
 }
 

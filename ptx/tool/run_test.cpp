@@ -146,7 +146,8 @@ TEST(Run, TellsResultsAsJson) {
   const Outcome outcome = call(with_arguments({"f32[2]=1,inf", "f32[2]=1", "2", "2"}, {"--block", "2", "--format", "json"}));
   EXPECT_EQ(outcome.out,
             "{\"kernel\": \"saxpy\", \"blocks\": 1, \"warp_instructions\": 18, \"fidelity\": [], \"buffers\": [{\"name\": \"Y\", "
-            "\"type\": \"f32\", \"elements\": [3, \"inf\"]}]}\n")
+            "\"type\": \"f32\", \"elements\": [3, \"inf\"]}], \"findings\": [], \"suppressed\": 0, \"left_out\": 0, "
+            "\"unused_suppressions\": []}\n")
       << outcome.err;
 }
 

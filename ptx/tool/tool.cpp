@@ -65,7 +65,7 @@ std::string read_arguments(const Command& command, std::span<const std::string> 
     else if (name != "--max")
       arguments.others.emplace_back(option->name, std::move(value));
     else {
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), arguments.most);
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), arguments.most.emplace());
       if (error != std::errc() || end != value.data() + value.size())
         return cat("`--max` takes a number, `", value, "` was given");
     }

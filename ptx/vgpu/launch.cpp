@@ -244,6 +244,10 @@ class Residents {
     if (state == ClusterState::done) control_.count_done(blocks);
     if (const std::uint64_t cancelled = progress_.waiting.newly_cancelled(); cancelled != 0)
       control_.count_done(cancelled * blocks);
+    if (races::Detector* const races = worker_.launch.races; races != nullptr && races->findings().stops()) {
+      progress_.fail(cluster.index, shown(cluster, races->findings().first_error()));
+      return false;
+    }
     if (state == ClusterState::fault) progress_.fail(cluster.index, shown(cluster, report(faulty(cluster))));
     if (state == ClusterState::limit) {
       if (left)
@@ -307,7 +311,7 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                                   ? 1
                                   : std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
   std::optional<races::Detector> detector;
-  if (checks) detector.emplace(code);
+  if (checks) detector.emplace(code, options);
   Progress progress(clusters);
   // As the driver lays it out: its size, and a barrier of the grid.
   std::array<std::uint32_t, 2> workspace{sizeof(workspace), 0};
@@ -361,22 +365,26 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
     }
   }
   if (options.observer != nullptr) options.observer->end_launch(launch);
-  Diagnostics findings = detector ? detector->findings() : Diagnostics{};
+  Report report{.warp_instructions = control.executed(), .ctas = ctas - progress.waiting.cancelled() * volume(config.cluster)};
+  if (detector) detector->findings().give_to(report);
   // What is found before a fault often is its cause.
   const auto with_findings = [&](Diagnostic fault) {
-    for (const Diagnostic& finding : findings) fault.note(cat("found before: ", finding.message));
+    for (const Diagnostic& finding : report.findings)
+      if (finding.message != fault.message) fault.note(cat("found before: ", finding.message));
     return Unexpected{std::move(fault)};
   };
   if (progress.fault) return with_findings(std::move(*progress.fault));
   if (auto ending = control.take_ending()) return with_findings(std::move(*ending));
-  return Report{control.executed(), ctas - progress.waiting.cancelled() * volume(config.cluster), std::move(findings)};
+  return report;
 }
 
 }  // namespace
 
 Expected<Report> run_grid(const Code& code, const LaunchConfig& asked, std::span<const std::byte> params,
-                          std::span<const Region> regions, const Options& options) {
+                          std::span<const Region> regions, const Options& given) {
   const LaunchConfig config = complete(code, asked);
+  Options options = given;
+  options.check_initialised = options.check_initialised && options.checks != Checks::off;
   if (auto error = check_config(code, config, params.size())) return Unexpected{std::move(*error)};
   try {
     return run_checked(code, config, params, regions, options);

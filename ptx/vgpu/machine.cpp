@@ -26,4 +26,12 @@ Outcome Warp::fail(const Step& step, int lane, Kind kind, std::string message, s
   return Outcome::fault;
 }
 
+Outcome Warp::fail(const Step& step, int lane, Rule rule, std::string message, std::vector<std::string> notes) {
+  if (!fault) {
+    fault = Fault{row(rule).kind, std::move(message), step.item, lane, std::move(notes)};
+    fault->rule = rule;
+  }
+  return Outcome::fault;
+}
+
 }  // namespace ptx::vgpu

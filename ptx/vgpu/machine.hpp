@@ -87,6 +87,7 @@ struct Fault {
   int lane = 0;
   std::vector<std::string> notes;
   std::optional<ExecutionPoint::Access> access = std::nullopt;
+  std::optional<Rule> rule = std::nullopt;  ///< nothing: usual_rule(kind)
 };
 
 enum class Wait : std::uint8_t {
@@ -200,6 +201,8 @@ struct Warp {
 
   /// Ends the run at this step: `lane` is the thread that did it. Returns Outcome::fault.
   Outcome fail(const Step& step, int lane, Kind kind, std::string message, std::vector<std::string> notes = {});
+  /// The same, and which rule was broken; of the rule's kind.
+  Outcome fail(const Step& step, int lane, Rule rule, std::string message, std::vector<std::string> notes = {});
   std::optional<Fault> fault;
 };
 

@@ -174,6 +174,7 @@ void GlobalMemory::add(const Region& region, bool check_initialised) {
   r.writable = region.writable;
   if (!region.initialised && check_initialised) r.written = written_.emplace_back(region.bytes).data();
   r.name = names_.emplace_back(region.name.empty() ? std::string("an unnamed allocation") : cat('`', region.name, '`'));
+  if (!region.shape.empty()) r.tensor = &region;
   const auto below = [](std::uint64_t begin, const MemoryRegion& other) { return begin < other.begin; };
   regions_.insert(std::upper_bound(regions_.begin(), regions_.end(), r.begin, below), r);
 }
@@ -247,25 +248,27 @@ namespace {
 // The region of one lane's access; nullptr: a fault was recorded.
 const MemoryRegion* find_or_fail(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
                                  std::uint64_t bytes, std::uint32_t alignment) {
-  const auto fail = [&](Kind kind, const std::string& why) -> const MemoryRegion* {
-    warp.fail(step, lane, kind, cat(say_access(write, bytes, space, address), ", ", why));
+  const auto fail = [&](Rule rule, const std::string& why) -> const MemoryRegion* {
+    warp.fail(step, lane, rule, cat(say_access(write, bytes, space, address), ", ", why));
     const std::vector<MemoryRegion> all = candidates(warp, space, address);
     const MemoryRegion* nearest = nearest_region(address, all);
     warp.fault->access = {write, address, bytes, std::string(name(space)), nearest == nullptr ? "" : plain_name(*nearest)};
     return nullptr;
   };
-  if (address % alignment != 0) return fail(Kind::misaligned, cat("which is not a multiple of ", alignment));
+  if (address % alignment != 0) return fail(Rule::A_02, cat("which is not a multiple of ", alignment));
   const MemoryRegion* region = find_region(warp, space, address, bytes, write);
   if (region == nullptr && is_multimem(address) != (space == Space::multimem))
-    return fail(Kind::out_of_bounds, space == Space::multimem
-                                         ? "which is no multimem address: what multimem.* reaches are multicast regions"
-                                         : "which is a multimem address: multimem.* alone may use it");
+    return fail(Rule::A_03, space == Space::multimem
+                                ? "which is no multimem address: what multimem.* reaches are multicast regions"
+                                : "which is a multimem address: multimem.* alone may use it");
   if (region == nullptr) {
     const std::string block = describe_block(*warp.cta, space, address);
-    return fail(Kind::out_of_bounds, block.empty() ? describe_position(address, bytes, candidates(warp, space, address)) : block);
+    if (block.empty()) return fail(Rule::A_01, describe_position(address, bytes, candidates(warp, space, address)));
+    const bool of_cluster = space == Space::cluster || space == Space::generic;
+    return fail(!of_cluster ? Rule::A_03 : block_of(*warp.cta, space, address) == nullptr ? Rule::C_02 : Rule::C_03, block);
   }
   if (write && !region->writable)
-    return fail(Kind::read_only, cat("byte ", address - region->begin, " of ", region->name, ", which the kernel may only read"));
+    return fail(Rule::A_05, cat("byte ", address - region->begin, " of ", region->name, ", which the kernel may only read"));
   return region;
 }
 

@@ -58,7 +58,8 @@ struct MemoryRegion {
   std::uint8_t* written = nullptr;  ///< a mark for each byte; nullptr: all of it counts as written
   std::uint64_t lane_stride = 0;    ///< local memory: bytes between the memories of neighbouring lanes
   bool writable = true;
-  std::string_view name;  ///< as reports call it: "`X`", "shared memory"
+  std::string_view name;           ///< as reports call it: "`X`", "shared memory"
+  const Region* tensor = nullptr;  ///< whose shape is known: the caller's region, which lives as long as the run
 
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t bytes) const {
     return bytes <= size && address - begin <= size - bytes;

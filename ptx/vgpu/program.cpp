@@ -51,7 +51,7 @@ namespace {
 constexpr std::array<std::string_view, 2> numerics_words{"exact", "fast"};
 constexpr std::array<std::string_view, 3> approximations_words{"hardware", "rounded", "perturb"};
 constexpr std::array<std::string_view, 3> completion_words{"eager", "lazy", "random"};
-constexpr std::array<std::string_view, 2> checks_words{"off", "full"};
+constexpr std::array<std::string_view, 3> checks_words{"off", "cheap", "full"};
 
 template <class Choice, std::size_t count>
 std::optional<Choice> choice_of(const std::array<std::string_view, count>& words, std::string_view word) {

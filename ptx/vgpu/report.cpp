@@ -11,6 +11,23 @@ namespace {
 
 std::string triple(const std::array<std::uint32_t, 3>& v) { return cat('(', v[0], ", ", v[1], ", ", v[2], ')'); }
 
+// ", completion random, seed 7": what a run has to be told to find the same again.
+std::string say_options(const Options& options) {
+  std::string said;
+  if (options.checks != Checks::cheap) said += cat(", checks ", words_of_checks()[static_cast<std::size_t>(options.checks)]);
+  if (options.completion != Completion::eager)
+    said += cat(", completion ", words_of_completion()[static_cast<std::size_t>(options.completion)]);
+  if (options.numerics != Numerics::exact)
+    said += cat(", numerics ", words_of_numerics()[static_cast<std::size_t>(options.numerics)]);
+  if (options.completion == Completion::random || options.approximations == Approximations::perturbed)
+    said += cat(", seed ", options.seed);
+  return said;
+}
+
+std::optional<std::uint32_t> rank_of_block(const Cta& cta) {
+  return cta.cluster->blocks.size() > 1 ? std::optional(cta.rank) : std::nullopt;
+}
+
 }  // namespace
 
 std::string Code::spell(std::uint32_t item) const {
@@ -70,6 +87,20 @@ std::string name_of_shared(const Code& code, std::uint64_t address) {
   return name.empty() ? cat("0x", hex(address)) : name;
 }
 
+std::string element_of(const MemoryRegion& region, std::uint64_t address) {
+  if (region.tensor == nullptr || region.tensor->element_bits < 8) return {};
+  const std::uint64_t bytes = region.tensor->element_bits / 8;
+  std::uint64_t at = (address - region.begin) / bytes;
+  std::string indices;
+  for (auto size = region.tensor->shape.rbegin(); size != region.tensor->shape.rend(); ++size) {
+    if (*size == 0) return {};
+    indices = cat(at % *size, indices.empty() ? "" : ", ", indices);
+    at /= *size;
+  }
+  if (at != 0 || indices.empty()) return {};  // not of the tensor, which may be less than the region
+  return cat(region.tensor->name, '[', indices, ']');
+}
+
 std::uint32_t Code::ptx_line(std::uint32_t item) const { return listing == nullptr ? where(item).line : listed_line(item); }
 
 std::uint32_t Code::listed_line(std::uint32_t item) const {
@@ -97,16 +128,21 @@ Diagnostic report(const Warp& warp, const Fault& fault) {
   d.note(cat("thread: ", triple(id), " of ", say_block(cta), " in kernel `", code.name, "` (warp ", warp.index, ", lane ",
              fault.lane, ')'));
   for (const std::string& note : fault.notes) d.note(note);
+  const std::optional<Rule> broken = fault.rule ? fault.rule : usual_rule(fault.kind);
+  if (broken) d.note(cat("rule: ", vgpu::id(*broken)));
   d.note(cat("replay: kernel `", code.name, "`, grid ", triple(launch.config.grid), ", block ", triple(block), ", ",
              cta.cluster->blocks.size() > 1 ? cat("cluster ", triple(launch.config.cluster), ", ") : std::string(),
-             launch.config.dynamic_smem_bytes, " bytes of dynamic shared memory"));
-  d.execution = {ExecutionPoint{.kernel = code.name,
+             launch.config.dynamic_smem_bytes, " bytes of dynamic shared memory", say_options(launch.options)));
+  d.execution = {ExecutionPoint{.rule = broken ? std::string(vgpu::id(*broken)) : std::string(),
+                                .kernel = code.name,
                                 .instruction = code.spell(fault.item),
-                                .ptx_line = code.listed_line(fault.item),
+                                .ptx_line = code.ptx_line(fault.item),
                                 .block = cta.id,
                                 .thread = id,
                                 .warp = warp.index,
                                 .lane = static_cast<std::uint32_t>(fault.lane),
+                                .rank = rank_of_block(cta),
+                                .where = d.where,
                                 .access = fault.access}};
   return d;
 }

@@ -11,9 +11,10 @@ Diagnostic report(const Warp& warp, const Fault& fault);
 /// The same of the fault that the warp has recorded.
 Diagnostic report(const Warp& warp);
 
-/// "x[3, 17]", "tile + 0x10": what the bytes at an address of shared memory (the offset in the block's shared memory) are to
-/// their author; "" where nothing more is known than the region.
+/// "x[3, 17]", "tile + 0x10": what the bytes at an address of shared or global memory (the offset in the block's shared memory,
+/// or the address) are to their author; "" where nothing more is known than the region.
 std::string element_of_shared(const Code& code, std::uint64_t offset);
+std::string element_of(const MemoryRegion& region, std::uint64_t address);
 /// The same of a shared address; "0x400" where nothing is known.
 std::string name_of_shared(const Code& code, std::uint64_t address);
 

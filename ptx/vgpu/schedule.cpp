@@ -82,26 +82,25 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
   Cta& cta = *warp.cta;
   const int lane = lowest_lane(warp.live);
   if (id >= barrier_count) {
-    warp.fail(step, lane, Kind::barrier_misuse, cat("names barrier ", id, "; a CTA has barriers 0 to ", barrier_count - 1));
+    warp.fail(step, lane, Rule::B_02, cat("names barrier ", id, "; a CTA has barriers 0 to ", barrier_count - 1));
     return std::nullopt;
   }
   if (threads % lane_count != 0) {
-    warp.fail(step, lane, Kind::barrier_misuse,
-              cat("counts ", threads, " threads; what fits is a multiple of the warp's ", lane_count));
+    warp.fail(step, lane, Rule::B_02, cat("counts ", threads, " threads; what fits is a multiple of the warp's ", lane_count));
     return std::nullopt;
   }
   Barrier& barrier = cta.barriers[id];
   if (barrier.arrived_warps != 0 && barrier.expected_threads != threads) {
     const auto say = [](std::uint32_t n) { return n == 0 ? std::string("all threads of the CTA") : cat(n, " threads"); };
     warp.fail(
-        step, lane, Kind::barrier_misuse,
+        step, lane, Rule::B_01,
         cat("expects ", say(threads), " at barrier ", id, ", where others have come that expect ", say(barrier.expected_threads)),
         {cat("the first came at ", cta.launch->code.line(barrier.opened_by))});
     return std::nullopt;
   }
   const bool reduces = step.collective != nullptr;
   if (barrier.arrived_warps != 0 && barrier.reduces != reduces) {
-    warp.fail(step, lane, Kind::barrier_misuse,
+    warp.fail(step, lane, Rule::B_04,
               cat(reduces ? "reduces over" : "comes to", " barrier ", id, ", where others have come that do",
                   reduces ? " not: all threads of a barrier reduce, or none" : ": all threads of a barrier reduce, or none"),
               {cat("the first came at ", cta.launch->code.line(barrier.opened_by))});
@@ -137,7 +136,7 @@ void release_cluster(Cluster& cluster) {
 // False: a fault was recorded.
 bool come_to_cluster(Warp& warp, const Step& step) {
   if (warp.cluster_open) {
-    warp.fail(step, lowest_lane(warp.live), Kind::barrier_misuse,
+    warp.fail(step, lowest_lane(warp.live), Rule::B_06,
               "comes to the cluster's barrier a second time, before all others have come once");
     return false;
   }
@@ -152,7 +151,7 @@ bool come_to_cluster(Warp& warp, const Step& step) {
 // Called with the lanes set aside as Wait::arrived.
 bool wait_at_cluster(Warp& warp, const Step& step) {
   if (!std::exchange(warp.cluster_came, false)) {
-    warp.fail(step, lowest_lane(warp.live), Kind::barrier_misuse, "waits at the cluster's barrier, to which it has not come");
+    warp.fail(step, lowest_lane(warp.live), Rule::B_06, "waits at the cluster's barrier, to which it has not come");
     return false;
   }
   if (!warp.cluster_open) {
@@ -350,7 +349,7 @@ bool end_block(Warp& warp) {
   if (left.empty()) return true;
   Step step;
   step.item = left.front().made_by;
-  warp.fail(step, 0, Kind::tensor_memory_misuse,
+  warp.fail(step, 0, Rule::K_03,
             cat("allocates columns ", left.front().first, " to ", left.front().first + left.front().columns - 1,
                 " of tensor memory, and the CTA ends without giving them back (tcgen05.dealloc)"));
   return false;

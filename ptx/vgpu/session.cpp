@@ -284,12 +284,12 @@ void Session::after(Warp& warp, const Step& step, Mask mask, bool again) {
   for (std::size_t i = 0; i < trace.results; ++i)
     if (const std::uint32_t scalar = code.traced[trace.first + trace.needs + trace.values + i]; scalar != no_scalar)
       written[scalar] |= mask;
-  const races::Detector* const races = launch_->races;
-  if (races == nullptr || races->count_of_findings() <= seen_findings_) return;
-  seen_findings_ = races->count_of_findings();
+  races::Detector* const races = launch_->races;
+  if (races == nullptr || races->findings().told() <= seen_findings_) return;
+  seen_findings_ = races->findings().told();
   if (!stops_at_findings_ || !goal_.breaks || aborts_) return;
   Stop stop = stop_at(warp, step, mask, Stop::Why::finding);
-  stop.diagnostic = races->findings().back();
+  stop.diagnostic = races->findings().last();
   stopped_warp_ = &warp, stopped_step_ = &step, stopped_mask_ = mask;
   focus_ = {warp.cta->index, warp.index};
   halt(std::move(stop));

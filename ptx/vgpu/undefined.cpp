@@ -51,20 +51,20 @@ Outcome fail_undefined(Warp& warp, const Step& step, Mask lanes, std::uint32_t s
   const auto found = warp.undefined_sources.find(source);
   std::string message = cat(does, " `", code.scalar_name(scalar), '`');
   std::vector<std::string> notes;
+  const bool of_register = source >= code.function->body.size();
   if (source == source_of_register(code, scalar)) {
     message += ", which nothing has written";
   } else {
     message += ", whose value is undefined";
-    const bool is_register = source >= code.function->body.size();
-    if (is_register)
+    if (of_register)
       notes.push_back(cat("it comes from `", code.scalar_name(source - static_cast<std::uint32_t>(code.function->body.size())),
                           "`, which nothing has written"));
     if (found != warp.undefined_sources.end()) {
-      notes.push_back(cat(is_register ? "which was read first at " : "it comes from ", say_place(code, found->second.item)));
+      notes.push_back(cat(of_register ? "which was read first at " : "it comes from ", say_place(code, found->second.item)));
       if (!found->second.message.empty()) notes.push_back(cat("which ", found->second.message));
     }
   }
-  return warp.fail(step, lowest_lane(lanes), Kind::uninitialised, std::move(message), std::move(notes));
+  return warp.fail(step, lowest_lane(lanes), of_register ? Rule::U_02 : Rule::U_01, std::move(message), std::move(notes));
 }
 
 // ---- handing on

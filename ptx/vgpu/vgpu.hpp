@@ -19,6 +19,7 @@
 #include "ptx/check/check.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/vgpu/observer.hpp"
+#include "ptx/vgpu/rules.hpp"
 #include "ptx/vgpu/session.hpp"
 #include "ptx/vgpu/timeline/timeline.hpp"
 
@@ -42,6 +43,9 @@ struct Region {
   /// the further replicas, which stand for the memory of so many devices. What else may use that memory is said by other regions.
   bool multicast = false;
   std::vector<std::byte*> further_replicas{};
+  /// Of a tensor, so that findings can name an element: its sizes, and how many bits each element has; 0: not known.
+  std::vector<std::size_t> shape{};
+  std::uint32_t element_bits = 0;
   /// The address by which a kernel reaches it.
   [[nodiscard]] std::uint64_t address() const {
     return reinterpret_cast<std::uintptr_t>(data) + (multicast ? multimem_window : 0);
@@ -84,12 +88,27 @@ enum class Completion : std::uint8_t {
            ///< there before
   random,  ///< some time in between, another one for each seed
 };
-/// What a run looks for besides what ends it.
+/// How closely a run is looked at. Each level has the checks of those before it.
 enum class Checks : std::uint8_t {
-  off,
-  full,  ///< accesses that nothing orders: races, and missing fences of the asynchronous proxy (manual: "Data-races", "Proxies")
+  off,    ///< what a run cannot go on behind: accesses outside of memory, misused barriers, deadlocks
+  cheap,  ///< and values that nobody has written (rules U)
+  full,   ///< and accesses that nothing orders: races, and missing fences of the asynchronous proxy (manual: "Data-races",
+          ///< "Proxies")
 };
-/// The words of all, in their order: "exact fast", "hardware rounded perturb", "eager lazy random".
+/// A rule that is not to be told, and where (rules.hpp): "P-02", of the whole run; "P-01@gemm.py:133", of a finding one of whose
+/// accesses is at that line of the author's source or of the PTX text; "R-rw@gemm.py", in that file; "R-rw@gemm", in the kernel
+/// of that name; "*@gemm", any rule; "P-01@gemm.py:133+gemm.py:141", both accesses. What ends a run cannot be suppressed.
+struct Suppression {
+  std::string rule;                 ///< "P-01", "R-*", "*"
+  std::vector<std::string> places;  ///< each of them has to fit; none: anywhere
+  std::string text;                 ///< as it was written; empty: it is not named when it fits nothing
+  /// Kind bad_setting.
+  static Expected<Suppression> read(std::string_view text);
+  /// One in each line; what follows a `#`, and empty lines, do not count. `name` is how errors call the text.
+  static Expected<std::vector<Suppression>> read_all(std::string_view lines, std::string_view name);
+  [[nodiscard]] bool fits(const Diagnostic& finding) const;
+};
+/// The words of all, in their order: "off cheap full", "exact fast", "hardware rounded perturb", "eager lazy random".
 std::span<const std::string_view> words_of_checks();
 std::optional<Checks> checks_from_name(std::string_view word);
 std::span<const std::string_view> words_of_completion();
@@ -103,13 +122,17 @@ struct Options {
   unsigned workers = 1;  ///< threads of the host; clusters of CTAs are shared out among them
   /// Warp instructions of the whole run before it is stopped (step_limit); 0: none for the run, 2^30 for each CTA of a cluster.
   std::uint64_t max_instructions = 0;
-  bool check_initialised = true;  ///< track which bytes and registers have been written, and lanes that shuffles read
+  /// Track which bytes and registers have been written, and lanes that shuffles read; not with Checks::off.
+  bool check_initialised = true;
   Numerics numerics = Numerics::exact;
   Approximations approximations = Approximations::hardware;
   Completion completion = Completion::eager;
-  Checks checks = Checks::off;  ///< full: the run has one worker, whatever is said above
-  std::uint64_t seed = 0;       ///< of perturbed approximations, and of random completion
-  std::stop_token stop{};       ///< asked every few milliseconds: the run ends, kind interrupted
+  Checks checks = Checks::cheap;  ///< full: the run has one worker, whatever is said above
+  std::vector<Suppression> suppress{};
+  std::size_t max_findings = 100;  ///< different ones that are kept; 0: all
+  bool stop_at_first = false;      ///< the first finding that is an error ends the run, and is its error
+  std::uint64_t seed = 0;          ///< of perturbed approximations, and of random completion
+  std::stop_token stop{};          ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};
   /// Is told of each instruction: a Timeline, a Session. Not null: the run has one worker, whatever is said above.
@@ -135,9 +158,12 @@ struct FidelityNote {
 struct Report {
   std::uint64_t warp_instructions = 0;
   std::uint64_t ctas = 0;  ///< those that ran, without what others have taken over
-  /// What checks have found, each pair of instructions once, in the order in which they were met. Kinds: race, race_of_lanes,
-  /// missing_proxy_fence, unordered_mbarrier.
+  /// What checks have found, each rule and pair of instructions once, in the order in which they were met. Kinds: race,
+  /// race_of_lanes, missing_proxy_fence, unordered_mbarrier, unfinished_copy.
   Diagnostics findings = {};
+  std::uint64_t suppressed = 0;                       ///< different findings that were not told because somebody said so
+  std::uint64_t left_out = 0;                         ///< and that were not kept: Options::max_findings
+  std::vector<std::string> unused_suppressions = {};  ///< that fit nothing, as they were written
 };
 
 /// The .global and .const variables of a module, as they lie in memory once it is loaded: from their initial values on (manual:

@@ -56,7 +56,8 @@ void fail_stuck(Warp& warp) {
   }
   std::vector<std::string> notes;
   for (const LaneGroup& f : warp.others) notes.push_back(say_fragment(warp, f));
-  warp.fail(step, lowest_lane(stuck.mask), Kind::divergent, std::move(message), std::move(notes));
+  warp.fail(step, lowest_lane(stuck.mask), stuck.wait == Wait::members ? Rule::V_02 : Rule::V_01, std::move(message),
+            std::move(notes));
 }
 
 bool fail_bypass(Warp& warp, const Step& step, Mask mask) {
@@ -182,7 +183,7 @@ Diagnostic report_livelock(const Cluster& cluster, const Begun& of_grid) {
                                     ": every thread that runs is back where it was, and nobody can complete it any more")
                               : cat(polls ? "polls memory that nobody can change any more" : "is in a loop that nothing can end",
                                     ": every thread that runs is back where it was, and no memory has changed meanwhile"),
-                 place(warp), lowest_lane(warp.others.front().mask), std::move(notes)});
+                 place(warp), lowest_lane(warp.others.front().mask), std::move(notes), std::nullopt, Rule::D_02});
 }
 
 }  // namespace ptx::vgpu

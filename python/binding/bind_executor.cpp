@@ -34,18 +34,22 @@ struct ExecutorHandle {
   std::shared_ptr<const launch::ExecutorModule> module;
 };
 
-using RegionTuple = std::tuple<std::uintptr_t, std::size_t, std::string, bool, bool, std::optional<std::vector<std::uintptr_t>>>;
+/// Sizes of a tensor, and the bits of each element.
+using ShapeTuple = std::tuple<std::vector<std::size_t>, std::uint32_t>;
+using RegionTuple = std::tuple<std::uintptr_t, std::size_t, std::string, bool, bool, std::optional<std::vector<std::uintptr_t>>,
+                               std::optional<ShapeTuple>>;
 
 std::vector<vgpu::Region> regions_of(const std::vector<RegionTuple>& given) {
   std::vector<vgpu::Region> regions;
   regions.reserve(given.size());
-  for (const auto& [address, bytes, name, writable, initialised, replicas] : given) {
+  for (const auto& [address, bytes, name, writable, initialised, replicas, tensor] : given) {
     regions.push_back({.data = reinterpret_cast<std::byte*>(address),
                        .bytes = bytes,
                        .writable = writable,
                        .initialised = initialised,
                        .name = name,
                        .multicast = replicas.has_value()});
+    if (tensor) std::tie(regions.back().shape, regions.back().element_bits) = *tensor;
     if (!replicas) continue;
     for (const std::uintptr_t replica : *replicas)
       regions.back().further_replicas.push_back(reinterpret_cast<std::byte*>(replica));
@@ -137,18 +141,44 @@ nb::list errors_of(const Diagnostics& findings) {
   return all;
 }
 
-std::tuple<std::uint64_t, std::uint64_t, nb::list> run(
-    const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters, const std::vector<RegionTuple>& regions,
-    launch::Dims grid, launch::Dims block, launch::Dims cluster, std::size_t shared_memory, unsigned workers,
-    std::uint64_t max_instructions, bool check_initialised, std::optional<std::string_view> numerics,
-    std::optional<std::string_view> approx, std::optional<std::string_view> completion, std::optional<std::string_view> checks,
-    std::optional<std::uint64_t> seed, nb::object print) {
+/// What is told of findings: suppressions, how many, and whether the first one ends the run. None leaves it as it is.
+using FindingOptions = std::tuple<std::optional<std::vector<std::string>>, std::optional<std::size_t>, std::optional<bool>>;
+void set_finding_options(launch::Arithmetic& arithmetic, const FindingOptions& given) {
+  const auto& [suppress, limit, stop] = given;
+  if (suppress) {
+    arithmetic.suppress.clear();
+    for (const std::string& text : *suppress) {
+      auto one = vgpu::Suppression::read(text);
+      if (!one) raise(Kind::bad_setting, one.error().message, authors_line());
+      arithmetic.suppress.push_back(*std::move(one));
+    }
+  }
+  if (limit) arithmetic.max_findings = *limit;
+  if (stop) arithmetic.stop_at_first = *stop;
+}
+std::tuple<std::vector<std::string>, std::size_t, bool> finding_options() {
+  const launch::Arithmetic now = launch::default_arithmetic();
+  std::vector<std::string> suppress;
+  for (const vgpu::Suppression& one : now.suppress) suppress.push_back(one.text);
+  return {suppress, now.max_findings, now.stop_at_first};
+}
+
+/// Blocks, warp instructions, findings; and of these how many were suppressed and left out, and suppressions that fitted nothing.
+using RunTuple = std::tuple<std::uint64_t, std::uint64_t, nb::list, std::uint64_t, std::uint64_t, std::vector<std::string>>;
+RunTuple run(const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters,
+             const std::vector<RegionTuple>& regions, launch::Dims grid, launch::Dims block, launch::Dims cluster,
+             std::size_t shared_memory, unsigned workers, std::uint64_t max_instructions, bool check_initialised,
+             std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
+             std::optional<std::string_view> completion, std::optional<std::string_view> checks,
+             std::optional<std::uint64_t> seed, const FindingOptions& findings, nb::object print) {
   PythonLibrary library;
   launch::Cpu cpu = library.cpu();
   if (workers != 0) cpu.options.workers = workers;
   cpu.options.max_instructions = max_instructions;
   cpu.options.check_initialised = check_initialised;
-  arithmetic_of(numerics, approx, completion, checks, seed).give_to(cpu.options);
+  launch::Arithmetic arithmetic = arithmetic_of(numerics, approx, completion, checks, seed);
+  set_finding_options(arithmetic, findings);
+  arithmetic.give_to(cpu.options);
   cpu.findings_are_errors = !checks;  // who asks gets them in the report
   Printer printer(std::move(print));
   cpu.options.print = std::ref(printer);
@@ -161,7 +191,7 @@ std::tuple<std::uint64_t, std::uint64_t, nb::list> run(
   }();
   printer.raise_failure();
   const vgpu::Report done = unwrap_here(std::move(report));
-  return {done.ctas, done.warp_instructions, errors_of(done.findings)};
+  return {done.ctas, done.warp_instructions, errors_of(done.findings), done.suppressed, done.left_out, done.unused_suppressions};
 }
 
 nb::list unsupported(const ExecutorHandle& self, std::string_view entry) {
@@ -229,16 +259,18 @@ void bind_executor(nb::module_& m) {
                   return std::pair(reinterpret_cast<std::uintptr_t>(bytes.data()), bytes.size());
                 })
       .function(
-          "run(self, entry: str, parameters: bytes, regions: Sequence[tuple[int, int, str, bool, bool, list[int] | None]], grid: "
+          "run(self, entry: str, parameters: bytes, regions: Sequence[tuple[int, int, str, bool, bool, list[int] | None, "
+          "tuple[list[int], int] | None]], grid: "
           "tuple[int, int, int], block: tuple[int, int, int], cluster: tuple[int, int, int], shared_memory: int, workers: "
           "int, max_instructions: int, check_initialised: bool, numerics: str | None, approx: str | None, completion: str | "
           "None, checks: str | None, "
-          "seed: int | None, print: typing.Callable[[str], object]) -> tuple[int, int, list[typing.Any]]",
+          "seed: int | None, findings: tuple[list[str] | None, int | None, bool | None], print: typing.Callable[[str], object]) "
+          "-> tuple[int, int, list[typing.Any], int, int, list[str]]",
           "Runs a grid to its end; the number of its blocks, of the warp instructions that ran, and, where checks are given, "
-          "what "
-          "they found. `parameters` is the "
-          "parameter block; a region is (address, bytes, name, whether it may be written, whether it counts as written, and of a "
-          "multicast region the addresses of its further replicas).",
+          "what they found, how much of that was suppressed and left out, and which suppressions fitted nothing. `parameters` is "
+          "the parameter block; a region is (address, bytes, name, whether it may be written, whether it counts as written, of a "
+          "multicast region the addresses of its further replicas, and of a tensor its sizes and the bits of an element). "
+          "`findings` is what set_executor_findings takes.",
           run);
   function(m, "multimem_address(address: int) -> int",
            "The multimem address that stands for one in the first replica of a multicast region.",
@@ -258,8 +290,46 @@ void bind_executor(nb::module_& m) {
   function(m, "collect_executor_findings(collect: bool) -> None",
            "Whether what checks find is kept for executor_findings(), and not an error of the launch. Of the whole process.",
            [](bool collect) { launch::collect_findings(collect); });
-  function(m, "executor_findings() -> list[typing.Any]", "What was collected since the last time, as errors.",
-           [] { return errors_of(launch::take_findings()); });
+  function(
+      m, "executor_findings() -> tuple[list[typing.Any], int, int, int, list[str]]",
+      "What was collected since the last time: findings as errors, the number of runs, how many findings were suppressed and "
+      "left out, and the suppressions that fitted nothing.",
+      [] {
+        const launch::Collected all = launch::take_findings();
+        return std::tuple(errors_of(all.findings), all.runs, all.suppressed, all.left_out, all.unused_suppressions);
+      });
+  function(m, "executor_finding_options() -> tuple[list[str], int, bool]",
+           "Of runs that are not given any: suppressions, how many findings are kept, whether the first one ends the run.",
+           [] { return finding_options(); });
+  function(m, "set_executor_findings(suppress: list[str] | None, limit: int | None, stop: bool | None) -> None",
+           "Changes what is given. Of the whole process.",
+           [](std::optional<std::vector<std::string>> suppress, std::optional<std::size_t> limit, std::optional<bool> stop) {
+             launch::Arithmetic arithmetic = launch::default_arithmetic();
+             set_finding_options(arithmetic, {std::move(suppress), limit, stop});
+             launch::set_default_arithmetic(arithmetic);
+           });
+  function(m, "executor_rules() -> list[tuple[str, str, str, str, str, str, str]]",
+           "The rules: id, kind, severity, what goes wrong, what mends it, the manual's section, the level of checks.", [] {
+             nb::list all;
+             for (const vgpu::RuleRow& row : vgpu::all_rules())
+               all.append(nb::make_tuple(std::string(row.id), std::string(name(row.kind)), std::string(name(row.severity)),
+                                         std::string(row.summary), std::string(row.mend), std::string(row.section),
+                                         std::string(vgpu::level_of(row.rule))));
+             return all;
+           });
+  function(
+      m, "executor_rule_example(rule: str) -> tuple[str, str, str, str]",
+      "Of a rule: the kernel that breaks it, the mended one, the words behind `pyptx run` for both, and the whole explanation.",
+      [](std::string_view id) {
+        const auto rule = vgpu::rule_from_id(id);
+        if (!rule) {
+          std::vector<std::string> ids;
+          for (const vgpu::RuleRow& row : vgpu::all_rules()) ids.emplace_back(row.id);
+          raise(Kind::bad_setting, cat("there is no rule `", id, "`; what fits is ", list_choices(ids)), authors_line());
+        }
+        return std::tuple(vgpu::example(*rule), vgpu::mended_example(*rule), vgpu::example_arguments(*rule),
+                          vgpu::explain(*rule));
+      });
   function(m, "executor_limits(target: str) -> tuple[int, int]",
            "Shared memory that a block of that target may have, bytes, and the multiprocessors of the executor.",
            [](std::string_view name) {

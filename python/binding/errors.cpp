@@ -67,6 +67,29 @@ nb::object decoded(std::string_view bytes) {
   return text;
 }
 
+// One of a finding's accesses, as the mapping that pyptx.errors.Access is made of.
+nb::dict access_of(const ExecutionPoint& point) {
+  const auto triple = [](const std::array<std::uint32_t, 3>& v) { return nb::make_tuple(v[0], v[1], v[2]); };
+  const SourceLocation where = text::in_source(point.where);
+  nb::dict known;
+  known["stores"] = point.access->is_store;
+  known["instruction"] = decoded(point.instruction);
+  known["ptx_line"] = point.ptx_line;
+  known["where"] = where.known() ? nb::object(nb::make_tuple(decoded(where.file), where.line)) : nb::object(nb::none());
+  known["block"] = triple(point.block);
+  known["thread"] = triple(point.thread);
+  known["warp"] = point.warp;
+  known["lane"] = point.lane;
+  known["rank"] = point.rank ? nb::object(nb::int_(*point.rank)) : nb::object(nb::none());
+  known["proxy"] = point.access->proxy;
+  known["space"] = point.access->space;
+  known["region"] = decoded(point.access->region);
+  known["element"] = decoded(point.access->element);
+  known["address"] = point.access->address;
+  known["bytes"] = point.access->bytes;
+  return known;
+}
+
 // Which thread did what, as attributes of the error: what is not known is left out.
 nb::dict execution_of(const Diagnostic& diagnostic) {
   nb::dict known;
@@ -76,6 +99,12 @@ nb::dict execution_of(const Diagnostic& diagnostic) {
   known["kernel"] = decoded(at.kernel);
   known["instruction"] = decoded(at.instruction);
   if (at.ptx_line != 0) known["ptx_line"] = at.ptx_line;
+  if (!at.rule.empty()) known["rule"] = decoded(at.rule);
+  known["times"] = at.times;
+  nb::list accesses;
+  for (const ExecutionPoint& point : diagnostic.execution)
+    if (point.access) accesses.append(access_of(point));
+  known["accesses"] = nb::tuple(accesses);
   if (diagnostic.kind != Kind::not_executed) {
     known["block"] = triple(at.block);
     known["thread"] = triple(at.thread);

@@ -33,8 +33,8 @@ __version__ = _ptx.version
 
 # Modules that are loaded when they are asked for: `pyptx.parser.parse(text)` after `import pyptx` alone.
 _LAZY = (
-    "cache", "emitter", "executor", "gradients", "ir", "jax_support", "parser", "spec", "specs", "torch_support", "triton",
-    "wgmma_layout",
+    "cache", "emitter", "executor", "gradients", "ir", "jax_support", "parser", "spec", "specs", "testing", "torch_support",
+    "triton", "wgmma_layout",
 )  # fmt: skip
 
 
@@ -61,8 +61,15 @@ def differentiable_kernel(forward_kernel: Kernel, backward_kernel: Kernel, **opt
     return gradients.differentiable_kernel(forward_kernel, backward_kernel, **options)
 
 
+def explain(rule: str) -> str:
+    """What a rule that a run may break is about, ``P-01``: see `pyptx.executor.explain`."""
+    from . import executor
+
+    return executor.explain(rule)
+
+
 __all__ = [
     "Func", "Kernel", "Layout", "Module", "PtxAttributeError", "PtxError", "PtxKeyError", "PtxNotImplementedError", "PtxOSError",
     "PtxRuntimeError", "PtxTypeError", "PtxValueError", "PtxWarning", "TensorSpec", "Tile", "Var", "detect_arch",
-    "differentiable_kernel", "func", "intrinsic", "kernel", "ptx", "reg", "smem", "types",
+    "differentiable_kernel", "explain", "func", "intrinsic", "kernel", "ptx", "reg", "smem", "types",
 ]  # fmt: skip

@@ -3,7 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Access(NamedTuple):
+    """One of two accesses that nothing orders, or the one that went wrong."""
+
+    stores: bool
+    instruction: str
+    """Its opcode: ``st.shared.u32``."""
+    ptx_line: int
+    """Its line of the PTX text; 0: not known."""
+    where: tuple[str, int] | None
+    """File and line of the author's code, when known."""
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+    warp: int
+    lane: int
+    rank: int | None
+    """Of the block in its cluster, where that has several."""
+    proxy: str
+    """``generic``, or ``async`` of what TMA, wgmma and tcgen05 do; empty of an access that ended the run."""
+    space: str
+    region: str
+    """What the message calls the memory."""
+    element: str
+    """``x[3, 17]`` of a tensor whose shape is known, ``tile + 0x10`` of a ``.shared`` variable, or empty."""
+    address: int
+    """In shared memory the address there; in global memory of a finding the offset in its region, of a fault the address."""
+    bytes: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields, as JSON has them."""
+        file, line = self.where or ("", 0)
+        known = self._asdict()
+        del known["where"]
+        return {**known, "file": file, "line": line}
 
 
 class PtxError(Exception):
@@ -22,6 +57,12 @@ class PtxError(Exception):
 
     severity: str = "error"
     """``warning`` of some findings of `pyptx.executor.checking`."""
+    rule: str | None = None
+    """Of what the executor found in a kernel: the rule that was broken, ``P-01``; `pyptx.explain` says more of it."""
+    accesses: Sequence[Access] = ()
+    """Of a finding of `pyptx.executor.checking`: the access that was found, and the one before it that it is not ordered with."""
+    times: int = 1
+    """How often such a finding was met."""
 
     kernel: str | None = None
     """Of what the executor found in a kernel: its name. The next six are of such errors, too."""
@@ -39,11 +80,6 @@ class PtxError(Exception):
     """How many bytes it asked for."""
     region: str | None = None
     """The memory there, or the nearest, as the message calls it."""
-
-    @property
-    def rule(self) -> str | None:
-        """Of what checks of a run find: the rule that was broken, ``P-01``."""
-        return next((note.removeprefix("rule: ") for note in self.notes if note.startswith("rule: ")), None)
 
     @property
     def hints(self) -> list[str]:
@@ -117,7 +153,7 @@ def from_diagnostic(
     error.where = (file, line) if line else None
     error.notes, error.places, error.severity = notes, places, severity
     for name, value in (execution or {}).items():
-        setattr(error, name, value)
+        setattr(error, name, tuple(Access(**access) for access in value) if name == "accesses" else value)
     return error
 
 

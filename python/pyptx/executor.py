@@ -15,15 +15,17 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
-from . import _ptx
+from . import _findings, _ptx
 from ._arguments import fail, is_int, short
+from ._findings import Findings, Sweep, SweepRun
 from ._session import Session
 from ._timeline import Profile, ProfileRow, Timeline, observing, timeline
 from .errors import PtxError
 
 __all__ = [
-    "Fidelity", "Parameter", "Profile", "ProfileRow", "Program", "Region", "Report", "Session", "Simulation", "Timeline",
-    "arithmetic", "checking", "completing", "debug", "simulate", "timeline",
+    "Fidelity", "Findings", "Parameter", "Profile", "ProfileRow", "Program", "Region", "Report", "Rule", "Session", "Simulation",
+    "Sweep", "SweepRun", "Timeline", "arithmetic", "checking", "completing", "debug", "explain", "rules", "simulate", "sweep",
+    "timeline",
 ]  # fmt: skip
 
 
@@ -49,13 +51,27 @@ class _Counts(NamedTuple):
 class Report(_Counts):
     """What a run did. Both numbers are the same every time."""
 
-    findings: Sequence[PtxError]
+    findings: Findings
     """What `checks` found, errors and warnings (`severity`)."""
 
-    def __new__(cls, blocks: int, warp_instructions: int, findings: Sequence[PtxError] = ()) -> Report:
+    def __new__(
+        cls,
+        blocks: int,
+        warp_instructions: int,
+        findings: Sequence[PtxError] = (),
+        suppressed: int = 0,
+        left_out: int = 0,
+        unused_suppressions: Sequence[str] = (),
+    ) -> Report:
         report = super().__new__(cls, blocks, warp_instructions)
-        report.findings = findings
+        report.findings = Findings.of(findings, suppressed, left_out, unused_suppressions)
         return report
+
+    def to_json(self) -> str:
+        """One object: both numbers, and what `Findings.to_json` has."""
+        import json
+
+        return json.dumps({**self._asdict(), **json.loads(self.findings.to_json())})
 
 
 class Fidelity(NamedTuple):
@@ -71,7 +87,7 @@ class Fidelity(NamedTuple):
 Numerics = Literal["exact", "fast"]
 Approximations = Literal["hardware", "rounded", "perturb"]
 Completion = Literal["eager", "lazy", "random"]
-Checks = Literal["off", "full"]
+Checks = Literal["off", "cheap", "full"]
 
 
 @contextmanager
@@ -118,7 +134,9 @@ def completing(completion: Completion, seed: int | None = None) -> Iterator[None
 
 
 @contextmanager
-def checking(checks: Checks = "full") -> Iterator[list[PtxError]]:
+def checking(
+    checks: Checks = "full", *, suppress: Sequence[str] = (), limit: int | None = None, stop: bool | None = None
+) -> Iterator[Findings]:
     """Within it, kernels on the executor are looked at for accesses that nothing orders: every launch on CPU tensors.
 
         with executor.checking() as findings:
@@ -136,28 +154,51 @@ def checking(checks: Checks = "full") -> Iterator[list[PtxError]]:
     * ``unordered_mbarrier``: an mbarrier used by a thread that nothing orders behind its initialisation;
     * ``unfinished_copy``, a warning: a bulk copy of shared memory that nobody waits for before its block ends.
 
+    `checks` is ``off`` (what a run cannot go on behind: accesses outside of memory, misused barriers, deadlocks), ``cheap`` (and
+    values that nobody has written: what runs do that are not told otherwise) or ``full``. `suppress` has rules that are not to
+    be told, and where: ``P-02`` everywhere, ``P-01@gemm.py:133`` at a line of the author's source of one of both accesses,
+    ``R-rw@gemm`` in a kernel, ``*@gemm.py`` in a file; what fits nothing is in `Findings.unused_suppressions`. `limit` is how
+    many different findings a run keeps (100; 0: all). With `stop` the first finding that is an error ends its launch, which
+    raises it.
+
     Who knows of what is followed, so a finding needs no unlucky order of the threads. The choice is the whole process's; such
     runs use one thread of the host. The environment's ``PYPTX_RUN_CHECKS=full`` does it for a whole program: the first error
-    then is an error of the launch.
+    then is an error of the launch; ``PYPTX_RUN_SUPPRESS`` names a file of suppressions, one a line, ``#`` before a comment.
     """
-    before = _ptx.executor_arithmetic()
+    before, told_before = _ptx.executor_arithmetic(), _ptx.executor_finding_options()
     _ptx.executor_findings()
-    _ptx.set_executor_arithmetic(None, None, None, checks, None)
-    _ptx.collect_executor_findings(True)
-    findings: list[PtxError] = []
+    findings = Findings()
     try:
+        _ptx.set_executor_findings(list(suppress), None if limit is None else _count(limit, "limit"), stop)
+        _ptx.set_executor_arithmetic(None, None, None, checks, None)
+        _ptx.collect_executor_findings(True)
         yield findings
     finally:
         _ptx.collect_executor_findings(False)
         _ptx.set_executor_arithmetic(*before)
-        findings.extend(_ptx.executor_findings())
+        _ptx.set_executor_findings(*told_before)
+        found, _, suppressed, left_out, unused = _ptx.executor_findings()
+        findings.extend(found)
+        findings._take(suppressed, left_out, unused)
 
 
 class _Results(NamedTuple):
     outputs: Any
     """What the call gives: an array, or a tuple of them."""
-    findings: Sequence[PtxError]
+    findings: Findings
     """As `checking` gives them."""
+
+    def __str__(self) -> str:
+        return str(self.findings)
+
+    def __rich__(self) -> Any:
+        return self.findings.__rich__()
+
+
+def _refuse_gpu(arrays: Iterable[Any], what: str) -> None:
+    for array in arrays:
+        if getattr(getattr(array, "device", None), "type", "cpu") == "cuda":
+            fail("launch_config", f"`{what}` runs on the executor, and a tensor is on a GPU; what fits are arrays in host memory")
 
 
 class Simulation(_Results):
@@ -180,22 +221,22 @@ def simulate(
     numerics: Numerics | None = None,
     approx: Approximations | None = None,
     seed: int | None = None,
+    suppress: Sequence[str] = (),
+    limit: int | None = None,
+    stop: bool | None = None,
     trace: str | PathLike[str] | None = None,
     profile: bool = False,
     **kwargs: Any,
 ) -> Simulation:
     """Calls `call`, a kernel or a function that calls kernels, and gives its outputs with what `checking` finds meanwhile.
-    `completion`, `numerics`, `approx` and `seed` are those of `completing` and `arithmetic`. `trace` is a file for the timeline
-    of `timeline`; with it, or with `profile`, the result has what each line cost. Tensors on a GPU are refused."""
-    for array in arrays:
-        if getattr(getattr(array, "device", None), "type", "cpu") == "cuda":
-            fail(
-                "launch_config", "`simulate` runs on the executor, and a tensor is on a GPU; what fits are arrays in host memory"
-            )
+    `completion`, `numerics`, `approx` and `seed` are those of `completing` and `arithmetic`; `suppress`, `limit` and `stop` those
+    of `checking`. `trace` is a file for the timeline of `timeline`; with it, or with `profile`, the result has what each line
+    cost. Tensors on a GPU are refused."""
+    _refuse_gpu(arrays, "simulate")
     before = _ptx.executor_arithmetic()
     _ptx.set_executor_arithmetic(numerics, approx, completion, None, seed)
     try:
-        with checking(checks) as findings, observing(trace, profile) as seen:
+        with checking(checks, suppress=suppress, limit=limit, stop=stop) as findings, observing(trace, profile) as seen:
             outputs = call(*arrays, **kwargs)
     finally:
         _ptx.set_executor_arithmetic(*before)
@@ -205,7 +246,7 @@ def simulate(
 def debug(
     call: Callable[..., Any],
     *arrays: Any,
-    checks: Checks = "off",
+    checks: Checks = "cheap",
     completion: Completion | None = None,
     numerics: Numerics | None = None,
     seed: int | None = None,
@@ -221,6 +262,8 @@ def debug(
     With `checks="full"` what they find stops the run, too. The other keywords are those of `simulate`.
     """
 
+    _refuse_gpu(arrays, "debug")
+
     @contextmanager
     def settings() -> Iterator[None]:
         before = _ptx.executor_arithmetic()
@@ -232,6 +275,71 @@ def debug(
             _ptx.set_executor_arithmetic(*before)
 
     return Session(call, arrays, kwargs, settings)
+
+
+def sweep(
+    call: Callable[..., Any],
+    *arrays: Any,
+    seeds: int = 32,
+    checks: Checks = "full",
+    numerics: Numerics | None = None,
+    approx: Approximations | None = None,
+    suppress: Sequence[str] = (),
+    limit: int | None = None,
+    **kwargs: Any,
+) -> Sweep:
+    """Calls `call` with asynchronous operations performed as early as can be, as late as can be, and at random times with each
+    of so many seeds: 2 + `seeds` runs, each on fresh copies of the arrays. Printed, the answer is a table of the runs, whether
+    their outputs are the same bit for bit, and what they found, each finding once with the run that showed it first.
+
+        print(executor.sweep(gemm, a, b, seeds=32))
+
+    Findings do not need unlucky times; the sweep is for paths that only some of them take. A fault ends its run and counts as a
+    finding. Ctrl-C ends the sweep, whose answer then has the runs so far (`interrupted`). A terminal shows how far it is.
+    """
+    if not is_int(seeds) or seeds < 0:
+        fail("bad_setting", f"`seeds` is `{short(seeds)}`; what fits is a number, 0 at least")
+    _refuse_gpu(arrays, "sweep")
+    copies: list[Any] = []
+
+    def run(completion: Any, seed: int) -> tuple[Any, Findings]:
+        copies[:] = [_findings.fresh(array) for array in arrays]
+        return simulate(
+            call, *copies, checks=checks, completion=completion, numerics=numerics, approx=approx, seed=seed,
+            suppress=suppress, limit=limit, **kwargs,
+        )  # fmt: skip
+
+    return _findings.run_all(run, int(seeds), lambda: _findings.bits_of([c for c in copies if hasattr(c, "shape")]))
+
+
+class Rule(NamedTuple):
+    """A rule that kernels are held to; the errors of what breaks it have its `id` as their `rule`."""
+
+    id: str
+    kind: str
+    """Of its errors."""
+    severity: str
+    summary: str
+    """What goes wrong."""
+    mend: str
+    """What would be right."""
+    section: str
+    """Of the PTX manual."""
+    checks: str
+    """How closely a run is looked at for it to be found: ``off``, ``cheap`` or ``full``."""
+
+
+def rules() -> list[Rule]:
+    """All rules, in their order."""
+    return [Rule(*row) for row in _ptx.executor_rules()]
+
+
+def explain(rule: str) -> str:
+    """What a rule is about: what goes wrong, the smallest kernel that shows it with its mend, the manual's section.
+
+    print(executor.explain("P-01"))
+    """
+    return _ptx.executor_rule_example(rule)[3]
 
 
 @dataclass(frozen=True)
@@ -262,7 +370,8 @@ class Region:
         return _ptx.multimem_address(memory.address) if self.replicas is not None else memory.address
 
 
-_RegionTuple = tuple[int, int, str, bool, bool, "list[int] | None"]
+_Shape = tuple[list[int], int]
+_RegionTuple = tuple[int, int, str, bool, bool, "list[int] | None", "_Shape | None"]
 
 
 class _Memory(NamedTuple):
@@ -270,6 +379,7 @@ class _Memory(NamedTuple):
     start: int  # of its storage
     bytes: int  # of its storage
     writable: bool
+    shape: _Shape | None = None  # of a tensor that fills its storage, row by row: sizes, and bits of an element
 
 
 def _memory_of_array(array: Any) -> _Memory:
@@ -278,7 +388,9 @@ def _memory_of_array(array: Any) -> _Memory:
         owner = owner.base
     writable = bool(array.flags.writeable)
     if owner.flags.c_contiguous or owner.flags.f_contiguous:
-        return _Memory(array.ctypes.data, owner.ctypes.data, owner.nbytes, writable)
+        whole = array.flags.c_contiguous and array.nbytes == owner.nbytes and array.ndim > 0
+        shape = (list(array.shape), 8 * array.itemsize) if whole else None
+        return _Memory(array.ctypes.data, owner.ctypes.data, owner.nbytes, writable, shape)
     spans = [(size - 1) * stride for size, stride in zip(owner.shape, owner.strides, strict=True)]
     start = owner.ctypes.data + sum(span for span in spans if span < 0)
     return _Memory(array.ctypes.data, start, sum(abs(span) for span in spans) + owner.itemsize, writable)
@@ -291,7 +403,9 @@ def _memory(value: Any, what: str) -> _Memory | None:
         if value.device.type != "cpu":
             fail("argument_device", f"{what} is on `{value.device}`; the executor takes tensors in host memory")
         storage = storage_of()
-        return _Memory(value.data_ptr(), storage.data_ptr(), storage.nbytes(), True)
+        whole = value.is_contiguous() and value.dim() > 0 and value.data_ptr() == storage.data_ptr()
+        shape = (list(value.shape), 8 * value.element_size()) if whole else None
+        return _Memory(value.data_ptr(), storage.data_ptr(), storage.nbytes(), True, shape)
     if hasattr(value, "__array_interface__") and hasattr(value, "ctypes"):
         return _memory_of_array(value)
     if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
@@ -307,7 +421,7 @@ class _Regions:
 
     def __init__(self, given: Iterable[Any]):
         self.fixed: list[_RegionTuple] = []
-        self.found: dict[int, tuple[int, list[str], bool]] = {}
+        self.found: dict[int, tuple[int, list[str], bool, _Shape | None]] = {}
         for number, region in enumerate(given):
             self.fixed.append(self._fixed(region if isinstance(region, Region) else Region(region), f"region {number}"))
 
@@ -343,18 +457,26 @@ class _Regions:
                 )
                 writable = writable and replica.writable
                 replicas.append(replica.address)
-        return memory.start, memory.bytes, region.name, writable, region.initialised, replicas
+        return memory.start, memory.bytes, region.name, writable, region.initialised, replicas, memory.shape
 
     def add(self, memory: _Memory, name: str) -> None:
-        ordinary = [(start, size) for start, size, *_, replicas in self.fixed if replicas is None]
+        ordinary = [(start, size) for start, size, *_, replicas, _ in self.fixed if replicas is None]
         if memory.bytes == 0 or any(start <= memory.address < start + size for start, size in ordinary):
             return
-        size, names, writable = self.found.get(memory.start, (0, [], False))
-        self.found[memory.start] = (max(size, memory.bytes), [*names, name], writable or memory.writable)
+        size, names, writable, shape = self.found.get(memory.start, (0, [], False, memory.shape))
+        same = memory.shape if shape == memory.shape else None
+        self.found[memory.start] = (max(size, memory.bytes), [*names, name], writable or memory.writable, same)
 
     def all(self) -> list[_RegionTuple]:
-        shared = [(at, size, " and ".join(names), writable, True, None) for at, (size, names, writable) in self.found.items()]
+        found = self.found.items()
+        shared = [(at, size, " and ".join(names), writable, True, None, shape) for at, (size, names, writable, shape) in found]
         return [*self.fixed, *shared]
+
+
+def _count(value: Any, what: str) -> int:
+    if not is_int(value) or not 0 <= value < 1 << 31:
+        fail("launch_config", f"`{what}` is `{short(value)}`; what fits is a number, 0 at least")
+    return int(value)
 
 
 def _sizes(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
@@ -435,6 +557,9 @@ class Program:
         completion: Completion | None = None,
         checks: Checks | None = None,
         seed: int | None = None,
+        suppress: Sequence[str] | None = None,
+        limit: int | None = None,
+        stop: bool | None = None,
         print: Callable[[str], object] | None = None,
         trace: str | PathLike[str] | None = None,
     ) -> Report:
@@ -453,8 +578,9 @@ class Program:
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
         asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`, `completion` that of `completing`; with `checks="full"` the report has what `checking` looks for. `print`
-        takes what the kernel prints (vprintf); None is `sys.stdout`. `trace` is a file for the run's timeline (`timeline`).
+        `arithmetic`, `completion` that of `completing`; with `checks="full"` the report has what `checking` looks for, as
+        `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
+        `trace` is a file for the run's timeline (`timeline`).
 
         Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
         ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines
@@ -463,31 +589,26 @@ class Program:
         memory = _Regions(regions)
         values = self._values(entry, parameters, memory)
         with observing(trace, False):
-            blocks, instructions, findings = self._module.run(
+            done = self._module.run(
                 entry,
                 self._module.parameter_block(entry, values),
                 memory.all(),
                 _sizes(grid, "grid"),
                 _sizes(block, "block"),
                 _sizes(cluster, "cluster"),
-                self._count(shared_memory, "shared_memory"),
-                self._count(workers, "workers"),
-                self._count(max_instructions, "max_instructions"),
+                _count(shared_memory, "shared_memory"),
+                _count(workers, "workers"),
+                _count(max_instructions, "max_instructions"),
                 bool(check_initialised),
                 numerics,
                 approx,
                 completion,
                 checks,
-                None if seed is None else self._count(seed, "seed"),
+                None if seed is None else _count(seed, "seed"),
+                (None if suppress is None else list(suppress), None if limit is None else _count(limit, "limit"), stop),
                 sys.stdout.write if print is None else print,
             )
-        return Report(blocks, instructions, findings)
-
-    @staticmethod
-    def _count(value: Any, what: str) -> int:
-        if not is_int(value) or not 0 <= value < 1 << 31:
-            fail("launch_config", f"`{what}` is `{short(value)}`; what fits is a number, 0 at least")
-        return int(value)
+        return Report(*done)
 
     def _values(self, entry: str, given: Sequence[Any] | Mapping[str, Any], memory: _Regions) -> list[bytes]:
         declared = self.parameters(entry)

@@ -252,8 +252,8 @@ class Kernel(_ptx.KernelCall):
             assert not findings
 
         Accesses that nothing orders are found (`pyptx.executor.checking` says which kinds), whatever order the threads happen to
-        run in. `checks`, `completion`, `numerics`, `approx`, `seed`, `trace` and `profile` are those of
-        `pyptx.executor.simulate`, all other keywords the call's.
+        run in. `checks`, `completion`, `numerics`, `approx`, `seed`, `suppress`, `limit`, `stop`, `trace` and `profile` are those
+        of `pyptx.executor.simulate`, all other keywords the call's.
         """
         from . import executor
 
@@ -271,6 +271,16 @@ class Kernel(_ptx.KernelCall):
         from . import executor
 
         return executor.debug(self, *arrays, **kwargs)
+
+    def sweep(self, *arrays: Any, seeds: int = 32, **kwargs: Any) -> executor.Sweep:
+        """Simulates a call with many different times at which asynchronous operations are performed, each on fresh copies of the
+        arrays, and gives what was found and whether the outputs differed: see `pyptx.executor.sweep`.
+
+            print(gemm.sweep(a, b, seeds=32))
+        """
+        from . import executor
+
+        return executor.sweep(self, *arrays, seeds=seeds, **kwargs)
 
     # -- names that earlier programs ask for
 

@@ -11,6 +11,8 @@ import pytest
 
 from pyptx import _ptx
 
+pytest_plugins = ["pyptx.testing", "pytester"]
+
 # Tests assert no times: a first example may have to read a file of stubs, or run beside a build.
 hypothesis.settings.register_profile("pyptx", deadline=None)
 hypothesis.settings.load_profile("pyptx")

@@ -18,6 +18,7 @@ MODULES = {
     "pyptx.specs": "tensors at the boundary",
     "pyptx.kernel": "kernels",
     "pyptx.errors": "errors and warnings",
+    "pyptx.executor": "kernels and PTX texts on the CPU, and what is wrong with them",
     "pyptx.gradients": "kernels with gradients",
     "pyptx.wgmma_layout": "layouts of tiles",
     "pyptx.parser": "PTX text to objects",

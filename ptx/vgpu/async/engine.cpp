@@ -41,7 +41,7 @@ bool check_told(Warp& warp, const Step& step, int lane, const Operation& operati
   const auto told = rank_at(*operation.mbarrier);
   const std::uint64_t apart = *to ^ told;
   if (apart <= (operation.pairs ? 1u : 0u)) return true;
-  warp.fail(step, lane, Kind::barrier_misuse,
+  warp.fail(step, lane, Rule::M_07,
             cat("brings bytes to block ", *to, " of the cluster and tells an mbarrier of block ", told,
                 operation.pairs ? ": it has to be one of that block or of the other one of its pair"
                                 : ": it has to be one of the block that they come to"));

@@ -37,8 +37,8 @@ std::uint64_t pack(const Counts& counts) {
 
 std::string say_address(std::uint64_t address) { return cat("the mbarrier at shared address 0x", hex(address)); }
 
-Outcome misuse(const Operator& by, std::string message, std::vector<std::string> notes = {}) {
-  return by.warp.fail(by.step, by.lane, Kind::barrier_misuse, std::move(message), std::move(notes));
+Outcome misuse(const Operator& by, Rule rule, std::string message, std::vector<std::string> notes = {}) {
+  return by.warp.fail(by.step, by.lane, rule, std::move(message), std::move(notes));
 }
 
 // The 8 bytes of an mbarrier in the shared memory of a block of the cluster.
@@ -52,7 +52,7 @@ std::optional<Spot> find_spot(const Operator& by, Reach reach) {
   Space space = by.space;
   if (space == Space::generic) {
     if (address >> 56 != shared_window >> 56) {
-      by.warp.fail(by.step, by.lane, Kind::out_of_bounds,
+      by.warp.fail(by.step, by.lane, Rule::A_03,
                    cat("names an mbarrier at address 0x", hex(address), ", which is not in shared memory"));
       return std::nullopt;
     }
@@ -63,8 +63,9 @@ std::optional<Spot> find_spot(const Operator& by, Reach reach) {
   if (!place) return std::nullopt;
   Cta& block = by.warp.cta->cluster->blocks[rank_of(address)];
   if (reach == Reach::own_block && &block != by.warp.cta) {
-    misuse(by, cat("names ", say_address(address), ", in ", say_block(block),
-                   ": of another block's, only arrivals without a result, expect_tx and complete_tx are possible"));
+    misuse(by, Rule::M_07,
+           cat("names ", say_address(address), ", in ", say_block(block),
+               ": of another block's, only arrivals without a result, expect_tx and complete_tx are possible"));
     return std::nullopt;
   }
   return Spot{address, *place, &block};
@@ -89,11 +90,12 @@ std::optional<Open> open(const Operator& by, Reach reach) {
   Cta& cta = *spot->block;
   const auto live = cta.mbarriers.find(spot->address);
   if (live == cta.mbarriers.end()) {
-    misuse(by, cat("names an mbarrier at shared address 0x", hex(spot->address), ", where none is: nothing has initialised one"));
+    misuse(by, Rule::M_01,
+           cat("names an mbarrier at shared address 0x", hex(spot->address), ", where none is: nothing has initialised one"));
     return std::nullopt;
   }
   if (load(spot->place) != live->second.word) {
-    misuse(by, cat("operates on ", say_address(spot->address), ", whose bytes something else has overwritten"),
+    misuse(by, Rule::M_03, cat("operates on ", say_address(spot->address), ", whose bytes something else has overwritten"),
            {cat("it was initialised at ", say_place(cta.launch->code, live->second.made_by))});
     return std::nullopt;
   }
@@ -120,8 +122,9 @@ bool add_bytes(const Operator& by, Open& barrier, std::int64_t bytes) {
   const std::int64_t sum = barrier.counts.tx + bytes;
   constexpr std::int64_t most = max_count;
   if (sum < -most || sum > most) {
-    misuse(by, cat("makes ", say_address(barrier.spot.address), sum > 0 ? " expect " : " complete ", sum > 0 ? sum : -sum,
-                   sum > 0 ? " bytes" : " bytes more than it expects", "; its count reaches to ", most));
+    misuse(by, Rule::M_05,
+           cat("makes ", say_address(barrier.spot.address), sum > 0 ? " expect " : " complete ", sum > 0 ? sum : -sum,
+               sum > 0 ? " bytes" : " bytes more than it expects", "; its count reaches to ", most));
     return false;
   }
   barrier.counts.tx = static_cast<std::int32_t>(sum);
@@ -130,7 +133,8 @@ bool add_bytes(const Operator& by, Open& barrier, std::int64_t bytes) {
 
 bool check_count(const Operator& by, std::uint32_t count, std::string_view does) {
   if (count >= 1 && count <= max_count) return true;
-  misuse(by, cat(does, ' ', count, count == 1 ? " arrival" : " arrivals", " at an mbarrier; 1 to ", max_count, " can be"));
+  misuse(by, Rule::M_04,
+         cat(does, ' ', count, count == 1 ? " arrival" : " arrivals", " at an mbarrier; 1 to ", max_count, " can be"));
   return false;
 }
 
@@ -147,7 +151,8 @@ bool init(const Operator& by, std::uint32_t count) {
   const bool same = live->second.word == fresh && live->second.made_by == by.step.item;
   // Of one that something has overwritten the memory is already in other use.
   if (!is_new && !same && load(spot->place) == live->second.word) {
-    misuse(by, cat("initialises ", say_address(spot->address), ", which is in use: mbarrier.inval has to free it first"),
+    misuse(by, Rule::M_02,
+           cat("initialises ", say_address(spot->address), ", which is in use: mbarrier.inval has to free it first"),
            {cat("it was initialised at ", say_place(cta.launch->code, live->second.made_by))});
     return false;
   }
@@ -179,17 +184,19 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
   if (arrival.expects && !add_bytes(by, *barrier, *arrival.expects)) return std::nullopt;
   const std::uint32_t room = counts.pending + (arrival.counts_itself ? 1 : 0);
   if (arrival.count > room || room > max_count) {
-    misuse(by, room > max_count ? cat("makes ", say_address(barrier->spot.address), " expect more than ", max_count, " arrivals")
-                                : cat("arrives ", arrival.count, arrival.count == 1 ? " time" : " times", " at ",
-                                      say_address(barrier->spot.address), ", whose phase ", barrier->live.phase, " lacks ",
-                                      counts.pending, " of ", counts.expected, " arrivals"));
+    misuse(by, Rule::M_04,
+           room > max_count ? cat("makes ", say_address(barrier->spot.address), " expect more than ", max_count, " arrivals")
+                            : cat("arrives ", arrival.count, arrival.count == 1 ? " time" : " times", " at ",
+                                  say_address(barrier->spot.address), ", whose phase ", barrier->live.phase, " lacks ",
+                                  counts.pending, " of ", counts.expected, " arrivals"));
     return std::nullopt;
   }
   counts.pending = room - arrival.count;
   if (arrival.drops) counts.expected -= std::min(counts.expected, arrival.count);
   if (!arrival.may_complete && counts.pending == 0 && counts.tx == 0) {
-    misuse(by, cat("completes phase ", barrier->live.phase, " of ", say_address(barrier->spot.address),
-                   ", which an arrival with .noComplete must not"));
+    misuse(by, Rule::M_06,
+           cat("completes phase ", barrier->live.phase, " of ", say_address(barrier->spot.address),
+               ", which an arrival with .noComplete must not"));
     return std::nullopt;
   }
   if (by.warp.races != nullptr) by.warp.races->arrive(by, barrier->spot.place.data, arrival.of_copies);
@@ -231,8 +238,9 @@ std::optional<bool> test_state(const Operator& by, std::uint64_t state) {
   if (!barrier) return std::nullopt;
   const std::uint32_t behind = (barrier->counts.phase - unpack(state).phase) & ((1u << phase_bits) - 1);
   if (behind > 1) {
-    misuse(by, cat("asks for a phase of ", say_address(barrier->spot.address), " that is neither the current one, ",
-                   barrier->live.phase, ", nor the one before it"));
+    misuse(by, Rule::M_08,
+           cat("asks for a phase of ", say_address(barrier->spot.address), " that is neither the current one, ",
+               barrier->live.phase, ", nor the one before it"));
     return std::nullopt;
   }
   return note_wait(by, *barrier, behind);

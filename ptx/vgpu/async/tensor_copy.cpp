@@ -159,8 +159,9 @@ class Walk {
   }
 
  private:
-  bool fail(Kind kind, std::string message) {
-    warp_.fail(step_, lane_, kind, std::move(message), {cat("tensor map: ", layout::to_string(map_))});
+  template <class What>  // a Kind or a Rule
+  bool fail(What what, std::string message) {
+    warp_.fail(step_, lane_, what, std::move(message), {cat("tensor map: ", layout::to_string(map_))});
     return false;
   }
 
@@ -170,29 +171,29 @@ class Walk {
       return fail(Kind::not_executed, "copies a tensor with interleaved channels, which the executor does not run");
     const bool of_pixels = copy_.mode != BoxMode::tile && copy_.mode != BoxMode::rows;
     if (map_.im2col.has_value() != of_pixels)
-      return fail(Kind::bad_descriptor, map_.im2col ? "copies a box, and its tensor map is for .im2col"
-                                                    : "copies pixels, and its tensor map is for tiles");
+      return fail(Rule::T_01, map_.im2col ? "copies a box, and its tensor map is for .im2col"
+                                          : "copies pixels, and its tensor map is for tiles");
     if (of_pixels && copy_.mode != BoxMode::im2col && copy_.offsets[0] != 0)
       return fail(Kind::not_executed, cat("copies a halo of ", copy_.offsets[0],
                                           " pixels, which the manual shows in pictures alone; what is executed is a halo of 0"));
     if (copy_.mode == BoxMode::rows && (map_.rank != 2 || map_.box[1] != 1))
-      return fail(Kind::bad_descriptor, "copies four rows, which takes a tensor map of a matrix in boxes of one row");
+      return fail(Rule::T_01, "copies four rows, which takes a tensor map of a matrix in boxes of one row");
     if (!of_pixels && copy_.coordinates[0] * static_cast<std::int64_t>(element_bytes_) % 16 != 0)
-      return fail(Kind::misaligned, cat("begins at column ", copy_.coordinates[0], ", byte ",
-                                        copy_.coordinates[0] * static_cast<std::int64_t>(element_bytes_),
-                                        " of a row, which is not a multiple of 16"));
+      return fail(Rule::T_03, cat("begins at column ", copy_.coordinates[0], ", byte ",
+                                  copy_.coordinates[0] * static_cast<std::int64_t>(element_bytes_),
+                                  " of a row, which is not a multiple of 16"));
     if (!copy_.loads) {
       const auto negative =
           std::find_if(copy_.coordinates.begin(), copy_.coordinates.end(), [](std::int32_t c) { return c < 0; });
       if (negative != copy_.coordinates.end())
-        return fail(Kind::out_of_bounds, cat("stores at coordinate ", *negative, "; only loads begin before a tensor"));
+        return fail(Rule::T_02, cat("stores at coordinate ", *negative, "; only loads begin before a tensor"));
     }
     if (reduction_ && !exists(*reduction_))
       return fail(Kind::not_executed,
                   cat("reduces elements of type ", layout::name(map_.type), ", for which there is no such operation"));
     if (copy_.shared.address % shared_alignment != 0)
-      return fail(Kind::misaligned, cat(copy_.loads ? "copies to" : "copies from", " shared address 0x",
-                                        hex(copy_.shared.address), ", which is not a multiple of ", shared_alignment));
+      return fail(Rule::T_03, cat(copy_.loads ? "copies to" : "copies from", " shared address 0x", hex(copy_.shared.address),
+                                  ", which is not a multiple of ", shared_alignment));
     return true;
   }
 

@@ -184,7 +184,7 @@ bool check_multicast(Warp& warp, const Step& step, int lane, std::uint32_t block
   const std::size_t all = warp.cta->cluster->blocks.size();
   blocks &= 0xFFFF;
   if (blocks >> all == 0) return true;
-  warp.fail(step, lane, Kind::out_of_bounds,
+  warp.fail(step, lane, Rule::C_01,
             cat("copies to the blocks in mask 0x", hex(blocks), "; the cluster has ",
                 all == 1 ? std::string("block 0 alone") : cat("blocks 0 to ", all - 1)));
   return false;

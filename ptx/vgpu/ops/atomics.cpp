@@ -29,7 +29,7 @@ bool find_updated(Warp& warp, const Step& step, Mask mask, std::uint32_t bytes, 
       const int l = lowest_lane(left);
       const Space space = space_at(step, address[l]);
       if (space == Space::global || (space == Space::shared && step.x[1] == 1)) continue;
-      warp.fail(step, l, Kind::out_of_bounds,
+      warp.fail(step, l, Rule::A_03,
                 cat("is at address 0x", hex(address[l]), ", in ", name(space), " memory, where there are no atomics",
                     space == Space::shared ? " of vectors" : ""));
       return false;

@@ -27,7 +27,7 @@ Outcome map_address(Warp& warp, const Step& step, Mask mask) {
     const std::uint64_t full = from[lane] + static_cast<std::uint64_t>(step.imm);
     const std::uint64_t address = generic ? full - window : static_cast<From>(full), rank = rank_of(address);
     if (rank >= cluster.blocks.size())
-      return warp.fail(step, lane, Kind::out_of_bounds,
+      return warp.fail(step, lane, Rule::A_03,
                        cat("takes address 0x", hex(generic ? full : address),
                            " for one in shared memory, where it is not: it is in ", say_cluster(cluster)));
     if (step.x[2] == no_rank) {

@@ -31,14 +31,14 @@ Outcome try_cancel(Warp& warp, const Step& step, Mask mask) {
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
     if (cta.saw_no_cluster)
-      return warp.fail(step, lane, Kind::barrier_misuse,
+      return warp.fail(step, lane, Rule::C_05,
                        "asks for another cluster, after the block has learned that there is none: what that does is undefined");
     std::array<std::uint64_t, 2> at{};
     for (std::size_t i = 0; i < at.size(); ++i) {
       at[i] = warp.slot<std::uint64_t>(step.x[i])[lane];
       if (step.space != Space::generic) continue;
       if (space_of(at[i]) != Space::shared)
-        return warp.fail(step, lane, Kind::out_of_bounds,
+        return warp.fail(step, lane, Rule::A_03,
                          cat("is given address 0x", hex(at[i]), " of ", name(space_of(at[i])),
                              " memory; what fits is the block's ", "own shared memory"));
       at[i] -= shared_window;
@@ -70,7 +70,7 @@ bool read_response(Warp& warp, const Step& step, int lane, Response& response) {
   if (response[3] == cancelled || response[3] == none_left) return true;
   // CUTLASS's pingpong kernels say by 16 zeros of their own that there is no more work: nothing was cancelled.
   if (response == Response{}) return true;
-  warp.fail(step, lane, Kind::barrier_misuse, "is given 16 bytes that no clusterlaunchcontrol.try_cancel has left");
+  warp.fail(step, lane, Rule::C_05, "is given 16 bytes that no clusterlaunchcontrol.try_cancel has left");
   return false;
 }
 

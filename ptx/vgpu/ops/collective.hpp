@@ -14,7 +14,7 @@ inline constexpr std::size_t members_slot = 9;
 inline std::optional<Outcome> check_members(Warp& warp, const Step& step, Mask mask, const std::uint32_t* members) {
   for (Mask left = mask; left != 0; left &= left - 1)
     if (const int lane = lowest_lane(left); !has_lane(members[lane], lane))
-      return warp.fail(step, lane, Kind::divergent,
+      return warp.fail(step, lane, Rule::V_02,
                        cat("is executed by lane ", lane, ", which its membermask 0x", hex(members[lane], 8), " does not name"));
   return std::nullopt;
 }

@@ -28,14 +28,14 @@ Outcome barrier(Warp& warp, const Step& step, Mask mask) {
   const std::uint32_t id = ids[lowest_lane(mask)];
   for (Mask left = mask; left != 0; left &= left - 1)
     if (const int lane = lowest_lane(left); ids[lane] != id)
-      return warp.fail(step, lane, Kind::barrier_misuse,
+      return warp.fail(step, lane, Rule::B_02,
                        cat("names barrier ", ids[lane], " here and ", id, " in another lane of its warp"));
   if (step.x[1] != zero_offset) {
     const auto* counts = warp.slot<std::uint32_t>(step.x[1]);
     const std::uint32_t count = counts[lowest_lane(mask)];
     for (Mask left = mask; left != 0; left &= left - 1)
       if (const int lane = lowest_lane(left); counts[lane] != count || count == 0)
-        return warp.fail(step, lane, Kind::barrier_misuse,
+        return warp.fail(step, lane, Rule::B_02,
                          count == 0 ? std::string("counts 0 threads: no barrier of them completes")
                                     : cat("counts ", counts[lane], " threads here and ", count, " in another lane of its warp"));
   }

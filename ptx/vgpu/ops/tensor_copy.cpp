@@ -48,12 +48,11 @@ Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
     if (!words) return Outcome::fault;
     auto decoded = layout::decode(*words);
     if (!decoded)
-      return warp.fail(step, lane, Kind::bad_descriptor,
+      return warp.fail(step, lane, Rule::T_01,
                        cat("names a tensor map at address 0x", hex(address(map_at)), " that is none: ", decoded.error().message));
     const std::uint32_t rank = decoded->map.rank;
     if (rank != step.x[0])
-      return warp.fail(step, lane, Kind::bad_descriptor,
-                       cat("copies a tensor of ", step.x[0], " dimensions; its tensor map has ", rank));
+      return warp.fail(step, lane, Rule::T_01, cat("copies a tensor of ", step.x[0], " dimensions; its tensor map has ", rank));
     async::TensorCopy copy;
     copy.tensor = *decoded;
     copy.mode = static_cast<async::BoxMode>(step.x[1]);

@@ -20,7 +20,7 @@ template <class T>
 std::optional<T> same_in_all_lanes(Warp& warp, const Step& step, const T* values, std::string_view what) {
   for (int l = 1; l < lane_count; ++l)
     if (values[l] != values[0]) {
-      warp.fail(step, l, Kind::divergent,
+      warp.fail(step, l, Rule::V_04,
                 cat("is given ", what, " 0x", hex(values[l]), " here and 0x", hex(values[0]), " in another lane of its warp"));
       return std::nullopt;
     }
@@ -56,7 +56,7 @@ std::optional<std::uint32_t> take_together(Warp& warp, const Step& step, std::ui
   TensorMemory& other = peer->tensor_memory;
   if (other.asked_for == 0) return std::nullopt;
   if (other.asked_for != columns) {
-    warp.fail(step, 0, Kind::tensor_memory_misuse,
+    warp.fail(step, 0, Rule::K_04,
               cat("asks for ", columns, " columns of tensor memory, and the other CTA of the pair for ", other.asked_for));
     return std::nullopt;
   }
@@ -75,11 +75,11 @@ Outcome alloc(Warp& warp, const Step& step, Mask mask) {
   const auto address = same_in_all_lanes(warp, step, warp.slot<std::uint64_t>(step.x[0]), "a shared address");
   if (!columns || !address) return Outcome::fault;
   TensorMemory& memory = warp.cta->tensor_memory;
-  if (auto wrong = wrong_columns(*columns)) return warp.fail(step, 0, Kind::tensor_memory_misuse, cat("asks for ", *wrong));
+  if (auto wrong = wrong_columns(*columns)) return warp.fail(step, 0, Rule::K_04, cat("asks for ", *wrong));
   if (memory.relinquished)
-    return warp.fail(step, 0, Kind::tensor_memory_misuse, "allocates tensor memory after its CTA has relinquished its permit to");
+    return warp.fail(step, 0, Rule::K_04, "allocates tensor memory after its CTA has relinquished its permit to");
   if (memory.last_taken() != 0 && *columns > memory.last_taken())
-    return warp.fail(step, 0, Kind::tensor_memory_misuse,
+    return warp.fail(step, 0, Rule::K_04,
                      cat("asks for ", *columns, " columns of tensor memory after an allocation of ", memory.last_taken(),
                          ": no allocation of a CTA is larger than the one before it"));
   const auto place = find_range(warp, step, 0, step.space, true, *address, 4, 4);
@@ -100,12 +100,12 @@ Outcome dealloc(Warp& warp, const Step& step, Mask mask) {
   const auto columns = same_in_all_lanes(warp, step, warp.slot<std::uint32_t>(step.x[1]), "a number of columns");
   const auto address = same_in_all_lanes(warp, step, warp.slot<std::uint32_t>(step.x[0]), "an address in tensor memory");
   if (!columns || !address) return Outcome::fault;
-  if (auto wrong = wrong_columns(*columns)) return warp.fail(step, 0, Kind::tensor_memory_misuse, cat("gives back ", *wrong));
+  if (auto wrong = wrong_columns(*columns)) return warp.fail(step, 0, Rule::K_04, cat("gives back ", *wrong));
   TensorMemory& memory = warp.cta->tensor_memory;
   if (!memory.give_back(*address, *columns)) {
     std::string taken;
     for (const auto& a : memory.allocations()) taken += cat(taken.empty() ? "" : ", ", a.columns, " at 0x", hex(a.first));
-    return warp.fail(step, 0, Kind::tensor_memory_misuse,
+    return warp.fail(step, 0, Rule::K_04,
                      cat("gives back ", *columns, " columns of tensor memory at 0x", hex(*address),
                          ", which were not allocated so; what is allocated: ", taken.empty() ? "nothing" : taken));
   }

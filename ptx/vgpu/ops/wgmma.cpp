@@ -152,8 +152,7 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
   const WgmmaSlots slots(p, operands_of(warp.cta->launch->code, step));
   const int w = static_cast<int>(warp.index % warps_of_group);
   if (warp.index - static_cast<std::uint32_t>(w) + warps_of_group > warp.cta->warps.size())
-    return warp.fail(step, 0, Kind::divergent,
-                     "needs a warpgroup: four warps, of which the first has a multiple of 4 as its number");
+    return warp.fail(step, 0, Rule::V_05, "needs a warpgroup: four warps, of which the first has a multiple of 4 as its number");
   const bool from_memory = (step.imm & a_in_memory) != 0;
   const auto in_all_lanes = [&](std::uint32_t slot) {
     const auto* values = warp.slot<std::uint64_t>(slot);
@@ -161,7 +160,7 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
   };
   for (const std::uint32_t slot : {from_memory ? slots.a[0] : slots.b, slots.b})
     if (!in_all_lanes(slot))
-      return warp.fail(step, 0, Kind::divergent, "is given a matrix descriptor that differs between the lanes of its warp");
+      return warp.fail(step, 0, Rule::V_04, "is given a matrix descriptor that differs between the lanes of its warp");
   const bool was_traced = warp.traced;
   static thread_local Room room;
   const bool bits_alone = p.arithmetic == Arithmetic::bits_and;

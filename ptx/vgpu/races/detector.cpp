@@ -8,30 +8,19 @@
 namespace ptx::vgpu::races {
 namespace {
 
-constexpr std::size_t granule_bytes = 4;
 // Clusters are numbered through all runs of the process, so that what one run leaves in memory is not taken for another's.
 std::atomic<std::uint32_t> next_cluster{1};
-constexpr std::size_t most_loads = 64;  // of a granule that are remembered: one for each warp that loads it
-
-bool same_instruction(const Access& a, const Access& b) {
-  return a.agent == b.agent && a.clock == b.clock && a.item == b.item && a.is_store == b.is_store;
-}
-
-// The bytes of the granule at `at` that belong to an access of `bytes` bytes there, and how many those are.
-std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uint64_t& taken) {
-  const std::size_t first = reinterpret_cast<std::uintptr_t>(at) % granule_bytes;
-  taken = std::min<std::uint64_t>(granule_bytes - first, bytes);
-  return static_cast<std::uint8_t>(((1u << taken) - 1) << first);
-}
-
 }  // namespace
 
-Detector::Detector(const Code& code)
+Detector::Detector(const Code& code, const Options& options)
     : code_(code),
       first_cluster_(next_cluster),
-      fences_tensor_memory_(std::any_of(code.function->body.begin(), code.function->body.end(), [](const ir::Inst& inst) {
-        return inst.kind == ir::ItemKind::inst && isa::form(inst.form).row->effects.sync == isa::Sync::tensor_fence;
-      })) {}
+      fences_tensor_memory_(std::any_of(code.function->body.begin(), code.function->body.end(),
+                                        [](const ir::Inst& inst) {
+                                          return inst.kind == ir::ItemKind::inst &&
+                                                 isa::form(inst.form).row->effects.sync == isa::Sync::tensor_fence;
+                                        })),
+      findings_(options) {}
 
 void Detector::begin_cluster(Cluster& cluster) {
   std::unique_ptr<ClusterKnowledge>& knowledge = states_[&cluster];
@@ -115,107 +104,33 @@ bool Detector::among_strong(const Cluster& cluster, const Access& before, const 
   return includes(before.scope) && includes(now.scope);
 }
 
-void Detector::hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
-                            const std::byte* at) {
-  if ((before.bytes & now.bytes) == 0 || (!before.is_store && !now.is_store)) return;
-  if (among_strong(*warp.cta->cluster, before, now)) return;
+std::optional<Detector::Wrong> Detector::wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now) const {
+  if (!before.is_store && !now.is_store) return std::nullopt;
+  if (among_strong(*warp.cta->cluster, before, now)) return std::nullopt;
   const bool unready = before.of_mbarrier && before.is_store && now.of_mbarrier;
   if (judge.warp != nullptr && before.agent == now.agent) {
-    if (!in_order_of_warp(judge, before, now))
-      found(warp, step, unready ? Kind::unordered_mbarrier : Kind::race_of_lanes, Severity::error, before, now, at);
-    return;
+    if (in_order_of_warp(judge, before, now)) return std::nullopt;
+    return Wrong{unready ? Kind::unordered_mbarrier : Kind::race_of_lanes};
   }
   // All lanes of a warp may begin one and the same copy, as CUTLASS has them do.
-  if (judge.warp == nullptr && same_instruction(before, now) && before.warp == now.warp) return;
-  if (!reaches(judge, before, &Knowledge::happened) && !(unready && reaches(judge, before, &Knowledge::mbarriers))) {
-    found(warp, step, unready ? Kind::unordered_mbarrier : Kind::race, Severity::error, before, now, at);
-  } else if (!before.through_async_proxy && now.through_async_proxy && !reaches(judge, before, &Knowledge::through_proxy)) {
-    found(warp, step, Kind::missing_proxy_fence, before.is_store ? Severity::error : Severity::warning, before, now, at);
-  } else if (now.of_tensor_map && !state(warp).behind_map_fence.reaches(before.agent, before.clock, before.lanes)) {
-    found(warp, step, Kind::missing_tensor_map_fence, Severity::error, before, now, at);
-  }
+  if (judge.warp == nullptr && same_instruction(before, now) && before.warp == now.warp) return std::nullopt;
+  if (!reaches(judge, before, &Knowledge::happened) && !(unready && reaches(judge, before, &Knowledge::mbarriers)))
+    return Wrong{unready ? Kind::unordered_mbarrier : Kind::race};
+  if (!before.through_async_proxy && now.through_async_proxy && !reaches(judge, before, &Knowledge::through_proxy))
+    return Wrong{Kind::missing_proxy_fence, before.is_store ? Severity::error : Severity::warning};
+  if (now.of_tensor_map && !state(warp).behind_map_fence.reaches(before.agent, before.clock, before.lanes))
+    return Wrong{Kind::missing_tensor_map_fence};
+  // An asynchronous operation may begin before what its thread has waited for, but for such a fence between the two.
+  if (judge.behind_fence != nullptr && before.agent.number != now.warp &&
+      !judge.behind_fence->reaches(before.agent, before.clock, before.lanes))
+    return Wrong{Kind::missing_tensor_fence, Severity::warning};
+  return std::nullopt;
 }
 
-void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Access& now, Granule& granule, const std::byte* at) {
-  Access& store = granule.store;
-  Access& load = granule.load;
-  if (store.bytes != 0) hold_against(warp, step, judge, store, now, at);
-  if (load.bytes != 0 && now.is_store) hold_against(warp, step, judge, load, now, at);
-  if (granule.more != 0)
-    for (const Access& other : shadow_.lists[granule.more]) hold_against(warp, step, judge, other, now, at);
-
-  const auto add = [&] {
-    if (granule.more == 0) granule.more = shadow_.lists.take();
-    std::vector<Access>& list = shadow_.lists[granule.more];
-    if (list.size() < most_loads) list.push_back(now);
-  };
-  if (now.is_store) {
-    const auto rest = static_cast<std::uint8_t>(~now.bytes);
-    const auto merges = [&](const Access& other) { return same_instruction(other, now) && (other.bytes & now.bytes) == 0; };
-    const bool joins = store.bytes != 0 && merges(store);
-    if (!joins) store.bytes &= rest;
-    load.bytes &= rest;
-    if (granule.more != 0) {
-      std::vector<Access>& list = shadow_.lists[granule.more];
-      for (Access& other : list) other.bytes &= rest;
-      std::erase_if(list, [](const Access& other) { return other.bytes == 0; });
-      if (list.empty()) shadow_.lists.give_back(std::exchange(granule.more, 0));
-    }
-    if (joins) {
-      store.lanes |= now.lanes;
-      store.bytes |= now.bytes;
-      store.of_parts = true;
-    } else if (store.bytes == 0) {
-      store = now;
-    } else {
-      add();
-    }
-    return;
-  }
-  // A later load stands for an earlier one that it is known to follow.
-  const auto stands_for = [&](Access& other) {
-    if (other.is_store || (other.bytes & ~now.bytes) != 0) return false;
-    if (other.agent == now.agent && other.lanes == now.lanes) return true;
-    if (judge.warp != nullptr && other.agent == now.agent) return other.clock < judge.warp->together;
-    return !other.through_async_proxy && !now.through_async_proxy && reaches(judge, other, &Knowledge::happened);
-  };
-  const auto joins = [&](Access& other) {
-    if (!same_instruction(other, now)) return false;
-    other.of_parts = other.of_parts || other.bytes != now.bytes;
-    other.lanes |= now.lanes;
-    other.bytes |= now.bytes;
-    return true;
-  };
-  if (load.bytes == 0 || stands_for(load)) {
-    load = now;
-  } else if (!joins(load)) {
-    if (granule.more != 0)
-      for (Access& other : shadow_.lists[granule.more]) {
-        if (joins(other)) return;
-        if (!stands_for(other)) continue;
-        other = now;
-        return;
-      }
-    add();
-  }
-}
-
-// Of shared memory what a cluster before did, of global memory what a run before did.
-void Detector::forget_old(Granule& granule, std::uint32_t first_cluster) {
-  const std::uint32_t newest = std::max(granule.store.agent.cluster, granule.load.agent.cluster);
-  if (newest >= first_cluster || newest == 0) return;
-  if (granule.more != 0 && newest >= first_cluster_) shadow_.lists.give_back(granule.more);  // the lists are the run's own
-  granule = {};
-}
-
-void Detector::touch(Warp& warp, const Step& step, const Judge& judge, Access access, const std::byte* at, std::uint64_t bytes) {
-  const bool shared = is_shared(warp, at);
-  for (std::uint64_t taken = 0; bytes != 0; at += taken, bytes -= taken) {
-    access.bytes = bytes_in_granule(at, bytes, taken);
-    Granule& granule = shadow_.at(at);
-    forget_old(granule, shared ? access.agent.cluster : first_cluster_);
-    touch(warp, step, judge, access, granule, at);
-  }
+void Detector::hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
+                            const std::byte* at) {
+  if ((before.bytes & now.bytes) == 0) return;
+  if (const auto what = wrong(warp, judge, before, now)) found(warp, step, what->kind, what->severity, before, now, at);
 }
 
 // ---- what accesses there are
@@ -243,23 +158,36 @@ Detector::Judge Detector::judge_of(const WarpState& warp, Mask lanes) {
 
 void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
                       const std::array<Place, lane_count>& places, Mask same) {
+  const auto at = [&](int lane) { return places[static_cast<std::size_t>(lane)].data; };
+  if (!is_store && lanes == all_lanes &&
+      std::all_of(places.begin(), places.end(), [&](const Place& place) { return place.data == at(0); })) {
+    if (is_looked_at(warp, at(0), bytes))
+      touch(warp, step, judge_of(state(warp), lanes), access_by(warp, step, lanes, false), at(0), bytes);
+    return;
+  }
   Access access = access_by(warp, step, lanes, is_store);
-  for (Mask left = lanes & ~same; left != 0; left &= left - 1) {
-    const int lane = lowest_lane(left);
-    const std::byte* const at = places[static_cast<std::size_t>(lane)].data;
-    if (!is_looked_at(warp, at, bytes)) continue;
-    access.lanes = Mask{1} << lane;
-    touch(warp, step, judge_of(state(warp), access.lanes), access, at, bytes);
+  for (Mask left = lanes & ~same; left != 0;) {
+    const int first = lowest_lane(left);
+    int end = first + 1;  // of the lanes that lie one behind the other
+    while (end < lane_count && has_lane(left, end) && at(end) == at(end - 1) + bytes) ++end;
+    const bool looked_at = is_looked_at(warp, at(first), bytes);
+    while (end > first + 1 && is_looked_at(warp, at(end - 1), bytes) != looked_at) --end;  // another tensor begins there
+    access.lanes = (all_lanes >> (lane_count - (end - first))) << first;
+    left &= ~access.lanes;
+    if (!looked_at) continue;
+    const std::uint64_t all = std::uint64_t{bytes} * static_cast<std::uint64_t>(end - first);
+    const Judge judge = judge_of(state(warp), access.lanes);
+    if (end == first + 1)
+      touch(warp, step, judge, access, at(first), bytes);
+    else
+      touch(warp, step, judge, access, at(first), all, {at(first) - static_cast<std::ptrdiff_t>(bytes) * first, bytes});
   }
 }
 
 void Detector::access_in_order(Warp& warp, const Step& step, bool is_store, std::uint32_t bytes, const std::byte* first) {
-  if (!is_looked_at(warp, first, std::uint64_t{bytes} * lane_count)) return;
-  Access access = access_by(warp, step, all_lanes, is_store);
-  for (int lane = 0; lane < lane_count; ++lane) {
-    access.lanes = Mask{1} << lane;
-    touch(warp, step, judge_of(state(warp), access.lanes), access, first + static_cast<std::size_t>(lane) * bytes, bytes);
-  }
+  const std::uint64_t all = std::uint64_t{bytes} * lane_count;
+  if (!is_looked_at(warp, first, all)) return;
+  touch(warp, step, judge_of(state(warp), all_lanes), access_by(warp, step, all_lanes, is_store), first, all, {first, bytes});
 }
 
 void Detector::access_together(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes) {
@@ -294,7 +222,8 @@ void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, 
   access.through_async_proxy = issue->through_async_proxy;
   access.strong = issue->reduces;
   access.scope = isa::Scope::gpu;  // manual: "cp.reduce.async.bulk": each reduction is relaxed at this scope
-  touch(warp, step, {nullptr, &issue->known, nullptr}, access, at, bytes);
+  const Clock* const behind = issue->of_tensor_cores && fences_tensor_memory_ ? &state(warp).before_tensor_fence : nullptr;
+  touch(warp, step, {nullptr, &issue->known, nullptr, behind}, access, at, bytes);
 }
 
 }  // namespace ptx::vgpu::races

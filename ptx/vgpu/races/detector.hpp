@@ -11,12 +11,12 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/async/engine.hpp"
+#include "ptx/vgpu/findings.hpp"
 #include "ptx/vgpu/machine.hpp"
 #include "ptx/vgpu/races/clock.hpp"
 #include "ptx/vgpu/races/shadow.hpp"
@@ -33,6 +33,7 @@ struct Issue {
   Mask lanes = 0;
   bool through_async_proxy = true;
   bool reduces = false;
+  bool of_tensor_cores = false;  ///< tcgen05.mma, .cp
 };
 
 /// Operations that threads of a warp have put into groups, by lane: how many of them are closed. The agent's clock is the number
@@ -92,6 +93,7 @@ struct WarpState {
   Agent tensor_loads, tensor_stores;  ///< of tcgen05.ld and .st, from the first on
   std::uint32_t tensor_loads_done = 0, tensor_stores_done = 0;
   Clock behind_tensor_fence;         ///< what was told of tensor memory before its last tcgen05.fence::after_thread_sync
+  Clock before_tensor_fence;         ///< and what else was known then
   Clock behind_map_fence;            ///< and of tensor maps before its last fence.proxy.tensormap::generic.acquire
   const Issue* operation = nullptr;  ///< is being performed
 };
@@ -120,7 +122,7 @@ struct ClusterKnowledge {
 
 class Detector {
  public:
-  explicit Detector(const Code& code);
+  Detector(const Code& code, const Options& options);
 
   /// A cluster begins.
   void begin_cluster(Cluster& cluster);
@@ -172,8 +174,7 @@ class Detector {
   /// tcgen05.wait of all loads, or of all stores, of a warp.
   void wait_for_tensor_memory(Warp& warp, bool stores);
 
-  [[nodiscard]] Diagnostics findings() const;
-  [[nodiscard]] std::size_t count_of_findings() const { return in_order_.size(); }
+  [[nodiscard]] Findings& findings() { return findings_; }
 
  private:
   // Whose knowledge an access is judged by.
@@ -181,12 +182,9 @@ class Detector {
     const WarpState* warp = nullptr;  // of an access in the order of its thread
     const Knowledge* known = nullptr;
     const Knowledge* told = nullptr;
+    const Clock* behind_fence = nullptr;  // which what others did is known of as well, where such fences are used
   };
   [[nodiscard]] static Judge judge_of(const WarpState& warp, Mask lanes);
-  struct Finding {
-    Diagnostic diagnostic;
-    std::uint64_t count = 0;
-  };
 
   [[nodiscard]] ClusterKnowledge& state(const Cluster& cluster) { return *states_.at(&cluster); }
   [[nodiscard]] static WarpState& state(const Warp& warp) { return *warp.knowledge; }
@@ -206,21 +204,41 @@ class Detector {
                     int lane, int column);
   void found_in_tensor_memory(Warp& warp, const Step& step, bool complete, const Cta& of, const TensorAccess& before,
                               const TensorAccess& now, int lane, int column);
-  void forget_old(Granule& granule, std::uint32_t first_cluster);
-  void touch(Warp& warp, const Step& step, const Judge& judge, Access access, const std::byte* at, std::uint64_t bytes);
-  void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule, const std::byte* at);
+  // Lanes that have accessed bytes of their own, one behind the other: from where on, and how many each.
+  struct InOrder {
+    const std::byte* first = nullptr;
+    std::uint32_t bytes = 0;
+  };
+  void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* at, std::uint64_t bytes,
+             const InOrder& in_order);
+  void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* at, std::uint64_t bytes) {
+    touch(warp, step, judge, access, at, bytes, {});
+  }
+  void touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
+                      std::uint64_t bytes, const Spread& spread);
+  void touch_granule(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule,
+                     const std::byte* at);
+  bool touch_as_piece(Warp& warp, const Judge& judge, Line& line, const Piece& now);
+  void divide(Line& line);
+  void forget_old(Line& line, std::uint32_t first_cluster);
+  /// What is wrong about the second; nothing where they are ordered.
+  struct Wrong {
+    Kind kind{};
+    Severity severity = Severity::error;
+  };
+  [[nodiscard]] std::optional<Wrong> wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now) const;
   void hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
                     const std::byte* at);
+  static bool stands_for(const Judge& judge, const Access& now, const Access& other);
   [[nodiscard]] bool among_strong(const Cluster& cluster, const Access& before, const Access& now) const;
   static bool reaches(const Judge& judge, const Access& before, Clock Knowledge::* of);
   static bool in_order_of_warp(const Judge& judge, const Access& before, const Access& now);
   void update(const mbarrier::Operator& by, const std::byte* at, bool initialises);
   [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;
+  /// The access before, as far as it is remembered: its block is not where that is of another cluster.
+  [[nodiscard]] ExecutionPoint point_before(const Warp& warp, const Access& access, ExecutionPoint::Access what) const;
   void found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
              const std::byte* at);
-  using Key = std::tuple<Kind, std::uint32_t, std::uint32_t>;  // and the two instructions
-  /// True for the first finding with this key, of which there are not too many yet.
-  bool is_new(const Key& key);
 
   const Code& code_;
   Shadow shadow_;
@@ -238,8 +256,7 @@ class Detector {
   };
   std::unordered_map<const std::byte*, Message> messages_;
 
-  std::map<Key, Finding> findings_;
-  std::vector<Key> in_order_;
+  Findings findings_;
 };
 
 /// While it lives, what the warp accesses by operations is the issue's: where checks are on.

@@ -245,9 +245,16 @@ TEST(Races, AreSaidWithBothAccesses) {
   const Diagnostic& found = report->findings[0];
   EXPECT_EQ(found.kind, Kind::race);
   EXPECT_EQ(found.message,
-            "`ld.shared.u32` loads shared address 0x47c, and nothing orders that behind what lane 31 of warp 0 stores there by "
+            "`ld.shared.u32` loads shared address 0x47c (`tile + 0x7c`), and nothing orders that behind what lane 31 of warp 0 "
+            "stores there by "
             "`st.shared.u32`");
+  ASSERT_EQ(found.execution.size(), 2u);
   EXPECT_EQ(found.execution[0].warp, 1u);
+  EXPECT_EQ(found.execution[0].rule, "R-wr");
+  EXPECT_EQ(found.execution[0].times, 31u);
+  EXPECT_EQ(found.execution[1].instruction, "st.shared.u32");
+  EXPECT_EQ(found.execution[1].warp, 0u);
+  EXPECT_EQ(found.execution[1].access->element, "tile + 0x7c");
   EXPECT_TRUE(testing::has_note(found, "rule: R-wr"));
   EXPECT_TRUE(testing::has_note(found, "seen 31 times")) << render(found);  // thread 0 stores the 0 that is there
   EXPECT_TRUE(testing::has_note(found, "hint: bar.sync, or an arrival and a wait at an mbarrier, between the two"));

@@ -201,7 +201,9 @@ void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
   const isa::Ordering& order = ordering(step.item);
   if (what.sync == isa::Sync::tensor_fence) {
     if (order.releases) release_through(&Knowledge::of_tensor_memory);
-    if (order.acquires) acquire_through(&Knowledge::of_tensor_memory, mine.behind_tensor_fence);
+    if (!order.acquires) return;
+    acquire_through(&Knowledge::of_tensor_memory, mine.behind_tensor_fence);
+    acquire_through(&Knowledge::happened, mine.before_tensor_fence);
     return;
   }
   if (what.sync == isa::Sync::proxy_fence) {
@@ -242,6 +244,7 @@ Issue Detector::begin_product(Warp& warp, const Step& step, Mask lanes) {
   publish(warp, mine, lanes, issue.known);
   const bool of_group = effects(step.item).completes == isa::Event::wgmma_group;
   issue.agent = of_group ? mine.wgmma : mine.tensor;
+  issue.of_tensor_cores = effects(step.item).completes == isa::Event::tensor_operation;
   issue.clock = (of_group ? mine.wgmma_closed : mine.tensor_closed) + 1;
   return issue;
 }

@@ -10,8 +10,6 @@
 namespace ptx::vgpu::races {
 namespace {
 
-constexpr std::size_t most_findings = 100;  // different ones
-
 // "stores", "loads", as its instruction does it.
 std::string_view verb(const Access& access) {
   if (access.of_mbarrier) return access.is_store ? "initialises" : "operates on";
@@ -21,26 +19,29 @@ std::string_view verb(const Access& access) {
 // Where the bytes are, as a reader finds them.
 struct Spot {
   std::string memory;
-  std::uint64_t offset = 0;
+  std::uint64_t offset = 0;  // of shared memory the address
   std::string space;
+  std::string element;  // "x[3, 17]", "tile + 0x10"; empty where the region has no such names
 };
 Spot spot_of(const Warp& warp, const std::byte* at) {
   for (const Cta& block : warp.cta->cluster->blocks)
     if (at >= block.shared.data() && at < block.shared.data() + block.shared.size()) {
       const auto offset = static_cast<std::uint64_t>(at - block.shared.data()) + block.shared_region.begin % cluster_part;
       return {&block == warp.cta ? std::string("shared memory") : cat("the shared memory of ", say_block(block)), offset,
-              "shared"};
+              "shared", offset < shared_base ? std::string() : element_of_shared(warp.cta->launch->code, offset - shared_base)};
     }
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   const MemoryRegion* const region = warp.cta->launch->global.find(address, 1, false);
-  if (region == nullptr) return {"memory", address, "global"};
-  return {std::string(region->name), address - region->begin, "global"};
+  if (region == nullptr) return {"memory", address, "global", {}};
+  return {std::string(region->name), address - region->begin, "global", element_of(*region, address)};
 }
 
 std::string say_bytes(const Spot& spot, const Access& access) {
   const std::uint64_t first = spot.offset / 4 * 4 + static_cast<std::uint64_t>(std::countr_zero(unsigned{access.bytes}));
   const auto count = static_cast<std::uint64_t>(std::popcount(unsigned{access.bytes}));
-  if (spot.space == "shared") return cat("shared address 0x", hex(first));
+  const std::string which = spot.element.empty() ? std::string() : cat(" (`", spot.element, "`)");
+  if (spot.space == "shared") return cat("shared address 0x", hex(first), which);
+  if (!which.empty()) return cat('`', spot.element, '`');
   return count == 1 ? cat("byte ", first, " of ", spot.memory)
                     : cat("bytes ", first, " to ", first + count - 1, " of ", spot.memory);
 }
@@ -56,76 +57,120 @@ std::string say_threads(const Warp& warp, const Access& access) {
 }
 
 struct Words {
-  std::string_view rule;
   std::string message, hint;
 };
 
-Words words_of(Kind kind, const Warp& warp, const Access& before, const Access& now, const std::string& bytes,
+Words words_of(Rule rule, const Warp& warp, const Access& before, const Access& now, const std::string& bytes,
                const std::string& other) {
   const std::string does = cat(now.through_async_proxy ? "asynchronously " : "", verb(now), " ", bytes);
   const std::string did = cat(say_threads(warp, before), " ", verb(before), before.through_async_proxy ? " asynchronously" : "",
                               " there by `", other, "`");
+  const Kind kind = row(rule).kind;
   if (kind == Kind::missing_proxy_fence)
     return {
-        before.is_store ? "P-01" : "P-02", cat(does, ", which ", did, ": no fence.proxy.async stands between the two"),
+        cat(does, ", which ", did, ": no fence.proxy.async stands between the two"),
         "fence.proxy.async in the threads of the first access before they arrive at the barrier, or in the thread of the second "
         "one behind it"};
+  if (kind == Kind::missing_tensor_fence)
+    return {"K-06",
+            cat(does, ", which ", did, ": no tcgen05.fence::after_thread_sync stands between what orders the two and this"),
+            "tcgen05.fence::after_thread_sync behind the wait"};
   if (kind == Kind::missing_tensor_map_fence)
-    return {"P-03", cat("uses a tensor map at ", bytes, ", which ", did, ": no fence.proxy.tensormap stands between the two"),
-            "fence.proxy.tensormap::generic.release behind the stores, and fence.proxy.tensormap::generic.acquire of the map's "
-            "128 bytes before the copy; or tensormap.cp_fenceproxy for the first"};
-  if (kind == Kind::unordered_mbarrier)
-    return {"M-10", cat(does, ", and nothing orders that behind its initialisation: ", did),
-            "a barrier (bar.sync; of the cluster, behind fence.mbarrier_init, where other blocks use it) behind mbarrier.init"};
-  const std::string_view order = before.is_store ? (now.is_store ? "R-ww" : "R-wr") : "R-rw";
-  if (kind == Kind::race_of_lanes)
-    return {"W-01", cat(does, ", and nothing orders that behind what ", did),
-            "bar.warp.sync between the two: lanes of a warp need not run in step"};
-  std::string hint = "bar.sync, or an arrival and a wait at an mbarrier, between the two";
+    return {cat("uses a tensor map at ", bytes, ", which ", did, ": no fence.proxy.tensormap stands between the two"),
+            std::string(row(rule).mend)};
+  std::string hint(row(rule).mend);
+  if (kind == Kind::unordered_mbarrier) return {cat(does, ", and nothing orders that behind its initialisation: ", did), hint};
+  if (kind == Kind::race_of_lanes) return {cat(does, ", and nothing orders that behind what ", did), hint};
   if (before.agent.cluster != now.agent.cluster)
     hint = "blocks are ordered by .release and .acquire at scope gpu alone, or by the end of a grid";
   else if (before.agent.number != before.warp)
     hint = "a wait for the operation: for its group (wait_group), or at its mbarrier, before the second access";
-  return {order, cat(does, ", and nothing orders that behind what ", did), hint};
+  return {cat(does, ", and nothing orders that behind what ", did), hint};
+}
+
+Rule rule_of(Kind kind, const Access& before, const Access& now) {
+  if (kind == Kind::missing_proxy_fence) return before.is_store ? Rule::P_01 : Rule::P_02;
+  if (kind == Kind::race) return before.is_store ? (now.is_store ? Rule::R_ww : Rule::R_wr) : Rule::R_rw;
+  return *usual_rule(kind);
+}
+
+std::string_view proxy_of(const Access& access) { return access.through_async_proxy ? "async" : "generic"; }
+
+ExecutionPoint::Access access_at(const Access& access, const Spot& spot) {
+  return {.is_store = access.is_store,
+          .address = spot.offset,
+          .bytes = static_cast<std::uint64_t>(std::popcount(unsigned{access.bytes})),
+          .space = spot.space,
+          .region = spot.memory,
+          .element = spot.element,
+          .proxy = std::string(proxy_of(access))};
+}
+
+// What is missing between the two, of the ways in which the threads have met since.
+std::string say_order(Rule rule, const Warp& warp, const Access& before, const Access& now) {
+  if (row(rule).kind == Kind::missing_proxy_fence || row(rule).kind == Kind::missing_tensor_map_fence)
+    return "order: the second access is behind the first, by a barrier or a wait; what is missing on that path is a fence of the "
+           "proxy of the second";
+  if (before.agent.cluster != now.agent.cluster) return "order: none: the two are in different clusters";
+  const Knowledge& known = warp.knowledge->known;
+  const bool met =
+      known.happened.reaches(before.agent, 1, before.lanes) || known.mbarriers.reaches(before.agent, 1, before.lanes);
+  if (before.agent.number != before.warp)
+    return met ? "order: a wait has seen operations of the same kind complete, and not this one"
+               : "order: none: no wait has seen the operation of the first access complete";
+  return met ? "order: the two have met by a barrier or a wait before the first access, and not behind it"
+             : "order: none: no barrier and no wait leads from the first access to the second";
 }
 
 }  // namespace
 
+ExecutionPoint Detector::point_before(const Warp& warp, const Access& access, ExecutionPoint::Access what) const {
+  const auto& blocks = warp.cta->cluster->blocks;
+  const std::size_t warps = blocks.front().warps.size();
+  ExecutionPoint point{.kernel = code_.name,
+                       .instruction = code_.spell(access.item),
+                       .ptx_line = code_.ptx_line(access.item),
+                       .warp = static_cast<std::uint32_t>(access.warp % warps),
+                       .lane = static_cast<std::uint32_t>(lowest_lane(access.lanes)),
+                       .lanes = access.lanes,
+                       .where = code_.where(access.item),
+                       .access = std::move(what)};
+  const std::uint32_t thread = point.warp * lane_count + point.lane;
+  const auto& shape = warp.cta->launch->config.block;
+  point.thread = {thread % shape[0], thread / shape[0] % shape[1], thread / shape[0] / shape[1]};
+  if (access.agent.cluster != warp.knowledge->agent.cluster) return point;
+  const Cta& block = blocks[access.warp / warps];
+  point.block = block.id;
+  if (blocks.size() > 1) point.rank = block.rank;
+  return point;
+}
+
 void Detector::found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
                      const std::byte* at) {
-  const Key key(kind, before.item, now.item);
-  if (!is_new(key)) return;
+  const Rule rule = rule_of(kind, before, now);
+  const Findings::Key key(rule, before.item, now.item);
+  if (!findings_.is_new(key)) return;
   const Spot spot = spot_of(warp, at);
   Access both = now;
   both.bytes &= before.bytes;
-  const Words words = words_of(kind, warp, before, now, say_bytes(spot, both), code_.spell(before.item));
+  const Words words = words_of(rule, warp, before, now, say_bytes(spot, both), code_.spell(before.item));
   Fault fault;
   fault.kind = kind;
+  fault.rule = rule;
   fault.message = words.message;
   fault.item = step.item;
   fault.lane = lowest_lane(now.lanes);
-  fault.access = {now.is_store, spot.offset, static_cast<std::uint64_t>(std::popcount(unsigned{both.bytes})), spot.space,
-                  spot.memory};
+  fault.access = access_at(both, spot);
   Diagnostic d = report(warp, fault);
   d.severity = severity;
   if (const SourceLocation where = code_.where(before.item); where.line != 0) d.place("first", where);
-  d.note(cat("first: ", say_place(code_, before.item)));
+  d.note(cat("first: ", code_.line(before.item)));
   add_debug_places(code_, before.item, d);
-  d.note(cat("rule: ", words.rule));
+  d.note(say_order(rule, warp, before, now));
   d.hint(words.hint);
-  findings_.at(key).diagnostic = std::move(d);
-}
-
-bool Detector::is_new(const Key& key) {
-  const auto known = findings_.find(key);
-  if (known != findings_.end()) {
-    ++known->second.count;
-    return false;
-  }
-  if (findings_.size() >= most_findings) return false;
-  findings_[key].count = 1;
-  in_order_.push_back(key);
-  return true;
+  d.execution.front().lanes = now.lanes;
+  d.execution.push_back(point_before(warp, before, access_at(before, spot)));
+  findings_.add(key, std::move(d));
 }
 
 void Detector::end_block(Cta& cta) {
@@ -135,8 +180,8 @@ void Detector::end_block(Cta& cta) {
     const Stream& of = bulk->second;
     const Mask unfinished =
         lanes_where([&](int l) { return of.last[static_cast<std::size_t>(l)] > of.waited_for[static_cast<std::size_t>(l)]; });
-    const Key key(Kind::unfinished_copy, of.item, of.item);
-    if (unfinished == 0 || !is_new(key)) continue;
+    const Findings::Key key(Rule::Y_03, of.item, of.item);
+    if (unfinished == 0 || !findings_.is_new(key)) continue;
     Fault fault;
     fault.kind = Kind::unfinished_copy;
     fault.message = "may still read the block's shared memory when the block ends: its thread has not waited for it";
@@ -144,20 +189,9 @@ void Detector::end_block(Cta& cta) {
     fault.lane = lowest_lane(unfinished);
     Diagnostic d = report(warp, fault);
     d.severity = Severity::warning;
-    d.note("rule: Y-03");
-    d.hint("cp.async.bulk.commit_group behind the copy, and cp.async.bulk.wait_group.read 0 before its thread ends");
-    findings_.at(key).diagnostic = std::move(d);
+    d.hint(row(Rule::Y_03).mend);
+    findings_.add(key, std::move(d));
   }
-}
-
-Diagnostics Detector::findings() const {
-  Diagnostics all;
-  for (const auto& key : in_order_) {
-    const Finding& one = findings_.at(key);
-    all.push_back(one.diagnostic);
-    if (one.count > 1) all.back().note(cat("seen ", one.count, " times"));
-  }
-  return all;
 }
 
 }  // namespace ptx::vgpu::races

@@ -28,7 +28,7 @@ Shadow::~Shadow() {
     if (spare.size() < most_spare_pages) spare.push_back(std::move(page));
 }
 
-Granule& Shadow::at(const std::byte* address) {
+Line& Shadow::at(const std::byte* address) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t page = number / page_bytes;
   if (last_page_ == nullptr || page != last_) {
@@ -36,11 +36,30 @@ Granule& Shadow::at(const std::byte* address) {
     if (std::vector<std::unique_ptr<Page>>& spare = spare_pages(); found == nullptr && !spare.empty()) {
       found = std::move(spare.back());
       spare.pop_back();
+      for (Line& line : *found) line.granules = 0;  // another run's
     }
     if (found == nullptr) found = std::make_unique<Page>();
     last_ = page, last_page_ = found.get();
   }
-  return (*last_page_)[number % page_bytes / granule_bytes];
+  return (*last_page_)[number % page_bytes / line_bytes];
+}
+
+std::uint32_t Shadow::take_granules() {
+  if (!free_granules_.empty()) {
+    const std::uint32_t which = free_granules_.back();
+    free_granules_.pop_back();
+    return which;
+  }
+  granules_.push_back(std::make_unique<Granules>());
+  return static_cast<std::uint32_t>(granules_.size());
+}
+
+void Shadow::give_back_granules(std::uint32_t which) {
+  for (Granule& granule : granules(which)) {
+    if (granule.more != 0) lists.give_back(granule.more);
+    granule = {};
+  }
+  free_granules_.push_back(which);
 }
 
 }  // namespace ptx::vgpu::races

@@ -1,4 +1,5 @@
-// What has been done to memory: for each 4 bytes the last store and the loads behind it, byte by byte.
+// What has been done to memory: the last store to each byte, and the loads behind it. A line of 128 bytes is kept as a few pieces
+// of 4 bytes each that one instruction has accessed alike, as most are; where that does not do, 4 bytes at a time, byte by byte.
 #pragma once
 
 #include <array>
@@ -30,6 +31,11 @@ struct Access {
   isa::Scope scope = isa::Scope::none;  ///< of a strong one
 };
 
+/// Whether two accesses are one instruction's, executed once.
+inline bool same_instruction(const Access& a, const Access& b) {
+  return a.agent == b.agent && a.clock == b.clock && a.item == b.item && a.is_store == b.is_store;
+}
+
 /// Four bytes of memory.
 struct Granule {
   Access store, load;
@@ -48,8 +54,35 @@ class Lists {
   std::vector<std::uint32_t> free_;
 };
 
-/// The granules of a run's memory, by the host's addresses. Their room is kept by the thread for its next run, with what the last
-/// one left in it: whoever asks for a granule knows it for old by the number of its agents' cluster (Detector::forget_old).
+constexpr std::size_t granule_bytes = 4, line_granules = 32, line_bytes = granule_bytes * line_granules;
+
+/// How an access is spread over lanes: each made it to bytes of its own, one behind the other.
+struct Spread {
+  std::int32_t first_lane = 0;  ///< the lane of the line's first granule, were the lanes to begin there
+  std::uint8_t shift = 0;       ///< a lane has 2^shift granules
+  bool by_lane = false;         ///< otherwise all of them made all of it
+  [[nodiscard]] Mask lanes_of(std::size_t granule) const {
+    return Mask{1} << (first_lane + static_cast<std::int32_t>(granule >> shift));
+  }
+  friend bool operator==(const Spread&, const Spread&) = default;
+};
+
+/// Granules of a line that one instruction has accessed as a whole.
+struct Piece {
+  Access access;            ///< all of its lanes; each granule's whole
+  std::uint32_t where = 0;  ///< a bit for each granule
+  Spread spread;
+};
+
+struct Line {
+  static constexpr std::size_t most_pieces = 32;
+  std::vector<Piece> pieces;
+  std::uint32_t granules = 0;        ///< which of its Shadow's; 0: the pieces say all
+  std::uint32_t newest_cluster = 0;  ///< of those that have accessed it
+};
+
+/// The lines of a run's memory, by the host's addresses. Their room is kept by the thread for its next run, with what the last
+/// one left in it: whoever asks for a line knows it for old by the number of its newest cluster (Detector::forget_old).
 class Shadow {
  public:
   Shadow() = default;
@@ -57,19 +90,27 @@ class Shadow {
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
-  /// The granule with this byte.
-  Granule& at(const std::byte* address);
+  /// The line with this byte.
+  Line& at(const std::byte* address);
+
+  using Granules = std::array<Granule, line_granules>;
+  Granules& granules(std::uint32_t which) { return *granules_[which - 1]; }
+  std::uint32_t take_granules();
+  /// With their lists.
+  void give_back_granules(std::uint32_t which);
 
   Lists lists;
 
  private:
-  static constexpr std::size_t page_bytes = 4096, granule_bytes = 4, most_spare_pages = 1024;
-  using Page = std::array<Granule, page_bytes / granule_bytes>;
+  static constexpr std::size_t page_bytes = 4096, most_spare_pages = 1024;
+  using Page = std::array<Line, page_bytes / line_bytes>;
   static std::vector<std::unique_ptr<Page>>& spare_pages();
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
   std::uintptr_t last_ = 0;
   Page* last_page_ = nullptr;
+  std::vector<std::unique_ptr<Granules>> granules_;
+  std::vector<std::uint32_t> free_granules_;
 };
 
 }  // namespace ptx::vgpu::races

@@ -14,7 +14,7 @@
 namespace ptx::vgpu::races {
 namespace {
 
-constexpr std::size_t most_loads = 64;  // of a cell that are remembered
+constexpr std::size_t most_loads_of_cell = 64;  // of a cell that are remembered
 
 bool is_of_cores(TensorUse use) { return use == TensorUse::product || use == TensorUse::copy; }
 
@@ -81,7 +81,7 @@ void Detector::access_tensor_memory(Warp& warp, const Step& step, Mask lanes, co
       });
       if (same != cell.loads.end())
         *same = now;
-      else if (cell.loads.size() < most_loads)
+      else if (cell.loads.size() < most_loads_of_cell)
         cell.loads.push_back(now);
     }
 }
@@ -108,16 +108,17 @@ void Detector::hold_against(Warp& warp, const Step& step, Mask lanes, const Cta&
 
 void Detector::found_in_tensor_memory(Warp& warp, const Step& step, bool complete, const Cta& of, const TensorAccess& before,
                                       const TensorAccess& now, int lane, int column) {
-  const Kind kind = complete ? Kind::missing_tensor_fence : Kind::unordered_tensor_memory;
-  const Key key(kind, before.access.item, now.access.item);
-  if (!is_new(key)) return;
+  const Rule rule = complete ? Rule::K_06 : Rule::K_07;
+  const Findings::Key key(rule, before.access.item, now.access.item);
+  if (!findings_.is_new(key)) return;
   const std::size_t warps = of.cluster->blocks.front().warps.size();
   const std::string cells =
       cat("lanes ", lane, " to ", lane + TensorShadow::lanes - 1, " of column ", column, " of tensor memory");
   const std::string did = cat("warp ", before.access.warp % warps, ' ', say_use(before.use, before.access.is_store),
                               " there by `", code_.spell(before.access.item), "`");
   Fault fault;
-  fault.kind = kind;
+  fault.kind = row(rule).kind;
+  fault.rule = rule;
   fault.item = step.item;
   fault.lane = lowest_lane(now.access.lanes);
   fault.message = complete ? cat(say_use(now.use, now.access.is_store), ' ', cells, ", and of what ", did,
@@ -125,19 +126,26 @@ void Detector::found_in_tensor_memory(Warp& warp, const Step& step, bool complet
                            : cat(say_use(now.use, now.access.is_store), ' ', cells, ", and nothing says that what ", did,
                                  is_of_cores(before.use) && is_of_cores(now.use) ? " has begun" : " is complete");
   Diagnostic d = report(warp, fault);
-  d.severity = complete ? Severity::warning : Severity::error;
+  d.severity = row(rule).severity;
+  const auto access_at = [&](const TensorAccess& access) {
+    return ExecutionPoint::Access{.is_store = access.access.is_store,
+                                  .address = static_cast<std::uint64_t>(lane) << 16 | static_cast<std::uint64_t>(column),
+                                  .bytes = 4,
+                                  .space = "tensor",
+                                  .region = "tensor memory",
+                                  .element = cat("lane ", lane, ", column ", column)};
+  };
+  d.execution.front().access = access_at(now);
+  d.execution.push_back(point_before(warp, before.access, access_at(before)));
   if (const SourceLocation where = code_.where(before.access.item); where.line != 0) d.place("first", where);
-  d.note(cat("first: ", say_place(code_, before.access.item)));
+  d.note(cat("first: ", code_.line(before.access.item)));
   add_debug_places(code_, before.access.item, d);
-  d.note(complete ? "rule: K-06" : "rule: K-07");
   if (complete)
-    d.hint(
-        "tcgen05.fence::before_thread_sync before what orders the two threads (tcgen05.commit has it), and "
-        "tcgen05.fence::after_thread_sync behind it");
+    d.hint(row(rule).mend);
   else
     d.hint(
         cat(wait_for(before.use), before.access.warp == now.access.warp ? "" : "; and a barrier or an mbarrier between the two"));
-  findings_.at(key).diagnostic = std::move(d);
+  findings_.add(key, std::move(d));
 }
 
 }  // namespace ptx::vgpu::races

@@ -86,7 +86,12 @@ TEST(RacesInTensorMemory, OfTheTensorCores) {
   EXPECT_EQ(rules(cat(copy, commit, behind, load("0"), wait)), "K-07");
   EXPECT_EQ(rules(cat(commit, copy, wait, behind, load("0"))), "K-07");  // what comes behind the commit is not told of
   EXPECT_EQ(rules(cat(store, copy, commit, wait, stored)), "K-07");
-  EXPECT_EQ(rules(cat(copy, commit)), "K-07");  // given back while it may still be on its way
+  // What they read from shared memory is ordered by such a fence, too.
+  const std::string_view write = "@%p4 st.shared.b32 [tile], %r0;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n";
+  EXPECT_EQ(rules(cat(write, behind, copy, commit, wait, behind, load("0"))), "");
+  EXPECT_EQ(rules(cat(write, copy, commit, wait, behind, load("0"))), "K-06");
+  EXPECT_EQ(rules(cat(write, copy, commit, wait, load("0"))), "");  // without any, the barrier does
+  EXPECT_EQ(rules(cat(copy, commit)), "K-07");                      // given back while it may still be on its way
 }
 
 TEST(RacesInTensorMemory, OfItsAddress) {

@@ -22,7 +22,7 @@ inline Cta* peer_of(const Cta& cta) {
   return &cta.cluster->blocks[rank];
 }
 inline Outcome fail_alone(Warp& warp, const Step& step, int lane) {
-  return warp.fail(step, lane, Kind::tensor_memory_misuse,
+  return warp.fail(step, lane, Rule::K_05,
                    cat("is for the two CTAs of a pair (.cta_group::2); rank ", warp.cta->rank ^ 1u, " of the cluster ",
                        (warp.cta->rank ^ 1u) >= warp.cta->cluster->blocks.size() ? "does not exist" : "has ended"));
 }

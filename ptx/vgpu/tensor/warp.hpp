@@ -49,7 +49,7 @@ inline bool find_rows(Warp& warp, const Step& step, Mask lanes, bool write, std:
   for (Mask left = lanes; generic && left != 0; left &= left - 1)
     if (const int l = lowest_lane(left);
         (address[static_cast<std::size_t>(l)] ^ warp.cta->shared_window_region.begin) / cluster_part != 0) {
-      warp.fail(step, l, Kind::out_of_bounds,
+      warp.fail(step, l, Rule::A_03,
                 cat(write ? "stores" : "loads", " a row at generic address 0x", hex(address[static_cast<std::size_t>(l)]),
                     ", which is not in the block's shared memory"));
       return false;

@@ -194,6 +194,7 @@ class Launcher:
                 None,
                 None,
                 None,
+                (None, None, None),  # and what is told of findings
                 sys.stdout.write if activation.print is None else activation.print,
             )
         except PtxError as error:

@@ -63,12 +63,12 @@ class Memory:
                 numbers += flat[(flat >= _LEAST) & (flat < _BEHIND)].tolist()
         return [n for n in numbers if not any(start <= n < start + size for start, (size, _) in self._found.items())]
 
-    def regions(self) -> list[tuple[int, int, str, bool, bool, None]]:
+    def regions(self) -> list[tuple[int, int, str, bool, bool, None, None]]:
         """As the executor takes them. Tensors that the program has and whose addresses the launch is given count, too."""
         if self._numbers or self._looks_for_addresses:
             self._find(self._addresses())
         found = self._found.items()
-        return [(start, size, " and ".join(dict.fromkeys(names)), True, True, None) for start, (size, names) in found]
+        return [(start, size, " and ".join(dict.fromkeys(names)), True, True, None, None) for start, (size, names) in found]
 
     def _find(self, addresses: list[int]) -> None:
         if not addresses:

@@ -1,0 +1,52 @@
+// What checks of a run have found: each rule and pair of instructions once, and how often; without what somebody does not want to
+// be told.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::vgpu {
+
+class Findings {
+ public:
+  /// The options are the run's, and outlive this.
+  explicit Findings(const Options& options) : options_(options), used_(options.suppress.size()) {}
+
+  /// The rule, and the items of the two instructions.
+  using Key = std::tuple<Rule, std::uint32_t, std::uint32_t>;
+  /// True for the first finding with this key, of which there are not too many yet: add() is to follow. Any other is counted.
+  bool is_new(const Key& key);
+  void add(const Key& key, Diagnostic finding);
+
+  /// How many are told, and the last of them.
+  [[nodiscard]] std::size_t told() const { return in_order_.size(); }
+  [[nodiscard]] Diagnostic last() const { return all_.at(in_order_.back()).diagnostic; }
+  /// Whether the run is to end: Options::stop_at_first.
+  [[nodiscard]] bool stops() const { return first_error_.has_value(); }
+  /// When it is: why.
+  [[nodiscard]] Diagnostic first_error() const { return all_.at(*first_error_).diagnostic; }
+  /// Writes what was found into the report.
+  void give_to(Report& report) const;
+
+ private:
+  struct Finding {
+    Diagnostic diagnostic;
+    std::uint64_t count = 0;
+    bool suppressed = false;
+  };
+  bool suppress(const Diagnostic& finding);
+
+  const Options& options_;
+  std::vector<bool> used_;  // by suppression
+  std::map<Key, Finding> all_;
+  std::vector<Key> in_order_;  // those that are told
+  std::optional<Key> first_error_;
+  std::map<Key, std::uint64_t> left_out_;
+};
+
+}  // namespace ptx::vgpu

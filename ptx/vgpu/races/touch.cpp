@@ -1,0 +1,230 @@
+// Notes accesses in the shadow of memory, and holds each against those that were made before.
+#include <algorithm>
+#include <bit>
+
+#include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/races/detector.hpp"
+
+namespace ptx::vgpu::races {
+namespace {
+
+constexpr std::size_t most_loads = 64;  // of a granule that are remembered: one for each warp that loads it
+
+// The bytes of the granule at `at` that belong to an access of `bytes` bytes there, and how many those are.
+std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uint64_t& taken) {
+  const std::size_t first = reinterpret_cast<std::uintptr_t>(at) % granule_bytes;
+  taken = std::min<std::uint64_t>(granule_bytes - first, bytes);
+  return static_cast<std::uint8_t>(((1u << taken) - 1) << first);
+}
+
+// How lanes in order lie in the line that begins at `line`.
+Spread spread_over(const std::byte* line, const std::byte* first, std::uint32_t bytes) {
+  return {.first_lane = static_cast<std::int32_t>((line - first) / static_cast<std::ptrdiff_t>(bytes)),
+          .shift = static_cast<std::uint8_t>(std::countr_zero(bytes / static_cast<std::uint32_t>(granule_bytes))),
+          .by_lane = true};
+}
+
+}  // namespace
+
+bool Detector::stands_for(const Judge& judge, const Access& now, const Access& other) {
+  if (other.agent == now.agent && other.lanes == now.lanes) return true;
+  if (judge.warp != nullptr && other.agent == now.agent) return other.clock < judge.warp->together;
+  return !other.through_async_proxy && !now.through_async_proxy && reaches(judge, other, &Knowledge::happened);
+}
+
+// ---- lines
+
+void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* at,
+                     std::uint64_t bytes, const InOrder& in_order) {
+  const bool shared = is_shared(warp, at);
+  while (bytes != 0) {
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
+    const std::uint64_t taken = std::min<std::uint64_t>(line_bytes - offset, bytes);
+    Line& line = shadow_.at(at);
+    forget_old(line, shared ? access.agent.cluster : first_cluster_);
+    line.newest_cluster = std::max(line.newest_cluster, access.agent.cluster);
+    // Lanes that share 4 bytes, or lie across a line's end, are told one by one.
+    const bool whole = offset % granule_bytes == 0 && taken % granule_bytes == 0;
+    const bool by_lane = in_order.bytes != 0;
+    const bool divides = by_lane && !(std::has_single_bit(in_order.bytes) && in_order.bytes >= granule_bytes &&
+                                      reinterpret_cast<std::uintptr_t>(in_order.first) % in_order.bytes == 0);
+    const Spread spread = by_lane && !divides ? spread_over(at - offset, in_order.first, in_order.bytes) : Spread{};
+    const std::uint32_t where = taken == line_bytes ? ~0u : ((1u << (taken / granule_bytes)) - 1) << (offset / granule_bytes);
+    bool noted = false;
+    if (whole && !divides && line.granules == 0) noted = touch_as_piece(warp, judge, line, {access, where, spread});
+    if (!noted) {
+      if (line.granules == 0) divide(line);
+      if (divides) {
+        Access one = access;
+        for (const std::byte* next = at; next != at + taken;) {
+          const auto lane = static_cast<std::uint64_t>(next - in_order.first) / in_order.bytes;
+          const std::byte* const end = std::min(in_order.first + (lane + 1) * in_order.bytes, at + taken);
+          one.lanes = Mask{1} << lane;
+          touch_granules(warp, step, judge_of(state(warp), one.lanes), one, line, next, static_cast<std::uint64_t>(end - next),
+                         {});
+          next = end;
+        }
+      } else {
+        touch_granules(warp, step, judge, access, line, at, taken, spread);
+      }
+      if (whole && !divides && access.is_store && where == ~0u) {  // nothing else is left of the line
+        shadow_.give_back_granules(std::exchange(line.granules, 0));
+        line.pieces.push_back({access, where, spread});
+      }
+    }
+    at += taken, bytes -= taken;
+  }
+}
+
+// False, and nothing is changed, where it takes a look at each granule.
+bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const Piece& now) {
+  const auto alike = [&](const Piece& piece) { return piece.spread == now.spread && piece.access.lanes == now.access.lanes; };
+  const auto of_agent = [&](const Piece& piece) { return judge.warp != nullptr && piece.access.agent == now.access.agent; };
+  const auto is_replaced = [&](const Piece& piece) {
+    if (now.access.is_store) return true;
+    if (piece.access.is_store) return false;
+    if (of_agent(piece) && !alike(piece)) return piece.access.clock < judge.warp->together;
+    return stands_for(judge, now.access, piece.access);
+  };
+  Piece* joins = nullptr;
+  std::size_t left = 0;  // pieces of which something is left
+  std::uint32_t gone = 0;
+  for (std::size_t i = 0; i < line.pieces.size(); ++i) {
+    Piece& piece = line.pieces[i];
+    const std::uint32_t both = piece.where & now.where;
+    if (both != 0) {
+      const bool of_each_lane = of_agent(piece) && now.spread.by_lane && alike(piece);  // in the order of its own
+      if (!of_each_lane && wrong(warp, judge, piece.access, now.access)) return false;
+      if (is_replaced(piece)) {
+        gone |= 1u << i;
+        if ((piece.where & ~both) == 0) continue;
+      }
+    }
+    ++left;
+    if (same_instruction(piece.access, now.access) && alike(piece)) joins = &piece;
+  }
+  if (joins == nullptr && left == Line::most_pieces) return false;
+  if (joins != nullptr) {
+    const auto at = static_cast<std::uint32_t>(joins - line.pieces.data());
+    gone &= ~(1u << at);
+    joins->where |= now.where;
+  }
+  if (gone != 0) {
+    for (std::uint32_t rest = gone; rest != 0; rest &= rest - 1)
+      line.pieces[static_cast<std::size_t>(std::countr_zero(rest))].where &= ~now.where;
+    std::erase_if(line.pieces, [](const Piece& piece) { return piece.where == 0; });
+  }
+  if (joins == nullptr) line.pieces.push_back(now);
+  return true;
+}
+
+// What its pieces say, said of each granule.
+void Detector::divide(Line& line) {
+  line.granules = shadow_.take_granules();
+  Shadow::Granules& granules = shadow_.granules(line.granules);
+  for (const Piece& piece : line.pieces)
+    for (std::uint32_t left = piece.where; left != 0; left &= left - 1) {
+      const auto g = static_cast<std::size_t>(std::countr_zero(left));
+      Access access = piece.access;
+      access.bytes = (1u << granule_bytes) - 1;
+      if (piece.spread.by_lane) access.lanes = piece.spread.lanes_of(g);
+      Granule& granule = granules[g];
+      Access& place = access.is_store ? granule.store : granule.load;
+      if (place.bytes == 0) {
+        place = access;
+        continue;
+      }
+      if (granule.more == 0) granule.more = shadow_.lists.take();
+      shadow_.lists[granule.more].push_back(access);
+    }
+  line.pieces.clear();
+}
+
+// Of shared memory what a cluster before did, of global memory what a run before did.
+void Detector::forget_old(Line& line, std::uint32_t first_cluster) {
+  if (line.newest_cluster >= first_cluster || line.newest_cluster == 0) return;
+  if (line.granules != 0) shadow_.give_back_granules(std::exchange(line.granules, 0));
+  line.pieces.clear();
+  line.newest_cluster = 0;
+}
+
+// ---- granules
+
+void Detector::touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
+                              std::uint64_t bytes, const Spread& spread) {
+  Shadow::Granules& granules = shadow_.granules(line.granules);
+  for (std::uint64_t taken = 0; bytes != 0; at += taken, bytes -= taken) {
+    access.bytes = bytes_in_granule(at, bytes, taken);
+    const std::size_t g = reinterpret_cast<std::uintptr_t>(at) % line_bytes / granule_bytes;
+    if (spread.by_lane) {
+      access.lanes = spread.lanes_of(g);
+      touch_granule(warp, step, judge_of(state(warp), access.lanes), access, granules[g], at);
+    } else {
+      touch_granule(warp, step, judge, access, granules[g], at);
+    }
+  }
+}
+
+void Detector::touch_granule(Warp& warp, const Step& step, const Judge& judge, const Access& now, Granule& granule,
+                             const std::byte* at) {
+  Access& store = granule.store;
+  Access& load = granule.load;
+  if (store.bytes != 0) hold_against(warp, step, judge, store, now, at);
+  if (load.bytes != 0 && now.is_store) hold_against(warp, step, judge, load, now, at);
+  if (granule.more != 0)
+    for (const Access& other : shadow_.lists[granule.more]) hold_against(warp, step, judge, other, now, at);
+
+  const auto add = [&] {
+    if (granule.more == 0) granule.more = shadow_.lists.take();
+    std::vector<Access>& list = shadow_.lists[granule.more];
+    if (list.size() < most_loads) list.push_back(now);
+  };
+  if (now.is_store) {
+    const auto rest = static_cast<std::uint8_t>(~now.bytes);
+    const auto merges = [&](const Access& other) { return same_instruction(other, now) && (other.bytes & now.bytes) == 0; };
+    const bool joins = store.bytes != 0 && merges(store);
+    if (!joins) store.bytes &= rest;
+    load.bytes &= rest;
+    if (granule.more != 0) {
+      std::vector<Access>& list = shadow_.lists[granule.more];
+      for (Access& other : list) other.bytes &= rest;
+      std::erase_if(list, [](const Access& other) { return other.bytes == 0; });
+      if (list.empty()) shadow_.lists.give_back(std::exchange(granule.more, 0));
+    }
+    if (joins) {
+      store.lanes |= now.lanes;
+      store.bytes |= now.bytes;
+      store.of_parts = true;
+    } else if (store.bytes == 0) {
+      store = now;
+    } else {
+      add();
+    }
+    return;
+  }
+  // A later load stands for an earlier one that it is known to follow.
+  const auto replaces = [&](Access& other) {
+    return !other.is_store && (other.bytes & ~now.bytes) == 0 && stands_for(judge, now, other);
+  };
+  const auto joins = [&](Access& other) {
+    if (!same_instruction(other, now)) return false;
+    other.of_parts = other.of_parts || other.bytes != now.bytes;
+    other.lanes |= now.lanes;
+    other.bytes |= now.bytes;
+    return true;
+  };
+  if (load.bytes == 0 || replaces(load)) {
+    load = now;
+  } else if (!joins(load)) {
+    if (granule.more != 0)
+      for (Access& other : shadow_.lists[granule.more]) {
+        if (joins(other)) return;
+        if (!replaces(other)) continue;
+        other = now;
+        return;
+      }
+    add();
+  }
+}
+
+}  // namespace ptx::vgpu::races
