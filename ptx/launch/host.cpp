@@ -157,6 +157,7 @@ void Arithmetic::give_to(vgpu::Options& options) const {
   options.numerics = numerics;
   options.approximations = approximations;
   options.completion = completion;
+  options.threads = threads;
   if (checks) options.checks = *checks;
   options.seed = seed;
   options.suppress = suppress;

@@ -45,6 +45,7 @@ struct Arithmetic {
   vgpu::Numerics numerics = vgpu::Numerics::exact;
   vgpu::Approximations approximations = vgpu::Approximations::hardware;
   vgpu::Completion completion = vgpu::Completion::eager;
+  vgpu::Threads threads = vgpu::Threads::in_turn;
   /// Nothing: what PYPTX_RUN_CHECKS says.
   std::optional<vgpu::Checks> checks = std::nullopt;
   std::uint64_t seed = 0;

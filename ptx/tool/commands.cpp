@@ -40,6 +40,11 @@ constexpr Option run_options[] = {
      "what approximations give: the bits of an H200 without this, the function's value rounded, or another value within the "
      "manual's bound for each --seed",
      "hardware rounded perturb"},
+    {"--schedule", "WORD",
+     "the order of what may happen in any: eager without this, threads in turn and asynchronous copies as they begin; lazy, "
+     "copies "
+     "as late as a wait allows; random, threads in any order and copies some time in between",
+     "eager lazy random"},
     {"--completion", "WORD",
      "when asynchronous copies are performed: as they begin without this, as late as a wait allows, or some time in between",
      "eager lazy random"},
@@ -56,10 +61,10 @@ constexpr Option run_options[] = {
     {"--max", "N", "different findings that are kept: 100 without this, and 0 keeps all"},
     {"--stop", "", "end the run at the first finding that is an error"},
     {"--seeds", "N",
-     "run 2 + N times, with --completion eager, lazy, and random with seeds from 0, each on fresh buffers; what all found is "
+     "run 2 + N times, with --schedule eager, lazy, and random with seeds from 0, each on fresh buffers; what all found is "
      "told "
      "once, and whether the buffers differ. With --checks full unless another level is given"},
-    {"--seed", "N", "of --approx perturb and --completion random: 0 without this"},
+    {"--seed", "N", "of --approx perturb, --schedule random and --completion random: 0 without this"},
     {"--format", "FORMAT",
      "how results are told: text for people; json, one object; or sarif, the findings as code hosts and editors show them",
      "text json sarif"},

@@ -59,8 +59,7 @@ bool is_flag(std::string_view option) {
 
 std::string how(const SweepRun& run) {
   const std::string_view word = vgpu::words_of_completion()[static_cast<std::size_t>(run.completion)];
-  return run.completion == vgpu::Completion::random ? cat("--completion ", word, " --seed ", run.seed)
-                                                    : cat("--completion ", word);
+  return run.completion == vgpu::Completion::random ? cat("--schedule ", word, " --seed ", run.seed) : cat("--schedule ", word);
 }
 
 bool same(const Diagnostic& a, const Diagnostic& b) {
@@ -84,15 +83,17 @@ void add_findings(Json& json, const vgpu::Report& report) {
 }
 
 std::string replay_line(const Arguments& arguments, const Caller& caller, const vgpu::Options& options) {
-  constexpr std::string_view replaced[] = {"--seeds", "--completion", "--seed", "--save"};
+  constexpr std::string_view replaced[] = {"--seeds", "--schedule", "--completion", "--seed", "--save"};
   std::string line = cat(caller.program, " run");
   for (const std::string& file : arguments.files) line += cat(' ', in_shell_quotes(file));
   for (const auto& [option, value] : arguments.others)
     if (std::find(std::begin(replaced), std::end(replaced), option) == std::end(replaced))
       line += cat(' ', option, is_flag(option) ? std::string() : cat(' ', in_shell_quotes(value)));
-  if (options.completion != vgpu::Completion::eager)
+  const bool random = options.threads == vgpu::Threads::random;
+  if (random) line += " --schedule random";
+  if (options.completion != (random ? vgpu::Completion::random : vgpu::Completion::eager))
     line += cat(" --completion ", vgpu::words_of_completion()[static_cast<std::size_t>(options.completion)]);
-  if (options.completion == vgpu::Completion::random || options.approximations == vgpu::Approximations::perturbed)
+  if (random || options.completion == vgpu::Completion::random || options.approximations == vgpu::Approximations::perturbed)
     line += cat(" --seed ", options.seed);
   return line;
 }
@@ -146,7 +147,7 @@ std::string table_of(std::span<const SweepRun> runs) {
   const auto cell = [](const std::string& text, std::size_t size) {
     return cat(std::string(text.size() < size ? size - text.size() : 0, ' '), text);
   };
-  std::string out = cat(cell("completion", 10), cell("seed", 6), cell("findings", 10), "  outputs\n");
+  std::string out = cat(cell("schedule", 10), cell("seed", 6), cell("findings", 10), "  outputs\n");
   for (const SweepRun& run : runs) {
     const bool random = run.completion == vgpu::Completion::random;
     out += cat(cell(std::string(vgpu::words_of_completion()[static_cast<std::size_t>(run.completion)]), 10),
@@ -162,7 +163,7 @@ std::string table_of(std::span<const SweepRun> runs) {
 void add_runs(Json& json, std::span<const SweepRun> runs) {
   json.key("runs").open('[');
   for (const SweepRun& run : runs) {
-    json.open('{').key("completion").value(vgpu::words_of_completion()[static_cast<std::size_t>(run.completion)]);
+    json.open('{').key("schedule").value(vgpu::words_of_completion()[static_cast<std::size_t>(run.completion)]);
     json.key("seed").value(run.seed).key("findings").value(run.findings).key("outputs_differ");
     json.literal(run.outputs_differ ? "true" : "false").key("fault");
     run.fault.empty() ? json.literal("null") : json.value(run.fault);

@@ -81,7 +81,9 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
   wanted.options.approximations =
       vgpu::approximations_from_name(arguments.last("--approx")).value_or(vgpu::Approximations::hardware);
-  wanted.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(vgpu::Completion::eager);
+  const auto schedule = vgpu::completion_from_name(arguments.last("--schedule")).value_or(vgpu::Completion::eager);
+  wanted.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(schedule);
+  wanted.options.threads = vgpu::threads_of(schedule);
   wanted.seeds = seeds.value;
   wanted.sweeps = !arguments.last("--seeds").empty();
   wanted.options.checks =
@@ -219,6 +221,7 @@ Outcome sweep(const Runnable& runnable) {
     if (!given) return refuse(runnable.caller, given.error().message);
     vgpu::Options options = runnable.wanted.options;
     options.completion = completion;
+    options.threads = vgpu::threads_of(completion);
     options.seed = seed;
     auto report = runnable.run(*given, options);
     SweepRun run{.completion = completion, .seed = seed};

@@ -128,8 +128,11 @@ void start_cluster(Cluster& cluster, Worker& worker, std::uint64_t index) {
   cluster.came_warps = cluster.live_warps = 0;
   cluster.executed = 0;
   cluster.queue.reset();
-  if (const Options& options = worker.launch.options; options.completion != Completion::eager)
-    cluster.queue.reset(new async::Queue(options.completion, (options.seed + 1) * 0x9E3779B97F4A7C15u ^ index));
+  const Options& options = worker.launch.options;
+  const std::uint64_t seed = (options.seed + 1) * 0x9E3779B97F4A7C15u ^ index;
+  if (options.completion != Completion::eager) cluster.queue.reset(new async::Queue(options.completion, seed));
+  cluster.random.reset();
+  if (options.threads == Threads::random) cluster.random.emplace(static_cast<std::minstd_rand::result_type>(seed >> 32));
   for (std::uint32_t rank = 0; rank < cluster.blocks.size(); ++rank) {
     start_block(cluster, rank, worker);
     cluster.live_warps += cluster.blocks[rank].live_warps;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -304,6 +305,8 @@ struct Cluster {
   std::uint64_t executed = 0;
   /// Asynchronous operations that have begun; null: they are performed when they begin (Completion::eager).
   std::unique_ptr<async::Queue, async::QueueDeleter> queue;
+  /// By which the order of threads is chosen; nothing: they take turns (Threads::in_turn).
+  std::optional<std::minstd_rand> random;
 };
 
 // ---- handlers -----------------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ namespace {
 constexpr std::array<std::string_view, 2> numerics_words{"exact", "fast"};
 constexpr std::array<std::string_view, 3> approximations_words{"hardware", "rounded", "perturb"};
 constexpr std::array<std::string_view, 3> completion_words{"eager", "lazy", "random"};
+constexpr std::array<std::string_view, 2> threads_words{"in_turn", "random"};
 constexpr std::array<std::string_view, 3> checks_words{"off", "cheap", "full"};
 
 template <class Choice, std::size_t count>
@@ -66,6 +67,8 @@ std::span<const std::string_view> words_of_checks() { return checks_words; }
 std::optional<Checks> checks_from_name(std::string_view word) { return choice_of<Checks>(checks_words, word); }
 std::span<const std::string_view> words_of_completion() { return completion_words; }
 std::optional<Completion> completion_from_name(std::string_view word) { return choice_of<Completion>(completion_words, word); }
+std::span<const std::string_view> words_of_threads() { return threads_words; }
+std::optional<Threads> threads_from_name(std::string_view word) { return choice_of<Threads>(threads_words, word); }
 std::span<const std::string_view> words_of_approximations() { return approximations_words; }
 std::optional<Numerics> numerics_from_name(std::string_view word) { return choice_of<Numerics>(numerics_words, word); }
 std::optional<Approximations> approximations_from_name(std::string_view word) {

@@ -19,7 +19,9 @@ std::string say_options(const Options& options) {
     said += cat(", completion ", words_of_completion()[static_cast<std::size_t>(options.completion)]);
   if (options.numerics != Numerics::exact)
     said += cat(", numerics ", words_of_numerics()[static_cast<std::size_t>(options.numerics)]);
-  if (options.completion == Completion::random || options.approximations == Approximations::perturbed)
+  if (options.threads == Threads::random) said += ", threads random";
+  if (options.completion == Completion::random || options.threads == Threads::random ||
+      options.approximations == Approximations::perturbed)
     said += cat(", seed ", options.seed);
   return said;
 }

@@ -217,6 +217,14 @@ bool choose(Warp& warp) {
   for (const LaneGroup& f : others)
     if (f.wait == Wait::none && (best == nullptr || better(f, *best))) best = &f;
   if (best == nullptr) return false;
+  if (auto& random = warp.cta->cluster->random; random && others.size() > 1) {
+    const auto skipped = (*random)() % others.size();  // the first that can run behind these
+    for (std::size_t i = 0; i < others.size(); ++i)
+      if (const LaneGroup& f = others[(skipped + i) % others.size()]; f.wait == Wait::none) {
+        best = &f;
+        break;
+      }
+  }
   warp.fairness = false;
   warp.pc = best->pc;
   warp.active = 0;
@@ -439,27 +447,57 @@ Outcome wait_at_cluster_barrier(Warp& warp, const Step& step, Mask mask) {
   return wait_at_cluster(warp, step) ? outcome : Outcome::fault;
 }
 
+namespace {
+
+// A warp's turn, where it can run: `ran` is then true. Something else than `running`: the cluster does not go on.
+ClusterState give_turn(Cluster& cluster, Cta& cta, Warp& warp, std::uint64_t turn, std::uint64_t most, bool& ran) {
+  if (warp.live == 0 || warp.waiting) return ClusterState::running;
+  if (cluster.executed >= most) return ClusterState::limit;
+  if (cluster.queue && !cluster.queue->perform_some()) return ClusterState::fault;
+  ran = true;
+  warp.turn_start = warp.executed;
+  const WarpState state = run_warp(warp, std::min(turn, most - cluster.executed));
+  const std::uint64_t executed = warp.executed - warp.turn_start;
+  cta.executed += executed;
+  cluster.executed += executed;
+  if (state == WarpState::fault) return ClusterState::fault;
+  if (state != WarpState::exited) return ClusterState::running;
+  leave(warp);
+  return cta.live_warps != 0 || end_block(warp) ? ClusterState::running : ClusterState::fault;
+}
+
+// A turn for each warp, in an order that nobody can count on, and most of them short.
+ClusterState give_random_turns(Cluster& cluster, std::uint64_t turn, std::uint64_t most, bool& ran) {
+  std::vector<std::pair<Cta*, Warp*>> order;
+  for (Cta& cta : cluster.blocks)
+    for (Warp& warp : cta.warps)
+      if (warp.live != 0 && !warp.waiting) order.emplace_back(&cta, &warp);
+  std::shuffle(order.begin(), order.end(), *cluster.random);
+  constexpr std::uint32_t lengths = 12;
+  for (const auto& [cta, warp] : order) {
+    const std::uint64_t length = std::max<std::uint64_t>(1, turn >> (*cluster.random)() % lengths);
+    if (const ClusterState state = give_turn(cluster, *cta, *warp, length, most, ran); state != ClusterState::running)
+      return state;
+  }
+  return ClusterState::running;
+}
+
+ClusterState give_turns(Cluster& cluster, std::uint64_t turn, std::uint64_t most, bool& ran) {
+  if (cluster.random) return give_random_turns(cluster, turn, most, ran);
+  for (Cta& cta : cluster.blocks)
+    for (Warp& warp : cta.warps)
+      if (const ClusterState state = give_turn(cluster, cta, warp, turn, most, ran); state != ClusterState::running) return state;
+  return ClusterState::running;
+}
+
+}  // namespace
+
 ClusterState run_cluster(Cluster& cluster, std::uint64_t budget, std::uint64_t most) {
   const std::uint64_t enough = cluster.executed + budget;
   while (cluster.live_warps > 0) {
     bool ran = false;
-    for (Cta& cta : cluster.blocks)
-      for (Warp& warp : cta.warps) {
-        if (warp.live == 0 || warp.waiting) continue;
-        if (cluster.executed >= most) return ClusterState::limit;
-        if (cluster.queue && !cluster.queue->perform_some()) return ClusterState::fault;
-        ran = true;
-        warp.turn_start = warp.executed;
-        const WarpState state = run_warp(warp, std::min({warp_turn, budget, most - cluster.executed}));
-        const std::uint64_t executed = warp.executed - warp.turn_start;
-        cta.executed += executed;
-        cluster.executed += executed;
-        if (state == WarpState::fault) return ClusterState::fault;
-        if (state == WarpState::exited) {
-          leave(warp);
-          if (cta.live_warps == 0 && !end_block(warp)) return ClusterState::fault;
-        }
-      }
+    if (const ClusterState state = give_turns(cluster, std::min(warp_turn, budget), most, ran); state != ClusterState::running)
+      return state;
     if (!ran) {
       fail_deadlock(cluster);
       return ClusterState::fault;

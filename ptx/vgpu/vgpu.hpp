@@ -88,6 +88,12 @@ enum class Completion : std::uint8_t {
            ///< there before
   random,  ///< some time in between, another one for each seed
 };
+/// Which warp of a cluster goes on, and for how long; and of a warp whose threads have parted, which of them. Any order is right
+/// (manual: "Independent Thread Scheduling").
+enum class Threads : std::uint8_t {
+  in_turn,  ///< one warp after the other, each for a long while; of a warp those that are behind
+  random,   ///< anybody, for a short while or a long one, in another order for each seed
+};
 /// How closely a run is looked at. Each level has the checks of those before it.
 enum class Checks : std::uint8_t {
   off,    ///< what a run cannot go on behind: accesses outside of memory, misused barriers, deadlocks
@@ -108,11 +114,16 @@ struct Suppression {
   static Expected<std::vector<Suppression>> read_all(std::string_view lines, std::string_view name);
   [[nodiscard]] bool fits(const Diagnostic& finding) const;
 };
-/// The words of all, in their order: "off cheap full", "exact fast", "hardware rounded perturb", "eager lazy random".
+/// The words of all, in their order: "off cheap full", "exact fast", "hardware rounded perturb", "eager lazy random", "in_turn
+/// random".
 std::span<const std::string_view> words_of_checks();
 std::optional<Checks> checks_from_name(std::string_view word);
 std::span<const std::string_view> words_of_completion();
 std::optional<Completion> completion_from_name(std::string_view word);
+std::span<const std::string_view> words_of_threads();
+std::optional<Threads> threads_from_name(std::string_view word);
+/// Of a schedule, which has the words of completion: random is for threads as well, with the others they take turns.
+constexpr Threads threads_of(Completion schedule) { return schedule == Completion::random ? Threads::random : Threads::in_turn; }
 std::span<const std::string_view> words_of_numerics();
 std::span<const std::string_view> words_of_approximations();
 std::optional<Numerics> numerics_from_name(std::string_view word);
@@ -127,11 +138,12 @@ struct Options {
   Numerics numerics = Numerics::exact;
   Approximations approximations = Approximations::hardware;
   Completion completion = Completion::eager;
+  Threads threads = Threads::in_turn;
   Checks checks = Checks::cheap;  ///< full: the run has one worker, whatever is said above
   std::vector<Suppression> suppress{};
   std::size_t max_findings = 100;  ///< different ones that are kept; 0: all
   bool stop_at_first = false;      ///< the first finding that is an error ends the run, and is its error
-  std::uint64_t seed = 0;          ///< of perturbed approximations, and of random completion
+  std::uint64_t seed = 0;          ///< of perturbed approximations, and of random completion and threads
   std::stop_token stop{};          ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};

@@ -98,7 +98,7 @@ constexpr std::string_view of_environment = "environment";
 /// The words of Python: None stands for the process's own.
 launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
                                  std::optional<std::string_view> completion, std::optional<std::string_view> checks,
-                                 std::optional<std::uint64_t> seed) {
+                                 std::optional<std::uint64_t> seed, std::optional<std::string_view> threads) {
   launch::Arithmetic arithmetic = launch::default_arithmetic();
   const auto choose = [](std::string_view name, std::string_view word, auto& to, auto found,
                          std::span<const std::string_view> words) {
@@ -117,6 +117,7 @@ launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::
   if (completion)
     choose("completion", *completion, arithmetic.completion, vgpu::completion_from_name(*completion),
            vgpu::words_of_completion());
+  if (threads) choose("threads", *threads, arithmetic.threads, vgpu::threads_from_name(*threads), vgpu::words_of_threads());
   if (checks == of_environment) {
     arithmetic.checks.reset();
   } else if (checks) {
@@ -126,13 +127,14 @@ launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::
   if (seed) arithmetic.seed = *seed;
   return arithmetic;
 }
-using ArithmeticTuple = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t>;
+using ArithmeticTuple = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t, std::string>;
 ArithmeticTuple words_of(const launch::Arithmetic& arithmetic) {
   return {std::string(vgpu::words_of_numerics()[static_cast<std::size_t>(arithmetic.numerics)]),
           std::string(vgpu::words_of_approximations()[static_cast<std::size_t>(arithmetic.approximations)]),
           std::string(vgpu::words_of_completion()[static_cast<std::size_t>(arithmetic.completion)]),
           std::string(arithmetic.checks ? vgpu::words_of_checks()[static_cast<std::size_t>(*arithmetic.checks)] : of_environment),
-          arithmetic.seed};
+          arithmetic.seed,
+          std::string(vgpu::words_of_threads()[static_cast<std::size_t>(arithmetic.threads)])};
 }
 
 nb::list errors_of(const Diagnostics& findings) {
@@ -170,13 +172,14 @@ RunTuple run(const ExecutorHandle& self, std::string_view entry, const nb::bytes
              std::size_t shared_memory, unsigned workers, std::uint64_t max_instructions, bool check_initialised,
              std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
              std::optional<std::string_view> completion, std::optional<std::string_view> checks,
-             std::optional<std::uint64_t> seed, const FindingOptions& findings, nb::object print) {
+             std::optional<std::uint64_t> seed, std::optional<std::string_view> threads, const FindingOptions& findings,
+             nb::object print) {
   PythonLibrary library;
   launch::Cpu cpu = library.cpu();
   if (workers != 0) cpu.options.workers = workers;
   cpu.options.max_instructions = max_instructions;
   cpu.options.check_initialised = check_initialised;
-  launch::Arithmetic arithmetic = arithmetic_of(numerics, approx, completion, checks, seed);
+  launch::Arithmetic arithmetic = arithmetic_of(numerics, approx, completion, checks, seed, threads);
   set_finding_options(arithmetic, findings);
   arithmetic.give_to(cpu.options);
   cpu.findings_are_errors = !checks;  // who asks gets them in the report
@@ -264,7 +267,8 @@ void bind_executor(nb::module_& m) {
           "tuple[int, int, int], block: tuple[int, int, int], cluster: tuple[int, int, int], shared_memory: int, workers: "
           "int, max_instructions: int, check_initialised: bool, numerics: str | None, approx: str | None, completion: str | "
           "None, checks: str | None, "
-          "seed: int | None, findings: tuple[list[str] | None, int | None, bool | None], print: typing.Callable[[str], object]) "
+          "seed: int | None, threads: str | None, findings: tuple[list[str] | None, int | None, bool | None], print: "
+          "typing.Callable[[str], object]) "
           "-> tuple[int, int, list[typing.Any], int, int, list[str]]",
           "Runs a grid to its end; the number of its blocks, of the warp instructions that ran, and, where checks are given, "
           "what they found, how much of that was suppressed and left out, and which suppressions fitted nothing. `parameters` is "
@@ -275,18 +279,18 @@ void bind_executor(nb::module_& m) {
   function(m, "multimem_address(address: int) -> int",
            "The multimem address that stands for one in the first replica of a multicast region.",
            [](std::uintptr_t address) { return address + vgpu::multimem_window; });
-  function(m, "executor_arithmetic() -> tuple[str, str, str, str, int]",
-           "The arithmetic of runs that are not given any: numerics, approximations, completion, checks, seed.",
+  function(m, "executor_arithmetic() -> tuple[str, str, str, str, int, str]",
+           "The arithmetic of runs that are not given any: numerics, approximations, completion, checks, seed, threads.",
            [] { return words_of(launch::default_arithmetic()); });
-  function(
-      m,
-      "set_executor_arithmetic(numerics: str | None, approx: str | None, completion: str | None, checks: str | None, seed: "
-      "int | None) -> None",
-      "Changes what is given. Of the whole process.",
-      [](std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-         std::optional<std::string_view> completion, std::optional<std::string_view> checks, std::optional<std::uint64_t> seed) {
-        launch::set_default_arithmetic(arithmetic_of(numerics, approx, completion, checks, seed));
-      });
+  function(m,
+           "set_executor_arithmetic(numerics: str | None, approx: str | None, completion: str | None, checks: str | None, seed: "
+           "int | None, threads: str | None) -> None",
+           "Changes what is given. Of the whole process.",
+           [](std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
+              std::optional<std::string_view> completion, std::optional<std::string_view> checks,
+              std::optional<std::uint64_t> seed, std::optional<std::string_view> threads) {
+             launch::set_default_arithmetic(arithmetic_of(numerics, approx, completion, checks, seed, threads));
+           });
   function(m, "collect_executor_findings(collect: bool) -> None",
            "Whether what checks find is kept for executor_findings(), and not an error of the launch. Of the whole process.",
            [](bool collect) { launch::collect_findings(collect); });

@@ -175,7 +175,7 @@ def merged(all_findings: Iterable[tuple[SweepRun, Findings]]) -> Findings:
 class SweepRun(NamedTuple):
     """One run of a sweep."""
 
-    completion: str
+    schedule: str
     """When asynchronous operations were performed: ``eager``, ``lazy``, ``random``."""
     seed: int
     """Of a random run."""
@@ -189,7 +189,7 @@ class SweepRun(NamedTuple):
     @property
     def how(self) -> str:
         """As keywords of `simulate`, which replay it."""
-        return f'completion="{self.completion}"' + (f", seed={self.seed}" if self.completion == "random" else "")
+        return f'schedule="{self.schedule}"' + (f", seed={self.seed}" if self.schedule == "random" else "")
 
 
 class Sweep(NamedTuple):
@@ -207,11 +207,11 @@ class Sweep(NamedTuple):
         return any(run.outputs_differ for run in self.runs)
 
     def __str__(self) -> str:
-        lines = [f"{'completion':<12}{'seed':>6}{'findings':>10}  outputs"]
+        lines = [f"{'schedule':<12}{'seed':>6}{'findings':>10}  outputs"]
         for run in self.runs:
-            seed = str(run.seed) if run.completion == "random" else ""
+            seed = str(run.seed) if run.schedule == "random" else ""
             said = run.fault or ("differ" if run.outputs_differ else "the same")
-            lines.append(f"{run.completion:<12}{seed:>6}{run.findings:>10}  {said}")
+            lines.append(f"{run.schedule:<12}{seed:>6}{run.findings:>10}  {said}")
         if self.interrupted:
             lines.append("ended by Ctrl-C")
         return "\n".join([*lines, "", str(self.findings)])
@@ -221,11 +221,11 @@ class Sweep(NamedTuple):
         from rich.table import Table
 
         table = Table(title=f"{len(self.runs)} runs" + (", ended by Ctrl-C" if self.interrupted else ""), title_justify="left")
-        for column in ("completion", "seed", "findings", "outputs"):
+        for column in ("schedule", "seed", "findings", "outputs"):
             table.add_column(column)
         for run in self.runs:
-            seed = str(run.seed) if run.completion == "random" else ""
-            table.add_row(run.completion, seed, str(run.findings), run.fault or ("differ" if run.outputs_differ else "the same"))
+            seed = str(run.seed) if run.schedule == "random" else ""
+            table.add_row(run.schedule, seed, str(run.findings), run.fault or ("differ" if run.outputs_differ else "the same"))
         return Group(table, self.findings)
 
     def to_json(self) -> str:
@@ -280,7 +280,7 @@ class Progress:
 
 
 def run_all(simulate: Callable[[str, int], tuple[Any, Findings]], seeds: int, inputs_after: Callable[[], list[bytes]]) -> Sweep:
-    """Runs `simulate(completion, seed)` with each schedule; `inputs_after()` is what the arrays hold behind it."""
+    """Runs `simulate(schedule, seed)` with each schedule; `inputs_after()` is what the arrays hold behind it."""
     runs: list[SweepRun] = []
     found: list[tuple[SweepRun, Findings]] = []
     first: list[bytes] | None = None
@@ -288,11 +288,11 @@ def run_all(simulate: Callable[[str, int], tuple[Any, Findings]], seeds: int, in
     all_schedules = schedules(seeds)
     progress = Progress(len(all_schedules))
     try:
-        for done, (completion, seed) in enumerate(all_schedules):
+        for done, (schedule, seed) in enumerate(all_schedules):
             progress(done, sum(run.findings for run in runs))
             fault, differs = None, False
             try:
-                outputs, findings = simulate(completion, seed)
+                outputs, findings = simulate(schedule, seed)
             except PtxError as error:
                 if error.kind == "interrupted":
                     interrupted = True
@@ -304,7 +304,7 @@ def run_all(simulate: Callable[[str, int], tuple[Any, Findings]], seeds: int, in
                 now = bits_of(outputs) + inputs_after()
                 first = now if first is None else first
                 differs = now != first
-            run = SweepRun(completion, seed, len(findings), differs, fault)
+            run = SweepRun(schedule, seed, len(findings), differs, fault)
             runs.append(run)
             found.append((run, findings))
     except KeyboardInterrupt:

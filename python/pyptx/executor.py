@@ -24,8 +24,8 @@ from .errors import PtxError
 
 __all__ = [
     "Fidelity", "Findings", "Parameter", "Profile", "ProfileRow", "Program", "Region", "Report", "Rule", "Session", "Simulation",
-    "Sweep", "SweepRun", "Timeline", "arithmetic", "checking", "completing", "debug", "explain", "rules", "simulate", "sweep",
-    "timeline",
+    "Sweep", "SweepRun", "Timeline", "arithmetic", "checking", "completing", "debug", "explain", "rules", "scheduling",
+    "simulate", "sweep", "timeline",
 ]  # fmt: skip
 
 
@@ -87,6 +87,7 @@ class Fidelity(NamedTuple):
 Numerics = Literal["exact", "fast"]
 Approximations = Literal["hardware", "rounded", "perturb"]
 Completion = Literal["eager", "lazy", "random"]
+Schedule = Literal["eager", "lazy", "random"]
 Checks = Literal["off", "cheap", "full"]
 
 
@@ -105,7 +106,7 @@ def arithmetic(numerics: Numerics | None = None, approx: Approximations | None =
     choices are the whole process's.
     """
     before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(numerics, approx, None, None, seed)
+    _ptx.set_executor_arithmetic(numerics, approx, None, None, seed, None)
     try:
         yield
     finally:
@@ -126,11 +127,34 @@ def completing(completion: Completion, seed: int | None = None) -> Iterator[None
     gives the same results each time. What wgmma and tcgen05 do happens when they begin. The choice is the whole process's.
     """
     before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(None, None, completion, None, seed)
+    _ptx.set_executor_arithmetic(None, None, completion, None, seed, None)
     try:
         yield
     finally:
         _ptx.set_executor_arithmetic(*before)
+
+
+@contextmanager
+def scheduling(schedule: Schedule, seed: int | None = None) -> Iterator[None]:
+    """Within it, kernels on the executor run in that order: every launch on CPU tensors.
+
+        with executor.scheduling("random", seed=7):
+            gemm(a, b)
+
+    ``eager`` and ``lazy`` are those of `completing`, with threads that take turns; with ``random`` threads go on in an order that
+    nobody can count on as well, warps of a block and threads of a warp that have parted, another one for each `seed`. The choice
+    is the whole process's.
+    """
+    before = _ptx.executor_arithmetic()
+    _ptx.set_executor_arithmetic(None, None, schedule, None, seed, _threads(schedule))
+    try:
+        yield
+    finally:
+        _ptx.set_executor_arithmetic(*before)
+
+
+def _threads(schedule: Schedule | None) -> str | None:
+    return None if schedule is None else "random" if schedule == "random" else "in_turn"
 
 
 @contextmanager
@@ -170,7 +194,7 @@ def checking(
     findings = Findings()
     try:
         _ptx.set_executor_findings(list(suppress), None if limit is None else _count(limit, "limit"), stop)
-        _ptx.set_executor_arithmetic(None, None, None, checks, None)
+        _ptx.set_executor_arithmetic(None, None, None, checks, None, None)
         _ptx.collect_executor_findings(True)
         yield findings
     finally:
@@ -217,6 +241,7 @@ def simulate(
     call: Callable[..., Any],
     *arrays: Any,
     checks: Checks = "full",
+    schedule: Schedule | None = None,
     completion: Completion | None = None,
     numerics: Numerics | None = None,
     approx: Approximations | None = None,
@@ -229,12 +254,12 @@ def simulate(
     **kwargs: Any,
 ) -> Simulation:
     """Calls `call`, a kernel or a function that calls kernels, and gives its outputs with what `checking` finds meanwhile.
-    `completion`, `numerics`, `approx` and `seed` are those of `completing` and `arithmetic`; `suppress`, `limit` and `stop` those
-    of `checking`. `trace` is a file for the timeline of `timeline`; with it, or with `profile`, the result has what each line
-    cost. Tensors on a GPU are refused."""
+    `schedule`, `completion`, `numerics`, `approx` and `seed` are those of `scheduling`, `completing` and `arithmetic`;
+    `suppress`, `limit` and `stop` those of `checking`. `trace` is a file for the timeline of `timeline`; with it, or with
+    `profile`, the result has what each line cost. Tensors on a GPU are refused."""
     _refuse_gpu(arrays, "simulate")
     before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(numerics, approx, completion, None, seed)
+    _ptx.set_executor_arithmetic(numerics, approx, completion or schedule, None, seed, _threads(schedule))
     try:
         with checking(checks, suppress=suppress, limit=limit, stop=stop) as findings, observing(trace, profile) as seen:
             outputs = call(*arrays, **kwargs)
@@ -247,6 +272,7 @@ def debug(
     call: Callable[..., Any],
     *arrays: Any,
     checks: Checks = "cheap",
+    schedule: Schedule | None = None,
     completion: Completion | None = None,
     numerics: Numerics | None = None,
     seed: int | None = None,
@@ -261,13 +287,12 @@ def debug(
 
     With `checks="full"` what they find stops the run, too. The other keywords are those of `simulate`.
     """
-
     _refuse_gpu(arrays, "debug")
 
     @contextmanager
     def settings() -> Iterator[None]:
         before = _ptx.executor_arithmetic()
-        _ptx.set_executor_arithmetic(numerics, None, completion, None, seed)
+        _ptx.set_executor_arithmetic(numerics, None, completion or schedule, None, seed, _threads(schedule))
         try:
             with checking(checks):
                 yield
@@ -302,10 +327,10 @@ def sweep(
     _refuse_gpu(arrays, "sweep")
     copies: list[Any] = []
 
-    def run(completion: Any, seed: int) -> tuple[Any, Findings]:
+    def run(schedule: Any, seed: int) -> tuple[Any, Findings]:
         copies[:] = [_findings.fresh(array) for array in arrays]
         return simulate(
-            call, *copies, checks=checks, completion=completion, numerics=numerics, approx=approx, seed=seed,
+            call, *copies, checks=checks, schedule=schedule, numerics=numerics, approx=approx, seed=seed,
             suppress=suppress, limit=limit, **kwargs,
         )  # fmt: skip
 
@@ -554,6 +579,7 @@ class Program:
         check_initialised: bool = True,
         numerics: Numerics | None = None,
         approx: Approximations | None = None,
+        schedule: Schedule | None = None,
         completion: Completion | None = None,
         checks: Checks | None = None,
         seed: int | None = None,
@@ -578,7 +604,7 @@ class Program:
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
         asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`, `completion` that of `completing`; with `checks="full"` the report has what `checking` looks for, as
+        `arithmetic`, `schedule` and `completion` those of `scheduling` and `completing`; with `checks="full"` the report has what `checking` looks for, as
         `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
         `trace` is a file for the run's timeline (`timeline`).
 
@@ -602,9 +628,10 @@ class Program:
                 bool(check_initialised),
                 numerics,
                 approx,
-                completion,
+                completion or schedule,
                 checks,
                 None if seed is None else _count(seed, "seed"),
+                _threads(schedule),
                 (None if suppress is None else list(suppress), None if limit is None else _count(limit, "limit"), stop),
                 sys.stdout.write if print is None else print,
             )

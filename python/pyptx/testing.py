@@ -68,7 +68,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from ._findings import schedules
 
     runs = schedules(seeds)
-    ids = [f"{completion}-{seed}" if completion == "random" else completion for completion, seed in runs]
+    ids = [f"{schedule}-{seed}" if schedule == "random" else schedule for schedule, seed in runs]
     metafunc.parametrize("ptx_checks", runs, ids=ids, indirect=True)
 
 
@@ -79,12 +79,12 @@ def ptx_checks(request: pytest.FixtureRequest) -> Iterator[Findings]:
     from . import executor
     from .errors import PtxWarning
 
-    completion, seed = getattr(request, "param", _EAGER)
+    schedule, seed = getattr(request, "param", _EAGER)
     suppress = [str(rule) for marker in request.node.iter_markers("ptx_suppress") for rule in marker.args]
-    with executor.completing(completion, seed), executor.checking("full", suppress=suppress) as findings:
+    with executor.scheduling(schedule, seed), executor.checking("full", suppress=suppress) as findings:
         yield findings
     for unused in findings.unused_suppressions:
         warnings.warn(f"ptx_suppress({unused!r}) fits no finding of {request.node.nodeid}", PtxWarning, stacklevel=1)
     if findings:
-        how = f"completion={completion!r}" + (f", seed={seed}" if completion == "random" else "")
+        how = f"schedule={schedule!r}" + (f", seed={seed}" if schedule == "random" else "")
         pytest.fail(f"{findings}\n\nwith {how}", pytrace=False)

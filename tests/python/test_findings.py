@@ -270,11 +270,11 @@ def test_a_sweep() -> None:
     before = X.copy()
     swept = no_barrier.sweep(X, seeds=3)
     assert [run.how for run in swept.runs] == [
-        'completion="eager"', 'completion="lazy"', *(f'completion="random", seed={seed}' for seed in range(3)),
+        'schedule="eager"', 'schedule="lazy"', *(f'schedule="random", seed={seed}' for seed in range(3)),
     ]  # fmt: skip
     assert np.array_equal(X, before) and not swept.outputs_differ and not swept.interrupted
     (race,) = swept.findings
-    assert race.notes[-1] == 'first shown by: completion="eager"; seen in 5 runs'
+    assert race.notes[-1] == 'first shown by: schedule="eager"; seen in 5 runs'
     assert "eager" in str(swept) and "the same" in str(swept)
     said = json.loads(swept.to_json())
     assert len(said["runs"]) == 5 and len(said["findings"]) == 1 and said["outputs_differ"] is False
@@ -317,9 +317,9 @@ def test_ctrl_c_ends_a_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sweep_of_the_command_line(tmp_path: Path) -> None:
     done = command_line(tmp_path, "--seeds", "4")
     assert done.returncode == 1 and done.stdout.count("the same") == 6 and "3 errors" in done.stdout
-    assert done.stderr.count("first shown by: --completion eager; seen in 6 runs of 6") == 3
+    assert done.stderr.count("first shown by: --schedule eager; seen in 6 runs of 6") == 3
     said = json.loads(command_line(tmp_path, "--seeds", "4", "--format", "json").stdout)
-    assert [run["completion"] for run in said["runs"]] == ["eager", "lazy", *["random"] * 4]
+    assert [run["schedule"] for run in said["runs"]] == ["eager", "lazy", *["random"] * 4]
     assert said["outputs_differ"] is False and len(said["findings"]) == 3
 
 

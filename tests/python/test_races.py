@@ -88,9 +88,9 @@ def arrays_of(example: Example) -> tuple[list[Any], Any]:
     return [random_array(shape, bf16, seed=i) for i, shape in enumerate(example.inputs)], np.zeros(example.output, example.dtype)
 
 
-def run(image: Any, example: Example, completion: executor.Completion, seed: int = 0) -> list[pyptx.PtxError]:
+def run(image: Any, example: Example, schedule: executor.Schedule, seed: int = 0) -> list[pyptx.PtxError]:
     inputs, output = arrays_of(example)
-    with executor.completing(completion, seed), executor.checking() as findings:
+    with executor.scheduling(schedule, seed), executor.checking() as findings:
         image.launch(inputs, [output])
     return findings
 

@@ -53,7 +53,7 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):  # type: ig
 def test_a_race_fails_the_test(run) -> None:  # type: ignore[no-untyped-def]
     done = run("def test_it(ptx_checks):\n    assert (racing(x) == x).all()\n\ndef test_without():\n    racing(x)\n")
     done.assert_outcomes(passed=2, errors=1)
-    done.stdout.fnmatch_lines(["*nothing orders that behind*", "*rule: R-wr*", "*1 error*", "*completion='eager'*"])
+    done.stdout.fnmatch_lines(["*nothing orders that behind*", "*rule: R-wr*", "*1 error*", "*schedule='eager'*"])
 
 
 def test_a_right_kernel_passes(run) -> None:  # type: ignore[no-untyped-def]

@@ -72,8 +72,7 @@ Words words_of(Rule rule, const Warp& warp, const Access& before, const Access& 
         "fence.proxy.async in the threads of the first access before they arrive at the barrier, or in the thread of the second "
         "one behind it"};
   if (kind == Kind::missing_tensor_fence)
-    return {"K-06",
-            cat(does, ", which ", did, ": no tcgen05.fence::after_thread_sync stands between what orders the two and this"),
+    return {cat(does, ", which ", did, ": no tcgen05.fence::after_thread_sync stands between what orders the two and this"),
             "tcgen05.fence::after_thread_sync behind the wait"};
   if (kind == Kind::missing_tensor_map_fence)
     return {cat("uses a tensor map at ", bytes, ", which ", did, ": no fence.proxy.tensormap stands between the two"),
