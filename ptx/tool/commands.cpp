@@ -82,11 +82,13 @@ constexpr Option debug_options[] = {
     {"--smem", "BYTES", "dynamic shared memory"},
     {"--arg", "[NAME:]WORD", "what a parameter gets, as `run` takes it"},
     {"--numerics", "WORD", "how tensor cores add up: exact without this, or fast", "exact fast"},
-    {"--completion", "WORD", "when asynchronous copies are performed: as they begin without this", "eager lazy random"},
+    {"--schedule", "WORD", "in which order threads run, and when asynchronous copies are performed: eager without this",
+     "eager lazy random"},
+    {"--completion", "WORD", "when asynchronous copies are performed, whatever --schedule says", "eager lazy random"},
     {"--checks", "WORD",
      "how closely the run is looked at: cheap without this; full: what nothing orders stops the run where it is found",
      "off cheap full"},
-    {"--seed", "N", "of --completion random: 0 without this"},
+    {"--seed", "N", "of --schedule random and --completion random: 0 without this"},
     {"--commands", "FILE", "take the commands from there, and show them, in place of the standard input"},
 };
 constexpr Option explain_options[] = {

@@ -83,7 +83,9 @@ std::string read_launch(const Arguments& arguments, KernelRun& run, bool& has_bl
   run.config.dynamic_smem_bytes = smem.value;
   run.options.seed = seed.value;
   run.options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
-  run.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(vgpu::Completion::eager);
+  const auto schedule = vgpu::completion_from_name(arguments.last("--schedule")).value_or(vgpu::Completion::eager);
+  run.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(schedule);
+  run.options.threads = vgpu::threads_of(schedule);
   run.options.checks = vgpu::checks_from_name(arguments.last("--checks")).value_or(vgpu::Checks::cheap);
   return {};
 }

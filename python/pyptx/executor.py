@@ -603,8 +603,8 @@ class Program:
         is dynamic shared memory, bytes. `regions` is further memory, for addresses that the kernel finds in memory: tensors or
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
-        asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`, `schedule` and `completion` those of `scheduling` and `completing`; with `checks="full"` the report has what `checking` looks for, as
+        asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of `arithmetic`, `schedule` and
+        `completion` those of `scheduling` and `completing`; with `checks="full"` the report has what `checking` looks for, as
         `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
         `trace` is a file for the run's timeline (`timeline`).
 

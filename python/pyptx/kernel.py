@@ -252,8 +252,8 @@ class Kernel(_ptx.KernelCall):
             assert not findings
 
         Accesses that nothing orders are found (`pyptx.executor.checking` says which kinds), whatever order the threads happen to
-        run in. `checks`, `schedule`, `completion`, `numerics`, `approx`, `seed`, `suppress`, `limit`, `stop`, `trace` and `profile`
-        are those of `pyptx.executor.simulate`, all other keywords the call's.
+        run in. `checks`, `schedule`, `completion`, `numerics`, `approx`, `seed`, `suppress`, `limit`, `stop`, `trace` and
+        `profile` are those of `pyptx.executor.simulate`, all other keywords the call's.
         """
         from . import executor
 
@@ -266,7 +266,8 @@ class Kernel(_ptx.KernelCall):
                 session.break_at(141)
                 stop = session.run()
 
-        `checks`, `schedule`, `completion`, `numerics` and `seed` are those of `pyptx.executor.debug`, all other keywords the call's.
+        `checks`, `schedule`, `completion`, `numerics` and `seed` are those of `pyptx.executor.debug`, all other keywords the
+        call's.
         """
         from . import executor
 
