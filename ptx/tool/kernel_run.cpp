@@ -60,11 +60,11 @@ std::array<std::uint32_t, 3> required_block(const ir::Function& entry) {
   return {1, 1, 1};
 }
 
-namespace {
-
 Outcome failed(const Diagnostic& error, std::string_view source, const Caller& caller) {
   return {.status = 1, .out = {}, .err = cat(render(error, source, caller.colour_of_errors), '\n')};
 }
+
+namespace {
 
 // "" or what is wrong with the options.
 std::string read_launch(const Arguments& arguments, KernelRun& run, bool& has_block) {

@@ -25,6 +25,9 @@ struct Number {
 };
 Number number(const Arguments& arguments, std::string_view name, std::uint64_t otherwise);
 
+/// What is said of an error in the text, or of a run: status 1.
+Outcome failed(const Diagnostic& error, std::string_view source, const Caller& caller);
+
 /// The kernel of that name, or the only one. Kind unknown_kernel.
 Expected<std::size_t> find_entry(const ir::Module& module, std::string_view wanted);
 /// What .reqntid says; ones where a function has none.

@@ -142,10 +142,6 @@ std::string to_json_of_run(const std::string& kernel, const vgpu::Report& report
   return std::move(json).finish();
 }
 
-Outcome failed(const Diagnostic& error, std::string_view source, const Caller& caller) {
-  return {.status = 1, .out = {}, .err = cat(render(error, source, caller.colour_of_errors), '\n')};
-}
-
 // "" or what could not be written.
 std::string save(const Buffer& buffer, const std::string& file) {
   const auto bytes = buffer.array.bytes();

@@ -204,7 +204,7 @@ nb::list unsupported(const ExecutorHandle& self, std::string_view entry) {
 nb::list fidelity(const ExecutorHandle& self, std::string_view entry, std::optional<std::string_view> numerics,
                   std::optional<std::string_view> approx) {
   vgpu::Options options;
-  arithmetic_of(numerics, approx, std::nullopt, std::nullopt, std::nullopt).give_to(options);
+  arithmetic_of(numerics, approx, std::nullopt, std::nullopt, std::nullopt, std::nullopt).give_to(options);
   const auto program = unwrap_here([&] {
     const nb::gil_scoped_release others;
     return self.module->kernel(entry);
