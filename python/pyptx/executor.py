@@ -231,7 +231,7 @@ class Simulation(_Results):
     profile: Profile | None
     """What each line cost in the timeline's model, where `trace` or `profile` was given."""
 
-    def __new__(cls, outputs: Any, findings: Sequence[PtxError], profile: Profile | None = None) -> Simulation:
+    def __new__(cls, outputs: Any, findings: Findings, profile: Profile | None = None) -> Simulation:
         made = super().__new__(cls, outputs, findings)
         made.profile = profile
         return made
