@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ std::vector<std::string> loop(const std::vector<std::string>& body, int trips) {
   return lines;
 }
 
-void run(benchmark::State& state, const std::vector<std::string>& body) {
+void run(benchmark::State& state, const std::vector<std::string>& body, bool observed = false) {
   auto accepted = check::accept(ptx::testing::Script::module(loop(body, 1000)));
   if (!accepted) return state.SkipWithError(render(accepted.error()).c_str());
   auto program = vgpu::Program::make(*accepted, nullptr, "k");
@@ -53,7 +54,10 @@ void run(benchmark::State& state, const std::vector<std::string>& body) {
   config.block = {256, 1, 1};
   std::uint64_t instructions = 0;
   for ([[maybe_unused]] const auto _ : state) {
-    auto report = (*program)->run(config, params, {&region, 1});
+    vgpu::Options options;
+    std::optional<vgpu::Timeline> timeline;
+    if (observed) options.observer = &timeline.emplace();
+    auto report = (*program)->run(config, params, {&region, 1}, options);
     if (!report) return state.SkipWithError(render(report.error()).c_str());
     instructions += report->warp_instructions;
   }
@@ -71,6 +75,10 @@ std::vector<std::string> sixteen(const std::vector<std::string>& pattern) {
 }
 
 void fma(benchmark::State& state) { run(state, sixteen({"fma.rn.f32 %f#, %f1, %f2, %f#"})); }
+void fma_observed(benchmark::State& state) { run(state, sixteen({"fma.rn.f32 %f#, %f1, %f2, %f#"}), true); }
+void ld_shared_observed(benchmark::State& state) {
+  run(state, sixteen({"ld.shared.f32 %f#, [%r12]", "fma.rn.f32 %f1, %f#, %f2, %f1"}), true);
+}
 void fma_ftz(benchmark::State& state) { run(state, sixteen({"fma.rn.ftz.f32 %f#, %f1, %f2, %f#"})); }
 void fma_rz(benchmark::State& state) { run(state, sixteen({"fma.rz.f32 %f#, %f1, %f2, %f#"})); }
 void integer_mix(benchmark::State& state) {
@@ -167,6 +175,8 @@ void decode(benchmark::State& state) {
 BENCHMARK(launch);
 BENCHMARK(decode);
 BENCHMARK(fma);
+BENCHMARK(fma_observed);
+BENCHMARK(ld_shared_observed);
 BENCHMARK(fma_ftz);
 BENCHMARK(fma_rz);
 BENCHMARK(integer_mix);

@@ -31,6 +31,7 @@ OTHER_WORDS = {
     "text/module.cpp": "alias",  # the directive, as in the next two
     "text/parser.cpp": "alias",
     "text/print.cpp": "alias",
+    "tool/debug.cpp": "warp",  # of a breakpoint
     "vgpu/launch.cpp": "cluster",  # of a launch
     "vgpu/machine.cpp": "fma",  # of the host
     "vgpu/program.cpp": "full",  # of checks

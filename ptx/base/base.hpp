@@ -7,6 +7,7 @@
 #include "ptx/base/ids.hpp"
 #include "ptx/base/key_map.hpp"
 #include "ptx/base/launch_geometry.hpp"
+#include "ptx/base/quote.hpp"
 #include "ptx/base/sha256.hpp"
 #include "ptx/base/sizes.hpp"
 #include "ptx/base/source_location.hpp"

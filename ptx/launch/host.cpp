@@ -13,6 +13,7 @@
 #include "ptx/launch/content.hpp"
 #include "ptx/launch/executor_module.hpp"
 #include "ptx/launch/image.hpp"
+#include "ptx/launch/observing.hpp"
 #include "ptx/launch/params.hpp"
 
 namespace ptx::launch {
@@ -251,6 +252,9 @@ Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, cons
     if (!limit) return Unexpected{std::move(limit).error()};
     options.max_instructions = *limit;
   }
+  const Observed observed;
+  if (options.observer == nullptr) options.observer = observed.observer();
+  if (observed.steps()) return program.run(config, params, regions, options);
   Attendance attendance(program.name(), cpu.interrupt_hook);
   if (!options.watch) options.watch = std::ref(attendance);
   auto report = program.run(config, params, regions, options);

@@ -68,6 +68,28 @@ constexpr Option run_options[] = {
     {"--format", "FORMAT",
      "how results are told: text for people; json, one object; or sarif, the findings as code hosts and editors show them",
      "text json sarif"},
+    {"--trace", "FILE",
+     "write a timeline there, for ui.perfetto.dev: each warp and each engine of each block, copies, products, waits, and what "
+     "ends them. Order is meant, not speed; the run has one thread of the host"},
+    {"--profile", "",
+     "show the lines that cost most in the timeline's model: executions, lanes, bank conflicts, sectors of global memory"},
+};
+constexpr Option debug_options[] = {
+    {"--entry", "NAME", "the kernel; needless where the file has one"},
+    {"--grid", "X[,Y[,Z]]", "blocks: 1 without this"},
+    {"--block", "X[,Y[,Z]]", "threads of a block: what the kernel's .reqntid says, or 1"},
+    {"--cluster", "X[,Y,Z]", "blocks of a cluster: what the kernel's .reqnctapercluster says, or 1"},
+    {"--smem", "BYTES", "dynamic shared memory"},
+    {"--arg", "[NAME:]WORD", "what a parameter gets, as `run` takes it"},
+    {"--numerics", "WORD", "how tensor cores add up: exact without this, or fast", "exact fast"},
+    {"--schedule", "WORD", "in which order threads run, and when asynchronous copies are performed: eager without this",
+     "eager lazy random"},
+    {"--completion", "WORD", "when asynchronous copies are performed, whatever --schedule says", "eager lazy random"},
+    {"--checks", "WORD",
+     "how closely the run is looked at: cheap without this; full: what nothing orders stops the run where it is found",
+     "off cheap full"},
+    {"--seed", "N", "of --schedule random and --completion random: 0 without this"},
+    {"--commands", "FILE", "take the commands from there, and show them, in place of the standard input"},
 };
 constexpr Option explain_options[] = {
     {"--kernel", "", "print the kernel that breaks the rule, and nothing else"},
@@ -92,6 +114,10 @@ constexpr Command list[] = {
      "nobody has written, an output; --arg 'f32[4096]=0' of zeros, =iota of 0, 1, 2 …, =random or =random:SEED, =1,2,3 of these, "
      "and 'f32[]=@FILE' of a file's, .npy or bytes; --arg @FILE is a parameter's own bytes.",
      run_options, Takes::files, run_kernel},
+    {"debug", "FILE", "step a kernel on the CPU",
+     "Runs a kernel in the executor as far as commands from the standard input say: break 12, run, step, back, warps, registers, "
+     "shared, barriers; `help` there lists them. Ctrl-C stops what runs.",
+     debug_options, Takes::files, debug},
     {"explain", "[RULE]", "what a rule of the executor is about",
      "Says what goes wrong where a run breaks the rule, the smallest kernel that shows it and its mend, and the manual's "
      "section; "

@@ -30,6 +30,7 @@ struct Arguments {
 Outcome check(const Arguments& arguments, const Caller& caller);
 Outcome print(const Arguments& arguments, const Caller& caller);
 Outcome run_kernel(const Arguments& arguments, const Caller& caller);
+Outcome debug(const Arguments& arguments, const Caller& caller);
 Outcome explain(const Arguments& arguments, const Caller& caller);
 Outcome isa(const Arguments& arguments, const Caller& caller);
 Outcome completion(const Arguments& arguments, const Caller& caller);

@@ -9,9 +9,6 @@
 
 namespace ptx::tool {
 
-/// The text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, so that the document is always valid.
-std::string quote(std::string_view text);
-
 /// Writes objects and lists; commas come by themselves.
 class Json {
  public:

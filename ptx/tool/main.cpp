@@ -33,8 +33,10 @@ bool put(std::FILE* stream, const std::string& text) {
 int main(int argc, char** argv) try {
   std::ios::sync_with_stdio(false);
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  const ptx::tool::Caller caller{
-      .in = &std::cin, .colour = shows_colour(STDOUT_FILENO), .colour_of_errors = shows_colour(STDERR_FILENO)};
+  const ptx::tool::Caller caller{.in = &std::cin,
+                                 .colour = shows_colour(STDOUT_FILENO),
+                                 .colour_of_errors = shows_colour(STDERR_FILENO),
+                                 .say = [](std::string_view text) { put(stdout, std::string(text)); }};
   const ptx::tool::Outcome outcome = ptx::tool::run(arguments, caller);
   const bool written = put(stdout, outcome.out);
   const int why = errno;

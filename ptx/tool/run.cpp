@@ -1,7 +1,6 @@
 // run: a kernel of a PTX file in the executor, on buffers that the command line describes.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -15,40 +14,12 @@
 #include "ptx/tool/formats.hpp"
 #include "ptx/tool/json.hpp"
 #include "ptx/tool/kernel_arguments.hpp"
+#include "ptx/tool/kernel_run.hpp"
 #include "ptx/tool/style.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::tool {
 namespace {
-
-// "4", "4,2" or "4,2,1"; the rest is 1.
-std::optional<std::array<std::uint32_t, 3>> sizes(std::string_view text) {
-  std::array<std::uint32_t, 3> made{1, 1, 1};
-  const char *at = text.data(), *end = text.data() + text.size();
-  for (std::uint32_t& size : made) {
-    const auto [behind, error] = std::from_chars(at, end, size);
-    if (error != std::errc()) return std::nullopt;
-    if (behind == end) return made;
-    if (*behind != ',') return std::nullopt;
-    at = behind + 1;
-  }
-  return std::nullopt;
-}
-
-// An option that is a number; `otherwise` where it was not given.
-struct Number {
-  std::uint64_t value = 0;
-  std::string wrong;
-};
-Number number(const Arguments& arguments, std::string_view name, std::uint64_t otherwise) {
-  const std::string_view text = arguments.last(name);
-  if (text.empty()) return {.value = otherwise, .wrong = {}};
-  Number read;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read.value);
-  if (error != std::errc() || end != text.data() + text.size())
-    read.wrong = cat("`", name, "` takes a number, `", text, "` was given");
-  return read;
-}
 
 struct Save {
   std::string name, file;
@@ -131,31 +102,6 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   return wanted;
 }
 
-Expected<std::size_t> find_entry(const ir::Module& module, std::string_view wanted) {
-  std::vector<std::string> names;
-  std::size_t found = module.functions.size(), last = found;
-  for (std::size_t i = 0; i < module.functions.size(); ++i) {
-    const ir::Function& function = module.functions[i];
-    if (!function.is_entry) continue;
-    last = i;
-    names.emplace_back(module.str(function.name));
-    if (names.back() == wanted) found = i;
-  }
-  if (names.empty()) return refuse(Kind::unknown_kernel, "the file has no kernel (`.entry`)");
-  if (wanted.empty() && names.size() == 1) return last;
-  if (found != module.functions.size()) return found;
-  return refuse(Kind::unknown_kernel, wanted.empty()
-                                          ? cat("the file has several kernels; `--entry` takes ", list_choices(names))
-                                          : cat("the file has no kernel `", wanted, "`; it has ", list_choices(names)));
-}
-
-// What .reqntid says; ones where a function has none.
-std::array<std::uint32_t, 3> required_block(const ir::Function& entry) {
-  for (const ir::Directive& directive : entry.directives)
-    if (directive.name == "reqntid") return directive.dims();
-  return {1, 1, 1};
-}
-
 bool changed(const Buffer& buffer) {
   const auto now = buffer.array.bytes();
   return !buffer.initialised || std::memcmp(now.data(), buffer.before.data(), now.size()) != 0;
@@ -194,10 +140,6 @@ std::string to_json_of_run(const std::string& kernel, const vgpu::Report& report
   add_findings(json, report);
   json.close('}');
   return std::move(json).finish();
-}
-
-Outcome failed(const Diagnostic& error, std::string_view source, const Caller& caller) {
-  return {.status = 1, .out = {}, .err = cat(render(error, source, caller.colour_of_errors), '\n')};
 }
 
 // "" or what could not be written.
@@ -320,6 +262,10 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
     return refuse(caller, cat("`run` takes one file, ", arguments.files.size(), " were given"), "`-` reads the standard input");
   auto wanted = read_options(arguments);
   if (!wanted) return refuse(caller, wanted.error().message);
+  const bool profiles = !arguments.last("--profile").empty();
+  if (profiles && arguments.format != "text" && !arguments.format.empty())
+    return refuse(caller,
+                  cat("`--profile` is a table for people; with `--format ", arguments.format, "`, `--trace` has what a run did"));
   const std::string& path = arguments.files.front();
   Read read = read_file(path, caller);
   if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
@@ -347,9 +293,19 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   const auto program = vgpu::Program::make(*accepted, nullptr, kernel);
   if (!program) return failed(program.error(), read.text, caller);
   const Runnable runnable{arguments, caller, *wanted, read.text, display_name(path), kernel, *program, module, function};
+  const std::string trace(arguments.last("--trace"));
+  if (wanted->sweeps && (profiles || !trace.empty()))
+    return refuse(
+        caller,
+        "`--trace` and `--profile` show one run, and `--seeds` makes many; a run is chosen by `--completion` and `--seed`");
   if (wanted->sweeps) return sweep(runnable);
-  const vgpu::Options& options = wanted->options;
+  vgpu::Options options = wanted->options;
+  std::optional<vgpu::Timeline> timeline;
+  if (profiles || !trace.empty()) options.observer = &timeline.emplace();
   const auto report = runnable.run(*given, options);
+  // Of a run that went wrong, too: where everybody stood then.
+  if (const std::string failure = trace.empty() ? "" : write_file(trace, timeline->trace()); !failure.empty())
+    return refuse(caller, failure);
   if (!report) return tell_fault(runnable, report.error());
   for (std::size_t i = 0; i < saved.size(); ++i)
     if (const std::string failure = save(*saved[i], wanted->saves[i].file); !failure.empty()) return refuse(caller, failure);
@@ -371,6 +327,7 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   if (shown == 0 && !given->buffers.empty()) outcome.out += "no buffer changed\n";
   for (const vgpu::FidelityNote& note : fidelity)
     outcome.out += cat(name(note.fidelity), ": `", note.instruction, "`: ", note.why, '\n');
+  if (profiles) outcome.out += cat('\n', timeline->profile().table());
   if (options.checks == vgpu::Checks::full) outcome.out += cat(summary_of(*report), '\n');
   outcome.err = runnable.rendered(report->findings);
   return outcome;

@@ -18,6 +18,8 @@ struct Caller {
   bool colour_of_errors = false;        ///< `err` does
   std::string_view program = "ptxkit";  ///< how usage lines and errors name the program
   std::function<bool()> goes_on = {};   ///< asked every few milliseconds of a long run; false ends it
+  /// Takes what a command says while it is talked with (`debug`); without it all is in Outcome::out.
+  std::function<void(std::string_view)> say = {};
 };
 
 /// What a command did. 0: well; 1: the PTX has errors; 2: it was called wrongly, or a file cannot be read or written.

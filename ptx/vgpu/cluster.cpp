@@ -42,6 +42,7 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.wgmma_groups = 0;
   warp.fault.reset();
   warp.races = nullptr;
+  warp.observer = cta.launch->observer;
   warp.traced = false;
   warp.undefined_bits.clear();
   warp.undefined_sources.clear();
@@ -138,6 +139,7 @@ void start_cluster(Cluster& cluster, Worker& worker, std::uint64_t index) {
     cluster.live_warps += cluster.blocks[rank].live_warps;
   }
   if (worker.launch.races != nullptr) worker.launch.races->begin_cluster(cluster);
+  if (worker.launch.observer != nullptr) worker.launch.observer->begin_cluster(cluster);
 }
 
 }  // namespace ptx::vgpu

@@ -23,6 +23,9 @@ class Findings {
   bool is_new(const Key& key);
   void add(const Key& key, Diagnostic finding);
 
+  /// How many are told, and the last of them.
+  [[nodiscard]] std::size_t told() const { return in_order_.size(); }
+  [[nodiscard]] Diagnostic last() const { return all_.at(in_order_.back()).diagnostic; }
   /// Whether the run is to end: Options::stop_at_first.
   [[nodiscard]] bool stops() const { return first_error_.has_value(); }
   /// When it is: why.

@@ -245,16 +245,16 @@ class Residents {
     if (const std::uint64_t cancelled = progress_.waiting.newly_cancelled(); cancelled != 0)
       control_.count_done(cancelled * blocks);
     if (races::Detector* const races = worker_.launch.races; races != nullptr && races->findings().stops()) {
-      progress_.fail(cluster.index, races->findings().first_error());
+      progress_.fail(cluster.index, shown(cluster, races->findings().first_error()));
       return false;
     }
-    if (state == ClusterState::fault) progress_.fail(cluster.index, report(faulty(cluster)));
+    if (state == ClusterState::fault) progress_.fail(cluster.index, shown(cluster, report(faulty(cluster))));
     if (state == ClusterState::limit) {
       if (left)
-        control_.end(report_stopped(cluster, control_.executed(), "run", control_.say_done()));
+        control_.end(shown(cluster, report_stopped(cluster, control_.executed(), "run", control_.say_done())));
       else
-        progress_.fail(cluster.index,
-                       report_stopped(cluster, cluster.executed, blocks == 1 ? "block" : "cluster", control_.say_done()));
+        progress_.fail(cluster.index, shown(cluster, report_stopped(cluster, cluster.executed, blocks == 1 ? "block" : "cluster",
+                                                                    control_.say_done())));
     }
     if (state != ClusterState::running) return false;
     now.turn = polled && changes == 0 ? std::max(least_turn, now.turn / 4) : cta_turn;
@@ -264,15 +264,22 @@ class Residents {
     return true;
   }
 
+  // Why the run ends, which who observes it sees while the cluster is as it was then.
+  Diagnostic shown(Cluster& cluster, Diagnostic why) {
+    if (Observer* const observer = worker_.launch.observer; observer != nullptr) observer->fault(cluster, why);
+    return why;
+  }
+
   void look_for_livelock() {
     const std::uint64_t since = residents_.back().stuck_since;
     if (since == not_stuck || (progress_.waiting.handed_out() < clusters_ && progress_.resident < most_)) return;
     if (!std::all_of(residents_.begin(), residents_.end(), [&](const Resident& r) { return r.stuck_since == since; })) return;
     const auto earlier = [](const Resident& a, const Resident& b) { return a.cluster->index < b.cluster->index; };
-    const Cluster& first = *std::min_element(residents_.begin(), residents_.end(), earlier)->cluster;
+    Cluster& first = *std::min_element(residents_.begin(), residents_.end(), earlier)->cluster;
     // Each worker offers its own first cluster; the first of all is reported.
-    progress_.offer_stuck(first.index, since,
-                          [&] { return report_livelock(first, {clusters_, progress_.waiting.handed_out(), most_}); });
+    progress_.offer_stuck(first.index, since, [&] {
+      return shown(first, report_livelock(first, {clusters_, progress_.waiting.handed_out(), most_}));
+    });
     if (control_.all_stuck(index_, since)) control_.end(progress_.take_stuck());
   }
 
@@ -300,7 +307,9 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                   cat("kernel `", code.name, "`: a cooperative launch of ", clusters, " clusters of blocks; ", multiprocessors,
                       " multiprocessors hold ", most, " of them at a time"));
   const bool checks = options.checks == Checks::full;
-  const std::size_t workers = checks ? 1 : std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
+  const std::size_t workers = checks || options.observer != nullptr
+                                  ? 1
+                                  : std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
   std::optional<races::Detector> detector;
   if (checks) detector.emplace(code, options);
   Progress progress(clusters);
@@ -319,7 +328,9 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                       {params.begin(), params.end()},
                       config.cooperative ? reinterpret_cast<std::uintptr_t>(workspace.data()) : 0,
                       progress.waiting,
-                      checks ? &*detector : nullptr};
+                      checks ? &*detector : nullptr,
+                      options.observer};
+  if (options.observer != nullptr) options.observer->begin_launch(launch);
   progress.max_resident = std::min<std::uint64_t>(max_resident(code, config), budget / bytes);
   progress.cluster_bytes = bytes;
   RunControl control(code, options, ctas, workers);
@@ -353,6 +364,7 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
       std::this_thread::sleep_for(wait);
     }
   }
+  if (options.observer != nullptr) options.observer->end_launch(launch);
   Report report{.warp_instructions = control.executed(), .ctas = ctas - progress.waiting.cancelled() * volume(config.cluster)};
   if (detector) detector->findings().give_to(report);
   // What is found before a fault often is its cause.

@@ -18,6 +18,7 @@
 #include "ptx/vgpu/async/mbarrier.hpp"
 #include "ptx/vgpu/lanes.hpp"
 #include "ptx/vgpu/memory.hpp"
+#include "ptx/vgpu/observer.hpp"
 #include "ptx/vgpu/tensor/memory.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
@@ -184,6 +185,8 @@ struct Warp {
   // races/detector.hpp; null where a run asks for no checks
   races::Detector* races = nullptr;
   races::WarpState* knowledge = nullptr;
+  // observer.hpp; null where nobody observes the run
+  Observer* observer = nullptr;
 
   std::array<std::vector<CallFrame>, lane_count> frames;
   std::vector<std::byte> local;  ///< .local variables, lane after lane
@@ -254,6 +257,7 @@ struct Launch {
   std::uint64_t grid_workspace = 0;  ///< of a cooperative launch: its address
   WaitingClusters& waiting;
   races::Detector* races = nullptr;
+  Observer* observer = nullptr;
 };
 
 /// A thread of the host.

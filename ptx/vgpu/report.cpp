@@ -62,6 +62,11 @@ std::string Code::scalar_name(std::uint32_t scalar) const {
   return spelled;
 }
 
+SourceLocation authors_place(const Code& code, std::uint32_t item) {
+  const std::vector<SourceLocation> debug = ir::debug_places(*code.module, *code.function, item);
+  return debug.empty() ? code.where(item) : debug.front();
+}
+
 void add_debug_places(const Code& code, std::uint32_t item, Diagnostic& to) {
   std::string_view role = "source";
   for (const SourceLocation& place : ir::debug_places(*code.module, *code.function, item)) {
@@ -77,6 +82,11 @@ std::string element_of_shared(const Code& code, std::uint64_t offset) {
       nearest = &v;
   if (nearest == nullptr) return {};
   return offset == nearest->begin ? nearest->name : cat(nearest->name, " + 0x", hex(offset - nearest->begin));
+}
+
+std::string name_of_shared(const Code& code, std::uint64_t address) {
+  const std::string name = element_of_shared(code, address % cluster_part - shared_base);
+  return name.empty() ? cat("0x", hex(address)) : name;
 }
 
 std::string element_of(const MemoryRegion& region, std::uint64_t address) {

@@ -15,6 +15,11 @@ Diagnostic report(const Warp& warp);
 /// or the address) are to their author; "" where nothing more is known than the region.
 std::string element_of_shared(const Code& code, std::uint64_t offset);
 std::string element_of(const MemoryRegion& region, std::uint64_t address);
+/// The same of a shared address; "0x400" where nothing is known.
+std::string name_of_shared(const Code& code, std::uint64_t address);
+
+/// Where the author wrote an item: what the text's `.loc` says first, or where the item itself is from.
+SourceLocation authors_place(const Code& code, std::uint32_t item);
 
 /// Where the text that was read says an item is from (`.loc`), as notes.
 void add_debug_places(const Code& code, std::uint32_t item, Diagnostic& to);

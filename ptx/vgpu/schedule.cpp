@@ -64,10 +64,12 @@ void release(Cta& cta, std::uint32_t barrier) {
   const Barrier complete = std::exchange(cta.barriers[barrier], {});
   ++cta.changes;
   if (cta.launch->races != nullptr) cta.launch->races->complete_barrier(cta, barrier);
+  if (cta.launch->observer != nullptr) cta.launch->observer->complete_barrier(cta, barrier);
   for (Warp& warp : cta.warps)
     for (LaneGroup& f : warp.others)
       if (f.wait == Wait::arrived && f.key == barrier) {
         if (warp.races != nullptr) warp.races->leave_barrier(warp, barrier);
+        if (warp.observer != nullptr) warp.observer->leave_barrier(warp, barrier);
         count_votes(warp, step_at(warp, f.pc), f.mask, complete);
         f.wait = Wait::none;
         ++f.pc;
@@ -108,6 +110,7 @@ std::optional<bool> arrive(Warp& warp, const Step& step, std::uint32_t id, std::
   ++barrier.arrived_warps;
   ++cta.changes;
   if (warp.races != nullptr) warp.races->come_to_barrier(warp, id);
+  if (warp.observer != nullptr) warp.observer->come_to_barrier(warp, id);
   return threads != 0 ? barrier.arrived_warps * lane_count == threads : barrier.arrived_warps == cta.live_warps;
 }
 
@@ -117,6 +120,8 @@ void release_cluster(Cluster& cluster) {
   cluster.came_warps = 0;
   races::Detector* const races = cluster.blocks.front().launch->races;
   if (races != nullptr) races->complete_cluster(cluster);
+  Observer* const observer = cluster.blocks.front().launch->observer;
+  if (observer != nullptr) observer->complete_cluster(cluster);
   for (Cta& cta : cluster.blocks)
     for (Warp& warp : cta.warps) {
       cta.changes += warp.cluster_open ? 1 : 0;
@@ -125,6 +130,7 @@ void release_cluster(Cluster& cluster) {
       for (LaneGroup& f : warp.others)
         if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc, warp.waiting = false, waited = true;
       if (waited && races != nullptr) races->leave_cluster(warp);
+      if (waited && observer != nullptr) observer->leave_cluster(warp);
     }
 }
 // False: a fault was recorded.
@@ -135,6 +141,7 @@ bool come_to_cluster(Warp& warp, const Step& step) {
     return false;
   }
   if (warp.races != nullptr) warp.races->come_to_cluster(warp, step);
+  if (warp.observer != nullptr) warp.observer->come_to_cluster(warp);
   warp.cluster_came = warp.cluster_open = true;
   ++warp.cta->changes;
   ++warp.cta->cluster->came_warps;
@@ -149,6 +156,7 @@ bool wait_at_cluster(Warp& warp, const Step& step) {
   }
   if (!warp.cluster_open) {
     if (warp.races != nullptr) warp.races->leave_cluster(warp);
+    if (warp.observer != nullptr) warp.observer->leave_cluster(warp);
     for (LaneGroup& f : warp.others)
       if (f.wait == Wait::arrived && f.key == cluster_wait) f.wait = Wait::none, ++f.pc;
   }
@@ -252,8 +260,26 @@ void count_back_edge(Warp& warp) {
   warp.patience = warp.patience_now;
 }
 
+// Runs an instruction that somebody observes.
+Outcome run_observed(Warp& warp, const Step& step, Mask mask) {
+  Observer& observer = *warp.observer;
+  warp.pc = index_of(warp, step);
+  if (!observer.before(warp, step, mask))
+    return warp.fail(step, lowest_lane(warp.active), Kind::interrupted, "was to run when who observes the run ended it");
+  const Outcome outcome = warp.traced ? run_traced(warp, step, mask) : mask == 0 ? Outcome::next : step.run(warp, step, mask);
+  const bool again = (outcome == Outcome::left || outcome == Outcome::regroup) && !warp.others.empty() &&
+                     std::any_of(warp.others.begin(), warp.others.end(), [&](const LaneGroup& f) {
+                       return f.wait == Wait::converge && f.pc == index_of(warp, step) && (f.mask & mask) != 0;
+                     });
+  observer.after(warp, step, mask, again);
+  return outcome;
+}
+
+// What is done beside running instructions.
+enum class Beside : std::uint8_t { nothing, tracing, observing };
+
 // Runs the chosen lane group until it jumps while others wait, waits, exits, or has run to `enough`.
-template <bool traced>
+template <Beside beside>
 Outcome run_fragment(Warp& warp, std::uint64_t enough) {
   const Step* const steps = warp.cta->launch->code.steps.data();
   const Step* start = steps + warp.pc;
@@ -263,7 +289,9 @@ Outcome run_fragment(Warp& warp, std::uint64_t enough) {
   for (;;) {
     const Mask mask = warp.active & (warp.pred(at->guard) ^ at->guard_flip);
     Outcome outcome;
-    if (traced && at->is_instruction)
+    if (beside == Beside::observing && at->is_instruction)
+      outcome = run_observed(warp, *at, mask);
+    else if (beside == Beside::tracing && at->is_instruction)
       outcome = run_traced(warp, *at, mask);
     else
       outcome = mask == 0 ? Outcome::next : at->run(warp, *at, mask);
@@ -293,7 +321,9 @@ WarpState run_warp(Warp& warp, std::uint64_t budget) {
     if (warp.live == 0) return WarpState::exited;  // asked before the end of the turn: the last lane may exit with it
     if (std::exchange(warp.yields, false) || warp.executed >= enough) return WarpState::running;
     if (!choose(warp)) break;
-    const Outcome outcome = warp.traced ? run_fragment<true>(warp, enough) : run_fragment<false>(warp, enough);
+    const Outcome outcome = warp.observer != nullptr ? run_fragment<Beside::observing>(warp, enough)
+                            : warp.traced            ? run_fragment<Beside::tracing>(warp, enough)
+                                                     : run_fragment<Beside::nothing>(warp, enough);
     if (outcome == Outcome::fault) return WarpState::fault;
     if (outcome != Outcome::left) set_aside(warp);
   }
@@ -322,6 +352,7 @@ void leave(Warp& warp) {
 bool end_block(Warp& warp) {
   if (async::Queue* const queue = warp.cta->cluster->queue.get(); queue != nullptr && !queue->perform_of(*warp.cta)) return false;
   if (warp.races != nullptr) warp.races->end_block(*warp.cta);
+  if (warp.observer != nullptr) warp.observer->end_block(*warp.cta);
   const auto& left = warp.cta->tensor_memory.allocations();
   if (left.empty()) return true;
   Step step;
@@ -395,6 +426,7 @@ Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t b
     count_votes(warp, step, mask, warp.cta->barriers[barrier]);
     release(*warp.cta, barrier);
     if (waits && warp.races != nullptr) warp.races->leave_barrier(warp, barrier);
+    if (waits && warp.observer != nullptr) warp.observer->leave_barrier(warp, barrier);
   }
   if (*complete || !waits) return Outcome::next;
   return park(warp, step, mask, Wait::arrived, barrier);
@@ -416,6 +448,7 @@ Outcome wait_at_cluster_barrier(Warp& warp, const Step& step, Mask mask) {
   if (warp.cluster_came && !warp.cluster_open) {
     warp.cluster_came = false;
     if (warp.races != nullptr) warp.races->leave_cluster(warp);
+    if (warp.observer != nullptr) warp.observer->leave_cluster(warp);
     return Outcome::next;
   }
   const Outcome outcome = park(warp, step, mask, Wait::arrived, cluster_wait);

@@ -18,7 +18,10 @@
 #include "ptx/base/base.hpp"
 #include "ptx/check/check.hpp"
 #include "ptx/ir/ir.hpp"
+#include "ptx/vgpu/observer.hpp"
 #include "ptx/vgpu/rules.hpp"
+#include "ptx/vgpu/session.hpp"
+#include "ptx/vgpu/timeline/timeline.hpp"
 
 namespace ptx::vgpu {
 
@@ -144,6 +147,8 @@ struct Options {
   std::stop_token stop{};          ///< asked every few milliseconds: the run ends, kind interrupted
   /// Called every few milliseconds by the thread that called run(); false ends the run, kind interrupted.
   std::function<bool(const RunProgress&)> watch{};
+  /// Is told of each instruction: a Timeline, a Session. Not null: the run has one worker, whatever is said above.
+  Observer* observer = nullptr;
   /// Takes what the kernel prints (vprintf), a call's text at a time, from one worker after the other; stdout where there is
   /// none.
   std::function<void(std::string_view)> print{};

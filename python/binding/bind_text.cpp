@@ -55,18 +55,26 @@ nb::list tokens_of(const std::string& source) {
   return all;
 }
 
-nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, bool colour_of_errors, const std::string& program) {
+nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, bool colour_of_errors, const std::string& program,
+                   nb::object say) {
   bool interrupted = false;
   const auto goes_on = [&] {
     const nb::gil_scoped_acquire here;
     interrupted = interrupted || PyErr_CheckSignals() != 0;
     return !interrupted;
   };
+  const auto tell = [&](std::string_view text) {
+    const nb::gil_scoped_acquire here;
+    say(nb::bytes(text.data(), text.size()));
+  };
   const tool::Outcome outcome = [&] {
     const nb::gil_scoped_release others;
-    return tool::run(
-        arguments,
-        {.in = &std::cin, .colour = colour, .colour_of_errors = colour_of_errors, .program = program, .goes_on = goes_on});
+    return tool::run(arguments, {.in = &std::cin,
+                                 .colour = colour,
+                                 .colour_of_errors = colour_of_errors,
+                                 .program = program,
+                                 .goes_on = goes_on,
+                                 .say = say.is_none() ? std::function<void(std::string_view)>() : tell});
   }();
   if (interrupted) throw nb::python_error();
   return nb::make_tuple(outcome.status, nb::bytes(outcome.out.data(), outcome.out.size()),
@@ -85,9 +93,11 @@ void bind_text(nb::module_& m) {
   function(m, "print_text(source: str) -> str", "The text as the core prints it.",
            [](std::string source) { return text::print(text::parse(std::move(source)).module); });
   function(m,
-           "run_tool(arguments: Sequence[str], colour: bool = False, colour_of_errors: bool = False, program: str = 'pyptx') -> "
-           "tuple[int, bytes, bytes]",
-           "Runs a command line of ptx/tool: its exit status, and what it said on each stream.", run_tool);
+           "run_tool(arguments: Sequence[str], colour: bool = False, colour_of_errors: bool = False, program: str = 'pyptx', "
+           "say: typing.Callable[[bytes], object] | None = None) -> tuple[int, bytes, bytes]",
+           "Runs a command line of ptx/tool: its exit status, and what it said on each stream. `say` takes what a command says "
+           "while it is talked with.",
+           run_tool);
 }
 
 }  // namespace ptx::python

@@ -16,6 +16,7 @@ void bind_special(nanobind::module_& m);      ///< special, sreg
 void bind_control(nanobind::module_& m);      ///< if_, else_, loop, range_, scope, bra, label, ret
 void bind_launch(nanobind::module_& m);       ///< Image, Plan, sass, the machine's GPUs
 void bind_executor(nanobind::module_& m);     ///< ExecutorModule, for pyptx.executor
+void bind_session(nanobind::module_& m);      ///< Timeline and Session, for pyptx.executor
 void bind_text(nanobind::module_& m);         ///< nodes and tokens of a text, the command line
 void bind_smem(nanobind::module_& m);         ///< `smem`: allocations of shared memory and what is read and written through them.
 void bind_sync(nanobind::module_& m);         ///< `ptx.mbarrier`, `fence`, `cluster`, `pipeline`, `bar`, `setmaxnreg`.

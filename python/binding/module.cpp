@@ -81,6 +81,7 @@ NB_MODULE(_ptx, m) {
   python::bind_guards(m);
   python::bind_launch(m);
   python::bind_executor(m);
+  python::bind_session(m);
   python::bind_text(m);
   bind_keyword_synonyms(m);
   python::speak_in_our_words(m);

@@ -23,7 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if len(words) == 1 and words[0] in FOLDERS:
         return _folder(PACKAGE / FOLDERS[words[0]])
-    status, out, err = _ptx.run_tool(words, _shows_colour(sys.stdout), _shows_colour(sys.stderr), "pyptx")
+    say = lambda text: _write(sys.stdout, text)  # noqa: E731
+    status, out, err = _ptx.run_tool(words, _shows_colour(sys.stdout), _shows_colour(sys.stderr), "pyptx", say)
     if words in ([], ["help"], ["-h"], ["--help"]):
         usage = USAGE.encode()
         out, err = (out + usage, err) if words else (out, err + usage)

@@ -12,16 +12,20 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 from . import _findings, _ptx
 from ._arguments import fail, is_int, short
 from ._findings import Findings, Rule, Sweep, SweepRun, explain, rules
+from ._session import Session
+from ._timeline import Profile, ProfileRow, Timeline, observing, timeline
 from .errors import PtxError
 
 __all__ = [
-    "Fidelity", "Findings", "Parameter", "Program", "Region", "Report", "Rule", "Simulation", "Sweep", "SweepRun", "arithmetic",
-    "checking", "completing", "explain", "rules", "scheduling", "simulate", "sweep",
+    "Fidelity", "Findings", "Parameter", "Profile", "ProfileRow", "Program", "Region", "Report", "Rule", "Session", "Simulation",
+    "Sweep", "SweepRun", "Timeline", "arithmetic", "checking", "completing", "debug", "explain", "rules", "scheduling",
+    "simulate", "sweep", "timeline",
 ]  # fmt: skip
 
 
@@ -202,9 +206,7 @@ def checking(
         findings._take(suppressed, left_out, unused)
 
 
-class Simulation(NamedTuple):
-    """A call of a kernel on the executor."""
-
+class _Results(NamedTuple):
     outputs: Any
     """What the call gives: an array, or a tuple of them."""
     findings: Findings
@@ -223,6 +225,18 @@ def _refuse_gpu(arrays: Iterable[Any], what: str) -> None:
             fail("launch_config", f"`{what}` runs on the executor, and a tensor is on a GPU; what fits are arrays in host memory")
 
 
+class Simulation(_Results):
+    """A call of a kernel on the executor."""
+
+    profile: Profile | None
+    """What each line cost in the timeline's model, where `trace` or `profile` was given."""
+
+    def __new__(cls, outputs: Any, findings: Findings, profile: Profile | None = None) -> Simulation:
+        made = super().__new__(cls, outputs, findings)
+        made.profile = profile
+        return made
+
+
 def simulate(
     call: Callable[..., Any],
     *arrays: Any,
@@ -235,25 +249,63 @@ def simulate(
     suppress: Sequence[str] = (),
     limit: int | None = None,
     stop: bool | None = None,
+    trace: str | PathLike[str] | None = None,
+    profile: bool = False,
     **kwargs: Any,
 ) -> Simulation:
     """Calls `call`, a kernel or a function that calls kernels, and gives its outputs with what `checking` finds meanwhile.
     `schedule`, `completion`, `numerics`, `approx` and `seed` are those of `scheduling`, `completing` and `arithmetic`;
-    `suppress`, `limit` and `stop` those of `checking`. Tensors on a GPU are refused."""
+    `suppress`, `limit` and `stop` those of `checking`. `trace` is a file for the timeline of `timeline`; with it, or with
+    `profile`, the result has what each line cost. Tensors on a GPU are refused."""
     _refuse_gpu(arrays, "simulate")
     before = _ptx.executor_arithmetic()
     _ptx.set_executor_arithmetic(numerics, approx, completion or schedule, None, seed, _threads(schedule))
     try:
-        with checking(checks, suppress=suppress, limit=limit, stop=stop) as findings:
+        with checking(checks, suppress=suppress, limit=limit, stop=stop) as findings, observing(trace, profile) as seen:
             outputs = call(*arrays, **kwargs)
     finally:
         _ptx.set_executor_arithmetic(*before)
-    how = "".join(f", {name}={value!r}" for name, value in (("completion", completion), ("seed", seed)) if value is not None)
+    given = {"schedule": schedule, "completion": completion, "seed": seed}
+    how = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
     name = getattr(call, "__name__", "call")
     again = f"{name}.simulate(...{how})" if hasattr(call, "simulate") else f"executor.simulate({name}, ...{how})"
     for finding in findings:
         _findings.add_note(finding, f"replay: {again}")
-    return Simulation(outputs, findings)
+    return Simulation(outputs, findings, seen.profile if seen is not None else None)
+
+
+def debug(
+    call: Callable[..., Any],
+    *arrays: Any,
+    checks: Checks = "cheap",
+    schedule: Schedule | None = None,
+    completion: Completion | None = None,
+    numerics: Numerics | None = None,
+    seed: int | None = None,
+    **kwargs: Any,
+) -> Session:
+    """A session that steps `call`, a kernel or a function that calls kernels, on copies of `arrays`:
+
+        with executor.debug(gemm, a, b) as session:
+            session.break_at("gemm.py:141")
+            print(session.run())
+            print(session.registers()["%f1"])
+
+    With `checks="full"` what they find stops the run, too. The other keywords are those of `simulate`.
+    """
+    _refuse_gpu(arrays, "debug")
+
+    @contextmanager
+    def settings() -> Iterator[None]:
+        before = _ptx.executor_arithmetic()
+        _ptx.set_executor_arithmetic(numerics, None, completion or schedule, None, seed, _threads(schedule))
+        try:
+            with checking(checks):
+                yield
+        finally:
+            _ptx.set_executor_arithmetic(*before)
+
+    return Session(call, arrays, kwargs, settings)
 
 
 def sweep(
@@ -511,6 +563,7 @@ class Program:
         limit: int | None = None,
         stop: bool | None = None,
         print: Callable[[str], object] | None = None,
+        trace: str | PathLike[str] | None = None,
     ) -> Report:
         """Runs a kernel to its end.
 
@@ -526,10 +579,10 @@ class Program:
         is dynamic shared memory, bytes. `regions` is further memory, for addresses that the kernel finds in memory: tensors or
         `Region` objects. `workers` are threads of the host (0: one for each of its processors); `max_instructions` ends a run
         that goes on for more warp instructions (0: no limit; each block has one of 2**30). Without `check_initialised` nobody
-        asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of
-        `arithmetic`, `schedule` and `completion` those of `scheduling` and `completing`; with `checks="full"` the report has
-        what `checking` looks for, as `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints
-        (vprintf); None is `sys.stdout`.
+        asks whether what a kernel reads was written. `numerics`, `approx` and `seed` are those of `arithmetic`, `schedule` and
+        `completion` those of `scheduling` and `completing`; with `checks="full"` the report has what `checking` looks for, as
+        `suppress`, `limit` and `stop` of `checking` say. `print` takes what the kernel prints (vprintf); None is `sys.stdout`.
+        `trace` is a file for the run's timeline (`timeline`).
 
         Raises what the run finds: `kind` is a word such as ``out_of_bounds``, ``uninitialised``, ``misaligned``, ``deadlock``,
         ``trapped``, ``not_executed``; `ptx_line`, `thread`, `block`, `address` and `region` say where, and `places` are the lines
@@ -537,26 +590,27 @@ class Program:
         """
         memory = _Regions(regions)
         values = self._values(entry, parameters, memory)
-        done = self._module.run(
-            entry,
-            self._module.parameter_block(entry, values),
-            memory.all(),
-            _sizes(grid, "grid"),
-            _sizes(block, "block"),
-            _sizes(cluster, "cluster"),
-            _count(shared_memory, "shared_memory"),
-            _count(workers, "workers"),
-            _count(max_instructions, "max_instructions"),
-            bool(check_initialised),
-            numerics,
-            approx,
-            completion or schedule,
-            checks,
-            None if seed is None else _count(seed, "seed"),
-            _threads(schedule),
-            (None if suppress is None else list(suppress), None if limit is None else _count(limit, "limit"), stop),
-            sys.stdout.write if print is None else print,
-        )
+        with observing(trace, False):
+            done = self._module.run(
+                entry,
+                self._module.parameter_block(entry, values),
+                memory.all(),
+                _sizes(grid, "grid"),
+                _sizes(block, "block"),
+                _sizes(cluster, "cluster"),
+                _count(shared_memory, "shared_memory"),
+                _count(workers, "workers"),
+                _count(max_instructions, "max_instructions"),
+                bool(check_initialised),
+                numerics,
+                approx,
+                completion or schedule,
+                checks,
+                None if seed is None else _count(seed, "seed"),
+                _threads(schedule),
+                (None if suppress is None else list(suppress), None if limit is None else _count(limit, "limit"), stop),
+                sys.stdout.write if print is None else print,
+            )
         return Report(*done)
 
     def _values(self, entry: str, given: Sequence[Any] | Mapping[str, Any], memory: _Regions) -> list[bytes]:

@@ -252,12 +252,26 @@ class Kernel(_ptx.KernelCall):
             assert not findings
 
         Accesses that nothing orders are found (`pyptx.executor.checking` says which kinds), whatever order the threads happen to
-        run in. `checks`, `schedule`, `completion`, `numerics`, `approx`, `seed`, `suppress`, `limit` and `stop` are those of
-        `pyptx.executor.simulate`, all other keywords the call's.
+        run in. `checks`, `schedule`, `completion`, `numerics`, `approx`, `seed`, `suppress`, `limit`, `stop`, `trace` and
+        `profile` are those of `pyptx.executor.simulate`, all other keywords the call's.
         """
         from . import executor
 
         return executor.simulate(self, *arrays, **kwargs)
+
+    def debug(self, *arrays: Any, **kwargs: Any) -> executor.Session:
+        """A session that steps a call on copies of arrays in host memory, on the executor:
+
+            with gemm.debug(a, b) as session:
+                session.break_at(141)
+                stop = session.run()
+
+        `checks`, `schedule`, `completion`, `numerics` and `seed` are those of `pyptx.executor.debug`, all other keywords the
+        call's.
+        """
+        from . import executor
+
+        return executor.debug(self, *arrays, **kwargs)
 
     def sweep(self, *arrays: Any, seeds: int = 32, **kwargs: Any) -> executor.Sweep:
         """Simulates a call with many different times at which asynchronous operations are performed, each on fresh copies of the

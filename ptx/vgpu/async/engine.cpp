@@ -55,11 +55,20 @@ bool begin(Warp& warp, const Step& step, int lane, const Operation& operation) {
   if (!check_told(warp, step, lane, operation)) return false;
   std::shared_ptr<const races::Issue> issue;
   if (warp.races != nullptr) issue = std::make_shared<const races::Issue>(warp.races->begin(warp, step, lane, operation));
-  if (Queue* const queue = warp.cta->cluster->queue.get()) return queue->push(warp, step, lane, operation, std::move(issue));
-  return perform(warp, step, lane, operation, issue.get());
+  const auto hand_over = [&](const Operation& what) {
+    if (Queue* const queue = warp.cta->cluster->queue.get()) return queue->push(warp, step, lane, what, std::move(issue));
+    return perform(warp, step, lane, what, issue.get());
+  };
+  if (warp.observer == nullptr) return hand_over(operation);
+  Operation numbered = operation;
+  numbered.number = warp.observer->begin_operation(warp, step, lane, operation);
+  return hand_over(numbered);
 }
 
-bool perform(Warp& warp, const Step& step, int lane, const Operation& operation, const races::Issue* issue) {
+namespace {
+
+bool perform_it(Warp& warp, const Step& step, int lane, const Operation& operation, const races::Issue* issue,
+                std::uint64_t& bytes) {
   if (std::holds_alternative<Arrive>(operation.what)) {
     const auto& [space, address] = *operation.mbarrier;
     mbarrier::Arrival one;
@@ -77,9 +86,21 @@ bool perform(Warp& warp, const Step& step, int lane, const Operation& operation,
       operation.what);
   performing.end();
   if (!moved) return false;
+  bytes = *moved;
   if (!operation.mbarrier) return true;
   const auto& [space, address] = *operation.mbarrier;
   return mbarrier::complete({warp, step, lane, space, address}, *moved);
+}
+
+}  // namespace
+
+bool perform(Warp& warp, const Step& step, int lane, const Operation& operation, const races::Issue* issue) {
+  std::uint64_t bytes = 0;
+  if (warp.observer == nullptr) return perform_it(warp, step, lane, operation, issue, bytes);
+  warp.observer->perform(operation);
+  const bool went_well = perform_it(warp, step, lane, operation, issue, bytes);
+  warp.observer->performed(operation, bytes);
+  return went_well;
 }
 
 bool check_written(Warp& warp, const Step& step, int lane, const Location& location, const Place& from, std::uint64_t bytes) {

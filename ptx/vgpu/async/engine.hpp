@@ -83,6 +83,7 @@ struct Operation {
   std::optional<Location> mbarrier{};  ///< which is told how many bytes have come: in the block that they come to
   bool pairs = false;                  ///< .cta_group::2: or in the block whose rank differs in the last bit
   Group group = Group::none;
+  std::uint64_t number = 0;  ///< of who observes the run: Observer::begin_operation
 };
 
 /// Begins an operation of a lane. False: a fault was recorded.

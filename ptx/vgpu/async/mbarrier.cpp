@@ -110,6 +110,8 @@ void close(const Operator& by, Open& barrier) {
     ++barrier.live.phase;
     counts.pending = counts.expected;
     if (by.warp.races != nullptr) by.warp.races->complete_phase(by, barrier.spot.place.data);
+    if (by.warp.observer != nullptr)
+      by.warp.observer->complete_phase(by, *barrier.spot.block, barrier.spot.address, barrier.live.phase - 1);
   }
   barrier.live.word = pack(counts);
   store(barrier.spot.place, barrier.live.word);
@@ -195,6 +197,7 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
     return std::nullopt;
   }
   if (by.warp.races != nullptr) by.warp.races->arrive(by, barrier->spot.place.data, arrival.of_copies);
+  if (by.warp.observer != nullptr) by.warp.observer->arrive(by, *barrier->spot.block, barrier->spot.address);
   close(by, *barrier);
   return state;
 }
@@ -221,6 +224,7 @@ bool expect(const Operator& by, std::uint32_t bytes) {
 bool complete(const Operator& by, std::uint64_t bytes) {
   auto barrier = open(by, Reach::cluster);
   if (!barrier || !add_bytes(by, *barrier, -static_cast<std::int64_t>(bytes))) return false;
+  if (by.warp.observer != nullptr) by.warp.observer->arrive(by, *barrier->spot.block, barrier->spot.address);
   close(by, *barrier);
   return true;
 }
@@ -231,6 +235,8 @@ namespace {
 bool note_wait(const Operator& by, const Open& barrier, std::uint32_t behind) {
   if (behind == 0) by.warp.awaited = {barrier.spot.address, barrier.live.phase};
   if (behind != 0 && by.warp.races != nullptr) by.warp.races->wait(by, barrier.spot.place.data);
+  if (by.warp.observer != nullptr)
+    by.warp.observer->ask_for_phase(by, barrier.spot.address, barrier.live.phase - (behind != 0 ? 1 : 0), behind != 0);
   return behind != 0;
 }
 
@@ -256,6 +262,11 @@ std::optional<bool> test_parity(const Operator& by, std::uint32_t parity) {
 }
 
 std::uint32_t pending_count(std::uint64_t state) { return unpack(state).pending; }
+
+Lacks lacks(std::uint64_t word) {
+  const Counts counts = unpack(word);
+  return {counts.expected, counts.pending, counts.tx};
+}
 
 std::string say(const Cta& cta, const AwaitedMbarrier& awaited) {
   std::string text = cat("phase ", awaited.phase, " of ", say_address(awaited.address));

@@ -77,6 +77,13 @@ std::optional<bool> test_parity(const Operator& by, std::uint32_t parity);
 
 std::uint32_t pending_count(std::uint64_t state);
 
+/// What the 8 bytes of an mbarrier say.
+struct Lacks {
+  std::uint32_t expected = 0, pending = 0;  ///< arrivals: of a phase, and that the current one lacks
+  std::int32_t bytes = 0;                   ///< that it lacks
+};
+Lacks lacks(std::uint64_t word);
+
 /// "phase 3 of the mbarrier at shared address 0x400, which lacks 1 of 2 arrivals and 128 bytes"
 std::string say(const Cta& cta, const AwaitedMbarrier& awaited);
 

@@ -150,6 +150,7 @@ Outcome close_or_wait(Warp& warp, const Step& step, Mask mask) {
   const auto group = static_cast<async::Group>(step.x[0]);
   const bool closes = step.x[2] != 0, waits = step.x[1] != 0;
   if (warp.races != nullptr && closes) warp.races->close_groups(warp, mask, group);
+  if (warp.observer != nullptr && closes) warp.observer->close_groups(warp, group);
   // Without a queue they were performed when they began.
   async::Queue* const queue = warp.cta->cluster->queue.get();
   for (Mask left = mask; queue != nullptr && left != 0; left &= left - 1) {
@@ -158,6 +159,7 @@ Outcome close_or_wait(Warp& warp, const Step& step, Mask mask) {
     if (waits && !queue->wait_for_groups(warp, lane, group, step.x[3])) return Outcome::fault;
   }
   if (warp.races != nullptr && waits) warp.races->wait_for_groups(warp, mask, group, step.x[3]);
+  if (warp.observer != nullptr && waits) warp.observer->wait_for_groups(warp, group, step.x[3]);
   return Outcome::next;
 }
 

@@ -436,6 +436,7 @@ class Issue {
       memory(cta).mark(lane, column) = undefined ? undefined_mark : room_.d_marks[i];
     });
     for (Cta* cta : ctas_) ++cta->changes;
+    if (warp_.observer != nullptr) warp_.observer->multiply(warp_, step_, {mma_.m, mma_.n, p_.k, a_bits_, group_});
     return true;
   }
 

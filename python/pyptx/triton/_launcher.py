@@ -189,7 +189,7 @@ class Launcher:
                 activation.workers,
                 activation.max_instructions,
                 activation.check_initialised,
-                None,  # numerics, approximations, completion, checks, seed and schedule: the process's
+                None,  # numerics, approximations, completion, checks, seed and threads: the process's
                 None,
                 None,
                 None,

@@ -1,6 +1,8 @@
-#include "ptx/tool/json.hpp"
+#include "ptx/base/quote.hpp"
 
-namespace ptx::tool {
+#include "ptx/base/strings.hpp"
+
+namespace ptx {
 namespace {
 
 // The length of the UTF-8 sequence at the start of `text`, 0 when it is none.
@@ -44,4 +46,4 @@ std::string quote(std::string_view text) {
   return out + '"';
 }
 
-}  // namespace ptx::tool
+}  // namespace ptx

@@ -1,0 +1,489 @@
+// debug: a kernel of a PTX file, stepped in the executor by commands from the standard input.
+#include <csignal>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ptx/check/check.hpp"
+#include "ptx/text/text.hpp"
+#include "ptx/tool/commands.hpp"
+#include "ptx/tool/elements.hpp"
+#include "ptx/tool/files.hpp"
+#include "ptx/tool/kernel_arguments.hpp"
+#include "ptx/tool/kernel_run.hpp"
+#include "ptx/tool/style.hpp"
+#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::tool {
+namespace {
+
+// While it lives, Ctrl-C does not end the program: it stops what runs.
+class Interrupts {
+ public:
+  Interrupts() {
+    pressed_ = 0;
+    struct sigaction action{};
+    action.sa_handler = [](int) { pressed_ = 1; };
+    sigemptyset(&action.sa_mask);
+    kept_ = sigaction(SIGINT, &action, &before_) == 0;
+  }
+  ~Interrupts() {
+    if (kept_) sigaction(SIGINT, &before_, nullptr);
+  }
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+  /// Whether it was pressed since the last question.
+  static bool take() {
+    const bool was = pressed_ != 0;
+    pressed_ = 0;
+    return was;
+  }
+
+ private:
+  static volatile std::sig_atomic_t pressed_;
+  struct sigaction before_{};
+  bool kept_ = false;
+};
+volatile std::sig_atomic_t Interrupts::pressed_ = 0;
+
+using Words = std::vector<std::string>;
+
+Words words_of(std::string_view line) {
+  Words words;
+  std::string word;
+  for (const char c : line) {
+    if (c != ' ' && c != '\t' && c != '\r')
+      word += c;
+    else if (!word.empty())
+      words.push_back(std::exchange(word, {}));
+  }
+  if (!word.empty()) words.push_back(std::move(word));
+  return words;
+}
+
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  std::uint64_t value = 0;
+  const int base = text.starts_with("0x") ? 16 : 10;
+  if (base == 16) text.remove_prefix(2);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::array<std::uint32_t, 3>> block_of(std::string_view text) {
+  std::array<std::uint32_t, 3> block{};
+  for (std::size_t i = 0; i < 3 && !text.empty(); ++i) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const auto value = number_of(text.substr(0, end));
+    if (!value || *value > 0xFFFFFFFFu) return std::nullopt;
+    block[i] = static_cast<std::uint32_t>(*value);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return text.empty() ? std::optional(block) : std::nullopt;
+}
+
+std::string lanes_of(std::uint32_t lanes) { return lanes == 0 ? std::string("no lanes") : vgpu::say_lanes(lanes); }
+std::string triple(const std::array<std::uint32_t, 3>& v) { return cat('(', v[0], ", ", v[1], ", ", v[2], ')'); }
+
+/// The prompt: what a person types, and what is answered.
+class Prompt {
+ public:
+  /// `echoes`: commands are shown as if they had been typed.
+  Prompt(vgpu::Session& session, const Expected<vgpu::Report>& report, std::string_view source, const Caller& caller,
+         std::istream& in, bool echoes, Outcome& outcome)
+      : session_(session), report_(report), source_(source), caller_(caller), in_(in), echoes_(echoes), outcome_(outcome) {}
+
+  void talk() {
+    show(session_.go_to(0));
+    std::string line;
+    for (;;) {
+      say(style()(Colour::bold, "(ptx) "));
+      if (!std::getline(in_, line)) {
+        if (!Interrupts::take()) break;
+        in_.clear();  // Ctrl-C at the prompt: nothing runs
+        say("\n`quit` leaves\n");
+        continue;
+      }
+      if (echoes_) say(line + '\n');
+      Words words = words_of(line);
+      if (words.empty()) words = last_;
+      if (words.empty()) continue;
+      last_ = words;
+      if (words.front() == "quit" || words.front() == "q") return;
+      answer(words);
+    }
+    say("\n");
+  }
+
+ private:
+  struct Command {
+    std::string_view name, brief, operands, summary;
+    void (Prompt::*run)(const Words&);
+  };
+  static std::span<const Command> commands();
+
+  [[nodiscard]] Style style() const { return Style(caller_.colour); }
+  void say(std::string_view text) {
+    if (caller_.say)
+      caller_.say(text);
+    else
+      outcome_.out += text;
+  }
+  void complain(std::string_view text) { say(cat(style()(Colour::red, "error:"), ' ', text, '\n')); }
+
+  void answer(const Words& words) {
+    for (const Command& command : commands())
+      if (words.front() == command.name || words.front() == command.brief) return (this->*command.run)(words);
+    std::vector<std::string> names;
+    for (const Command& command : commands()) names.emplace_back(command.name);
+    const std::string near = nearest(words.front(), names);
+    complain(cat("`", words.front(), "` is no command here; ",
+                 near.empty() ? std::string("`help` lists them") : cat("did you mean `", near, "`?")));
+  }
+
+  void show(const vgpu::Stop& stop) {
+    using Why = vgpu::Stop::Why;
+    if (stop.why == Why::ended) {
+      if (report_)
+        say(cat("the run has ended: ", plural(report_->ctas, "block"), ", ",
+                plural(report_->warp_instructions, "warp instruction"), '\n'));
+      else
+        say(cat(render(report_.error(), source_, caller_.colour), '\n'));
+      return;
+    }
+    if (stop.diagnostic) say(cat(render(*stop.diagnostic, source_, caller_.colour), '\n'));
+    if (stop.why == Why::breakpoint) say(cat("breakpoint ", stop.breakpoint, '\n'));
+    if (stop.why == Why::interrupted) say("stopped\n");
+    say(cat(style()(Colour::blue, cat("block ", triple(stop.block), " warp ", stop.warp)), ", ", lanes_of(stop.lanes),
+            ", instruction ", stop.position, place(stop.where), '\n'));
+    if (!stop.instruction.empty() && stop.why != Why::fault) say(cat("  ", spelled(stop.instruction, stop.ptx_line), '\n'));
+  }
+
+  std::string place(const SourceLocation& where) { return where.known() ? cat(", ", to_string(where)) : std::string(); }
+  // Of a text that was read, the line as it stands there.
+  std::string spelled(const std::string& instruction, std::uint32_t line) {
+    return instruction.starts_with("line ") || line == 0 ? instruction : cat("line ", line, ": ", instruction);
+  }
+
+  // A count behind a command; nothing: a complaint was made.
+  std::optional<std::uint64_t> count(const Words& words) {
+    if (words.size() < 2) return 1;
+    const auto value = number_of(words[1]);
+    if (!value || *value == 0) {
+      complain(cat("`", words[0], "` takes a number, 1 at least, `", words[1], "` was given"));
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  void help(const Words&) {
+    for (const Command& command : commands())
+      say(cat("  ", command.name, command.brief.empty() ? "" : ", ", command.brief, command.operands.empty() ? "" : " ",
+              command.operands, "\n      ", command.summary, '\n'));
+    say("  quit, q\n      leave\nAn empty line does what the last one did.\n");
+  }
+  void run(const Words&) { show(session_.run()); }
+  void step(const Words& words) {
+    if (const auto n = count(words)) show(session_.step(*n));
+  }
+  void step_block(const Words& words) {
+    if (const auto n = count(words))
+      for (std::uint64_t i = 0; i < *n; ++i)
+        if (const vgpu::Stop stop = session_.step_block(); i + 1 == *n || stop.why != vgpu::Stop::Why::step) return show(stop);
+  }
+  void back(const Words& words) {
+    if (words.size() > 1 && words[1] == "event") return show(session_.back_to_event());
+    if (const auto n = count(words)) show(session_.back(*n));
+  }
+  void restart(const Words&) { show(session_.restart()); }
+  void go_to(const Words& words) {
+    const auto position = words.size() > 1 ? number_of(words[1]) : std::nullopt;
+    if (!position) return complain("`goto` takes the number of an instruction, as stops tell it");
+    show(session_.go_to(*position));
+  }
+  void where(const Words&) { show(session_.where()); }
+
+  void set_break(const Words& words) {
+    if (words.size() < 2) {
+      for (const auto& [number, point] : session_.breakpoints())
+        say(cat(number, ": ", point.file.empty() ? std::string("line ") : cat(point.file, ':'),
+                point.line != 0 ? point.line : point.ptx_line, point.block ? cat(" block ", triple(*point.block)) : std::string(),
+                point.warp ? cat(" warp ", *point.warp) : std::string(), '\n'));
+      if (session_.breakpoints().empty()) say("no breakpoints; `break 12` sets one at a line\n");
+      return;
+    }
+    vgpu::Breakpoint point;
+    const std::size_t colon = words[1].rfind(':');
+    const auto line = number_of(std::string_view(words[1]).substr(colon == std::string::npos ? 0 : colon + 1));
+    if (!line || *line == 0 || *line > 0xFFFFFFFFu)
+      return complain(cat("`break` takes a line of the PTX, or FILE:LINE of an author's; `", words[1], "` was given"));
+    if (colon == std::string::npos)
+      point.ptx_line = static_cast<std::uint32_t>(*line);
+    else
+      point.file = words[1].substr(0, colon), point.line = static_cast<std::uint32_t>(*line);
+    for (std::size_t i = 2; i < words.size(); i += 2) {
+      const std::string value = i + 1 < words.size() ? words[i + 1] : std::string();
+      if (words[i] == "block" && block_of(value) && !value.empty())
+        point.block = block_of(value);
+      else if (words[i] == "warp" && number_of(value))
+        point.warp = static_cast<std::uint32_t>(*number_of(value));
+      else
+        return complain(cat("behind the line `break` takes `block X,Y,Z` and `warp N`; `", words[i], ' ', value, "` was given"));
+    }
+    say(cat("breakpoint ", session_.break_at(std::move(point)), '\n'));
+  }
+  void remove(const Words& words) {
+    const auto number = words.size() > 1 ? number_of(words[1]) : std::nullopt;
+    if (!number || !session_.remove_breakpoint(static_cast<std::size_t>(*number)))
+      complain("`delete` takes the number of a breakpoint; `break` lists them");
+  }
+
+  void focus(const Words& words) {
+    std::array<std::uint32_t, 3> block = session_.where().block;
+    std::optional<std::uint64_t> warp;
+    if (words.size() == 2) warp = number_of(words[1]);
+    if (words.size() == 3 && block_of(words[1])) block = *block_of(words[1]), warp = number_of(words[2]);
+    if (!warp) return complain("`focus` takes a warp, or a block and a warp: `focus 2`, `focus 1,0,0 2`");
+    if (!session_.focus(block, static_cast<std::uint32_t>(*warp)))
+      complain(cat("block ", triple(block), " is not running, or has no warp ", *warp));
+  }
+
+  void warps(const Words&) {
+    const auto views = session_.warps();
+    if (views.empty()) return complain("nothing runs");
+    for (const vgpu::WarpView& view : views)
+      say(cat(view.focused ? "* " : "  ", "block ", triple(view.block), " warp ", view.warp, "  ", view.state, "  ",
+              view.state == "ended" ? std::string() : lanes_of(view.lanes),
+              view.waits.empty() ? std::string() : cat("  for ", view.waits),
+              view.instruction.empty() ? std::string() : cat("  at ", spelled(view.instruction, view.ptx_line)), '\n'));
+  }
+
+  static std::string value_of(const vgpu::RegisterView& reg, std::size_t lane, Type type) {
+    if ((reg.undefined >> lane & 1u) != 0) return "?";
+    if (reg.bits == 1) return reg.low[lane] != 0 ? "true" : "false";
+    if (reg.bits == 128 || isa::bits(type) != static_cast<int>(reg.bits) || !is_number(type) ||
+        isa::kind(type) == isa::TypeKind::bits)
+      return cat("0x", reg.bits == 128 ? hex(reg.high[lane]) : std::string(), hex(reg.low[lane], reg.bits == 128 ? 16 : 0));
+    return show_element(type, std::as_bytes(std::span(&reg.low[lane], 1)).first(reg.bits / 8));
+  }
+  // Equal values of neighbouring lanes together: "0-15: 1  16-31: 2".
+  static std::string values_of(const vgpu::RegisterView& reg, std::uint32_t lanes, std::size_t most) {
+    std::string out;
+    std::size_t shown = 0;
+    for (std::size_t lane = 0; lane < 32;) {
+      if ((lanes >> lane & 1u) == 0) {
+        ++lane;
+        continue;
+      }
+      const std::string value = value_of(reg, lane, reg.type);
+      std::size_t end = lane + 1;
+      while (end < 32 && (lanes >> end & 1u) != 0 && value_of(reg, end, reg.type) == value) ++end;
+      if (lane == 0 && end == 32) return value;
+      if (shown++ == most) return out + "  …";
+      out += cat(out.empty() ? "" : "  ", lane, end - lane > 1 ? cat('-', end - 1) : std::string(), ": ", value);
+      lane = end;
+    }
+    return out;
+  }
+  void registers(const Words& words) {
+    const auto all = session_.registers();
+    if (all.empty()) return complain("nothing runs");
+    std::size_t width = 0;
+    std::vector<const vgpu::RegisterView*> chosen;
+    for (const vgpu::RegisterView& reg : all) {
+      const bool wanted =
+          words.size() < 2 || std::any_of(
+                                  words.begin() + 1, words.end(),
+                                  [&](const std::string& word) { return reg.name == word || reg.name == '%' + word; });
+      if (!wanted) continue;
+      chosen.push_back(&reg);
+      width = std::max(width, reg.name.size());
+    }
+    if (chosen.empty()) return complain(cat("the kernel uses no register `", words[1], "`; `registers` lists them"));
+    for (const vgpu::RegisterView* reg : chosen)
+      say(cat("  ", reg->name, std::string(width - reg->name.size(), ' '), "  ", isa::name(reg->type), "  ",
+              values_of(*reg, 0xFFFFFFFFu, words.size() < 2 ? 4 : 32), '\n'));
+  }
+
+  void shared(const Words& words);
+  void barriers(const Words&) {
+    const auto views = session_.mbarriers();
+    for (const vgpu::MbarrierView& view : views) {
+      std::string waiting;
+      for (const std::string& one : view.waiting) waiting += cat(waiting.empty() ? "; waiting: " : ", ", one);
+      say(cat("  block ", triple(view.block), "  mbarrier ", view.name, "  phase ", view.phase, "  lacks ", view.pending, " of ",
+              view.expected, " arrivals", view.bytes != 0 ? cat(" and ", view.bytes, " bytes") : std::string(), waiting, '\n'));
+    }
+    bool any = !views.empty();
+    for (const vgpu::WarpView& view : session_.warps())
+      if (view.state == "waits") {
+        any = true;
+        say(cat("  block ", triple(view.block), "  warp ", view.warp, " waits for ", view.waits, '\n'));
+      }
+    if (!any) say("no mbarriers, and nobody waits for others\n");
+  }
+
+  vgpu::Session& session_;
+  const Expected<vgpu::Report>& report_;
+  std::string_view source_;
+  const Caller& caller_;
+  std::istream& in_;
+  bool echoes_;
+  Outcome& outcome_;
+  Words last_;
+};
+
+// "f32[32,32]": type, and sizes.
+struct Shape {
+  Type type = Type::u32;
+  std::vector<std::uint64_t> sizes;
+};
+std::optional<Shape> shape_of(std::string_view text) {
+  const std::size_t bracket = text.find('[');
+  Shape shape;
+  const auto type = isa::type_from_name(text.substr(0, bracket));
+  if (!type || !is_number(*type)) return std::nullopt;
+  shape.type = *type;
+  if (bracket == std::string_view::npos) return shape;
+  if (!text.ends_with(']')) return std::nullopt;
+  text = text.substr(bracket + 1, text.size() - bracket - 2);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const auto size = number_of(text.substr(0, end));
+    if (!size || *size == 0 || *size > 1u << 20) return std::nullopt;
+    shape.sizes.push_back(*size);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return shape.sizes.size() <= 2 ? std::optional(shape) : std::nullopt;
+}
+
+std::optional<layout::Swizzle> swizzle_of(std::string_view word) {
+  for (const layout::Swizzle swizzle : {layout::Swizzle::none, layout::Swizzle::b32, layout::Swizzle::b64, layout::Swizzle::b128,
+                                        layout::Swizzle::b128_atom32, layout::Swizzle::b128_atom64})
+    if (layout::tensor_map_swizzle_name(swizzle) == word) return swizzle;
+  return std::nullopt;
+}
+
+void Prompt::shared(const Words& words) {
+  const auto variables = session_.shared_variables();
+  if (variables.empty()) return complain("nothing runs");
+  if (words.size() < 2) {
+    for (const vgpu::SharedView& v : variables)
+      say(cat("  ", v.name.empty() ? std::string("all of it") : v.name, "  address 0x", hex(v.address), "  ", v.bytes,
+              " bytes\n"));
+    return;
+  }
+  const auto plus = words[1].find('+');
+  const std::string name = words[1].substr(0, plus);
+  const auto offset =
+      plus == std::string::npos ? std::optional(std::uint64_t{0}) : number_of(std::string_view(words[1]).substr(plus + 1));
+  std::optional<std::uint64_t> begin = number_of(name);
+  std::uint64_t room = 0;
+  for (const vgpu::SharedView& v : variables)
+    if ((begin ? v.name.empty() : v.name == name) && v.bytes != 0) {
+      if (!begin) begin = v.address;
+      room = v.bytes - std::min(v.bytes, *begin - v.address);
+      break;
+    }
+  if (!begin || !offset)
+    return complain(
+        cat("`shared` takes a variable or an address, with `+N` bytes behind it; `", words[1], "` is none of the block's"));
+  const auto shape = words.size() > 2 ? shape_of(words[2]) : Shape{.sizes = {std::clamp<std::uint64_t>(room / 4, 1, 16)}};
+  const auto swizzle = words.size() > 3 ? swizzle_of(words[3]) : layout::Swizzle::none;
+  if (!shape) return complain(cat("`", words[2], "` is no type and sizes, such as f32[32,32]"));
+  if (!swizzle)
+    return complain(cat("`", words[3], "` is no swizzle; what fits is NONE, 32B, 64B, 128B, 128B_ATOM_32B, 128B_ATOM_64B"));
+  const std::uint64_t columns = shape->sizes.empty() ? 1 : shape->sizes.back(),
+                      rows = shape->sizes.size() == 2 ? shape->sizes[0] : 1;
+  const auto size = static_cast<std::uint64_t>(isa::bits(shape->type)) / 8;
+  const auto read = session_.shared(*begin + *offset, rows * columns * size, *swizzle);
+  if (!read) return complain(cat(rows * columns * size, " bytes from there on lie outside of the block's shared memory"));
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    std::string line = "  ";
+    for (std::uint64_t column = 0; column < columns; ++column) {
+      const auto at = static_cast<std::ptrdiff_t>((row * columns + column) * size);
+      const bool written = std::all_of(read->written.begin() + at, read->written.begin() + at + static_cast<std::ptrdiff_t>(size),
+                                       [](bool is) { return is; });
+      line += cat(column == 0 ? "" : " ",
+                  written ? show_element(shape->type, std::span(read->data).subspan(static_cast<std::size_t>(at), size)) : "?");
+    }
+    say(line + '\n');
+  }
+}
+
+std::span<const Prompt::Command> Prompt::commands() {
+  static constexpr Command all[] = {
+      {"break", "b", "[LINE|FILE:LINE [block X,Y,Z] [warp N]]",
+       "stop where a line of the PTX, or of the author's file, is about to run; alone: list breakpoints", &Prompt::set_break},
+      {"delete", "d", "N", "remove a breakpoint", &Prompt::remove},
+      {"run", "r", "", "go on to a breakpoint, a finding, a fault or the end", &Prompt::run},
+      {"continue", "c", "", "the same", &Prompt::run},
+      {"step", "s", "[N]", "the focused warp runs N instructions, 1 without this; others run as the schedule has it",
+       &Prompt::step},
+      {"block", "n", "[N]", "any warp of the focused block runs one; the focus goes to it", &Prompt::step_block},
+      {"back", "", "[N|event]",
+       "to before the focused warp's last instruction, or to before the last that completed a barrier, a phase or a copy: the "
+       "run is repeated from its start",
+       &Prompt::back},
+      {"restart", "", "", "to before the first instruction", &Prompt::restart},
+      {"goto", "", "N", "to before instruction N of the run", &Prompt::go_to},
+      {"where", "w", "", "the stop again", &Prompt::where},
+      {"warps", "", "", "every warp: what it runs, or waits for", &Prompt::warps},
+      {"focus", "f", "[X,Y,Z] N", "look at a warp, of another block", &Prompt::focus},
+      {"registers", "", "[NAME…]", "of the focused warp, by lane; `?` is what nothing has written", &Prompt::registers},
+      {"print", "p", "NAME…", "the same", &Prompt::registers},
+      {"shared", "", "[NAME[+N] [TYPE[ROWS,COLUMNS] [SWIZZLE]]]",
+       "the block's shared memory; alone: its variables. With a swizzle of TMA the tile as its author sees it: shared a "
+       "bf16[8,64] 128B",
+       &Prompt::shared},
+      {"barriers", "", "", "mbarriers: phase, what it lacks, who waits; and who waits at barriers, or for lanes of its warp",
+       &Prompt::barriers},
+      {"help", "h", "", "this list", &Prompt::help},
+  };
+  return all;
+}
+
+}  // namespace
+
+Outcome debug(const Arguments& arguments, const Caller& caller) {
+  if (arguments.files.size() != 1 || arguments.files.front() == "-")
+    return refuse(caller, "`debug` takes one file", "the standard input is for the commands");
+  auto prepared = prepare_run(arguments, caller);
+  if (!prepared.run) return std::move(prepared.failure);
+  KernelRun& of = *prepared.run;
+  std::vector<std::vector<std::byte>> before;
+  for (Buffer& buffer : of.given.buffers) {
+    const auto bytes = buffer.array.bytes();
+    before.emplace_back(bytes.begin(), bytes.end());
+  }
+  Expected<vgpu::Report> report = vgpu::Report{};
+  const auto run = [&](vgpu::Observer& observer) {
+    for (std::size_t i = 0; i < before.size(); ++i)
+      std::memcpy(of.given.buffers[i].array.bytes().data(), before[i].data(), before[i].size());
+    of.variables->reset();
+    vgpu::Options options = of.options;
+    options.observer = &observer;
+    report = of.program->run(of.config, of.given.block, of.given.regions(), options);
+  };
+  Outcome outcome;
+  std::istringstream script;
+  const std::string file(arguments.last("--commands"));
+  if (!file.empty()) {
+    Read read = read_file(file, caller);
+    if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
+    script.str(std::move(read.text));
+  }
+  const Interrupts interrupts;
+  vgpu::Session session(run, [] { return !Interrupts::take(); });
+  std::istream& in = file.empty() ? *caller.in : script;
+  Prompt(session, report, of.source, caller, in, !file.empty(), outcome).talk();
+  return outcome;
+}
+
+}  // namespace ptx::tool

@@ -1,0 +1,52 @@
+// What commands that run a kernel share: its file read and checked, its launch and its arguments from the command line.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ptx/ir/ir.hpp"
+#include "ptx/tool/commands.hpp"
+#include "ptx/tool/kernel_arguments.hpp"
+#include "ptx/vgpu/vgpu.hpp"
+
+namespace ptx::tool {
+
+/// "4", "4,2" or "4,2,1"; the rest is 1.
+std::optional<std::array<std::uint32_t, 3>> sizes(std::string_view text);
+
+/// An option that is a number; `otherwise` where it was not given.
+struct Number {
+  std::uint64_t value = 0;
+  std::string wrong;
+};
+Number number(const Arguments& arguments, std::string_view name, std::uint64_t otherwise);
+
+/// What is said of an error in the text, or of a run: status 1.
+Outcome failed(const Diagnostic& error, std::string_view source, const Caller& caller);
+
+/// The kernel of that name, or the only one. Kind unknown_kernel.
+Expected<std::size_t> find_entry(const ir::Module& module, std::string_view wanted);
+/// What .reqntid says; ones where a function has none.
+std::array<std::uint32_t, 3> required_block(const ir::Function& entry);
+
+/// A kernel that is about to run.
+struct KernelRun {
+  std::string source;                         ///< the file's text
+  std::shared_ptr<vgpu::Instance> variables;  ///< of the module
+  std::shared_ptr<const vgpu::Program> program;
+  KernelArguments given;
+  vgpu::LaunchConfig config;
+  vgpu::Options options;
+};
+struct PreparedRun {
+  std::optional<KernelRun> run;  ///< nothing: `failure`
+  Outcome failure = {};
+};
+/// By the options of `debug`.
+PreparedRun prepare_run(const Arguments& arguments, const Caller& caller);
+
+}  // namespace ptx::tool
