@@ -17,6 +17,7 @@ void bind_control(nanobind::module_& m);      ///< if_, else_, loop, range_, sco
 void bind_launch(nanobind::module_& m);       ///< Image, Plan, sass, the machine's GPUs
 void bind_executor(nanobind::module_& m);     ///< ExecutorModule, for pyptx.executor
 void bind_text(nanobind::module_& m);         ///< nodes and tokens of a text, the command line
+void bind_kernels(nanobind::module_& m);      ///< Recipes of the kernel library, for pyptx.kernels
 void bind_smem(nanobind::module_& m);         ///< `smem`: allocations of shared memory and what is read and written through them.
 void bind_sync(nanobind::module_& m);         ///< `ptx.mbarrier`, `fence`, `cluster`, `pipeline`, `bar`, `setmaxnreg`.
 void bind_copies(nanobind::module_& m);       ///< `ptx.cp.async_`, bulk and tensor copies, `ptx.tma`.

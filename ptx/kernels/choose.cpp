@@ -1,0 +1,124 @@
+// Which recipes there are for a problem, and which of them is taken: measured ones by the table, others by a rule.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "ptx/kernels/row.hpp"
+
+namespace ptx::kernels {
+namespace {
+
+using Recipes = std::vector<Recipe>;
+
+Expected<int> vector_of(const Problem& p) {
+  const auto bad = [](std::string message, std::string hint) {
+    return Unexpected{Diagnostic{.kind = Kind::bad_tile, .message = std::move(message)}.hint(std::move(hint))};
+  };
+  if (p.dtype != Type::f32 && p.dtype != Type::f16 && p.dtype != Type::bf16)
+    return bad(cat('`', name(p.operation), "` of .", isa::name(p.dtype), " elements"), "what fits is f32, f16 or bf16");
+  if (p.columns == 0 || (!is_gated(p.operation) && p.columns > longest_row))
+    return bad(cat("a row of ", p.columns, " elements for `", name(p.operation), '`'), cat("what fits is 1 to ", longest_row));
+  int vector = std::max(1, std::min(p.alignment, 16) / bytes_of(p.dtype));
+  const bool flat = is_gated(p.operation) && !p.packed && !p.strided;
+  const std::uint64_t whole = flat ? p.rows * p.columns : p.columns;
+  while (whole % static_cast<std::uint64_t>(vector) != 0) vector /= 2;
+  return vector;
+}
+
+Recipe like(const Problem& p, int vector) {
+  return {.operation = p.operation,
+          .dtype = p.dtype,
+          .vector = vector,
+          .weight = p.weight,
+          .bias = p.bias,
+          .residual = p.residual,
+          .packed = p.packed,
+          .strided = p.strided};
+}
+
+/// Elements of a row that a thread may keep, so that no register is spilled.
+int most_kept(const Problem& p) {
+  if (p.dtype == Type::f32 || p.operation == Operation::softmax || p.residual) return 32;
+  return p.operation >= Operation::softmax_backward ? 32 : 64;
+}
+
+Recipes of_rows(const Problem& p, int vector) {
+  Recipes all;
+  for (int cluster = 1; cluster <= 8; cluster *= 2) {
+    for (int threads = 4; threads <= 1024; threads *= 2) {
+      Recipe r = like(p, vector);
+      r.threads = threads;
+      r.cluster = cluster;
+      const auto step = static_cast<std::uint64_t>(threads) * static_cast<std::uint64_t>(cluster * vector);
+      const std::uint64_t passes = (p.columns + step - 1) / step;
+      if (passes > 64 || static_cast<int>(passes) * vector > std::max(most_kept(p), vector)) continue;
+      r.passes = static_cast<int>(passes);
+      if (threads <= 32) r.rows = 128 / threads;
+      if (cluster > 1 && (threads < 128 || p.columns < 4096)) continue;
+      if (threads > 32 && p.columns * 2 <= step) continue;  // more than half of the threads would have nothing
+      if (threads <= 32 && threads > 4 && p.columns * 2 <= step) continue;
+      all.push_back(r);
+    }
+  }
+  return all;
+}
+
+Recipes of_elements(const Problem& p, int vector) {
+  Recipes all;
+  for (const int threads : {64, 128, 256}) {
+    for (const int passes : {1, 2, 4}) {
+      if (passes * vector > 32) continue;
+      Recipe r = like(p, vector);
+      r.threads = threads;
+      r.passes = passes;
+      all.push_back(r);
+    }
+  }
+  return all;
+}
+
+/// How far from what usually is best: a row's elements a thread, blocks enough for the machine, no cluster without need.
+double distance(const Recipe& r, const Problem& p) {
+  const int element = bytes_of(r.dtype), bytes = r.passes * r.vector * element;
+  if (is_gated(r.operation)) {
+    const int wanted = p.rows * p.columns < (std::uint64_t{1} << 20) ? 16 : 32;
+    return std::abs(std::log2(double(bytes) / wanted)) + std::abs(std::log2(r.threads / 128.0)) / 2;
+  }
+  const std::uint64_t blocks = (p.rows + static_cast<std::uint64_t>(r.rows) - 1) / static_cast<std::uint64_t>(r.rows);
+  double far = 0;
+  const double kept = r.passes * r.vector, wanted = r.vector == 1 ? 8 : element == 4 ? 16 : 16;
+  far += std::abs(std::log2(kept / wanted));
+  if (r.threads <= 32 && p.columns > 256 && blocks < 4 * static_cast<std::uint64_t>(p.processors)) far += 2;
+  if (r.threads == 1024) far += 0.75;  // two blocks at most on a multiprocessor
+  far += std::log2(r.cluster) * (p.columns * static_cast<std::uint64_t>(element) > 64 * 1024 ? 0.25 : 1.5);
+  return far;
+}
+
+struct Measured {
+  Operation operation;
+  Type dtype;
+  std::uint64_t columns, rows;  ///< at least so many rows of at most so many columns
+  std::string_view recipe;
+};
+
+}  // namespace
+
+Expected<Recipes> recipes(const Problem& problem) {
+  const auto vector = vector_of(problem);
+  if (!vector) return Unexpected{vector.error()};
+  return is_gated(problem.operation) ? of_elements(problem, *vector) : of_rows(problem, *vector);
+}
+
+Expected<Recipe> choose(const Problem& problem) {
+  const auto all = recipes(problem);
+  if (!all) return Unexpected{all.error()};
+  const auto best = std::min_element(
+      all->begin(), all->end(), [&](const Recipe& a, const Recipe& b) { return distance(a, problem) < distance(b, problem); });
+  if (best == all->end())
+    return Unexpected{{.kind = Kind::bad_tile,
+                       .message = cat("a row of ", problem.columns, " elements for `", name(problem.operation), "`, ",
+                                      problem.alignment, " bytes aligned: no kernel keeps so many at once")}};
+  return *best;
+}
+
+}  // namespace ptx::kernels

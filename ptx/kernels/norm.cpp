@@ -1,0 +1,100 @@
+// RMS norm and layer norm of the rows of a matrix.
+//
+//     x[row] (+ residual[row]) → registers → sum of squares: thread → warp → block → cluster
+//                                  │                                        │
+//                                  └──────────── · rsqrt(mean + eps) · w ────┘→ y[row]
+//
+// Bound by memory: x is read once and y written once. Layer norm subtracts the mean in registers before it squares, which takes a
+// second reduction and keeps its digits where the mean is large.
+#include "ptx/kernels/row.hpp"
+
+namespace ptx::kernels {
+namespace {
+
+/// What is normalised: x, or the rounded sum of x and the residual, which is stored.
+std::vector<Piece> load_row(Rows& rows, const Recipe& recipe) {
+  const auto x = rows.row_of("X");
+  if (!recipe.residual) return rows.load_all(x);
+  const auto residual = rows.row_of("R"), sum = rows.row_of("S");
+  std::vector<Piece> pieces = rows.load_all(x);
+  const std::vector<Piece> others = rows.load_all(residual);
+  for (int i = 0; i < rows.passes(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const Values a = rows.floats(pieces[at]), b = rows.floats(others[at]);
+    Values added;
+    for (std::size_t j = 0; j < a.size(); ++j) added.push_back(rows.k.let(inst.add.f32, a[j], b[j]));
+    pieces[at] = rows.rounded(added);
+    rows.store(sum, i, pieces[at]);
+  }
+  return pieces;
+}
+
+/// The sum of the squares of all elements less `mean`.
+Reg<Type::f32> sum_of_squares(Rows& rows, const std::vector<Piece>& pieces, const std::optional<Reg<Type::f32>>& mean) {
+  Kernel& k = rows.k;
+  const auto total = k.scalar<Type::f32>(0.0);
+  for (int i = 0; i < rows.passes(); ++i) {
+    const auto of_pass = mean && rows.inside(i) ? std::optional(k.scalar<Type::f32>(0.0)) : std::nullopt;
+    for (const auto& x : rows.floats(pieces[static_cast<std::size_t>(i)])) {
+      const auto centred = mean ? k.let(inst.sub.f32, x, *mean) : x;
+      const auto& sum = of_pass ? *of_pass : total;
+      k << inst.fma.rn.f32(sum, centred, centred, sum);
+    }
+    if (of_pass) k << guarded(inst.add.f32(total, total, *of_pass), rows.inside(i));  // what lies behind the row is not its own
+  }
+  return rows.sum(total);
+}
+
+}  // namespace
+
+Expected<Kernel> write_norm(const Recipe& recipe) {
+  Kernel k(spec_of(recipe));
+  const bool is_layer = recipe.operation == Operation::layer_norm;
+  Rows rows(k, recipe);
+  const std::vector<Piece> pieces = load_row(rows, recipe);
+  const auto y = rows.row_of("Y");
+  std::optional<Reg<Type::b64>> weight, bias;
+  if (recipe.weight) weight = rows.vector_of("W");
+  if (recipe.bias) bias = rows.vector_of("B");
+  std::vector<Piece> weights, biases;
+  if (recipe.early && weight) weights = rows.load_all(*weight);
+  if (recipe.early && bias) biases = rows.load_all(*bias);
+
+  std::optional<Reg<Type::f32>> mean;
+  if (is_layer) {
+    const auto total = k.scalar<Type::f32>(0.0);
+    for (const Piece& piece : pieces)
+      for (const auto& x : rows.floats(piece)) k << inst.add.f32(total, total, x);
+    mean = k.let(inst.mul.f32, rows.sum(total), rows.inverse);
+  }
+  const auto variance = sum_of_squares(rows, pieces, mean);
+  const auto rstd = k.let(inst.mul.f32, variance, rows.inverse);
+  k << inst.add.f32(rstd, rstd, k.param<Type::f32>("eps"));
+  k << inst.rsqrt.approx.f32(rstd, rstd);
+  std::optional<Reg<Type::f32>> offset;
+  if (recipe.weight && !is_layer) offset = k.param<Type::f32>("offset");
+
+  for (int i = 0; i < rows.passes(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    Values w, b, out;
+    if (weight) w = rows.floats(recipe.early ? weights[at] : rows.load(*weight, i));
+    if (bias) b = rows.floats(recipe.early ? biases[at] : rows.load(*bias, i));
+    const Values xs = rows.floats(pieces[at]);
+    for (std::size_t j = 0; j < xs.size(); ++j) {
+      auto value = k.let(inst.mul.f32, mean ? k.let(inst.sub.f32, xs[j], *mean) : xs[j], rstd);
+      const auto factor = offset ? k.let(inst.add.f32, w[j], *offset) : weight ? w[j] : value;
+      if (weight && bias)
+        value = k.let(inst.fma.rn.f32, value, factor, b[j]);
+      else if (weight)
+        value = k.let(inst.mul.f32, value, factor);
+      else if (bias)
+        value = k.let(inst.add.f32, value, b[j]);
+      out.push_back(value);
+    }
+    rows.store(y, i, out);
+  }
+  k << inst.ret();
+  return k;
+}
+
+}  // namespace ptx::kernels

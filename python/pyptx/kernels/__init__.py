@@ -1,0 +1,101 @@
+"""Kernels that are ready to use: norms, softmax, gated products, for numpy arrays, torch tensors and JAX arrays.
+
+They run where their arguments are: on a GPU, or for arrays in host memory on the executor. f32, f16 and bf16; between load and store
+everything is f32. Rows are the last dimension, of 1 to 262,144 elements; leading dimensions are taken together, and need not lie
+close together: what is a view of torch's with a row's elements side by side is read where it lies. Unsupported arguments raise;
+nothing falls back to another library.
+"""
+
+# _library: kernels by recipe. _arrays: numpy and JAX; _torch: torch.
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _ptx
+
+__all__ = ["geglu", "layer_norm", "log_softmax", "rms_norm", "softmax", "swiglu"]
+
+
+def _is_torch(x: Any) -> bool:
+    return hasattr(x, "requires_grad")  # not by its class: Dynamo traces this
+
+
+def rms_norm(x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0) -> Any:
+    """``x / sqrt(mean(x**2) + eps) * (weight + offset)`` over the last dimension, as `torch.nn.functional.rms_norm`.
+
+    ``weight`` is of the last dimension's size and of ``x``'s element type. With ``residual``, like ``x``, the sum ``x + residual`` is
+    rounded to the element type and normalised: the result is the pair of the norm and that sum. TypeError for another element type,
+    ValueError for shapes that do not fit together.
+    """
+    if _is_torch(x):
+        from . import _torch
+
+        return _torch.norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
+    from . import _arrays
+
+    return _arrays.norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
+
+
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, residual: Any = None) -> Any:
+    """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dimension, as `torch.nn.functional.layer_norm`.
+
+    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual`` as in `rms_norm`. The mean is
+    subtracted before squares are taken, so numbers far from 0 keep their digits.
+    """
+    if _is_torch(x):
+        from . import _torch
+
+        return _torch.norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
+    from . import _arrays
+
+    return _arrays.norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
+
+
+def softmax(x: Any, dim: int = -1) -> Any:
+    """``exp(x - max) / sum(exp(x - max))`` over the last dimension, as `torch.softmax`. ``dim`` is the last one.
+
+    Results below 2**-126 are 0. A row that has a NaN or +infinity, or nothing but -infinity, becomes NaN, as in torch.
+    """
+    return _softmax("softmax", x, dim)
+
+
+def log_softmax(x: Any, dim: int = -1) -> Any:
+    """``x - max - log(sum(exp(x - max)))`` over the last dimension, as `torch.log_softmax`."""
+    return _softmax("log_softmax", x, dim)
+
+
+def _softmax(operation: str, x: Any, dim: int) -> Any:
+    if dim not in (-1, x.ndim - 1):
+        _ptx.raise_error(
+            "argument_dim",
+            f"`{operation}` over dimension {dim} of {x.ndim}; what fits is the last one",
+            "move it there, as with `x.movedim(dim, -1)`",
+        )
+    if _is_torch(x):
+        from . import _torch
+
+        return _torch.softmax(operation, x)
+    from . import _arrays
+
+    return _arrays.softmax(operation, x)
+
+
+def swiglu(gate: Any, up: Any = None) -> Any:
+    """``silu(gate) * up``, element by element. Without ``up`` the last dimension of ``gate`` has both, the gate first."""
+    return _gated("swiglu", gate, up)
+
+
+def geglu(gate: Any, up: Any = None) -> Any:
+    """``gelu(gate) * up`` with GELU by tanh, as `torch.nn.functional.gelu(gate, approximate="tanh") * up`; ``up`` as in `swiglu`."""
+    return _gated("geglu", gate, up)
+
+
+def _gated(operation: str, gate: Any, up: Any) -> Any:
+    if _is_torch(gate):
+        from . import _torch
+
+        return _torch.gated(operation, gate, up)
+    from . import _arrays
+
+    return _arrays.gated(operation, gate, up)

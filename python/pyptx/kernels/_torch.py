@@ -1,0 +1,286 @@
+"""The library's functions for torch tensors: eager, under `torch.compile`, and with gradients.
+
+A call finds its plan in a dict, by what decides the kernel; the plan does the rest in C++. Under Dynamo the kernel is chosen once for
+each row length, as for many rows, so that a graph serves any number of them. Imported when the first tensor comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .. import _ptx
+from ..errors import PtxError
+from ..torch_support import state
+from ..torch_support.dynamo import call_number_under_dynamo
+from ..torch_support.operators import register_operators
+from ..torch_support.refusals import raise_to_dynamo
+from . import _checks
+from ._library import Has, alignment_of, chosen, kernel_of, like
+
+register_operators()
+
+_is_compiling = torch.compiler.is_dynamo_compiling
+_DTYPES = {torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16"}
+_MANY_ROWS = 1 << 14  # of what Dynamo traces
+_plans: dict[Any, Any] = {}
+
+Scalars = tuple[tuple[str, Any], ...]
+
+
+def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[Any], scalars: Scalars = ()) -> Any:
+    """Of matrices [M, N], packed ones [M, 2, N], and vectors [N]; the kernel's outputs. Dynamo traces this."""
+    x = matrices[0]
+    if _is_compiling():
+        number = _number_under_dynamo(operation, has, str(x.dtype), slice(x.shape[-1]))
+        return call_number_under_dynamo(number, [*(m.contiguous() for m in matrices), *vectors], scalars)
+    rows, columns = x.shape[0], x.shape[-1]
+    places = 0
+    for tensor in (*matrices, *vectors):
+        if not tensor.is_contiguous():
+            return _launch_strided(operation, has, matrices, vectors, scalars)
+        places |= _place(tensor)
+    key = (operation, has, x.dtype, columns, rows.bit_length(), places & 15, scalars)
+    known = _plans.get(key)
+    if known is None:
+        # Of a gated product, whose rows are one, M * N decides.
+        row = x.element_size() * columns * (rows if "glu" in operation and "packed" not in has else 1)
+        if (row | places) & 15:
+            kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment_of(row, places), has)
+            return _bound(kernel, scalars)[0](*matrices, *vectors, scalars=_bound(kernel, scalars)[1])
+        kernel = chosen(operation, _dtype(operation, x), like(rows), columns, 16, has)
+        known = _plans[key] = _bound(kernel, scalars)
+    return known[0](*matrices, *vectors, scalars=known[1])
+
+
+def _bound(kernel: Any, scalars: Scalars) -> tuple[Any, Any]:
+    """The plan of a kernel, and the values of its scalars as a launch takes them."""
+    plan, packed = kernel._bind(dict(scalars))
+    return plan, packed
+
+
+def _place(tensor: Any) -> int:
+    """Its address, as far as there is one: what torch makes up while it traces has none."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        return 0
+    try:
+        return int(tensor.data_ptr())
+    except RuntimeError:  # inside torch.func
+        return 0
+
+
+def _dtype(operation: str, x: Any) -> str:
+    known = _DTYPES.get(x.dtype)
+    if known is None:
+        _ptx.raise_error("argument_dtype", f"`{operation}` of {x.dtype} elements", "what fits is float32, float16 or bfloat16")
+    return known
+
+
+def _launch_strided(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[Any], scalars: Scalars) -> Any:
+    """Of matrices whose rows lie apart: the kernel takes what lies between the first element and the last, and the distances."""
+    vectors = [v.contiguous() for v in vectors]
+    if "packed" in has:
+        matrices = [part for m in matrices for part in ((m,) if m.dim() == 2 else (m[:, 0], m[:, 1]))]
+        has = tuple(word for word in has if word != "packed")
+    x, places, flat = matrices[0], 0, []
+    rows, columns = x.shape
+    kernel_scalars: list[tuple[str, Any]] = [*scalars, ("M", rows), ("N", columns)]
+    strides = []
+    for m in matrices:
+        stride, inner = m.stride()
+        if inner != 1 and columns > 1:
+            _ptx.raise_error(
+                "argument_dim",
+                f"`{operation}` of a tensor whose last dimension has stride {inner}",
+                "what fits has the elements of a row side by side: `.contiguous()` makes such a tensor",
+            )
+        if not 0 <= stride < 1 << 32:
+            _ptx.raise_error("argument_dim", f"`{operation}` of rows {stride} elements apart", "what fits is less than 2^32")
+        strides.append(stride)
+        places |= _place(m) | stride * m.element_size()
+        flat.append(m.as_strided(((rows - 1) * stride + columns if rows else 0,), (1,)))
+    if rows == 0:
+        return launch(operation, has, [m.contiguous() for m in matrices], vectors, scalars)
+    alignment = alignment_of(columns * x.element_size(), places, *(_place(v) for v in vectors))
+    kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment, (*has, "strided"))
+    names = [name for _, name in kernel._declared.raw_params if name.endswith("_stride")]
+    kernel_scalars += zip(names, strides, strict=True)
+    plan, packed = _bound(kernel, tuple(kernel_scalars))
+    return plan(*flat, *vectors, scalars=packed)
+
+
+@state.constant
+def _number_under_dynamo(operation: str, has: Has, dtype: str, columns: Any) -> str:
+    """The number of the kernel for rows of this length. Dynamo runs this, and takes the result for constant."""
+    try:
+        name = dtype.removeprefix("torch.")
+        if name not in _DTYPES.values():
+            _ptx.raise_error("argument_dtype", f"`{operation}` of {dtype} elements", "what fits is float32, float16 or bfloat16")
+        size = 4 if name == "float32" else 2
+        flat = "glu" in operation and "packed" not in has  # M is not known: no more than a row's alignment is
+        row = columns.stop * size
+        del flat
+        return chosen(operation, name, _MANY_ROWS, columns.stop, alignment_of(row), has)._number
+    except PtxError as error:
+        raise_to_dynamo(error)
+
+
+# -- shapes
+
+
+def _rows(operation: str, name: str, x: Any, columns: int) -> Any:
+    """`x` as a matrix of its last dimension, where it lies."""
+    if x.dim() == 2:
+        return x
+    if _is_compiling():
+        return x.reshape(-1, columns)
+    try:
+        return x.view(-1, columns)
+    except RuntimeError:
+        _ptx.raise_error(
+            "argument_dim",
+            f"`{operation}`: `{name}` has shape {tuple(x.shape)} and strides {tuple(x.stride())}, which are no rows at equal distances",
+            "`.contiguous()` makes a tensor that is",
+        )
+
+
+def _needs_gradient(*tensors: Any) -> bool:
+    if not torch.is_grad_enabled():
+        return False
+    for x in tensors:
+        if x is not None and x.requires_grad:
+            return True
+    return False
+
+
+# -- norms
+
+
+def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+    _checks.require_rows(operation, x)
+    if residual is not None:
+        _checks.require_like(operation, "residual", residual, x)
+    if weight is not None:
+        _checks.require_vector(operation, "weight", weight, x)
+    if bias is not None:
+        _checks.require_vector(operation, "bias", bias, x)
+    shape = x.shape
+    matrix = _rows(operation, "x", x, shape[-1])
+    other = None if residual is None else _rows(operation, "residual", residual, shape[-1])
+    if _needs_gradient(x, weight, bias, residual):
+        result = _Norm.apply(operation, eps, offset, matrix, weight, bias, other)
+    else:
+        result = _norm(operation, matrix, weight, bias, other, eps, offset)
+    if len(shape) == 2:
+        return result if residual is None else tuple(result)
+    return result.view(shape) if residual is None else (result[0].view(shape), result[1].view(shape))
+
+
+def _norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+    matrices, vectors, has = [x], [], []
+    scalars: list[tuple[str, Any]] = [("eps", eps)]
+    if residual is not None:
+        matrices.append(residual)
+        has.append("residual")
+    if weight is not None:
+        vectors.append(weight)
+        has.append("weight")
+        if operation == "rms_norm":
+            scalars.append(("offset", offset))
+    if bias is not None:
+        vectors.append(bias)
+        has.append("bias")
+    return launch(operation, tuple(has), matrices, vectors, tuple(scalars))
+
+
+class _Norm(torch.autograd.Function):
+    """Saves what was normalised (x, or the sum with the residual) and the weight; the backward takes the statistics anew."""
+
+    @staticmethod
+    def forward(ctx: Any, operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
+        result = _norm(operation, x, weight, bias, residual, eps, offset)
+        ctx.save_for_backward(x if residual is None else result[1], weight)
+        ctx.operation, ctx.eps, ctx.offset, ctx.has_bias, ctx.has_residual = (
+            operation, eps, offset, bias is not None, residual is not None,
+        )  # fmt: skip
+        return result if residual is None else tuple(result)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        x, weight = ctx.saved_tensors
+        dx, dweight, dbias = norm_backward(ctx.operation, gradients, x, weight, ctx.has_bias, ctx.eps, ctx.offset)
+        return None, None, None, dx, dweight, dbias, dx if ctx.has_residual else None
+
+
+def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any, bias: bool, eps: float, offset: float) -> Any:
+    """Gradients of x (and of the residual, which has the same), weight and bias. `gradients` are those of the norm and, with a
+    residual, of the sum."""
+    raise NotImplementedError
+
+
+# -- softmax
+
+
+def softmax(operation: str, x: Any) -> Any:
+    _checks.require_rows(operation, x)
+    shape = x.shape
+    matrix = _rows(operation, "x", x, shape[-1])
+    result = _Softmax.apply(operation, matrix) if _needs_gradient(x) else launch(operation, (), [matrix], ())
+    return result if len(shape) == 2 else result.view(shape)
+
+
+class _Softmax(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, operation: str, x: Any) -> Any:
+        y = launch(operation, (), [x], ())
+        ctx.save_for_backward(y)
+        ctx.operation = operation
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        (y,) = ctx.saved_tensors
+        return None, launch(f"{ctx.operation}_backward", (), [_row_by_row(dy), y], ())
+
+
+def _row_by_row(gradient: Any) -> Any:
+    """A gradient may come expanded, as from `.sum()`: its rows' elements are to lie side by side."""
+    return gradient if gradient.stride(-1) == 1 else gradient.contiguous()
+
+
+# -- gated products
+
+
+def gated(operation: str, gate: Any, up: Any) -> Any:
+    _checks.require_rows(operation, gate)
+    shape = gate.shape
+    if up is None:
+        _checks.require_even(operation, gate)
+        columns = shape[-1] // 2
+        matrices = [_rows(operation, "gate", gate, shape[-1]).view(-1, 2, columns)]
+        shape = (*shape[:-1], columns)
+        has: Has = ("packed",)
+    else:
+        _checks.require_like(operation, "up", up, gate, "gate")
+        matrices = [_rows(operation, "gate", gate, shape[-1]), _rows(operation, "up", up, shape[-1])]
+        has = ()
+    result = _Gated.apply(operation, has, *matrices) if _needs_gradient(gate, up) else launch(operation, has, matrices, ())
+    return result if len(shape) == 2 else result.view(shape)
+
+
+class _Gated(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, operation: str, has: Has, *matrices: Any) -> Any:
+        ctx.save_for_backward(*matrices)
+        ctx.operation, ctx.has = operation, has
+        return launch(operation, has, matrices, ())
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        gradients = launch(f"{ctx.operation}_backward", ctx.has, [_row_by_row(dy), *ctx.saved_tensors], ())
+        return None, None, *(gradients if isinstance(gradients, (tuple, list)) else (gradients,))
+
+
+__all__ = ["gated", "kernel_of", "launch", "norm", "softmax"]
