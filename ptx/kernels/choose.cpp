@@ -32,12 +32,20 @@ Recipe like(const Problem& p, int vector) {
           .weight = p.weight,
           .bias = p.bias,
           .residual = p.residual,
+          .gradient = p.gradient,
           .packed = p.packed,
           .strided = p.strided};
 }
 
 /// Elements of a row that a thread may keep, so that no register is spilled.
-int most_kept(const Problem& p) {
+int most_kept(const Problem& p, int threads) {
+  if (p.operation == Operation::rms_norm_backward || p.operation == Operation::layer_norm_backward) {
+    // x, dy, and f32 sums, beside what the arithmetic needs
+    const int words = (p.dtype == Type::f32 ? 2 : 1) + (p.weight ? 1 : 0) + (p.bias ? 1 : 0);
+    return (std::min(255, 65'536 / std::max(threads, 32)) - 44) / words;
+  }
+  if (p.operation == Operation::cross_entropy) return 32;
+
   if (p.dtype == Type::f32 || p.operation == Operation::softmax || p.residual) return 32;
   return p.operation >= Operation::softmax_backward ? 32 : 64;
 }
@@ -51,7 +59,7 @@ Recipes of_rows(const Problem& p, int vector) {
       r.cluster = cluster;
       const auto step = static_cast<std::uint64_t>(threads) * static_cast<std::uint64_t>(cluster * vector);
       const std::uint64_t passes = (p.columns + step - 1) / step;
-      if (passes > 64 || static_cast<int>(passes) * vector > std::max(most_kept(p), vector)) continue;
+      if (passes > 64 || static_cast<int>(passes) * vector > std::max(most_kept(p, threads), vector)) continue;
       r.passes = static_cast<int>(passes);
       if (threads <= 32) r.rows = 128 / threads;
       if (cluster > 1 && (threads < 128 || p.columns < 4096)) continue;

@@ -29,10 +29,11 @@ struct Flag {
   std::string_view word;
   bool Recipe::* value;
 };
-constexpr std::array<Flag, 6> flags = {{{"e", &Recipe::early},
+constexpr std::array<Flag, 7> flags = {{{"e", &Recipe::early},
                                         {"w", &Recipe::weight},
                                         {"b", &Recipe::bias},
                                         {"r", &Recipe::residual},
+                                        {"g", &Recipe::gradient},
                                         {"packed", &Recipe::packed},
                                         {"strided", &Recipe::strided}}};
 struct Number {
@@ -116,7 +117,8 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 
 bool serves(const Recipe& r, const Problem& p) {
   if (r.operation != p.operation || r.dtype != p.dtype || r.weight != p.weight || r.bias != p.bias || r.residual != p.residual ||
-      r.packed != p.packed || r.strided != p.strided || !is_possible(r) || r.vector * bytes_of(r.dtype) > p.alignment)
+      r.packed != p.packed || r.gradient != p.gradient || r.strided != p.strided || !is_possible(r) ||
+      r.vector * bytes_of(r.dtype) > p.alignment)
     return false;
   const auto vector = static_cast<std::uint64_t>(r.vector);
   if (is_flat(r)) return p.rows * p.columns % vector == 0;
@@ -210,18 +212,44 @@ BoundaryOf boundary(const Recipe& r) {
       break;
     case Operation::rms_norm_backward:
     case Operation::layer_norm_backward:
+      in("DY"), in("X");
+      if (r.residual) in("DS");
+      if (r.weight) vector("W");
+      out("DX");
+      if (r.weight) b.outputs.push_back({"DW", Type::f32, {"P", "N"}});
+      if (r.bias) b.outputs.push_back({"DB", Type::f32, {"P", "N"}});
+      b.scalars.push_back({"eps", Type::f32});
+      if (r.weight && r.operation == Operation::rms_norm_backward) b.scalars.push_back({"offset", Type::f32});
+      break;
     case Operation::cross_entropy:
+      in("X");
+      b.inputs.push_back({"TARGET", Type::s64, {"M"}});
+      if (r.gradient) b.inputs.push_back({"SCALE", Type::f32, {"M"}});
+      b.outputs.push_back({"LOSS", Type::f32, {"M"}});
+      if (r.gradient) out("DX");
+      b.scalars.push_back({"ignore_index", Type::s64});
+      b.scalars.push_back({"smoothing", Type::f32});
       break;
   }
   if (r.strided)
     for (const TensorOf& tensor : b.inputs)
-      if (tensor.shape != std::vector<tile::Dim>{"N"}) b.scalars.push_back({cat(tensor.name, "_stride"), Type::u32});
+      if (tensor.shape == std::vector<tile::Dim>{cat(tensor.name, "_length")})
+        b.scalars.push_back({cat(tensor.name, "_stride"), Type::u32});
   return b;
 }
 
-Expected<LaunchDims> grid(const Recipe& r, std::uint64_t rows, std::uint64_t columns) {
-  return spec_of(r).grid.resolve({{"M", static_cast<std::int64_t>(rows)}, {"N", static_cast<std::int64_t>(columns)}},
-                                 cat("grid of kernel `", name(r), '`'));
+std::uint64_t partial_rows(const Recipe& r, std::uint64_t rows, int processors) {
+  const bool is_norm = r.operation == Operation::rms_norm_backward || r.operation == Operation::layer_norm_backward;
+  if (!is_norm || (!r.weight && !r.bias)) return 0;
+  const auto groups = static_cast<std::uint64_t>(r.rows);
+  const auto resident = static_cast<std::uint64_t>(std::max(1, processors * std::max(1, 512 / (r.threads * r.rows)) / r.cluster));
+  return std::max<std::uint64_t>(1, std::min(resident, (rows + groups - 1) / groups)) * groups;
+}
+
+Expected<LaunchDims> grid(const Recipe& r, std::uint64_t rows, std::uint64_t columns, std::uint64_t partial) {
+  tile::Env sizes{{"M", static_cast<std::int64_t>(rows)}, {"N", static_cast<std::int64_t>(columns)}};
+  if (partial != 0) sizes["P"] = static_cast<std::int64_t>(partial);
+  return spec_of(r).grid.resolve(sizes, cat("grid of kernel `", name(r), '`'));
 }
 
 Expected<Kernel> kernel(const Recipe& recipe) {

@@ -44,9 +44,10 @@ struct Problem {
   std::uint64_t columns = 1;  ///< N
   int alignment = 16;         ///< bytes that every row of every tensor is aligned to, at most 16
   bool weight = false, bias = false, residual = false;
-  bool packed = false;   ///< gate and up (and their gradients) lie side by side, [M, 2, N]
-  bool strided = false;  ///< rows lie further apart than they are long: the kernel takes the distances
-  int processors = 132;  ///< streaming multiprocessors
+  bool gradient = false;  ///< of cross_entropy: the gradient too
+  bool packed = false;    ///< gate and up (and their gradients) lie side by side, [M, 2, N]
+  bool strided = false;   ///< rows lie further apart than they are long: the kernel takes the distances
+  int processors = 132;   ///< streaming multiprocessors
 };
 
 /// One way to make the kernel. Texts do not hold M or N: a recipe serves every size of its class (`serves`).
@@ -63,7 +64,7 @@ struct Recipe {
   int cluster = 1;     ///< blocks that share a row
   int min_blocks = 0;  ///< of a multiprocessor, for ptxas (.minnctapersm); 0: its own choice
   bool early = false;  ///< weight and bias are loaded before the row is reduced
-  bool weight = false, bias = false, residual = false, packed = false, strided = false;
+  bool weight = false, bias = false, residual = false, gradient = false, packed = false, strided = false;
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
@@ -111,8 +112,11 @@ struct BoundaryOf {
   std::vector<ScalarSpec> scalars;
 };
 BoundaryOf boundary(const Recipe& recipe);
-/// Blocks of a launch.
-Expected<LaunchDims> grid(const Recipe& recipe, std::uint64_t rows, std::uint64_t columns);
+/// P, the rows of partial sums that a backward of a norm leaves: of as many blocks as stay on the machine. 0 where there are
+/// none.
+std::uint64_t partial_rows(const Recipe& recipe, std::uint64_t rows, int processors = 132);
+/// Blocks of a launch; `partial` is P.
+Expected<LaunchDims> grid(const Recipe& recipe, std::uint64_t rows, std::uint64_t columns, std::uint64_t partial = 0);
 /// Threads of a block.
 inline std::uint32_t block(const Recipe& r) { return static_cast<std::uint32_t>(r.threads * r.rows); }
 

@@ -35,7 +35,11 @@ KernelSpec spec_of(const Recipe& recipe) {
   spec.raw_params = tensors.scalars;
   spec.block = block(recipe);
   const int tile = recipe.threads * recipe.passes * recipe.vector;
-  if (!is_gated(recipe.operation))
+  const bool stays = std::any_of(tensors.outputs.begin(), tensors.outputs.end(),
+                                 [](const TensorOf& output) { return output.shape[0] == tile::Dim("P"); });
+  if (stays)
+    spec.grid = dim("P") / recipe.rows * recipe.cluster;
+  else if (!is_gated(recipe.operation))
     spec.grid = ceil_div(dim("M"), recipe.rows) * recipe.cluster;
   else if (is_flat(recipe))
     spec.grid = ceil_div(dim("M") * dim("N"), tile);
@@ -54,6 +58,7 @@ Rows::Rows(Kernel& kernel, const Recipe& recipe)
       columns(k.param<Type::u32>("N")),
       row(k.scalar<Type::u32>()),
       thread(k.from_<Type::u32>(special.tid.x())),
+      first_row(row),
       inverse(k.scalar<Type::f32>()),
       recipe_(recipe) {
   if (recipe.cluster > 1) {
@@ -65,11 +70,11 @@ Rows::Rows(Kernel& kernel, const Recipe& recipe)
     k << inst.mov.u32(row, special.ctaid.x());
   }
   if (recipe.rows > 1) {
-    const auto in_block = thread >> std::countr_zero(static_cast<unsigned>(recipe.threads));
-    k << inst.mad.lo.u32(row, row, recipe.rows, in_block);
-    exists_ = row < rows;
+    in_block_ = thread >> std::countr_zero(static_cast<unsigned>(recipe.threads));
     k << inst.and_.b32(thread, thread, recipe.threads - 1);
-    k << inst.min.u32(row, row, rows - 1);  // lanes behind the last row reduce it once more, and store nothing
+    first_row = row * recipe.rows;
+    row = k.scalar<Type::u32>();
+    begin_at(first_row);
   }
   // The last pass begins at element `first`; what is left of the row there decides.
   const int blocks_threads = recipe.threads * recipe.cluster;
@@ -80,12 +85,24 @@ Rows::Rows(Kernel& kernel, const Recipe& recipe)
   k << inst.rcp.approx.ftz.f32(inverse, inverse);
 }
 
+void Rows::begin_at(const Reg<Type::u32>& first) {
+  if (!in_block_) {
+    row = first;
+    return;
+  }
+  k << inst.add.u32(row, first, *in_block_);
+  exists_ = row < rows;
+  both_.reset();
+  k << inst.min.u32(row, row, rows - 1);  // lanes behind the last row reduce it once more, and store nothing
+}
+
 Rows::Rows(Kernel& kernel, const Recipe& recipe, Flat /*flat*/)
     : k(kernel),
       rows(k.param<Type::u32>("M")),
       columns(k.param<Type::u32>("N")),
       row(k.scalar<Type::u32>()),
       thread(k.from_<Type::u32>(special.tid.x())),
+      first_row(row),
       inverse(k.scalar<Type::f32>()),
       recipe_(recipe) {
   const int shift = std::countr_zero(static_cast<unsigned>(recipe.vector));
@@ -184,6 +201,13 @@ Piece Rows::load(const Reg<Type::b64>& pointer, int i, double outside) {
   return piece;
 }
 
+Reg<Type::f32> Rows::number_at(const Reg<Type::b64>& address) {
+  if (recipe_.dtype == Type::f32) return k.let(inst.ld.global_.nc.f32, addr(address));
+  Piece piece;
+  piece.half = k.let(inst.ld.global_.nc.b16, addr(address));
+  return floats(piece)[0];
+}
+
 std::vector<Piece> Rows::load_all(const Reg<Type::b64>& pointer, double outside) {
   std::vector<Piece> all;
   for (int i = 0; i < recipe_.passes; ++i) all.push_back(load(pointer, i, outside));
@@ -241,6 +265,30 @@ Piece Rows::rounded(const Values& v) {
   return piece;
 }
 
+Reg<Type::b64> Rows::partial_of(std::string_view tensor) {
+  const auto [pointer] = k.global_ptrs(tensor);
+  const auto group = recipe_.cluster > 1 ? k.from_<Type::u32>(special.clusterid.x()) : k.from_<Type::u32>(special.ctaid.x());
+  if (in_block_) k << inst.mad.lo.u32(group, group, recipe_.rows, *in_block_);
+  const auto offset = k.let(inst.mul.wide.u32, group, columns), here = k.let(inst.mul.wide.u32, thread, recipe_.vector);
+  k << inst.add.s64(offset, offset, here);
+  k << inst.mad.lo.u64(pointer, offset, 4, pointer);
+  return pointer;
+}
+
+void Rows::store_floats(const Reg<Type::b64>& pointer, int i, const Values& v) {
+  const std::int64_t begin = step() / bytes_of(recipe_.dtype) * 4 * i;
+  const Predicate& guard = inside(i);
+  for (std::size_t j = 0; j < v.size(); j += 4) {
+    const auto address = addr(pointer, begin + static_cast<std::int64_t>(j) * 4);
+    if (v.size() >= 4)
+      k << guarded(inst.st.global_.v4.f32(address, vec(v[j], v[j + 1], v[j + 2], v[j + 3])), guard);
+    else if (v.size() == 2)
+      k << guarded(inst.st.global_.v2.f32(address, vec(v[0], v[1])), guard);
+    else
+      k << guarded(inst.st.global_.f32(address, v[0]), guard);
+  }
+}
+
 Predicate Rows::both(int i) {
   const Predicate& there = inside(i);
   if (!exists_ || !there) return exists_ ? exists_ : there;
@@ -289,37 +337,51 @@ Values Rows::reduce(Values values, const Combine& combine) {
 Values Rows::across_warps(const Values& values, const Combine& combine) {
   const int warps = recipe_.threads / warp_size;
   const auto count = static_cast<std::int64_t>(values.size());
-  auto partial = k.smem.alloc<Type::f32>({count, std::int64_t{warps}});
+  const auto partial = k.smem.alloc<Type::f32>({turn_ ? 2 * count : count, std::int64_t{warps}});
   const auto tid = k.from_<Type::u32>(special.tid.x());
+  const auto here = k.address_of<Type::u32>(partial.name()) + ((tid >> 5) << 2);
+  const auto all_of = k.address_of<Type::u32>(partial.name()) + ((tid & (warps - 1)) << 2);
+  if (turn_) {
+    const auto offset = *turn_ * (count * warps * 4);
+    k << inst.add.u32(here, here, offset) << inst.add.u32(all_of, all_of, offset);
+  }
   k.if_((tid & (warp_size - 1)) == 0, [&] {
-    const auto warp = tid >> 5;
-    for (std::int64_t i = 0; i < count; ++i) partial.store(i, warp, values[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < count; ++i)
+      k << inst.st.shared.f32(addr(here, i * warps * 4), values[static_cast<std::size_t>(i)]);
   });
   k.bar.sync(0);
   Values all;
-  const auto lane = tid & (warps - 1);
-  for (std::int64_t i = 0; i < count; ++i) all.push_back(partial.load(i, lane));
+  for (std::int64_t i = 0; i < count; ++i) all.push_back(k.let(inst.ld.shared.f32, addr(all_of, i * warps * 4)));
   return combine(all, warps);
 }
 
 // Thread b of each block writes the block's values into block b's memory; the cluster's barrier makes them known there.
 Values Rows::across_blocks(const Values& values, const Combine& combine) {
+  const int blocks = recipe_.cluster;
   const auto count = static_cast<std::int64_t>(values.size());
-  auto partial = k.smem.alloc<Type::f32>({count, std::int64_t{recipe_.cluster}});
+  const auto partial = k.smem.alloc<Type::f32>({turn_ ? 2 * count : count, std::int64_t{blocks}});
   const auto tid = k.from_<Type::u32>(special.tid.x()), rank = k.from_<Type::u32>(cluster_ctarank);
-  if (!cluster_waited_) k.cluster.wait();  // all blocks have begun
-  cluster_waited_ = true;
-  k.if_(tid < recipe_.cluster, [&] {
-    const auto local = k.address_of<Type::u32>(partial.name()) + rank * 4;
-    const auto there = k.let(inst.mapa.shared__cluster.u32, local, tid);
+  const auto here = k.address_of<Type::u32>(partial.name()) + (rank << 2);
+  const auto all_of = k.address_of<Type::u32>(partial.name()) + ((tid & (blocks - 1)) << 2);
+  if (turn_) {
+    const auto offset = *turn_ * (count * blocks * 4);
+    k << inst.add.u32(here, here, offset) << inst.add.u32(all_of, all_of, offset);
+  }
+  await_cluster();
+  k.if_(tid < blocks, [&] {
+    const auto there = k.let(inst.mapa.shared__cluster.u32, here, tid);
     for (std::int64_t i = 0; i < count; ++i)
-      k << inst.st.shared__cluster.f32(addr(there, i * recipe_.cluster * 4), values[static_cast<std::size_t>(i)]);
+      k << inst.st.shared__cluster.f32(addr(there, i * blocks * 4), values[static_cast<std::size_t>(i)]);
   });
   k.cluster.sync();
   Values all;
-  const auto lane = tid & (recipe_.cluster - 1);
-  for (std::int64_t i = 0; i < count; ++i) all.push_back(partial.load(i, lane));
-  return combine(all, recipe_.cluster);
+  for (std::int64_t i = 0; i < count; ++i) all.push_back(k.let(inst.ld.shared.f32, addr(all_of, i * blocks * 4)));
+  return combine(all, blocks);
+}
+
+void Rows::await_cluster() {
+  if (recipe_.cluster > 1 && !cluster_waited_) k.cluster.wait();  // all blocks have begun
+  cluster_waited_ = true;
 }
 
 namespace {

@@ -53,6 +53,12 @@ class Rows {
   /// The row's element of a tensor of one number a row.
   Reg<Type::b64> number_of(std::string_view tensor, int bytes);
 
+  /// The element at an address, as f32.
+  Reg<Type::f32> number_at(const Reg<Type::b64>& address);
+  /// The row of sums that this thread's group leaves behind, [P, N] f32; and pass i of it.
+  Reg<Type::b64> partial_of(std::string_view tensor);
+  void store_floats(const Reg<Type::b64>& pointer, int i, const Values& values);
+
   [[nodiscard]] int passes() const { return recipe_.passes; }
   /// Pass i of the row at `pointer`; threads behind the row's end have `outside` (0 or -infinity).
   Piece load(const Reg<Type::b64>& pointer, int i, double outside = 0.0);
@@ -64,6 +70,14 @@ class Rows {
   Values floats(const Piece& piece);
   /// Rounded to the element type.
   Piece rounded(const Values& values);
+
+  /// From here on rows are reduced in a loop, `turn` being 0 and 1 in turns: what a reduction leaves in shared memory stays until
+  /// the one after the next, so a barrier each will do.
+  void take_turns(const Reg<Type::u32>& turn) { turn_ = turn; }
+  /// The group's row of a block whose first row this is.
+  void begin_at(const Reg<Type::u32>& first);
+  /// Of threads whose row there is; nothing where each has one.
+  [[nodiscard]] const Predicate& exists() const { return exists_; }
 
   /// Reduces numbers over the row, one operation each; every thread gets the same bits.
   using Combine = std::function<Values(const Values& values, int lanes)>;
@@ -77,11 +91,14 @@ class Rows {
     if (!each_.empty()) return each_[static_cast<std::size_t>(i)];
     return i + 1 == recipe_.passes ? last_ : every_;
   }
+  /// Waits until all blocks of the cluster have begun, once: in front of a loop that reduces.
+  void await_cluster();
   /// Of the thread that speaks for the row.
   Reg<Type::pred> is_first();
 
   Kernel& k;
-  Reg<Type::u32> rows, columns, row, thread;  ///< M, N; this row (of M - 1 the last), this thread's number in the row
+  Reg<Type::u32> rows, columns, row, thread;  ///< M, N; this row (M - 1 at most), this thread's number in the row
+  Reg<Type::u32> first_row;                   ///< of this block
   Reg<Type::f32> inverse;                     ///< 1 / N
 
  private:
@@ -93,7 +110,8 @@ class Rows {
 
   const Recipe& recipe_;
   Predicate last_, every_, exists_, both_;
-  std::vector<Predicate> each_;  // of flat ones
+  std::vector<Predicate> each_;                    // of flat ones
+  std::optional<Reg<Type::u32>> turn_, in_block_;  // in_block_: the number of the group in its block
   bool cluster_waited_ = false;
 };
 

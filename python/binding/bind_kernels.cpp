@@ -29,6 +29,7 @@ kernels::Problem problem_of(std::string_view operation, std::string_view dtype, 
     problem.weight |= word == "weight";
     problem.bias |= word == "bias";
     problem.residual |= word == "residual";
+    problem.gradient |= word == "gradient";
     problem.packed |= word == "packed";
     problem.strided |= word == "strided";
   }
@@ -90,9 +91,14 @@ void bind_kernels(nb::module_& m) {
            "kernel_boundary(recipe: str) -> tuple[list[tuple[str, Tile]], list[tuple[str, Tile]], list[tuple[str, str]], int, "
            "int]",
            "What a recipe's kernel takes: inputs, outputs, scalars; threads of a block, blocks of a cluster.", kernel_boundary);
-  function(m, "kernel_grid(recipe: str, rows: int, columns: int) -> tuple[int, int, int]", "Blocks of a launch.",
-           [](std::string_view name, std::uint64_t rows, std::uint64_t columns) {
-             const auto grid = unwrap_here(kernels::grid(unwrap_here(kernels::recipe_from_name(name)), rows, columns));
+  function(m, "kernel_partial_rows(recipe: str, rows: int) -> int", "P, the rows of partial sums that the kernel leaves.",
+           [](std::string_view name, std::uint64_t rows) {
+             return kernels::partial_rows(unwrap_here(kernels::recipe_from_name(name)), rows);
+           });
+  function(m, "kernel_grid(recipe: str, rows: int, columns: int, partial: int = 0) -> tuple[int, int, int]",
+           "Blocks of a launch.", [](std::string_view name, std::uint64_t rows, std::uint64_t columns, std::uint64_t partial) {
+             const auto recipe = unwrap_here(kernels::recipe_from_name(name));
+             const auto grid = unwrap_here(kernels::grid(recipe, rows, columns, partial));
              return nb::make_tuple(grid[0], grid[1], grid[2]);
            });
   function(m, "kernel_module(recipe: str) -> Module", "The recipe's kernel, written and checked.", kernel_module);

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _ptx
 
-__all__ = ["geglu", "layer_norm", "log_softmax", "rms_norm", "softmax", "swiglu"]
+__all__ = ["cross_entropy", "cross_entropy_and_gradient", "geglu", "layer_norm", "log_softmax", "rms_norm", "softmax", "swiglu"]
 
 
 def _is_torch(x: Any) -> bool:
@@ -99,3 +99,37 @@ def _gated(operation: str, gate: Any, up: Any) -> Any:
     from . import _arrays
 
     return _arrays.gated(operation, gate, up)
+
+
+def cross_entropy(
+    logits: Any, target: Any, *, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean"
+) -> Any:
+    """Cross-entropy over the last dimension, as `torch.nn.functional.cross_entropy` of logits [.., classes] and int64 targets [..].
+
+    ``reduction`` is "mean" (over the rows that count), "sum" or "none"; rows whose target is ``ignore_index`` do not count. The loss is
+    f32. A target that is no class makes its loss NaN. Differentiable in the logits: the backward reads them once more, and nothing of
+    their size is kept.
+    """
+    if _is_torch(logits):
+        from . import _torch
+
+        return _torch.cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
+    from . import _arrays
+
+    return _arrays.cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
+
+
+def cross_entropy_and_gradient(
+    logits: Any, target: Any, *, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean"
+) -> Any:
+    """`cross_entropy`, and its gradient in the logits, of their shape and type, in one launch: they are read once.
+
+    For a training step that knows that it wants both; with reduction "none" the gradient is that of the sum.
+    """
+    if _is_torch(logits):
+        from . import _torch
+
+        return _torch.cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)
+    from . import _arrays
+
+    return _arrays.cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)

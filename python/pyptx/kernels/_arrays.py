@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from . import _checks
-from ._library import Has, alignment_of, chosen, like
+from ._library import Has, alignment_of, chosen, like, sizes_of
 
 
 def _launch(operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **scalars: float) -> Any:
     """Of arrays [M, N] (packed ones [M, 2, N]) and [N]; `shape` is M, N."""
     rows, columns = shape
     size = arrays[0].dtype.itemsize
-    row = (rows if operation in ("swiglu", "geglu") and not has else 1) * columns * size
+    row = (rows if "glu" in operation and not has else 1) * columns * size
     places = [getattr(x, "ctypes").data for x in arrays if hasattr(x, "ctypes")]  # numpy's; JAX's are aligned
     kernel = chosen(operation, arrays[0].dtype.name, like(rows), columns, alignment_of(row, *places), has)
-    return kernel(*arrays, **scalars)
+    return kernel(*arrays, **scalars, **sizes_of(kernel, rows))
 
 
 def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:

@@ -57,3 +57,18 @@ def require_even(operation: str, x: Any) -> None:
             f"`{operation}` without `up` of an array of shape {tuple(x.shape)}",
             "its last dimension has the gate, then as many elements of `up`: an even number",
         )
+
+
+def require_classes(logits: Any, target: Any, reduction: str, is_int64: bool) -> None:
+    """`target` has the number of a class for each row of `logits`."""
+    require_rows("cross_entropy", logits)
+    if tuple(target.shape) != tuple(logits.shape[:-1]):
+        _ptx.raise_error(
+            "argument_dim",
+            f"`cross_entropy`: `target` has shape {tuple(target.shape)} and `logits` {tuple(logits.shape)}",
+            f"what fits is a target of shape {tuple(logits.shape[:-1])}: classes are the last dimension",
+        )
+    if not is_int64:
+        _ptx.raise_error("argument_dtype", f"`cross_entropy`: `target` is {target.dtype}", "what fits is int64")
+    if reduction not in ("mean", "sum", "none"):
+        _ptx.raise_error("argument_kind", f"`cross_entropy`: `reduction` is {reduction!r}", "what fits is 'mean', 'sum' or 'none'")

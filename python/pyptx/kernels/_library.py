@@ -15,7 +15,7 @@ from ..kernel import Kernel
 if TYPE_CHECKING:
     from .._declaration import Declaration
     from .._identity import Environment
-    from .._ptx import Module
+    from .._ptx import Module, Tile
 
 Has = tuple[str, ...]  # of "weight", "bias", "residual", "packed", "strided"
 
@@ -60,6 +60,18 @@ def _function_named(name: str, parameters: Sequence[str]) -> Callable[..., Any]:
     return function
 
 
+def has_partial(outputs: Sequence[tuple[str, Tile]]) -> bool:
+    """Whether the kernel leaves partial sums, P rows of them."""
+    return any("P" in tile.symbolic_dims for _, tile in outputs)
+
+
+def sizes_of(kernel: Kernel, rows: int) -> dict[str, int]:
+    """Sizes of dimensions that its inputs do not say."""
+    if "P" not in kernel._declared.dims:
+        return {}
+    return {"P": _ptx.kernel_partial_rows(kernel.__name__, like(rows))}
+
+
 @functools.cache
 def kernel_of(recipe: str) -> Kernel:
     """The kernel of a recipe. ValueError for a name that is none."""
@@ -68,12 +80,15 @@ def kernel_of(recipe: str) -> Kernel:
     def grid(M: int, N: int) -> tuple[int, int, int]:
         return _ptx.kernel_grid(recipe, M, N)
 
+    def grid_of_stays(M: int, N: int, P: int) -> tuple[int, int, int]:
+        return _ptx.kernel_grid(recipe, M, N, P)
+
     kernel = Kernel(
         _function_named(recipe, [name for name, _ in (*inputs, *outputs)]),
         arch="sm_90" if cluster > 1 else "sm_80",
         in_specs=[tile for _, tile in inputs],
         out_specs=[tile for _, tile in outputs],
-        grid=grid,
+        grid=grid_of_stays if has_partial(outputs) else grid,
         block=threads,
         cluster=cluster,
         raw_params=scalars,

@@ -7,7 +7,7 @@ each row length, as for many rows, so that a graph serves any number of them. Im
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -18,7 +18,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks
-from ._library import Has, alignment_of, chosen, kernel_of, like
+from ._library import Has, alignment_of, chosen, kernel_of, like, sizes_of
 
 register_operators()
 
@@ -34,8 +34,8 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
     """Of matrices [M, N], packed ones [M, 2, N], and vectors [N]; the kernel's outputs. Dynamo traces this."""
     x = matrices[0]
     if _is_compiling():
-        number = _number_under_dynamo(operation, has, str(x.dtype), slice(x.shape[-1]))
-        return call_number_under_dynamo(number, [*(m.contiguous() for m in matrices), *vectors], scalars)
+        number, sizes = _number_under_dynamo(operation, has, str(x.dtype), slice(x.shape[-1]))
+        return call_number_under_dynamo(number, [*[m.contiguous() for m in matrices], *vectors], (*scalars, *sizes))
     rows, columns = x.shape[0], x.shape[-1]
     places = 0
     for tensor in (*matrices, *vectors):
@@ -49,15 +49,16 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
         row = x.element_size() * columns * (rows if "glu" in operation and "packed" not in has else 1)
         if (row | places) & 15:
             kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment_of(row, places), has)
-            return _bound(kernel, scalars)[0](*matrices, *vectors, scalars=_bound(kernel, scalars)[1])
+            plan, packed = _bound(kernel, scalars, rows)
+            return plan(*matrices, *vectors, scalars=packed)
         kernel = chosen(operation, _dtype(operation, x), like(rows), columns, 16, has)
-        known = _plans[key] = _bound(kernel, scalars)
+        known = _plans[key] = _bound(kernel, scalars, rows)
     return known[0](*matrices, *vectors, scalars=known[1])
 
 
-def _bound(kernel: Any, scalars: Scalars) -> tuple[Any, Any]:
+def _bound(kernel: Any, scalars: Scalars, rows: int) -> tuple[Any, Any]:
     """The plan of a kernel, and the values of its scalars as a launch takes them."""
-    plan, packed = kernel._bind(dict(scalars))
+    plan, packed = kernel._bind({**dict(scalars), **sizes_of(kernel, rows)})
     return plan, packed
 
 
@@ -74,8 +75,12 @@ def _place(tensor: Any) -> int:
 def _dtype(operation: str, x: Any) -> str:
     known = _DTYPES.get(x.dtype)
     if known is None:
-        _ptx.raise_error("argument_dtype", f"`{operation}` of {x.dtype} elements", "what fits is float32, float16 or bfloat16")
+        _refuse_dtype(operation, x.dtype)
     return known
+
+
+def _refuse_dtype(operation: str, dtype: Any) -> NoReturn:
+    _ptx.raise_error("argument_dtype", f"`{operation}` of {dtype} elements", "what fits is float32, float16 or bfloat16")
 
 
 def _launch_strided(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[Any], scalars: Scalars) -> Any:
@@ -107,22 +112,21 @@ def _launch_strided(operation: str, has: Has, matrices: Sequence[Any], vectors: 
     kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment, (*has, "strided"))
     names = [name for _, name in kernel._declared.raw_params if name.endswith("_stride")]
     kernel_scalars += zip(names, strides, strict=True)
-    plan, packed = _bound(kernel, tuple(kernel_scalars))
+    plan, packed = _bound(kernel, tuple(kernel_scalars), rows)
     return plan(*flat, *vectors, scalars=packed)
 
 
 @state.constant
-def _number_under_dynamo(operation: str, has: Has, dtype: str, columns: Any) -> str:
-    """The number of the kernel for rows of this length. Dynamo runs this, and takes the result for constant."""
+def _number_under_dynamo(operation: str, has: Has, dtype: str, columns: Any) -> tuple[str, Scalars]:
+    """The number of the kernel for rows of this length, and sizes that its inputs do not say. Dynamo runs this, and takes the result
+    for constant. What is known of addresses is that they are torch's own; of M, nothing."""
     try:
         name = dtype.removeprefix("torch.")
         if name not in _DTYPES.values():
-            _ptx.raise_error("argument_dtype", f"`{operation}` of {dtype} elements", "what fits is float32, float16 or bfloat16")
-        size = 4 if name == "float32" else 2
-        flat = "glu" in operation and "packed" not in has  # M is not known: no more than a row's alignment is
-        row = columns.stop * size
-        del flat
-        return chosen(operation, name, _MANY_ROWS, columns.stop, alignment_of(row), has)._number
+            _refuse_dtype(operation, dtype)
+        row = columns.stop * (4 if name == "float32" else 2)
+        kernel = chosen(operation, name, _MANY_ROWS, columns.stop, alignment_of(row), has)
+        return kernel._number, tuple(sizes_of(kernel, _MANY_ROWS).items())
     except PtxError as error:
         raise_to_dynamo(error)
 
@@ -217,7 +221,24 @@ class _Norm(torch.autograd.Function):
 def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any, bias: bool, eps: float, offset: float) -> Any:
     """Gradients of x (and of the residual, which has the same), weight and bias. `gradients` are those of the norm and, with a
     residual, of the sum."""
-    raise NotImplementedError
+    dy, matrices, vectors, has = gradients[0], [], [], []
+    matrices = [_row_by_row(dy), x]
+    scalars: list[tuple[str, Any]] = [("eps", eps)]
+    if len(gradients) > 1 and gradients[1] is not None:
+        matrices.append(_row_by_row(gradients[1]))
+        has.append("residual")
+    if weight is not None:
+        vectors.append(weight)
+        has.append("weight")
+        if operation == "rms_norm":
+            scalars.append(("offset", offset))
+    if bias:
+        has.append("bias")
+    results = launch(f"{operation}_backward", tuple(has), matrices, vectors, tuple(scalars))
+    if weight is None and not bias:
+        return results, None, None
+    partial = [sums.sum(0).to(x.dtype) for sums in results[1:]]
+    return results[0], partial[0] if weight is not None else None, partial[-1] if bias else None
 
 
 # -- softmax
@@ -248,6 +269,54 @@ class _Softmax(torch.autograd.Function):
 def _row_by_row(gradient: Any) -> Any:
     """A gradient may come expanded, as from `.sum()`: its rows' elements are to lie side by side."""
     return gradient if gradient.stride(-1) == 1 else gradient.contiguous()
+
+
+# -- cross-entropy
+
+
+def cross_entropy(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype == torch.int64)
+    matrix, classes = _rows("cross_entropy", "logits", logits, logits.shape[-1]), target.reshape(-1)
+    if _needs_gradient(logits):
+        losses = _CrossEntropy.apply(ignore_index, label_smoothing, matrix, classes)
+    else:
+        losses = _losses(matrix, classes, ignore_index, label_smoothing)
+    if reduction == "none":
+        return losses.view(target.shape)
+    return losses.sum() if reduction == "sum" else losses.sum() / (classes != ignore_index).sum()
+
+
+def _losses(logits: Any, target: Any, ignore_index: int, smoothing: float, scale: Any = None) -> Any:
+    """The loss of each row; with the gradients of the losses, `scale`, also that of the logits."""
+    has, vectors = ((), [target]) if scale is None else (("gradient",), [target, scale])
+    return launch("cross_entropy", has, [logits], vectors, (("ignore_index", ignore_index), ("smoothing", smoothing)))
+
+
+def cross_entropy_and_gradient(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype == torch.int64)
+    matrix, classes = _rows("cross_entropy", "logits", logits.detach(), logits.shape[-1]), target.reshape(-1)
+    scale = torch.ones(classes.shape, dtype=torch.float32, device=logits.device)
+    if reduction == "mean":
+        scale = scale / (classes != ignore_index).sum()
+    losses, gradient = _losses(matrix, classes, ignore_index, label_smoothing, scale)
+    loss = losses.view(target.shape) if reduction == "none" else losses.sum() if reduction == "sum" else (losses * scale).sum()
+    return loss, gradient.view(logits.shape)
+
+
+class _CrossEntropy(torch.autograd.Function):
+    """Saves the logits; the backward reads them once more, and writes their gradient, times that of the losses."""
+
+    @staticmethod
+    def forward(ctx: Any, ignore_index: int, smoothing: float, logits: Any, target: Any) -> Any:
+        ctx.save_for_backward(logits, target)
+        ctx.ignore_index, ctx.smoothing = ignore_index, smoothing
+        return _losses(logits, target, ignore_index, smoothing)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        logits, target = ctx.saved_tensors
+        _, of_logits = _losses(logits, target, ctx.ignore_index, ctx.smoothing, gradient.contiguous())
+        return None, None, of_logits, None
 
 
 # -- gated products
@@ -283,4 +352,4 @@ class _Gated(torch.autograd.Function):
         return None, None, *(gradients if isinstance(gradients, (tuple, list)) else (gradients,))
 
 
-__all__ = ["gated", "kernel_of", "launch", "norm", "softmax"]
+__all__ = ["cross_entropy", "cross_entropy_and_gradient", "gated", "kernel_of", "launch", "norm", "softmax"]
