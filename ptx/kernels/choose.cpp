@@ -50,6 +50,21 @@ int most_kept(const Problem& p, int threads) {
   return p.operation >= Operation::softmax_backward ? 32 : 64;
 }
 
+/// The same with the weight loaded early, and with fewer registers so that more blocks fit.
+void add_variants(const Problem& p, const Recipe& recipe, Recipes& all) {
+  const bool is_norm = p.operation == Operation::rms_norm || p.operation == Operation::layer_norm;
+  const int words = recipe.passes * recipe.vector * bytes_of(p.dtype) / 4, threads = recipe.threads * recipe.rows;
+  Recipe early = recipe, full = recipe;
+  early.early = true;
+  full.min_blocks = 2048 / threads;
+  const bool may_be_early = is_norm && (p.weight || p.bias) && words <= 32;
+  if (may_be_early) all.push_back(early);
+  if (!is_norm || words > 16 || threads < 128 || recipe.cluster > 1) return;
+  all.push_back(full);
+  early.min_blocks = full.min_blocks;
+  if (may_be_early && words <= 8) all.push_back(early);
+}
+
 Recipes of_rows(const Problem& p, int vector) {
   Recipes all;
   for (int cluster = 1; cluster <= 8; cluster *= 2) {
@@ -66,6 +81,7 @@ Recipes of_rows(const Problem& p, int vector) {
       if (threads > 32 && p.columns * 2 <= step) continue;  // more than half of the threads would have nothing
       if (threads <= 32 && threads > 4 && p.columns * 2 <= step) continue;
       all.push_back(r);
+      add_variants(p, r, all);
     }
   }
   return all;
