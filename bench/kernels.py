@@ -263,6 +263,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", help="operations (default: all)")
     parser.add_argument("--chosen", action="store_true", help="measure the chosen recipe alone, not all of them")
     parser.add_argument("--rounds", type=int, default=21, help="(default %(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="the number of the shape to begin with (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no shape after so many")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     options = parser.parse_args()
@@ -278,10 +279,14 @@ def main() -> int:
     machine = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda}
     print(machine)
     reports = []
-    for cell in cells():
-        if (options.only and cell.operation not in options.only) or time.monotonic() - started > options.seconds:
+    for number, cell in enumerate(cells()):
+        if (
+            number < options.first
+            or (options.only and cell.operation not in options.only)
+            or time.monotonic() - started > options.seconds
+        ):
             continue
-        print(cell, flush=True)
+        print(f"{number}: {cell}", flush=True)
         try:
             reports.append(measure(torch, cell, options.rounds, options.chosen))
         except Exception as error:  # one shape that fails leaves the others

@@ -50,19 +50,50 @@ int most_kept(const Problem& p, int threads) {
   return p.operation >= Operation::softmax_backward ? 32 : 64;
 }
 
-/// The same with the weight loaded early, and with fewer registers so that more blocks fit.
+/// Registers of a thread, about.
+int registers_of(const Problem& p, const Recipe& r) {
+  const int words = r.passes * r.vector * bytes_of(p.dtype) / 4;
+  const int kept = words * (1 + (p.weight ? 1 : 0) + (p.bias ? 1 : 0) + (r.ahead ? 1 : 0));
+  return kept + (p.dtype == Type::f32 ? 28 : 40);
+}
+
+/// Blocks that stay, with the weight in their registers.
+void add_loops(const Problem& p, const Recipe& recipe, Recipes& all) {
+  const int threads = recipe.threads * recipe.rows;
+  for (const bool ahead : {false, true}) {
+    Recipe loop = recipe;
+    loop.ahead = ahead;
+    loop.stay = std::min({2048 / threads, 65'536 / (threads * ((registers_of(p, loop) + 7) / 8 * 8)), 16});
+    if (loop.stay < 1 || loop.stay * threads < 384 || registers_of(p, loop) > 200 || (ahead && p.residual)) continue;
+    loop.min_blocks = loop.stay;
+    all.push_back(loop);
+    loop.bypass = true;
+    all.push_back(loop);
+  }
+}
+
+/// The same in other ways: the weight loaded early, fewer registers so that more blocks fit, other caches, loops.
 void add_variants(const Problem& p, const Recipe& recipe, Recipes& all) {
-  const bool is_norm = p.operation == Operation::rms_norm || p.operation == Operation::layer_norm;
+  const Operation o = p.operation;
+  const bool is_norm = o == Operation::rms_norm || o == Operation::layer_norm;
+  const bool is_softmax = o == Operation::softmax || o == Operation::cross_entropy;
   const int words = recipe.passes * recipe.vector * bytes_of(p.dtype) / 4, threads = recipe.threads * recipe.rows;
-  Recipe early = recipe, full = recipe;
-  early.early = true;
-  full.min_blocks = 2048 / threads;
-  const bool may_be_early = is_norm && (p.weight || p.bias) && words <= 32;
-  if (may_be_early) all.push_back(early);
-  if (!is_norm || words > 16 || threads < 128 || recipe.cluster > 1) return;
-  all.push_back(full);
-  early.min_blocks = full.min_blocks;
-  if (may_be_early && words <= 8) all.push_back(early);
+  const auto add = [&](auto... flags) {
+    Recipe other = recipe;
+    ((other.*flags = true), ...);
+    all.push_back(other);
+  };
+  add(&Recipe::bypass);
+  if (is_softmax && p.dtype != Type::f32 && !recipe.anew) add(&Recipe::anew);
+  if (o == Operation::rms_norm_backward || o == Operation::layer_norm_backward) add(&Recipe::early);
+  if (!is_norm) return;
+  if ((p.weight || p.bias) && words <= 32) add(&Recipe::early);
+  if (words <= (p.dtype == Type::f32 && o == Operation::rms_norm ? 16 : 8) && threads >= 128 && recipe.cluster == 1) {
+    Recipe full = recipe;
+    full.min_blocks = 2048 / threads;
+    all.push_back(full);
+  }
+  if (p.rows >= 1024) add_loops(p, recipe, all);
 }
 
 Recipes of_rows(const Problem& p, int vector) {
@@ -76,10 +107,14 @@ Recipes of_rows(const Problem& p, int vector) {
       const std::uint64_t passes = (p.columns + step - 1) / step;
       if (passes > 64 || static_cast<int>(passes) * vector > std::max(most_kept(p, threads), vector)) continue;
       r.passes = static_cast<int>(passes);
+      // of more elements the exponentials would not stay in registers
+      const bool keeps = p.operation == Operation::softmax || p.operation == Operation::cross_entropy;
+      r.anew = keeps && r.passes * vector > 32;
       if (threads <= 32) r.rows = 128 / threads;
       if (cluster > 1 && (threads < 128 || p.columns < 4096)) continue;
       if (threads > 32 && p.columns * 2 <= step) continue;  // more than half of the threads would have nothing
       if (threads <= 32 && threads > 4 && p.columns * 2 <= step) continue;
+      if (threads < 128 && p.columns >= 4096) continue;  // too few for a row so long
       all.push_back(r);
       add_variants(p, r, all);
     }
@@ -95,6 +130,10 @@ Recipes of_elements(const Problem& p, int vector) {
       Recipe r = like(p, vector);
       r.threads = threads;
       r.passes = passes;
+      all.push_back(r);
+      r.bypass = true;
+      all.push_back(r);
+      r.stream = true;
       all.push_back(r);
     }
   }

@@ -43,8 +43,9 @@ Expected<Kernel> write_cross_entropy(const Recipe& recipe) {
   for (int i = 0; i < rows.passes(); ++i) {
     Values& kept = exponentials.emplace_back();
     for (const auto& value : rows.floats(pieces[static_cast<std::size_t>(i)])) {
-      kept.push_back(exponential(k, k.let(inst.sub.f32, value, own)));
-      k << inst.add.f32(total, total, kept.back());
+      const auto e = exponential(k, k.let(inst.sub.f32, value, own));
+      k << inst.add.f32(total, total, e);
+      if (!recipe.anew) kept.push_back(e);
       k << guarded(inst.add.f32(sum, sum, value), rows.inside(i));
     }
   }
@@ -84,13 +85,16 @@ Expected<Kernel> write_cross_entropy(const Recipe& recipe) {
   const auto dx = rows.row_of("DX");
   const auto scale = k.let(inst.ld.global_.nc.f32, addr(rows.number_of("SCALE", 4)));
   const auto factor = k.let(inst.rcp.approx.ftz.f32, reduced[1]);  // of this thread's exponentials
-  k << inst.mul.f32(factor, factor, exponential(k, k.let(inst.sub.f32, own, reduced[0])));
+  if (!recipe.anew) k << inst.mul.f32(factor, factor, exponential(k, k.let(inst.sub.f32, own, reduced[0])));
   k << inst.mul.f32(factor, factor, scale) << inst.mul.f32(level, level, scale) << inst.mul.f32(keeps, keeps, scale);
   const auto in_pass = k.let(inst.cvt.u32.s64, target);  // the class less the first element of the pass
   const int step = recipe.threads * recipe.cluster * recipe.vector;
   k << inst.sub.u32(in_pass, in_pass, rows.thread * recipe.vector);
   for (int i = 0; i < rows.passes(); ++i) {
     Values out;
+    if (recipe.anew)
+      for (const auto& value : rows.floats(pieces[static_cast<std::size_t>(i)]))
+        exponentials[static_cast<std::size_t>(i)].push_back(exponential(k, k.let(inst.sub.f32, value, reduced[0])));
     for (const auto& e : exponentials[static_cast<std::size_t>(i)]) {
       out.push_back(k.let(inst.mul.f32, e, factor));
       k << inst.sub.f32(out.back(), out.back(), level);

@@ -45,23 +45,37 @@ Reg<Type::f32> sum_of_squares(Rows& rows, const std::vector<Piece>& pieces, cons
   return rows.sum(total);
 }
 
-}  // namespace
-
-Expected<Kernel> write_norm(const Recipe& recipe) {
-  Kernel k(spec_of(recipe));
-  const bool is_layer = recipe.operation == Operation::layer_norm;
-  Rows rows(k, recipe);
-  const std::vector<Piece> pieces = load_row(rows, recipe);
-  const auto y = rows.row_of("Y");
+/// What a kernel has for all of its rows.
+struct Vectors {
   std::optional<Reg<Type::b64>> weight, bias;
-  if (recipe.weight) weight = rows.vector_of("W");
-  if (recipe.bias) bias = rows.vector_of("B");
-  std::vector<Piece> weights, biases;
-  if (recipe.early && weight) weights = rows.load_all(*weight);
-  if (recipe.early && bias) biases = rows.load_all(*bias);
+  std::vector<Piece> weights, biases;  // where they are kept
+  std::optional<Reg<Type::f32>> offset;
+  Reg<Type::f32> eps;
 
+  Vectors(Rows& rows, const Recipe& recipe) : eps(rows.k.param<Type::f32>("eps")) {
+    if (recipe.weight) weight = rows.vector_of("W");
+    if (recipe.bias) bias = rows.vector_of("B");
+    if (recipe.weight && recipe.operation == Operation::rms_norm) offset = rows.k.param<Type::f32>("offset");
+  }
+  void keep(Rows& rows) {
+    if (weight) weights = rows.load_all_shared(*weight);
+    if (bias) biases = rows.load_all_shared(*bias);
+  }
+  Values weight_of(Rows& rows, int i) const {
+    if (!weight) return {};
+    return rows.floats(weights.empty() ? rows.load_shared(*weight, i) : weights[static_cast<std::size_t>(i)]);
+  }
+  Values bias_of(Rows& rows, int i) const {
+    if (!bias) return {};
+    return rows.floats(biases.empty() ? rows.load_shared(*bias, i) : biases[static_cast<std::size_t>(i)]);
+  }
+};
+
+/// Reduces the row that the pieces are of, and stores its norm.
+void finish_row(Rows& rows, const Recipe& recipe, const std::vector<Piece>& pieces, const Vectors& vectors) {
+  Kernel& k = rows.k;
   std::optional<Reg<Type::f32>> mean;
-  if (is_layer) {
+  if (recipe.operation == Operation::layer_norm) {
     const auto total = k.scalar<Type::f32>(0.0);
     for (const Piece& piece : pieces)
       for (const auto& x : rows.floats(piece)) k << inst.add.f32(total, total, x);
@@ -69,29 +83,83 @@ Expected<Kernel> write_norm(const Recipe& recipe) {
   }
   const auto variance = sum_of_squares(rows, pieces, mean);
   const auto rstd = k.let(inst.mul.f32, variance, rows.inverse);
-  k << inst.add.f32(rstd, rstd, k.param<Type::f32>("eps"));
+  k << inst.add.f32(rstd, rstd, vectors.eps);
   k << inst.rsqrt.approx.f32(rstd, rstd);
-  std::optional<Reg<Type::f32>> offset;
-  if (recipe.weight && !is_layer) offset = k.param<Type::f32>("offset");
-
+  const auto y = rows.row_of("Y");
   for (int i = 0; i < rows.passes(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    Values w, b, out;
-    if (weight) w = rows.floats(recipe.early ? weights[at] : rows.load(*weight, i));
-    if (bias) b = rows.floats(recipe.early ? biases[at] : rows.load(*bias, i));
-    const Values xs = rows.floats(pieces[at]);
+    const Values w = vectors.weight_of(rows, i), b = vectors.bias_of(rows, i),
+                 xs = rows.floats(pieces[static_cast<std::size_t>(i)]);
+    Values out;
     for (std::size_t j = 0; j < xs.size(); ++j) {
       auto value = k.let(inst.mul.f32, mean ? k.let(inst.sub.f32, xs[j], *mean) : xs[j], rstd);
-      const auto factor = offset ? k.let(inst.add.f32, w[j], *offset) : weight ? w[j] : value;
-      if (weight && bias)
-        value = k.let(inst.fma.rn.f32, value, factor, b[j]);
-      else if (weight)
-        value = k.let(inst.mul.f32, value, factor);
-      else if (bias)
+      if (!w.empty()) {
+        const auto factor = vectors.offset ? k.let(inst.add.f32, w[j], *vectors.offset) : w[j];
+        value = b.empty() ? k.let(inst.mul.f32, value, factor) : k.let(inst.fma.rn.f32, value, factor, b[j]);
+      } else if (!b.empty()) {
         value = k.let(inst.add.f32, value, b[j]);
+      }
       out.push_back(value);
     }
     rows.store(y, i, out);
+  }
+}
+
+void copy(Kernel& k, std::vector<Piece>& to, const std::vector<Piece>& from) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    for (std::size_t j = 0; j < to[i].floats.size(); ++j) k << inst.mov.f32(to[i].floats[j], from[i].floats[j]);
+    for (std::size_t j = 0; j < to[i].words.size(); ++j) k << inst.mov.b32(to[i].words[j], from[i].words[j]);
+    if (to[i].half) k << inst.mov.b16(*to[i].half, *from[i].half);
+  }
+}
+
+/// Blocks that stay: block b has rows b, b + blocks, …, and the weight in its registers.
+void write_loop(Rows& rows, const Recipe& recipe, Vectors& vectors) {
+  Kernel& k = rows.k;
+  vectors.keep(rows);
+  const auto turn = k.scalar<Type::u32>(0), blocks = k.from_<Type::u32>(special.nctaid.x());
+  if (recipe.cluster > 1) k << inst.mov.u32(blocks, special.nclusterid.x());
+  const auto stride = blocks * recipe.rows, first = k.from_<Type::u32>(rows.first_row);
+  rows.take_turns(turn);
+  rows.await_cluster();
+  std::vector<Piece> ahead;
+  if (recipe.ahead) {
+    rows.begin_at(first);
+    ahead = load_row(rows, recipe);
+  }
+  k.while_([&] { return first < rows.rows; },
+           [&] {
+             if (!recipe.ahead) {
+               rows.begin_at(first);
+               finish_row(rows, recipe, load_row(rows, recipe), vectors);
+               k << inst.add.u32(first, first, stride);
+             } else {
+               const auto next = first + stride;
+               const auto there = next < rows.rows;
+               rows.begin_at(next);
+               rows.load_only(there);
+               const std::vector<Piece> loaded = load_row(rows, recipe);
+               rows.load_only({});
+               rows.begin_at(first);
+               finish_row(rows, recipe, ahead, vectors);
+               copy(k, ahead, loaded);
+               k << inst.mov.u32(first, next);
+             }
+             k << inst.xor_.b32(turn, turn, 1);
+           });
+}
+
+}  // namespace
+
+Expected<Kernel> write_norm(const Recipe& recipe) {
+  Kernel k(spec_of(recipe));
+  Rows rows(k, recipe);
+  Vectors vectors(rows, recipe);
+  if (recipe.stay > 0) {
+    write_loop(rows, recipe, vectors);
+  } else {
+    const std::vector<Piece> pieces = load_row(rows, recipe);
+    if (recipe.early) vectors.keep(rows);
+    finish_row(rows, recipe, pieces, vectors);
   }
   k << inst.ret();
   return k;

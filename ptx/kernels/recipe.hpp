@@ -63,7 +63,12 @@ struct Recipe {
   int passes = 1;      ///< loads a thread, all kept in registers
   int cluster = 1;     ///< blocks that share a row
   int min_blocks = 0;  ///< of a multiprocessor, for ptxas (.minnctapersm); 0: its own choice
-  bool early = false;  ///< weight and bias are loaded before the row is reduced
+  int stay = 0;  ///< blocks of a multiprocessor that go through all rows in a loop, with the weight in registers; 0: one row each
+  bool ahead = false;   ///< such a loop loads the next row before it stores this one
+  bool bypass = false;  ///< matrices are loaded past the L1 cache, which keeps the weight
+  bool stream = false;  ///< stores are marked as not read again (.cs)
+  bool anew = false;    ///< exponentials are computed twice, and not kept
+  bool early = false;   ///< weight and bias are loaded before the row is reduced
   bool weight = false, bias = false, residual = false, gradient = false, packed = false, strided = false;
 
   friend bool operator==(const Recipe&, const Recipe&) = default;

@@ -39,6 +39,8 @@ KernelSpec spec_of(const Recipe& recipe) {
                                  [](const TensorOf& output) { return output.shape[0] == tile::Dim("P"); });
   if (stays)
     spec.grid = dim("P") / recipe.rows * recipe.cluster;
+  else if (recipe.stay > 0)
+    spec.grid = min(ceil_div(dim("M"), recipe.rows), std::max(1, recipe.stay * 132 / recipe.cluster)) * recipe.cluster;
   else if (!is_gated(recipe.operation))
     spec.grid = ceil_div(dim("M"), recipe.rows) * recipe.cluster;
   else if (is_flat(recipe))
@@ -167,38 +169,54 @@ Reg<Type::b64> Rows::number_of(std::string_view tensor, int bytes) {
   return pointer;
 }
 
+Piece Rows::load(const Reg<Type::b64>& pointer, int i, double outside) { return load_with(pointer, i, outside, recipe_.bypass); }
+
 // `.nc`: nobody writes the inputs while the kernel runs.
-Piece Rows::load(const Reg<Type::b64>& pointer, int i, double outside) {
+Piece Rows::load_with(const Reg<Type::b64>& pointer, int i, double outside, bool bypass) {
   const auto address = addr(pointer, i * step());
-  const Predicate& guard = inside(i);
+  Predicate guard = inside(i);
+  if (loads_) guard = guard ? *guard & *loads_ : *loads_;
+  const auto write = [&](Inst plain, Inst past_l1) { k << guarded(bypass ? std::move(past_l1) : std::move(plain), guard); };
+  const auto& nc = inst.ld.global_.nc;
+  const auto& no_allocate = nc.L1__no_allocate;
   Piece piece;
   if (recipe_.dtype == Type::f32) {
     auto v = fresh<Type::f32>(k, recipe_.vector, guard ? std::optional(outside) : std::nullopt);
-    if (recipe_.vector == 4)
-      k << guarded(inst.ld.global_.nc.v4.f32(vec(v[0], v[1], v[2], v[3]), address), guard);
-    else if (recipe_.vector == 2)
-      k << guarded(inst.ld.global_.nc.v2.f32(vec(v[0], v[1]), address), guard);
-    else
-      k << guarded(inst.ld.global_.nc.f32(v[0], address), guard);
+    if (recipe_.vector == 4) {
+      const auto all = vec(v[0], v[1], v[2], v[3]);
+      write(nc.v4.f32(all, address), no_allocate.v4.f32(all, address));
+    } else if (recipe_.vector == 2) {
+      write(nc.v2.f32(vec(v[0], v[1]), address), no_allocate.v2.f32(vec(v[0], v[1]), address));
+    } else {
+      write(nc.f32(v[0], address), no_allocate.f32(v[0], address));
+    }
     piece.floats = std::move(v);
     return piece;
   }
   const std::uint32_t word = word_of(outside, recipe_.dtype);
   if (recipe_.vector == 1) {
     auto half = guard ? k.scalar<Type::b16>(word & 0xFFFFU) : k.scalar<Type::b16>();
-    k << guarded(inst.ld.global_.nc.b16(half, address), guard);
+    write(nc.b16(half, address), no_allocate.b16(half, address));
     piece.half = half;
     return piece;
   }
   auto w = fresh<Type::b32>(k, recipe_.vector / 2, guard ? std::optional(word) : std::nullopt);
-  if (recipe_.vector == 8)
-    k << guarded(inst.ld.global_.nc.v4.b32(vec(w[0], w[1], w[2], w[3]), address), guard);
-  else if (recipe_.vector == 4)
-    k << guarded(inst.ld.global_.nc.v2.b32(vec(w[0], w[1]), address), guard);
-  else
-    k << guarded(inst.ld.global_.nc.b32(w[0], address), guard);
+  if (recipe_.vector == 8) {
+    const auto all = vec(w[0], w[1], w[2], w[3]);
+    write(nc.v4.b32(all, address), no_allocate.v4.b32(all, address));
+  } else if (recipe_.vector == 4) {
+    write(nc.v2.b32(vec(w[0], w[1]), address), no_allocate.v2.b32(vec(w[0], w[1]), address));
+  } else {
+    write(nc.b32(w[0], address), no_allocate.b32(w[0], address));
+  }
   piece.words = std::move(w);
   return piece;
+}
+
+std::vector<Piece> Rows::load_all_shared(const Reg<Type::b64>& pointer) {
+  std::vector<Piece> all;
+  for (int i = 0; i < recipe_.passes; ++i) all.push_back(load_shared(pointer, i));
+  return all;
 }
 
 Reg<Type::f32> Rows::number_at(const Reg<Type::b64>& address) {
@@ -301,22 +319,30 @@ void Rows::store(const Reg<Type::b64>& pointer, int i, const Values& values) { s
 void Rows::store(const Reg<Type::b64>& pointer, int i, const Piece& piece) {
   const auto address = addr(pointer, i * step());
   const Predicate guard = both(i);
+  const auto write = [&](Inst plain, Inst streamed) {
+    k << guarded(recipe_.stream ? std::move(streamed) : std::move(plain), guard);
+  };
+  const auto& st = inst.st.global_;
+  const auto& cs = st.cs;
   const Values& v = piece.floats;
   const auto& w = piece.words;
-  if (v.size() == 4)
-    k << guarded(inst.st.global_.v4.f32(address, vec(v[0], v[1], v[2], v[3])), guard);
-  else if (v.size() == 2)
-    k << guarded(inst.st.global_.v2.f32(address, vec(v[0], v[1])), guard);
-  else if (v.size() == 1)
-    k << guarded(inst.st.global_.f32(address, v[0]), guard);
-  else if (piece.half)
-    k << guarded(inst.st.global_.b16(address, *piece.half), guard);
-  else if (w.size() == 4)
-    k << guarded(inst.st.global_.v4.b32(address, vec(w[0], w[1], w[2], w[3])), guard);
-  else if (w.size() == 2)
-    k << guarded(inst.st.global_.v2.b32(address, vec(w[0], w[1])), guard);
-  else
-    k << guarded(inst.st.global_.b32(address, w[0]), guard);
+  if (v.size() == 4) {
+    const auto all = vec(v[0], v[1], v[2], v[3]);
+    write(st.v4.f32(address, all), cs.v4.f32(address, all));
+  } else if (v.size() == 2) {
+    write(st.v2.f32(address, vec(v[0], v[1])), cs.v2.f32(address, vec(v[0], v[1])));
+  } else if (v.size() == 1) {
+    write(st.f32(address, v[0]), cs.f32(address, v[0]));
+  } else if (piece.half) {
+    write(st.b16(address, *piece.half), cs.b16(address, *piece.half));
+  } else if (w.size() == 4) {
+    const auto all = vec(w[0], w[1], w[2], w[3]);
+    write(st.v4.b32(address, all), cs.v4.b32(address, all));
+  } else if (w.size() == 2) {
+    write(st.v2.b32(address, vec(w[0], w[1])), cs.v2.b32(address, vec(w[0], w[1])));
+  } else {
+    write(st.b32(address, w[0]), cs.b32(address, w[0]));
+  }
 }
 
 Reg<Type::pred> Rows::is_first() {

@@ -31,8 +31,9 @@ Expected<Kernel> write_softmax(const Recipe& recipe) {
   for (const Piece& piece : pieces) {
     Values& kept = exponentials.emplace_back();
     for (const auto& x : rows.floats(piece)) {
-      kept.push_back(exponential(k, k.let(inst.sub.f32, x, own)));
-      k << inst.add.f32(total, total, kept.back());
+      const auto e = exponential(k, k.let(inst.sub.f32, x, own));
+      k << inst.add.f32(total, total, e);
+      if (!recipe.anew) kept.push_back(e);
     }
   }
   const Values reduced = rows.reduce({own, total}, [&](const Values& all, int lanes) { return combine_softmax(k, all, lanes); });
@@ -41,8 +42,10 @@ Expected<Kernel> write_softmax(const Recipe& recipe) {
   if (is_log) {  // log(sum) + maximum
     k << inst.lg2.approx.f32(factor, reduced[1]);
     k << inst.mul.f32(factor, factor, 0.6931471805599453);
-  } else {  // of this thread's exponentials
+  } else {
     k << inst.rcp.approx.ftz.f32(factor, reduced[1]);
+  }
+  if (!is_log && !recipe.anew) {  // of this thread's exponentials
     const auto scale = exponential(k, k.let(inst.sub.f32, own, reduced[0]));
     k << inst.mul.f32(factor, factor, scale);
   }
@@ -52,6 +55,9 @@ Expected<Kernel> write_softmax(const Recipe& recipe) {
     if (is_log) {
       for (const auto& x : rows.floats(pieces[at]))
         out.push_back(k.let(inst.sub.f32, k.let(inst.sub.f32, x, reduced[0]), factor));
+    } else if (recipe.anew) {
+      for (const auto& x : rows.floats(pieces[at]))
+        out.push_back(k.let(inst.mul.f32, exponential(k, k.let(inst.sub.f32, x, reduced[0])), factor));
     } else {
       for (const auto& e : exponentials[at]) out.push_back(k.let(inst.mul.f32, e, factor));
     }

@@ -71,4 +71,6 @@ def require_classes(logits: Any, target: Any, reduction: str, is_int64: bool) ->
     if not is_int64:
         _ptx.raise_error("argument_dtype", f"`cross_entropy`: `target` is {target.dtype}", "what fits is int64")
     if reduction not in ("mean", "sum", "none"):
-        _ptx.raise_error("argument_kind", f"`cross_entropy`: `reduction` is {reduction!r}", "what fits is 'mean', 'sum' or 'none'")
+        _ptx.raise_error(
+            "argument_kind", f"`cross_entropy`: `reduction` is {reduction!r}", "what fits is 'mean', 'sum' or 'none'"
+        )
