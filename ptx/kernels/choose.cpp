@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
+#include <string_view>
 
 #include "ptx/kernels/row.hpp"
 
@@ -50,50 +52,16 @@ int most_kept(const Problem& p, int threads) {
   return p.operation >= Operation::softmax_backward ? 32 : 64;
 }
 
-/// Registers of a thread, about.
-int registers_of(const Problem& p, const Recipe& r) {
-  const int words = r.passes * r.vector * bytes_of(p.dtype) / 4;
-  const int kept = words * (1 + (p.weight ? 1 : 0) + (p.bias ? 1 : 0) + (r.ahead ? 1 : 0));
-  return kept + (p.dtype == Type::f32 ? 28 : 40);
-}
-
-/// Blocks that stay, with the weight in their registers.
-void add_loops(const Problem& p, const Recipe& recipe, Recipes& all) {
-  const int threads = recipe.threads * recipe.rows;
-  for (const bool ahead : {false, true}) {
-    Recipe loop = recipe;
-    loop.ahead = ahead;
-    loop.stay = std::min({2048 / threads, 65'536 / (threads * ((registers_of(p, loop) + 7) / 8 * 8)), 16});
-    if (loop.stay < 1 || loop.stay * threads < 384 || registers_of(p, loop) > 200 || (ahead && p.residual)) continue;
-    loop.min_blocks = loop.stay;
-    all.push_back(loop);
-    loop.bypass = true;
-    all.push_back(loop);
-  }
-}
-
-/// The same in other ways: the weight loaded early, fewer registers so that more blocks fit, other caches, loops.
+/// The same in other ways: exponentials computed twice, the weight loaded early.
 void add_variants(const Problem& p, const Recipe& recipe, Recipes& all) {
-  const Operation o = p.operation;
-  const bool is_norm = o == Operation::rms_norm || o == Operation::layer_norm;
-  const bool is_softmax = o == Operation::softmax || o == Operation::cross_entropy;
-  const int words = recipe.passes * recipe.vector * bytes_of(p.dtype) / 4, threads = recipe.threads * recipe.rows;
-  const auto add = [&](auto... flags) {
-    Recipe other = recipe;
-    ((other.*flags = true), ...);
-    all.push_back(other);
+  const auto add = [&](bool Recipe::* flag) {
+    all.push_back(recipe);
+    all.back().*flag = true;
   };
-  add(&Recipe::bypass);
-  if (is_softmax && p.dtype != Type::f32 && !recipe.anew) add(&Recipe::anew);
-  if (o == Operation::rms_norm_backward || o == Operation::layer_norm_backward) add(&Recipe::early);
-  if (!is_norm) return;
+  const bool keeps = p.operation == Operation::softmax || p.operation == Operation::cross_entropy;
+  if (keeps && p.dtype != Type::f32 && !recipe.anew) add(&Recipe::anew);
+  const int words = recipe.passes * recipe.vector * bytes_of(p.dtype) / 4;
   if ((p.weight || p.bias) && words <= 32) add(&Recipe::early);
-  if (words <= (p.dtype == Type::f32 && o == Operation::rms_norm ? 16 : 8) && threads >= 128 && recipe.cluster == 1) {
-    Recipe full = recipe;
-    full.min_blocks = 2048 / threads;
-    all.push_back(full);
-  }
-  if (p.rows >= 1024) add_loops(p, recipe, all);
 }
 
 Recipes of_rows(const Problem& p, int vector) {
@@ -131,38 +99,58 @@ Recipes of_elements(const Problem& p, int vector) {
       r.threads = threads;
       r.passes = passes;
       all.push_back(r);
-      r.bypass = true;
-      all.push_back(r);
-      r.stream = true;
-      all.push_back(r);
     }
   }
   return all;
 }
 
-/// How far from what usually is best: a row's elements a thread, blocks enough for the machine, no cluster without need.
+/// How far from what was best of the shapes that were measured (tables/h200.inc): how much of a row a thread has, how many
+/// blocks.
 double distance(const Recipe& r, const Problem& p) {
-  const int element = bytes_of(r.dtype), bytes = r.passes * r.vector * element;
+  const int element = bytes_of(r.dtype);
   if (is_gated(r.operation)) {
-    const int wanted = p.rows * p.columns < (std::uint64_t{1} << 20) ? 16 : 32;
-    return std::abs(std::log2(double(bytes) / wanted)) + std::abs(std::log2(r.threads / 128.0)) / 2;
+    const int wanted = p.operation >= Operation::swiglu_backward ? 128 : 256;
+    return std::abs(std::log2(r.passes * r.vector * element / 16.0)) + std::abs(std::log2(1.0 * r.threads / wanted)) / 2;
   }
-  const std::uint64_t blocks = (p.rows + static_cast<std::uint64_t>(r.rows) - 1) / static_cast<std::uint64_t>(r.rows);
-  double far = 0;
-  const double kept = r.passes * r.vector, wanted = r.vector == 1 ? 8 : element == 4 ? 16 : 16;
-  far += std::abs(std::log2(kept / wanted));
-  if (r.threads <= 32 && p.columns > 256 && blocks < 4 * static_cast<std::uint64_t>(p.processors)) far += 2;
-  if (r.threads == 1024) far += 0.75;  // two blocks at most on a multiprocessor
-  far += std::log2(r.cluster) * (p.columns * static_cast<std::uint64_t>(element) > 64 * 1024 ? 0.25 : 1.5);
-  return far;
+  const bool few = p.rows < 8 * static_cast<std::uint64_t>(p.processors);
+  double wanted = element == 4 ? (p.columns <= 1024 ? 12 : 8) : few ? 8 : 24;
+  if (r.operation >= Operation::softmax_backward) wanted = element == 4 ? 12 : 16;
+  if (r.operation == Operation::cross_entropy) wanted = 32;
+  if (p.columns > 16 * 1024) wanted = 32;  // several blocks a row
+  double far = std::abs(std::log2(r.passes * r.vector / wanted));
+  if (r.threads <= 32 && p.columns > 512) far += 1;  // as long as there are others
+  if (r.threads == 1024) far += element == 4 ? 0.1 : 0.5;
+  if (r.cluster > 1) far += p.columns > 32 * 1024 ? (8 / r.cluster - 1) * 0.1 : 4;
+  if (p.columns > 32 * 1024 && r.cluster == 1) far += 2;
+  // A last pass with little to do.
+  const double used = static_cast<double>(p.columns) / static_cast<double>(capacity(r));
+  return far + (1 - used) + (r.anew ? 0.01 : 0) + (r.early && !few ? 0.01 : 0) + (r.stream ? 0.05 : 0);
 }
 
 struct Measured {
-  Operation operation;
-  Type dtype;
-  std::uint64_t columns, rows;  ///< at least so many rows of at most so many columns
+  std::uint64_t rows, columns;
   std::string_view recipe;
 };
+constexpr Measured measured[] = {
+#include "ptx/kernels/tables/h200.inc"
+};
+
+/// The recipe that was measured for rows of this length, and about as many.
+std::optional<Recipe> known(const Problem& p) {
+  std::optional<Recipe> best;
+  double nearest = 2.1;  // a factor of four, about
+  for (const Measured& row : measured) {
+    if (row.columns != p.columns) continue;
+    const double away =
+        std::abs(std::log2(static_cast<double>(std::max<std::uint64_t>(p.rows, 1)) / static_cast<double>(row.rows)));
+    if (away >= nearest) continue;
+    const auto recipe = recipe_from_name(row.recipe);
+    if (!recipe || !serves(*recipe, p)) continue;
+    best = *recipe;
+    nearest = away;
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -175,6 +163,7 @@ Expected<Recipes> recipes(const Problem& problem) {
 Expected<Recipe> choose(const Problem& problem) {
   const auto all = recipes(problem);
   if (!all) return Unexpected{all.error()};
+  if (const auto best = known(problem)) return *best;
   const auto best = std::min_element(
       all->begin(), all->end(), [&](const Recipe& a, const Recipe& b) { return distance(a, problem) < distance(b, problem); });
   if (best == all->end())

@@ -6,6 +6,10 @@
 //
 // Bound by memory: x is read once and y written once. Layer norm subtracts the mean in registers before it squares, which takes a
 // second reduction and keeps its digits where the mean is large.
+//
+// Tried on an H200 (2026-11-26, the shapes of bench/kernels.py), without a gain over a block a row: blocks that stay and keep the weight
+// in registers, with the next row loaded ahead or not (0.70 to 1.00 of its speed); loads past the L1 cache (0.95 to 1.02); fewer
+// registers for more blocks, .minnctapersm (0.90 to 1.01).
 #include "ptx/kernels/row.hpp"
 
 namespace ptx::kernels {
@@ -58,16 +62,16 @@ struct Vectors {
     if (recipe.weight && recipe.operation == Operation::rms_norm) offset = rows.k.param<Type::f32>("offset");
   }
   void keep(Rows& rows) {
-    if (weight) weights = rows.load_all_shared(*weight);
-    if (bias) biases = rows.load_all_shared(*bias);
+    if (weight) weights = rows.load_all(*weight);
+    if (bias) biases = rows.load_all(*bias);
   }
   Values weight_of(Rows& rows, int i) const {
     if (!weight) return {};
-    return rows.floats(weights.empty() ? rows.load_shared(*weight, i) : weights[static_cast<std::size_t>(i)]);
+    return rows.floats(weights.empty() ? rows.load(*weight, i) : weights[static_cast<std::size_t>(i)]);
   }
   Values bias_of(Rows& rows, int i) const {
     if (!bias) return {};
-    return rows.floats(biases.empty() ? rows.load_shared(*bias, i) : biases[static_cast<std::size_t>(i)]);
+    return rows.floats(biases.empty() ? rows.load(*bias, i) : biases[static_cast<std::size_t>(i)]);
   }
 };
 
@@ -104,63 +108,15 @@ void finish_row(Rows& rows, const Recipe& recipe, const std::vector<Piece>& piec
   }
 }
 
-void copy(Kernel& k, std::vector<Piece>& to, const std::vector<Piece>& from) {
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    for (std::size_t j = 0; j < to[i].floats.size(); ++j) k << inst.mov.f32(to[i].floats[j], from[i].floats[j]);
-    for (std::size_t j = 0; j < to[i].words.size(); ++j) k << inst.mov.b32(to[i].words[j], from[i].words[j]);
-    if (to[i].half) k << inst.mov.b16(*to[i].half, *from[i].half);
-  }
-}
-
-/// Blocks that stay: block b has rows b, b + blocks, …, and the weight in its registers.
-void write_loop(Rows& rows, const Recipe& recipe, Vectors& vectors) {
-  Kernel& k = rows.k;
-  vectors.keep(rows);
-  const auto turn = k.scalar<Type::u32>(0), blocks = k.from_<Type::u32>(special.nctaid.x());
-  if (recipe.cluster > 1) k << inst.mov.u32(blocks, special.nclusterid.x());
-  const auto stride = blocks * recipe.rows, first = k.from_<Type::u32>(rows.first_row);
-  rows.take_turns(turn);
-  rows.await_cluster();
-  std::vector<Piece> ahead;
-  if (recipe.ahead) {
-    rows.begin_at(first);
-    ahead = load_row(rows, recipe);
-  }
-  k.while_([&] { return first < rows.rows; },
-           [&] {
-             if (!recipe.ahead) {
-               rows.begin_at(first);
-               finish_row(rows, recipe, load_row(rows, recipe), vectors);
-               k << inst.add.u32(first, first, stride);
-             } else {
-               const auto next = first + stride;
-               const auto there = next < rows.rows;
-               rows.begin_at(next);
-               rows.load_only(there);
-               const std::vector<Piece> loaded = load_row(rows, recipe);
-               rows.load_only({});
-               rows.begin_at(first);
-               finish_row(rows, recipe, ahead, vectors);
-               copy(k, ahead, loaded);
-               k << inst.mov.u32(first, next);
-             }
-             k << inst.xor_.b32(turn, turn, 1);
-           });
-}
-
 }  // namespace
 
 Expected<Kernel> write_norm(const Recipe& recipe) {
   Kernel k(spec_of(recipe));
   Rows rows(k, recipe);
   Vectors vectors(rows, recipe);
-  if (recipe.stay > 0) {
-    write_loop(rows, recipe, vectors);
-  } else {
-    const std::vector<Piece> pieces = load_row(rows, recipe);
-    if (recipe.early) vectors.keep(rows);
-    finish_row(rows, recipe, pieces, vectors);
-  }
+  const std::vector<Piece> pieces = load_row(rows, recipe);
+  if (recipe.early) vectors.keep(rows);
+  finish_row(rows, recipe, pieces, vectors);
   k << inst.ret();
   return k;
 }

@@ -48,7 +48,7 @@ Expected<Kernel> write_norm_backward(const Recipe& recipe) {
   if (recipe.weight) weight = rows.vector_of("W");
   if (recipe.weight && !is_layer) offset = k.param<Type::f32>("offset");
   std::vector<Piece> kept;
-  if (weight && recipe.early) kept = rows.load_all_shared(*weight);
+  if (weight && recipe.early) kept = rows.load_all(*weight);
   Sums sums;
   if (recipe.weight) sums.weight = zeros(k, recipe);
   if (recipe.bias) sums.bias = zeros(k, recipe);

@@ -29,28 +29,21 @@ struct Flag {
   std::string_view word;
   bool Recipe::* value;
 };
-constexpr std::array<Flag, 11> flags = {{{"f", &Recipe::ahead},
-                                         {"n", &Recipe::bypass},
-                                         {"z", &Recipe::stream},
-                                         {"a", &Recipe::anew},
-                                         {"e", &Recipe::early},
-                                         {"w", &Recipe::weight},
-                                         {"b", &Recipe::bias},
-                                         {"r", &Recipe::residual},
-                                         {"g", &Recipe::gradient},
-                                         {"packed", &Recipe::packed},
-                                         {"strided", &Recipe::strided}}};
+constexpr std::array<Flag, 9> flags = {{{"z", &Recipe::stream},
+                                        {"a", &Recipe::anew},
+                                        {"e", &Recipe::early},
+                                        {"w", &Recipe::weight},
+                                        {"b", &Recipe::bias},
+                                        {"r", &Recipe::residual},
+                                        {"g", &Recipe::gradient},
+                                        {"packed", &Recipe::packed},
+                                        {"strided", &Recipe::strided}}};
 struct Number {
   char letter;
   int Recipe::* value;
 };
-constexpr std::array<Number, 7> numbers = {{{'v', &Recipe::vector},
-                                            {'t', &Recipe::threads},
-                                            {'x', &Recipe::rows},
-                                            {'p', &Recipe::passes},
-                                            {'c', &Recipe::cluster},
-                                            {'m', &Recipe::min_blocks},
-                                            {'s', &Recipe::stay}}};
+constexpr std::array<Number, 5> numbers = {
+    {{'v', &Recipe::vector}, {'t', &Recipe::threads}, {'x', &Recipe::rows}, {'p', &Recipe::passes}, {'c', &Recipe::cluster}}};
 
 bool reads_number(std::string_view word, Recipe& recipe) {
   for (const Number& number : numbers) {
@@ -70,8 +63,7 @@ bool is_possible(const Recipe& r) {
   return is_float(r.dtype) && is_power_of_two(r.vector) && r.vector * bytes_of(r.dtype) <= 16 && is_power_of_two(r.threads) &&
          r.threads >= 4 && r.threads <= 1024 && r.rows >= 1 && r.rows * r.threads <= 1024 && (r.rows == 1 || r.threads <= 32) &&
          r.rows * r.threads >= 32 && r.passes >= 1 && r.passes <= 64 && is_power_of_two(r.cluster) && r.cluster <= 8 &&
-         (r.cluster == 1 || r.threads > 32) && r.min_blocks >= 0 && r.min_blocks <= 32 && r.stay >= 0 && r.stay <= 32 &&
-         (!r.ahead || (r.stay > 0 && !r.residual)) && (!is_gated(r.operation) || r.cluster == 1);
+         (r.cluster == 1 || r.threads > 32) && (!is_gated(r.operation) || r.cluster == 1);
 }
 
 }  // namespace
@@ -86,8 +78,7 @@ Expected<Operation> operation_from_name(std::string_view name) {
 
 std::string name(const Recipe& recipe) {
   std::string text = cat(name(recipe.operation), "__", isa::name(recipe.dtype));
-  for (const Number& number : numbers)
-    if (recipe.*number.value != 0) text += cat('_', number.letter, recipe.*number.value);
+  for (const Number& number : numbers) text += cat('_', number.letter, recipe.*number.value);
   for (const Flag& flag : flags)
     if (recipe.*flag.value) text += cat('_', flag.word);
   return text;
@@ -101,7 +92,7 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
   if (end == std::string_view::npos) return wrong("an operation comes first, then `__`");
   const auto operation = operation_from_name(text.substr(0, end));
   if (!operation) return Unexpected{operation.error()};
-  Recipe recipe{.operation = *operation, .dtype = Type::none, .min_blocks = 0};
+  Recipe recipe{.operation = *operation, .dtype = Type::none};
   for (std::size_t at = end + 2; at <= text.size();) {
     const std::size_t next = std::min(text.find('_', at), text.size());
     const std::string_view word = text.substr(at, next - at);

@@ -57,15 +57,11 @@ struct Problem {
 struct Recipe {
   Operation operation = Operation::rms_norm;
   Type dtype = Type::f32;
-  int vector = 4;      ///< elements that a thread loads at once
-  int threads = 128;   ///< of a row in one block: a power of two, 4 to 1024
-  int rows = 1;        ///< rows of a block; more than one only with threads <= 32
-  int passes = 1;      ///< loads a thread, all kept in registers
-  int cluster = 1;     ///< blocks that share a row
-  int min_blocks = 0;  ///< of a multiprocessor, for ptxas (.minnctapersm); 0: its own choice
-  int stay = 0;  ///< blocks of a multiprocessor that go through all rows in a loop, with the weight in registers; 0: one row each
-  bool ahead = false;   ///< such a loop loads the next row before it stores this one
-  bool bypass = false;  ///< matrices are loaded past the L1 cache, which keeps the weight
+  int vector = 4;       ///< elements that a thread loads at once
+  int threads = 128;    ///< of a row in one block: a power of two, 4 to 1024
+  int rows = 1;         ///< rows of a block; more than one only with threads <= 32
+  int passes = 1;       ///< loads a thread, all kept in registers
+  int cluster = 1;      ///< blocks that share a row
   bool stream = false;  ///< stores are marked as not read again (.cs)
   bool anew = false;    ///< exponentials are computed twice, and not kept
   bool early = false;   ///< weight and bias are loaded before the row is reduced

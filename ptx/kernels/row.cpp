@@ -39,8 +39,6 @@ KernelSpec spec_of(const Recipe& recipe) {
                                  [](const TensorOf& output) { return output.shape[0] == tile::Dim("P"); });
   if (stays)
     spec.grid = dim("P") / recipe.rows * recipe.cluster;
-  else if (recipe.stay > 0)
-    spec.grid = min(ceil_div(dim("M"), recipe.rows), std::max(1, recipe.stay * 132 / recipe.cluster)) * recipe.cluster;
   else if (!is_gated(recipe.operation))
     spec.grid = ceil_div(dim("M"), recipe.rows) * recipe.cluster;
   else if (is_flat(recipe))
@@ -50,7 +48,6 @@ KernelSpec spec_of(const Recipe& recipe) {
   spec.arch = recipe.cluster > 1 ? Target::sm_90 : Target::sm_80;
   if (recipe.cluster > 1) spec.cluster = recipe.cluster;
   spec.raw_directives = {{"reqntid", {block(recipe), 1, 1}}};
-  if (recipe.min_blocks > 0) spec.raw_directives.push_back({"minnctapersm", {static_cast<std::uint32_t>(recipe.min_blocks)}});
   return spec;
 }
 
@@ -169,53 +166,44 @@ Reg<Type::b64> Rows::number_of(std::string_view tensor, int bytes) {
   return pointer;
 }
 
-Piece Rows::load(const Reg<Type::b64>& pointer, int i, double outside) { return load_with(pointer, i, outside, recipe_.bypass); }
-
 // `.nc`: nobody writes the inputs while the kernel runs.
-Piece Rows::load_with(const Reg<Type::b64>& pointer, int i, double outside, bool bypass) {
+Piece Rows::load(const Reg<Type::b64>& pointer, int i, double outside) {
   const auto address = addr(pointer, i * step());
-  Predicate guard = inside(i);
-  if (loads_) guard = guard ? *guard & *loads_ : *loads_;
-  const auto write = [&](Inst plain, Inst past_l1) { k << guarded(bypass ? std::move(past_l1) : std::move(plain), guard); };
+  const Predicate& guard = inside(i);
   const auto& nc = inst.ld.global_.nc;
-  const auto& no_allocate = nc.L1__no_allocate;
   Piece piece;
   if (recipe_.dtype == Type::f32) {
     auto v = fresh<Type::f32>(k, recipe_.vector, guard ? std::optional(outside) : std::nullopt);
-    if (recipe_.vector == 4) {
-      const auto all = vec(v[0], v[1], v[2], v[3]);
-      write(nc.v4.f32(all, address), no_allocate.v4.f32(all, address));
-    } else if (recipe_.vector == 2) {
-      write(nc.v2.f32(vec(v[0], v[1]), address), no_allocate.v2.f32(vec(v[0], v[1]), address));
-    } else {
-      write(nc.f32(v[0], address), no_allocate.f32(v[0], address));
-    }
+    if (recipe_.vector == 4)
+      k << guarded(nc.v4.f32(vec(v[0], v[1], v[2], v[3]), address), guard);
+    else if (recipe_.vector == 2)
+      k << guarded(nc.v2.f32(vec(v[0], v[1]), address), guard);
+    else
+      k << guarded(nc.f32(v[0], address), guard);
     piece.floats = std::move(v);
     return piece;
   }
   const std::uint32_t word = word_of(outside, recipe_.dtype);
   if (recipe_.vector == 1) {
     auto half = guard ? k.scalar<Type::b16>(word & 0xFFFFU) : k.scalar<Type::b16>();
-    write(nc.b16(half, address), no_allocate.b16(half, address));
+    k << guarded(nc.b16(half, address), guard);
     piece.half = half;
     return piece;
   }
   auto w = fresh<Type::b32>(k, recipe_.vector / 2, guard ? std::optional(word) : std::nullopt);
-  if (recipe_.vector == 8) {
-    const auto all = vec(w[0], w[1], w[2], w[3]);
-    write(nc.v4.b32(all, address), no_allocate.v4.b32(all, address));
-  } else if (recipe_.vector == 4) {
-    write(nc.v2.b32(vec(w[0], w[1]), address), no_allocate.v2.b32(vec(w[0], w[1]), address));
-  } else {
-    write(nc.b32(w[0], address), no_allocate.b32(w[0], address));
-  }
+  if (recipe_.vector == 8)
+    k << guarded(nc.v4.b32(vec(w[0], w[1], w[2], w[3]), address), guard);
+  else if (recipe_.vector == 4)
+    k << guarded(nc.v2.b32(vec(w[0], w[1]), address), guard);
+  else
+    k << guarded(nc.b32(w[0], address), guard);
   piece.words = std::move(w);
   return piece;
 }
 
-std::vector<Piece> Rows::load_all_shared(const Reg<Type::b64>& pointer) {
+std::vector<Piece> Rows::load_all(const Reg<Type::b64>& pointer, double outside) {
   std::vector<Piece> all;
-  for (int i = 0; i < recipe_.passes; ++i) all.push_back(load_shared(pointer, i));
+  for (int i = 0; i < recipe_.passes; ++i) all.push_back(load(pointer, i, outside));
   return all;
 }
 
@@ -224,12 +212,6 @@ Reg<Type::f32> Rows::number_at(const Reg<Type::b64>& address) {
   Piece piece;
   piece.half = k.let(inst.ld.global_.nc.b16, addr(address));
   return floats(piece)[0];
-}
-
-std::vector<Piece> Rows::load_all(const Reg<Type::b64>& pointer, double outside) {
-  std::vector<Piece> all;
-  for (int i = 0; i < recipe_.passes; ++i) all.push_back(load(pointer, i, outside));
-  return all;
 }
 
 Values Rows::floats(const Piece& piece) {

@@ -62,11 +62,6 @@ class Rows {
   [[nodiscard]] int passes() const { return recipe_.passes; }
   /// Pass i of the row at `pointer`; threads behind the row's end have `outside` (0 or -infinity).
   Piece load(const Reg<Type::b64>& pointer, int i, double outside = 0.0);
-  /// The same of what other rows need too, which the L1 cache may keep.
-  Piece load_shared(const Reg<Type::b64>& pointer, int i) { return load_with(pointer, i, 0.0, false); }
-  std::vector<Piece> load_all_shared(const Reg<Type::b64>& pointer);
-  /// From here on only threads whose predicate is true load; nothing: all do.
-  void load_only(const Predicate& guard) { loads_ = guard; }
   /// All passes.
   std::vector<Piece> load_all(const Reg<Type::b64>& pointer, double outside = 0.0);
   void store(const Reg<Type::b64>& pointer, int i, const Values& values);
@@ -107,14 +102,13 @@ class Rows {
   Reg<Type::f32> inverse;                     ///< 1 / N
 
  private:
-  Piece load_with(const Reg<Type::b64>& pointer, int i, double outside, bool bypass);
   Values across_warps(const Values& values, const Combine& combine);
   Values across_blocks(const Values& values, const Combine& combine);
   [[nodiscard]] std::int64_t step() const;  ///< bytes between passes
   Predicate both(int i);                    ///< the row is there, and has the elements
 
   const Recipe& recipe_;
-  Predicate last_, every_, exists_, both_, loads_;
+  Predicate last_, every_, exists_, both_;
   std::vector<Predicate> each_;                    // of flat ones
   std::optional<Reg<Type::u32>> turn_, in_block_;  // in_block_: the number of the group in its block
   bool cluster_waited_ = false;

@@ -21,6 +21,19 @@ def _is_torch(x: Any) -> bool:
     return hasattr(x, "requires_grad")  # not by its class: Dynamo traces this
 
 
+_torch_module: Any = None
+
+
+def _torch_functions() -> Any:
+    """The functions for torch tensors; the first tensor imports them."""
+    global _torch_module
+    if _torch_module is None:
+        from . import _torch
+
+        _torch_module = _torch
+    return _torch_module
+
+
 def rms_norm(x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0) -> Any:
     """``x / sqrt(mean(x**2) + eps) * (weight + offset)`` over the last dimension, as `torch.nn.functional.rms_norm`.
 
@@ -29,9 +42,7 @@ def rms_norm(x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = N
     ValueError for shapes that do not fit together.
     """
     if _is_torch(x):
-        from . import _torch
-
-        return _torch.norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
+        return _torch_functions().norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
     from . import _arrays
 
     return _arrays.norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
@@ -44,9 +55,7 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-
     subtracted before squares are taken, so numbers far from 0 keep their digits.
     """
     if _is_torch(x):
-        from . import _torch
-
-        return _torch.norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
+        return _torch_functions().norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
     from . import _arrays
 
     return _arrays.norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
@@ -73,9 +82,7 @@ def _softmax(operation: str, x: Any, dim: int) -> Any:
             "move it there, as with `x.movedim(dim, -1)`",
         )
     if _is_torch(x):
-        from . import _torch
-
-        return _torch.softmax(operation, x)
+        return _torch_functions().softmax(operation, x)
     from . import _arrays
 
     return _arrays.softmax(operation, x)
@@ -93,9 +100,7 @@ def geglu(gate: Any, up: Any = None) -> Any:
 
 def _gated(operation: str, gate: Any, up: Any) -> Any:
     if _is_torch(gate):
-        from . import _torch
-
-        return _torch.gated(operation, gate, up)
+        return _torch_functions().gated(operation, gate, up)
     from . import _arrays
 
     return _arrays.gated(operation, gate, up)
@@ -111,9 +116,7 @@ def cross_entropy(
     their size is kept.
     """
     if _is_torch(logits):
-        from . import _torch
-
-        return _torch.cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
+        return _torch_functions().cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
     from . import _arrays
 
     return _arrays.cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
@@ -127,9 +130,7 @@ def cross_entropy_and_gradient(
     For a training step that knows that it wants both; with reduction "none" the gradient is that of the sum.
     """
     if _is_torch(logits):
-        from . import _torch
-
-        return _torch.cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)
+        return _torch_functions().cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)
     from . import _arrays
 
     return _arrays.cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)

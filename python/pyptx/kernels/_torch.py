@@ -25,6 +25,7 @@ register_operators()
 _is_compiling = torch.compiler.is_dynamo_compiling
 _DTYPES = {torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16"}
 _MANY_ROWS = 1 << 14  # of what Dynamo traces
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _plans: dict[Any, Any] = {}
 
 Scalars = tuple[tuple[str, Any], ...]
@@ -37,7 +38,8 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
         number, sizes = _number_under_dynamo(operation, has, str(x.dtype), slice(x.shape[-1]))
         return call_number_under_dynamo(number, [*[m.contiguous() for m in matrices], *vectors], (*scalars, *sizes))
     rows, columns = x.shape[0], x.shape[-1]
-    places = 0
+    # How far all rows are aligned. Of a gated product the matrix is one row.
+    places = x.element_size() * columns * (rows if "glu" in operation and "packed" not in has else 1)
     for tensor in (*matrices, *vectors):
         if not tensor.is_contiguous():
             return _launch_strided(operation, has, matrices, vectors, scalars)
@@ -45,15 +47,36 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
     key = (operation, has, x.dtype, columns, rows.bit_length(), places & 15, scalars)
     known = _plans.get(key)
     if known is None:
-        # Of a gated product, whose rows are one, M * N decides.
-        row = x.element_size() * columns * (rows if "glu" in operation and "packed" not in has else 1)
-        if (row | places) & 15:
-            kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment_of(row, places), has)
-            plan, packed = _bound(kernel, scalars, rows)
-            return plan(*matrices, *vectors, scalars=packed)
-        kernel = chosen(operation, _dtype(operation, x), like(rows), columns, 16, has)
+        kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment_of(places), has)
         known = _plans[key] = _bound(kernel, scalars, rows)
     return known[0](*matrices, *vectors, scalars=known[1])
+
+
+# Plans of calls like earlier ones, by operation, shape, type and scalars: of plain tensors in one piece each, 16 bytes aligned.
+_ready: dict[Any, Any] = {}
+
+
+def _again(key: Any, tensors: Sequence[Any]) -> Any:
+    """A call like an earlier one; None where it is not."""
+    known = _ready.get(key)
+    if known is None:
+        return None
+    grad, places = torch.is_grad_enabled(), 0
+    for x in tensors:
+        if type(x) not in _PLAIN or not x.is_contiguous() or (grad and x.requires_grad):
+            return None
+        places |= x.data_ptr()
+    return None if places & 15 else known[0](*tensors, scalars=known[1])
+
+
+def _keep(key: Any, x: Any, operation: str, has: Has, scalars: Scalars = ()) -> None:
+    """Has `_again` know calls with this key, where the last one, of the matrix `x`, took such a plan."""
+    rows, columns = x.shape[0], x.shape[-1]
+    known = _plans.get((operation, has, x.dtype, columns, rows.bit_length(), 0, scalars))
+    if known is not None:
+        if len(_ready) > 4096:  # of a program whose sizes never end
+            _ready.clear()
+        _ready[key] = known
 
 
 def _bound(kernel: Any, scalars: Scalars, rows: int) -> tuple[Any, Any]:
@@ -64,7 +87,7 @@ def _bound(kernel: Any, scalars: Scalars, rows: int) -> tuple[Any, Any]:
 
 def _place(tensor: Any) -> int:
     """Its address, as far as there is one: what torch makes up while it traces has none."""
-    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+    if type(tensor) not in _PLAIN:
         return 0
     try:
         return int(tensor.data_ptr())
@@ -163,6 +186,11 @@ def _needs_gradient(*tensors: Any) -> bool:
 
 
 def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+    if not _is_compiling():
+        key = (operation, x.shape, x.dtype, eps, offset, weight is None, bias is None, residual is None)
+        tensors = [each for each in (x, residual, weight, bias) if each is not None]
+        if (result := _again(key, tensors)) is not None:
+            return result
     _checks.require_rows(operation, x)
     if residual is not None:
         _checks.require_like(operation, "residual", residual, x)
@@ -177,26 +205,24 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
         result = _Norm.apply(operation, eps, offset, matrix, weight, bias, other)
     else:
         result = _norm(operation, matrix, weight, bias, other, eps, offset)
+        if len(shape) == 2 and not _is_compiling():
+            _keep(key, x, operation, *_kind_of_norm(operation, weight, bias, residual, eps, offset))
     if len(shape) == 2:
         return result if residual is None else tuple(result)
     return result.view(shape) if residual is None else (result[0].view(shape), result[1].view(shape))
 
 
+def _kind_of_norm(operation: str, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> tuple[Has, Scalars]:
+    has = tuple([name for name, x in (("residual", residual), ("weight", weight), ("bias", bias)) if x is not None])
+    if weight is not None and operation.startswith("rms_norm"):
+        return has, (("eps", eps), ("offset", offset))
+    return has, (("eps", eps),)
+
+
 def _norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
-    matrices, vectors, has = [x], [], []
-    scalars: list[tuple[str, Any]] = [("eps", eps)]
-    if residual is not None:
-        matrices.append(residual)
-        has.append("residual")
-    if weight is not None:
-        vectors.append(weight)
-        has.append("weight")
-        if operation == "rms_norm":
-            scalars.append(("offset", offset))
-    if bias is not None:
-        vectors.append(bias)
-        has.append("bias")
-    return launch(operation, tuple(has), matrices, vectors, tuple(scalars))
+    has, scalars = _kind_of_norm(operation, weight, bias, residual, eps, offset)
+    matrices = [x] if residual is None else [x, residual]
+    return launch(operation, has, matrices, [each for each in (weight, bias) if each is not None], scalars)
 
 
 class _Norm(torch.autograd.Function):
@@ -221,20 +247,10 @@ class _Norm(torch.autograd.Function):
 def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any, bias: bool, eps: float, offset: float) -> Any:
     """Gradients of x (and of the residual, which has the same), weight and bias. `gradients` are those of the norm and, with a
     residual, of the sum."""
-    dy, matrices, vectors, has = gradients[0], [], [], []
-    matrices = [_row_by_row(dy), x]
-    scalars: list[tuple[str, Any]] = [("eps", eps)]
-    if len(gradients) > 1 and gradients[1] is not None:
-        matrices.append(_row_by_row(gradients[1]))
-        has.append("residual")
-    if weight is not None:
-        vectors.append(weight)
-        has.append("weight")
-        if operation == "rms_norm":
-            scalars.append(("offset", offset))
-    if bias:
-        has.append("bias")
-    results = launch(f"{operation}_backward", tuple(has), matrices, vectors, tuple(scalars))
+    of_sum = gradients[1] if len(gradients) > 1 else None
+    has, scalars = _kind_of_norm(f"{operation}_backward", weight, bias or None, of_sum, eps, offset)
+    matrices = [_row_by_row(gradients[0]), x] if of_sum is None else [_row_by_row(gradients[0]), x, _row_by_row(of_sum)]
+    results = launch(f"{operation}_backward", has, matrices, () if weight is None else (weight,), scalars)
     if weight is None and not bias:
         return results, None, None
     partial = [sums.sum(0).to(x.dtype) for sums in results[1:]]
@@ -245,10 +261,19 @@ def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any,
 
 
 def softmax(operation: str, x: Any) -> Any:
+    if not _is_compiling():
+        key = (operation, x.shape, x.dtype)
+        if (result := _again(key, (x,))) is not None:
+            return result
     _checks.require_rows(operation, x)
     shape = x.shape
     matrix = _rows(operation, "x", x, shape[-1])
-    result = _Softmax.apply(operation, matrix) if _needs_gradient(x) else launch(operation, (), [matrix], ())
+    if _needs_gradient(x):
+        result = _Softmax.apply(operation, matrix)
+    else:
+        result = launch(operation, (), [matrix], ())
+        if len(shape) == 2 and not _is_compiling():
+            _keep(key, x, operation, ())
     return result if len(shape) == 2 else result.view(shape)
 
 
@@ -323,6 +348,10 @@ class _CrossEntropy(torch.autograd.Function):
 
 
 def gated(operation: str, gate: Any, up: Any) -> Any:
+    if not _is_compiling() and up is not None:
+        key = (operation, gate.shape, gate.dtype)
+        if (result := _again(key, (gate, up))) is not None:
+            return result
     _checks.require_rows(operation, gate)
     shape = gate.shape
     if up is None:
@@ -335,7 +364,12 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
         _checks.require_like(operation, "up", up, gate, "gate")
         matrices = [_rows(operation, "gate", gate, shape[-1]), _rows(operation, "up", up, shape[-1])]
         has = ()
-    result = _Gated.apply(operation, has, *matrices) if _needs_gradient(gate, up) else launch(operation, has, matrices, ())
+    if _needs_gradient(gate, up):
+        result = _Gated.apply(operation, has, *matrices)
+    else:
+        result = launch(operation, has, matrices, ())
+        if len(shape) == 2 and up is not None and not _is_compiling():
+            _keep(key, gate, operation, has)
     return result if len(shape) == 2 else result.view(shape)
 
 
