@@ -3,7 +3,9 @@
 //     choose(problem)   the best of them
 //     kernel(recipe)    the PTX
 //     cost(problem)     bytes and operations
-// Files: row.hpp what they share; norm, softmax, gated one kind of operation each; choose.cpp which recipe.
+//     rms_norm(place, dtype, x, weight, y) …   all of it: chosen, compiled, run (run.hpp)
+// Files: row.hpp what they share; norm, softmax, gated … one kind of operation each; choose.cpp which recipe.
 #pragma once
 
 #include "ptx/kernels/recipe.hpp"
+#include "ptx/kernels/run.hpp"

@@ -7,9 +7,9 @@
 // Bound by memory: x is read once and y written once. Layer norm subtracts the mean in registers before it squares, which takes a
 // second reduction and keeps its digits where the mean is large.
 //
-// Tried on an H200 (2026-11-26, the shapes of bench/kernels.py), without a gain over a block a row: blocks that stay and keep the weight
-// in registers, with the next row loaded ahead or not (0.70 to 1.00 of its speed); loads past the L1 cache (0.95 to 1.02); fewer
-// registers for more blocks, .minnctapersm (0.90 to 1.01).
+// Tried on an H200 (2026-11-26, the shapes of bench/kernels.py), without a gain over a block a row: blocks that stay and keep the
+// weight in registers, with the next row loaded ahead or not (0.70 to 1.00 of its speed); loads past the L1 cache (0.95 to 1.02);
+// fewer registers for more blocks, .minnctapersm (0.90 to 1.01).
 #include "ptx/kernels/row.hpp"
 
 namespace ptx::kernels {
