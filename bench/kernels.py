@@ -263,6 +263,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", help="operations (default: all)")
     parser.add_argument("--chosen", action="store_true", help="measure the chosen recipe alone, not all of them")
     parser.add_argument("--rounds", type=int, default=21, help="(default %(default)s)")
+    parser.add_argument("--cells", type=int, nargs="*", help="shapes by number (default: all)")
     parser.add_argument("--first", type=int, default=0, help="the number of the shape to begin with (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no shape after so many")
     parser.add_argument("--json", type=Path, help="where to write the figures")
@@ -280,11 +281,8 @@ def main() -> int:
     print(machine)
     reports = []
     for number, cell in enumerate(cells()):
-        if (
-            number < options.first
-            or (options.only and cell.operation not in options.only)
-            or time.monotonic() - started > options.seconds
-        ):
+        wanted = number >= options.first and (not options.cells or number in options.cells)
+        if not wanted or (options.only and cell.operation not in options.only) or time.monotonic() - started > options.seconds:
             continue
         print(f"{number}: {cell}", flush=True)
         try:

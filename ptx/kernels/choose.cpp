@@ -62,6 +62,7 @@ void add_variants(const Problem& p, const Recipe& recipe, Recipes& all) {
   if (keeps && p.dtype != Type::f32 && !recipe.anew) add(&Recipe::anew);
   const int words = recipe.passes * recipe.vector * bytes_of(p.dtype) / 4;
   if ((p.weight || p.bias) && words <= 32) add(&Recipe::early);
+  add(&Recipe::hold);
 }
 
 Recipes of_rows(const Problem& p, int vector) {
@@ -99,6 +100,8 @@ Recipes of_elements(const Problem& p, int vector) {
       r.threads = threads;
       r.passes = passes;
       all.push_back(r);
+      r.hold = true;
+      all.push_back(r);
     }
   }
   return all;
@@ -108,9 +111,13 @@ Recipes of_elements(const Problem& p, int vector) {
 /// blocks.
 double distance(const Recipe& r, const Problem& p) {
   const int element = bytes_of(r.dtype);
+  // Matrices much larger than the L2 cache, written as much as they are read.
+  const bool holds = cost(p).bytes > (std::uint64_t{128} << 20) && p.columns <= 32 * 1024 && p.operation != Operation::swiglu &&
+                     p.operation != Operation::geglu && p.operation != Operation::cross_entropy;
   if (is_gated(r.operation)) {
     const int wanted = p.operation >= Operation::swiglu_backward ? 128 : 256;
-    return std::abs(std::log2(r.passes * r.vector * element / 16.0)) + std::abs(std::log2(1.0 * r.threads / wanted)) / 2;
+    return std::abs(std::log2(r.passes * r.vector * element / 16.0)) + std::abs(std::log2(1.0 * r.threads / wanted)) / 2 +
+           (r.hold != holds ? 0.05 : 0);
   }
   const bool few = p.rows < 8 * static_cast<std::uint64_t>(p.processors);
   double wanted = element == 4 ? (p.columns <= 1024 ? 12 : 8) : few ? 8 : 24;
@@ -124,7 +131,7 @@ double distance(const Recipe& r, const Problem& p) {
   if (p.columns > 32 * 1024 && r.cluster == 1) far += 2;
   // A last pass with little to do.
   const double used = static_cast<double>(p.columns) / static_cast<double>(capacity(r));
-  return far + (1 - used) + (r.anew ? 0.01 : 0) + (r.early && !few ? 0.01 : 0) + (r.stream ? 0.05 : 0);
+  return far + (1 - used) + (r.anew ? 0.01 : 0) + (r.early && !few ? 0.01 : 0) + (r.hold != holds ? 0.05 : 0);
 }
 
 struct Measured {

@@ -7,9 +7,11 @@
 // Bound by memory: x is read once and y written once. Layer norm subtracts the mean in registers before it squares, which takes a
 // second reduction and keeps its digits where the mean is large.
 //
-// Tried on an H200 (2026-11-26, the shapes of bench/kernels.py), without a gain over a block a row: blocks that stay and keep the
-// weight in registers, with the next row loaded ahead or not (0.70 to 1.00 of its speed); loads past the L1 cache (0.95 to 1.02);
-// fewer registers for more blocks, .minnctapersm (0.90 to 1.01).
+// Tried on an H200 (2026-11-26, the shapes of bench/kernels.py), beside a block a row: loads with the L2 policy evict_last gain 1
+// to 3 % where matrices are much larger than that cache (Recipe::hold), with evict_first they lose 4 %. No gain: blocks that stay
+// and keep the weight in registers, with the next row loaded ahead or not (0.70 to 1.00 of the speed); loads past the L1 cache
+// (0.95 to 1.02); fewer registers for more blocks, .minnctapersm (0.90 to 1.01); stores with .cs (0.98 to 1.00); the weight with
+// L1::evict_last (within 0.5 %).
 #include "ptx/kernels/row.hpp"
 
 namespace ptx::kernels {
@@ -62,16 +64,16 @@ struct Vectors {
     if (recipe.weight && recipe.operation == Operation::rms_norm) offset = rows.k.param<Type::f32>("offset");
   }
   void keep(Rows& rows) {
-    if (weight) weights = rows.load_all(*weight);
-    if (bias) biases = rows.load_all(*bias);
+    if (weight) weights = rows.load_all_shared(*weight);
+    if (bias) biases = rows.load_all_shared(*bias);
   }
   Values weight_of(Rows& rows, int i) const {
     if (!weight) return {};
-    return rows.floats(weights.empty() ? rows.load(*weight, i) : weights[static_cast<std::size_t>(i)]);
+    return rows.floats(weights.empty() ? rows.load_shared(*weight, i) : weights[static_cast<std::size_t>(i)]);
   }
   Values bias_of(Rows& rows, int i) const {
     if (!bias) return {};
-    return rows.floats(biases.empty() ? rows.load(*bias, i) : biases[static_cast<std::size_t>(i)]);
+    return rows.floats(biases.empty() ? rows.load_shared(*bias, i) : biases[static_cast<std::size_t>(i)]);
   }
 };
 

@@ -48,7 +48,7 @@ Expected<Kernel> write_norm_backward(const Recipe& recipe) {
   if (recipe.weight) weight = rows.vector_of("W");
   if (recipe.weight && !is_layer) offset = k.param<Type::f32>("offset");
   std::vector<Piece> kept;
-  if (weight && recipe.early) kept = rows.load_all(*weight);
+  if (weight && recipe.early) kept = rows.load_all_shared(*weight);
   Sums sums;
   if (recipe.weight) sums.weight = zeros(k, recipe);
   if (recipe.bias) sums.bias = zeros(k, recipe);
@@ -58,65 +58,68 @@ Expected<Kernel> write_norm_backward(const Recipe& recipe) {
   rows.await_cluster();
   const auto first = k.from_<Type::u32>(rows.first_row);
 
-  k.while_(
-      [&] { return first < rows.rows; },
-      [&] {
-        rows.begin_at(first);
-        const std::vector<Piece> xs = rows.load_all(rows.row_of("X")), dys = rows.load_all(rows.row_of("DY"));
-        const auto weight_of = [&](int i) { return weight ? std::optional(rows.floats(rows.load(*weight, i))) : std::nullopt; };
-        std::optional<Reg<Type::f32>> mean;
-        if (is_layer) {
-          const auto total = k.scalar<Type::f32>(0.0);
-          for (const Piece& piece : xs)
-            for (const auto& x : rows.floats(piece)) k << inst.add.f32(total, total, x);
-          mean = k.let(inst.mul.f32, rows.sum(total), rows.inverse);
-        }
-        // squares; w dy xhat without rstd; w dy. Behind the row's end dy is 0, and x is, so only (0 - mean)^2 is to be left out.
-        Values totals = {k.scalar<Type::f32>(0.0), k.scalar<Type::f32>(0.0)};
-        if (is_layer) totals.push_back(k.scalar<Type::f32>(0.0));
-        for (int i = 0; i < recipe.passes; ++i) {
-          const auto at = static_cast<std::size_t>(i);
-          const Values x = rows.floats(xs[at]), g = weighted(rows, rows.floats(dys[at]), weight_of(i), offset);
-          for (std::size_t j = 0; j < x.size(); ++j) {
-            const auto centred = mean ? k.let(inst.sub.f32, x[j], *mean) : x[j];
-            k << guarded(inst.fma.rn.f32(totals[0], centred, centred, totals[0]), mean ? rows.inside(i) : Predicate());
-            k << inst.fma.rn.f32(totals[1], g[j], centred, totals[1]);
-            if (is_layer) k << inst.add.f32(totals[2], totals[2], g[j]);
-          }
-        }
-        totals = rows.sums(totals);
-        const auto rstd = k.let(inst.mul.f32, totals[0], rows.inverse);
-        k << inst.add.f32(rstd, rstd, eps);
-        k << inst.rsqrt.approx.f32(rstd, rstd);
-        // dx = rstd (g - centred * slope - level)
-        const auto slope = k.let(inst.mul.f32, k.let(inst.mul.f32, totals[1], rows.inverse), k.let(inst.mul.f32, rstd, rstd));
-        k << inst.neg.f32(slope, slope);
-        std::optional<Reg<Type::f32>> level;
-        if (is_layer) level = k.let(inst.mul.f32, totals[2], rows.inverse);
-        const auto dx = rows.row_of("DX");
-        std::optional<Reg<Type::b64>> of_sum;
-        if (recipe.residual) of_sum = rows.row_of("DS");
-        for (int i = 0; i < recipe.passes; ++i) {
-          const auto at = static_cast<std::size_t>(i);
-          const Values x = rows.floats(xs[at]), dy = rows.floats(dys[at]), g = weighted(rows, dy, weight_of(i), offset);
-          const Values added = of_sum ? rows.floats(rows.load(*of_sum, i)) : Values();
-          Values out;
-          for (std::size_t j = 0; j < x.size(); ++j) {
-            const auto centred = mean ? k.let(inst.sub.f32, x[j], *mean) : x[j];
-            auto value = k.let(inst.fma.rn.f32, centred, slope, g[j]);
-            if (level) value = k.let(inst.sub.f32, value, *level);
-            value = of_sum ? k.let(inst.fma.rn.f32, value, rstd, added[j]) : k.let(inst.mul.f32, value, rstd);
-            out.push_back(value);
-            if (recipe.weight) {
-              const auto of_row = k.let(inst.mul.f32, dy[j], k.let(inst.mul.f32, centred, rstd));
-              k << guarded(inst.add.f32(sums.weight[at][j], sums.weight[at][j], of_row), rows.exists());
-            }
-            if (recipe.bias) k << guarded(inst.add.f32(sums.bias[at][j], sums.bias[at][j], dy[j]), rows.exists());
-          }
-          rows.store(dx, i, out);
-        }
-        k << inst.add.u32(first, first, blocks * recipe.rows) << inst.xor_.b32(turn, turn, 1);
-      });
+  k.while_([&] { return first < rows.rows; },
+           [&] {
+             rows.begin_at(first);
+             const std::vector<Piece> xs = rows.load_all(rows.row_of("X")), dys = rows.load_all(rows.row_of("DY"));
+             const auto weight_of = [&](int i) {
+               return weight ? std::optional(rows.floats(rows.load_shared(*weight, i))) : std::nullopt;
+             };
+             std::optional<Reg<Type::f32>> mean;
+             if (is_layer) {
+               const auto total = k.scalar<Type::f32>(0.0);
+               for (const Piece& piece : xs)
+                 for (const auto& x : rows.floats(piece)) k << inst.add.f32(total, total, x);
+               mean = k.let(inst.mul.f32, rows.sum(total), rows.inverse);
+             }
+             // squares; w dy xhat without rstd; w dy. Behind the row's end dy is 0, and x is, so only (0 - mean)^2 is to be left
+             // out.
+             Values totals = {k.scalar<Type::f32>(0.0), k.scalar<Type::f32>(0.0)};
+             if (is_layer) totals.push_back(k.scalar<Type::f32>(0.0));
+             for (int i = 0; i < recipe.passes; ++i) {
+               const auto at = static_cast<std::size_t>(i);
+               const Values x = rows.floats(xs[at]), g = weighted(rows, rows.floats(dys[at]), weight_of(i), offset);
+               for (std::size_t j = 0; j < x.size(); ++j) {
+                 const auto centred = mean ? k.let(inst.sub.f32, x[j], *mean) : x[j];
+                 k << guarded(inst.fma.rn.f32(totals[0], centred, centred, totals[0]), mean ? rows.inside(i) : Predicate());
+                 k << inst.fma.rn.f32(totals[1], g[j], centred, totals[1]);
+                 if (is_layer) k << inst.add.f32(totals[2], totals[2], g[j]);
+               }
+             }
+             totals = rows.sums(totals);
+             const auto rstd = k.let(inst.mul.f32, totals[0], rows.inverse);
+             k << inst.add.f32(rstd, rstd, eps);
+             k << inst.rsqrt.approx.f32(rstd, rstd);
+             // dx = rstd (g - centred * slope - level)
+             const auto slope =
+                 k.let(inst.mul.f32, k.let(inst.mul.f32, totals[1], rows.inverse), k.let(inst.mul.f32, rstd, rstd));
+             k << inst.neg.f32(slope, slope);
+             std::optional<Reg<Type::f32>> level;
+             if (is_layer) level = k.let(inst.mul.f32, totals[2], rows.inverse);
+             const auto dx = rows.row_of("DX");
+             std::optional<Reg<Type::b64>> of_sum;
+             if (recipe.residual) of_sum = rows.row_of("DS");
+             for (int i = 0; i < recipe.passes; ++i) {
+               const auto at = static_cast<std::size_t>(i);
+               const Values x = rows.floats(xs[at]), dy = rows.floats(dys[at]), g = weighted(rows, dy, weight_of(i), offset);
+               const Values added = of_sum ? rows.floats(rows.load(*of_sum, i)) : Values();
+               Values out;
+               for (std::size_t j = 0; j < x.size(); ++j) {
+                 const auto centred = mean ? k.let(inst.sub.f32, x[j], *mean) : x[j];
+                 auto value = k.let(inst.fma.rn.f32, centred, slope, g[j]);
+                 if (level) value = k.let(inst.sub.f32, value, *level);
+                 value = of_sum ? k.let(inst.fma.rn.f32, value, rstd, added[j]) : k.let(inst.mul.f32, value, rstd);
+                 out.push_back(value);
+                 if (recipe.weight) {
+                   const auto of_row = k.let(inst.mul.f32, dy[j], k.let(inst.mul.f32, centred, rstd));
+                   k << guarded(inst.add.f32(sums.weight[at][j], sums.weight[at][j], of_row), rows.exists());
+                 }
+                 if (recipe.bias) k << guarded(inst.add.f32(sums.bias[at][j], sums.bias[at][j], dy[j]), rows.exists());
+               }
+               rows.store(dx, i, out);
+             }
+             k << inst.add.u32(first, first, blocks * recipe.rows) << inst.xor_.b32(turn, turn, 1);
+           });
 
   for (const auto& [name, values] : {std::pair("DW", &sums.weight), std::pair("DB", &sums.bias)}) {
     if (values->empty()) continue;

@@ -29,7 +29,7 @@ struct Flag {
   std::string_view word;
   bool Recipe::* value;
 };
-constexpr std::array<Flag, 9> flags = {{{"z", &Recipe::stream},
+constexpr std::array<Flag, 9> flags = {{{"l", &Recipe::hold},
                                         {"a", &Recipe::anew},
                                         {"e", &Recipe::early},
                                         {"w", &Recipe::weight},

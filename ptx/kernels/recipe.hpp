@@ -57,14 +57,14 @@ struct Problem {
 struct Recipe {
   Operation operation = Operation::rms_norm;
   Type dtype = Type::f32;
-  int vector = 4;       ///< elements that a thread loads at once
-  int threads = 128;    ///< of a row in one block: a power of two, 4 to 1024
-  int rows = 1;         ///< rows of a block; more than one only with threads <= 32
-  int passes = 1;       ///< loads a thread, all kept in registers
-  int cluster = 1;      ///< blocks that share a row
-  bool stream = false;  ///< stores are marked as not read again (.cs)
-  bool anew = false;    ///< exponentials are computed twice, and not kept
-  bool early = false;   ///< weight and bias are loaded before the row is reduced
+  int vector = 4;      ///< elements that a thread loads at once
+  int threads = 128;   ///< of a row in one block: a power of two, 4 to 1024
+  int rows = 1;        ///< rows of a block; more than one only with threads <= 32
+  int passes = 1;      ///< loads a thread, all kept in registers
+  int cluster = 1;     ///< blocks that share a row
+  bool hold = false;   ///< matrices are loaded with the L2 policy evict_last: what is written leaves the cache before them
+  bool anew = false;   ///< exponentials are computed twice, and not kept
+  bool early = false;  ///< weight and bias are loaded before the row is reduced
   bool weight = false, bias = false, residual = false, gradient = false, packed = false, strided = false;
 
   friend bool operator==(const Recipe&, const Recipe&) = default;

@@ -166,39 +166,54 @@ Reg<Type::b64> Rows::number_of(std::string_view tensor, int bytes) {
   return pointer;
 }
 
-// `.nc`: nobody writes the inputs while the kernel runs.
 Piece Rows::load(const Reg<Type::b64>& pointer, int i, double outside) {
+  if (recipe_.hold && !hold_) hold_ = k.let<Type::b64>(inst.createpolicy.fractional.L2__evict_last.b64, 1.0);
+  return load_with(pointer, i, outside, hold_);
+}
+
+// `.nc`: nobody writes the inputs while the kernel runs.
+Piece Rows::load_with(const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy) {
   const auto address = addr(pointer, i * step());
   const Predicate& guard = inside(i);
   const auto& nc = inst.ld.global_.nc;
+  const auto write = [&](const auto& plain, const auto& hinted, const auto& registers) {
+    k << guarded(policy ? Inst(hinted(registers, address, *policy)) : Inst(plain(registers, address)), guard);
+  };
+  const auto& hint = nc.L2__cache_hint;
   Piece piece;
   if (recipe_.dtype == Type::f32) {
     auto v = fresh<Type::f32>(k, recipe_.vector, guard ? std::optional(outside) : std::nullopt);
     if (recipe_.vector == 4)
-      k << guarded(nc.v4.f32(vec(v[0], v[1], v[2], v[3]), address), guard);
+      write(nc.v4.f32, hint.v4.f32, vec(v[0], v[1], v[2], v[3]));
     else if (recipe_.vector == 2)
-      k << guarded(nc.v2.f32(vec(v[0], v[1]), address), guard);
+      write(nc.v2.f32, hint.v2.f32, vec(v[0], v[1]));
     else
-      k << guarded(nc.f32(v[0], address), guard);
+      write(nc.f32, hint.f32, v[0]);
     piece.floats = std::move(v);
     return piece;
   }
   const std::uint32_t word = word_of(outside, recipe_.dtype);
   if (recipe_.vector == 1) {
     auto half = guard ? k.scalar<Type::b16>(word & 0xFFFFU) : k.scalar<Type::b16>();
-    k << guarded(nc.b16(half, address), guard);
+    write(nc.b16, hint.b16, half);
     piece.half = half;
     return piece;
   }
   auto w = fresh<Type::b32>(k, recipe_.vector / 2, guard ? std::optional(word) : std::nullopt);
   if (recipe_.vector == 8)
-    k << guarded(nc.v4.b32(vec(w[0], w[1], w[2], w[3]), address), guard);
+    write(nc.v4.b32, hint.v4.b32, vec(w[0], w[1], w[2], w[3]));
   else if (recipe_.vector == 4)
-    k << guarded(nc.v2.b32(vec(w[0], w[1]), address), guard);
+    write(nc.v2.b32, hint.v2.b32, vec(w[0], w[1]));
   else
-    k << guarded(nc.b32(w[0], address), guard);
+    write(nc.b32, hint.b32, w[0]);
   piece.words = std::move(w);
   return piece;
+}
+
+std::vector<Piece> Rows::load_all_shared(const Reg<Type::b64>& pointer) {
+  std::vector<Piece> all;
+  for (int i = 0; i < recipe_.passes; ++i) all.push_back(load_shared(pointer, i));
+  return all;
 }
 
 std::vector<Piece> Rows::load_all(const Reg<Type::b64>& pointer, double outside) {
@@ -301,30 +316,24 @@ void Rows::store(const Reg<Type::b64>& pointer, int i, const Values& values) { s
 void Rows::store(const Reg<Type::b64>& pointer, int i, const Piece& piece) {
   const auto address = addr(pointer, i * step());
   const Predicate guard = both(i);
-  const auto write = [&](Inst plain, Inst streamed) {
-    k << guarded(recipe_.stream ? std::move(streamed) : std::move(plain), guard);
-  };
+  const auto write = [&](Inst instruction) { k << guarded(std::move(instruction), guard); };
   const auto& st = inst.st.global_;
-  const auto& cs = st.cs;
   const Values& v = piece.floats;
   const auto& w = piece.words;
-  if (v.size() == 4) {
-    const auto all = vec(v[0], v[1], v[2], v[3]);
-    write(st.v4.f32(address, all), cs.v4.f32(address, all));
-  } else if (v.size() == 2) {
-    write(st.v2.f32(address, vec(v[0], v[1])), cs.v2.f32(address, vec(v[0], v[1])));
-  } else if (v.size() == 1) {
-    write(st.f32(address, v[0]), cs.f32(address, v[0]));
-  } else if (piece.half) {
-    write(st.b16(address, *piece.half), cs.b16(address, *piece.half));
-  } else if (w.size() == 4) {
-    const auto all = vec(w[0], w[1], w[2], w[3]);
-    write(st.v4.b32(address, all), cs.v4.b32(address, all));
-  } else if (w.size() == 2) {
-    write(st.v2.b32(address, vec(w[0], w[1])), cs.v2.b32(address, vec(w[0], w[1])));
-  } else {
-    write(st.b32(address, w[0]), cs.b32(address, w[0]));
-  }
+  if (v.size() == 4)
+    write(st.v4.f32(address, vec(v[0], v[1], v[2], v[3])));
+  else if (v.size() == 2)
+    write(st.v2.f32(address, vec(v[0], v[1])));
+  else if (v.size() == 1)
+    write(st.f32(address, v[0]));
+  else if (piece.half)
+    write(st.b16(address, *piece.half));
+  else if (w.size() == 4)
+    write(st.v4.b32(address, vec(w[0], w[1], w[2], w[3])));
+  else if (w.size() == 2)
+    write(st.v2.b32(address, vec(w[0], w[1])));
+  else
+    write(st.b32(address, w[0]));
 }
 
 Reg<Type::pred> Rows::is_first() {

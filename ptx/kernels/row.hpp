@@ -62,6 +62,9 @@ class Rows {
   [[nodiscard]] int passes() const { return recipe_.passes; }
   /// Pass i of the row at `pointer`; threads behind the row's end have `outside` (0 or -infinity).
   Piece load(const Reg<Type::b64>& pointer, int i, double outside = 0.0);
+  /// The same of what other rows read too.
+  Piece load_shared(const Reg<Type::b64>& pointer, int i) { return load_with(pointer, i, 0.0, {}); }
+  std::vector<Piece> load_all_shared(const Reg<Type::b64>& pointer);
   /// All passes.
   std::vector<Piece> load_all(const Reg<Type::b64>& pointer, double outside = 0.0);
   void store(const Reg<Type::b64>& pointer, int i, const Values& values);
@@ -102,6 +105,8 @@ class Rows {
   Reg<Type::f32> inverse;                     ///< 1 / N
 
  private:
+  using Policy = std::optional<Reg<Type::b64>>;  // of the L2 cache
+  Piece load_with(const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy);
   Values across_warps(const Values& values, const Combine& combine);
   Values across_blocks(const Values& values, const Combine& combine);
   [[nodiscard]] std::int64_t step() const;  ///< bytes between passes
@@ -111,6 +116,7 @@ class Rows {
   Predicate last_, every_, exists_, both_;
   std::vector<Predicate> each_;                    // of flat ones
   std::optional<Reg<Type::u32>> turn_, in_block_;  // in_block_: the number of the group in its block
+  Policy hold_;
   bool cluster_waited_ = false;
 };
 
