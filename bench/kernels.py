@@ -2,11 +2,12 @@
 
 python bench/kernels.py [--only rms_norm …] [--chosen] [--rounds N] [--json FILE]
 
-Arms: torch's own function, the same under torch.compile (max-autotune), the library's recipes. Inputs are random; an arm's launches
-go over several sets of them, more than the L2 cache holds, in one CUDA graph, and write outputs that lie apart; the arms take turns,
-in another order each round, so that a change of the clocks hits them all. A round's ratio is the best peer's time over the arm's:
-above 1 the arm is the faster one. Medians, and the range in which 10 to 90 % of the rounds lie. Every arm's result is held to torch's
-in f32 first. Recipes are measured in a few rounds, and the best of them and the chosen one again beside the peers.
+Arms: torch's own function, the same under torch.compile (max-autotune), the library's recipes. Inputs are random; an arm's
+launches go over several sets of them, more than the L2 cache holds, in one CUDA graph, and write outputs that lie apart; the arms
+take turns, in another order each round, so that a change of the clocks hits them all. A round's ratio is the best peer's time
+over the arm's: above 1 the arm is the faster one. Medians, and the range in which 10 to 90 % of the rounds lie. Every
+arm's result is held to torch's first. Recipes are measured in a few rounds, and the best of them and the chosen one again beside
+the peers.
 """
 
 from __future__ import annotations
@@ -245,13 +246,17 @@ def measure(torch: Any, cell: Cell, rounds: int, chosen_alone: bool) -> dict[str
     for name, took in sorted(times.items(), key=lambda pair: medians[pair[0]]):
         ratios = sorted(peer / own for peer, own in zip(times[best_peer], took, strict=True))
         row = {
-            "us": round(medians[name], 3), "ratio": round(statistics.median(ratios), 4), "from": round(ratios[len(ratios) // 10], 4),
-            "to": round(ratios[len(ratios) * 9 // 10], 4), "TB/s": round(moved / medians[name] / 1e6, 3),
-        }  # fmt: skip
+            "us": round(medians[name], 3),
+            "ratio": round(statistics.median(ratios), 4),
+            "from": round(ratios[len(ratios) // 10], 4),
+            "to": round(ratios[len(ratios) * 9 // 10], 4),
+            "TB/s": round(moved / medians[name] / 1e6, 3),
+        }
         report["arms"][name] = row
         mark = "*" if name == chosen else " "
         print(
-            f"  {mark} {name:60} {row['us']:10.2f} us {row['TB/s']:6.2f} TB/s  {row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
+            f"  {mark} {name:60} {row['us']:10.2f} us {row['TB/s']:6.2f} TB/s  "
+            f"{row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
             flush=True,
         )
     report["seconds"] = round(time.monotonic() - started, 1)

@@ -13,7 +13,11 @@ from pyptx.kernels._library import alignment_of, kernel_of
 
 Array = np.ndarray[Any, Any]
 LENGTHS = (1, 3, 31, 33, 127, 1000, 1023, 4097, 8193, 65536, 262144)
-TYPES = {"float32": (np.dtype("float32"), 2e-5), "float16": (np.dtype("float16"), 2e-3), "bfloat16": (np.dtype(ml_dtypes.bfloat16), 1.6e-2)}  # fmt: skip
+TYPES = {
+    "float32": (np.dtype("float32"), 2e-5),
+    "float16": (np.dtype("float16"), 2e-3),
+    "bfloat16": (np.dtype(ml_dtypes.bfloat16), 1.6e-2),
+}
 
 
 @pytest.fixture(autouse=True)

@@ -1,12 +1,13 @@
 """Kernels that are ready to use: norms, softmax, gated products, for numpy arrays, torch tensors and JAX arrays.
 
-They run where their arguments are: on a GPU, or for arrays in host memory on the executor. f32, f16 and bf16; between load and store
-everything is f32. Rows are the last dimension, of 1 to 262,144 elements; leading dimensions are taken together, and need not lie
-close together: what is a view of torch's with a row's elements side by side is read where it lies. Unsupported arguments raise;
-nothing falls back to another library.
+They run where their arguments are: on a GPU, or for arrays in host memory on the executor. f32, f16 and bf16; between load and
+store everything is f32. Rows are the last dimension, of 1 to 262,144 elements; leading dimensions are taken together. A torch
+tensor whose rows lie apart is read where it lies, as long as a row's elements lie side by side; torch.compile copies it. All are
+differentiable with torch, all but the losses with JAX; the gradients of norms keep less of a row at once, and go to 96K elements
+in f32. Unsupported arguments raise; nothing falls back to another library.
 """
 
-# _library: kernels by recipe. _arrays: numpy and JAX; _torch: torch.
+# From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _checks.
 
 from __future__ import annotations
 
@@ -37,9 +38,9 @@ def _torch_functions() -> Any:
 def rms_norm(x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0) -> Any:
     """``x / sqrt(mean(x**2) + eps) * (weight + offset)`` over the last dimension, as `torch.nn.functional.rms_norm`.
 
-    ``weight`` is of the last dimension's size and of ``x``'s element type. With ``residual``, like ``x``, the sum ``x + residual`` is
-    rounded to the element type and normalised: the result is the pair of the norm and that sum. TypeError for another element type,
-    ValueError for shapes that do not fit together.
+    ``weight`` is of the last dimension's size and of ``x``'s element type. With ``residual``, like ``x``, ``x + residual`` is
+    rounded to the element type and normalised: the result is the pair of the norm and that sum. TypeError for another element
+    type, ValueError for shapes that do not fit together.
     """
     if _is_torch(x):
         return _torch_functions().norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
@@ -51,8 +52,8 @@ def rms_norm(x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = N
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, residual: Any = None) -> Any:
     """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dimension, as `torch.nn.functional.layer_norm`.
 
-    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual`` as in `rms_norm`. The mean is
-    subtracted before squares are taken, so numbers far from 0 keep their digits.
+    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual`` as in `rms_norm`. The mean
+    is subtracted before squares are taken, so numbers far from 0 keep their digits.
     """
     if _is_torch(x):
         return _torch_functions().norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
@@ -94,7 +95,7 @@ def swiglu(gate: Any, up: Any = None) -> Any:
 
 
 def geglu(gate: Any, up: Any = None) -> Any:
-    """``gelu(gate) * up`` with GELU by tanh, as `torch.nn.functional.gelu(gate, approximate="tanh") * up`; ``up`` as in `swiglu`."""
+    """``gelu(gate) * up`` with GELU by tanh, as torch's ``gelu(gate, approximate="tanh") * up``; ``up`` as in `swiglu`."""
     return _gated("geglu", gate, up)
 
 
@@ -109,11 +110,11 @@ def _gated(operation: str, gate: Any, up: Any) -> Any:
 def cross_entropy(
     logits: Any, target: Any, *, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean"
 ) -> Any:
-    """Cross-entropy over the last dimension, as `torch.nn.functional.cross_entropy` of logits [.., classes] and int64 targets [..].
+    """Cross-entropy over the last dimension, as torch's of logits [.., classes] and int64 targets [..] (under JAX: with x64).
 
-    ``reduction`` is "mean" (over the rows that count), "sum" or "none"; rows whose target is ``ignore_index`` do not count. The loss is
-    f32. A target that is no class makes its loss NaN. Differentiable in the logits: the backward reads them once more, and nothing of
-    their size is kept.
+    ``reduction`` is "mean" (over the rows that count), "sum" or "none"; rows whose target is ``ignore_index`` do not count. The
+    loss is f32. A target that is no class makes its loss NaN. Differentiable in the logits of torch: the backward reads them once
+    more, and nothing of their size is kept.
     """
     if _is_torch(logits):
         return _torch_functions().cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)

@@ -5,17 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _checks
-from ._library import Has, alignment_of, chosen, like, sizes_of
-
-
-def _launch(operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **scalars: float) -> Any:
-    """Of arrays [M, N] (packed ones [M, 2, N]) and [N]; `shape` is M, N."""
-    rows, columns = shape
-    size = arrays[0].dtype.itemsize
-    row = (rows if "glu" in operation and not has else 1) * columns * size
-    places = [getattr(x, "ctypes").data for x in arrays if hasattr(x, "ctypes")]  # numpy's; JAX's are aligned
-    kernel = chosen(operation, arrays[0].dtype.name, like(rows), columns, alignment_of(row, *places), has)
-    return kernel(*arrays, **scalars, **sizes_of(kernel, rows))
+from ._runs import run, run_norm, run_packed, run_rows
 
 
 def _is_jax(x: Any) -> bool:
@@ -40,45 +30,9 @@ def _jax() -> Any:
     return _jax
 
 
-def run_norm(operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
-    columns = x.shape[-1]
-    named = (("residual", residual), ("weight", weight), ("bias", bias))
-    matrices = [each.reshape(-1, columns) for each in (x, residual) if each is not None]
-    has = tuple(name for name, value in named if value is not None)
-    scalars = {"eps": eps} | ({"offset": offset} if weight is not None and operation == "rms_norm" else {})
-    vectors = [vector for vector in (weight, bias) if vector is not None]
-    result = _launch(operation, has, matrices[0].shape, matrices + vectors, **scalars)
-    if residual is None:
-        return result.reshape(x.shape)
-    return tuple(each.reshape(x.shape) for each in result)
-
-
-def run_norm_backward(operation: str, eps: float, offset: float, dy: Any, of_sum: Any, x: Any, weight: Any, bias: bool) -> Any:
-    """Gradients of x, weight and bias; `of_sum` is that of the sum with a residual."""
-    columns = x.shape[-1]
-    matrices = [each.reshape(-1, columns) for each in (dy, x, of_sum) if each is not None]
-    named = (("residual", of_sum is not None), ("weight", weight is not None), ("bias", bias))
-    has = tuple(name for name, there in named if there)
-    scalars = {"eps": eps} | ({"offset": offset} if weight is not None and operation == "rms_norm" else {})
-    vectors = [] if weight is None else [weight]
-    result = _launch(f"{operation}_backward", has, matrices[0].shape, matrices + vectors, **scalars)
-    if weight is None and not bias:
-        return result.reshape(x.shape), None, None
-    sums = [partial.sum(0).astype(x.dtype) for partial in result[1:]]
-    return result[0].reshape(x.shape), sums[0] if weight is not None else None, sums[-1] if bias else None
-
-
 def softmax(operation: str, x: Any) -> Any:
     _checks.require_rows(operation, x)
     return (_jax().softmax if _is_jax(x) else run_rows)(operation, x)
-
-
-def run_rows(operation: str, *arrays: Any) -> Any:
-    """Of arrays of one shape."""
-    shape = arrays[0].shape
-    matrices = [x.reshape(-1, shape[-1]) for x in arrays]
-    result = _launch(operation, (), matrices[0].shape, matrices)
-    return tuple(x.reshape(shape) for x in result) if isinstance(result, (tuple, list)) else result.reshape(shape)
 
 
 def gated(operation: str, gate: Any, up: Any) -> Any:
@@ -88,16 +42,6 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
         return (_jax().packed if _is_jax(gate) else run_packed)(operation, gate)
     _checks.require_like(operation, "up", up, gate, "gate")
     return (_jax().gated if _is_jax(gate) else run_rows)(operation, gate, up)
-
-
-def run_packed(operation: str, x: Any, dy: Any = None) -> Any:
-    """Of gate and up side by side; with `dy`, the gradient of both."""
-    columns = x.shape[-1] // 2
-    packed = x.reshape(-1, 2, columns)
-    if dy is not None:
-        arrays = [dy.reshape(-1, columns), packed]
-        return _launch(f"{operation}_backward", ("packed",), (packed.shape[0], columns), arrays).reshape(x.shape)
-    return _launch(operation, ("packed",), (packed.shape[0], columns), [packed]).reshape((*x.shape[:-1], columns))
 
 
 def cross_entropy(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
@@ -121,4 +65,4 @@ def _losses(logits: Any, target: Any, ignore_index: int, smoothing: float, scale
     matrix = logits.reshape(-1, logits.shape[-1])
     more = [target] if scale is None else [target, scale]
     scalars = {"ignore_index": ignore_index, "smoothing": smoothing}
-    return _launch("cross_entropy", () if scale is None else ("gradient",), matrix.shape, [matrix, *more], **scalars)
+    return run("cross_entropy", () if scale is None else ("gradient",), matrix.shape, [matrix, *more], **scalars)

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from ._arrays import run_norm, run_norm_backward, run_packed, run_rows
+from ._runs import run_norm, run_norm_backward, run_packed, run_rows
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
@@ -21,7 +21,7 @@ def _norm_forward(operation: str, eps: float, offset: float, x: Any, weight: Any
 
 
 def _norm_backward(operation: str, eps: float, offset: float, saved: Any, gradient: Any) -> Any:
-    x, weight, bias, has_residual = saved
+    x, weight, bias, _ = saved
     dy, of_sum = (gradient[0], gradient[1]) if isinstance(gradient, (tuple, list)) else (gradient, None)
     dx, dweight, dbias = run_norm_backward(operation, eps, offset, dy, of_sum, x, weight, bias is not None)
     return dx, dweight, dbias, dx if of_sum is not None else None

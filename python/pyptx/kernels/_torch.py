@@ -1,7 +1,7 @@
 """The library's functions for torch tensors: eager, under `torch.compile`, and with gradients.
 
-A call finds its plan in a dict, by what decides the kernel; the plan does the rest in C++. Under Dynamo the kernel is chosen once for
-each row length, as for many rows, so that a graph serves any number of them. Imported when the first tensor comes.
+A call finds its plan in a dict, by what decides the kernel; the plan does the rest in C++. Under Dynamo the kernel is chosen once
+for each row length, as for many rows, so that a graph serves any number of them. Imported when the first tensor comes.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def _launch_strided(operation: str, has: Has, matrices: Sequence[Any], vectors: 
 
 @state.constant
 def _number_under_dynamo(operation: str, has: Has, dtype: str, columns: Any) -> tuple[str, Scalars]:
-    """The number of the kernel for rows of this length, and sizes that its inputs do not say. Dynamo runs this, and takes the result
-    for constant. What is known of addresses is that they are torch's own; of M, nothing."""
+    """The number of the kernel for rows of this length, and sizes that its inputs do not say. Dynamo runs this, and takes the
+    result for constant. What is known of addresses is that they are torch's own; of M, nothing."""
     try:
         name = dtype.removeprefix("torch.")
         if name not in _DTYPES.values():
@@ -168,7 +168,8 @@ def _rows(operation: str, name: str, x: Any, columns: int) -> Any:
     except RuntimeError:
         _ptx.raise_error(
             "argument_dim",
-            f"`{operation}`: `{name}` has shape {tuple(x.shape)} and strides {tuple(x.stride())}, which are no rows at equal distances",
+            f"`{operation}`: `{name}` has shape {tuple(x.shape)} and strides {tuple(x.stride())}, "
+            "which are no rows at equal distances",
             "`.contiguous()` makes a tensor that is",
         )
 
@@ -176,7 +177,7 @@ def _rows(operation: str, name: str, x: Any, columns: int) -> Any:
 def _needs_gradient(*tensors: Any) -> bool:
     if not torch.is_grad_enabled():
         return False
-    for x in tensors:
+    for x in tensors:  # noqa: SIM110 - Dynamo traces this
         if x is not None and x.requires_grad:
             return True
     return False
@@ -225,7 +226,7 @@ def _norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: fl
     return launch(operation, has, matrices, [each for each in (weight, bias) if each is not None], scalars)
 
 
-class _Norm(torch.autograd.Function):
+class _Norm(torch.autograd.Function):  # type: ignore[misc]
     """Saves what was normalised (x, or the sum with the residual) and the weight; the backward takes the statistics anew."""
 
     @staticmethod
@@ -277,7 +278,7 @@ def softmax(operation: str, x: Any) -> Any:
     return result if len(shape) == 2 else result.view(shape)
 
 
-class _Softmax(torch.autograd.Function):
+class _Softmax(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, operation: str, x: Any) -> Any:
         y = launch(operation, (), [x], ())
@@ -328,7 +329,7 @@ def cross_entropy_and_gradient(logits: Any, target: Any, ignore_index: int, labe
     return loss, gradient.view(logits.shape)
 
 
-class _CrossEntropy(torch.autograd.Function):
+class _CrossEntropy(torch.autograd.Function):  # type: ignore[misc]
     """Saves the logits; the backward reads them once more, and writes their gradient, times that of the losses."""
 
     @staticmethod
@@ -373,7 +374,7 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
     return result if len(shape) == 2 else result.view(shape)
 
 
-class _Gated(torch.autograd.Function):
+class _Gated(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, operation: str, has: Has, *matrices: Any) -> Any:
         ctx.save_for_backward(*matrices)

@@ -52,8 +52,8 @@ def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: di
 
 
 def call_number_under_dynamo(number: str, arrays: Sequence[Any], scalars: Sequence[tuple[str, Any]]) -> Any:
-    """The same of a kernel that is known by its number, for a library that chooses kernels itself: tensors and scalars are what it
-    takes, and nobody asks for their gradients."""
+    """The same of a kernel that is known by its number, for a library that chooses kernels itself: tensors and scalars are what
+    it takes, and nobody asks for their gradients."""
     register_operators()
     names, values = tuple([name for name, _ in scalars]), [constant_number(value) for _, value in scalars]
     key, packed, aliases, dims = _constants(number, names, *values)
