@@ -18,6 +18,7 @@ void bind_launch(nanobind::module_& m);       ///< Image, Plan, sass, the machin
 void bind_executor(nanobind::module_& m);     ///< ExecutorModule, for pyptx.executor
 void bind_session(nanobind::module_& m);      ///< Timeline and Session, for pyptx.executor
 void bind_text(nanobind::module_& m);         ///< nodes and tokens of a text, the command line
+void bind_kernels(nanobind::module_& m);      ///< Recipes of the kernel library, for pyptx.kernels
 void bind_smem(nanobind::module_& m);         ///< `smem`: allocations of shared memory and what is read and written through them.
 void bind_sync(nanobind::module_& m);         ///< `ptx.mbarrier`, `fence`, `cluster`, `pipeline`, `bar`, `setmaxnreg`.
 void bind_copies(nanobind::module_& m);       ///< `ptx.cp.async_`, bulk and tensor copies, `ptx.tma`.

@@ -33,8 +33,8 @@ __version__ = _ptx.version
 
 # Modules that are loaded when they are asked for: `pyptx.parser.parse(text)` after `import pyptx` alone.
 _LAZY = (
-    "cache", "emitter", "executor", "gradients", "ir", "jax_support", "parser", "spec", "specs", "testing", "torch_support",
-    "triton", "wgmma_layout",
+    "cache", "emitter", "executor", "gradients", "ir", "jax_support", "kernels", "parser", "spec", "specs", "testing",
+    "torch_support", "triton", "wgmma_layout",
 )  # fmt: skip
 
 

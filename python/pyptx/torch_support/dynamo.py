@@ -51,6 +51,19 @@ def call_kernel_under_dynamo(kernel: Kernel, arrays: tuple[Any, ...], kwargs: di
     return call_operator(key, payload, arrays, outputs_of_call(dims, aliases, arrays, out), aliases, scalars)
 
 
+def call_number_under_dynamo(number: str, arrays: Sequence[Any], scalars: Sequence[tuple[str, Any]]) -> Any:
+    """The same of a kernel that is known by its number, for a library that chooses kernels itself: tensors and scalars are what
+    it takes, and nobody asks for their gradients."""
+    register_operators()
+    names, values = tuple([name for name, _ in scalars]), [constant_number(value) for _, value in scalars]
+    key, packed, aliases, dims = _constants(number, names, *values)
+    payload = ""
+    if is_exporting():
+        key, payload = _constants_of_export(number, names, constant_specs(arrays), *values)
+        packed = NO_SCALARS
+    return call_operator(key, payload, arrays, outputs_of_call(dims, aliases, arrays, None), aliases, packed)
+
+
 def _plan_under_dynamo(number: str, names: tuple[str, ...], values: Sequence[Any]) -> tuple[Plan, tuple[int | None, ...]]:
     return kernel_by_number(number)._bind({name: number_of_constant(value) for name, value in zip(names, values, strict=True)})
 

@@ -1,0 +1,166 @@
+#include "ptx/kernels/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ptx/author/author.hpp"
+#include "tests/support/golden.hpp"
+
+namespace ptx::kernels {
+namespace {
+
+std::vector<float> random_floats(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float& value : values) value = normal(random);
+  return values;
+}
+
+Place checked_cpu() {
+  vgpu::Options options;
+  options.checks = vgpu::Checks::full;
+  return cpu(options);
+}
+
+TEST(Recipes, of_every_problem_can_be_written_and_serve_it) {
+  for (int o = 0; o < operations; ++o) {
+    for (const Type dtype : {Type::f32, Type::f16, Type::bf16}) {
+      for (const std::uint64_t columns : {1, 3, 31, 127, 1000, 4096, 8193, 65536}) {
+        Problem p{.operation = static_cast<Operation>(o), .dtype = dtype, .rows = 64, .columns = columns};
+        p.alignment = 1 << std::countr_zero(static_cast<unsigned>(columns * (dtype == Type::f32 ? 4 : 2)) | 16U);
+        p.weight = std::string(name(p.operation)).find("norm") != std::string::npos;
+        const auto all = recipes(p);
+        ASSERT_TRUE(all) << render(all.error());
+        ASSERT_FALSE(all->empty()) << name(p.operation) << " of " << columns;
+        for (const Recipe& recipe : *all) {
+          EXPECT_TRUE(serves(recipe, p)) << name(recipe);
+          const auto again = recipe_from_name(name(recipe));
+          ASSERT_TRUE(again) << render(again.error());
+          EXPECT_EQ(*again, recipe);
+        }
+        const auto chosen = choose(p);
+        ASSERT_TRUE(chosen) << render(chosen.error());
+        EXPECT_TRUE(serves(*chosen, p)) << name(*chosen);
+        auto written = kernel(*chosen);
+        ASSERT_TRUE(written) << render(written.error());
+        EXPECT_TRUE(compile(std::move(*written), std::vector<launch::Scalar>(boundary(*chosen).scalars.size(), 1)))
+            << name(*chosen);
+      }
+    }
+  }
+}
+
+TEST(Recipes, that_were_measured_are_chosen) {
+  const auto chosen = choose({.operation = Operation::softmax, .dtype = Type::bf16, .rows = 512, .columns = 262144});
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(name(*chosen), "softmax__bf16_v8_t1024_x1_p4_c8");
+  EXPECT_EQ(
+      choose({.operation = Operation::softmax, .dtype = Type::bf16, .rows = 512, .columns = 262144, .strided = true})->vector, 8);
+}
+
+TEST(Recipes, refuse_what_no_kernel_takes) {
+  EXPECT_EQ(choose({.dtype = Type::f64, .columns = 8}).error().kind, Kind::bad_tile);
+  EXPECT_EQ(choose({.columns = longest_row + 1}).error().kind, Kind::bad_tile);
+  EXPECT_EQ(choose({.columns = 0}).error().kind, Kind::bad_tile);
+  EXPECT_EQ(recipe_from_name("rms_norm").error().kind, Kind::argument_kind);
+  EXPECT_EQ(recipe_from_name("rms_norm__f32_v4_t96_x1_p1_c1").error().kind, Kind::argument_kind);
+  EXPECT_EQ(recipe_from_name("rms_norm__f32_v8_t128_x1_p1_c1").error().kind, Kind::argument_kind);
+  EXPECT_EQ(recipe_from_name("rms_norm__f32_q1").error().kind, Kind::argument_kind);
+  EXPECT_EQ(recipe_from_name("sort__f32").error().kind, Kind::argument_kind);
+}
+
+TEST(Cost, counts_each_matrix_once) {
+  EXPECT_EQ(cost({.operation = Operation::swiglu, .dtype = Type::bf16, .rows = 10, .columns = 8}).bytes, 3U * 80 * 2);
+  EXPECT_EQ(cost({.operation = Operation::rms_norm, .rows = 10, .columns = 8, .weight = true}).bytes, (2U * 80 + 8) * 4);
+}
+
+class Golden : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Golden, text) {
+  const auto recipe = recipe_from_name(GetParam());
+  ASSERT_TRUE(recipe) << render(recipe.error());
+  auto written = kernel(*recipe);
+  ASSERT_TRUE(written) << render(written.error());
+  const auto compiled = compile(std::move(*written), std::vector<launch::Scalar>(boundary(*recipe).scalars.size(), 1));
+  ASSERT_TRUE(compiled) << render(compiled.error());
+  const std::string path = std::string("tests/golden/kernels/") + GetParam() + ".ptx";
+  if (testing::blessing()) std::ofstream(path, std::ios::binary) << compiled->ptx();
+  EXPECT_EQ(compiled->ptx(), testing::read_file(path)) << path << ": " << testing::how_to_bless;
+}
+
+// One of each class: a group of threads, a block, a cluster; each type and width; each operation.
+INSTANTIATE_TEST_SUITE_P(classes, Golden,
+                         ::testing::Values("rms_norm__f32_v4_t128_x1_p2_c1_w", "rms_norm__bf16_v8_t16_x8_p1_c1_e_w",
+                                           "rms_norm__f16_v1_t64_x1_p2_c1_w_r", "layer_norm__f32_v4_t128_x1_p2_c8_w_b",
+                                           "softmax__bf16_v8_t64_x1_p2_c1_a", "softmax__f32_v4_t128_x1_p2_c1_strided",
+                                           "log_softmax__f16_v2_t32_x4_p2_c1", "softmax_backward__bf16_v8_t128_x1_p1_c1",
+                                           "swiglu__bf16_v8_t128_x1_p1_c1", "geglu__f32_v4_t64_x1_p1_c1_packed",
+                                           "swiglu_backward__f32_v4_t128_x1_p1_c1", "rms_norm_backward__bf16_v8_t64_x1_p1_c1_e_w",
+                                           "layer_norm_backward__f32_v4_t16_x8_p1_c1_w_b",
+                                           "cross_entropy__bf16_v8_t64_x1_p1_c1_g"));
+
+TEST(Run, rms_norm_of_rows_that_lie_apart) {
+  constexpr std::size_t rows = 5, columns = 100, stride = 108;
+  const auto x = random_floats(rows * stride, 1), w = random_floats(columns, 2);
+  std::vector<float> y(rows * columns, std::nanf(""));
+  const auto done = rms_norm(checked_cpu(), Type::f32, {x.data(), rows, columns, stride}, w.data(), {y.data(), rows, columns});
+  ASSERT_TRUE(done) << render(done.error());
+  for (std::size_t r = 0; r < rows; ++r) {
+    double squares = 0;
+    for (std::size_t c = 0; c < columns; ++c) squares += double{x[r * stride + c]} * x[r * stride + c];
+    const double rstd = 1 / std::sqrt(squares / columns + 1e-6);
+    for (std::size_t c = 0; c < columns; ++c)
+      EXPECT_NEAR(y[r * columns + c], x[r * stride + c] * rstd * w[c], 1e-5) << r << ' ' << c;
+  }
+}
+
+TEST(Run, the_others_of_one_row_and_of_many) {
+  for (const std::size_t rows : {1, 37}) {
+    constexpr std::size_t columns = 33;
+    const auto x = random_floats(rows * columns, 1), z = random_floats(rows * columns, 2), w = random_floats(columns, 3);
+    std::vector<float> y(x.size()), sum(x.size()), p(x.size()), q(x.size()), s(x.size()), g(x.size());
+    const MatrixIn in{x.data(), rows, columns}, other{z.data(), rows, columns};
+    const Place place = checked_cpu();
+    ASSERT_TRUE(layer_norm(place, Type::f32, in, w.data(), w.data(), {y.data(), rows, columns},
+                           {.eps = 1e-5F, .residual = other, .sum = {sum.data(), rows, columns}}));
+    ASSERT_TRUE(softmax(place, Type::f32, in, {p.data(), rows, columns}));
+    ASSERT_TRUE(log_softmax(place, Type::f32, in, {q.data(), rows, columns}));
+    ASSERT_TRUE(swiglu(place, Type::f32, in, other, {s.data(), rows, columns}));
+    ASSERT_TRUE(geglu(place, Type::f32, in, other, {g.data(), rows, columns}));
+    for (std::size_t r = 0; r < rows; ++r) {
+      double mean = 0, variance = 0, exponentials = 0;
+      const auto at = [&](std::size_t c) { return double{x[r * columns + c]}; };
+      const auto both = [&](std::size_t c) { return double{x[r * columns + c] + z[r * columns + c]}; };
+      for (std::size_t c = 0; c < columns; ++c) mean += both(c) / columns, exponentials += std::exp(at(c));
+      for (std::size_t c = 0; c < columns; ++c) variance += (both(c) - mean) * (both(c) - mean) / columns;
+      for (std::size_t c = 0; c < columns; ++c) {
+        const std::size_t i = r * columns + c;
+        EXPECT_EQ(sum[i], x[i] + z[i]);
+        EXPECT_NEAR(y[i], (both(c) - mean) / std::sqrt(variance + 1e-5) * w[c] + w[c], 2e-5);
+        EXPECT_NEAR(p[i], std::exp(at(c)) / exponentials, 1e-6);
+        EXPECT_NEAR(q[i], at(c) - std::log(exponentials), 2e-6);
+        EXPECT_NEAR(s[i], at(c) / (1 + std::exp(-at(c))) * z[i], 2e-6);
+        EXPECT_NEAR(g[i], 0.5 * at(c) * (1 + std::tanh(0.7978845608 * (at(c) + 0.044715 * at(c) * at(c) * at(c)))) * z[i], 4e-6);
+      }
+    }
+  }
+}
+
+TEST(Run, says_what_does_not_fit) {
+  std::vector<float> x(64), y(64);
+  EXPECT_EQ(softmax(cpu(), Type::f32, {x.data(), 4, 16}, {y.data(), 4, 8}).error().kind, Kind::argument_dim);
+  EXPECT_EQ(softmax(cpu(), Type::f32, {x.data(), 4, 8}, {y.data(), 4, 8, 16}).error().kind, Kind::argument_dim);
+  EXPECT_EQ(swiglu(cpu(), Type::f32, {x.data(), 4, 8}, {x.data(), 8, 4}, {y.data(), 4, 8}).error().kind, Kind::argument_dim);
+  EXPECT_EQ(softmax(cpu(), Type::s32, {x.data(), 4, 8}, {y.data(), 4, 8}).error().kind, Kind::bad_tile);
+  EXPECT_EQ(softmax(cpu(), Type::f32, {nullptr, 4, 8}, {y.data(), 4, 8}).error().kind, Kind::argument_memory);
+  EXPECT_TRUE(softmax(cpu(), Type::f32, {x.data(), 0, 8}, {y.data(), 0, 8}));
+}
+
+}  // namespace
+}  // namespace ptx::kernels

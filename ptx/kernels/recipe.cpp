@@ -1,0 +1,275 @@
+#include "ptx/kernels/recipe.hpp"
+
+#include <array>
+#include <bit>
+#include <charconv>
+
+#include "ptx/kernels/row.hpp"
+
+namespace ptx::kernels {
+namespace {
+
+constexpr std::array<std::string_view, operations> names = {
+    "rms_norm",
+    "layer_norm",
+    "softmax",
+    "log_softmax",
+    "swiglu",
+    "geglu",
+    "swiglu_backward",
+    "geglu_backward",
+    "softmax_backward",
+    "log_softmax_backward",
+    "rms_norm_backward",
+    "layer_norm_backward",
+    "cross_entropy",
+};
+
+struct Flag {
+  std::string_view word;
+  bool Recipe::* value;
+};
+constexpr std::array<Flag, 9> flags = {{{"l", &Recipe::hold},
+                                        {"a", &Recipe::anew},
+                                        {"e", &Recipe::early},
+                                        {"w", &Recipe::weight},
+                                        {"b", &Recipe::bias},
+                                        {"r", &Recipe::residual},
+                                        {"g", &Recipe::gradient},
+                                        {"packed", &Recipe::packed},
+                                        {"strided", &Recipe::strided}}};
+struct Number {
+  char letter;
+  int Recipe::* value;
+};
+constexpr std::array<Number, 5> numbers = {
+    {{'v', &Recipe::vector}, {'t', &Recipe::threads}, {'x', &Recipe::rows}, {'p', &Recipe::passes}, {'c', &Recipe::cluster}}};
+
+bool reads_number(std::string_view word, Recipe& recipe) {
+  for (const Number& number : numbers) {
+    if (word.size() < 2 || word.front() != number.letter) continue;
+    const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), recipe.*number.value);
+    if (error == std::errc() && end == word.data() + word.size()) return true;
+  }
+  return false;
+}
+
+bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type == Type::bf16; }
+
+bool is_power_of_two(int n) { return n > 0 && std::has_single_bit(static_cast<unsigned>(n)); }
+
+/// Whether a kernel can be made so.
+bool is_possible(const Recipe& r) {
+  return is_float(r.dtype) && is_power_of_two(r.vector) && r.vector * bytes_of(r.dtype) <= 16 && is_power_of_two(r.threads) &&
+         r.threads >= 4 && r.threads <= 1024 && r.rows >= 1 && r.rows * r.threads <= 1024 && (r.rows == 1 || r.threads <= 32) &&
+         r.rows * r.threads >= 32 && r.passes >= 1 && r.passes <= 64 && is_power_of_two(r.cluster) && r.cluster <= 8 &&
+         (r.cluster == 1 || r.threads > 32) && (!is_gated(r.operation) || r.cluster == 1);
+}
+
+}  // namespace
+
+std::string_view name(Operation operation) { return names[static_cast<std::size_t>(operation)]; }
+
+Expected<Operation> operation_from_name(std::string_view name) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return static_cast<Operation>(i);
+  return Unexpected{{.kind = Kind::argument_kind, .message = cat('`', name, "` is no operation of the kernel library")}};
+}
+
+std::string name(const Recipe& recipe) {
+  std::string text = cat(name(recipe.operation), "__", isa::name(recipe.dtype));
+  for (const Number& number : numbers) text += cat('_', number.letter, recipe.*number.value);
+  for (const Flag& flag : flags)
+    if (recipe.*flag.value) text += cat('_', flag.word);
+  return text;
+}
+
+Expected<Recipe> recipe_from_name(std::string_view text) {
+  const auto wrong = [&](std::string_view why) {
+    return Unexpected{Diagnostic{.kind = Kind::argument_kind, .message = cat('`', text, "` names no recipe: ", why)}};
+  };
+  const std::size_t end = text.find("__");
+  if (end == std::string_view::npos) return wrong("an operation comes first, then `__`");
+  const auto operation = operation_from_name(text.substr(0, end));
+  if (!operation) return Unexpected{operation.error()};
+  Recipe recipe{.operation = *operation, .dtype = Type::none};
+  for (std::size_t at = end + 2; at <= text.size();) {
+    const std::size_t next = std::min(text.find('_', at), text.size());
+    const std::string_view word = text.substr(at, next - at);
+    at = next + 1;
+    bool known = reads_number(word, recipe);
+    for (const Flag& flag : flags) {
+      if (known || flag.word != word) continue;
+      known = recipe.*flag.value = true;
+    }
+    if (const auto type = isa::type_from_name(word); !known && type) {
+      recipe.dtype = *type;
+      known = true;
+    }
+    if (!known) return wrong(cat("what is `", word, "`?"));
+  }
+  if (!is_possible(recipe)) return wrong("no kernel is made so");
+  return recipe;
+}
+
+bool serves(const Recipe& r, const Problem& p) {
+  if (r.operation != p.operation || r.dtype != p.dtype || r.weight != p.weight || r.bias != p.bias || r.residual != p.residual ||
+      r.packed != p.packed || r.gradient != p.gradient || r.strided != p.strided || !is_possible(r) ||
+      r.vector * bytes_of(r.dtype) > p.alignment)
+    return false;
+  const auto vector = static_cast<std::uint64_t>(r.vector);
+  if (is_flat(r)) return p.rows * p.columns % vector == 0;
+  if (p.columns % vector != 0) return false;
+  if (is_gated(r.operation)) return true;
+  const std::uint64_t room = capacity(r);
+  return p.columns <= room && p.columns > room - room / static_cast<std::uint64_t>(r.passes);  // all passes but the last are full
+}
+
+Cost cost(const Problem& p) {
+  const std::uint64_t elements = p.rows * p.columns, size = static_cast<std::uint64_t>(bytes_of(p.dtype));
+  const auto moved = [&](std::uint64_t matrices, std::uint64_t vectors = 0, std::uint64_t per_element = 0) {
+    return Cost{(matrices * elements + vectors * p.columns) * size, per_element * elements};
+  };
+  switch (p.operation) {
+    case Operation::rms_norm:
+    case Operation::layer_norm: {
+      const std::uint64_t vectors = (p.weight ? 1U : 0U) + (p.bias ? 1U : 0U);
+      return moved(p.residual ? 4 : 2, vectors, (p.operation == Operation::rms_norm ? 3 : 6) + vectors);
+    }
+    case Operation::softmax:
+    case Operation::log_softmax:
+      return moved(2, 0, 5);
+    case Operation::softmax_backward:
+    case Operation::log_softmax_backward:
+      return moved(3, 0, 4);
+    case Operation::swiglu:
+    case Operation::geglu:
+      return moved(3, 0, 6);
+    case Operation::swiglu_backward:
+    case Operation::geglu_backward:
+      return moved(5, 0, 12);
+    case Operation::rms_norm_backward:
+    case Operation::layer_norm_backward:
+      return moved(3, 2, 10);
+    case Operation::cross_entropy:
+      return moved(2, 0, 6);
+  }
+  return {};
+}
+
+BoundaryOf boundary(const Recipe& r) {
+  BoundaryOf b;
+  const std::vector<tile::Dim> matrix = r.strided ? std::vector<tile::Dim>{} : std::vector<tile::Dim>{"M", "N"};
+  const auto in = [&](std::string name) {
+    if (!r.strided) {
+      b.inputs.push_back({name, r.dtype, matrix});
+      return;
+    }
+    b.inputs.push_back({name, r.dtype, {cat(name, "_length")}});
+  };
+  const auto out = [&](std::string name) { b.outputs.push_back({std::move(name), r.dtype, {"M", "N"}}); };
+  const auto vector = [&](std::string name) { b.inputs.push_back({std::move(name), r.dtype, {"N"}}); };
+  const auto pair = [&](bool is_input, std::string packed, const std::string& first, const std::string& second) {
+    if (r.packed) {
+      (is_input ? b.inputs : b.outputs).push_back({std::move(packed), r.dtype, {"M", std::int64_t{2}, "N"}});
+    } else if (is_input) {
+      in(first), in(second);
+    } else {
+      out(first), out(second);
+    }
+  };
+  b.scalars = {{"M", Type::u32}, {"N", Type::u32}};
+  switch (r.operation) {
+    case Operation::rms_norm:
+    case Operation::layer_norm:
+      in("X");
+      if (r.residual) in("R");
+      if (r.weight) vector("W");
+      if (r.bias) vector("B");
+      out("Y");
+      if (r.residual) out("S");
+      b.scalars.push_back({"eps", Type::f32});
+      if (r.weight && r.operation == Operation::rms_norm) b.scalars.push_back({"offset", Type::f32});
+      break;
+    case Operation::softmax:
+    case Operation::log_softmax:
+      in("X"), out("Y");
+      break;
+    case Operation::softmax_backward:
+    case Operation::log_softmax_backward:
+      in("DY"), in("Y"), out("DX");
+      break;
+    case Operation::swiglu:
+    case Operation::geglu:
+      pair(true, "X", "GATE", "UP"), out("Y");
+      break;
+    case Operation::swiglu_backward:
+    case Operation::geglu_backward:
+      in("DY"), pair(true, "X", "GATE", "UP"), pair(false, "DX", "DGATE", "DUP");
+      break;
+    case Operation::rms_norm_backward:
+    case Operation::layer_norm_backward:
+      in("DY"), in("X");
+      if (r.residual) in("DS");
+      if (r.weight) vector("W");
+      out("DX");
+      if (r.weight) b.outputs.push_back({"DW", Type::f32, {"P", "N"}});
+      if (r.bias) b.outputs.push_back({"DB", Type::f32, {"P", "N"}});
+      b.scalars.push_back({"eps", Type::f32});
+      if (r.weight && r.operation == Operation::rms_norm_backward) b.scalars.push_back({"offset", Type::f32});
+      break;
+    case Operation::cross_entropy:
+      in("X");
+      b.inputs.push_back({"TARGET", Type::s64, {"M"}});
+      if (r.gradient) b.inputs.push_back({"SCALE", Type::f32, {"M"}});
+      b.outputs.push_back({"LOSS", Type::f32, {"M"}});
+      if (r.gradient) out("DX");
+      b.scalars.push_back({"ignore_index", Type::s64});
+      b.scalars.push_back({"smoothing", Type::f32});
+      break;
+  }
+  if (r.strided)
+    for (const TensorOf& tensor : b.inputs)
+      if (tensor.shape == std::vector<tile::Dim>{cat(tensor.name, "_length")})
+        b.scalars.push_back({cat(tensor.name, "_stride"), Type::u32});
+  return b;
+}
+
+std::uint64_t partial_rows(const Recipe& r, std::uint64_t rows, int processors) {
+  const bool is_norm = r.operation == Operation::rms_norm_backward || r.operation == Operation::layer_norm_backward;
+  if (!is_norm || (!r.weight && !r.bias)) return 0;
+  const auto groups = static_cast<std::uint64_t>(r.rows);
+  const auto resident = static_cast<std::uint64_t>(std::max(1, processors * std::max(1, 512 / (r.threads * r.rows)) / r.cluster));
+  return std::max<std::uint64_t>(1, std::min(resident, (rows + groups - 1) / groups)) * groups;
+}
+
+Expected<LaunchDims> grid(const Recipe& r, std::uint64_t rows, std::uint64_t columns, std::uint64_t partial) {
+  tile::Env sizes{{"M", static_cast<std::int64_t>(rows)}, {"N", static_cast<std::int64_t>(columns)}};
+  if (partial != 0) sizes["P"] = static_cast<std::int64_t>(partial);
+  return spec_of(r).grid.resolve(sizes, cat("grid of kernel `", name(r), '`'));
+}
+
+Expected<Kernel> kernel(const Recipe& recipe) {
+  if (!is_possible(recipe))
+    return Unexpected{{.kind = Kind::argument_kind, .message = cat("no kernel is made as recipe `", name(recipe), "` says")}};
+  switch (recipe.operation) {
+    case Operation::rms_norm:
+    case Operation::layer_norm:
+      return write_norm(recipe);
+    case Operation::softmax:
+    case Operation::log_softmax:
+      return write_softmax(recipe);
+    case Operation::softmax_backward:
+    case Operation::log_softmax_backward:
+      return write_softmax_backward(recipe);
+    case Operation::rms_norm_backward:
+    case Operation::layer_norm_backward:
+      return write_norm_backward(recipe);
+    case Operation::cross_entropy:
+      return write_cross_entropy(recipe);
+    default:
+      return write_gated(recipe);
+  }
+}
+
+}  // namespace ptx::kernels

@@ -1,0 +1,156 @@
+#include "ptx/kernels/run.hpp"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ptx/author/author.hpp"
+
+namespace ptx::kernels {
+namespace {
+
+struct Call {
+  Operation operation;
+  Type dtype;
+  std::vector<MatrixIn> inputs;
+  const void* weight = nullptr;
+  const void* bias = nullptr;
+  std::vector<MatrixOut> outputs;
+  std::vector<launch::Scalar> scalars;
+};
+
+Diagnostic wrong(Operation operation, std::string message) {
+  return {.kind = Kind::argument_dim, .message = cat('`', name(operation), "`: ", message)};
+}
+
+template <class Void>
+std::uint64_t stride_of(const MatrixOf<Void>& matrix) {
+  return matrix.stride == 0 ? matrix.columns : matrix.stride;
+}
+
+Expected<void> check(const Call& call) {
+  const MatrixIn& x = call.inputs[0];
+  const auto sizes = [](const auto& m) { return cat(m.rows, " x ", m.columns); };
+  const auto fits = [&](const auto& m, std::string_view what) -> Expected<void> {
+    if (m.rows == x.rows && m.columns == x.columns) return {};
+    return Unexpected{wrong(call.operation, cat(what, " of ", sizes(m), " beside an input of ", sizes(x)))};
+  };
+  for (const MatrixIn& m : call.inputs) {
+    if (auto done = fits(m, "an input"); !done) return done;
+    if (stride_of(m) > 0xFFFF'FFFFU) return Unexpected{wrong(call.operation, cat("rows ", m.stride, " elements apart"))};
+  }
+  for (const MatrixOut& m : call.outputs) {
+    if (auto done = fits(m, "an output"); !done) return done;
+    if (m.rows > 1 && stride_of(m) != m.columns)
+      return Unexpected{wrong(call.operation, cat("an output whose rows of ", m.columns, " elements lie ", m.stride, " apart"))
+                            .hint("an output has no gaps between its rows")};
+  }
+  return {};
+}
+
+Problem problem_of(const Call& call) {
+  const MatrixIn& x = call.inputs[0];
+  const auto size = static_cast<std::uint64_t>(isa::bits(call.dtype) / 8);
+  Problem p{.operation = call.operation, .dtype = call.dtype, .rows = x.rows, .columns = x.columns};
+  p.weight = call.weight != nullptr;
+  p.bias = call.bias != nullptr;
+  p.residual = !is_gated(call.operation) && call.inputs.size() > 1;
+  std::uint64_t places = 16 | reinterpret_cast<std::uintptr_t>(call.weight) | reinterpret_cast<std::uintptr_t>(call.bias);
+  for (const MatrixIn& m : call.inputs) {
+    p.strided |= m.rows > 1 && stride_of(m) != m.columns;
+    places |= reinterpret_cast<std::uintptr_t>(m.data) | stride_of(m) * size;
+  }
+  for (const MatrixOut& m : call.outputs) places |= reinterpret_cast<std::uintptr_t>(m.data) | m.columns * size;
+  p.alignment = static_cast<int>(places & (~places + 1));
+  return p;
+}
+
+/// The kernel of a recipe, with its scalars, once it is written.
+Expected<Compiled> compiled(const Recipe& recipe, const std::vector<launch::Scalar>& scalars) {
+  static std::mutex mutex;
+  static std::map<std::string, Compiled> all;
+  const std::string key = name(recipe);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto known = all.find(key); known != all.end()) return known->second.with_scalars(scalars);
+  }
+  auto written = kernel(recipe);
+  if (!written) return Unexpected{std::move(written).error()};
+  auto made = compile(std::move(*written), scalars);
+  if (!made) return made;
+  const std::lock_guard lock(mutex);
+  return all.try_emplace(key, std::move(*made)).first->second.with_scalars(scalars);
+}
+
+Expected<void> run(const Place& place, Call call) {
+  if (auto done = check(call); !done) return done;
+  const MatrixIn& x = call.inputs[0];
+  if (x.rows == 0 || x.columns == 0) return {};
+  const Problem problem = problem_of(call);
+  const auto recipe = choose(problem);
+  if (!recipe) return Unexpected{recipe.error()};
+  const auto size = static_cast<std::size_t>(isa::bits(call.dtype) / 8);
+  const bool on_gpu = std::holds_alternative<launch::Cuda>(place);
+  const auto memory = [&](const void* data, std::uint64_t elements, const Shape& shape) {
+    return Memory{.data = const_cast<void*>(data), .bytes = elements * size, .on_gpu = on_gpu, .shape = shape};
+  };
+  std::vector<In> inputs;
+  for (const MatrixIn& m : call.inputs) {
+    if (problem.strided) {
+      const std::uint64_t length = (m.rows - 1) * stride_of(m) + m.columns;
+      inputs.emplace_back(View<false>{memory(m.data, length, Shape(length))});
+      call.scalars.emplace_back(static_cast<std::int64_t>(stride_of(m)));
+    } else {
+      inputs.emplace_back(View<false>{memory(m.data, m.rows * m.columns, Shape(m.rows, m.columns))});
+    }
+  }
+  for (const void* vector : {call.weight, call.bias})
+    if (vector != nullptr) inputs.emplace_back(View<false>{memory(vector, x.columns, Shape(x.columns))});
+  std::vector<Out> outputs;
+  for (const MatrixOut& m : call.outputs)
+    outputs.emplace_back(View<true>{memory(m.data, m.rows * m.columns, Shape(m.rows, m.columns))});
+  const auto kernel = compiled(*recipe, call.scalars);
+  if (!kernel) return Unexpected{kernel.error()};
+  return kernel->run(place, inputs, outputs);
+}
+
+Expected<void> norm(const Place& place, Call call, const NormOptions& options) {
+  call.scalars = {static_cast<double>(options.eps)};
+  if (call.operation == Operation::rms_norm && call.weight != nullptr)
+    call.scalars.emplace_back(static_cast<double>(options.offset));
+  if (options.residual.data != nullptr) {
+    call.inputs.push_back(options.residual);
+    call.outputs.push_back(options.sum);
+  }
+  return run(place, std::move(call));
+}
+
+}  // namespace
+
+Expected<void> rms_norm(const Place& place, Type dtype, const MatrixIn& x, const void* weight, const MatrixOut& y,
+                        const NormOptions& options) {
+  return norm(place, {.operation = Operation::rms_norm, .dtype = dtype, .inputs = {x}, .weight = weight, .outputs = {y}},
+              options);
+}
+Expected<void> layer_norm(const Place& place, Type dtype, const MatrixIn& x, const void* weight, const void* bias,
+                          const MatrixOut& y, const NormOptions& options) {
+  return norm(place,
+              {.operation = Operation::layer_norm, .dtype = dtype, .inputs = {x}, .weight = weight, .bias = bias, .outputs = {y}},
+              options);
+}
+Expected<void> softmax(const Place& place, Type dtype, const MatrixIn& x, const MatrixOut& y) {
+  return run(place, {.operation = Operation::softmax, .dtype = dtype, .inputs = {x}, .outputs = {y}});
+}
+Expected<void> log_softmax(const Place& place, Type dtype, const MatrixIn& x, const MatrixOut& y) {
+  return run(place, {.operation = Operation::log_softmax, .dtype = dtype, .inputs = {x}, .outputs = {y}});
+}
+Expected<void> swiglu(const Place& place, Type dtype, const MatrixIn& gate, const MatrixIn& up, const MatrixOut& y) {
+  return run(place, {.operation = Operation::swiglu, .dtype = dtype, .inputs = {gate, up}, .outputs = {y}});
+}
+Expected<void> geglu(const Place& place, Type dtype, const MatrixIn& gate, const MatrixIn& up, const MatrixOut& y) {
+  return run(place, {.operation = Operation::geglu, .dtype = dtype, .inputs = {gate, up}, .outputs = {y}});
+}
+
+}  // namespace ptx::kernels

@@ -1,0 +1,48 @@
+// The kernels as functions over memory: pointers, distances between rows, a place to run.
+//     kernels::rms_norm(gpu(0, stream), bf16, {x, rows, n}, weight, {y, rows, n});
+// The first call of a kind writes and compiles the kernel; calls with other sizes do not. Thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "ptx/base/base.hpp"
+#include "ptx/kernels/recipe.hpp"
+#include "ptx/launch/launch.hpp"
+
+namespace ptx::kernels {
+
+/// Rows of `columns` elements, `stride` elements apart; 0: without gaps. Where the call runs: addresses of a GPU, or of the host.
+template <class Void>
+struct MatrixOf {
+  Void* data = nullptr;
+  std::uint64_t rows = 0, columns = 0;
+  std::uint64_t stride = 0;
+};
+using MatrixIn = MatrixOf<const void>;
+/// What is written has no gaps.
+using MatrixOut = MatrixOf<void>;
+
+struct NormOptions {
+  float eps = 1e-6F;
+  float offset = 0;  ///< added to the weight, of RMS norm alone
+  /// With a residual: it is added to x first, and the sum, rounded to the element type, goes to `sum`.
+  MatrixIn residual = {};
+  MatrixOut sum = {};
+};
+
+/// y = x * rstd * (weight + offset). `weight` has x.columns elements, or is null. Elements are f32, f16 or bf16, of all alike.
+/// Kinds, of all functions here: argument_dim (matrices of different sizes, an output with gaps), bad_tile (a type or a length
+/// that no kernel takes), argument_memory (no address, an overlap), and those of Compiled::run.
+[[nodiscard]] Expected<void> rms_norm(const Place& place, Type dtype, const MatrixIn& x, const void* weight, const MatrixOut& y,
+                                      const NormOptions& options = {});
+/// y = (x - mean) * rstd * weight + bias; `weight` and `bias` may be null.
+[[nodiscard]] Expected<void> layer_norm(const Place& place, Type dtype, const MatrixIn& x, const void* weight, const void* bias,
+                                        const MatrixOut& y, const NormOptions& options = {.eps = 1e-5F});
+[[nodiscard]] Expected<void> softmax(const Place& place, Type dtype, const MatrixIn& x, const MatrixOut& y);
+[[nodiscard]] Expected<void> log_softmax(const Place& place, Type dtype, const MatrixIn& x, const MatrixOut& y);
+/// y = silu(gate) * up
+[[nodiscard]] Expected<void> swiglu(const Place& place, Type dtype, const MatrixIn& gate, const MatrixIn& up, const MatrixOut& y);
+/// y = gelu(gate) * up, GELU by tanh
+[[nodiscard]] Expected<void> geglu(const Place& place, Type dtype, const MatrixIn& gate, const MatrixIn& up, const MatrixOut& y);
+
+}  // namespace ptx::kernels

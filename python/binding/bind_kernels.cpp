@@ -1,0 +1,107 @@
+// `pyptx.kernels`: recipes of the kernel library, by their names, and the modules made of them.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "define.hpp"
+#include "errors.hpp"
+#include "ptx/kernels/kernels.hpp"
+#include "traced_module.hpp"
+
+namespace ptx::python {
+namespace {
+
+kernels::Problem problem_of(std::string_view operation, std::string_view dtype, std::uint64_t rows, std::uint64_t columns,
+                            int alignment, const std::vector<std::string>& has) {
+  kernels::Problem problem{.operation = unwrap_here(kernels::operation_from_name(operation)),
+                           .dtype = tile::type_from_dtype_name(dtype).value_or(Type::none),
+                           .rows = rows,
+                           .columns = columns,
+                           .alignment = alignment};
+  for (const std::string& word : has) {
+    problem.weight |= word == "weight";
+    problem.bias |= word == "bias";
+    problem.residual |= word == "residual";
+    problem.gradient |= word == "gradient";
+    problem.packed |= word == "packed";
+    problem.strided |= word == "strided";
+  }
+  return problem;
+}
+
+nb::list tensors_of(const std::vector<kernels::TensorOf>& tensors) {
+  nb::list all;
+  for (const kernels::TensorOf& tensor : tensors)
+    all.append(nb::make_tuple(tensor.name, unwrap_here(Tile::make(tensor.shape, tensor.dtype))));
+  return all;
+}
+
+nb::tuple kernel_boundary(std::string_view name) {
+  const auto recipe = unwrap_here(kernels::recipe_from_name(name));
+  const kernels::BoundaryOf boundary = kernels::boundary(recipe);
+  nb::list scalars;
+  for (const ScalarSpec& scalar : boundary.scalars)
+    scalars.append(nb::make_tuple(std::string(isa::name(scalar.type)), scalar.name));
+  return nb::make_tuple(tensors_of(boundary.inputs), tensors_of(boundary.outputs), scalars, kernels::block(recipe),
+                        recipe.cluster);
+}
+
+TracedModule kernel_module(std::string_view name) {
+  const auto recipe = unwrap_here(kernels::recipe_from_name(name));
+  Kernel kernel = unwrap_here(kernels::kernel(recipe));
+  return unwrap_here(checked_module(unwrap_here(kernel.module()), kernels::name(recipe)));
+}
+
+}  // namespace
+
+void bind_kernels(nb::module_& m) {
+  function(m,
+           "kernel_recipes(operation: str, dtype: str, rows: int, columns: int, alignment: int, has: Sequence[str]) -> list[str]",
+           "The ways to make a kernel of the library, by name.",
+           [](std::string_view operation, std::string_view dtype, std::uint64_t rows, std::uint64_t columns, int alignment,
+              const std::vector<std::string>& has) {
+             std::vector<std::string> names;
+             for (const auto& recipe : unwrap_here(kernels::recipes(problem_of(operation, dtype, rows, columns, alignment, has))))
+               names.push_back(kernels::name(recipe));
+             return names;
+           });
+  function(m, "choose_kernel(operation: str, dtype: str, rows: int, columns: int, alignment: int, has: Sequence[str]) -> str",
+           "The recipe that is taken.",
+           [](std::string_view operation, std::string_view dtype, std::uint64_t rows, std::uint64_t columns, int alignment,
+              const std::vector<std::string>& has) {
+             return kernels::name(unwrap_here(kernels::choose(problem_of(operation, dtype, rows, columns, alignment, has))));
+           });
+  function(
+      m,
+      "kernel_cost(operation: str, dtype: str, rows: int, columns: int, alignment: int, has: Sequence[str]) -> tuple[int, int]",
+      "Bytes moved at least, and operations.",
+      [](std::string_view operation, std::string_view dtype, std::uint64_t rows, std::uint64_t columns, int alignment,
+         const std::vector<std::string>& has) {
+        const kernels::Cost cost = kernels::cost(problem_of(operation, dtype, rows, columns, alignment, has));
+        return std::pair(cost.bytes, cost.operations);
+      });
+  function(m,
+           "kernel_boundary(recipe: str) -> tuple[list[tuple[str, Tile]], list[tuple[str, Tile]], list[tuple[str, str]], int, "
+           "int]",
+           "What a recipe's kernel takes: inputs, outputs, scalars; threads of a block, blocks of a cluster.", kernel_boundary);
+  function(m, "kernel_partial_rows(recipe: str, rows: int) -> int", "P, the rows of partial sums that the kernel leaves.",
+           [](std::string_view name, std::uint64_t rows) {
+             return kernels::partial_rows(unwrap_here(kernels::recipe_from_name(name)), rows);
+           });
+  function(m, "kernel_grid(recipe: str, rows: int, columns: int, partial: int = 0) -> tuple[int, int, int]",
+           "Blocks of a launch.", [](std::string_view name, std::uint64_t rows, std::uint64_t columns, std::uint64_t partial) {
+             const auto recipe = unwrap_here(kernels::recipe_from_name(name));
+             const auto grid = unwrap_here(kernels::grid(recipe, rows, columns, partial));
+             return nb::make_tuple(grid[0], grid[1], grid[2]);
+           });
+  function(m, "kernel_module(recipe: str) -> Module", "The recipe's kernel, written and checked.", kernel_module);
+}
+
+}  // namespace ptx::python

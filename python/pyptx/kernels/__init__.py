@@ -1,0 +1,137 @@
+"""Kernels that are ready to use: norms, softmax, gated products, for numpy arrays, torch tensors and JAX arrays.
+
+They run where their arguments are: on a GPU, or for arrays in host memory on the executor. f32, f16 and bf16; between load and
+store everything is f32. Rows are the last dimension, of 1 to 262,144 elements; leading dimensions are taken together. A torch
+tensor whose rows lie apart is read where it lies, as long as a row's elements lie side by side; torch.compile copies it. All are
+differentiable with torch, all but the losses with JAX; the gradients of norms keep less of a row at once, and go to 96K elements
+in f32. Unsupported arguments raise; nothing falls back to another library.
+"""
+
+# From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _checks.
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _ptx
+
+__all__ = ["cross_entropy", "cross_entropy_and_gradient", "geglu", "layer_norm", "log_softmax", "rms_norm", "softmax", "swiglu"]
+
+
+def _is_torch(x: Any) -> bool:
+    return hasattr(x, "requires_grad")  # not by its class: Dynamo traces this
+
+
+_torch_module: Any = None
+
+
+def _torch_functions() -> Any:
+    """The functions for torch tensors; the first tensor imports them."""
+    global _torch_module
+    if _torch_module is None:
+        from . import _torch
+
+        _torch_module = _torch
+    return _torch_module
+
+
+def rms_norm(x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0) -> Any:
+    """``x / sqrt(mean(x**2) + eps) * (weight + offset)`` over the last dimension, as `torch.nn.functional.rms_norm`.
+
+    ``weight`` is of the last dimension's size and of ``x``'s element type. With ``residual``, like ``x``, ``x + residual`` is
+    rounded to the element type and normalised: the result is the pair of the norm and that sum. TypeError for another element
+    type, ValueError for shapes that do not fit together.
+    """
+    if _is_torch(x):
+        return _torch_functions().norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
+    from . import _arrays
+
+    return _arrays.norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
+
+
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, residual: Any = None) -> Any:
+    """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dimension, as `torch.nn.functional.layer_norm`.
+
+    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual`` as in `rms_norm`. The mean
+    is subtracted before squares are taken, so numbers far from 0 keep their digits.
+    """
+    if _is_torch(x):
+        return _torch_functions().norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
+    from . import _arrays
+
+    return _arrays.norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
+
+
+def softmax(x: Any, dim: int = -1) -> Any:
+    """``exp(x - max) / sum(exp(x - max))`` over the last dimension, as `torch.softmax`. ``dim`` is the last one.
+
+    Results below 2**-126 are 0. A row that has a NaN or +infinity, or nothing but -infinity, becomes NaN, as in torch.
+    """
+    return _softmax("softmax", x, dim)
+
+
+def log_softmax(x: Any, dim: int = -1) -> Any:
+    """``x - max - log(sum(exp(x - max)))`` over the last dimension, as `torch.log_softmax`."""
+    return _softmax("log_softmax", x, dim)
+
+
+def _softmax(operation: str, x: Any, dim: int) -> Any:
+    if dim not in (-1, x.ndim - 1):
+        _ptx.raise_error(
+            "argument_dim",
+            f"`{operation}` over dimension {dim} of {x.ndim}; what fits is the last one",
+            "move it there, as with `x.movedim(dim, -1)`",
+        )
+    if _is_torch(x):
+        return _torch_functions().softmax(operation, x)
+    from . import _arrays
+
+    return _arrays.softmax(operation, x)
+
+
+def swiglu(gate: Any, up: Any = None) -> Any:
+    """``silu(gate) * up``, element by element. Without ``up`` the last dimension of ``gate`` has both, the gate first."""
+    return _gated("swiglu", gate, up)
+
+
+def geglu(gate: Any, up: Any = None) -> Any:
+    """``gelu(gate) * up`` with GELU by tanh, as torch's ``gelu(gate, approximate="tanh") * up``; ``up`` as in `swiglu`."""
+    return _gated("geglu", gate, up)
+
+
+def _gated(operation: str, gate: Any, up: Any) -> Any:
+    if _is_torch(gate):
+        return _torch_functions().gated(operation, gate, up)
+    from . import _arrays
+
+    return _arrays.gated(operation, gate, up)
+
+
+def cross_entropy(
+    logits: Any, target: Any, *, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean"
+) -> Any:
+    """Cross-entropy over the last dimension, as torch's of logits [.., classes] and int64 targets [..] (under JAX: with x64).
+
+    ``reduction`` is "mean" (over the rows that count), "sum" or "none"; rows whose target is ``ignore_index`` do not count. The
+    loss is f32. A target that is no class makes its loss NaN. Differentiable in the logits of torch: the backward reads them once
+    more, and nothing of their size is kept.
+    """
+    if _is_torch(logits):
+        return _torch_functions().cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
+    from . import _arrays
+
+    return _arrays.cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
+
+
+def cross_entropy_and_gradient(
+    logits: Any, target: Any, *, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean"
+) -> Any:
+    """`cross_entropy`, and its gradient in the logits, of their shape and type, in one launch: they are read once.
+
+    For a training step that knows that it wants both; with reduction "none" the gradient is that of the sum.
+    """
+    if _is_torch(logits):
+        return _torch_functions().cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)
+    from . import _arrays
+
+    return _arrays.cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)

@@ -1,0 +1,68 @@
+"""The library's functions for numpy and JAX arrays, those of JAX with gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _checks
+from ._runs import run, run_norm, run_packed, run_rows
+
+
+def _is_jax(x: Any) -> bool:
+    return hasattr(x, "aval")
+
+
+def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+    _checks.require_rows(operation, x)
+    if residual is not None:
+        _checks.require_like(operation, "residual", residual, x)
+    vectors = [("weight", weight), ("bias", bias)]
+    for name, vector in vectors:
+        if vector is not None:
+            _checks.require_vector(operation, name, vector, x)
+    result = (_jax().norm if _is_jax(x) else run_norm)(operation, eps, offset, x, weight, bias, residual)
+    return result if residual is None else tuple(result)
+
+
+def _jax() -> Any:
+    from . import _jax
+
+    return _jax
+
+
+def softmax(operation: str, x: Any) -> Any:
+    _checks.require_rows(operation, x)
+    return (_jax().softmax if _is_jax(x) else run_rows)(operation, x)
+
+
+def gated(operation: str, gate: Any, up: Any) -> Any:
+    _checks.require_rows(operation, gate)
+    if up is None:
+        _checks.require_even(operation, gate)
+        return (_jax().packed if _is_jax(gate) else run_packed)(operation, gate)
+    _checks.require_like(operation, "up", up, gate, "gate")
+    return (_jax().gated if _is_jax(gate) else run_rows)(operation, gate, up)
+
+
+def cross_entropy(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype.name == "int64")
+    classes, counts = target.reshape(-1), (target != ignore_index).sum()
+    losses = _losses(logits, classes, ignore_index, label_smoothing)
+    return losses.reshape(target.shape) if reduction == "none" else losses.sum() / (counts if reduction == "mean" else 1)
+
+
+def cross_entropy_and_gradient(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype.name == "int64")
+    classes = target.reshape(-1)
+    counts = (classes != ignore_index).sum() if reduction == "mean" else 1
+    scale = (classes * 0 + 1).astype("float32") / counts
+    losses, gradient = _losses(logits, classes, ignore_index, label_smoothing, scale.astype("float32"))
+    loss = losses.reshape(target.shape) if reduction == "none" else losses.sum() / counts
+    return loss, gradient.reshape(logits.shape)
+
+
+def _losses(logits: Any, target: Any, ignore_index: int, smoothing: float, scale: Any = None) -> Any:
+    matrix = logits.reshape(-1, logits.shape[-1])
+    more = [target] if scale is None else [target, scale]
+    scalars = {"ignore_index": ignore_index, "smoothing": smoothing}
+    return run("cross_entropy", () if scale is None else ("gradient",), matrix.shape, [matrix, *more], **scalars)

@@ -1,0 +1,76 @@
+"""What arguments of the library's functions must be, and how it is said when they are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _ptx
+
+
+def require_rows(operation: str, x: Any) -> None:
+    """`x` has a last dimension with elements in it."""
+    if len(x.shape) < 1 or x.shape[-1] < 1:
+        _ptx.raise_error(
+            "argument_rank",
+            f"`{operation}` of an array of shape {tuple(x.shape)}",
+            "what fits has one dimension or more, the last of 1 element or more",
+        )
+
+
+def require_like(operation: str, name: str, other: Any, x: Any, what: str = "x") -> None:
+    """`other` has the shape of `x`."""
+    if tuple(other.shape) != tuple(x.shape):
+        _ptx.raise_error(
+            "argument_dim",
+            f"`{operation}`: `{name}` has shape {tuple(other.shape)} and `{what}` {tuple(x.shape)}",
+            "what fits is one shape for both",
+        )
+    if other.dtype != x.dtype:
+        refuse_dtype(operation, name, other, x, what)
+
+
+def require_vector(operation: str, name: str, vector: Any, x: Any) -> None:
+    """`vector` is one row of `x`."""
+    if tuple(vector.shape) != (x.shape[-1],):
+        _ptx.raise_error(
+            "argument_dim",
+            f"`{operation}`: `{name}` has shape {tuple(vector.shape)} and `x` {tuple(x.shape)}",
+            f"what fits is a `{name}` of shape {(x.shape[-1],)}",
+        )
+    if vector.dtype != x.dtype:
+        refuse_dtype(operation, name, vector, x)
+
+
+def refuse_dtype(operation: str, name: str, other: Any, x: Any, what: str = "x") -> None:
+    _ptx.raise_error(
+        "argument_dtype",
+        f"`{operation}`: `{name}` is {other.dtype} and `{what}` {x.dtype}",
+        f"what fits is one element type for both: convert `{name}`",
+    )
+
+
+def require_even(operation: str, x: Any) -> None:
+    """The last dimension of `x` is a gate and as much again."""
+    if x.shape[-1] % 2:
+        _ptx.raise_error(
+            "argument_dim",
+            f"`{operation}` without `up` of an array of shape {tuple(x.shape)}",
+            "its last dimension has the gate, then as many elements of `up`: an even number",
+        )
+
+
+def require_classes(logits: Any, target: Any, reduction: str, is_int64: bool) -> None:
+    """`target` has the number of a class for each row of `logits`."""
+    require_rows("cross_entropy", logits)
+    if tuple(target.shape) != tuple(logits.shape[:-1]):
+        _ptx.raise_error(
+            "argument_dim",
+            f"`cross_entropy`: `target` has shape {tuple(target.shape)} and `logits` {tuple(logits.shape)}",
+            f"what fits is a target of shape {tuple(logits.shape[:-1])}: classes are the last dimension",
+        )
+    if not is_int64:
+        _ptx.raise_error("argument_dtype", f"`cross_entropy`: `target` is {target.dtype}", "what fits is int64")
+    if reduction not in ("mean", "sum", "none"):
+        _ptx.raise_error(
+            "argument_kind", f"`cross_entropy`: `reduction` is {reduction!r}", "what fits is 'mean', 'sum' or 'none'"
+        )

@@ -1,0 +1,390 @@
+"""The library's functions for torch tensors: eager, under `torch.compile`, and with gradients.
+
+A call finds its plan in a dict, by what decides the kernel; the plan does the rest in C++. Under Dynamo the kernel is chosen once
+for each row length, as for many rows, so that a graph serves any number of them. Imported when the first tensor comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import torch
+
+from .. import _ptx
+from ..errors import PtxError
+from ..torch_support import state
+from ..torch_support.dynamo import call_number_under_dynamo
+from ..torch_support.operators import register_operators
+from ..torch_support.refusals import raise_to_dynamo
+from . import _checks
+from ._library import Has, alignment_of, chosen, kernel_of, like, sizes_of
+
+register_operators()
+
+_is_compiling = torch.compiler.is_dynamo_compiling
+_DTYPES = {torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16"}
+_MANY_ROWS = 1 << 14  # of what Dynamo traces
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_plans: dict[Any, Any] = {}
+
+Scalars = tuple[tuple[str, Any], ...]
+
+
+def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[Any], scalars: Scalars = ()) -> Any:
+    """Of matrices [M, N], packed ones [M, 2, N], and vectors [N]; the kernel's outputs. Dynamo traces this."""
+    x = matrices[0]
+    if _is_compiling():
+        number, sizes = _number_under_dynamo(operation, has, str(x.dtype), slice(x.shape[-1]))
+        return call_number_under_dynamo(number, [*[m.contiguous() for m in matrices], *vectors], (*scalars, *sizes))
+    rows, columns = x.shape[0], x.shape[-1]
+    # How far all rows are aligned. Of a gated product the matrix is one row.
+    places = x.element_size() * columns * (rows if "glu" in operation and "packed" not in has else 1)
+    for tensor in (*matrices, *vectors):
+        if not tensor.is_contiguous():
+            return _launch_strided(operation, has, matrices, vectors, scalars)
+        places |= _place(tensor)
+    key = (operation, has, x.dtype, columns, rows.bit_length(), places & 15, scalars)
+    known = _plans.get(key)
+    if known is None:
+        kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment_of(places), has)
+        known = _plans[key] = _bound(kernel, scalars, rows)
+    return known[0](*matrices, *vectors, scalars=known[1])
+
+
+# Plans of calls like earlier ones, by operation, shape, type and scalars: of plain tensors in one piece each, 16 bytes aligned.
+_ready: dict[Any, Any] = {}
+
+
+def _again(key: Any, tensors: Sequence[Any]) -> Any:
+    """A call like an earlier one; None where it is not."""
+    known = _ready.get(key)
+    if known is None:
+        return None
+    grad, places = torch.is_grad_enabled(), 0
+    for x in tensors:
+        if type(x) not in _PLAIN or not x.is_contiguous() or (grad and x.requires_grad):
+            return None
+        places |= x.data_ptr()
+    return None if places & 15 else known[0](*tensors, scalars=known[1])
+
+
+def _keep(key: Any, x: Any, operation: str, has: Has, scalars: Scalars = ()) -> None:
+    """Has `_again` know calls with this key, where the last one, of the matrix `x`, took such a plan."""
+    rows, columns = x.shape[0], x.shape[-1]
+    known = _plans.get((operation, has, x.dtype, columns, rows.bit_length(), 0, scalars))
+    if known is not None:
+        if len(_ready) > 4096:  # of a program whose sizes never end
+            _ready.clear()
+        _ready[key] = known
+
+
+def _bound(kernel: Any, scalars: Scalars, rows: int) -> tuple[Any, Any]:
+    """The plan of a kernel, and the values of its scalars as a launch takes them."""
+    plan, packed = kernel._bind({**dict(scalars), **sizes_of(kernel, rows)})
+    return plan, packed
+
+
+def _place(tensor: Any) -> int:
+    """Its address, as far as there is one: what torch makes up while it traces has none."""
+    if type(tensor) not in _PLAIN:
+        return 0
+    try:
+        return int(tensor.data_ptr())
+    except RuntimeError:  # inside torch.func
+        return 0
+
+
+def _dtype(operation: str, x: Any) -> str:
+    known = _DTYPES.get(x.dtype)
+    if known is None:
+        _refuse_dtype(operation, x.dtype)
+    return known
+
+
+def _refuse_dtype(operation: str, dtype: Any) -> NoReturn:
+    _ptx.raise_error("argument_dtype", f"`{operation}` of {dtype} elements", "what fits is float32, float16 or bfloat16")
+
+
+def _launch_strided(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[Any], scalars: Scalars) -> Any:
+    """Of matrices whose rows lie apart: the kernel takes what lies between the first element and the last, and the distances."""
+    vectors = [v.contiguous() for v in vectors]
+    if "packed" in has:
+        matrices = [part for m in matrices for part in ((m,) if m.dim() == 2 else (m[:, 0], m[:, 1]))]
+        has = tuple(word for word in has if word != "packed")
+    x, places, flat = matrices[0], 0, []
+    rows, columns = x.shape
+    kernel_scalars: list[tuple[str, Any]] = [*scalars, ("M", rows), ("N", columns)]
+    strides = []
+    for m in matrices:
+        stride, inner = m.stride()
+        if inner != 1 and columns > 1:
+            _ptx.raise_error(
+                "argument_dim",
+                f"`{operation}` of a tensor whose last dimension has stride {inner}",
+                "what fits has the elements of a row side by side: `.contiguous()` makes such a tensor",
+            )
+        if not 0 <= stride < 1 << 32:
+            _ptx.raise_error("argument_dim", f"`{operation}` of rows {stride} elements apart", "what fits is less than 2^32")
+        strides.append(stride)
+        places |= _place(m) | stride * m.element_size()
+        flat.append(m.as_strided(((rows - 1) * stride + columns if rows else 0,), (1,)))
+    if rows == 0:
+        return launch(operation, has, [m.contiguous() for m in matrices], vectors, scalars)
+    alignment = alignment_of(columns * x.element_size(), places, *(_place(v) for v in vectors))
+    kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment, (*has, "strided"))
+    names = [name for _, name in kernel._declared.raw_params if name.endswith("_stride")]
+    kernel_scalars += zip(names, strides, strict=True)
+    plan, packed = _bound(kernel, tuple(kernel_scalars), rows)
+    return plan(*flat, *vectors, scalars=packed)
+
+
+@state.constant
+def _number_under_dynamo(operation: str, has: Has, dtype: str, columns: Any) -> tuple[str, Scalars]:
+    """The number of the kernel for rows of this length, and sizes that its inputs do not say. Dynamo runs this, and takes the
+    result for constant. What is known of addresses is that they are torch's own; of M, nothing."""
+    try:
+        name = dtype.removeprefix("torch.")
+        if name not in _DTYPES.values():
+            _refuse_dtype(operation, dtype)
+        row = columns.stop * (4 if name == "float32" else 2)
+        kernel = chosen(operation, name, _MANY_ROWS, columns.stop, alignment_of(row), has)
+        return kernel._number, tuple(sizes_of(kernel, _MANY_ROWS).items())
+    except PtxError as error:
+        raise_to_dynamo(error)
+
+
+# -- shapes
+
+
+def _rows(operation: str, name: str, x: Any, columns: int) -> Any:
+    """`x` as a matrix of its last dimension, where it lies."""
+    if x.dim() == 2:
+        return x
+    if _is_compiling():
+        return x.reshape(-1, columns)
+    try:
+        return x.view(-1, columns)
+    except RuntimeError:
+        _ptx.raise_error(
+            "argument_dim",
+            f"`{operation}`: `{name}` has shape {tuple(x.shape)} and strides {tuple(x.stride())}, "
+            "which are no rows at equal distances",
+            "`.contiguous()` makes a tensor that is",
+        )
+
+
+def _needs_gradient(*tensors: Any) -> bool:
+    if not torch.is_grad_enabled():
+        return False
+    for x in tensors:  # noqa: SIM110 - Dynamo traces this
+        if x is not None and x.requires_grad:
+            return True
+    return False
+
+
+# -- norms
+
+
+def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+    if not _is_compiling():
+        key = (operation, x.shape, x.dtype, eps, offset, weight is None, bias is None, residual is None)
+        tensors = [each for each in (x, residual, weight, bias) if each is not None]
+        if (result := _again(key, tensors)) is not None:
+            return result
+    _checks.require_rows(operation, x)
+    if residual is not None:
+        _checks.require_like(operation, "residual", residual, x)
+    if weight is not None:
+        _checks.require_vector(operation, "weight", weight, x)
+    if bias is not None:
+        _checks.require_vector(operation, "bias", bias, x)
+    shape = x.shape
+    matrix = _rows(operation, "x", x, shape[-1])
+    other = None if residual is None else _rows(operation, "residual", residual, shape[-1])
+    if _needs_gradient(x, weight, bias, residual):
+        result = _Norm.apply(operation, eps, offset, matrix, weight, bias, other)
+    else:
+        result = _norm(operation, matrix, weight, bias, other, eps, offset)
+        if len(shape) == 2 and not _is_compiling():
+            _keep(key, x, operation, *_kind_of_norm(operation, weight, bias, residual, eps, offset))
+    if len(shape) == 2:
+        return result if residual is None else tuple(result)
+    return result.view(shape) if residual is None else (result[0].view(shape), result[1].view(shape))
+
+
+def _kind_of_norm(operation: str, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> tuple[Has, Scalars]:
+    has = tuple([name for name, x in (("residual", residual), ("weight", weight), ("bias", bias)) if x is not None])
+    if weight is not None and operation.startswith("rms_norm"):
+        return has, (("eps", eps), ("offset", offset))
+    return has, (("eps", eps),)
+
+
+def _norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+    has, scalars = _kind_of_norm(operation, weight, bias, residual, eps, offset)
+    matrices = [x] if residual is None else [x, residual]
+    return launch(operation, has, matrices, [each for each in (weight, bias) if each is not None], scalars)
+
+
+class _Norm(torch.autograd.Function):  # type: ignore[misc]
+    """Saves what was normalised (x, or the sum with the residual) and the weight; the backward takes the statistics anew."""
+
+    @staticmethod
+    def forward(ctx: Any, operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
+        result = _norm(operation, x, weight, bias, residual, eps, offset)
+        ctx.save_for_backward(x if residual is None else result[1], weight)
+        ctx.operation, ctx.eps, ctx.offset, ctx.has_bias, ctx.has_residual = (
+            operation, eps, offset, bias is not None, residual is not None,
+        )  # fmt: skip
+        return result if residual is None else tuple(result)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        x, weight = ctx.saved_tensors
+        dx, dweight, dbias = norm_backward(ctx.operation, gradients, x, weight, ctx.has_bias, ctx.eps, ctx.offset)
+        return None, None, None, dx, dweight, dbias, dx if ctx.has_residual else None
+
+
+def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any, bias: bool, eps: float, offset: float) -> Any:
+    """Gradients of x (and of the residual, which has the same), weight and bias. `gradients` are those of the norm and, with a
+    residual, of the sum."""
+    of_sum = gradients[1] if len(gradients) > 1 else None
+    has, scalars = _kind_of_norm(f"{operation}_backward", weight, bias or None, of_sum, eps, offset)
+    matrices = [_row_by_row(gradients[0]), x] if of_sum is None else [_row_by_row(gradients[0]), x, _row_by_row(of_sum)]
+    results = launch(f"{operation}_backward", has, matrices, () if weight is None else (weight,), scalars)
+    if weight is None and not bias:
+        return results, None, None
+    partial = [sums.sum(0).to(x.dtype) for sums in results[1:]]
+    return results[0], partial[0] if weight is not None else None, partial[-1] if bias else None
+
+
+# -- softmax
+
+
+def softmax(operation: str, x: Any) -> Any:
+    if not _is_compiling():
+        key = (operation, x.shape, x.dtype)
+        if (result := _again(key, (x,))) is not None:
+            return result
+    _checks.require_rows(operation, x)
+    shape = x.shape
+    matrix = _rows(operation, "x", x, shape[-1])
+    if _needs_gradient(x):
+        result = _Softmax.apply(operation, matrix)
+    else:
+        result = launch(operation, (), [matrix], ())
+        if len(shape) == 2 and not _is_compiling():
+            _keep(key, x, operation, ())
+    return result if len(shape) == 2 else result.view(shape)
+
+
+class _Softmax(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, operation: str, x: Any) -> Any:
+        y = launch(operation, (), [x], ())
+        ctx.save_for_backward(y)
+        ctx.operation = operation
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        (y,) = ctx.saved_tensors
+        return None, launch(f"{ctx.operation}_backward", (), [_row_by_row(dy), y], ())
+
+
+def _row_by_row(gradient: Any) -> Any:
+    """A gradient may come expanded, as from `.sum()`: its rows' elements are to lie side by side."""
+    return gradient if gradient.stride(-1) == 1 else gradient.contiguous()
+
+
+# -- cross-entropy
+
+
+def cross_entropy(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype == torch.int64)
+    matrix, classes = _rows("cross_entropy", "logits", logits, logits.shape[-1]), target.reshape(-1)
+    if _needs_gradient(logits):
+        losses = _CrossEntropy.apply(ignore_index, label_smoothing, matrix, classes)
+    else:
+        losses = _losses(matrix, classes, ignore_index, label_smoothing)
+    if reduction == "none":
+        return losses.view(target.shape)
+    return losses.sum() if reduction == "sum" else losses.sum() / (classes != ignore_index).sum()
+
+
+def _losses(logits: Any, target: Any, ignore_index: int, smoothing: float, scale: Any = None) -> Any:
+    """The loss of each row; with the gradients of the losses, `scale`, also that of the logits."""
+    has, vectors = ((), [target]) if scale is None else (("gradient",), [target, scale])
+    return launch("cross_entropy", has, [logits], vectors, (("ignore_index", ignore_index), ("smoothing", smoothing)))
+
+
+def cross_entropy_and_gradient(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype == torch.int64)
+    matrix, classes = _rows("cross_entropy", "logits", logits.detach(), logits.shape[-1]), target.reshape(-1)
+    scale = torch.ones(classes.shape, dtype=torch.float32, device=logits.device)
+    if reduction == "mean":
+        scale = scale / (classes != ignore_index).sum()
+    losses, gradient = _losses(matrix, classes, ignore_index, label_smoothing, scale)
+    loss = losses.view(target.shape) if reduction == "none" else losses.sum() if reduction == "sum" else (losses * scale).sum()
+    return loss, gradient.view(logits.shape)
+
+
+class _CrossEntropy(torch.autograd.Function):  # type: ignore[misc]
+    """Saves the logits; the backward reads them once more, and writes their gradient, times that of the losses."""
+
+    @staticmethod
+    def forward(ctx: Any, ignore_index: int, smoothing: float, logits: Any, target: Any) -> Any:
+        ctx.save_for_backward(logits, target)
+        ctx.ignore_index, ctx.smoothing = ignore_index, smoothing
+        return _losses(logits, target, ignore_index, smoothing)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        logits, target = ctx.saved_tensors
+        _, of_logits = _losses(logits, target, ctx.ignore_index, ctx.smoothing, gradient.contiguous())
+        return None, None, of_logits, None
+
+
+# -- gated products
+
+
+def gated(operation: str, gate: Any, up: Any) -> Any:
+    if not _is_compiling() and up is not None:
+        key = (operation, gate.shape, gate.dtype)
+        if (result := _again(key, (gate, up))) is not None:
+            return result
+    _checks.require_rows(operation, gate)
+    shape = gate.shape
+    if up is None:
+        _checks.require_even(operation, gate)
+        columns = shape[-1] // 2
+        matrices = [_rows(operation, "gate", gate, shape[-1]).view(-1, 2, columns)]
+        shape = (*shape[:-1], columns)
+        has: Has = ("packed",)
+    else:
+        _checks.require_like(operation, "up", up, gate, "gate")
+        matrices = [_rows(operation, "gate", gate, shape[-1]), _rows(operation, "up", up, shape[-1])]
+        has = ()
+    if _needs_gradient(gate, up):
+        result = _Gated.apply(operation, has, *matrices)
+    else:
+        result = launch(operation, has, matrices, ())
+        if len(shape) == 2 and up is not None and not _is_compiling():
+            _keep(key, gate, operation, has)
+    return result if len(shape) == 2 else result.view(shape)
+
+
+class _Gated(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, operation: str, has: Has, *matrices: Any) -> Any:
+        ctx.save_for_backward(*matrices)
+        ctx.operation, ctx.has = operation, has
+        return launch(operation, has, matrices, ())
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        gradients = launch(f"{ctx.operation}_backward", ctx.has, [_row_by_row(dy), *ctx.saved_tensors], ())
+        return None, None, *(gradients if isinstance(gradients, (tuple, list)) else (gradients,))
+
+
+__all__ = ["cross_entropy", "cross_entropy_and_gradient", "gated", "kernel_of", "launch", "norm", "softmax"]

@@ -1,0 +1,240 @@
+"""The kernel library on the executor, with all checks on, against float64."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pyptx import PtxTypeError, PtxValueError, _ptx, executor, kernels
+from pyptx.kernels._library import alignment_of, kernel_of
+
+Array = np.ndarray[Any, Any]
+LENGTHS = (1, 3, 31, 33, 127, 1000, 1023, 4097, 8193, 65536, 262144)
+TYPES = {
+    "float32": (np.dtype("float32"), 2e-5),
+    "float16": (np.dtype("float16"), 2e-3),
+    "bfloat16": (np.dtype(ml_dtypes.bfloat16), 1.6e-2),
+}
+
+
+@pytest.fixture(autouse=True)
+def checked() -> Iterator[None]:
+    with executor.checking() as findings:
+        yield
+    assert not findings
+
+
+def drawn(shape: tuple[int, ...], dtype: str, seed: int = 0, scale: float = 1.0, offset: float = 0.0) -> Array:
+    return (np.random.default_rng(seed).normal(size=shape) * scale + offset).astype(TYPES[dtype][0])
+
+
+def hold(result: Array, expected: Array, dtype: str, floor: float = 1e-2, factor: float = 1.0) -> None:
+    assert result.shape == expected.shape and result.dtype == TYPES[dtype][0]
+    floor = max(floor, 2.0**-14) if dtype == "float16" else floor  # numbers below are subnormal, and have fewer digits
+    error = np.abs(result.astype(np.float64) - expected) / (np.abs(expected) + floor)
+    assert float(error.max()) < TYPES[dtype][1] * factor
+
+
+def rms_norm(x: Array, w: Array | float = 1.0, eps: float = 1e-6) -> Array:
+    x = x.astype(np.float64)
+    expected: Array = x / np.sqrt((x * x).mean(-1, keepdims=True) + eps) * w
+    return expected
+
+
+def layer_norm(x: Array, w: Array | float = 1.0, b: Array | float = 0.0, eps: float = 1e-5) -> Array:
+    x = x.astype(np.float64)
+    expected: Array = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * w + b
+    return expected
+
+
+def softmax(x: Array) -> Array:
+    e = np.exp(x.astype(np.float64) - x.astype(np.float64).max(-1, keepdims=True))
+    expected: Array = e / e.sum(-1, keepdims=True)
+    return expected
+
+
+def silu(x: Array) -> Array:
+    expected: Array = x.astype(np.float64) / (1 + np.exp(-x.astype(np.float64)))
+    return expected
+
+
+def gelu(x: Array) -> Array:
+    x = x.astype(np.float64)
+    expected: Array = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    return expected
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("columns", LENGTHS)
+def test_rows_of_every_length(columns: int, dtype: str) -> None:
+    rows = 5 if columns < 10_000 else 2
+    x, w, b = drawn((rows, columns), dtype), drawn((columns,), dtype, 1), drawn((columns,), dtype, 2)
+    w64, b64 = w.astype(np.float64), b.astype(np.float64)
+    hold(kernels.rms_norm(x, w), rms_norm(x, w64), dtype)
+    hold(kernels.layer_norm(x, w, b), layer_norm(x, w64, b64), dtype, floor=0.1, factor=3 if columns > 1 else 1)
+    hold(kernels.softmax(x), softmax(x), dtype, floor=1e-6)
+    hold(kernels.log_softmax(x), np.log(softmax(x)), dtype)
+    hold(kernels.swiglu(x, x[::-1].copy()), silu(x) * x[::-1].astype(np.float64), dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_more_rows_than_a_group_has(dtype: str) -> None:
+    """Rows share blocks, and the last block has too few."""
+    for rows, columns in ((1, 8), (131, 8), (9, 24), (33, 100), (257, 3)):
+        x = drawn((rows, columns), dtype)
+        hold(kernels.rms_norm(x), rms_norm(x), dtype)
+        hold(kernels.softmax(x), softmax(x), dtype, floor=1e-6)
+        hold(kernels.geglu(x, x), gelu(x) * x.astype(np.float64), dtype)
+
+
+def test_options_of_the_norms() -> None:
+    x, r, w = drawn((2, 3, 40), "bfloat16"), drawn((2, 3, 40), "bfloat16", 1), drawn((40,), "bfloat16", 2)
+    y, total = kernels.rms_norm(x, w, eps=1e-3, residual=r, offset=1.0)
+    rounded = (x.astype(np.float32) + r.astype(np.float32)).astype(x.dtype)
+    assert (total == rounded).all()
+    hold(y, rms_norm(rounded, w.astype(np.float64) + 1, 1e-3), "bfloat16")
+    y, total = kernels.layer_norm(x, None, w, residual=r)
+    hold(y, layer_norm(rounded, 1.0, w.astype(np.float64)), "bfloat16", floor=0.1)
+    hold(kernels.layer_norm(x), layer_norm(x), "bfloat16", floor=0.1)
+
+
+def test_numbers_far_from_zero_keep_their_digits() -> None:
+    x = drawn((3, 5000), "float32", offset=1e4)
+    assert np.abs(kernels.layer_norm(x) - layer_norm(x)).max() < 2e-3  # an ulp of 1e4 is 1e-3 of the deviation
+    assert np.abs(kernels.softmax(x) - softmax(x)).max() < 1e-6
+
+
+def test_extreme_numbers() -> None:
+    inf, nan, most, least = np.inf, np.nan, np.finfo(np.float32).max, np.float32(1e-42)
+    x = np.array([[-inf, -inf, -inf, -inf], [inf, 0, 1, 2], [nan, 0, 1, 2], [-inf, 0, -inf, 0], [most, -most, 0, most],
+                  [least, -least, 0, least], [0, 0, 0, 0], [88, -88, 100, -100]], np.float32)  # fmt: skip
+    with np.errstate(all="ignore"):
+        expected, silu_of = softmax(x), silu(x)
+    y = kernels.softmax(x)
+    assert (np.isnan(y) == np.isnan(expected)).all() and np.isnan(y[:3]).all()
+    assert np.allclose(y, expected, rtol=1e-6, atol=2.0**-126, equal_nan=True)
+    y = kernels.swiglu(x, np.ones_like(x))
+    good = np.isfinite(x)
+    assert np.allclose(y[good], silu_of[good], rtol=1e-5, atol=2.0**-118)
+    assert np.isnan(y[2, 0]) and y[1, 0] == inf
+    y = kernels.geglu(x, np.ones_like(x))
+    assert np.allclose(y[4], [most, 0, 0, most], rtol=1e-6) and np.isnan(y[2, 0])
+    y = kernels.rms_norm(x)
+    assert (y[6] == 0).all() and np.isnan(y[2]).all()
+    assert np.allclose(y[5], x[5] * 1e3, atol=1e-44)
+    assert (kernels.layer_norm(x)[6] == 0).all()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("columns", [1, 7, 64, 1000, 4097])
+def test_cross_entropy(columns: int, dtype: str) -> None:
+    x = drawn((6, columns), dtype)
+    target = np.random.default_rng(1).integers(0, columns, 6)
+    target[2] = -100
+    counts = (target != -100)[:, None]
+    p = softmax(x)
+    smoothing, x64 = 0.1, x.astype(np.float64)
+    lse = x64.max(-1) + np.log(np.exp(x64 - x64.max(-1, keepdims=True)).sum(-1))
+    hit = np.eye(columns)[np.clip(target, 0, columns - 1)]
+    losses = (lse - 0.9 * (x64 * hit).sum(-1) - 0.1 * x64.mean(-1)) * counts[:, 0]
+    loss, gradient = kernels.cross_entropy_and_gradient(x, target, label_smoothing=smoothing)
+    assert np.allclose(loss, losses.sum() / 5, rtol=1e-5)
+    hold(gradient, (p - 0.9 * hit - 0.1 / columns) * counts / 5, dtype)
+    assert np.allclose(
+        kernels.cross_entropy(x, target, label_smoothing=smoothing, reduction="none"), losses, rtol=1e-4, atol=1e-5
+    )
+    plain = kernels.cross_entropy(x, target, reduction="sum")
+    assert np.allclose(plain, ((lse - (x64 * hit).sum(-1)) * counts[:, 0]).sum(), rtol=1e-5, atol=1e-5)
+
+
+def test_a_target_that_is_no_class_has_no_loss() -> None:
+    x, target = drawn((3, 10), "float32"), np.array([3, 10, -1])
+    losses = kernels.cross_entropy(x, target, reduction="none")
+    assert np.isfinite(losses[0]) and np.isnan(losses[1:]).all()
+
+
+OPERATIONS = {"rms_norm": ("weight",), "layer_norm": ("weight", "bias"), "softmax": (), "log_softmax": (), "swiglu": ()}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("columns", [96, 4096])
+def test_every_recipe(operation: str, columns: int) -> None:
+    """Not the chosen one alone: every way that is measured gives the same."""
+    has, rows = OPERATIONS[operation], 3
+    tensors = [drawn((rows, columns), "float32"), *(drawn((columns,), "float32", 1 + i) for i in range(len(has)))]
+    if operation == "swiglu":
+        tensors.append(drawn((rows, columns), "float32", 1))
+    scalars = {"rms_norm": {"eps": 1e-6, "offset": 0.0}, "layer_norm": {"eps": 1e-5}}.get(operation, {})
+    results = [kernel_of(name)(*tensors, **scalars) for name in _ptx.kernel_recipes(operation, "float32", rows, columns, 16, has)]
+    assert len(results) > 3
+    for result in results[1:]:
+        assert np.allclose(result, results[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "says"),
+    [
+        (lambda x, w: kernels.rms_norm(x, w[:5]), PtxValueError, "`weight` has shape (5,)"),
+        (lambda x, w: kernels.rms_norm(x, w.astype(np.float16)), PtxTypeError, "`weight` is float16 and `x` float32"),
+        (lambda x, w: kernels.layer_norm(x, w, residual=x[:1]), PtxValueError, "`residual` has shape (1, 8)"),
+        (lambda x, w: kernels.rms_norm(x.astype(np.float64)), PtxValueError, "f32, f16 or bf16"),
+        (lambda x, w: kernels.softmax(x, 0), PtxValueError, "what fits is the last one"),
+        (lambda x, w: kernels.softmax(np.zeros((2, 262_145), np.float32)), PtxValueError, "1 to 262144"),
+        (lambda x, w: kernels.softmax(np.zeros((2, 0), np.float32)), PtxValueError, "1 element or more"),
+        (lambda x, w: kernels.swiglu(x, x[:1]), PtxValueError, "`up` has shape (1, 8)"),
+        (lambda x, w: kernels.swiglu(x[:, :3]), PtxValueError, "an even number"),
+        (lambda x, w: kernels.cross_entropy(x, np.zeros(3, np.int64)), PtxValueError, "a target of shape (2,)"),
+        (lambda x, w: kernels.cross_entropy(x, np.zeros(2, np.int32)), PtxTypeError, "what fits is int64"),
+        (lambda x, w: kernels.cross_entropy(x, np.zeros(2, np.int64), reduction="all"), PtxTypeError, "'mean', 'sum' or 'none'"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_said(call: Callable[[Array, Array], Any], kind: type[Exception], says: str) -> None:
+    with pytest.raises(kind, match=re.escape(says)):
+        call(drawn((2, 8), "float32"), drawn((8,), "float32"))
+
+
+def test_arrays_without_rows_give_none() -> None:
+    assert kernels.softmax(np.zeros((0, 8), np.float32)).shape == (0, 8)
+    assert kernels.swiglu(np.zeros((0, 8), np.float32)).shape == (0, 4)
+
+
+def test_alignments() -> None:
+    assert [alignment_of(n) for n in (64, 24, 6, 7)] == [16, 8, 2, 1]
+
+
+def test_ptxas_keeps_everything_in_registers(ptxas: Callable[..., str]) -> None:
+    """Of the recipes that are chosen: no spills, and as few registers as their blocks need."""
+    for operation, has in OPERATIONS.items():
+        for dtype, size in (("float32", 4), ("bfloat16", 2)):
+            for rows, columns in ((256, 1024), (16384, 8192), (1024, 65536)):
+                name = _ptx.choose_kernel(operation, dtype, rows, columns, alignment_of(columns * size), has)
+                log = ptxas(_ptx.kernel_module(name).text, "sm_90", "-v")
+                assert "0 bytes spill stores, 0 bytes spill loads" in log, name
+
+
+def test_jax() -> None:
+    jax = pytest.importorskip("jax")
+    x, w = jax.numpy.asarray(drawn((2, 3, 96), "float32")), jax.numpy.asarray(drawn((96,), "float32", 1))
+    y = jax.jit(lambda x, w: kernels.softmax(kernels.rms_norm(x, w)))(x, w)
+    hold(np.asarray(y), softmax(rms_norm(np.asarray(x), np.asarray(w, np.float64))), "float32", floor=1e-6)
+
+    def theirs(x: Any, w: Any, r: Any) -> Any:
+        total = x + r
+        y = total / jax.numpy.sqrt((total**2).mean(-1, keepdims=True) + 1e-6) * w
+        z = (y - y.mean(-1, keepdims=True)) / jax.numpy.sqrt(y.var(-1, keepdims=True) + 1e-5) * w + w
+        return (jax.nn.softmax(z) * jax.nn.silu(x) * r + jax.nn.log_softmax(total)).sum()
+
+    def ours(x: Any, w: Any, r: Any) -> Any:
+        y, total = kernels.rms_norm(x, w, residual=r)
+        z = kernels.layer_norm(y, w, w)
+        return (kernels.softmax(z) * kernels.swiglu(x, r) + kernels.log_softmax(total)).sum()
+
+    r = jax.numpy.asarray(drawn((2, 3, 96), "float32", 2))
+    for own, expected in zip(jax.grad(ours, (0, 1, 2))(x, w, r), jax.grad(theirs, (0, 1, 2))(x, w, r), strict=True):
+        assert np.allclose(own, expected, rtol=1e-4, atol=1e-4)
+    own = jax.jit(jax.grad(lambda x: (kernels.geglu(x) ** 2).sum()))(x)
+    expected = jax.grad(lambda x: ((jax.nn.gelu(x[..., :48], approximate=True) * x[..., 48:]) ** 2).sum())(x)
+    assert np.allclose(own, expected, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,155 @@
+"""The kernel library with torch tensors: eager, compiled, differentiated, of tensors with gaps."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pyptx import PtxTypeError, PtxValueError, executor, kernels
+
+torch: Any = pytest.importorskip("torch")
+functional = torch.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def checked() -> Iterator[None]:
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    with executor.checking() as findings:
+        yield
+    assert not findings
+
+
+def close(own: Any, expected: Any, tolerance: float = 2e-5) -> None:
+    assert own.shape == expected.shape and own.dtype == expected.dtype
+    assert torch.allclose(own.double(), expected.double(), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_means_what_torch_does(dtype: str) -> None:
+    kind, tolerance = getattr(torch, dtype), {"float32": 2e-5, "float16": 4e-3, "bfloat16": 4e-2}[dtype]
+    x, w, b = (torch.randn(shape, dtype=kind) for shape in ((2, 5, 96), (96,), (96,)))
+    for _ in range(2):  # the second time, as a call like an earlier one
+        close(kernels.rms_norm(x, w, eps=1e-6), functional.rms_norm(x, (96,), w, 1e-6), tolerance)
+        close(kernels.layer_norm(x[0], w, b), functional.layer_norm(x[0], (96,), w, b), tolerance)
+        close(kernels.softmax(x[0]), x[0].softmax(-1), tolerance)
+        close(kernels.log_softmax(x), x.log_softmax(-1), tolerance)
+        close(kernels.swiglu(x[0], x[1]), functional.silu(x[0]) * x[1], tolerance)
+        close(kernels.geglu(x), functional.gelu(x[..., :48], approximate="tanh") * x[..., 48:], tolerance)
+
+
+def test_calls_like_earlier_ones_see_what_differs() -> None:
+    x, w = torch.randn(4, 64), torch.randn(64)
+    kernels.rms_norm(x, w)
+    close(kernels.rms_norm(x, w, eps=1.0), functional.rms_norm(x, (64,), w, 1.0))
+    close(kernels.rms_norm(x), functional.rms_norm(x, (64,), None, 1e-6))
+    apart = torch.randn(4, 80)[:, 3:67]
+    close(kernels.rms_norm(apart, w), functional.rms_norm(apart, (64,), w, 1e-6))
+    shifted = torch.randn(4 * 64 + 1)[1:].view(4, 64)  # 4 bytes aligned
+    close(kernels.rms_norm(shifted, w), functional.rms_norm(shifted, (64,), w, 1e-6))
+    for rows in range(1, 20):  # each number of rows is its own, where a matrix is gone through as one row
+        a, b = torch.randn(rows, 3), torch.randn(rows, 3)
+        close(kernels.swiglu(a, b), functional.silu(a) * b)
+    with pytest.raises(PtxValueError):
+        kernels.rms_norm(x, w[:32])
+
+
+def test_rows_that_lie_apart() -> None:
+    x = torch.randn(6, 3, 200)
+    for view in (x[:, 0, 8:108], x[:, :, :96], x[::2, 0, 1:100], x[:1, :1, :7], x[0, :, :50].expand(3, 50)):
+        close(kernels.softmax(view), view.softmax(-1))
+        close(kernels.layer_norm(view), functional.layer_norm(view, view.shape[-1:]))
+        close(kernels.swiglu(view, view.contiguous()), functional.silu(view) * view)
+    close(kernels.swiglu(x[..., :100]), functional.silu(x[..., :50]) * x[..., 50:100])
+    close(kernels.softmax(x[0, 0]), x[0, 0].softmax(-1))
+    assert kernels.softmax(x[:0]).shape == (0, 3, 200)
+
+
+def gradients(loss: Any, inputs: Any) -> Any:
+    return torch.autograd.grad(loss, inputs)
+
+
+@pytest.mark.parametrize("columns", [1, 24, 33, 1000, 4097])
+@pytest.mark.parametrize("rows", [1, 37])
+def test_gradients(rows: int, columns: int) -> None:
+    x, r, u = (torch.randn(rows, columns, requires_grad=True) for _ in range(3))
+    w, b = (torch.randn(columns, requires_grad=True) for _ in range(2))
+    g = torch.randn(rows, columns)
+    shape, tolerance = (columns,), 5e-4
+
+    def both(own: Callable[[], Any], expected: Callable[[], Any], *inputs: Any) -> None:
+        mine = gradients((own() * g).sum(), inputs)
+        for a, c in zip(mine, gradients((expected() * g).sum(), inputs), strict=True):
+            close(a, c, tolerance * max(1.0, float(c.abs().max())))
+
+    both(lambda: kernels.rms_norm(x, w, offset=1.0), lambda: functional.rms_norm(x, shape, w + 1, 1e-6), x, w)
+    both(lambda: kernels.rms_norm(x), lambda: functional.rms_norm(x, shape, None, 1e-6), x)
+    both(lambda: kernels.layer_norm(x, w, b), lambda: functional.layer_norm(x, shape, w, b), x, w, b)
+    both(lambda: kernels.layer_norm(x, None, b), lambda: functional.layer_norm(x, shape, None, b), x, b)
+    both(lambda: kernels.softmax(x), lambda: x.softmax(-1), x)
+    both(lambda: kernels.log_softmax(x), lambda: x.log_softmax(-1), x)
+    both(lambda: kernels.swiglu(x, u), lambda: functional.silu(x) * u, x, u)
+    both(lambda: kernels.geglu(x, u), lambda: functional.gelu(x, approximate="tanh") * u, x, u)
+
+    def with_residual() -> Any:
+        y, total = kernels.rms_norm(x, w, residual=r)
+        return y + total.square()
+
+    both(with_residual, lambda: functional.rms_norm(x + r, shape, w, 1e-6) + (x + r).square(), x, w, r)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_cross_entropy(reduction: str) -> None:
+    x = torch.randn(2, 4, 50, requires_grad=True)
+    target = torch.randint(0, 50, (2, 4))
+    target[0, 1] = -100
+    own = kernels.cross_entropy(x, target, label_smoothing=0.1, reduction=reduction)
+    expected = functional.cross_entropy(x.view(8, 50), target.view(8), label_smoothing=0.1, reduction=reduction)
+    close(own.reshape(-1), expected.reshape(-1))
+    close(gradients(own.square().sum(), (x,))[0], gradients(expected.square().sum(), (x,))[0])
+    loss, gradient = kernels.cross_entropy_and_gradient(x, target, reduction=reduction)
+    expected = functional.cross_entropy(x.view(8, 50), target.view(8), reduction=reduction)
+    close(loss.reshape(-1), expected.reshape(-1))
+    close(gradient, gradients(expected.sum(), (x,))[0])
+
+
+def test_one_graph_serves_every_number_of_rows() -> None:
+    def net(x: Any, w: Any) -> Any:
+        y = kernels.rms_norm(x, w)
+        return kernels.softmax(kernels.swiglu(y, x)) + kernels.layer_norm(y, w, w)
+
+    compiled = torch.compile(net, fullgraph=True, dynamic=True, backend="aot_eager")
+    torch._dynamo.utils.counters.clear()
+    w = torch.randn(64)
+    for rows in (3, 7, 129):
+        x = torch.randn(rows, 64)
+        close(compiled(x, w), net(x, w))
+    assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
+
+
+def test_compiled_with_gradients() -> None:
+    def loss(x: Any, w: Any, t: Any) -> Any:
+        return kernels.cross_entropy(kernels.swiglu(kernels.rms_norm(x, w)), t) + kernels.softmax(x).square().sum()
+
+    x, w, t = torch.randn(2, 3, 64, requires_grad=True), torch.randn(64, requires_grad=True), torch.randint(0, 32, (2, 3))
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    close(compiled(x, w, t), loss(x, w, t))
+    for own, expected in zip(gradients(compiled(x, w, t), (x, w)), gradients(loss(x, w, t), (x, w)), strict=True):
+        close(own, expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "says"),
+    [
+        (lambda x: kernels.softmax(x.double()), PtxTypeError, "what fits is float32, float16 or bfloat16"),
+        (lambda x: kernels.softmax(x.t()), PtxValueError, "has stride 8"),
+        (lambda x: kernels.softmax(torch.zeros(2, 3, 4).transpose(0, 1)), PtxValueError, "no rows at equal distances"),
+        (lambda x: kernels.rms_norm(x, torch.ones(9)), PtxValueError, "`weight` has shape (9,)"),
+        (lambda x: kernels.softmax(torch.tensor(1.0)), PtxValueError, "one dimension or more"),
+        (lambda x: kernels.cross_entropy(x, torch.zeros(4)), PtxTypeError, "what fits is int64"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_said(call: Callable[[Any], Any], kind: type[Exception], says: str) -> None:
+    with pytest.raises(kind, match=re.escape(says)):
+        call(torch.randn(4, 8))
