@@ -408,7 +408,8 @@ TEST_F(Commands, TheCallItselfIsChecked) {
   EXPECT_EQ(call({"--version"}).out, cat(version, '\n'));
   const std::pair<std::vector<std::string>, std::string_view> cases[] = {
       {{"chek"},
-       "`chek` is not a command; there are `check`, `print`, `run`, `debug`, `explain`, `isa`, `completion` or `man`\n  = hint: did "
+       "`chek` is not a command; there are `check`, `print`, `run`, `debug`, `explain`, `isa`, `completion` or `man`\n  = hint: "
+       "did "
        "you mean `check`?"},
       {{"check"}, "`check` needs a file"},
       {{"check", "--fast", "x"}, "`check` takes no option `--fast`\n  = hint: usage: ptxkit check FILE|FOLDER…"},

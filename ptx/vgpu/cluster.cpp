@@ -39,7 +39,7 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.executed = warp.turn = 0;
   warp.polled = never_polled;
   warp.yields = false;
-  warp.wgmma_groups = 0;
+  warp.wgmma_groups = warp.wgmma_awaited = 0;
   warp.fault.reset();
   warp.races = nullptr;
   warp.observer = cta.launch->observer;

@@ -172,6 +172,7 @@ struct Warp {
   AwaitedMbarrier awaited;              ///< of the wait at an mbarrier that failed last
   bool yields = false;                  ///< its turn ends at the next jump: it waits for others
   std::uint32_t wgmma_groups = 0;       ///< that it has committed
+  std::uint32_t wgmma_awaited = 0;      ///< and of them those that it has waited for
 
   // undefined.hpp; the vectors go by scalar register and mean something while the warp is traced
   bool traced = false;

@@ -22,10 +22,15 @@ const std::map<std::string, std::map<std::string, std::string>> known = {
      {{"P-02", "ldmatrix reads a stage that a tensor copy fills next, with no fence of the proxy"},
       {"R-wr", "all warps store the same 16 zeros for `no more work`, and read them, without meeting"},
       {"W-01", "all lanes store them"}}},
+    {"cutlass_hopper", {{"P-01", "what cp.async and st.shared have stored wgmma reads with no fence of the proxy"}}},
     {"deep_gemm", {{"P-02", "as in CUTLASS"}, {"Y-03", "nothing waits for the last tensor store: the grid's end does"}}},
     {"groups",
      {{"R-wr", "a tile of several warps: lane 0 acquires what the warps have stored, and tells its lanes by shfl.sync alone"},
       {"R-ww", "the same"}}},
+    {"thunder_attention",
+     {{"R-rw",
+       "back: nothing keeps the second warpgroup, which stores the next tile's gradients of the scores, behind the first one's "
+       "product for q, which reads this tile's"}}},
 };
 
 std::string rule_of(const Diagnostic& finding) {
@@ -53,7 +58,7 @@ const std::map<std::string, std::string> ordered_results = {
     {"asynchronous", "numbers are drawn"},
     {"atomics", "the same"},
     {"groups", "the same"},
-    {"thunder_attention", "the gradient of q is added up in memory, in f32"}};
+    {"thunder_attention", "it has a race, and the gradient of q is added up in memory, in f32"}};
 const std::map<std::string, std::string> ordered_threads = {
     {"thunder_gemm",
      "the three warps beside the one that loads wait for each phase of a stage, and nobody waits for them: one that "

@@ -269,8 +269,12 @@ Handler wgmma_sync(Decoding& in) {
   in.step.x[2] = in.given("n") ? static_cast<std::uint32_t>(in.immediate("n").value_or(0)) : 0;
   return [](Warp& warp, const Step& step, Mask mask) {
     if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
-    // A group is complete when all warps of the warpgroup have begun it.
+    // A group is complete when all warps of the warpgroup have begun it; and a product takes its time, in which others go on.
     const std::uint32_t complete = warp.wgmma_groups - std::min(warp.wgmma_groups, step.x[2]);
+    if (step.x[1] != 0 && complete > warp.wgmma_awaited) {
+      warp.wgmma_awaited = complete;
+      return ask_again(warp, step);
+    }
     const std::size_t first = warp.index - warp.index % warps_of_group;
     for (std::size_t i = first; step.x[1] != 0 && i < std::min<std::size_t>(first + warps_of_group, warp.cta->warps.size()); ++i)
       if (const Warp& other = warp.cta->warps[i]; other.live != 0 && other.wgmma_groups < complete) return ask_again(warp, step);

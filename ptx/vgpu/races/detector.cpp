@@ -210,21 +210,34 @@ void Detector::access_of_tensor_map(Warp& warp, const Step& step, int lane, cons
   touch(warp, step, {nullptr, &known, nullptr}, access, at, map_bytes);
 }
 
+Access Detector::access_by(const Issue& issue, bool is_store) {
+  Access access;
+  access.agent = issue.agent;
+  access.warp = issue.warp;
+  access.clock = issue.clock;
+  access.item = issue.item;
+  access.lanes = issue.lanes;
+  access.is_store = is_store;
+  access.through_async_proxy = issue.through_async_proxy;
+  access.strong = issue.reduces;
+  access.scope = isa::Scope::gpu;  // manual: "cp.reduce.async.bulk": each reduction is relaxed at this scope
+  return access;
+}
+
+Detector::Judge Detector::judge_of(const WarpState& warp, const Issue& issue) const {
+  const Clock* const behind = issue.of_tensor_cores && fences_tensor_memory_ ? &warp.before_tensor_fence : nullptr;
+  return {nullptr, &issue.known, nullptr, behind};
+}
+
 void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes) {
   const Issue* const issue = state(warp).operation;
   if (issue == nullptr || !is_looked_at(warp, at, bytes)) return;
-  Access access;
-  access.agent = issue->agent;
-  access.warp = issue->warp;
-  access.clock = issue->clock;
-  access.item = issue->item;
-  access.lanes = issue->lanes;
-  access.is_store = is_store;
-  access.through_async_proxy = issue->through_async_proxy;
-  access.strong = issue->reduces;
-  access.scope = isa::Scope::gpu;  // manual: "cp.reduce.async.bulk": each reduction is relaxed at this scope
-  const Clock* const behind = issue->of_tensor_cores && fences_tensor_memory_ ? &state(warp).before_tensor_fence : nullptr;
-  touch(warp, step, {nullptr, &issue->known, nullptr, behind}, access, at, bytes);
+  touch(warp, step, judge_of(state(warp), *issue), access_by(*issue, is_store), at, bytes);
+}
+
+void Detector::access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where) {
+  const Issue* const issue = state(warp).operation;
+  if (issue != nullptr) touch_line(warp, step, judge_of(state(warp), *issue), access_by(*issue, false), line, where);
 }
 
 }  // namespace ptx::vgpu::races

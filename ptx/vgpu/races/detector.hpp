@@ -142,6 +142,8 @@ class Detector {
   /// Of the operation that is being performed; nothing where none is.
   void access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes);
 
+  /// It reads these granules of a line of shared memory.
+  void access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where);
   /// Of a tensor map of 128 bytes by a lane's tensor copy.
   void access_of_tensor_map(Warp& warp, const Step& step, int lane, const std::byte* at);
   void access_tensor_memory(Warp& warp, const Step& step, Mask lanes, const Cta& of, TensorUse use, bool is_store,
@@ -187,6 +189,7 @@ class Detector {
     const Clock* behind_fence = nullptr;  // which what others did is known of as well, where such fences are used
   };
   [[nodiscard]] static Judge judge_of(const WarpState& warp, Mask lanes);
+  [[nodiscard]] Judge judge_of(const WarpState& warp, const Issue& issue) const;
 
   [[nodiscard]] ClusterKnowledge& state(const Cluster& cluster) { return *states_.at(&cluster); }
   [[nodiscard]] static WarpState& state(const Warp& warp) { return *warp.knowledge; }
@@ -202,6 +205,7 @@ class Detector {
   static void come_together(WarpState& state);
 
   [[nodiscard]] Access access_by(Warp& warp, const Step& step, Mask lanes, bool is_store);
+  [[nodiscard]] static Access access_by(const Issue& issue, bool is_store);
   void hold_against(Warp& warp, const Step& step, Mask lanes, const Cta& of, const TensorAccess& before, const TensorAccess& now,
                     int lane, int column);
   void found_in_tensor_memory(Warp& warp, const Step& step, bool complete, const Cta& of, const TensorAccess& before,
@@ -216,6 +220,8 @@ class Detector {
   void touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* at, std::uint64_t bytes) {
     touch(warp, step, judge, access, at, bytes, {});
   }
+  void touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
+                  std::uint32_t where);
   void touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
                       std::uint64_t bytes, const Spread& spread);
   void touch_granule(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule,

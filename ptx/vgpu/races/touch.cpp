@@ -76,6 +76,20 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
   }
 }
 
+// Whole granules of a line of shared memory that all lanes load.
+void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
+                          std::uint32_t where) {
+  Line& line = shadow_.at(begin);
+  forget_old(line, access.agent.cluster);
+  line.newest_cluster = std::max(line.newest_cluster, access.agent.cluster);
+  if (line.granules == 0 && touch_as_piece(warp, judge, line, {access, where, {}})) return;
+  if (line.granules == 0) divide(line);
+  for (std::uint32_t left = where; left != 0; left &= left - 1) {
+    const std::byte* const at = begin + granule_bytes * static_cast<std::size_t>(std::countr_zero(left));
+    touch_granules(warp, step, judge, access, line, at, granule_bytes, {});
+  }
+}
+
 // False, and nothing is changed, where it takes a look at each granule.
 bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const Piece& now) {
   const auto alike = [&](const Piece& piece) { return piece.spread == now.spread && piece.access.lanes == now.access.lanes; };

@@ -31,8 +31,29 @@ struct SharedOperand {
   bool failed = false;
   std::uint64_t block_begin = own_shared(owner, 0);
 
-  /// Most pieces are there and written, which two comparisons say.
+  // Where checks are on: what is read of a line of memory, until it is told.
+  const std::byte* line = nullptr;
+  std::uint32_t where = 0;
+
   [[gnu::always_inline]] const std::byte* piece(std::uint64_t offset_in_block, bool& written) {
+    const std::byte* const found = find_piece(offset_in_block, written);
+    if (warp.races != nullptr && found != nullptr) note_piece(found);
+    return found;
+  }
+  void note_piece(const std::byte* at) {
+    constexpr std::uint32_t granules = (1u << (row_bytes / races::granule_bytes)) - 1;
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % races::line_bytes;
+    if (at - offset != line) tell_line();
+    line = at - offset;
+    where |= granules << (offset / races::granule_bytes);
+  }
+  void tell_line() {
+    if (where != 0) warp.races->access_line_of_operation(warp, step, line, where);
+    where = 0;
+  }
+
+  /// Most pieces are there and written, which two comparisons say.
+  [[gnu::always_inline]] const std::byte* find_piece(std::uint64_t offset_in_block, bool& written) {
     const MemoryRegion& region = owner.shared_region;
     const std::uint64_t offset = block_begin + offset_in_block - region.begin;
     if (region.size >= row_bytes && offset <= region.size - row_bytes) {
@@ -64,7 +85,6 @@ struct SharedOperand {
       written = false;
       note_found(warp, step, say_unwritten(warp, Space::shared, address, {region.written + offset, row_bytes}));
     }
-    if (warp.races != nullptr) warp.races->access_of_operation(warp, step, false, region.data + offset, row_bytes);
     return region.data + offset;
   }
 
@@ -91,6 +111,7 @@ struct SharedOperand {
             for (int j = 0; j < per_piece; ++j) unwritten(i * per_piece + j);
         }
       }
+    if (warp.races != nullptr) tell_line();
     return true;
   }
 
