@@ -20,8 +20,6 @@ std::array<std::uint64_t, 32> strided(std::uint64_t words, std::uint64_t start =
   return addresses([&](std::uint64_t lane) { return start + lane * words * 4; });
 }
 
-std::ostream& operator<<(std::ostream& out, const AccessCount& count) { return out << count.taken << " of " << count.needed; }
-
 TEST(Wavefronts, StridesOfWords) {
   const auto of_stride = [](std::uint64_t words) { return count_wavefronts(all, strided(words), 4); };
   EXPECT_EQ(of_stride(1), (AccessCount{1, 1}));

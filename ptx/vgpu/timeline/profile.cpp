@@ -13,7 +13,7 @@ constexpr std::uint64_t lanes_of_warp = 32;
 // "12,345"
 std::string grouped(std::uint64_t number) {
   std::string digits = cat(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
   return digits;
 }
 
