@@ -92,6 +92,29 @@ Checks = Literal["off", "cheap", "full"]
 
 
 @contextmanager
+def _settings(
+    *,
+    numerics: Numerics | None = None,
+    approx: Approximations | None = None,
+    schedule: Schedule | None = None,
+    completion: Completion | None = None,
+    checks: Checks | None = None,
+    seed: int | None = None,
+) -> Iterator[None]:
+    """What runs are like within it, where they are not told; None leaves a choice as it is."""
+    before = _ptx.executor_arithmetic()
+    _ptx.set_executor_arithmetic(numerics, approx, completion or schedule, checks, seed, _threads(schedule))
+    try:
+        yield
+    finally:
+        _ptx.set_executor_arithmetic(*before)
+
+
+def _threads(schedule: Schedule | None) -> str | None:
+    return None if schedule is None else "random" if schedule == "random" else "in_turn"
+
+
+@contextmanager
 def arithmetic(numerics: Numerics | None = None, approx: Approximations | None = None, seed: int | None = None) -> Iterator[None]:
     """Within it, kernels on the executor compute that way: every launch on CPU tensors, from numpy, torch, JAX and Triton.
 
@@ -105,12 +128,8 @@ def arithmetic(numerics: Numerics | None = None, approx: Approximations | None =
     within the manual's bound, another one for each `seed`: what other GPUs may give. None leaves a choice as it is. The
     choices are the whole process's.
     """
-    before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(numerics, approx, None, None, seed, None)
-    try:
+    with _settings(numerics=numerics, approx=approx, seed=seed):
         yield
-    finally:
-        _ptx.set_executor_arithmetic(*before)
 
 
 @contextmanager
@@ -126,12 +145,8 @@ def completing(completion: Completion, seed: int | None = None) -> Iterator[None
     written it (kind ``uninitialised``); ``random`` is some time in between, another one for each `seed`. A kernel that is right
     gives the same results each time. What wgmma and tcgen05 do happens when they begin. The choice is the whole process's.
     """
-    before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(None, None, completion, None, seed, None)
-    try:
+    with _settings(completion=completion, seed=seed):
         yield
-    finally:
-        _ptx.set_executor_arithmetic(*before)
 
 
 @contextmanager
@@ -145,16 +160,8 @@ def scheduling(schedule: Schedule, seed: int | None = None) -> Iterator[None]:
     nobody can count on as well, warps of a block and threads of a warp that have parted, another one for each `seed`. The choice
     is the whole process's.
     """
-    before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(None, None, schedule, None, seed, _threads(schedule))
-    try:
+    with _settings(schedule=schedule, seed=seed):
         yield
-    finally:
-        _ptx.set_executor_arithmetic(*before)
-
-
-def _threads(schedule: Schedule | None) -> str | None:
-    return None if schedule is None else "random" if schedule == "random" else "in_turn"
 
 
 @contextmanager
@@ -175,6 +182,9 @@ def checking(
     * ``race_of_lanes``: the same by threads of one warp, which ``bar.warp.sync`` would order;
     * ``missing_proxy_fence``: an access of TMA, wgmma or tcgen05 to what was stored (a warning: loaded) in the ordinary way, with
       no ``fence.proxy.async`` in between;
+    * ``missing_tensor_map_fence``: a copy by a tensor map that was stored without the fences of its proxy in between;
+    * ``unordered_tensor_memory``: an access of tensor memory that nothing says is behind another one's end;
+    * ``missing_tensor_fence``, a warning: the same, complete, without the fences of tcgen05 around what orders the threads;
     * ``unordered_mbarrier``: an mbarrier used by a thread that nothing orders behind its initialisation;
     * ``unfinished_copy``, a warning: a bulk copy of shared memory that nobody waits for before its block ends.
 
@@ -258,13 +268,12 @@ def simulate(
     `suppress`, `limit` and `stop` those of `checking`. `trace` is a file for the timeline of `timeline`; with it, or with
     `profile`, the result has what each line cost. Tensors on a GPU are refused."""
     _refuse_gpu(arrays, "simulate")
-    before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(numerics, approx, completion or schedule, None, seed, _threads(schedule))
-    try:
-        with checking(checks, suppress=suppress, limit=limit, stop=stop) as findings, observing(trace, profile) as seen:
-            outputs = call(*arrays, **kwargs)
-    finally:
-        _ptx.set_executor_arithmetic(*before)
+    with (
+        _settings(numerics=numerics, approx=approx, schedule=schedule, completion=completion, seed=seed),
+        checking(checks, suppress=suppress, limit=limit, stop=stop) as findings,
+        observing(trace, profile) as seen,
+    ):
+        outputs = call(*arrays, **kwargs)
     given = {"schedule": schedule, "completion": completion, "seed": seed}
     how = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
     name = getattr(call, "__name__", "call")
@@ -297,13 +306,8 @@ def debug(
 
     @contextmanager
     def settings() -> Iterator[None]:
-        before = _ptx.executor_arithmetic()
-        _ptx.set_executor_arithmetic(numerics, None, completion or schedule, None, seed, _threads(schedule))
-        try:
-            with checking(checks):
-                yield
-        finally:
-            _ptx.set_executor_arithmetic(*before)
+        with _settings(numerics=numerics, schedule=schedule, completion=completion, seed=seed), checking(checks):
+            yield
 
     return Session(call, arrays, kwargs, settings)
 
