@@ -51,7 +51,7 @@ KernelSpec spec_of(const Recipe& recipe) {
   return spec;
 }
 
-Rows::Rows(Kernel& kernel, const Recipe& recipe)
+Rows::Rows(const Recipe& recipe, Kernel& kernel)
     : k(kernel),
       rows(k.param<Type::u32>("M")),
       columns(k.param<Type::u32>("N")),
@@ -59,7 +59,9 @@ Rows::Rows(Kernel& kernel, const Recipe& recipe)
       thread(k.from_<Type::u32>(special.tid.x())),
       first_row(row),
       inverse(k.scalar<Type::f32>()),
-      recipe_(recipe) {
+      recipe_(recipe) {}
+
+Rows::Rows(Kernel& kernel, const Recipe& recipe) : Rows(recipe, kernel) {
   if (recipe.cluster > 1) {
     k.cluster.arrive();
     k << inst.mov.u32(row, special.clusterid.x());
@@ -95,15 +97,7 @@ void Rows::begin_at(const Reg<Type::u32>& first) {
   k << inst.min.u32(row, row, rows - 1);  // lanes behind the last row reduce it once more, and store nothing
 }
 
-Rows::Rows(Kernel& kernel, const Recipe& recipe, Flat /*flat*/)
-    : k(kernel),
-      rows(k.param<Type::u32>("M")),
-      columns(k.param<Type::u32>("N")),
-      row(k.scalar<Type::u32>()),
-      thread(k.from_<Type::u32>(special.tid.x())),
-      first_row(row),
-      inverse(k.scalar<Type::f32>()),
-      recipe_(recipe) {
+Rows::Rows(Kernel& kernel, const Recipe& recipe, Flat /*flat*/) : Rows(recipe, kernel) {
   const int shift = std::countr_zero(static_cast<unsigned>(recipe.vector));
   const auto vectors = k.scalar<Type::u32>();
   if (is_flat(recipe)) {

@@ -105,6 +105,7 @@ class Rows {
   Reg<Type::f32> inverse;                     ///< 1 / N
 
  private:
+  Rows(const Recipe& recipe, Kernel& kernel);    ///< what both have: M, N, the registers of a thread's place
   using Policy = std::optional<Reg<Type::b64>>;  // of the L2 cache
   Piece load_with(const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy);
   Values across_warps(const Values& values, const Combine& combine);

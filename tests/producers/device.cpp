@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "ptx/text/text.hpp"
@@ -79,6 +80,31 @@ std::span<std::byte> Device::variable(const std::string& module, std::string_vie
   const auto found = modules_.find(module);
   if (found == modules_.end()) return {};
   return found->second.instance->variable(name).value_or(std::span<std::byte>());
+}
+
+Expected<void> Device::take(const Step& step) {
+  if (const auto* const wanted = std::get_if<AllocateStep>(&step)) {
+    if (allocate(wanted->bytes) == 0) return refuse(Kind::out_of_memory, "the device's memory is full");
+    allocations_.back().name = wanted->name;
+    return {};
+  }
+  if (const auto* const write = std::get_if<WriteStep>(&step)) {
+    if (write->allocation >= allocations_.size() || allocations_[write->allocation].bytes != write->bytes.size())
+      return refuse(Kind::syntax, cat("allocation ", write->allocation, " has not ", write->bytes.size(), " bytes"));
+    Allocation& one = allocations_[write->allocation];
+    std::memcpy(one.memory().data(), write->bytes.data(), write->bytes.size());
+    one.initialised = true;
+    return {};
+  }
+  if (const auto* const given = std::get_if<VariableStep>(&step)) {
+    const auto bytes = variable(given->file, given->name);
+    if (bytes.size() != given->bytes.size()) return refuse(Kind::syntax, cat("no variable ", given->name, " of that size"));
+    std::memcpy(bytes.data(), given->bytes.data(), bytes.size());
+    return {};
+  }
+  auto report = launch(std::get<LaunchStep>(step));
+  if (!report) return Unexpected{std::move(report).error()};
+  return {};
 }
 
 Expected<vgpu::Report> Device::launch(const LaunchStep& step) {

@@ -51,6 +51,9 @@ class Device {
   /// The bytes of a module's variable; none when it has none of that name.
   [[nodiscard]] std::span<std::byte> variable(const std::string& module, std::string_view name) const;
 
+  /// Takes a step of a recording other than the loading of a module, whose text is its caller's to read. Kinds: out_of_memory;
+  /// syntax, where the recording contradicts itself; those of launch().
+  Expected<void> take(const Step& step);
   /// Runs a kernel to its end. Kinds: those of vgpu::Program.
   Expected<vgpu::Report> launch(const LaunchStep& step);
   /// Of its launches, which have all checks; what kernels print goes to `printed`.

@@ -2,7 +2,6 @@
 // a checked run say so? Each line that orders something is left out or altered in turn, and the launches of its kernel are
 // played. What nobody has noticed is listed: `same` where the outputs stay what they were, `DIFFERENT` where they do not.
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -112,22 +111,16 @@ class Program {
     if (const auto* const load = std::get_if<LoadStep>(&step)) {
       auto loaded = device.load(load->file, load->file == file ? text : text_of(load->file));
       if (!loaded) return render(loaded.error());
-    } else if (const auto* const allocate = std::get_if<AllocateStep>(&step)) {
-      if (device.allocate(allocate->bytes) == 0) return "the device's memory is full";
-      device.allocations().back().name = allocate->name;
-    } else if (const auto* const write = std::get_if<WriteStep>(&step)) {
-      Allocation& one = device.allocations()[write->allocation];
-      std::memcpy(one.memory().data(), write->bytes.data(), write->bytes.size());
-      one.initialised = true;
-    } else if (const auto* const variable = std::get_if<VariableStep>(&step)) {
-      const auto bytes = device.variable(variable->file, variable->name);
-      std::memcpy(bytes.data(), variable->bytes.data(), std::min(bytes.size(), variable->bytes.size()));
-    } else if (const auto& launch = std::get<LaunchStep>(step); entry.empty() || launch.entry == entry) {
-      auto report = device.launch(launch);
+    } else if (const auto* const launch = std::get_if<LaunchStep>(&step)) {
+      if (!entry.empty() && launch->entry != entry) {  // as if it had run
+        for (Allocation& one : device.allocations()) one.initialised = true;
+        return std::nullopt;
+      }
+      auto report = device.launch(*launch);
       if (!report) return render(report.error());
       run.instructions += report->warp_instructions;
-    } else {
-      for (Allocation& one : device.allocations()) one.initialised = true;  // as if it had run
+    } else if (auto taken = device.take(step); !taken) {
+      return render(taken.error());
     }
     return std::nullopt;
   }

@@ -1,8 +1,6 @@
 #include "tests/producers/played.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <variant>
 
 #include "tests/producers/device.hpp"
@@ -11,33 +9,6 @@
 
 namespace ptx::producers {
 namespace {
-
-Expected<void> take(Device& device, const std::filesystem::path& folder, const Step& step) {
-  if (const auto* const load = std::get_if<LoadStep>(&step))
-    return device.load(load->file, testing::read_file(folder / load->file));
-  if (const auto* const allocate = std::get_if<AllocateStep>(&step)) {
-    if (device.allocate(allocate->bytes) == 0) return refuse(Kind::out_of_memory, "the device's memory is full");
-    device.allocations().back().name = allocate->name;
-    return {};
-  }
-  if (const auto* const write = std::get_if<WriteStep>(&step)) {
-    if (write->allocation >= device.allocations().size() || device.allocations()[write->allocation].bytes != write->bytes.size())
-      return refuse(Kind::syntax, cat("allocation ", write->allocation, " has not ", write->bytes.size(), " bytes"));
-    Allocation& one = device.allocations()[write->allocation];
-    std::memcpy(one.memory().data(), write->bytes.data(), write->bytes.size());
-    one.initialised = true;
-    return {};
-  }
-  if (const auto* const variable = std::get_if<VariableStep>(&step)) {
-    const auto bytes = device.variable(variable->file, variable->name);
-    if (bytes.size() != variable->bytes.size()) return refuse(Kind::syntax, cat("no variable ", variable->name, " of that size"));
-    std::memcpy(bytes.data(), variable->bytes.data(), bytes.size());
-    return {};
-  }
-  auto report = device.launch(std::get<LaunchStep>(step));
-  if (!report) return Unexpected{std::move(report).error()};
-  return {};
-}
 
 Expected<Played> play(const std::filesystem::path& file, const vgpu::Options& options) {
   auto steps = read_recording(testing::read_file(file));
@@ -50,7 +21,10 @@ Expected<Played> play(const std::filesystem::path& file, const vgpu::Options& op
     if (std::holds_alternative<LaunchStep>(step))
       for (const Allocation& one : (*device)->allocations())
         run.contents.try_emplace(one.name, Played::Content{.before = {one.memory().begin(), one.memory().end()}, .after = {}});
-    if (auto taken = take(**device, file.parent_path(), step); !taken) return Unexpected{std::move(taken).error()};
+    const auto* const load = std::get_if<LoadStep>(&step);
+    auto taken = load == nullptr ? (*device)->take(step)
+                                 : (*device)->load(load->file, testing::read_file(file.parent_path() / load->file));
+    if (!taken) return Unexpected{std::move(taken).error()};
   }
   for (const Allocation& one : (*device)->allocations())
     run.contents[one.name].after.assign(one.memory().begin(), one.memory().end());

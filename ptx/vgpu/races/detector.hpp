@@ -202,6 +202,7 @@ class Detector {
   [[nodiscard]] static Extent own_extent(const WarpState& warp, Mask live, Mask lanes);
   static void publish(const Warp& warp, WarpState& state, Mask lanes, Knowledge& to);
   static void learn(const Warp& warp, WarpState& state, Mask lanes, const Knowledge& what);
+  static void share_told(WarpState& state);
   static void come_together(WarpState& state);
 
   [[nodiscard]] Access access_by(Warp& warp, const Step& step, Mask lanes, bool is_store);
@@ -228,7 +229,7 @@ class Detector {
                      const std::byte* at);
   bool touch_as_piece(Warp& warp, const Judge& judge, Line& line, const Piece& now);
   void divide(Line& line);
-  void forget_old(Line& line, std::uint32_t first_cluster);
+  Line& line_at(const std::byte* at, const Access& access, bool shared);
   /// What is wrong about the second; nothing where they are ordered.
   struct Wrong {
     Kind kind{};
@@ -245,6 +246,9 @@ class Detector {
   [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;
   /// The access before, as far as it is remembered: its block is not where that is of another cluster.
   [[nodiscard]] ExecutionPoint point_before(const Warp& warp, const Access& access, ExecutionPoint::Access what) const;
+  /// What is said of two accesses: the second as a fault, and the first, whose access `was` is.
+  [[nodiscard]] Diagnostic report_both(const Warp& warp, const Fault& fault, Severity severity, const Access& before,
+                                       ExecutionPoint::Access was) const;
   void found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
              const std::byte* at);
 

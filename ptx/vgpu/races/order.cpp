@@ -22,6 +22,14 @@ void Detector::publish(const Warp& warp, WarpState& mine, Mask lanes, Knowledge&
   mine.released = true;
 }
 
+// What some lanes were told all of them know now.
+void Detector::share_told(WarpState& mine) {
+  if (mine.told == nullptr) return;
+  mine.known.join(*mine.told);
+  mine.told.reset();
+  mine.informed = 0;
+}
+
 void Detector::learn(const Warp& warp, WarpState& mine, Mask lanes, const Knowledge& what) {
   if ((warp.live & ~lanes) == 0) {
     mine.known.join(what);
@@ -30,10 +38,7 @@ void Detector::learn(const Warp& warp, WarpState& mine, Mask lanes, const Knowle
   if (mine.told == nullptr) mine.told = std::make_unique<Knowledge>();
   mine.told->join(what);
   mine.informed |= lanes;
-  if ((warp.live & ~mine.informed) != 0) return;
-  mine.known.join(*mine.told);
-  mine.told.reset();
-  mine.informed = 0;
+  if ((warp.live & ~mine.informed) == 0) share_told(mine);
 }
 
 // All threads of the warp know what each of them did, and was told.
@@ -41,10 +46,7 @@ void Detector::come_together(WarpState& mine) {
   mine.together = ++mine.now;
   mine.released = false;
   mine.met.fill(0);
-  if (mine.told == nullptr) return;
-  mine.known.join(*mine.told);
-  mine.told.reset();
-  mine.informed = 0;
+  share_told(mine);
 }
 
 void Detector::meet(Warp& warp, Mask lanes) {

@@ -144,6 +144,17 @@ ExecutionPoint Detector::point_before(const Warp& warp, const Access& access, Ex
   return point;
 }
 
+Diagnostic Detector::report_both(const Warp& warp, const Fault& fault, Severity severity, const Access& before,
+                                 ExecutionPoint::Access was) const {
+  Diagnostic d = report(warp, fault);
+  d.severity = severity;
+  if (const SourceLocation where = code_.where(before.item); where.line != 0) d.place("first", where);
+  d.note(cat("first: ", code_.line(before.item)));
+  add_debug_places(code_, before.item, d);
+  d.execution.push_back(point_before(warp, before, std::move(was)));
+  return d;
+}
+
 void Detector::found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
                      const std::byte* at) {
   const Rule rule = rule_of(kind, before, now);
@@ -160,15 +171,10 @@ void Detector::found(Warp& warp, const Step& step, Kind kind, Severity severity,
   fault.item = step.item;
   fault.lane = lowest_lane(now.lanes);
   fault.access = access_at(both, spot);
-  Diagnostic d = report(warp, fault);
-  d.severity = severity;
-  if (const SourceLocation where = code_.where(before.item); where.line != 0) d.place("first", where);
-  d.note(cat("first: ", code_.line(before.item)));
-  add_debug_places(code_, before.item, d);
+  Diagnostic d = report_both(warp, fault, severity, before, access_at(before, spot));
   d.note(say_order(rule, warp, before, now));
   d.hint(words.hint);
   d.execution.front().lanes = now.lanes;
-  d.execution.push_back(point_before(warp, before, access_at(before, spot)));
   findings_.add(key, std::move(d));
 }
 

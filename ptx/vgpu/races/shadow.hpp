@@ -82,7 +82,7 @@ struct Line {
 };
 
 /// The lines of a run's memory, by the host's addresses. Their room is kept by the thread for its next run, with what the last
-/// one left in it: whoever asks for a line knows it for old by the number of its newest cluster (Detector::forget_old).
+/// one left in it: whoever asks for a line knows it for old by the number of its newest cluster (Detector::line_at).
 class Shadow {
  public:
   Shadow() = default;

@@ -125,8 +125,6 @@ void Detector::found_in_tensor_memory(Warp& warp, const Step& step, bool complet
                                  ", nothing tells it through the fences of tcgen05")
                            : cat(say_use(now.use, now.access.is_store), ' ', cells, ", and nothing says that what ", did,
                                  is_of_cores(before.use) && is_of_cores(now.use) ? " has begun" : " is complete");
-  Diagnostic d = report(warp, fault);
-  d.severity = row(rule).severity;
   const auto access_at = [&](const TensorAccess& access) {
     return ExecutionPoint::Access{.is_store = access.access.is_store,
                                   .address = static_cast<std::uint64_t>(lane) << 16 | static_cast<std::uint64_t>(column),
@@ -135,11 +133,8 @@ void Detector::found_in_tensor_memory(Warp& warp, const Step& step, bool complet
                                   .region = "tensor memory",
                                   .element = cat("lane ", lane, ", column ", column)};
   };
+  Diagnostic d = report_both(warp, fault, row(rule).severity, before.access, access_at(before));
   d.execution.front().access = access_at(now);
-  d.execution.push_back(point_before(warp, before.access, access_at(before)));
-  if (const SourceLocation where = code_.where(before.access.item); where.line != 0) d.place("first", where);
-  d.note(cat("first: ", code_.line(before.access.item)));
-  add_debug_places(code_, before.access.item, d);
   if (complete)
     d.hint(row(rule).mend);
   else

@@ -40,9 +40,7 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
   while (bytes != 0) {
     const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
     const std::uint64_t taken = std::min<std::uint64_t>(line_bytes - offset, bytes);
-    Line& line = shadow_.at(at);
-    forget_old(line, shared ? access.agent.cluster : first_cluster_);
-    line.newest_cluster = std::max(line.newest_cluster, access.agent.cluster);
+    Line& line = line_at(at, access, shared);
     // Lanes that share 4 bytes, or lie across a line's end, are told one by one.
     const bool whole = offset % granule_bytes == 0 && taken % granule_bytes == 0;
     const bool by_lane = in_order.bytes != 0;
@@ -79,9 +77,7 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
 // Whole granules of a line of shared memory that all lanes load.
 void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                           std::uint32_t where) {
-  Line& line = shadow_.at(begin);
-  forget_old(line, access.agent.cluster);
-  line.newest_cluster = std::max(line.newest_cluster, access.agent.cluster);
+  Line& line = line_at(begin, access, true);
   if (line.granules == 0 && touch_as_piece(warp, judge, line, {access, where, {}})) return;
   if (line.granules == 0) divide(line);
   for (std::uint32_t left = where; left != 0; left &= left - 1) {
@@ -154,12 +150,17 @@ void Detector::divide(Line& line) {
   line.pieces.clear();
 }
 
-// Of shared memory what a cluster before did, of global memory what a run before did.
-void Detector::forget_old(Line& line, std::uint32_t first_cluster) {
-  if (line.newest_cluster >= first_cluster || line.newest_cluster == 0) return;
-  if (line.granules != 0) shadow_.give_back_granules(std::exchange(line.granules, 0));
-  line.pieces.clear();
-  line.newest_cluster = 0;
+// The line that is accessed, without what is old: in shared memory what a cluster before did, in global memory a run before.
+Line& Detector::line_at(const std::byte* at, const Access& access, bool shared) {
+  Line& line = shadow_.at(at);
+  const std::uint32_t first_cluster = shared ? access.agent.cluster : first_cluster_;
+  if (line.newest_cluster < first_cluster && line.newest_cluster != 0) {
+    if (line.granules != 0) shadow_.give_back_granules(std::exchange(line.granules, 0));
+    line.pieces.clear();
+    line.newest_cluster = 0;
+  }
+  line.newest_cluster = std::max(line.newest_cluster, access.agent.cluster);
+  return line;
 }
 
 // ---- granules
