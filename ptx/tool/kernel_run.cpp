@@ -13,6 +13,9 @@
 
 namespace ptx::tool {
 
+namespace {
+
+// "4", "4,2" or "4,2,1"; the rest is 1.
 std::optional<std::array<std::uint32_t, 3>> sizes(std::string_view text) {
   std::array<std::uint32_t, 3> made{1, 1, 1};
   const char *at = text.data(), *end = text.data() + text.size();
@@ -25,6 +28,8 @@ std::optional<std::array<std::uint32_t, 3>> sizes(std::string_view text) {
   }
   return std::nullopt;
 }
+
+}  // namespace
 
 Number number(const Arguments& arguments, std::string_view name, std::uint64_t otherwise) {
   const std::string_view text = arguments.last(name);
@@ -60,6 +65,25 @@ std::array<std::uint32_t, 3> required_block(const ir::Function& entry) {
   return {1, 1, 1};
 }
 
+Expected<void> read_sizes(const Arguments& arguments, vgpu::LaunchConfig& config) {
+  for (const auto& [name, to] :
+       {std::pair("--grid", &config.grid), std::pair("--block", &config.block), std::pair("--cluster", &config.cluster)}) {
+    const std::string_view text = arguments.last(name);
+    if (text.empty()) continue;
+    const auto read = sizes(text);
+    if (!read) return refuse(Kind::launch_config, cat("`", name, "` takes one to three numbers, `", text, "` was given"));
+    *to = *read;
+  }
+  return {};
+}
+
+void read_manner(const Arguments& arguments, vgpu::Options& options) {
+  options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
+  const auto schedule = vgpu::completion_from_name(arguments.last("--schedule")).value_or(vgpu::Completion::eager);
+  options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(schedule);
+  options.threads = vgpu::threads_of(schedule);
+}
+
 Outcome failed(const Diagnostic& error, std::string_view source, const Caller& caller) {
   return {.status = 1, .out = {}, .err = cat(render(error, source, caller.colour_of_errors), '\n')};
 }
@@ -68,24 +92,14 @@ namespace {
 
 // "" or what is wrong with the options.
 std::string read_launch(const Arguments& arguments, KernelRun& run, bool& has_block) {
-  for (const auto& [name, to] : {std::pair("--grid", &run.config.grid), std::pair("--block", &run.config.block),
-                                 std::pair("--cluster", &run.config.cluster)}) {
-    const std::string_view text = arguments.last(name);
-    if (text.empty()) continue;
-    const auto read = sizes(text);
-    if (!read) return cat("`", name, "` takes one to three numbers, `", text, "` was given");
-    *to = *read;
-  }
+  if (auto read = read_sizes(arguments, run.config); !read) return read.error().message;
   has_block = !arguments.last("--block").empty();
   const Number smem = number(arguments, "--smem", 0), seed = number(arguments, "--seed", 0);
   for (const Number* read : {&smem, &seed})
     if (!read->wrong.empty()) return read->wrong;
   run.config.dynamic_smem_bytes = smem.value;
   run.options.seed = seed.value;
-  run.options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
-  const auto schedule = vgpu::completion_from_name(arguments.last("--schedule")).value_or(vgpu::Completion::eager);
-  run.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(schedule);
-  run.options.threads = vgpu::threads_of(schedule);
+  read_manner(arguments, run.options);
   run.options.checks = vgpu::checks_from_name(arguments.last("--checks")).value_or(vgpu::Checks::cheap);
   return {};
 }

@@ -15,15 +15,17 @@
 
 namespace ptx::tool {
 
-/// "4", "4,2" or "4,2,1"; the rest is 1.
-std::optional<std::array<std::uint32_t, 3>> sizes(std::string_view text);
-
 /// An option that is a number; `otherwise` where it was not given.
 struct Number {
   std::uint64_t value = 0;
   std::string wrong;
 };
 Number number(const Arguments& arguments, std::string_view name, std::uint64_t otherwise);
+
+/// What --grid, --block and --cluster say, where they are given. Kind launch_config.
+Expected<void> read_sizes(const Arguments& arguments, vgpu::LaunchConfig& config);
+/// How it runs: --numerics, --schedule and --completion, whose words have been looked at.
+void read_manner(const Arguments& arguments, vgpu::Options& options);
 
 /// What is said of an error in the text, or of a run: status 1.
 Outcome failed(const Diagnostic& error, std::string_view source, const Caller& caller);

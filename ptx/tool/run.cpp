@@ -56,14 +56,7 @@ Expected<std::vector<vgpu::Suppression>> read_suppressions(const Arguments& argu
 
 Expected<Wanted> read_options(const Arguments& arguments) {
   Wanted wanted;
-  for (const auto& [name, to] : {std::pair("--grid", &wanted.config.grid), std::pair("--block", &wanted.config.block),
-                                 std::pair("--cluster", &wanted.config.cluster)}) {
-    const std::string_view text = arguments.last(name);
-    if (text.empty()) continue;
-    const auto read = sizes(text);
-    if (!read) return refuse(Kind::launch_config, cat("`", name, "` takes one to three numbers, `", text, "` was given"));
-    *to = *read;
-  }
+  if (auto read = read_sizes(arguments, wanted.config); !read) return Unexpected{std::move(read).error()};
   wanted.has_block = !arguments.last("--block").empty();
   const Number smem = number(arguments, "--smem", 0), shown = number(arguments, "--print", 8),
                workers = number(arguments, "--workers", std::max(1u, std::thread::hardware_concurrency())),
@@ -78,12 +71,9 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.options.workers = static_cast<unsigned>(workers.value);
   wanted.options.seed = seed.value;
   wanted.options.max_instructions = most.value;
-  wanted.options.numerics = vgpu::numerics_from_name(arguments.last("--numerics")).value_or(vgpu::Numerics::exact);
+  read_manner(arguments, wanted.options);
   wanted.options.approximations =
       vgpu::approximations_from_name(arguments.last("--approx")).value_or(vgpu::Approximations::hardware);
-  const auto schedule = vgpu::completion_from_name(arguments.last("--schedule")).value_or(vgpu::Completion::eager);
-  wanted.options.completion = vgpu::completion_from_name(arguments.last("--completion")).value_or(schedule);
-  wanted.options.threads = vgpu::threads_of(schedule);
   wanted.seeds = seeds.value;
   wanted.sweeps = !arguments.last("--seeds").empty();
   wanted.options.checks =
@@ -296,8 +286,7 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   const std::string trace(arguments.last("--trace"));
   if (wanted->sweeps && (profiles || !trace.empty()))
     return refuse(
-        caller,
-        "`--trace` and `--profile` show one run, and `--seeds` makes many; a run is chosen by `--completion` and `--seed`");
+        caller, "`--trace` and `--profile` show one run, and `--seeds` makes many; a run is chosen by `--schedule` and `--seed`");
   if (wanted->sweeps) return sweep(runnable);
   vgpu::Options options = wanted->options;
   std::optional<vgpu::Timeline> timeline;
