@@ -21,6 +21,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kernel_figures import command_output
+
 from pyptx import _ptx
 from pyptx.kernels._library import kernel_of, sizes_of
 
@@ -263,6 +265,12 @@ def measure(torch: Any, cell: Cell, rounds: int, chosen_alone: bool) -> dict[str
     return report
 
 
+def without_file(words: Sequence[str]) -> list[str]:
+    """A command line's words without where its figures go."""
+    place = words.index("--json") if "--json" in words else len(words)
+    return [*words[:place], *words[place + 2 :]]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="operations (default: all)")
@@ -282,7 +290,13 @@ def main() -> int:
         print("kernels: there is no GPU; nothing measured")
         return 0
     started = time.monotonic()
-    machine = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda}
+    machine = {
+        "device": torch.cuda.get_device_name(),
+        "driver": command_output("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+        "command": " ".join(["python bench/kernels.py", *without_file(sys.argv[1:])]),
+    }
     print(machine)
     reports = []
     for number, cell in enumerate(cells()):

@@ -208,16 +208,21 @@ def has_gpu() -> bool:
         return False
 
 
-def gpu() -> int:
-    """on a machine with an NVIDIA GPU and no network: build, run the GPU tests, the C++ tests and the demo; installs nothing"""
+def python_with(command: str, *needed: str) -> str:
+    """The machine's own Python, on a machine with a GPU where nothing is to be installed."""
     python = shutil.which("python3") or sys.executable
-    needed = ["nanobind", "numpy", "pytest", "torch", "jax"]
     probe = "import importlib.util, sys; print(*[name for name in sys.argv[1:] if not importlib.util.find_spec(name)])"
     absent = subprocess.run([python, "-c", probe, *needed], capture_output=True, text=True, check=True).stdout.split()
     if absent:
-        raise Failed(f"./dev gpu installs nothing, and {python} lacks: {', '.join(absent)}")
+        raise Failed(f"{command} installs nothing, and {python} lacks: {', '.join(absent)}")
     if not has_gpu():
-        raise Failed("./dev gpu needs an NVIDIA GPU; there is none here (./dev test needs none)")
+        raise Failed(f"{command} needs an NVIDIA GPU; there is none here (./dev test needs none)")
+    return python
+
+
+def gpu() -> int:
+    """on a machine with an NVIDIA GPU and no network: build, run the GPU tests, the C++ tests and the demo; installs nothing"""
+    python = python_with("./dev gpu", "nanobind", "numpy", "pytest", "torch", "jax")
     checks = Checks()
     build("gpu", python=python)
     checks.run("pytest gpu", lambda: pytest("tests/gpu", python=python))
@@ -294,22 +299,34 @@ def lints(checks: Checks, more: Mapping[str, Callable[[], str | None]] | None = 
     checks.together({**(more or {}), **{name: partial(step, name, command) for name, command in steps.items()}})
 
 
+BENCH_TOOLS = ("kernel_figures", "products")  # of bench/: they measure nothing by themselves
+
+
 def bench(*names: str) -> int:
-    """build and run the benchmarks (of these names); JSON in build/bench"""
+    """build and run the benchmarks (of these names); JSON in build/bench. `kernels` needs a GPU and installs nothing"""
+    found = {path.stem: path for path in files(("bench",), ".cpp", ".py") if path.stem not in BENCH_TOOLS}
+    if unknown := [name for name in names if name not in found]:
+        raise Failed(f"no benchmark {', '.join(unknown)}; there are: {', '.join(found)}")
+    if names == ("kernels",):
+        return bench_kernels()
     setup()
     system_packages(console, benchmarks=True)
     build("release", folder="bench", options=("-DPTX_BENCH=ON", "-DPTX_PYTHON=OFF"))
-    found = {path.stem: path for path in files(("bench",), ".cpp", ".py")}
-    if not found:
-        raise Failed("bench/ holds no benchmark")
-    if unknown := [name for name in names if name not in found]:
-        raise Failed(f"no benchmark {', '.join(unknown)}; there are: {', '.join(found)}")
     failed = 0
     for name in names or found:
         json = BUILD / "bench" / f"{name}.json"
         program: list[Word] = [BUILD / "bench" / "bench" / f"bench_{name}", f"--benchmark_out={json}"]
         failed |= show(*(program if found[name].suffix == ".cpp" else [PYTHON, found[name], "--json", json]))
     return failed
+
+
+def bench_kernels() -> int:
+    """The kernel library's whole table beside its peers, and what it says; `bench/kernel_figures.py FILE --keep` keeps it."""
+    python = python_with("./dev bench kernels", "nanobind", "numpy", "torch")
+    build("release", python=python)
+    json = BUILD / "kernels.json"
+    measured = show(python, "bench/kernels.py", "--chosen", "--rounds", "9", "--json", json)
+    return measured or show(python, "bench/kernel_figures.py", json)
 
 
 def oracle(*options: str) -> int:

@@ -35,7 +35,9 @@ def compiler_cache() -> dict[str, str]:
     if not shutil.which("ccache"):
         return {}
     # Paths below the checkout are hashed as relative ones, so that all checkouts share what they compiled.
-    return {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
+    # Precompiled headers are nearly everywhere, and ccache passes by what uses them unless it is told that it may keep it.
+    sloppiness = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+    return {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", **sloppiness}
 
 
 def find(program: str) -> str | None:
