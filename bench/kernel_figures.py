@@ -4,7 +4,7 @@ python bench/kernel_figures.py [FILE] [--keep]
 
 Prints each family's geometric mean, the cells that lose, and those that fell by more than 2 % below the best that the history has
 of them on such a device. With --keep the run goes into bench/history/<date>-<commit>.json (what was chosen and its peers, not the
-recipes that were tried), and the page and the pictures are made anew of the newest run. Without FILE it shows the history's newest
+recipes that were tried), and the page and the pictures are made anew of the newest run. Without FILE it shows the newest
 run. tests/python/test_kernel_figures.py holds the page to the history.
 """
 
@@ -166,8 +166,8 @@ def page_of(run: Run) -> str:
         "",
         f"`./dev bench kernels`, or `{run['command']}`, one run: what `pyptx.kernels` takes, beside torch and torch.compile "
         "(max-autotune), whichever is faster; random inputs rotated past the L2 cache, outputs that lie apart, arms taking turns "
-        "in CUDA graphs; median ratio of the rounds, the range of 10 to 90 % of them, and the library's rate; above 1 the library "
-        "is the faster one. Products: `nt` is `x @ weight.mT`.",
+        "in CUDA graphs; median ratio of the rounds, the range of 10 to 90 % of them, and the library's rate; above 1 the "
+        "library is the faster one. Products: `nt` is `x @ weight.mT`.",
         "",
     ]
     for title, cells in groups_of(run).items():
