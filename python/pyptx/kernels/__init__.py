@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import _ptx
 
-__all__ = ["cross_entropy", "cross_entropy_and_gradient", "geglu", "layer_norm", "log_softmax", "rms_norm", "softmax", "swiglu"]
+__all__ = ["cross_entropy", "cross_entropy_and_gradient", "geglu", "layer_norm", "log_softmax", "matmul", "rms_norm", "softmax", "swiglu"]
 
 
 def _is_torch(x: Any) -> bool:
@@ -135,3 +135,35 @@ def cross_entropy_and_gradient(
     from . import _arrays
 
     return _arrays.cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)
+
+
+def matmul(
+    a: Any, b: Any, *, bias: Any = None, activation: str | None = None, residual: Any = None, out_dtype: Any = None
+) -> Any:
+    """``activation(a @ b + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
+
+    bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N], ``residual``
+    of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh. Matrices may lie transposed, as
+    weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is copied first, and so is what TMA cannot
+    read: rows of memory of a number of elements that is no multiple of 8, or that begin at addresses which are no multiple of 16
+    bytes. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch: `a` and `b` are kept, and the activation is then
+    torch's. TypeError for another element type, ValueError for shapes that do not fit together.
+    """
+    if _is_torch(a):
+        return _torch_matmul()(a, b, bias, activation, residual, out_dtype)
+    from . import _matmul
+
+    return _matmul.matmul(a, b, bias, activation, residual, out_dtype)
+
+
+_matmul_of_torch: Any = None
+
+
+def _torch_matmul() -> Any:
+    """`matmul` for torch tensors; the first tensor imports it."""
+    global _matmul_of_torch
+    if _matmul_of_torch is None:
+        from . import _torch_matmul
+
+        _matmul_of_torch = _torch_matmul.matmul
+    return _matmul_of_torch

@@ -1,0 +1,122 @@
+// Which recipes there are for a product, and which of them is taken: measured ones by the table, others by a model.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "ptx/kernels/product_layout.hpp"
+
+namespace ptx::kernels::product {
+namespace {
+
+constexpr double bytes_a_clock = 46;      // that a multiprocessor gets from the L2 cache: DeepGEMM's constant (heuristics/sm90.hpp)
+constexpr double memory_a_clock = 2'700;  // of all of them from memory: 4.3 TB/s at 1.6 GHz
+constexpr double latency = 1'200;         // clocks from the begin of a copy to its end
+constexpr double begin_and_end = 5'500, of_a_split = 1'500, of_a_store = 900;  // clocks
+
+constexpr int widths[] = {8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
+struct Cluster {
+  int down, across, splits;
+};
+constexpr Cluster clusters[] = {{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {2, 2, 1}, {4, 1, 1}, {1, 4, 1}, {1, 1, 2}, {1, 1, 4}, {1, 1, 8}};
+
+std::uint64_t up(std::uint64_t x, int y) { return (x + static_cast<std::uint64_t>(y) - 1) / static_cast<std::uint64_t>(y); }
+
+/// What a problem says of its kernel, beside how it is made.
+Recipe like(const Problem& p, const Recipe& made) {
+  Recipe r = made;
+  r.dtype = p.dtype, r.out = p.out, r.batched = p.batched;
+  r.a_transposed = p.a_transposed, r.b_transposed = p.b_transposed;
+  r.bias = p.bias, r.residual = p.residual, r.activation = p.activation;
+  const bool boxes = p.out != Type::f32 && !r.swapped && r.splits == 1 && p.n % 8 == 0 && r.columns % 16 == 0;
+  r.store = boxes ? Store::boxes : p.n % 2 == 0 ? Store::pairs : Store::singles;
+  return r;
+}
+
+/// The deepest ring that shared memory has room for.
+int deepest(Recipe r) {
+  r.stages = 12;
+  while (r.stages > 2 && shared_bytes(r) > most_shared) --r.stages;
+  return r.stages;
+}
+
+struct Measured {
+  std::uint64_t m, n, k;
+  std::string_view recipe;
+};
+constexpr Measured measured[] = {
+    {0, 0, 0, ""},  // fits nothing
+#include "ptx/kernels/tables/products_h200.inc"
+};
+
+/// The recipe that was measured for a product of this size; of few rows, for about as many.
+std::optional<Recipe> known(const Problem& p) {
+  for (const Measured& row : measured) {
+    if (row.n != p.n || row.k != p.k || p.batch != 1) continue;
+    if (row.m != p.m && (p.m > 128 || row.m < p.m || row.m > 2 * p.m)) continue;
+    const auto recipe = recipe_from_name(row.recipe);
+    if (!recipe) continue;
+    const Recipe r = like(p, *recipe);
+    if (serves(r, p)) return r;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+double predicted(const Recipe& r, const Problem& p) {
+  const std::uint64_t left = r.swapped ? p.n : p.m, right = r.swapped ? p.m : p.n;
+  const double tiles = static_cast<double>(p.batch * up(left, r.rows * r.down) * up(right, r.columns * r.across));
+  const double at_once = clusters_at_once(cluster(r), p.processors);
+  const double waves = std::ceil(tiles / at_once);
+  const double steps = std::ceil(static_cast<double>(up(p.k, step_k)) / r.splits);
+  const double products = r.rows / 64.0 * std::max(r.columns, 32) / 2.0 * 4;
+  const double copied = 128.0 * (static_cast<double>(r.rows) / r.across + static_cast<double>(r.columns) / r.down);
+  const double busy = std::min(tiles, at_once) * cluster(r);
+  const double from_cache = copied / std::min(bytes_a_clock, 2.0 * memory_a_clock / busy);
+  const double one_warpgroup = r.rows == 64 ? 1.15 : 1.0;
+  const double step = std::max({products * one_warpgroup, from_cache, latency / r.stages});
+  const double memory = static_cast<double>(cost(p).bytes) / memory_a_clock;
+  const double stored = r.rows * r.columns / 128.0 / 256.0 * of_a_store * (r.store == Store::boxes ? 1 : 1.5);
+  return std::max(waves * (steps * step + stored), memory) + begin_and_end + (r.splits > 1 ? of_a_split : 0);
+}
+
+Expected<std::vector<Recipe>> recipes(const Problem& p) {
+  if ((p.dtype != Type::f16 && p.dtype != Type::bf16) || (p.out != Type::f32 && p.out != p.dtype))
+    return Unexpected{Diagnostic{.kind = Kind::bad_tile,
+                                 .message = cat("`matmul` of .", isa::name(p.dtype), " to .", isa::name(p.out), " elements")}
+                          .hint("what fits is bf16 or f16, to the same type or to f32")};
+  if (p.k == 0) return Unexpected{Diagnostic{.kind = Kind::bad_tile, .message = "`matmul` of K = 0: a sum of nothing"}};
+  std::vector<Recipe> all;
+  for (const bool swapped : {false, true}) {
+    if (swapped && p.m > 256) continue;
+    for (const int rows : {64, 128, 192}) {
+      for (const int columns : widths) {
+        for (const Cluster& c : clusters) {
+          Recipe r{.rows = rows, .columns = columns, .down = c.down, .across = c.across, .splits = c.splits, .swapped = swapped};
+          r = like(p, r);
+          r.stages = deepest(r);
+          // A tile that hangs over by more than half is a worse one.
+          if (columns > 16 && up(swapped ? p.m : p.n, columns) == 1 && columns >= 2 * static_cast<int>(swapped ? p.m : p.n)) continue;
+          if (serves(r, p)) all.push_back(r);
+        }
+      }
+    }
+  }
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(predicted(all[i], p), i);
+  std::sort(order.begin(), order.end());
+  std::vector<Recipe> best;
+  constexpr std::size_t worth_trying = 24;
+  for (std::size_t i = 0; i < std::min(order.size(), worth_trying); ++i) best.push_back(all[order[i].second]);
+  return best;
+}
+
+Expected<Recipe> choose(const Problem& problem) {
+  if (problem.k > 0)
+    if (const auto best = known(problem)) return *best;
+  const auto all = recipes(problem);
+  if (!all) return Unexpected{all.error()};
+  return all->front();
+}
+
+}  // namespace ptx::kernels::product
