@@ -80,7 +80,7 @@ double predicted(const Recipe& r, const Problem& p) {
   return std::max(waves * (steps * step + stored), memory) + begin_and_end + (r.splits > 1 ? of_a_split : 0);
 }
 
-Expected<std::vector<Recipe>> recipes(const Problem& p) {
+Expected<std::vector<Recipe>> recipes(const Problem& p, std::size_t most) {
   if ((p.dtype != Type::f16 && p.dtype != Type::bf16) || (p.out != Type::f32 && p.out != p.dtype))
     return Unexpected{Diagnostic{.kind = Kind::bad_tile,
                                  .message = cat("`matmul` of .", isa::name(p.dtype), " to .", isa::name(p.out), " elements")}
@@ -106,15 +106,14 @@ Expected<std::vector<Recipe>> recipes(const Problem& p) {
   for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(predicted(all[i], p), i);
   std::sort(order.begin(), order.end());
   std::vector<Recipe> best;
-  constexpr std::size_t worth_trying = 24;
-  for (std::size_t i = 0; i < std::min(order.size(), worth_trying); ++i) best.push_back(all[order[i].second]);
+  for (std::size_t i = 0; i < std::min(order.size(), most); ++i) best.push_back(all[order[i].second]);
   return best;
 }
 
 Expected<Recipe> choose(const Problem& problem) {
   if (problem.k > 0)
     if (const auto best = known(problem)) return *best;
-  const auto all = recipes(problem);
+  const auto all = recipes(problem, 1);
   if (!all) return Unexpected{all.error()};
   return all->front();
 }

@@ -150,20 +150,20 @@ def matmul(
     torch's. TypeError for another element type, ValueError for shapes that do not fit together.
     """
     if _is_torch(a):
-        return _torch_matmul()(a, b, bias, activation, residual, out_dtype)
+        return _torch_products().matmul(a, b, bias, activation, residual, out_dtype)
     from . import _matmul
 
     return _matmul.matmul(a, b, bias, activation, residual, out_dtype)
 
 
-_matmul_of_torch: Any = None
+_torch_matmul_module: Any = None
 
 
-def _torch_matmul() -> Any:
-    """`matmul` for torch tensors; the first tensor imports it."""
-    global _matmul_of_torch
-    if _matmul_of_torch is None:
+def _torch_products() -> Any:
+    """`_torch_matmul`; the first tensor imports it."""
+    global _torch_matmul_module
+    if _torch_matmul_module is None:
         from . import _torch_matmul
 
-        _matmul_of_torch = _torch_matmul.matmul
-    return _matmul_of_torch
+        _torch_matmul_module = _torch_matmul
+    return _torch_matmul_module
