@@ -1,6 +1,7 @@
 """Matrix products of the kernel library beside torch's: what `bench/kernels.py --only gemm` measures.
 
-Peers: torch (cuBLAS), and for products with an epilogue the same under torch.compile (max-autotune). How it is measured: kernels.py.
+Peers: torch (cuBLAS), and for products with an epilogue the same under torch.compile (max-autotune).
+How it is measured: kernels.py.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def product_cells() -> list[ProductCell]:
     found += [
         ProductCell(1, 28672, 4096), ProductCell(16, 8192, 28672), ProductCell(8, 256, 7168),
         ProductCell(4096, 2112, 7168), ProductCell(4096, 1032, 520), ProductCell(4097, 4097, 4097),
-        ProductCell(1000, 4096, 4096), ProductCell(4096, 14336, 4096), ProductCell(1536, 1536, 1536), ProductCell(3072, 3072, 3072),
+        ProductCell(1000, 4096, 4096), ProductCell(4096, 14336, 4096), ProductCell(1536, 1536, 1536),
+        ProductCell(3072, 3072, 3072),
         ProductCell(4608, 12288, 3072, "nt", ("bias", "gelu_tanh")), ProductCell(8192, 8192, 28672, "nt", ("residual",)),
         ProductCell(4096, 4096, 4096, "nn"), ProductCell(4096, 4096, 4096, "tn"), ProductCell(512, 4096, 4096),
         ProductCell(256, 4096, 4096), ProductCell(16384, 16384, 16384),
@@ -159,8 +161,9 @@ def measure_product(
             "TB/s": round(moved / medians[name] / 1e6, 3),
         }
         report["arms"][name] = row
+        mark = "*" if name == chosen else " "
         print(
-            f"  {'*' if name == chosen else ' '} {name:64} {row['us']:10.2f} us {row['TFLOP/s']:7.1f} TFLOP/s {row['TB/s']:5.2f} TB/s  "
+            f"  {mark} {name:64} {row['us']:10.2f} us {row['TFLOP/s']:7.1f} TFLOP/s {row['TB/s']:5.2f} TB/s  "
             f"{row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
             flush=True,
         )

@@ -26,8 +26,11 @@ struct Flag {
   std::string_view word;
   bool Recipe::* value;
 };
-constexpr std::array<Flag, 4> flags = {
-    {{"swapped", &Recipe::swapped}, {"batched", &Recipe::batched}, {"bias", &Recipe::bias}, {"residual", &Recipe::residual}}};
+constexpr std::array<Flag, 5> flags = {{{"swapped", &Recipe::swapped},
+                                        {"batched", &Recipe::batched},
+                                        {"bias", &Recipe::bias},
+                                        {"residual", &Recipe::residual},
+                                        {"gated", &Recipe::gated}}};
 
 constexpr std::string_view prefix = "matmul__";
 
@@ -76,8 +79,10 @@ bool is_possible(const Recipe& r) {
   if (r.splits > 1 && r.down * r.across > 1) return false;
   if (r.stages < 2 || shared_bytes(r) > most_shared) return false;
   // A part of what is shared is whole groups of 8 rows.
-  if (r.rows % (8 * r.across) != 0 || r.columns % (8 * r.down) != 0) return false;
-  if (r.store == Store::boxes && (r.out == Type::f32 || r.swapped || r.splits > 1 || r.columns % 16 != 0)) return false;
+  if (r.rows % (8 * r.across) != 0 || results(r) % (8 * r.down) != 0) return false;
+  if (r.store == Store::boxes && (r.out == Type::f32 || r.swapped || r.splits > 1 || results(r) % 16 != 0)) return false;
+  if (r.gated && (r.swapped || r.splits > 1 || r.bias || r.residual || r.columns % 16 != 0)) return false;
+  if (r.gated && !r.b_transposed && r.columns % 128 != 0) return false;  // slabs of G, and of U
   return r.splits == 1 || (r.columns / 8) % std::min(r.splits, r.columns / 8) == 0;
 }
 
@@ -129,7 +134,7 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 
 bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
-      r.bias != p.bias || r.residual != p.residual || r.activation != p.activation || r.batched != p.batched || !is_possible(r))
+      r.bias != p.bias || r.residual != p.residual || r.gated != p.gated || r.activation != p.activation || r.batched != p.batched || !is_possible(r))
     return false;
   if (r.store == Store::boxes && p.n % 8 != 0) return false;
   if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
@@ -139,10 +144,11 @@ bool serves(const Recipe& r, const Problem& p) {
 Cost cost(const Problem& p) {
   const auto size = static_cast<std::uint64_t>(isa::bits(p.dtype) / 8), out = static_cast<std::uint64_t>(isa::bits(p.out) / 8);
   const std::uint64_t results = p.batch * p.m * p.n;
-  std::uint64_t bytes = p.batch * (p.m + p.n) * p.k * size + results * out;
+  const std::uint64_t columns = p.gated ? 2 * p.n : p.n;
+  std::uint64_t bytes = p.batch * (p.m + columns) * p.k * size + results * out;
   if (p.bias) bytes += p.n * size;
   if (p.residual) bytes += results * size;
-  return {bytes, 2 * results * p.k};
+  return {bytes, 2 * p.batch * p.m * columns * p.k};
 }
 
 BoundaryOf boundary(const Recipe& r) {
@@ -166,7 +172,7 @@ BoundaryOf boundary(const Recipe& r) {
   BoundaryOf all;
   all.inputs.push_back(copied(r.a_transposed ? matrix("A", r.dtype, "K", "AM") : matrix("A", r.dtype, "M", "K"), Layout::tma_128b,
                               a.box_rows, step_k));
-  all.inputs.push_back(copied(r.b_transposed ? matrix("B", r.dtype, "N", "K") : matrix("B", r.dtype, "K", "BN"), Layout::tma_128b,
+  all.inputs.push_back(copied(r.b_transposed ? matrix("B", r.dtype, r.gated ? "BN" : "N", "K") : matrix("B", r.dtype, "K", "BN"), Layout::tma_128b,
                               b.box_rows, step_k));
   if (r.bias) all.inputs.push_back({.name = "bias", .shape = {"N"}, .dtype = r.dtype});
   if (r.residual) all.inputs.push_back(matrix("R", r.dtype, "M", "N"));
@@ -187,11 +193,11 @@ int clusters_at_once(int blocks, int processors) {
 Expected<LaunchDims> grid(const Recipe& r, std::uint64_t m, std::uint64_t n, std::uint64_t batch, int processors) {
   const auto up = [](std::uint64_t x, int y) { return (x + static_cast<std::uint64_t>(y) - 1) / static_cast<std::uint64_t>(y); };
   const std::uint64_t tiles =
-      batch * up(r.swapped ? n : m, r.rows * r.down) * up(r.swapped ? m : n, r.columns * r.across);
+      batch * up(r.swapped ? n : m, r.rows * r.down) * up(r.swapped ? m : n, results(r) * r.across);
   if (m >> 31 != 0 || n >> 31 != 0 || tiles >> 28 != 0)
     return Unexpected{Diagnostic{.kind = Kind::launch_config,
                                  .message = cat("`matmul` of ", batch, " x ", m, " x ", n, " results: ", tiles, " tiles of ",
-                                                r.rows * r.down, " x ", r.columns * r.across)}
+                                                r.rows * r.down, " x ", results(r) * r.across)}
                           .hint("what fits is less than 2^28 tiles, and less than 2^31 rows and columns")};
   const auto most = static_cast<std::uint64_t>(clusters_at_once(cluster(r), processors));
   const std::uint64_t clusters = r.splits > 1 ? tiles : std::min(tiles, most);

@@ -44,6 +44,7 @@ struct Problem {
   bool a_transposed = false;  ///< A lies in memory as [K, M]
   bool b_transposed = true;   ///< B lies in memory as [N, K], as weights of linear layers do
   bool bias = false, residual = false;
+  bool gated = false;  ///< C = activation(A G) * (A U); B is G and U side by side, 2 N columns
   Activation activation = Activation::none;
   int processors = 132;  ///< streaming multiprocessors
 };
@@ -64,10 +65,13 @@ struct Recipe {
   bool swapped = false, batched = false;
   bool a_transposed = false, b_transposed = true;
   bool bias = false, residual = false;
+  bool gated = false;  ///< half of a tile's columns are of G, half of U: it has columns / 2 results a row
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
+/// Results of a row of a tile.
+inline int results(const Recipe& r) { return r.gated ? r.columns / 2 : r.columns; }
 /// Blocks of a cluster.
 inline int cluster(const Recipe& r) { return r.down * r.across * r.splits; }
 /// Threads of a block: a warpgroup that copies, and those that multiply.

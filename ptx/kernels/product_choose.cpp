@@ -30,8 +30,8 @@ Recipe like(const Problem& p, const Recipe& made) {
   Recipe r = made;
   r.dtype = p.dtype, r.out = p.out, r.batched = p.batched;
   r.a_transposed = p.a_transposed, r.b_transposed = p.b_transposed;
-  r.bias = p.bias, r.residual = p.residual, r.activation = p.activation;
-  const bool boxes = p.out != Type::f32 && !r.swapped && r.splits == 1 && p.n % 8 == 0 && r.columns % 16 == 0;
+  r.bias = p.bias, r.residual = p.residual, r.gated = p.gated, r.activation = p.activation;
+  const bool boxes = p.out != Type::f32 && !r.swapped && r.splits == 1 && p.n % 8 == 0 && results(r) % 16 == 0;
   r.store = boxes ? Store::boxes : p.n % 2 == 0 ? Store::pairs : Store::singles;
   return r;
 }
@@ -55,7 +55,7 @@ constexpr Measured measured[] = {
 /// The recipe that was measured for a product of this size; of few rows, for about as many.
 std::optional<Recipe> known(const Problem& p) {
   for (const Measured& row : measured) {
-    if (row.n != p.n || row.k != p.k || p.batch != 1) continue;
+    if (row.n != (p.gated ? 2 * p.n : p.n) || row.k != p.k || p.batch != 1) continue;
     if (row.m != p.m && (p.m > 128 || row.m < p.m || row.m > 2 * p.m)) continue;
     const auto recipe = recipe_from_name(row.recipe);
     if (!recipe) continue;
@@ -69,7 +69,7 @@ std::optional<Recipe> known(const Problem& p) {
 
 double predicted(const Recipe& r, const Problem& p) {
   const std::uint64_t left = r.swapped ? p.n : p.m, right = r.swapped ? p.m : p.n;
-  const double tiles = static_cast<double>(p.batch * up(left, r.rows * r.down) * up(right, r.columns * r.across));
+  const double tiles = static_cast<double>(p.batch * up(left, r.rows * r.down) * up(right, results(r) * r.across));
   const double at_once = clusters_at_once(cluster(r), p.processors);
   const double waves = std::ceil(tiles / at_once);
   const double steps = std::ceil(static_cast<double>(up(p.k, step_k)) / r.splits);
@@ -77,7 +77,7 @@ double predicted(const Recipe& r, const Problem& p) {
   const double copied = 128.0 * (static_cast<double>(r.rows) / r.across + static_cast<double>(r.columns) / r.down);
   const double busy = std::min(tiles, at_once) * cluster(r);
   const double step = std::max({products, copied / std::min(bytes_a_clock, cached_a_clock / busy), latency / r.stages});
-  const double stored = r.rows * r.columns / 32'768.0 * of_a_store * (r.store == Store::boxes ? 1 : 2);
+  const double stored = r.rows * results(r) / 32'768.0 * of_a_store * (r.store == Store::boxes ? 1 : 2);
   const double computed = waves * (steps * step + stored), moved = static_cast<double>(cost(p).bytes) / moved_a_clock;
   const double shared = cluster(r) > 1 && r.splits == 1 ? waves * of_a_cluster : 0;
   return std::max(computed, moved) + not_hidden * std::min(computed, moved) + begin_and_end + shared +
@@ -100,7 +100,7 @@ Expected<std::vector<Recipe>> recipes(const Problem& p, std::size_t most) {
           r = like(p, r);
           r.stages = deepest(r);
           // A tile that hangs over by more than half is a worse one.
-          if (columns > 16 && up(swapped ? p.m : p.n, columns) == 1 && columns >= 2 * static_cast<int>(swapped ? p.m : p.n)) continue;
+          if (columns > 16 && up(swapped ? p.m : p.n, results(r)) == 1 && results(r) >= 2 * static_cast<int>(swapped ? p.m : p.n)) continue;
           if (serves(r, p)) all.push_back(r);
         }
       }

@@ -77,8 +77,16 @@ Reg<Type::f32> Epilogue::active(const Reg<Type::f32>& x) {
 
 Reg<Type::f32> Epilogue::finished(const Reg<Type::f32>& sum, const std::optional<Reg<Type::f32>>& bias,
                                   const std::optional<Reg<Type::f32>>& residual) {
+  if (r.gated) return sum;  // which is a product by now
   auto value = active(bias ? k.let(inst.add.f32, sum, *bias) : sum);
   return residual ? k.let(inst.add.f32, value, *residual) : value;
+}
+
+Values Epilogue::gated(const Values& sums) {
+  const std::size_t half = sums.size() / 2;
+  Values products;
+  for (std::size_t i = 0; i < half; ++i) products.push_back(k.let(inst.mul.f32, active(sums[i]), sums[half + i]));
+  return products;
 }
 
 Epilogue::Pointer Epilogue::element_of(const char* tensor, const U32& row, const U32& column, Type type) {

@@ -20,6 +20,8 @@ class Epilogue {
   Epilogue(Kernel& kernel, const Recipe& recipe, const Of& of);
   /// What follows is of this matrix of a batch.
   void at_matrix(const Reg<Type::u32>& matrix) { matrix_ = matrix; }
+  /// activation(sum) * sum of the first and the second half.
+  Values gated(const Values& sums);
   /// Stores sums of a warp's 16 rows from `row`, and columns from `column`, of the tile's space.
   void store(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
   /// Waits until all is written.

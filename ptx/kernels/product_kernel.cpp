@@ -38,7 +38,7 @@ KernelSpec spec_of(const Recipe& recipe) {
                   .in_specs = std::move(tensors.inputs),
                   .out_specs = std::move(tensors.outputs),
                   .raw_params = std::move(tensors.scalars)};
-  const int tile_rows = recipe.rows * recipe.down, tile_columns = recipe.columns * recipe.across;
+  const int tile_rows = recipe.rows * recipe.down, tile_columns = results(recipe) * recipe.across;
   auto tiles = ceil_div(dim(recipe.swapped ? "N" : "M"), tile_rows) * ceil_div(dim(recipe.swapped ? "M" : "N"), tile_columns);
   if (recipe.batched) tiles = tiles * dim("G");
   spec.grid = (recipe.splits > 1 ? tiles : min(tiles, clusters_at_once(blocks))) * blocks;
@@ -122,7 +122,7 @@ void Writer::begin() {
 
   const auto up = [&](const U32& size, int tile) { return (size + (tile - 1)) / tile; };
   tiles_left_ = up(*left_, r.rows * r.down);
-  const auto tiles_right = up(*right_, r.columns * r.across);
+  const auto tiles_right = up(*right_, results(r) * r.across);
   per_matrix_ = *tiles_left_ * tiles_right;
   tiles_ = *per_matrix_;
   if (r.batched) {
@@ -154,9 +154,9 @@ Writer::Corner Writer::corner(const U32& tile) {
   const auto inside = here - band * *band_area_;
   const auto right = inside / height;
   const auto down = inside - right * height + above;
-  auto row = down * (r.rows * r.down), column = right * (r.columns * r.across);
+  auto row = down * (r.rows * r.down), column = right * (results(r) * r.across);
   if (r.down > 1) row = row + *rank_down_ * r.rows;
-  if (r.across > 1) column = column + *rank_across_ * r.columns;
+  if (r.across > 1) column = column + *rank_across_ * results(r);
   return {row, column, matrix};
 }
 
@@ -195,10 +195,15 @@ void Writer::load(const Factor& factor, const char* tensor, int at, const U32& s
     }
   }
   const auto base = k.smem.base();
+  const int each = factor.copies / factor.halves;  // copies
+  const int pitch = factor.k_major ? factor.extent / factor.halves * slab * 2 : slab * slab * 2;
   for (int i = 0; i < factor.copies; ++i) {
-    write::Coords coord = {factor.k_major ? along_k : i == 0 ? first : first + i * slab, from_row};
+    auto outer = factor.k_major ? from_row : first;  // of the tile's rows, or its columns
+    if (i >= each) outer = outer + *n_;
+    if (!factor.k_major && i % each != 0) outer = outer + i % each * slab;
+    write::Coords coord = {factor.k_major ? along_k : outer, factor.k_major ? outer : from_row};
     if (corner.matrix) coord.emplace_back(*corner.matrix);
-    write::TensorLoadOperands copy{.dst = base + (place + (at + i * slab * slab * 2)), .src = k.tma_desc(tensor), .coord = coord};
+    write::TensorLoadOperands copy{.dst = base + (place + (at + i * pitch)), .src = k.tma_desc(tensor), .coord = coord};
     copy.mbar = copied;
     copy.multicast_mask = mask;
     if (r.batched)
@@ -330,6 +335,7 @@ void Writer::consume(const Ring& ring) {
     if (r.splits > 1) return add_up(sums, epilogue, warp_row, at.column);
     Values all;
     for (std::size_t i = 0; i < sums.size(); ++i) all.push_back(sums[i]);
+    if (r.gated) all = epilogue.gated(all);
     epilogue.store(all, warp_row, at.column);
   });
   epilogue.finish();

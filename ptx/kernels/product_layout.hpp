@@ -22,15 +22,16 @@ struct Factor {
   bool k_major = true;
   int extent = 0;    ///< rows or columns of the tile
   int parts = 1;     ///< blocks that share it; each copies one part to all
+  int halves = 1;    ///< 2: the second half of its columns lies N behind the first in memory
   int bytes = 0;     ///< of a stage
   int copies = 1;    ///< that a block makes for a stage
   int box_rows = 0;  ///< of a copy, each 128 bytes
 
-  Factor(bool major, int rows, int shared) : k_major(major), extent(rows), parts(shared) {
+  Factor(bool major, int rows, int shared, int of_halves = 1) : k_major(major), extent(rows), parts(shared), halves(of_halves) {
     const int slabs = (rows + slab - 1) / slab;
     bytes = (k_major ? rows : slabs * slab) * slab * 2;
-    copies = k_major ? 1 : slabs;
-    box_rows = (k_major ? rows : step_k) / shared;
+    copies = k_major ? halves : slabs;
+    box_rows = (k_major ? rows / halves : step_k) / shared;
   }
   [[nodiscard]] int part_bytes() const { return box_rows * slab * 2; }
 };
@@ -45,11 +46,11 @@ struct Geometry {
 
   explicit Geometry(const Recipe& r)
       : left(!(r.swapped ? !r.b_transposed : r.a_transposed), r.rows, r.across),
-        right(r.swapped ? !r.a_transposed : r.b_transposed, r.columns, r.down),
+        right(r.swapped ? !r.a_transposed : r.b_transposed, r.columns, r.down, r.gated ? 2 : 1),
         consumers(r.rows / 64),
-        box_columns(r.columns % 64 == 0   ? 64
-                    : r.columns % 32 == 0 ? 32
-                                          : 16),
+        box_columns(results(r) % 64 == 0   ? 64
+                    : results(r) % 32 == 0 ? 32
+                                           : 16),
         box_layout(box_columns == 64   ? Layout::tma_128b
                    : box_columns == 32 ? Layout::tma_64b
                                        : Layout::tma_32b),

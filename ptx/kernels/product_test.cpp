@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "ptx/author/author.hpp"
+#include "ptx/kernels/run.hpp"
 #include "tests/support/golden.hpp"
 
 namespace ptx::kernels::product {
@@ -92,6 +96,46 @@ INSTANTIATE_TEST_SUITE_P(classes, Golden,
                                            "matmul__f16_f16_m64_n48_s4_d1_x1_k1_pairs_nn_batched_gelu",
                                            "matmul__f16_f32_m64_n32_s4_d1_x1_k1_singles_tt_silu",
                                            "matmul__bf16_bf16_m128_n16_s8_d1_x1_k4_pairs_nt_swapped_bias_residual_gelutanh"));
+
+// Small integers have exact products and sums.
+std::vector<std::uint16_t> small_integers(std::size_t count, unsigned seed) {
+  std::vector<std::uint16_t> all(count);
+  for (std::size_t i = 0; i < count; ++i)
+    all[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>((i * 7 + seed) % 5) - 2) >> 16);
+  return all;
+}
+float widened(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+TEST(RunProduct, on_the_executor) {
+  constexpr std::size_t m = 9, n = 40, k = 72;
+  const auto a = small_integers(m * k, 1), b = small_integers(n * k, 2), bias = small_integers(n, 3);
+  std::vector<float> c(m * n, -1);
+  vgpu::Options checks;
+  checks.checks = vgpu::Checks::full;
+  const auto done = matmul(cpu(checks), Type::bf16, {a.data(), m, k}, {b.data(), n, k}, Type::f32, {c.data(), m, n},
+                           {.b_transposed = true, .bias = bias.data(), .activation = Activation::relu});
+  ASSERT_TRUE(done) << render(done.error());
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      float sum = widened(bias[j]);
+      for (std::size_t l = 0; l < k; ++l) sum += widened(a[i * k + l]) * widened(b[j * k + l]);
+      EXPECT_EQ(c[i * n + j], std::max(sum, 0.0F)) << i << ' ' << j;
+    }
+  }
+}
+
+TEST(RunProduct, says_what_does_not_fit) {
+  std::vector<std::uint16_t> x(64 * 64);
+  const MatrixOut c{x.data(), 8, 8};
+  const auto kind = [&](const MatrixIn& a, const MatrixIn& b, const MatrixOut& out = {}) {
+    return matmul(cpu(), Type::bf16, a, b, Type::bf16, out.data == nullptr ? c : out).error().kind;
+  };
+  EXPECT_EQ(kind({x.data(), 8, 16}, {x.data(), 8, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({x.data(), 8, 12}, {x.data(), 12, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({x.data(), 8, 16, 24}, {x.data(), 16, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({x.data(), 8, 16}, {x.data(), 16, 8}, {x.data(), 4, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({nullptr, 8, 16}, {x.data(), 16, 8}), Kind::argument_memory);
+}
 
 }  // namespace
 }  // namespace ptx::kernels::product

@@ -78,6 +78,8 @@ kernels::product::Problem product_of(std::string_view dtype, std::string_view ou
       problem.bias = true;
     else if (word == "residual")
       problem.residual = true;
+    else if (word == "gated")
+      problem.gated = true;
     else
       problem.activation = unwrap_here(kernels::product::activation_from_name(word));
   }

@@ -162,3 +162,29 @@ def test_recipes_by_name() -> None:
     assert len(names) == 24 and _ptx.choose_product("bfloat16", "bfloat16", (64, 4096, 4096, 1), ("b_transposed",)) in names
     with pytest.raises(PtxTypeError):
         product_of("matmul__bf16")
+
+
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn"])
+@pytest.mark.parametrize(("m", "n", "k"), [(7, 48, 72), (65, 130, 40), (130, 33, 64)])
+def test_gated(m: int, n: int, k: int, layout: str) -> None:
+    a, b = lying(drawn((m, k)), layout[0] == "t"), lying(drawn((k, 2 * n), seed=1), layout[1] == "t")
+    gate, up = wide(a)[0] @ wide(b)[0][:, :n], wide(a)[0] @ wide(b)[0][:, n:]
+    hold(kernels.gated_matmul(a, b), gate / (1 + np.exp(-gate)) * up)
+    hold(kernels.gated_matmul(a, b, activation=None, out_dtype="float32"), gate * up, "float32")
+
+
+def test_gated_classes_of_recipes() -> None:
+    a, gate_up = drawn((296, 264)), drawn((400, 264), seed=1)
+    x = wide(a)[0] @ wide(gate_up)[0].T
+    for geometry in ("m128_n256_s4_d2_x1_k1_boxes", "m128_n64_s4_d2_x2_k1_boxes", "m192_n96_s3_d1_x2_k1_pairs"):
+        kernel = product_of(f"matmul__bf16_bf16_{geometry}_nt_gated_relu")
+        sizes = sizes_of_product(kernel, Shape(296, 200, 264, 1, False, (296, 200)))
+        hold(kernel(a, gate_up, **sizes), np.maximum(x[:, :200], 0) * x[:, 200:])
+    kernel = product_of("matmul__bf16_bf16_m128_n256_s4_d2_x1_k1_boxes_nn_gated_relu")
+    sizes = sizes_of_product(kernel, Shape(296, 200, 264, 1, False, (296, 200)))
+    hold(kernel(a, np.ascontiguousarray(gate_up.T), **sizes), np.maximum(x[:, :200], 0) * x[:, 200:])
+
+
+def test_gated_says_what_fits() -> None:
+    with pytest.raises(PtxValueError, match="an even number"):
+        kernels.gated_matmul(drawn((4, 16)), drawn((16, 9)))

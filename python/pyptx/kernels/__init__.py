@@ -15,7 +15,10 @@ from typing import Any
 
 from .. import _ptx
 
-__all__ = ["cross_entropy", "cross_entropy_and_gradient", "geglu", "layer_norm", "log_softmax", "matmul", "rms_norm", "softmax", "swiglu"]
+__all__ = [
+    "cross_entropy", "cross_entropy_and_gradient", "gated_matmul", "geglu", "layer_norm", "log_softmax", "matmul", "rms_norm",
+    "softmax", "swiglu",
+]  # fmt: skip
 
 
 def _is_torch(x: Any) -> bool:
@@ -142,18 +145,32 @@ def matmul(
 ) -> Any:
     """``activation(a @ b + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
 
-    bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N], ``residual``
-    of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh. Matrices may lie transposed, as
-    weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is copied first, and so is what TMA cannot
-    read: rows of memory of a number of elements that is no multiple of 8, or that begin at addresses which are no multiple of 16
-    bytes. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch: `a` and `b` are kept, and the activation is then
-    torch's. TypeError for another element type, ValueError for shapes that do not fit together.
+    bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N],
+    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh. Matrices may lie
+    transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is copied first, and so
+    is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin at addresses which are
+    no multiple of 16 bytes. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are
+    kept, and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
+    together.
     """
     if _is_torch(a):
         return _torch_products().matmul(a, b, bias, activation, residual, out_dtype)
     from . import _matmul
 
     return _matmul.matmul(a, b, bias, activation, residual, out_dtype)
+
+
+def gated_matmul(a: Any, gate_up: Any, *, activation: str | None = "silu", out_dtype: Any = None) -> Any:
+    """``activation(a @ gate) * (a @ up)`` of ``gate_up`` = [gate | up], [.., K, 2 N], in one product: [.., M, N].
+
+    What `swiglu` of ``a @ gate_up`` is, without its 2 N columns in memory; both sums are f32 and their product is rounded once.
+    With gradients the columns are kept, and the activation is a kernel of its own. Otherwise as `matmul`.
+    """
+    if _is_torch(a):
+        return _torch_products().matmul(a, gate_up, None, activation, None, out_dtype, True)
+    from . import _matmul
+
+    return _matmul.matmul(a, gate_up, None, activation, None, out_dtype, True)
 
 
 _torch_matmul_module: Any = None

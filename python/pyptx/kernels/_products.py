@@ -65,30 +65,38 @@ class Shape(NamedTuple):
     result: tuple[int, ...]
 
 
-def shape_of(a: Sequence[int], b: Sequence[int]) -> Shape:
-    """Fits shapes together. ValueError where they do not."""
+def shape_of(a: Sequence[int], b: Sequence[int], gated: bool = False) -> Shape:
+    """Fits shapes together; gated, `b` has two matrices side by side. ValueError where they do not."""
+    operation = "gated_matmul" if gated else "matmul"
     if len(a) < 2 or len(b) < 2:
         _ptx.raise_error(
             "argument_rank",
-            f"`matmul` of arrays of shapes {tuple(a)} and {tuple(b)}",
+            f"`{operation}` of arrays of shapes {tuple(a)} and {tuple(b)}",
             "what fits has two dimensions or more, [.., M, K] and [.., K, N]; of a vector `x[None, :]` makes a row",
         )
     if a[-1] != b[-2]:
         _ptx.raise_error(
             "argument_dim",
-            f"`matmul`: `a` has shape {tuple(a)} and `b` {tuple(b)}: rows of {a[-1]}, columns of {b[-2]} elements",
+            f"`{operation}`: `a` has shape {tuple(a)} and `b` {tuple(b)}: rows of {a[-1]}, columns of {b[-2]} elements",
             "what fits is [.., M, K] and [.., K, N]; of weights [N, K] take `b.mT`",
         )
+    if gated and b[-1] % 2:
+        _ptx.raise_error(
+            "argument_dim",
+            f"`gated_matmul`: the second matrix has shape {tuple(b)}",
+            "its columns are those of the gate, then as many of what it gates: an even number",
+        )
+    n = b[-1] // 2 if gated else b[-1]
     if len(b) == 2:  # all of a's rows are those of one matrix
-        return Shape(math.prod(a[:-1]), b[1], b[0], 1, False, (*a[:-1], b[1]))
+        return Shape(math.prod(a[:-1]), n, b[0], 1, False, (*a[:-1], n))
     outer = tuple(a[:-2])
     if outer != tuple(b[:-2]):
         _ptx.raise_error(
             "argument_dim",
-            f"`matmul`: `a` has shape {tuple(a)} and `b` {tuple(b)}: batches of {outer} and of {tuple(b[:-2])}",
+            f"`{operation}`: `a` has shape {tuple(a)} and `b` {tuple(b)}: batches of {outer} and of {tuple(b[:-2])}",
             "what fits is one batch for both, or a `b` of two dimensions; `expand` makes one matrix as many",
         )
-    return Shape(a[-2], b[-1], a[-1], math.prod(outer), True, (*outer, a[-2], b[-1]))
+    return Shape(a[-2], n, a[-1], math.prod(outer), True, (*outer, a[-2], n))
 
 
 def require_epilogue(shape: Shape, a: Any, bias: Any, activation: str | None, residual: Any) -> None:
@@ -124,4 +132,6 @@ def padding_of(k: int, a_inner: int, b_inner: int, a_transposed: bool, b_transpo
     return missing, -a_inner % 8 if a_transposed else 0, -b_inner % 8 if not b_transposed else 0
 
 
-__all__ = ["ACTIVATIONS", "Shape", "chosen_product", "padding_of", "product_of", "require_epilogue", "shape_of", "sizes_of_product"]
+__all__ = [
+    "ACTIVATIONS", "Shape", "chosen_product", "padding_of", "product_of", "require_epilogue", "shape_of", "sizes_of_product",
+]  # fmt: skip

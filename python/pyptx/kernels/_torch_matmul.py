@@ -1,7 +1,7 @@
 """`matmul` of torch tensors: eager, under `torch.compile`, and with gradients.
 
-A call like an earlier one, of matrices where they lie, finds its plan in a dict. Under Dynamo the kernel is chosen by ranges of M, so
-that a graph serves all of a range.
+A call like an earlier one, of matrices where they lie, finds its plan in a dict. Under Dynamo the kernel is chosen by ranges of
+M, so that a graph serves all of a range.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..torch_support.refusals import raise_to_dynamo
 from . import _checks
 from ._products import Shape, chosen_product, padding_of, require_epilogue, shape_of, sizes_of_product
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
+from ._torch import gated as gated_halves
 
 _HALVES = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 _OUTPUTS = {**_HALVES, torch.float32: "float32"}
@@ -29,11 +30,12 @@ _MANY_ROWS = 1 << 13
 _ready: dict[Any, tuple[Any, Any, bool, bool]] = {}
 
 
-def matmul(a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any) -> Any:
+def matmul(a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, gated: bool = False) -> Any:
     if _is_compiling():
-        return _checked(a, b, bias, activation, residual, out_dtype)
+        return _checked(a, b, bias, activation, residual, out_dtype, gated)
     key = (
         a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, bias is None, activation, residual is None, out_dtype,
+        gated,
     )  # fmt: skip
     known = _ready.get(key)
     if known is not None:
@@ -51,11 +53,18 @@ def matmul(a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out
             if b_transposed:
                 tensors[1] = b.mT
             return plan(*tensors, scalars=packed)
-    return _checked(a, b, bias, activation, residual, out_dtype, key)
+    return _checked(a, b, bias, activation, residual, out_dtype, gated, key)
 
 
 def _checked(
-    a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, key: Any = None
+    a: Any,
+    b: Any,
+    bias: Any,
+    activation: str | None,
+    residual: Any,
+    out_dtype: Any,
+    gated: bool = False,
+    key: Any = None,
 ) -> Any:
     if a.dtype != b.dtype:
         _checks.refuse_dtype("matmul", "b", b, a, "a")
@@ -67,19 +76,28 @@ def _checked(
         _ptx.raise_error(
             "argument_dtype", f"`matmul` of {a.dtype} elements to {out_dtype}", f"what fits is {a.dtype} or torch.float32"
         )
-    shape = shape_of(a.shape, b.shape)
+    shape = shape_of(a.shape, b.shape, gated)
     require_epilogue(shape, a, bias, activation, residual)
     if _needs_gradient(a, b, bias, residual):
-        # what the activation is of has to be kept, so it is torch's, after the product
-        sums = _Matmul.apply(shape, a, b, bias, residual if activation is None else None, out_dtype)
-        if activation is None:
+        # what the activation is of has to be kept, so it comes after the product
+        plain = activation is None and not gated
+        whole = shape_of(a.shape, b.shape) if gated else shape
+        sums = _Matmul.apply(whole, a, b, bias, residual if plain else None, out_dtype)
+        if plain:
             return sums
+        if gated and activation in _GATED:
+            return gated_halves(_GATED[activation], sums, None)
+        if gated:
+            gate = sums[..., : shape.n]
+            return _activations[activation](gate) * sums[..., shape.n :]
         y = _activations[activation](sums)
         return y if residual is None else y + residual
-    return _product(shape, a, b, bias, activation, residual, out_dtype, key)
+    return _product(shape, a, b, bias, activation, residual, out_dtype, gated, key)
 
 
-_activations = {
+_GATED = {"silu": "swiglu", "gelu_tanh": "geglu"}
+_activations: dict[str | None, Any] = {
+    None: lambda x: x,
     "relu": torch.relu, "silu": _functional.silu, "gelu": _functional.gelu,
     "gelu_tanh": lambda x: _functional.gelu(x, approximate="tanh"),
 }  # fmt: skip
@@ -98,22 +116,32 @@ def _aligned(x: Any) -> Any:
 
 
 def _product(
-    shape: Shape, a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, key: Any = None
+    shape: Shape,
+    a: Any,
+    b: Any,
+    bias: Any,
+    activation: str | None,
+    residual: Any,
+    out_dtype: Any,
+    gated: bool = False,
+    key: Any = None,
 ) -> Any:
     (left, a_transposed), (right, b_transposed) = _lying(a), _lying(b)
+    if gated and not b_transposed and shape.n % 8:  # the second half of its rows would begin between 16 bytes
+        right, b_transposed = right.mT.contiguous(), True
     if shape.batched:
         left, right = left.flatten(0, -3), right.flatten(0, -3)
     elif left.dim() > 2:
         if a_transposed:
             left, a_transposed = a.contiguous(), False
         left = left.flatten(0, -2)
-    along_k, of_a, of_b = padding_of(shape.k, shape.m, shape.n, a_transposed, b_transposed)
+    along_k, of_a, of_b = padding_of(shape.k, shape.m, 2 * shape.n if gated else shape.n, a_transposed, b_transposed)
     is_copied = along_k or of_a or of_b
     if is_copied:
         left = _functional.pad(left, (0, of_a, 0, along_k) if a_transposed else (0, along_k))
         right = _functional.pad(right, (0, along_k) if b_transposed else (0, of_b, 0, along_k))
     named = (("batched", shape.batched), ("a_transposed", a_transposed), ("b_transposed", b_transposed),
-             ("bias", bias is not None), ("residual", residual is not None))  # fmt: skip
+             ("bias", bias is not None), ("residual", residual is not None), ("gated", gated))  # fmt: skip
     has = (*[name for name, there in named if there], *(() if activation is None else (activation,)))
     tensors = [left, right]
     if bias is not None:
