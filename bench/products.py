@@ -22,7 +22,7 @@ class ProductCell(NamedTuple):
     n: int
     k: int
     layout: str = "nt"  # A as it is, B transposed: x @ weight.mT
-    has: tuple[str, ...] = ()  # "bias", "residual", an activation
+    has: tuple[str, ...] = ()  # "bias", "residual", "gated", an activation
     dtype: str = "bfloat16"
     operation: str = "gemm"
 
@@ -42,8 +42,14 @@ def product_cells() -> list[ProductCell]:
         ProductCell(4608, 12288, 3072, "nt", ("bias", "gelu_tanh")), ProductCell(8192, 8192, 28672, "nt", ("residual",)),
         ProductCell(4096, 4096, 4096, "nn"), ProductCell(4096, 4096, 4096, "tn"), ProductCell(512, 4096, 4096),
         ProductCell(256, 4096, 4096), ProductCell(16384, 16384, 16384),
+        ProductCell(16384, 14336, 4096, "nt", ("gated", "silu")), ProductCell(16, 14336, 4096, "nt", ("gated", "silu")),
+        ProductCell(4096, 4096, 4096, "nt", ("bias", "relu")),
     ]  # fmt: skip
     return found
+
+
+def columns_of(cell: ProductCell) -> int:
+    return 2 * cell.n if "gated" in cell.has else cell.n
 
 
 def inputs_of(torch: Any, cell: ProductCell) -> list[Any]:
@@ -55,7 +61,7 @@ def inputs_of(torch: Any, cell: ProductCell) -> list[Any]:
         made = torch.randn(shape, device="cuda", dtype=kind)
         return made.mT if transposed else made
 
-    made = [matrix(cell.m, cell.k, cell.layout[0] == "t"), matrix(cell.k, cell.n, cell.layout[1] == "t")]
+    made = [matrix(cell.m, cell.k, cell.layout[0] == "t"), matrix(cell.k, columns_of(cell), cell.layout[1] == "t")]
     if "bias" in cell.has:
         made.append(torch.randn(cell.n, device="cuda", dtype=kind))
     if "residual" in cell.has:
@@ -73,6 +79,9 @@ def peer_of(torch: Any, cell: ProductCell) -> Callable[..., Any]:
         if y is None and "residual" in cell.has:
             return torch.addmm(rest[0], a, b)
         y = a @ b if y is None else y
+        if "gated" in cell.has:
+            gate, up = y.chunk(2, -1)
+            return functional.silu(gate) * up
         for word in cell.has:
             if word in activations:
                 y = activations[word](y)
@@ -82,10 +91,12 @@ def peer_of(torch: Any, cell: ProductCell) -> Callable[..., Any]:
 
 
 def door_of(cell: ProductCell) -> Callable[..., Any]:
-    activation = next((word for word in cell.has if word not in ("bias", "residual")), None)
+    activation = next((word for word in cell.has if word not in ("bias", "residual", "gated")), None)
 
     def product(a: Any, b: Any, *more: Any) -> Any:
         named = dict(zip([word for word in ("bias", "residual") if word in cell.has], more, strict=True))
+        if "gated" in cell.has:
+            return kernels.gated_matmul(a, b, activation=activation)
         return kernels.matmul(a, b, activation=activation, **named)
 
     return product
@@ -94,7 +105,9 @@ def door_of(cell: ProductCell) -> Callable[..., Any]:
 def arm_of(cell: ProductCell, recipe: str) -> Callable[..., Any]:
     """A call of a recipe's kernel."""
     kernel = product_of(recipe)
-    plan, packed = kernel._bind(sizes_of_product(kernel, shape_of((cell.m, cell.k), (cell.k, cell.n))))
+    plan, packed = kernel._bind(
+        sizes_of_product(kernel, shape_of((cell.m, cell.k), (cell.k, columns_of(cell)), "gated" in cell.has))
+    )
 
     def product(a: Any, b: Any, *more: Any) -> Any:
         return plan(a.mT if cell.layout[0] == "t" else a, b.mT if cell.layout[1] == "t" else b, *more, scalars=packed)
@@ -120,7 +133,7 @@ def measure_product(
         torch._dynamo.reset()
         peers["compile"] = torch.compile(peer_of(torch, cell), mode="max-autotune-no-cudagraphs", dynamic=False)
     expected = peers["torch"](*sets[0]).float()
-    is_padded = any(padding_of(cell.k, cell.m, cell.n, cell.layout[0] == "t", cell.layout[1] == "t"))
+    is_padded = any(padding_of(cell.k, cell.m, columns_of(cell), cell.layout[0] == "t", cell.layout[1] == "t"))
     arms: dict[str, Callable[..., Any]] = {"matmul": door_of(cell)}
     chosen = _ptx.choose_product(cell.dtype, cell.dtype, sizes, words_of(cell))
     if not is_padded:

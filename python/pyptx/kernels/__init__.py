@@ -150,8 +150,8 @@ def matmul(
     transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is copied first, and so
     is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin at addresses which are
     no multiple of 16 bytes. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are
-    kept, and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
-    together.
+    kept, and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not
+    fit together.
     """
     if _is_torch(a):
         return _torch_products().matmul(a, b, bias, activation, residual, out_dtype)
