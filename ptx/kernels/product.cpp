@@ -134,7 +134,8 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 
 bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
-      r.bias != p.bias || r.residual != p.residual || r.gated != p.gated || r.activation != p.activation || r.batched != p.batched || !is_possible(r))
+      r.bias != p.bias || r.residual != p.residual || r.gated != p.gated || r.activation != p.activation ||
+      r.batched != p.batched || !is_possible(r))
     return false;
   if (r.store == Store::boxes && p.n % 8 != 0) return false;
   if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
@@ -172,8 +173,8 @@ BoundaryOf boundary(const Recipe& r) {
   BoundaryOf all;
   all.inputs.push_back(copied(r.a_transposed ? matrix("A", r.dtype, "K", "AM") : matrix("A", r.dtype, "M", "K"), Layout::tma_128b,
                               a.box_rows, step_k));
-  all.inputs.push_back(copied(r.b_transposed ? matrix("B", r.dtype, r.gated ? "BN" : "N", "K") : matrix("B", r.dtype, "K", "BN"), Layout::tma_128b,
-                              b.box_rows, step_k));
+  all.inputs.push_back(copied(r.b_transposed ? matrix("B", r.dtype, r.gated ? "BN" : "N", "K") : matrix("B", r.dtype, "K", "BN"),
+                              Layout::tma_128b, b.box_rows, step_k));
   if (r.bias) all.inputs.push_back({.name = "bias", .shape = {"N"}, .dtype = r.dtype});
   if (r.residual) all.inputs.push_back(matrix("R", r.dtype, "M", "N"));
   TensorSpec c = matrix("C", r.out, "M", "N");
@@ -192,8 +193,7 @@ int clusters_at_once(int blocks, int processors) {
 
 Expected<LaunchDims> grid(const Recipe& r, std::uint64_t m, std::uint64_t n, std::uint64_t batch, int processors) {
   const auto up = [](std::uint64_t x, int y) { return (x + static_cast<std::uint64_t>(y) - 1) / static_cast<std::uint64_t>(y); };
-  const std::uint64_t tiles =
-      batch * up(r.swapped ? n : m, r.rows * r.down) * up(r.swapped ? m : n, results(r) * r.across);
+  const std::uint64_t tiles = batch * up(r.swapped ? n : m, r.rows * r.down) * up(r.swapped ? m : n, results(r) * r.across);
   if (m >> 31 != 0 || n >> 31 != 0 || tiles >> 28 != 0)
     return Unexpected{Diagnostic{.kind = Kind::launch_config,
                                  .message = cat("`matmul` of ", batch, " x ", m, " x ", n, " results: ", tiles, " tiles of ",

@@ -36,11 +36,11 @@ enum class Store : std::uint8_t {
 
 /// One call, as far as it decides which kernel is best: C[M, N] of A[M, K] and B[K, N], `batch` times.
 struct Problem {
-  Type dtype = Type::bf16;       ///< of A, B, bias and residual: bf16 or f16
-  Type out = Type::bf16;         ///< of C: f32, or dtype
+  Type dtype = Type::bf16;  ///< of A, B, bias and residual: bf16 or f16
+  Type out = Type::bf16;    ///< of C: f32, or dtype
   std::uint64_t m = 1, n = 1, k = 1;
   std::uint64_t batch = 1;
-  bool batched = false;  ///< matrices have a dimension in front; the kernel counts it
+  bool batched = false;       ///< matrices have a dimension in front; the kernel counts it
   bool a_transposed = false;  ///< A lies in memory as [K, M]
   bool b_transposed = true;   ///< B lies in memory as [N, K], as weights of linear layers do
   bool bias = false, residual = false;
@@ -51,9 +51,10 @@ struct Problem {
 
 /// One way to make the kernel. Texts do not hold M, N or K: a recipe serves every size of its class (`serves`).
 ///
-/// A block makes tiles of `rows` x `columns` results. Blocks of a cluster lie `down` below one another and share B, `across` beside
-/// one another and share A: each copies its part of what is shared to all. Or a cluster has one tile, and each of its `splits` blocks
-/// a part of K; what they summed they add by way of each other's shared memory. `swapped`: the rows of a tile are columns of C.
+/// A block makes tiles of `rows` x `columns` results. Blocks of a cluster lie `down` below one another and share B, `across`
+/// beside one another and share A: each copies its part of what is shared to all. Or a cluster has one tile, and each of its
+/// `splits` blocks a part of K; what they summed they add by way of each other's shared memory. `swapped`: the rows of a tile are
+/// columns of C.
 struct Recipe {
   Type dtype = Type::bf16, out = Type::bf16;
   int rows = 128;     ///< 64, 128 or 192: 64 for each warpgroup that multiplies
@@ -94,7 +95,8 @@ Expected<Recipe> choose(const Problem& problem);
 /// What the model says that a launch takes, in clocks of a multiprocessor.
 double predicted(const Recipe& recipe, const Problem& problem);
 
-/// What the kernel takes: A, B, then the bias [N] and the residual R [M, N] where it has them; C. Scalars M, N, K, and G, the matrices of a batch.
+/// What the kernel takes: A, B, then the bias [N] and the residual R [M, N] where it has them; C. Scalars M, N, K, and G, the
+/// matrices of a batch.
 struct BoundaryOf {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<ScalarSpec> scalars;
@@ -109,7 +111,7 @@ int clusters_at_once(int blocks, int processors = 132);
 /// Writes the kernel.
 Expected<Kernel> kernel(const Recipe& recipe);
 
-inline constexpr int step_k = 64;         ///< elements along K of a stage: the 128 bytes of a swizzle
+inline constexpr int step_k = 64;            ///< elements along K of a stage: the 128 bytes of a swizzle
 inline constexpr int most_shared = 232'448;  ///< bytes of a block on sm_90
 
 }  // namespace ptx::kernels::product

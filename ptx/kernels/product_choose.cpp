@@ -8,14 +8,14 @@
 namespace ptx::kernels::product {
 namespace {
 
-// Clocks and bytes a clock, fitted to 22 shapes on an H200 (bench/kernels.py --only gemm, 2026-11-26), each with 30 to 70 recipes:
-// what they choose takes 1.007 of the best recipe's time on average.
-constexpr double bytes_a_clock = 54;       // that a multiprocessor gets from the L2 cache
-constexpr double cached_a_clock = 9'000;   // all of them together
-constexpr double moved_a_clock = 840;      // a floor for what is bound by memory: below it recipes differ by what follows alone
-constexpr double latency = 1'630;          // from the begin of a copy to its end
+// Clocks and bytes a clock, fitted to 22 shapes on an H200 (bench/kernels.py --only gemm, 2026-11-26), each with 30 to 70
+// recipes: what they choose takes 1.007 of the best recipe's time on average.
+constexpr double bytes_a_clock = 54;      // that a multiprocessor gets from the L2 cache
+constexpr double cached_a_clock = 9'000;  // all of them together
+constexpr double moved_a_clock = 840;     // a floor for what is bound by memory: below it recipes differ by what follows alone
+constexpr double latency = 1'630;         // from the begin of a copy to its end
 constexpr double begin_and_end = 5'500, of_a_split = 1'970, of_a_store = 1'280, of_a_cluster = 1'360;
-constexpr double not_hidden = 0.08;        // of the smaller one of products and memory
+constexpr double not_hidden = 0.08;  // of the smaller one of products and memory
 
 constexpr int widths[] = {8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256};
 struct Cluster {
@@ -100,7 +100,8 @@ Expected<std::vector<Recipe>> recipes(const Problem& p, std::size_t most) {
           r = like(p, r);
           r.stages = deepest(r);
           // A tile that hangs over by more than half is a worse one.
-          if (columns > 16 && up(swapped ? p.m : p.n, results(r)) == 1 && results(r) >= 2 * static_cast<int>(swapped ? p.m : p.n)) continue;
+          if (columns > 16 && up(swapped ? p.m : p.n, results(r)) == 1 && results(r) >= 2 * static_cast<int>(swapped ? p.m : p.n))
+            continue;
           if (serves(r, p)) all.push_back(r);
         }
       }

@@ -262,8 +262,8 @@ void Epilogue::store_directly(const Values& values, const U32& row, const U32& c
       std::optional<Pair> added;
       if (residual) added = pair_at(half_rows == 0 ? *residual : *residual_below, block * 16, one, two);
       const auto at = static_cast<std::size_t>(4 * block + 2 * half_rows);
-      const auto low = finished(values[at], b ? std::optional(b->first) : std::nullopt,
-                                added ? std::optional(added->first) : std::nullopt);
+      const auto low =
+          finished(values[at], b ? std::optional(b->first) : std::nullopt, added ? std::optional(added->first) : std::nullopt);
       const auto high = finished(values[at + 1], b ? std::optional(b->second) : std::nullopt,
                                  added ? std::optional(added->second) : std::nullopt);
       const Pointer& to = half_rows == 0 ? c : c_below;
@@ -285,7 +285,9 @@ void Epilogue::store_swapped(const Values& values, const U32& row, const U32& co
   const auto left = k.let<Type::s32>(inst.sub.s32, of_.m, my_column);
   const auto above_exists = my_row < of_.n, below_exists = my_row + 8 < of_.n;
   const int size = bytes_of(r.out);
-  const auto on = [&](const Pointer& pointer, int rows, int bytes) { k << inst.mad.wide.u32(pointer, of_.n, rows * bytes, pointer); };
+  const auto on = [&](const Pointer& pointer, int rows, int bytes) {
+    k << inst.mad.wide.u32(pointer, of_.n, rows * bytes, pointer);
+  };
   const auto c = element_of("C", my_column, my_row, r.out);
   std::optional<Pointer> residual;
   if (r.residual) residual = element_of("R", my_column, my_row, r.dtype);

@@ -16,8 +16,8 @@
 //
 // always in the same order: results do not depend on who comes first.
 //
-// A group of wgmmas is under way while the next is begun; the stage before is given back then. M, N and K are parameters: copies fill
-// what lies outside with zeros, stores leave it alone.
+// A group of wgmmas is under way while the next is begun; the stage before is given back then. M, N and K are parameters: copies
+// fill what lies outside with zeros, stores leave it alone.
 #include <algorithm>
 #include <functional>
 
@@ -28,7 +28,8 @@ namespace ptx::kernels::product {
 namespace {
 
 constexpr int warpgroup_threads = 128, wgmma_k = 16;
-constexpr int band_tiles = 8;  // tiles that lie below one another and are worked on together, so that A and B stay in the L2 cache
+constexpr int band_tiles =
+    8;  // tiles that lie below one another and are worked on together, so that A and B stay in the L2 cache
 
 KernelSpec spec_of(const Recipe& recipe) {
   BoundaryOf tensors = boundary(recipe);
@@ -89,8 +90,8 @@ class Writer {
   Geometry g;
   Kernel k;
   // Registers that all parts read; begin() fills them.
-  std::optional<U32> m_, n_, k_, left_, right_, tid_, lane_, warpgroup_, rank_, rank_down_, rank_across_, tile_, clusters_, tiles_left_,
-      per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_;
+  std::optional<U32> m_, n_, k_, left_, right_, tid_, lane_, warpgroup_, rank_, rank_down_, rank_across_, tile_, clusters_,
+      tiles_left_, per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_;
   std::optional<Reg<Type::pred>> is_peer_;
 };
 
@@ -347,7 +348,7 @@ Kernel Writer::write() && {
   const Ring ring{k.mbarrier.array(base, g.full_at, r.stages), k.mbarrier.array(base, g.empty_at, r.stages)};
   const bool alone = cluster(r) == 1;
   k.if_(*tid_ == 0, [&] {
-    ring.full.init_all(1);  // the producer, and the bytes that it expects
+    ring.full.init_all(1);                                           // the producer, and the bytes that it expects
     ring.empty.init_all((r.down + r.across - 1) * g.consumers * 4);  // each warp that reads, of all blocks that a copy goes to
     k.fence.mbarrier_init();
   });

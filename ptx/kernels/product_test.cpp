@@ -75,9 +75,9 @@ TEST(Product, grid_is_no_larger_than_the_machine_nor_the_tiles) {
   EXPECT_EQ((*grid({.columns = 16, .splits = 4, .store = Store::pairs, .swapped = true}, 16, 4096))[0], 128U);
 }
 
-class Golden : public ::testing::TestWithParam<const char*> {};
+class GoldenProduct : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Golden, text) {
+TEST_P(GoldenProduct, text) {
   const auto recipe = recipe_from_name(GetParam());
   ASSERT_TRUE(recipe) << render(recipe.error());
   auto written = kernel(*recipe);
@@ -90,7 +90,7 @@ TEST_P(Golden, text) {
 }
 
 // One of each class: alone, clusters that share, parts of K; each way out; each layout.
-INSTANTIATE_TEST_SUITE_P(classes, Golden,
+INSTANTIATE_TEST_SUITE_P(classes, GoldenProduct,
                          ::testing::Values("matmul__bf16_bf16_m128_n128_s4_d2_x1_k1_boxes_nt",
                                            "matmul__bf16_bf16_m128_n64_s4_d2_x2_k1_boxes_tn_bias_residual_relu",
                                            "matmul__f16_f16_m64_n48_s4_d1_x1_k1_pairs_nn_batched_gelu",

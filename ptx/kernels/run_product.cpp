@@ -44,11 +44,12 @@ Expected<product::Problem> problem_of(Type dtype, const MatrixIn& a, const Matri
                      .activation = o.activation};
   if (p.k != (o.b_transposed ? b.columns : b.rows) || c.rows != p.m || c.columns != p.n)
     return misfit(Kind::argument_dim,
-                  cat("a is ", sizes(a), o.a_transposed ? ", transposed" : "", ", b ", sizes(b), o.b_transposed ? ", transposed" : "",
-                      ", c ", sizes(c)),
+                  cat("a is ", sizes(a), o.a_transposed ? ", transposed" : "", ", b ", sizes(b),
+                      o.b_transposed ? ", transposed" : "", ", c ", sizes(c)),
                   "what fits is a M x K, b K x N, c M x N");
   if (p.residual && (o.residual.rows != c.rows || o.residual.columns != c.columns))
-    return misfit(Kind::argument_dim, cat("a residual of ", sizes(o.residual), " beside a c of ", sizes(c)), "what fits is one size");
+    return misfit(Kind::argument_dim, cat("a residual of ", sizes(o.residual), " beside a c of ", sizes(c)),
+                  "what fits is one size");
   for (const auto& checked : {check_rows("a", a, true), check_rows("b", b, true), check_rows("c", c, false),
                               check_rows("the residual", o.residual, false)})
     if (!checked) return Unexpected{checked.error()};

@@ -121,15 +121,16 @@ using Sizes4 = std::array<std::uint64_t, 4>;
 using Words = std::vector<std::string>;
 
 void bind_products(nb::module_& m) {
-  function(m,
-           "product_recipes(dtype: str, out: str, sizes: tuple[int, int, int, int], has: Sequence[str], most: int = 24) -> list[str]",
-           "The ways to make a matrix product of M, N, K, times a batch, by name, the likely best first.",
-           [](std::string_view dtype, std::string_view out, const Sizes4& sizes, const Words& has, std::size_t most) {
-             std::vector<std::string> names;
-             for (const auto& recipe : unwrap_here(kernels::product::recipes(product_of(dtype, out, sizes, has), most)))
-               names.push_back(kernels::product::name(recipe));
-             return names;
-           });
+  function(
+      m,
+      "product_recipes(dtype: str, out: str, sizes: tuple[int, int, int, int], has: Sequence[str], most: int = 24) -> list[str]",
+      "The ways to make a matrix product of M, N, K, times a batch, by name, the likely best first.",
+      [](std::string_view dtype, std::string_view out, const Sizes4& sizes, const Words& has, std::size_t most) {
+        std::vector<std::string> names;
+        for (const auto& recipe : unwrap_here(kernels::product::recipes(product_of(dtype, out, sizes, has), most)))
+          names.push_back(kernels::product::name(recipe));
+        return names;
+      });
   function(m, "choose_product(dtype: str, out: str, sizes: tuple[int, int, int, int], has: Sequence[str]) -> str",
            "The recipe that is taken.", [](std::string_view dtype, std::string_view out, const Sizes4& sizes, const Words& has) {
              return kernels::product::name(unwrap_here(kernels::product::choose(product_of(dtype, out, sizes, has))));
