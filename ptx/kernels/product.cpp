@@ -10,6 +10,7 @@ namespace ptx::kernels::product {
 namespace {
 
 constexpr std::array<std::string_view, activations> activation_names = {"none", "relu", "silu", "gelu", "gelu_tanh"};
+constexpr std::array<std::string_view, 4> scaling_names = {"none", "tensorwise", "rowwise", "blockwise"};
 constexpr std::array<std::string_view, 3> store_names = {"boxes", "pairs", "singles"};
 
 struct Number {
@@ -26,7 +27,8 @@ struct Flag {
   std::string_view word;
   bool Recipe::* value;
 };
-constexpr std::array<Flag, 5> flags = {{{"swapped", &Recipe::swapped},
+constexpr std::array<Flag, 6> flags = {{{"swapped", &Recipe::swapped},
+                                        {"promoted", &Recipe::promoted},
                                         {"batched", &Recipe::batched},
                                         {"bias", &Recipe::bias},
                                         {"residual", &Recipe::residual},
@@ -60,6 +62,10 @@ bool reads_word(std::string_view word, Recipe& recipe) {
     recipe.store = static_cast<Store>(i);
     return true;
   }
+  if (const auto scaling = std::find(scaling_names.begin() + 1, scaling_names.end(), word); scaling != scaling_names.end()) {
+    recipe.scaling = static_cast<Scaling>(scaling - scaling_names.begin());
+    return true;
+  }
   const auto activation = std::find(activation_names.begin() + 1, activation_names.end(), word);
   if (activation == activation_names.end()) return false;
   recipe.activation = static_cast<Activation>(activation - activation_names.begin());
@@ -70,9 +76,17 @@ bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 
 }  // namespace
 
+bool are_types(Type dtype, Type out) {
+  if (dtype == Type::e4m3) return is_half(out) || out == Type::f32;
+  return is_half(dtype) && (out == Type::f32 || out == dtype);
+}
+
 bool is_possible(const Recipe& r) {
   const int blocks = cluster(r);
-  if (!is_half(r.dtype) || (r.out != Type::f32 && r.out != r.dtype)) return false;
+  if (!are_types(r.dtype, r.out) || (r.dtype == Type::e4m3) != (r.scaling != Scaling::none)) return false;
+  if (r.scaling != Scaling::none && (r.gated || r.a_transposed || !r.b_transposed)) return false;  // wgmma wants both K-major
+  if (r.scaling == Scaling::blockwise && (r.swapped || r.splits > 1 || !r.promoted || block_k % r.columns != 0)) return false;
+  if (r.promoted && (r.scaling == Scaling::none || r.columns > 128)) return false;  // two sets of sums
   if (r.rows < 64 || r.rows > 192 || r.rows % 64 != 0 || r.columns < 8 || r.columns > 256 || r.columns % 8 != 0) return false;
   if (r.rows == 192 && r.columns > 192) return false;  // registers of four warpgroups at the kernel's begin
   if (r.down < 1 || r.across < 1 || r.splits < 1 || blocks > 8 || (blocks & (blocks - 1)) != 0) return false;
@@ -101,6 +115,7 @@ std::string name(const Recipe& r) {
   text += cat('_', store_names[static_cast<std::size_t>(r.store)], '_', r.a_transposed ? 't' : 'n', r.b_transposed ? 't' : 'n');
   for (const Flag& flag : flags)
     if (r.*flag.value) text += cat('_', flag.word);
+  if (r.scaling != Scaling::none) text += cat('_', scaling_names[static_cast<std::size_t>(r.scaling)]);
   if (r.activation == Activation::gelu_tanh)
     text += "_gelutanh";
   else if (r.activation != Activation::none)
@@ -134,12 +149,12 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 
 bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
-      r.bias != p.bias || r.residual != p.residual || r.gated != p.gated || r.activation != p.activation ||
-      r.batched != p.batched || !is_possible(r))
+      r.bias != p.bias || r.residual != p.residual || r.gated != p.gated || r.scaling != p.scaling || r.promoted != p.promoted ||
+      r.activation != p.activation || r.batched != p.batched || !is_possible(r))
     return false;
   if (r.store == Store::boxes && p.n % 8 != 0) return false;
   if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
-  return p.k > static_cast<std::uint64_t>(step_k) * static_cast<std::uint64_t>(r.splits - 1);
+  return p.k > static_cast<std::uint64_t>(step_k(r.dtype)) * static_cast<std::uint64_t>(r.splits - 1);
 }
 
 Cost cost(const Problem& p) {
@@ -147,8 +162,8 @@ Cost cost(const Problem& p) {
   const std::uint64_t results = p.batch * p.m * p.n;
   const std::uint64_t columns = p.gated ? 2 * p.n : p.n;
   std::uint64_t bytes = p.batch * (p.m + columns) * p.k * size + results * out;
-  if (p.bias) bytes += p.n * size;
-  if (p.residual) bytes += results * size;
+  if (p.bias) bytes += p.n * 2;
+  if (p.residual) bytes += results * 2;
   return {bytes, 2 * p.batch * p.m * columns * p.k};
 }
 
@@ -172,11 +187,17 @@ BoundaryOf boundary(const Recipe& r) {
   const Factor &a = r.swapped ? g.right : g.left, &b = r.swapped ? g.left : g.right;
   BoundaryOf all;
   all.inputs.push_back(copied(r.a_transposed ? matrix("A", r.dtype, "K", "AM") : matrix("A", r.dtype, "M", "K"), Layout::tma_128b,
-                              a.box_rows, step_k));
+                              a.box_rows, step_k(r.dtype)));
   all.inputs.push_back(copied(r.b_transposed ? matrix("B", r.dtype, r.gated ? "BN" : "N", "K") : matrix("B", r.dtype, "K", "BN"),
-                              Layout::tma_128b, b.box_rows, step_k));
-  if (r.bias) all.inputs.push_back({.name = "bias", .shape = {"N"}, .dtype = r.dtype});
-  if (r.residual) all.inputs.push_back(matrix("R", r.dtype, "M", "N"));
+                              Layout::tma_128b, b.box_rows, step_k(r.dtype)));
+  const auto scales = [&](std::string name, std::vector<tile::Dim> shape) {
+    all.inputs.push_back({.name = std::move(name), .shape = std::move(shape), .dtype = Type::f32});
+  };
+  if (r.scaling == Scaling::tensorwise) scales("scale_a", {std::int64_t{1}}), scales("scale_b", {std::int64_t{1}});
+  if (r.scaling == Scaling::rowwise) scales("scale_a", {"M"}), scales("scale_b", {"N"});
+  if (r.scaling == Scaling::blockwise) scales("scale_a", {"M", "KB"}), scales("scale_b", {"NB", "KB"});
+  if (r.bias) all.inputs.push_back({.name = "bias", .shape = {"N"}, .dtype = side_type(r)});
+  if (r.residual) all.inputs.push_back(matrix("R", side_type(r), "M", "N"));
   TensorSpec c = matrix("C", r.out, "M", "N");
   if (r.store == Store::boxes) c = copied(std::move(c), g.box_layout, box_rows, g.box_columns);
   all.outputs.push_back(std::move(c));

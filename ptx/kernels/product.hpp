@@ -27,6 +27,15 @@ std::string_view name(Activation activation);  ///< "gelu_tanh"; "none"
 /// Kind argument_kind for a name that is none.
 Expected<Activation> activation_from_name(std::string_view name);
 
+/// What sums of products of 8-bit elements are multiplied by.
+enum class Scaling : std::uint8_t {
+  none,        ///< 16-bit elements
+  tensorwise,  ///< one number for A, one for B
+  rowwise,     ///< one for each row of A, one for each column of B
+  blockwise,   ///< one for each 128 elements of a row of A, one for each 128 x 128 elements of B
+};
+inline constexpr int block_k = 128;  ///< elements along K, and columns of B, with one number
+
 /// How a block's results leave.
 enum class Store : std::uint8_t {
   boxes,    ///< 16-bit elements by way of shared memory and TMA: rows of C are 16 bytes aligned
@@ -36,15 +45,17 @@ enum class Store : std::uint8_t {
 
 /// One call, as far as it decides which kernel is best: C[M, N] of A[M, K] and B[K, N], `batch` times.
 struct Problem {
-  Type dtype = Type::bf16;  ///< of A, B, bias and residual: bf16 or f16
-  Type out = Type::bf16;    ///< of C: f32, or dtype
+  Type dtype = Type::bf16;  ///< of A, B: bf16, f16 or, with scales, e4m3
+  Type out = Type::bf16;    ///< of C: f32, or dtype; of e4m3 any of the three
   std::uint64_t m = 1, n = 1, k = 1;
   std::uint64_t batch = 1;
   bool batched = false;       ///< matrices have a dimension in front; the kernel counts it
   bool a_transposed = false;  ///< A lies in memory as [K, M]
   bool b_transposed = true;   ///< B lies in memory as [N, K], as weights of linear layers do
   bool bias = false, residual = false;
-  bool gated = false;  ///< C = activation(A G) * (A U); B is G and U side by side, 2 N columns
+  Scaling scaling = Scaling::none;
+  bool promoted = false;  ///< sums of 128 along K are added up in f32: those of 8-bit elements have about 14 bits in wgmma
+  bool gated = false;     ///< C = activation(A G) * (A U); B is G and U side by side, 2 N columns
   Activation activation = Activation::none;
   int processors = 132;  ///< streaming multiprocessors
 };
@@ -59,13 +70,15 @@ struct Recipe {
   Type dtype = Type::bf16, out = Type::bf16;
   int rows = 128;     ///< 64, 128 or 192: 64 for each warpgroup that multiplies
   int columns = 256;  ///< a multiple of 8, at most 256
-  int stages = 4;     ///< of the ring in shared memory, each reaching 64 along K
+  int stages = 4;     ///< of the ring in shared memory, each reaching 128 bytes along K
   int down = 1, across = 1, splits = 1;
   Store store = Store::boxes;
   Activation activation = Activation::none;
   bool swapped = false, batched = false;
   bool a_transposed = false, b_transposed = true;
   bool bias = false, residual = false;
+  Scaling scaling = Scaling::none;
+  bool promoted = false;
   bool gated = false;  ///< half of a tile's columns are of G, half of U: it has columns / 2 results a row
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
@@ -95,8 +108,8 @@ Expected<Recipe> choose(const Problem& problem);
 /// What the model says that a launch takes, in clocks of a multiprocessor.
 double predicted(const Recipe& recipe, const Problem& problem);
 
-/// What the kernel takes: A, B, then the bias [N] and the residual R [M, N] where it has them; C. Scalars M, N, K, and G, the
-/// matrices of a batch.
+/// What the kernel takes: A, B, scale_a and scale_b where it has them, then the bias [N] and the residual R [M, N] where it has
+/// them; C. Scalars M, N, K, and G, the matrices of a batch.
 struct BoundaryOf {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<ScalarSpec> scalars;
@@ -111,7 +124,13 @@ int clusters_at_once(int blocks, int processors = 132);
 /// Writes the kernel.
 Expected<Kernel> kernel(const Recipe& recipe);
 
-inline constexpr int step_k = 64;            ///< elements along K of a stage: the 128 bytes of a swizzle
+/// Elements along K of a stage: the 128 bytes of a swizzle.
+inline int step_k(Type dtype) { return 128 / (isa::bits(dtype) / 8); }
+/// The type of bias and residual.
+inline Type side_type(const Recipe& r) {
+  if (r.scaling == Scaling::none) return r.dtype;
+  return r.out == Type::f32 ? Type::bf16 : r.out;
+}
 inline constexpr int most_shared = 232'448;  ///< bytes of a block on sm_90
 
 }  // namespace ptx::kernels::product

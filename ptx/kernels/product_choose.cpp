@@ -30,7 +30,8 @@ Recipe like(const Problem& p, const Recipe& made) {
   Recipe r = made;
   r.dtype = p.dtype, r.out = p.out, r.batched = p.batched;
   r.a_transposed = p.a_transposed, r.b_transposed = p.b_transposed;
-  r.bias = p.bias, r.residual = p.residual, r.gated = p.gated, r.activation = p.activation;
+  r.bias = p.bias, r.residual = p.residual, r.gated = p.gated, r.scaling = p.scaling, r.promoted = p.promoted,
+  r.activation = p.activation;
   const bool boxes = p.out != Type::f32 && !r.swapped && r.splits == 1 && p.n % 8 == 0 && results(r) % 16 == 0;
   r.store = boxes ? Store::boxes : p.n % 2 == 0 ? Store::pairs : Store::singles;
   return r;
@@ -72,7 +73,7 @@ double predicted(const Recipe& r, const Problem& p) {
   const double tiles = static_cast<double>(p.batch * up(left, r.rows * r.down) * up(right, results(r) * r.across));
   const double at_once = clusters_at_once(cluster(r), p.processors);
   const double waves = std::ceil(tiles / at_once);
-  const double steps = std::ceil(static_cast<double>(up(p.k, step_k)) / r.splits);
+  const double steps = std::ceil(static_cast<double>(up(p.k, step_k(p.dtype))) / r.splits);
   const double products = r.rows / 64.0 * std::max(r.columns, 32) / 2.0 * 4;
   const double copied = 128.0 * (static_cast<double>(r.rows) / r.across + static_cast<double>(r.columns) / r.down);
   const double busy = std::min(tiles, at_once) * cluster(r);
@@ -85,10 +86,10 @@ double predicted(const Recipe& r, const Problem& p) {
 }
 
 Expected<std::vector<Recipe>> recipes(const Problem& p, std::size_t most) {
-  if ((p.dtype != Type::f16 && p.dtype != Type::bf16) || (p.out != Type::f32 && p.out != p.dtype))
+  if (!are_types(p.dtype, p.out) || (p.dtype == Type::e4m3) != (p.scaling != Scaling::none))
     return Unexpected{Diagnostic{.kind = Kind::bad_tile,
                                  .message = cat("`matmul` of .", isa::name(p.dtype), " to .", isa::name(p.out), " elements")}
-                          .hint("what fits is bf16 or f16, to the same type or to f32")};
+                          .hint("what fits is bf16 or f16, to the same type or to f32, or with scales e4m3 to any of these")};
   if (p.k == 0) return Unexpected{Diagnostic{.kind = Kind::bad_tile, .message = "`matmul` of K = 0: a sum of nothing"}};
   std::vector<Recipe> all;
   for (const bool swapped : {false, true}) {

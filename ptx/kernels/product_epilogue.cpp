@@ -106,7 +106,7 @@ Reg<Type::f32> Epilogue::half_at(const Pointer& pointer, std::int64_t bytes, con
   const auto half = k.scalar<Type::b16>(0);
   k << guarded(inst.ld.global_.nc.b16(half, addr(pointer, bytes)), guard);
   const auto value = k.scalar<Type::f32>();
-  if (r.dtype == Type::f16) {
+  if (side_type(r) == Type::f16) {
     k << inst.cvt.f32.f16(value, half);
   } else {
     k << inst.mov.b32(value, vec(k.scalar<Type::b16>(0), half));
@@ -119,7 +119,7 @@ Epilogue::Pair Epilogue::pair_at(const Pointer& pointer, std::int64_t bytes, con
   const auto word = k.scalar<Type::b32>(0);
   k << guarded(inst.ld.global_.nc.b32(word, addr(pointer, bytes)), first);
   auto low = k.scalar<Type::f32>(), high = k.scalar<Type::f32>();
-  if (r.dtype == Type::bf16) {
+  if (side_type(r) == Type::bf16) {
     k << inst.shl.b32(low, word, 16);
     k << inst.and_.b32(high, word, 0xFFFF0000);
   } else {
@@ -153,7 +153,50 @@ void Epilogue::store_one(const Pointer& pointer, std::int64_t bytes, const Reg<T
   k << guarded(inst.st.global_.b16(at, half), guard);
 }
 
+void Epilogue::begin_scales(const U32& row, const U32& column) {
+  if (r.scaling == Scaling::tensorwise) {
+    const auto [a, b] = k.global_ptrs("scale_a", "scale_b");
+    scales_.emplace(
+        Scales{.above = k.let(inst.mul.f32, number_at(a, 0, {}), number_at(b, 0, {})), .below = {}, .columns = {}, .left = {}});
+    return;
+  }
+  const auto my_row = row + (of_.lane >> 2), my_column = column + ((of_.lane & 3) << 1);
+  const auto [rows] = k.global_ptrs(r.swapped ? "scale_b" : "scale_a");
+  const auto [columns] = k.global_ptrs(r.swapped ? "scale_a" : "scale_b");
+  k << inst.mad.wide.u32(rows, my_row, 4, rows) << inst.mad.wide.u32(columns, my_column, 4, columns);
+  const U32 &height = r.swapped ? of_.n : of_.m, &width = r.swapped ? of_.m : of_.n;
+  const auto left = k.let<Type::s32>(inst.sub.s32, width, my_column);
+  scales_.emplace(Scales{.above = number_at(rows, 0, my_row < height),
+                         .below = number_at(rows, 32, my_row + 8 < height),
+                         .columns = columns,
+                         .left = left});
+}
+
+Reg<Type::f32> Epilogue::number_at(const Pointer& pointer, std::int64_t bytes, const Predicate& guard) {
+  const auto value = k.scalar<Type::f32>(0.0);
+  k << guarded(inst.ld.global_.nc.f32(value, addr(pointer, bytes)), guard);
+  return value;
+}
+
+Values Epilogue::block_of(const Values& sums, int block) {
+  const auto begin = sums.begin() + std::ptrdiff_t{4} * block;
+  Values four(begin, begin + 4);
+  if (!scales_) return four;
+  if (!scales_->columns) {
+    for (auto& sum : four) sum = k.let(inst.mul.f32, sum, scales_->above);
+    return four;
+  }
+  const auto first = number_at(*scales_->columns, std::int64_t{block} * 32, *scales_->left > 8 * block);
+  const auto second = number_at(*scales_->columns, std::int64_t{block} * 32 + 4, *scales_->left > 8 * block + 1);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto factor = k.let(inst.mul.f32, i < 2 ? scales_->above : *scales_->below, i % 2 == 0 ? first : second);
+    four[i] = k.let(inst.mul.f32, four[i], factor);
+  }
+  return four;
+}
+
 void Epilogue::store(const Values& values, const U32& row, const U32& column) {
+  if (r.scaling == Scaling::tensorwise || r.scaling == Scaling::rowwise) begin_scales(row, column);
   if (r.store == Store::boxes) return store_boxes(values, row, column);
   if (r.swapped) return store_swapped(values, row, column);
   store_directly(values, row, column);
@@ -174,7 +217,7 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
       bias = pointer;
     }
     if (r.residual) {
-      residual = element_of("R", my_row, my_column, r.dtype);
+      residual = element_of("R", my_row, my_column, side_type(r));
       residual_below = k.from_<Type::b64>(*residual);
       k << inst.mad.wide.u32(*residual_below, of_.n, 16, *residual_below);  // 8 rows on
     }
@@ -187,7 +230,8 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
     k << inst.bar.warp.sync(0xFFFFFFFF);
     for (int i = 0; i < g.box_columns / 16; ++i) {
       for (int j = 0; j < 2; ++j) {
-        const int block = (chunk * g.box_columns / 16 + i) * 2 + j, first = 4 * block;
+        const int block = (chunk * g.box_columns / 16 + i) * 2 + j;
+        const Values four = block_of(values, block);
         Predicate inside;
         std::optional<Pair> b, above, below;
         if (left) inside = *left > 8 * block;
@@ -203,7 +247,7 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
             const auto of = [&](const std::optional<Pair>& pair) {
               return pair ? std::optional(which == 0 ? pair->first : pair->second) : std::nullopt;
             };
-            return finished(values[static_cast<std::size_t>(first + half_rows * 2 + which)], of(b), of(added));
+            return finished(four[static_cast<std::size_t>(half_rows * 2 + which)], of(b), of(added));
           };
           const auto low = value(0), high = value(1);
           if (r.out == Type::bf16)
@@ -247,10 +291,11 @@ void Epilogue::store_directly(const Values& values, const U32& row, const U32& c
     bias = pointer;
   }
   if (r.residual) {
-    residual = element_of("R", my_row, my_column, r.dtype);
+    residual = element_of("R", my_row, my_column, side_type(r));
     residual_below = eight_rows_on(*residual, 2);
   }
   for (int block = 0; block < static_cast<int>(values.size()) / 4; ++block) {
+    const Values four = block_of(values, block);
     const auto first = left > 8 * block;
     const auto second = r.store == Store::singles ? left > 8 * block + 1 : first;
     std::optional<Pair> b;
@@ -261,10 +306,10 @@ void Epilogue::store_directly(const Values& values, const U32& row, const U32& c
       const auto two = r.store == Store::singles ? second & exists : one;
       std::optional<Pair> added;
       if (residual) added = pair_at(half_rows == 0 ? *residual : *residual_below, block * 16, one, two);
-      const auto at = static_cast<std::size_t>(4 * block + 2 * half_rows);
+      const auto at = static_cast<std::size_t>(2 * half_rows);
       const auto low =
-          finished(values[at], b ? std::optional(b->first) : std::nullopt, added ? std::optional(added->first) : std::nullopt);
-      const auto high = finished(values[at + 1], b ? std::optional(b->second) : std::nullopt,
+          finished(four[at], b ? std::optional(b->first) : std::nullopt, added ? std::optional(added->first) : std::nullopt);
+      const auto high = finished(four[at + 1], b ? std::optional(b->second) : std::nullopt,
                                  added ? std::optional(added->second) : std::nullopt);
       const Pointer& to = half_rows == 0 ? c : c_below;
       if (r.store == Store::singles) {
@@ -290,7 +335,7 @@ void Epilogue::store_swapped(const Values& values, const U32& row, const U32& co
   };
   const auto c = element_of("C", my_column, my_row, r.out);
   std::optional<Pointer> residual;
-  if (r.residual) residual = element_of("R", my_column, my_row, r.dtype);
+  if (r.residual) residual = element_of("R", my_column, my_row, side_type(r));
   std::optional<Reg<Type::f32>> bias_above, bias_below;
   if (r.bias) {
     const auto [pointer] = k.global_ptrs("bias");
@@ -299,14 +344,15 @@ void Epilogue::store_swapped(const Values& values, const U32& row, const U32& co
     bias_below = half_at(pointer, 16, below_exists);
   }
   for (int block = 0; block < static_cast<int>(values.size()) / 4; ++block) {
+    const Values four = block_of(values, block);
     for (int which = 0; which < 2; ++which) {
       const auto inside = left > 8 * block + which;
       for (int half_rows = 0; half_rows < 2; ++half_rows) {
         const auto guard = inside & (half_rows == 0 ? above_exists : below_exists);
         std::optional<Reg<Type::f32>> added;
         if (residual) added = half_at(*residual, half_rows * 16, guard);
-        const auto value = finished(values[static_cast<std::size_t>(4 * block + 2 * half_rows + which)],
-                                    half_rows == 0 ? bias_above : bias_below, added);
+        const auto value =
+            finished(four[static_cast<std::size_t>(2 * half_rows + which)], half_rows == 0 ? bias_above : bias_below, added);
         store_one(c, std::int64_t{half_rows} * 8 * size, value, guard);
       }
       on(c, which == 0 ? 1 : 7, size);

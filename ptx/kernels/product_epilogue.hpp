@@ -22,6 +22,7 @@ class Epilogue {
   void at_matrix(const Reg<Type::u32>& matrix) { matrix_ = matrix; }
   /// activation(sum) * sum of the first and the second half.
   Values gated(const Values& sums);
+
   /// Stores sums of a warp's 16 rows from `row`, and columns from `column`, of the tile's space.
   void store(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
   /// Waits until all is written.
@@ -32,6 +33,10 @@ class Epilogue {
   struct Pair {
     Reg<Type::f32> first, second;
   };
+  /// What the scales of a warp's rows and columns are; the four sums of an n-block, times theirs.
+  void begin_scales(const Reg<Type::u32>& row, const Reg<Type::u32>& column);
+  Values block_of(const Values& sums, int block);
+  Reg<Type::f32> number_at(const Pointer& pointer, std::int64_t bytes, const Predicate& guard);
   void store_boxes(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
   void store_directly(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
   void store_swapped(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
@@ -46,11 +51,19 @@ class Epilogue {
   Reg<Type::b32> packed(const Reg<Type::f32>& low, const Reg<Type::f32>& high);
   void store_one(const Pointer& pointer, std::int64_t bytes, const Reg<Type::f32>& value, const Predicate& guard);
 
+  struct Scales {
+    Reg<Type::f32> above;  ///< of the upper row, or of everything
+    std::optional<Reg<Type::f32>> below;
+    std::optional<Pointer> columns;
+    std::optional<Reg<Type::s32>> left;
+  };
+
   Kernel& k;
   const Recipe& r;
   Geometry g;
   Of of_;
   std::optional<Reg<Type::u32>> matrix_, box_;
+  std::optional<Scales> scales_;
   std::vector<Reg<Type::u32>> lane_rows_;  ///< of a box: where this lane's rows of each 16 columns lie
 };
 

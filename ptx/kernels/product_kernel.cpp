@@ -27,7 +27,7 @@
 namespace ptx::kernels::product {
 namespace {
 
-constexpr int warpgroup_threads = 128, wgmma_k = 16;
+constexpr int warpgroup_threads = 128;
 constexpr int band_tiles =
     8;  // tiles that lie below one another and are worked on together, so that A and B stay in the L2 cache
 
@@ -79,6 +79,10 @@ class Writer {
             const Corner& corner, const BarrierSlot& copied);
   void produce(const Ring& ring);
   void consume(const Ring& ring);
+  /// A stage's wgmmas, a group of their own.
+  void products_of(const U32& stage, const U32& consumer, const RegArray<Type::f32>& sums, const write::Enable& first);
+  void multiply_promoted(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer,
+                         const Corner& at);
   void multiply(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer);
   void release(const BarrierSlot& empty, const Predicate& guard);
   Reg<Type::u64> descriptor(const Factor& factor, const U32& address);
@@ -93,6 +97,7 @@ class Writer {
   std::optional<U32> m_, n_, k_, left_, right_, tid_, lane_, warpgroup_, rank_, rank_down_, rank_across_, tile_, clusters_,
       tiles_left_, per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_;
   std::optional<Reg<Type::pred>> is_peer_;
+  std::optional<RegArray<Type::f32>> partial_;  ///< sums of a stage, where they are promoted
 };
 
 void Writer::begin() {
@@ -131,7 +136,8 @@ void Writer::begin() {
     k << inst.mul.lo.u32(*tiles_, *per_matrix_, k.param<Type::u32>("G"));
   }
   band_area_ = tiles_right * band_tiles;
-  const auto steps = (*k_ + (step_k - 1)) >> 6;
+  const int step = step_k(r.dtype);
+  const auto steps = (*k_ + (step - 1)) / step;
   first_step_ = k.scalar<Type::u32>(0);
   end_step_ = steps;
   if (r.splits > 1) {
@@ -225,7 +231,7 @@ void Writer::produce(const Ring& ring) {
       k << inst.mov.u32(step, *first_step_);
       k.loop("produce_step", [&] {
         auto [stage, phase] = stages.advance();
-        const auto along_k = step * step_k;
+        const auto along_k = step * step_k(r.dtype);
         ring.empty.at(stage).wait(phase ^ 1);  // the first time round nobody has read: a fresh barrier's last phase is over
         const auto copied = ring.full.at(stage);
         copied.arrive_expect_tx(g.left.bytes + g.right.bytes);
@@ -253,8 +259,32 @@ Reg<Type::u64> Writer::descriptor(const Factor& factor, const U32& address) {
   return k.wgmma.masked_descriptor(address, {.const_bits = bits});
 }
 
-void Writer::multiply(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer) {
+void Writer::products_of(const U32& stage, const U32& consumer, const RegArray<Type::f32>& sums, const write::Enable& first) {
   const auto base_at = k.address_of<Type::u32>("smem");
+  const auto rows = consumer * (64 * slab * 2);  // a slab, or 64 rows along K
+  const auto a = descriptor(g.left, base_at + (stage * g.left.bytes + rows + g.left_at));
+  const auto b = descriptor(g.right, base_at + (stage * g.right.bytes + g.right_at));
+  const int wgmma_k = step_k(r.dtype) / 4;
+  const bool is_half = r.scaling == Scaling::none;
+  k.wgmma.fence();
+  for (int i = 0; i < 4; ++i) {
+    // 32 bytes along K, or 16 rows of 128, in the descriptors' unit of 16
+    const int on_a = i * (g.left.k_major ? 2 : 128), on_b = i * (g.right.k_major ? 2 : 128);
+    k.wgmma.mma_async({.shape = {64, r.columns, wgmma_k},
+                       .dtype_d = Type::f32,
+                       .dtype_a = r.dtype,
+                       .dtype_b = r.dtype,
+                       .d = sums,
+                       .a = i == 0 ? a : a + on_a,
+                       .b = i == 0 ? b : b + on_b,
+                       .scale_d = i == 0 ? first : write::Enable(true),
+                       .trans_a = is_half && !g.left.k_major ? 1 : 0,
+                       .trans_b = is_half && !g.right.k_major ? 1 : 0});
+  }
+  k.wgmma.commit_group();
+}
+
+void Writer::multiply(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer) {
   auto step = k.scalar<Type::u32>();
   auto held = k.scalar<Type::u32>(0);  // the stage that the wgmmas under way read
   auto accumulate = k.scalar<Type::pred>();
@@ -263,25 +293,7 @@ void Writer::multiply(const Ring& ring, PipelineState& stages, const RegArray<Ty
   k.loop("consume_step", [&] {
     auto [stage, phase] = stages.advance();
     ring.full.at(stage).wait(phase);
-    const auto rows = consumer * (64 * slab * 2);  // a slab, or 64 rows along K
-    const auto a = descriptor(g.left, base_at + (stage * g.left.bytes + rows + g.left_at));
-    const auto b = descriptor(g.right, base_at + (stage * g.right.bytes + g.right_at));
-    k.wgmma.fence();
-    for (int i = 0; i < step_k / wgmma_k; ++i) {
-      // 16 along K are 32 bytes, or 16 rows of 128, in the descriptors' unit of 16
-      const int on_a = i * (g.left.k_major ? 2 : 128), on_b = i * (g.right.k_major ? 2 : 128);
-      k.wgmma.mma_async({.shape = {64, r.columns, wgmma_k},
-                         .dtype_d = Type::f32,
-                         .dtype_a = r.dtype,
-                         .dtype_b = r.dtype,
-                         .d = sums,
-                         .a = i == 0 ? a : a + on_a,
-                         .b = i == 0 ? b : b + on_b,
-                         .scale_d = i == 0 ? write::Enable(accumulate) : write::Enable(true),
-                         .trans_a = g.left.k_major ? 0 : 1,
-                         .trans_b = g.right.k_major ? 0 : 1});
-    }
-    k.wgmma.commit_group();
+    products_of(stage, consumer, sums, accumulate);
     k.wgmma.wait_group(1);
     release(ring.empty.at(held), accumulate);
     k << inst.mov.u32(held, stage);
@@ -291,6 +303,52 @@ void Writer::multiply(const Ring& ring, PipelineState& stages, const RegArray<Ty
   });
   k.wgmma.wait_group(0);
   release(ring.empty.at(held), {});
+}
+
+// Each stage's sums are added to others in f32, times its scales where blocks have them. The other warpgroup multiplies
+// meanwhile.
+void Writer::multiply_promoted(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer,
+                               const Corner& at) {
+  const bool scaled = r.scaling == Scaling::blockwise;
+  auto step = k.scalar<Type::u32>();
+  k << inst.mov.u32(step, *first_step_);
+  for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32(sums[i], 0.0);
+  std::vector<Reg<Type::b64>> scales;  // of this thread's two rows, and of the columns; along K
+  std::vector<Reg<Type::pred>> exist;
+  const auto scales_of = [&](const char* tensor, const U32& line, const U32& blocks) {
+    const auto [pointer] = k.global_ptrs(tensor);
+    k << inst.mad.wide.u32(pointer, k.let(inst.mul.lo.u32, line, blocks), 4, pointer);
+    scales.push_back(pointer);
+  };
+  if (scaled) {
+    const auto blocks = (*k_ + (block_k - 1)) >> 7;
+    const auto row = at.row + (consumer << 6) + (((*tid_ >> 5) & 3) << 4) + (*lane_ >> 2), below = row + 8;
+    exist = {row < *m_, below < *m_, at.column < *n_};
+    scales_of("scale_a", row, blocks), scales_of("scale_a", below, blocks), scales_of("scale_b", at.column >> 7, blocks);
+  }
+  k.loop("consume_step", [&] {
+    auto [stage, phase] = stages.advance();
+    Values factors;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      factors.push_back(k.scalar<Type::f32>(0.0));
+      k << inst.ld.global_.nc.f32(factors.back(), addr(scales[i])).on(exist[i]);
+      k << inst.add.s64(scales[i], scales[i], 4);
+    }
+    ring.full.at(stage).wait(phase);
+    products_of(stage, consumer, *partial_, false);
+    k.wgmma.wait_group(0);
+    release(ring.empty.at(stage), {});
+    if (scaled)
+      for (const std::size_t half : {0, 1}) k << inst.mul.f32(factors[half], factors[half], factors[2]);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (scaled)
+        k << inst.fma.rn.f32(sums[i], (*partial_)[i], factors[i % 4 / 2], sums[i]);
+      else
+        k << inst.add.f32(sums[i], sums[i], (*partial_)[i]);
+    }
+    k << inst.add.u32(step, step, 1);
+    return step < *end_step_;
+  });
 }
 
 // Sums lie as [n-block][thread] groups of four; block `rank` adds up n-blocks of its part, of all blocks.
@@ -326,11 +384,18 @@ void Writer::consume(const Ring& ring) {
   auto sums = k.array<Type::f32>(64 * r.columns / warpgroup_threads);
   // The first product overwrites them, but ptxas 12.8 serialises wgmma on registers that nobody wrote.
   for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32(sums[i], 0.0);
+  if (r.promoted) {
+    partial_ = k.array<Type::f32>(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32((*partial_)[i], 0.0);
+  }
   auto stages = k.pipeline(r.stages);
   Epilogue epilogue(k, r, {*m_, *n_, *tid_, *lane_});
   each_tile("consume_tile", [&] {
     const Corner at = corner(*tile_);
-    multiply(ring, stages, sums, consumer);
+    if (r.promoted)
+      multiply_promoted(ring, stages, sums, consumer, at);
+    else
+      multiply(ring, stages, sums, consumer);
     const auto warp_row = at.row + (consumer << 6) + (((*tid_ >> 5) & 3) << 4);
     if (at.matrix) epilogue.at_matrix(*at.matrix);
     if (r.splits > 1) return add_up(sums, epilogue, warp_row, at.column);

@@ -9,12 +9,14 @@ namespace ptx::kernels::product {
 
 /// Whether a kernel can be made so.
 bool is_possible(const Recipe& recipe);
+/// Whether there are products of such elements, with such results.
+bool are_types(Type dtype, Type out);
 
 inline constexpr int box_rows = 16;  ///< of C: what a warp stores at once
-inline constexpr int slab = 64;      ///< elements of a row of shared memory: 128 bytes
+inline constexpr int slab = 64;      ///< 16-bit elements of a row of shared memory: 128 bytes
 
-/// One factor of a block's tile. K-major it lies in shared memory as rows of 64 along K. Else ("transposed" in memory) it lies as
-/// slabs of 64 rows or columns of the tile, each 64 rows along K:
+/// One factor of a block's tile. K-major it lies in shared memory as rows of 128 bytes along K. Else ("transposed" in memory) it
+/// lies as slabs of 64 rows or columns of the tile, each 64 rows along K:
 ///
 ///     K-major   row 0 | k 0 … 63 |         MN-major   k 0  | m 0 … 63 |   slab 1: k 0  | m 64 … 127 |
 ///               row 1 | k 0 … 63 |                    k 1  | m 0 … 63 |           k 1  | m 64 … 127 |
@@ -31,7 +33,7 @@ struct Factor {
     const int slabs = (rows + slab - 1) / slab;
     bytes = (k_major ? rows : slabs * slab) * slab * 2;
     copies = k_major ? halves : slabs;
-    box_rows = (k_major ? rows / halves : step_k) / shared;
+    box_rows = (k_major ? rows / halves : slab) / shared;
   }
   [[nodiscard]] int part_bytes() const { return box_rows * slab * 2; }
 };

@@ -80,6 +80,14 @@ kernels::product::Problem product_of(std::string_view dtype, std::string_view ou
       problem.residual = true;
     else if (word == "gated")
       problem.gated = true;
+    else if (word == "promoted")
+      problem.promoted = true;
+    else if (word == "tensorwise")
+      problem.scaling = kernels::product::Scaling::tensorwise;
+    else if (word == "rowwise")
+      problem.scaling = kernels::product::Scaling::rowwise;
+    else if (word == "blockwise")
+      problem.scaling = kernels::product::Scaling::blockwise;
     else
       problem.activation = unwrap_here(kernels::product::activation_from_name(word));
   }

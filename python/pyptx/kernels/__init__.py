@@ -17,7 +17,7 @@ from .. import _ptx
 
 __all__ = [
     "cross_entropy", "cross_entropy_and_gradient", "gated_matmul", "geglu", "layer_norm", "log_softmax", "matmul", "rms_norm",
-    "softmax", "swiglu",
+    "scaled_matmul", "softmax", "swiglu",
 ]  # fmt: skip
 
 
@@ -171,6 +171,33 @@ def gated_matmul(a: Any, gate_up: Any, *, activation: str | None = "silu", out_d
     from . import _matmul
 
     return _matmul.matmul(a, gate_up, None, activation, None, out_dtype, True)
+
+
+def scaled_matmul(
+    a: Any,
+    b: Any,
+    scale_a: Any,
+    scale_b: Any,
+    *,
+    bias: Any = None,
+    activation: str | None = None,
+    residual: Any = None,
+    out_dtype: Any = None,
+    fast_accumulation: bool = True,
+) -> Any:
+    """``activation((a * scale_a) @ (b * scale_b) + bias) + residual`` of f8 e4m3 a [.., M, K] and b [K, N], to bf16, f16 or f32.
+
+    f32 scales, whose shapes say the kind of scaling: one number each; [M, 1] and [1, N], one a row and a column; or
+    [M, K / 128] and [K / 128, N / 128], rounded up, one for 128 elements of a row of ``a`` and for 128 x 128 elements of ``b``.
+    ``b`` is best given as ``weight.mT``, and is copied otherwise. The hardware adds up products of 8-bit elements with about 14
+    bits; without ``fast_accumulation``, and always with blocks, sums of 128 products are added up in f32. ``bias`` [N] and
+    ``residual`` are of the result's type, or bf16 for f32. Without gradients. Needs a Hopper GPU (sm_90a), or the executor.
+    """
+    if _is_torch(a):
+        from ._torch_scaled import scaled_matmul as function
+    else:
+        from ._scaled import scaled_matmul as function
+    return function(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast_accumulation)
 
 
 _torch_matmul_module: Any = None

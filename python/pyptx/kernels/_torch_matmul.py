@@ -150,11 +150,7 @@ def _product(
         tensors.append(residual.contiguous().view((shape.batch, shape.m, shape.n) if shape.batched else (shape.m, shape.n)))
     k = shape.k + along_k
     if _is_compiling():
-        m = _MANY_ROWS
-        for most in reversed(_RANGES):
-            if shape.m <= most:
-                m = most
-        number, names = _number_under_dynamo(str(a.dtype), str(out_dtype), m, slice(shape.n), slice(k), has)
+        number, names = _number_under_dynamo(str(a.dtype), str(out_dtype), rows_like(shape.m), slice(shape.n), slice(k), has)
         sizes = {"M": shape.m, "N": shape.n, "G": shape.batch}
         result = call_number_under_dynamo(number, tensors, [(name, sizes[name]) for name in names])
         return result.view(shape.result)
@@ -168,6 +164,15 @@ def _product(
         if tensors[1].data_ptr() == b.data_ptr():
             _ready[key] = plan, packed, a_transposed, b_transposed
     return result if result.dim() == len(shape.result) else result.view(shape.result)
+
+
+def rows_like(m: Any) -> int:
+    """A number of rows that stands for all of its range; comparisons are what Dynamo guards a graph with."""
+    like = _MANY_ROWS
+    for most in reversed(_RANGES):
+        if m <= most:
+            like = most
+    return like
 
 
 @state.constant
