@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from pyptx import _ptx, kernels
 from pyptx.kernels._products import padding_of, product_of, shape_of, sizes_of_product
 
-TOLERANCE = {"float16": 2e-3, "bfloat16": 1e-2}
+TOLERANCE = {"float16": 2e-3, "bfloat16": 1e-2, "float8_e4m3fn": 1e-2}
+SCALINGS = ("tensorwise", "rowwise", "blockwise")
 
 
 class ProductCell(NamedTuple):
@@ -44,6 +45,14 @@ def product_cells() -> list[ProductCell]:
         ProductCell(256, 4096, 4096), ProductCell(16384, 16384, 16384),
         ProductCell(16384, 14336, 4096, "nt", ("gated", "silu")), ProductCell(16, 14336, 4096, "nt", ("gated", "silu")),
         ProductCell(4096, 4096, 4096, "nt", ("bias", "relu")),
+        *(
+            ProductCell(m, n, k, "nt", (kind,), "float8_e4m3fn")
+            for m, n, k, kind in (
+                (4096, 4096, 4096, "tensorwise"), (8192, 8192, 8192, "tensorwise"), (4096, 4096, 4096, "rowwise"),
+                (8192, 8192, 8192, "rowwise"), (16, 14336, 4096, "rowwise"), (4096, 7168, 16384, "blockwise"),
+                (64, 7168, 2048, "blockwise"),
+            )
+        ),
     ]  # fmt: skip
     return found
 
@@ -52,16 +61,28 @@ def columns_of(cell: ProductCell) -> int:
     return 2 * cell.n if "gated" in cell.has else cell.n
 
 
+def scales_of(torch: Any, cell: ProductCell) -> list[Any]:
+    blocks = cell.k // 128
+    shape_a, shape_b = {
+        "tensorwise": ((1,), (1,)), "rowwise": ((cell.m, 1), (1, cell.n)), "blockwise": ((blocks, cell.m), (cell.n // 128, blocks)),
+    }[cell.has[0]]  # fmt: skip
+    scales = [torch.rand(shape, device="cuda") + 0.5 for shape in (shape_a, shape_b)]
+    return [s.mT for s in scales] if cell.has[0] == "blockwise" else scales
+
+
 def inputs_of(torch: Any, cell: ProductCell) -> list[Any]:
     """A, B, then bias and residual; A and B lie in memory as the layout says."""
     kind = getattr(torch, cell.dtype)
+    is_float8 = kind == torch.float8_e4m3fn
 
     def matrix(rows: int, columns: int, transposed: bool) -> Any:
         shape = (columns, rows) if transposed else (rows, columns)
-        made = torch.randn(shape, device="cuda", dtype=kind)
+        made = torch.randn(shape, device="cuda", dtype=torch.bfloat16).to(kind)
         return made.mT if transposed else made
 
     made = [matrix(cell.m, cell.k, cell.layout[0] == "t"), matrix(cell.k, columns_of(cell), cell.layout[1] == "t")]
+    if is_float8:
+        made += scales_of(torch, cell)
     if "bias" in cell.has:
         made.append(torch.randn(cell.n, device="cuda", dtype=kind))
     if "residual" in cell.has:
@@ -72,6 +93,10 @@ def inputs_of(torch: Any, cell: ProductCell) -> list[Any]:
 def peer_of(torch: Any, cell: ProductCell) -> Callable[..., Any]:
     functional = torch.nn.functional
     activations = {"gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"), "relu": torch.relu, "silu": functional.silu}
+
+    if cell.dtype == "float8_e4m3fn":
+        fast = cell.has[0] != "blockwise"
+        return lambda a, b, s, t: torch._scaled_mm(a, b, s, t, out_dtype=torch.bfloat16, use_fast_accum=fast)
 
     def product(a: Any, b: Any, *more: Any) -> Any:
         rest = list(more)
@@ -91,7 +116,10 @@ def peer_of(torch: Any, cell: ProductCell) -> Callable[..., Any]:
 
 
 def door_of(cell: ProductCell) -> Callable[..., Any]:
-    activation = next((word for word in cell.has if word not in ("bias", "residual", "gated")), None)
+    activation = next((word for word in cell.has if word not in ("bias", "residual", "gated", *SCALINGS)), None)
+
+    if cell.dtype == "float8_e4m3fn":
+        return kernels.scaled_matmul
 
     def product(a: Any, b: Any, *more: Any) -> Any:
         named = dict(zip([word for word in ("bias", "residual") if word in cell.has], more, strict=True))
@@ -102,6 +130,17 @@ def door_of(cell: ProductCell) -> Callable[..., Any]:
     return product
 
 
+_copies: dict[int, Any] = {}
+
+
+def _side_by_side(scales: Any) -> Any:
+    """A copy, made once: torch wants a column's scales of A side by side, this library a row's."""
+    known = _copies.get(scales.data_ptr())
+    if known is None:
+        known = _copies[scales.data_ptr()] = scales.contiguous()
+    return known
+
+
 def arm_of(cell: ProductCell, recipe: str) -> Callable[..., Any]:
     """A call of a recipe's kernel."""
     kernel = product_of(recipe)
@@ -110,6 +149,10 @@ def arm_of(cell: ProductCell, recipe: str) -> Callable[..., Any]:
     )
 
     def product(a: Any, b: Any, *more: Any) -> Any:
+        if "rowwise" in cell.has:
+            more = tuple(x.view(-1) for x in more)
+        if "blockwise" in cell.has:  # as this library has them: a row's scales side by side
+            more = (_side_by_side(more[0]), more[1].mT)
         return plan(a.mT if cell.layout[0] == "t" else a, b.mT if cell.layout[1] == "t" else b, *more, scalars=packed)
 
     return product
@@ -117,7 +160,8 @@ def arm_of(cell: ProductCell, recipe: str) -> Callable[..., Any]:
 
 def words_of(cell: ProductCell) -> tuple[str, ...]:
     layout = [word for word, letter in (("a_transposed", cell.layout[0]), ("b_transposed", cell.layout[1])) if letter == "t"]
-    return (*layout, *cell.has)
+    promoted = ("promoted",) if "blockwise" in cell.has else ()
+    return (*layout, *cell.has, *promoted)
 
 
 def measure_product(
@@ -125,19 +169,21 @@ def measure_product(
 ) -> dict[str, Any]:
     started = time.monotonic()
     sizes = (cell.m, cell.n, cell.k, 1)
-    moved, operations = _ptx.product_cost(cell.dtype, cell.dtype, sizes, words_of(cell))
+    out = "bfloat16" if cell.dtype == "float8_e4m3fn" else cell.dtype
+    moved, operations = _ptx.product_cost(cell.dtype, out, sizes, words_of(cell))
+    _copies.clear()
     launches = count = max(2, -(-tools.ROTATED // moved))
     sets = [inputs_of(torch, cell) for _ in range(count)]
     peers: dict[str, Callable[..., Any]] = {"torch": peer_of(torch, cell)}
-    if cell.has:
+    if cell.has and cell.dtype != "float8_e4m3fn":
         torch._dynamo.reset()
         peers["compile"] = torch.compile(peer_of(torch, cell), mode="max-autotune-no-cudagraphs", dynamic=False)
     expected = peers["torch"](*sets[0]).float()
     is_padded = any(padding_of(cell.k, cell.m, columns_of(cell), cell.layout[0] == "t", cell.layout[1] == "t"))
     arms: dict[str, Callable[..., Any]] = {"matmul": door_of(cell)}
-    chosen = _ptx.choose_product(cell.dtype, cell.dtype, sizes, words_of(cell))
+    chosen = _ptx.choose_product(cell.dtype, out, sizes, words_of(cell))
     if not is_padded:
-        found = [] if chosen_alone else _ptx.product_recipes(cell.dtype, cell.dtype, sizes, words_of(cell), most)
+        found = [] if chosen_alone else _ptx.product_recipes(cell.dtype, out, sizes, words_of(cell), most)
         arms = {name: arm_of(cell, name) for name in dict.fromkeys([chosen, *found]) if only in name}
     report: dict[str, Any] = {"cell": str(cell), **cell._asdict(), "bytes": moved, "FLOP": operations, "chosen": chosen}
     graphs, scale = {}, float(expected.abs().max())
