@@ -7,17 +7,19 @@ differentiable with torch, all but the losses with JAX; the gradients of norms k
 in f32. Unsupported arguments raise; nothing falls back to another library.
 """
 
-# From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _checks.
+# From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _tuned, which
+# of them is taken, with _tune; _checks.
 
 from __future__ import annotations
 
 from typing import Any
 
 from .. import _ptx
+from ._tune import explain, tune, tuned
 
 __all__ = [
-    "cross_entropy", "cross_entropy_and_gradient", "gated_matmul", "geglu", "layer_norm", "log_softmax", "matmul", "rms_norm",
-    "scaled_matmul", "softmax", "swiglu",
+    "cross_entropy", "cross_entropy_and_gradient", "explain", "gated_matmul", "geglu", "layer_norm", "log_softmax", "matmul",
+    "rms_norm", "scaled_matmul", "softmax", "swiglu", "tune", "tuned",
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .. import _ptx
 from .._launching import Launches
 from ..kernel import Kernel
-from . import _checks
+from . import _checks, _tuned
 from ._library import _function_named, _Written
 
 ACTIVATIONS = ("relu", "silu", "gelu", "gelu_tanh")
@@ -48,10 +48,9 @@ def product_of(recipe: str) -> Kernel:
     return kernel
 
 
-@functools.cache
 def chosen_product(dtype: str, out: str, m: int, n: int, k: int, batch: int, has: tuple[str, ...]) -> Kernel:
     """The kernel that is taken for such a product. ValueError for types that no kernel takes."""
-    return product_of(_ptx.choose_product(dtype, out, (m, n, k, batch), has))
+    return product_of(_tuned.recipe_for(("product", dtype, out, (m, n, k, batch), has)))
 
 
 class Shape(NamedTuple):

@@ -15,7 +15,7 @@ from ..errors import PtxError
 from ..torch_support import state
 from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.refusals import raise_to_dynamo
-from . import _checks
+from . import _checks, _tuned
 from ._products import Shape, chosen_product, padding_of, require_epilogue, shape_of, sizes_of_product
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
 from ._torch import gated as gated_halves
@@ -28,6 +28,7 @@ _MANY_ROWS = 1 << 13
 
 # Plans of calls like earlier ones: of tensors without gaps or transposed, 16 bytes aligned, that need no gradient.
 _ready: dict[Any, tuple[Any, Any, bool, bool]] = {}
+_tuned.plans.append(_ready)
 
 
 def matmul(a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, gated: bool = False) -> Any:

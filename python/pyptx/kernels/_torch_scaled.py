@@ -8,12 +8,14 @@ import torch
 
 from .. import _ptx
 from ..torch_support.dynamo import call_number_under_dynamo
+from . import _tuned
 from ._products import chosen_product, require_epilogue, shape_of, sizes_of_product
 from ._scaled import FLOAT8, require_float8, scaling_of, words_of
 from ._torch import _is_compiling
 from ._torch_matmul import _OUTPUTS, _aligned, _number_under_dynamo, rows_like
 
 _ready: dict[Any, tuple[Any, Any]] = {}  # plans of calls like earlier ones
+_tuned.plans.append(_ready)
 
 
 def scaled_matmul(
