@@ -1,6 +1,6 @@
 """The kernel library beside torch: every recipe of every shape, or the chosen one alone, in one run.
 
-python bench/kernels.py [--only rms_norm …] [--chosen] [--rounds N] [--json FILE]
+python bench/kernels.py [--only rms_norm gemm …] [--chosen] [--rounds N] [--json FILE]
 
 Arms: torch's own function, the same under torch.compile (max-autotune), the library's recipes. Inputs are random; an arm's
 launches go over several sets of them, more than the L2 cache holds, in one CUDA graph, and write outputs that lie apart; the arms
@@ -25,6 +25,9 @@ from kernel_figures import command_output
 
 from pyptx import _ptx
 from pyptx.kernels._library import kernel_of, sizes_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bench.products import ProductCell, measure_product, product_cells
 
 ROTATED = 256 << 20  # bytes of the sets together at least: several times the L2 cache
 QUICK, BEST = 7, 3  # rounds of a recipe's first measurement; how many of them are measured again
@@ -278,6 +281,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=21, help="(default %(default)s)")
     parser.add_argument("--cells", type=int, nargs="*", help="shapes by number (default: all)")
     parser.add_argument("--first", type=int, default=0, help="the number of the shape to begin with (default %(default)s)")
+    parser.add_argument("--most", type=int, default=24, help="recipes of a product that are tried (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no shape after so many")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     options = parser.parse_args()
@@ -299,13 +303,17 @@ def main() -> int:
     }
     print(machine)
     reports = []
-    for number, cell in enumerate(cells()):
+    for number, cell in enumerate([*cells(), *product_cells()]):
         wanted = number >= options.first and (not options.cells or number in options.cells)
         if not wanted or (options.only and cell.operation not in options.only) or time.monotonic() - started > options.seconds:
             continue
         print(f"{number}: {cell}", flush=True)
         try:
-            reports.append(measure(torch, cell, options.rounds, options.chosen))
+            if isinstance(cell, ProductCell):
+                tools = sys.modules[__name__]
+                reports.append(measure_product(torch, cell, options.rounds, options.chosen, options.most, tools))
+            else:
+                reports.append(measure(torch, cell, options.rounds, options.chosen))
         except Exception as error:  # one shape that fails leaves the others
             print(f"  FAILED: {type(error).__name__}: {str(error)[:500]}", flush=True)
         torch.cuda.empty_cache()

@@ -4,8 +4,10 @@
 //     kernel(recipe)    the PTX
 //     cost(problem)     bytes and operations
 //     rms_norm(place, dtype, x, weight, y) …   all of it: chosen, compiled, run (run.hpp)
+// Matrix products are made in the same way, with recipes of their own (product.hpp).
 // Files: row.hpp what they share; norm, softmax, gated … one kind of operation each; choose.cpp which recipe.
 #pragma once
 
+#include "ptx/kernels/product.hpp"
 #include "ptx/kernels/recipe.hpp"
 #include "ptx/kernels/run.hpp"

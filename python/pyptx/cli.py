@@ -15,6 +15,8 @@ FOLDERS = {"--cmake-dir": "lib/cmake/ptx", "--includedir": "include"}
 USAGE = """\
   pyptx --cmake-dir | --includedir
       where a C++ project finds the library ptx: -Dptx_DIR=, and the folder of <ptx/...>
+  pyptx kernels tuned [--export FILE | --import FILE]
+      recipes that `pyptx.kernels.tune` found on this machine; as JSON, to and from a file
 """
 
 
@@ -23,6 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if len(words) == 1 and words[0] in FOLDERS:
         return _folder(PACKAGE / FOLDERS[words[0]])
+    if words[:2] == ["kernels", "tuned"]:
+        return _tuned(words[2:])
     say = lambda text: _write(sys.stdout, text)  # noqa: E731
     status, out, err = _ptx.run_tool(words, _shows_colour(sys.stdout), _shows_colour(sys.stderr), "pyptx", say)
     if words in ([], ["help"], ["-h"], ["--help"]):
@@ -42,6 +46,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _shows_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _tuned(words: list[str]) -> int:
+    from .kernels import tuned
+
+    if words and (len(words) != 2 or words[0] not in ("--export", "--import")):
+        print("pyptx: usage: pyptx kernels tuned [--export FILE | --import FILE]", file=sys.stderr)
+        return 2
+    try:
+        if not words:
+            print(repr(tuned()))
+        elif words[0] == "--export":
+            tuned().export(words[1])
+        else:
+            print(repr(tuned().import_from(words[1])))
+    except (OSError, ValueError) as why:
+        print(f"pyptx: error: {why}", file=sys.stderr)
+        return 2
+    return 0
 
 
 def _folder(folder: Path) -> int:

@@ -7,15 +7,20 @@ differentiable with torch, all but the losses with JAX; the gradients of norms k
 in f32. Unsupported arguments raise; nothing falls back to another library.
 """
 
-# From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _checks.
+# From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _tuned, which
+# of them is taken, with _tune; _checks.
 
 from __future__ import annotations
 
 from typing import Any
 
 from .. import _ptx
+from ._tune import explain, tune, tuned
 
-__all__ = ["cross_entropy", "cross_entropy_and_gradient", "geglu", "layer_norm", "log_softmax", "rms_norm", "softmax", "swiglu"]
+__all__ = [
+    "cross_entropy", "cross_entropy_and_gradient", "explain", "gated_matmul", "geglu", "layer_norm", "log_softmax", "matmul",
+    "rms_norm", "scaled_matmul", "softmax", "swiglu", "tune", "tuned",
+]  # fmt: skip
 
 
 def _is_torch(x: Any) -> bool:
@@ -135,3 +140,76 @@ def cross_entropy_and_gradient(
     from . import _arrays
 
     return _arrays.cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)
+
+
+def matmul(
+    a: Any, b: Any, *, bias: Any = None, activation: str | None = None, residual: Any = None, out_dtype: Any = None
+) -> Any:
+    """``activation(a @ b + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
+
+    bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N],
+    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh. Matrices may lie
+    transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is copied first, and so
+    is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin at addresses which are
+    no multiple of 16 bytes. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are
+    kept, and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not
+    fit together.
+    """
+    if _is_torch(a):
+        return _torch_products().matmul(a, b, bias, activation, residual, out_dtype)
+    from . import _matmul
+
+    return _matmul.matmul(a, b, bias, activation, residual, out_dtype)
+
+
+def gated_matmul(a: Any, gate_up: Any, *, activation: str | None = "silu", out_dtype: Any = None) -> Any:
+    """``activation(a @ gate) * (a @ up)`` of ``gate_up`` = [gate | up], [.., K, 2 N], in one product: [.., M, N].
+
+    What `swiglu` of ``a @ gate_up`` is, without its 2 N columns in memory; both sums are f32 and their product is rounded once.
+    With gradients the columns are kept, and the activation is a kernel of its own. Otherwise as `matmul`.
+    """
+    if _is_torch(a):
+        return _torch_products().matmul(a, gate_up, None, activation, None, out_dtype, True)
+    from . import _matmul
+
+    return _matmul.matmul(a, gate_up, None, activation, None, out_dtype, True)
+
+
+def scaled_matmul(
+    a: Any,
+    b: Any,
+    scale_a: Any,
+    scale_b: Any,
+    *,
+    bias: Any = None,
+    activation: str | None = None,
+    residual: Any = None,
+    out_dtype: Any = None,
+    fast_accumulation: bool = True,
+) -> Any:
+    """``activation((a * scale_a) @ (b * scale_b) + bias) + residual`` of f8 e4m3 a [.., M, K] and b [K, N], to bf16, f16 or f32.
+
+    f32 scales, whose shapes say the kind of scaling: one number each; [M, 1] and [1, N], one a row and a column; or
+    [M, K / 128] and [K / 128, N / 128], rounded up, one for 128 elements of a row of ``a`` and for 128 x 128 elements of ``b``.
+    ``b`` is best given as ``weight.mT``, and is copied otherwise. The hardware adds up products of 8-bit elements with about 14
+    bits; without ``fast_accumulation``, and always with blocks, sums of 128 products are added up in f32. ``bias`` [N] and
+    ``residual`` are of the result's type, or bf16 for f32. Without gradients. Needs a Hopper GPU (sm_90a), or the executor.
+    """
+    if _is_torch(a):
+        from ._torch_scaled import scaled_matmul as function
+    else:
+        from ._scaled import scaled_matmul as function
+    return function(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast_accumulation)
+
+
+_torch_matmul_module: Any = None
+
+
+def _torch_products() -> Any:
+    """`_torch_matmul`; the first tensor imports it."""
+    global _torch_matmul_module
+    if _torch_matmul_module is None:
+        from . import _torch_matmul
+
+        _torch_matmul_module = _torch_matmul
+    return _torch_matmul_module

@@ -11,6 +11,7 @@ from .. import _ptx
 from .._launching import Launches
 from .._tracing import Traces
 from ..kernel import Kernel
+from . import _tuned
 
 if TYPE_CHECKING:
     from .._declaration import Declaration
@@ -99,10 +100,9 @@ def kernel_of(recipe: str) -> Kernel:
     return kernel
 
 
-@functools.cache
 def chosen(operation: str, dtype: str, rows: int, columns: int, alignment: int, has: Has) -> Kernel:
     """The kernel that is taken for rows like these. ValueError for a type or a length that no kernel takes."""
-    return kernel_of(_ptx.choose_kernel(operation, dtype, rows, columns, alignment, has))
+    return kernel_of(_tuned.recipe_for(("rows", operation, dtype, rows, columns, alignment, has)))
 
 
 def like(rows: int) -> int:

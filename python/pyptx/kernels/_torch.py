@@ -17,7 +17,7 @@ from ..torch_support import state
 from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
-from . import _checks
+from . import _checks, _tuned
 from ._library import Has, alignment_of, chosen, kernel_of, like, sizes_of
 
 register_operators()
@@ -54,6 +54,7 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
 
 # Plans of calls like earlier ones, by operation, shape, type and scalars: of plain tensors in one piece each, 16 bytes aligned.
 _ready: dict[Any, Any] = {}
+_tuned.plans.extend([_plans, _ready])
 
 
 def _again(key: Any, tensors: Sequence[Any]) -> Any:

@@ -1,0 +1,230 @@
+"""Matrix products of the kernel library beside torch's: what `bench/kernels.py --only gemm` measures.
+
+Peers: torch (cuBLAS), and for products with an epilogue the same under torch.compile (max-autotune).
+How it is measured: kernels.py.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from pyptx import _ptx, kernels
+from pyptx.kernels._products import padding_of, product_of, shape_of, sizes_of_product
+
+TOLERANCE = {"float16": 2e-3, "bfloat16": 1e-2, "float8_e4m3fn": 1e-2}
+SCALINGS = ("tensorwise", "rowwise", "blockwise")
+
+
+class ProductCell(NamedTuple):
+    m: int
+    n: int
+    k: int
+    layout: str = "nt"  # A as it is, B transposed: x @ weight.mT
+    has: tuple[str, ...] = ()  # "bias", "residual", "gated", an activation
+    dtype: str = "bfloat16"
+    operation: str = "gemm"
+
+    def __str__(self) -> str:
+        return f"gemm {self.m}x{self.n}x{self.k} {self.layout} {self.dtype} {' '.join(self.has)}".strip()
+
+
+def product_cells() -> list[ProductCell]:
+    """Cubes, few rows, odd sizes, and shapes of models."""
+    found = [ProductCell(size, size, size) for size in (1024, 2048, 4096, 6144, 8192)]
+    found += [ProductCell(m, 4096, 4096) for m in (1, 8, 16, 32, 64, 128)]
+    found += [
+        ProductCell(1, 28672, 4096), ProductCell(16, 8192, 28672), ProductCell(8, 256, 7168),
+        ProductCell(4096, 2112, 7168), ProductCell(4096, 1032, 520), ProductCell(4097, 4097, 4097),
+        ProductCell(1000, 4096, 4096), ProductCell(4096, 14336, 4096), ProductCell(1536, 1536, 1536),
+        ProductCell(3072, 3072, 3072),
+        ProductCell(4608, 12288, 3072, "nt", ("bias", "gelu_tanh")), ProductCell(8192, 8192, 28672, "nt", ("residual",)),
+        ProductCell(4096, 4096, 4096, "nn"), ProductCell(4096, 4096, 4096, "tn"), ProductCell(512, 4096, 4096),
+        ProductCell(256, 4096, 4096), ProductCell(16384, 16384, 16384),
+        ProductCell(16384, 14336, 4096, "nt", ("gated", "silu")), ProductCell(16, 14336, 4096, "nt", ("gated", "silu")),
+        ProductCell(4096, 4096, 4096, "nt", ("bias", "relu")),
+        *(
+            ProductCell(m, n, k, "nt", (kind,), "float8_e4m3fn")
+            for m, n, k, kind in (
+                (4096, 4096, 4096, "tensorwise"), (8192, 8192, 8192, "tensorwise"), (4096, 4096, 4096, "rowwise"),
+                (8192, 8192, 8192, "rowwise"), (16, 14336, 4096, "rowwise"), (4096, 7168, 16384, "blockwise"),
+                (64, 7168, 2048, "blockwise"),
+            )
+        ),
+    ]  # fmt: skip
+    return found
+
+
+def columns_of(cell: ProductCell) -> int:
+    return 2 * cell.n if "gated" in cell.has else cell.n
+
+
+def scales_of(torch: Any, cell: ProductCell) -> list[Any]:
+    blocks = cell.k // 128
+    shape_a, shape_b = {
+        "tensorwise": ((1,), (1,)), "rowwise": ((cell.m, 1), (1, cell.n)), "blockwise": ((blocks, cell.m), (cell.n // 128, blocks)),
+    }[cell.has[0]]  # fmt: skip
+    scales = [torch.rand(shape, device="cuda") + 0.5 for shape in (shape_a, shape_b)]
+    return [s.mT for s in scales] if cell.has[0] == "blockwise" else scales
+
+
+def inputs_of(torch: Any, cell: ProductCell) -> list[Any]:
+    """A, B, then bias and residual; A and B lie in memory as the layout says."""
+    kind = getattr(torch, cell.dtype)
+    is_float8 = kind == torch.float8_e4m3fn
+
+    def matrix(rows: int, columns: int, transposed: bool) -> Any:
+        shape = (columns, rows) if transposed else (rows, columns)
+        made = torch.randn(shape, device="cuda", dtype=torch.bfloat16).to(kind)
+        return made.mT if transposed else made
+
+    made = [matrix(cell.m, cell.k, cell.layout[0] == "t"), matrix(cell.k, columns_of(cell), cell.layout[1] == "t")]
+    if is_float8:
+        made += scales_of(torch, cell)
+    if "bias" in cell.has:
+        made.append(torch.randn(cell.n, device="cuda", dtype=kind))
+    if "residual" in cell.has:
+        made.append(torch.randn(cell.m, cell.n, device="cuda", dtype=kind))
+    return made
+
+
+def peer_of(torch: Any, cell: ProductCell) -> Callable[..., Any]:
+    functional = torch.nn.functional
+    activations = {"gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"), "relu": torch.relu, "silu": functional.silu}
+
+    if cell.dtype == "float8_e4m3fn":
+        fast = cell.has[0] != "blockwise"
+        return lambda a, b, s, t: torch._scaled_mm(a, b, s, t, out_dtype=torch.bfloat16, use_fast_accum=fast)
+
+    def product(a: Any, b: Any, *more: Any) -> Any:
+        rest = list(more)
+        y = torch.addmm(rest.pop(0), a, b) if "bias" in cell.has else None
+        if y is None and "residual" in cell.has:
+            return torch.addmm(rest[0], a, b)
+        y = a @ b if y is None else y
+        if "gated" in cell.has:
+            gate, up = y.chunk(2, -1)
+            return functional.silu(gate) * up
+        for word in cell.has:
+            if word in activations:
+                y = activations[word](y)
+        return y + rest[0] if rest else y
+
+    return product
+
+
+def door_of(cell: ProductCell) -> Callable[..., Any]:
+    activation = next((word for word in cell.has if word not in ("bias", "residual", "gated", *SCALINGS)), None)
+
+    if cell.dtype == "float8_e4m3fn":
+        return kernels.scaled_matmul
+
+    def product(a: Any, b: Any, *more: Any) -> Any:
+        named = dict(zip([word for word in ("bias", "residual") if word in cell.has], more, strict=True))
+        if "gated" in cell.has:
+            return kernels.gated_matmul(a, b, activation=activation)
+        return kernels.matmul(a, b, activation=activation, **named)
+
+    return product
+
+
+_copies: dict[int, Any] = {}
+
+
+def _side_by_side(scales: Any) -> Any:
+    """A copy, made once: torch wants a column's scales of A side by side, this library a row's."""
+    known = _copies.get(scales.data_ptr())
+    if known is None:
+        known = _copies[scales.data_ptr()] = scales.contiguous()
+    return known
+
+
+def arm_of(cell: ProductCell, recipe: str) -> Callable[..., Any]:
+    """A call of a recipe's kernel."""
+    kernel = product_of(recipe)
+    plan, packed = kernel._bind(
+        sizes_of_product(kernel, shape_of((cell.m, cell.k), (cell.k, columns_of(cell)), "gated" in cell.has))
+    )
+
+    def product(a: Any, b: Any, *more: Any) -> Any:
+        if "rowwise" in cell.has:
+            more = tuple(x.view(-1) for x in more)
+        if "blockwise" in cell.has:  # as this library has them: a row's scales side by side
+            more = (_side_by_side(more[0]), more[1].mT)
+        return plan(a.mT if cell.layout[0] == "t" else a, b.mT if cell.layout[1] == "t" else b, *more, scalars=packed)
+
+    return product
+
+
+def words_of(cell: ProductCell) -> tuple[str, ...]:
+    layout = [word for word, letter in (("a_transposed", cell.layout[0]), ("b_transposed", cell.layout[1])) if letter == "t"]
+    promoted = ("promoted",) if "blockwise" in cell.has else ()
+    return (*layout, *cell.has, *promoted)
+
+
+def measure_product(
+    torch: Any, cell: ProductCell, rounds: int, chosen_alone: bool, most: int, tools: Any, only: str = ""
+) -> dict[str, Any]:
+    started = time.monotonic()
+    sizes = (cell.m, cell.n, cell.k, 1)
+    out = "bfloat16" if cell.dtype == "float8_e4m3fn" else cell.dtype
+    moved, operations = _ptx.product_cost(cell.dtype, out, sizes, words_of(cell))
+    _copies.clear()
+    launches = count = max(2, -(-tools.ROTATED // moved))
+    sets = [inputs_of(torch, cell) for _ in range(count)]
+    peers: dict[str, Callable[..., Any]] = {"torch": peer_of(torch, cell)}
+    if cell.has and cell.dtype != "float8_e4m3fn":
+        torch._dynamo.reset()
+        peers["compile"] = torch.compile(peer_of(torch, cell), mode="max-autotune-no-cudagraphs", dynamic=False)
+    expected = peers["torch"](*sets[0]).float()
+    is_padded = any(padding_of(cell.k, cell.m, columns_of(cell), cell.layout[0] == "t", cell.layout[1] == "t"))
+    arms: dict[str, Callable[..., Any]] = {"matmul": door_of(cell)}
+    chosen = _ptx.choose_product(cell.dtype, out, sizes, words_of(cell))
+    if not is_padded:
+        found = [] if chosen_alone else _ptx.product_recipes(cell.dtype, out, sizes, words_of(cell), most)
+        arms = {name: arm_of(cell, name) for name in dict.fromkeys([chosen, *found]) if only in name}
+    report: dict[str, Any] = {"cell": str(cell), **cell._asdict(), "bytes": moved, "FLOP": operations, "chosen": chosen}
+    graphs, scale = {}, float(expected.abs().max())
+    for name, call in arms.items():
+        try:
+            error = float((call(*sets[0]).float() - expected).abs().max()) / scale
+        except Exception as failed:
+            print(f"  FAILED {name}: {str(failed)[:300]}", flush=True)
+            torch.cuda.synchronize()
+            continue
+        if not error < TOLERANCE[cell.dtype]:
+            print(f"  WRONG {name}: error {error:.1e}", flush=True)
+            report.setdefault("wrong", {})[name] = error
+            continue
+        graphs[name] = tools.graph_of(torch, call, sets, launches)
+    if len(graphs) > 1:
+        quick = {name: statistics.median(took) for name, took in tools.take_turns(torch, graphs, launches, tools.QUICK).items()}
+        report["recipes"] = {name: round(took, 3) for name, took in sorted(quick.items(), key=lambda pair: pair[1])}
+        keep = dict.fromkeys([*list(report["recipes"])[: tools.BEST], chosen])
+        graphs = {name: graphs[name] for name in keep if name in graphs}
+    graphs |= {name: tools.graph_of(torch, call, sets, launches) for name, call in peers.items()}
+    times = tools.take_turns(torch, graphs, launches, rounds)
+    medians = {name: statistics.median(took) for name, took in times.items()}
+    best_peer = min(peers, key=lambda name: medians[name])
+    report["arms"], report["best_peer"] = {}, best_peer
+    for name, took in sorted(times.items(), key=lambda pair: medians[pair[0]]):
+        ratios = sorted(peer / own for peer, own in zip(times[best_peer], took, strict=True))
+        row = {
+            "us": round(medians[name], 3),
+            "ratio": round(statistics.median(ratios), 4),
+            "from": round(ratios[len(ratios) // 10], 4),
+            "to": round(ratios[len(ratios) * 9 // 10], 4),
+            "TFLOP/s": round(operations / medians[name] / 1e6, 1),
+            "TB/s": round(moved / medians[name] / 1e6, 3),
+        }
+        report["arms"][name] = row
+        mark = "*" if name == chosen else " "
+        print(
+            f"  {mark} {name:64} {row['us']:10.2f} us {row['TFLOP/s']:7.1f} TFLOP/s {row['TB/s']:5.2f} TB/s  "
+            f"{row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
+            flush=True,
+        )
+    report["seconds"] = round(time.monotonic() - started, 1)
+    return report

@@ -1,0 +1,444 @@
+// The matrix product of Hopper: TMA fills a ring of stages, warpgroups multiply them (wgmma), sums stay in registers.
+//
+//     a block = warpgroup 0, of which one thread starts the copies, and 1 to 3 warpgroups that multiply, 64 rows each
+//
+//     global ──TMA──► stage 0 ┐                          ┌► epilogue ─► shared ─TMA─► C   (boxes)
+//                     stage 1 │ full[s]: copied, go on   │            └───────────────► C   (pairs, singles)
+//                     stage 2 ├───────────────► wgmma ───┤
+//                     stage 3 ┘ ◄─────────────── empty[s]: read, may be overwritten
+//
+// A cluster takes tile after tile ("persistent"): the copies of the next tile go on while this one is stored. What blocks of a
+// cluster share is copied once, a part by each block, to all of them: a stage is empty when all blocks that it is copied to have
+// read it. With `splits` a cluster has one tile, and each block a part of K:
+//
+//     block 0   sums of k in part 0 ─┐ in its shared memory,     ┌► adds up columns of part 0 ─► epilogue
+//     block 1   sums of k in part 1 ─┴ a barrier of the cluster ─┴► adds up columns of part 1 ─► epilogue
+//
+// always in the same order: results do not depend on who comes first.
+//
+// A group of wgmmas is under way while the next is begun; the stage before is given back then. M, N and K are parameters: copies
+// fill what lies outside with zeros, stores leave it alone.
+#include <algorithm>
+#include <functional>
+
+#include "ptx/kernels/product_epilogue.hpp"
+#include "ptx/kernels/product_layout.hpp"
+
+namespace ptx::kernels::product {
+namespace {
+
+constexpr int warpgroup_threads = 128;
+constexpr int band_tiles =
+    8;  // tiles that lie below one another and are worked on together, so that A and B stay in the L2 cache
+
+KernelSpec spec_of(const Recipe& recipe) {
+  BoundaryOf tensors = boundary(recipe);
+  const auto threads = block(recipe);
+  const int blocks = cluster(recipe);
+  KernelSpec spec{.name = name(recipe),
+                  .in_specs = std::move(tensors.inputs),
+                  .out_specs = std::move(tensors.outputs),
+                  .raw_params = std::move(tensors.scalars)};
+  const int tile_rows = recipe.rows * recipe.down, tile_columns = results(recipe) * recipe.across;
+  auto tiles = ceil_div(dim(recipe.swapped ? "N" : "M"), tile_rows) * ceil_div(dim(recipe.swapped ? "M" : "N"), tile_columns);
+  if (recipe.batched) tiles = tiles * dim("G");
+  spec.grid = (recipe.splits > 1 ? tiles : min(tiles, clusters_at_once(blocks))) * blocks;
+  spec.block = threads;
+  if (blocks > 1) spec.cluster = blocks;
+  spec.smem = static_cast<std::uint32_t>(shared_bytes(recipe));
+  spec.extern_smem = "smem";
+  spec.arch = Target::sm_90a;
+  spec.tma_by_value = true;
+  // One block a multiprocessor, said aloud: else ptxas drops `setmaxnreg`.
+  spec.raw_directives = {{"maxntid", {threads, 1, 1}}, {"minnctapersm", {1}}};
+  if (blocks > 1) {
+    spec.raw_directives.push_back({"explicitcluster", {}});
+    spec.raw_directives.push_back({"reqnctapercluster", {static_cast<std::uint32_t>(blocks), 1, 1}});
+  }
+  return spec;
+}
+
+using U32 = Reg<Type::u32>;
+
+class Writer {
+ public:
+  explicit Writer(const Recipe& recipe) : r(recipe), g(recipe), k(spec_of(recipe)) {}
+  Kernel write() &&;
+
+ private:
+  struct Corner {
+    U32 row, column;  ///< of this block's part of a tile
+    std::optional<U32> matrix;
+  };
+  struct Ring {
+    BarrierArray full, empty;
+  };
+  void begin();
+  Corner corner(const U32& tile);
+  void load(const Factor& factor, const char* tensor, int at, const U32& stage, const U32& first, const U32& along_k,
+            const Corner& corner, const BarrierSlot& copied);
+  void produce(const Ring& ring);
+  void consume(const Ring& ring);
+  /// A stage's wgmmas, a group of their own.
+  void products_of(const U32& stage, const U32& consumer, const RegArray<Type::f32>& sums, const write::Enable& first);
+  void multiply_promoted(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer,
+                         const Corner& at);
+  void multiply(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer);
+  void release(const BarrierSlot& empty, const Predicate& guard);
+  Reg<Type::u64> descriptor(const Factor& factor, const U32& address);
+  void add_up(const RegArray<Type::f32>& sums, Epilogue& epilogue, const U32& row, const U32& column);
+  /// body(), for every tile of this cluster
+  void each_tile(const char* label, const std::function<void()>& body);
+
+  const Recipe& r;
+  Geometry g;
+  Kernel k;
+  // Registers that all parts read; begin() fills them.
+  std::optional<U32> m_, n_, k_, left_, right_, tid_, lane_, warpgroup_, rank_, rank_down_, rank_across_, tile_, clusters_,
+      tiles_left_, per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_;
+  std::optional<Reg<Type::pred>> is_peer_;
+  std::optional<RegArray<Type::f32>> partial_;  ///< sums of a stage, where they are promoted
+};
+
+void Writer::begin() {
+  m_ = k.param<Type::u32>("M"), n_ = k.param<Type::u32>("N"), k_ = k.param<Type::u32>("K");
+  left_ = r.swapped ? *n_ : *m_, right_ = r.swapped ? *m_ : *n_;
+  tid_ = k.from_<Type::u32>(special.tid.x());
+  lane_ = *tid_ & 31;
+  // By way of a shuffle: ptxas then knows that the whole warp has one value, and keeps what follows from it in uniform registers.
+  warpgroup_ = k.scalar<Type::u32>();
+  k << inst.shfl.sync.idx.b32(*warpgroup_, *tid_ >> 7, 0, 31, -1);
+  const bool alone = cluster(r) == 1;
+  tile_ = k.from_<Type::u32>(alone ? special.ctaid.x() : special.clusterid.x());
+  clusters_ = k.from_<Type::u32>(alone ? special.nctaid.x() : special.nclusterid.x());
+  rank_ = alone ? k.scalar<Type::u32>(0) : k.from_<Type::u32>(cluster_ctarank);
+  if (r.down * r.across > 1) {
+    rank_down_ = r.across == 1 ? *rank_ : *rank_ & (r.down - 1);
+    rank_across_ = r.down == 1 ? *rank_ : *rank_ / r.down;
+    // Lane i tells block i of those whose stages this block's copies fill: the column's, then the rest of the row's.
+    peer_ = k.from_<Type::u32>(*lane_);
+    if (r.down > 1 && r.across > 1) {
+      k << inst.mad.lo.u32(*peer_, *rank_across_, r.down, *lane_);
+      auto beside = *lane_ - r.down;
+      k << inst.add.u32(beside, beside, 1).on(beside >= *rank_across_);
+      k << inst.mad.lo.u32(*peer_, beside, r.down, *rank_down_).on(*lane_ >= r.down);
+    }
+  }
+  is_peer_ = *lane_ < (r.down + r.across - 1);
+
+  const auto up = [&](const U32& size, int tile) { return (size + (tile - 1)) / tile; };
+  tiles_left_ = up(*left_, r.rows * r.down);
+  const auto tiles_right = up(*right_, results(r) * r.across);
+  per_matrix_ = *tiles_left_ * tiles_right;
+  tiles_ = *per_matrix_;
+  if (r.batched) {
+    tiles_ = k.scalar<Type::u32>();
+    k << inst.mul.lo.u32(*tiles_, *per_matrix_, k.param<Type::u32>("G"));
+  }
+  band_area_ = tiles_right * band_tiles;
+  const int step = step_k(r.dtype);
+  const auto steps = (*k_ + (step - 1)) / step;
+  first_step_ = k.scalar<Type::u32>(0);
+  end_step_ = steps;
+  if (r.splits > 1) {
+    const auto part = steps * *rank_;
+    first_step_ = part / r.splits;
+    end_step_ = (part + steps) / r.splits;
+  }
+}
+
+// The tiles of a band go down, then right.
+Writer::Corner Writer::corner(const U32& tile) {
+  auto here = k.from_<Type::u32>(tile);
+  std::optional<U32> matrix;
+  if (r.batched) {
+    matrix = here / *per_matrix_;
+    here = here - *matrix * *per_matrix_;
+  }
+  const auto band = here / *band_area_;
+  const auto above = band * band_tiles;
+  const auto height = k.let(inst.min.u32, *tiles_left_ - above, band_tiles);
+  const auto inside = here - band * *band_area_;
+  const auto right = inside / height;
+  const auto down = inside - right * height + above;
+  auto row = down * (r.rows * r.down), column = right * (results(r) * r.across);
+  if (r.down > 1) row = row + *rank_down_ * r.rows;
+  if (r.across > 1) column = column + *rank_across_ * results(r);
+  return {row, column, matrix};
+}
+
+void Writer::each_tile(const char* label, const std::function<void()>& body) {
+  if (r.splits > 1) return body();
+  k.loop(label, [&] {
+    body();
+    k << inst.add.u32(*tile_, *tile_, *clusters_);
+    return *tile_ < *tiles_;
+  });
+}
+
+void Writer::load(const Factor& factor, const char* tensor, int at, const U32& stage, const U32& first, const U32& along_k,
+                  const Corner& corner, const BarrierSlot& copied) {
+  const bool is_left = &factor == &g.left;
+  auto place = stage * factor.bytes;
+  auto from_row = factor.k_major ? first : along_k;
+  if (factor.parts > 1) {
+    const U32& part = is_left ? *rank_across_ : *rank_down_;
+    place = place + part * factor.part_bytes();
+    from_row = from_row + part * factor.box_rows;
+  }
+  std::optional<write::Source> mask;
+  if (factor.parts > 1) {
+    // Left: the blocks of this row, every `down`-th one; right: those of this column.
+    std::uint32_t bits = 0;
+    for (int i = 0; i < factor.parts; ++i) bits |= 1U << (is_left ? i * r.down : i);
+    if (r.down > 1 && r.across > 1) {
+      const auto shifted = k.scalar<Type::u32>(bits);
+      k << inst.shl.b32(shifted, shifted, is_left ? *rank_down_ : *rank_across_ * r.down);
+      const auto narrow = k.scalar<Type::u16>();
+      k << inst.cvt.u16.u32(narrow, shifted);
+      mask = narrow;
+    } else {
+      mask = bits;
+    }
+  }
+  const auto base = k.smem.base();
+  const int each = factor.copies / factor.halves;  // copies
+  const int pitch = factor.k_major ? factor.extent / factor.halves * slab * 2 : slab * slab * 2;
+  for (int i = 0; i < factor.copies; ++i) {
+    auto outer = factor.k_major ? from_row : first;  // of the tile's rows, or its columns
+    if (i >= each) outer = outer + *n_;
+    if (!factor.k_major && i % each != 0) outer = outer + i % each * slab;
+    write::Coords coord = {factor.k_major ? along_k : outer, factor.k_major ? outer : from_row};
+    if (corner.matrix) coord.emplace_back(*corner.matrix);
+    write::TensorLoadOperands copy{.dst = base + (place + (at + i * pitch)), .src = k.tma_desc(tensor), .coord = coord};
+    copy.mbar = copied;
+    copy.multicast_mask = mask;
+    if (r.batched)
+      k.cp.async_.bulk.tensor_3d(copy);
+    else
+      k.cp.async_.bulk.tensor_2d(copy);
+  }
+}
+
+void Writer::produce(const Ring& ring) {
+  const auto registers = g.consumers == 2 ? 40 : 32;
+  if (g.consumers > 1) k.setmaxnreg(registers, false);  // what it gives back, the others take
+  k.if_(*tid_ == 0, [&] {
+    auto stages = k.pipeline(r.stages);
+    auto step = k.scalar<Type::u32>();
+    each_tile("produce_tile", [&] {
+      const Corner at = corner(*tile_);
+      k << inst.mov.u32(step, *first_step_);
+      k.loop("produce_step", [&] {
+        auto [stage, phase] = stages.advance();
+        const auto along_k = step * step_k(r.dtype);
+        ring.empty.at(stage).wait(phase ^ 1);  // the first time round nobody has read: a fresh barrier's last phase is over
+        const auto copied = ring.full.at(stage);
+        copied.arrive_expect_tx(g.left.bytes + g.right.bytes);
+        load(g.left, r.swapped ? "B" : "A", g.left_at, stage, at.row, along_k, at, copied);
+        load(g.right, r.swapped ? "A" : "B", g.right_at, stage, at.column, along_k, at, copied);
+        k << inst.add.u32(step, step, 1);
+        return step < *end_step_;
+      });
+    });
+  });
+}
+
+void Writer::release(const BarrierSlot& empty, const Predicate& guard) {
+  const auto tells = guard ? *is_peer_ & *guard : *is_peer_;
+  if (cluster(r) / r.splits == 1)
+    empty.arrive(tells);
+  else
+    empty.arrive_remote(*peer_, 1, tells);
+}
+
+Reg<Type::u64> Writer::descriptor(const Factor& factor, const U32& address) {
+  // 128-byte swizzle; groups of 8 rows 1024 bytes apart; slabs, of an MN-major factor, 8192.
+  constexpr std::uint64_t swizzled = std::uint64_t{1} << 62 | std::uint64_t{1024 >> 4} << 32;
+  const std::uint64_t bits = swizzled | std::uint64_t{factor.k_major ? 1U : (slab * slab * 2) >> 4} << 16;
+  return k.wgmma.masked_descriptor(address, {.const_bits = bits});
+}
+
+void Writer::products_of(const U32& stage, const U32& consumer, const RegArray<Type::f32>& sums, const write::Enable& first) {
+  const auto base_at = k.address_of<Type::u32>("smem");
+  const auto rows = consumer * (64 * slab * 2);  // a slab, or 64 rows along K
+  const auto a = descriptor(g.left, base_at + (stage * g.left.bytes + rows + g.left_at));
+  const auto b = descriptor(g.right, base_at + (stage * g.right.bytes + g.right_at));
+  const int wgmma_k = step_k(r.dtype) / 4;
+  const bool is_half = r.scaling == Scaling::none;
+  k.wgmma.fence();
+  for (int i = 0; i < 4; ++i) {
+    // 32 bytes along K, or 16 rows of 128, in the descriptors' unit of 16
+    const int on_a = i * (g.left.k_major ? 2 : 128), on_b = i * (g.right.k_major ? 2 : 128);
+    k.wgmma.mma_async({.shape = {64, r.columns, wgmma_k},
+                       .dtype_d = Type::f32,
+                       .dtype_a = r.dtype,
+                       .dtype_b = r.dtype,
+                       .d = sums,
+                       .a = i == 0 ? a : a + on_a,
+                       .b = i == 0 ? b : b + on_b,
+                       .scale_d = i == 0 ? first : write::Enable(true),
+                       .trans_a = is_half && !g.left.k_major ? 1 : 0,
+                       .trans_b = is_half && !g.right.k_major ? 1 : 0});
+  }
+  k.wgmma.commit_group();
+}
+
+void Writer::multiply(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer) {
+  auto step = k.scalar<Type::u32>();
+  auto held = k.scalar<Type::u32>(0);  // the stage that the wgmmas under way read
+  auto accumulate = k.scalar<Type::pred>();
+  k << inst.mov.u32(step, *first_step_);
+  k << inst.setp.ne.u32(accumulate, step, *first_step_);  // the first product overwrites the last tile's sums
+  k.loop("consume_step", [&] {
+    auto [stage, phase] = stages.advance();
+    ring.full.at(stage).wait(phase);
+    products_of(stage, consumer, sums, accumulate);
+    k.wgmma.wait_group(1);
+    release(ring.empty.at(held), accumulate);
+    k << inst.mov.u32(held, stage);
+    k << inst.add.u32(step, step, 1);
+    k << inst.setp.ne.u32(accumulate, step, *first_step_);
+    return step < *end_step_;
+  });
+  k.wgmma.wait_group(0);
+  release(ring.empty.at(held), {});
+}
+
+// Each stage's sums are added to others in f32, times its scales where blocks have them. The other warpgroup multiplies
+// meanwhile.
+void Writer::multiply_promoted(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer,
+                               const Corner& at) {
+  const bool scaled = r.scaling == Scaling::blockwise;
+  auto step = k.scalar<Type::u32>();
+  k << inst.mov.u32(step, *first_step_);
+  for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32(sums[i], 0.0);
+  std::vector<Reg<Type::b64>> scales;  // of this thread's two rows, and of the columns; along K
+  std::vector<Reg<Type::pred>> exist;
+  const auto scales_of = [&](const char* tensor, const U32& line, const U32& blocks) {
+    const auto [pointer] = k.global_ptrs(tensor);
+    k << inst.mad.wide.u32(pointer, k.let(inst.mul.lo.u32, line, blocks), 4, pointer);
+    scales.push_back(pointer);
+  };
+  if (scaled) {
+    const auto blocks = (*k_ + (block_k - 1)) >> 7;
+    const auto row = at.row + (consumer << 6) + (((*tid_ >> 5) & 3) << 4) + (*lane_ >> 2), below = row + 8;
+    exist = {row < *m_, below < *m_, at.column < *n_};
+    scales_of("scale_a", row, blocks), scales_of("scale_a", below, blocks), scales_of("scale_b", at.column >> 7, blocks);
+  }
+  k.loop("consume_step", [&] {
+    auto [stage, phase] = stages.advance();
+    Values factors;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      factors.push_back(k.scalar<Type::f32>(0.0));
+      k << inst.ld.global_.nc.f32(factors.back(), addr(scales[i])).on(exist[i]);
+      k << inst.add.s64(scales[i], scales[i], 4);
+    }
+    ring.full.at(stage).wait(phase);
+    products_of(stage, consumer, *partial_, false);
+    k.wgmma.wait_group(0);
+    release(ring.empty.at(stage), {});
+    if (scaled)
+      for (const std::size_t half : {0, 1}) k << inst.mul.f32(factors[half], factors[half], factors[2]);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (scaled)
+        k << inst.fma.rn.f32(sums[i], (*partial_)[i], factors[i % 4 / 2], sums[i]);
+      else
+        k << inst.add.f32(sums[i], sums[i], (*partial_)[i]);
+    }
+    k << inst.add.u32(step, step, 1);
+    return step < *end_step_;
+  });
+}
+
+// Sums lie as [n-block][thread] groups of four; block `rank` adds up n-blocks of its part, of all blocks.
+void Writer::add_up(const RegArray<Type::f32>& sums, Epilogue& epilogue, const U32& row, const U32& column) {
+  const int threads = g.consumers * warpgroup_threads, blocks_n = r.columns / 8, parts = std::min(r.splits, blocks_n);
+  const int each = blocks_n / parts, pitch = threads * 16;
+  const auto here = k.address_of<Type::u32>("smem") + ((*tid_ - warpgroup_threads) << 4);
+  k.bar.sync(1, threads);  // all have read the ring
+  for (int j = 0; j < blocks_n; ++j)
+    k << inst.st.shared.v4.f32(addr(here, j * pitch), vec(sums[4 * j], sums[4 * j + 1], sums[4 * j + 2], sums[4 * j + 3]));
+  k.cluster.sync();
+  k.if_(*rank_ < parts, [&] {
+    const auto mine = here + *rank_ * (each * pitch);
+    std::vector<U32> theirs;
+    for (int s = 0; s < r.splits; ++s) theirs.push_back(k.let(inst.mapa.shared__cluster.u32, mine, s));
+    Values total;
+    for (int j = 0; j < each; ++j) {
+      std::vector<RegVec<Type::f32, 4>> parts_of;
+      for (const U32& there : theirs) parts_of.push_back(k.let(inst.ld.shared__cluster.v4.f32, addr(there, j * pitch)));
+      for (int i = 0; i < 4; ++i) {
+        auto sum = k.from_<Type::f32>(parts_of[0][i]);
+        for (int s = 1; s < r.splits; ++s) k << inst.add.f32(sum, sum, parts_of[static_cast<std::size_t>(s)][i]);
+        total.push_back(sum);
+      }
+    }
+    epilogue.store(total, row, column + *rank_ * (each * 8));
+  });
+}
+
+void Writer::consume(const Ring& ring) {
+  if (g.consumers > 1) k.setmaxnreg(g.consumers == 2 ? 232 : 160, true);
+  const auto consumer = *warpgroup_ - 1;
+  auto sums = k.array<Type::f32>(64 * r.columns / warpgroup_threads);
+  // The first product overwrites them, but ptxas 12.8 serialises wgmma on registers that nobody wrote.
+  for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32(sums[i], 0.0);
+  if (r.promoted) {
+    partial_ = k.array<Type::f32>(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32((*partial_)[i], 0.0);
+  }
+  auto stages = k.pipeline(r.stages);
+  Epilogue epilogue(k, r, {*m_, *n_, *tid_, *lane_});
+  each_tile("consume_tile", [&] {
+    const Corner at = corner(*tile_);
+    if (r.promoted)
+      multiply_promoted(ring, stages, sums, consumer, at);
+    else
+      multiply(ring, stages, sums, consumer);
+    const auto warp_row = at.row + (consumer << 6) + (((*tid_ >> 5) & 3) << 4);
+    if (at.matrix) epilogue.at_matrix(*at.matrix);
+    if (r.splits > 1) return add_up(sums, epilogue, warp_row, at.column);
+    Values all;
+    for (std::size_t i = 0; i < sums.size(); ++i) all.push_back(sums[i]);
+    if (r.gated) all = epilogue.gated(all);
+    epilogue.store(all, warp_row, at.column);
+  });
+  epilogue.finish();
+}
+
+Kernel Writer::write() && {
+  begin();
+  const auto base = k.smem.base();
+  const Ring ring{k.mbarrier.array(base, g.full_at, r.stages), k.mbarrier.array(base, g.empty_at, r.stages)};
+  const bool alone = cluster(r) == 1;
+  k.if_(*tid_ == 0, [&] {
+    ring.full.init_all(1);                                           // the producer, and the bytes that it expects
+    ring.empty.init_all((r.down + r.across - 1) * g.consumers * 4);  // each warp that reads, of all blocks that a copy goes to
+    k.fence.mbarrier_init();
+  });
+  if (alone)
+    k.bar.sync();
+  else
+    k.cluster.sync();  // all blocks' barriers are ready
+  k.if_(
+      *warpgroup_ == 0,
+      [&] {
+        produce(ring);
+        if (r.splits > 1) k.cluster.sync();
+      },
+      [&] { consume(ring); });
+  if (!alone) k.cluster.sync();  // a block stays while another may still copy into it, arrive at its barriers, or read its sums
+  k << inst.ret();
+  return std::move(k);
+}
+
+}  // namespace
+
+Expected<Kernel> kernel(const Recipe& recipe) {
+  if (!is_possible(recipe))
+    return Unexpected{Diagnostic{.kind = Kind::argument_kind, .message = cat("no kernel is made as `", name(recipe), "` says")}};
+  return Writer(recipe).write();
+}
+
+}  // namespace ptx::kernels::product

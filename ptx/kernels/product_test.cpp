@@ -1,0 +1,141 @@
+#include "ptx/kernels/product.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ptx/author/author.hpp"
+#include "ptx/kernels/run.hpp"
+#include "tests/support/golden.hpp"
+
+namespace ptx::kernels::product {
+namespace {
+
+TEST(Product, recipes_can_be_written_and_serve_their_problem) {
+  for (const std::uint64_t m : {1, 16, 100, 4096}) {
+    for (const std::uint64_t n : {64, 1031, 1032, 4096}) {
+      for (const int layout : {0, 1, 2, 3}) {
+        Problem p{.m = m, .n = n, .k = 520, .a_transposed = (layout & 1) != 0, .b_transposed = (layout & 2) != 0};
+        p.bias = m == 16;
+        p.residual = n == 1032;
+        p.activation = m == 100 ? Activation::gelu_tanh : Activation::none;
+        const auto all = recipes(p);
+        ASSERT_TRUE(all) << render(all.error());
+        ASSERT_FALSE(all->empty());
+        for (const Recipe& recipe : *all) {
+          EXPECT_TRUE(serves(recipe, p)) << name(recipe);
+          const auto again = recipe_from_name(name(recipe));
+          ASSERT_TRUE(again) << render(again.error());
+          EXPECT_EQ(*again, recipe) << name(recipe);
+        }
+        const auto chosen = choose(p);
+        ASSERT_TRUE(chosen) << render(chosen.error());
+        EXPECT_TRUE(serves(*chosen, p)) << name(*chosen);
+        auto written = kernel(*chosen);
+        ASSERT_TRUE(written) << render(written.error());
+        EXPECT_TRUE(compile(std::move(*written), std::vector<launch::Scalar>(3, 1))) << name(*chosen);
+      }
+    }
+  }
+}
+
+TEST(Product, few_rows_take_narrow_tiles_and_large_ones_wide) {
+  EXPECT_TRUE(choose({.m = 8, .n = 4096, .k = 4096})->swapped);
+  const auto large = choose({.m = 8192, .n = 8192, .k = 8192});
+  EXPECT_GE(large->rows * large->columns, 128 * 176);
+  EXPECT_GT(choose({.m = 8, .n = 256, .k = 7168})->splits, 1);
+}
+
+TEST(Product, refuses_what_no_kernel_takes) {
+  EXPECT_EQ(choose({.dtype = Type::f32, .out = Type::f32, .m = 8, .n = 8, .k = 8}).error().kind, Kind::bad_tile);
+  EXPECT_EQ(choose({.dtype = Type::bf16, .out = Type::f16, .m = 8, .n = 8, .k = 8}).error().kind, Kind::bad_tile);
+  EXPECT_EQ(choose({.m = 8, .n = 8, .k = 0}).error().kind, Kind::bad_tile);
+  for (const char* text : {"rms_norm__f32_v4", "matmul__bf16", "matmul__bf16_bf16_q1", "matmul__bf16_f16_m128_n128_s4",
+                           "matmul__bf16_bf16_m128_n250_s4", "matmul__bf16_bf16_m128_n256_s5", "matmul__bf16_bf16_m192_n256_s2",
+                           "matmul__bf16_bf16_m128_n128_s4_d2_k2", "matmul__bf16_f32_m128_n128_s4_boxes"})
+    EXPECT_EQ(recipe_from_name(text).error().kind, Kind::argument_kind) << text;
+  EXPECT_EQ(activation_from_name("tanh").error().kind, Kind::argument_kind);
+  EXPECT_EQ(grid({}, std::uint64_t{1} << 32, 8).error().kind, Kind::launch_config);
+}
+
+TEST(Product, costs_each_matrix_once) {
+  const Cost c = cost({.m = 10, .n = 20, .k = 30, .batch = 2, .bias = true});
+  EXPECT_EQ(c.bytes, 2U * (10 * 30 + 20 * 30 + 10 * 20) * 2 + 20 * 2);
+  EXPECT_EQ(c.operations, 2U * 2 * 10 * 20 * 30);
+}
+
+TEST(Product, grid_is_no_larger_than_the_machine_nor_the_tiles) {
+  const Recipe r{.down = 2};
+  EXPECT_EQ((*grid(r, 8192, 8192))[0], 132U);
+  EXPECT_EQ((*grid(r, 300, 256))[0], 4U);
+  EXPECT_EQ((*grid({.columns = 16, .splits = 4, .store = Store::pairs, .swapped = true}, 16, 4096))[0], 128U);
+}
+
+class GoldenProduct : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(GoldenProduct, text) {
+  const auto recipe = recipe_from_name(GetParam());
+  ASSERT_TRUE(recipe) << render(recipe.error());
+  auto written = kernel(*recipe);
+  ASSERT_TRUE(written) << render(written.error());
+  const auto compiled = compile(std::move(*written), std::vector<launch::Scalar>(boundary(*recipe).scalars.size(), 1));
+  ASSERT_TRUE(compiled) << render(compiled.error());
+  const std::string path = std::string("tests/golden/kernels/") + GetParam() + ".ptx";
+  if (testing::blessing()) std::ofstream(path, std::ios::binary) << compiled->ptx();
+  EXPECT_EQ(compiled->ptx(), testing::read_file(path)) << path << ": " << testing::how_to_bless;
+}
+
+// One of each class: alone, clusters that share, parts of K; each way out; each layout.
+INSTANTIATE_TEST_SUITE_P(classes, GoldenProduct,
+                         ::testing::Values("matmul__bf16_bf16_m128_n128_s4_d2_x1_k1_boxes_nt",
+                                           "matmul__bf16_bf16_m128_n64_s4_d2_x2_k1_boxes_tn_bias_residual_relu",
+                                           "matmul__f16_f16_m64_n48_s4_d1_x1_k1_pairs_nn_batched_gelu",
+                                           "matmul__f16_f32_m64_n32_s4_d1_x1_k1_singles_tt_silu",
+                                           "matmul__bf16_bf16_m128_n16_s8_d1_x1_k4_pairs_nt_swapped_bias_residual_gelutanh"));
+
+// Small integers have exact products and sums.
+std::vector<std::uint16_t> small_integers(std::size_t count, unsigned seed) {
+  std::vector<std::uint16_t> all(count);
+  for (std::size_t i = 0; i < count; ++i)
+    all[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>((i * 7 + seed) % 5) - 2) >> 16);
+  return all;
+}
+float widened(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+TEST(RunProduct, on_the_executor) {
+  constexpr std::size_t m = 9, n = 40, k = 72;
+  const auto a = small_integers(m * k, 1), b = small_integers(n * k, 2), bias = small_integers(n, 3);
+  std::vector<float> c(m * n, -1);
+  vgpu::Options checks;
+  checks.checks = vgpu::Checks::full;
+  const auto done = matmul(cpu(checks), Type::bf16, {a.data(), m, k}, {b.data(), n, k}, Type::f32, {c.data(), m, n},
+                           {.b_transposed = true, .bias = bias.data(), .activation = Activation::relu});
+  ASSERT_TRUE(done) << render(done.error());
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      float sum = widened(bias[j]);
+      for (std::size_t l = 0; l < k; ++l) sum += widened(a[i * k + l]) * widened(b[j * k + l]);
+      EXPECT_EQ(c[i * n + j], std::max(sum, 0.0F)) << i << ' ' << j;
+    }
+  }
+}
+
+TEST(RunProduct, says_what_does_not_fit) {
+  std::vector<std::uint16_t> x(64 * 64);
+  const MatrixOut c{x.data(), 8, 8};
+  const auto kind = [&](const MatrixIn& a, const MatrixIn& b, const MatrixOut& out = {}) {
+    return matmul(cpu(), Type::bf16, a, b, Type::bf16, out.data == nullptr ? c : out).error().kind;
+  };
+  EXPECT_EQ(kind({x.data(), 8, 16}, {x.data(), 8, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({x.data(), 8, 12}, {x.data(), 12, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({x.data(), 8, 16, 24}, {x.data(), 16, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({x.data(), 8, 16}, {x.data(), 16, 8}, {x.data(), 4, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({nullptr, 8, 16}, {x.data(), 16, 8}), Kind::argument_memory);
+}
+
+}  // namespace
+}  // namespace ptx::kernels::product
