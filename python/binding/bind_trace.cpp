@@ -238,12 +238,11 @@ void bind_tensor(nb::module_& m) {
       .def_ro("layout", &TensorSpec::layout, nb::sig("def layout(self) -> Layout | None"))
       .def(
           "tma_desc",
-          [descriptor](nb::handle self) {
-            const std::string& name = as<TensorSpec>(self)->name;
+          [descriptor](Self<TensorSpec> self) {
             Trace* trace = Trace::active();
-            if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self), descriptor(*as<TensorSpec>(self))});
-            nb::object& reg = trace->tma_desc(name);
-            if (!reg.is_valid()) reg = make_reg(*trace, unwrap(trace->builder().tma_desc(name, trace->where())));
+            if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self.object), descriptor(*self)});
+            nb::object& reg = trace->tma_desc(self->name);
+            if (!reg.is_valid()) reg = make_reg(*trace, unwrap(trace->builder().tma_desc(self->name, trace->where())));
             return reg;
           },
           nb::sig("def tma_desc(self) -> typing.Any"),

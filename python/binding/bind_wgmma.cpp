@@ -15,8 +15,6 @@ using layout::GmmaLayout;
 using layout::LayoutType;
 using layout::Major;
 
-struct WgmmaSpace {};
-
 // ---- pyptx.wgmma_layout -----------------------------------------------------------------------------------------------------
 
 GmmaLayout pick(std::int64_t elem_bytes, std::int64_t m_or_n, std::int64_t k, Major major) {
@@ -95,7 +93,7 @@ void bind_layouts(nb::module_& m) {
 
 void bind_wgmma(nb::module_& m) {
   bind_layouts(m);
-  Class<WgmmaSpace> wgmma(m, "wgmma", "Matrix products of a warpgroup (sm_90a).");
+  const nb::object wgmma = space(m, "wgmma", "Matrix products of a warpgroup (sm_90a).");
   helpers::bind_all<As::function>(wgmma, write::declare::wgmma_helpers);
   wgmma.attr("SWIZZLE_NONE") = write::Wgmma::SWIZZLE_NONE;
   wgmma.attr("SWIZZLE_128B") = write::Wgmma::SWIZZLE_128B;

@@ -103,6 +103,19 @@ void define(nb::handle scope, const std::string& signature, const char* doc, boo
         nb::scope(scope), nb::sig(text.c_str()), doc);
 }
 
+nb::object space(nb::handle scope, const char* name, const char* doc) {
+  const bool is_inner = PyType_Check(scope.ptr()) != 0;
+  nb::dict names;
+  names["__doc__"] = doc != nullptr ? nb::object(nb::str(doc)) : nb::none();
+  names["__module__"] = scope.attr(is_inner ? "__module__" : "__name__");
+  names["__qualname__"] = is_inner ? cat(nb::cast<std::string>(scope.attr("__qualname__")), '.', name) : std::string(name);
+  names["__slots__"] = nb::tuple();  // objects of it take no attributes
+  const nb::object made = nb::borrow(reinterpret_cast<PyObject*>(&PyType_Type))(name, nb::tuple(), names);
+  nb::delattr(made, "__slots__");  // nothing that stubs should show
+  scope.attr(name) = made;
+  return made;
+}
+
 void define_by_text(nb::handle scope, std::string_view text, const char* doc, std::size_t count, Defined* defined) {
   const write::declare::Listed listed = write::declare::listed(parameters_in(text));
   bool is_method = false;

@@ -128,6 +128,9 @@ void function(nb::handle scope, std::string_view text, const char* doc, Function
   define_plain(scope, text, doc, +function);
 }
 
+/// A class that is a namespace: its functions have no object. It may have objects all the same, whose methods are `define`d.
+nb::object space(nb::handle scope, const char* name, const char* doc = nullptr);
+
 // ---- classes
 // --------------------------------------------------------------------------------------------------------------------
 
