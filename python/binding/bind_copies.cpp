@@ -31,7 +31,7 @@ void add_ranks(nb::handle space) {
 }
 
 void bind_tensor_forms(nb::handle space) {
-  const auto form = [&](const auto& row, Mode mode, int rank) { helpers::bind<As::method>(space, row, {mode, rank}); };
+  const auto form = [&](const auto& row, Mode mode, int rank) { helpers::bind(As::method, space, row, {mode, rank}); };
   for (int rank = 1; rank <= 5; ++rank) {
     form(tile_form, Mode::implicit_tile, rank);
     form(store_form, Mode::implicit_tile, rank);

@@ -44,11 +44,20 @@ Value left_side(Trace& trace, const Reg& reg) {
   return reg.kind == Reg::Kind::special ? Value::of_special(reg.special) : Value::of(register_of(trace, reg));
 }
 
-// `left op right`, of which one is a register or `~p`: Python asks the one on the right when the left side is none.
-nb::object operate(Operator op, nb::handle left, nb::handle right) {
+// `self op other`, or with the sides changed: Python asks the register on the right when the left side is none.
+nb::object operate(Operator op, const Reg& self, nb::handle other, bool reflected = false) {
   Trace& trace = Trace::require("a register operator");
-  const auto a = other_side(trace, left), b = other_side(trace, right);
-  if (!a || !b) return nb::borrow(Py_NotImplemented);
+  const auto b = other_side(trace, other);
+  if (!b) return nb::borrow(Py_NotImplemented);
+  const Value a = left_side(trace, self);
+  return make_reg(trace, unwrap(write::binary(trace.builder(), op, reflected ? *b : a, reflected ? a : *b, trace.where())));
+}
+
+// `~p & q`
+nb::object with_negated(Operator op, Self<NegPred> self, nb::handle other) {
+  Trace& trace = Trace::require("a register operator");
+  const auto a = other_side(trace, self.object), b = other_side(trace, other);
+  if (!b) return nb::borrow(Py_NotImplemented);
   return make_reg(trace, unwrap(write::binary(trace.builder(), op, *a, *b, trace.where())));
 }
 
@@ -66,16 +75,18 @@ nb::object viewed(const Reg& self, nb::handle dtype) {
                   unwrap(write::view(trace.builder(), register_of(trace, self), type_argument(dtype, "Reg.as_"), trace.where())));
 }
 
-nb::object in_place(Operator op, Self<Reg> self, nb::handle other) {
+nb::object in_place(Operator op, nb::handle self, nb::handle other) {
+  const Reg* left = as<Reg>(self);
+  if (left == nullptr) throw nb::next_overload();
   Trace& trace = Trace::require("a register operator");
   const auto b = other_side(trace, other);
   if (!b) return nb::borrow(Py_NotImplemented);
-  if (self->kind == Reg::Kind::special)
+  if (left->kind == Reg::Kind::special)
     raise(Kind::bad_operator,
-          cat("`", self->name, "` cannot be written to; copy it first: `reg.from_(…, ", isa::name(self->type), ")`"),
+          cat("`", left->name, "` cannot be written to; copy it first: `reg.from_(…, ", isa::name(left->type), ")`"),
           trace.where());
-  unwrap(write::in_place(trace.builder(), op, register_of(trace, *self), *b, trace.where()));
-  return nb::borrow(self.object);
+  unwrap(write::in_place(trace.builder(), op, register_of(trace, *left), *b, trace.where()));
+  return nb::borrow(self);
 }
 
 nb::object compare(Comparison cmp, const Reg& self, nb::handle other) {
@@ -111,14 +122,14 @@ bool is_predicate(nb::handle object) {
 // `d | p` names a pair of destinations when either side is a predicate, else it is the bitwise operator.
 nb::object either(Self<Reg> self, nb::handle other) {
   if (is_predicate(self.object) || is_predicate(other)) return nb::cast(PipeRef{nb::borrow(self.object), nb::borrow(other)});
-  return operate(Operator::or_, self.object, other);
+  return operate(Operator::or_, *self, other);
 }
 
 // `"_" | p`: the first destination is not wanted.
 nb::object reflected_either(Self<Reg> self, nb::handle other) {
   if (self->type == Type::pred && PyUnicode_Check(other.ptr()))
     return nb::cast(PipeRef{nb::borrow(other), nb::borrow(self.object)});
-  return operate(Operator::or_, other, self.object);
+  return operate(Operator::or_, *self, other, true);
 }
 
 nb::object negate(Self<Reg> self) {
@@ -193,9 +204,9 @@ void def_register(Class<Reg>& reg) {
       .dunder("__or__(self, other: Reg | typing.SupportsIndex, /) -> typing.Any", either)
       .dunder("__ror__(self, other: typing.SupportsIndex | str, /) -> typing.Any", reflected_either)
       .function("max(self, other: Reg | typing.SupportsIndex | float) -> Reg", "The larger of the two, in a fresh register.",
-                [](Self<Reg> self, nb::handle other) { return operate(Operator::max, self.object, other); })
+                [](const Reg& self, nb::handle other) { return operate(Operator::max, self, other); })
       .function("min(self, other: Reg | typing.SupportsIndex | float) -> Reg", "The smaller of the two, in a fresh register.",
-                [](Self<Reg> self, nb::handle other) { return operate(Operator::min, self.object, other); })
+                [](const Reg& self, nb::handle other) { return operate(Operator::min, self, other); })
       .function(
           "as_(self, dtype: PtxType) -> Reg",
           "The same register as another type of its width: `r.as_(s32) >> 1` shifts with the sign. Writes nothing. What the "
@@ -244,13 +255,13 @@ void def_operator(Class<Reg>& reg, const char* name, std::string_view other, Cal
 }
 void def_operators(Class<Reg>& reg) {
   for (const auto& [name, op] : direct)
-    def_operator(reg, name, beside(op), [op = op](Self<Reg> self, nb::handle other) { return operate(op, self.object, other); });
+    def_operator(reg, name, beside(op), [op = op](const Reg& self, nb::handle other) { return operate(op, self, other); });
   for (const auto& [name, op] : reflected)
     def_operator(reg, name, "typing.SupportsIndex | float",
-                 [op = op](Self<Reg> self, nb::handle other) { return operate(op, other, self.object); });
+                 [op = op](const Reg& self, nb::handle other) { return operate(op, self, other, true); });
   for (const auto& [name, op] : written_in_place)
     def_operator(
-        reg, name, beside(op), [op = op](Self<Reg> self, nb::handle other) { return in_place(op, self, other); },
+        reg, name, beside(op), [op = op](nb::handle self, nb::handle other) { return in_place(op, self, other); },
         "In place: the register itself is written, whatever variables mean it. `a = a + b` has a fresh one.");
   for (const auto& [name, cmp] : compared)
     def_operator(reg, name, "typing.Any", [cmp = cmp](const Reg& self, nb::handle other) { return compare(cmp, self, other); });
@@ -258,18 +269,18 @@ void def_operators(Class<Reg>& reg) {
 
 void def_predicates(Class<NegPred>& negated, Class<PipeRef>& pipe) {
   negated.def(nb::init<nb::object>(), nb::arg("reg"), nb::sig("def __init__(self, reg: Reg) -> None"))
-      .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
+      .field<&NegPred::reg>("reg -> Reg")
       .dunder("__invert__(self) -> Reg", [](const NegPred& n) { return n.reg; })
       .dunder("__and__(self, other: Reg | NegPred, /) -> Reg",
-              [](Self<NegPred> self, nb::handle other) { return operate(Operator::and_, self.object, other); })
+              [](Self<NegPred> self, nb::handle other) { return with_negated(Operator::and_, self, other); })
       .dunder("__xor__(self, other: Reg | NegPred, /) -> Reg",
-              [](Self<NegPred> self, nb::handle other) { return operate(Operator::xor_, self.object, other); })
+              [](Self<NegPred> self, nb::handle other) { return with_negated(Operator::xor_, self, other); })
       .dunder("__bool__(self) -> bool", [](const NegPred& n) { return no_truth(nb::repr(nb::cast(n)).c_str()); })
       .dunder("__repr__(self) -> str", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
   pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"),
            nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
-      .def_ro("left", &PipeRef::left, nb::sig("def left(self) -> Reg | str"))
-      .def_ro("right", &PipeRef::right, nb::sig("def right(self) -> Reg | str"))
+      .field<&PipeRef::left>("left -> Reg | str")
+      .field<&PipeRef::right>("right -> Reg | str")
       .dunder("__bool__(self) -> bool", [](const PipeRef& p) { return no_truth(nb::repr(nb::cast(p)).c_str()); })
       .dunder("__repr__(self) -> str", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
 }
@@ -295,8 +306,9 @@ void bind_register_array(nb::module_& m) {
       .value("count -> int", [](const RegArray& a) { return a.array.count; })
       .value("dtype -> PtxType", [](const RegArray& a) { return type_object(a.array.type); })
       .dunder("__len__(self) -> int", [](const RegArray& a) { return a.array.count; })
-      .dunder("__getitem__(self, index: typing.SupportsIndex, /) -> Reg", element)
-      .dunder("__setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None", set_element)
+      .def("__getitem__", element, nb::sig("def __getitem__(self, index: typing.SupportsIndex, /) -> Reg"))
+      .def("__setitem__", set_element, nb::arg("index"), nb::arg("value").none(),
+           nb::sig("def __setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None"))
       .dunder("__iter__(self) -> typing.Iterator[Reg]", [](RegArray& a) { return nb::iter(hardware_order(a, false)); })
       .function("regs(self) -> list[Reg]", [](RegArray& a) { return hardware_order(a, false); })
       .function("hw_order(self, reverse: bool = False) -> list[Reg]", "The registers in the hardware's order, or in its reverse.",

@@ -128,12 +128,12 @@ void bind_handles(nb::module_& m) {
              [](Self<SharedAlloc> self) { return symbol_name(self.object, self->name, self->byte_offset); })
       .value("dtype -> PtxType", [](const SharedAlloc& a) { return type_object(a.type); })
       .value("shape -> tuple[int, ...]", [](const SharedAlloc& a) { return nb::tuple(nb::cast(a.shape)); })
-      .def_ro("swizzle", &SharedAlloc::swizzle, nb::sig("def swizzle(self) -> str | None"))
+      .field<&SharedAlloc::swizzle>("swizzle -> str | None")
       .value("gmma_layout -> GmmaLayout | None", "How wgmma reads it, if it was made as a tile of wgmma.",
              [](const SharedAlloc& a) { return a.gmma_layout ? nb::cast(*a.gmma_layout) : nb::none(); })
       .value("gmma_major -> Major | None",
              [](const SharedAlloc& a) { return a.gmma_major ? nb::cast(*a.gmma_major) : nb::none(); })
-      .def_ro("byte_offset", &SharedAlloc::byte_offset, "Bytes from the symbol.")
+      .field<&SharedAlloc::byte_offset>("byte_offset -> int", "Bytes from the symbol.")
       .dunder("__getitem__(self, key: Reg | int | tuple[Reg | int, ...]) -> typing.Any", get)
       .dunder("__setitem__(self, key: Reg | int | tuple[Reg | int, ...], value: Reg) -> None", set)
       .dunder("__repr__(self) -> str", [](const SharedAlloc& a) {
@@ -141,8 +141,8 @@ void bind_handles(nb::module_& m) {
       });
 
   Class<SharedSlice> slice(m, "SharedSlice", "A stage of a shared allocation: an address `stage` first-dimension elements in.");
-  slice.def_ro("alloc", &SharedSlice::alloc, nb::sig("def alloc(self) -> SharedAlloc"))
-      .def_ro("stage", &SharedSlice::stage)
+  slice.field<&SharedSlice::alloc>("alloc -> SharedAlloc")
+      .field<&SharedSlice::stage>("stage -> int")
       .value("name -> str",
              [](Self<SharedSlice> self) { return symbol_name(self.object, as<SharedAlloc>(self->alloc)->name, place_of(*self)); })
       .value("byte_offset -> int", "Bytes from the symbol.", [](const SharedSlice& s) { return place_of(s); })
@@ -153,8 +153,8 @@ void bind_handles(nb::module_& m) {
   barriers
       .value("name -> str", "The symbol: its own, or `dyn_smem`; as an operand, the address of the first.",
              [](Self<MbarrierArray> self) { return symbol_name(self.object, self->name, self->byte_offset); })
-      .def_ro("count", &MbarrierArray::count)
-      .def_ro("byte_offset", &MbarrierArray::byte_offset, "Bytes from the symbol.")
+      .field<&MbarrierArray::count>("count -> int")
+      .field<&MbarrierArray::byte_offset>("byte_offset -> int", "Bytes from the symbol.")
       .dunder("__len__(self) -> int", [](const MbarrierArray& a) { return a.count; })
       .dunder("__getitem__(self, index: typing.SupportsIndex) -> MbarrierRef",
               [](Self<MbarrierArray> self, std::int64_t index) {
@@ -166,8 +166,8 @@ void bind_handles(nb::module_& m) {
       .dunder("__repr__(self) -> str", [](const MbarrierArray& a) { return cat("MbarrierArray(", a.name, ", ", a.count, ")"); });
 
   Class<MbarrierRef> ref(m, "MbarrierRef", "One barrier of an MbarrierArray.");
-  ref.def_ro("array", &MbarrierRef::array, nb::sig("def array(self) -> MbarrierArray"))
-      .def_ro("idx", &MbarrierRef::index)
+  ref.field<&MbarrierRef::array>("array -> MbarrierArray")
+      .field<&MbarrierRef::index>("idx -> int")
       .value(
           "name -> str",
           [](Self<MbarrierRef> self) { return symbol_name(self.object, as<MbarrierArray>(self->array)->name, place_of(*self)); })

@@ -89,9 +89,9 @@ void bind_mbarrier(nb::module_& m) {
            "`count` barriers at `base` + `byte_offset` + 8·i, in memory laid out by hand.", barrier_array);
 
   Class<BarrierArray> array(m, "BarrierArray", "Barriers in memory laid out by hand: `b[i]`, or `b.at(stage)`.");
-  array.def_ro("count", &BarrierArray::count)
-      .def_ro("byte_offset", &BarrierArray::byte_offset)
-      .def_ro("base", &BarrierArray::base)
+  array.field<&BarrierArray::count>("count -> int")
+      .field<&BarrierArray::byte_offset>("byte_offset -> int")
+      .field<&BarrierArray::base>("base -> object")
       .dunder("__len__(self) -> int", [](const BarrierArray& a) { return a.count; })
       .dunder("__getitem__(self, index: int) -> BarrierSlot", slot_of)
       .function("at(self, stage: Reg | int) -> BarrierSlot",
@@ -144,7 +144,7 @@ nb::tuple advance(const PipelineState& state) {
 
 void bind_pipeline(nb::module_& m) {
   Class<PipelineState>(m, "PipelineState", "A ring of stages, from `ptx.pipeline`.")
-      .def_ro("n_stages", &PipelineState::stages)
+      .field<&PipelineState::stages>("n_stages -> int")
       .def_rw("cursor", &PipelineState::cursor, nb::for_getter(nb::sig("def cursor(self) -> Reg")),
               nb::for_setter(nb::sig("def cursor(self, value: Reg, /) -> None")))
       .def_rw("phase", &PipelineState::phase, nb::for_getter(nb::sig("def phase(self) -> Reg")),
@@ -170,9 +170,9 @@ void sync_named(const NamedBarrier& barrier, nb::handle pred) {
 
 void bind_named_barrier(nb::module_& m) {
   Class<NamedBarrier>(m, "NamedBarrier", "A barrier of the block by its number, from `ptx.named_barrier`.")
-      .def_ro("id", &NamedBarrier::id, nb::sig("def id(self) -> Reg | int"))
-      .def_ro("barrier_id", &NamedBarrier::id, nb::sig("def barrier_id(self) -> Reg | int"), "The same as `id`.")
-      .def_ro("count", &NamedBarrier::count, nb::sig("def count(self) -> Reg | int | None"))
+      .field<&NamedBarrier::id>("id -> Reg | int")
+      .field<&NamedBarrier::id>("barrier_id -> Reg | int", "The same as `id`.")
+      .field<&NamedBarrier::count>("count -> Reg | int | None")
       .function("sync(self, *, pred: Reg | NegPred | None = None) -> None", "`bar.sync id`, with the count if there is one.",
                 sync_named);
   function(m, "named_barrier(id|barrier_id: Reg | int, *, count: Reg | int | None = None) -> NamedBarrier",

@@ -171,9 +171,11 @@ nb::object cvta(nb::handle source, nb::object dst) {
 
 void bind_addresses(nb::module_& m) {
   Class<Address> address(m, "Address", "`[base+offset]`, from `ptx.addr`.");
-  address.def_ro("base", &Address::base).def_ro("offset", &Address::offset).dunder("__repr__(self) -> str", [](const Address& a) {
-    return a.offset.is_none() ? nb::str("addr({})").format(a.base) : nb::str("addr({}, {})").format(a.base, a.offset);
-  });
+  address.field<&Address::base>("base -> object")
+      .field<&Address::offset>("offset -> object")
+      .dunder("__repr__(self) -> str", [](const Address& a) {
+        return a.offset.is_none() ? nb::str("addr({})").format(a.base) : nb::str("addr({}, {})").format(a.base, a.offset);
+      });
   function(m, "addr(base: typing.Any, offset: Reg | int | str | typing.Sequence[Reg | int] | None = None) -> Address",
            "`[base]`, `[base+offset]` with an offset in bytes, or `[map, {x, y}]` with a list of coordinates, or with the text "
            "`, {x, y}`.",
