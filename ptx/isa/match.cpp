@@ -133,6 +133,22 @@ std::optional<Outside> outside_range(const OperandSpec& o, const Arg& arg) {
   return std::nullopt;
 }
 
+// What an author may do about an argument that its operand does not take.
+std::string_view hint_about(const Form& f, const Choices& c, const OperandSpec& o, const Arg& arg) {
+  const auto narrows = [&](int from, int to) {
+    return arg.kind == ArgKind::reg && bits(arg.type) == from && bits(f.type(o.type, c)) == to;
+  };
+  if (arg.kind == ArgKind::special) return "only `mov` and `cvt` read special registers; copy it first";
+  if (arg.kind == ArgKind::reg && o.role == Role::address) return "wrap a register in an address: `ptx.addr(r)`";
+  if (narrows(64, 32)) return "`cvt.u32.u64` narrows a 64-bit register";
+  if (narrows(32, 64)) return "`cvt.u64.u32` widens a 32-bit register";
+  if (arg.kind == ArgKind::floating && o.role == Role::value && is_float(f.type(o.type, c)))
+    return "PTX has no 16-bit floating-point literals; convert an f32 with `cvt.rn`, or move the bits with `mov.b16`";
+  if (arg.kind == ArgKind::address && o.role == Role::address && arg.elements.size() > 1 && arg.elements[1].kind == ArgKind::reg)
+    return "PTX adds only constants inside `[…]`; add the register to the base first";
+  return {};
+}
+
 // Nothing when the arguments fit. Otherwise the miss, with its diagnostic only when it is to be explained: most forms are tried
 // in vain while another one of the same spelling fits, and building their messages would be most of the cost of writing an
 // instruction.
@@ -202,20 +218,7 @@ std::optional<Miss> try_form(const Form& f, const Choices& c, std::span<const Ar
           },
           next + 1, arg.kind == ArgKind::symbol && o.role == Role::symbol);
       if (!explain) return m;
-      if (arg.kind == ArgKind::special)
-        m.diagnostic.hint("only `mov` and `cvt` read special registers; copy it first");
-      else if (arg.kind == ArgKind::reg && o.role == Role::address)
-        m.diagnostic.hint("wrap a register in an address: `ptx.addr(r)`");
-      else if (arg.kind == ArgKind::reg && bits(arg.type) == 64 && bits(f.type(o.type, c)) == 32)
-        m.diagnostic.hint("`cvt.u32.u64` narrows a 64-bit register");
-      else if (arg.kind == ArgKind::reg && bits(arg.type) == 32 && bits(f.type(o.type, c)) == 64)
-        m.diagnostic.hint("`cvt.u64.u32` widens a 32-bit register");
-      else if (arg.kind == ArgKind::floating && o.role == Role::value && is_float(f.type(o.type, c)))
-        m.diagnostic.hint(
-            "PTX has no 16-bit floating-point literals; convert an f32 with `cvt.rn`, or move the bits with `mov.b16`");
-      else if (arg.kind == ArgKind::address && o.role == Role::address && arg.elements.size() > 1 &&
-               arg.elements[1].kind == ArgKind::reg)
-        m.diagnostic.hint("PTX adds only constants inside `[…]`; add the register to the base first");
+      if (const std::string_view hint = hint_about(f, c, o, arg); !hint.empty()) m.diagnostic.hint(std::string(hint));
       return m;
     }
     if (const auto bad = outside_range(o, arg))

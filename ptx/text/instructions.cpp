@@ -491,20 +491,11 @@ void Parser::choose(ir::Inst& inst, Opcode& opcode) {
     std::deque<std::vector<isa::Arg>> parts;
     std::vector<isa::Arg> args;
     for (const ir::Operand& o : function_.operands_of(inst)) args.push_back(ir::arg_of(module_, function_, o, parts));
-    const auto fits = [&](const Candidate& candidate) {
-      return isa::match(isa::form(candidate.form), candidate.choices, args).has_value();
-    };
-    const auto& candidates = opcode.candidates();
-    auto found = std::find_if(candidates.begin(), candidates.end(), fits);
-    const bool fitting = found != candidates.end();
-    if (!fitting)
-      found = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-        return !isa::leniency(isa::form(candidate.form), candidate.choices, args, module_.target).empty();
-      });
     // When none fits, the one that comes nearest stays: check says what is wrong with the operands.
+    const Chosen found = text::choose(opcode.candidates(), args, module_.target);
     // What ptxas overlooks depends on the target.
-    const std::uint64_t known_in = fitting && !names_decide_ ? Opcode::any_module : opcodes_->module();
-    chosen = &opcode.remember(signature_, known_in, found != candidates.end() ? *found : nearest_candidate(candidates, args));
+    const bool in_any_module = found.by == Chosen::By::match && !names_decide_;
+    chosen = &opcode.remember(signature_, in_any_module ? Opcode::any_module : opcodes_->module(), *found.candidate);
   }
   inst.form = chosen->form;
   inst.choices = chosen->choices;

@@ -425,7 +425,10 @@ Opcode& Opcodes::find(std::string_view text) {
   return opcodes_.back();
 }
 
-const Candidate& nearest_candidate(const std::vector<Candidate>& candidates, std::span<const isa::Arg> args) {
+namespace {
+
+// The form that explains best why no candidate takes the arguments: the one that most of them fit, in order.
+const Candidate& nearest(const std::vector<Candidate>& candidates, std::span<const isa::Arg> args) {
   const Candidate* best = &candidates.front();
   std::size_t most = 0;
   for (const Candidate& candidate : candidates) {
@@ -449,6 +452,22 @@ const Candidate& nearest_candidate(const std::vector<Candidate>& candidates, std
     }
   }
   return *best;
+}
+
+}  // namespace
+
+Chosen choose(const std::vector<Candidate>& candidates, std::span<const isa::Arg> args, Target target) {
+  Diagnostics misses;
+  for (const Candidate& candidate : candidates) {
+    Expected<isa::Match> match = isa::match(isa::form(candidate.form), candidate.choices, args);
+    if (match) return {&candidate};
+    misses.push_back(std::move(match).error());
+  }
+  for (const Candidate& candidate : candidates)
+    if (!isa::leniency(isa::form(candidate.form), candidate.choices, args, target).empty())
+      return {&candidate, Chosen::By::leniency};
+  const Candidate& best = nearest(candidates, args);
+  return {&best, Chosen::By::likeness, std::move(misses[static_cast<std::size_t>(&best - candidates.data())])};
 }
 
 }  // namespace ptx::text

@@ -100,7 +100,14 @@ class Opcodes {
   std::vector<Slot> slots_;  // a power of two, at most half full
 };
 
-/// The form that explains best why no candidate takes the arguments: the one that most of them fit, in order.
-const Candidate& nearest_candidate(const std::vector<Candidate>& candidates, std::span<const isa::Arg> args);
+/// What these arguments make of the candidates, of which there is at least one.
+struct Chosen {
+  /// The operands fit it; or the manual says no, and ptxas takes them on this target; or none fits, and it comes nearest.
+  enum class By : std::uint8_t { match, leniency, likeness };
+  const Candidate* candidate = nullptr;
+  By by = By::match;
+  std::optional<Diagnostic> why_not = {};  ///< of the nearest one
+};
+Chosen choose(const std::vector<Candidate>& candidates, std::span<const isa::Arg> args, Target target);
 
 }  // namespace ptx::text

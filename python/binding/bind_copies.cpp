@@ -11,15 +11,7 @@ namespace {
 using namespace write::declare;
 using Mode = write::idiom::TensorMode;
 
-// Namespaces of Python, and the objects in them that can be called themselves.
-struct CpSpace {};
-struct AsyncSpace {};
-struct ReduceSpace {};
-struct ReduceAsyncSpace {};
-struct BulkSpace {};           // ptx.cp.async_.bulk
-struct BulkReductionSpace {};  // ptx.cp.reduce.async_.bulk
-struct TensorSpace {};         // ptx.cp.async_.bulk.tensor
-struct TmaSpace {};
+// Objects that can be called, and have methods besides.
 struct OfRank {
   int rank;
 };
@@ -39,7 +31,7 @@ void add_ranks(nb::handle space) {
 }
 
 void bind_tensor_forms(nb::handle space) {
-  const auto form = [&](const auto& row, Mode mode, int rank) { helpers::bind<As::method>(space, row, {mode, rank}); };
+  const auto form = [&](const auto& row, Mode mode, int rank) { helpers::bind(As::method, space, row, {mode, rank}); };
   for (int rank = 1; rank <= 5; ++rank) {
     form(tile_form, Mode::implicit_tile, rank);
     form(store_form, Mode::implicit_tile, rank);
@@ -61,39 +53,40 @@ void bind_copies(nb::module_& m) {
   Class<ReductionsOfRank> tensor_reductions(
       m, "TensorReductions", "`ptx.cp.reduce.async_.bulk.tensor_Nd`: boxes of a tensor reduced with shared memory.");
   helpers::bind_all<As::method>(tensor_reductions, tensor_reduction_helpers, {.of = rank_of<ReductionsOfRank>});
-  Class<TensorSpace> forms(m, "TensorForms", "`ptx.cp.async_.bulk.tensor`: tensor copies with their operands in order.");
+  const nb::object forms = space(m, "TensorForms", "`ptx.cp.async_.bulk.tensor`: tensor copies with their operands in order.");
   bind_tensor_forms(forms);
   add_ranks<CopiesOfRank>(forms);
-  Class<TmaSpace> tma(m, "Tma",
-                      "`ptx.tma`: tensor copies of a row-major matrix seen as slabs of 64 columns, a tensor of three dimensions "
-                      "{64, rows, slabs}.");
+  const nb::object tma =
+      space(m, "Tma",
+            "`ptx.tma`: tensor copies of a row-major matrix seen as slabs of 64 columns, a tensor of three dimensions "
+            "{64, rows, slabs}.");
   helpers::bind_all<As::method>(tma, tma_helpers);
-  m.attr("tma") = TmaSpace{};
+  m.attr("tma") = tma();
 
-  Class<BulkSpace> bulk(m, "BulkCopies", "`ptx.cp.async_.bulk`: bulk copies, and their groups.");
+  const nb::object bulk = space(m, "BulkCopies", "`ptx.cp.async_.bulk`: bulk copies, and their groups.");
   helpers::bind_all<As::method>(bulk, bulk_helpers);
   add_ranks<CopiesOfRank>(bulk);
-  bulk.attr("tensor") = TensorSpace{};
-  const nb::object bulk_copies = nb::cast(BulkSpace{});
+  bulk.attr("tensor") = forms();
+  const nb::object bulk_copies = bulk();
 
-  Class<BulkReductionSpace> reductions(m, "BulkReductions",
-                                       "`ptx.cp.reduce.async_.bulk`: bulk copies that reduce what they write to.");
+  const nb::object reductions =
+      space(m, "BulkReductions", "`ptx.cp.reduce.async_.bulk`: bulk copies that reduce what they write to.");
   helpers::bind_all<As::method>(reductions, bulk_reduction_helpers);
   add_ranks<ReductionsOfRank>(reductions);
 
-  Class<AsyncSpace> async(m, "CpAsync",
-                          "`ptx.cp.async_`: copies from global into shared memory, a few bytes a thread, or `bulk`.");
+  const nb::object async =
+      space(m, "CpAsync", "`ptx.cp.async_`: copies from global into shared memory, a few bytes a thread, or `bulk`.");
   helpers::bind_all<As::method>(async, async_helpers);
   async.attr("bulk") = bulk_copies;
-  Class<ReduceAsyncSpace> reduce_async(m, "CpReduceAsync", "`ptx.cp.reduce.async_`");
-  reduce_async.attr("bulk") = BulkReductionSpace{};
-  Class<ReduceSpace> reduce(m, "CpReduce", "`ptx.cp.reduce`");
-  reduce.attr("async_") = ReduceAsyncSpace{};
-  Class<CpSpace> cp(m, "Cp", "`ptx.cp`: asynchronous copies.");
-  cp.attr("async_") = AsyncSpace{};
+  const nb::object reduce_async = space(m, "CpReduceAsync", "`ptx.cp.reduce.async_`");
+  reduce_async.attr("bulk") = reductions();
+  const nb::object reduce = space(m, "CpReduce", "`ptx.cp.reduce`");
+  reduce.attr("async_") = reduce_async();
+  const nb::object cp = space(m, "Cp", "`ptx.cp`: asynchronous copies.");
+  cp.attr("async_") = async();
   cp.attr("async_bulk") = bulk_copies;
-  cp.attr("reduce") = ReduceSpace{};
-  m.attr("cp") = CpSpace{};
+  cp.attr("reduce") = reduce();
+  m.attr("cp") = cp();
 }
 
 }  // namespace ptx::python

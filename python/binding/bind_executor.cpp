@@ -92,49 +92,93 @@ class Printer {
   std::exception_ptr failure_;
 };
 
+// ---- what runs are like: one record of Python's, whose names are those of pyptx.executor -----------------------------------
+
+using launch::Arithmetic;
+
 /// Of checks: as PYPTX_RUN_CHECKS says.
 constexpr std::string_view of_environment = "environment";
 
-/// The words of Python: None stands for the process's own.
-launch::Arithmetic arithmetic_of(std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-                                 std::optional<std::string_view> completion, std::optional<std::string_view> checks,
-                                 std::optional<std::uint64_t> seed, std::optional<std::string_view> threads) {
-  launch::Arithmetic arithmetic = launch::default_arithmetic();
-  const auto choose = [](std::string_view name, std::string_view word, auto& to, auto found,
-                         std::span<const std::string_view> words) {
-    if (!found)
-      raise(
-          Kind::bad_setting,
-          cat('`', name, "` is `", word, "`; what fits is ", list_choices(std::vector<std::string>(words.begin(), words.end()))),
-          authors_line());
-    to = *found;
+/// A setting that is one of a few words.
+struct WordSetting {
+  const char* name;
+  bool (*set)(Arithmetic& to, std::string_view word);
+  std::string_view (*word)(const Arithmetic& of);
+  std::span<const std::string_view> (*words)();
+};
+template <auto field, auto from_name, auto words>
+constexpr WordSetting setting(const char* name) {
+  constexpr bool may_be_unset = !std::is_enum_v<std::remove_cvref_t<decltype(std::declval<Arithmetic>().*field)>>;
+  constexpr auto set = [](Arithmetic& to, std::string_view word) {
+    const auto found = from_name(word);
+    const bool unset = may_be_unset && word == of_environment;
+    if (unset) to.*field = {};
+    if (found) to.*field = *found;
+    return unset || found.has_value();
   };
-  if (numerics)
-    choose("numerics", *numerics, arithmetic.numerics, vgpu::numerics_from_name(*numerics), vgpu::words_of_numerics());
-  if (approx)
-    choose("approx", *approx, arithmetic.approximations, vgpu::approximations_from_name(*approx),
-           vgpu::words_of_approximations());
-  if (completion)
-    choose("completion", *completion, arithmetic.completion, vgpu::completion_from_name(*completion),
-           vgpu::words_of_completion());
-  if (threads) choose("threads", *threads, arithmetic.threads, vgpu::threads_from_name(*threads), vgpu::words_of_threads());
-  if (checks == of_environment) {
-    arithmetic.checks.reset();
-  } else if (checks) {
-    arithmetic.checks = vgpu::Checks::off;
-    choose("checks", *checks, *arithmetic.checks, vgpu::checks_from_name(*checks), vgpu::words_of_checks());
-  }
-  if (seed) arithmetic.seed = *seed;
-  return arithmetic;
+  constexpr auto word = [](const Arithmetic& of) {
+    if constexpr (may_be_unset)
+      return of.*field ? words()[static_cast<std::size_t>(*(of.*field))] : of_environment;
+    else
+      return words()[static_cast<std::size_t>(of.*field)];
+  };
+  return {name, set, word, words};
 }
-using ArithmeticTuple = std::tuple<std::string, std::string, std::string, std::string, std::uint64_t, std::string>;
-ArithmeticTuple words_of(const launch::Arithmetic& arithmetic) {
-  return {std::string(vgpu::words_of_numerics()[static_cast<std::size_t>(arithmetic.numerics)]),
-          std::string(vgpu::words_of_approximations()[static_cast<std::size_t>(arithmetic.approximations)]),
-          std::string(vgpu::words_of_completion()[static_cast<std::size_t>(arithmetic.completion)]),
-          std::string(arithmetic.checks ? vgpu::words_of_checks()[static_cast<std::size_t>(*arithmetic.checks)] : of_environment),
-          arithmetic.seed,
-          std::string(vgpu::words_of_threads()[static_cast<std::size_t>(arithmetic.threads)])};
+constexpr std::array word_settings = {
+    setting<&Arithmetic::numerics, vgpu::numerics_from_name, vgpu::words_of_numerics>("numerics"),
+    setting<&Arithmetic::approximations, vgpu::approximations_from_name, vgpu::words_of_approximations>("approx"),
+    setting<&Arithmetic::completion, vgpu::completion_from_name, vgpu::words_of_completion>("completion"),
+    setting<&Arithmetic::checks, vgpu::checks_from_name, vgpu::words_of_checks>("checks"),
+    setting<&Arithmetic::threads, vgpu::threads_from_name, vgpu::words_of_threads>("threads")};
+
+std::vector<vgpu::Suppression> suppressions(nb::handle texts) {
+  std::vector<vgpu::Suppression> all;
+  for (const nb::handle text : texts) {
+    auto one = vgpu::Suppression::read(nb::cast<std::string>(text));
+    if (!one) raise(Kind::bad_setting, one.error().message, authors_line());
+    all.push_back(*std::move(one));
+  }
+  return all;
+}
+
+/// The process's own, but for what is given and not None.
+Arithmetic arithmetic_of(const nb::dict& given) {
+  Arithmetic made = launch::default_arithmetic();
+  for (const auto [key, value] : given) {
+    if (value.is_none()) continue;
+    const auto name = nb::cast<std::string_view>(key);
+    const auto is_named = [&](const WordSetting& setting) { return setting.name == name; };
+    const auto setting = std::find_if(word_settings.begin(), word_settings.end(), is_named);
+    std::string_view word;
+    std::string fits = "a number, 0 at least";
+    if (setting != word_settings.end()) {
+      if (nb::try_cast(value, word) && setting->set(made, word)) continue;
+      fits = list_choices(std::vector<std::string>(setting->words().begin(), setting->words().end()));
+    } else if (name == "suppress") {
+      made.suppress = suppressions(value);
+      continue;
+    } else if (name == "stop") {
+      if (nb::try_cast(value, made.stop_at_first)) continue;
+      fits = "True or False";
+    } else if (name == "seed" ? nb::try_cast(value, made.seed) : nb::try_cast(value, made.max_findings)) {
+      continue;
+    }
+    const bool is_value = PyUnicode_Check(value.ptr()) || PyLong_Check(value.ptr());
+    raise(is_value ? Kind::bad_setting : Kind::argument_kind,
+          cat('`', name, "` is ", word.empty() ? describe(value) : cat('`', word, '`'), "; what fits is ", fits), authors_line());
+  }
+  return made;
+}
+nb::dict record_of(const Arithmetic& arithmetic) {
+  nb::dict record;
+  for (const WordSetting& setting : word_settings) record[setting.name] = setting.word(arithmetic);
+  nb::list suppress;
+  for (const vgpu::Suppression& one : arithmetic.suppress) suppress.append(one.text);
+  record["seed"] = arithmetic.seed;
+  record["suppress"] = suppress;
+  record["limit"] = arithmetic.max_findings;
+  record["stop"] = arithmetic.stop_at_first;
+  return record;
 }
 
 nb::list errors_of(const Diagnostics& findings) {
@@ -143,46 +187,19 @@ nb::list errors_of(const Diagnostics& findings) {
   return all;
 }
 
-/// What is told of findings: suppressions, how many, and whether the first one ends the run. None leaves it as it is.
-using FindingOptions = std::tuple<std::optional<std::vector<std::string>>, std::optional<std::size_t>, std::optional<bool>>;
-void set_finding_options(launch::Arithmetic& arithmetic, const FindingOptions& given) {
-  const auto& [suppress, limit, stop] = given;
-  if (suppress) {
-    arithmetic.suppress.clear();
-    for (const std::string& text : *suppress) {
-      auto one = vgpu::Suppression::read(text);
-      if (!one) raise(Kind::bad_setting, one.error().message, authors_line());
-      arithmetic.suppress.push_back(*std::move(one));
-    }
-  }
-  if (limit) arithmetic.max_findings = *limit;
-  if (stop) arithmetic.stop_at_first = *stop;
-}
-std::tuple<std::vector<std::string>, std::size_t, bool> finding_options() {
-  const launch::Arithmetic now = launch::default_arithmetic();
-  std::vector<std::string> suppress;
-  for (const vgpu::Suppression& one : now.suppress) suppress.push_back(one.text);
-  return {suppress, now.max_findings, now.stop_at_first};
-}
-
 /// Blocks, warp instructions, findings; and of these how many were suppressed and left out, and suppressions that fitted nothing.
 using RunTuple = std::tuple<std::uint64_t, std::uint64_t, nb::list, std::uint64_t, std::uint64_t, std::vector<std::string>>;
 RunTuple run(const ExecutorHandle& self, std::string_view entry, const nb::bytes& parameters,
              const std::vector<RegionTuple>& regions, launch::Dims grid, launch::Dims block, launch::Dims cluster,
              std::size_t shared_memory, unsigned workers, std::uint64_t max_instructions, bool check_initialised,
-             std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-             std::optional<std::string_view> completion, std::optional<std::string_view> checks,
-             std::optional<std::uint64_t> seed, std::optional<std::string_view> threads, const FindingOptions& findings,
-             nb::object print) {
+             const nb::dict& settings, nb::object print) {
   PythonLibrary library;
   launch::Cpu cpu = library.cpu();
   if (workers != 0) cpu.options.workers = workers;
   cpu.options.max_instructions = max_instructions;
   cpu.options.check_initialised = check_initialised;
-  launch::Arithmetic arithmetic = arithmetic_of(numerics, approx, completion, checks, seed, threads);
-  set_finding_options(arithmetic, findings);
-  arithmetic.give_to(cpu.options);
-  cpu.findings_are_errors = !checks;  // who asks gets them in the report
+  arithmetic_of(settings).give_to(cpu.options);
+  cpu.findings_are_errors = settings.get("checks", nb::none()).is_none();  // who asks gets them in the report
   Printer printer(std::move(print));
   cpu.options.print = std::ref(printer);
   const vgpu::LaunchConfig config{.grid = grid, .block = block, .dynamic_smem_bytes = shared_memory, .cluster = cluster};
@@ -201,10 +218,9 @@ nb::list unsupported(const ExecutorHandle& self, std::string_view entry) {
   return errors_of(unwrap_here(self.module->find_unsupported(entry)));
 }
 
-nb::list fidelity(const ExecutorHandle& self, std::string_view entry, std::optional<std::string_view> numerics,
-                  std::optional<std::string_view> approx) {
+nb::list fidelity(const ExecutorHandle& self, std::string_view entry, const nb::dict& settings) {
   vgpu::Options options;
-  arithmetic_of(numerics, approx, std::nullopt, std::nullopt, std::nullopt, std::nullopt).give_to(options);
+  arithmetic_of(settings).give_to(options);
   const auto program = unwrap_here([&] {
     const nb::gil_scoped_release others;
     return self.module->kernel(entry);
@@ -222,9 +238,7 @@ nb::list parameters(const ExecutorHandle& self, std::string_view entry) {
   return all;
 }
 
-}  // namespace
-
-void bind_executor(nb::module_& m) {
+void bind_program(nb::module_& m) {
   Class<ExecutorHandle>(m, "ExecutorModule", "A PTX text on the executor: read and checked once, each kernel decoded once.")
       .function("read(ptx: str, file: str = '<ptx>') -> ExecutorModule",
                 "Reads and checks a text, which findings call `file`. Raises its first error, with line and column.",
@@ -254,7 +268,7 @@ void bind_executor(nb::module_& m) {
                 })
       .function("unsupported(self, entry: str) -> list[Exception]",
                 "Everything of the kernel that the executor does not run, as the errors that a launch would raise.", unsupported)
-      .function("fidelity(self, entry: str, numerics: str | None, approx: str | None) -> list[tuple[str, str, str]]",
+      .function("fidelity(self, entry: str, settings: dict[str, typing.Any]) -> list[tuple[str, str, str]]",
                 "What is not known to be a GPU's bit for bit: how far it is, the instruction, and why.", fidelity)
       .function("variable(self, name: str) -> tuple[int, int]", "Address and bytes of a .global or .const variable.",
                 [](const ExecutorHandle& self, std::string_view name) {
@@ -265,32 +279,28 @@ void bind_executor(nb::module_& m) {
           "run(self, entry: str, parameters: bytes, regions: Sequence[tuple[int, int, str, bool, bool, list[int] | None, "
           "tuple[list[int], int] | None]], grid: "
           "tuple[int, int, int], block: tuple[int, int, int], cluster: tuple[int, int, int], shared_memory: int, workers: "
-          "int, max_instructions: int, check_initialised: bool, numerics: str | None, approx: str | None, completion: str | "
-          "None, checks: str | None, "
-          "seed: int | None, threads: str | None, findings: tuple[list[str] | None, int | None, bool | None], print: "
+          "int, max_instructions: int, check_initialised: bool, settings: dict[str, typing.Any], print: "
           "typing.Callable[[str], object]) "
           "-> tuple[int, int, list[typing.Any], int, int, list[str]]",
           "Runs a grid to its end; the number of its blocks, of the warp instructions that ran, and, where checks are given, "
           "what they found, how much of that was suppressed and left out, and which suppressions fitted nothing. `parameters` is "
           "the parameter block; a region is (address, bytes, name, whether it may be written, whether it counts as written, of a "
           "multicast region the addresses of its further replicas, and of a tensor its sizes and the bits of an element). "
-          "`findings` is what set_executor_findings takes.",
+          "`settings` are those of set_executor_settings.",
           run);
+}
+
+void bind_settings(nb::module_& m) {
   function(m, "multimem_address(address: int) -> int",
            "The multimem address that stands for one in the first replica of a multicast region.",
            [](std::uintptr_t address) { return address + vgpu::multimem_window; });
-  function(m, "executor_arithmetic() -> tuple[str, str, str, str, int, str]",
-           "The arithmetic of runs that are not given any: numerics, approximations, completion, checks, seed, threads.",
-           [] { return words_of(launch::default_arithmetic()); });
-  function(m,
-           "set_executor_arithmetic(numerics: str | None, approx: str | None, completion: str | None, checks: str | None, seed: "
-           "int | None, threads: str | None) -> None",
-           "Changes what is given. Of the whole process.",
-           [](std::optional<std::string_view> numerics, std::optional<std::string_view> approx,
-              std::optional<std::string_view> completion, std::optional<std::string_view> checks,
-              std::optional<std::uint64_t> seed, std::optional<std::string_view> threads) {
-             launch::set_default_arithmetic(arithmetic_of(numerics, approx, completion, checks, seed, threads));
-           });
+  function(m, "executor_settings() -> dict[str, typing.Any]",
+           "What runs are like that are not told: numerics, approx, completion, checks, threads, seed; and of findings which are "
+           "suppressed, how many are kept (limit), and whether the first one ends the run (stop).",
+           [] { return record_of(launch::default_arithmetic()); });
+  function(m, "set_executor_settings(settings: dict[str, typing.Any]) -> None",
+           "Changes what is given and not None. Of the whole process.",
+           [](const nb::dict& settings) { launch::set_default_arithmetic(arithmetic_of(settings)); });
   function(m, "collect_executor_findings(collect: bool) -> None",
            "Whether what checks find is kept for executor_findings(), and not an error of the launch. Of the whole process.",
            [](bool collect) { launch::collect_findings(collect); });
@@ -302,16 +312,9 @@ void bind_executor(nb::module_& m) {
         const launch::Collected all = launch::take_findings();
         return std::tuple(errors_of(all.findings), all.runs, all.suppressed, all.left_out, all.unused_suppressions);
       });
-  function(m, "executor_finding_options() -> tuple[list[str], int, bool]",
-           "Of runs that are not given any: suppressions, how many findings are kept, whether the first one ends the run.",
-           [] { return finding_options(); });
-  function(m, "set_executor_findings(suppress: list[str] | None, limit: int | None, stop: bool | None) -> None",
-           "Changes what is given. Of the whole process.",
-           [](std::optional<std::vector<std::string>> suppress, std::optional<std::size_t> limit, std::optional<bool> stop) {
-             launch::Arithmetic arithmetic = launch::default_arithmetic();
-             set_finding_options(arithmetic, {std::move(suppress), limit, stop});
-             launch::set_default_arithmetic(arithmetic);
-           });
+}
+
+void bind_rules(nb::module_& m) {
   function(m, "executor_rules() -> list[tuple[str, str, str, str, str, str, str]]",
            "The rules: id, kind, severity, what goes wrong, what mends it, the manual's section, the level of checks.", [] {
              nb::list all;
@@ -341,6 +344,14 @@ void bind_executor(nb::module_& m) {
              if (!target) raise(Kind::unknown_target, cat("there is no target `", name, '`'), authors_line());
              return std::pair(isa::max_shared_bytes(*target), vgpu::multiprocessors);
            });
+}
+
+}  // namespace
+
+void bind_executor(nb::module_& m) {
+  bind_program(m);
+  bind_settings(m);
+  bind_rules(m);
 }
 
 }  // namespace ptx::python

@@ -220,9 +220,8 @@ void save_image(const ImageHandle& handle, const std::string& path, std::optiona
   unwrap_here(show_warnings(unwrap_here(std::move(saved))));
 }
 
-void bind_image(nb::module_& m) {
-  Class<ImageHandle> type(m, "Image",
-                          "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.");
+// How it is made.
+void bind_image_makers(Class<ImageHandle>& type) {
   type.def(nb::new_(&image_of_module), nb::arg("module"), nb::arg("grid") = launch::Dims{1, 1, 1},
            nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
            nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(),
@@ -251,8 +250,12 @@ void bind_image(nb::module_& m) {
                 [](const ImageHandle& self, const std::vector<std::size_t>& which) -> std::optional<ImageHandle> {
                   auto made = unwrap_here(launch::with_scalars_in_memory(*self.image, which));
                   return made ? std::optional(ImageHandle::registered(std::move(*made))) : std::nullopt;
-                })
-      .value("key -> bytes", "sha256 of text and launch record.", [](const ImageHandle& self) { return self.key; })
+                });
+}
+
+// What it is.
+void bind_image_values(Class<ImageHandle>& type) {
+  type.value("key -> bytes", "sha256 of text and launch record.", [](const ImageHandle& self) { return self.key; })
       .value("handle -> int", "63 bits of the key: the same in every process.",
              [](const ImageHandle& self) { return self.image->handle(); })
       .value("ptx -> str", "The text.", [](const ImageHandle& self) { return self.image->text(); })
@@ -274,21 +277,8 @@ void bind_image(nb::module_& m) {
                Aliases all;
                for (const launch::Alias& alias : self.image->spec().aliases) all.emplace(alias.input, alias.output);
                return all;
-             });
-  nb::dict attributes, keywords;  // what is known of each, by name; and for type checkers a class of them as keywords
-  for (const LaunchAttribute& row : launch_attributes) {
-    const std::string name(row.name);
-    attributes[name.c_str()] = nb::make_tuple(std::string(row.says), std::string(row.guide));
-    keywords[name.c_str()] = false;
-    type.def_prop_ro(
-        name.c_str(), [value = row.value](const ImageHandle& self) { return self.image->spec().geometry.attributes.*value; },
-        cat("Whether ", row.says, '.').c_str());
-  }
-  m.attr("launch_attributes") = attributes;
-  keywords["__module__"] = m.attr("__name__");
-  keywords["__nb_signature__"] = "class LaunchAttributes(typing.TypedDict, total=False)";
-  m.attr("LaunchAttributes") = nb::borrow(reinterpret_cast<PyObject*>(&PyType_Type))("LaunchAttributes", nb::tuple(), keywords);
-  type.value("descriptors -> list[tuple[int, TensorMap]]",
+             })
+      .value("descriptors -> list[tuple[int, TensorMap]]",
              "The TMA descriptors that a launch passes: number of the tensor, inputs first, and its map.",
              [](const ImageHandle& self) {
                std::vector<std::pair<std::uint32_t, TensorMapHandle>> all;
@@ -298,8 +288,12 @@ void bind_image(nb::module_& m) {
                return all;
              })
       .value("has_module -> bool", "Whether it was traced here; the executor reads the text of one that was not.",
-             [](const ImageHandle& self) { return self.image->has_module(); })
-      .function("variable(self, name: str) -> tuple[int, int]",
+             [](const ImageHandle& self) { return self.image->has_module(); });
+}
+
+// What may be done with it.
+void bind_image_uses(Class<ImageHandle>& type) {
+  type.function("variable(self, name: str) -> tuple[int, int]",
                 "Where a .global or .const variable of its module lies in the executor's memory, and its bytes: there launches "
                 "read and leave it.",
                 [](const ImageHandle& self, std::string_view name) {
@@ -331,6 +325,32 @@ void bind_image(nb::module_& m) {
         return cat("<image of kernel ", spec.entry, ", grid ", launch::to_string(spec.geometry.grid), ", block ",
                    launch::to_string(spec.geometry.block), ", handle ", self.image->handle(), '>');
       });
+}
+
+// Launch attributes: what is known of each, by name; for type checkers a class of them as keywords; and each image's own.
+void bind_launch_attributes(nb::module_& m, Class<ImageHandle>& type) {
+  nb::dict attributes, keywords;
+  for (const LaunchAttribute& row : launch_attributes) {
+    const std::string name(row.name);
+    attributes[name.c_str()] = nb::make_tuple(std::string(row.says), std::string(row.guide));
+    keywords[name.c_str()] = false;
+    type.def_prop_ro(
+        name.c_str(), [value = row.value](const ImageHandle& self) { return self.image->spec().geometry.attributes.*value; },
+        cat("Whether ", row.says, '.').c_str());
+  }
+  m.attr("launch_attributes") = attributes;
+  keywords["__module__"] = m.attr("__name__");
+  keywords["__nb_signature__"] = "class LaunchAttributes(typing.TypedDict, total=False)";
+  m.attr("LaunchAttributes") = nb::borrow(reinterpret_cast<PyObject*>(&PyType_Type))("LaunchAttributes", nb::tuple(), keywords);
+}
+
+void bind_image(nb::module_& m) {
+  Class<ImageHandle> type(m, "Image",
+                          "A kernel that can be launched: text, geometry and parameters, named by the hash of them all.");
+  bind_image_makers(type);
+  bind_image_values(type);
+  bind_image_uses(type);
+  bind_launch_attributes(m, type);
   function(m, "load(path: str) -> Image",
            "The image in a file that `Image.save` wrote. ValueError for another file, RuntimeError for one that cannot be read.",
            [](const std::string& path) { return ImageHandle::registered(unwrap_here(launch::load_saved(path)).image); });

@@ -44,28 +44,19 @@ Value left_side(Trace& trace, const Reg& reg) {
   return reg.kind == Reg::Kind::special ? Value::of_special(reg.special) : Value::of(register_of(trace, reg));
 }
 
-template <Operator op>
-nb::object binary(const Reg& self, nb::handle other) {
+// `self op other`, or with the sides changed: Python asks the register on the right when the left side is none.
+nb::object operate(Operator op, const Reg& self, nb::handle other, bool reflected = false) {
   Trace& trace = Trace::require("a register operator");
   const auto b = other_side(trace, other);
   if (!b) return nb::borrow(Py_NotImplemented);
-  return make_reg(trace, unwrap(write::binary(trace.builder(), op, left_side(trace, self), *b, trace.where())));
-}
-
-// `63 - r`: Python asks the register on the right when the left side is none.
-template <Operator op>
-nb::object reflected(const Reg& self, nb::handle other) {
-  Trace& trace = Trace::require("a register operator");
-  const auto a = other_side(trace, other);
-  if (!a) return nb::borrow(Py_NotImplemented);
-  return make_reg(trace, unwrap(write::binary(trace.builder(), op, *a, left_side(trace, self), trace.where())));
+  const Value a = left_side(trace, self);
+  return make_reg(trace, unwrap(write::binary(trace.builder(), op, reflected ? *b : a, reflected ? a : *b, trace.where())));
 }
 
 // `~p & q`
-template <Operator op>
-nb::object with_negated(nb::handle self, nb::handle other) {
+nb::object with_negated(Operator op, Self<NegPred> self, nb::handle other) {
   Trace& trace = Trace::require("a register operator");
-  const auto a = other_side(trace, self), b = other_side(trace, other);
+  const auto a = other_side(trace, self.object), b = other_side(trace, other);
   if (!b) return nb::borrow(Py_NotImplemented);
   return make_reg(trace, unwrap(write::binary(trace.builder(), op, *a, *b, trace.where())));
 }
@@ -84,22 +75,21 @@ nb::object viewed(const Reg& self, nb::handle dtype) {
                   unwrap(write::view(trace.builder(), register_of(trace, self), type_argument(dtype, "Reg.as_"), trace.where())));
 }
 
-template <Operator op>
-nb::object in_place(nb::handle self, nb::handle other) {
+nb::object in_place(Operator op, nb::handle self, nb::handle other) {
+  const Reg* left = as<Reg>(self);
+  if (left == nullptr) throw nb::next_overload();
   Trace& trace = Trace::require("a register operator");
-  const Reg& left = *as<Reg>(self);
   const auto b = other_side(trace, other);
   if (!b) return nb::borrow(Py_NotImplemented);
-  if (left.kind == Reg::Kind::special)
+  if (left->kind == Reg::Kind::special)
     raise(Kind::bad_operator,
-          cat("`", left.name, "` cannot be written to; copy it first: `reg.from_(…, ", isa::name(left.type), ")`"),
+          cat("`", left->name, "` cannot be written to; copy it first: `reg.from_(…, ", isa::name(left->type), ")`"),
           trace.where());
-  unwrap(write::in_place(trace.builder(), op, register_of(trace, left), *b, trace.where()));
+  unwrap(write::in_place(trace.builder(), op, register_of(trace, *left), *b, trace.where()));
   return nb::borrow(self);
 }
 
-template <Comparison cmp>
-nb::object compare(const Reg& self, nb::handle other) {
+nb::object compare(Comparison cmp, const Reg& self, nb::handle other) {
   if (as<Reg>(other) == nullptr && (other.is_none() || PyUnicode_Check(other.ptr()))) return nb::borrow(Py_NotImplemented);
   Trace& trace = Trace::require("a comparison of registers");
   const auto b = other_side(trace, other);
@@ -124,50 +114,28 @@ constexpr std::string_view beside(Operator op) {
   }
 }
 
-template <Operator op>
-void def_binary(Class<Reg>& reg, const char* method) {
-  reg.def(method, binary<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: ", beside(op), ", /) -> Reg").c_str()));
-}
-template <Operator op>
-void def_reflected(Class<Reg>& reg, const char* method) {
-  reg.def(method, reflected<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: typing.SupportsIndex | float, /) -> Reg").c_str()));
-}
-template <Operator op>
-void def_in_place(Class<Reg>& reg, const char* method) {
-  reg.def(method, in_place<op>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: ", beside(op), ", /) -> Reg").c_str()),
-          "In place: the register itself is written, whatever variables mean it. `a = a + b` has a fresh one.");
-}
-template <Comparison cmp>
-void def_compare(Class<Reg>& reg, const char* method) {
-  reg.def(method, compare<cmp>, nb::arg("other").none(),
-          nb::sig(cat("def ", method, "(self, other: typing.Any, /) -> Reg").c_str()));
-}
-
 bool is_predicate(nb::handle object) {
   const Reg* reg = as<Reg>(object);
   return reg != nullptr && reg->type == Type::pred;
 }
 
 // `d | p` names a pair of destinations when either side is a predicate, else it is the bitwise operator.
-nb::object either(nb::handle self, nb::handle other) {
-  if (is_predicate(self) || is_predicate(other)) return nb::cast(PipeRef{nb::borrow(self), nb::borrow(other)});
-  return binary<Operator::or_>(*as<Reg>(self), other);
+nb::object either(Self<Reg> self, nb::handle other) {
+  if (is_predicate(self.object) || is_predicate(other)) return nb::cast(PipeRef{nb::borrow(self.object), nb::borrow(other)});
+  return operate(Operator::or_, *self, other);
 }
 
 // `"_" | p`: the first destination is not wanted.
-nb::object reflected_either(nb::handle self, nb::handle other) {
-  if (is_predicate(self) && PyUnicode_Check(other.ptr())) return nb::cast(PipeRef{nb::borrow(other), nb::borrow(self)});
-  return binary<Operator::or_>(*as<Reg>(self), other);
+nb::object reflected_either(Self<Reg> self, nb::handle other) {
+  if (self->type == Type::pred && PyUnicode_Check(other.ptr()))
+    return nb::cast(PipeRef{nb::borrow(other), nb::borrow(self.object)});
+  return operate(Operator::or_, *self, other, true);
 }
 
-nb::object negate(nb::handle self) {
-  const Reg& reg = *as<Reg>(self);
-  if (reg.type == Type::pred) return nb::cast(NegPred{nb::borrow(self)});
-  raise(Kind::bad_operator, cat("`~` negates a predicate, `", reg.name, "` is a .", isa::name(reg.type), " register"),
-        authors_line(), cat("`ptx.inst.not_.b", isa::bits(isa::register_type(reg.type)), "(d, a)` complements bits"));
+nb::object negate(Self<Reg> self) {
+  if (self->type == Type::pred) return nb::cast(NegPred{nb::borrow(self.object)});
+  raise(Kind::bad_operator, cat("`~` negates a predicate, `", self->name, "` is a .", isa::name(self->type), " register"),
+        authors_line(), cat("`ptx.inst.not_.b", isa::bits(isa::register_type(self->type)), "(d, a)` complements bits"));
 }
 
 bool no_truth(std::string_view what) {
@@ -236,9 +204,9 @@ void def_register(Class<Reg>& reg) {
       .dunder("__or__(self, other: Reg | typing.SupportsIndex, /) -> typing.Any", either)
       .dunder("__ror__(self, other: typing.SupportsIndex | str, /) -> typing.Any", reflected_either)
       .function("max(self, other: Reg | typing.SupportsIndex | float) -> Reg", "The larger of the two, in a fresh register.",
-                binary<Operator::max>)
+                [](const Reg& self, nb::handle other) { return operate(Operator::max, self, other); })
       .function("min(self, other: Reg | typing.SupportsIndex | float) -> Reg", "The smaller of the two, in a fresh register.",
-                binary<Operator::min>)
+                [](const Reg& self, nb::handle other) { return operate(Operator::min, self, other); })
       .function(
           "as_(self, dtype: PtxType) -> Reg",
           "The same register as another type of its width: `r.as_(s32) >> 1` shifts with the sign. Writes nothing. What the "
@@ -248,58 +216,71 @@ void def_register(Class<Reg>& reg) {
       .dunder("__abs__(self) -> Reg", absolute);
 }
 
+// Python's methods of operators. One function for each group, which knows its operator: nanobind's code for each is not small.
+template <class What>
+struct Method {
+  const char* name;
+  What what;
+};
+constexpr Method<Operator> direct[] = {{"__add__", Operator::add},
+                                       {"__radd__", Operator::add},
+                                       {"__sub__", Operator::sub},
+                                       {"__mul__", Operator::mul},
+                                       {"__rmul__", Operator::mul},
+                                       {"__lshift__", Operator::shl},
+                                       {"__rshift__", Operator::shr},
+                                       {"__and__", Operator::and_},
+                                       {"__rand__", Operator::and_},
+                                       {"__xor__", Operator::xor_},
+                                       {"__rxor__", Operator::xor_},
+                                       {"__truediv__", Operator::true_div},
+                                       {"__floordiv__", Operator::floor_div},
+                                       {"__mod__", Operator::floor_rem}};
+constexpr Method<Operator> reflected[] = {
+    {"__rsub__", Operator::sub},          {"__rlshift__", Operator::shl},         {"__rrshift__", Operator::shr},
+    {"__rtruediv__", Operator::true_div}, {"__rfloordiv__", Operator::floor_div}, {"__rmod__", Operator::floor_rem}};
+constexpr Method<Operator> written_in_place[] = {{"__itruediv__", Operator::true_div}, {"__ifloordiv__", Operator::floor_div},
+                                                 {"__imod__", Operator::floor_rem},    {"__iadd__", Operator::add},
+                                                 {"__isub__", Operator::sub},          {"__imul__", Operator::mul},
+                                                 {"__ilshift__", Operator::shl},       {"__irshift__", Operator::shr},
+                                                 {"__iand__", Operator::and_},         {"__ior__", Operator::or_},
+                                                 {"__ixor__", Operator::xor_}};
+constexpr Method<Comparison> compared[] = {{"__eq__", Comparison::eq}, {"__ne__", Comparison::ne}, {"__lt__", Comparison::lt},
+                                           {"__le__", Comparison::le}, {"__gt__", Comparison::gt}, {"__ge__", Comparison::ge}};
+
+template <class Call, class... Doc>
+void def_operator(Class<Reg>& reg, const char* name, std::string_view other, Call call, const Doc&... doc) {
+  reg.def(name, call, nb::arg("other").none(), nb::sig(cat("def ", name, "(self, other: ", other, ", /) -> Reg").c_str()),
+          doc...);
+}
 void def_operators(Class<Reg>& reg) {
-  def_binary<Operator::add>(reg, "__add__");
-  def_binary<Operator::add>(reg, "__radd__");
-  def_binary<Operator::sub>(reg, "__sub__");
-  def_binary<Operator::mul>(reg, "__mul__");
-  def_binary<Operator::mul>(reg, "__rmul__");
-  def_binary<Operator::shl>(reg, "__lshift__");
-  def_binary<Operator::shr>(reg, "__rshift__");
-  def_binary<Operator::and_>(reg, "__and__");
-  def_binary<Operator::and_>(reg, "__rand__");
-  def_binary<Operator::xor_>(reg, "__xor__");
-  def_binary<Operator::xor_>(reg, "__rxor__");
-  def_binary<Operator::true_div>(reg, "__truediv__");
-  def_binary<Operator::floor_div>(reg, "__floordiv__");
-  def_binary<Operator::floor_rem>(reg, "__mod__");
-  def_reflected<Operator::sub>(reg, "__rsub__");
-  def_reflected<Operator::shl>(reg, "__rlshift__");
-  def_reflected<Operator::shr>(reg, "__rrshift__");
-  def_reflected<Operator::true_div>(reg, "__rtruediv__");
-  def_reflected<Operator::floor_div>(reg, "__rfloordiv__");
-  def_reflected<Operator::floor_rem>(reg, "__rmod__");
-  def_in_place<Operator::true_div>(reg, "__itruediv__");
-  def_in_place<Operator::floor_div>(reg, "__ifloordiv__");
-  def_in_place<Operator::floor_rem>(reg, "__imod__");
-  def_in_place<Operator::add>(reg, "__iadd__");
-  def_in_place<Operator::sub>(reg, "__isub__");
-  def_in_place<Operator::mul>(reg, "__imul__");
-  def_in_place<Operator::shl>(reg, "__ilshift__");
-  def_in_place<Operator::shr>(reg, "__irshift__");
-  def_in_place<Operator::and_>(reg, "__iand__");
-  def_in_place<Operator::or_>(reg, "__ior__");
-  def_in_place<Operator::xor_>(reg, "__ixor__");
-  def_compare<Comparison::eq>(reg, "__eq__");
-  def_compare<Comparison::ne>(reg, "__ne__");
-  def_compare<Comparison::lt>(reg, "__lt__");
-  def_compare<Comparison::le>(reg, "__le__");
-  def_compare<Comparison::gt>(reg, "__gt__");
-  def_compare<Comparison::ge>(reg, "__ge__");
+  for (const auto& [name, op] : direct)
+    def_operator(reg, name, beside(op), [op = op](const Reg& self, nb::handle other) { return operate(op, self, other); });
+  for (const auto& [name, op] : reflected)
+    def_operator(reg, name, "typing.SupportsIndex | float",
+                 [op = op](const Reg& self, nb::handle other) { return operate(op, self, other, true); });
+  for (const auto& [name, op] : written_in_place)
+    def_operator(
+        reg, name, beside(op), [op = op](nb::handle self, nb::handle other) { return in_place(op, self, other); },
+        "In place: the register itself is written, whatever variables mean it. `a = a + b` has a fresh one.");
+  for (const auto& [name, cmp] : compared)
+    def_operator(reg, name, "typing.Any", [cmp = cmp](const Reg& self, nb::handle other) { return compare(cmp, self, other); });
 }
 
 void def_predicates(Class<NegPred>& negated, Class<PipeRef>& pipe) {
   negated.def(nb::init<nb::object>(), nb::arg("reg"), nb::sig("def __init__(self, reg: Reg) -> None"))
-      .def_ro("reg", &NegPred::reg, nb::sig("def reg(self) -> Reg"))
+      .field<&NegPred::reg>("reg -> Reg")
       .dunder("__invert__(self) -> Reg", [](const NegPred& n) { return n.reg; })
-      .dunder("__and__(self, other: Reg | NegPred, /) -> Reg", with_negated<Operator::and_>)
-      .dunder("__xor__(self, other: Reg | NegPred, /) -> Reg", with_negated<Operator::xor_>)
+      .dunder("__and__(self, other: Reg | NegPred, /) -> Reg",
+              [](Self<NegPred> self, nb::handle other) { return with_negated(Operator::and_, self, other); })
+      .dunder("__xor__(self, other: Reg | NegPred, /) -> Reg",
+              [](Self<NegPred> self, nb::handle other) { return with_negated(Operator::xor_, self, other); })
       .dunder("__bool__(self) -> bool", [](const NegPred& n) { return no_truth(nb::repr(nb::cast(n)).c_str()); })
       .dunder("__repr__(self) -> str", [](const NegPred& n) { return nb::str("~{}").format(n.reg); });
   pipe.def(nb::init<nb::object, nb::object>(), nb::arg("left"), nb::arg("right"),
            nb::sig("def __init__(self, left: Reg | str, right: Reg | str) -> None"))
-      .def_ro("left", &PipeRef::left, nb::sig("def left(self) -> Reg | str"))
-      .def_ro("right", &PipeRef::right, nb::sig("def right(self) -> Reg | str"))
+      .field<&PipeRef::left>("left -> Reg | str")
+      .field<&PipeRef::right>("right -> Reg | str")
       .dunder("__bool__(self) -> bool", [](const PipeRef& p) { return no_truth(nb::repr(nb::cast(p)).c_str()); })
       .dunder("__repr__(self) -> str", [](const PipeRef& p) { return nb::str("{} | {}").format(p.left, p.right); });
 }
@@ -325,8 +306,9 @@ void bind_register_array(nb::module_& m) {
       .value("count -> int", [](const RegArray& a) { return a.array.count; })
       .value("dtype -> PtxType", [](const RegArray& a) { return type_object(a.array.type); })
       .dunder("__len__(self) -> int", [](const RegArray& a) { return a.array.count; })
-      .dunder("__getitem__(self, index: typing.SupportsIndex, /) -> Reg", element)
-      .dunder("__setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None", set_element)
+      .def("__getitem__", element, nb::sig("def __getitem__(self, index: typing.SupportsIndex, /) -> Reg"))
+      .def("__setitem__", set_element, nb::arg("index"), nb::arg("value").none(),
+           nb::sig("def __setitem__(self, index: typing.SupportsIndex, value: Reg, /) -> None"))
       .dunder("__iter__(self) -> typing.Iterator[Reg]", [](RegArray& a) { return nb::iter(hardware_order(a, false)); })
       .function("regs(self) -> list[Reg]", [](RegArray& a) { return hardware_order(a, false); })
       .function("hw_order(self, reverse: bool = False) -> list[Reg]", "The registers in the hardware's order, or in its reverse.",

@@ -105,10 +105,10 @@ nb::tuple go(const SessionHandle& self, Go go) {
   return tuple_of(stop);
 }
 
-using Block = std::array<std::uint32_t, 3>;
+using BlockIndex = std::array<std::uint32_t, 3>;
 
 std::size_t break_at(const SessionHandle& self, std::string file, std::uint32_t line, std::uint32_t ptx_line,
-                     std::optional<Block> block, std::optional<std::uint32_t> warp) {
+                     std::optional<BlockIndex> block, std::optional<std::uint32_t> warp) {
   return open(self).break_at({.file = std::move(file), .line = line, .ptx_line = ptx_line, .block = block, .warp = warp});
 }
 
@@ -220,7 +220,7 @@ void bind_session(nb::module_& m) {
           with("go_to(self, position: int)"), "To before an instruction of the run.",
           [](const SessionHandle& self, std::uint64_t at) { return go(self, [at](vgpu::Session& s) { return s.go_to(at); }); })
       .function("focus(self, block: tuple[int, int, int], warp: int) -> bool", "Whether there is one.",
-                [](const SessionHandle& self, Block block, std::uint32_t warp) { return open(self).focus(block, warp); })
+                [](const SessionHandle& self, BlockIndex block, std::uint32_t warp) { return open(self).focus(block, warp); })
       .function("warps(self) -> list[tuple[typing.Any, ...]]",
                 "Block, warp, lanes, state, what it waits for, PTX line, instruction, the author's line, whether it is focused.",
                 warps)

@@ -18,8 +18,6 @@ namespace {
 
 using write::Value;
 
-struct SmemSpace {};
-
 [[noreturn]] void wrong_kind(Trace& trace, std::string message, const std::string& hint = {}) {
   raise(Kind::argument_kind, std::move(message), trace.where(), hint);
 }
@@ -57,12 +55,12 @@ write::idiom::Element element_of(Trace& trace, Operands& operands, const SharedA
   return unwrap(write::idiom::element_at(trace.builder(), region, alloc.type, alloc.shape, indices, trace.where()));
 }
 
-nb::object get(nb::handle self, nb::handle key) {
-  const SharedAlloc& alloc = *as<SharedAlloc>(self);
+nb::object get(Self<SharedAlloc> self, nb::handle key) {
+  const SharedAlloc& alloc = *self;
   if (PyIndex_Check(key.ptr()) && !PyBool_Check(key.ptr())) {
     const auto stage = nb::cast<std::int64_t>(key);
     if (stage < 0 || stage >= alloc.shape.front()) no_such(cat(alloc.name, "'s first dimension"), stage, alloc.shape.front());
-    return nb::cast(SharedSlice{nb::borrow(self), stage});
+    return nb::cast(SharedSlice{nb::borrow(self.object), stage});
   }
   Trace& trace = Trace::require("SharedAlloc.__getitem__");
   Operands operands(trace);
@@ -70,12 +68,11 @@ nb::object get(nb::handle self, nb::handle key) {
                   unwrap(write::idiom::load_element(trace.builder(), element_of(trace, operands, alloc, key), trace.where())));
 }
 
-void set(nb::handle self, nb::handle key, nb::handle value) {
-  const SharedAlloc& alloc = *as<SharedAlloc>(self);
+void set(Self<SharedAlloc> self, nb::handle key, nb::handle value) {
   Trace& trace = Trace::require("SharedAlloc.__setitem__");
   Operands operands(trace);
   const write::Reg from = register_argument(trace, value, "SharedAlloc.__setitem__");
-  unwrap(write::idiom::store_element(trace.builder(), element_of(trace, operands, alloc, key), from, trace.where()));
+  unwrap(write::idiom::store_element(trace.builder(), element_of(trace, operands, *self, key), from, trace.where()));
 }
 
 // ---- by address -----------------------------------------------------------------------------------------------------
@@ -110,6 +107,15 @@ nb::object apply_swizzle(const nb::object& offset, nb::handle swizzle) {
   return to == from ? offset : make_reg(trace, to);
 }
 
+// Bytes from the symbol.
+std::int64_t place_of(const SharedSlice& slice) {
+  const SharedAlloc& alloc = *as<SharedAlloc>(slice.alloc);
+  return alloc.byte_offset + slice.stage * alloc.stage_bytes();
+}
+std::int64_t place_of(const MbarrierRef& ref) {
+  return as<MbarrierArray>(ref.array)->byte_offset + write::idiom::mbarrier_bytes * ref.index;
+}
+
 // ---- the classes ------------------------------------------------------------------------------------------------------
 
 void bind_handles(nb::module_& m) {
@@ -119,15 +125,15 @@ void bind_handles(nb::module_& m) {
                            "writes it. With one dimension that is `a[register]`, and `a[3,]` or `a[3] = r` with an int.");
   alloc
       .value("name -> str", "The symbol: its own, or `dyn_smem`; as an operand, the allocation's address.",
-             [](nb::handle self) { return symbol_name(self, as<SharedAlloc>(self)->name, as<SharedAlloc>(self)->byte_offset); })
+             [](Self<SharedAlloc> self) { return symbol_name(self.object, self->name, self->byte_offset); })
       .value("dtype -> PtxType", [](const SharedAlloc& a) { return type_object(a.type); })
       .value("shape -> tuple[int, ...]", [](const SharedAlloc& a) { return nb::tuple(nb::cast(a.shape)); })
-      .def_ro("swizzle", &SharedAlloc::swizzle, nb::sig("def swizzle(self) -> str | None"))
+      .field<&SharedAlloc::swizzle>("swizzle -> str | None")
       .value("gmma_layout -> GmmaLayout | None", "How wgmma reads it, if it was made as a tile of wgmma.",
              [](const SharedAlloc& a) { return a.gmma_layout ? nb::cast(*a.gmma_layout) : nb::none(); })
       .value("gmma_major -> Major | None",
              [](const SharedAlloc& a) { return a.gmma_major ? nb::cast(*a.gmma_major) : nb::none(); })
-      .def_ro("byte_offset", &SharedAlloc::byte_offset, "Bytes from the symbol.")
+      .field<&SharedAlloc::byte_offset>("byte_offset -> int", "Bytes from the symbol.")
       .dunder("__getitem__(self, key: Reg | int | tuple[Reg | int, ...]) -> typing.Any", get)
       .dunder("__setitem__(self, key: Reg | int | tuple[Reg | int, ...], value: Reg) -> None", set)
       .dunder("__repr__(self) -> str", [](const SharedAlloc& a) {
@@ -135,55 +141,37 @@ void bind_handles(nb::module_& m) {
       });
 
   Class<SharedSlice> slice(m, "SharedSlice", "A stage of a shared allocation: an address `stage` first-dimension elements in.");
-  const auto offset = [](const SharedSlice& s) {
-    const SharedAlloc& a = *as<SharedAlloc>(s.alloc);
-    return a.byte_offset + s.stage * a.stage_bytes();
-  };
-  slice.def_ro("alloc", &SharedSlice::alloc, nb::sig("def alloc(self) -> SharedAlloc"))
-      .def_ro("stage", &SharedSlice::stage)
-      .def_prop_ro(
-          "name",
-          [offset](nb::handle self) {
-            const SharedSlice& s = *as<SharedSlice>(self);
-            return symbol_name(self, as<SharedAlloc>(s.alloc)->name, offset(s));
-          },
-          nb::sig("def name(self) -> str"))
-      .value("byte_offset -> int", "Bytes from the symbol.", offset)
+  slice.field<&SharedSlice::alloc>("alloc -> SharedAlloc")
+      .field<&SharedSlice::stage>("stage -> int")
+      .value("name -> str",
+             [](Self<SharedSlice> self) { return symbol_name(self.object, as<SharedAlloc>(self->alloc)->name, place_of(*self)); })
+      .value("byte_offset -> int", "Bytes from the symbol.", [](const SharedSlice& s) { return place_of(s); })
       .dunder("__repr__(self) -> str",
               [](const SharedSlice& s) { return cat("SharedSlice(", as<SharedAlloc>(s.alloc)->name, ", ", s.stage, ")"); });
 
   Class<MbarrierArray> barriers(m, "MbarrierArray", "Barriers in shared memory; `m[i]` is one of them.");
   barriers
-      .value(
-          "name -> str", "The symbol: its own, or `dyn_smem`; as an operand, the address of the first.",
-          [](nb::handle self) { return symbol_name(self, as<MbarrierArray>(self)->name, as<MbarrierArray>(self)->byte_offset); })
-      .def_ro("count", &MbarrierArray::count)
-      .def_ro("byte_offset", &MbarrierArray::byte_offset, "Bytes from the symbol.")
+      .value("name -> str", "The symbol: its own, or `dyn_smem`; as an operand, the address of the first.",
+             [](Self<MbarrierArray> self) { return symbol_name(self.object, self->name, self->byte_offset); })
+      .field<&MbarrierArray::count>("count -> int")
+      .field<&MbarrierArray::byte_offset>("byte_offset -> int", "Bytes from the symbol.")
       .dunder("__len__(self) -> int", [](const MbarrierArray& a) { return a.count; })
       .dunder("__getitem__(self, index: typing.SupportsIndex) -> MbarrierRef",
-              [](nb::handle self, std::int64_t index) {
-                const MbarrierArray& a = *as<MbarrierArray>(self);
-                if (index < 0 || index >= a.count) no_such(cat("`", a.name, "`"), index, a.count);
-                return MbarrierRef{nb::borrow(self), index};
+              [](Self<MbarrierArray> self, std::int64_t index) {
+                if (index < 0 || index >= self->count) no_such(cat("`", self->name, "`"), index, self->count);
+                return MbarrierRef{nb::borrow(self.object), index};
               })
       .dunder("__iter__(self) -> typing.Iterator[MbarrierRef]",
               [](nb::handle self) { return nb::steal(PySeqIter_New(self.ptr())); })
       .dunder("__repr__(self) -> str", [](const MbarrierArray& a) { return cat("MbarrierArray(", a.name, ", ", a.count, ")"); });
 
   Class<MbarrierRef> ref(m, "MbarrierRef", "One barrier of an MbarrierArray.");
-  const auto place = [](const MbarrierRef& r) {
-    return as<MbarrierArray>(r.array)->byte_offset + write::idiom::mbarrier_bytes * r.index;
-  };
-  ref.def_ro("array", &MbarrierRef::array, nb::sig("def array(self) -> MbarrierArray"))
-      .def_ro("idx", &MbarrierRef::index)
-      .def_prop_ro(
-          "name",
-          [place](nb::handle self) {
-            const MbarrierRef& r = *as<MbarrierRef>(self);
-            return symbol_name(self, as<MbarrierArray>(r.array)->name, place(r));
-          },
-          nb::sig("def name(self) -> str"))
-      .value("byte_offset -> int", "Bytes from the symbol.", place)
+  ref.field<&MbarrierRef::array>("array -> MbarrierArray")
+      .field<&MbarrierRef::index>("idx -> int")
+      .value(
+          "name -> str",
+          [](Self<MbarrierRef> self) { return symbol_name(self.object, as<MbarrierArray>(self->array)->name, place_of(*self)); })
+      .value("byte_offset -> int", "Bytes from the symbol.", [](const MbarrierRef& r) { return place_of(r); })
       .dunder("__repr__(self) -> str",
               [](const MbarrierRef& r) { return cat("MbarrierRef(", as<MbarrierArray>(r.array)->name, ", ", r.index, ")"); });
 }
@@ -193,14 +181,14 @@ void bind_handles(nb::module_& m) {
 void bind_smem(nb::module_& m) {
   m.attr("max_static_shared") = write::max_static_shared;
   bind_handles(m);
-  Class<SmemSpace> smem(m, "smem", "The functions of `pyptx.smem`.");
+  const nb::object smem = space(m, "smem", "The functions of `pyptx.smem`.");
   helpers::bind_all<As::function>(smem, write::declare::smem_helpers);
-  smem.function("base(name: str | None = None) -> Reg",
-                "The shared-space address of a symbol, in a fresh register; without a name, of the kernel's `extern_smem`.", base)
-      .function("apply_swizzle(off|logical_offset: Reg, swizzle: str | None) -> Reg",
-                "Where the byte at offset `off` of a tile lies when the tile is swizzled (\"32B\", \"64B\", \"128B\"); the tile "
-                "has to start where the pattern does.",
-                apply_swizzle);
+  function(smem, "base(name: str | None = None) -> Reg",
+           "The shared-space address of a symbol, in a fresh register; without a name, of the kernel's `extern_smem`.", base);
+  function(smem, "apply_swizzle(off|logical_offset: Reg, swizzle: str | None) -> Reg",
+           "Where the byte at offset `off` of a tile lies when the tile is swizzled (\"32B\", \"64B\", \"128B\"); the tile "
+           "has to start where the pattern does.",
+           apply_swizzle);
 }
 
 }  // namespace ptx::python

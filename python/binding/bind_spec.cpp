@@ -154,12 +154,9 @@ class Args {
 
 // Why none of the forms takes the operands; nothing when one does.
 std::optional<Diagnostic> misfit(const std::vector<text::Candidate>& candidates, std::span<const isa::Arg> args) {
-  for (const text::Candidate& c : candidates) {
-    const isa::Form& form = isa::form(c.form);
-    if (isa::match(form, c.choices, args) || !isa::leniency(form, c.choices, args, Target::sm_90a).empty()) return std::nullopt;
-  }
-  const text::Candidate& nearest = text::nearest_candidate(candidates, args);
-  Diagnostic d = isa::match(isa::form(nearest.form), nearest.choices, args).error();
+  text::Chosen chosen = text::choose(candidates, args, Target::sm_90a);
+  if (!chosen.why_not) return std::nullopt;
+  Diagnostic d = *std::move(chosen.why_not);
   if (d.kind != Kind::operand_count) return d;
   std::size_t most = 0;
   for (const text::Candidate& c : candidates) {

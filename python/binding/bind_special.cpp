@@ -2,10 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
-#include <algorithm>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -18,8 +15,6 @@
 namespace ptx::python {
 namespace {
 
-struct SpecialSpace {};  // a namespace of Python: a class with static methods alone
-
 nb::object special_register(std::string_view name) {
   if (const auto special = isa::special_from_name(name)) return make_special(*special);
   std::vector<std::string> names;
@@ -27,39 +22,20 @@ nb::object special_register(std::string_view name) {
   raise(Kind::undefined_symbol, cat("`", name, "` is not a special register"), authors_line(), did_you_mean(name, names));
 }
 
-// `special.tid.x`: nanobind makes one Python class for one C++ type, so that each group needs its own.
-template <std::size_t>
-struct SpecialGroup {};
-constexpr std::size_t max_groups = 16;
-
-template <std::size_t... I>
-nb::object make_group(std::size_t index, nb::handle scope, const char* name, std::index_sequence<I...>) {
-  nb::object made;
-  ((I == index ? void(made = Class<SpecialGroup<I>>(scope, name)) : void()), ...);
-  return made;
-}
-
 }  // namespace
 
 void bind_special(nb::module_& m) {
   function(m, "sreg(name: str) -> Reg", "The special register of that name, `%laneid`.", special_register);
-  Class<SpecialSpace> space(
+  const nb::object all = space(
       m, "special", "The special registers: `special.tid.x()`, `special.laneid()`. They write nothing; only `mov` reads them.");
-  std::vector<std::pair<std::string, nb::object>> groups;
   for (std::size_t i = 0; i < isa::specials().size(); ++i) {
     const isa::Special& special = isa::specials()[i];
     std::string name(special.name.substr(1));
-    nb::object scope = space;
+    nb::object scope = all;
     if (const std::size_t dot = name.find('.'); dot != std::string::npos) {
       const std::string group = name.substr(0, dot);
-      auto it = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == group; });
-      if (it == groups.end()) {
-        if (groups.size() == max_groups)
-          throw std::length_error("more groups of special registers than the binding has classes for");
-        nb::object made = make_group(groups.size(), space, group.c_str(), std::make_index_sequence<max_groups>());
-        it = groups.insert(groups.end(), {group, std::move(made)});
-      }
-      scope = it->second;
+      const nb::object held = nb::getattr(all, group.c_str(), nb::none());  // `%tid` itself stands there before
+      scope = PyType_Check(held.ptr()) ? held : space(all, group.c_str());
       name.erase(0, dot + 1);
     }
     const auto id = static_cast<isa::SpecialId>(i);

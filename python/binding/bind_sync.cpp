@@ -17,11 +17,6 @@ namespace idiom = write::idiom;
 using write::Place;
 using write::Value;
 
-struct MbarrierSpace {};
-struct FenceSpace {};
-struct ClusterSpace {};
-struct BarSpace {};
-
 /// `ptx.named_barrier(id, count=…)`
 struct NamedBarrier {
   nb::object id, count;
@@ -55,62 +50,60 @@ BarrierArray barrier_array(nb::object base, std::int64_t byte_offset, std::int64
   return {std::move(base), byte_offset, count};
 }
 
-BarrierSlot slot_of(nb::handle self, std::int64_t index) {
-  const BarrierArray& array = *as<BarrierArray>(self);
-  if (index < 0 || index >= array.count)
-    throw nb::index_error(cat("the array has ", array.count, " barriers; index ", index, " is out of range").c_str());
-  return {nb::borrow(self), index, {}};
+BarrierSlot slot_of(Self<BarrierArray> self, std::int64_t index) {
+  if (index < 0 || index >= self->count)
+    throw nb::index_error(cat("the array has ", self->count, " barriers; index ", index, " is out of range").c_str());
+  return {nb::borrow(self.object), index, {}};
 }
 
 // The address is computed here, and not at the first use, which may lie in a block that the other uses do not.
-BarrierSlot slot_at(nb::handle self, nb::handle stage) {
-  const BarrierArray& array = *as<BarrierArray>(self);
+BarrierSlot slot_at(Self<BarrierArray> self, nb::handle stage) {
   if (PyIndex_Check(stage.ptr())) return slot_of(self, nb::cast<std::int64_t>(stage));
   SyncCall call("BarrierArray.at");
   const Value number = as<Reg>(stage) != nullptr ? call.operands.value(stage) : Value{};
   if (as<Reg>(stage) == nullptr)
     raise(Kind::argument_kind, cat("`BarrierArray.at` is given ", describe(stage), "; what fits is a 32-bit register or an int"),
           call.where());
-  const Place first = call.place(array.base).at(array.byte_offset);
-  return {nb::borrow(self), 0, call.made(idiom::mbarrier_address(call.builder(), first, number, call.where()))};
+  const Place first = call.place(self->base).at(self->byte_offset);
+  return {nb::borrow(self.object), 0, call.made(idiom::mbarrier_address(call.builder(), first, number, call.where()))};
 }
 
 // Every barrier of an array, as slots.
 template <class Do>
-void each(nb::handle self, Do what) {
-  for (std::int64_t i = 0; i < as<BarrierArray>(self)->count; ++i) what(nb::cast(slot_of(self, i)));
+void each(Self<BarrierArray> self, Do what) {
+  for (std::int64_t i = 0; i < self->count; ++i) what(nb::cast(slot_of(self, i)));
 }
 
-nb::object addr_reg(nb::handle self) {
+nb::object addr_reg(Self<BarrierSlot> self) {
   SyncCall call("BarrierSlot.addr_reg");
-  if (const nb::object& address = as<BarrierSlot>(self)->address; address.is_valid()) return address;
-  return call.made(write::address_register(call.builder(), call.place(self), call.where()));
+  if (const nb::object& address = self->address; address.is_valid()) return address;
+  return call.made(write::address_register(call.builder(), call.place(self.object), call.where()));
 }
 
 void bind_mbarrier(nb::module_& m) {
-  Class<MbarrierSpace> mbarrier(m, "mbarrier",
-                                "Barriers in shared memory. The first argument is one of `smem.mbarrier`, a slot, a 32-bit "
-                                "register with its address, or an address.");
+  const nb::object mbarrier = space(m, "mbarrier",
+                                    "Barriers in shared memory. The first argument is one of `smem.mbarrier`, a slot, a 32-bit "
+                                    "register with its address, or an address.");
   helpers::bind_all<As::function>(mbarrier, write::declare::mbarrier_helpers);
-  mbarrier.function("array(base|smem_base: typing.Any, byte_offset: int, count: int) -> BarrierArray",
-                    "`count` barriers at `base` + `byte_offset` + 8·i, in memory laid out by hand.", barrier_array);
+  function(mbarrier, "array(base|smem_base: typing.Any, byte_offset: int, count: int) -> BarrierArray",
+           "`count` barriers at `base` + `byte_offset` + 8·i, in memory laid out by hand.", barrier_array);
 
   Class<BarrierArray> array(m, "BarrierArray", "Barriers in memory laid out by hand: `b[i]`, or `b.at(stage)`.");
-  array.def_ro("count", &BarrierArray::count)
-      .def_ro("byte_offset", &BarrierArray::byte_offset)
-      .def_ro("base", &BarrierArray::base)
+  array.field<&BarrierArray::count>("count -> int")
+      .field<&BarrierArray::byte_offset>("byte_offset -> int")
+      .field<&BarrierArray::base>("base -> object")
       .dunder("__len__(self) -> int", [](const BarrierArray& a) { return a.count; })
       .dunder("__getitem__(self, index: int) -> BarrierSlot", slot_of)
       .function("at(self, stage: Reg | int) -> BarrierSlot",
                 "The barrier whose number is in a register; its address is computed here.", slot_at)
       .function("init_all(self, count: Reg | int, *, pred: Reg | NegPred | None = None) -> None", "`init` of each.",
-                [](nb::handle self, nb::handle count, nb::handle pred) {
+                [](Self<BarrierArray> self, nb::handle count, nb::handle pred) {
                   each(self, [&](nb::handle slot) { slot.attr("init")(count, nb::arg("pred") = pred); });
                 })
       .function(
           "arrive_remote_all(self, cta|cta_id: Reg | int, count: Reg | int = 1, *, pred: Reg | NegPred | None = None) -> None",
           "`arrive_remote` at each.",
-          [](nb::handle self, nb::handle cta, nb::handle count, nb::handle pred) {
+          [](Self<BarrierArray> self, nb::handle cta, nb::handle count, nb::handle pred) {
             each(self, [&](nb::handle slot) { slot.attr("arrive_remote")(cta, count, nb::arg("pred") = pred); });
           })
       .dunder("__repr__(self) -> str",
@@ -122,7 +115,7 @@ void bind_mbarrier(nb::module_& m) {
   helpers::bind_all<As::method_of_first>(slot, write::declare::barrier_slot_helpers);
   slot.function("addr_reg(self) -> Reg", "Its address, in a 32-bit register.", addr_reg)
       .function("address_operand(self) -> Address", "Its address as an operand: `ptx.addr(slot)`.",
-                [](nb::handle self) { return Address{nb::borrow(self), nb::none()}; })
+                [](Self<BarrierSlot> self) { return Address{nb::borrow(self.object), nb::none()}; })
       .dunder("__repr__(self) -> str", [](const BarrierSlot& s) {
         return s.address.is_valid() ? nb::str("BarrierSlot({}, at {})").format(s.array, s.address)
                                     : nb::str("BarrierSlot({}, {})").format(s.array, s.index);
@@ -151,7 +144,7 @@ nb::tuple advance(const PipelineState& state) {
 
 void bind_pipeline(nb::module_& m) {
   Class<PipelineState>(m, "PipelineState", "A ring of stages, from `ptx.pipeline`.")
-      .def_ro("n_stages", &PipelineState::stages)
+      .field<&PipelineState::stages>("n_stages -> int")
       .def_rw("cursor", &PipelineState::cursor, nb::for_getter(nb::sig("def cursor(self) -> Reg")),
               nb::for_setter(nb::sig("def cursor(self, value: Reg, /) -> None")))
       .def_rw("phase", &PipelineState::phase, nb::for_getter(nb::sig("def phase(self) -> Reg")),
@@ -177,9 +170,9 @@ void sync_named(const NamedBarrier& barrier, nb::handle pred) {
 
 void bind_named_barrier(nb::module_& m) {
   Class<NamedBarrier>(m, "NamedBarrier", "A barrier of the block by its number, from `ptx.named_barrier`.")
-      .def_ro("id", &NamedBarrier::id, nb::sig("def id(self) -> Reg | int"))
-      .def_ro("barrier_id", &NamedBarrier::id, nb::sig("def barrier_id(self) -> Reg | int"), "The same as `id`.")
-      .def_ro("count", &NamedBarrier::count, nb::sig("def count(self) -> Reg | int | None"))
+      .field<&NamedBarrier::id>("id -> Reg | int")
+      .field<&NamedBarrier::id>("barrier_id -> Reg | int", "The same as `id`.")
+      .field<&NamedBarrier::count>("count -> Reg | int | None")
       .function("sync(self, *, pred: Reg | NegPred | None = None) -> None", "`bar.sync id`, with the count if there is one.",
                 sync_named);
   function(m, "named_barrier(id|barrier_id: Reg | int, *, count: Reg | int | None = None) -> NamedBarrier",
@@ -192,10 +185,10 @@ void bind_named_barrier(nb::module_& m) {
 void bind_sync(nb::module_& m) {
   using namespace write::declare;
   bind_mbarrier(m);
-  helpers::bind_all<As::function>(Class<FenceSpace>(m, "fence", "Fences between the ways to memory."), fence_helpers);
-  helpers::bind_all<As::function>(Class<ClusterSpace>(m, "cluster", "Blocks of a cluster."), cluster_helpers);
+  helpers::bind_all<As::function>(space(m, "fence", "Fences between the ways to memory."), fence_helpers);
+  helpers::bind_all<As::function>(space(m, "cluster", "Blocks of a cluster."), cluster_helpers);
   bind_pipeline(m);
-  helpers::bind_all<As::function>(Class<BarSpace>(m, "bar", "Barriers of the block."), bar_helpers);
+  helpers::bind_all<As::function>(space(m, "bar", "Barriers of the block."), bar_helpers);
   bind_named_barrier(m);
   helpers::bind_all<As::function>(m, block_helpers);
 }

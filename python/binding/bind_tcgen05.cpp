@@ -4,12 +4,9 @@
 #include "ptx/write/door/tcgen05_helpers.hpp"
 
 namespace ptx::python {
-namespace {
-struct Tcgen05Space {};
-}  // namespace
 
 void bind_tcgen05(nb::module_& m) {
-  Class<Tcgen05Space> tcgen05(m, "tcgen05", "Tensor memory and the tensor cores of Blackwell (sm_100a).");
+  const nb::object tcgen05 = space(m, "tcgen05", "Tensor memory and the tensor cores of Blackwell (sm_100a).");
   helpers::bind_all<As::function>(tcgen05, write::declare::tcgen05_helpers);
   tcgen05.attr("BLACKWELL_MASKED_DESC_B128") = write::Tcgen05MaskedDescriptor().const_bits;
 }

@@ -224,7 +224,7 @@ void add_tensor_map_types(nb::module_& m) {
   Class<EncodedTensorMap>(m, "EncodedTensorMap", nb::is_weak_referenceable(),
                           "A CUtensorMap: 128 bytes that never change, on the host while this lives, on the GPU for good.")
       .value("map -> TensorMap", "What it was made of.", [](const EncodedTensorMap& self) { return TensorMapHandle{self.map}; })
-      .def_prop_ro("host_ptr", &EncodedTensorMap::host_addr, "Where the bytes lie on the host.")
+      .field<&EncodedTensorMap::host_addr>("host_ptr -> int", "Where the bytes lie on the host.")
       .value("device_ptr -> int", "Where they lie on the GPU.", [](const EncodedTensorMap& self) { return self.device_addr; })
       .dunder("__bytes__(self) -> bytes",
               [](const EncodedTensorMap& self) { return nb::bytes(self.bytes.get(), sizeof *self.bytes); });

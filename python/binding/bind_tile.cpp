@@ -195,9 +195,9 @@ void bind_tile(nb::module_& m) {
       .value("dtype -> PtxType", [](const Tile& t) { return type_object(t.dtype()); })
       .value("layout -> Layout", [](const Tile& t) { return layout_object(t.layout()); })
       .value("tma_box -> tuple[int | str, ...] | None", "What one TMA copy moves; None: the whole tensor.", box_object)
-      .def_prop_ro("tma_rank", &Tile::tma_rank, "Rank of the tensor map: 2, or 3 for the 64-column view of a matrix.")
-      .def_prop_ro("tma_padding", &Tile::tma_padding, "With tma_rank=3: pad the innermost box dimension.")
-      .def_prop_ro("rank", &Tile::rank, "Number of dimensions.")
+      .field<&Tile::tma_rank>("tma_rank -> int", "Rank of the tensor map: 2, or 3 for the 64-column view of a matrix.")
+      .field<&Tile::tma_padding>("tma_padding -> bool", "With tma_rank=3: pad the innermost box dimension.")
+      .field<&Tile::rank>("rank -> int", "Number of dimensions.")
       .value("symbolic_dims -> tuple[str, ...]", "The names among the dimensions, in order.",
              [](const Tile& t) { return nb::tuple(nb::cast(t.symbolic_dims())); })
       .function("resolve_shape(self, env: dict[str, int]) -> tuple[int, ...]",

@@ -183,7 +183,7 @@ void bind_module(nb::module_& m) {
                return std::pair<int, int>(t.accepted.module().version.major, t.accepted.module().version.minor);
              })
       .value("target -> str", "`sm_90a`", [](const TracedModule& t) { return isa::name(t.accepted.module().target); })
-      .def_ro("dynamic_smem", &TracedModule::dynamic_smem, "Bytes that its allocations take of the dynamic shared memory.")
+      .field<&TracedModule::dynamic_smem>("dynamic_smem -> int", "Bytes that its allocations take of the dynamic shared memory.")
       .value("tma_tensors -> tuple[str, ...]",
              "The tensors whose TMA descriptors are the kernel's last parameters, in their order.",
              [](const TracedModule& t) { return nb::tuple(nb::cast(t.tma_tensors)); })
@@ -223,8 +223,8 @@ void bind_tensor(nb::module_& m) {
            new (self) TmaDescriptorHandle{given, descriptor(*spec)};
          },
          nb::arg("tensor").none(), nb::sig("def __init__(self, tensor: TensorSpec) -> None"))
-      .def_ro("tensor", &TmaDescriptorHandle::tensor, nb::sig("def tensor(self) -> TensorSpec"))
-      .def_ro("name", &TmaDescriptorHandle::name)
+      .field<&TmaDescriptorHandle::tensor>("tensor -> TensorSpec")
+      .field<&TmaDescriptorHandle::name>("name -> str")
       .dunder("__repr__(self) -> str", [](const TmaDescriptorHandle& h) { return cat("TmaDescriptorHandle(", h.name, ')'); });
   tensor
       .constructor(
@@ -232,18 +232,17 @@ void bind_tensor(nb::module_& m) {
           [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout) {
             new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout)};
           })
-      .def_ro("name", &TensorSpec::name)
-      .def_ro("shape", &TensorSpec::shape, nb::sig("def shape(self) -> tuple[int, ...] | None"), "The sizes, once all are known.")
-      .def_ro("dtype", &TensorSpec::dtype, nb::sig("def dtype(self) -> PtxType | None"))
-      .def_ro("layout", &TensorSpec::layout, nb::sig("def layout(self) -> Layout | None"))
+      .field<&TensorSpec::name>("name -> str")
+      .field<&TensorSpec::shape>("shape -> tuple[int, ...] | None", "The sizes, once all are known.")
+      .field<&TensorSpec::dtype>("dtype -> PtxType | None")
+      .field<&TensorSpec::layout>("layout -> Layout | None")
       .def(
           "tma_desc",
-          [descriptor](nb::handle self) {
-            const std::string& name = as<TensorSpec>(self)->name;
+          [descriptor](Self<TensorSpec> self) {
             Trace* trace = Trace::active();
-            if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self), descriptor(*as<TensorSpec>(self))});
-            nb::object& reg = trace->tma_desc(name);
-            if (!reg.is_valid()) reg = make_reg(*trace, unwrap(trace->builder().tma_desc(name, trace->where())));
+            if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self.object), descriptor(*self)});
+            nb::object& reg = trace->tma_desc(self->name);
+            if (!reg.is_valid()) reg = make_reg(*trace, unwrap(trace->builder().tma_desc(self->name, trace->where())));
             return reg;
           },
           nb::sig("def tma_desc(self) -> typing.Any"),

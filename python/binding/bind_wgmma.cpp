@@ -15,8 +15,6 @@ using layout::GmmaLayout;
 using layout::LayoutType;
 using layout::Major;
 
-struct WgmmaSpace {};
-
 // ---- pyptx.wgmma_layout -----------------------------------------------------------------------------------------------------
 
 GmmaLayout pick(std::int64_t elem_bytes, std::int64_t m_or_n, std::int64_t k, Major major) {
@@ -61,13 +59,13 @@ void bind_layouts(nb::module_& m) {
           "smem_swizzle: str | None = None)",
           [](GmmaLayout* self, LayoutType type, std::int64_t leading, std::int64_t stride, std::optional<std::string_view> tma,
              std::optional<std::string_view> smem) { new (self) GmmaLayout(make_layout(type, leading, stride, tma, smem)); })
-      .def_ro("layout_type", &GmmaLayout::layout_type)
-      .def_ro("leading_byte_offset", &GmmaLayout::leading_byte_offset)
-      .def_ro("stride_byte_offset", &GmmaLayout::stride_byte_offset)
+      .field<&GmmaLayout::layout_type>("layout_type -> LayoutType")
+      .field<&GmmaLayout::leading_byte_offset>("leading_byte_offset -> int")
+      .field<&GmmaLayout::stride_byte_offset>("stride_byte_offset -> int")
       .value("tma_swizzle -> str", "What a tensor map calls the swizzle: NONE, 32B, 64B or 128B.",
              [](const GmmaLayout& l) { return layout::tma_swizzle_name(l.layout_type); })
       .value("smem_swizzle -> str | None", "The same, None for no swizzle.", smem_swizzle)
-      .def_prop_ro("swizzle_code", &GmmaLayout::swizzle_code, "The value of `layout_type`, as a descriptor holds it.")
+      .field<&GmmaLayout::swizzle_code>("swizzle_code -> int", "The value of `layout_type`, as a descriptor holds it.")
       .dunder("__eq__(self, other: object) -> bool",
               [](const GmmaLayout& a, nb::handle b) { return nb::isinstance<GmmaLayout>(b) && a == nb::cast<GmmaLayout>(b); })
       .dunder("__hash__(self) -> int",
@@ -95,7 +93,7 @@ void bind_layouts(nb::module_& m) {
 
 void bind_wgmma(nb::module_& m) {
   bind_layouts(m);
-  Class<WgmmaSpace> wgmma(m, "wgmma", "Matrix products of a warpgroup (sm_90a).");
+  const nb::object wgmma = space(m, "wgmma", "Matrix products of a warpgroup (sm_90a).");
   helpers::bind_all<As::function>(wgmma, write::declare::wgmma_helpers);
   wgmma.attr("SWIZZLE_NONE") = write::Wgmma::SWIZZLE_NONE;
   wgmma.attr("SWIZZLE_128B") = write::Wgmma::SWIZZLE_128B;

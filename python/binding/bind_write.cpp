@@ -20,12 +20,6 @@ namespace {
 
 using write::Value;
 
-// Namespaces of Python: classes with static methods alone.
-struct RegSpace {};
-struct WarpSpace {};
-struct BlockSpace {};
-struct CvtaSpace {};
-
 template <class... V>
 void emit(Trace& trace, std::string_view dots, nb::handle pred, const V&... operands) {
   const std::array<Value, sizeof...(V)> values = {operands...};
@@ -89,17 +83,17 @@ RegArray wgmma_fragment(std::int64_t rows, std::int64_t columns, nb::handle dtyp
 }
 
 void bind_reg(nb::module_& m) {
-  Class<RegSpace>(m, "reg", "The functions of `pyptx.reg`.")
-      .function("scalar(dtype: PtxType, init: Reg | int | float | str | None = None, name: str | None = None) -> Reg",
-                "A register, with one `mov` when it is given an initial value.", scalar)
-      .function("array(dtype: PtxType, count: int, name: str | None = None) -> RegArray", "Registers in a row.", array)
-      .function("alloc(dtype: PtxType) -> Reg",
-                "A register of a family that only its type has: `%au0`, `%af0`, apart from those of `scalar`.", alloc)
-      .function("alloc_array(dtype: PtxType, count: int) -> RegArray", "Registers in a row, of such a family.", alloc_array)
-      .function("from_(src: Reg | int | float | str, dtype: PtxType) -> Reg",
-                "A fresh register and one `mov` from a register, special register, number or symbol.", from)
-      .function("wgmma_frag(*, m: int, n: int, dtype: PtxType, name: str | None = None) -> RegArray",
-                "The registers of one thread for an M x N accumulator of a warpgroup.", wgmma_fragment);
+  const nb::object reg = space(m, "reg", "The functions of `pyptx.reg`.");
+  function(reg, "scalar(dtype: PtxType, init: Reg | int | float | str | None = None, name: str | None = None) -> Reg",
+           "A register, with one `mov` when it is given an initial value.", scalar);
+  function(reg, "array(dtype: PtxType, count: int, name: str | None = None) -> RegArray", "Registers in a row.", array);
+  function(reg, "alloc(dtype: PtxType) -> Reg",
+           "A register of a family that only its type has: `%au0`, `%af0`, apart from those of `scalar`.", alloc);
+  function(reg, "alloc_array(dtype: PtxType, count: int) -> RegArray", "Registers in a row, of such a family.", alloc_array);
+  function(reg, "from_(src: Reg | int | float | str, dtype: PtxType) -> Reg",
+           "A fresh register and one `mov` from a register, special register, number or symbol.", from);
+  function(reg, "wgmma_frag(*, m: int, n: int, dtype: PtxType, name: str | None = None) -> RegArray",
+           "The registers of one thread for an M x N accumulator of a warpgroup.", wgmma_fragment);
 }
 
 // ---- ptx: addresses, parameters -----------------------------------------------------------------------------------
@@ -177,9 +171,11 @@ nb::object cvta(nb::handle source, nb::object dst) {
 
 void bind_addresses(nb::module_& m) {
   Class<Address> address(m, "Address", "`[base+offset]`, from `ptx.addr`.");
-  address.def_ro("base", &Address::base).def_ro("offset", &Address::offset).dunder("__repr__(self) -> str", [](const Address& a) {
-    return a.offset.is_none() ? nb::str("addr({})").format(a.base) : nb::str("addr({}, {})").format(a.base, a.offset);
-  });
+  address.field<&Address::base>("base -> object")
+      .field<&Address::offset>("offset -> object")
+      .dunder("__repr__(self) -> str", [](const Address& a) {
+        return a.offset.is_none() ? nb::str("addr({})").format(a.base) : nb::str("addr({}, {})").format(a.base, a.offset);
+      });
   function(m, "addr(base: typing.Any, offset: Reg | int | str | typing.Sequence[Reg | int] | None = None) -> Address",
            "`[base]`, `[base+offset]` with an offset in bytes, or `[map, {x, y}]` with a list of coordinates, or with the text "
            "`, {x, y}`.",
@@ -190,24 +186,26 @@ void bind_addresses(nb::module_& m) {
            "A raw parameter's value; of an aggregate, its address.", param);
   function(m, "comment(text: str) -> None", "A comment in the PTX.",
            [](std::string_view text) { Trace::require("comment").builder().comment(text); });
-  Class<CvtaSpace>(m, "cvta", "Generic addresses and those of a state space.")
-      .function("param(src: Reg, dst: Reg | None = None) -> Reg", "The generic address of one in parameter space.", cvta<false>)
-      .function("to_global(src: Reg, dst: Reg | None = None) -> Reg", "The address in global space of a generic one.",
-                cvta<true>);
+  const nb::object spaces = space(m, "cvta", "Generic addresses and those of a state space.");
+  function(spaces, "param(src: Reg, dst: Reg | None = None) -> Reg", "The generic address of one in parameter space.",
+           cvta<false>);
+  function(spaces, "to_global(src: Reg, dst: Reg | None = None) -> Reg", "The address in global space of a generic one.",
+           cvta<true>);
 }
 
 }  // namespace
 
 void bind_write(nb::module_& m) {
   using namespace write::declare;
-  Class<BlockSpace> block(m, "block",
-                          "Helpers of a whole block; each writes several instructions, and all threads of the block take part. "
-                          "`threads` is the block's size, a multiple of 32.");
+  const nb::object block =
+      space(m, "block",
+            "Helpers of a whole block; each writes several instructions, and all threads of the block take part. "
+            "`threads` is the block's size, a multiple of 32.");
   helpers::bind_all<As::function>(block, block_reductions);
   helpers::bind_all<As::function>(m, grid_helpers);
   bind_reg(m);
   bind_addresses(m);
-  Class<WarpSpace> warp(m, "warp", "Helpers of a whole warp; each writes several instructions.");
+  const nb::object warp = space(m, "warp", "Helpers of a whole warp; each writes several instructions.");
   helpers::bind_all<As::function>(warp, warp_helpers);
 }
 

@@ -103,7 +103,20 @@ void define(nb::handle scope, const std::string& signature, const char* doc, boo
         nb::scope(scope), nb::sig(text.c_str()), doc);
 }
 
-void define_by_text(nb::handle scope, std::string_view text, const char* doc, std::size_t count, Defined* defined) {
+nb::object space(nb::handle scope, const char* name, const char* doc) {
+  const bool is_inner = PyType_Check(scope.ptr()) != 0;
+  nb::dict names;
+  names["__doc__"] = doc != nullptr ? nb::object(nb::str(doc)) : nb::none();
+  names["__module__"] = scope.attr(is_inner ? "__module__" : "__name__");
+  names["__qualname__"] = is_inner ? cat(nb::cast<std::string>(scope.attr("__qualname__")), '.', name) : std::string(name);
+  names["__slots__"] = nb::tuple();  // objects of it take no attributes
+  const nb::object made = nb::borrow(reinterpret_cast<PyObject*>(&PyType_Type))(name, nb::tuple(), names);
+  nb::delattr(made, "__slots__");  // nothing that stubs should show
+  scope.attr(name) = made;
+  return made;
+}
+
+void define_by_text(nb::handle scope, std::string_view text, const char* doc, Defined* defined) {
   const write::declare::Listed listed = write::declare::listed(parameters_in(text));
   bool is_method = false;
   std::string signature(text);
@@ -117,7 +130,7 @@ void define_by_text(nb::handle scope, std::string_view text, const char* doc, st
       if (!one.seconds.empty()) signature.replace(signature.find(names), names.size(), one.name);
     }
   }
-  if (defined->parameters.size() + is_method != count)
+  if (defined->parameters.size() + is_method != defined->count)
     throw std::logic_error(cat("the text `", text, "` has other parameters than its function"));
   define(scope, signature, doc, is_method, defined);
 }
@@ -132,21 +145,36 @@ void bind_keyword_synonyms(nb::module_& m) {
            [] { return synonyms(); });
 }
 
-NativeText::NativeText(std::string_view text) : name(text.substr(0, text.find('('))), signature(cat("def ", text)) {
+namespace {
+
+// `others` are the arguments behind the object.
+template <std::size_t... others>
+bool define_of(nb::handle scope, std::string_view text, const char* doc, Defined* defined, std::index_sequence<others...>) {
+  constexpr std::size_t count = sizeof...(others) + 1;
+  if (defined->count != count) return false;
+  const std::string name(text.substr(0, text.find('('))), signature = cat("def ", text);
+  nb::cpp_function_def(Called<std::make_index_sequence<count>>{defined}, nb::scope(scope), nb::name(name.c_str()),
+                       nb::is_method(), ((void)others, nb::arg().none())..., nb::sig(signature.c_str()), doc);
+  return true;
+}
+
+}  // namespace
+
+void define_dunder(nb::handle scope, std::string_view text, const char* doc, Defined* defined) {
+  const auto define = [&](auto others) { return define_of(scope, text, doc, defined, others); };
+  if (!define(std::make_index_sequence<0>()) && !define(std::make_index_sequence<1>()) &&
+      !define(std::make_index_sequence<2>()) && !define(std::make_index_sequence<3>()))
+    throw std::logic_error(cat("`", text, "` has more parameters than Python gives such a method"));
+}
+
+ConstructorText::ConstructorText(std::string_view text) : signature(cat("def __init__(self, ", text.substr(1), " -> None")) {
   const write::declare::Listed listed = write::declare::listed(parameters_in(text));
   for (const write::declare::Named& one : std::span(listed.parameters).first(listed.count)) {
-    if (one.name == "self" || one.name == "/") continue;
+    if (one.name == "/") continue;
     Defined::Parameter made = defined_parameter(one.name, one.standard);
     const char* spelled = PyUnicode_AsUTF8(made.name.release().ptr());  // nanobind keeps a pointer to it
     arguments.push_back({nb::arg(spelled).none(), std::move(made.standard)});
   }
 }
-
-PropertyText::PropertyText(std::string_view text) {
-  name = text.substr(0, text.find(' '));
-  signature = cat("def ", name, "(self)", text.substr(name.size()));
-}
-
-std::string constructor_text(std::string_view text) { return cat("__init__(self, ", text.substr(1), " -> None"); }
 
 }  // namespace ptx::python

@@ -14,6 +14,7 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ struct Defined {
   Call call = nullptr;
   std::vector<Parameter> parameters = {};  ///< behind a method's object
   std::size_t positions = 0;               ///< how many of them may be given by position
+  std::size_t count = 0;                   ///< of all arguments, a method's object among them
   std::string place = {};                  ///< in this module: "mbarrier.init"
   static constexpr std::size_t most = 32;
 };
@@ -112,40 +114,54 @@ struct Plain : Defined {
   }
 };
 
-/// Fills in what the text says, checks that it has `count` parameters, and defines the function.
-void define_by_text(nb::handle scope, std::string_view text, const char* doc, std::size_t count, Defined* defined);
-
+/// The function as one that takes Python's objects; lives as long as the interpreter.
 template <class Result, class... A>
-void define_plain(nb::handle scope, std::string_view text, const char* doc, Result (*function)(A...)) {
-  auto* made = new Plain<Result, A...>;  // lives as long as the interpreter
+Defined* defined(Result (*function)(A...)) {
+  auto* made = new Plain<Result, A...>;
   made->call = &Plain<Result, A...>::run;
   made->function = function;
-  define_by_text(scope, text, doc, sizeof...(A), made);
+  made->count = sizeof...(A);
+  return made;
 }
+/// Fills in what the text says, checks that it has as many parameters, and defines the function.
+void define_by_text(nb::handle scope, std::string_view text, const char* doc, Defined* defined);
+/// A method that Python calls itself, such as `__getitem__`: without a tuple of its arguments, which have no names.
+void define_dunder(nb::handle scope, std::string_view text, const char* doc, Defined* defined);
+
 /// A function of the module, or of a class without an object.
 template <class Function>
 void function(nb::handle scope, std::string_view text, const char* doc, Function function) {
-  define_plain(scope, text, doc, +function);
+  define_by_text(scope, text, doc, defined(+function));
 }
+
+/// A class that is a namespace: its functions have no object. It may have objects all the same, whose methods are `define`d.
+nb::object space(nb::handle scope, const char* name, const char* doc = nullptr);
 
 // ---- classes
 // --------------------------------------------------------------------------------------------------------------------
 
 /// An argument as nanobind is told of it, by name.
 using AnyArgument = decltype(nb::arg("").none() = nb::object());
-/// What nanobind is told of a method, by its text.
-struct NativeText {
-  std::string name, signature;
+/// What nanobind is told of a constructor, by its text "(name: str)".
+struct ConstructorText {
+  std::string signature;
   std::vector<AnyArgument> arguments = {};  ///< behind `self`
+  explicit ConstructorText(std::string_view text);
+};
 
-  NativeText() = default;
-  NativeText(std::string_view text);  // NOLINT(google-explicit-constructor)
+/// What nanobind calls for functions of so many arguments.
+template <std::size_t>
+using AnyObject = nb::handle;
+template <class Each>
+struct Called;
+template <std::size_t... i>
+struct Called<std::index_sequence<i...>> {
+  const Defined* defined;
+  nb::object operator()(AnyObject<i>... arguments) const {
+    const std::array<nb::handle, sizeof...(i)> all{arguments...};
+    return defined->call(*defined, all);
+  }
 };
-/// The same of "name -> str".
-struct PropertyText : NativeText {
-  explicit PropertyText(std::string_view text);
-};
-std::string constructor_text(std::string_view text);
 
 /// A class whose objects hold a T: `as<T>` knows them.
 template <class T>
@@ -158,17 +174,17 @@ class Class : public nb::class_<T> {
   /// A method, or (without `self`) a function of the class.
   template <class Function>
   Class& function(std::string_view text, const char* doc, Function call) {
-    define_plain(*this, text, doc, +call);
+    define_by_text(*this, text, doc, defined(+call));
     return *this;
   }
   template <class Function>
   Class& function(std::string_view text, Function call) {
     return function(text, "", call);
   }
-  /// A method that Python calls itself, such as `__getitem__`: nanobind's own.
+  /// A method that Python calls itself, such as `__getitem__`. `def` is a few nanoseconds faster, and compiles for each anew.
   template <class Function>
   Class& dunder(std::string_view text, const char* doc, Function call) {
-    native(text, doc, +call);
+    define_dunder(*this, text, doc, defined(+call));
     return *this;
   }
   template <class Function>
@@ -178,17 +194,23 @@ class Class : public nb::class_<T> {
   /// What an object has: "name -> str".
   template <class Function>
   Class& value(std::string_view text, const char* doc, Function get) {
-    native_value(PropertyText(text), doc, +get);
-    return *this;
+    const std::string name(text.substr(0, text.find(' '))), signature = cat("def ", name, "(self)", text.substr(name.size()));
+    return def_prop_ro(name.c_str(), Called<std::index_sequence<0>>{defined(+get)}, nb::sig(signature.c_str()), doc);
   }
   template <class Function>
   Class& value(std::string_view text, Function get) {
     return value(text, "", get);
   }
+  /// The same of a field of T, or of a function of it without arguments.
+  template <auto field_>
+  Class& field(std::string_view text, const char* doc = "") {
+    return value(text, doc, [](const T& held) { return std::invoke(field_, held); });
+  }
   /// `__init__`, whose text begins behind `self`: "(name: str, dtype: PtxType)".
   template <class Function>
   Class& constructor(std::string_view text, const char* doc, Function call) {
-    return dunder(constructor_text(text), doc, call);
+    native(ConstructorText(text), doc, +call);
+    return *this;
   }
   template <class Function>
   Class& constructor(std::string_view text, Function call) {
@@ -199,11 +221,6 @@ class Class : public nb::class_<T> {
   template <class... Rest>
   Class& def(Rest&&... rest) {
     nb::class_<T>::def(std::forward<Rest>(rest)...);
-    return *this;
-  }
-  template <class... Rest>
-  Class& def_ro(Rest&&... rest) {
-    nb::class_<T>::def_ro(std::forward<Rest>(rest)...);
     return *this;
   }
   template <class... Rest>
@@ -218,17 +235,13 @@ class Class : public nb::class_<T> {
   }
 
  private:
-  template <class Result, class Self, class... A>
-  void native(const NativeText& text, const char* doc, Result (*call)(Self, A...)) {
+  template <class... A>
+  void native(const ConstructorText& text, const char* doc, void (*call)(T*, A...)) {
     native(text, doc, call, std::index_sequence_for<A...>());
   }
   template <class Function, std::size_t... i>
-  void native(const NativeText& text, const char* doc, Function call, std::index_sequence<i...> /*each*/) {
-    nb::class_<T>::def(text.name.c_str(), call, text.arguments.at(i)..., nb::sig(text.signature.c_str()), doc);
-  }
-  template <class Result, class Self>
-  void native_value(const NativeText& text, const char* doc, Result (*get)(Self)) {
-    nb::class_<T>::def_prop_ro(text.name.c_str(), get, nb::sig(text.signature.c_str()), doc);
+  void native(const ConstructorText& text, const char* doc, Function call, std::index_sequence<i...> /*each*/) {
+    nb::class_<T>::def("__init__", call, text.arguments.at(i)..., nb::sig(text.signature.c_str()), doc);
   }
 };
 

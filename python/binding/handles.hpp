@@ -148,4 +148,22 @@ T* as(nb::handle object) {
   return Py_TYPE(object.ptr()) == detail::python_type<T> ? nb::inst_ptr<T>(object) : nullptr;
 }
 
+/// A method's object, for methods that need itself and not what it holds alone. No other object will do.
+template <class T>
+struct Self {
+  nb::handle object;
+  T* held = nullptr;
+  T* operator->() const { return held; }
+  T& operator*() const { return *held; }
+};
+
 }  // namespace ptx::python
+
+template <class T>
+struct nanobind::detail::type_caster<ptx::python::Self<T>> {
+  NB_TYPE_CASTER(ptx::python::Self<T>, const_name("typing.Any"))
+  bool from_python(handle object, std::uint8_t /*flags*/, cleanup_list* /*cleanup*/) noexcept {
+    value = {object, ptx::python::as<T>(object)};
+    return value.held != nullptr;
+  }
+};

@@ -90,17 +90,6 @@ struct Slot<T> {
   }
 };
 
-template <class... T>
-constexpr auto conversions_of() {
-  std::array<Conversion, (Slot<T>::conversions.size() + ... + 0)> all{};
-  std::size_t next = 0;
-  const auto add = [&](const auto& some) {
-    for (const Conversion& one : some) all[next++] = one;
-  };
-  (add(Slot<T>::conversions), ...);
-  return all;
-}
-
 /// One call of a helper.
 struct Running {
   const Signature& signature;
@@ -129,64 +118,92 @@ Group group(write::Builder& builder, const Ranked& ranked) {
     return Group(builder);
 }
 
-template <auto function, class... T, std::size_t... i>
-nb::object run_with(Running& running, std::tuple<T...>* /*takes*/, std::index_sequence<i...> /*each*/) {
-  using Class = typename write::declare::Shape<decltype(function)>::Group;
-  using Gives = typename write::declare::Shape<decltype(function)>::Gives;
-  static constexpr auto conversions = conversions_of<T...>();
-  static_assert(conversions.size() <= Defined::most, "more parameters than a call has room for");
-  std::tuple<Slot<T>...> slots;
-  std::array<void*, conversions.size() + 1> to;
-  std::size_t next = 0;
-  ((std::get<i>(slots).places(&to[std::exchange(next, next + Slot<T>::conversions.size())])), ...);
-  running.convert(conversions, to.data(), !std::is_void_v<Class> || (is_context<T> || ...));
-  HelperCall& call = running.call;
-  const auto invoke = [&]() -> Gives {
-    if constexpr (std::is_void_v<Class>)
-      return function(std::get<i>(slots).get(call)...);
-    else
-      return (group<Class>(call.builder(), running.ranked).*function)(std::get<i>(slots).get(call)...);
-  };
-  // The instruction that errors of the table are said to be of, where the options know it.
-  const auto instruction = [&] {
+/// The arguments of one call of a function that takes these. Functions that take the same share this code.
+template <class Takes>
+class Given;
+template <class... T>
+class Given<std::tuple<T...>> {
+ public:
+  explicit Given(Running& running, bool in_group) {
+    void** next = to_.data();
+    const auto place = [&](auto& slot) {
+      slot.places(next);
+      next += slot.conversions.size();
+    };
+    std::apply([&](auto&... slot) { (place(slot), ...); }, slots_);
+    running.convert(conversions, to_.data(), in_group || (is_context<T> || ...));
+  }
+  template <class Invoke>
+  decltype(auto) invoke(HelperCall& call, Invoke function) const {
+    return std::apply([&](const auto&... slot) -> decltype(auto) { return function(slot.get(call)...); }, slots_);
+  }
+  /// The instruction that errors of the table are said to be of, where the options know it.
+  [[nodiscard]] std::string instruction() const {
     std::string said;
     const auto look = [&](const auto& slot) {
       if constexpr (requires { slot.value.instruction(); }) said = slot.value.instruction();
     };
-    (look(std::get<i>(slots)), ...);
+    std::apply([&](const auto&... slot) { (look(slot), ...); }, slots_);
     return said;
+  }
+
+ private:
+  static constexpr auto conversions = [] {
+    std::array<Conversion, (Slot<T>::conversions.size() + ... + 0)> all{};
+    std::size_t next = 0;
+    const auto add = [&](const auto& some) {
+      for (const Conversion& one : some) all[next++] = one;
+    };
+    (add(Slot<T>::conversions), ...);
+    return all;
+  }();
+  static_assert(conversions.size() <= Defined::most, "more parameters than a call has room for");
+
+  std::tuple<Slot<T>...> slots_;
+  std::array<void*, conversions.size() + 1> to_;
+};
+
+template <auto function>
+nb::object run(Running& running) {
+  using Row = Helper<function>;
+  using Class = typename Row::Function::Group;
+  using Gives = typename Row::Function::Gives;
+  const Given<typename Row::Takes> given(running, !std::is_void_v<Class>);
+  HelperCall& call = running.call;
+  const auto invoke = [&]() -> Gives {
+    return given.invoke(call, [&](auto&&... argument) -> Gives {
+      if constexpr (std::is_void_v<Class>)
+        return function(argument...);
+      else
+        return (group<Class>(call.builder(), running.ranked).*function)(argument...);
+    });
   };
   if constexpr (std::is_void_v<Gives>) {
     invoke();
-    if (call.has_failed()) call.raise_taken(instruction());
+    if (call.has_failed()) call.raise_taken(given.instruction());
     return call.given_back(running.signature, running.arguments);
   } else {
     Gives made = invoke();
     if (call.has_failed()) {
       if constexpr (requires { made.untyped(); }) call.builder().release(made.untyped());  // it stood in for the result
-      call.raise_taken(instruction());
+      call.raise_taken(given.instruction());
     }
     return call.object(std::move(made), running.signature, running.arguments);
   }
-}
-template <auto function>
-nb::object run(Running& running) {
-  using Takes = typename Helper<function>::Takes;
-  return run_with<function>(running, static_cast<Takes*>(nullptr), std::make_index_sequence<std::tuple_size_v<Takes>>());
 }
 
 /// Defines a helper whose row says this.
 void define(As as, nb::handle scope, Signature signature, nb::object (*run)(Running& running), const Ranked& ranked);
 
 /// Defines one helper, by the last word of its name.
-template <As as, auto function>
-void bind(nb::handle scope, const Helper<function>& row, const Ranked& ranked = {}) {
+template <auto function>
+void bind(As as, nb::handle scope, const Helper<function>& row, const Ranked& ranked = {}) {
   define(as, scope, signature_of(row), &run<function>, ranked);
 }
 /// Defines all rows of a table in one scope.
 template <As as, class... Row>
 void bind_all(nb::handle scope, const std::tuple<Row...>& table, const Ranked& ranked = {}) {
-  std::apply([&](const Row&... row) { (bind<as>(scope, row, ranked), ...); }, table);
+  std::apply([&](const Row&... row) { (bind(as, scope, row, ranked), ...); }, table);
 }
 
 }  // namespace helpers

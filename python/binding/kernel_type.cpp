@@ -22,7 +22,7 @@ struct KernelCallObject {
   bool out_is_free;  // `out=` means the outputs: the kernel has no parameter of that name
 };
 
-KernelCallObject& of(PyObject* self) { return *reinterpret_cast<KernelCallObject*>(self); }
+KernelCallObject& call_of(PyObject* self) { return *reinterpret_cast<KernelCallObject*>(self); }
 
 /// False with or without a Python error.
 bool guards_hold(const KernelCallObject& kernel) {
@@ -43,7 +43,7 @@ PyObject* call_in_python(PyObject* self, PyObject* const* args, std::size_t flag
 }
 
 PyObject* kernel_call(PyObject* self, PyObject* const* args, std::size_t flags, PyObject* keywords) {
-  const KernelCallObject& kernel = of(self);
+  const KernelCallObject& kernel = call_of(self);
   // Who gives the class or a derived one another `__call__` changes its tp_call with it.
   if (kernel.is_plan && Py_TYPE(self)->tp_call == PyVectorcall_Call) [[likely]] {
     const Py_ssize_t count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
@@ -64,21 +64,21 @@ PyObject* kernel_call(PyObject* self, PyObject* const* args, std::size_t flags, 
 PyObject* kernel_new(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* self = type->tp_alloc(type, 0);
   if (self == nullptr) return nullptr;
-  of(self).vectorcall = kernel_call;
+  call_of(self).vectorcall = kernel_call;
   return self;
 }
 
 int kernel_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(of(self).plan);
-  Py_VISIT(of(self).guards);
+  Py_VISIT(call_of(self).plan);
+  Py_VISIT(call_of(self).guards);
   return 0;
 }
 
 int kernel_clear(PyObject* self) {
-  of(self).is_plan = false;
-  Py_CLEAR(of(self).plan);
-  Py_CLEAR(of(self).guards);
+  call_of(self).is_plan = false;
+  Py_CLEAR(call_of(self).plan);
+  Py_CLEAR(call_of(self).guards);
   return 0;
 }
 
@@ -90,17 +90,19 @@ void kernel_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* get_plan(PyObject* self, void*) { return Py_NewRef(of(self).plan != nullptr ? of(self).plan : Py_None); }
+PyObject* get_plan(PyObject* self, void*) { return Py_NewRef(call_of(self).plan != nullptr ? call_of(self).plan : Py_None); }
 
 int set_plan(PyObject* self, PyObject* value, void*) {
-  PyObject* const old = of(self).plan;
-  of(self).plan = Py_XNewRef(value);
-  of(self).is_plan = value != nullptr && plan_state(value) != nullptr;
+  PyObject* const old = call_of(self).plan;
+  call_of(self).plan = Py_XNewRef(value);
+  call_of(self).is_plan = value != nullptr && plan_state(value) != nullptr;
   Py_XDECREF(old);
   return 0;
 }
 
-PyObject* get_guards(PyObject* self, void*) { return Py_NewRef(of(self).guards != nullptr ? of(self).guards : Py_None); }
+PyObject* get_guards(PyObject* self, void*) {
+  return Py_NewRef(call_of(self).guards != nullptr ? call_of(self).guards : Py_None);
+}
 
 int set_guards(PyObject* self, PyObject* value, void*) {
   if (value == Py_None) value = nullptr;
@@ -108,7 +110,7 @@ int set_guards(PyObject* self, PyObject* value, void*) {
     PyErr_SetString(PyExc_TypeError, "a kernel's guards are a function and four objects each");
     return -1;
   }
-  Py_XSETREF(of(self).guards, Py_XNewRef(value));
+  Py_XSETREF(call_of(self).guards, Py_XNewRef(value));
   return 0;
 }
 

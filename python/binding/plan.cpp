@@ -35,6 +35,17 @@ PyObject* fail(Diagnostic error) {
   return nullptr;
 }
 
+// The call as that module makes it, which knows what its library must be told.
+PyObject* hand_over(const char* module, PyObject* plan, const CallTensors& call) {
+  nb::list arguments, bits, results;
+  for (PyObject* argument : call.arguments) arguments.append(nb::handle(argument));
+  for (const std::optional<std::uint64_t>& scalar : call.scalars) bits.append(scalar);
+  for (PyObject* tensor : call.out) results.append(nb::handle(tensor));
+  const nb::object call_plan = nb::module_::import_(module).attr("call_plan");
+  if (call.out.empty()) return call_plan(nb::handle(plan), nb::tuple(arguments), nb::tuple(bits)).release().ptr();
+  return call_plan(nb::handle(plan), nb::tuple(arguments), nb::tuple(bits), nb::arg("out") = nb::tuple(results)).release().ptr();
+}
+
 // What a call gives back. A Python error that is set otherwise.
 template <class Library>
 PyObject* finish(const launch::Call& call, Library& library) {
@@ -184,6 +195,22 @@ std::optional<Diagnostic> PlanState::check_gradients(const TorchBridge& torch, s
   return std::nullopt;
 }
 
+// A tensor of torch's that is wanted as an output, and that torch may have to see written.
+std::optional<Diagnostic> PlanState::check_output(const TorchBridge& torch, PyObject* tensor, bool is_seen_through) const {
+  const auto about_out = [&](Kind kind, const auto&... says) {
+    return Diagnostic{.kind = kind, .message = cat("`out` of kernel `", signature().kernel(), "` ", says...)};
+  };
+  if (!is_seen_through)
+    return about_out(
+        Kind::argument_kind, "is ", a_type(tensor),
+        " that torch has to see written, and the inputs are not torch tensors; what fits is a plain tensor or an array");
+  if (torch.grad_enabled() && torch.requires_grad(tensor))
+    return about_out(Kind::argument_gradient, "requires a gradient, which a kernel does not compute");
+  if (torch.has_forward_level() && torch.has_tangent(tensor))
+    return about_out(Kind::argument_gradient, "has a tangent of forward-mode differentiation, which a kernel does not compute");
+  return std::nullopt;
+}
+
 PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out) {
   if (auto ok = signature().check_count(count); !ok) return fail(ok.error());
   const std::span<PyObject* const> arguments(args, count);
@@ -200,17 +227,6 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   CallTensors call{.arguments = arguments, .inputs = {}, .out = {}, .scalars = scalars};
   if (!wanted_outputs(out, out_storage, call.out)) return nullptr;
   const auto from_torch = first(Origin::torch, Origin::torch_wrapped);
-  const auto hand_over = [&](const char* module) {
-    nb::list all;
-    for (PyObject* argument : arguments) all.append(nb::handle(argument));
-    nb::list bits;
-    for (const std::optional<std::uint64_t>& scalar : scalars) bits.append(scalar);
-    const nb::object call_plan = nb::module_::import_(module).attr("call_plan");
-    if (call.out.empty()) return call_plan(nb::handle(self), nb::tuple(all), nb::tuple(bits)).release().ptr();
-    nb::list results;
-    for (PyObject* tensor : call.out) results.append(nb::handle(tensor));
-    return call_plan(nb::handle(self), nb::tuple(all), nb::tuple(bits), nb::arg("out") = nb::tuple(results)).release().ptr();
-  };
   if (const auto from_jax = first(Origin::jax)) {
     if (from_torch) {
       return fail(about(*from_torch,
@@ -223,32 +239,18 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
                                             "` is called with JAX arrays and `out`; a JAX array is never written to")}
                       .hint("declare `input_output_aliases` and donate the input (`jax.jit(…, donate_argnums=…)`)"));
     }
-    return hand_over("pyptx.jax_support");
+    return hand_over("pyptx.jax_support", self, call);
   }
   const TorchBridge* torch = TorchBridge::find();
   if (from_torch) {
     if (auto error = check_gradients(*torch, arguments, {origins.data(), count})) return fail(std::move(*error));
-    if (first(Origin::torch_wrapped) || torch->interposed()) return hand_over("pyptx.torch_support");
+    if (first(Origin::torch_wrapped) || torch->interposed()) return hand_over("pyptx.torch_support", self, call);
   }
   for (PyObject* tensor : call.out) {
     if (torch == nullptr || !torch->is_tensor(tensor)) continue;
     const bool is_seen_through = torch->is_plain_tensor(tensor) && !torch->is_wrapped(tensor) && !torch->interposed();
-    if (!is_seen_through && from_torch) return hand_over("pyptx.torch_support");
-    if (!is_seen_through) {
-      return fail(
-          {.kind = Kind::argument_kind,
-           .message = cat(
-               "`out` of kernel `", signature().kernel(), "` is ", a_type(tensor),
-               " that torch has to see written, and the inputs are not torch tensors; what fits is a plain tensor or an array")});
-    }
-    if (torch->grad_enabled() && torch->requires_grad(tensor))
-      return fail(
-          {.kind = Kind::argument_gradient,
-           .message = cat("`out` of kernel `", signature().kernel(), "` requires a gradient, which a kernel does not compute")});
-    if (torch->has_forward_level() && torch->has_tangent(tensor))
-      return fail({.kind = Kind::argument_gradient,
-                   .message = cat("`out` of kernel `", signature().kernel(),
-                                  "` has a tangent of forward-mode differentiation, which a kernel does not compute")});
+    if (!is_seen_through && from_torch) return hand_over("pyptx.torch_support", self, call);
+    if (auto error = check_output(*torch, tensor, is_seen_through)) return fail(std::move(*error));
   }
 
   std::vector<Import> imports;
@@ -258,7 +260,7 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
   const bool by_cupy = !from_torch && count != 0 && module_is_imported("cupy") && (torch == nullptr || is_cupy_array(args[0]));
   const StreamOf stream = by_cupy ? StreamOf::cupy : torch != nullptr ? StreamOf::torch : StreamOf::nobody;
   for (std::size_t i = 0; i < count; ++i) {
-    if (origins[i] == Origin::torch && torch->is_wrapped(args[i])) return hand_over("pyptx.torch_support");
+    if (origins[i] == Origin::torch && torch->is_wrapped(args[i])) return hand_over("pyptx.torch_support", self, call);
     auto import = Import::of(args[i], origins[i], stream);
     if (!import) return fail(about(i, std::move(import).error()));
     imports.push_back(std::move(*import));

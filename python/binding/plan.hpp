@@ -63,6 +63,7 @@ class PlanState {
   bool wanted_outputs(PyObject* out, WantedOutputs& storage, std::span<PyObject* const>& wanted) const;
   [[nodiscard]] std::optional<Diagnostic> check_gradients(const TorchBridge& torch, std::span<PyObject* const> args,
                                                           std::span<const Origin> origins) const;
+  [[nodiscard]] std::optional<Diagnostic> check_output(const TorchBridge& torch, PyObject* tensor, bool is_seen_through) const;
   [[nodiscard]] Diagnostic about(std::size_t index, Diagnostic error) const;
 
   nb::object specialise_;

@@ -102,16 +102,31 @@ def _settings(
     seed: int | None = None,
 ) -> Iterator[None]:
     """What runs are like within it, where they are not told; None leaves a choice as it is."""
-    before = _ptx.executor_arithmetic()
-    _ptx.set_executor_arithmetic(numerics, approx, completion or schedule, checks, seed, _threads(schedule))
+    before = _ptx.executor_settings()
+    _ptx.set_executor_settings(_record(numerics, approx, schedule, completion, checks, seed))
     try:
         yield
     finally:
-        _ptx.set_executor_arithmetic(*before)
+        _ptx.set_executor_settings(before)
 
 
-def _threads(schedule: Schedule | None) -> str | None:
-    return None if schedule is None else "random" if schedule == "random" else "in_turn"
+def _record(
+    numerics: Numerics | None = None,
+    approx: Approximations | None = None,
+    schedule: Schedule | None = None,
+    completion: Completion | None = None,
+    checks: Checks | None = None,
+    seed: int | None = None,
+    suppress: Iterable[str] | None = None,
+    limit: int | None = None,
+    stop: bool | None = None,
+) -> dict[str, Any]:
+    """The settings as the core has them: a schedule says when copies happen and whose turn it is."""
+    threads = None if schedule is None else "random" if schedule == "random" else "in_turn"
+    return {
+        "numerics": numerics, "approx": approx, "completion": completion or schedule, "threads": threads, "checks": checks,
+        "seed": seed, "suppress": None if suppress is None else list(suppress), "limit": limit, "stop": stop,
+    }  # fmt: skip
 
 
 @contextmanager
@@ -199,18 +214,16 @@ def checking(
     runs use one thread of the host. The environment's ``PYPTX_RUN_CHECKS=full`` does it for a whole program: the first error
     then is an error of the launch; ``PYPTX_RUN_SUPPRESS`` names a file of suppressions, one a line, ``#`` before a comment.
     """
-    before, told_before = _ptx.executor_arithmetic(), _ptx.executor_finding_options()
+    before = _ptx.executor_settings()
     _ptx.executor_findings()
     findings = Findings()
     try:
-        _ptx.set_executor_findings(list(suppress), None if limit is None else _count(limit, "limit"), stop)
-        _ptx.set_executor_arithmetic(None, None, None, checks, None, None)
+        _ptx.set_executor_settings(_record(checks=checks, suppress=suppress, limit=limit, stop=stop))
         _ptx.collect_executor_findings(True)
         yield findings
     finally:
         _ptx.collect_executor_findings(False)
-        _ptx.set_executor_arithmetic(*before)
-        _ptx.set_executor_findings(*told_before)
+        _ptx.set_executor_settings(before)
         found, _, suppressed, left_out, unused = _ptx.executor_findings()
         findings.extend(found)
         findings._take(suppressed, left_out, unused)
@@ -532,7 +545,7 @@ class Program:
 
     def fidelity(self, entry: str, *, numerics: Numerics | None = None, approx: Approximations | None = None) -> list[Fidelity]:
         """What of a kernel's results is not known to be a GPU's, bit for bit. Nothing runs."""
-        return [Fidelity(*note) for note in self._module.fidelity(entry, numerics, approx)]
+        return [Fidelity(*note) for note in self._module.fidelity(entry, _record(numerics, approx))]
 
     def variable(self, name: str) -> memoryview:
         """The bytes of a ``.global`` or ``.const`` variable, to be read and written while no launch runs. Launches leave there
@@ -606,13 +619,7 @@ class Program:
                 _count(workers, "workers"),
                 _count(max_instructions, "max_instructions"),
                 bool(check_initialised),
-                numerics,
-                approx,
-                completion or schedule,
-                checks,
-                None if seed is None else _count(seed, "seed"),
-                _threads(schedule),
-                (None if suppress is None else list(suppress), None if limit is None else _count(limit, "limit"), stop),
+                _record(numerics, approx, schedule, completion, checks, seed, suppress, limit, stop),
                 sys.stdout.write if print is None else print,
             )
         return Report(*done)

@@ -116,7 +116,7 @@ def test_wrong_suppressions(wrong: str, why: str) -> None:
     assert caught.value.kind == "bad_setting"
     with pytest.raises(pyptx.PtxError, match=why), executor.checking(suppress=[wrong]):
         pass
-    assert _ptx.executor_arithmetic()[3] == "environment"  # as it was
+    assert _ptx.executor_settings()["checks"] == "environment"  # as it was
 
 
 def test_a_limit() -> None:

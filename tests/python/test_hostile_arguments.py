@@ -4,6 +4,8 @@ import enum
 import importlib
 import inspect
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -214,3 +216,26 @@ def test_nothing_of_ours_lies_between_a_call_and_the_authors_line():
         assert len(ours) <= 2, "`ptx` and `module`"
     with pytest.raises(KeyError, match="the author's"):
         faulty(x)
+
+
+FOREIGN = """
+from pyptx import PtxError, _ptx
+
+for owner in [each for each in vars(_ptx).values() if isinstance(each, type)]:
+    for name, method in list(vars(owner).items()):
+        get = getattr(method, "__get__", None) if isinstance(method, property) else None
+        kind = type(method).__name__
+        if get is None and kind != "nb_method":
+            continue
+        for count in range(1 if get else 5):
+            try:
+                get(5) if get else method(5, *[3] * count)
+            except (PtxError, TypeError, ValueError, AttributeError, KeyError, RuntimeError, StopIteration):
+                pass
+print("alive")
+"""
+
+
+def test_no_method_takes_an_object_of_another_class_for_its_own() -> None:
+    done = subprocess.run([sys.executable, "-c", FOREIGN], capture_output=True, text=True, check=False)
+    assert done.stdout == "alive\n", done.stderr[-2000:]

@@ -387,18 +387,20 @@ constexpr Taken taken() {
   else
     return {};
 }
+/// Of all parameters: a table that functions with the same ones share.
+template <class Takes>
+inline constexpr std::array<Taken, 0> takes_of{};
 template <class... T>
-constexpr std::array<Taken, sizeof...(T)> all_taken(std::tuple<T...>* /*takes*/) {
-  return {taken<T>()...};
-}
+inline constexpr std::array<Taken, sizeof...(T)> takes_of<std::tuple<T...>> = {taken<T>()...};
 
 /// A function's parameters and its text put in Python's order.
 Signature signature_of(std::string_view name, std::string_view parameters, std::string_view doc, std::span<const Taken> takes,
                        std::string gives);
 template <auto function>
 Signature signature_of(const Helper<function>& row) {
-  static constexpr auto takes = all_taken(static_cast<typename Helper<function>::Takes*>(nullptr));
-  return signature_of(row.name, row.parameters, row.doc, takes, result_type<typename Helper<function>::Function::Gives>());
+  using Row = Helper<function>;
+  return signature_of(row.name, row.parameters, row.doc, takes_of<typename Row::Takes>,
+                      result_type<typename Row::Function::Gives>());
 }
 
 }  // namespace ptx::write::declare

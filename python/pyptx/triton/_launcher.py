@@ -189,13 +189,7 @@ class Launcher:
                 activation.workers,
                 activation.max_instructions,
                 activation.check_initialised,
-                None,  # numerics, approximations, completion, checks, seed and threads: the process's
-                None,
-                None,
-                None,
-                None,
-                None,
-                (None, None, None),  # and what is told of findings
+                {},  # settings: the process's
                 sys.stdout.write if activation.print is None else activation.print,
             )
         except PtxError as error:
