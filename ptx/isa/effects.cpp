@@ -29,17 +29,27 @@ MemoryAccesses memory_accesses(const Form& form, const Choices& choices) {
   return all;
 }
 
-Scope scope(const Form& form, const Choices& choices) {
+namespace {
+
+Scope written_scope(const Form& form, const Choices& choices) {
   for (std::size_t i = 0; i < form.slots.size(); ++i)
     if (choices[i] != 0)
       if (const Scope written = scope_of(form.slots[i].choices[choices[i] - 1u].word); written != Scope::none) return written;
-  return form.row->effects.scope;
+  return Scope::none;
+}
+
+}  // namespace
+
+Scope scope(const Form& form, const Choices& choices) {
+  const Scope written = written_scope(form, choices);
+  return written != Scope::none ? written : form.row->effects.scope;
 }
 
 Ordering ordering(const Form& form, const Choices& choices) {
   const Effects& effects = form.row->effects;
   Ordering result;
   result.scope = scope(form, choices);
+  result.scope_is_written = written_scope(form, choices) != Scope::none;
   if (effects.sync == Sync::access || (effects.volatile_ && form.traits.has_any(Flags(Trait::load) | Trait::store))) {
     result.strong = true;
     if (result.scope == Scope::none) result.scope = Scope::system;

@@ -37,6 +37,7 @@ struct Ordering {
   bool strong = false;  ///< an access that others may make at the same time: it has .sem, is atomic or volatile
   bool acquires = false, releases = false;
   Scope scope = Scope::none;
+  bool scope_is_written = false;  ///< it is a word of the instruction, not what is meant without one
 };
 Ordering ordering(const Form& form, const Choices& choices);
 /// Who executes it together.

@@ -254,6 +254,7 @@ Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, cons
   }
   const Observed observed;
   if (options.observer == nullptr) options.observer = observed.observer();
+  if (options.exploration == nullptr) options.exploration = observed.exploration();
   if (observed.steps()) return program.run(config, params, regions, options);
   Attendance attendance(program.name(), cpu.interrupt_hook);
   if (!options.watch) options.watch = std::ref(attendance);

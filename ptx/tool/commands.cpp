@@ -64,6 +64,11 @@ constexpr Option run_options[] = {
      "run 2 + N times, with --schedule eager, lazy, and random with seeds from 0, each on fresh buffers; what all found is "
      "told "
      "once, and whether the buffers differ. With --checks full unless another level is given"},
+    {"--systematic", "",
+     "run in every order in which threads and asynchronous copies can go on that makes a difference to what they can see of "
+     "each other, each on fresh buffers, and say whether that were all: for kernels of a few threads that meet a few times. With "
+     "--checks full unless another level is given"},
+    {"--runs", "N", "so many runs of --systematic at most: 10000 without this, and 0 ends when there are no more"},
     {"--seed", "N", "of --approx perturb, --schedule random and --completion random: 0 without this"},
     {"--format", "FORMAT",
      "how results are told: text for people; json, one object; or sarif, the findings as code hosts and editors show them",

@@ -96,8 +96,15 @@ class Prompt {
  public:
   /// `echoes`: commands are shown as if they had been typed.
   Prompt(vgpu::Session& session, const Expected<vgpu::Report>& report, std::string_view source, const Caller& caller,
-         std::istream& in, bool echoes, Outcome& outcome)
-      : session_(session), report_(report), source_(source), caller_(caller), in_(in), echoes_(echoes), outcome_(outcome) {}
+         std::istream& in, bool echoes, std::vector<std::string> buffers, Outcome& outcome)
+      : session_(session),
+        report_(report),
+        source_(source),
+        caller_(caller),
+        in_(in),
+        echoes_(echoes),
+        buffers_(std::move(buffers)),
+        outcome_(outcome) {}
 
   void talk() {
     show(session_.go_to(0));
@@ -159,6 +166,7 @@ class Prompt {
     }
     if (stop.diagnostic) say(cat(render(*stop.diagnostic, source_, caller_.colour), '\n'));
     if (stop.why == Why::breakpoint) say(cat("breakpoint ", stop.breakpoint, '\n'));
+    if (stop.why == Why::watch) say(cat("watch ", stop.breakpoint, ": ", stop.changed, ", by\n"));
     if (stop.why == Why::interrupted) say("stopped\n");
     say(cat(style()(Colour::blue, cat("block ", triple(stop.block), " warp ", stop.warp)), ", ", lanes_of(stop.lanes),
             ", instruction ", stop.position, place(stop.where), '\n'));
@@ -214,10 +222,15 @@ class Prompt {
       for (const auto& [number, point] : session_.breakpoints())
         say(cat(number, ": ", point.file.empty() ? std::string("line ") : cat(point.file, ':'),
                 point.line != 0 ? point.line : point.ptx_line, point.block ? cat(" block ", triple(*point.block)) : std::string(),
-                point.warp ? cat(" warp ", *point.warp) : std::string(), '\n'));
-      if (session_.breakpoints().empty()) say("no breakpoints; `break 12` sets one at a line\n");
+                point.warp ? cat(" warp ", *point.warp) : std::string(),
+                point.condition ? cat(" if ", say_condition(*point.condition)) : std::string(), '\n'));
+      for (const auto& [number, watch] : session_.watches())
+        say(cat(number, ": watch ", watch.name.empty() ? cat("0x", hex(watch.address)) : cat(watch.name, '+', watch.address), ", ",
+                watch.bytes, " bytes\n"));
+      if (session_.breakpoints().empty() && session_.watches().empty()) say("no breakpoints; `break 12` sets one at a line\n");
       return;
     }
+    if (words[1] == "finding") return break_on_findings(words);
     vgpu::Breakpoint point;
     const std::size_t colon = words[1].rfind(':');
     const auto line = number_of(std::string_view(words[1]).substr(colon == std::string::npos ? 0 : colon + 1));
@@ -228,15 +241,54 @@ class Prompt {
     else
       point.file = words[1].substr(0, colon), point.line = static_cast<std::uint32_t>(*line);
     for (std::size_t i = 2; i < words.size(); i += 2) {
+      if (words[i] == "if") {
+        std::string text;
+        for (std::size_t k = i + 1; k < words.size(); ++k) text += cat(text.empty() ? "" : " ", words[k]);
+        auto condition = vgpu::Condition::read(text);
+        if (!condition) return complain(condition.error().message);
+        point.condition = *std::move(condition);
+        break;
+      }
       const std::string value = i + 1 < words.size() ? words[i + 1] : std::string();
       if (words[i] == "block" && block_of(value) && !value.empty())
         point.block = block_of(value);
       else if (words[i] == "warp" && number_of(value))
         point.warp = static_cast<std::uint32_t>(*number_of(value));
       else
-        return complain(cat("behind the line `break` takes `block X,Y,Z` and `warp N`; `", words[i], ' ', value, "` was given"));
+        return complain(cat("behind the line `break` takes `block X,Y,Z`, `warp N` and `if REGISTER == VALUE`; `", words[i], ' ',
+                            value, "` was given"));
     }
     say(cat("breakpoint ", session_.break_at(std::move(point)), '\n'));
+  }
+  void break_on_findings(const Words& words) {
+    const std::string_view word = words.size() > 2 ? std::string_view(words[2]) : "on";
+    if (word == "on" || word == "off") return session_.break_on_findings(word == "on");
+    const auto rule = vgpu::rule_from_id(word);
+    if (!rule) return complain(cat("`break finding` takes a rule, `on` or `off`; `", word, "` was given"));
+    session_.break_on_findings(true, std::string(vgpu::id(*rule)));
+  }
+  // "tile+0x10 8 block 1,0,0": of shared memory a variable or an address, else a parameter's buffer.
+  void watch(const Words& words) {
+    if (words.size() < 2)
+      return complain("`watch` takes a variable of shared memory, a buffer, or a shared address, with `+N` bytes behind it");
+    vgpu::Watch watch{.block = session_.where().block};
+    const std::size_t plus = words[1].find('+');
+    watch.name = words[1].substr(0, plus);
+    const auto offset =
+        plus == std::string::npos ? std::optional(std::uint64_t{0}) : number_of(std::string_view(words[1]).substr(plus + 1));
+    if (!offset) return complain(cat("behind `+` `watch` takes a number of bytes; `", words[1], "` was given"));
+    watch.address = *offset;
+    const auto variables = session_.shared_variables();
+    watch.is_shared = std::any_of(variables.begin(), variables.end(), [&](const vgpu::SharedView& v) { return v.name == watch.name; });
+    if (const auto address = number_of(watch.name))
+      watch.is_shared = true, watch.address += *address, watch.name.clear();
+    else if (!watch.is_shared && std::find(buffers_.begin(), buffers_.end(), watch.name) == buffers_.end())
+      return complain(cat("`", watch.name, "` is no variable of the block's shared memory, and no parameter with a buffer"));
+    std::size_t next = 2;
+    if (next < words.size() && number_of(words[next]) && *number_of(words[next]) != 0) watch.bytes = *number_of(words[next++]);
+    if (next + 1 < words.size() && words[next] == "block" && block_of(words[next + 1])) watch.block = *block_of(words[next + 1]), next += 2;
+    if (next != words.size()) return complain(cat("behind the place `watch` takes a number of bytes and `block X,Y,Z`; `", words[next], "` was given"));
+    say(cat("watch ", session_.watch(std::move(watch)), '\n'));
   }
   void remove(const Words& words) {
     const auto number = words.size() > 1 ? number_of(words[1]) : std::nullopt;
@@ -335,6 +387,7 @@ class Prompt {
   const Caller& caller_;
   std::istream& in_;
   bool echoes_;
+  std::vector<std::string> buffers_;  // their names
   Outcome& outcome_;
   Words last_;
 };
@@ -419,9 +472,14 @@ void Prompt::shared(const Words& words) {
 
 std::span<const Prompt::Command> Prompt::commands() {
   static constexpr Command all[] = {
-      {"break", "b", "[LINE|FILE:LINE [block X,Y,Z] [warp N]]",
-       "stop where a line of the PTX, or of the author's file, is about to run; alone: list breakpoints", &Prompt::set_break},
-      {"delete", "d", "N", "remove a breakpoint", &Prompt::remove},
+      {"break", "b", "[LINE|FILE:LINE [block X,Y,Z] [warp N] [if REGISTER OPERATOR VALUE]]",
+       "stop where a line of the PTX, or of the author's file, is about to run, where the register has that value in a lane that "
+       "runs it; alone: list breakpoints. `break finding RULE|on|off`: which findings of --checks full stop the run",
+       &Prompt::set_break},
+      {"watch", "", "NAME[+N]|ADDRESS [BYTES] [block X,Y,Z]",
+       "stop behind what changes memory: of a variable or an address of the block's shared memory, or of a parameter's buffer",
+       &Prompt::watch},
+      {"delete", "d", "N", "remove a breakpoint or a watch", &Prompt::remove},
       {"run", "r", "", "go on to a breakpoint, a finding, a fault or the end", &Prompt::run},
       {"continue", "c", "", "the same", &Prompt::run},
       {"step", "s", "[N]", "the focused warp runs N instructions, 1 without this; others run as the schedule has it",
@@ -482,7 +540,9 @@ Outcome debug(const Arguments& arguments, const Caller& caller) {
   const Interrupts interrupts;
   vgpu::Session session(run, [] { return !Interrupts::take(); });
   std::istream& in = file.empty() ? *caller.in : script;
-  Prompt(session, report, of.source, caller, in, !file.empty(), outcome).talk();
+  std::vector<std::string> buffers;
+  for (const Buffer& buffer : of.given.buffers) buffers.push_back(buffer.name);
+  Prompt(session, report, of.source, caller, in, !file.empty(), std::move(buffers), outcome).talk();
   return outcome;
 }
 

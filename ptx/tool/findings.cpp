@@ -31,6 +31,9 @@ void add_finding(Json& json, const Diagnostic& d) {
   const ExecutionPoint point = d.execution.empty() ? ExecutionPoint{} : d.execution.front();
   json.open('{').key("rule");
   point.rule.empty() ? json.literal("null") : json.value(point.rule);
+  const auto rule = vgpu::rule_from_id(point.rule);
+  json.key("page");
+  rule ? json.value(vgpu::page(*rule)) : json.literal("null");
   json.key("kind").value(name(d.kind)).key("severity").value(name(d.severity)).key("message").value(d.message);
   json.key("kernel").value(point.kernel).key("file").value(d.where.file).key("line").value(d.where.line);
   json.key("ptx_line").value(point.ptx_line).key("times").value(point.times).key("accesses").open('[');
@@ -58,18 +61,27 @@ bool is_flag(std::string_view option) {
 }
 
 std::string how(const SweepRun& run) {
+  if (run.order != 0) return cat("run ", run.order, " of --systematic");
   const std::string_view word = vgpu::words_of_completion()[static_cast<std::size_t>(run.completion)];
   return run.completion == vgpu::Completion::random ? cat("--schedule ", word, " --seed ", run.seed) : cat("--schedule ", word);
 }
 
+// Of two accesses that nothing orders either may come first: it is one finding, though its rule goes by which is.
 bool same(const Diagnostic& a, const Diagnostic& b) {
-  const auto key = [](const Diagnostic& d) {
-    std::vector<std::pair<std::string, std::uint32_t>> places{{std::string(name(d.kind)), 0}};
-    for (const ExecutionPoint& point : d.execution) places.emplace_back(cat(point.rule, '@', point.where.file), point.ptx_line);
+  const auto is_race = [](const Diagnostic& d) { return d.kind == Kind::race || d.kind == Kind::race_of_lanes; };
+  const auto key = [&](const Diagnostic& d) {
+    std::vector<std::pair<std::string, std::uint32_t>> places;
+    for (const ExecutionPoint& point : d.execution)
+      places.emplace_back(cat(is_race(d) ? std::string() : point.rule, '@', point.kernel, '@', point.where.file), point.ptx_line);
+    if (is_race(d)) std::sort(places.begin(), places.end());
+    places.emplace_back(std::string(name(d.kind)), 0);
     return places;
   };
   return key(a) == key(b);
 }
+
+std::string_view rule_of(const Diagnostic& d) { return d.execution.empty() ? std::string_view() : d.execution.front().rule; }
+std::uint32_t line_of(const Diagnostic& d) { return d.execution.empty() ? 0 : d.execution.front().ptx_line; }
 
 }  // namespace
 
@@ -83,7 +95,7 @@ void add_findings(Json& json, const vgpu::Report& report) {
 }
 
 std::string replay_line(const Arguments& arguments, const Caller& caller, const vgpu::Options& options) {
-  constexpr std::string_view replaced[] = {"--seeds", "--schedule", "--completion", "--seed", "--save"};
+  constexpr std::string_view replaced[] = {"--seeds", "--systematic", "--runs", "--schedule", "--completion", "--seed", "--save"};
   std::string line = cat(caller.program, " run");
   for (const std::string& file : arguments.files) line += cat(' ', in_shell_quotes(file));
   for (const auto& [option, value] : arguments.others)
@@ -121,10 +133,14 @@ std::string summary_of(const vgpu::Report& report) {
 void Gathered::add(const SweepRun& run, const vgpu::Report& report) {
   for (const Diagnostic& finding : report.findings) {
     const auto known = std::find_if(all_.begin(), all_.end(), [&](const One& one) { return same(one.finding, finding); });
-    if (known != all_.end())
-      ++known->runs;
-    else
-      all_.push_back({finding, how(run), 1});
+    if (known == all_.end()) {
+      all_.push_back({finding, how(run), 1, runs_ + 1});
+      continue;
+    }
+    if (known->last_run != runs_ + 1) ++known->runs;
+    known->last_run = runs_ + 1;
+    if (known->other_order.empty() && line_of(known->finding) != line_of(finding))
+      known->other_order = cat("in the other order, too: ", rule_of(finding), ", by ", how(run));
   }
   counts_.suppressed = std::max(counts_.suppressed, report.suppressed);
   counts_.left_out = std::max(counts_.left_out, report.left_out);
@@ -138,6 +154,7 @@ vgpu::Report Gathered::report() const {
   vgpu::Report report = counts_;
   for (const One& one : all_) {
     report.findings.push_back(one.finding);
+    if (!one.other_order.empty()) report.findings.back().note(one.other_order);
     report.findings.back().note(cat("first shown by: ", one.shown_by, "; seen in ", plural(one.runs, "run"), " of ", runs_));
   }
   return report;
@@ -160,11 +177,28 @@ std::string table_of(std::span<const SweepRun> runs) {
   return out;
 }
 
+std::string table_of(const Explored& explored, std::span<const SweepRun> runs) {
+  std::string out = cat(plural(explored.runs, "run"), explored.redundant == 0 ? "" : cat(", ", explored.redundant, " of them redundant"),
+                        explored.exhausted  ? "; these are all orders"
+                        : explored.diverged ? "; ended, since a run did not repeat what the one before it did"
+                                            : "; there are more orders",
+                        '\n');
+  const auto count = [&](auto is_so) { return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_so)); };
+  const auto say = [&](std::size_t how_many, std::string_view what) {
+    if (how_many != 0) out += cat("in ", how_many, " of them ", what, '\n');
+  };
+  say(count([](const SweepRun& run) { return run.outputs_differ; }), "outputs differ from those of the first");
+  say(count([](const SweepRun& run) { return !run.fault.empty(); }), "a fault ends the run");
+  say(count([](const SweepRun& run) { return run.fault.empty() && run.findings != 0; }), "something is found");
+  return out;
+}
+
 void add_runs(Json& json, std::span<const SweepRun> runs) {
   json.key("runs").open('[');
   for (const SweepRun& run : runs) {
-    json.open('{').key("schedule").value(vgpu::words_of_completion()[static_cast<std::size_t>(run.completion)]);
-    json.key("seed").value(run.seed).key("findings").value(run.findings).key("outputs_differ");
+    json.open('{').key("schedule");
+    json.value(run.order != 0 ? "systematic" : vgpu::words_of_completion()[static_cast<std::size_t>(run.completion)]);
+    json.key("seed").value(run.order != 0 ? run.order : run.seed).key("findings").value(run.findings).key("outputs_differ");
     json.literal(run.outputs_differ ? "true" : "false").key("fault");
     run.fault.empty() ? json.literal("null") : json.value(run.fault);
     json.close('}');

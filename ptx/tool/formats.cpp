@@ -139,8 +139,14 @@ std::string to_sarif(std::span<const Checked> all) {
   json.open('{').key("$schema").value("https://json.schemastore.org/sarif-2.1.0.json").key("version").value("2.1.0");
   json.key("runs").open('[').open('{').key("tool").open('{').key("driver").open('{').key("name").value("ptxkit");
   json.key("version").value(version).key("rules").open('[');
-  for (const auto& [id, says] : rules)
-    json.open('{').key("id").value(id).key("shortDescription").open('{').key("text").value(says).close('}').close('}');
+  for (const auto& [id, says] : rules) {
+    json.open('{').key("id").value(id).key("shortDescription").open('{').key("text").value(says).close('}');
+    if (const auto known = vgpu::rule_from_id(id)) {
+      if (const std::string address = vgpu::page_address(*known); !address.empty()) json.key("helpUri").value(address);
+      json.key("help").open('{').key("text").value(vgpu::explain(*known)).close('}');
+    }
+    json.close('}');
+  }
   json.close(']').close('}').close('}').key("columnKind").value("unicodeCodePoints").key("results").open('[');
   const SourceLines elsewhere("");
   for (const Checked& c : all) {

@@ -16,6 +16,7 @@
 #include "ptx/tool/kernel_arguments.hpp"
 #include "ptx/tool/kernel_run.hpp"
 #include "ptx/tool/style.hpp"
+#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::tool {
@@ -31,8 +32,8 @@ struct Wanted {
   bool has_block = false;
   std::uint64_t shown = 8;
   vgpu::Options options;
-  std::uint64_t seeds = 0;
-  bool sweeps = false;
+  std::uint64_t seeds = 0, runs = 0;
+  bool sweeps = false, explores = false;
   std::vector<Save> saves;
 };
 
@@ -61,8 +62,8 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   const Number smem = number(arguments, "--smem", 0), shown = number(arguments, "--print", 8),
                workers = number(arguments, "--workers", std::max(1u, std::thread::hardware_concurrency())),
                seed = number(arguments, "--seed", 0), most = number(arguments, "--limit", 0),
-               seeds = number(arguments, "--seeds", 0);
-  for (const Number* read : {&smem, &shown, &workers, &seed, &most, &seeds})
+               seeds = number(arguments, "--seeds", 0), runs = number(arguments, "--runs", 10000);
+  for (const Number* read : {&smem, &shown, &workers, &seed, &most, &seeds, &runs})
     if (!read->wrong.empty()) return refuse(Kind::bad_setting, read->wrong);
   if (workers.value == 0 || workers.value > 1024)
     return refuse(Kind::bad_setting, cat("`--workers` takes 1 to 1024, ", workers.value, " was given"));
@@ -75,7 +76,13 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.options.approximations =
       vgpu::approximations_from_name(arguments.last("--approx")).value_or(vgpu::Approximations::hardware);
   wanted.seeds = seeds.value;
-  wanted.sweeps = !arguments.last("--seeds").empty();
+  wanted.runs = runs.value;
+  wanted.explores = !arguments.last("--systematic").empty();
+  wanted.sweeps = wanted.explores || !arguments.last("--seeds").empty();
+  if (wanted.explores && !arguments.last("--seeds").empty())
+    return refuse(Kind::bad_setting, "`--seeds` has orders at random and `--systematic` all of them; what fits is one of the two");
+  if (!wanted.explores && !arguments.last("--runs").empty())
+    return refuse(Kind::bad_setting, "`--runs` says how many runs `--systematic` makes, which is not given");
   wanted.options.checks =
       vgpu::checks_from_name(arguments.last("--checks")).value_or(wanted.sweeps ? vgpu::Checks::full : vgpu::Checks::cheap);
   auto suppress = read_suppressions(arguments);
@@ -146,6 +153,7 @@ struct Runnable {
   const Wanted& wanted;
   std::string_view text;
   std::string file, kernel;
+  std::shared_ptr<vgpu::Instance> variables;
   std::shared_ptr<const vgpu::Program> program;
   const ir::Module& module;
   const ir::Function& function;
@@ -195,55 +203,98 @@ std::string bytes_of(const KernelArguments& given) {
 }
 
 // Many runs, each on fresh buffers.
-Outcome sweep(const Runnable& runnable) {
-  std::vector<std::pair<vgpu::Completion, std::uint64_t>> times{{vgpu::Completion::eager, 0}, {vgpu::Completion::lazy, 0}};
-  for (std::uint64_t seed = 0; seed < runnable.wanted.seeds; ++seed) times.emplace_back(vgpu::Completion::random, seed);
-  std::vector<SweepRun> runs;
-  Gathered gathered;
-  std::optional<std::string> first;
-  bool interrupted = false;
-  for (const auto& [completion, seed] : times) {
-    auto given = read_kernel_arguments(runnable.module, runnable.function, runnable.arguments.all("--arg"));
-    if (!given) return refuse(runnable.caller, given.error().message);
-    vgpu::Options options = runnable.wanted.options;
+class Sweep {
+ public:
+  explicit Sweep(const Runnable& runnable) : runnable_(runnable) {}
+
+  Outcome seeds() {
+    add(vgpu::Completion::eager, 0);
+    add(vgpu::Completion::lazy, 0);
+    for (std::uint64_t seed = 0; seed < runnable_.wanted.seeds; ++seed) add(vgpu::Completion::random, seed);
+    return tell({});
+  }
+
+  Outcome orders() {
+    vgpu::Exploration exploration(runnable_.wanted.runs);
+    while (!is_over() && exploration.begin_run()) {
+      vgpu::Options options = runnable_.wanted.options;
+      options.exploration = &exploration;
+      add(std::move(options), {.order = exploration.runs() + 1});
+      exploration.end_run();
+    }
+    Explored explored{.runs = exploration.runs(), .redundant = exploration.redundant(), .exhausted = exploration.exhausted()};
+    explored.diverged = exploration.diverged();
+    return tell(explored);
+  }
+
+ private:
+  [[nodiscard]] bool is_over() const { return interrupted_ || refused_; }
+
+  void add(vgpu::Completion completion, std::uint64_t seed) {
+    vgpu::Options options = runnable_.wanted.options;
     options.completion = completion;
     options.threads = vgpu::threads_of(completion);
     options.seed = seed;
-    auto report = runnable.run(*given, options);
-    SweepRun run{.completion = completion, .seed = seed};
+    if (!is_over()) add(std::move(options), {.completion = completion, .seed = seed});
+  }
+
+  void add(vgpu::Options options, SweepRun run) {
+    auto given = read_kernel_arguments(runnable_.module, runnable_.function, runnable_.arguments.all("--arg"));
+    if (!given) {
+      refused_ = refuse(runnable_.caller, given.error().message);
+      return;
+    }
+    runnable_.variables->reset();
+    auto report = runnable_.run(*given, std::move(options));
     if (!report) {
-      if (interrupted = report.error().kind == Kind::interrupted; interrupted) break;
-      if (report.error().kind == Kind::launch_config) return refuse(runnable.caller, report.error().message);
+      if (interrupted_ = report.error().kind == Kind::interrupted; interrupted_) return;
+      if (report.error().kind == Kind::launch_config) {
+        refused_ = refuse(runnable_.caller, report.error().message);
+        return;
+      }
       run.fault = name(report.error().kind);
       run.findings = 1;
-      gathered.add(run, vgpu::Report{.findings = {report.error()}});
+      gathered_.add(run, vgpu::Report{.findings = {report.error()}});
     } else {
       std::string now = bytes_of(*given);
-      run.outputs_differ = first && *first != now;
-      if (!first) first = std::move(now);
+      run.outputs_differ = first_ && *first_ != now;
+      if (!first_) first_ = std::move(now);
       run.findings = report->findings.size();
-      gathered.add(run, *report);
+      gathered_.add(run, *report);
     }
-    runs.push_back(std::move(run));
+    runs_.push_back(std::move(run));
   }
-  const vgpu::Report all = gathered.report();
-  if (runnable.arguments.format == "sarif") return runnable.sarif(all);
-  Outcome outcome{.status = has_errors(all.findings) ? 1 : 0, .out = {}, .err = {}};
-  const bool differ = std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) { return run.outputs_differ; });
-  if (runnable.arguments.format == "json") {
-    Json json;
-    json.open('{').key("kernel").value(runnable.kernel);
-    add_runs(json, runs);
-    json.key("outputs_differ").literal(differ ? "true" : "false").key("interrupted").literal(interrupted ? "true" : "false");
-    add_findings(json, all);
-    json.close('}');
-    outcome.out = std::move(json).finish();
+
+  Outcome tell(const std::optional<Explored>& explored) const {
+    if (refused_) return *refused_;
+    const vgpu::Report all = gathered_.report();
+    if (runnable_.arguments.format == "sarif") return runnable_.sarif(all);
+    Outcome outcome{.status = has_errors(all.findings) ? 1 : 0, .out = {}, .err = {}};
+    const bool differ = std::any_of(runs_.begin(), runs_.end(), [](const SweepRun& run) { return run.outputs_differ; });
+    if (runnable_.arguments.format == "json") {
+      Json json;
+      json.open('{').key("kernel").value(runnable_.kernel);
+      add_runs(json, runs_);
+      json.key("outputs_differ").literal(differ ? "true" : "false").key("interrupted").literal(interrupted_ ? "true" : "false");
+      if (explored) json.key("exhausted").literal(explored->exhausted ? "true" : "false");
+      add_findings(json, all);
+      json.close('}');
+      outcome.out = std::move(json).finish();
+      return outcome;
+    }
+    outcome.out = cat(explored ? table_of(*explored, runs_) : table_of(runs_),
+                      interrupted_ ? "stopped before all runs were done\n" : "", summary_of(all), '\n');
+    outcome.err = runnable_.rendered(all.findings);
     return outcome;
   }
-  outcome.out = cat(table_of(runs), interrupted ? "stopped before all runs were done\n" : "", summary_of(all), '\n');
-  outcome.err = runnable.rendered(all.findings);
-  return outcome;
-}
+
+  const Runnable& runnable_;
+  std::vector<SweepRun> runs_;
+  Gathered gathered_;
+  std::optional<std::string> first_;
+  std::optional<Outcome> refused_;
+  bool interrupted_ = false;
+};
 
 }  // namespace
 
@@ -280,14 +331,17 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
       return refuse(caller, cat("`--save ", one.name, "`: no parameter of that name has a buffer"));
     saved.push_back(&*buffer);
   }
-  const auto program = vgpu::Program::make(*accepted, nullptr, kernel);
+  const auto variables = vgpu::Instance::make(*accepted);
+  if (!variables) return failed(variables.error(), read.text, caller);
+  const auto program = vgpu::Program::make(*variables, nullptr, kernel);
   if (!program) return failed(program.error(), read.text, caller);
-  const Runnable runnable{arguments, caller, *wanted, read.text, display_name(path), kernel, *program, module, function};
+  const Runnable runnable{arguments, caller, *wanted, read.text, display_name(path), kernel, *variables, *program, module, function};
   const std::string trace(arguments.last("--trace"));
   if (wanted->sweeps && (profiles || !trace.empty()))
     return refuse(
-        caller, "`--trace` and `--profile` show one run, and `--seeds` makes many; a run is chosen by `--schedule` and `--seed`");
-  if (wanted->sweeps) return sweep(runnable);
+        caller, "`--trace` and `--profile` show one run, and `--seeds` and `--systematic` make many; a run is chosen by `--schedule` and `--seed`");
+  if (wanted->explores) return Sweep(runnable).orders();
+  if (wanted->sweeps) return Sweep(runnable).seeds();
   vgpu::Options options = wanted->options;
   std::optional<vgpu::Timeline> timeline;
   if (profiles || !trace.empty()) options.observer = &timeline.emplace();

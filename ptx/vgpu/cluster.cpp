@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/vgpu/async/queue.hpp"
+#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/specials.hpp"
@@ -43,6 +44,9 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.fault.reset();
   warp.races = nullptr;
   warp.observer = cta.launch->observer;
+  warp.exploration = cta.launch->exploration;
+  warp.may_be_seen = warp.polls_again = false;
+  warp.stalled_at = not_stalled;
   warp.traced = false;
   warp.undefined_bits.clear();
   warp.undefined_sources.clear();
@@ -131,9 +135,15 @@ void start_cluster(Cluster& cluster, Worker& worker, std::uint64_t index) {
   cluster.queue.reset();
   const Options& options = worker.launch.options;
   const std::uint64_t seed = (options.seed + 1) * 0x9E3779B97F4A7C15u ^ index;
-  if (options.completion != Completion::eager) cluster.queue.reset(new async::Queue(options.completion, seed));
+  Exploration* const exploration = worker.launch.exploration;
+  if (exploration != nullptr)
+    cluster.queue.reset(new async::Queue(*exploration));
+  else if (options.completion != Completion::eager)
+    cluster.queue.reset(new async::Queue(options.completion, seed));
+  cluster.explored_as = exploration != nullptr ? exploration->begin_cluster() : 0;
+  cluster.seen_changes = cluster.last_explored = 0;
   cluster.random.reset();
-  if (options.threads == Threads::random) cluster.random.emplace(static_cast<std::minstd_rand::result_type>(seed >> 32));
+  if (options.threads == Threads::random && exploration == nullptr) cluster.random.emplace(static_cast<std::minstd_rand::result_type>(seed >> 32));
   for (std::uint32_t rank = 0; rank < cluster.blocks.size(); ++rank) {
     start_block(cluster, rank, worker);
     cluster.live_warps += cluster.blocks[rank].live_warps;

@@ -36,7 +36,7 @@ TEST(Fault, OutOfBoundsSaysByHowMuchAndWho) {
                           "  --> kernel.py:8\n"
                           "  = ptx: line 16: ld.global.b32 %r2, [%rd1+4];\n"
                           "  = thread: (39, 0, 0) of block (0, 0, 0) in kernel `k` (warp 1, lane 7)\n"
-                          "  = rule: A-01\n"
+                          "  = rule: A-01 (docs/rules/A-01.md)\n"
                           "  = replay: kernel `k`, grid (1, 1, 1), block (48, 1, 1), 0 bytes of dynamic shared memory"));
 }
 

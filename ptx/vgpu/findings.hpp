@@ -26,6 +26,7 @@ class Findings {
   /// How many are told, and the last of them.
   [[nodiscard]] std::size_t told() const { return in_order_.size(); }
   [[nodiscard]] Diagnostic last() const { return all_.at(in_order_.back()).diagnostic; }
+  [[nodiscard]] const Diagnostic& told(std::size_t number) const { return all_.at(in_order_[number]).diagnostic; }
   /// Whether the run is to end: Options::stop_at_first.
   [[nodiscard]] bool stops() const { return first_error_.has_value(); }
   /// When it is: why.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "ptx/vgpu/cluster.hpp"
+#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/occupancy.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/report.hpp"
@@ -296,6 +297,17 @@ class Residents {
   bool fresh_ = true;      // begin another: none is resident, or the one that had its turn waits for something
 };
 
+// Instructions that take part in the order of threads: strong accesses, and operations on mbarriers.
+std::vector<bool> seen_by_others(const Code& code) {
+  std::vector<bool> seen;
+  for (const ir::Inst& inst : code.function->body) {
+    const bool is_inst = inst.kind == ir::ItemKind::inst;
+    seen.push_back(is_inst && (isa::form(inst.form).row->effects.sync == isa::Sync::mbarrier ||
+                               isa::ordering(isa::form(inst.form), inst.choices).strong));
+  }
+  return seen;
+}
+
 Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::span<const std::byte> params,
                              std::span<const Region> regions, const Options& options) {
   const std::uint64_t bytes = cluster_bytes(code, config, options.check_initialised), budget = host_budget();
@@ -307,7 +319,7 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                   cat("kernel `", code.name, "`: a cooperative launch of ", clusters, " clusters of blocks; ", multiprocessors,
                       " multiprocessors hold ", most, " of them at a time"));
   const bool checks = options.checks == Checks::full;
-  const std::size_t workers = checks || options.observer != nullptr
+  const std::size_t workers = checks || options.observer != nullptr || options.exploration != nullptr
                                   ? 1
                                   : std::min({std::uint64_t{std::max(1u, options.workers)}, clusters, budget / bytes});
   std::optional<races::Detector> detector;
@@ -329,7 +341,10 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
                       config.cooperative ? reinterpret_cast<std::uintptr_t>(workspace.data()) : 0,
                       progress.waiting,
                       checks ? &*detector : nullptr,
-                      options.observer};
+                      options.observer,
+                      options.exploration,
+                      options.exploration != nullptr ? seen_by_others(code) : std::vector<bool>{}};
+  if (options.exploration != nullptr && !checks) options.exploration->touch_all();
   if (options.observer != nullptr) options.observer->begin_launch(launch);
   progress.max_resident = std::min<std::uint64_t>(max_resident(code, config), budget / bytes);
   progress.cluster_bytes = bytes;

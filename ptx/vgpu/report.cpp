@@ -131,7 +131,7 @@ Diagnostic report(const Warp& warp, const Fault& fault) {
              fault.lane, ')'));
   for (const std::string& note : fault.notes) d.note(note);
   const std::optional<Rule> broken = fault.rule ? fault.rule : usual_rule(fault.kind);
-  if (broken) d.note(cat("rule: ", vgpu::id(*broken)));
+  if (broken) d.note(cat("rule: ", vgpu::id(*broken), " (", page(*broken), ')'));
   d.note(cat("replay: kernel `", code.name, "`, grid ", triple(launch.config.grid), ", block ", triple(block), ", ",
              cta.cluster->blocks.size() > 1 ? cat("cluster ", triple(launch.config.cluster), ", ") : std::string(),
              launch.config.dynamic_smem_bytes, " bytes of dynamic shared memory", say_options(launch.options)));

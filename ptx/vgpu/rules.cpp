@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdlib>
 #include <vector>
 
 namespace ptx::vgpu {
@@ -87,6 +88,15 @@ std::string_view level_of(Rule rule) {
   }
 }
 
+std::string page(Rule rule) { return cat("docs/rules/", id(rule), ".md"); }
+
+std::string page_address(Rule rule) {
+  const char* const set = std::getenv("PYPTX_DOCS");
+  std::string_view base = set == nullptr ? "" : set;
+  while (base.ends_with('/')) base.remove_suffix(1);
+  return base.empty() ? std::string() : cat(base, "/rules/", id(rule), ".html");
+}
+
 std::optional<Rule> rule_from_id(std::string_view id) {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -127,7 +137,7 @@ std::string explain(Rule rule) {
   if (const std::string both = version_of(rule, Which::difference); !both.empty())
     out += cat(both, "\nrun it: ptxkit explain ", known.id, " --kernel | ptxkit run - ", example_arguments(rule),
                level_of(rule) == "full" ? " --checks full" : "", "\n");
-  return cat(out, "mend: ", known.mend, "\nmanual: ", known.section, '\n');
+  return cat(out, "mend: ", known.mend, "\nmanual: ", known.section, "\npage: ", page(rule), '\n');
 }
 
 }  // namespace ptx::vgpu

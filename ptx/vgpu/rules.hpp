@@ -35,6 +35,11 @@ const RuleRow& row(Rule rule);
 inline std::string_view id(Rule rule) { return row(rule).id; }
 /// How closely a run is looked at for it to be found: a word of words_of_checks().
 std::string_view level_of(Rule rule);
+/// Its page, from the root of the repository on: "docs/rules/P-01.md".
+std::string page(Rule rule);
+/// The page's address, where the environment's PYPTX_DOCS says where the documentation stands ("https://example.org/pyptx"); else
+/// empty.
+std::string page_address(Rule rule);
 /// By its id, whatever its case; nothing where there is none.
 std::optional<Rule> rule_from_id(std::string_view id);
 /// The rule that a fault of this kind breaks where the place that finds it says no other; nothing for kinds that break none:

@@ -39,7 +39,6 @@ TEST(Rules, AnExampleAndItsMendDifferInTheMarkedLines) {
   EXPECT_NE(good.find("%index, %thread;\n"), std::string::npos);
   EXPECT_EQ(bad.find("//"), std::string::npos) << bad;
   EXPECT_EQ(example_arguments(Rule::R_ww), "--block 64");
-  EXPECT_EQ(example(Rule::T_02), "");
 }
 
 // At line 7 of gemm.py, with the access before at line 3.

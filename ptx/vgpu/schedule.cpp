@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ptx/vgpu/async/queue.hpp"
+#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/undefined.hpp"
 #include "ptx/vgpu/waiting.hpp"
@@ -260,8 +261,27 @@ void count_back_edge(Warp& warp) {
   warp.patience = warp.patience_now;
 }
 
+// Runs an instruction of a run that is explored: the second that others see waits for the warp's next turn.
+Outcome run_explored(Warp& warp, const Step& step, Mask mask) {
+  if (mask != 0 && warp.cta->launch->seen_by_others[step.item]) {
+    if (!std::exchange(warp.may_be_seen, false)) {
+      warp.pc = index_of(warp, step);
+      warp.polls_again = warp.polled == step.item;
+      warp.yields = true;
+      --warp.executed;
+      return Outcome::regroup;
+    }
+    warp.polled = never_polled;
+  }
+  const Outcome outcome = warp.traced ? run_traced(warp, step, mask) : mask == 0 ? Outcome::next : step.run(warp, step, mask);
+  if (outcome == Outcome::next || outcome == Outcome::jumped) warp.yields = false;  // the turn goes on to what others see
+  if (outcome == Outcome::regroup && warp.yields) warp.polls_again = true;
+  return outcome;
+}
+
 // Runs an instruction that somebody observes.
 Outcome run_observed(Warp& warp, const Step& step, Mask mask) {
+  if (warp.observer == nullptr) return run_explored(warp, step, mask);
   Observer& observer = *warp.observer;
   warp.pc = index_of(warp, step);
   if (!observer.before(warp, step, mask))
@@ -321,9 +341,10 @@ WarpState run_warp(Warp& warp, std::uint64_t budget) {
     if (warp.live == 0) return WarpState::exited;  // asked before the end of the turn: the last lane may exit with it
     if (std::exchange(warp.yields, false) || warp.executed >= enough) return WarpState::running;
     if (!choose(warp)) break;
-    const Outcome outcome = warp.observer != nullptr ? run_fragment<Beside::observing>(warp, enough)
-                            : warp.traced            ? run_fragment<Beside::tracing>(warp, enough)
-                                                     : run_fragment<Beside::nothing>(warp, enough);
+    const bool looked_at = warp.observer != nullptr || warp.exploration != nullptr;
+    const Outcome outcome = looked_at     ? run_fragment<Beside::observing>(warp, enough)
+                            : warp.traced ? run_fragment<Beside::tracing>(warp, enough)
+                                          : run_fragment<Beside::nothing>(warp, enough);
     if (outcome == Outcome::fault) return WarpState::fault;
     if (outcome != Outcome::left) set_aside(warp);
   }
@@ -490,7 +511,63 @@ ClusterState give_random_turns(Cluster& cluster, std::uint64_t turn, std::uint64
   return ClusterState::running;
 }
 
+std::uint64_t changes_of(const Cluster& cluster) {
+  std::uint64_t all = 0;
+  for (const Cta& cta : cluster.blocks) all += cta.changes;
+  return all;
+}
+
+bool polls_by_load(const Warp& warp) {
+  const ir::Inst& inst = warp.cta->launch->code.function->body[warp.polled];
+  return isa::form(inst.form).traits.has(isa::Trait::load);
+}
+
+// The turn of whom the exploration chooses, of the warps that can go on and the operations that can be performed. A warp that has
+// polled in vain, twice where it may have looked at another place, waits until something has changed; unless all do.
+ClusterState give_explored_turn(Cluster& cluster, std::uint64_t turn, std::uint64_t most, bool& ran) {
+  Exploration& exploration = *cluster.blocks.front().launch->exploration;
+  const std::size_t warps = cluster.blocks.front().warps.size();
+  std::vector<Exploration::Agent> agents;
+  const auto add_warps = [&](bool stalled) {
+    for (const Cta& cta : cluster.blocks)
+      for (const Warp& warp : cta.warps)
+        if (warp.live != 0 && !warp.waiting && (warp.stalled_at == cluster.seen_changes) == stalled)
+          agents.push_back(cta.rank * warps + warp.index);
+  };
+  add_warps(false);
+  cluster.queue->add_agents(agents);
+  const bool all_stalled = agents.empty();
+  if (all_stalled) add_warps(true);
+  if (agents.empty()) return ClusterState::running;
+  if (all_stalled) {  // no choice: each in turn
+    const auto next = std::upper_bound(agents.begin(), agents.end(), cluster.last_explored);
+    agents = {next == agents.end() ? agents.front() : *next};
+  }
+  const Exploration::Agent agent = agents[exploration.choose(cluster.explored_as, agents)];
+  cluster.last_explored = agent;
+  const std::uint64_t before = changes_of(cluster);
+  ClusterState state = ClusterState::running;
+  if (agent >= cluster.blocks.size() * warps) {
+    ran = true;
+    if (!cluster.queue->perform_turn(agent)) state = ClusterState::fault;
+  } else {
+    Cta& cta = cluster.blocks[agent / warps];
+    Warp& warp = cta.warps[agent % warps];
+    warp.may_be_seen = true;
+    warp.polls_again = false;
+    state = give_turn(cluster, cta, warp, turn, most, ran);
+    const std::uint64_t executed = warp.executed - warp.turn_start;
+    // A load tells by what it finds whether it was in vain, which a loop alone knows: once more the same.
+    const bool same = exploration.touched_the_same(cluster.explored_as, agent);
+    const bool in_vain = (warp.polls_again && (same || !polls_by_load(warp))) || executed >= turn;
+    warp.stalled_at = in_vain && changes_of(cluster) == before ? cluster.seen_changes : not_stalled;
+  }
+  if (changes_of(cluster) != before) ++cluster.seen_changes;
+  return state;
+}
+
 ClusterState give_turns(Cluster& cluster, std::uint64_t turn, std::uint64_t most, bool& ran) {
+  if (cluster.blocks.front().launch->exploration != nullptr) return give_explored_turn(cluster, turn, most, ran);
   if (cluster.random) return give_random_turns(cluster, turn, most, ran);
   for (Cta& cta : cluster.blocks)
     for (Warp& warp : cta.warps)

@@ -40,7 +40,7 @@ bool is_at(const Breakpoint& point, const Code& code, std::uint32_t item) {
 }  // namespace
 
 std::string_view name(Stop::Why why) {
-  constexpr std::array<std::string_view, 6> names{"step", "breakpoint", "finding", "fault", "ended", "interrupted"};
+  constexpr std::array<std::string_view, 7> names{"step", "breakpoint", "watch", "finding", "fault", "ended", "interrupted"};
   return names[static_cast<std::size_t>(why)];
 }
 
@@ -71,6 +71,7 @@ void Session::start() {
   history_.clear();
   written_.clear();
   events_.clear();
+  for (auto& [number, one] : watches_) one.last.clear();
   stopped_warp_ = nullptr;
   stopped_step_ = nullptr;
   is_over_ = false;
@@ -129,14 +130,14 @@ std::size_t Session::break_at(Breakpoint breakpoint) {
 }
 bool Session::remove_breakpoint(std::size_t number) {
   std::fill(looked_at_.begin(), looked_at_.end(), false);
-  return breakpoints_.erase(number) != 0;
+  return breakpoints_.erase(number) + watches_.erase(number) != 0;
 }
 std::vector<std::pair<std::size_t, Breakpoint>> Session::breakpoints() const {
   return {breakpoints_.begin(), breakpoints_.end()};
 }
 
 // The first breakpoint that the warp has come to; 0: none.
-std::size_t Session::breakpoint_at(const Warp& warp, const Step& step) {
+std::size_t Session::breakpoint_at(const Warp& warp, const Step& step, Mask mask) {
   if (breakpoints_.empty()) return 0;
   std::vector<std::size_t>& here = breaks_[step.item];
   if (!looked_at_[step.item]) {
@@ -147,7 +148,9 @@ std::size_t Session::breakpoint_at(const Warp& warp, const Step& step) {
   }
   for (const std::size_t number : here) {
     const Breakpoint& point = breakpoints_.at(number);
-    if ((!point.block || *point.block == warp.cta->id) && (!point.warp || *point.warp == warp.index)) return number;
+    if (point.block && *point.block != warp.cta->id) continue;
+    if (point.warp && *point.warp != warp.index) continue;
+    if (!point.condition || holds(*point.condition, warp, mask)) return number;
   }
   return 0;
 }
@@ -253,7 +256,7 @@ bool Session::before(Warp& warp, const Step& step, Mask mask) {
   } else if (pauses_) {
     stop = stop_at(warp, step, mask, Stop::Why::interrupted);
   } else if (goal_.breaks) {
-    if (const std::size_t number = breakpoint_at(warp, step); number != 0) {
+    if (const std::size_t number = breakpoint_at(warp, step, mask); number != 0) {
       stop = stop_at(warp, step, mask, Stop::Why::breakpoint);
       stop->breakpoint = number;
     }
@@ -268,6 +271,8 @@ bool Session::before(Warp& warp, const Step& step, Mask mask) {
   }
   remember(history_[key], position_);
   ++position_;
+  if (!watches_.empty() && position_ == 1)
+    for (auto& [number, one] : watches_) look_again(one);
   return true;
 }
 
@@ -284,12 +289,28 @@ void Session::after(Warp& warp, const Step& step, Mask mask, bool again) {
   for (std::size_t i = 0; i < trace.results; ++i)
     if (const std::uint32_t scalar = code.traced[trace.first + trace.needs + trace.values + i]; scalar != no_scalar)
       written[scalar] |= mask;
+  if (std::string how; !watches_.empty()) {
+    const std::size_t number = changed_watch(how);
+    if (number != 0 && goal_.breaks && !aborts_) {
+      Stop stop = stop_at(warp, step, mask, Stop::Why::watch);
+      stop.breakpoint = number;
+      stop.changed = std::move(how);
+      stopped_warp_ = &warp, stopped_step_ = &step, stopped_mask_ = mask;
+      focus_ = {warp.cta->index, warp.index};
+      if (!halt(std::move(stop))) return;
+    }
+  }
   races::Detector* const races = launch_->races;
   if (races == nullptr || races->findings().told() <= seen_findings_) return;
+  const Diagnostic* found = nullptr;
+  for (std::size_t i = seen_findings_; i < races->findings().told(); ++i)
+    if (const Diagnostic& one = races->findings().told(i);
+        stopping_rule_.empty() || one.execution.front().rule == stopping_rule_)
+      found = &one;
   seen_findings_ = races->findings().told();
-  if (!stops_at_findings_ || !goal_.breaks || aborts_) return;
+  if (found == nullptr || !stops_at_findings_ || !goal_.breaks || aborts_) return;
   Stop stop = stop_at(warp, step, mask, Stop::Why::finding);
-  stop.diagnostic = races->findings().last();
+  stop.diagnostic = *found;
   stopped_warp_ = &warp, stopped_step_ = &step, stopped_mask_ = mask;
   focus_ = {warp.cta->index, warp.index};
   halt(std::move(stop));

@@ -26,6 +26,26 @@
 
 namespace ptx::vgpu {
 
+/// What a register has to be, in at least one lane that runs the instruction: "%r5 >= 32", "%f1 == nan", "%p2 == true".
+struct Condition {
+  enum class Compare : std::uint8_t { equal, not_equal, less, at_most, more, at_least };
+  std::string name = {};  ///< of the register
+  Compare compare{};
+  std::string value = {};
+  /// Kind bad_setting.
+  static Expected<Condition> read(std::string_view text);
+};
+std::string say_condition(const Condition& condition);
+
+/// Bytes that a run stops behind when they have become others, whoever did it: a thread or an asynchronous operation.
+struct Watch {
+  bool is_shared = false;      ///< in the shared memory of `block`
+  std::string name = {};       ///< a .shared variable, or a tensor as reports call it: "X"; "": none
+  std::uint64_t address = 0;   ///< behind it; without a name the address
+  std::uint64_t bytes = 4;
+  std::array<std::uint32_t, 3> block{};
+};
+
 /// Where to stop: at every warp that comes there, or at those of one block.
 struct Breakpoint {
   std::string file = {};       ///< of the author's line: its end, "gemm.py"; "": any
@@ -33,6 +53,7 @@ struct Breakpoint {
   std::uint32_t ptx_line = 0;  ///< in the PTX; 0: any
   std::optional<std::array<std::uint32_t, 3>> block = {};
   std::optional<std::uint32_t> warp = {};
+  std::optional<Condition> condition = {};  ///< true where the kernel has no such register, or nothing has written it: false
 };
 
 /// Where a run has stopped, and why.
@@ -40,6 +61,7 @@ struct Stop {
   enum class Why : std::uint8_t {
     step,         ///< as many instructions as were asked for have run
     breakpoint,   ///< `breakpoint`
+    watch,        ///< what a watch, of the number `breakpoint`, looks at has become something else: `changed`
     finding,      ///< checks have found something: `diagnostic`
     fault,        ///< the run ends with `diagnostic`
     ended,        ///< all that was to run has
@@ -55,6 +77,7 @@ struct Stop {
   std::string instruction = {};  ///< "line 12: ld.global.f32 %f1, [%rd4];"
   SourceLocation where = {};     ///< the author's line
   std::optional<Diagnostic> diagnostic = {};
+  std::string changed = {};  ///< "tile + 0x10: 00000000 -> 07000000", bytes in their order
 };
 std::string_view name(Stop::Why why);
 /// "lane 3", "lanes 0-15, 20"
@@ -110,11 +133,15 @@ class Session final : private Observer {
 
   /// Its number, from 1.
   std::size_t break_at(Breakpoint breakpoint);
-  /// False: there is none of that number.
+  /// Its number, which breakpoints and watches share. What is there when the run begins, or when the watch is set, is its first
+  /// value. A place that is in no memory of the run is looked at as soon as it is.
+  std::size_t watch(Watch watch);
+  /// Or of a watch. False: there is none of that number.
   bool remove_breakpoint(std::size_t number);
+  [[nodiscard]] std::vector<std::pair<std::size_t, Watch>> watches() const;
   [[nodiscard]] std::vector<std::pair<std::size_t, Breakpoint>> breakpoints() const;
-  /// Whether each new finding of checks stops the run: it does without this.
-  void break_on_findings(bool stops) { stops_at_findings_ = stops; }
+  /// Whether each new finding of checks stops the run: it does without this. Those of a rule alone, where one is named.
+  void break_on_findings(bool stops, std::string rule = {}) { stops_at_findings_ = stops, stopping_rule_ = std::move(rule); }
 
   // -- going on. Each gives where the run stops: at the latest at a breakpoint, a fault, its end
   Stop run();
@@ -179,7 +206,18 @@ class Session final : private Observer {
   void finish();
   void note_event();
   [[nodiscard]] bool is_reached(const WarpKey& key);
-  [[nodiscard]] std::size_t breakpoint_at(const Warp& warp, const Step& step);
+  [[nodiscard]] std::size_t breakpoint_at(const Warp& warp, const Step& step, Mask mask);
+  [[nodiscard]] std::optional<RegisterView> register_of(const Warp& warp, std::uint32_t scalar) const;
+  [[nodiscard]] bool holds(const Condition& condition, const Warp& warp, Mask mask) const;
+  /// Null: it is in no memory of the run.
+  [[nodiscard]] const std::byte* place_of(const Watch& watch) const;
+  struct Watched {
+    Watch watch;
+    std::vector<std::byte> last{};  // empty: not known
+  };
+  void look_again(Watched& one) const;
+  /// The first that has changed; 0: none. All are looked at again.
+  std::size_t changed_watch(std::string& how);
   [[nodiscard]] Stop stop_at(const Warp& warp, const Step& step, Mask mask, Stop::Why why) const;
   /// Called by the run: waits for who looks. False: the run is to end.
   bool halt(Stop stop);
@@ -198,8 +236,10 @@ class Session final : private Observer {
   Stop stop_;
 
   std::map<std::size_t, Breakpoint> breakpoints_;
+  std::map<std::size_t, Watched> watches_;
   std::size_t last_breakpoint_ = 0;
   bool stops_at_findings_ = true;
+  std::string stopping_rule_;
 
   // of the run
   const Launch* launch_ = nullptr;

@@ -284,5 +284,115 @@ TEST(Session, WhoWaitsMayInterrupt) {
   EXPECT_GT(session.registers()[0].low[0], 0u);
 }
 
+// ---- conditions and watches
+
+TEST(Session, StopsWhereARegisterHasAValue) {
+  Stepped s(loop_kernel, 64);
+  const std::uint32_t line = s.first("setp.le").ptx_line;
+  s.session.restart();
+  const auto stop_if = [&](std::string_view condition) {
+    const std::size_t number = s.session.break_at({.ptx_line = line, .condition = *Condition::read(condition)});
+    s.session.restart();
+    const Stop stop = s.session.run();
+    s.session.remove_breakpoint(number);
+    return stop;
+  };
+  const Stop third = stop_if("%r1 == 3");
+  ASSERT_EQ(third.why, Why::breakpoint);
+  EXPECT_EQ(s.reg("%r1").low[31], 3u);
+  EXPECT_EQ(third.warp, 0u);
+  const Stop late = stop_if("r1>=40");
+  ASSERT_EQ(late.why, Why::breakpoint);
+  EXPECT_EQ(late.warp, 1u);  // its lanes go round more often
+  EXPECT_EQ(stop_if("%r1 == 100").why, Why::ended);
+  EXPECT_EQ(stop_if("%r1 < -1").why, Why::ended);
+  EXPECT_EQ(stop_if("%p0 == true").why, Why::breakpoint);
+  EXPECT_EQ(stop_if("%r7 == 0").why, Why::ended);      // nothing has written it
+  EXPECT_EQ(stop_if("%nobody == 0").why, Why::ended);  // there is none
+}
+
+TEST(Session, ConditionsThatAreNone) {
+  for (const auto& [text, words] : {std::pair("%r1", "has no operator"), std::pair("== 3", "names no register"),
+                                    std::pair("%r1 == three", "compares with `three`, which is no number"),
+                                    std::pair("%r1 < ", "compares with ``, which is no number")}) {
+    const auto condition = Condition::read(text);
+    ASSERT_FALSE(condition) << text;
+    EXPECT_EQ(condition.error().kind, Kind::bad_setting);
+    EXPECT_NE(condition.error().message.find(words), std::string::npos) << condition.error().message;
+  }
+  EXPECT_EQ(say_condition(*Condition::read(" r1 >=  0x10 ")), "%r1 >= 0x10");
+}
+
+TEST(Session, ComparesFloatingPointValues) {
+  Stepped s(R"(.reg .f32 %f<3>; .reg .b32 %r<2>; .reg .s32 %s<2>;
+mov.u32 %r0, %tid.x;
+cvt.rn.f32.u32 %f0, %r0;
+mul.f32 %f0, %f0, 0f3F000000;
+sub.s32 %s0, %r0, 9;
+mov.f32 %f1, %f0;
+mov.f32 %f2, 0f7FC00000;
+ret;)", 8);
+  const std::uint32_t line = s.first("ret").ptx_line;
+  for (const auto& [condition, stops] :
+       {std::pair("%f0 == 1.5", true), std::pair("%f1 > 3.5", false), std::pair("%f0 >= 3.5", true), std::pair("%f2 == nan", true),
+        std::pair("%s0 < -8", true), std::pair("%s0 < -9", false), std::pair("%s0 > -3", true), std::pair("%s0 > -2", false),
+        std::pair("%r0 == 0x7", true)}) {
+    const std::size_t number = s.session.break_at({.ptx_line = line, .condition = *Condition::read(condition)});
+    s.session.restart();
+    EXPECT_EQ(s.session.run().why == Why::breakpoint, stops) << condition;
+    s.session.remove_breakpoint(number);
+  }
+}
+
+TEST(Session, StopsBehindWhatChangesMemory) {
+  Stepped s(R"(.reg .b32 %r<4>; .reg .b64 %rd<2>; .shared .align 4 .b32 tile[64];
+ld.param.u64 %rd0, [x];
+mov.u32 %r0, %tid.x;
+mov.u32 %r1, tile;
+mad.lo.u32 %r1, %r0, 4, %r1;
+st.shared.u32 [%r1], %r0;
+bar.sync 0;
+mad.lo.u32 %r2, %r0, 2, 1;
+st.shared.u32 [%r1], %r2;
+st.global.u32 [%rd0+12], 9;
+st.global.u32 [%rd0+12], 9;
+ret;)", 64);
+  const std::size_t tile = s.session.watch({.is_shared = true, .name = "tile", .address = 4 * 40});
+  const std::size_t x = s.session.watch({.name = "x", .address = 12});
+  EXPECT_EQ(s.session.watches().size(), 2u);
+  s.session.restart();
+  Stop stop = s.session.run();
+  ASSERT_EQ(stop.why, Why::watch);
+  EXPECT_EQ(stop.breakpoint, tile);
+  EXPECT_EQ(stop.changed, "tile + 0xa0: 00000000 -> 28000000");
+  EXPECT_EQ(stop.warp, 1u);
+  EXPECT_NE(stop.instruction.find("st.shared.u32 [%r1], %r0"), std::string::npos) << stop.instruction;
+  stop = s.session.run();
+  EXPECT_EQ(stop.changed, "tile + 0xa0: 28000000 -> 51000000");
+  stop = s.session.run();
+  EXPECT_EQ(std::pair(stop.why, stop.breakpoint), std::pair(Why::watch, x));
+  EXPECT_EQ(stop.changed, "x + 0xc: 00000000 -> 09000000");
+  EXPECT_EQ(s.session.run().why, Why::ended);  // storing what is there changes nothing
+  s.session.remove_breakpoint(tile);
+  s.session.restart();
+  EXPECT_EQ(s.session.run().breakpoint, x);
+}
+
+TEST(Session, StopsAtFindingsOfOneRule) {
+  Options options;
+  options.checks = Checks::full;
+  Stepped s(R"(.reg .b32 %r<4>; .shared .align 4 .b32 tile[64];
+mov.u32 %r0, %tid.x;
+mov.u32 %r1, tile;
+and.b32 %r2, %r0, 32;
+st.shared.u32 [%r1], %r0;
+ld.shared.u32 %r3, [%r1];
+ret;)", 64, options);
+  s.session.break_on_findings(true, "R-ww");
+  Stop stop = s.session.run();
+  ASSERT_EQ(stop.why, Why::finding);
+  EXPECT_EQ(stop.diagnostic->execution.front().rule, "R-ww");
+}
+
 }  // namespace
 }  // namespace ptx::vgpu

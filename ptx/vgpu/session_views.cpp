@@ -126,34 +126,39 @@ std::vector<WarpView> Session::warps() const {
   return views;
 }
 
+// Nothing: the kernel does not use it.
+std::optional<RegisterView> Session::register_of(const Warp& warp, std::uint32_t scalar) const {
+  const Code& code = launch_->code;
+  const ScalarSlot& slot = code.scalar_slots[scalar];
+  if (slot.offset == no_slot) return std::nullopt;
+  RegisterView view;
+  view.name = code.scalar_name(scalar);
+  const auto reg = std::upper_bound(code.first_scalar.begin(), code.first_scalar.end(), scalar) - code.first_scalar.begin() - 1;
+  if (scalar < code.first_scalar.back()) view.type = code.function->regs[static_cast<std::size_t>(reg)].type;
+  view.bits = slot.bits;
+  for (std::size_t lane = 0; lane < lane_count; ++lane) {
+    if (slot.bits == 1) {
+      view.low[lane] = warp.pred(slot.offset) >> lane & 1u;
+    } else if (slot.bits <= 32) {
+      view.low[lane] = warp.slot<std::uint32_t>(slot.offset)[lane];
+      if (slot.bits < 32) view.low[lane] &= (std::uint64_t{1} << slot.bits) - 1;
+    } else {
+      view.low[lane] = warp.slot<std::uint64_t>(slot.offset)[lane];
+      if (slot.bits == 128) view.high[lane] = warp.slot<std::uint64_t>(slot.offset)[lane_count + lane];
+    }
+  }
+  const auto written = written_.find({warp.cta->index, warp.index});
+  view.undefined = written == written_.end() || scalar >= written->second.size() ? ~Mask{0} : ~written->second[scalar];
+  if (warp.traced && scalar < warp.undefined.size()) view.undefined |= warp.undefined[scalar];
+  return view;
+}
+
 std::vector<RegisterView> Session::registers() const {
   const Warp* const warp = focused();
   if (warp == nullptr) return {};
-  const Code& code = launch_->code;
   std::vector<RegisterView> views;
-  for (std::uint32_t scalar = 0; scalar < code.scalar_slots.size(); ++scalar) {
-    const ScalarSlot& slot = code.scalar_slots[scalar];
-    if (slot.offset == no_slot) continue;
-    RegisterView& view = views.emplace_back();
-    view.name = code.scalar_name(scalar);
-    const auto reg = std::upper_bound(code.first_scalar.begin(), code.first_scalar.end(), scalar) - code.first_scalar.begin() - 1;
-    if (scalar < code.first_scalar.back()) view.type = code.function->regs[static_cast<std::size_t>(reg)].type;
-    view.bits = slot.bits;
-    for (std::size_t lane = 0; lane < lane_count; ++lane) {
-      if (slot.bits == 1) {
-        view.low[lane] = warp->pred(slot.offset) >> lane & 1u;
-      } else if (slot.bits <= 32) {
-        view.low[lane] = warp->slot<std::uint32_t>(slot.offset)[lane];
-        if (slot.bits < 32) view.low[lane] &= (std::uint64_t{1} << slot.bits) - 1;
-      } else {
-        view.low[lane] = warp->slot<std::uint64_t>(slot.offset)[lane];
-        if (slot.bits == 128) view.high[lane] = warp->slot<std::uint64_t>(slot.offset)[lane_count + lane];
-      }
-    }
-    const auto written = written_.find(*focus_);
-    view.undefined = written == written_.end() || scalar >= written->second.size() ? ~Mask{0} : ~written->second[scalar];
-    if (warp->traced && scalar < warp->undefined.size()) view.undefined |= warp->undefined[scalar];
-  }
+  for (std::uint32_t scalar = 0; scalar < launch_->code.scalar_slots.size(); ++scalar)
+    if (auto view = register_of(*warp, scalar)) views.push_back(*std::move(view));
   return views;
 }
 

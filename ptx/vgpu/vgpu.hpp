@@ -25,6 +25,8 @@
 
 namespace ptx::vgpu {
 
+class Exploration;
+
 /// Multiprocessors of the GPU that the executor stands for, an H200.
 inline constexpr std::uint32_t multiprocessors = 132;
 
@@ -149,6 +151,9 @@ struct Options {
   std::function<bool(const RunProgress&)> watch{};
   /// Is told of each instruction: a Timeline, a Session. Not null: the run has one worker, whatever is said above.
   Observer* observer = nullptr;
+  /// Says who goes on, run after run, so that all orders of the kernel's threads are met (exploration.hpp). Not null: the run has
+  /// one worker, and neither `completion` nor `threads` counts.
+  Exploration* exploration = nullptr;
   /// Takes what the kernel prints (vprintf), a call's text at a time, from one worker after the other; stdout where there is
   /// none.
   std::function<void(std::string_view)> print{};

@@ -18,6 +18,7 @@
 #include "define.hpp"
 #include "errors.hpp"
 #include "ptx/launch/observing.hpp"
+#include "ptx/vgpu/exploration.hpp"
 
 namespace ptx::python {
 namespace {
@@ -92,7 +93,7 @@ nb::tuple tuple_of(const vgpu::Stop& stop) {
   return nb::make_tuple(std::string(name(stop.why)), stop.breakpoint, stop.position, text_of(stop.kernel),
                         nb::make_tuple(stop.block[0], stop.block[1], stop.block[2]), stop.warp, stop.lanes, stop.ptx_line,
                         text_of(stop.instruction), place_of(stop.where),
-                        stop.diagnostic ? error_of(*stop.diagnostic) : nb::object(nb::none()));
+                        stop.diagnostic ? error_of(*stop.diagnostic) : nb::object(nb::none()), text_of(stop.changed));
 }
 
 template <class Go>
@@ -108,8 +109,14 @@ nb::tuple go(const SessionHandle& self, Go go) {
 using BlockIndex = std::array<std::uint32_t, 3>;
 
 std::size_t break_at(const SessionHandle& self, std::string file, std::uint32_t line, std::uint32_t ptx_line,
-                     std::optional<BlockIndex> block, std::optional<std::uint32_t> warp) {
-  return open(self).break_at({.file = std::move(file), .line = line, .ptx_line = ptx_line, .block = block, .warp = warp});
+                     std::optional<BlockIndex> block, std::optional<std::uint32_t> warp, std::optional<std::string_view> condition) {
+  vgpu::Breakpoint point{.file = std::move(file), .line = line, .ptx_line = ptx_line, .block = block, .warp = warp};
+  if (condition) point.condition = unwrap_here(vgpu::Condition::read(*condition));
+  return open(self).break_at(std::move(point));
+}
+
+std::size_t watch(const SessionHandle& self, bool shared, std::string name, std::uint64_t address, std::uint64_t bytes, BlockIndex block) {
+  return open(self).watch({.is_shared = shared, .name = std::move(name), .address = address, .bytes = bytes, .block = block});
 }
 
 nb::list warps(const SessionHandle& self) {
@@ -163,7 +170,7 @@ nb::bytes tensor_memory(const SessionHandle& self, std::uint32_t first, std::uin
 }
 
 constexpr const char* stop_type =
-    "tuple[str, int, int, str, tuple[int, int, int], int, int, int, str, tuple[str, int] | None, typing.Any]";
+    "tuple[str, int, int, str, tuple[int, int, int], int, int, int, str, tuple[str, int] | None, typing.Any, str]";
 
 void bind_timeline(nb::module_& m) {
   Class<TimelineHandle>(m, "Timeline", "What observed runs did, in the time of a model.")
@@ -188,10 +195,39 @@ void bind_timeline(nb::module_& m) {
                 [](const TimelineHandle& self, std::size_t most) { return text_of(self.timeline->profile().table(most)); });
 }
 
+/// Bound as `pyptx._ptx.Exploration`.
+struct ExplorationHandle {
+  std::shared_ptr<vgpu::Exploration> exploration;
+};
+
+void bind_exploration(nb::module_& m) {
+  Class<ExplorationHandle>(m, "Exploration", "All orders in which a kernel's threads can go on, run after run.")
+      .function("make(most: int) -> Exploration", "Of so many runs at most; 0: of all.",
+                [](std::uint64_t most) { return ExplorationHandle{std::make_shared<vgpu::Exploration>(most)}; })
+      .function("begin_run(self) -> bool", "The launches from now on, of the whole process, are its next run; false: there is none.",
+                [](const ExplorationHandle& self) {
+                  const bool begins = self.exploration->begin_run();
+                  if (begins) launch::set_default_exploration(self.exploration.get());
+                  return begins;
+                })
+      .function("end_run(self) -> None", "And no more.",
+                [](const ExplorationHandle& self) {
+                  launch::set_default_exploration(nullptr);
+                  self.exploration->end_run();
+                })
+      .function("redundant(self) -> int", "Runs that gave nothing new.",
+                [](const ExplorationHandle& self) { return self.exploration->redundant(); })
+      .function("exhausted(self) -> bool", "Whether all orders were run.",
+                [](const ExplorationHandle& self) { return self.exploration->exhausted(); })
+      .function("diverged(self) -> bool", "Whether a run did not repeat what the one before it did.",
+                [](const ExplorationHandle& self) { return self.exploration->diverged(); });
+}
+
 }  // namespace
 
 void bind_session(nb::module_& m) {
   bind_timeline(m);
+  bind_exploration(m);
   const std::string gives = cat(" -> ", stop_type);
   const auto with = [&](std::string_view head) { return cat(head, gives); };
   Class<SessionHandle>(m, "Session", "A run that is stepped.")
@@ -200,12 +236,18 @@ void bind_session(nb::module_& m) {
                 make_session)
       .function("close(self) -> None", "Ends the run.", [](SessionHandle& self) { self.close(); })
       .function(
-          "break_at(self, file: str, line: int, ptx_line: int, block: tuple[int, int, int] | None, warp: int | None) -> int",
-          "Stops there; the breakpoint's number.", break_at)
+          "break_at(self, file: str, line: int, ptx_line: int, block: tuple[int, int, int] | None, warp: int | None, condition: "
+          "str | None) -> int",
+          "Stops there, where the condition holds in a lane; the breakpoint's number.", break_at)
+      .function("watch(self, shared: bool, name: str, address: int, bytes: int, block: tuple[int, int, int]) -> int",
+                "Stops behind what changes these bytes, in shared memory of the block or in global memory; the watch's number.", watch)
       .function("remove(self, number: int) -> bool", "Removes a breakpoint; whether there was one.",
                 [](const SessionHandle& self, std::size_t number) { return open(self).remove_breakpoint(number); })
-      .function("break_on_findings(self, stops: bool) -> None", "Whether what checks find stops the run.",
-                [](const SessionHandle& self, bool stops) { open(self).break_on_findings(stops); })
+      .function("break_on_findings(self, stops: bool, rule: str) -> None",
+                "Whether what checks find stops the run; of one rule alone where it is not empty.",
+                [](const SessionHandle& self, bool stops, std::string rule) {
+                  open(self).break_on_findings(stops, std::move(rule));
+                })
       .function(with("run(self)"), "Goes on.",
                 [](const SessionHandle& self) { return go(self, [](vgpu::Session& s) { return s.run(); }); })
       .function(with("step(self, instructions: int)"), "Of the focused warp.",

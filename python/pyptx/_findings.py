@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import _ptx
+from ._arguments import fail
 from .errors import PtxError
 
 __all__ = ["Findings", "Rule", "Sweep", "SweepRun", "explain", "rules"]
@@ -47,8 +48,22 @@ def explain(rule: str) -> str:
     return _ptx.executor_rule_example(rule)[3]
 
 
+def page(rule: str) -> str:
+    """A rule's page, from the root of the repository on: ``docs/rules/P-01.md``."""
+    return f"docs/rules/{rule}.md"
+
+
+def page_address(rule: str) -> str | None:
+    """The page's address, where ``PYPTX_DOCS`` says where the documentation stands (``https://example.org/pyptx``)."""
+    base = os.environ.get("PYPTX_DOCS", "").rstrip("/")
+    return f"{base}/rules/{rule}.html" if base else None
+
+
 def finding_key(error: PtxError) -> tuple[Any, ...]:
-    """What makes two findings the same: the rule, and both instructions."""
+    """What makes two findings the same: the rule, and both instructions. Of two accesses that nothing orders either may come
+    first: those are one finding, though the rule goes by which is."""
+    if error.kind in ("race", "race_of_lanes"):
+        return (error.kernel, error.kind, *sorted((access.ptx_line, access.where or ("", 0)) for access in error.accesses))
     lines: list[int | None] = [access.ptx_line for access in error.accesses] or [error.ptx_line]
     return (error.kernel, error.rule or error.kind, error.where, *lines)
 
@@ -57,6 +72,7 @@ def _as_json(error: PtxError) -> dict[str, Any]:
     file, line = error.where or ("", 0)
     return {
         "rule": error.rule,
+        "page": page(error.rule) if error.rule else None,
         "kind": error.kind,
         "severity": error.severity,
         "message": error.message,
@@ -149,12 +165,14 @@ class Findings(list[PtxError]):
         """SARIF 2.1.0, which code hosts and editors show beside the author's lines."""
         known = {rule.id: rule for rule in rules()}
         ids = list(dict.fromkeys(finding.rule or finding.kind for finding in self))
-        broken = [
-            {"id": rule, "shortDescription": {"text": known[rule].summary}, "help": {"text": known[rule].mend}}
-            if rule in known
-            else {"id": rule}
-            for rule in ids
-        ]
+        broken: list[dict[str, Any]] = []
+        for rule in ids:
+            told: dict[str, Any] = {"id": rule}
+            if rule in known:
+                told |= {"shortDescription": {"text": known[rule].summary}, "help": {"text": explain(rule)}}
+                if (address := page_address(rule)) is not None:
+                    told["helpUri"] = address
+            broken.append(told)
         results = []
         for finding in self:
             rule = finding.rule or finding.kind
@@ -188,20 +206,24 @@ def add_note(finding: PtxError, note: str) -> None:
 def merged(all_findings: Iterable[tuple[SweepRun, Findings]]) -> Findings:
     """The findings of several runs, each once, with a note of the run that first showed it, and in how many it was seen."""
     first: dict[tuple[Any, ...], tuple[SweepRun, PtxError]] = {}
-    seen: dict[tuple[Any, ...], int] = {}
+    seen: dict[tuple[Any, ...], set[int]] = {}
+    other_order: dict[tuple[Any, ...], str] = {}
     suppressed = left_out = 0
     unused: list[str] | None = None
-    for run, findings in all_findings:
+    for number, (run, findings) in enumerate(all_findings):
         for finding in findings:
             key = finding_key(finding)
-            first.setdefault(key, (run, finding))
-            seen[key] = seen.get(key, 0) + 1
+            known = first.setdefault(key, (run, finding))[1]
+            seen.setdefault(key, set()).add(number)
+            if known.ptx_line != finding.ptx_line:
+                other_order.setdefault(key, f"in the other order, too: {finding.rule}, by {run.how}")
         suppressed, left_out = max(suppressed, findings.suppressed), max(left_out, findings.left_out)
         named = findings.unused_suppressions
         unused = list(named) if unused is None else [one for one in unused if one in named]
     for key, (run, finding) in first.items():
-        note = f"first shown by: {run.how}; seen in {seen[key]} runs"
-        add_note(finding, note)
+        if key in other_order:
+            add_note(finding, other_order[key])
+        add_note(finding, f"first shown by: {run.how}; seen in {len(seen[key])} runs")
     return Findings.of((finding for _, finding in first.values()), suppressed, left_out, unused or [])
 
 
@@ -209,9 +231,9 @@ class SweepRun(NamedTuple):
     """One run of a sweep."""
 
     schedule: str
-    """When asynchronous operations were performed: ``eager``, ``lazy``, ``random``."""
+    """When asynchronous operations were performed: ``eager``, ``lazy``, ``random``; or ``systematic``."""
     seed: int
-    """Of a random run."""
+    """Of a random run; of a systematic one its number, from 1."""
     findings: int
     """How many it had."""
     outputs_differ: bool
@@ -221,7 +243,9 @@ class SweepRun(NamedTuple):
 
     @property
     def how(self) -> str:
-        """As keywords of `simulate`, which replay it."""
+        """As keywords of `simulate`, which replay it; of a systematic run, which takes those before it, those of `sweep`."""
+        if self.schedule == "systematic":
+            return f"systematic=True, runs={self.seed}"
         return f'schedule="{self.schedule}"' + (f", seed={self.seed}" if self.schedule == "random" else "")
 
 
@@ -233,6 +257,10 @@ class Sweep(NamedTuple):
     """Of all runs, each rule and pair of instructions once, with the run that showed it first."""
     interrupted: bool
     """Whether Ctrl-C ended it before all runs were done."""
+    exhausted: bool | None = None
+    """Of a systematic sweep: whether these were all orders."""
+    redundant: int = 0
+    """Of a systematic sweep: runs that gave nothing new."""
 
     @property
     def outputs_differ(self) -> bool:
@@ -240,6 +268,8 @@ class Sweep(NamedTuple):
         return any(run.outputs_differ for run in self.runs)
 
     def __str__(self) -> str:
+        if self.exhausted is not None:
+            return f"{self._say_orders()}\n\n{self.findings}"
         lines = [f"{'schedule':<12}{'seed':>6}{'findings':>10}  outputs"]
         for run in self.runs:
             seed = str(run.seed) if run.schedule == "random" else ""
@@ -249,10 +279,26 @@ class Sweep(NamedTuple):
             lines.append("ended by Ctrl-C")
         return "\n".join([*lines, "", str(self.findings)])
 
+    def _say_orders(self) -> str:
+        """What a systematic sweep has run: a line, and one for each way in which runs differ."""
+        redundant = f", {self.redundant} of them redundant" if self.redundant else ""
+        ended = "ended by Ctrl-C" if self.interrupted else "these are all orders" if self.exhausted else "there are more orders"
+        lines = [f"{len(self.runs)} runs{redundant}; {ended}"]
+        for count, what in (
+            (sum(run.outputs_differ for run in self.runs), "outputs differ from those of the first"),
+            (sum(run.fault is not None for run in self.runs), "a fault ends the run"),
+            (sum(run.fault is None and run.findings > 0 for run in self.runs), "something is found"),
+        ):
+            if count:
+                lines.append(f"in {count} of them {what}")
+        return "\n".join(lines)
+
     def __rich__(self) -> Any:
         from rich.console import Group
         from rich.table import Table
 
+        if self.exhausted is not None:
+            return Group(self._say_orders(), self.findings)
         table = Table(title=f"{len(self.runs)} runs" + (", ended by Ctrl-C" if self.interrupted else ""), title_justify="left")
         for column in ("schedule", "seed", "findings", "outputs"):
             table.add_column(column)
@@ -265,7 +311,10 @@ class Sweep(NamedTuple):
         """One object: the runs, whether outputs differ, and what `Findings.to_json` has."""
         found = json.loads(self.findings.to_json())
         runs = [run._asdict() for run in self.runs]
-        return json.dumps({"runs": runs, "outputs_differ": self.outputs_differ, "interrupted": self.interrupted, **found})
+        told = {"runs": runs, "outputs_differ": self.outputs_differ, "interrupted": self.interrupted}
+        if self.exhausted is not None:
+            told["exhausted"] = self.exhausted
+        return json.dumps({**told, **found})
 
 
 def schedules(seeds: int) -> list[tuple[str, int]]:
@@ -312,36 +361,71 @@ class Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
+class _Runs:
+    """The runs of a sweep, as they are made."""
+
+    def __init__(self, simulate: Callable[[str, int], tuple[Any, Findings]], inputs_after: Callable[[], list[bytes]], total: int):
+        self.simulate, self.inputs_after = simulate, inputs_after
+        self.progress = Progress(total)
+        self.runs: list[SweepRun] = []
+        self.found: list[tuple[SweepRun, Findings]] = []
+        self.first: list[bytes] | None = None
+
+    def add(self, schedule: str, seed: int) -> bool:
+        """One more. False: Ctrl-C ended it."""
+        self.progress(len(self.runs), sum(run.findings for run in self.runs))
+        fault, differs = None, False
+        try:
+            outputs, findings = self.simulate(schedule, seed)
+        except PtxError as error:
+            if error.kind == "interrupted":
+                return False
+            if error.kernel is None:  # not of the run: of its arguments
+                raise
+            fault, findings = error.kind, Findings([error])
+        else:
+            now = bits_of(outputs) + self.inputs_after()
+            self.first = now if self.first is None else self.first
+            differs = now != self.first
+        run = SweepRun(schedule, seed, len(findings), differs, fault)
+        self.runs.append(run)
+        self.found.append((run, findings))
+        return True
+
+
 def run_all(simulate: Callable[[str, int], tuple[Any, Findings]], seeds: int, inputs_after: Callable[[], list[bytes]]) -> Sweep:
     """Runs `simulate(schedule, seed)` with each schedule; `inputs_after()` is what the arrays hold behind it."""
-    runs: list[SweepRun] = []
-    found: list[tuple[SweepRun, Findings]] = []
-    first: list[bytes] | None = None
-    interrupted = False
     all_schedules = schedules(seeds)
-    progress = Progress(len(all_schedules))
+    made = _Runs(simulate, inputs_after, len(all_schedules))
+    interrupted = False
     try:
-        for done, (schedule, seed) in enumerate(all_schedules):
-            progress(done, sum(run.findings for run in runs))
-            fault, differs = None, False
-            try:
-                outputs, findings = simulate(schedule, seed)
-            except PtxError as error:
-                if error.kind == "interrupted":
-                    interrupted = True
-                    break
-                if error.kernel is None:  # not of the run: of its arguments
-                    raise
-                fault, findings = error.kind, Findings([error])
-            else:
-                now = bits_of(outputs) + inputs_after()
-                first = now if first is None else first
-                differs = now != first
-            run = SweepRun(schedule, seed, len(findings), differs, fault)
-            runs.append(run)
-            found.append((run, findings))
+        interrupted = not all(made.add(schedule, seed) for schedule, seed in all_schedules)
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        progress.close()
-    return Sweep(runs, merged(found), interrupted)
+        made.progress.close()
+    return Sweep(made.runs, merged(made.found), interrupted)
+
+
+def run_orders(simulate: Callable[[str, int], tuple[Any, Findings]], most: int, inputs_after: Callable[[], list[bytes]]) -> Sweep:
+    """Runs `simulate("systematic", number)` in each order of the threads that makes a difference, `most` times at most (0: all)."""
+    exploration = _ptx.Exploration.make(most)
+    made = _Runs(simulate, inputs_after, most)
+    interrupted = False
+    try:
+        while not interrupted and exploration.begin_run():
+            try:
+                interrupted = not made.add("systematic", len(made.runs) + 1)
+            finally:
+                exploration.end_run()
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        made.progress.close()
+    if exploration.diverged():
+        fail(
+            "bad_setting",
+            "a run did not repeat what the one before it did with the same order of threads; what fits is a call whose launches "
+            "go by its arrays alone, not by a clock or by numbers that it draws",
+        )
+    return Sweep(made.runs, merged(made.found), interrupted, exploration.exhausted(), exploration.redundant())

@@ -43,7 +43,7 @@ class Stop(NamedTuple):
     """Where a run has stopped: before `instruction`, behind it where checks have found something."""
 
     why: str
-    """``step``, ``breakpoint``, ``finding``, ``fault``, ``ended`` or ``interrupted``."""
+    """``step``, ``breakpoint``, ``watch``, ``finding``, ``fault``, ``ended`` or ``interrupted``."""
     breakpoint: int
     """Its number, from 1."""
     position: int
@@ -59,11 +59,13 @@ class Stop(NamedTuple):
     """The author's file and line."""
     error: Any
     """Of a finding and a fault: what a run raises."""
+    changed: str = ""
+    """Of a watch: what it looks at, and its bytes before and behind: ``tile + 0x10: 00000000 -> 07000000``."""
 
     def __str__(self) -> str:
         if self.why == "ended":
             return "the run has ended"
-        said = f"{self.why}: block {self.block} warp {self.warp}, lanes {_lanes(self.lanes)}, instruction {self.position}"
+        said = f"{self.why}{f' {self.breakpoint}, {self.changed}' if self.changed else ''}: block {self.block} warp {self.warp}, lanes {_lanes(self.lanes)}, instruction {self.position}"
         place = _place(self.where)
         text = f"{said}{', ' if place else ''}{place}\n  {self.instruction}"
         return f"{text}\n{self.error}" if self.error is not None else text
@@ -212,10 +214,11 @@ class Session:
 
     def break_at(
         self, line: int | str | None = None, *, ptx_line: int = 0, file: str = "", block: Block | None = None,
-        warp: int | None = None,
+        warp: int | None = None, when: str | None = None,
     ) -> int:  # fmt: skip
         """Stops where a line of the author's is about to run, ``141`` or ``"gemm.py:141"``, or a line of the PTX: in every warp,
-        or in some. Gives the breakpoint's number."""
+        or in some. With `when`, ``"%r5 >= 32"``, only where a register has such a value in a lane that runs the line (``==``,
+        ``!=``, ``<``, ``<=``, ``>``, ``>=``; a predicate is ``true`` or ``false``). Gives the breakpoint's number."""
         if isinstance(line, str):
             name, _, number = line.rpartition(":")
             if not number.isdigit():
@@ -223,16 +226,32 @@ class Session:
             file, line = name or file, int(number)
         if not line and not ptx_line:
             fail("argument_kind", "`break_at` takes a line: `break_at(141)`, `break_at('gemm.py:141')`, `break_at(ptx_line=12)`")
-        return self._session.break_at(file, line or 0, ptx_line, block, warp)
+        return self._session.break_at(file, line or 0, ptx_line, block, warp, when)
+
+    def watch(
+        self, name: str | int, offset: int = 0, *, bytes: int = 4, block: Block | None = None, tensor: bool = False
+    ) -> int:
+        """Stops behind whatever changes these bytes, `offset` behind a variable of shared memory, or from an address there on, of
+        the focused block or another one; with `tensor` behind the first element of a tensor of the call, by the name that reports
+        have for it. Gives the watch's number, which `remove` takes."""
+        where = block if block is not None else self._last.block if self._last else (0, 0, 0)
+        if not isinstance(bytes, int) or bytes < 1:
+            fail("argument_kind", f"`bytes` is `{short(bytes)}`; what fits is a number, 1 at least")
+        known = self.shared_variables
+        if isinstance(name, str) and not tensor and known and name not in known:
+            names = ", ".join(each for each in known if each) or "none"
+            fail("argument_kind", f"the block has no variable `{name}` in shared memory; it has {names}")
+        address, word = (name + offset, "") if isinstance(name, int) else (offset, name)
+        return self._session.watch(not tensor, word, address, bytes, where)
 
     def remove(self, number: int) -> None:
-        """Removes a breakpoint."""
+        """Removes a breakpoint or a watch."""
         if not self._session.remove(number):
             fail("argument_kind", f"there is no breakpoint {number}")
 
-    def break_on_findings(self, stops: bool = True) -> None:
-        """Whether what checks find stops the run; it does without this."""
-        self._session.break_on_findings(stops)
+    def break_on_findings(self, stops: bool = True, *, rule: str = "") -> None:
+        """Whether what checks find stops the run; it does without this. With `rule`, ``"P-01"``, what breaks that one alone."""
+        self._session.break_on_findings(stops, rule)
 
     # -- going on
 

@@ -328,7 +328,9 @@ def debug(
 def sweep(
     call: Callable[..., Any],
     *arrays: Any,
-    seeds: int = 32,
+    seeds: int | None = None,
+    systematic: bool = False,
+    runs: int | None = None,
     checks: Checks = "full",
     numerics: Numerics | None = None,
     approx: Approximations | None = None,
@@ -342,22 +344,40 @@ def sweep(
 
         print(executor.sweep(gemm, a, b, seeds=32))
 
+    `seeds` is 32 without it. With `systematic` runs take every order in which threads and asynchronous copies can go on that makes
+    a difference to what they can see of each other through strong accesses and mbarriers, `runs` of them at most (10000 without
+    it; 0: all); `Sweep.exhausted` says whether those were all. That is for kernels of a few warps that meet a few times: orders
+    are many. Threads of one warp that have parted keep the executor's order, and blocks that are in no cluster together are
+    explored one after the other.
+
+        assert executor.sweep(handshake, a, systematic=True).exhausted
+
     Findings do not need unlucky times; the sweep is for paths that only some of them take. A fault ends its run and counts as a
     finding. Ctrl-C ends the sweep, whose answer then has the runs so far (`interrupted`). A terminal shows how far it is.
     """
-    if not is_int(seeds) or seeds < 0:
-        fail("bad_setting", f"`seeds` is `{short(seeds)}`; what fits is a number, 0 at least")
+    for name, value in (("seeds", seeds), ("runs", runs)):
+        if value is not None and (not is_int(value) or value < 0):
+            fail("bad_setting", f"`{name}` is `{short(value)}`; what fits is a number, 0 at least")
+    if systematic and seeds is not None:
+        fail("bad_setting", "`seeds` has orders at random and `systematic` all of them; what fits is one of the two")
+    if not systematic and runs is not None:
+        fail("bad_setting", "`runs` says how many runs a systematic sweep makes; what fits is `systematic=True` beside it")
     _refuse_gpu(arrays, "sweep")
     copies: list[Any] = []
 
     def run(schedule: Any, seed: int) -> tuple[Any, Findings]:
         copies[:] = [_findings.fresh(array) for array in arrays]
+        chosen = {} if systematic else {"schedule": schedule, "seed": seed}
         return simulate(
-            call, *copies, checks=checks, schedule=schedule, numerics=numerics, approx=approx, seed=seed,
-            suppress=suppress, limit=limit, **kwargs,
-        )  # fmt: skip
+            call, *copies, checks=checks, numerics=numerics, approx=approx, suppress=suppress, limit=limit, **chosen, **kwargs
+        )
 
-    return _findings.run_all(run, int(seeds), lambda: _findings.bits_of([c for c in copies if hasattr(c, "shape")]))
+    def inputs_after() -> list[bytes]:
+        return _findings.bits_of([copy for copy in copies if hasattr(copy, "shape")])
+
+    if systematic:
+        return _findings.run_orders(run, 10_000 if runs is None else int(runs), inputs_after)
+    return _findings.run_all(run, 32 if seeds is None else int(seeds), inputs_after)
 
 
 @dataclass(frozen=True)

@@ -273,15 +273,16 @@ class Kernel(_ptx.KernelCall):
 
         return executor.debug(self, *arrays, **kwargs)
 
-    def sweep(self, *arrays: Any, seeds: int = 32, **kwargs: Any) -> executor.Sweep:
-        """Simulates a call with many different times at which asynchronous operations are performed, each on fresh copies of the
-        arrays, and gives what was found and whether the outputs differed: see `pyptx.executor.sweep`.
+    def sweep(self, *arrays: Any, seeds: int | None = None, systematic: bool = False, **kwargs: Any) -> executor.Sweep:
+        """Simulates a call with many different orders of its threads and times at which asynchronous operations are performed, or
+        with all of them (`systematic`), each on fresh copies of the arrays, and gives what was found and whether the outputs
+        differed: see `pyptx.executor.sweep`.
 
             print(gemm.sweep(a, b, seeds=32))
         """
         from . import executor
 
-        return executor.sweep(self, *arrays, seeds=seeds, **kwargs)
+        return executor.sweep(self, *arrays, seeds=seeds, systematic=systematic, **kwargs)
 
     # -- names that earlier programs ask for
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pyptx
 from pyptx import executor, kernel, ptx, reg
 from pyptx.specs import Tile
 from pyptx.types import f32, u32
@@ -215,6 +216,31 @@ def test_findings_stop_the_run() -> None:
     with executor.debug(call, np.arange(64, dtype=np.float32), checks="full") as session:
         session.break_on_findings(False)
         assert session.run().why == "ended"
+
+
+def test_a_condition_stops_the_run() -> None:
+    line = next(number for number, text in enumerate(TEXT.splitlines(), 1) if "add.f32" in text)
+    with stuck() as session:
+        session.break_at(ptx_line=line, when="%f0 == 40")
+        stop = session.run()
+        assert (stop.why, stop.warp) == ("breakpoint", 1) and session.register("%f0").values[8] == 40
+        with pytest.raises(pyptx.PtxError, match="condition `%f0 = 40` has no operator"):
+            session.break_at(ptx_line=line, when="%f0 = 40")
+
+
+def test_a_watch_stops_the_run() -> None:
+    with stuck() as session:
+        session.restart()
+        number = session.watch("full", bytes=8)
+        stop = session.run()
+        assert (stop.why, stop.breakpoint) == ("watch", number) and "mbarrier.init" in stop.instruction
+        assert stop.changed.startswith("full: 0000000000000000 -> ") and "watch 1, full: " in str(stop)
+        session.remove(number)
+        session.watch("x", 4 * 40, tensor=True)
+        stop = session.run()
+        assert stop.why == "watch" and stop.warp == 1 and stop.changed == "x + 0xa0: 00002042 -> 0000a042"
+        with pytest.raises(pyptx.PtxError, match="the block has no variable `empty` in shared memory; it has full"):
+            session.watch("empty")
 
 
 def test_pyptx_debug(tmp_path) -> None:

@@ -34,14 +34,6 @@ def page(rule: executor.Rule) -> str:
         f"*{rule.severity.capitalize()}, kind `{rule.kind}`; looked for in {level(rule)}. Manual: {rule.section}.*",
         "",
     ]
-    if not mistaken:
-        lines += [
-            f"To mend it: {rule.mend}.",
-            "",
-            "Its kernel needs a tensor map, which the host makes; no text alone shows it.",
-            "",
-        ]
-        return "\n".join(lines)
     said = re.sub(r"0x[0-9a-f]{8,}", "0x…", run(mistaken, words)[2]).strip()
     difference = explained.split("\n\n", 1)[1].split("\nrun it: ", 1)[0].rstrip("\n")
     command = f"ptxkit run kernel.ptx {words}".rstrip() + " --checks full"

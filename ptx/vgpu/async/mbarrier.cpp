@@ -5,6 +5,7 @@
 
 #include "ptx/vgpu/cluster.hpp"
 #include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
@@ -105,6 +106,7 @@ std::optional<Open> open(const Operator& by, Reach reach) {
 // Writes the counts back; a phase that lacks nothing is complete, and the next one begins.
 void close(const Operator& by, Open& barrier) {
   Counts& counts = barrier.counts;
+  if (by.warp.exploration != nullptr) by.warp.exploration->touch(by.warp, barrier.spot.place.data, true);
   if (counts.pending == 0 && counts.tx == 0) {
     ++counts.phase;
     ++barrier.live.phase;
@@ -157,6 +159,7 @@ bool init(const Operator& by, std::uint32_t count) {
     return false;
   }
   if (by.warp.races != nullptr) by.warp.races->initialise(by, spot->place.data);
+  if (by.warp.exploration != nullptr) by.warp.exploration->touch(by.warp, spot->place.data, true);
   live->second = {fresh, 0, by.step.item};
   store(spot->place, live->second.word);
   if (spot->place.written != nullptr) std::memset(spot->place.written, written_mark, object_bytes);
@@ -167,6 +170,7 @@ bool init(const Operator& by, std::uint32_t count) {
 bool invalidate(const Operator& by) {
   const auto barrier = open(by, Reach::own_block);
   if (!barrier) return false;
+  if (by.warp.exploration != nullptr) by.warp.exploration->touch(by.warp, barrier->spot.place.data, true);
   by.warp.cta->mbarriers.erase(barrier->spot.address);
   if (barrier->spot.place.written != nullptr) std::memset(barrier->spot.place.written, 0, object_bytes);
   ++by.warp.cta->changes;
@@ -233,6 +237,7 @@ namespace {
 
 // A wait for a phase that is `behind` phases before the current one.
 bool note_wait(const Operator& by, const Open& barrier, std::uint32_t behind) {
+  if (by.warp.exploration != nullptr) by.warp.exploration->touch(by.warp, barrier.spot.place.data, false);
   if (behind == 0) by.warp.awaited = {barrier.spot.address, barrier.live.phase};
   if (behind != 0 && by.warp.races != nullptr) by.warp.races->wait(by, barrier.spot.place.data);
   if (by.warp.observer != nullptr)

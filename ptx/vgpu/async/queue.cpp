@@ -16,6 +16,13 @@ std::uint64_t place_in_cluster(const Location& mbarrier) {
   return mbarrier.space == Space::generic ? mbarrier.address - shared_window : mbarrier.address;
 }
 
+// Behind the numbers of warps: the thread in its cluster, and which of its operations it is.
+std::uint64_t number_of(const Warp& warp, int lane, std::uint64_t which) {
+  const std::uint64_t warps = warp.cta->warps.size();
+  const std::uint64_t thread = (warp.cta->rank * warps + warp.index) * lane_count + static_cast<std::uint64_t>(lane);
+  return (thread + 1) << 32 | which;
+}
+
 }  // namespace
 
 void QueueDeleter::operator()(Queue* queue) const { delete queue; }
@@ -28,6 +35,7 @@ bool Queue::push(Warp& warp, const Step& step, int lane, const Operation& operat
   if (!can_wait || (!follows && happens(one_in_at_once))) return perform(warp, step, lane, operation, issue.get());
   const std::uint32_t closed = operation.group == Group::none ? 0 : closed_groups(warp, lane, operation.group);
   pending_.push_back({&warp, &step, lane, closed, operation, std::move(issue)});
+  if (exploration_ != nullptr) pending_.back().agent = number_of(warp, lane, ++begun_[{&warp, lane}]);
   return true;
 }
 
@@ -63,6 +71,7 @@ bool Queue::wait_for_groups(const Warp& warp, int lane, Group group, std::uint32
 }
 
 bool Queue::wait_at(const Location& mbarrier) {
+  if (exploration_ != nullptr) return true;  // they have turns of their own
   const std::uint64_t place = place_in_cluster(mbarrier);
   return perform_those([&](const Pending& one) {
     return one.operation.mbarrier && place_in_cluster(*one.operation.mbarrier) == place &&
@@ -73,6 +82,15 @@ bool Queue::wait_at(const Location& mbarrier) {
 bool Queue::perform_some() {
   if (completion_ != Completion::random || pending_.empty()) return true;
   return perform_those([&](const Pending&) { return happens(one_in_turns); });
+}
+
+void Queue::add_agents(std::vector<std::uint64_t>& agents) const {
+  for (const Pending& one : pending_)
+    if (one.operation.mbarrier) agents.push_back(one.agent);
+}
+
+bool Queue::perform_turn(std::uint64_t agent) {
+  return perform_those([&](const Pending& one) { return one.operation.mbarrier && one.agent == agent; });
 }
 
 bool Queue::perform_of(const Cta& block) {

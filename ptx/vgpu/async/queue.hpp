@@ -16,11 +16,17 @@
 
 #include "ptx/vgpu/async/engine.hpp"
 
+namespace ptx::vgpu {
+class Exploration;
+}
+
 namespace ptx::vgpu::async {
 
 class Queue {
  public:
   Queue(Completion completion, std::uint64_t seed) : completion_(completion), random_(seed) {}
+  /// What tells an mbarrier is performed when its turn comes, and the rest as late as can be.
+  explicit Queue(Exploration& exploration) : completion_(Completion::lazy), exploration_(&exploration) {}
 
   /// Takes an operation that a lane has begun. False: it was performed at once, which recorded a fault.
   bool push(Warp& warp, const Step& step, int lane, const Operation& operation, std::shared_ptr<const races::Issue> issue);
@@ -34,6 +40,9 @@ class Queue {
   bool wait_at(const Location& mbarrier);
   /// Where their order is random, some of them.
   bool perform_some();
+  /// Where an exploration says who goes on: those that can have a turn, each by its number; and one of them.
+  void add_agents(std::vector<std::uint64_t>& agents) const;
+  bool perform_turn(std::uint64_t agent);
   /// Those that warps of the block began.
   bool perform_of(const Cta& block);
   bool perform_all();
@@ -46,6 +55,7 @@ class Queue {
     std::uint32_t closed = 0;  ///< groups of its kind that its thread had closed before
     Operation operation;
     std::shared_ptr<const races::Issue> issue;
+    std::uint64_t agent = 0;  ///< of an exploration
   };
   using Thread = std::pair<const Warp*, int>;
 
@@ -56,6 +66,8 @@ class Queue {
 
   Completion completion_;
   std::minstd_rand random_;
+  Exploration* exploration_ = nullptr;
+  std::map<Thread, std::uint64_t> begun_;  // operations of each thread, where they have numbers
   std::vector<Pending> pending_;  // as they began
   std::map<std::pair<Thread, Group>, std::uint32_t> closed_;
 };

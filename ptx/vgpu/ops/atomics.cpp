@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/ops/strong.hpp"
@@ -61,6 +62,7 @@ bool check_found(Warp& warp, const Step& step, int lane, bool hands_on, std::uin
 Outcome note_changes(Warp& warp, const Step& step, bool changed, bool was_traced) {
   if (changed) {
     ++warp.cta->changes;
+    if (warp.exploration != nullptr) warp.exploration->touched_changes();
   } else {
     ++warp.cta->polls;
     warp.polled = step.item;

@@ -10,7 +10,8 @@ inline void note_strong(Warp& warp, const Step& step, Mask mask, std::uint32_t b
                         const std::array<Place, lane_count>& places) {
   for (Mask left = mask; left != 0; left &= left - 1) {
     const int lane = lowest_lane(left);
-    warp.races->strong_access(warp, step, lane, loads, stores, places[static_cast<std::size_t>(lane)].data);
+    warp.races->strong_access(warp, step, lane, (mask & (mask - 1)) == 0, loads, stores,
+                              places[static_cast<std::size_t>(lane)].data);
   }
   warp.races->access(warp, step, mask, stores, bytes, places);
 }

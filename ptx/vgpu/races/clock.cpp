@@ -1,5 +1,7 @@
 #include "ptx/vgpu/races/clock.hpp"
 
+#include <algorithm>
+
 namespace ptx::vgpu::races {
 
 void Clock::join(Extents& to, const Extents& from) {
@@ -40,6 +42,21 @@ void Clock::raise(Agent agent, const Extent& extent) {
   }
   if (own_.size() <= agent.number) own_.resize(agent.number + std::size_t{1});
   own_[agent.number].join(extent);
+}
+
+void Knowledge::add_nearly(const Gap& gap, const Clock& clock) {
+  constexpr std::size_t most = 8;
+  const auto known = std::find_if(nearly.begin(), nearly.end(), [&](const NearlyKnown& one) { return one.gap == gap; });
+  if (known != nearly.end())
+    known->clock.join(clock);
+  else if (nearly.size() < most)
+    nearly.push_back({gap, clock});
+}
+
+const Gap* Knowledge::gap_before(Agent agent, std::uint32_t clock, Mask lanes) const {
+  const auto found =
+      std::find_if(nearly.begin(), nearly.end(), [&](const NearlyKnown& one) { return one.clock.reaches(agent, clock, lanes); });
+  return found == nearly.end() ? nullptr : &found->gap;
 }
 
 }  // namespace ptx::vgpu::races

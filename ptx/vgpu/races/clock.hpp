@@ -70,6 +70,19 @@ class Clock {
   std::map<std::uint32_t, std::shared_ptr<const Extents>> others_;
 };
 
+/// Where a way from one thread to another breaks off.
+struct Gap {
+  enum Lack : std::uint8_t { release = 1, acquire = 2, scope = 4 };
+  std::uint8_t lacks = 0;          ///< of `Lack`: all that is missing
+  std::uint32_t from = 0, to = 0;  ///< the instructions of both ends; `to` is `from` where the other end is not known
+  friend bool operator==(const Gap&, const Gap&) = default;
+};
+/// What would be known were it not for a gap.
+struct NearlyKnown {
+  Gap gap;
+  Clock clock;
+};
+
 /// What a thread knows.
 struct Knowledge {
   Clock happened;
@@ -77,10 +90,15 @@ struct Knowledge {
   Clock mbarriers;         ///< until when it knows of mbarriers' initialisations alone: fence.mbarrier_init
   Clock of_tensor_memory;  ///< what of that was told behind tcgen05.fence::before_thread_sync, or by tcgen05.commit
   Clock of_tensor_maps;    ///< what of that was told behind fence.proxy.tensormap::generic.release
+  std::vector<NearlyKnown> nearly;  ///< for reports alone: the first few gaps
   void join(const Knowledge& other) {
     happened.join(other.happened), through_proxy.join(other.through_proxy), mbarriers.join(other.mbarriers);
     of_tensor_memory.join(other.of_tensor_memory), of_tensor_maps.join(other.of_tensor_maps);
+    for (const NearlyKnown& one : other.nearly) add_nearly(one.gap, one.clock);
   }
+  void add_nearly(const Gap& gap, const Clock& clock);
+  /// The gap without which the access were known; null: there is none.
+  [[nodiscard]] const Gap* gap_before(Agent agent, std::uint32_t clock, Mask lanes) const;
 };
 
 }  // namespace ptx::vgpu::races

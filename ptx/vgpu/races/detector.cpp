@@ -131,7 +131,7 @@ std::optional<Detector::Wrong> Detector::wrong(Warp& warp, const Judge& judge, c
 void Detector::hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
                             const std::byte* at) {
   if ((before.bytes & now.bytes) == 0) return;
-  if (const auto what = wrong(warp, judge, before, now)) found(warp, step, what->kind, what->severity, before, now, at);
+  if (const auto what = wrong(warp, judge, before, now)) found(warp, step, judge, what->kind, what->severity, before, now, at);
 }
 
 // ---- what accesses there are
@@ -232,11 +232,31 @@ Detector::Judge Detector::judge_of(const WarpState& warp, const Issue& issue) co
 void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes) {
   const Issue* const issue = state(warp).operation;
   if (issue == nullptr || !is_looked_at(warp, at, bytes)) return;
-  touch(warp, step, judge_of(state(warp), *issue), access_by(*issue, is_store), at, bytes);
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
+  if (offset % granule_bytes != 0 || bytes % granule_bytes != 0 || bytes == 0 || offset + bytes > line_bytes) {
+    flush_operation();
+    touch(warp, step, judge_of(state(warp), *issue), access_by(*issue, is_store), at, bytes);
+    return;
+  }
+  const std::uint32_t where = bytes == line_bytes ? ~0u : ((1u << (bytes / granule_bytes)) - 1) << (offset / granule_bytes);
+  const bool goes_on = pending_.issue == issue && pending_.step == &step && pending_.warp == &warp &&
+                       pending_.line == at - offset && pending_.is_store == is_store;
+  if (!goes_on) {
+    flush_operation();
+    pending_ = {&warp, &step, issue, at - offset, 0, is_store};
+  }
+  pending_.where |= where;
+}
+
+void Detector::flush_operation() {
+  if (pending_.issue == nullptr) return;
+  const Pending now = std::exchange(pending_, {});
+  touch_line(*now.warp, *now.step, judge_of(state(*now.warp), *now.issue), access_by(*now.issue, now.is_store), now.line, now.where);
 }
 
 void Detector::access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where) {
   const Issue* const issue = state(warp).operation;
+  flush_operation();
   if (issue != nullptr) touch_line(warp, step, judge_of(state(warp), *issue), access_by(*issue, false), line, where);
 }
 

@@ -73,6 +73,20 @@ struct TensorShadow {
   Cell& at(int lane, int column);
 };
 
+/// What a strong store tells, or a fence before it, and to whom.
+struct Told {
+  Knowledge known;
+  isa::Scope scope{};
+  std::uint32_t cluster = 0, block = 0;
+  std::uint32_t item = 0;
+  bool released = true;  ///< false: it would have told that, were it a release
+  /// Of one instruction's releases those that reach the same threads are one.
+  [[nodiscard]] bool joins(const Told& other) const {
+    return released == other.released && scope == other.scope && item == other.item &&
+           (scope > isa::Scope::cluster || (cluster == other.cluster && (scope == isa::Scope::cluster || block == other.block)));
+  }
+};
+
 /// What a warp knows.
 struct WarpState {
   Agent agent;
@@ -86,8 +100,8 @@ struct WarpState {
   Knowledge known;                    ///< to all of its threads
   Mask informed = 0;                  ///< lanes that know `told` besides
   std::unique_ptr<Knowledge> told;    ///< by a wait of some lanes
-  std::unique_ptr<Knowledge> fenced;  ///< what a strong store behind a fence tells
-  std::unique_ptr<Knowledge> heard;   ///< what strong loads have found, for a fence behind them
+  std::optional<Told> fenced;         ///< what a strong store behind a fence tells
+  std::vector<Told> heard;            ///< what strong loads have found, for a fence behind them
   std::map<async::Group, Stream> streams;
   Agent wgmma;   ///< of its warpgroup: four warps put the same operations into the same groups
   Agent tensor;  ///< of its tcgen05.mma, .cp and .shift
@@ -142,6 +156,8 @@ class Detector {
   /// Of the operation that is being performed; nothing where none is.
   void access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes);
 
+  /// What was told of the operation so far is looked at: pieces of a line come one by one, and are one access.
+  void flush_operation();
   /// It reads these granules of a line of shared memory.
   void access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where);
   /// Of a tensor map of 128 bytes by a lane's tensor copy.
@@ -150,7 +166,8 @@ class Detector {
                             const TensorRange& range);
 
   // -- what orders accesses
-  void strong_access(Warp& warp, const Step& step, int lane, bool loads, bool stores, const std::byte* at);
+  /// `alone`: of the instruction's lanes it is the only one, as it is where a flag is set.
+  void strong_access(Warp& warp, const Step& step, int lane, bool alone, bool loads, bool stores, const std::byte* at);
   void fence(Warp& warp, const Step& step, Mask lanes);
   void meet(Warp& warp, Mask lanes);
   void come_to_barrier(Warp& warp, std::uint32_t barrier);
@@ -223,6 +240,7 @@ class Detector {
   }
   void touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                   std::uint32_t where);
+  bool join_use(Warp& warp, const Judge& judge, const Access& now, const std::byte* at);
   void touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
                       std::uint64_t bytes, const Spread& spread);
   void touch_granule(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule,
@@ -249,8 +267,12 @@ class Detector {
   /// What is said of two accesses: the second as a fault, and the first, whose access `was` is.
   [[nodiscard]] Diagnostic report_both(const Warp& warp, const Fault& fault, Severity severity, const Access& before,
                                        ExecutionPoint::Access was) const;
-  void found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
-             const std::byte* at);
+  void found(Warp& warp, const Step& step, const Judge& judge, Kind kind, Severity severity, const Access& before,
+             const Access& now, const std::byte* at);
+  /// Of two accesses that nothing orders: the gap that is left on a way between them.
+  [[nodiscard]] static std::optional<Gap> gap_between(const Warp& warp, const Judge& judge, const Access& before,
+                                                      const Access& now);
+  [[nodiscard]] std::string say_gap(const Warp& warp, const Gap& gap, const Access& before, const Access& now) const;
 
   const Code& code_;
   Shadow shadow_;
@@ -259,13 +281,24 @@ class Detector {
   std::unordered_map<const Cluster*, std::unique_ptr<ClusterKnowledge>> states_;
   std::vector<std::optional<isa::Ordering>> orderings_;
   const MemoryRegion* last_region_ = nullptr;
+  // Of the operation that is being performed: what it accesses of a line.
+  struct Pending {
+    Warp* warp = nullptr;
+    const Step* step = nullptr;
+    const Issue* issue = nullptr;
+    const std::byte* line = nullptr;
+    std::uint32_t where = 0;
+    bool is_store = false;
+  } pending_;
 
-  // What strong stores have told whoever loads the same place by a strong load.
+  // What strong stores have told whoever loads the same place by a strong load. An update hands on what was told before it.
   struct Message {
-    Knowledge told;
-    isa::Scope scope{};
+    std::vector<Told> told;
+    isa::Scope scope{};  // of the last store, and whose it was
     std::uint32_t cluster = 0, block = 0;
   };
+  static void add_told(std::vector<Told>& all, Told one);
+  void hear(Warp& warp, const Step& step, int lane, const Message& message);
   std::unordered_map<const std::byte*, Message> messages_;
 
   Findings findings_;
@@ -289,7 +322,9 @@ class Performing {
   Performing(const Performing&) = delete;
   Performing& operator=(const Performing&) = delete;
   void end() {
-    if (warp_.races != nullptr) warp_.knowledge->operation = before_;
+    if (warp_.races == nullptr) return;
+    warp_.races->flush_operation();
+    warp_.knowledge->operation = before_;
   }
 
  private:

@@ -51,9 +51,7 @@ std::string rules(std::string_view body, Shape shape = {}) {
     const auto report = run(body, shape, completion);
     if (!report) return render(report.error());
     any[static_cast<std::size_t>(completion)] = !report->findings.empty();
-    for (const Diagnostic& finding : report->findings)
-      for (const std::string& note : notes_of(finding))
-        if (note.starts_with("rule: ")) all.insert(note.substr(6));
+    for (const Diagnostic& finding : report->findings) all.insert(finding.execution.front().rule);
   }
   EXPECT_EQ(any[0], any[1]) << body;
   std::string words;
@@ -80,7 +78,7 @@ TEST(Races, BetweenWarpsInSharedMemory) {
     EXPECT_EQ(rules(body(load, barrier, store)), "") << barrier;
   }
   EXPECT_EQ(rules(body(store, "bar.warp.sync -1;", load)), "R-rw R-wr");
-  EXPECT_EQ(rules(body(store, "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;", over)), "R-ww");
+  EXPECT_EQ(rules(body(store, "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;", over)), "S-01");
   // Who only arrives learns nothing.
   EXPECT_EQ(rules(body(store, "@%p1 bar.sync 1, 64;\n@!%p1 bar.arrive 1, 64;", load)), "R-wr");
 }
@@ -125,9 +123,9 @@ TEST(Races, ReleaseAndAcquire) {
   };
   EXPECT_EQ(rules(body("st.release.gpu.global.u32", "ld.acquire.gpu.global.u32")), "");
   EXPECT_EQ(rules(body("st.release.cta.global.u32", "ld.acquire.cta.global.u32")), "");
-  EXPECT_EQ(rules(body("st.relaxed.gpu.global.u32", "ld.acquire.gpu.global.u32")), "R-wr");
-  EXPECT_EQ(rules(body("st.release.gpu.global.u32", "ld.relaxed.gpu.global.u32")), "R-wr");
-  EXPECT_EQ(rules(body("st.volatile.global.u32", "ld.volatile.global.u32")), "R-wr");
+  EXPECT_EQ(rules(body("st.relaxed.gpu.global.u32", "ld.acquire.gpu.global.u32")), "S-01");
+  EXPECT_EQ(rules(body("st.release.gpu.global.u32", "ld.relaxed.gpu.global.u32")), "S-01");
+  EXPECT_EQ(rules(body("st.volatile.global.u32", "ld.volatile.global.u32")), "S-01");
   for (const std::string_view fence : {"fence.acq_rel.gpu;", "membar.gl;", "fence.sc.cta;"})
     EXPECT_EQ(rules(body("st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32", fence)), "") << fence;
   EXPECT_EQ(rules(body("red.release.gpu.global.add.u32", "ld.acquire.gpu.global.u32")
@@ -139,7 +137,7 @@ TEST(Races, AtomicsAreNone) {
   EXPECT_EQ(rules("red.global.add.u32 [%rd0], 1;\n", {64, 4}), "");
   EXPECT_EQ(rules("red.shared.add.u32 [%r1], 1;\n"), "");
   EXPECT_EQ(rules("atom.cta.global.add.u32 %r6, [%rd0], 1;\n", {64, 1}), "");
-  EXPECT_EQ(rules("atom.cta.global.add.u32 %r6, [%rd0], 1;\n", {64, 2}), "R-ww");  // the scope does not reach the other block
+  EXPECT_EQ(rules("atom.cta.global.add.u32 %r6, [%rd0], 1;\n", {64, 2}), "S-02");  // the scope does not reach the other block
   EXPECT_EQ(rules("@%p1 red.global.add.u32 [%rd0], 1;\n@!%p1 st.global.u32 [%rd0], %r0;\n"), "R-ww");
 }
 
@@ -157,7 +155,7 @@ TEST(Races, BetweenBlocks) {
         "\n@%p2 ld.global.u32 %r8, [%rd0+4096];\n");
   };
   EXPECT_EQ(rules(last_block("membar.gl;"), {32, 4}), "");
-  EXPECT_EQ(rules(last_block(""), {32, 4}), "R-wr");
+  EXPECT_EQ(rules(last_block(""), {32, 4}), "S-01");
 }
 
 // ---- asynchronous
@@ -232,7 +230,7 @@ TEST(Races, OfMbarriers) {
   EXPECT_EQ(rules(cat("@%p0 mbarrier.init.shared.b64 [%r20], 64;\nbar.sync 0;\nst.shared.u32 [%r2], %r0;\n"
                       "mbarrier.arrive.relaxed.cta.shared.b64 _, [%r20];\n",
                       wait, "ld.shared.u32 %r6, [%r3];\n")),
-            "R-wr");
+            "S-01");
   EXPECT_EQ(rules(cat("@%p0 mbarrier.init.shared.b64 [%r20], 64;\n", arrive)), "M-10");
 }
 
@@ -255,9 +253,30 @@ TEST(Races, AreSaidWithBothAccesses) {
   EXPECT_EQ(found.execution[1].instruction, "st.shared.u32");
   EXPECT_EQ(found.execution[1].warp, 0u);
   EXPECT_EQ(found.execution[1].access->element, "tile + 0x7c");
-  EXPECT_TRUE(testing::has_note(found, "rule: R-wr"));
+  EXPECT_TRUE(testing::has_note(found, "rule: R-wr (docs/rules/R-wr.md)"));
   EXPECT_TRUE(testing::has_note(found, "seen 31 times")) << render(found);  // thread 0 stores the 0 that is there
   EXPECT_TRUE(testing::has_note(found, "hint: bar.sync, or an arrival and a wait at an mbarrier, between the two"));
+}
+
+TEST(Races, SayWhatIsMissingOnTheWay) {
+  const auto said = [](std::string_view store, std::string_view read, Shape shape) {
+    const auto report = run(cat("mov.u32 %r6, %ctaid.x;\nmov.u32 %r7, %ntid.x;\nmad.lo.u32 %r6, %r6, %r7, %r0;\n"
+                                "setp.eq.u32 %p2, %r6, 0;\nsetp.eq.u32 %p3, %r6, 32;\n@%p2 st.global.u32 [%rd0], 7;\n@%p2 ",
+                                store, " [%rd0+128], 1;\n@!%p3 bra END;\nWAIT:\n", read,
+                                " %r8, [%rd0+128];\nsetp.ne.u32 %p4, %r8, 1;\n@%p4 bra WAIT;\nld.global.u32 %r9, [%rd0];\nEND:\n"),
+                            shape);
+    std::string order;
+    if (report)
+      for (const std::string& note : notes_of(report->findings.back()))
+        if (note.starts_with("order: ")) order = note;
+    return order.substr(0, order.find(" (line")) + "…" + order.substr(order.find("; what") == std::string::npos ? 0 : order.find("; what"));
+  };
+  EXPECT_EQ(said("st.relaxed.gpu.global.u32", "ld.acquire.gpu.global.u32", {64}),
+            "order: a way leads from the first access to the second by `st.relaxed.gpu.global.u32`…; what is missing on it is "
+            ".release at `st.relaxed.gpu.global.u32` (line 35), or a fence of scope .cta before it");
+  EXPECT_EQ(said("st.release.cta.global.u32", "ld.acquire.gpu.global.u32", {32, 2}),
+            "order: a way leads from the first access to the second by `st.release.cta.global.u32`…; what is missing on it is a "
+            "scope of at least .gpu at both");
 }
 
 TEST(Races, HaveAKindForEachRule) {
@@ -275,10 +294,9 @@ TEST(Races, HaveAKindForEachRule) {
     ASSERT_TRUE(report) << render(report.error());
     EXPECT_FALSE(report->findings.empty());
     for (const Diagnostic& finding : report->findings)
-      for (const std::string& note : notes_of(finding))
-        if (const auto known = kinds.find(note.starts_with("rule: ") ? note.substr(6) : ""); known != kinds.end()) {
-          EXPECT_EQ(finding.kind, known->second) << render(finding);
-        }
+      if (const auto known = kinds.find(finding.execution.front().rule); known != kinds.end()) {
+        EXPECT_EQ(finding.kind, known->second) << render(finding);
+      }
   }
 }
 

@@ -1,5 +1,9 @@
 // What orders accesses: barriers, mbarriers, fences, strong accesses, groups of asynchronous operations.
+#include <algorithm>
+#include <utility>
+
 #include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 
 namespace ptx::vgpu::races {
@@ -80,10 +84,11 @@ void Detector::leave_barrier(Warp& warp, std::uint32_t barrier) {
 
 void Detector::come_to_cluster(Warp& warp, const Step& step) {
   Knowledge& gathered = state(*warp.cta->cluster).barrier.gathered;
-  if (ordering(step.item).releases)
-    publish(warp, state(warp), warp.live, gathered);
-  else
-    gathered.mbarriers.join(state(warp).known.mbarriers);
+  if (ordering(step.item).releases) return publish(warp, state(warp), warp.live, gathered);
+  gathered.mbarriers.join(state(warp).known.mbarriers);
+  Knowledge untold;
+  publish(warp, state(warp), warp.live, untold);
+  gathered.add_nearly({Gap::release, step.item, step.item}, untold.happened);
 }
 
 void Detector::complete_cluster(Cluster& cluster) {
@@ -113,7 +118,8 @@ void Detector::update(const mbarrier::Operator& by, const std::byte* at, bool in
   Access access = access_by(by.warp, by.step, lane, initialises);
   access.strong = false;
   access.of_mbarrier = true;
-  touch(by.warp, by.step, judge_of(state(by.warp), lane), access, at, object_bytes);
+  const Judge judge = judge_of(state(by.warp), lane);
+  if (initialises || !join_use(by.warp, judge, access, at)) touch(by.warp, by.step, judge, access, at, object_bytes);
 }
 
 void Detector::initialise(const mbarrier::Operator& by, const std::byte* at) {
@@ -138,8 +144,18 @@ void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of
     if (mine.told != nullptr && has_lane(mine.informed, by.lane)) gathered.join(*mine.told);
     gathered.happened.raise(mine.tensor, {mine.tensor_closed, 0, 0});
     if (fences_tensor_memory_) gathered.of_tensor_memory.join(gathered.happened);
-  } else if (ordering(by.step.item).releases)
-    publish(by.warp, mine, Mask{1} << by.lane, gathered);
+    return;
+  }
+  // Without a word arrivals at another block's mbarrier count as if they had the cluster's scope, as everybody takes them.
+  const isa::Ordering& order = ordering(by.step.item);
+  const std::vector<std::byte>& own = by.warp.cta->shared;
+  const bool is_own = at >= own.data() && at < own.data() + own.size();
+  const bool in_scope = is_own || order.scope != isa::Scope::cta || !order.scope_is_written;
+  if (order.releases && in_scope) return publish(by.warp, mine, Mask{1} << by.lane, gathered);
+  Knowledge untold;
+  publish(by.warp, mine, Mask{1} << by.lane, untold);
+  const auto lacks = static_cast<std::uint8_t>((order.releases ? 0 : Gap::release) | (in_scope ? 0 : Gap::scope));
+  gathered.add_nearly({lacks, by.step.item, by.step.item}, untold.happened);
 }
 
 void Detector::complete_phase(const mbarrier::Operator& by, const std::byte* at) {
@@ -151,39 +167,91 @@ void Detector::complete_phase(const mbarrier::Operator& by, const std::byte* at)
 
 void Detector::wait(const mbarrier::Operator& by, const std::byte* at) {
   update(by, at, false);
+  const Knowledge& complete = mbarrier(*by.warp.cta->cluster, at).phase.complete;
   if (ordering(by.step.item).acquires)
-    learn(by.warp, state(by.warp), Mask{1} << by.lane, mbarrier(*by.warp.cta->cluster, at).phase.complete);
+    learn(by.warp, state(by.warp), Mask{1} << by.lane, complete);
+  else
+    state(by.warp).known.add_nearly({Gap::acquire, by.step.item, by.step.item}, complete.happened);
 }
 
 // ---- strong accesses and fences
 
-void Detector::strong_access(Warp& warp, const Step& step, int lane, bool loads, bool stores, const std::byte* at) {
+namespace {
+
+isa::Scope narrower(isa::Scope a, isa::Scope b) { return std::min(a, b); }
+
+// Whether a scope of somebody's includes a thread of this block; none is that of the whole system.
+template <class Whose>
+bool includes(isa::Scope scope, const Whose& whose, std::uint32_t cluster, std::uint32_t block) {
+  if (scope == isa::Scope::cta) return whose.block == block;
+  return scope != isa::Scope::cluster || whose.cluster == cluster;
+}
+
+}  // namespace
+
+void Detector::add_told(std::vector<Told>& all, Told one) {
+  const auto same = std::find_if(all.begin(), all.end(), [&](const Told& other) { return other.joins(one); });
+  if (same != all.end())
+    same->known.join(one.known);
+  else
+    all.push_back(std::move(one));
+}
+
+// A lane has read what the message is of.
+void Detector::hear(Warp& warp, const Step& step, int lane, const Message& message) {
+  const isa::Ordering& order = ordering(step.item);
+  WarpState& mine = state(warp);
+  const std::uint32_t cluster = mine.agent.cluster, block = static_cast<std::uint32_t>(warp.cta->index);
+  const bool is_pair = includes(message.scope, message, cluster, block) && includes(order.scope, message, cluster, block);
+  for (const Told& told : message.told) {
+    const bool in_scope = is_pair && includes(told.scope, told, cluster, block) && includes(order.scope, told, cluster, block);
+    if (in_scope && told.released) {
+      if (order.acquires)
+        learn(warp, mine, Mask{1} << lane, told.known);
+      else
+        add_told(mine.heard, told);
+      continue;
+    }
+    const Gap gap{static_cast<std::uint8_t>((told.released ? 0 : Gap::release) | (order.acquires ? 0 : Gap::acquire) |
+                                            (in_scope ? 0 : Gap::scope)),
+                  told.item, step.item};
+    mine.known.add_nearly(gap, told.known.happened);
+  }
+}
+
+void Detector::strong_access(Warp& warp, const Step& step, int lane, bool alone, bool loads, bool stores, const std::byte* at) {
   const isa::Ordering& order = ordering(step.item);
   if (!order.strong) return;
+  // An update may leave what is there.
+  const bool updates = stores && (loads || isa::form(code_.function->body[step.item].form).traits.has(isa::Trait::reduction));
+  if (warp.exploration != nullptr) warp.exploration->touch(warp, at, stores && !updates);
   WarpState& mine = state(warp);
   const Mask lanes = Mask{1} << lane;
   const std::uint32_t cluster = mine.agent.cluster, block = static_cast<std::uint32_t>(warp.cta->index);
   const auto found = messages_.find(at);
-  const auto reaches = [&](isa::Scope scope, const Message& message) {
-    if (scope == isa::Scope::cta) return message.block == block;
-    return scope != isa::Scope::cluster || message.cluster == cluster;
-  };
-  if (loads && found != messages_.end() && reaches(found->second.scope, found->second) && reaches(order.scope, found->second)) {
-    if (order.acquires) {
-      learn(warp, mine, lanes, found->second.told);
-    } else {
-      if (mine.heard == nullptr) mine.heard = std::make_unique<Knowledge>();
-      mine.heard->join(found->second.told);
+  if (loads && found != messages_.end()) hear(warp, step, lane, found->second);
+  if (!stores) return;
+  // An update hands on what was told before it: it is part of the same release sequence (manual: "Observation Order").
+  Message message = updates && found != messages_.end() ? std::move(found->second) : Message{};
+  message.scope = order.scope, message.cluster = cluster, message.block = block;
+  Told mine_to_tell{{}, order.scope, cluster, block, step.item};
+  if (order.releases) {
+    publish(warp, mine, lanes, mine_to_tell.known);
+    add_told(message.told, std::move(mine_to_tell));
+  } else {
+    const bool all_is_fenced = mine.fenced && mine.released;  // nothing was done since
+    if (mine.fenced) {
+      Told behind_fence = *mine.fenced;
+      behind_fence.scope = narrower(behind_fence.scope, order.scope);
+      if (behind_fence.scope != mine.fenced->scope) behind_fence.item = step.item;
+      add_told(message.told, std::move(behind_fence));
+    }
+    if (alone && !all_is_fenced) {  // what it would have told, were it a release: for the report
+      mine_to_tell.released = false;
+      publish(warp, mine, lanes, mine_to_tell.known);
+      add_told(message.told, std::move(mine_to_tell));
     }
   }
-  if (!stores) return;
-  // An update hands on what was told before it: it is part of the same release sequence.
-  Message message = loads && found != messages_.end() ? std::move(found->second) : Message{};
-  message.scope = order.scope, message.cluster = cluster, message.block = block;
-  if (order.releases)
-    publish(warp, mine, lanes, message.told);
-  else if (mine.fenced != nullptr)
-    message.told.join(*mine.fenced);
   messages_[at] = std::move(message);
 }
 
@@ -224,9 +292,15 @@ void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
     mine.released = true;
     return;
   }
-  if (mine.heard != nullptr) learn(warp, mine, lanes, *std::exchange(mine.heard, nullptr));
-  mine.fenced = std::make_unique<Knowledge>();
-  publish(warp, mine, lanes, *mine.fenced);
+  const std::uint32_t cluster = mine.agent.cluster, block = static_cast<std::uint32_t>(warp.cta->index);
+  const isa::Scope scope = order.scope == isa::Scope::none ? isa::Scope::system : order.scope;
+  for (const Told& one : std::exchange(mine.heard, {}))
+    if (includes(scope, one, cluster, block))
+      learn(warp, mine, lanes, one.known);
+    else
+      mine.known.add_nearly({Gap::scope, one.item, step.item}, one.known.happened);
+  mine.fenced = Told{{}, scope, cluster, block, step.item};
+  publish(warp, mine, lanes, mine.fenced->known);
 }
 
 // ---- asynchronous operations

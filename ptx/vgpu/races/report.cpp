@@ -78,8 +78,10 @@ Words words_of(Rule rule, const Warp& warp, const Access& before, const Access& 
     return {cat("uses a tensor map at ", bytes, ", which ", did, ": no fence.proxy.tensormap stands between the two"),
             std::string(row(rule).mend)};
   std::string hint(row(rule).mend);
+  const bool has_way = rule == Rule::S_01 || rule == Rule::S_02;
   if (kind == Kind::unordered_mbarrier) return {cat(does, ", and nothing orders that behind its initialisation: ", did), hint};
   if (kind == Kind::race_of_lanes) return {cat(does, ", and nothing orders that behind what ", did), hint};
+  if (has_way) return {cat(does, ", and nothing orders that behind what ", did), hint};
   if (before.agent.cluster != now.agent.cluster)
     hint = "blocks are ordered by .release and .acquire at scope gpu alone, or by the end of a grid";
   else if (before.agent.number != before.warp)
@@ -87,8 +89,9 @@ Words words_of(Rule rule, const Warp& warp, const Access& before, const Access& 
   return {cat(does, ", and nothing orders that behind what ", did), hint};
 }
 
-Rule rule_of(Kind kind, const Access& before, const Access& now) {
+Rule rule_of(Kind kind, const Access& before, const Access& now, const std::optional<Gap>& gap) {
   if (kind == Kind::missing_proxy_fence) return before.is_store ? Rule::P_01 : Rule::P_02;
+  if (gap) return (gap->lacks & Gap::scope) != 0 ? Rule::S_02 : Rule::S_01;
   if (kind == Kind::race) return before.is_store ? (now.is_store ? Rule::R_ww : Rule::R_wr) : Rule::R_rw;
   return *usual_rule(kind);
 }
@@ -110,18 +113,55 @@ std::string say_order(Rule rule, const Warp& warp, const Access& before, const A
   if (row(rule).kind == Kind::missing_proxy_fence || row(rule).kind == Kind::missing_tensor_map_fence)
     return "order: the second access is behind the first, by a barrier or a wait; what is missing on that path is a fence of the "
            "proxy of the second";
-  if (before.agent.cluster != now.agent.cluster) return "order: none: the two are in different clusters";
+  if (before.agent.cluster != now.agent.cluster)
+    return "order: none: the two are in different clusters, and no release and acquire leads from one to the other";
   const Knowledge& known = warp.knowledge->known;
   const bool met =
       known.happened.reaches(before.agent, 1, before.lanes) || known.mbarriers.reaches(before.agent, 1, before.lanes);
   if (before.agent.number != before.warp)
-    return met ? "order: a wait has seen operations of the same kind complete, and not this one"
+    return met ? "order: a wait has seen operations of the same kind complete, and not this one; what is missing is a wait for it"
                : "order: none: no wait has seen the operation of the first access complete";
-  return met ? "order: the two have met by a barrier or a wait before the first access, and not behind it"
+  return met ? "order: the two have met by a barrier or a wait before the first access; what is missing is one behind it"
              : "order: none: no barrier and no wait leads from the first access to the second";
 }
 
 }  // namespace
+
+std::optional<Gap> Detector::gap_between(const Warp& warp, const Judge& judge, const Access& before, const Access& now) {
+  if (before.strong && now.strong) return Gap{Gap::scope, before.item, now.item};
+  for (const Knowledge* const known : {judge.known, judge.told})
+    if (known != nullptr)
+      if (const Gap* const gap = known->gap_before(before.agent, before.clock, before.lanes)) return *gap;
+  for (const Told& told : state(warp).heard)
+    if (told.known.happened.reaches(before.agent, before.clock, before.lanes)) return Gap{Gap::acquire, told.item, told.item};
+  return std::nullopt;
+}
+
+// Which way it is, and what is missing on it.
+std::string Detector::say_gap(const Warp& warp, const Gap& gap, const Access& before, const Access& now) const {
+  const std::size_t warps = warp.cta->cluster->blocks.front().warps.size();
+  const bool same_cluster = before.agent.cluster == now.agent.cluster;
+  const std::string_view scope = !same_cluster ? ".gpu" : before.warp / warps == now.warp / warps ? ".cta" : ".cluster";
+  const auto end = [&](std::uint32_t item) {
+    const std::uint32_t line = code_.ptx_line(item);
+    return cat('`', code_.spell(item), '`', line == 0 ? std::string() : cat(" (line ", line, ')'));
+  };
+  if (gap.from == before.item && gap.to == now.item && before.strong && now.strong)
+    return cat("order: both are strong, and the scope of one does not include the other's thread; what is missing is a scope of at "
+               "least ",
+               scope, " at both");
+  const std::string from = end(gap.from), to = end(gap.to);
+  std::string missing;
+  const auto lacks = [&](Gap::Lack what, const std::string& words) {
+    if ((gap.lacks & what) != 0) missing += cat(missing.empty() ? "" : "; ", words);
+  };
+  lacks(Gap::release, cat(".release at ", from, ", or a fence of scope ", scope, " before it"));
+  lacks(Gap::acquire, gap.from == gap.to ? cat(".acquire where it is read, or a fence of scope ", scope, " behind that")
+                                         : cat(".acquire at ", to, ", or a fence of scope ", scope, " behind it"));
+  lacks(Gap::scope, cat("a scope of at least ", scope, gap.from == gap.to ? "" : " at both"));
+  return cat("order: a way leads from the first access to the second by ", from, gap.from == gap.to ? "" : cat(" and ", to),
+             "; what is missing on it is ", missing);
+}
 
 ExecutionPoint Detector::point_before(const Warp& warp, const Access& access, ExecutionPoint::Access what) const {
   const auto& blocks = warp.cta->cluster->blocks;
@@ -155,9 +195,10 @@ Diagnostic Detector::report_both(const Warp& warp, const Fault& fault, Severity 
   return d;
 }
 
-void Detector::found(Warp& warp, const Step& step, Kind kind, Severity severity, const Access& before, const Access& now,
-                     const std::byte* at) {
-  const Rule rule = rule_of(kind, before, now);
+void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind, Severity severity, const Access& before,
+                     const Access& now, const std::byte* at) {
+  const std::optional<Gap> gap = kind == Kind::race ? gap_between(warp, judge, before, now) : std::nullopt;
+  const Rule rule = rule_of(kind, before, now, gap);
   const Findings::Key key(rule, before.item, now.item);
   if (!findings_.is_new(key)) return;
   const Spot spot = spot_of(warp, at);
@@ -172,7 +213,7 @@ void Detector::found(Warp& warp, const Step& step, Kind kind, Severity severity,
   fault.lane = lowest_lane(now.lanes);
   fault.access = access_at(both, spot);
   Diagnostic d = report_both(warp, fault, severity, before, access_at(before, spot));
-  d.note(say_order(rule, warp, before, now));
+  d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));
   d.hint(words.hint);
   d.execution.front().lanes = now.lanes;
   findings_.add(key, std::move(d));

@@ -75,7 +75,7 @@ struct Piece {
 };
 
 struct Line {
-  static constexpr std::size_t most_pieces = 32;
+  static constexpr std::size_t most_pieces = 64;
   std::vector<Piece> pieces;
   std::uint32_t granules = 0;        ///< which of its Shadow's; 0: the pieces say all
   std::uint32_t newest_cluster = 0;  ///< of those that have accessed it

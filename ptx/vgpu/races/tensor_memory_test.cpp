@@ -15,7 +15,7 @@ std::string rules_of(const Expected<Report>& report) {
   std::set<std::string> all;
   for (const Diagnostic& finding : report->findings)
     for (const std::string& note : notes_of(finding))
-      if (note.starts_with("rule: ")) all.insert(note.substr(6));
+      if (note.starts_with("rule: ")) all.insert(note.substr(6, note.find(' ', 6) - 6));
   std::string words;
   for (const std::string& rule : all) words += cat(words.empty() ? "" : " ", rule);
   return words;

@@ -74,16 +74,45 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
   }
 }
 
-// Whole granules of a line of shared memory that all lanes load.
+// Whole granules of a line that all lanes load, or an operation stores.
 void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                           std::uint32_t where) {
-  Line& line = line_at(begin, access, true);
+  Line& line = line_at(begin, access, is_shared(warp, begin));
   if (line.granules == 0 && touch_as_piece(warp, judge, line, {access, where, {}})) return;
   if (line.granules == 0) divide(line);
   for (std::uint32_t left = where; left != 0; left &= left - 1) {
     const std::byte* const at = begin + granule_bytes * static_cast<std::size_t>(std::countr_zero(left));
     touch_granules(warp, step, judge, access, line, at, granule_bytes, {});
   }
+  if (access.is_store && where == ~0u) {  // nothing else is left of the line
+    shadow_.give_back_granules(std::exchange(line.granules, 0));
+    line.pieces.push_back({access, where, {}});
+  }
+}
+
+// An mbarrier that a lane uses beside others of its warp, by one instruction: the use is theirs together. False where it takes a
+// closer look.
+bool Detector::join_use(Warp& warp, const Judge& judge, const Access& now, const std::byte* at) {
+  constexpr std::uint32_t granules = 2;  // of an mbarrier
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
+  Line& line = line_at(at, now, true);
+  if (line.granules != 0) return false;
+  const std::uint32_t where = ((1u << granules) - 1) << (offset / granule_bytes);
+  Piece* joins = nullptr;
+  for (Piece& piece : line.pieces) {
+    if ((piece.where & where) == 0) continue;
+    if (piece.access.is_store && wrong(warp, judge, piece.access, now)) return false;
+    if (piece.where == where && !piece.spread.by_lane && same_instruction(piece.access, now)) joins = &piece;
+  }
+  if (joins == nullptr) return false;
+  joins->access.lanes |= now.lanes;
+  // What the same lanes did before it stands for.
+  const Access use = joins->access;
+  std::erase_if(line.pieces, [&](const Piece& piece) {
+    return piece.where == where && !piece.access.is_store && piece.access.agent == use.agent && piece.access.clock < use.clock &&
+           (piece.access.lanes & ~use.lanes) == 0;
+  });
+  return true;
 }
 
 // False, and nothing is changed, where it takes a look at each granule.
@@ -96,9 +125,17 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
     if (of_agent(piece) && !alike(piece)) return piece.access.clock < judge.warp->together;
     return stands_for(judge, now.access, piece.access);
   };
+  // Of so many loads one more is not remembered.
+  const auto is_full = [&] {
+    return !now.access.is_store && line.pieces.size() == Line::most_pieces &&
+           std::all_of(line.pieces.begin(), line.pieces.end(), [&](const Piece& piece) {
+             return (piece.where & now.where) == now.where && !piece.access.is_store;
+           });
+  };
+  if (is_full()) return true;
   Piece* joins = nullptr;
   std::size_t left = 0;  // pieces of which something is left
-  std::uint32_t gone = 0;
+  std::uint64_t gone = 0;
   for (std::size_t i = 0; i < line.pieces.size(); ++i) {
     Piece& piece = line.pieces[i];
     const std::uint32_t both = piece.where & now.where;
@@ -106,7 +143,7 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
       const bool of_each_lane = of_agent(piece) && now.spread.by_lane && alike(piece);  // in the order of its own
       if (!of_each_lane && wrong(warp, judge, piece.access, now.access)) return false;
       if (is_replaced(piece)) {
-        gone |= 1u << i;
+        gone |= std::uint64_t{1} << i;
         if ((piece.where & ~both) == 0) continue;
       }
     }
@@ -116,11 +153,11 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
   if (joins == nullptr && left == Line::most_pieces) return false;
   if (joins != nullptr) {
     const auto at = static_cast<std::uint32_t>(joins - line.pieces.data());
-    gone &= ~(1u << at);
+    gone &= ~(std::uint64_t{1} << at);
     joins->where |= now.where;
   }
   if (gone != 0) {
-    for (std::uint32_t rest = gone; rest != 0; rest &= rest - 1)
+    for (std::uint64_t rest = gone; rest != 0; rest &= rest - 1)
       line.pieces[static_cast<std::size_t>(std::countr_zero(rest))].where &= ~now.where;
     std::erase_if(line.pieces, [](const Piece& piece) { return piece.where == 0; });
   }
@@ -187,7 +224,8 @@ void Detector::touch_granule(Warp& warp, const Step& step, const Judge& judge, c
   if (store.bytes != 0) hold_against(warp, step, judge, store, now, at);
   if (load.bytes != 0 && now.is_store) hold_against(warp, step, judge, load, now, at);
   if (granule.more != 0)
-    for (const Access& other : shadow_.lists[granule.more]) hold_against(warp, step, judge, other, now, at);
+    for (const Access& other : shadow_.lists[granule.more])
+      if (now.is_store || other.is_store) hold_against(warp, step, judge, other, now, at);
 
   const auto add = [&] {
     if (granule.more == 0) granule.more = shadow_.lists.take();
@@ -231,13 +269,16 @@ void Detector::touch_granule(Warp& warp, const Step& step, const Judge& judge, c
   if (load.bytes == 0 || replaces(load)) {
     load = now;
   } else if (!joins(load)) {
-    if (granule.more != 0)
-      for (Access& other : shadow_.lists[granule.more]) {
+    if (granule.more != 0) {
+      std::vector<Access>& list = shadow_.lists[granule.more];
+      const bool is_full = list.size() >= most_loads;  // then who has no place in it gets none
+      for (Access& other : list) {
         if (joins(other)) return;
-        if (!replaces(other)) continue;
+        if ((is_full && !(other.agent == now.agent)) || !replaces(other)) continue;
         other = now;
         return;
       }
+    }
     add();
   }
 }
