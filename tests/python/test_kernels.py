@@ -238,3 +238,32 @@ def test_jax() -> None:
     own = jax.jit(jax.grad(lambda x: (kernels.geglu(x) ** 2).sum()))(x)
     expected = jax.grad(lambda x: ((jax.nn.gelu(x[..., :48], approximate=True) * x[..., 48:]) ** 2).sum())(x)
     assert np.allclose(own, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_gradients_of_losses_with_jax(reduction: str) -> None:
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        x = jax.numpy.asarray(drawn((2, 3, 130), "float32"))
+        target = jax.numpy.asarray([[5, -100, 129], [0, 64, 7]], "int64")
+
+        def ours(x: Any, target: Any) -> Any:
+            loss = kernels.cross_entropy(x, target, label_smoothing=0.1, reduction=reduction)
+            return (loss * jax.numpy.arange(1.0, 1.0 + loss.size).reshape(loss.shape)).sum()
+
+        def theirs(x: Any, target: Any) -> Any:
+            logs, counts = jax.nn.log_softmax(x), target != -100
+            right = jax.numpy.take_along_axis(logs, jax.numpy.where(counts, target, 0)[..., None], -1)[..., 0]
+            losses = -jax.numpy.where(counts, 0.9 * right + 0.1 * logs.mean(-1), 0)
+            loss = losses if reduction == "none" else losses.sum() / (counts.sum() if reduction == "mean" else 1)
+            return (loss * jax.numpy.arange(1.0, 1.0 + loss.size).reshape(loss.shape)).sum()
+
+        expected = jax.grad(theirs)(x, target)
+        assert np.allclose(jax.grad(ours)(x, target), expected, rtol=1e-4, atol=1e-5)
+        assert np.allclose(jax.jit(jax.grad(ours))(x, target), expected, rtol=1e-4, atol=1e-5)
+        if reduction != "mean":
+            batched = jax.vmap(jax.grad(lambda x, t: kernels.cross_entropy(x, t, reduction="sum")))(x, target)
+            each = [
+                jax.grad(lambda x, t: kernels.cross_entropy(x, t, reduction="sum"))(*pair) for pair in zip(x, target, strict=True)
+            ]
+            assert np.allclose(batched, np.stack(each), rtol=1e-5, atol=1e-6)

@@ -3,7 +3,7 @@
 They run where their arguments are: on a GPU, or for arrays in host memory on the executor. f32, f16 and bf16; between load and
 store everything is f32. Rows are the last dimension, of 1 to 262,144 elements; leading dimensions are taken together. A torch
 tensor whose rows lie apart is read where it lies, as long as a row's elements lie side by side; torch.compile copies it. All are
-differentiable with torch, all but the losses with JAX; the gradients of norms keep less of a row at once, and go to 96K elements
+differentiable with torch and JAX; the gradients of norms keep less of a row at once, and go to 96K elements
 in f32. Unsupported arguments raise; nothing falls back to another library.
 """
 
@@ -118,8 +118,8 @@ def cross_entropy(
     """Cross-entropy over the last dimension, as torch's of logits [.., classes] and int64 targets [..] (under JAX: with x64).
 
     ``reduction`` is "mean" (over the rows that count), "sum" or "none"; rows whose target is ``ignore_index`` do not count. The
-    loss is f32. A target that is no class makes its loss NaN. Differentiable in the logits of torch: the backward reads them once
-    more, and nothing of their size is kept.
+    loss is f32. A target that is no class makes its loss NaN. Differentiable in the logits: the backward reads them once more, and
+    nothing of their size is kept.
     """
     if _is_torch(logits):
         return _torch_functions().cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)

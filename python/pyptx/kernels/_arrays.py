@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _checks
-from ._runs import run, run_norm, run_packed, run_rows
+from ._runs import run_losses, run_norm, run_packed, run_rows
 
 
 def _is_jax(x: Any) -> bool:
@@ -47,7 +47,8 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
 def cross_entropy(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
     _checks.require_classes(logits, target, reduction, target.dtype.name == "int64")
     classes, counts = target.reshape(-1), (target != ignore_index).sum()
-    losses = _losses(logits, classes, ignore_index, label_smoothing)
+    matrix = logits.reshape(-1, logits.shape[-1])
+    losses = (_jax().losses if _is_jax(logits) else run_losses)(ignore_index, label_smoothing, matrix, classes)
     return losses.reshape(target.shape) if reduction == "none" else losses.sum() / (counts if reduction == "mean" else 1)
 
 
@@ -56,13 +57,7 @@ def cross_entropy_and_gradient(logits: Any, target: Any, ignore_index: int, labe
     classes = target.reshape(-1)
     counts = (classes != ignore_index).sum() if reduction == "mean" else 1
     scale = (classes * 0 + 1).astype("float32") / counts
-    losses, gradient = _losses(logits, classes, ignore_index, label_smoothing, scale.astype("float32"))
+    matrix = logits.reshape(-1, logits.shape[-1])
+    losses, gradient = run_losses(ignore_index, label_smoothing, matrix, classes, scale.astype("float32"))
     loss = losses.reshape(target.shape) if reduction == "none" else losses.sum() / counts
     return loss, gradient.reshape(logits.shape)
-
-
-def _losses(logits: Any, target: Any, ignore_index: int, smoothing: float, scale: Any = None) -> Any:
-    matrix = logits.reshape(-1, logits.shape[-1])
-    more = [target] if scale is None else [target, scale]
-    scalars = {"ignore_index": ignore_index, "smoothing": smoothing}
-    return run("cross_entropy", () if scale is None else ("gradient",), matrix.shape, [matrix, *more], **scalars)

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from ._runs import run_norm, run_norm_backward, run_packed, run_rows
+from ._runs import run_losses, run_norm, run_norm_backward, run_packed, run_rows
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
@@ -60,3 +60,15 @@ def packed(operation: str, x: Any) -> Any:
 
 
 packed.defvjp(lambda operation, x: (run_packed(operation, x), x), lambda operation, x, dy: (run_packed(operation, x, dy),))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def losses(ignore_index: int, smoothing: float, logits: Any, target: Any) -> Any:
+    return run_losses(ignore_index, smoothing, logits, target)
+
+
+losses.defvjp(
+    lambda ignore_index, smoothing, logits, target: (run_losses(ignore_index, smoothing, logits, target), (logits, target)),
+    # The logits are read once more: nothing of their size is kept but them.
+    lambda ignore_index, smoothing, saved, gradient: (run_losses(ignore_index, smoothing, *saved, gradient)[1], None),
+)

@@ -61,3 +61,10 @@ def run_packed(operation: str, x: Any, dy: Any = None) -> Any:
         arrays = [dy.reshape(-1, columns), packed]
         return run(f"{operation}_backward", ("packed",), (packed.shape[0], columns), arrays).reshape(x.shape)
     return run(operation, ("packed",), (packed.shape[0], columns), [packed]).reshape((*x.shape[:-1], columns))
+
+
+def run_losses(ignore_index: int, smoothing: float, logits: Any, target: Any, scale: Any = None) -> Any:
+    """The cross-entropy of each row; with the gradients of the losses, `scale`, also that of the logits."""
+    more = [target] if scale is None else [target, scale]
+    scalars = {"ignore_index": ignore_index, "smoothing": smoothing}
+    return run("cross_entropy", () if scale is None else ("gradient",), logits.shape, [logits, *more], **scalars)
