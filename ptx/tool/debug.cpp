@@ -225,8 +225,8 @@ class Prompt {
                 point.warp ? cat(" warp ", *point.warp) : std::string(),
                 point.condition ? cat(" if ", say_condition(*point.condition)) : std::string(), '\n'));
       for (const auto& [number, watch] : session_.watches())
-        say(cat(number, ": watch ", watch.name.empty() ? cat("0x", hex(watch.address)) : cat(watch.name, '+', watch.address), ", ",
-                watch.bytes, " bytes\n"));
+        say(cat(number, ": watch ", watch.name.empty() ? cat("0x", hex(watch.address)) : cat(watch.name, '+', watch.address),
+                ", ", watch.bytes, " bytes\n"));
       if (session_.breakpoints().empty() && session_.watches().empty()) say("no breakpoints; `break 12` sets one at a line\n");
       return;
     }
@@ -279,15 +279,18 @@ class Prompt {
     if (!offset) return complain(cat("behind `+` `watch` takes a number of bytes; `", words[1], "` was given"));
     watch.address = *offset;
     const auto variables = session_.shared_variables();
-    watch.is_shared = std::any_of(variables.begin(), variables.end(), [&](const vgpu::SharedView& v) { return v.name == watch.name; });
+    watch.is_shared =
+        std::any_of(variables.begin(), variables.end(), [&](const vgpu::SharedView& v) { return v.name == watch.name; });
     if (const auto address = number_of(watch.name))
       watch.is_shared = true, watch.address += *address, watch.name.clear();
     else if (!watch.is_shared && std::find(buffers_.begin(), buffers_.end(), watch.name) == buffers_.end())
       return complain(cat("`", watch.name, "` is no variable of the block's shared memory, and no parameter with a buffer"));
     std::size_t next = 2;
     if (next < words.size() && number_of(words[next]) && *number_of(words[next]) != 0) watch.bytes = *number_of(words[next++]);
-    if (next + 1 < words.size() && words[next] == "block" && block_of(words[next + 1])) watch.block = *block_of(words[next + 1]), next += 2;
-    if (next != words.size()) return complain(cat("behind the place `watch` takes a number of bytes and `block X,Y,Z`; `", words[next], "` was given"));
+    if (next + 1 < words.size() && words[next] == "block" && block_of(words[next + 1]))
+      watch.block = *block_of(words[next + 1]), next += 2;
+    if (next != words.size())
+      return complain(cat("behind the place `watch` takes a number of bytes and `block X,Y,Z`; `", words[next], "` was given"));
     say(cat("watch ", session_.watch(std::move(watch)), '\n'));
   }
   void remove(const Words& words) {

@@ -178,11 +178,12 @@ std::string table_of(std::span<const SweepRun> runs) {
 }
 
 std::string table_of(const Explored& explored, std::span<const SweepRun> runs) {
-  std::string out = cat(plural(explored.runs, "run"), explored.redundant == 0 ? "" : cat(", ", explored.redundant, " of them redundant"),
-                        explored.exhausted  ? "; these are all orders"
-                        : explored.diverged ? "; ended, since a run did not repeat what the one before it did"
-                                            : "; there are more orders",
-                        '\n');
+  std::string out =
+      cat(plural(explored.runs, "run"), explored.redundant == 0 ? "" : cat(", ", explored.redundant, " of them redundant"),
+          explored.exhausted  ? "; these are all orders"
+          : explored.diverged ? "; ended, since a run did not repeat what the one before it did"
+                              : "; there are more orders",
+          '\n');
   const auto count = [&](auto is_so) { return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), is_so)); };
   const auto say = [&](std::size_t how_many, std::string_view what) {
     if (how_many != 0) out += cat("in ", how_many, " of them ", what, '\n');

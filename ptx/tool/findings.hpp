@@ -45,7 +45,7 @@ class Gathered {
     Diagnostic finding;
     std::string shown_by;
     std::size_t runs = 0;
-    std::size_t last_run = 0;  // that showed it
+    std::size_t last_run = 0;   // that showed it
     std::string other_order{};  // a run in which the second access came first
   };
   std::vector<One> all_;

@@ -80,7 +80,8 @@ Expected<Wanted> read_options(const Arguments& arguments) {
   wanted.explores = !arguments.last("--systematic").empty();
   wanted.sweeps = wanted.explores || !arguments.last("--seeds").empty();
   if (wanted.explores && !arguments.last("--seeds").empty())
-    return refuse(Kind::bad_setting, "`--seeds` has orders at random and `--systematic` all of them; what fits is one of the two");
+    return refuse(Kind::bad_setting,
+                  "`--seeds` has orders at random and `--systematic` all of them; what fits is one of the two");
   if (!wanted.explores && !arguments.last("--runs").empty())
     return refuse(Kind::bad_setting, "`--runs` says how many runs `--systematic` makes, which is not given");
   wanted.options.checks =
@@ -335,11 +336,13 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   if (!variables) return failed(variables.error(), read.text, caller);
   const auto program = vgpu::Program::make(*variables, nullptr, kernel);
   if (!program) return failed(program.error(), read.text, caller);
-  const Runnable runnable{arguments, caller, *wanted, read.text, display_name(path), kernel, *variables, *program, module, function};
+  const Runnable runnable{arguments, caller,     *wanted,  read.text, display_name(path),
+                          kernel,    *variables, *program, module,    function};
   const std::string trace(arguments.last("--trace"));
   if (wanted->sweeps && (profiles || !trace.empty()))
-    return refuse(
-        caller, "`--trace` and `--profile` show one run, and `--seeds` and `--systematic` make many; a run is chosen by `--schedule` and `--seed`");
+    return refuse(caller,
+                  "`--trace` and `--profile` show one run, and `--seeds` and `--systematic` make many; a run is chosen by "
+                  "`--schedule` and `--seed`");
   if (wanted->explores) return Sweep(runnable).orders();
   if (wanted->sweeps) return Sweep(runnable).seeds();
   vgpu::Options options = wanted->options;

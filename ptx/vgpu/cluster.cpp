@@ -143,7 +143,8 @@ void start_cluster(Cluster& cluster, Worker& worker, std::uint64_t index) {
   cluster.explored_as = exploration != nullptr ? exploration->begin_cluster() : 0;
   cluster.seen_changes = cluster.last_explored = 0;
   cluster.random.reset();
-  if (options.threads == Threads::random && exploration == nullptr) cluster.random.emplace(static_cast<std::minstd_rand::result_type>(seed >> 32));
+  if (options.threads == Threads::random && exploration == nullptr)
+    cluster.random.emplace(static_cast<std::minstd_rand::result_type>(seed >> 32));
   for (std::uint32_t rank = 0; rank < cluster.blocks.size(); ++rank) {
     start_block(cluster, rank, worker);
     cluster.live_warps += cluster.blocks[rank].live_warps;

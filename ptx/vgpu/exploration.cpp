@@ -23,9 +23,8 @@ const Exploration::Agent* Exploration::first_left(const Choice& choice) {
   const auto is_out = [](const std::vector<Turn>& turns, Agent agent) {
     return std::any_of(turns.begin(), turns.end(), [&](const Turn& turn) { return turn.agent == agent; });
   };
-  const auto found = std::find_if(choice.can_run.begin(), choice.can_run.end(), [&](Agent agent) {
-    return !is_out(choice.sleeping, agent) && !is_out(choice.done, agent);
-  });
+  const auto found = std::find_if(choice.can_run.begin(), choice.can_run.end(),
+                                  [&](Agent agent) { return !is_out(choice.sleeping, agent) && !is_out(choice.done, agent); });
   return found == choice.can_run.end() ? nullptr : &*found;
 }
 

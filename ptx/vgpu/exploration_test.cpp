@@ -20,10 +20,10 @@ struct Explored {
 // `threads`: what lane 0 of each warp does. %rd0 is memory; x is its word 64, y its word 128.
 Explored explore(const std::vector<std::string>& threads, std::size_t words, std::uint64_t most = 0, std::uint32_t blocks = 1,
                  std::string_view setup = {}) {
-  std::string body = cat(
-      ".shared .align 128 .b8 tile[128];\n.shared .align 8 .b64 bar;\nld.param.u64 %rd0, [memory];\nmov.u32 %r0, %tid.x;\n"
-      "shr.u32 %r1, %r0, 5;\nand.b32 %r2, %r0, 31;\nsetp.eq.u32 %p7, %r0, 0;\nmov.u32 %r14, tile;\nmov.u32 %r15, bar;\n",
-      setup, "setp.ne.u32 %p0, %r2, 0;\n@%p0 bra END;\n");
+  std::string body =
+      cat(".shared .align 128 .b8 tile[128];\n.shared .align 8 .b64 bar;\nld.param.u64 %rd0, [memory];\nmov.u32 %r0, %tid.x;\n"
+          "shr.u32 %r1, %r0, 5;\nand.b32 %r2, %r0, 31;\nsetp.eq.u32 %p7, %r0, 0;\nmov.u32 %r14, tile;\nmov.u32 %r15, bar;\n",
+          setup, "setp.ne.u32 %p0, %r2, 0;\n@%p0 bra END;\n");
   for (std::size_t i = 0; i < threads.size(); ++i) body += cat("setp.eq.u32 %p1, %r1, ", i, ";\n@%p1 bra T", i, ";\n");
   for (std::size_t i = 0; i < threads.size(); ++i) body += cat("T", i, ":\n", threads[i], "bra END;\n");
   const auto program = testing::body_program(".param .u64 memory", body + "END:\n");
@@ -88,17 +88,17 @@ TEST(Exploration, HasAllOrdersOfUpdates) {
 TEST(Exploration, FindsWhatOneOrderAloneShows) {
   // The data are read, with no barrier, by who has seen the flag before anybody else took it.
   const std::string take = "atom.relaxed.gpu.global.exch.b32 %r3, [%rd0+512], 0;\nsetp.ne.u32 %p2, %r3, 1;\n@%p2 bra END;\n";
-  const Explored race = explore(
-      {"st.global.u32 [%rd0+256], 7;\n" + put(y), take, take + "ld.global.u32 %r4, [%rd0+256];\n"}, 1);
+  const Explored race = explore({"st.global.u32 [%rd0+256], 7;\n" + put(y), take, take + "ld.global.u32 %r4, [%rd0+256];\n"}, 1);
   EXPECT_TRUE(race.exhausted);
   EXPECT_EQ(race.rules, std::set<std::string>{"S-01"});
   // Two locks that two threads take in different orders.
   const auto lock = [](std::string_view which, std::string_view label) {
-    return cat(label, ":\natom.acquire.gpu.global.cas.b32 %r3, [%rd0+", which, "], 0, 1;\nsetp.ne.u32 %p2, %r3, 0;\n@%p2 bra ", label,
-               ";\n");
+    return cat(label, ":\natom.acquire.gpu.global.cas.b32 %r3, [%rd0+", which, "], 0, 1;\nsetp.ne.u32 %p2, %r3, 0;\n@%p2 bra ",
+               label, ";\n");
   };
   const auto unlock = [](std::string_view which) { return cat("st.release.gpu.global.u32 [%rd0+", which, "], 0;\n"); };
-  const Explored locks = explore({lock(x, "A") + lock(y, "B") + unlock(y) + unlock(x), lock(y, "C") + lock(x, "D") + unlock(x) + unlock(y)}, 1);
+  const Explored locks =
+      explore({lock(x, "A") + lock(y, "B") + unlock(y) + unlock(x), lock(y, "C") + lock(x, "D") + unlock(x) + unlock(y)}, 1);
   EXPECT_TRUE(locks.exhausted);
   EXPECT_EQ(locks.rules, std::set<std::string>{"D-02"});
   EXPECT_FALSE(locks.outcomes.empty());  // some orders end
@@ -111,8 +111,9 @@ TEST(Exploration, OfMbarriersAndCopies) {
       "add.u64 %rd1, %rd0, 256;\nmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r15], 16;\n"
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r14], [%rd1], 16, [%r15];\n";
   const std::string wait = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r15], 0;\n@!%p2 bra W;\n";
-  const Explored right = explore({fill, "mbarrier.arrive.shared::cta.b64 _, [%r15];\n",
-                                  wait + "ld.shared.u32 %r3, [%r14];\nst.global.u32 [%rd0], %r3;\n"}, 1, 0, 1, setup);
+  const Explored right = explore(
+      {fill, "mbarrier.arrive.shared::cta.b64 _, [%r15];\n", wait + "ld.shared.u32 %r3, [%r14];\nst.global.u32 [%rd0], %r3;\n"},
+      1, 0, 1, setup);
   EXPECT_TRUE(right.exhausted);
   EXPECT_EQ(right.outcomes, (std::set<std::vector<std::uint32_t>>{{5}}));
   EXPECT_TRUE(right.rules.empty()) << *right.rules.begin();

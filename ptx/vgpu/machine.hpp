@@ -191,8 +191,8 @@ struct Warp {
   Observer* observer = nullptr;
   // exploration.hpp; null where a run takes one order
   Exploration* exploration = nullptr;
-  bool may_be_seen = false;  ///< its turn has not had the instruction that others see
-  bool polls_again = false;  ///< its turn has ended before a poll that it has just made in vain
+  bool may_be_seen = false;                ///< its turn has not had the instruction that others see
+  bool polls_again = false;                ///< its turn has ended before a poll that it has just made in vain
   std::uint64_t stalled_at = not_stalled;  ///< Cluster::seen_changes when it was found to wait for one more
 
   std::array<std::vector<CallFrame>, lane_count> frames;
@@ -317,8 +317,8 @@ struct Cluster {
   std::unique_ptr<async::Queue, async::QueueDeleter> queue;
   /// By which the order of threads is chosen; nothing: they take turns (Threads::in_turn).
   std::optional<std::minstd_rand> random;
-  std::uint32_t explored_as = 0;  ///< its number in the run's exploration
-  std::uint64_t seen_changes = 0;  ///< of an explored run: turns in which something changed that others may wait for
+  std::uint32_t explored_as = 0;    ///< its number in the run's exploration
+  std::uint64_t seen_changes = 0;   ///< of an explored run: turns in which something changed that others may wait for
   std::uint64_t last_explored = 0;  ///< who had the last turn
 };
 

@@ -304,8 +304,7 @@ void Session::after(Warp& warp, const Step& step, Mask mask, bool again) {
   if (races == nullptr || races->findings().told() <= seen_findings_) return;
   const Diagnostic* found = nullptr;
   for (std::size_t i = seen_findings_; i < races->findings().told(); ++i)
-    if (const Diagnostic& one = races->findings().told(i);
-        stopping_rule_.empty() || one.execution.front().rule == stopping_rule_)
+    if (const Diagnostic& one = races->findings().told(i); stopping_rule_.empty() || one.execution.front().rule == stopping_rule_)
       found = &one;
   seen_findings_ = races->findings().told();
   if (found == nullptr || !stops_at_findings_ || !goal_.breaks || aborts_) return;

@@ -39,9 +39,9 @@ std::string say_condition(const Condition& condition);
 
 /// Bytes that a run stops behind when they have become others, whoever did it: a thread or an asynchronous operation.
 struct Watch {
-  bool is_shared = false;      ///< in the shared memory of `block`
-  std::string name = {};       ///< a .shared variable, or a tensor as reports call it: "X"; "": none
-  std::uint64_t address = 0;   ///< behind it; without a name the address
+  bool is_shared = false;     ///< in the shared memory of `block`
+  std::string name = {};      ///< a .shared variable, or a tensor as reports call it: "X"; "": none
+  std::uint64_t address = 0;  ///< behind it; without a name the address
   std::uint64_t bytes = 4;
   std::array<std::uint32_t, 3> block{};
 };

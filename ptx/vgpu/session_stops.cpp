@@ -68,7 +68,8 @@ std::optional<Value> value_of(std::string_view text) {
   }
   value.is_real = true;
   const auto [real_end, real_error] = std::from_chars(text.data(), text.data() + text.size(), value.real);
-  return real_error == std::errc() && real_end == text.data() + text.size() && !text.empty() ? std::optional(value) : std::nullopt;
+  return real_error == std::errc() && real_end == text.data() + text.size() && !text.empty() ? std::optional(value)
+                                                                                             : std::nullopt;
 }
 
 // A register's floating-point value; nothing of a type that has none, or of which PTX has no registers.
@@ -197,7 +198,7 @@ std::size_t Session::changed_watch(std::string& how) {
     const bool changed = now != nullptr && !one.last.empty() && std::memcmp(now, one.last.data(), one.last.size()) != 0;
     if (changed && first == 0) {
       first = number;
-      const std::string where = one.watch.name.empty()  ? cat("0x", hex(one.watch.address))
+      const std::string where = one.watch.name.empty()   ? cat("0x", hex(one.watch.address))
                                 : one.watch.address == 0 ? one.watch.name
                                                          : cat(one.watch.name, " + 0x", hex(one.watch.address));
       how = cat(where, ": ", bytes_of(one.last.data(), one.last.size()), " -> ", bytes_of(now, one.last.size()));

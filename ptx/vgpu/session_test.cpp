@@ -331,12 +331,13 @@ mul.f32 %f0, %f0, 0f3F000000;
 sub.s32 %s0, %r0, 9;
 mov.f32 %f1, %f0;
 mov.f32 %f2, 0f7FC00000;
-ret;)", 8);
+ret;)",
+            8);
   const std::uint32_t line = s.first("ret").ptx_line;
   for (const auto& [condition, stops] :
-       {std::pair("%f0 == 1.5", true), std::pair("%f1 > 3.5", false), std::pair("%f0 >= 3.5", true), std::pair("%f2 == nan", true),
-        std::pair("%s0 < -8", true), std::pair("%s0 < -9", false), std::pair("%s0 > -3", true), std::pair("%s0 > -2", false),
-        std::pair("%r0 == 0x7", true)}) {
+       {std::pair("%f0 == 1.5", true), std::pair("%f1 > 3.5", false), std::pair("%f0 >= 3.5", true),
+        std::pair("%f2 == nan", true), std::pair("%s0 < -8", true), std::pair("%s0 < -9", false), std::pair("%s0 > -3", true),
+        std::pair("%s0 > -2", false), std::pair("%r0 == 0x7", true)}) {
     const std::size_t number = s.session.break_at({.ptx_line = line, .condition = *Condition::read(condition)});
     s.session.restart();
     EXPECT_EQ(s.session.run().why == Why::breakpoint, stops) << condition;
@@ -356,7 +357,8 @@ mad.lo.u32 %r2, %r0, 2, 1;
 st.shared.u32 [%r1], %r2;
 st.global.u32 [%rd0+12], 9;
 st.global.u32 [%rd0+12], 9;
-ret;)", 64);
+ret;)",
+            64);
   const std::size_t tile = s.session.watch({.is_shared = true, .name = "tile", .address = 4 * 40});
   const std::size_t x = s.session.watch({.name = "x", .address = 12});
   EXPECT_EQ(s.session.watches().size(), 2u);
@@ -387,7 +389,8 @@ mov.u32 %r1, tile;
 and.b32 %r2, %r0, 32;
 st.shared.u32 [%r1], %r0;
 ld.shared.u32 %r3, [%r1];
-ret;)", 64, options);
+ret;)",
+            64, options);
   s.session.break_on_findings(true, "R-ww");
   Stop stop = s.session.run();
   ASSERT_EQ(stop.why, Why::finding);

@@ -115,7 +115,8 @@ std::size_t break_at(const SessionHandle& self, std::string file, std::uint32_t 
   return open(self).break_at(std::move(point));
 }
 
-std::size_t watch(const SessionHandle& self, bool shared, std::string name, std::uint64_t address, std::uint64_t bytes, BlockIndex block) {
+std::size_t watch(const SessionHandle& self, bool shared, std::string name, std::uint64_t address, std::uint64_t bytes,
+                  BlockIndex block) {
   return open(self).watch({.is_shared = shared, .name = std::move(name), .address = address, .bytes = bytes, .block = block});
 }
 
@@ -204,7 +205,8 @@ void bind_exploration(nb::module_& m) {
   Class<ExplorationHandle>(m, "Exploration", "All orders in which a kernel's threads can go on, run after run.")
       .function("make(most: int) -> Exploration", "Of so many runs at most; 0: of all.",
                 [](std::uint64_t most) { return ExplorationHandle{std::make_shared<vgpu::Exploration>(most)}; })
-      .function("begin_run(self) -> bool", "The launches from now on, of the whole process, are its next run; false: there is none.",
+      .function("begin_run(self) -> bool",
+                "The launches from now on, of the whole process, are its next run; false: there is none.",
                 [](const ExplorationHandle& self) {
                   const bool begins = self.exploration->begin_run();
                   if (begins) launch::set_default_exploration(self.exploration.get());
@@ -240,14 +242,14 @@ void bind_session(nb::module_& m) {
           "str | None) -> int",
           "Stops there, where the condition holds in a lane; the breakpoint's number.", break_at)
       .function("watch(self, shared: bool, name: str, address: int, bytes: int, block: tuple[int, int, int]) -> int",
-                "Stops behind what changes these bytes, in shared memory of the block or in global memory; the watch's number.", watch)
+                "Stops behind what changes these bytes, in shared memory of the block or in global memory; the watch's number.",
+                watch)
       .function("remove(self, number: int) -> bool", "Removes a breakpoint; whether there was one.",
                 [](const SessionHandle& self, std::size_t number) { return open(self).remove_breakpoint(number); })
-      .function("break_on_findings(self, stops: bool, rule: str) -> None",
-                "Whether what checks find stops the run; of one rule alone where it is not empty.",
-                [](const SessionHandle& self, bool stops, std::string rule) {
-                  open(self).break_on_findings(stops, std::move(rule));
-                })
+      .function(
+          "break_on_findings(self, stops: bool, rule: str) -> None",
+          "Whether what checks find stops the run; of one rule alone where it is not empty.",
+          [](const SessionHandle& self, bool stops, std::string rule) { open(self).break_on_findings(stops, std::move(rule)); })
       .function(with("run(self)"), "Goes on.",
                 [](const SessionHandle& self) { return go(self, [](vgpu::Session& s) { return s.run(); }); })
       .function(with("step(self, instructions: int)"), "Of the focused warp.",

@@ -1,7 +1,7 @@
-// ptx_producers_mutants [--every=N] [--table] PROGRAM…: one synchronisation less, or weaker, in the programs that others have made:
-// does the checker or a checked run say so? Each line that orders something is left out or altered in turn, and the launches of
-// its kernel are played. What nobody has noticed is listed: `same` where the outputs stay what they were, `DIFFERENT` where they
-// do not. With --table every mutant is a line of the table of mutants_test.cpp.
+// ptx_producers_mutants [--every=N] [--table] PROGRAM…: one synchronisation less, or weaker, in the programs that others have
+// made: does the checker or a checked run say so? Each line that orders something is left out or altered in turn, and the
+// launches of its kernel are played. What nobody has noticed is listed: `same` where the outputs stay what they were, `DIFFERENT`
+// where they do not. With --table every mutant is a line of the table of mutants_test.cpp.
 #include <algorithm>
 #include <iostream>
 #include <optional>

@@ -1,8 +1,8 @@
 // A gate: mutants of programs that others have made, each with one synchronisation less or a weaker one, and what has to be said
 // of it, by the rule and the lines. A check that finds less than before fails here. The table is mutants.txt, lines of
 //     PROGRAM|FILE|LINE|MUTATION|WHAT
-// where WHAT is `checker KIND`, said before the mutant runs; `ends RULE`, which ends its run; `finds RULE LINE LINE`, both accesses
-// of a finding; or `harmless: why`: then nothing may be said. `ptx_producers_mutants --table PROGRAM` writes such lines.
+// where WHAT is `checker KIND`, said before the mutant runs; `ends RULE`, which ends its run; `finds RULE LINE LINE`, both
+// accesses of a finding; or `harmless: why`: then nothing may be said. `ptx_producers_mutants --table PROGRAM` writes such lines.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,11 +41,13 @@ std::vector<Row> rows() {
 
 // The kernel that a line stands in.
 std::string entry_at(const Lines& lines, std::size_t line) {
-  static const std::regex entry_of(R"(\.entry\s+([\w$]+))");
-  std::string entry;
-  for (std::size_t i = 0; i < line && i < lines.size(); ++i)
-    if (std::smatch match; std::regex_search(lines[i], match, entry_of)) entry = match[1];
-  return entry;
+  constexpr std::string_view word = ".entry ", of_name = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$";
+  for (std::size_t i = std::min(line, lines.size()); i-- > 0;)
+    if (const std::size_t at = lines[i].find(word); at != std::string::npos) {
+      const std::size_t begin = at + word.size();
+      return lines[i].substr(begin, lines[i].find_first_not_of(of_name, begin) - begin);
+    }
+  return {};
 }
 
 // The program as it is, once for each entry.
@@ -63,8 +65,9 @@ struct Original {
     const auto [found, is_new] = entries.try_emplace(name);
     Entry& one = found->second;
     if (!is_new) return one;
-    one.run = program.play(file, lines.text(), one.played = name, 0);
-    if (!one.run.ended) one.run = program.play(file, lines.text(), one.played = {}, 0);  // it needs what others leave behind
+    constexpr std::uint64_t enough = 1'000'000;  // alone it may wait for what others leave behind
+    one.run = program.play(file, lines.text(), one.played = name, enough);
+    if (!one.run.ended) one.run = program.play(file, lines.text(), one.played = {}, 0);
     return one;
   }
 };
@@ -73,7 +76,8 @@ void check(const Row& row, Original& original) {
   SCOPED_TRACE(cat(row.program, ':', row.line, ": ", row.mutation));
   ASSERT_GE(original.lines.size(), row.line);
   const std::string& line = original.lines[row.line - 1];
-  const auto mutation = std::find_if(mutations().begin(), mutations().end(), [&](const Mutation& m) { return m.name == row.mutation; });
+  const auto mutation =
+      std::find_if(mutations().begin(), mutations().end(), [&](const Mutation& m) { return m.name == row.mutation; });
   ASSERT_NE(mutation, mutations().end()) << "there is no such mutation";
   ASSERT_TRUE(std::regex_search(line, mutation->of)) << line;
   const std::string text = original.lines.text_with(row.line - 1, std::regex_replace(line, mutation->of, mutation->instead));

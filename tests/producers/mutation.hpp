@@ -1,5 +1,5 @@
-// One synchronisation less, or a weaker one, in programs that others have made: which lines order something, and what is said once
-// one of them is left out or altered.
+// One synchronisation less, or a weaker one, in programs that others have made: which lines order something, and what is said
+// once one of them is left out or altered.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,9 @@ const std::map<std::string, std::map<std::string, std::string>> known = {
        "product for q, which reads this tile's"}}},
 };
 
-std::string rule_of(const Diagnostic& finding) { return finding.execution.empty() ? std::string() : finding.execution.front().rule; }
+std::string rule_of(const Diagnostic& finding) {
+  return finding.execution.empty() ? std::string() : finding.execution.front().rule;
+}
 
 class CheckedRuns : public ::testing::TestWithParam<std::string> {};
 class RandomRuns : public ::testing::TestWithParam<std::string> {};

@@ -167,7 +167,10 @@ class Writer {
     const std::string state = arrival.returns ? cat("%s", states_written_) : std::string("_");
     const std::int64_t before = automaton_.pending, phase = automaton_.phase;
     op(!remote,
-       cat("mbarrier.", arrival.drops ? "arrive_drop" : "arrive", expects ? ".expect_tx" : arrival.may_complete ? "" : ".noComplete",
+       cat("mbarrier.", arrival.drops ? "arrive_drop" : "arrive",
+           expects                ? ".expect_tx"
+           : arrival.may_complete ? ""
+                                  : ".noComplete",
            arrival.may_complete ? ".release.cluster" : ".release.cta", generic ? std::string() : space, ".b64 ", state, ", ",
            generic ? "[%rd6]" : at, ", ", expects ? arrival.bytes : arrival.count, ";"),
        automaton_.arrive(arrival));
@@ -184,7 +187,9 @@ class Writer {
     const auto passed = automaton_.exists ? automaton_.has_passed(phase) : std::nullopt;
     if (automaton_.exists && !passed && (dice(8) != 0 || automaton_.phase - phase > 6)) return;
     op(true, cat("mbarrier.test_wait.shared::cta.b64 %p2, [bar], %s", number, ";"),
-       !automaton_.exists ? "M-01" : passed ? "" : "M-08");
+       !automaton_.exists ? "M-01"
+       : passed           ? ""
+                          : "M-08");
     if (!rule_.empty()) return;
     both("selp.u32 %r7, 1, 0, %p2;");
     store("%r7", *passed ? 1 : 0);

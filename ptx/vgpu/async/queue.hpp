@@ -68,7 +68,7 @@ class Queue {
   std::minstd_rand random_;
   Exploration* exploration_ = nullptr;
   std::map<Thread, std::uint64_t> begun_;  // operations of each thread, where they have numbers
-  std::vector<Pending> pending_;  // as they began
+  std::vector<Pending> pending_;           // as they began
   std::map<std::pair<Thread, Group>, std::uint32_t> closed_;
 };
 

@@ -251,7 +251,8 @@ void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, 
 void Detector::flush_operation() {
   if (pending_.issue == nullptr) return;
   const Pending now = std::exchange(pending_, {});
-  touch_line(*now.warp, *now.step, judge_of(state(*now.warp), *now.issue), access_by(*now.issue, now.is_store), now.line, now.where);
+  touch_line(*now.warp, *now.step, judge_of(state(*now.warp), *now.issue), access_by(*now.issue, now.is_store), now.line,
+             now.where);
 }
 
 void Detector::access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where) {

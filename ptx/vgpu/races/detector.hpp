@@ -97,11 +97,11 @@ struct WarpState {
   std::array<std::uint32_t, lane_count> met_at{};
   /// Whether lanes of one such group are meant.
   [[nodiscard]] bool have_met(Mask lanes) const { return (lanes & ~met[static_cast<std::size_t>(lowest_lane(lanes))]) == 0; }
-  Knowledge known;                    ///< to all of its threads
-  Mask informed = 0;                  ///< lanes that know `told` besides
-  std::unique_ptr<Knowledge> told;    ///< by a wait of some lanes
-  std::optional<Told> fenced;         ///< what a strong store behind a fence tells
-  std::vector<Told> heard;            ///< what strong loads have found, for a fence behind them
+  Knowledge known;                  ///< to all of its threads
+  Mask informed = 0;                ///< lanes that know `told` besides
+  std::unique_ptr<Knowledge> told;  ///< by a wait of some lanes
+  std::optional<Told> fenced;       ///< what a strong store behind a fence tells
+  std::vector<Told> heard;          ///< what strong loads have found, for a fence behind them
   std::map<async::Group, Stream> streams;
   Agent wgmma;   ///< of its warpgroup: four warps put the same operations into the same groups
   Agent tensor;  ///< of its tcgen05.mma, .cp and .shift

@@ -260,16 +260,18 @@ TEST(Races, AreSaidWithBothAccesses) {
 
 TEST(Races, SayWhatIsMissingOnTheWay) {
   const auto said = [](std::string_view store, std::string_view read, Shape shape) {
-    const auto report = run(cat("mov.u32 %r6, %ctaid.x;\nmov.u32 %r7, %ntid.x;\nmad.lo.u32 %r6, %r6, %r7, %r0;\n"
-                                "setp.eq.u32 %p2, %r6, 0;\nsetp.eq.u32 %p3, %r6, 32;\n@%p2 st.global.u32 [%rd0], 7;\n@%p2 ",
-                                store, " [%rd0+128], 1;\n@!%p3 bra END;\nWAIT:\n", read,
-                                " %r8, [%rd0+128];\nsetp.ne.u32 %p4, %r8, 1;\n@%p4 bra WAIT;\nld.global.u32 %r9, [%rd0];\nEND:\n"),
-                            shape);
+    const auto report =
+        run(cat("mov.u32 %r6, %ctaid.x;\nmov.u32 %r7, %ntid.x;\nmad.lo.u32 %r6, %r6, %r7, %r0;\n"
+                "setp.eq.u32 %p2, %r6, 0;\nsetp.eq.u32 %p3, %r6, 32;\n@%p2 st.global.u32 [%rd0], 7;\n@%p2 ",
+                store, " [%rd0+128], 1;\n@!%p3 bra END;\nWAIT:\n", read,
+                " %r8, [%rd0+128];\nsetp.ne.u32 %p4, %r8, 1;\n@%p4 bra WAIT;\nld.global.u32 %r9, [%rd0];\nEND:\n"),
+            shape);
     std::string order;
     if (report)
       for (const std::string& note : notes_of(report->findings.back()))
         if (note.starts_with("order: ")) order = note;
-    return order.substr(0, order.find(" (line")) + "…" + order.substr(order.find("; what") == std::string::npos ? 0 : order.find("; what"));
+    return order.substr(0, order.find(" (line")) + "…" +
+           order.substr(order.find("; what") == std::string::npos ? 0 : order.find("; what"));
   };
   EXPECT_EQ(said("st.relaxed.gpu.global.u32", "ld.acquire.gpu.global.u32", {64}),
             "order: a way leads from the first access to the second by `st.relaxed.gpu.global.u32`…; what is missing on it is "

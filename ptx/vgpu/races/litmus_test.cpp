@@ -28,7 +28,7 @@ struct Litmus {
   std::string_view section;
   Place place = Place::warps;
   std::vector<std::string> threads;
-  std::string rules = {};         // that are broken, in some order of the threads: "R-wr S-02"
+  std::string rules = {};           // that are broken, in some order of the threads: "R-wr S-02"
   std::vector<int> forbidden = {};  // what results 0, 1, … must not be together; -1: any
   std::string_view setup = {};      // by all threads of each block, before a barrier of the block, or of the cluster
 };
@@ -42,14 +42,14 @@ std::string text_of(const Litmus& test) {
   if (test.place == Place::cluster) body += "mapa.shared::cluster.u32 %r22, %r20, 0;\nmapa.shared::cluster.u32 %r23, %r21, 0;\n";
   body += test.setup;
   if (!test.setup.empty())
-    body += test.place == Place::cluster ? "fence.mbarrier_init.release.cluster;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
-                                         : "bar.sync 0;\n";
+    body += test.place == Place::cluster
+                ? "fence.mbarrier_init.release.cluster;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+                : "bar.sync 0;\n";
   const std::string_view number = test.place == Place::warps   ? "mov.u32 %r4, %r1;\n"
                                   : test.place == Place::pairs ? "mad.lo.u32 %r4, %r3, 2, %r1;\n"
                                                                : "mov.u32 %r4, %r3;\n";
   body += cat(number, "setp.ne.u32 %p0, %r2, 0;\n@%p0 bra END;\n");
-  for (std::size_t i = 0; i < test.threads.size(); ++i)
-    body += cat("setp.eq.u32 %p1, %r4, ", i, ";\n@%p1 bra T", i, ";\n");
+  for (std::size_t i = 0; i < test.threads.size(); ++i) body += cat("setp.eq.u32 %p1, %r4, ", i, ";\n@%p1 bra T", i, ";\n");
   body += "bra END;\n";
   for (std::size_t i = 0; i < test.threads.size(); ++i) {
     std::string thread = test.threads[i];
@@ -116,14 +116,21 @@ std::string if_there(std::string_view how, std::string_view from) {
 }
 
 Litmus message(std::string name, Place place, std::string_view release, std::string_view acquire, std::string rules = "") {
-  return {cat("MP+", name), "Release and Acquire Patterns", place,
-          {store("", "[x]") + store(release, "[y]"), await(acquire, "[y]") + load("", "[x]", 0)}, std::move(rules), {0}};
+  return {cat("MP+", name),
+          "Release and Acquire Patterns",
+          place,
+          {store("", "[x]") + store(release, "[y]"), await(acquire, "[y]") + load("", "[x]", 0)},
+          std::move(rules),
+          {0}};
 }
 Litmus fenced(std::string name, Place place, std::string_view before, std::string_view behind, std::string rules = "",
               std::string_view access = ".relaxed.gpu") {
-  return {cat("MP+fences+", name), "Release and Acquire Patterns", place,
+  return {cat("MP+fences+", name),
+          "Release and Acquire Patterns",
+          place,
           {cat(store("", "[x]"), before, store(access, "[y]")), cat(await(access, "[y]"), behind, load("", "[x]", 0))},
-          std::move(rules), {0}};
+          std::move(rules),
+          {0}};
 }
 
 TEST(Litmus, MessagePassing) {
@@ -152,109 +159,192 @@ TEST(Litmus, MessagePassing) {
 }
 
 TEST(Litmus, MessagePassingByFencesAtTheWrongPlace) {
-  check({"MP+fence before the data", "Release and Acquire Patterns", Place::blocks,
+  check({"MP+fence before the data",
+         "Release and Acquire Patterns",
+         Place::blocks,
          {"fence.acq_rel.gpu;\n" + store("", "[x]") + store(".relaxed.gpu", "[y]"),
-          await(".acquire.gpu", "[y]") + load("", "[x]", 0)}, "S-01"}, 24);
-  check({"MP+fence before the flag is read", "Release and Acquire Patterns", Place::blocks,
+          await(".acquire.gpu", "[y]") + load("", "[x]", 0)},
+         "S-01"},
+        24);
+  check({"MP+fence before the flag is read",
+         "Release and Acquire Patterns",
+         Place::blocks,
          {store("", "[x]") + store(".release.gpu", "[y]"),
-          "fence.acq_rel.gpu;\n" + await(".relaxed.gpu", "[y]") + load("", "[x]", 0)}, "S-01"}, 24);
+          "fence.acq_rel.gpu;\n" + await(".relaxed.gpu", "[y]") + load("", "[x]", 0)},
+         "S-01"},
+        24);
 }
 
 TEST(Litmus, MessagePassingByWeakAccesses) {
-  check({"MP+weak", "Data-races", Place::warps, {store("", "[x]") + store("", "[y]"), if_there("", "[y]") + load("", "[x]")},
-         "R-rw R-wr"}, 64);
-  check({"MP+weak flag", "Data-races", Place::warps,
-         {store(".relaxed.cta", "[x]") + store("", "[y]"), if_there("", "[y]") + load(".relaxed.cta", "[x]")}, "R-rw R-wr"}, 64);
+  check({"MP+weak",
+         "Data-races",
+         Place::warps,
+         {store("", "[x]") + store("", "[y]"), if_there("", "[y]") + load("", "[x]")},
+         "R-rw R-wr"},
+        64);
+  check({"MP+weak flag",
+         "Data-races",
+         Place::warps,
+         {store(".relaxed.cta", "[x]") + store("", "[y]"), if_there("", "[y]") + load(".relaxed.cta", "[x]")},
+         "R-rw R-wr"},
+        64);
 }
 
 TEST(Litmus, Updates) {
   const std::string add = "red.release.gpu.global.add.u32 [y], 1;\n", read = await(".acquire.gpu", "[y]", 2);
   for (const Litmus& test : std::vector<Litmus>{
-           {"MP+exch", "Observation Order", Place::blocks,
+           {"MP+exch",
+            "Observation Order",
+            Place::blocks,
             {store("", "[x]") + "atom.release.gpu.global.exch.b32 %r12, [y], 1;\n",
              "LOOP:\natom.acquire.gpu.global.cas.b32 %r11, [y], 1, 2;\nsetp.ne.u32 %p2, %r11, 1;\n@%p2 bra LOOP;\n" +
-                 load("", "[x]", 0)}, "", {0}},
-           {"two releases counted", "Observation Order", Place::blocks,
-            {store("", "[x]") + add, store("", "[z]") + add, read + load("", "[x]", 0) + load("", "[z]", 1)}, "", {0, 0}},
-           {"one of two released", "Observation Order", Place::blocks,
+                 load("", "[x]", 0)},
+            "",
+            {0}},
+           {"two releases counted",
+            "Observation Order",
+            Place::blocks,
+            {store("", "[x]") + add, store("", "[z]") + add, read + load("", "[x]", 0) + load("", "[z]", 1)},
+            "",
+            {0, 0}},
+           {"one of two released",
+            "Observation Order",
+            Place::blocks,
             {store("", "[x]") + add, store("", "[z]") + "red.relaxed.gpu.global.add.u32 [y], 1;\n",
-             read + load("", "[x]", 0) + load("", "[z]", 1)}, "S-01"},
-           {"a release read through an update", "Observation Order", Place::blocks,
+             read + load("", "[x]", 0) + load("", "[z]", 1)},
+            "S-01"},
+           {"a release read through an update",
+            "Observation Order",
+            Place::blocks,
             {store("", "[x]") + store(".release.gpu", "[y]"),
              await(".relaxed.gpu", "[y]") + "atom.relaxed.gpu.global.add.u32 %r12, [y], 1;\n", read + load("", "[x]", 0)},
-            "", {0}},
-           {"a release that a store hides", "Observation Order", Place::blocks,
+            "",
+            {0}},
+           {"a release that a store hides",
+            "Observation Order",
+            Place::blocks,
             {store("", "[x]") + store(".release.gpu", "[y]"), await(".relaxed.gpu", "[y]") + store(".relaxed.gpu", "[y]", 2),
-             read + load("", "[x]", 0)}, "R-wr"},
-           {"atomics", "Atomicity", Place::blocks,
+             read + load("", "[x]", 0)},
+            "R-wr"},
+           {"atomics",
+            "Atomicity",
+            Place::blocks,
             {"red.relaxed.gpu.global.add.u32 [x], 1;\n", "atom.relaxed.gpu.global.add.u32 %r12, [x], 1;\n"}},
-           {"atomics of the block", "Morally Strong Operations", Place::blocks,
-            {"red.relaxed.cta.global.add.u32 [x], 1;\n", "atom.relaxed.cta.global.add.u32 %r12, [x], 1;\n"}, "S-02"},
-           {"atomics of the block, within it", "Morally Strong Operations", Place::warps,
+           {"atomics of the block",
+            "Morally Strong Operations",
+            Place::blocks,
+            {"red.relaxed.cta.global.add.u32 [x], 1;\n", "atom.relaxed.cta.global.add.u32 %r12, [x], 1;\n"},
+            "S-02"},
+           {"atomics of the block, within it",
+            "Morally Strong Operations",
+            Place::warps,
             {"red.relaxed.cta.global.add.u32 [x], 1;\n", "atom.relaxed.cta.global.add.u32 %r12, [x], 1;\n"}},
-           {"an atomic and a weak store", "Data-races", Place::blocks,
-            {"red.relaxed.gpu.global.add.u32 [x], 1;\n", store("", "[x]", 7)}, "R-ww"}})
+           {"an atomic and a weak store",
+            "Data-races",
+            Place::blocks,
+            {"red.relaxed.gpu.global.add.u32 [x], 1;\n", store("", "[x]", 7)},
+            "R-ww"}})
     check(test, 32);
 }
 
 TEST(Litmus, Transitivity) {
   const auto isa2 = [](std::string_view name, Place place, std::string_view first, std::string_view second, std::string rules) {
-    return Litmus{cat("ISA2+", name), "Causality Order", place,
+    return Litmus{cat("ISA2+", name),
+                  "Causality Order",
+                  place,
                   {store("", "[x]") + store(cat(".release", first), "[y]"),
                    await(cat(".acquire", first), "[y]") + store(cat(".release", second), "[z]"),
-                   await(cat(".acquire", second), "[z]") + load("", "[x]", 0)}, std::move(rules), {0}};
+                   await(cat(".acquire", second), "[z]") + load("", "[x]", 0)},
+                  std::move(rules),
+                  {0}};
   };
-  for (const Litmus& test :
-       {isa2("gpu", Place::blocks, ".gpu", ".gpu", ""), isa2("cta, cta", Place::warps, ".cta", ".cta", ""),
-        isa2("cta within the block, gpu beyond", Place::pairs, ".cta", ".gpu", ""),
-        isa2("cta within the block and beyond", Place::pairs, ".cta", ".cta", "S-02"),
-        isa2("cta between blocks, then gpu", Place::blocks, ".cta", ".gpu", "S-02")})
+  for (const Litmus& test : {isa2("gpu", Place::blocks, ".gpu", ".gpu", ""), isa2("cta, cta", Place::warps, ".cta", ".cta", ""),
+                             isa2("cta within the block, gpu beyond", Place::pairs, ".cta", ".gpu", ""),
+                             isa2("cta within the block and beyond", Place::pairs, ".cta", ".cta", "S-02"),
+                             isa2("cta between blocks, then gpu", Place::blocks, ".cta", ".gpu", "S-02")})
     check(test, 24);
-  check({"WRC", "Causality Order", Place::blocks,
+  check({"WRC",
+         "Causality Order",
+         Place::blocks,
          {store(".relaxed.gpu", "[x]"), await(".relaxed.gpu", "[x]") + store(".release.gpu", "[y]"),
-          await(".acquire.gpu", "[y]") + load(".relaxed.gpu", "[x]", 0)}, "", {0}}, 24);
-  check({"WRC+weak", "Data-races", Place::warps,
-         {store("", "[x]"), if_there("", "[x]") + store(".release.gpu", "[y]"), if_there(".acquire.gpu", "[y]") + load("", "[x]")},
-         "R-rw R-wr"}, 64);
+          await(".acquire.gpu", "[y]") + load(".relaxed.gpu", "[x]", 0)},
+         "",
+         {0}},
+        24);
+  check(
+      {"WRC+weak",
+       "Data-races",
+       Place::warps,
+       {store("", "[x]"), if_there("", "[x]") + store(".release.gpu", "[y]"), if_there(".acquire.gpu", "[y]") + load("", "[x]")},
+       "R-rw R-wr"},
+      64);
 }
 
 // Strong accesses are no races; what the model forbids the executor, in which accesses follow each other, never shows.
 TEST(Litmus, StrongAccesses) {
   const std::string sc = "fence.sc.gpu;\n", of = ".relaxed.gpu";
   for (const Litmus& test : std::vector<Litmus>{
-           {"SB+fence.sc", "Fence-SC", Place::blocks,
-            {store(of, "[x]") + sc + load(of, "[y]", 0), store(of, "[y]") + sc + load(of, "[x]", 1)}, "", {0, 0}},
-           {"LB", "Causality", Place::blocks,
-            {load(of, "[x]", 0) + store(of, "[y]"), load(of, "[y]", 1) + store(of, "[x]")}, "", {1, 1}},
-           {"R", "Fence-SC", Place::blocks,
+           {"SB+fence.sc",
+            "Fence-SC",
+            Place::blocks,
+            {store(of, "[x]") + sc + load(of, "[y]", 0), store(of, "[y]") + sc + load(of, "[x]", 1)},
+            "",
+            {0, 0}},
+           {"LB",
+            "Causality",
+            Place::blocks,
+            {load(of, "[x]", 0) + store(of, "[y]"), load(of, "[y]", 1) + store(of, "[x]")},
+            "",
+            {1, 1}},
+           {"R",
+            "Fence-SC",
+            Place::blocks,
             {store(of, "[x]") + sc + store(of, "[y]", 2), store(of, "[y]") + sc + load(of, "[x]", 0)}},
-           {"S", "Causality", Place::blocks,
+           {"S",
+            "Causality",
+            Place::blocks,
             {store(of, "[x]", 2) + store(".release.gpu", "[y]"), if_there(".acquire.gpu", "[y]") + store(of, "[x]")}},
-           {"2+2W", "Coherence", Place::blocks,
-            {store(of, "[x]") + store(of, "[y]", 2), store(of, "[y]") + store(of, "[x]", 2)}},
-           {"IRIW+fence.sc", "Fence-SC", Place::blocks,
+           {"2+2W", "Coherence", Place::blocks, {store(of, "[x]") + store(of, "[y]", 2), store(of, "[y]") + store(of, "[x]", 2)}},
+           {"IRIW+fence.sc",
+            "Fence-SC",
+            Place::blocks,
             {store(of, "[x]"), store(of, "[y]"), load(of, "[x]", 0) + sc + load(of, "[y]", 1),
-             load(of, "[y]", 2) + sc + load(of, "[x]", 3)}, "", {1, 0, 1, 0}},
+             load(of, "[y]", 2) + sc + load(of, "[x]", 3)},
+            "",
+            {1, 0, 1, 0}},
            {"CoRR", "Coherence", Place::blocks, {store(of, "[x]"), load(of, "[x]", 0) + load(of, "[x]", 1)}, "", {1, 0}},
            {"CoWR", "Coherence", Place::blocks, {store(of, "[x]") + load(of, "[x]", 0), store(of, "[x]", 2)}, "", {0}},
            {"CoRW", "Coherence", Place::blocks, {load(of, "[x]", 0) + store(of, "[x]"), store(of, "[x]", 2)}, "", {1}},
-           {"CoWW", "Coherence", Place::blocks, {store(of, "[x]") + store(of, "[x]", 2), load(of, "[x]", 0) + load(of, "[x]", 1)},
-            "", {2, 1}}})
+           {"CoWW",
+            "Coherence",
+            Place::blocks,
+            {store(of, "[x]") + store(of, "[x]", 2), load(of, "[x]", 0) + load(of, "[x]", 1)},
+            "",
+            {2, 1}}})
     check(test, 32);
 }
 
 TEST(Litmus, AccessesThatAreNotStrongEnough) {
   const std::string cta = ".relaxed.cta", gpu = ".relaxed.gpu";
   for (const Litmus& test : std::vector<Litmus>{
-           {"SB+weak", "Data-races", Place::blocks,
-            {store("", "[x]") + load("", "[y]"), store("", "[y]") + load("", "[x]")}, "R-rw R-wr"},
-           {"LB+weak", "Data-races", Place::warps,
-            {load("", "[x]") + store("", "[y]"), load("", "[y]") + store("", "[x]")}, "R-rw R-wr"},
+           {"SB+weak",
+            "Data-races",
+            Place::blocks,
+            {store("", "[x]") + load("", "[y]"), store("", "[y]") + load("", "[x]")},
+            "R-rw R-wr"},
+           {"LB+weak",
+            "Data-races",
+            Place::warps,
+            {load("", "[x]") + store("", "[y]"), load("", "[y]") + store("", "[x]")},
+            "R-rw R-wr"},
            {"CoWW+weak", "Data-races", Place::blocks, {store("", "[x]"), store("", "[x]", 2)}, "R-ww"},
            {"CoRR+a weak load", "Data-races", Place::warps, {store(gpu, "[x]"), load("", "[x]")}, "R-rw R-wr"},
            {"CoRR+of the block", "Morally Strong Operations", Place::blocks, {store(cta, "[x]"), load(cta, "[x]")}, "S-02"},
            {"CoRR+one of the block", "Morally Strong Operations", Place::cluster, {store(gpu, "[x]"), load(cta, "[x]")}, "S-02"},
-           {"CoWW+of the block, within it", "Morally Strong Operations", Place::warps, {store(cta, "[x]"), store(cta, "[x]", 2)}}})
+           {"CoWW+of the block, within it",
+            "Morally Strong Operations",
+            Place::warps,
+            {store(cta, "[x]"), store(cta, "[x]", 2)}}})
     check(test, 64);
 }
 
@@ -265,25 +355,54 @@ const std::string put = "st.shared.u32 [sx], 1;\n", get = "ld.shared.u32 %r10, [
 constexpr std::string_view init = "@%p7 mbarrier.init.shared::cta.b64 [%r20], 1;\n@%p7 st.shared.u32 [sx], 0;\n";
 
 TEST(Litmus, Barriers) {
-  for (const Litmus& test : std::vector<Litmus>{
-           {"MP+barrier.sync", "Instruction Set: bar", Place::warps,
-            {put + "barrier.sync 1, 64;\n", "barrier.sync 1, 64;\n" + get}, "", {0}, init},
-           {"MP+barrier.arrive", "Instruction Set: bar", Place::warps,
-            {put + "barrier.arrive 1, 64;\n", "barrier.sync 1, 64;\n" + get}, "", {0}, init},
-           {"MP+barrier.arrive by the reader", "Instruction Set: bar", Place::warps,
-            {put + "barrier.sync 1, 64;\n", "barrier.arrive 1, 64;\n" + get}, "R-rw R-wr", {}, init},
-           {"MP+barriers of different numbers", "Instruction Set: bar", Place::warps,
-            {put + "barrier.sync 1, 32;\n", "barrier.sync 2, 32;\n" + get}, "R-rw R-wr", {}, init}})
-    check({test.name, test.section, test.place, {"bar.warp.sync 1;\n" + test.threads[0], test.threads[1]}, test.rules,
-           test.forbidden, test.setup}, 32);
+  for (const Litmus& test : std::vector<Litmus>{{"MP+barrier.sync",
+                                                 "Instruction Set: bar",
+                                                 Place::warps,
+                                                 {put + "barrier.sync 1, 64;\n", "barrier.sync 1, 64;\n" + get},
+                                                 "",
+                                                 {0},
+                                                 init},
+                                                {"MP+barrier.arrive",
+                                                 "Instruction Set: bar",
+                                                 Place::warps,
+                                                 {put + "barrier.arrive 1, 64;\n", "barrier.sync 1, 64;\n" + get},
+                                                 "",
+                                                 {0},
+                                                 init},
+                                                {"MP+barrier.arrive by the reader",
+                                                 "Instruction Set: bar",
+                                                 Place::warps,
+                                                 {put + "barrier.sync 1, 64;\n", "barrier.arrive 1, 64;\n" + get},
+                                                 "R-rw R-wr",
+                                                 {},
+                                                 init},
+                                                {"MP+barriers of different numbers",
+                                                 "Instruction Set: bar",
+                                                 Place::warps,
+                                                 {put + "barrier.sync 1, 32;\n", "barrier.sync 2, 32;\n" + get},
+                                                 "R-rw R-wr",
+                                                 {},
+                                                 init}})
+    check({test.name,
+           test.section,
+           test.place,
+           {"bar.warp.sync 1;\n" + test.threads[0], test.threads[1]},
+           test.rules,
+           test.forbidden,
+           test.setup},
+          32);
 }
 
 TEST(Litmus, Mbarriers) {
   const auto passed = [](std::string_view name, std::string_view arrive, std::string_view wait, std::string rules) {
-    return Litmus{cat("MP+mbarrier+", name), "Instruction Set: mbarrier.arrive", Place::warps,
+    return Litmus{cat("MP+mbarrier+", name),
+                  "Instruction Set: mbarrier.arrive",
+                  Place::warps,
                   {cat(put, "mbarrier.arrive", arrive, ".shared::cta.b64 _, [%r20];\n"),
                    cat("LOOP:\nmbarrier.try_wait.parity", wait, ".shared::cta.b64 %p2, [%r20], 0;\n@!%p2 bra LOOP;\n", get)},
-                  std::move(rules), {0}, init};
+                  std::move(rules),
+                  {0},
+                  init};
   };
   for (const Litmus& test : {passed("as it is", "", "", ""), passed("words", ".release.cta", ".acquire.cta", ""),
                              passed("arrive.relaxed", ".relaxed.cta", ".acquire.cta", "S-01"),
@@ -291,10 +410,14 @@ TEST(Litmus, Mbarriers) {
     check(test, 24);
   // Thread 1 tells thread 0, in another block, at that block's mbarrier.
   const auto remote = [](std::string_view name, std::string_view arrive, std::string rules) {
-    return Litmus{cat("MP+remote+", name), "Instruction Set: mbarrier.arrive", Place::cluster,
+    return Litmus{cat("MP+remote+", name),
+                  "Instruction Set: mbarrier.arrive",
+                  Place::cluster,
                   {cat("LOOP:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r20], 0;\n@!%p2 bra LOOP;\n", get),
                    cat("st.shared::cluster.u32 [%r23], 1;\nmbarrier.arrive", arrive, ".shared::cluster.b64 _, [%r22];\n")},
-                  std::move(rules), {0}, init};
+                  std::move(rules),
+                  {0},
+                  init};
   };
   for (const Litmus& test : {remote("as it is", "", ""), remote("cluster", ".release.cluster", ""),
                              remote("cta", ".release.cta", "S-02"), remote("relaxed", ".relaxed.cluster", "S-01")})
@@ -323,17 +446,42 @@ TEST(Litmus, Proxies) {
            {"a fence behind the copy", "Proxies", Place::warps, {put + meet, meet + copy + fence}, "P-01", {}, zeros},
            {"a fence, and no barrier", "Data-races", Place::warps, {put + fence, copy}, "R-rw R-wr", {}, zeros},
            {"a copy over what was loaded", "Proxies", Place::warps, {get + meet, meet + fill + wait}, "P-02", {}, zeros},
-           {"a copy over what was loaded, behind a fence", "Proxies", Place::warps, {get + fence + meet, meet + fill + wait}, "", {},
+           {"a copy over what was loaded, behind a fence",
+            "Proxies",
+            Place::warps,
+            {get + fence + meet, meet + fill + wait},
+            "",
+            {},
             zeros},
-           {"a load behind a wait for the copy", "Completion Mechanisms for Asynchronous Copy Operations", Place::warps,
-            {fill, wait + get}, "", {}, zeros},
-           {"a load that does not wait", "Completion Mechanisms for Asynchronous Copy Operations", Place::warps,
-            {fill + wait, get}, "R-rw R-wr", {}, zeros},
-           {"a store behind a copy that is complete", "Instruction Set: cp.async.bulk.wait_group", Place::warps,
-            {copy + put}, "", {}, zeros},
-           {"a store behind a copy that may still read", "Instruction Set: cp.async.bulk.wait_group", Place::warps,
+           {"a load behind a wait for the copy",
+            "Completion Mechanisms for Asynchronous Copy Operations",
+            Place::warps,
+            {fill, wait + get},
+            "",
+            {},
+            zeros},
+           {"a load that does not wait",
+            "Completion Mechanisms for Asynchronous Copy Operations",
+            Place::warps,
+            {fill + wait, get},
+            "R-rw R-wr",
+            {},
+            zeros},
+           {"a store behind a copy that is complete",
+            "Instruction Set: cp.async.bulk.wait_group",
+            Place::warps,
+            {copy + put},
+            "",
+            {},
+            zeros},
+           {"a store behind a copy that may still read",
+            "Instruction Set: cp.async.bulk.wait_group",
+            Place::warps,
             {"cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r21], 16;\ncp.async.bulk.commit_group;\n" + put +
-             "cp.async.bulk.wait_group 0;\n"}, "R-rw R-wr", {}, zeros}})
+             "cp.async.bulk.wait_group 0;\n"},
+            "R-rw R-wr",
+            {},
+            zeros}})
     check(test, 24);
 }
 

@@ -23,6 +23,7 @@ void Detector::publish(const Warp& warp, WarpState& mine, Mask lanes, Knowledge&
   to.join(mine.known);
   if (mine.told != nullptr && (lanes & mine.informed) != 0) to.join(*mine.told);
   to.happened.raise(mine.agent, own_extent(mine, warp.live, lanes));
+  for (const Told& heard : mine.heard) to.add_nearly({Gap::acquire, heard.item, heard.item}, heard.known.happened);
   mine.released = true;
 }
 

@@ -147,9 +147,10 @@ std::string Detector::say_gap(const Warp& warp, const Gap& gap, const Access& be
     return cat('`', code_.spell(item), '`', line == 0 ? std::string() : cat(" (line ", line, ')'));
   };
   if (gap.from == before.item && gap.to == now.item && before.strong && now.strong)
-    return cat("order: both are strong, and the scope of one does not include the other's thread; what is missing is a scope of at "
-               "least ",
-               scope, " at both");
+    return cat(
+        "order: both are strong, and the scope of one does not include the other's thread; what is missing is a scope of at "
+        "least ",
+        scope, " at both");
   const std::string from = end(gap.from), to = end(gap.to);
   std::string missing;
   const auto lacks = [&](Gap::Lack what, const std::string& words) {

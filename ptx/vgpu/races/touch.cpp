@@ -77,7 +77,9 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
 // Whole granules of a line that all lanes load, or an operation stores.
 void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                           std::uint32_t where) {
-  Line& line = line_at(begin, access, is_shared(warp, begin));
+  // (the line may begin before the block's memory does)
+  const std::byte* const first = begin + granule_bytes * static_cast<std::size_t>(std::countr_zero(where));
+  Line& line = line_at(begin, access, is_shared(warp, first));
   if (line.granules == 0 && touch_as_piece(warp, judge, line, {access, where, {}})) return;
   if (line.granules == 0) divide(line);
   for (std::uint32_t left = where; left != 0; left &= left - 1) {
@@ -128,9 +130,8 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
   // Of so many loads one more is not remembered.
   const auto is_full = [&] {
     return !now.access.is_store && line.pieces.size() == Line::most_pieces &&
-           std::all_of(line.pieces.begin(), line.pieces.end(), [&](const Piece& piece) {
-             return (piece.where & now.where) == now.where && !piece.access.is_store;
-           });
+           std::all_of(line.pieces.begin(), line.pieces.end(),
+                       [&](const Piece& piece) { return (piece.where & now.where) == now.where && !piece.access.is_store; });
   };
   if (is_full()) return true;
   Piece* joins = nullptr;
