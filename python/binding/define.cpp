@@ -87,8 +87,8 @@ Defined::Parameter defined_parameter(std::string_view name, std::string_view sta
 }
 
 void define(nb::handle scope, const std::string& signature, const char* doc, bool is_method, Defined* defined) {
-  const std::string text = cat("def ", signature);
-  defined->place = signature.substr(0, signature.find('('));
+  const std::string text = cat("def ", signature), name = signature.substr(0, signature.find('('));
+  defined->place = name;
   if (PyType_Check(scope.ptr())) defined->place.insert(0, cat(nb::cast<std::string>(scope.attr("__qualname__")), '.'));
   for (const Defined::Parameter& parameter : defined->parameters)
     for (const nb::object& second : parameter.seconds)
@@ -96,11 +96,11 @@ void define(nb::handle scope, const std::string& signature, const char* doc, boo
   if (is_method)
     nb::cpp_function_def([defined](nb::handle self, const nb::args& positional,
                                    const nb::kwargs& named) { return invoke(*defined, self, positional, named); },
-                         nb::scope(scope), nb::is_method(), nb::sig(text.c_str()), doc);
+                         nb::scope(scope), nb::name(name.c_str()), nb::is_method(), nb::sig(text.c_str()), doc);
   else
     nb::cpp_function_def(
         [defined](const nb::args& positional, const nb::kwargs& named) { return invoke(*defined, {}, positional, named); },
-        nb::scope(scope), nb::sig(text.c_str()), doc);
+        nb::scope(scope), nb::name(name.c_str()), nb::sig(text.c_str()), doc);
 }
 
 nb::object space(nb::handle scope, const char* name, const char* doc) {

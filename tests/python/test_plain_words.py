@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyptx
-from pyptx import Module, Tile, kernel, ptx, reg, smem
+from pyptx import Module, Tile, _ptx, kernel, ptx, reg, smem
 from pyptx.types import b32, f32, s32, u8, u32
 
 pytestmark = pytest.mark.filterwarnings("ignore::pyptx.PtxWarning")
@@ -154,3 +154,13 @@ def test_a_name_is_listed_once() -> None:
 def test_completion_shows_what_authors_use() -> None:
     for module in (ptx, reg, smem):
         assert set(dir(module)) == set(module.__all__)
+
+
+def test_errors_call_a_function_by_its_name() -> None:
+    nameless = [name for name, each in vars(_ptx).items() if type(each).__name__ == "nb_func" and each.__name__ != name]
+    assert not nameless
+    assert _ptx.smem.alloc.__qualname__ == "smem.alloc"
+    for call, words in ((lambda: ptx.loop(5), "`loop` is given the int `5`; "), (smem.alloc, "`smem.alloc` is given nothing; ")):
+        with pytest.raises(pyptx.PtxError) as error:
+            call()
+        assert error.value.message.startswith(words), error.value.message
