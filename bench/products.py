@@ -64,7 +64,8 @@ def columns_of(cell: ProductCell) -> int:
 def scales_of(torch: Any, cell: ProductCell) -> list[Any]:
     blocks = cell.k // 128
     shape_a, shape_b = {
-        "tensorwise": ((1,), (1,)), "rowwise": ((cell.m, 1), (1, cell.n)), "blockwise": ((blocks, cell.m), (cell.n // 128, blocks)),
+        "tensorwise": ((1,), (1,)), "rowwise": ((cell.m, 1), (1, cell.n)), 
+        "blockwise": ((blocks, cell.m), (cell.n // 128, blocks)),
     }[cell.has[0]]  # fmt: skip
     scales = [torch.rand(shape, device="cuda") + 0.5 for shape in (shape_a, shape_b)]
     return [s.mT for s in scales] if cell.has[0] == "blockwise" else scales
