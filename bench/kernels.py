@@ -27,7 +27,7 @@ from pyptx import _ptx
 from pyptx.kernels._library import kernel_of, sizes_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from bench.products import ProductCell, measure_product, product_cells
+from bench.products import GroupedCell, ProductCell, grouped_cells, measure_grouped, measure_product, product_cells
 
 ROTATED = 256 << 20  # bytes of the sets together at least: several times the L2 cache
 QUICK, BEST = 7, 3  # rounds of a recipe's first measurement; how many of them are measured again
@@ -303,15 +303,15 @@ def main() -> int:
     }
     print(machine)
     reports = []
-    for number, cell in enumerate([*cells(), *product_cells()]):
+    for number, cell in enumerate([*cells(), *product_cells(), *grouped_cells()]):
         wanted = number >= options.first and (not options.cells or number in options.cells)
         if not wanted or (options.only and cell.operation not in options.only) or time.monotonic() - started > options.seconds:
             continue
         print(f"{number}: {cell}", flush=True)
         try:
-            if isinstance(cell, ProductCell):
-                tools = sys.modules[__name__]
-                reports.append(measure_product(torch, cell, options.rounds, options.chosen, options.most, tools))
+            if isinstance(cell, (ProductCell, GroupedCell)):
+                measured = measure_product if isinstance(cell, ProductCell) else measure_grouped
+                reports.append(measured(torch, cell, options.rounds, options.chosen, options.most, sys.modules[__name__]))
             else:
                 reports.append(measure(torch, cell, options.rounds, options.chosen))
         except Exception as error:  # one shape that fails leaves the others

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pyptx import _ptx, kernels
-from pyptx.kernels._products import padding_of, product_of, shape_of, sizes_of_product
+from pyptx.kernels._grouped import mean_rows
+from pyptx.kernels._products import Shape, padding_of, product_of, shape_of, sizes_of_product
 
 TOLERANCE = {"float16": 2e-3, "bfloat16": 1e-2, "float8_e4m3fn": 1e-2}
 SCALINGS = ("tensorwise", "rowwise", "blockwise")
@@ -64,7 +65,8 @@ def columns_of(cell: ProductCell) -> int:
 def scales_of(torch: Any, cell: ProductCell) -> list[Any]:
     blocks = cell.k // 128
     shape_a, shape_b = {
-        "tensorwise": ((1,), (1,)), "rowwise": ((cell.m, 1), (1, cell.n)), "blockwise": ((blocks, cell.m), (cell.n // 128, blocks)),
+        "tensorwise": ((1,), (1,)), "rowwise": ((cell.m, 1), (1, cell.n)),
+        "blockwise": ((blocks, cell.m), (cell.n // 128, blocks)),
     }[cell.has[0]]  # fmt: skip
     scales = [torch.rand(shape, device="cuda") + 0.5 for shape in (shape_a, shape_b)]
     return [s.mT for s in scales] if cell.has[0] == "blockwise" else scales
@@ -164,28 +166,13 @@ def words_of(cell: ProductCell) -> tuple[str, ...]:
     return (*layout, *cell.has, *promoted)
 
 
-def measure_product(
-    torch: Any, cell: ProductCell, rounds: int, chosen_alone: bool, most: int, tools: Any, only: str = ""
-) -> dict[str, Any]:
-    started = time.monotonic()
-    sizes = (cell.m, cell.n, cell.k, 1)
-    out = "bfloat16" if cell.dtype == "float8_e4m3fn" else cell.dtype
-    moved, operations = _ptx.product_cost(cell.dtype, out, sizes, words_of(cell))
-    _copies.clear()
-    launches = count = max(2, -(-tools.ROTATED // moved))
-    sets = [inputs_of(torch, cell) for _ in range(count)]
-    peers: dict[str, Callable[..., Any]] = {"torch": peer_of(torch, cell)}
-    if cell.has and cell.dtype != "float8_e4m3fn":
-        torch._dynamo.reset()
-        peers["compile"] = torch.compile(peer_of(torch, cell), mode="max-autotune-no-cudagraphs", dynamic=False)
+def compare(
+    torch: Any, report: dict[str, Any], arms: dict[str, Callable[..., Any]], peers: dict[str, Callable[..., Any]], sets: list[Any],
+    tolerance: float, rounds: int, tools: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Measures arms and peers, and writes what comes out into the report."""
+    launches, moved, operations, chosen = len(sets), report["bytes"], report["FLOP"], report["chosen"]
     expected = peers["torch"](*sets[0]).float()
-    is_padded = any(padding_of(cell.k, cell.m, columns_of(cell), cell.layout[0] == "t", cell.layout[1] == "t"))
-    arms: dict[str, Callable[..., Any]] = {"matmul": door_of(cell)}
-    chosen = _ptx.choose_product(cell.dtype, out, sizes, words_of(cell))
-    if not is_padded:
-        found = [] if chosen_alone else _ptx.product_recipes(cell.dtype, out, sizes, words_of(cell), most)
-        arms = {name: arm_of(cell, name) for name in dict.fromkeys([chosen, *found]) if only in name}
-    report: dict[str, Any] = {"cell": str(cell), **cell._asdict(), "bytes": moved, "FLOP": operations, "chosen": chosen}
     graphs, scale = {}, float(expected.abs().max())
     for name, call in arms.items():
         try:
@@ -194,7 +181,7 @@ def measure_product(
             print(f"  FAILED {name}: {str(failed)[:300]}", flush=True)
             torch.cuda.synchronize()
             continue
-        if not error < TOLERANCE[cell.dtype]:
+        if not error < tolerance:
             print(f"  WRONG {name}: error {error:.1e}", flush=True)
             report.setdefault("wrong", {})[name] = error
             continue
@@ -226,5 +213,85 @@ def measure_product(
             f"{row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
             flush=True,
         )
+    return report
+
+
+def measure_product(
+    torch: Any, cell: ProductCell, rounds: int, chosen_alone: bool, most: int, tools: Any, only: str = ""
+) -> dict[str, Any]:
+    started = time.monotonic()
+    sizes = (cell.m, cell.n, cell.k, 1)
+    out = "bfloat16" if cell.dtype == "float8_e4m3fn" else cell.dtype
+    moved, operations = _ptx.product_cost(cell.dtype, out, sizes, words_of(cell))
+    _copies.clear()
+    count = max(2, -(-tools.ROTATED // moved))
+    sets = [inputs_of(torch, cell) for _ in range(count)]
+    peers: dict[str, Callable[..., Any]] = {"torch": peer_of(torch, cell)}
+    if cell.has and cell.dtype != "float8_e4m3fn":
+        torch._dynamo.reset()
+        peers["compile"] = torch.compile(peer_of(torch, cell), mode="max-autotune-no-cudagraphs", dynamic=False)
+    is_padded = any(padding_of(cell.k, cell.m, columns_of(cell), cell.layout[0] == "t", cell.layout[1] == "t"))
+    arms: dict[str, Callable[..., Any]] = {"matmul": door_of(cell)}
+    chosen = _ptx.choose_product(cell.dtype, out, sizes, words_of(cell))
+    if not is_padded:
+        found = [] if chosen_alone else _ptx.product_recipes(cell.dtype, out, sizes, words_of(cell), most)
+        arms = {name: arm_of(cell, name) for name in dict.fromkeys([chosen, *found]) if only in name}
+    report: dict[str, Any] = {"cell": str(cell), **cell._asdict(), "bytes": moved, "FLOP": operations, "chosen": chosen}
+    compare(torch, report, arms, peers, sets, TOLERANCE[cell.dtype], rounds, tools)
+    report["seconds"] = round(time.monotonic() - started, 1)
+    return report
+
+
+class GroupedCell(NamedTuple):
+    """Rows in groups: `rows` of each on average, equal or drawn between 0 and twice as many."""
+
+    groups: int
+    rows: int
+    n: int
+    k: int
+    equal: bool = False
+    operation: str = "grouped"
+    dtype: str = "bfloat16"
+
+    def __str__(self) -> str:
+        return f"grouped {self.groups} x {self.rows} {'equal' if self.equal else 'ragged'} x {self.n} x {self.k} {self.dtype}"
+
+
+def grouped_cells() -> list[GroupedCell]:
+    return [
+        GroupedCell(8, 1024, 2048, 2048, True), GroupedCell(8, 2048, 28672, 4096), GroupedCell(128, 512, 1536, 2048),
+        GroupedCell(256, 32, 4096, 7168), GroupedCell(128, 4, 5760, 2880),
+    ]  # fmt: skip
+
+
+def measure_grouped(torch: Any, cell: GroupedCell, rounds: int, chosen_alone: bool, most: int, tools: Any) -> dict[str, Any]:
+    started = time.monotonic()
+    torch.manual_seed(0)
+    counts = torch.randint(0, 2 * cell.rows + 1, (cell.groups,)) if not cell.equal else torch.full((cell.groups,), cell.rows)
+    offsets = counts.cumsum(0).to(torch.int32).cuda()
+    total, has = int(counts.sum()), ("grouped", "b_transposed")
+    moved = 2 * (cell.groups * cell.n * cell.k + total * (cell.n + cell.k))
+    sets = []
+    for _ in range(max(2, -(-tools.ROTATED // moved))):
+        a = torch.randn(total, cell.k, device="cuda", dtype=torch.bfloat16)
+        sets.append((a, torch.randn(cell.groups, cell.n, cell.k, device="cuda", dtype=torch.bfloat16).mT))
+    shape = Shape(total, cell.n, cell.k, cell.groups, False, (total, cell.n))
+    sizes = (mean_rows(shape), cell.n, cell.k, cell.groups)
+
+    def arm_of_groups(recipe: str) -> Callable[..., Any]:
+        kernel = product_of(recipe)
+        plan, packed = kernel._bind(sizes_of_product(kernel, shape))
+        return lambda a, b: plan(a, b.mT, offsets, scalars=packed)
+
+    peers: dict[str, Callable[..., Any]] = {"torch": lambda a, b: torch._grouped_mm(a, b, offs=offsets)}
+    if cell.equal:
+        peers["bmm"] = lambda a, b: torch.bmm(a.view(cell.groups, cell.rows, cell.k), b).view(total, cell.n)
+    chosen = _ptx.choose_product(cell.dtype, cell.dtype, sizes, has)
+    found = [] if chosen_alone else _ptx.product_recipes(cell.dtype, cell.dtype, sizes, has, most)
+    arms = {name: arm_of_groups(name) for name in dict.fromkeys([chosen, *found])}
+    report = {
+        "cell": str(cell), **cell._asdict(), "bytes": moved, "FLOP": 2 * total * cell.n * cell.k, "chosen": chosen,
+    }  # fmt: skip
+    compare(torch, report, arms, peers, sets, TOLERANCE[cell.dtype], rounds, tools)
     report["seconds"] = round(time.monotonic() - started, 1)
     return report

@@ -27,7 +27,8 @@ struct Flag {
   std::string_view word;
   bool Recipe::* value;
 };
-constexpr std::array<Flag, 6> flags = {{{"swapped", &Recipe::swapped},
+constexpr std::array<Flag, 7> flags = {{{"swapped", &Recipe::swapped},
+                                        {"grouped", &Recipe::grouped},
                                         {"promoted", &Recipe::promoted},
                                         {"batched", &Recipe::batched},
                                         {"bias", &Recipe::bias},
@@ -85,6 +86,8 @@ bool is_possible(const Recipe& r) {
   const int blocks = cluster(r);
   if (!are_types(r.dtype, r.out) || (r.dtype == Type::e4m3) != (r.scaling != Scaling::none)) return false;
   if (r.scaling != Scaling::none && (r.gated || r.a_transposed || !r.b_transposed)) return false;  // wgmma wants both K-major
+  if (r.grouped && (r.batched || cluster(r) > 1 || r.a_transposed || r.bias || r.residual || r.scaling != Scaling::none))
+    return false;
   if (r.scaling == Scaling::blockwise && (r.swapped || r.splits > 1 || !r.promoted || block_k % r.columns != 0)) return false;
   if (r.promoted && (r.scaling == Scaling::none || r.columns > 128)) return false;  // two sets of sums
   if (r.rows < 64 || r.rows > 192 || r.rows % 64 != 0 || r.columns < 8 || r.columns > 256 || r.columns % 8 != 0) return false;
@@ -150,7 +153,7 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
       r.bias != p.bias || r.residual != p.residual || r.gated != p.gated || r.scaling != p.scaling || r.promoted != p.promoted ||
-      r.activation != p.activation || r.batched != p.batched || !is_possible(r))
+      r.activation != p.activation || r.batched != p.batched || r.grouped != p.grouped || !is_possible(r))
     return false;
   if (r.store == Store::boxes && p.n % 8 != 0) return false;
   if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
@@ -171,17 +174,18 @@ BoundaryOf boundary(const Recipe& r) {
   const Geometry g(r);
   const auto matrix = [&](std::string name, Type type, tile::Dim rows, tile::Dim columns) {
     TensorSpec spec{.name = std::move(name), .dtype = type};
-    if (r.batched) spec.shape.emplace_back("G");
+    if (r.batched || (r.grouped && spec.name == "B")) spec.shape.emplace_back("G");
     spec.shape.push_back(std::move(rows));
     spec.shape.push_back(std::move(columns));
     return spec;
   };
   const auto copied = [&](TensorSpec spec, Layout layout, int rows, int columns) {
     spec.layout = layout;
-    if (r.batched) spec.tma_box.emplace_back(std::int64_t{1});
+    const bool of_groups = spec.shape.size() == 3;
+    if (of_groups) spec.tma_box.emplace_back(std::int64_t{1});
     spec.tma_box.emplace_back(std::int64_t{rows});
     spec.tma_box.emplace_back(std::int64_t{columns});
-    spec.tma_rank = r.batched ? 3 : 2;
+    spec.tma_rank = of_groups ? 3 : 2;
     return spec;
   };
   const Factor &a = r.swapped ? g.right : g.left, &b = r.swapped ? g.left : g.right;
@@ -190,6 +194,7 @@ BoundaryOf boundary(const Recipe& r) {
                               a.box_rows, step_k(r.dtype)));
   all.inputs.push_back(copied(r.b_transposed ? matrix("B", r.dtype, r.gated ? "BN" : "N", "K") : matrix("B", r.dtype, "K", "BN"),
                               Layout::tma_128b, b.box_rows, step_k(r.dtype)));
+  if (r.grouped) all.inputs.push_back({.name = "offsets", .shape = {"G"}, .dtype = Type::s32});
   const auto scales = [&](std::string name, std::vector<tile::Dim> shape) {
     all.inputs.push_back({.name = std::move(name), .shape = std::move(shape), .dtype = Type::f32});
   };
@@ -202,7 +207,7 @@ BoundaryOf boundary(const Recipe& r) {
   if (r.store == Store::boxes) c = copied(std::move(c), g.box_layout, box_rows, g.box_columns);
   all.outputs.push_back(std::move(c));
   all.scalars = {{"M", Type::u32}, {"N", Type::u32}, {"K", Type::u32}};
-  if (r.batched) all.scalars.push_back({"G", Type::u32});
+  if (r.batched || r.grouped) all.scalars.push_back({"G", Type::u32});
   return all;
 }
 
@@ -214,7 +219,9 @@ int clusters_at_once(int blocks, int processors) {
 
 Expected<LaunchDims> grid(const Recipe& r, std::uint64_t m, std::uint64_t n, std::uint64_t batch, int processors) {
   const auto up = [](std::uint64_t x, int y) { return (x + static_cast<std::uint64_t>(y) - 1) / static_cast<std::uint64_t>(y); };
-  const std::uint64_t tiles = batch * up(r.swapped ? n : m, r.rows * r.down) * up(r.swapped ? m : n, results(r) * r.across);
+  std::uint64_t down = up(r.swapped ? n : m, r.rows * r.down), across = up(r.swapped ? m : n, results(r) * r.across);
+  if (r.grouped) (r.swapped ? across : down) += batch;  // each group has a last tile that may be short
+  const std::uint64_t tiles = (r.grouped ? 1 : batch) * down * across;
   if (m >> 31 != 0 || n >> 31 != 0 || tiles >> 28 != 0)
     return Unexpected{Diagnostic{.kind = Kind::launch_config,
                                  .message = cat("`matmul` of ", batch, " x ", m, " x ", n, " results: ", tiles, " tiles of ",

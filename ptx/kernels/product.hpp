@@ -55,7 +55,9 @@ struct Problem {
   bool bias = false, residual = false;
   Scaling scaling = Scaling::none;
   bool promoted = false;  ///< sums of 128 along K are added up in f32: those of 8-bit elements have about 14 bits in wgmma
-  bool gated = false;     ///< C = activation(A G) * (A U); B is G and U side by side, 2 N columns
+  /// Rows of A come in `batch` groups, each with a B of its own; where they end the device knows. `m` is the mean of their sizes.
+  bool grouped = false;
+  bool gated = false;  ///< C = activation(A G) * (A U); B is G and U side by side, 2 N columns
   Activation activation = Activation::none;
   int processors = 132;  ///< streaming multiprocessors
 };
@@ -79,6 +81,7 @@ struct Recipe {
   bool bias = false, residual = false;
   Scaling scaling = Scaling::none;
   bool promoted = false;
+  bool grouped = false;
   bool gated = false;  ///< half of a tile's columns are of G, half of U: it has columns / 2 results a row
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
@@ -108,8 +111,8 @@ Expected<Recipe> choose(const Problem& problem);
 /// What the model says that a launch takes, in clocks of a multiprocessor.
 double predicted(const Recipe& recipe, const Problem& problem);
 
-/// What the kernel takes: A, B, scale_a and scale_b where it has them, then the bias [N] and the residual R [M, N] where it has
-/// them; C. Scalars M, N, K, and G, the matrices of a batch.
+/// What the kernel takes: A, B, the groups' ends, scale_a and scale_b where it has them, then the bias [N] and the residual R [M,
+/// N] where it has them; C. Scalars M, N, K, and G, the matrices B.
 struct BoundaryOf {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<ScalarSpec> scalars;

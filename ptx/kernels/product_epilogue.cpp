@@ -197,6 +197,11 @@ Values Epilogue::block_of(const Values& sums, int block) {
 
 void Epilogue::store(const Values& values, const U32& row, const U32& column) {
   if (r.scaling == Scaling::tensorwise || r.scaling == Scaling::rowwise) begin_scales(row, column);
+  if (r.grouped && r.store == Store::boxes) {  // a box goes nowhere near the next group's rows
+    const auto behind = row + box_rows;
+    k.if_(behind <= of_.m, [&] { store_boxes(values, row, column); }, [&] { store_directly(values, row, column); });
+    return;
+  }
   if (r.store == Store::boxes) return store_boxes(values, row, column);
   if (r.swapped) return store_swapped(values, row, column);
   store_directly(values, row, column);

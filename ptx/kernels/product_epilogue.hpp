@@ -20,6 +20,8 @@ class Epilogue {
   Epilogue(Kernel& kernel, const Recipe& recipe, const Of& of);
   /// What follows is of this matrix of a batch.
   void at_matrix(const Reg<Type::u32>& matrix) { matrix_ = matrix; }
+  /// What follows is of rows before this one.
+  void until(const Reg<Type::u32>& row) { of_.m = row; }
   /// activation(sum) * sum of the first and the second half.
   Values gated(const Values& sums);
 

@@ -22,7 +22,7 @@
 #include <functional>
 
 #include "ptx/kernels/product_epilogue.hpp"
-#include "ptx/kernels/product_layout.hpp"
+#include "ptx/kernels/product_groups.hpp"
 
 namespace ptx::kernels::product {
 namespace {
@@ -42,6 +42,10 @@ KernelSpec spec_of(const Recipe& recipe) {
   const int tile_rows = recipe.rows * recipe.down, tile_columns = results(recipe) * recipe.across;
   auto tiles = ceil_div(dim(recipe.swapped ? "N" : "M"), tile_rows) * ceil_div(dim(recipe.swapped ? "M" : "N"), tile_columns);
   if (recipe.batched) tiles = tiles * dim("G");
+  if (recipe.grouped) {  // each group has a last tile that may be short
+    const auto others = ceil_div(dim("N"), recipe.swapped ? tile_rows : tile_columns);
+    tiles = (ceil_div(dim("M"), recipe.swapped ? tile_columns : tile_rows) + dim("G")) * others;
+  }
   spec.grid = (recipe.splits > 1 ? tiles : min(tiles, clusters_at_once(blocks))) * blocks;
   spec.block = threads;
   if (blocks > 1) spec.cluster = blocks;
@@ -97,6 +101,7 @@ class Writer {
   std::optional<U32> m_, n_, k_, left_, right_, tid_, lane_, warpgroup_, rank_, rank_down_, rank_across_, tile_, clusters_,
       tiles_left_, per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_;
   std::optional<Reg<Type::pred>> is_peer_;
+  std::optional<Groups> groups_;
   std::optional<RegArray<Type::f32>> partial_;  ///< sums of a stage, where they are promoted
 };
 
@@ -149,6 +154,14 @@ void Writer::begin() {
 
 // The tiles of a band go down, then right.
 Writer::Corner Writer::corner(const U32& tile) {
+  if (r.grouped) {
+    const int height = r.swapped ? r.columns : r.rows;
+    const auto tiles = (groups_->end - groups_->begin + (height - 1)) / height;
+    const auto other = groups_->inside / tiles;
+    const auto first = (groups_->inside - other * tiles) * height + groups_->begin;
+    const auto second = other * (r.swapped ? r.rows : results(r));
+    return {r.swapped ? second : first, r.swapped ? first : second, groups_->group};
+  }
   auto here = k.from_<Type::u32>(tile);
   std::optional<U32> matrix;
   if (r.batched) {
@@ -169,10 +182,22 @@ Writer::Corner Writer::corner(const U32& tile) {
 
 void Writer::each_tile(const char* label, const std::function<void()>& body) {
   if (r.splits > 1) return body();
-  k.loop(label, [&] {
-    body();
-    k << inst.add.u32(*tile_, *tile_, *clusters_);
-    return *tile_ < *tiles_;
+  const auto next = [&] { k << inst.add.u32(*tile_, *tile_, *clusters_); };
+  if (!r.grouped) {
+    k.loop(label, [&] {
+      body();
+      next();
+      return *tile_ < *tiles_;
+    });
+    return;
+  }
+  groups_.emplace(k, r, Groups::Of{*lane_, *m_, *n_});
+  k.if_(groups_->find(cat(label, "_first"), *tile_), [&] {
+    k.loop(label, [&] {
+      body();
+      next();
+      return groups_->find(cat(label, "_group"), *tile_);
+    });
   });
 }
 
@@ -209,11 +234,12 @@ void Writer::load(const Factor& factor, const char* tensor, int at, const U32& s
     if (i >= each) outer = outer + *n_;
     if (!factor.k_major && i % each != 0) outer = outer + i % each * slab;
     write::Coords coord = {factor.k_major ? along_k : outer, factor.k_major ? outer : from_row};
-    if (corner.matrix) coord.emplace_back(*corner.matrix);
+    const bool of_groups = corner.matrix && (r.batched || *tensor == 'B');
+    if (of_groups) coord.emplace_back(*corner.matrix);
     write::TensorLoadOperands copy{.dst = base + (place + (at + i * pitch)), .src = k.tma_desc(tensor), .coord = coord};
     copy.mbar = copied;
     copy.multicast_mask = mask;
-    if (r.batched)
+    if (of_groups)
       k.cp.async_.bulk.tensor_3d(copy);
     else
       k.cp.async_.bulk.tensor_2d(copy);
@@ -223,25 +249,37 @@ void Writer::load(const Factor& factor, const char* tensor, int at, const U32& s
 void Writer::produce(const Ring& ring) {
   const auto registers = g.consumers == 2 ? 40 : 32;
   if (g.consumers > 1) k.setmaxnreg(registers, false);  // what it gives back, the others take
-  k.if_(*tid_ == 0, [&] {
+  const auto all = [&](const Reg<Type::pred>* is_first) {
     auto stages = k.pipeline(r.stages);
     auto step = k.scalar<Type::u32>();
     each_tile("produce_tile", [&] {
       const Corner at = corner(*tile_);
-      k << inst.mov.u32(step, *first_step_);
-      k.loop("produce_step", [&] {
-        auto [stage, phase] = stages.advance();
-        const auto along_k = step * step_k(r.dtype);
-        ring.empty.at(stage).wait(phase ^ 1);  // the first time round nobody has read: a fresh barrier's last phase is over
-        const auto copied = ring.full.at(stage);
-        copied.arrive_expect_tx(g.left.bytes + g.right.bytes);
-        load(g.left, r.swapped ? "B" : "A", g.left_at, stage, at.row, along_k, at, copied);
-        load(g.right, r.swapped ? "A" : "B", g.right_at, stage, at.column, along_k, at, copied);
-        k << inst.add.u32(step, step, 1);
-        return step < *end_step_;
-      });
+      const auto copies = [&] {
+        k << inst.mov.u32(step, *first_step_);
+        k.loop("produce_step", [&] {
+          auto [stage, phase] = stages.advance();
+          const auto along_k = step * step_k(r.dtype);
+          ring.empty.at(stage).wait(phase ^ 1);  // the first time round nobody has read: a fresh barrier's last phase is over
+          const auto copied = ring.full.at(stage);
+          copied.arrive_expect_tx(g.left.bytes + g.right.bytes);
+          load(g.left, r.swapped ? "B" : "A", g.left_at, stage, at.row, along_k, at, copied);
+          load(g.right, r.swapped ? "A" : "B", g.right_at, stage, at.column, along_k, at, copied);
+          k << inst.add.u32(step, step, 1);
+          return step < *end_step_;
+        });
+      };
+      if (is_first != nullptr)
+        k.if_(*is_first, copies);
+      else
+        copies();
     });
-  });
+  };
+  if (!r.grouped) {
+    k.if_(*tid_ == 0, [&] { all(nullptr); });
+    return;
+  }
+  const auto is_first = *lane_ == 0;
+  k.if_(*tid_ < 32, [&] { all(&is_first); });  // a warp looks for groups, and a lane of it copies
 }
 
 void Writer::release(const BarrierSlot& empty, const Predicate& guard) {
@@ -397,7 +435,10 @@ void Writer::consume(const Ring& ring) {
     else
       multiply(ring, stages, sums, consumer);
     const auto warp_row = at.row + (consumer << 6) + (((*tid_ >> 5) & 3) << 4);
-    if (at.matrix) epilogue.at_matrix(*at.matrix);
+    if (r.grouped)
+      epilogue.until(groups_->end);
+    else if (at.matrix)
+      epilogue.at_matrix(*at.matrix);
     if (r.splits > 1) return add_up(sums, epilogue, warp_row, at.column);
     Values all;
     for (std::size_t i = 0; i < sums.size(); ++i) all.push_back(sums[i]);

@@ -80,6 +80,8 @@ kernels::product::Problem product_of(std::string_view dtype, std::string_view ou
       problem.residual = true;
     else if (word == "gated")
       problem.gated = true;
+    else if (word == "grouped")
+      problem.grouped = true;
     else if (word == "promoted")
       problem.promoted = true;
     else if (word == "tensorwise")

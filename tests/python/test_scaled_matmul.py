@@ -1,4 +1,4 @@
-"""Products of 8-bit floats with scales, on the executor with all checks on, against float64; with numpy arrays and torch tensors."""
+"""Products of 8-bit floats with scales, on the executor with all checks on, against float64."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -18,8 +18,8 @@ from .. import _ptx
 from ._tune import explain, tune, tuned
 
 __all__ = [
-    "cross_entropy", "cross_entropy_and_gradient", "explain", "gated_matmul", "geglu", "layer_norm", "log_softmax", "matmul",
-    "rms_norm", "scaled_matmul", "softmax", "swiglu", "tune", "tuned",
+    "cross_entropy", "cross_entropy_and_gradient", "explain", "gated_matmul", "geglu", "grouped_matmul", "layer_norm",
+    "log_softmax", "matmul", "rms_norm", "scaled_matmul", "softmax", "swiglu", "tune", "tuned",
 ]  # fmt: skip
 
 
@@ -200,6 +200,20 @@ def scaled_matmul(
     else:
         from ._scaled import scaled_matmul as function
     return function(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast_accumulation)
+
+
+def grouped_matmul(a: Any, b: Any, offsets: Any, *, activation: str | None = None, out_dtype: Any = None) -> Any:
+    """Rows of a [M, K] in groups, each times its own matrix of b [G, K, N]: [M, N], as torch's ``_grouped_mm(a, b, offs=offsets)``.
+
+    ``offsets`` [G], int32, are the ends of the groups, in ascending order; they are read where the kernel runs, and no size of a
+    group needs to be known before. Groups may be empty. Rows behind the last end are not written. ``b`` may lie transposed, as
+    weights [G, N, K] do in ``weights.mT``. Otherwise as `matmul`; without gradients.
+    """
+    if _is_torch(a):
+        from ._torch_grouped import grouped_matmul as function
+    else:
+        from ._grouped import grouped_matmul as function
+    return function(a, b, offsets, activation, out_dtype)
 
 
 _torch_matmul_module: Any = None

@@ -1,0 +1,64 @@
+"""`grouped_matmul`: rows in groups, each multiplied by a matrix of its own, of numpy and JAX arrays and of torch tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _ptx
+from ._matmul import _is_transposed, _module_of, _name_of, _rows_of
+from ._products import ACTIVATIONS, Shape, chosen_product, sizes_of_product
+
+
+def shape_of_groups(a: Any, b: Any, offsets: Any, activation: str | None) -> Shape:
+    """Fits shapes and types together: a [M, K], b [G, K, N], offsets [G]. `m` is that of all groups. ValueError, TypeError."""
+    if len(a.shape) != 2 or len(b.shape) != 3 or tuple(offsets.shape) != (b.shape[0],) or a.shape[1] != b.shape[1]:
+        _ptx.raise_error(
+            "argument_dim",
+            f"`grouped_matmul`: `a` has shape {tuple(a.shape)}, `b` {tuple(b.shape)}, `offsets` {tuple(offsets.shape)}",
+            "what fits is [M, K], [G, K, N] and [G]; of weights [G, N, K] take `b.mT`",
+        )
+    names = [_name_of(x.dtype).removeprefix("torch.") for x in (a, b, offsets)]
+    if names[0] != names[1]:
+        _ptx.raise_error(
+            "argument_dtype", f"`grouped_matmul`: `b` is {names[1]} and `a` {names[0]}", "what fits is one element type for both"
+        )
+    if names[2] != "int32":
+        _ptx.raise_error("argument_dtype", f"`grouped_matmul`: `offsets` is {names[2]}", "what fits is int32")
+    if activation is not None and activation not in ACTIVATIONS:
+        _ptx.raise_error(
+            "argument_kind",
+            f"`grouped_matmul`: `activation` is {activation!r}",
+            "what fits is relu, silu, gelu, gelu_tanh or None",
+        )
+    return Shape(a.shape[0], b.shape[2], a.shape[1], b.shape[0], False, (a.shape[0], b.shape[2]))
+
+
+def padding_of_groups(shape: Shape, b_transposed: bool) -> tuple[int, int]:
+    """Elements that are missing for rows of memory to be 16 bytes aligned: along K, and of the rows of b."""
+    return -shape.k % 8, 0 if b_transposed else -shape.n % 8
+
+
+def words_of_groups(b_transposed: bool, activation: str | None) -> tuple[str, ...]:
+    return ("grouped", *(("b_transposed",) if b_transposed else ()), *(() if activation is None else (activation,)))
+
+
+def mean_rows(shape: Shape) -> int:
+    """Rows of a group, for the choice of a kernel; of as many binary digits there is one."""
+    rows = -(-shape.m // max(shape.batch, 1))
+    return max(1, 1 << rows.bit_length() >> 1)
+
+
+def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any) -> Any:
+    shape = shape_of_groups(a, b, offsets, activation)
+    b_transposed = _is_transposed(b)
+    right = b.swapaxes(1, 2) if b_transposed else _rows_of(b)
+    along_k, of_b = padding_of_groups(shape, b_transposed)
+    left = _rows_of(a)
+    if along_k or of_b:
+        numpy = _module_of(a)
+        left = numpy.pad(left, [(0, 0), (0, along_k)])
+        right = numpy.pad(right, [(0, 0), (0, 0), (0, along_k)] if b_transposed else [(0, 0), (0, along_k), (0, of_b)])
+    out = _name_of(a.dtype if out_dtype is None else out_dtype)
+    has, k = words_of_groups(b_transposed, activation), shape.k + along_k
+    kernel = chosen_product(_name_of(a.dtype), out, mean_rows(shape), shape.n, k, shape.batch, has)
+    return kernel(left, right, offsets, **sizes_of_product(kernel, shape))

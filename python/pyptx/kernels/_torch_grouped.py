@@ -1,0 +1,68 @@
+"""`grouped_matmul` of torch tensors: eager, under `torch.compile`, and with gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .. import _ptx
+from ..torch_support.dynamo import call_number_under_dynamo
+from . import _tuned
+from ._grouped import mean_rows, padding_of_groups, shape_of_groups, words_of_groups
+from ._products import chosen_product, sizes_of_product
+from ._torch import _PLAIN, _is_compiling, _needs_gradient
+from ._torch_matmul import _HALVES, _OUTPUTS, _aligned, _lying, _number_under_dynamo, rows_like
+
+_ready: dict[Any, tuple[Any, Any, bool]] = {}  # plans of calls like earlier ones
+_tuned.plans.append(_ready)
+
+
+def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any) -> Any:
+    if _is_compiling():
+        return _checked(a, b, offsets, activation, out_dtype, None)
+    key = (a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, offsets.dtype, offsets.shape, activation, out_dtype)
+    known = _ready.get(key)
+    if known is not None and type(a) in _PLAIN and type(b) in _PLAIN and offsets.is_contiguous():
+        aligned = not (a.data_ptr() | b.data_ptr()) & 15
+        if aligned and not (torch.is_grad_enabled() and (a.requires_grad or b.requires_grad)):
+            return known[0](a, b.mT if known[2] else b, offsets, scalars=known[1])
+    return _checked(a, b, offsets, activation, out_dtype, key)
+
+
+def _checked(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any, key: Any) -> Any:
+    shape = shape_of_groups(a, b, offsets, activation)
+    out_dtype = a.dtype if out_dtype is None else out_dtype
+    if a.dtype not in _HALVES or (out_dtype != a.dtype and out_dtype != torch.float32):
+        _ptx.raise_error(
+            "argument_dtype", f"`grouped_matmul` of {a.dtype} elements to {out_dtype}",
+            "what fits is float16 or bfloat16, to the same type or float32",
+        )  # fmt: skip
+    if _needs_gradient(a, b):
+        _ptx.raise_error(
+            "argument_gradient",
+            "`grouped_matmul` is differentiated; it has no backward",
+            "`torch.no_grad()` around it, or `.detach()`",
+        )
+    right, b_transposed = _lying(b)
+    left = a.contiguous()
+    along_k, of_b = padding_of_groups(shape, b_transposed)
+    is_copied = along_k or of_b
+    if is_copied:
+        left = torch.nn.functional.pad(left, (0, along_k))
+        right = torch.nn.functional.pad(right, (0, along_k) if b_transposed else (0, of_b, 0, along_k))
+    has, k = words_of_groups(b_transposed, activation), shape.k + along_k
+    tensors = [left, right, offsets.contiguous()]
+    if _is_compiling():
+        rows = rows_like(shape.m // shape.batch)
+        number, names = _number_under_dynamo(
+            str(a.dtype), str(out_dtype), rows, slice(shape.n), slice(k), has, slice(shape.batch)
+        )
+        return call_number_under_dynamo(number, tensors, [("N", shape.n)] if "N" in names else ())
+    kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], mean_rows(shape), shape.n, k, shape.batch, has)
+    plan, packed = kernel._bind(sizes_of_product(kernel, shape))
+    if not is_copied and left.data_ptr() == a.data_ptr() and right.data_ptr() == b.data_ptr():
+        if len(_ready) > 4096:  # of a program whose sizes never end
+            _ready.clear()
+        _ready[key] = plan, packed, b_transposed
+    return plan(*[_aligned(x) for x in tensors], scalars=packed)
