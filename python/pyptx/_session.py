@@ -65,7 +65,9 @@ class Stop(NamedTuple):
     def __str__(self) -> str:
         if self.why == "ended":
             return "the run has ended"
-        said = f"{self.why}{f' {self.breakpoint}, {self.changed}' if self.changed else ''}: block {self.block} warp {self.warp}, lanes {_lanes(self.lanes)}, instruction {self.position}"
+        watched = f" {self.breakpoint}, {self.changed}" if self.changed else ""
+        who = f"block {self.block} warp {self.warp}, lanes {_lanes(self.lanes)}"
+        said = f"{self.why}{watched}: {who}, instruction {self.position}"
         place = _place(self.where)
         text = f"{said}{', ' if place else ''}{place}\n  {self.instruction}"
         return f"{text}\n{self.error}" if self.error is not None else text
@@ -228,9 +230,7 @@ class Session:
             fail("argument_kind", "`break_at` takes a line: `break_at(141)`, `break_at('gemm.py:141')`, `break_at(ptx_line=12)`")
         return self._session.break_at(file, line or 0, ptx_line, block, warp, when)
 
-    def watch(
-        self, name: str | int, offset: int = 0, *, bytes: int = 4, block: Block | None = None, tensor: bool = False
-    ) -> int:
+    def watch(self, name: str | int, offset: int = 0, *, bytes: int = 4, block: Block | None = None, tensor: bool = False) -> int:
         """Stops behind whatever changes these bytes, `offset` behind a variable of shared memory, or from an address there on, of
         the focused block or another one; with `tensor` behind the first element of a tensor of the call, by the name that reports
         have for it. Gives the watch's number, which `remove` takes."""
