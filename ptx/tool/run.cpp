@@ -16,7 +16,6 @@
 #include "ptx/tool/kernel_arguments.hpp"
 #include "ptx/tool/kernel_run.hpp"
 #include "ptx/tool/style.hpp"
-#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::tool {

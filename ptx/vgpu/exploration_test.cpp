@@ -69,6 +69,18 @@ TEST(Exploration, FindsEachOutcome) {
   EXPECT_TRUE(sb.rules.empty());
 }
 
+// Who comes to a barrier last makes no difference.
+TEST(Exploration, GoesOnBehindBarriers) {
+  const std::string meet = "barrier.sync 1, 64;\n";
+  const Explored sb = explore({meet + put(x) + get(y, 0), meet + put(y) + get(x, 1)}, 2);
+  EXPECT_TRUE(sb.exhausted);
+  EXPECT_EQ(sb.outcomes, (std::set<std::vector<std::uint32_t>>{{0, 1}, {1, 0}, {1, 1}}));
+  const Explored whole = explore({put(x) + get(y, 0), put(y) + get(x, 1)}, 2, 0, 1, "bar.sync 0;\n");
+  EXPECT_TRUE(whole.exhausted);
+  EXPECT_EQ(whole.outcomes.size(), 3u);
+  EXPECT_EQ(whole.runs - whole.redundant, 3u);
+}
+
 TEST(Exploration, OfThreadsThatTouchNothingAlikeTakesOneRun) {
   const Explored apart = explore({put("256") + put("260"), put("512") + put("516"), put("768") + put("772")}, 1);
   EXPECT_TRUE(apart.exhausted);

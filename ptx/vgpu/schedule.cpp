@@ -275,6 +275,12 @@ Outcome run_explored(Warp& warp, const Step& step, Mask mask) {
   }
   const Outcome outcome = warp.traced ? run_traced(warp, step, mask) : mask == 0 ? Outcome::next : step.run(warp, step, mask);
   if (outcome == Outcome::next || outcome == Outcome::jumped) warp.yields = false;  // the turn goes on to what others see
+  // Who comes to a barrier last does no more than those who wait there: then it makes no difference who that is.
+  const ir::Inst& inst = warp.cta->launch->code.function->body[step.item];
+  if (outcome == Outcome::next && mask != 0 && isa::form(inst.form).row->effects.sync == isa::Sync::barrier) {
+    warp.yields = true;
+    return go_on_behind(warp, step);
+  }
   if (outcome == Outcome::regroup && warp.yields) warp.polls_again = true;
   return outcome;
 }

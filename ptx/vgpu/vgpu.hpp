@@ -18,14 +18,13 @@
 #include "ptx/base/base.hpp"
 #include "ptx/check/check.hpp"
 #include "ptx/ir/ir.hpp"
+#include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/observer.hpp"
 #include "ptx/vgpu/rules.hpp"
 #include "ptx/vgpu/session.hpp"
 #include "ptx/vgpu/timeline/timeline.hpp"
 
 namespace ptx::vgpu {
-
-class Exploration;
 
 /// Multiprocessors of the GPU that the executor stands for, an H200.
 inline constexpr std::uint32_t multiprocessors = 132;

@@ -18,7 +18,6 @@
 #include "define.hpp"
 #include "errors.hpp"
 #include "ptx/launch/observing.hpp"
-#include "ptx/vgpu/exploration.hpp"
 
 namespace ptx::python {
 namespace {

@@ -408,7 +408,7 @@ def run_all(simulate: Callable[[str, int], tuple[Any, Findings]], seeds: int, in
 
 
 def run_orders(simulate: Callable[[str, int], tuple[Any, Findings]], most: int, inputs_after: Callable[[], list[bytes]]) -> Sweep:
-    """Runs `simulate("systematic", number)` in each order of the threads that makes a difference, `most` times at most (0: all)."""
+    """Runs `simulate("systematic", number)` in each order of the threads that makes a difference, at most `most` (0: all)."""
     exploration = _ptx.Exploration.make(most)
     made = _Runs(simulate, inputs_after, most)
     interrupted = False

@@ -65,7 +65,9 @@ class Stop(NamedTuple):
     def __str__(self) -> str:
         if self.why == "ended":
             return "the run has ended"
-        said = f"{self.why}{f' {self.breakpoint}, {self.changed}' if self.changed else ''}: block {self.block} warp {self.warp}, lanes {_lanes(self.lanes)}, instruction {self.position}"
+        watched = f" {self.breakpoint}, {self.changed}" if self.changed else ""
+        who = f"block {self.block} warp {self.warp}, lanes {_lanes(self.lanes)}"
+        said = f"{self.why}{watched}: {who}, instruction {self.position}"
         place = _place(self.where)
         text = f"{said}{', ' if place else ''}{place}\n  {self.instruction}"
         return f"{text}\n{self.error}" if self.error is not None else text
