@@ -167,8 +167,8 @@ def words_of(cell: ProductCell) -> tuple[str, ...]:
 
 
 def compare(
-    torch: Any, report: dict[str, Any], arms: dict[str, Callable[..., Any]], peers: dict[str, Callable[..., Any]], sets: list[Any],
-    tolerance: float, rounds: int, tools: Any,
+    torch: Any, report: dict[str, Any], arms: dict[str, Callable[..., Any]], peers: dict[str, Callable[..., Any]],
+    sets: list[Any], tolerance: float, rounds: int, tools: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Measures arms and peers, and writes what comes out into the report."""
     launches, moved, operations, chosen = len(sets), report["bytes"], report["FLOP"], report["chosen"]
@@ -270,7 +270,7 @@ def measure_grouped(torch: Any, cell: GroupedCell, rounds: int, chosen_alone: bo
     counts = torch.randint(0, 2 * cell.rows + 1, (cell.groups,)) if not cell.equal else torch.full((cell.groups,), cell.rows)
     offsets = counts.cumsum(0).to(torch.int32).cuda()
     total, has = int(counts.sum()), ("grouped", "b_transposed")
-    moved = 2 * (cell.groups * cell.n * cell.k + total * (cell.n + cell.k))
+    moved = 2 * (int((counts > 0).sum()) * cell.n * cell.k + total * (cell.n + cell.k))
     sets = []
     for _ in range(max(2, -(-tools.ROTATED // moved))):
         a = torch.randn(total, cell.k, device="cuda", dtype=torch.bfloat16)

@@ -203,7 +203,7 @@ def scaled_matmul(
 
 
 def grouped_matmul(a: Any, b: Any, offsets: Any, *, activation: str | None = None, out_dtype: Any = None) -> Any:
-    """Rows of a [M, K] in groups, each times its own matrix of b [G, K, N]: [M, N], as torch's ``_grouped_mm(a, b, offs=offsets)``.
+    """Rows of a [M, K] in groups, each times its own matrix of b [G, K, N]: [M, N], as ``torch._grouped_mm(a, b, offs=offsets)``.
 
     ``offsets`` [G], int32, are the ends of the groups, in ascending order; they are read where the kernel runs, and no size of a
     group needs to be known before. Groups may be empty. Rows behind the last end are not written. ``b`` may lie transposed, as
