@@ -1,11 +1,12 @@
 """Matrix products of the kernel library beside torch's: what `bench/kernels.py --only gemm` measures.
 
 Peers: torch (cuBLAS), and for products with an epilogue the same under torch.compile (max-autotune).
-How it is measured: kernels.py.
+How it is measured: kernels.py. `python bench/products.py` shows what eager calls cost the host.
 """
 
 from __future__ import annotations
 
+import functools
 import statistics
 import time
 from collections.abc import Callable
@@ -295,3 +296,42 @@ def measure_grouped(torch: Any, cell: GroupedCell, rounds: int, chosen_alone: bo
     compare(torch, report, arms, peers, sets, TOLERANCE[cell.dtype], rounds, tools)
     report["seconds"] = round(time.monotonic() - started, 1)
     return report
+
+
+def host_costs() -> int:
+    """Microseconds of an eager call until it returns, the library's and torch's; medians of 7 times 300 calls."""
+    try:
+        import torch
+    except ImportError:
+        print("products: torch is not installed; nothing measured")
+        return 0
+    if not torch.cuda.is_available():
+        print("products: there is no GPU; nothing measured")
+        return 0
+
+    def cost(call: Callable[[], Any]) -> float:
+        took = []
+        for _ in range(8):
+            begin = time.perf_counter()
+            for _ in range(300):
+                call()
+            took.append((time.perf_counter() - begin) / 300 * 1e6)
+            torch.cuda.synchronize()
+        return statistics.median(took[1:])
+
+    for m, n, k in ((16, 256, 256), (64, 1024, 1024), (1, 4096, 4096), (512, 512, 512)):
+        x, w = (torch.randn(rows, k, device="cuda", dtype=torch.bfloat16) for rows in (m, n))
+        weight, bias = w.mT, torch.randn(n, device="cuda", dtype=torch.bfloat16)
+        for name, own, peer in (
+            ("plain", lambda x, w, b: kernels.matmul(x, w), lambda x, w, b: x @ w),
+            ("bias", lambda x, w, b: kernels.matmul(x, w, bias=b), lambda x, w, b: torch.addmm(b, x, w)),
+            ("bias, relu", lambda x, w, b: kernels.matmul(x, w, bias=b, activation="relu"),
+             lambda x, w, b: torch.addmm(b, x, w).relu_()),
+        ):  # fmt: skip
+            figures = [cost(functools.partial(call, x, weight, bias)) for call in (own, peer)]
+            print(f"{m} x {n} x {k}, {name}: the library {figures[0]:.1f} us, torch {figures[1]:.1f} us", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(host_costs())
