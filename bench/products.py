@@ -1,11 +1,12 @@
 """Matrix products of the kernel library beside torch's: what `bench/kernels.py --only gemm` measures.
 
 Peers: torch (cuBLAS), and for products with an epilogue the same under torch.compile (max-autotune).
-How it is measured: kernels.py.
+How it is measured: kernels.py. `python bench/products.py` shows what eager calls cost the host.
 """
 
 from __future__ import annotations
 
+import functools
 import statistics
 import time
 from collections.abc import Callable
@@ -167,8 +168,8 @@ def words_of(cell: ProductCell) -> tuple[str, ...]:
 
 
 def compare(
-    torch: Any, report: dict[str, Any], arms: dict[str, Callable[..., Any]], peers: dict[str, Callable[..., Any]], sets: list[Any],
-    tolerance: float, rounds: int, tools: Any,
+    torch: Any, report: dict[str, Any], arms: dict[str, Callable[..., Any]], peers: dict[str, Callable[..., Any]],
+    sets: list[Any], tolerance: float, rounds: int, tools: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Measures arms and peers, and writes what comes out into the report."""
     launches, moved, operations, chosen = len(sets), report["bytes"], report["FLOP"], report["chosen"]
@@ -270,7 +271,7 @@ def measure_grouped(torch: Any, cell: GroupedCell, rounds: int, chosen_alone: bo
     counts = torch.randint(0, 2 * cell.rows + 1, (cell.groups,)) if not cell.equal else torch.full((cell.groups,), cell.rows)
     offsets = counts.cumsum(0).to(torch.int32).cuda()
     total, has = int(counts.sum()), ("grouped", "b_transposed")
-    moved = 2 * (cell.groups * cell.n * cell.k + total * (cell.n + cell.k))
+    moved = 2 * (int((counts > 0).sum()) * cell.n * cell.k + total * (cell.n + cell.k))
     sets = []
     for _ in range(max(2, -(-tools.ROTATED // moved))):
         a = torch.randn(total, cell.k, device="cuda", dtype=torch.bfloat16)
@@ -295,3 +296,42 @@ def measure_grouped(torch: Any, cell: GroupedCell, rounds: int, chosen_alone: bo
     compare(torch, report, arms, peers, sets, TOLERANCE[cell.dtype], rounds, tools)
     report["seconds"] = round(time.monotonic() - started, 1)
     return report
+
+
+def host_costs() -> int:
+    """Microseconds of an eager call until it returns, the library's and torch's; medians of 7 times 300 calls."""
+    try:
+        import torch
+    except ImportError:
+        print("products: torch is not installed; nothing measured")
+        return 0
+    if not torch.cuda.is_available():
+        print("products: there is no GPU; nothing measured")
+        return 0
+
+    def cost(call: Callable[[], Any]) -> float:
+        took = []
+        for _ in range(8):
+            begin = time.perf_counter()
+            for _ in range(300):
+                call()
+            took.append((time.perf_counter() - begin) / 300 * 1e6)
+            torch.cuda.synchronize()
+        return statistics.median(took[1:])
+
+    for m, n, k in ((16, 256, 256), (64, 1024, 1024), (1, 4096, 4096), (512, 512, 512)):
+        x, w = (torch.randn(rows, k, device="cuda", dtype=torch.bfloat16) for rows in (m, n))
+        weight, bias = w.mT, torch.randn(n, device="cuda", dtype=torch.bfloat16)
+        for name, own, peer in (
+            ("plain", lambda x, w, b: kernels.matmul(x, w), lambda x, w, b: x @ w),
+            ("bias", lambda x, w, b: kernels.matmul(x, w, bias=b), lambda x, w, b: torch.addmm(b, x, w)),
+            ("bias, relu", lambda x, w, b: kernels.matmul(x, w, bias=b, activation="relu"),
+             lambda x, w, b: torch.addmm(b, x, w).relu_()),
+        ):  # fmt: skip
+            figures = [cost(functools.partial(call, x, weight, bias)) for call in (own, peer)]
+            print(f"{m} x {n} x {k}, {name}: the library {figures[0]:.1f} us, torch {figures[1]:.1f} us", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(host_costs())

@@ -56,10 +56,10 @@ constexpr Measured measured[] = {
 /// The recipe that was measured for a product of this size; of few rows, for about as many.
 std::optional<Recipe> known(const Problem& p) {
   for (const Measured& row : measured) {
-    if (row.n != (p.gated ? 2 * p.n : p.n) || row.k != p.k || p.batch != 1) continue;
+    if (row.n != (p.gated ? 2 * p.n : p.n) || row.k != p.k || (p.batch != 1 && !p.grouped)) continue;
     if (row.m != p.m && (p.m > 128 || row.m < p.m || row.m > 2 * p.m)) continue;
     const auto recipe = recipe_from_name(row.recipe);
-    if (!recipe) continue;
+    if (!recipe || recipe->grouped != p.grouped || recipe->scaling != p.scaling || recipe->promoted != p.promoted) continue;
     const Recipe r = like(p, *recipe);
     if (serves(r, p)) return r;
   }

@@ -186,8 +186,14 @@ Values Epilogue::block_of(const Values& sums, int block) {
     for (auto& sum : four) sum = k.let(inst.mul.f32, sum, scales_->above);
     return four;
   }
-  const auto first = number_at(*scales_->columns, std::int64_t{block} * 32, *scales_->left > 8 * block);
-  const auto second = number_at(*scales_->columns, std::int64_t{block} * 32 + 4, *scales_->left > 8 * block + 1);
+  const auto first = k.scalar<Type::f32>(0.0), second = k.scalar<Type::f32>(0.0);
+  const auto at = addr(*scales_->columns, std::int64_t{block} * 32);
+  if (r.swapped || r.store == Store::singles) {
+    k << inst.ld.global_.nc.f32(first, at).on(*scales_->left > 8 * block);
+    k << inst.ld.global_.nc.f32(second, addr(*scales_->columns, std::int64_t{block} * 32 + 4)).on(*scales_->left > 8 * block + 1);
+  } else {  // an even number of columns: there are both, or none
+    k << inst.ld.global_.nc.v2.f32(vec(first, second), at).on(*scales_->left > 8 * block);
+  }
   for (std::size_t i = 0; i < 4; ++i) {
     const auto factor = k.let(inst.mul.f32, i < 2 ? scales_->above : *scales_->below, i % 2 == 0 ? first : second);
     four[i] = k.let(inst.mul.f32, four[i], factor);

@@ -45,6 +45,8 @@ TEST(Product, recipes_can_be_written_and_serve_their_problem) {
 
 TEST(Product, few_rows_take_narrow_tiles_and_large_ones_wide) {
   EXPECT_TRUE(choose({.m = 8, .n = 4096, .k = 4096})->swapped);
+  EXPECT_EQ(name(*choose({.m = 10, .n = 4096, .k = 4096})),
+            "matmul__bf16_bf16_m64_n16_s12_d1_x1_k2_pairs_nt_swapped");  // measured
   const auto large = choose({.m = 8192, .n = 8192, .k = 8192});
   EXPECT_GE(large->rows * large->columns, 128 * 176);
   EXPECT_GT(choose({.m = 8, .n = 256, .k = 7168})->splits, 1);
@@ -95,6 +97,10 @@ INSTANTIATE_TEST_SUITE_P(classes, GoldenProduct,
                                            "matmul__bf16_bf16_m128_n64_s4_d2_x2_k1_boxes_tn_bias_residual_relu",
                                            "matmul__f16_f16_m64_n48_s4_d1_x1_k1_pairs_nn_batched_gelu",
                                            "matmul__f16_f32_m64_n32_s4_d1_x1_k1_singles_tt_silu",
+                                           "matmul__bf16_bf16_m128_n128_s4_d2_x1_k1_boxes_nt_gated_silu",
+                                           "matmul__bf16_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_grouped",
+                                           "matmul__e4m3_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_rowwise",
+                                           "matmul__e4m3_bf16_m128_n64_s4_d2_x1_k1_boxes_nt_promoted_blockwise",
                                            "matmul__bf16_bf16_m128_n16_s8_d1_x1_k4_pairs_nt_swapped_bias_residual_gelutanh"));
 
 // Small integers have exact products and sums.

@@ -119,3 +119,11 @@ def test_says_what_fits() -> None:
     for kind, text, call in wrong:
         with pytest.raises(kind, match=text):
             call()
+
+
+def test_torch_has_no_gradients() -> None:
+    torch: Any = pytest.importorskip("torch")
+    a, w = (torch.randn(16, 32).to(torch.float8_e4m3fn) for _ in range(2))
+    bias = torch.randn(16, dtype=torch.bfloat16, requires_grad=True)
+    with pytest.raises(Exception, match="no backward"):
+        kernels.scaled_matmul(a, w.mT, torch.ones(()), torch.ones(()), bias=bias)

@@ -1,14 +1,15 @@
-"""Kernels that are ready to use: norms, softmax, gated products, for numpy arrays, torch tensors and JAX arrays.
+"""Kernels that are ready to use: norms, softmax, gated products, matrix products, for numpy arrays, torch tensors, JAX arrays.
 
 They run where their arguments are: on a GPU, or for arrays in host memory on the executor. f32, f16 and bf16; between load and
 store everything is f32. Rows are the last dimension, of 1 to 262,144 elements; leading dimensions are taken together. A torch
 tensor whose rows lie apart is read where it lies, as long as a row's elements lie side by side; torch.compile copies it. All are
-differentiable with torch and JAX; the gradients of norms keep less of a row at once, and go to 96K elements
-in f32. Unsupported arguments raise; nothing falls back to another library.
+differentiable with torch and JAX, but for products with scales and in groups; the gradients of norms keep less of a row at once,
+and go to 96K elements in f32. Unsupported arguments raise; nothing falls back to another library.
 """
 
 # From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _tuned, which
-# of them is taken, with _tune; _checks.
+# of them is taken, with _tune; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the same for _scaled and
+# _grouped; _product_runs; _products, recipes and shapes.
 
 from __future__ import annotations
 
@@ -203,7 +204,7 @@ def scaled_matmul(
 
 
 def grouped_matmul(a: Any, b: Any, offsets: Any, *, activation: str | None = None, out_dtype: Any = None) -> Any:
-    """Rows of a [M, K] in groups, each times its own matrix of b [G, K, N]: [M, N], as torch's ``_grouped_mm(a, b, offs=offsets)``.
+    """Rows of a [M, K] in groups, each times its own matrix of b [G, K, N]: [M, N], as ``torch._grouped_mm(a, b, offs=offsets)``.
 
     ``offsets`` [G], int32, are the ends of the groups, in ascending order; they are read where the kernel runs, and no size of a
     group needs to be known before. Groups may be empty. Rows behind the last end are not written. ``b`` may lie transposed, as

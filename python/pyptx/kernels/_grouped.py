@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _ptx
-from ._matmul import _is_transposed, _module_of, _name_of, _rows_of
+from ._product_runs import is_transposed, module_of, name_of, rows_of
 from ._products import ACTIVATIONS, Shape, chosen_product, sizes_of_product
 
 
@@ -17,7 +17,7 @@ def shape_of_groups(a: Any, b: Any, offsets: Any, activation: str | None) -> Sha
             f"`grouped_matmul`: `a` has shape {tuple(a.shape)}, `b` {tuple(b.shape)}, `offsets` {tuple(offsets.shape)}",
             "what fits is [M, K], [G, K, N] and [G]; of weights [G, N, K] take `b.mT`",
         )
-    names = [_name_of(x.dtype).removeprefix("torch.") for x in (a, b, offsets)]
+    names = [name_of(x.dtype).removeprefix("torch.") for x in (a, b, offsets)]
     if names[0] != names[1]:
         _ptx.raise_error(
             "argument_dtype", f"`grouped_matmul`: `b` is {names[1]} and `a` {names[0]}", "what fits is one element type for both"
@@ -50,15 +50,15 @@ def mean_rows(shape: Shape) -> int:
 
 def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any) -> Any:
     shape = shape_of_groups(a, b, offsets, activation)
-    b_transposed = _is_transposed(b)
-    right = b.swapaxes(1, 2) if b_transposed else _rows_of(b)
+    b_transposed = is_transposed(b)
+    right = b.swapaxes(1, 2) if b_transposed else rows_of(b)
     along_k, of_b = padding_of_groups(shape, b_transposed)
-    left = _rows_of(a)
+    left = rows_of(a)
     if along_k or of_b:
-        numpy = _module_of(a)
+        numpy = module_of(a)
         left = numpy.pad(left, [(0, 0), (0, along_k)])
         right = numpy.pad(right, [(0, 0), (0, 0), (0, along_k)] if b_transposed else [(0, 0), (0, along_k), (0, of_b)])
-    out = _name_of(a.dtype if out_dtype is None else out_dtype)
+    out = name_of(a.dtype if out_dtype is None else out_dtype)
     has, k = words_of_groups(b_transposed, activation), shape.k + along_k
-    kernel = chosen_product(_name_of(a.dtype), out, mean_rows(shape), shape.n, k, shape.batch, has)
+    kernel = chosen_product(name_of(a.dtype), out, mean_rows(shape), shape.n, k, shape.batch, has)
     return kernel(left, right, offsets, **sizes_of_product(kernel, shape))

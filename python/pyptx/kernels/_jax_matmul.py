@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ._matmul import product
+from ._product_runs import product
 from ._products import Shape, shape_of
 
 _ACTIVATIONS: dict[str | None, Callable[[Any], Any]] = {

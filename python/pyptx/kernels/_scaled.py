@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _ptx
-from ._matmul import _is_transposed, _module_of, _name_of, _rows_of
+from ._product_runs import is_transposed, module_of, name_of, rows_of
 from ._products import Shape, chosen_product, require_epilogue, shape_of, sizes_of_product
 
 BLOCK = 128  # elements along K, and columns of b, with one scale
@@ -58,15 +58,15 @@ def scaled_matmul(
     a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, fast: bool
 ) -> Any:
     shape = shape_of(a.shape, b.shape)
-    require_float8(shape, (_name_of(a.dtype), _name_of(b.dtype)), (_name_of(scale_a.dtype), _name_of(scale_b.dtype)))
+    require_float8(shape, (name_of(a.dtype), name_of(b.dtype)), (name_of(scale_a.dtype), name_of(scale_b.dtype)))
     scaling = scaling_of(shape, tuple(scale_a.shape), tuple(scale_b.shape))
-    numpy, out = _module_of(a), "bfloat16" if out_dtype is None else _name_of(out_dtype)
+    numpy, out = module_of(a), "bfloat16" if out_dtype is None else name_of(out_dtype)
     for beside in (bias, residual):
         if beside is not None:
             require_epilogue(shape, beside, bias, activation, residual)
     missing = -shape.k % 16
     rows = b.swapaxes(0, 1)
-    left, right = a.reshape(shape.m, shape.k), rows if _is_transposed(b) else _rows_of(rows)
+    left, right = a.reshape(shape.m, shape.k), rows if is_transposed(b) else rows_of(rows)
     if missing:
         left, right = (numpy.pad(x, [(0, 0), (0, missing)]) for x in (left, right))
     if scaling == "tensorwise":
@@ -75,7 +75,7 @@ def scaled_matmul(
         scales = [numpy.broadcast_to(s.reshape(-1), (size,)) for s, size in ((scale_a, shape.m), (scale_b, shape.n))]
         scales = [numpy.ascontiguousarray(s) if hasattr(s, "flags") else s for s in scales]
     else:
-        scales = [_rows_of(scale_a), _rows_of(scale_b.swapaxes(0, 1))]
+        scales = [rows_of(scale_a), rows_of(scale_b.swapaxes(0, 1))]
     has = words_of(scaling, fast, bias is not None, activation, residual is not None)
     kernel = chosen_product(FLOAT8, out, shape.m, shape.n, shape.k + missing, 1, has)
     more = [] if bias is None else [bias]

@@ -11,7 +11,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from . import _tuned
 from ._grouped import mean_rows, padding_of_groups, shape_of_groups, words_of_groups
 from ._products import chosen_product, sizes_of_product
-from ._torch import _PLAIN, _is_compiling, _needs_gradient
+from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
 from ._torch_matmul import _HALVES, _OUTPUTS, _aligned, _lying, _number_under_dynamo, rows_like
 
 _ready: dict[Any, tuple[Any, Any, bool]] = {}  # plans of calls like earlier ones
@@ -61,7 +61,7 @@ def _checked(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: An
         return call_number_under_dynamo(number, tensors, [("N", shape.n)] if "N" in names else ())
     kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], mean_rows(shape), shape.n, k, shape.batch, has)
     plan, packed = kernel._bind(sizes_of_product(kernel, shape))
-    if not is_copied and left.data_ptr() == a.data_ptr() and right.data_ptr() == b.data_ptr():
+    if not is_copied and _place(left) == _place(a) and _place(right) == _place(b):
         if len(_ready) > 4096:  # of a program whose sizes never end
             _ready.clear()
         _ready[key] = plan, packed, b_transposed

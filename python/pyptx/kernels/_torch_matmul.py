@@ -159,10 +159,10 @@ def _product(
     kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], shape.m, shape.n, k, shape.batch, has)
     plan, packed = kernel._bind(sizes_of_product(kernel, shape))
     result = plan(*tensors, scalars=packed)
-    if key is not None and not is_copied and a.dim() == 2 and tensors[0].data_ptr() == a.data_ptr():
+    if key is not None and not is_copied and a.dim() == 2 and _place(tensors[0]) == _place(a):
         if len(_ready) > 4096:  # of a program whose sizes never end
             _ready.clear()
-        if tensors[1].data_ptr() == b.data_ptr():
+        if _place(tensors[1]) == _place(b):
             _ready[key] = plan, packed, a_transposed, b_transposed
     return result if result.dim() == len(shape.result) else result.view(shape.result)
 

@@ -11,7 +11,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from . import _tuned
 from ._products import chosen_product, require_epilogue, shape_of, sizes_of_product
 from ._scaled import FLOAT8, require_float8, scaling_of, words_of
-from ._torch import _is_compiling
+from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
 from ._torch_matmul import _OUTPUTS, _aligned, _number_under_dynamo, rows_like
 
 _ready: dict[Any, tuple[Any, Any]] = {}  # plans of calls like earlier ones
@@ -22,6 +22,12 @@ def scaled_matmul(
     a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, fast: bool
 ) -> Any:
     out_dtype = torch.bfloat16 if out_dtype is None else out_dtype
+    if _needs_gradient(scale_a, scale_b, bias, residual):
+        _ptx.raise_error(
+            "argument_gradient",
+            "`scaled_matmul` is differentiated; it has no backward",
+            "`torch.no_grad()` around it, or `.detach()`",
+        )
     if _is_compiling():
         return _checked(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast, None)
     key = (
@@ -29,7 +35,7 @@ def scaled_matmul(
         residual is None, out_dtype, fast,
     )  # fmt: skip
     known = _ready.get(key)
-    if known is not None:
+    if known is not None and type(a) in _PLAIN and type(b) in _PLAIN:
         tensors = [x for x in (a, b.mT, scale_a.reshape(-1), scale_b.reshape(-1), bias, residual) if x is not None]
         places = 0
         for x in tensors:
@@ -80,7 +86,7 @@ def _checked(
     kernel = chosen_product(FLOAT8, _OUTPUTS[out_dtype], shape.m, shape.n, k, 1, has)
     plan, packed = kernel._bind(sizes_of_product(kernel, shape))
     given = [x for x in (a, b, scale_a, scale_b, bias, residual) if x is not None]
-    as_given = [x.data_ptr() for x in tensors] == [x.data_ptr() for x in given]
+    as_given = [_place(x) for x in tensors] == [_place(x) for x in given]
     if as_given and a.dim() == 2 and scaling != "blockwise":
         if len(_ready) > 4096:  # of a program whose sizes never end
             _ready.clear()
