@@ -70,5 +70,5 @@ def losses(ignore_index: int, smoothing: float, logits: Any, target: Any) -> Any
 losses.defvjp(
     lambda ignore_index, smoothing, logits, target: (run_losses(ignore_index, smoothing, logits, target), (logits, target)),
     # The logits are read once more: nothing of their size is kept but them.
-    lambda ignore_index, smoothing, saved, gradient: (run_losses(ignore_index, smoothing, *saved, gradient)[1], None),
+    lambda ignore_index, smoothing, saved, dy: (run_losses(ignore_index, smoothing, saved[0], saved[1], dy)[1], None),
 )
