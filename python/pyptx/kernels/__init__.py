@@ -119,8 +119,8 @@ def cross_entropy(
     """Cross-entropy over the last dimension, as torch's of logits [.., classes] and int64 targets [..] (under JAX: with x64).
 
     ``reduction`` is "mean" (over the rows that count), "sum" or "none"; rows whose target is ``ignore_index`` do not count. The
-    loss is f32. A target that is no class makes its loss NaN. Differentiable in the logits: the backward reads them once more, and
-    nothing of their size is kept.
+    loss is f32. A target that is no class makes its loss NaN. Differentiable in the logits: the backward reads them once more,
+    and nothing of their size is kept.
     """
     if _is_torch(logits):
         return _torch_functions().cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
