@@ -108,7 +108,8 @@ nb::tuple go(const SessionHandle& self, Go go) {
 using BlockIndex = std::array<std::uint32_t, 3>;
 
 std::size_t break_at(const SessionHandle& self, std::string file, std::uint32_t line, std::uint32_t ptx_line,
-                     std::optional<BlockIndex> block, std::optional<std::uint32_t> warp, std::optional<std::string_view> condition) {
+                     std::optional<BlockIndex> block, std::optional<std::uint32_t> warp,
+                     std::optional<std::string_view> condition) {
   vgpu::Breakpoint point{.file = std::move(file), .line = line, .ptx_line = ptx_line, .block = block, .warp = warp};
   if (condition) point.condition = unwrap_here(vgpu::Condition::read(*condition));
   return open(self).break_at(std::move(point));

@@ -346,9 +346,9 @@ def sweep(
 
     `seeds` is 32 without it. With `systematic` runs take every order in which threads and asynchronous copies can go on that
     makes a difference to what they can see of each other through strong accesses and mbarriers, `runs` of them at most (10000
-    without it; 0: all); `Sweep.exhausted` says whether those were all. That is for kernels of a few warps that meet a few times: orders
-    are many. Threads of one warp that have parted keep the executor's order, and blocks that are in no cluster together are
-    explored one after the other.
+    without it; 0: all); `Sweep.exhausted` says whether those were all. That is for kernels of a few warps that meet a few
+    times: orders are many. Threads of one warp that have parted keep the executor's order, and blocks that are in no cluster
+    together are explored one after the other.
 
         assert executor.sweep(handshake, a, systematic=True).exhausted
 
