@@ -30,14 +30,19 @@ FAMILIES = {
     "rms_norm": "RMS norm", "layer_norm": "layer norm", "softmax": "softmax", "log_softmax": "log softmax", "swiglu": "SwiGLU",
     "geglu": "GeGLU", "rms_norm_backward": "RMS norm, backward", "layer_norm_backward": "layer norm, backward",
     "swiglu_backward": "SwiGLU, backward", "softmax_backward": "softmax, backward", "cross_entropy": "cross-entropy",
-    "gemm": "product", "scaled_gemm": "scaled product", "grouped_gemm": "grouped product",
+    "gemm": "product", "grouped": "groups",
 }  # fmt: skip
-SHORT = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+SHORT = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float8_e4m3fn": "e4m3"}
 # What the manufacturer states, dense: bytes/s of the memory, FLOP/s of bf16 (NVIDIA H200 and H100 SXM data sheets).
 PEAKS = {"H200": (4.8e12, 989e12), "H100": (3.35e12, 989e12)}
 
+PEERS = ("torch", "compile", "bmm")
+
 Run = dict[str, Any]
 CellOfRun = dict[str, Any]
+CellOfPEERS = ("torch", "compile", "bmm")
+
+Run = dict[str, Any]
 
 
 def command_output(*words: str) -> str:
@@ -55,7 +60,7 @@ def kept(run: Run, commit: str) -> Run:
         own = own_arm(cell)
         if own is None:
             continue
-        peers = {name: arm for name, arm in cell["arms"].items() if name in ("torch", "compile", cell["best_peer"])}
+        peers = {name: arm for name, arm in cell["arms"].items() if name in PEERS}
         others = {key: value for key, value in cell.items() if key not in ("arms", "recipes", "seconds")}
         cells.append({**others, "arms": {own: cell["arms"][own], **peers}})
     about = {key: value for key, value in run.items() if key != "cells"}
@@ -65,7 +70,7 @@ def kept(run: Run, commit: str) -> Run:
 
 def own_arm(cell: CellOfRun) -> str | None:
     """The name of the arm that a user gets: the chosen recipe, or the call itself where the library does more than one launch."""
-    names = [cell["chosen"], *(name for name in cell["arms"] if name not in ("torch", "compile"))]
+    names = [cell["chosen"], *(name for name in cell["arms"] if name not in PEERS)]
     return next((name for name in names if name in cell["arms"]), None)
 
 
@@ -108,14 +113,11 @@ def seen(cell: CellOfRun) -> str:
 
 
 def shape(cell: CellOfRun) -> str:
+    if "groups" in cell:
+        return f"{cell['groups']} of {cell['rows']} rows{'' if cell['equal'] else ' on average'}, {cell['n']}x{cell['k']}"
     if "rows" in cell:
-        words = [f"{cell['rows']}x{cell['columns']}"]
-    else:
-        sizes = [f"{cell['groups']} groups" if cell.get("groups", 1) > 1 else "", f"{cell['m']}x{cell['n']}x{cell['k']}"]
-        words = [*filter(None, sizes), cell.get("layout", "")]
-    return " ".join(
-        filter(None, [*words, *(word for word in cell["has"] if word not in ("weight", "bias") or "rows" not in cell)])
-    )
+        return " ".join([f"{cell['rows']}x{cell['columns']}", *(word for word in cell["has"] if word not in ("weight", "bias"))])
+    return " ".join([f"{cell['m']}x{cell['n']}x{cell['k']}", cell["layout"], *cell["has"]])
 
 
 def table(cells: Sequence[CellOfRun]) -> list[str]:
@@ -146,7 +148,9 @@ def groups_of(run: Run) -> dict[str, list[CellOfRun]]:
         title = (
             "Losses" if "entropy" in operation
             else "Backward" if operation.endswith("_backward")
+            else "Groups of rows" if "groups" in cell
             else "Rows" if "rows" in cell
+            else "Products of 8 bits" if "float8" in cell["dtype"]
             else "Products of few rows" if cell["m"] <= 128
             else "Products with epilogues" if cell["has"]
             else "Products"
@@ -234,7 +238,7 @@ def bars(pyplot: Any, run: Run) -> Any:
 
 def roofline(pyplot: Any, run: Run) -> Any:
     """Products: what is reached of what memory and tensor cores allow, the library's and the peer's."""
-    cells = [cell for cell in run["cells"] if "FLOP" in cell]
+    cells = [cell for cell in run["cells"] if "FLOP" in cell and "float8" not in cell["dtype"]]
     peaks = next((peaks for name, peaks in PEAKS.items() if name in run["device"]), None)
     if not cells or peaks is None:
         return None

@@ -71,6 +71,19 @@ def test_what_fell_below_the_best_run_on_such_a_device(figures: ModuleType, now:
     assert bool(fallen) == found
 
 
+def test_each_kind_of_cell_has_a_group(figures: ModuleType) -> None:
+    product = {"operation": "gemm", "dtype": "bfloat16", "m": 1024, "has": []}
+    cells = [
+        {"operation": "cross_entropy", "rows": 1}, {"operation": "softmax_backward", "rows": 1},
+        {"operation": "softmax", "rows": 1}, {"operation": "grouped", "rows": 1, "groups": 2}, product, {**product, "m": 1}, {**product, "has": ["bias"]},
+        {**product, "dtype": "float8_e4m3fn"},
+    ]  # fmt: skip
+    assert list(figures.groups_of({"cells": cells})) == [
+        "Losses", "Backward", "Rows", "Groups of rows", "Products", "Products of few rows", "Products with epilogues",
+        "Products of 8 bits",
+    ]  # fmt: skip
+
+
 def test_pictures_of_every_group(figures: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(figures, "PICTURES", tmp_path)
