@@ -40,9 +40,6 @@ PEERS = ("torch", "compile", "bmm")
 
 Run = dict[str, Any]
 CellOfRun = dict[str, Any]
-CellOfPEERS = ("torch", "compile", "bmm")
-
-Run = dict[str, Any]
 
 
 def command_output(*words: str) -> str:

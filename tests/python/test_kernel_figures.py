@@ -75,7 +75,8 @@ def test_each_kind_of_cell_has_a_group(figures: ModuleType) -> None:
     product = {"operation": "gemm", "dtype": "bfloat16", "m": 1024, "has": []}
     cells = [
         {"operation": "cross_entropy", "rows": 1}, {"operation": "softmax_backward", "rows": 1},
-        {"operation": "softmax", "rows": 1}, {"operation": "grouped", "rows": 1, "groups": 2}, product, {**product, "m": 1}, {**product, "has": ["bias"]},
+        {"operation": "softmax", "rows": 1},
+        {"operation": "grouped", "rows": 1, "groups": 2}, product, {**product, "m": 1}, {**product, "has": ["bias"]},
         {**product, "dtype": "float8_e4m3fn"},
     ]  # fmt: skip
     assert list(figures.groups_of({"cells": cells})) == [
