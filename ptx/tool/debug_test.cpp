@@ -119,7 +119,7 @@ TEST_F(Debug, SaysWhatIsWrongWithACommand) {
                                 {"--arg", "u32[32]"});
   for (const char* part :
        {"`runn` is no command here; did you mean `run`?", "`break` takes a line of the PTX",
-        "`break` takes `block X,Y,Z` and `warp N`", "`delete` takes the number of a breakpoint",
+        "`break` takes `block X,Y,Z`, `warp N` and `if REGISTER == VALUE`", "`delete` takes the number of a breakpoint",
         "`step` takes a number, 1 at least, `0` was given", "`x` was given", "`focus` takes a warp", "has no warp 9",
         "the kernel uses no register `q`", "`nothing` is none of the block's", "`f33` is no type and sizes",
         "lie outside of the block's shared memory", "`77B` is no swizzle", "`goto` takes"})
