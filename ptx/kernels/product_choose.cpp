@@ -91,7 +91,7 @@ Expected<std::vector<Recipe>> recipes(const Problem& p, std::size_t most) {
                                  .message = cat("`matmul` of .", isa::name(p.dtype), " to .", isa::name(p.out), " elements")}
                           .hint("what fits is bf16 or f16, to the same type or to f32, or with scales e4m3 to any of these")};
   if (p.k == 0) return Unexpected{Diagnostic{.kind = Kind::bad_tile, .message = "`matmul` of K = 0: a sum of nothing"}};
-  std::vector<Recipe> all;
+  std::vector<Recipe> all, wide;
   for (const bool swapped : {false, true}) {
     if (swapped && p.m > 256) continue;
     for (const int rows : {64, 128, 192}) {
@@ -100,14 +100,15 @@ Expected<std::vector<Recipe>> recipes(const Problem& p, std::size_t most) {
           Recipe r{.rows = rows, .columns = columns, .down = c.down, .across = c.across, .splits = c.splits, .swapped = swapped};
           r = like(p, r);
           r.stages = deepest(r);
-          // A tile that hangs over by more than half is a worse one.
-          if (columns > 16 && up(swapped ? p.m : p.n, results(r)) == 1 && results(r) >= 2 * static_cast<int>(swapped ? p.m : p.n))
-            continue;
-          if (serves(r, p)) all.push_back(r);
+          if (!serves(r, p)) continue;
+          // A tile that hangs over by more than half is a worse one, where there are others.
+          const bool hangs = columns > 16 && static_cast<std::uint64_t>(results(r)) >= 2 * (swapped ? p.m : p.n);
+          (hangs ? wide : all).push_back(r);
         }
       }
     }
   }
+  if (all.empty()) all = std::move(wide);
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(predicted(all[i], p), i);
   std::sort(order.begin(), order.end());
@@ -121,6 +122,9 @@ Expected<Recipe> choose(const Problem& problem) {
     if (const auto best = known(problem)) return *best;
   const auto all = recipes(problem, 1);
   if (!all) return Unexpected{all.error()};
+  if (all->empty())
+    return Unexpected{Diagnostic{
+        .kind = Kind::bad_tile, .message = cat("no kernel makes a `matmul` of ", problem.m, " x ", problem.n, " x ", problem.k)}};
   return all->front();
 }
 

@@ -43,6 +43,45 @@ TEST(Product, recipes_can_be_written_and_serve_their_problem) {
   }
 }
 
+/// What is chosen serves the problem, or it is said that nothing does; of sizes at which something changes.
+TEST(Product, every_size_has_a_kernel_in_every_kind_of_product) {
+  struct Kind {
+    bool gated = false, grouped = false, batched = false;
+    Scaling scaling = Scaling::none;
+  };
+  constexpr Kind kinds[] = {{},
+                            {.gated = true},
+                            {.grouped = true},
+                            {.batched = true},
+                            {.scaling = Scaling::tensorwise},
+                            {.scaling = Scaling::rowwise},
+                            {.scaling = Scaling::blockwise}};
+  constexpr std::uint64_t sizes[] = {
+      1, 2, 7, 8, 9, 16, 24, 31, 32, 33, 64, 65, 128, 129, 255, 256, 257, 1 << 20, std::uint64_t{1} << 33};
+  for (const Kind& kind : kinds) {
+    for (const bool a_transposed : {false, true}) {
+      for (const bool b_transposed : {false, true}) {
+        const bool scaled = kind.scaling != Scaling::none;
+        if ((scaled && (a_transposed || !b_transposed)) || (kind.grouped && a_transposed)) continue;
+        for (const std::uint64_t m : sizes) {
+          for (const std::uint64_t n : sizes) {
+            for (const std::uint64_t k : {1, 65}) {
+              Problem p{.m = m, .n = n, .k = k, .a_transposed = a_transposed, .b_transposed = b_transposed};
+              p.dtype = scaled ? Type::e4m3 : Type::bf16;
+              p.batch = kind.grouped || kind.batched ? 3 : 1;
+              p.batched = kind.batched, p.grouped = kind.grouped, p.gated = kind.gated;
+              p.scaling = kind.scaling, p.promoted = kind.scaling == Scaling::blockwise;
+              const auto chosen = choose(p);
+              ASSERT_TRUE(chosen) << render(chosen.error());
+              EXPECT_TRUE(serves(*chosen, p)) << name(*chosen);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Product, few_rows_take_narrow_tiles_and_large_ones_wide) {
   EXPECT_TRUE(choose({.m = 8, .n = 4096, .k = 4096})->swapped);
   EXPECT_EQ(name(*choose({.m = 10, .n = 4096, .k = 4096})),

@@ -173,6 +173,14 @@ def test_gated(m: int, n: int, k: int, layout: str) -> None:
     hold(kernels.gated_matmul(a, b, activation=None, out_dtype="float32"), gate * up, "float32")
 
 
+@pytest.mark.parametrize("layout", ["nn", "nt"])
+@pytest.mark.parametrize("n", [1, 2, 7, 8, 16, 31, 32, 33])
+def test_gated_products_of_few_columns(n: int, layout: str) -> None:
+    a, b = drawn((5, 72)), lying(drawn((72, 2 * n), seed=1), layout[1] == "t")
+    gate, up = np.split(a.astype(np.float64) @ b.astype(np.float64), 2, -1)
+    hold(kernels.gated_matmul(a, b), gate / (1 + np.exp(-gate)) * up)
+
+
 def test_gated_classes_of_recipes() -> None:
     a, gate_up = drawn((296, 264)), drawn((400, 264), seed=1)
     x = wide(a)[0] @ wide(gate_up)[0].T
