@@ -25,6 +25,7 @@ from kernel_figures import command_output
 
 from pyptx import _ptx
 from pyptx.kernels._library import kernel_of, sizes_of
+from pyptx.kernels._tune import take_turns
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.products import GroupedCell, ProductCell, grouped_cells, measure_grouped, measure_product, product_cells
@@ -191,23 +192,6 @@ def graph_of(torch: Any, call: Callable[..., Any], sets: Sequence[Any], launches
         kept = [call(*sets[i % len(sets)]) for i in range(launches)]  # outputs lie apart
     del kept
     return graph
-
-
-def take_turns(torch: Any, graphs: dict[str, Any], launches: int, rounds: int) -> dict[str, list[float]]:
-    """Microseconds a launch of each arm, round by round."""
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    times: dict[str, list[float]] = {name: [] for name in graphs}
-    names = list(graphs)
-    for turn in range(rounds + 2):
-        first = turn % len(names)
-        for name in names[first:] + names[:first]:
-            begin.record()
-            graphs[name].replay()
-            end.record()
-            end.synchronize()
-            if turn >= 2:  # clocks and caches have settled
-                times[name].append(begin.elapsed_time(end) * 1e3 / launches)
-    return times
 
 
 def peers_of(torch: Any, cell: Cell) -> dict[str, Callable[..., Any]]:

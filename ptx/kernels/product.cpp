@@ -1,10 +1,10 @@
 #include "ptx/kernels/product.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "ptx/kernels/product_layout.hpp"
+#include "ptx/kernels/recipe_words.hpp"
 
 namespace ptx::kernels::product {
 namespace {
@@ -13,38 +13,21 @@ constexpr std::array<std::string_view, activations> activation_names = {"none", 
 constexpr std::array<std::string_view, 4> scaling_names = {"none", "tensorwise", "rowwise", "blockwise"};
 constexpr std::array<std::string_view, 3> store_names = {"boxes", "pairs", "singles"};
 
-struct Number {
-  char letter;
-  int Recipe::* value;
-};
-constexpr std::array<Number, 6> numbers = {{{'m', &Recipe::rows},
-                                            {'n', &Recipe::columns},
-                                            {'s', &Recipe::stages},
-                                            {'d', &Recipe::down},
-                                            {'x', &Recipe::across},
-                                            {'k', &Recipe::splits}}};
-struct Flag {
-  std::string_view word;
-  bool Recipe::* value;
-};
-constexpr std::array<Flag, 7> flags = {{{"swapped", &Recipe::swapped},
-                                        {"grouped", &Recipe::grouped},
-                                        {"promoted", &Recipe::promoted},
-                                        {"batched", &Recipe::batched},
-                                        {"bias", &Recipe::bias},
-                                        {"residual", &Recipe::residual},
-                                        {"gated", &Recipe::gated}}};
+constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'m', &Recipe::rows},
+                                                        {'n', &Recipe::columns},
+                                                        {'s', &Recipe::stages},
+                                                        {'d', &Recipe::down},
+                                                        {'x', &Recipe::across},
+                                                        {'k', &Recipe::splits}}};
+constexpr std::array<FlagWord<Recipe>, 7> flags = {{{"swapped", &Recipe::swapped},
+                                                    {"grouped", &Recipe::grouped},
+                                                    {"promoted", &Recipe::promoted},
+                                                    {"batched", &Recipe::batched},
+                                                    {"bias", &Recipe::bias},
+                                                    {"residual", &Recipe::residual},
+                                                    {"gated", &Recipe::gated}}};
 
 constexpr std::string_view prefix = "matmul__";
-
-bool reads_number(std::string_view word, Recipe& recipe) {
-  for (const Number& number : numbers) {
-    if (word.size() < 2 || word.front() != number.letter) continue;
-    const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), recipe.*number.value);
-    if (error == std::errc() && end == word.data() + word.size()) return true;
-  }
-  return false;
-}
 
 /// "nt": A as it is, B transposed, in the words of BLAS.
 bool reads_layout(std::string_view word, Recipe& recipe) {
@@ -55,9 +38,7 @@ bool reads_layout(std::string_view word, Recipe& recipe) {
 }
 
 bool reads_word(std::string_view word, Recipe& recipe) {
-  for (const Flag& flag : flags) {
-    if (flag.word == word) return recipe.*flag.value = true;
-  }
+  if (reads_flag<Recipe>(flags, word, recipe)) return true;
   for (std::size_t i = 0; i < store_names.size(); ++i) {
     if (store_names[i] != word) continue;
     recipe.store = static_cast<Store>(i);
@@ -114,9 +95,9 @@ Expected<Activation> activation_from_name(std::string_view name) {
 
 std::string name(const Recipe& r) {
   std::string text = cat(prefix, isa::name(r.dtype), '_', isa::name(r.out));
-  for (const Number& number : numbers) text += cat('_', number.letter, r.*number.value);
+  for (const NumberWord<Recipe>& number : numbers) text += cat('_', number.letter, r.*number.value);
   text += cat('_', store_names[static_cast<std::size_t>(r.store)], '_', r.a_transposed ? 't' : 'n', r.b_transposed ? 't' : 'n');
-  for (const Flag& flag : flags)
+  for (const FlagWord<Recipe>& flag : flags)
     if (r.*flag.value) text += cat('_', flag.word);
   if (r.scaling != Scaling::none) text += cat('_', scaling_names[static_cast<std::size_t>(r.scaling)]);
   if (r.activation == Activation::gelu_tanh)
@@ -141,7 +122,7 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
       (types++ == 0 ? recipe.dtype : recipe.out) = *type;
     } else if (word == "gelutanh") {
       recipe.activation = Activation::gelu_tanh;
-    } else if (!reads_number(word, recipe) && !reads_layout(word, recipe) && !reads_word(word, recipe)) {
+    } else if (!reads_number<Recipe>(numbers, word, recipe) && !reads_layout(word, recipe) && !reads_word(word, recipe)) {
       return wrong(cat("what is `", word, "`?"));
     }
   }

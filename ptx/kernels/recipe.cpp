@@ -2,8 +2,8 @@
 
 #include <array>
 #include <bit>
-#include <charconv>
 
+#include "ptx/kernels/recipe_words.hpp"
 #include "ptx/kernels/row.hpp"
 
 namespace ptx::kernels {
@@ -25,34 +25,17 @@ constexpr std::array<std::string_view, operations> names = {
     "cross_entropy",
 };
 
-struct Flag {
-  std::string_view word;
-  bool Recipe::* value;
-};
-constexpr std::array<Flag, 9> flags = {{{"l", &Recipe::hold},
-                                        {"a", &Recipe::anew},
-                                        {"e", &Recipe::early},
-                                        {"w", &Recipe::weight},
-                                        {"b", &Recipe::bias},
-                                        {"r", &Recipe::residual},
-                                        {"g", &Recipe::gradient},
-                                        {"packed", &Recipe::packed},
-                                        {"strided", &Recipe::strided}}};
-struct Number {
-  char letter;
-  int Recipe::* value;
-};
-constexpr std::array<Number, 5> numbers = {
+constexpr std::array<FlagWord<Recipe>, 9> flags = {{{"l", &Recipe::hold},
+                                                    {"a", &Recipe::anew},
+                                                    {"e", &Recipe::early},
+                                                    {"w", &Recipe::weight},
+                                                    {"b", &Recipe::bias},
+                                                    {"r", &Recipe::residual},
+                                                    {"g", &Recipe::gradient},
+                                                    {"packed", &Recipe::packed},
+                                                    {"strided", &Recipe::strided}}};
+constexpr std::array<NumberWord<Recipe>, 5> numbers = {
     {{'v', &Recipe::vector}, {'t', &Recipe::threads}, {'x', &Recipe::rows}, {'p', &Recipe::passes}, {'c', &Recipe::cluster}}};
-
-bool reads_number(std::string_view word, Recipe& recipe) {
-  for (const Number& number : numbers) {
-    if (word.size() < 2 || word.front() != number.letter) continue;
-    const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), recipe.*number.value);
-    if (error == std::errc() && end == word.data() + word.size()) return true;
-  }
-  return false;
-}
 
 bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type == Type::bf16; }
 
@@ -78,8 +61,8 @@ Expected<Operation> operation_from_name(std::string_view name) {
 
 std::string name(const Recipe& recipe) {
   std::string text = cat(name(recipe.operation), "__", isa::name(recipe.dtype));
-  for (const Number& number : numbers) text += cat('_', number.letter, recipe.*number.value);
-  for (const Flag& flag : flags)
+  for (const NumberWord<Recipe>& number : numbers) text += cat('_', number.letter, recipe.*number.value);
+  for (const FlagWord<Recipe>& flag : flags)
     if (recipe.*flag.value) text += cat('_', flag.word);
   return text;
 }
@@ -97,11 +80,7 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
     const std::size_t next = std::min(text.find('_', at), text.size());
     const std::string_view word = text.substr(at, next - at);
     at = next + 1;
-    bool known = reads_number(word, recipe);
-    for (const Flag& flag : flags) {
-      if (known || flag.word != word) continue;
-      known = recipe.*flag.value = true;
-    }
+    bool known = reads_number<Recipe>(numbers, word, recipe) || reads_flag<Recipe>(flags, word, recipe);
     if (const auto type = isa::type_from_name(word); !known && type) {
       recipe.dtype = *type;
       known = true;

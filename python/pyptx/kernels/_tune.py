@@ -240,10 +240,10 @@ def _tune_one(
     if default not in graphs:
         raise RuntimeError(f"`tune`: the library's choice for {words_of(problem)} failed: {refused.get(default)}")
     if len(graphs) > BEST + 1:
-        quick = {name: statistics.median(took) for name, took in _take_turns(torch, graphs, len(sets), QUICK).items()}
+        quick = {name: statistics.median(took) for name, took in take_turns(torch, graphs, len(sets), QUICK).items()}
         best = sorted(quick, key=quick.__getitem__)[:BEST]
         graphs = {name: graphs[name] for name in dict.fromkeys([default, *best])}
-    times = {name: sorted(took) for name, took in _take_turns(torch, graphs, len(sets), rounds).items()}
+    times = {name: sorted(took) for name, took in take_turns(torch, graphs, len(sets), rounds).items()}
     medians = {name: statistics.median(times[name]) for name in sorted(times, key=lambda name: statistics.median(times[name]))}
     winner, margin = next(iter(medians)), len(times[default]) // 10
     ratio = medians[default] / medians[winner]
@@ -295,7 +295,7 @@ def _graph_of(torch: Any, function: Callable[..., Any], sets: Sequence[tuple[lis
     return graph
 
 
-def _take_turns(torch: Any, graphs: dict[str, Any], calls: int, rounds: int) -> dict[str, list[float]]:
+def take_turns(torch: Any, graphs: dict[str, Any], calls: int, rounds: int) -> dict[str, list[float]]:
     """Microseconds a call, round by round; each round another recipe begins."""
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     times: dict[str, list[float]] = {name: [] for name in graphs}
