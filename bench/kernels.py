@@ -203,6 +203,46 @@ def peers_of(torch: Any, cell: Cell) -> dict[str, Callable[..., Any]]:
     return peers
 
 
+def race(
+    torch: Any,
+    report: dict[str, Any],
+    graphs: dict[str, Any],
+    peers: dict[str, Callable[..., Any]],
+    sets: Sequence[Any],
+    launches: int,
+    rounds: int,
+) -> None:
+    """The best of the arms and the chosen one beside the peers, in turns; writes what comes out into the report."""
+    moved, operations, chosen = report["bytes"], report.get("FLOP"), report["chosen"]
+    if len(graphs) > 1:
+        quick = {name: statistics.median(took) for name, took in take_turns(torch, graphs, launches, QUICK).items()}
+        report["recipes"] = {name: round(took, 3) for name, took in sorted(quick.items(), key=lambda pair: pair[1])}
+        keep = dict.fromkeys([*list(report["recipes"])[:BEST], chosen])
+        graphs = {name: graphs[name] for name in keep if name in graphs}
+    graphs |= {name: graph_of(torch, call, sets, launches) for name, call in peers.items()}
+    times = take_turns(torch, graphs, launches, rounds)
+    medians = {name: statistics.median(took) for name, took in times.items()}
+    best_peer = min(peers, key=lambda name: medians[name])
+    report["arms"], report["best_peer"] = {}, best_peer
+    for name, took in sorted(times.items(), key=lambda pair: medians[pair[0]]):
+        ratios = sorted(peer / own for peer, own in zip(times[best_peer], took, strict=True))
+        row = {
+            "us": round(medians[name], 3),
+            "ratio": round(statistics.median(ratios), 4),
+            "from": round(ratios[len(ratios) // 10], 4),
+            "to": round(ratios[len(ratios) * 9 // 10], 4),
+            **({} if operations is None else {"TFLOP/s": round(operations / medians[name] / 1e6, 1)}),
+            "TB/s": round(moved / medians[name] / 1e6, 3),
+        }
+        report["arms"][name] = row
+        mark, rate = "*" if name == chosen else " ", "" if operations is None else f"{row['TFLOP/s']:7.1f} TFLOP/s "
+        print(
+            f"  {mark} {name:64} {row['us']:10.2f} us {rate}{row['TB/s']:5.2f} TB/s  "
+            f"{row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
+            flush=True,
+        )
+
+
 def measure(torch: Any, cell: Cell, rounds: int, chosen_alone: bool) -> dict[str, Any]:
     started = time.monotonic()
     moved = _ptx.kernel_cost(*cell[:4], 16, cell.has)[0]
@@ -222,32 +262,7 @@ def measure(torch: Any, cell: Cell, rounds: int, chosen_alone: bool) -> dict[str
             report.setdefault("wrong", {})[name] = error
             continue
         graphs[name] = graph_of(torch, call, sets, launches)
-    if len(graphs) > 1:
-        quick = {name: statistics.median(took) for name, took in take_turns(torch, graphs, launches, QUICK).items()}
-        report["recipes"] = {name: round(took, 3) for name, took in sorted(quick.items(), key=lambda pair: pair[1])}
-        keep = dict.fromkeys([*list(report["recipes"])[:BEST], chosen])
-        graphs = {name: graphs[name] for name in keep if name in graphs}
-    graphs |= {name: graph_of(torch, call, sets, launches) for name, call in peers.items()}
-    times = take_turns(torch, graphs, launches, rounds)
-    medians = {name: statistics.median(took) for name, took in times.items()}
-    best_peer = min(peers, key=lambda name: medians[name])
-    report["arms"], report["best_peer"] = {}, best_peer
-    for name, took in sorted(times.items(), key=lambda pair: medians[pair[0]]):
-        ratios = sorted(peer / own for peer, own in zip(times[best_peer], took, strict=True))
-        row = {
-            "us": round(medians[name], 3),
-            "ratio": round(statistics.median(ratios), 4),
-            "from": round(ratios[len(ratios) // 10], 4),
-            "to": round(ratios[len(ratios) * 9 // 10], 4),
-            "TB/s": round(moved / medians[name] / 1e6, 3),
-        }
-        report["arms"][name] = row
-        mark = "*" if name == chosen else " "
-        print(
-            f"  {mark} {name:60} {row['us']:10.2f} us {row['TB/s']:6.2f} TB/s  "
-            f"{row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
-            flush=True,
-        )
+    race(torch, report, graphs, peers, sets, launches, rounds)
     report["seconds"] = round(time.monotonic() - started, 1)
     return report
 

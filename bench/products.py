@@ -172,7 +172,7 @@ def compare(
     sets: list[Any], tolerance: float, rounds: int, tools: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Measures arms and peers, and writes what comes out into the report."""
-    launches, moved, operations, chosen = len(sets), report["bytes"], report["FLOP"], report["chosen"]
+    launches = len(sets)
     expected = peers["torch"](*sets[0]).float()
     graphs, scale = {}, float(expected.abs().max())
     for name, call in arms.items():
@@ -187,33 +187,7 @@ def compare(
             report.setdefault("wrong", {})[name] = error
             continue
         graphs[name] = tools.graph_of(torch, call, sets, launches)
-    if len(graphs) > 1:
-        quick = {name: statistics.median(took) for name, took in tools.take_turns(torch, graphs, launches, tools.QUICK).items()}
-        report["recipes"] = {name: round(took, 3) for name, took in sorted(quick.items(), key=lambda pair: pair[1])}
-        keep = dict.fromkeys([*list(report["recipes"])[: tools.BEST], chosen])
-        graphs = {name: graphs[name] for name in keep if name in graphs}
-    graphs |= {name: tools.graph_of(torch, call, sets, launches) for name, call in peers.items()}
-    times = tools.take_turns(torch, graphs, launches, rounds)
-    medians = {name: statistics.median(took) for name, took in times.items()}
-    best_peer = min(peers, key=lambda name: medians[name])
-    report["arms"], report["best_peer"] = {}, best_peer
-    for name, took in sorted(times.items(), key=lambda pair: medians[pair[0]]):
-        ratios = sorted(peer / own for peer, own in zip(times[best_peer], took, strict=True))
-        row = {
-            "us": round(medians[name], 3),
-            "ratio": round(statistics.median(ratios), 4),
-            "from": round(ratios[len(ratios) // 10], 4),
-            "to": round(ratios[len(ratios) * 9 // 10], 4),
-            "TFLOP/s": round(operations / medians[name] / 1e6, 1),
-            "TB/s": round(moved / medians[name] / 1e6, 3),
-        }
-        report["arms"][name] = row
-        mark = "*" if name == chosen else " "
-        print(
-            f"  {mark} {name:64} {row['us']:10.2f} us {row['TFLOP/s']:7.1f} TFLOP/s {row['TB/s']:5.2f} TB/s  "
-            f"{row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
-            flush=True,
-        )
+    tools.race(torch, report, graphs, peers, sets, launches, rounds)
     return report
 
 
