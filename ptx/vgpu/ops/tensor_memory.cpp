@@ -76,6 +76,7 @@ Outcome alloc(Warp& warp, const Step& step, Mask mask) {
                          ": no allocation of a CTA is larger than the one before it"));
   const auto place = find_range(warp, step, 0, step.space, true, *address, 4, 4);
   if (!place) return Outcome::fault;
+  if (step.x[2] != 0 && warp.races != nullptr) warp.races->allocate_with_pair(warp, step);
   const auto first = step.x[2] == 0 ? memory.take(*columns, step.item) : take_together(warp, step, *columns);
   if (warp.fault) return Outcome::fault;
   if (!first) return ask_again(warp, step);
@@ -86,7 +87,7 @@ Outcome alloc(Warp& warp, const Step& step, Mask mask) {
   return Outcome::next;
 }
 
-// x[0] = address, x[1] = how many columns
+// x[0] = address, x[1] = how many columns, x[2] = of a pair
 Outcome dealloc(Warp& warp, const Step& step, Mask mask) {
   if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
   const auto columns = same_in_all_lanes(warp, step, warp.slot<std::uint32_t>(step.x[1]), "a number of columns");
@@ -105,6 +106,7 @@ Outcome dealloc(Warp& warp, const Step& step, Mask mask) {
     const layout::TensorAddress from = layout::tensor_address(*address);
     warp.races->access_tensor_memory(warp, step, warp.live, *warp.cta, races::TensorUse::give_back, true,
                                      {0, layout::tensor_lanes, from.column, static_cast<int>(*columns)});
+    if (const Cta* peer = step.x[2] == 0 ? nullptr : peer_of(*warp.cta)) warp.races->give_back_with_pair(warp, step, *peer);
   }
   ++warp.cta->changes;
   return Outcome::next;
@@ -279,6 +281,7 @@ Handler tcgen05_alloc(Decoding& in) {
 Handler tcgen05_dealloc(Decoding& in) {
   in.step.x[0] = in.read("taddr", Type::u32);
   in.step.x[1] = in.read("columns", Type::u32);
+  in.step.x[2] = in.wrote("cta_group::2") ? 1 : 0;
   return &dealloc;
 }
 

@@ -30,6 +30,7 @@ void Detector::begin_cluster(Cluster& cluster) {
   knowledge->warps.resize(cluster.blocks.size() * warps);
   knowledge->barriers.resize(cluster.blocks.size());
   knowledge->tensor.resize(cluster.blocks.size());
+  knowledge->pair_allocations.resize(cluster.blocks.size());
   for (WarpState& warp : knowledge->warps) warp.agent = {knowledge->number, knowledge->agents++};
   for (Cta& block : cluster.blocks)
     for (Warp& warp : block.warps) {

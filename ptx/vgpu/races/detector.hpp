@@ -133,7 +133,8 @@ struct ClusterKnowledge {
   std::vector<std::array<Meeting, barrier_count>> barriers;  // by block
   Meeting barrier;
   std::map<const std::byte*, MbarrierState> mbarriers;
-  std::vector<TensorShadow> tensor;  // by block
+  std::vector<TensorShadow> tensor;      // by block
+  std::vector<Access> pair_allocations;  // by block: its last tcgen05.alloc of a pair
 };
 
 class Detector {
@@ -164,6 +165,10 @@ class Detector {
   void access_of_tensor_map(Warp& warp, const Step& step, int lane, const std::byte* at);
   void access_tensor_memory(Warp& warp, const Step& step, Mask lanes, const Cta& of, TensorUse use, bool is_store,
                             const TensorRange& range);
+  /// tcgen05.alloc of the two blocks of a pair asks, or asks again.
+  void allocate_with_pair(Warp& warp, const Step& step);
+  /// tcgen05.dealloc of a block whose pair is `peer`.
+  void give_back_with_pair(Warp& warp, const Step& step, const Cta& peer);
 
   // -- what orders accesses
   /// `alone`: of the instruction's lanes it is the only one, as it is where a flag is set.

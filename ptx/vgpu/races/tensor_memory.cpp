@@ -143,4 +143,26 @@ void Detector::found_in_tensor_memory(Warp& warp, const Step& step, bool complet
   findings_.add(key, std::move(d));
 }
 
+void Detector::allocate_with_pair(Warp& warp, const Step& step) {
+  state(*warp.cta->cluster).pair_allocations[warp.cta->rank] = access_by(warp, step, warp.live, true);
+}
+
+// A block that gives tensor memory back before the other one has its own ends the launch with an error, whatever columns they
+// are: seen on a B300 whenever the block of rank 1 came 10 us late (CUTLASS issue 3435). Both ask before either gets any here.
+void Detector::give_back_with_pair(Warp& warp, const Step& step, const Cta& peer) {
+  const Access& taken = state(*peer.cluster).pair_allocations[peer.rank];
+  if (taken.agent.cluster == 0 || reaches(judge_of(state(warp), warp.live), taken, &Knowledge::happened)) return;
+  const Findings::Key key(Rule::K_08, taken.item, step.item);
+  if (!findings_.is_new(key)) return;
+  Fault fault;
+  fault.kind = row(Rule::K_08).kind;
+  fault.rule = Rule::K_08;
+  fault.item = step.item;
+  fault.message = cat("gives tensor memory back, and nothing says that rank ", peer.rank,
+                      " of the cluster has taken its own by `", code_.spell(taken.item), "`");
+  Diagnostic d = report_both(warp, fault, row(Rule::K_08).severity, taken, {.is_store = true, .space = "tensor"});
+  d.hint(row(Rule::K_08).mend);
+  findings_.add(key, std::move(d));
+}
+
 }  // namespace ptx::vgpu::races
