@@ -1,6 +1,7 @@
 #include "ptx/check/check.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "ptx/check/body.hpp"
@@ -26,6 +27,8 @@ bool earlier(const Diagnostic& a, const Diagnostic& b) {
   return a.where.line != b.where.line ? a.where.line < b.where.line : a.where.column < b.where.column;
 }
 
+using StartRegisters = std::map<std::size_t, std::uint32_t>;  // by function
+
 // The things of a module in the order of its text: what is named must be declared before.
 class Check {
  public:
@@ -48,6 +51,12 @@ class Check {
     check_resolved(report_, aliased_);
     check_shared_memory(report_);
     check_declared_memory(report_);
+  }
+  [[nodiscard]] StartRegisters start_registers() const {
+    StartRegisters all;
+    for (std::uint32_t i = 0; i < module_.functions.size(); ++i)
+      if (const auto start = budgets_.start(module_.functions[i])) all.emplace(i, *start);
+    return all;
   }
 
  private:
@@ -103,9 +112,12 @@ class Check {
   std::vector<bool> aliased_;  // functions that an alias defines
 };
 
-Diagnostics findings_of(const ir::Module& module, const std::vector<flow::Graph>& graphs, Matches& matches) {
+Diagnostics findings_of(const ir::Module& module, const std::vector<flow::Graph>& graphs, Matches& matches,
+                        StartRegisters* start_registers = nullptr) {
   Diagnostics findings;
-  Check(module, graphs, matches, findings).run();
+  Check check(module, graphs, matches, findings);
+  check.run();
+  if (start_registers != nullptr) *start_registers = check.start_registers();
   std::stable_sort(findings.begin(), findings.end(), earlier);
   return findings;
 }
@@ -117,6 +129,7 @@ struct Accepted::Contents {
   std::vector<flow::Graph> graphs;  // by function
   Matches matches;
   Diagnostics warnings;
+  StartRegisters start_registers;
 };
 
 const ir::Module& Accepted::module() const { return contents_->module; }
@@ -128,6 +141,11 @@ std::span<const std::uint8_t> Accepted::row_operands(std::size_t function, std::
   return contents_->matches.of(function, item);
 }
 
+std::optional<std::uint32_t> Accepted::start_registers(std::size_t function) const {
+  const auto found = contents_->start_registers.find(function);
+  return found == contents_->start_registers.end() ? std::nullopt : std::optional(found->second);
+}
+
 Diagnostics check(const ir::Module& module) {
   Matches matches(module.functions.size());
   return findings_of(module, flow::graphs_of(module), matches);
@@ -136,15 +154,18 @@ Diagnostics check(const ir::Module& module) {
 Expected<Accepted> accept(ir::Module module) {
   std::vector<flow::Graph> graphs = flow::graphs_of(module);
   Matches matches(module.functions.size());
-  Diagnostics findings = findings_of(module, graphs, matches);
+  StartRegisters start_registers;
+  Diagnostics findings = findings_of(module, graphs, matches, &start_registers);
   const auto is_error = [](const Diagnostic& d) { return d.severity == Severity::error; };
   const auto first = std::find_if(findings.begin(), findings.end(), is_error);
   if (first == findings.end()) {
     Accepted accepted;
-    accepted.contents_ = std::make_shared<const Accepted::Contents>(Accepted::Contents{.module = std::move(module),
-                                                                                       .graphs = std::move(graphs),
-                                                                                       .matches = std::move(matches),
-                                                                                       .warnings = std::move(findings)});
+    accepted.contents_ =
+        std::make_shared<const Accepted::Contents>(Accepted::Contents{.module = std::move(module),
+                                                                      .graphs = std::move(graphs),
+                                                                      .matches = std::move(matches),
+                                                                      .warnings = std::move(findings),
+                                                                      .start_registers = std::move(start_registers)});
     return accepted;
   }
   constexpr std::size_t most = 8;  // a screen holds no more

@@ -31,6 +31,8 @@ class Accepted {
   /// For each operand of an instruction, which operand of its row it is (isa::Form::operands). Empty for one that fits no row,
   /// though ptxas takes it: then a warning says so.
   [[nodiscard]] std::span<const std::uint8_t> row_operands(std::size_t function, std::uint32_t item) const;
+  /// Registers of a thread when a kernel starts, where its setmaxnreg counts; nothing where ptxas passes over it.
+  [[nodiscard]] std::optional<std::uint32_t> start_registers(std::size_t function) const;
 
  private:
   friend Expected<Accepted> accept(ir::Module module);

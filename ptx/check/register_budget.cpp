@@ -197,6 +197,12 @@ std::uint32_t RegisterBudgets::at(const ir::Function& function, std::uint32_t it
   return bounds_of(budget->entry).registers();
 }
 
+std::optional<std::uint32_t> RegisterBudgets::start(const ir::Function& entry) const {
+  const Budget* budget = find(entry);
+  if (budget == nullptr || !entry.is_entry || budget->setmaxnreg.empty() || budget->ignored != Ignored::no) return std::nullopt;
+  return bounds_of(budget->entry).registers();
+}
+
 void RegisterBudgets::check(Report& report, const ir::Function& function) const {
   const Budget* budget = find(function);
   if (budget == nullptr || budget->entry == none) return;  // nothing launches it

@@ -31,6 +31,8 @@ class RegisterBudgets {
   /// Registers that a thread may have at an item, on the path that leaves it most: those of the `setmaxnreg` in force, or of the
   /// launch bounds where nothing else is known.
   [[nodiscard]] std::uint32_t at(const ir::Function& function, std::uint32_t item) const;
+  /// What a thread of an entry starts with, where its setmaxnreg counts; nothing where it has none, or ptxas passes over it.
+  [[nodiscard]] std::optional<std::uint32_t> start(const ir::Function& entry) const;
   /// Says what does not fit, in a function whose body is checked.
   void check(Report& report, const ir::Function& function) const;
 

@@ -41,6 +41,8 @@ void start_warp(Cta& cta, std::uint32_t index, std::uint32_t lanes) {
   warp.polled = never_polled;
   warp.yields = false;
   warp.wgmma_groups = warp.wgmma_awaited = 0;
+  warp.thread_registers = launch.code.start_registers;
+  warp.awaited_registers = warp.register_requests = 0;
   warp.fault.reset();
   warp.races = nullptr;
   warp.observer = cta.launch->observer;
@@ -112,6 +114,7 @@ void start_block(Cluster& cluster, std::uint32_t rank, Worker& worker) {
   cta.param_window_region.begin += param_window;
   const std::uint32_t warps = (launch.threads + lane_count - 1) / lane_count;
   cta.warps.resize(warps);
+  cta.register_pool = {};
   cta.live_warps = warps;
   for (std::uint32_t w = 0; w < warps; ++w) start_warp(cta, w, launch.threads - w * lane_count);
 }

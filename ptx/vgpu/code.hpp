@@ -133,6 +133,7 @@ struct Code {
   bool is_explicit_cluster = false;                 ///< .explicitcluster, .reqnctapercluster
   bool grid_of_clusters = false;                    ///< .blocksareclusters
   std::vector<Doubt> doubts;                        ///< each once
+  std::uint32_t start_registers = 0;                ///< of a thread, where setmaxnreg counts; else 0
   std::uint32_t max_registers = 0;                  ///< .maxnreg; 0: as many as the compiler likes
   std::shared_ptr<const Bypasses> bypasses = std::make_shared<const Bypasses>();
 

@@ -425,6 +425,7 @@ Expected<std::unique_ptr<Code>> decode(std::shared_ptr<const Instance> instance,
   code->function = function;
   code->function_index = static_cast<std::size_t>(function - module->functions.data());
   code->name = name;
+  code->start_registers = accepted.start_registers(code->function_index).value_or(0);
   const std::shared_ptr<const Expanded> calls = expand_calls(*module, code->function_index, code->listing.get());
   if (calls) {
     code->function = &calls->function;

@@ -174,6 +174,9 @@ struct Warp {
   bool yields = false;                  ///< its turn ends at the next jump: it waits for others
   std::uint32_t wgmma_groups = 0;       ///< that it has committed
   std::uint32_t wgmma_awaited = 0;      ///< and of them those that it has waited for
+  std::uint32_t thread_registers = 0;   ///< as setmaxnreg has left them
+  std::uint32_t awaited_registers = 0;  ///< that it asks for and does not get; 0: none
+  std::uint32_t register_requests = 0;  ///< of setmaxnreg, that it has executed
 
   // undefined.hpp; the vectors go by scalar register and mean something while the warp is traced
   bool traced = false;
@@ -213,6 +216,16 @@ struct Warp {
   /// The same, and which rule was broken; of the rule's kind.
   Outcome fail(const Step& step, int lane, Rule rule, std::string message, std::vector<std::string> notes = {});
   std::optional<Fault> fault;
+};
+
+/// The registers that setmaxnreg moves between the warps of a CTA (manual: "Instruction Set: setmaxnreg").
+struct RegisterPool {
+  std::uint32_t spare = 0;  ///< given back, and not taken since: of a thread, for all lanes of a warp
+  struct Request {
+    std::uint32_t item = 0, registers = 0;
+    bool takes = false;
+  };
+  std::vector<std::vector<Request>> requests;  ///< by warpgroup, in the order in which its first warp has come
 };
 
 /// A hardware barrier of the CTA.
@@ -287,6 +300,7 @@ struct Cta {
   std::array<Barrier, barrier_count> barriers{};
   LiveMbarriers mbarriers;
   TensorMemory tensor_memory;
+  RegisterPool register_pool;
   std::vector<std::byte> shared;
   std::vector<std::uint8_t> shared_written;
   MemoryRegion shared_region, shared_window_region, param_region, param_window_region;

@@ -5,6 +5,7 @@
 #include "ptx/vgpu/async/queue.hpp"
 #include "ptx/vgpu/exploration.hpp"
 #include "ptx/vgpu/races/detector.hpp"
+#include "ptx/vgpu/register_pool.hpp"
 #include "ptx/vgpu/undefined.hpp"
 #include "ptx/vgpu/waiting.hpp"
 
@@ -368,6 +369,7 @@ void leave(Warp& warp) {
   --cluster.live_warps;
   if (std::exchange(warp.cluster_open, false)) --cluster.came_warps;
   ++cta.changes;
+  cta.register_pool.spare += warp.thread_registers;
   for (std::uint32_t id = 0; id < barrier_count; ++id) {
     const Barrier& b = cta.barriers[id];
     if (b.arrived_warps != 0 && b.expected_threads == 0 && b.arrived_warps == cta.live_warps) release(cta, id);
@@ -380,6 +382,7 @@ bool end_block(Warp& warp) {
   if (async::Queue* const queue = warp.cta->cluster->queue.get(); queue != nullptr && !queue->perform_of(*warp.cta)) return false;
   if (warp.races != nullptr) warp.races->end_block(*warp.cta);
   if (warp.observer != nullptr) warp.observer->end_block(*warp.cta);
+  if (!all_have_set_registers(warp)) return false;
   const auto& left = warp.cta->tensor_memory.allocations();
   if (left.empty()) return true;
   Step step;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ptx/vgpu/occupancy.hpp"
+#include "ptx/vgpu/register_pool.hpp"
 #include "ptx/vgpu/report.hpp"
 
 namespace ptx::vgpu {
@@ -165,25 +166,29 @@ Diagnostic report_livelock(const Cluster& cluster, const Begun& of_grid) {
     return !w.waiting && w.polled != never_polled &&
            isa::form(code.function->body[w.polled].form).row->effects.sync == isa::Sync::mbarrier;
   };
+  // What a warp that asks again and again waits for; nothing where that is memory that others change.
+  const auto awaited_by = [&](const Warp& w) {
+    return w.awaited_registers != 0 ? say_awaited_registers(w) : awaits(w) ? mbarrier::say(*w.cta, w.awaited) : std::string();
+  };
   const bool polls = warp.polled != never_polled;
   std::vector<std::string> notes;
   const std::vector<const Warp*> live = live_warps(cluster);
   for (const Warp* w : live)
     if (notes.size() < max_notes)
-      notes.push_back(cat(say_warp(*w), awaits(*w) ? cat(" waits for ", mbarrier::say(*w->cta, w->awaited), ", at ") : " is at ",
+      notes.push_back(cat(say_warp(*w), awaited_by(*w).empty() ? " is at " : cat(" waits for ", awaited_by(*w), ", at "),
                           say_place(code, place(*w))));
   if (live.size() > max_notes) notes.push_back(cat("and ", live.size() - max_notes, " more warps"));
   const std::string_view what = cluster.blocks.size() == 1 ? "blocks" : "clusters";
   if (of_grid.begun < of_grid.clusters)
     notes.push_back(cat(of_grid.clusters - of_grid.begun, " of ", of_grid.clusters, ' ', what, " have not begun: ",
                         multiprocessors, " multiprocessors hold ", of_grid.most, " of these ", what, " at a time"));
-  return report(warp,
-                {Kind::deadlock,
-                 awaits(warp) ? cat("waits for ", mbarrier::say(*warp.cta, warp.awaited),
-                                    ": every thread that runs is back where it was, and nobody can complete it any more")
-                              : cat(polls ? "polls memory that nobody can change any more" : "is in a loop that nothing can end",
-                                    ": every thread that runs is back where it was, and no memory has changed meanwhile"),
-                 place(warp), lowest_lane(warp.others.front().mask), std::move(notes), std::nullopt, Rule::D_02});
+  return report(warp, {Kind::deadlock,
+                       !awaited_by(warp).empty()
+                           ? cat("waits for ", awaited_by(warp), ": every thread that runs is back where it was, and nobody ",
+                                 warp.awaited_registers != 0 ? "gives any back any more" : "can complete it any more")
+                           : cat(polls ? "polls memory that nobody can change any more" : "is in a loop that nothing can end",
+                                 ": every thread that runs is back where it was, and no memory has changed meanwhile"),
+                       place(warp), lowest_lane(warp.others.front().mask), std::move(notes), std::nullopt, Rule::D_02});
 }
 
 }  // namespace ptx::vgpu

@@ -146,11 +146,5 @@ Handler griddepcontrol(Decoding&) {
   return [](Warp&, const Step&, Mask) { return Outcome::next; };
 }
 
-// A thread has all its registers from the start, so that nobody waits for others to give theirs back; what a register holds
-// stays. (A wait for registers that never come is not found.)
-Handler setmaxnreg(Decoding&) {
-  return [](Warp&, const Step&, Mask) { return Outcome::next; };
-}
-
 }  // namespace op
 }  // namespace ptx::vgpu

@@ -17,7 +17,7 @@
 namespace ptx::vgpu {
 namespace {
 
-constexpr int warps_of_group = 4, slab = 16, max_columns = 256;
+constexpr int slab = 16, max_columns = 256;
 
 // Step::imm
 constexpr std::int64_t a_in_memory = 1, a_negated = 2, b_negated = 4, a_transposed = 8, b_transposed = 16, is_sparse = 32;

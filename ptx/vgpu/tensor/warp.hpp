@@ -12,6 +12,8 @@
 
 namespace ptx::vgpu {
 
+inline constexpr int warps_of_group = 4;  ///< of a warpgroup
+
 /// Nothing when the whole warp is here: the instruction can run. Else what happens: its lanes wait for the others, or a fault.
 inline std::optional<Outcome> whole_warp(Warp& warp, const Step& step, Mask mask) {
   if (mask == all_lanes) return std::nullopt;
