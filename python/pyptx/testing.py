@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from .executor import Completion, Findings
+    from ._findings import Findings
+    from ._settings import Completion
 
 __all__ = ["ptx_checks"]
 
