@@ -517,20 +517,21 @@ Outcome debug(const Arguments& arguments, const Caller& caller) {
     return refuse(caller, "`debug` takes one file", "the standard input is for the commands");
   auto prepared = prepare_run(arguments, caller);
   if (!prepared.run) return std::move(prepared.failure);
-  KernelRun& of = *prepared.run;
+  const KernelRun& of = *prepared.run;
+  LoadedKernel& kernel = prepared.run->kernel;
   std::vector<std::vector<std::byte>> before;
-  for (Buffer& buffer : of.given.buffers) {
+  for (Buffer& buffer : kernel.given.buffers) {
     const auto bytes = buffer.array.bytes();
     before.emplace_back(bytes.begin(), bytes.end());
   }
   Expected<vgpu::Report> report = vgpu::Report{};
   const auto run = [&](vgpu::Observer& observer) {
     for (std::size_t i = 0; i < before.size(); ++i)
-      std::memcpy(of.given.buffers[i].array.bytes().data(), before[i].data(), before[i].size());
-    of.variables->reset();
+      std::memcpy(kernel.given.buffers[i].array.bytes().data(), before[i].data(), before[i].size());
+    kernel.variables->reset();
     vgpu::Options options = of.options;
     options.observer = &observer;
-    report = of.program->run(of.config, of.given.block, of.given.regions(), options);
+    report = kernel.program->run(of.config, kernel.given.block, kernel.given.regions(), options);
   };
   Outcome outcome;
   std::istringstream script;
@@ -544,8 +545,8 @@ Outcome debug(const Arguments& arguments, const Caller& caller) {
   vgpu::Session session(run, [] { return !Interrupts::take(); });
   std::istream& in = file.empty() ? *caller.in : script;
   std::vector<std::string> buffers;
-  for (const Buffer& buffer : of.given.buffers) buffers.push_back(buffer.name);
-  Prompt(session, report, of.source, caller, in, !file.empty(), std::move(buffers), outcome).talk();
+  for (const Buffer& buffer : kernel.given.buffers) buffers.push_back(buffer.name);
+  Prompt(session, report, kernel.source, caller, in, !file.empty(), std::move(buffers), outcome).talk();
   return outcome;
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/check/check.hpp"
 #include "ptx/text/text.hpp"
 #include "ptx/tool/files.hpp"
 #include "ptx/tool/style.hpp"
@@ -91,55 +90,62 @@ Outcome failed(const Diagnostic& error, std::string_view source, const Caller& c
 namespace {
 
 // "" or what is wrong with the options.
-std::string read_launch(const Arguments& arguments, KernelRun& run, bool& has_block) {
-  if (auto read = read_sizes(arguments, run.config); !read) return read.error().message;
+std::string read_launch(const Arguments& arguments, vgpu::LaunchConfig& config, vgpu::Options& options, bool& has_block) {
+  if (auto read = read_sizes(arguments, config); !read) return read.error().message;
   has_block = !arguments.last("--block").empty();
   const Number smem = number(arguments, "--smem", 0), seed = number(arguments, "--seed", 0);
   for (const Number* read : {&smem, &seed})
     if (!read->wrong.empty()) return read->wrong;
-  run.config.dynamic_smem_bytes = smem.value;
-  run.options.seed = seed.value;
-  read_manner(arguments, run.options);
-  run.options.checks = vgpu::checks_from_name(arguments.last("--checks")).value_or(vgpu::Checks::cheap);
+  config.dynamic_smem_bytes = smem.value;
+  options.seed = seed.value;
+  read_manner(arguments, options);
+  options.checks = vgpu::checks_from_name(arguments.last("--checks")).value_or(vgpu::Checks::cheap);
   return {};
 }
 
 }  // namespace
 
-PreparedRun prepare_run(const Arguments& arguments, const Caller& caller) {
-  PreparedRun prepared;
-  const auto fail = [&](Outcome outcome) {
-    prepared.run.reset();
-    prepared.failure = std::move(outcome);
-    return std::move(prepared);
-  };
-  KernelRun& run = prepared.run.emplace();
-  bool has_block = false;
-  if (const std::string wrong = read_launch(arguments, run, has_block); !wrong.empty()) return fail(refuse(caller, wrong));
+Loading load_kernel(const Arguments& arguments, const Caller& caller) {
+  const auto fail = [](Outcome outcome) { return Loading{.kernel = std::nullopt, .failure = std::move(outcome)}; };
   const std::string& path = arguments.files.front();
   Read read = read_file(path, caller);
   if (!read.failure.empty()) return fail(refuse(caller, read.failure, read.hint));
-  run.source = std::move(read.text);
-  text::Parsed parsed = text::parse(run.source, display_name(path));
+  text::Parsed parsed = text::parse(read.text, display_name(path));
   for (const Diagnostic& finding : parsed.findings)
-    if (finding.severity == Severity::error) return fail(failed(finding, run.source, caller));
+    if (finding.severity == Severity::error) return fail(failed(finding, read.text, caller));
   auto accepted = check::accept(std::move(parsed.module));
-  if (!accepted) return fail(failed(accepted.error(), run.source, caller));
+  if (!accepted) return fail(failed(accepted.error(), read.text, caller));
   const ir::Module& module = accepted->module();
   const auto entry = find_entry(module, arguments.last("--entry"));
   if (!entry) return fail(refuse(caller, entry.error().message));
   const ir::Function& function = module.functions[*entry];
-  if (!has_block) run.config.block = required_block(function);
   auto given = read_kernel_arguments(module, function, arguments.all("--arg"));
   if (!given) return fail(refuse(caller, given.error().message));
-  run.given = std::move(*given);
   auto variables = vgpu::Instance::make(*accepted);
-  if (!variables) return fail(failed(variables.error(), run.source, caller));
-  run.variables = std::move(*variables);
-  auto program = vgpu::Program::make(run.variables, nullptr, module.str(function.name));
-  if (!program) return fail(failed(program.error(), run.source, caller));
-  run.program = std::move(*program);
-  return prepared;
+  if (!variables) return fail(failed(variables.error(), read.text, caller));
+  const std::string name(module.str(function.name));
+  auto program = vgpu::Program::make(*variables, nullptr, name);
+  if (!program) return fail(failed(program.error(), read.text, caller));
+  return {.kernel = LoadedKernel{.file = display_name(path),
+                                 .name = name,
+                                 .source = std::move(read.text),
+                                 .accepted = std::move(*accepted),
+                                 .entry = *entry,
+                                 .variables = std::move(*variables),
+                                 .program = std::move(*program),
+                                 .given = std::move(*given)}};
+}
+
+PreparedRun prepare_run(const Arguments& arguments, const Caller& caller) {
+  vgpu::LaunchConfig config;
+  vgpu::Options options;
+  bool has_block = false;
+  if (const std::string wrong = read_launch(arguments, config, options, has_block); !wrong.empty())
+    return {.run = std::nullopt, .failure = refuse(caller, wrong)};
+  Loading loading = load_kernel(arguments, caller);
+  if (!loading.kernel) return {.run = std::nullopt, .failure = std::move(loading.failure)};
+  if (!has_block) config.block = required_block(loading.kernel->function());
+  return {.run = KernelRun{.kernel = std::move(*loading.kernel), .config = config, .options = std::move(options)}};
 }
 
 }  // namespace ptx::tool

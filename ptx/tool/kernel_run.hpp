@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "ptx/check/check.hpp"
 #include "ptx/ir/ir.hpp"
 #include "ptx/tool/commands.hpp"
 #include "ptx/tool/kernel_arguments.hpp"
@@ -35,12 +36,28 @@ Expected<std::size_t> find_entry(const ir::Module& module, std::string_view want
 /// What .reqntid says; ones where a function has none.
 std::array<std::uint32_t, 3> required_block(const ir::Function& entry);
 
-/// A kernel that is about to run.
-struct KernelRun {
-  std::string source;                         ///< the file's text
+/// A kernel of a file, read, checked and decoded, and what its parameters are given.
+struct LoadedKernel {
+  std::string file, name;
+  std::string source;  ///< the file's text
+  check::Accepted accepted;
+  std::size_t entry = 0;                      ///< of the module's functions
   std::shared_ptr<vgpu::Instance> variables;  ///< of the module
   std::shared_ptr<const vgpu::Program> program;
   KernelArguments given;
+  [[nodiscard]] const ir::Module& module() const { return accepted.module(); }
+  [[nodiscard]] const ir::Function& function() const { return module().functions[entry]; }
+};
+struct Loading {
+  std::optional<LoadedKernel> kernel;  ///< nothing: `failure`
+  Outcome failure = {};
+};
+/// By the file and the options --entry and --arg.
+Loading load_kernel(const Arguments& arguments, const Caller& caller);
+
+/// A kernel that is about to run.
+struct KernelRun {
+  LoadedKernel kernel;
   vgpu::LaunchConfig config;
   vgpu::Options options;
 };

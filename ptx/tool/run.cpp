@@ -6,8 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "ptx/check/check.hpp"
-#include "ptx/text/text.hpp"
 #include "ptx/tool/commands.hpp"
 #include "ptx/tool/files.hpp"
 #include "ptx/tool/findings.hpp"
@@ -151,16 +149,11 @@ struct Runnable {
   const Arguments& arguments;
   const Caller& caller;
   const Wanted& wanted;
-  std::string_view text;
-  std::string file, kernel;
-  std::shared_ptr<vgpu::Instance> variables;
-  std::shared_ptr<const vgpu::Program> program;
-  const ir::Module& module;
-  const ir::Function& function;
+  const LoadedKernel& kernel;
 
   [[nodiscard]] Expected<vgpu::Report> run(KernelArguments& given, vgpu::Options options) const {
     if (caller.goes_on) options.watch = [this](const vgpu::RunProgress&) { return caller.goes_on(); };
-    auto report = program->run(wanted.config, given.block, given.regions(), options);
+    auto report = kernel.program->run(wanted.config, given.block, given.regions(), options);
     const std::string line = replay_line(arguments, caller, options);
     if (!report) return Unexpected{with_replay(std::move(report).error(), line)};
     for (Diagnostic& finding : report->findings) finding = with_replay(std::move(finding), line);
@@ -168,12 +161,12 @@ struct Runnable {
   }
   [[nodiscard]] Outcome sarif(const vgpu::Report& report) const {
     const Checked checked{
-        .file = file, .read = {.text = std::string(text), .failure = {}, .hint = {}}, .findings = report.findings};
+        .file = kernel.file, .read = {.text = kernel.source, .failure = {}, .hint = {}}, .findings = report.findings};
     return {.status = has_errors(report.findings) ? 1 : 0, .out = to_sarif(std::span(&checked, 1)), .err = {}};
   }
   [[nodiscard]] std::string rendered(const Diagnostics& findings) const {
     std::string out;
-    for (const Diagnostic& finding : findings) out += cat(render(finding, text, caller.colour_of_errors), '\n');
+    for (const Diagnostic& finding : findings) out += cat(render(finding, kernel.source, caller.colour_of_errors), '\n');
     return out;
   }
 };
@@ -181,12 +174,12 @@ struct Runnable {
 // What ended a run, in the form that was asked for.
 Outcome tell_fault(const Runnable& runnable, const Diagnostic& fault) {
   if (fault.kind == Kind::launch_config) return refuse(runnable.caller, fault.message);
-  Outcome outcome = failed(fault, runnable.text, runnable.caller);
+  Outcome outcome = failed(fault, runnable.kernel.source, runnable.caller);
   const vgpu::Report report{.findings = {fault}};
   if (runnable.arguments.format == "sarif") return runnable.sarif(report);
   if (runnable.arguments.format != "json") return outcome;
   Json json;
-  json.open('{').key("kernel").value(runnable.kernel).key("fault").value(name(fault.kind));
+  json.open('{').key("kernel").value(runnable.kernel.name).key("fault").value(name(fault.kind));
   add_findings(json, report);
   json.close('}');
   outcome.out = std::move(json).finish();
@@ -239,12 +232,13 @@ class Sweep {
   }
 
   void add(vgpu::Options options, SweepRun run) {
-    auto given = read_kernel_arguments(runnable_.module, runnable_.function, runnable_.arguments.all("--arg"));
+    const LoadedKernel& kernel = runnable_.kernel;
+    auto given = read_kernel_arguments(kernel.module(), kernel.function(), runnable_.arguments.all("--arg"));
     if (!given) {
       refused_ = refuse(runnable_.caller, given.error().message);
       return;
     }
-    runnable_.variables->reset();
+    kernel.variables->reset();
     auto report = runnable_.run(*given, std::move(options));
     if (!report) {
       if (interrupted_ = report.error().kind == Kind::interrupted; interrupted_) return;
@@ -273,7 +267,7 @@ class Sweep {
     const bool differ = std::any_of(runs_.begin(), runs_.end(), [](const SweepRun& run) { return run.outputs_differ; });
     if (runnable_.arguments.format == "json") {
       Json json;
-      json.open('{').key("kernel").value(runnable_.kernel);
+      json.open('{').key("kernel").value(runnable_.kernel.name);
       add_runs(json, runs_);
       json.key("outputs_differ").literal(differ ? "true" : "false").key("interrupted").literal(interrupted_ ? "true" : "false");
       if (explored) json.key("exhausted").literal(explored->exhausted ? "true" : "false");
@@ -307,36 +301,20 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   if (profiles && arguments.format != "text" && !arguments.format.empty())
     return refuse(caller,
                   cat("`--profile` is a table for people; with `--format ", arguments.format, "`, `--trace` has what a run did"));
-  const std::string& path = arguments.files.front();
-  Read read = read_file(path, caller);
-  if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
-  text::Parsed parsed = text::parse(read.text, display_name(path));
-  for (const Diagnostic& finding : parsed.findings)
-    if (finding.severity == Severity::error) return failed(finding, read.text, caller);
-  auto accepted = check::accept(std::move(parsed.module));
-  if (!accepted) return failed(accepted.error(), read.text, caller);
-  const ir::Module& module = accepted->module();
-  const auto entry = find_entry(module, arguments.last("--entry"));
-  if (!entry) return refuse(caller, entry.error().message);
-  const ir::Function& function = module.functions[*entry];
-  const std::string kernel(module.str(function.name));
-  if (!wanted->has_block) wanted->config.block = required_block(function);
-  auto given = read_kernel_arguments(module, function, arguments.all("--arg"));
-  if (!given) return refuse(caller, given.error().message);
+  Loading loading = load_kernel(arguments, caller);
+  if (!loading.kernel) return loading.failure;
+  LoadedKernel& kernel = *loading.kernel;
+  KernelArguments& given = kernel.given;
+  if (!wanted->has_block) wanted->config.block = required_block(kernel.function());
   std::vector<const Buffer*> saved;
   for (const Save& one : wanted->saves) {
     const auto buffer =
-        std::find_if(given->buffers.begin(), given->buffers.end(), [&](const Buffer& b) { return b.name == one.name; });
-    if (buffer == given->buffers.end())
+        std::find_if(given.buffers.begin(), given.buffers.end(), [&](const Buffer& b) { return b.name == one.name; });
+    if (buffer == given.buffers.end())
       return refuse(caller, cat("`--save ", one.name, "`: no parameter of that name has a buffer"));
     saved.push_back(&*buffer);
   }
-  const auto variables = vgpu::Instance::make(*accepted);
-  if (!variables) return failed(variables.error(), read.text, caller);
-  const auto program = vgpu::Program::make(*variables, nullptr, kernel);
-  if (!program) return failed(program.error(), read.text, caller);
-  const Runnable runnable{arguments, caller,     *wanted,  read.text, display_name(path),
-                          kernel,    *variables, *program, module,    function};
+  const Runnable runnable{arguments, caller, *wanted, kernel};
   const std::string trace(arguments.last("--trace"));
   if (wanted->sweeps && (profiles || !trace.empty()))
     return refuse(caller,
@@ -347,29 +325,29 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
   vgpu::Options options = wanted->options;
   std::optional<vgpu::Timeline> timeline;
   if (profiles || !trace.empty()) options.observer = &timeline.emplace();
-  const auto report = runnable.run(*given, options);
+  const auto report = runnable.run(given, options);
   // Of a run that went wrong, too: where everybody stood then.
   if (const std::string failure = trace.empty() ? "" : write_file(trace, timeline->trace()); !failure.empty())
     return refuse(caller, failure);
   if (!report) return tell_fault(runnable, report.error());
   for (std::size_t i = 0; i < saved.size(); ++i)
     if (const std::string failure = save(*saved[i], wanted->saves[i].file); !failure.empty()) return refuse(caller, failure);
-  const auto fidelity = (*program)->fidelity(options);
+  const auto fidelity = kernel.program->fidelity(options);
   if (arguments.format == "sarif") return runnable.sarif(*report);
   Outcome outcome{.status = has_errors(report->findings) ? 1 : 0, .out = {}, .err = {}};
   if (arguments.format == "json") {
-    outcome.out = to_json_of_run(kernel, *report, fidelity, given->buffers);
+    outcome.out = to_json_of_run(kernel.name, *report, fidelity, given.buffers);
     return outcome;
   }
   outcome.out =
-      cat(kernel, ": ", plural(report->ctas, "block"), ", ", plural(report->warp_instructions, "warp instruction"), '\n');
+      cat(kernel.name, ": ", plural(report->ctas, "block"), ", ", plural(report->warp_instructions, "warp instruction"), '\n');
   std::size_t shown = 0;
-  for (const Buffer& buffer : given->buffers)
+  for (const Buffer& buffer : given.buffers)
     if (changed(buffer)) {
       outcome.out += show(buffer, wanted->shown, caller.colour);
       ++shown;
     }
-  if (shown == 0 && !given->buffers.empty()) outcome.out += "no buffer changed\n";
+  if (shown == 0 && !given.buffers.empty()) outcome.out += "no buffer changed\n";
   for (const vgpu::FidelityNote& note : fidelity)
     outcome.out += cat(name(note.fidelity), ": `", note.instruction, "`: ", note.why, '\n');
   if (profiles) outcome.out += cat('\n', timeline->profile().table());
