@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "ptx/isa/implied.hpp"
 #include "ptx/isa/row_rules.hpp"
 #include "ptx/isa/special.hpp"
 

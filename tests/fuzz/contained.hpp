@@ -90,6 +90,12 @@ struct Launching {
   std::size_t dynamic_smem = 0;
   bool check_initialised = true;
   unsigned workers = 1;
+  std::uint64_t max_instructions = 5'000;
+  std::uint32_t cluster = 1;  ///< blocks of one; `blocks` is a multiple
+  vgpu::Completion completion = vgpu::Completion::eager;
+  vgpu::Threads order = vgpu::Threads::in_turn;
+  vgpu::Checks checks = vgpu::Checks::cheap;
+  vgpu::Numerics numerics = vgpu::Numerics::exact;
 };
 
 /// Accepts a module, and runs each of its kernels twice: 64-bit parameters are buffers in turn, others small numbers.
@@ -137,8 +143,14 @@ inline Outcome run_contained(ir::Module module, const Launching& how) {
     }
     vgpu::Options options;
     options.workers = how.workers;
-    options.max_instructions = 5'000;
+    options.max_instructions = how.max_instructions;
     options.check_initialised = how.check_initialised;
+    options.completion = how.completion;
+    options.threads = how.order;
+    options.checks = how.checks;
+    options.numerics = how.numerics;
+    options.print = [](std::string_view) {};
+    config.cluster = {how.cluster, 1, 1};
     for (int launch = 0; launch < 2; ++launch) {
       auto report = (*program)->run(config, block, regions, options);
       if (!report) note(std::move(report).error());

@@ -1,11 +1,13 @@
-// Whatever check accepts runs in the memory that it was given: texts as they come, kernels authored at random, and kernels made
-// to reach beyond. The first byte of an input that is no text says which, and how it is launched.
+// Whatever check accepts runs in the memory that it was given: texts as they come, kernels authored at random, kernels made to
+// reach beyond, and kernels of whole instructions of any form. The first byte of an input that is no text says which, and how it
+// is launched.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 
 #include "tests/fuzz/authoring.hpp"
 #include "tests/fuzz/contained.hpp"
+#include "tests/fuzz/forms.hpp"
 #include "tests/fuzz/hostile.hpp"
 #include "tests/fuzz/mutations.hpp"
 
@@ -24,6 +26,20 @@ fuzz::Launching launching(unsigned choice) {
           .workers = 1 + choice / 7 % 2};
 }
 
+// Of whole warps and warpgroups, alone and in pairs of blocks, in any order, with everything checked or little.
+fuzz::Launching launching_together(fuzz::Bytes& in) {
+  constexpr std::uint32_t threads[] = {128, 128, 32, 256, 64, 1};
+  fuzz::Launching how{
+      .threads = in.pick(threads), .check_initialised = in.below(6) == 0, .workers = 1 + static_cast<unsigned>(in.below(2))};
+  how.max_instructions = 30'000;
+  how.cluster = in.below(3) == 0 ? 2 : 1;
+  how.completion = static_cast<vgpu::Completion>(in.below(3));
+  how.order = static_cast<vgpu::Threads>(in.below(2));
+  how.checks = static_cast<vgpu::Checks>(in.below(3));
+  how.numerics = static_cast<vgpu::Numerics>(in.below(2));
+  return how;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
@@ -35,10 +51,16 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   } else {
     fuzz::Bytes in(data, size);
     const unsigned choice = in.next();
-    if (choice % 2 == 0) {
+    if (choice % 4 == 0) {
       auto module = fuzz::author(in);
       if (!module) return 0;
       outcome = fuzz::run_contained(std::move(*module), launching(choice / 2));
+    } else if (choice % 4 != 1) {
+      const fuzz::Launching how = launching_together(in);
+      auto text = fuzz::Forms(in).module();
+      if (!text) return 0;
+      if (std::getenv("PTX_FUZZ_SHOW") != nullptr) std::fprintf(stderr, "%s\n", text->c_str());
+      outcome = fuzz::run_contained(std::move(*text), how);
     } else {
       std::string text = fuzz::Hostile(in).module();
       if (std::getenv("PTX_FUZZ_SHOW") != nullptr) std::fprintf(stderr, "%s\n", text.c_str());

@@ -147,6 +147,16 @@ def test_views_of_one_storage(sm_80: pyptx.triton.Activation) -> None:
     assert torch.equal(out, wanted)
 
 
+def test_atomics_of_16_bits_take_the_whole_word(sm_80: pyptx.triton.Activation) -> None:
+    out, x = torch.tensor([1.5], dtype=torch.bfloat16), torch.tensor([2.0], dtype=torch.bfloat16)
+    for times in (1, 2):
+        triton_kernels.add_atomically[(3,)](out, x)  # of which 2 bytes lie behind the tensor
+        assert out.item() == 1.5 + 6 * times
+    three = torch.tensor([1, 2, 3], dtype=torch.bfloat16)
+    triton_kernels.add_atomically[(1,)](three[2:], three)
+    assert three.tolist() == [1, 2, 4]
+
+
 def test_memory_that_only_the_kernel_knows(sm_80: pyptx.triton.Activation) -> None:
     x, out = torch.rand(64), torch.zeros(64)
     address = out.data_ptr()
@@ -167,6 +177,10 @@ def test_programs_that_ask_for_a_gpu() -> None:
         x = torch.ones(8, device="cuda")
         assert x.device.type == "cpu" and x.cuda() is x and x.to("cuda:0").device.type == "cpu"
         torch.cuda.synchronize()
+        torch.cuda.set_device(0)
+        assert torch.cuda.device_count() == 1
+        with torch.cuda.device(x.device.index), torch.cuda.device(0):
+            assert torch.cuda.current_device() == 0
         driver = triton.runtime.driver.active
         assert driver.get_active_torch_device() == torch.device("cpu")
         assert driver.get_current_target().arch == 90

@@ -135,6 +135,21 @@ def _of_descriptors() -> Arguments:
     return {"a": Descriptor(a["a"], (64, 32)), "b": Descriptor(a["b"], (32, 64)), "c": Descriptor(a["c"], (64, 64)), "K": 96}
 
 
+_COPIED = (torch.uint8, torch.int16, torch.int32, torch.float16, torch.bfloat16, torch.float32)
+
+
+def _copied(dtype: torch.dtype) -> Callable[[], Arguments]:
+    def make() -> Arguments:
+        x = numbers(64, 96, dtype=dtype) if dtype.is_floating_point else integers(64, 96, dtype=dtype)
+        return {"x": Descriptor(x, (32, 32)), "out": Descriptor(torch.zeros_like(x), (32, 32))}
+
+    return make
+
+
+def _check_copied(a: Arguments) -> None:
+    assert torch.equal(a["out"].tensor, a["x"].tensor + a["x"].tensor)
+
+
 def _check_descriptors(a: Arguments) -> None:
     close(a["c"].tensor, a["a"].tensor.double() @ a["b"].tensor.double(), 2e-2)
 
@@ -281,6 +296,8 @@ CASES = [
     _matmul("matmul_tf32", _F32, _F32, 3e-2, PRECISION="tf32"),
     _matmul("matmul_i8", torch.int8, torch.int32, 0),
     Case("matmul_persistent", _matrices(96, 64, 64, _F16, _F16), _product(2e-2), (4,), {**_BLOCKS, "PROGRAMS": 4}),
+    *[Case("twice_by_descriptors", _copied(dtype), _check_copied, (2, 3), {"ROWS": 32, "COLUMNS": 32},
+           name=f"descriptors_{str(dtype).removeprefix('torch.')}") for dtype in _COPIED],
     Case("matmul_descriptors", _of_descriptors, _check_descriptors, (2, 2), {"BM": 64, "BN": 64, "BK": 32, "num_warps": 4}),
     Case("matmul_own_descriptors", _matrices(128, 64, 96, _F16, _F16), _product(2e-2), (2, 1),
          {"BM": 64, "BN": 64, "BK": 32, "num_warps": 4}, scratch=True),

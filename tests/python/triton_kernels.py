@@ -132,6 +132,19 @@ def matmul_descriptors(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.co
 
 
 @triton.jit
+def twice_by_descriptors(x, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """Elements of whatever type the host's descriptors have."""
+    i, j = tl.program_id(0) * ROWS, tl.program_id(1) * COLUMNS
+    tile = x.load([i, j])
+    out.store([i, j], tile + tile)
+
+
+@triton.jit
+def add_atomically(out, x):
+    tl.atomic_add(out, tl.load(x))
+
+
+@triton.jit
 def matmul_own_descriptors(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """The kernel makes its descriptors."""
     left = tl.make_tensor_descriptor(a, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])

@@ -149,8 +149,11 @@ bool init(const Operator& by, std::uint32_t count) {
   Cta& cta = *by.warp.cta;
   const auto [live, is_new] = cta.mbarriers.try_emplace(spot->address);
   const std::uint64_t fresh = pack({count, count, 0, 0});
-  // Lanes that run one mbarrier.init together make the same mbarrier; ThunderKittens does.
-  const bool same = live->second.word == fresh && live->second.made_by == by.step.item;
+  const std::uint32_t maker = by.warp.index * lane_count + static_cast<std::uint32_t>(by.lane);
+  // Lanes that run one mbarrier.init together make the same mbarrier (ThunderKittens does), and so does a thread that says it
+  // twice before anybody used it (Triton does, of warp-specialised kernels).
+  const LiveMbarrier& before = live->second;
+  const bool same = before.word == fresh && (before.made_by == by.step.item || before.maker == maker);
   // Of one that something has overwritten the memory is already in other use.
   if (!is_new && !same && load(spot->place) == live->second.word) {
     misuse(by, Rule::M_02,
@@ -160,7 +163,7 @@ bool init(const Operator& by, std::uint32_t count) {
   }
   if (by.warp.races != nullptr) by.warp.races->initialise(by, spot->place.data);
   if (by.warp.exploration != nullptr) by.warp.exploration->touch(by.warp, spot->place.data, true);
-  live->second = {fresh, 0, by.step.item};
+  live->second = {fresh, 0, by.step.item, maker};
   store(spot->place, live->second.word);
   if (spot->place.written != nullptr) std::memset(spot->place.written, written_mark, object_bytes);
   ++cta.changes;

@@ -27,6 +27,7 @@ struct LiveMbarrier {
   std::uint64_t word = 0;     ///< its 8 bytes
   std::uint64_t phase = 0;    ///< all of the number
   std::uint32_t made_by = 0;  ///< item of the mbarrier.init
+  std::uint32_t maker = 0;    ///< thread of the block that ran it
 };
 /// By shared address.
 using LiveMbarriers = std::map<std::uint64_t, LiveMbarrier>;

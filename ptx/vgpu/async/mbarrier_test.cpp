@@ -214,11 +214,30 @@ TEST(Mbarrier, IsInitialisedByLanesTogether) {
   EXPECT_NE(late.message.find("which is in use"), std::string::npos) << render(late);
 }
 
+// Triton's warp-specialised kernels initialise an mbarrier twice in a row.
+TEST(Mbarrier, IsInitialisedTwiceByOneThread) {
+  constexpr std::string_view init = "@%p0 mbarrier.init.shared::cta.b64 [bar], 1;\n",
+                             arrive = "@%p0 mbarrier.arrive.shared::cta.b64 _, [bar];\n";
+  const std::string first = "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p0, %r0, 0;\n";
+  const std::string body = cat(begin_kernel, first, init, "bar.sync 0;\n", init, arrive, "@%p0 st.global.u32 [%rd0], 1;\n");
+  Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(1)};
+  testing::run(body_program(out_param, body), testing::block(64), params({out.address()}), {out.region()});
+  EXPECT_EQ(out.data[0], 1U);
+  // by another thread, and by the same when somebody has arrived
+  const Diagnostic other = fault_of(cat(first, init, "bar.sync 0;\nsetp.eq.u32 %p0, %r0, 32;\n", init), 64);
+  EXPECT_NE(other.message.find("which is in use"), std::string::npos) << render(other);
+  const Diagnostic used = fault_of(cat(first,
+                                       "mbarrier.init.shared::cta.b64 [bar], 2;\nmbarrier.arrive.shared::cta.b64 _, [bar];\n"
+                                       "mbarrier.init.shared::cta.b64 [bar], 2;\n"),
+                                   1);
+  EXPECT_NE(used.message.find("which is in use"), std::string::npos) << render(used);
+}
+
 TEST(Mbarrier, SaysWhatIsWrong) {
   constexpr std::string_view init = "mbarrier.init.shared::cta.b64 [bar], 2;\n";
   const auto after_init = [&](std::string_view rest) { return cat(init, rest); };
   expect_fault("mbarrier.arrive.shared::cta.b64 _, [bar];", Kind::barrier_misuse, "where none is: nothing has initialised one");
-  expect_fault(after_init("mbarrier.init.shared::cta.b64 [bar], 2;"), Kind::barrier_misuse, "which is in use");
+  expect_fault(after_init("mbarrier.init.shared::cta.b64 [bar], 3;"), Kind::barrier_misuse, "which is in use");
   expect_fault(after_init("mbarrier.inval.shared::cta.b64 [bar];\nmbarrier.arrive.shared::cta.b64 _, [bar];"),
                Kind::barrier_misuse, "where none is");
   expect_fault(after_init("st.shared.u32 [bar+4], 5;\nmbarrier.arrive.shared::cta.b64 _, [bar];"), Kind::barrier_misuse,

@@ -33,6 +33,19 @@ class _OnCpu(TorchFunctionMode):  # type: ignore[misc]
         return function(*args, **kwargs)
 
 
+class _Device:
+    """`with torch.cuda.device(…)`, of a machine that has none: nothing is chosen."""
+
+    def __init__(self, device: Any = None):
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        pass
+
+
 class Redirection:
     """Enters the mode, and gives functions of `torch.cuda` that fail without a GPU answers for one of the driver's target."""
 
@@ -61,6 +74,9 @@ class Redirection:
             "get_device_name": lambda device=None: properties.name,
             "current_device": lambda: 0,
             "synchronize": lambda device=None: None,
+            "set_device": lambda device: None,
+            "device_count": lambda: 1,
+            "device": _Device,
         }
 
     def enter(self) -> None:

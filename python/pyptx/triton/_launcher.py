@@ -39,14 +39,16 @@ class LoadedKernel:
         self.module = _ptx.ExecutorModule.read(ptx, f"{name}.ptx")
         bound = re.search(r"\.(?:req|max)ntid\s+(\d+)", ptx)
         self.most_threads = int(bound[1]) if bound else None
+        self.exchanges_words = ".cas.b32" in ptx  # as Triton's atomics of 16 bits do
         self.sizes = [size for _, _, size, _ in self.module.parameters(name)]
 
     def __repr__(self) -> str:
         return f"<kernel {self.name} on the executor>"
 
 
-# CUtensorMapDataType of Triton's numbers for element types, and CUtensorMapSwizzle
-_ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "bf16", "f32", "f64", "f32")
+# Triton's numbers of element types, which are those of tensormap.replace (8: f32 that flushes subnormal numbers, 12: tf32 that
+# does; a copy moves both as they are), and CUtensorMapSwizzle
+_ELEMENTS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f32", "f64", "bf16", "tf32", "tf32")
 _SWIZZLES = ("NONE", "32B", "64B", "128B")
 
 
@@ -163,7 +165,7 @@ class Launcher:
         if enter_hook is not None:
             enter_hook(launch_metadata)
         if blocks > 0:
-            memory = Memory(kernel.name, activation._memory)
+            memory = Memory(kernel.name, activation._memory, kernel.exchanges_words)
             values = [self._value(leaf, args, memory) for leaf in self.leaves]
             for name, size, align in self.scratch:
                 buffer = self._scratch(name, size, align, blocks, stream)
@@ -194,6 +196,8 @@ class Launcher:
             )
         except PtxError as error:
             raise at_source(error) from None
+        finally:
+            memory.give_back()
         activation.last_report = Report(*done)
 
 

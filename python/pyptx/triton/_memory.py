@@ -11,12 +11,21 @@ from .._arguments import fail, short
 
 _LEAST, _BEHIND = 1 << 16, 1 << 47  # addresses that a program of this machine may have
 _MOST_ADDRESSES = 1 << 16
+_WORD = 4
 
 
 class Memory:
-    """Collects regions while arguments are read."""
+    """Collects regions while arguments are read.
 
-    def __init__(self, kernel: str, more: list[Any]):
+    `whole_words`: a tensor that ends amid a word of 4 bytes is lent with all of the word, as a GPU's allocator gives it. Triton's
+    atomics of 16 bits read and exchange the word around the element.
+    """
+
+    def __init__(self, kernel: str, more: list[Any], whole_words: bool = False):
+        self._whole_words = whole_words
+        self._lent: dict[
+            int, tuple[torch.Tensor, torch.Tensor]
+        ] = {}  # by address: the storage's bytes, and those that stand for them
         self._found: dict[int, tuple[int, list[str]]] = {}
         self._looks_for_addresses: list[torch.Tensor] = []
         self._numbers: list[int] = []
@@ -31,6 +40,24 @@ class Memory:
         if size:
             known = self._found.setdefault(start, (size, []))
             known[1].append(name)
+
+    def _lend(self, tensor: torch.Tensor) -> int:
+        """Where the kernel finds the tensor's storage: how far from where it is."""
+        storage = tensor.untyped_storage()
+        start, size = storage.data_ptr(), storage.nbytes()
+        if not self._whole_words or size % _WORD == 0:
+            return 0
+        if start not in self._lent:
+            own = torch.empty(0, dtype=torch.uint8).set_(storage)
+            words = torch.zeros(-(-size // _WORD), dtype=torch.int32).view(torch.uint8)
+            words[:size] = own
+            self._lent[start] = (own, words)
+        return self._lent[start][1].data_ptr() - start
+
+    def give_back(self) -> None:
+        """What the kernel left in bytes that stood for a tensor's is the tensor's."""
+        for own, words in self._lent.values():
+            own.copy_(words[: len(own)])
 
     def address(self, name: str, value: Any) -> int:
         """What a pointer argument is; its memory is the launch's."""
@@ -49,6 +76,9 @@ class Memory:
         if tensor.device.type != "cpu":
             on = f"is on `{tensor.device}`; the executor takes tensors on the CPU"
             fail("argument_device", f"{self._what.format(name)} {on}")
+        if moved := self._lend(tensor):
+            self._add(self._lent[tensor.untyped_storage().data_ptr()][1], name)
+            return int(tensor.data_ptr()) + moved
         self._add(tensor, name)
         if tensor.dtype in (torch.int64, torch.uint64) and tensor.numel():
             self._looks_for_addresses.append(tensor)
