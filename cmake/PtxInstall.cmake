@@ -50,6 +50,8 @@ function(ptx_library)
   set(build_package_dir "${PROJECT_BINARY_DIR}/lib/cmake/ptx")
 
   get_property(objects GLOBAL PROPERTY PTX_OBJECTS)
+  get_property(seldom GLOBAL PROPERTY PTX_SELDOM_OBJECTS)
+  list(APPEND objects ${seldom})
   add_library(ptx ${objects})
   if(NOT PROJECT_IS_TOP_LEVEL)
     set_target_properties(ptx PROPERTIES EXCLUDE_FROM_ALL ON)

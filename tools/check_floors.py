@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<](ptx/[^">]+)[">]', re.MULTILINE)
-ROOM = re.compile(r"ptx_room\((\w+)\s*(?:THREADED)?\s*(?:NEEDS([\w\s]*?))?(?:TESTS_NEED([\w\s]*?))?\s*(?:OWN_FLAGS\s*)?\)")
+ROOM = re.compile(r"ptx_room\((\w+)\s*(?:NEEDS([\w\s]*?))?(?:TESTS_NEED([\w\s]*?))?\s*(?:OWN_FLAGS\s*)?(?:SELDOM [\w\s./*]*)?\)")
 MUST_NEVER_SEE = {
     "isa": "ir cuda", "layout": "ir cuda", "num": "ir isa cuda", "tile": "ir", "ir": "text check write",
     "flow": "text check write vgpu", "text": "check write",
@@ -66,7 +66,7 @@ def self_test() -> None:
             "ir/CMakeLists.txt": "ptx_room(ir NEEDS base TESTS_NEED text)", "ir/ir.hpp": '#include "ptx/base/base.hpp"',
             "ir/ir.cpp": '#include "ptx/ir/ir.hpp"\n#include "ptx/base/ids.hpp"',
             "ir/ir_test.cpp": '#include "ptx/text/text.hpp"',
-            "text/CMakeLists.txt": "ptx_room(text THREADED NEEDS ir base)", "text/text.hpp": '#include "ptx/check/check.hpp"',
+            "text/CMakeLists.txt": "ptx_room(text NEEDS ir base SELDOM a.cpp)", "text/text.hpp": '#include "ptx/check/check.hpp"',
             "text/lexer.cpp": "#include <ptx/ptx.hpp>",
             "vgpu/CMakeLists.txt": "ptx_room(vgpu NEEDS text)", "vgpu/vgpu.hpp": "",
         }  # fmt: skip

@@ -13,7 +13,7 @@
 namespace ptx::launch {
 namespace {
 
-constexpr std::string_view magic = "ptxsaved";
+constexpr std::string_view saved_magic = "ptxsaved";
 constexpr std::uint32_t format = 1;
 constexpr std::string_view cubin_prefix = "cubin ", log_prefix = "log ";
 constexpr std::uint32_t fixed_dim = 0, named_dim = 1;
@@ -41,7 +41,7 @@ void put(std::string& out, const std::vector<tile::Dim>& dims) {
     }
   }
 }
-std::vector<tile::Dim> get_dims(cuda::ByteReader& in) {
+std::vector<tile::Dim> get_tile_dims(cuda::ByteReader& in) {
   std::vector<tile::Dim> dims;
   const std::uint32_t count = in.get32();
   for (std::uint32_t i = 0; i < count && in.ok; ++i) {
@@ -78,11 +78,11 @@ std::optional<std::vector<Tile>> unpack_tiles(std::string_view bytes) {
   std::vector<Tile> tiles;
   const std::uint32_t count = in.get32();
   for (std::uint32_t i = 0; i < count && in.ok; ++i) {
-    auto shape = get_dims(in);
+    auto shape = get_tile_dims(in);
     const auto dtype = isa::type_from_name(get_string(in));
     const auto layout = tile::layout_from_name(get_string(in));
     std::optional<std::vector<tile::Dim>> box;
-    if (in.get32() != 0) box = get_dims(in);
+    if (in.get32() != 0) box = get_tile_dims(in);
     const auto rank = static_cast<int>(in.get32());
     const bool padding = in.get32() != 0;
     if (!in.ok || !dtype || !layout) return std::nullopt;
@@ -199,13 +199,13 @@ Expected<Diagnostics> save(const std::string& path, const KernelImage& image, co
       sections.push_back({cat(log_prefix, target), std::move(log)});
     }
   }
-  if (auto ok = cuda::replace_file(path, cuda::pack_sections(magic, format, sections)); !ok)
+  if (auto ok = cuda::replace_file(path, cuda::pack_sections(saved_magic, format, sections)); !ok)
     return Unexpected{std::move(ok).error()};
   return warnings;
 }
 
 Expected<SavedKernel> read_saved(std::string_view bytes, std::string_view name) {
-  auto sections = cuda::unpack_sections(magic, format, bytes, cat("saved kernel `", name, '`'));
+  auto sections = cuda::unpack_sections(saved_magic, format, bytes, cat("saved kernel `", name, '`'));
   if (!sections) return Unexpected{std::move(sections).error()};
   const auto bad = [&](std::string_view why) {
     return Unexpected{{.kind = Kind::bad_image, .message = cat("saved kernel `", name, "` is damaged: ", why)}};

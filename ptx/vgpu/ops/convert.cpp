@@ -45,6 +45,22 @@ Handler by_integers(Decoding& in, Use use) {
   return by_integer(in.type("dtype"), [&](auto d) { return by_integer(in.type("atype"), [&](auto a) { return use(d, a); }); });
 }
 
+// d = a, converted by truncation or extension. Of types that are truncated or extended alike one is compiled: the sign of A
+// counts where D is wider, and that of D where its slot is.
+template <class D>
+struct As {
+  template <class A>
+  [[gnu::always_inline]] D operator()(A a) const {
+    return static_cast<D>(a);
+  }
+};
+template <class D, class A>
+Handler convert() {
+  using To = std::conditional_t<sizeof(D) == sizeof(SlotOf<D>), std::make_unsigned_t<D>, D>;
+  using From = std::conditional_t<sizeof(D) <= sizeof(A), std::make_unsigned_t<A>, A>;
+  return Compiled<Map<To(From), As<To>>>::handler();
+}
+
 // ---- floating point to integer
 
 template <Rounding rounding>
@@ -218,9 +234,8 @@ namespace op {
 Handler cvt_int_int(Decoding& in) {
   return by_integers(in, [&]<class D, class A>(D, A) {
     in.moves_bits = !in.wrote("sat");
-    if (in.moves_bits) return map<D(A)>(in, {"d", "a"}, [](A a) { return static_cast<D>(a); });
     bind(in, {"d", "a"}, static_cast<D (*)(A)>(nullptr));
-    return clamp<D, A>(in);
+    return in.moves_bits ? convert<D, A>() : clamp<D, A>(in);
   });
 }
 
@@ -231,9 +246,7 @@ Handler cvt_special(Decoding& in) {
     return in.refuse(cat("the executor reads `", isa::specials()[id].name, "` only through `mov`"));
   return by_integers(in, [&]<class D, class A>(D, A) {
     in.step.x = {in.write("d", type_of<D>()), in.read_special(id, type_of<A>())};
-    if (in.wrote("sat")) return clamp<D, A>(in);
-    const auto convert = [](A a) { return static_cast<D>(a); };
-    return Compiled<Map<D(A), decltype(convert)>>::handler();
+    return in.wrote("sat") ? clamp<D, A>(in) : convert<D, A>();
   });
 }
 

@@ -264,7 +264,7 @@ struct IntoTf32 {
 };
 
 // ---- cvt.pack: x: d, a, b, c. imm: 0 to 7 the bits of a part, 8 signed
-struct Pack {
+struct NarrowPack {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     const auto width = static_cast<unsigned>(step.imm & 0xFF);
     const bool is_signed = (step.imm & 0x100) != 0;
@@ -379,7 +379,7 @@ Handler cvt_pack(Decoding& in) {
   in.step.x[2] = in.read("b", Type::s32);
   in.step.x[3] = in.given("c") ? in.read("c", Type::b32) : in.constant(0);
   in.step.imm = (to.size() == 3 ? 16 : to[1] - '0') | (to[0] == 's' ? 0x100 : 0);
-  return Compiled<Pack>::handler();
+  return Compiled<NarrowPack>::handler();
 }
 
 }  // namespace op

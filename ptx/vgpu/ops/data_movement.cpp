@@ -1,4 +1,5 @@
 // Loads and stores (rows: ptx/isa/table/data_movement.hpp).
+#include <algorithm>
 #include <atomic>
 
 #include "ptx/isa/isa.hpp"
@@ -38,8 +39,8 @@ using FourWords = std::uint32_t __attribute__((vector_size(16)));
 // ---- loads: x[0] to x[n-1] = the elements' slots, x[8] = address
 
 // The bytes that a warp loads, when they are not all in the likely region or some may be unwritten: lane by lane.
-template <class T, std::size_t n>
-Outcome load_places(Warp& warp, const Step& step, Mask mask, const Addresses& address) {
+template <class T>
+Outcome load_places(Warp& warp, const Step& step, Mask mask, const Addresses& address, std::uint32_t n) {
   Places places;
   if (!find_places(warp, step, mask, step.space, false, n * sizeof(T), address.data(), places)) return Outcome::fault;
   if (warp.races != nullptr) warp.races->access(warp, step, mask, false, n * sizeof(T), places);
@@ -75,12 +76,12 @@ struct Load {
     read_addresses(warp, step, address);
     Offsets offsets;
     if (warp.races != nullptr || !find_offsets<bytes>(warp, step, mask, address, false, offsets))
-      return load_places<T, n>(warp, step, mask, address);
+      return load_places<T>(warp, step, mask, address, n);
     region = offsets.region;
     if (region->written != nullptr) {
       bool written = true;
       for (std::size_t l = 0; l < lane_count; ++l) written &= all_written<bytes>(region->written + offsets.of[l]);
-      if (!written) return load_places<T, n>(warp, step, mask, address);
+      if (!written) return load_places<T>(warp, step, mask, address, n);
     }
     for (std::size_t k = 0; k < n; ++k) {
       const std::byte* from = region->data + k * sizeof(T);
@@ -92,12 +93,16 @@ struct Load {
 
 // ---- stores: the same
 
+bool is_written(std::uint8_t mark) { return mark == written_mark; }
+
 // The lanes that store what is there already: with whoever else stores that, they agree.
-template <class T, std::size_t n>
-Mask storing_the_same(const Warp& warp, const Step& step, Mask mask, const Places& places) {
+template <class T>
+Mask storing_the_same(const Warp& warp, const Step& step, Mask mask, const Places& places, std::uint32_t n) {
   return mask & lanes_where([&](int l) {
            const auto lane = static_cast<std::size_t>(l);
-           if (!has_lane(mask, l) || (places[lane].written != nullptr && !all_written<n * sizeof(T)>(places[lane].written)))
+           if (!has_lane(mask, l)) return false;
+           if (const auto* marks = places[lane].written;
+               marks != nullptr && !std::all_of(marks, marks + n * sizeof(T), is_written))
              return false;
            for (std::size_t k = 0; k < n; ++k) {
              const auto value = from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[lane]);
@@ -107,13 +112,13 @@ Mask storing_the_same(const Warp& warp, const Step& step, Mask mask, const Place
          });
 }
 
-template <class T, std::size_t n>
-Outcome store_places(Warp& warp, const Step& step, Mask mask, const Addresses& address) {
-  constexpr std::uint32_t bytes = n * sizeof(T);
+template <class T>
+Outcome store_places(Warp& warp, const Step& step, Mask mask, const Addresses& address, std::uint32_t n) {
+  const auto bytes = static_cast<std::uint32_t>(n * sizeof(T));
   Places places;
   if (!find_places(warp, step, mask, step.space, true, bytes, address.data(), places)) return Outcome::fault;
   if (warp.races != nullptr)
-    warp.races->access(warp, step, mask, true, bytes, places, storing_the_same<T, n>(warp, step, mask, places));
+    warp.races->access(warp, step, mask, true, bytes, places, storing_the_same<T>(warp, step, mask, places, n));
   for (Mask left = mask; left != 0; left &= left - 1) {
     const auto l = static_cast<std::size_t>(lowest_lane(left));
     for (std::size_t k = 0; k < n; ++k) {
@@ -147,7 +152,7 @@ struct Store {
     read_addresses(warp, step, address);
     Offsets offsets;
     if (warp.races != nullptr || !find_offsets<bytes>(warp, step, mask, address, true, offsets))
-      return store_places<T, n>(warp, step, mask, address);
+      return store_places<T>(warp, step, mask, address, n);
     region = offsets.region;
     for (Mask left = mask; left != 0; left &= left - 1) {
       const auto l = static_cast<std::size_t>(lowest_lane(left));
@@ -160,16 +165,19 @@ struct Store {
 };
 
 // ---- strong accesses (.volatile, .relaxed, .acquire, .release): other workers may read and write the same memory now.
-// step.target: ordered_flag when it also orders what stands around it, locked_flag for elements of 16 bytes, two words each.
+// step.target: ordered_flag when it also orders what stands around it, locked_flag for elements of 16 bytes, two words each; and
+// how many elements there are.
 
-constexpr std::uint32_t ordered_flag = 1, locked_flag = 2;
+constexpr std::uint32_t ordered_flag = 1, locked_flag = 2, count_shift = 2;
+std::uint32_t strong_count(const Step& step) { return step.target >> count_shift; }
 
 std::unique_lock<std::mutex> lock_element(const Step& step, const std::byte* memory) {
   return (step.target & locked_flag) != 0 ? std::unique_lock(lock_of_16_bytes(memory)) : std::unique_lock<std::mutex>();
 }
 
-template <class T, std::size_t n>
+template <class T>
 Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
+  const std::uint32_t n = strong_count(step);
   ++warp.cta->polls;
   warp.polled = step.item;
   Addresses address;
@@ -199,8 +207,9 @@ Outcome load_strong(Warp& warp, const Step& step, Mask mask) {
   return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }
 
-template <class T, std::size_t n>
+template <class T>
 Outcome store_strong(Warp& warp, const Step& step, Mask mask) {
+  const std::uint32_t n = strong_count(step);
   ++warp.cta->changes;
   Addresses address;
   read_addresses(warp, step, address);
@@ -239,16 +248,18 @@ Handler by_count(std::size_t n, Make make) {
   }
 }
 
-// Memory knows only widths; a load also extends with the sign. A .b128 element is two words of 64 bits, its register two such
-// slots.
+// Memory knows only widths; a load also extends with the sign, to the 32 bits of a slot. A .b128 element is two words of 64 bits,
+// its register two such slots.
 Type memory_type(Type type, bool load) {
   const int width = isa::bits(type);
-  if (load && isa::kind(type) == isa::TypeKind::sint) return type;
+  if (load && width < 32 && isa::kind(type) == isa::TypeKind::sint) return type;
   return width == 8 ? Type::u8 : width == 16 ? Type::u16 : width == 32 ? Type::u32 : Type::u64;
 }
 
-// The width that a register must have for it.
-Type register_width(Type type, bool load) { return type == Type::b128 ? type : memory_type(type, load); }
+// The width that a register must have for it; a wider one takes the sign, too.
+Type register_width(Type type, bool load) {
+  return type == Type::b128 || (load && isa::kind(type) == isa::TypeKind::sint) ? type : memory_type(type, load);
+}
 
 bool access(Decoding& in, Type type, std::vector<std::uint32_t> slots) {
   if (type == Type::b128) {
@@ -273,8 +284,9 @@ bool access(Decoding& in, Type type, std::vector<std::uint32_t> slots) {
 std::size_t elements_of(Type type, const std::vector<std::uint32_t>& slots) {
   return slots.size() * (type == Type::b128 ? 2 : 1);
 }
-std::uint32_t strong_flags(Type type, bool ordered) {
-  return (ordered ? ordered_flag : 0) | (type == Type::b128 ? locked_flag : 0);
+std::uint32_t strong_flags(Type type, std::size_t elements, bool ordered) {
+  return static_cast<std::uint32_t>(elements) << count_shift | (ordered ? ordered_flag : 0) |
+         (type == Type::b128 ? locked_flag : 0);
 }
 
 Handler load(Decoding& in, bool strong, bool acquires) {
@@ -282,11 +294,14 @@ Handler load(Decoding& in, bool strong, bool acquires) {
   const Type type = in.has("type") ? in.type("type") : Type::b128;
   const auto slots = in.write_all("d", register_width(type, true));
   if (!access(in, type, slots)) return in.refuse("it loads more than 64 bytes a lane");
-  in.step.target = strong_flags(type, acquires);
-  return by_integer(memory_type(type, true), [&]<class T>(T) {
-    return by_count(elements_of(type, slots), [&]<std::size_t n>(std::integral_constant<std::size_t, n>) -> Handler {
-      return strong ? &load_strong<T, n> : Compiled<Load<T, n>>::handler();
-    });
+  in.step.target = strong_flags(type, elements_of(type, slots), acquires);
+  return by_integer(memory_type(type, true), [&]<class T>(T) -> Handler {
+    if constexpr (std::is_signed_v<T> && sizeof(T) >= sizeof(std::uint32_t))
+      return nullptr;
+    else
+      return by_count(elements_of(type, slots), [&]<std::size_t n>(std::integral_constant<std::size_t, n>) -> Handler {
+        return strong ? &load_strong<T> : Compiled<Load<T, n>>::handler();
+      });
   });
 }
 
@@ -294,13 +309,13 @@ Handler store(Decoding& in, bool strong, bool releases) {
   const Type type = in.type("type");
   const auto slots = in.read_all("b", register_width(type, false));
   if (!access(in, type, slots)) return in.refuse("it stores more than 64 bytes a lane");
-  in.step.target = strong_flags(type, releases);
+  in.step.target = strong_flags(type, elements_of(type, slots), releases);
   return by_integer(memory_type(type, false), [&]<class T>(T) -> Handler {
     if constexpr (std::is_signed_v<T>)
       return nullptr;
     else
       return by_count(elements_of(type, slots), [&]<std::size_t n>(std::integral_constant<std::size_t, n>) -> Handler {
-        return strong ? &store_strong<T, n> : Compiled<Store<T, n>>::handler();
+        return strong ? &store_strong<T> : Compiled<Store<T, n>>::handler();
       });
   });
 }

@@ -74,6 +74,18 @@ Handler binary(Decoding& in, F) {
   return by_wide_integer(in.type("type"),
                          [&]<class T>(T) { return map<T(T, T)>(in, {"d", "a", "b"}, [](T a, T b) { return F{}(a, b); }); });
 }
+// The same where the sign makes no difference: one for signed and unsigned, but for 16 bits, which a slot extends.
+template <class T>
+using Modular = std::conditional_t<sizeof(T) == sizeof(SlotOf<T>), std::make_unsigned_t<T>, T>;
+template <class F>
+Handler modular(Decoding& in, F f) {
+  return by_wide_integer(in.type("type"),
+                         [&]<class T>(T) { return map<Modular<T>(Modular<T>, Modular<T>)>(in, {"d", "a", "b"}, f); });
+}
+template <class F>
+Handler modular_unary(Decoding& in, F f) {
+  return by_wide_integer(in.type("type"), [&]<class T>(T) { return map<Modular<T>(Modular<T>)>(in, {"d", "a"}, f); });
+}
 template <class F>
 Handler unary(Decoding& in, F) {
   return by_wide_integer(in.type("type"), [&]<class T>(T) { return map<T(T)>(in, {"d", "a"}, [](T a) { return F{}(a); }); });
@@ -93,7 +105,7 @@ Handler predicates(Decoding& in, F, bool two) {
 }
 template <class F>
 Handler logic(Decoding& in, F f) {
-  return in.type("type") == Type::pred ? predicates(in, f, true) : binary(in, f);
+  return in.type("type") == Type::pred ? predicates(in, f, true) : modular(in, f);
 }
 
 }  // namespace
@@ -104,19 +116,19 @@ Handler add_int(Decoding& in) {
   if (in.wrote("sat"))
     return map<std::int32_t(std::int32_t, std::int32_t)>(
         in, {"d", "a", "b"}, [](std::int32_t a, std::int32_t b) { return clamp_to_s32(std::int64_t{a} + b); });
-  return binary(in, []<class T>(T a, T b) { return plus(a, b); });
+  return modular(in, []<class T>(T a, T b) { return plus(a, b); });
 }
 
 Handler sub_int(Decoding& in) {
   if (in.wrote("sat"))
     return map<std::int32_t(std::int32_t, std::int32_t)>(
         in, {"d", "a", "b"}, [](std::int32_t a, std::int32_t b) { return clamp_to_s32(std::int64_t{a} - b); });
-  return binary(in, []<class T>(T a, T b) { return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b)); });
+  return modular(in, []<class T>(T a, T b) { return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b)); });
 }
 
 Handler mul_int(Decoding& in) {
   if (in.chosen("mode") == "hi") return binary(in, []<class T>(T a, T b) { return high(a, b); });
-  return binary(in, []<class T>(T a, T b) { return low(a, b); });
+  return modular(in, []<class T>(T a, T b) { return low(a, b); });
 }
 
 Handler mul_wide(Decoding& in) {
@@ -164,7 +176,7 @@ Handler abs_int(Decoding& in) {
   return unary(in, []<class T>(T a) { return a < 0 ? static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a)) : a; });
 }
 Handler neg_int(Decoding& in) {
-  return unary(in, []<class T>(T a) { return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a)); });
+  return modular_unary(in, []<class T>(T a) { return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a)); });
 }
 Handler min_int(Decoding& in) {
   return binary(in, []<class T>(T a, T b) { return b < a ? b : a; });
@@ -184,7 +196,7 @@ Handler xor_(Decoding& in) {
 }
 Handler not_(Decoding& in) {
   if (in.type("type") == Type::pred) return predicates(in, [](Mask a, Mask) { return ~a; }, false);
-  return unary(in, []<class T>(T a) { return static_cast<T>(~a); });
+  return modular_unary(in, []<class T>(T a) { return static_cast<T>(~a); });
 }
 
 Handler mul24(Decoding& in) {
@@ -220,7 +232,7 @@ Handler sad(Decoding& in) {
 }
 
 Handler cnot(Decoding& in) {
-  return unary(in, []<class T>(T a) { return static_cast<T>(a == 0 ? 1 : 0); });
+  return modular_unary(in, []<class T>(T a) { return static_cast<T>(a == 0 ? 1 : 0); });
 }
 
 Handler shl(Decoding& in) {

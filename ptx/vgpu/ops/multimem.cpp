@@ -14,69 +14,70 @@ namespace {
 // ---- what several values make, or one
 
 // A format in which numbers are added up. Those of fp8 end at their largest finite number, as conversions to them do.
-enum class Number : std::uint8_t { none, f16, bf16, e4m3, e5m2, f32 };
+enum class MultimemNumber : std::uint8_t { none, f16, bf16, e4m3, e5m2, f32 };
 
-Number number_of(Type type) {
+MultimemNumber multimem_number_of(Type type) {
   switch (type) {
     case Type::f16:
     case Type::f16x2:
-      return Number::f16;
+      return MultimemNumber::f16;
     case Type::bf16:
     case Type::bf16x2:
-      return Number::bf16;
+      return MultimemNumber::bf16;
     case Type::e4m3:
     case Type::e4m3x2:
     case Type::e4m3x4:
-      return Number::e4m3;
+      return MultimemNumber::e4m3;
     case Type::e5m2:
     case Type::e5m2x2:
     case Type::e5m2x4:
-      return Number::e5m2;
+      return MultimemNumber::e5m2;
     default:
-      return Number::none;
+      return MultimemNumber::none;
   }
 }
 
-const num::Format& format_of(Number number) {
+const num::Format& format_of(MultimemNumber number) {
   switch (number) {
-    case Number::f16:
+    case MultimemNumber::f16:
       return num::f16_format;
-    case Number::bf16:
+    case MultimemNumber::bf16:
       return num::bf16_format;
-    case Number::e4m3:
+    case MultimemNumber::e4m3:
       return num::e4m3_format;
     default:
       return num::e5m2_format;
   }
 }
 
-float value_of(std::uint64_t pattern, Number number) {
+float value_of(std::uint64_t pattern, MultimemNumber number) {
   const auto bits = static_cast<std::uint16_t>(pattern);
-  if (number == Number::bf16) return num::from_bf16(bits);
-  if (number == Number::f16) return num::from_f16(bits);
+  if (number == MultimemNumber::bf16) return num::from_bf16(bits);
+  if (number == MultimemNumber::f16) return num::from_f16(bits);
   return num::from_f16(static_cast<std::uint16_t>(num::rounded(num::exact(pattern, format_of(number)), num::f16_format)));
 }
 
-std::uint64_t pattern_of(float value, Number number) {
-  const bool is_fp8 = number == Number::e4m3 || number == Number::e5m2;
+std::uint64_t pattern_of(float value, MultimemNumber number) {
+  const bool is_fp8 = number == MultimemNumber::e4m3 || number == MultimemNumber::e5m2;
   return num::narrowed(value, format_of(number), {.satfinite = is_fp8});
 }
 
 // How the elements of a load are reduced. Of numbers in formats of 8 or 16 bits: what is added up in.
 struct Reducer {
   Update what{};
-  Number number{}, sum{};
+  MultimemNumber number{}, sum{};
 };
 std::int64_t packed(const Reducer& r) {
   return static_cast<std::int64_t>(r.what) | static_cast<std::int64_t>(r.number) << 8 | static_cast<std::int64_t>(r.sum) << 16;
 }
 Reducer reducer_in(std::int64_t packed) {
-  return {static_cast<Update>(packed & 0xFF), static_cast<Number>(packed >> 8 & 0xFF), static_cast<Number>(packed >> 16 & 0xFF)};
+  return {static_cast<Update>(packed & 0xFF), static_cast<MultimemNumber>(packed >> 8 & 0xFF),
+          static_cast<MultimemNumber>(packed >> 16 & 0xFF)};
 }
 
 // One number of each replica, in their order.
 std::uint64_t reduce_numbers(const Reducer& r, std::span<const std::uint64_t> patterns) {
-  if (r.sum == Number::none) {
+  if (r.sum == MultimemNumber::none) {
     const bool greater = r.what == Update::greatest;
     std::uint64_t best = patterns[0];
     for (const std::uint64_t next : patterns.subspan(1))
@@ -86,7 +87,7 @@ std::uint64_t reduce_numbers(const Reducer& r, std::span<const std::uint64_t> pa
   float sum = value_of(patterns[0], r.number);
   for (const std::uint64_t next : patterns.subspan(1)) {
     sum = num::canonical(sum + value_of(next, r.number));
-    if (r.sum != Number::f32) sum = value_of(pattern_of(sum, r.sum), r.sum);
+    if (r.sum != MultimemNumber::f32) sum = value_of(pattern_of(sum, r.sum), r.sum);
   }
   return pattern_of(sum, r.number);
 }
@@ -95,7 +96,7 @@ std::uint64_t reduce_numbers(const Reducer& r, std::span<const std::uint64_t> pa
 template <class T>
 T reduce_elements(const Reducer& r, std::span<const std::uint64_t> elements) {
   if (elements.size() == 1) return static_cast<T>(elements[0]);
-  if (r.number == Number::none) {
+  if (r.number == MultimemNumber::none) {
     T all = static_cast<T>(elements[0]);
     // subnormal numbers count: the manual says nothing of flushing
     for (const std::uint64_t next : elements.subspan(1)) all = updated<T>(r.what, all, static_cast<T>(next), T{0}, true);
@@ -236,15 +237,15 @@ namespace op {
 
 Handler multimem_ld_reduce(Decoding& in) {
   const Type type = type_of(in);
-  Reducer reducer{update_of(in, type), number_of(type), Number::none};
+  Reducer reducer{update_of(in, type), multimem_number_of(type), MultimemNumber::none};
   const std::string_view op = in.has("op") ? in.chosen("op") : std::string_view();
-  if (reducer.number != Number::none && op.empty()) {
+  if (reducer.number != MultimemNumber::none && op.empty()) {
     const bool in_wider = in.has("acc");
-    const bool is_half = reducer.number == Number::f16 || reducer.number == Number::bf16;
-    reducer.sum = !in_wider ? reducer.number : is_half ? Number::f32 : Number::f16;
+    const bool is_half = reducer.number == MultimemNumber::f16 || reducer.number == MultimemNumber::bf16;
+    reducer.sum = !in_wider ? reducer.number : is_half ? MultimemNumber::f32 : MultimemNumber::f16;
   }
-  if (reducer.number != Number::none && !op.empty()) reducer.what = op == "min" ? Update::least : Update::greatest;
-  in.reduces_devices = reducer.number != Number::none || isa::is_float(type);
+  if (reducer.number != MultimemNumber::none && !op.empty()) reducer.what = op == "min" ? Update::least : Update::greatest;
+  in.reduces_devices = reducer.number != MultimemNumber::none || isa::is_float(type);
   in.step.imm = packed(reducer);
   return by_width(in, "d", []<class T>(T) -> Handler { return &load_reduced<T>; });
 }
