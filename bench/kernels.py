@@ -28,6 +28,7 @@ from pyptx.kernels._library import kernel_of, sizes_of
 from pyptx.kernels._tune import take_turns
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from bench.losses import LossCell, loss_cells, measure_loss
 from bench.products import GroupedCell, ProductCell, grouped_cells, measure_grouped, measure_product, product_cells
 
 ROTATED = 256 << 20  # bytes of the sets together at least: several times the L2 cache
@@ -134,7 +135,7 @@ def eager_of(torch: Any, cell: Cell) -> Callable[..., Any] | None:
 
 
 def inputs_of(torch: Any, cell: Cell) -> list[Any]:
-    inputs, _, _, _, _ = _ptx.kernel_boundary(_ptx.kernel_recipes(*cell[:4], 16, cell.has)[0])
+    inputs, *_ = _ptx.kernel_boundary(_ptx.kernel_recipes(*cell[:4], 16, cell.has)[0])
     sizes = {"M": cell.rows, "N": cell.columns}
     made = []
     for name, tile in inputs:
@@ -153,7 +154,8 @@ def inputs_of(torch: Any, cell: Cell) -> list[Any]:
 def arm_of(torch: Any, cell: Cell, recipe: str) -> Callable[..., Any]:
     """A call of a recipe's kernel; of a backward with the sum of its partial sums."""
     kernel = kernel_of(recipe)
-    scalars = {"eps": 1e-5 if "layer" in cell.operation else 1e-6, "offset": 0.0, "ignore_index": -100, "smoothing": 0.0}
+    scalars = {"eps": 1e-5 if "layer" in cell.operation else 1e-6, "offset": 0.0, "ignore_index": -100, "smoothing": 0.0,
+               "z_loss": 0.0}  # fmt: skip
     names = [name for _, name in kernel._declared.raw_params]
     plan, packed = kernel._bind({**{k: v for k, v in scalars.items() if k in names}, **sizes_of(kernel, cell.rows)})
     if "norm_backward" not in cell.operation:
@@ -213,13 +215,21 @@ def race(
     rounds: int,
 ) -> None:
     """The best of the arms and the chosen one beside the peers, in turns; writes what comes out into the report."""
-    moved, operations, chosen = report["bytes"], report.get("FLOP"), report["chosen"]
+    chosen = report["chosen"]
     if len(graphs) > 1:
         quick = {name: statistics.median(took) for name, took in take_turns(torch, graphs, launches, QUICK).items()}
         report["recipes"] = {name: round(took, 3) for name, took in sorted(quick.items(), key=lambda pair: pair[1])}
         keep = dict.fromkeys([*list(report["recipes"])[:BEST], chosen])
         graphs = {name: graphs[name] for name in keep if name in graphs}
     graphs |= {name: graph_of(torch, call, sets, launches) for name, call in peers.items()}
+    report_race(torch, report, graphs, peers, launches, rounds)
+
+
+def report_race(
+    torch: Any, report: dict[str, Any], graphs: dict[str, Any], peers: dict[str, Callable[..., Any]], launches: int, rounds: int
+) -> None:
+    """The arms and their peers in turns."""
+    moved, operations, chosen = report["bytes"], report.get("FLOP"), report["chosen"]
     times = take_turns(torch, graphs, launches, rounds)
     medians = {name: statistics.median(took) for name, took in times.items()}
     best_peer = min(peers, key=lambda name: medians[name])
@@ -302,17 +312,17 @@ def main() -> int:
     }
     print(machine)
     reports = []
-    for number, cell in enumerate([*cells(), *product_cells(), *grouped_cells()]):
+    for number, cell in enumerate([*cells(), *product_cells(), *grouped_cells(), *loss_cells()]):
         wanted = number >= options.first and (not options.cells or number in options.cells)
         if not wanted or (options.only and cell.operation not in options.only) or time.monotonic() - started > options.seconds:
             continue
         print(f"{number}: {cell}", flush=True)
         try:
-            if isinstance(cell, (ProductCell, GroupedCell)):
-                measured = measure_product if isinstance(cell, ProductCell) else measure_grouped
-                reports.append(measured(torch, cell, options.rounds, options.chosen, options.most, sys.modules[__name__]))
-            else:
+            if isinstance(cell, Cell):
                 reports.append(measure(torch, cell, options.rounds, options.chosen))
+            else:
+                measured = {ProductCell: measure_product, GroupedCell: measure_grouped, LossCell: measure_loss}[type(cell)]
+                reports.append(measured(torch, cell, options.rounds, options.chosen, options.most, sys.modules[__name__]))
         except Exception as error:  # one shape that fails leaves the others
             print(f"  FAILED: {type(error).__name__}: {str(error)[:500]}", flush=True)
         torch.cuda.empty_cache()

@@ -36,7 +36,9 @@ Recipe like(const Problem& p, int vector) {
           .residual = p.residual,
           .gradient = p.gradient,
           .packed = p.packed,
-          .strided = p.strided};
+          .strided = p.strided,
+          .in_place = p.in_place,
+          .int32 = p.int32};
 }
 
 /// Elements of a row that a thread may keep, so that no register is spilled.
@@ -46,13 +48,13 @@ int most_kept(const Problem& p, int threads) {
     const int words = (p.dtype == Type::f32 ? 2 : 1) + (p.weight ? 1 : 0) + (p.bias ? 1 : 0);
     return (std::min(255, 65'536 / std::max(threads, 32)) - 44) / words;
   }
-  if (p.operation == Operation::cross_entropy) return 32;
-
+  if (p.operation == Operation::cross_entropy)  // more as they came, with exponentials computed twice
+    return p.dtype == Type::f32 ? 32 : std::min(128, 2 * (65'536 / std::max(threads, 32) - 40));
   if (p.dtype == Type::f32 || p.operation == Operation::softmax || p.residual) return 32;
   return p.operation >= Operation::softmax_backward ? 32 : 64;
 }
 
-/// The same in other ways: exponentials computed twice, the weight loaded early.
+/// The same in other ways: exponentials computed twice, the weight loaded early, fewer registers for more blocks.
 void add_variants(const Problem& p, const Recipe& recipe, Recipes& all) {
   const auto add = [&](bool Recipe::* flag) {
     all.push_back(recipe);
@@ -63,6 +65,13 @@ void add_variants(const Problem& p, const Recipe& recipe, Recipes& all) {
   const int words = recipe.passes * recipe.vector * bytes_of(p.dtype) / 4;
   if ((p.weight || p.bias) && words <= 32) add(&Recipe::early);
   add(&Recipe::hold);
+  if (p.operation != Operation::cross_entropy || !recipe.anew || recipe.rows != 1) return;
+  for (const int resident : {2, 3, 4, 6}) {  // without spills
+    const int registers = 65'536 / (recipe.threads * resident) / 8 * 8;
+    if (resident * recipe.threads > 2048 || registers < 2 * words + 8) continue;
+    all.push_back(recipe);
+    all.back().resident = resident;
+  }
 }
 
 Recipes of_rows(const Problem& p, int vector) {
@@ -151,8 +160,10 @@ std::optional<Recipe> known(const Problem& p) {
     const double away =
         std::abs(std::log2(static_cast<double>(std::max<std::uint64_t>(p.rows, 1)) / static_cast<double>(row.rows)));
     if (away >= nearest) continue;
-    const auto recipe = recipe_from_name(row.recipe);
-    if (!recipe || !serves(*recipe, p)) continue;
+    auto recipe = recipe_from_name(row.recipe);
+    if (!recipe) continue;
+    recipe->in_place = p.in_place, recipe->int32 = p.int32;  // which cost nothing
+    if (!serves(*recipe, p)) continue;
     best = *recipe;
     nearest = away;
   }

@@ -103,7 +103,9 @@ INSTANTIATE_TEST_SUITE_P(classes, Golden,
                                            "swiglu__bf16_v8_t128_x1_p1_c1", "geglu__f32_v4_t64_x1_p1_c1_packed",
                                            "swiglu_backward__f32_v4_t128_x1_p1_c1", "rms_norm_backward__bf16_v8_t64_x1_p1_c1_e_w",
                                            "layer_norm_backward__f32_v4_t16_x8_p1_c1_w_b",
-                                           "cross_entropy__bf16_v8_t64_x1_p1_c1_g"));
+                                           "cross_entropy__bf16_v8_t64_x1_p1_c1_g",
+                                           "cross_entropy__bf16_v8_t32_x4_p2_c1_a_g_inplace_int32",
+                                           "cross_entropy__bf16_v8_t512_x1_p7_c8_m2_a_g_inplace"));
 
 TEST(Run, rms_norm_of_rows_that_lie_apart) {
   constexpr std::size_t rows = 5, columns = 100, stride = 108;

@@ -19,12 +19,13 @@ constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'m', &Recipe::rows},
                                                         {'d', &Recipe::down},
                                                         {'x', &Recipe::across},
                                                         {'k', &Recipe::splits}}};
-constexpr std::array<FlagWord<Recipe>, 7> flags = {{{"swapped", &Recipe::swapped},
+constexpr std::array<FlagWord<Recipe>, 8> flags = {{{"swapped", &Recipe::swapped},
                                                     {"grouped", &Recipe::grouped},
                                                     {"promoted", &Recipe::promoted},
                                                     {"batched", &Recipe::batched},
                                                     {"bias", &Recipe::bias},
                                                     {"residual", &Recipe::residual},
+                                                    {"wide", &Recipe::wide},
                                                     {"gated", &Recipe::gated}}};
 
 constexpr std::string_view prefix = "matmul__";
@@ -79,6 +80,7 @@ bool is_possible(const Recipe& r) {
   // A part of what is shared is whole groups of 8 rows.
   if (r.rows % (8 * r.across) != 0 || results(r) % (8 * r.down) != 0) return false;
   if (r.store == Store::boxes && (r.out == Type::f32 || r.swapped || r.splits > 1 || results(r) % 16 != 0)) return false;
+  if (r.wide && (!r.residual || r.scaling != Scaling::none)) return false;
   if (r.gated && (r.swapped || r.splits > 1 || r.bias || r.residual || r.columns % 16 != 0)) return false;
   if (r.gated && !r.b_transposed && r.columns % 128 != 0) return false;  // slabs of G, and of U
   return r.splits == 1 || (r.columns / 8) % std::min(r.splits, r.columns / 8) == 0;
@@ -133,8 +135,9 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 
 bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
-      r.bias != p.bias || r.residual != p.residual || r.gated != p.gated || r.scaling != p.scaling || r.promoted != p.promoted ||
-      r.activation != p.activation || r.batched != p.batched || r.grouped != p.grouped || !is_possible(r))
+      r.bias != p.bias || r.residual != p.residual || r.wide != p.wide || r.gated != p.gated || r.scaling != p.scaling ||
+      r.promoted != p.promoted || r.activation != p.activation || r.batched != p.batched || r.grouped != p.grouped ||
+      !is_possible(r))
     return false;
   if (r.store == Store::boxes && p.n % 8 != 0) return false;
   if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
@@ -147,7 +150,7 @@ Cost cost(const Problem& p) {
   const std::uint64_t columns = p.gated ? 2 * p.n : p.n;
   std::uint64_t bytes = p.batch * (p.m + columns) * p.k * size + results * out;
   if (p.bias) bytes += p.n * 2;
-  if (p.residual) bytes += results * 2;
+  if (p.residual) bytes += results * (p.wide ? 4 : 2);
   return {bytes, 2 * p.batch * p.m * columns * p.k};
 }
 
@@ -183,7 +186,8 @@ BoundaryOf boundary(const Recipe& r) {
   if (r.scaling == Scaling::rowwise) scales("scale_a", {"M"}), scales("scale_b", {"N"});
   if (r.scaling == Scaling::blockwise) scales("scale_a", {"M", "KB"}), scales("scale_b", {"NB", "KB"});
   if (r.bias) all.inputs.push_back({.name = "bias", .shape = {"N"}, .dtype = side_type(r)});
-  if (r.residual) all.inputs.push_back(matrix("R", side_type(r), "M", "N"));
+  if (r.residual) all.inputs.push_back(matrix("R", residual_type(r), "M", "N"));
+  if (adds(r)) all.aliases.push_back({static_cast<std::uint32_t>(all.inputs.size() - 1), 0});
   TensorSpec c = matrix("C", r.out, "M", "N");
   if (r.store == Store::boxes) c = copied(std::move(c), g.box_layout, box_rows, g.box_columns);
   all.outputs.push_back(std::move(c));

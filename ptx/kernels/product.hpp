@@ -53,6 +53,7 @@ struct Problem {
   bool a_transposed = false;  ///< A lies in memory as [K, M]
   bool b_transposed = true;   ///< B lies in memory as [N, K], as weights of linear layers do
   bool bias = false, residual = false;
+  bool wide = false;  ///< the residual is f32; of an f32 result it is what the result is added to, in its place
   Scaling scaling = Scaling::none;
   bool promoted = false;  ///< sums of 128 along K are added up in f32: those of 8-bit elements have about 14 bits in wgmma
   /// Rows of A come in `batch` groups, each with a B of its own; where they end the device knows. `m` is the mean of their sizes.
@@ -78,7 +79,7 @@ struct Recipe {
   Activation activation = Activation::none;
   bool swapped = false, batched = false;
   bool a_transposed = false, b_transposed = true;
-  bool bias = false, residual = false;
+  bool bias = false, residual = false, wide = false;
   Scaling scaling = Scaling::none;
   bool promoted = false;
   bool grouped = false;
@@ -116,6 +117,7 @@ double predicted(const Recipe& recipe, const Problem& problem);
 struct BoundaryOf {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<ScalarSpec> scalars;
+  std::vector<AliasSpec> aliases;  ///< outputs that are written where inputs lie
 };
 BoundaryOf boundary(const Recipe& recipe);
 /// Blocks of a launch. Kind launch_config for more tiles than a launch has, or a K with fewer steps than `splits`.
@@ -129,11 +131,14 @@ Expected<Kernel> kernel(const Recipe& recipe);
 
 /// Elements along K of a stage: the 128 bytes of a swizzle.
 inline int step_k(Type dtype) { return 128 / (isa::bits(dtype) / 8); }
-/// The type of bias and residual.
+/// The type of bias and residual, if that is not wide.
 inline Type side_type(const Recipe& r) {
   if (r.scaling == Scaling::none) return r.dtype;
   return r.out == Type::f32 ? Type::bf16 : r.out;
 }
+inline Type residual_type(const Recipe& r) { return r.wide ? Type::f32 : side_type(r); }
+/// Whether C is added to where it lies.
+inline bool adds(const Recipe& r) { return r.wide && r.out == Type::f32; }
 inline constexpr int most_shared = 232'448;  ///< bytes of a block on sm_90
 
 }  // namespace ptx::kernels::product

@@ -130,6 +130,22 @@ Epilogue::Pair Epilogue::pair_at(const Pointer& pointer, std::int64_t bytes, con
   return {low, high};
 }
 
+// Not by `.nc`, as C may lie there.
+Reg<Type::f32> Epilogue::residual_at(const Pointer& pointer, int element, const Predicate& guard) {
+  if (!r.wide) return half_at(pointer, std::int64_t{element} * 2, guard);
+  const auto value = k.scalar<Type::f32>(0.0);
+  k << guarded(inst.ld.global_.f32(value, addr(pointer, std::int64_t{element} * 4)), guard);
+  return value;
+}
+
+Epilogue::Pair Epilogue::residual_at(const Pointer& pointer, int block, const Predicate& first, const Predicate& second) {
+  if (!r.wide) return pair_at(pointer, std::int64_t{block} * 16, first, second);
+  if (r.store == Store::singles) return {residual_at(pointer, block * 8, first), residual_at(pointer, block * 8 + 1, second)};
+  const Pair pair{k.scalar<Type::f32>(0.0), k.scalar<Type::f32>(0.0)};
+  k << guarded(inst.ld.global_.v2.f32(vec(pair.first, pair.second), addr(pointer, std::int64_t{block} * 32)), first);
+  return pair;
+}
+
 Reg<Type::b32> Epilogue::packed(const Reg<Type::f32>& low, const Reg<Type::f32>& high) {
   const auto word = k.scalar<Type::b32>();
   if (r.out == Type::bf16)
@@ -228,9 +244,9 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
       bias = pointer;
     }
     if (r.residual) {
-      residual = element_of("R", my_row, my_column, side_type(r));
+      residual = element_of("R", my_row, my_column, residual_type(r));
       residual_below = k.from_<Type::b64>(*residual);
-      k << inst.mad.wide.u32(*residual_below, of_.n, 16, *residual_below);  // 8 rows on
+      k << inst.mad.wide.u32(*residual_below, of_.n, 8 * bytes_of(residual_type(r)), *residual_below);  // 8 rows on
     }
   }
   auto words = k.array<Type::b32>(4);
@@ -249,8 +265,8 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
         if (bias) b = pair_at(*bias, block * 16, inside, inside);
         if (residual) {
           const auto up = *inside & *above_exists, down = *inside & *below_exists;
-          above = pair_at(*residual, block * 16, up, up);
-          below = pair_at(*residual_below, block * 16, down, down);
+          above = residual_at(*residual, block, up, up);
+          below = residual_at(*residual_below, block, down, down);
         }
         for (int half_rows = 0; half_rows < 2; ++half_rows) {
           const auto& added = half_rows == 0 ? above : below;
@@ -302,8 +318,8 @@ void Epilogue::store_directly(const Values& values, const U32& row, const U32& c
     bias = pointer;
   }
   if (r.residual) {
-    residual = element_of("R", my_row, my_column, side_type(r));
-    residual_below = eight_rows_on(*residual, 2);
+    residual = element_of("R", my_row, my_column, residual_type(r));
+    residual_below = eight_rows_on(*residual, bytes_of(residual_type(r)));
   }
   for (int block = 0; block < static_cast<int>(values.size()) / 4; ++block) {
     const Values four = block_of(values, block);
@@ -316,7 +332,7 @@ void Epilogue::store_directly(const Values& values, const U32& row, const U32& c
       const auto one = first & exists;
       const auto two = r.store == Store::singles ? second & exists : one;
       std::optional<Pair> added;
-      if (residual) added = pair_at(half_rows == 0 ? *residual : *residual_below, block * 16, one, two);
+      if (residual) added = residual_at(half_rows == 0 ? *residual : *residual_below, block, one, two);
       const auto at = static_cast<std::size_t>(2 * half_rows);
       const auto low =
           finished(four[at], b ? std::optional(b->first) : std::nullopt, added ? std::optional(added->first) : std::nullopt);
@@ -346,7 +362,7 @@ void Epilogue::store_swapped(const Values& values, const U32& row, const U32& co
   };
   const auto c = element_of("C", my_column, my_row, r.out);
   std::optional<Pointer> residual;
-  if (r.residual) residual = element_of("R", my_column, my_row, side_type(r));
+  if (r.residual) residual = element_of("R", my_column, my_row, residual_type(r));
   std::optional<Reg<Type::f32>> bias_above, bias_below;
   if (r.bias) {
     const auto [pointer] = k.global_ptrs("bias");
@@ -361,13 +377,13 @@ void Epilogue::store_swapped(const Values& values, const U32& row, const U32& co
       for (int half_rows = 0; half_rows < 2; ++half_rows) {
         const auto guard = inside & (half_rows == 0 ? above_exists : below_exists);
         std::optional<Reg<Type::f32>> added;
-        if (residual) added = half_at(*residual, half_rows * 16, guard);
+        if (residual) added = residual_at(*residual, half_rows * 8, guard);
         const auto value =
             finished(four[static_cast<std::size_t>(2 * half_rows + which)], half_rows == 0 ? bias_above : bias_below, added);
         store_one(c, std::int64_t{half_rows} * 8 * size, value, guard);
       }
       on(c, which == 0 ? 1 : 7, size);
-      if (residual) on(*residual, which == 0 ? 1 : 7, 2);
+      if (residual) on(*residual, which == 0 ? 1 : 7, bytes_of(residual_type(r)));
     }
   }
 }

@@ -47,6 +47,9 @@ class Epilogue {
   Reg<Type::f32> half_at(const Pointer& pointer, std::int64_t bytes, const Predicate& guard);
   /// Two elements side by side, one load where they lie together; guards of each.
   Pair pair_at(const Pointer& pointer, std::int64_t bytes, const Predicate& first, const Predicate& second);
+  /// The same of the residual, of an n-block's eight columns.
+  Pair residual_at(const Pointer& pointer, int block, const Predicate& first, const Predicate& second);
+  Reg<Type::f32> residual_at(const Pointer& pointer, int element, const Predicate& guard);
   Reg<Type::f32> active(const Reg<Type::f32>& x);
   Reg<Type::f32> finished(const Reg<Type::f32>& sum, const std::optional<Reg<Type::f32>>& bias,
                           const std::optional<Reg<Type::f32>>& residual);

@@ -38,7 +38,8 @@ KernelSpec spec_of(const Recipe& recipe) {
   KernelSpec spec{.name = name(recipe),
                   .in_specs = std::move(tensors.inputs),
                   .out_specs = std::move(tensors.outputs),
-                  .raw_params = std::move(tensors.scalars)};
+                  .raw_params = std::move(tensors.scalars),
+                  .input_output_aliases = std::move(tensors.aliases)};
   const int tile_rows = recipe.rows * recipe.down, tile_columns = results(recipe) * recipe.across;
   auto tiles = ceil_div(dim(recipe.swapped ? "N" : "M"), tile_rows) * ceil_div(dim(recipe.swapped ? "M" : "N"), tile_columns);
   if (recipe.batched) tiles = tiles * dim("G");

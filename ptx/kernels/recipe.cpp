@@ -25,17 +25,23 @@ constexpr std::array<std::string_view, operations> names = {
     "cross_entropy",
 };
 
-constexpr std::array<FlagWord<Recipe>, 9> flags = {{{"l", &Recipe::hold},
-                                                    {"a", &Recipe::anew},
-                                                    {"e", &Recipe::early},
-                                                    {"w", &Recipe::weight},
-                                                    {"b", &Recipe::bias},
-                                                    {"r", &Recipe::residual},
-                                                    {"g", &Recipe::gradient},
-                                                    {"packed", &Recipe::packed},
-                                                    {"strided", &Recipe::strided}}};
-constexpr std::array<NumberWord<Recipe>, 5> numbers = {
-    {{'v', &Recipe::vector}, {'t', &Recipe::threads}, {'x', &Recipe::rows}, {'p', &Recipe::passes}, {'c', &Recipe::cluster}}};
+constexpr std::array<FlagWord<Recipe>, 11> flags = {{{"l", &Recipe::hold},
+                                                     {"a", &Recipe::anew},
+                                                     {"e", &Recipe::early},
+                                                     {"w", &Recipe::weight},
+                                                     {"b", &Recipe::bias},
+                                                     {"r", &Recipe::residual},
+                                                     {"g", &Recipe::gradient},
+                                                     {"packed", &Recipe::packed},
+                                                     {"strided", &Recipe::strided},
+                                                     {"inplace", &Recipe::in_place},
+                                                     {"int32", &Recipe::int32}}};
+constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'v', &Recipe::vector},
+                                                        {'t', &Recipe::threads},
+                                                        {'x', &Recipe::rows},
+                                                        {'p', &Recipe::passes},
+                                                        {'c', &Recipe::cluster},
+                                                        {'m', &Recipe::resident}}};
 
 bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type == Type::bf16; }
 
@@ -46,7 +52,8 @@ bool is_possible(const Recipe& r) {
   return is_float(r.dtype) && is_power_of_two(r.vector) && r.vector * bytes_of(r.dtype) <= 16 && is_power_of_two(r.threads) &&
          r.threads >= 4 && r.threads <= 1024 && r.rows >= 1 && r.rows * r.threads <= 1024 && (r.rows == 1 || r.threads <= 32) &&
          r.rows * r.threads >= 32 && r.passes >= 1 && r.passes <= 64 && is_power_of_two(r.cluster) && r.cluster <= 8 &&
-         (r.cluster == 1 || r.threads > 32) && (!is_gated(r.operation) || r.cluster == 1);
+         r.resident >= 0 && r.resident * r.threads * r.rows <= 2048 && (r.cluster == 1 || r.threads > 32) &&
+         (!is_gated(r.operation) || r.cluster == 1) && (!r.in_place || (r.gradient && !r.strided));
 }
 
 }  // namespace
@@ -61,7 +68,8 @@ Expected<Operation> operation_from_name(std::string_view name) {
 
 std::string name(const Recipe& recipe) {
   std::string text = cat(name(recipe.operation), "__", isa::name(recipe.dtype));
-  for (const NumberWord<Recipe>& number : numbers) text += cat('_', number.letter, recipe.*number.value);
+  for (const NumberWord<Recipe>& number : numbers)
+    if (number.value != &Recipe::resident || recipe.resident != 0) text += cat('_', number.letter, recipe.*number.value);
   for (const FlagWord<Recipe>& flag : flags)
     if (recipe.*flag.value) text += cat('_', flag.word);
   return text;
@@ -93,8 +101,8 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 
 bool serves(const Recipe& r, const Problem& p) {
   if (r.operation != p.operation || r.dtype != p.dtype || r.weight != p.weight || r.bias != p.bias || r.residual != p.residual ||
-      r.packed != p.packed || r.gradient != p.gradient || r.strided != p.strided || !is_possible(r) ||
-      r.vector * bytes_of(r.dtype) > p.alignment)
+      r.packed != p.packed || r.gradient != p.gradient || r.strided != p.strided || r.in_place != p.in_place ||
+      r.int32 != p.int32 || !is_possible(r) || r.vector * bytes_of(r.dtype) > p.alignment)
     return false;
   const auto vector = static_cast<std::uint64_t>(r.vector);
   if (is_flat(r)) return p.rows * p.columns % vector == 0;
@@ -199,12 +207,14 @@ BoundaryOf boundary(const Recipe& r) {
       break;
     case Operation::cross_entropy:
       in("X");
-      b.inputs.push_back({"TARGET", Type::s64, {"M"}});
+      b.inputs.push_back({"TARGET", r.int32 ? Type::s32 : Type::s64, {"M"}});
       if (r.gradient) b.inputs.push_back({"SCALE", Type::f32, {"M"}});
       b.outputs.push_back({"LOSS", Type::f32, {"M"}});
       if (r.gradient) out("DX");
       b.scalars.push_back({"ignore_index", Type::s64});
       b.scalars.push_back({"smoothing", Type::f32});
+      b.scalars.push_back({"z_loss", Type::f32});
+      if (r.in_place) b.aliases.push_back({0, 1});
       break;
   }
   if (r.strided)

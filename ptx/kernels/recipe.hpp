@@ -47,6 +47,8 @@ struct Problem {
   bool gradient = false;  ///< of cross_entropy: the gradient too
   bool packed = false;    ///< gate and up (and their gradients) lie side by side, [M, 2, N]
   bool strided = false;   ///< rows lie further apart than they are long: the kernel takes the distances
+  bool in_place = false;  ///< of cross_entropy: the gradient is written where the logits lie
+  bool int32 = false;     ///< of cross_entropy: targets are s32, not s64
   int processors = 132;   ///< streaming multiprocessors
 };
 
@@ -62,10 +64,12 @@ struct Recipe {
   int rows = 1;        ///< rows of a block; more than one only with threads <= 32
   int passes = 1;      ///< loads a thread, all kept in registers
   int cluster = 1;     ///< blocks that share a row
+  int resident = 0;    ///< blocks that a multiprocessor is to run at once, which bounds their registers; 0: not said
   bool hold = false;   ///< matrices are loaded with the L2 policy evict_last: what is written leaves the cache before them
   bool anew = false;   ///< exponentials are computed twice, and not kept
   bool early = false;  ///< weight and bias are loaded before the row is reduced
   bool weight = false, bias = false, residual = false, gradient = false, packed = false, strided = false;
+  bool in_place = false, int32 = false;
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
@@ -111,6 +115,7 @@ struct TensorOf {
 struct BoundaryOf {
   std::vector<TensorOf> inputs, outputs;
   std::vector<ScalarSpec> scalars;
+  std::vector<AliasSpec> aliases;  ///< outputs that are written where inputs lie
 };
 BoundaryOf boundary(const Recipe& recipe);
 /// P, the rows of partial sums that a backward of a norm leaves: of as many blocks as stay on the machine. 0 where there are

@@ -33,6 +33,7 @@ KernelSpec spec_of(const Recipe& recipe) {
   for (const TensorOf& tensor : tensors.inputs) spec.in_specs.push_back(spec_of_tensor(tensor));
   for (const TensorOf& tensor : tensors.outputs) spec.out_specs.push_back(spec_of_tensor(tensor));
   spec.raw_params = tensors.scalars;
+  spec.input_output_aliases = tensors.aliases;
   spec.block = block(recipe);
   const int tile = recipe.threads * recipe.passes * recipe.vector;
   const bool stays = std::any_of(tensors.outputs.begin(), tensors.outputs.end(),
@@ -48,6 +49,7 @@ KernelSpec spec_of(const Recipe& recipe) {
   spec.arch = recipe.cluster > 1 ? Target::sm_90 : Target::sm_80;
   if (recipe.cluster > 1) spec.cluster = recipe.cluster;
   spec.raw_directives = {{"reqntid", {block(recipe), 1, 1}}};
+  if (recipe.resident != 0) spec.raw_directives.push_back({"minnctapersm", {static_cast<std::uint32_t>(recipe.resident)}});
   return spec;
 }
 
@@ -165,41 +167,46 @@ Piece Rows::load(const Reg<Type::b64>& pointer, int i, double outside) {
   return load_with(pointer, i, outside, hold_);
 }
 
-// `.nc`: nobody writes the inputs while the kernel runs.
+// `.nc`: nobody writes the inputs while the kernel runs; but where a result lies in an input's place.
 Piece Rows::load_with(const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy) {
+  if (recipe_.in_place) return load_by(inst.ld.global_, pointer, i, outside, policy);
+  return load_by(inst.ld.global_.nc, pointer, i, outside, policy);
+}
+
+template <class Load>
+Piece Rows::load_by(const Load& ld, const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy) {
   const auto address = addr(pointer, i * step());
   const Predicate& guard = inside(i);
-  const auto& nc = inst.ld.global_.nc;
   const auto write = [&](const auto& plain, const auto& hinted, const auto& registers) {
     k << guarded(policy ? Inst(hinted(registers, address, *policy)) : Inst(plain(registers, address)), guard);
   };
-  const auto& hint = nc.L2__cache_hint;
+  const auto& hint = ld.L2__cache_hint;
   Piece piece;
   if (recipe_.dtype == Type::f32) {
     auto v = fresh<Type::f32>(k, recipe_.vector, guard ? std::optional(outside) : std::nullopt);
     if (recipe_.vector == 4)
-      write(nc.v4.f32, hint.v4.f32, vec(v[0], v[1], v[2], v[3]));
+      write(ld.v4.f32, hint.v4.f32, vec(v[0], v[1], v[2], v[3]));
     else if (recipe_.vector == 2)
-      write(nc.v2.f32, hint.v2.f32, vec(v[0], v[1]));
+      write(ld.v2.f32, hint.v2.f32, vec(v[0], v[1]));
     else
-      write(nc.f32, hint.f32, v[0]);
+      write(ld.f32, hint.f32, v[0]);
     piece.floats = std::move(v);
     return piece;
   }
   const std::uint32_t word = word_of(outside, recipe_.dtype);
   if (recipe_.vector == 1) {
     auto half = guard ? k.scalar<Type::b16>(word & 0xFFFFU) : k.scalar<Type::b16>();
-    write(nc.b16, hint.b16, half);
+    write(ld.b16, hint.b16, half);
     piece.half = half;
     return piece;
   }
   auto w = fresh<Type::b32>(k, recipe_.vector / 2, guard ? std::optional(word) : std::nullopt);
   if (recipe_.vector == 8)
-    write(nc.v4.b32, hint.v4.b32, vec(w[0], w[1], w[2], w[3]));
+    write(ld.v4.b32, hint.v4.b32, vec(w[0], w[1], w[2], w[3]));
   else if (recipe_.vector == 4)
-    write(nc.v2.b32, hint.v2.b32, vec(w[0], w[1]));
+    write(ld.v2.b32, hint.v2.b32, vec(w[0], w[1]));
   else
-    write(nc.b32, hint.b32, w[0]);
+    write(ld.b32, hint.b32, w[0]);
   piece.words = std::move(w);
   return piece;
 }
@@ -216,10 +223,15 @@ std::vector<Piece> Rows::load_all(const Reg<Type::b64>& pointer, double outside)
   return all;
 }
 
-Reg<Type::f32> Rows::number_at(const Reg<Type::b64>& address) {
-  if (recipe_.dtype == Type::f32) return k.let(inst.ld.global_.nc.f32, addr(address));
+Reg<Type::f32> Rows::number_at(const Reg<Type::b64>& address, const Reg<Type::pred>& guard) {
+  if (recipe_.dtype == Type::f32) {
+    const auto value = k.scalar<Type::f32>(std::numeric_limits<double>::quiet_NaN());
+    k << inst.ld.global_.f32(value, addr(address)).on(guard);
+    return value;
+  }
   Piece piece;
-  piece.half = k.let(inst.ld.global_.nc.b16, addr(address));
+  piece.half = k.scalar<Type::b16>(0x7FFF);  // a NaN of either type
+  k << inst.ld.global_.b16(*piece.half, addr(address)).on(guard);
   return floats(piece)[0];
 }
 

@@ -53,8 +53,8 @@ class Rows {
   /// The row's element of a tensor of one number a row.
   Reg<Type::b64> number_of(std::string_view tensor, int bytes);
 
-  /// The element at an address, as f32.
-  Reg<Type::f32> number_at(const Reg<Type::b64>& address);
+  /// The element at an address, as f32; for threads without it NaN.
+  Reg<Type::f32> number_at(const Reg<Type::b64>& address, const Reg<Type::pred>& guard);
   /// The row of sums that this thread's group leaves behind, [P, N] f32; and pass i of it.
   Reg<Type::b64> partial_of(std::string_view tensor);
   void store_floats(const Reg<Type::b64>& pointer, int i, const Values& values);
@@ -67,6 +67,8 @@ class Rows {
   std::vector<Piece> load_all_shared(const Reg<Type::b64>& pointer);
   /// All passes.
   std::vector<Piece> load_all(const Reg<Type::b64>& pointer, double outside = 0.0);
+  /// In front of stores in branches: what guards them is computed once, here.
+  void before_branches() { both(recipe_.passes - 1); }
   void store(const Reg<Type::b64>& pointer, int i, const Values& values);
   void store(const Reg<Type::b64>& pointer, int i, const Piece& piece);
   /// As f32, in registers that may not be written.
@@ -108,6 +110,8 @@ class Rows {
   Rows(const Recipe& recipe, Kernel& kernel);    ///< what both have: M, N, the registers of a thread's place
   using Policy = std::optional<Reg<Type::b64>>;  // of the L2 cache
   Piece load_with(const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy);
+  template <class Load>
+  Piece load_by(const Load& ld, const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy);
   Values across_warps(const Values& values, const Combine& combine);
   Values across_blocks(const Values& values, const Combine& combine);
   [[nodiscard]] std::int64_t step() const;  ///< bytes between passes

@@ -35,6 +35,8 @@ kernels::Problem problem_of(std::string_view operation, std::string_view dtype, 
     problem.gradient |= word == "gradient";
     problem.packed |= word == "packed";
     problem.strided |= word == "strided";
+    problem.in_place |= word == "in_place";
+    problem.int32 |= word == "int32";
   }
   return problem;
 }
@@ -46,6 +48,12 @@ nb::list tensors_of(const std::vector<kernels::TensorOf>& tensors) {
   return all;
 }
 
+nb::dict aliases_of(const std::vector<AliasSpec>& aliases) {
+  nb::dict all;
+  for (const AliasSpec& alias : aliases) all[nb::int_(alias.input)] = nb::int_(alias.output);
+  return all;
+}
+
 nb::tuple kernel_boundary(std::string_view name) {
   const auto recipe = unwrap_here(kernels::recipe_from_name(name));
   const kernels::BoundaryOf boundary = kernels::boundary(recipe);
@@ -53,7 +61,7 @@ nb::tuple kernel_boundary(std::string_view name) {
   for (const ScalarSpec& scalar : boundary.scalars)
     scalars.append(nb::make_tuple(std::string(isa::name(scalar.type)), scalar.name));
   return nb::make_tuple(tensors_of(boundary.inputs), tensors_of(boundary.outputs), scalars, kernels::block(recipe),
-                        recipe.cluster);
+                        recipe.cluster, aliases_of(boundary.aliases));
 }
 
 bool is_product(std::string_view name) { return name.starts_with("matmul__"); }
@@ -78,6 +86,8 @@ kernels::product::Problem product_of(std::string_view dtype, std::string_view ou
       problem.bias = true;
     else if (word == "residual")
       problem.residual = true;
+    else if (word == "wide")
+      problem.wide = true;
     else if (word == "gated")
       problem.gated = true;
     else if (word == "grouped")
@@ -113,7 +123,7 @@ nb::tuple product_boundary(std::string_view name) {
   for (const ScalarSpec& scalar : boundary.scalars)
     scalars.append(nb::make_tuple(std::string(isa::name(scalar.type)), scalar.name));
   return nb::make_tuple(tiles_of(boundary.inputs), tiles_of(boundary.outputs), scalars, kernels::product::block(recipe),
-                        kernels::product::cluster(recipe), kernels::product::shared_bytes(recipe));
+                        kernels::product::cluster(recipe), kernels::product::shared_bytes(recipe), aliases_of(boundary.aliases));
 }
 
 TracedModule kernel_module(std::string_view name) {
@@ -153,9 +163,9 @@ void bind_products(nb::module_& m) {
            });
   function(m,
            "product_boundary(recipe: str) -> tuple[list[tuple[str, Tile]], list[tuple[str, Tile]], list[tuple[str, str]], int, "
-           "int, int]",
+           "int, int, dict[int, int]]",
            "What a product's kernel takes: inputs, outputs, scalars; threads of a block, blocks of a cluster, bytes of shared "
-           "memory.",
+           "memory; outputs that lie where inputs do.",
            product_boundary);
   function(m, "product_grid(recipe: str, m: int, n: int, batch: int = 1) -> tuple[int, int, int]", "Blocks of a launch.",
            [](std::string_view name, std::uint64_t rows, std::uint64_t columns, std::uint64_t batch) {
@@ -196,8 +206,10 @@ void bind_kernels(nb::module_& m) {
       });
   function(m,
            "kernel_boundary(recipe: str) -> tuple[list[tuple[str, Tile]], list[tuple[str, Tile]], list[tuple[str, str]], int, "
-           "int]",
-           "What a recipe's kernel takes: inputs, outputs, scalars; threads of a block, blocks of a cluster.", kernel_boundary);
+           "int, dict[int, int]]",
+           "What a recipe's kernel takes: inputs, outputs, scalars; threads of a block, blocks of a cluster; outputs that lie "
+           "where inputs do, by the inputs' numbers.",
+           kernel_boundary);
   function(m, "kernel_partial_rows(recipe: str, rows: int) -> int", "P, the rows of partial sums that the kernel leaves.",
            [](std::string_view name, std::uint64_t rows) {
              return kernels::partial_rows(unwrap_here(kernels::recipe_from_name(name)), rows);

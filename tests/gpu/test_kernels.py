@@ -134,3 +134,39 @@ def test_rows(columns: int, dtype: Any) -> None:
             tolerance,
         )
     hold(kernels.swiglu(x, x), functional.silu(wide) * wide, tolerance)
+
+
+@products
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize(("rows", "k", "classes", "chunk"), [(700, 264, 5001, 256), (512, 512, 50264, None), (1, 64, 8, None)])
+def test_linear_cross_entropy(rows: int, k: int, classes: int, chunk: int | None, reduction: str) -> None:
+    x, weight, bias = drawn(rows, k), drawn(classes, k, seed=1) * k**-0.5, drawn(classes, seed=2)
+    target = torch.randint(0, classes, (rows,), device="cuda")
+    target[rows // 2] = -100 if rows > 1 else 3
+    own_inputs = [each.requires_grad_() for each in (x, weight, bias)]
+    inputs = [each.detach().double().requires_grad_() for each in own_inputs]
+    options = {"reduction": reduction, "label_smoothing": 0.1}
+    own = kernels.linear_cross_entropy(x, weight, target, bias=bias, chunk=chunk, **options)
+    expected = torch.nn.functional.cross_entropy(torch.nn.functional.linear(*inputs), target, **options)
+    hold(own, expected.detach(), 2e-3)
+    gradients = torch.autograd.grad(own.sum(), own_inputs)
+    for mine, theirs in zip(gradients, torch.autograd.grad(expected.sum(), inputs), strict=True):
+        hold(mine, theirs, 1.2e-2)
+    compiled = torch.compile(kernels.linear_cross_entropy, fullgraph=True)
+    hold(compiled(x, weight, target, bias=bias, chunk=chunk, **options), expected.detach(), 2e-3)
+
+
+@pytest.mark.parametrize("columns", [7, 1000, 50257, 128256, 201088, 262144])
+def test_cross_entropy_in_place(columns: int) -> None:
+    from pyptx.kernels._loss import Loss
+    from pyptx.kernels._torch import losses_of
+
+    logits, target = drawn(37, columns) * 3, torch.randint(0, columns, (37,), device="cuda", dtype=torch.int32)
+    target[5] = -100
+    wide = logits.double().requires_grad_()
+    expected = torch.nn.functional.cross_entropy(wide, target.long(), reduction="none")
+    scale = torch.rand(37, device="cuda")
+    losses, gradient = losses_of(Loss(-100, 0.0, 0.0), logits, target, scale, in_place=True)
+    assert gradient.data_ptr() == logits.data_ptr()
+    hold(losses, expected.detach(), 1e-5)
+    hold(gradient, torch.autograd.grad((expected * scale).sum(), wide)[0])

@@ -16,12 +16,17 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _ptx
+from ._loss import Loss
 from ._tune import explain, tune, tuned
 
 __all__ = [
     "cross_entropy", "cross_entropy_and_gradient", "explain", "gated_matmul", "geglu", "grouped_matmul", "layer_norm",
-    "log_softmax", "matmul", "rms_norm", "scaled_matmul", "softmax", "swiglu", "tune", "tuned",
+    "linear_cross_entropy", "log_softmax", "matmul", "rms_norm", "scaled_matmul", "softmax", "swiglu", "tune", "tuned",
 ]  # fmt: skip
+
+
+def _loss_of(ignore_index: int, label_smoothing: float, z_loss: float) -> Loss:
+    return Loss(int(ignore_index), float(label_smoothing), float(z_loss))
 
 
 def _is_torch(x: Any) -> bool:
@@ -114,33 +119,76 @@ def _gated(operation: str, gate: Any, up: Any) -> Any:
 
 
 def cross_entropy(
-    logits: Any, target: Any, *, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean"
+    logits: Any,
+    target: Any,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: str = "mean",
 ) -> Any:
-    """Cross-entropy over the last dimension, as torch's of logits [.., classes] and int64 targets [..] (under JAX: with x64).
+    """Cross-entropy over the last dimension, as torch's of logits [.., classes] and int64 or int32 targets [..].
 
     ``reduction`` is "mean" (over the rows that count), "sum" or "none"; rows whose target is ``ignore_index`` do not count. The
-    loss is f32. A target that is no class makes its loss NaN. Differentiable in the logits: the backward reads them once more,
-    and nothing of their size is kept.
+    loss is f32. A target that is no class makes its loss NaN. ``z_loss`` times the square of each row's logsumexp is added to its
+    loss. Differentiable in the logits: the backward reads them once more, and nothing of their size is kept.
     """
+    loss = _loss_of(ignore_index, label_smoothing, z_loss)
     if _is_torch(logits):
-        return _torch_functions().cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
+        return _torch_functions().cross_entropy(logits, target, loss, reduction)
     from . import _arrays
 
-    return _arrays.cross_entropy(logits, target, int(ignore_index), float(label_smoothing), reduction)
+    return _arrays.cross_entropy(logits, target, loss, reduction)
 
 
 def cross_entropy_and_gradient(
-    logits: Any, target: Any, *, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "mean"
+    logits: Any,
+    target: Any,
+    *,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: str = "mean",
 ) -> Any:
     """`cross_entropy`, and its gradient in the logits, of their shape and type, in one launch: they are read once.
 
     For a training step that knows that it wants both; with reduction "none" the gradient is that of the sum.
     """
+    loss = _loss_of(ignore_index, label_smoothing, z_loss)
     if _is_torch(logits):
-        return _torch_functions().cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)
+        return _torch_functions().cross_entropy_and_gradient(logits, target, loss, reduction)
     from . import _arrays
 
-    return _arrays.cross_entropy_and_gradient(logits, target, int(ignore_index), float(label_smoothing), reduction)
+    return _arrays.cross_entropy_and_gradient(logits, target, loss, reduction)
+
+
+def linear_cross_entropy(
+    x: Any,
+    weight: Any,
+    target: Any,
+    *,
+    bias: Any = None,
+    chunk: int | None = None,
+    ignore_index: int = -100,
+    label_smoothing: float = 0.0,
+    z_loss: float = 0.0,
+    reduction: str = "mean",
+) -> Any:
+    """`cross_entropy` of the logits ``x @ weight.mT + bias``, which are never in memory all at once.
+
+    ``x`` is [.., K], ``weight`` [classes, K] and ``bias`` [classes], bf16 or f16, ``target`` [..]. Logits are those of ``chunk``
+    rows at a time, rounded to the element type: by default of as many rows as have 1 GiB of them. Without gradients nothing else
+    is done. With "mean" and "sum" the gradients of ``x``, ``weight`` and ``bias`` are computed with the loss, where the logits of
+    a chunk lie, and kept for the backward, which multiplies them by what it is given; with "none" the backward makes the logits
+    once more. Sums over chunks are f32, and are rounded once. Otherwise as `cross_entropy` and `matmul`: a Hopper GPU (sm_90a),
+    or the executor.
+    """
+    loss = _loss_of(ignore_index, label_smoothing, z_loss)
+    if _is_torch(x):
+        from ._torch_linear import linear_cross_entropy as function
+    else:
+        from ._linear import linear_cross_entropy as function
+    return function(x, weight, bias, target, loss, reduction, chunk)
 
 
 def matmul(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _checks
+from ._loss import Loss
 from ._runs import run_losses, run_norm, run_packed, run_rows
 
 
@@ -44,20 +45,20 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
     return (_jax().gated if _is_jax(gate) else run_rows)(operation, gate, up)
 
 
-def cross_entropy(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
-    _checks.require_classes(logits, target, reduction, target.dtype.name == "int64")
-    classes, counts = target.reshape(-1), (target != ignore_index).sum()
+def cross_entropy(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype.name in _checks.CLASSES)
+    classes, counts = target.reshape(-1), (target != loss.ignore_index).sum().astype("float32")
     matrix = logits.reshape(-1, logits.shape[-1])
-    losses = (_jax().losses if _is_jax(logits) else run_losses)(ignore_index, label_smoothing, matrix, classes)
+    losses = (_jax().losses if _is_jax(logits) else run_losses)(loss, matrix, classes)
     return losses.reshape(target.shape) if reduction == "none" else losses.sum() / (counts if reduction == "mean" else 1)
 
 
-def cross_entropy_and_gradient(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
-    _checks.require_classes(logits, target, reduction, target.dtype.name == "int64")
+def cross_entropy_and_gradient(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype.name in _checks.CLASSES)
     classes = target.reshape(-1)
-    counts = (classes != ignore_index).sum() if reduction == "mean" else 1
+    counts = (classes != loss.ignore_index).sum().astype("float32") if reduction == "mean" else 1
     scale = (classes * 0 + 1).astype("float32") / counts
     matrix = logits.reshape(-1, logits.shape[-1])
-    losses, gradient = run_losses(ignore_index, label_smoothing, matrix, classes, scale.astype("float32"))
-    loss = losses.reshape(target.shape) if reduction == "none" else losses.sum() / counts
-    return loss, gradient.reshape(logits.shape)
+    losses, gradient = run_losses(loss, matrix, classes, scale.astype("float32"))
+    result = losses.reshape(target.shape) if reduction == "none" else losses.sum() / counts
+    return result, gradient.reshape(logits.shape)

@@ -59,18 +59,22 @@ def require_even(operation: str, x: Any) -> None:
         )
 
 
-def require_classes(logits: Any, target: Any, reduction: str, is_int64: bool) -> None:
-    """`target` has the number of a class for each row of `logits`."""
-    require_rows("cross_entropy", logits)
+CLASSES = ("int64", "int32")  # what the numbers of classes may be
+
+
+def require_classes(
+    logits: Any, target: Any, reduction: str, is_class: bool, operation: str = "cross_entropy", name: str = "logits"
+) -> None:
+    """`target` has the number of a class for each row of `logits`; `is_class`: it is of a type for that."""
+    require_rows(operation, logits)
     if tuple(target.shape) != tuple(logits.shape[:-1]):
         _ptx.raise_error(
             "argument_dim",
-            f"`cross_entropy`: `target` has shape {tuple(target.shape)} and `logits` {tuple(logits.shape)}",
-            f"what fits is a target of shape {tuple(logits.shape[:-1])}: classes are the last dimension",
+            f"`{operation}`: `target` has shape {tuple(target.shape)} and `{name}` {tuple(logits.shape)}",
+            f"what fits is a target of shape {tuple(logits.shape[:-1])}: "
+            + ("classes are the last dimension" if name == "logits" else "a class for each row"),
         )
-    if not is_int64:
-        _ptx.raise_error("argument_dtype", f"`cross_entropy`: `target` is {target.dtype}", "what fits is int64")
+    if not is_class:
+        _ptx.raise_error("argument_dtype", f"`{operation}`: `target` is {target.dtype}", "what fits is int64 or int32")
     if reduction not in ("mean", "sum", "none"):
-        _ptx.raise_error(
-            "argument_kind", f"`cross_entropy`: `reduction` is {reduction!r}", "what fits is 'mean', 'sum' or 'none'"
-        )
+        _ptx.raise_error("argument_kind", f"`{operation}`: `reduction` is {reduction!r}", "what fits is 'mean', 'sum' or 'none'")

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from ._loss import Loss
 from ._runs import run_losses, run_norm, run_norm_backward, run_packed, run_rows
 
 
@@ -62,13 +63,13 @@ def packed(operation: str, x: Any) -> Any:
 packed.defvjp(lambda operation, x: (run_packed(operation, x), x), lambda operation, x, dy: (run_packed(operation, x, dy),))
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def losses(ignore_index: int, smoothing: float, logits: Any, target: Any) -> Any:
-    return run_losses(ignore_index, smoothing, logits, target)
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def losses(loss: Loss, logits: Any, target: Any) -> Any:
+    return run_losses(loss, logits, target)
 
 
 losses.defvjp(
-    lambda ignore_index, smoothing, logits, target: (run_losses(ignore_index, smoothing, logits, target), (logits, target)),
+    lambda loss, logits, target: (run_losses(loss, logits, target), (logits, target)),
     # The logits are read once more: nothing of their size is kept but them.
-    lambda ignore_index, smoothing, saved, dy: (run_losses(ignore_index, smoothing, saved[0], saved[1], dy)[1], None),
+    lambda loss, saved, dy: (run_losses(loss, saved[0], saved[1], dy)[1], None),
 )

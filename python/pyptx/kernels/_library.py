@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .._identity import Environment
     from .._ptx import Module, Tile
 
-Has = tuple[str, ...]  # of "weight", "bias", "residual", "packed", "strided"
+Has = tuple[str, ...]  # of "weight", "bias", "residual", "packed", "strided", "gradient", "in_place", "int32"
 
 
 class _Nothing:
@@ -76,7 +76,7 @@ def sizes_of(kernel: Kernel, rows: int) -> dict[str, int]:
 @functools.cache
 def kernel_of(recipe: str) -> Kernel:
     """The kernel of a recipe. ValueError for a name that is none."""
-    inputs, outputs, scalars, threads, cluster = _ptx.kernel_boundary(recipe)
+    inputs, outputs, scalars, threads, cluster, aliases = _ptx.kernel_boundary(recipe)
 
     def grid(M: int, N: int) -> tuple[int, int, int]:
         return _ptx.kernel_grid(recipe, M, N)
@@ -93,6 +93,7 @@ def kernel_of(recipe: str) -> Kernel:
         block=threads,
         cluster=cluster,
         raw_params=scalars,
+        input_output_aliases=aliases,
         reqntid=(threads, 1, 1),
     )
     kernel._launches = Launches(_Written(kernel._declared, recipe))

@@ -42,6 +42,7 @@ def is_transposed(x: Any) -> bool:
 
 
 def product(shape: Shape, a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out: str, gated: bool = False) -> Any:
+    """An f32 residual of 16-bit factors is what an f32 result is added to, in its place."""
     outer = (shape.batch,) if shape.batched else ()
     a_transposed, b_transposed = is_transposed(a) and len(a.shape) == len(b.shape), is_transposed(b)
     a = (a.swapaxes(-1, -2) if a_transposed else a).reshape(*outer, *((-1, shape.m) if a_transposed else (shape.m, shape.k)))
@@ -53,7 +54,8 @@ def product(shape: Shape, a: Any, b: Any, bias: Any, activation: str | None, res
     a = as_it_lies(a, (along_k, of_a) if a_transposed else (0, along_k))
     b = as_it_lies(b, (0, along_k) if b_transposed else (along_k, of_b))
     named = (("batched", shape.batched), ("a_transposed", a_transposed), ("b_transposed", b_transposed),
-             ("bias", bias is not None), ("residual", residual is not None), ("gated", gated))  # fmt: skip
+             ("bias", bias is not None), ("residual", residual is not None),
+             ("wide", residual is not None and residual.dtype != a.dtype), ("gated", gated))  # fmt: skip
     has = (*(name for name, there in named if there), *(() if activation is None else (activation,)))
     k = shape.k + along_k
     kernel = chosen_product(name_of(a.dtype), out, shape.m, shape.n, k, shape.batch, has)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._library import Has, alignment_of, chosen, like, sizes_of
+from ._loss import Loss
 
 
 def run(operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **scalars: float) -> Any:
@@ -63,8 +64,8 @@ def run_packed(operation: str, x: Any, dy: Any = None) -> Any:
     return run(operation, ("packed",), (packed.shape[0], columns), [packed]).reshape((*x.shape[:-1], columns))
 
 
-def run_losses(ignore_index: int, smoothing: float, logits: Any, target: Any, scale: Any = None) -> Any:
+def run_losses(loss: Loss, logits: Any, target: Any, scale: Any = None, in_place: bool = False) -> Any:
     """The cross-entropy of each row; with the gradients of the losses, `scale`, also that of the logits."""
     more = [target] if scale is None else [target, scale]
-    scalars = {"ignore_index": ignore_index, "smoothing": smoothing}
-    return run("cross_entropy", () if scale is None else ("gradient",), logits.shape, [logits, *more], **scalars)
+    has = loss.words(scale is not None, in_place, target.dtype.name == "int32")
+    return run("cross_entropy", has, logits.shape, [logits, *more], **loss._asdict())

@@ -19,6 +19,7 @@ from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
 from ._library import Has, alignment_of, chosen, kernel_of, like, sizes_of
+from ._loss import Loss
 
 register_operators()
 
@@ -301,49 +302,51 @@ def _row_by_row(gradient: Any) -> Any:
 # -- cross-entropy
 
 
-def cross_entropy(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
-    _checks.require_classes(logits, target, reduction, target.dtype == torch.int64)
+_CLASSES = (torch.int64, torch.int32)
+
+
+def cross_entropy(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype in _CLASSES)
     matrix, classes = _rows("cross_entropy", "logits", logits, logits.shape[-1]), target.reshape(-1)
-    if _needs_gradient(logits):
-        losses = _CrossEntropy.apply(ignore_index, label_smoothing, matrix, classes)
-    else:
-        losses = _losses(matrix, classes, ignore_index, label_smoothing)
+    losses = _CrossEntropy.apply(loss, matrix, classes) if _needs_gradient(logits) else losses_of(loss, matrix, classes)
     if reduction == "none":
         return losses.view(target.shape)
-    return losses.sum() if reduction == "sum" else losses.sum() / (classes != ignore_index).sum()
+    return losses.sum() if reduction == "sum" else losses.sum() / (classes != loss.ignore_index).sum()
 
 
-def _losses(logits: Any, target: Any, ignore_index: int, smoothing: float, scale: Any = None) -> Any:
-    """The loss of each row; with the gradients of the losses, `scale`, also that of the logits."""
-    has, vectors = ((), [target]) if scale is None else (("gradient",), [target, scale])
-    return launch("cross_entropy", has, [logits], vectors, (("ignore_index", ignore_index), ("smoothing", smoothing)))
+def losses_of(loss: Loss, logits: Any, target: Any, scale: Any = None, in_place: bool = False) -> Any:
+    """The loss of each row; with the gradients of the losses, `scale`, also that of the logits, where they lie if `in_place`."""
+    vectors = [target] if scale is None else [target, scale]
+    scalars = (("ignore_index", loss.ignore_index), ("smoothing", loss.smoothing), ("z_loss", loss.z_loss))
+    has = loss.words(scale is not None, in_place, target.dtype == torch.int32)
+    return launch("cross_entropy", has, [logits], vectors, scalars)
 
 
-def cross_entropy_and_gradient(logits: Any, target: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
-    _checks.require_classes(logits, target, reduction, target.dtype == torch.int64)
+def cross_entropy_and_gradient(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
+    _checks.require_classes(logits, target, reduction, target.dtype in _CLASSES)
     matrix, classes = _rows("cross_entropy", "logits", logits.detach(), logits.shape[-1]), target.reshape(-1)
     scale = torch.ones(classes.shape, dtype=torch.float32, device=logits.device)
     if reduction == "mean":
-        scale = scale / (classes != ignore_index).sum()
-    losses, gradient = _losses(matrix, classes, ignore_index, label_smoothing, scale)
-    loss = losses.view(target.shape) if reduction == "none" else losses.sum() if reduction == "sum" else (losses * scale).sum()
-    return loss, gradient.view(logits.shape)
+        scale = scale / (classes != loss.ignore_index).sum()
+    losses, gradient = losses_of(loss, matrix, classes, scale)
+    result = losses.view(target.shape) if reduction == "none" else losses.sum() if reduction == "sum" else (losses * scale).sum()
+    return result, gradient.view(logits.shape)
 
 
 class _CrossEntropy(torch.autograd.Function):  # type: ignore[misc]
     """Saves the logits; the backward reads them once more, and writes their gradient, times that of the losses."""
 
     @staticmethod
-    def forward(ctx: Any, ignore_index: int, smoothing: float, logits: Any, target: Any) -> Any:
+    def forward(ctx: Any, loss: Loss, logits: Any, target: Any) -> Any:
         ctx.save_for_backward(logits, target)
-        ctx.ignore_index, ctx.smoothing = ignore_index, smoothing
-        return _losses(logits, target, ignore_index, smoothing)
+        ctx.loss = loss
+        return losses_of(loss, logits, target)
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
         logits, target = ctx.saved_tensors
-        _, of_logits = _losses(logits, target, ctx.ignore_index, ctx.smoothing, gradient.contiguous())
-        return None, None, of_logits, None
+        _, of_logits = losses_of(ctx.loss, logits, target, gradient.contiguous())
+        return None, of_logits, None
 
 
 # -- gated products

@@ -142,7 +142,8 @@ def _product(
         left = _functional.pad(left, (0, of_a, 0, along_k) if a_transposed else (0, along_k))
         right = _functional.pad(right, (0, along_k) if b_transposed else (0, of_b, 0, along_k))
     named = (("batched", shape.batched), ("a_transposed", a_transposed), ("b_transposed", b_transposed),
-             ("bias", bias is not None), ("residual", residual is not None), ("gated", gated))  # fmt: skip
+             ("bias", bias is not None), ("residual", residual is not None),
+             ("wide", residual is not None and residual.dtype != a.dtype), ("gated", gated))  # fmt: skip
     has = (*[name for name, there in named if there], *(() if activation is None else (activation,)))
     tensors = [left, right]
     if bias is not None:
@@ -151,7 +152,9 @@ def _product(
         tensors.append(residual.contiguous().view((shape.batch, shape.m, shape.n) if shape.batched else (shape.m, shape.n)))
     k = shape.k + along_k
     if _is_compiling():
-        number, names = _number_under_dynamo(str(a.dtype), str(out_dtype), rows_like(shape.m), slice(shape.n), slice(k), has)
+        # a' b, the gradient of a weight: K is a number of rows, and those are not what a graph is made for.
+        along = least_rows_like(k) if a_transposed and not b_transposed else k
+        number, names = _number_under_dynamo(str(a.dtype), str(out_dtype), rows_like(shape.m), slice(shape.n), slice(along), has)
         sizes = {"M": shape.m, "N": shape.n, "G": shape.batch}
         result = call_number_under_dynamo(number, tensors, [(name, sizes[name]) for name in names])
         return result.view(shape.result)
@@ -174,6 +177,15 @@ def rows_like(m: Any) -> int:
         if m <= most:
             like = most
     return like
+
+
+def least_rows_like(k: Any) -> int:
+    """The least number of rows of its range: a kernel that takes so few takes all others."""
+    least = _RANGES[-1] + 1
+    for most, before in zip(reversed(_RANGES), (*reversed(_RANGES[:-1]), 0), strict=True):
+        if k <= most:
+            least = before + 1
+    return least
 
 
 @state.constant

@@ -1,0 +1,127 @@
+"""`linear_cross_entropy` of torch tensors: eager, under `torch.compile`, and with gradients.
+
+a chunk of rows    logits = x weight'  →  their gradient, in their place  →  dx = logits weight
+                                                                          →  dweight += logits' x
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ._linear import require_linear, rows_of_chunk
+from ._loss import Loss
+from ._products import shape_of
+from ._torch import _CLASSES, _needs_gradient, _rows, losses_of
+from ._torch_matmul import _HALVES, _product, matmul
+
+Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
+
+
+def linear_cross_entropy(x: Any, weight: Any, bias: Any, target: Any, loss: Loss, reduction: str, chunk: int | None) -> Any:
+    require_linear(x, weight, bias, target, reduction, x.dtype in _HALVES, target.dtype in _CLASSES)
+    matrix, classes = _rows("linear_cross_entropy", "x", x, x.shape[-1]), target.reshape(-1)
+    rows = rows_of_chunk(matrix.shape[0], weight.shape[0], chunk)
+    if not _needs_gradient(x, weight, bias):
+        losses = _losses(loss, rows, matrix, weight, bias, classes)
+        if reduction != "none":
+            losses = losses.sum()
+            return losses / (classes != loss.ignore_index).sum() if reduction == "mean" else losses
+        return losses.view(target.shape)
+    wanted = (x.requires_grad, weight.requires_grad, bias is not None and bias.requires_grad)
+    if reduction == "none":
+        return _Losses.apply(loss, rows, wanted, matrix, weight, bias, classes).view(target.shape)
+    return _Total.apply(loss, rows, wanted, reduction == "mean", matrix, weight, bias, classes)[0]
+
+
+def _logits(x: Any, weight: Any, bias: Any) -> Any:
+    return matmul(x, weight.mT, bias, None, None, None)
+
+
+def _chunks(rows: int, chunk: int) -> list[tuple[int, int]]:
+    # The comparison is what Dynamo guards: a graph of one chunk serves every number of rows up to that.
+    return [(0, rows)] if rows <= chunk else [(at, min(at + chunk, rows)) for at in range(0, rows, chunk)]
+
+
+def _joined(parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _losses(loss: Loss, chunk: int, x: Any, weight: Any, bias: Any, target: Any) -> Any:
+    """The loss of each row. A chunk's logits lie where those before it did."""
+    parts = []
+    for begin, end in _chunks(x.shape[0], chunk):
+        parts.append(losses_of(loss, _logits(x[begin:end], weight, bias), target[begin:end]))
+    return _joined(parts)
+
+
+def _gradients(
+    loss: Loss, chunk: int, wanted: Wanted, x: Any, weight: Any, bias: Any, target: Any, scale: Any, out_dtype: Any
+) -> tuple[Any, Any, Any, Any]:
+    """The loss of each row, and the gradients that are wanted, those of the losses being `scale`."""
+    losses, of_x, of_weight, of_bias = [], [], None, None
+    chunks = _chunks(x.shape[0], chunk)
+    for begin, end in chunks:
+        rows, is_last = x[begin:end], end == chunks[-1][1]
+        each, logits = losses_of(loss, _logits(rows, weight, bias), target[begin:end], scale[begin:end], in_place=True)
+        losses.append(each)
+        if wanted[0]:
+            of_x.append(_product(shape_of(logits.shape, weight.shape), logits, weight, None, None, None, out_dtype))
+        if wanted[1]:
+            # Sums of chunks are f32; the last one rounds them.
+            across, out = logits.mT, out_dtype if is_last else torch.float32
+            of_weight = _product(shape_of(across.shape, rows.shape), across, rows, None, None, of_weight, out)
+        if wanted[2]:
+            summed = logits.sum(0, dtype=torch.float32)
+            of_bias = summed if of_bias is None else of_bias + summed
+        del logits
+    return (
+        _joined(losses),
+        _joined(of_x) if wanted[0] else None,
+        of_weight,
+        None if of_bias is None else of_bias.to(out_dtype),
+    )
+
+
+class _Losses(torch.autograd.Function):  # type: ignore[misc]
+    """Saves its arguments; the backward makes the logits once more."""
+
+    @staticmethod
+    def forward(ctx: Any, loss: Loss, chunk: int, wanted: Wanted, x: Any, weight: Any, bias: Any, target: Any) -> Any:
+        ctx.save_for_backward(x, weight, bias, target)
+        ctx.loss, ctx.chunk, ctx.wanted = loss, chunk, wanted
+        return _losses(loss, chunk, x, weight, bias, target)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        x, weight, bias, target = ctx.saved_tensors
+        found = _gradients(ctx.loss, ctx.chunk, ctx.wanted, x, weight, bias, target, gradient.contiguous(), x.dtype)
+        return None, None, None, *found[1:], None
+
+
+class _Total(torch.autograd.Function):  # type: ignore[misc]
+    """The sum of the losses, or their mean. Saves the gradients, which come with them; the backward multiplies them."""
+
+    @staticmethod
+    def forward(ctx: Any, loss: Loss, chunk: int, wanted: Wanted, mean: bool, x: Any, weight: Any, bias: Any, target: Any) -> Any:
+        scale = torch.ones(target.shape, dtype=torch.float32, device=x.device)
+        counts = (target != loss.ignore_index).sum() if mean else 1
+        # Of f16, gradients that were divided before they are summed would fall below its least number.
+        late = x.dtype == torch.float16
+        if mean and not late:
+            scale = scale / counts
+        losses, *found = _gradients(loss, chunk, wanted, x, weight, bias, target, scale, torch.float32 if late else x.dtype)
+        ctx.save_for_backward(*found, counts if mean and late else None)
+        ctx.dtype = x.dtype
+        total = losses.sum()
+        return (total / counts if mean else total,)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        *found, counts = ctx.saved_tensors
+        factor = gradient if counts is None else gradient / counts
+        return None, None, None, None, *[None if each is None else (each * factor).to(ctx.dtype) for each in found], None
+
+
+__all__ = ["linear_cross_entropy"]
