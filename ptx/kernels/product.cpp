@@ -69,8 +69,12 @@ bool is_possible(const Recipe& r) {
   if (r.scaling != Scaling::none && (r.gated || r.a_transposed || !r.b_transposed)) return false;  // wgmma wants both K-major
   if (r.grouped && (r.batched || cluster(r) > 1 || r.a_transposed || r.bias || r.residual || r.scaling != Scaling::none))
     return false;
-  if (r.scaling == Scaling::blockwise && (r.swapped || r.splits > 1 || !r.promoted || block_k % r.columns != 0)) return false;
-  if (r.promoted && (r.scaling == Scaling::none || r.columns > 128)) return false;  // two sets of sums
+  if (r.scaling == Scaling::blockwise) {  // a tile's columns have whole scales; swapped, each has one of its own
+    const bool whole = r.swapped ? r.columns <= 64 : block_k % r.columns == 0 || r.columns % block_k == 0;
+    if (!r.promoted || !whole) return false;
+  }
+  // Two sets of sums, or one and a half.
+  if (r.promoted && (r.scaling == Scaling::none || (r.columns > 128 && (r.rows > 128 || r.columns % 16 != 0)))) return false;
   if (r.rows < 64 || r.rows > 192 || r.rows % 64 != 0 || r.columns < 8 || r.columns > 256 || r.columns % 8 != 0) return false;
   if (r.rows == 192 && r.columns > 192) return false;  // registers of four warpgroups at the kernel's begin
   if (r.down < 1 || r.across < 1 || r.splits < 1 || blocks > 8 || (blocks & (blocks - 1)) != 0) return false;

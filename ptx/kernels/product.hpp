@@ -89,6 +89,8 @@ struct Recipe {
 
 /// Results of a row of a tile.
 inline int results(const Recipe& r) { return r.gated ? r.columns / 2 : r.columns; }
+/// Parts of a tile's columns whose sums are promoted one after another.
+inline int promoted_parts(const Recipe& r) { return r.columns > 128 ? 2 : 1; }
 /// Blocks of a cluster.
 inline int cluster(const Recipe& r) { return r.down * r.across * r.splits; }
 /// Threads of a block: a warpgroup that copies, and those that multiply.

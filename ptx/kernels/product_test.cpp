@@ -140,6 +140,8 @@ INSTANTIATE_TEST_SUITE_P(classes, GoldenProduct,
                                            "matmul__bf16_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_grouped",
                                            "matmul__e4m3_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_rowwise",
                                            "matmul__e4m3_bf16_m128_n64_s4_d2_x1_k1_boxes_nt_promoted_blockwise",
+                                           "matmul__e4m3_bf16_m64_n256_s3_d1_x1_k1_boxes_nt_promoted_blockwise",
+                                           "matmul__e4m3_bf16_m64_n16_s4_d1_x1_k2_pairs_nt_swapped_promoted_blockwise",
                                            "matmul__bf16_bf16_m128_n16_s8_d1_x1_k4_pairs_nt_swapped_bias_residual_gelutanh"));
 
 // Small integers have exact products and sums.
