@@ -19,8 +19,9 @@ constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'m', &Recipe::rows},
                                                         {'d', &Recipe::down},
                                                         {'x', &Recipe::across},
                                                         {'k', &Recipe::splits}}};
-constexpr std::array<FlagWord<Recipe>, 7> flags = {{{"swapped", &Recipe::swapped},
+constexpr std::array<FlagWord<Recipe>, 8> flags = {{{"swapped", &Recipe::swapped},
                                                     {"grouped", &Recipe::grouped},
+                                                    {"ragged", &Recipe::ragged},
                                                     {"promoted", &Recipe::promoted},
                                                     {"batched", &Recipe::batched},
                                                     {"bias", &Recipe::bias},
@@ -68,6 +69,10 @@ bool is_possible(const Recipe& r) {
   if (!are_types(r.dtype, r.out) || (r.dtype == Type::e4m3) != (r.scaling != Scaling::none)) return false;
   if (r.scaling != Scaling::none && (r.gated || r.a_transposed || !r.b_transposed)) return false;  // wgmma wants both K-major
   if (r.grouped && (r.batched || cluster(r) > 1 || r.a_transposed || r.bias || r.residual || r.scaling != Scaling::none))
+    return false;
+  const bool has_epilogue = r.bias || r.residual || r.gated || r.activation != Activation::none;
+  if (r.ragged && (r.batched || r.grouped || blocks > 1 || !r.a_transposed || r.b_transposed || r.swapped || has_epilogue ||
+                   r.scaling != Scaling::none))
     return false;
   if (r.scaling == Scaling::blockwise) {  // a tile's columns have whole scales; swapped, each has one of its own
     const bool whole = r.swapped ? r.columns <= 64 : block_k % r.columns == 0 || r.columns % block_k == 0;
@@ -138,7 +143,7 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
       r.bias != p.bias || r.residual != p.residual || r.gated != p.gated || r.scaling != p.scaling || r.promoted != p.promoted ||
-      r.activation != p.activation || r.batched != p.batched || r.grouped != p.grouped || !is_possible(r))
+      r.activation != p.activation || r.batched != p.batched || r.grouped != p.grouped || r.ragged != p.ragged || !is_possible(r))
     return false;
   if (r.store == Store::boxes && p.n % 8 != 0) return false;
   if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
@@ -159,7 +164,7 @@ BoundaryOf boundary(const Recipe& r) {
   const Geometry g(r);
   const auto matrix = [&](std::string name, Type type, tile::Dim rows, tile::Dim columns) {
     TensorSpec spec{.name = std::move(name), .dtype = type};
-    if (r.batched || (r.grouped && spec.name == "B")) spec.shape.emplace_back("G");
+    if (r.batched || (r.grouped && spec.name == "B") || (r.ragged && spec.name == "C")) spec.shape.emplace_back("G");
     spec.shape.push_back(std::move(rows));
     spec.shape.push_back(std::move(columns));
     return spec;
@@ -179,7 +184,7 @@ BoundaryOf boundary(const Recipe& r) {
                               a.box_rows, step_k(r.dtype)));
   all.inputs.push_back(copied(r.b_transposed ? matrix("B", r.dtype, r.gated ? "BN" : "N", "K") : matrix("B", r.dtype, "K", "BN"),
                               Layout::tma_128b, b.box_rows, step_k(r.dtype)));
-  if (r.grouped) all.inputs.push_back({.name = "offsets", .shape = {"G"}, .dtype = Type::s32});
+  if (r.grouped || r.ragged) all.inputs.push_back({.name = "offsets", .shape = {"G"}, .dtype = Type::s32});
   const auto scales = [&](std::string name, std::vector<tile::Dim> shape) {
     all.inputs.push_back({.name = std::move(name), .shape = std::move(shape), .dtype = Type::f32});
   };
@@ -192,7 +197,7 @@ BoundaryOf boundary(const Recipe& r) {
   if (r.store == Store::boxes) c = copied(std::move(c), g.box_layout, box_rows, g.box_columns);
   all.outputs.push_back(std::move(c));
   all.scalars = {{"M", Type::u32}, {"N", Type::u32}, {"K", Type::u32}};
-  if (r.batched || r.grouped) all.scalars.push_back({"G", Type::u32});
+  if (r.batched || r.grouped || r.ragged) all.scalars.push_back({"G", Type::u32});
   return all;
 }
 

@@ -57,6 +57,9 @@ struct Problem {
   bool promoted = false;  ///< sums of 128 along K are added up in f32: those of 8-bit elements have about 14 bits in wgmma
   /// Rows of A come in `batch` groups, each with a B of its own; where they end the device knows. `m` is the mean of their sizes.
   bool grouped = false;
+  /// K comes in `batch` groups, whose ends the device knows: C[g] = A' B of the rows of group g, A and B lying as [K, M] and [K,
+  /// N]. The gradient of a grouped product's B. `k` is the mean of their sizes.
+  bool ragged = false;
   bool gated = false;  ///< C = activation(A G) * (A U); B is G and U side by side, 2 N columns
   Activation activation = Activation::none;
   int processors = 132;  ///< streaming multiprocessors
@@ -81,7 +84,7 @@ struct Recipe {
   bool bias = false, residual = false;
   Scaling scaling = Scaling::none;
   bool promoted = false;
-  bool grouped = false;
+  bool grouped = false, ragged = false;
   bool gated = false;  ///< half of a tile's columns are of G, half of U: it has columns / 2 results a row
 
   friend bool operator==(const Recipe&, const Recipe&) = default;

@@ -276,7 +276,7 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
       write::Coords coord = {chunk == 0 ? column : column + chunk * g.box_columns, row};
       if (matrix_) coord.emplace_back(*matrix_);
       const write::TensorStoreOperands copy{.dst = k.tma_desc("C"), .src = half == 0 ? *box_ : *box_ + half, .coord = coord};
-      if (r.batched)
+      if (matrix_)
         k.cp.async_.bulk.tensor_3d.store(copy);
       else
         k.cp.async_.bulk.tensor_2d.store(copy);

@@ -49,7 +49,7 @@ KernelSpec spec_of(const Recipe& recipe) {
                   .raw_params = std::move(tensors.scalars)};
   const int tile_rows = recipe.rows * recipe.down, tile_columns = results(recipe) * recipe.across;
   auto tiles = ceil_div(dim(recipe.swapped ? "N" : "M"), tile_rows) * ceil_div(dim(recipe.swapped ? "M" : "N"), tile_columns);
-  if (recipe.batched) tiles = tiles * dim("G");
+  if (recipe.batched || recipe.ragged) tiles = tiles * dim("G");
   if (recipe.grouped) {  // each group has a last tile that may be short
     const auto others = ceil_div(dim("N"), recipe.swapped ? tile_rows : tile_columns);
     tiles = (ceil_div(dim("M"), recipe.swapped ? tile_columns : tile_rows) + dim("G")) * others;
@@ -86,6 +86,10 @@ class Writer {
     BarrierArray full, empty;
   };
   void begin();
+  /// The rows along K of a group, and its steps: at least one.
+  void begin_group(const U32& group);
+  /// What a stage has of other groups' rows becomes zeros. For all threads that multiply.
+  void clear_behind(const U32& stage, const U32& step);
   Corner corner(const U32& tile);
   void load(const Factor& factor, const char* tensor, int at, const U32& stage, const U32& first, const U32& along_k,
             const Corner& corner, const BarrierSlot& copied);
@@ -116,7 +120,7 @@ class Writer {
   Kernel k;
   // Registers that all parts read; begin() fills them.
   std::optional<U32> m_, n_, k_, left_, right_, tid_, lane_, warpgroup_, rank_, rank_down_, rank_across_, tile_, clusters_,
-      tiles_left_, per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_;
+      tiles_left_, per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_, group_begin_, group_end_;
   std::optional<Reg<Type::pred>> is_peer_;
   std::optional<Groups> groups_;
   std::optional<RegArray<Type::f32>> partial_;  ///< sums of a stage, where they are promoted
@@ -153,7 +157,7 @@ void Writer::begin() {
   const auto tiles_right = up(*right_, results(r) * r.across);
   per_matrix_ = *tiles_left_ * tiles_right;
   tiles_ = *per_matrix_;
-  if (r.batched) {
+  if (r.batched || r.ragged) {
     tiles_ = k.scalar<Type::u32>();
     k << inst.mul.lo.u32(*tiles_, *per_matrix_, k.param<Type::u32>("G"));
   }
@@ -162,11 +166,46 @@ void Writer::begin() {
   const auto steps = (*k_ + (step - 1)) / step;
   first_step_ = k.scalar<Type::u32>(0);
   end_step_ = steps;
+  if (r.ragged) end_step_ = k.scalar<Type::u32>(), group_begin_ = k.scalar<Type::u32>(), group_end_ = k.scalar<Type::u32>();
   if (r.splits > 1) {
     const auto part = steps * *rank_;
     first_step_ = part / r.splits;
     end_step_ = (part + steps) / r.splits;
   }
+}
+
+void Writer::begin_group(const U32& group) {
+  const auto [ends] = k.global_ptrs("offsets");
+  k << inst.mad.wide.u32(ends, group, 4, ends);
+  k << inst.mov.u32(*group_begin_, 0);
+  k << inst.ld.global_.nc.u32(*group_end_, addr(ends));
+  k << inst.ld.global_.nc.u32(*group_begin_, addr(ends, -4)).on(group > 0);
+  // Ends that descend, or lie behind the last row, make a group empty or short, and nothing worse.
+  k << inst.min.u32(*group_end_, *group_end_, *k_) << inst.min.u32(*group_begin_, *group_begin_, *group_end_);
+  const int step = step_k(r.dtype);
+  k << inst.max.u32(*end_step_, (*group_end_ - *group_begin_ + (step - 1)) / step, 1);
+}
+
+// A slab is 64 rows of 128 bytes; 8 threads clear a row.
+void Writer::clear_behind(const U32& stage, const U32& step) {
+  const auto rest = *group_end_ - *group_begin_ - step * slab;
+  k.if_(rest < slab, [&] {
+    const int threads = g.consumers * warpgroup_threads, rows = threads / 8;
+    const auto thread = *tid_ - warpgroup_threads;
+    const auto base = k.address_of<Type::u32>("smem") + (thread << 4);
+    const auto zero = k.scalar<Type::b32>(0);
+    for (int first = 0; first < slab; first += rows) {
+      const auto row = (thread >> 3) + first;
+      const auto is_behind = (row >= rest) & (row < slab);
+      for (const auto& [factor, at] : {std::pair(&g.left, g.left_at), std::pair(&g.right, g.right_at)}) {
+        const auto place = base + stage * factor->bytes;
+        for (int i = 0; i < factor->copies; ++i)
+          k << inst.st.shared.v4.b32(addr(place, at + (i * slab + first) * slab * 2), vec(zero, zero, zero, zero)).on(is_behind);
+      }
+    }
+    k.fence.proxy_async_shared_cta();  // wgmma is to see them
+    k.bar.sync(1, threads);
+  });
 }
 
 // The tiles of a band go down, then right.
@@ -181,10 +220,11 @@ Writer::Corner Writer::corner(const U32& tile) {
   }
   auto here = k.from_<Type::u32>(tile);
   std::optional<U32> matrix;
-  if (r.batched) {
+  if (r.batched || r.ragged) {
     matrix = here / *per_matrix_;
     here = here - *matrix * *per_matrix_;
   }
+  if (r.ragged) begin_group(*matrix);
   const auto band = here / *band_area_;
   const auto above = band * band_tiles;
   const auto height = k.let(inst.min.u32, *tiles_left_ - above, band_tiles);
@@ -251,7 +291,7 @@ void Writer::load(const Factor& factor, const char* tensor, int at, const U32& s
     if (i >= each) outer = outer + *n_;
     if (!factor.k_major && i % each != 0) outer = outer + i % each * slab;
     write::Coords coord = {factor.k_major ? along_k : outer, factor.k_major ? outer : from_row};
-    const bool of_groups = corner.matrix && (r.batched || *tensor == 'B');
+    const bool of_groups = corner.matrix && (r.batched || (r.grouped && *tensor == 'B'));
     if (of_groups) coord.emplace_back(*corner.matrix);
     write::TensorLoadOperands copy{.dst = base + (place + (at + i * pitch)), .src = k.tma_desc(tensor), .coord = coord};
     copy.mbar = copied;
@@ -275,7 +315,8 @@ void Writer::produce(const Ring& ring) {
         k << inst.mov.u32(step, *first_step_);
         k.loop("produce_step", [&] {
           auto [stage, phase] = stages.advance();
-          const auto along_k = step * step_k(r.dtype);
+          auto along_k = step * step_k(r.dtype);
+          if (r.ragged) along_k = along_k + *group_begin_;
           ring.empty.at(stage).wait(phase ^ 1);  // the first time round nobody has read: a fresh barrier's last phase is over
           const auto copied = ring.full.at(stage);
           copied.arrive_expect_tx(g.left.bytes + g.right.bytes);
@@ -349,6 +390,7 @@ void Writer::multiply(const Ring& ring, PipelineState& stages, const RegArray<Ty
   k.loop("consume_step", [&] {
     auto [stage, phase] = stages.advance();
     ring.full.at(stage).wait(phase);
+    if (r.ragged) clear_behind(stage, step);
     products_of(stage, consumer, sums, accumulate);
     k.wgmma.wait_group(1);
     release(ring.empty.at(held), accumulate);

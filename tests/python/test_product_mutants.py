@@ -44,6 +44,7 @@ CLASSES = {
     "splits": Class("bf16_bf16_m128_n16_s2_d1_x1_k2_pairs_nt_swapped", 16, 128, 512, harmless=HARMLESS | LAST_STAGE),
     "gated": Class("bf16_bf16_m64_n64_s2_d1_x1_k1_boxes_nt_gated_silu", 192, 32, 320, 1),
     "grouped": Class("bf16_bf16_m64_n64_s2_d1_x1_k1_boxes_nt_grouped", 150, 64, 320, 1, 3),
+    "ragged": Class("bf16_bf16_m128_n64_s2_d1_x1_k1_boxes_tn_ragged", 128, 64, 230, 1, 3),
     "promoted": Class("e4m3_bf16_m128_n64_s2_d1_x1_k1_boxes_nt_promoted_blockwise", 256, 64, 640, 1),
     "promoted in parts": Class(
         "e4m3_bf16_m64_n256_s2_d1_x1_k1_boxes_nt_promoted_blockwise", 128, 256, 640, 1, harmless=HARMLESS | BETWEEN_PARTS
@@ -61,15 +62,14 @@ def inputs_of(case: Class) -> list[Any]:
     columns = 2 * case.n if "gated" in case.recipe else case.n
     outer = (case.groups,) if "grouped" in case.recipe else ()
     a, b = (case.m, case.k), (columns, case.k)
-    found = [
-        drawn(a[::-1] if "_tt" in case.recipe else a, 1, kind),
-        drawn((*outer, *(b[::-1] if "_nn" in case.recipe else b)), 2, kind),
-    ]
+    a_lies, b_lies = case.recipe.split("_")[9]  # "nt"
+    found = [drawn(a if a_lies == "n" else a[::-1], 1, kind), drawn((*outer, *(b if b_lies == "t" else b[::-1])), 2, kind)]
     found += [
         drawn(shape, 3, kind) for word, shape in (("bias", (case.n,)), ("residual", (case.m, case.n))) if word in case.recipe
     ]
-    if "grouped" in case.recipe:
-        found.append(np.linspace(case.m // case.groups, case.m, case.groups).astype(np.int32))
+    if case.groups > 1:
+        rows = case.k if "ragged" in case.recipe else case.m
+        found.append(np.linspace(rows // case.groups, rows, case.groups).astype(np.int32))
     if is_float8:
         blocks = -(-case.k // 128)
         found += [np.random.default_rng(i).uniform(0.5, 2, (rows, blocks)).astype(np.float32)
@@ -86,7 +86,8 @@ def image_of(case: Class, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def run(image: Any, case: Class, schedule: executor.Schedule, seed: int = 0) -> tuple[Any, list[pyptx.PtxError]]:
-    output = np.zeros((case.m, case.n), ml_dtypes.bfloat16)
+    outer = (case.groups,) if "ragged" in case.recipe else ()
+    output = np.zeros((*outer, case.m, case.n), ml_dtypes.bfloat16)
     with executor.scheduling(schedule, seed), executor.checking() as findings:
         image.launch(inputs_of(case), [output])
     return output, findings
@@ -108,7 +109,7 @@ def test_one_synchronisation_less_is_found(name: str, tmp_path: Path, monkeypatc
         try:
             mutant = _ptx.Image.from_record(text, image.meta)
             for schedule in ("eager", "lazy", "random"):
-                result, findings = run(mutant, case, schedule)  # type: ignore[arg-type]
+                result, findings = run(mutant, case, schedule)
                 if findings or result.tobytes() != wanted.tobytes():
                     break
             else:
