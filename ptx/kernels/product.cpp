@@ -21,6 +21,7 @@ constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'m', &Recipe::rows},
                                                         {'k', &Recipe::splits}}};
 constexpr std::array<FlagWord<Recipe>, 8> flags = {{{"swapped", &Recipe::swapped},
                                                     {"grouped", &Recipe::grouped},
+                                                    {"ragged", &Recipe::ragged},
                                                     {"promoted", &Recipe::promoted},
                                                     {"batched", &Recipe::batched},
                                                     {"bias", &Recipe::bias},
@@ -70,8 +71,16 @@ bool is_possible(const Recipe& r) {
   if (r.scaling != Scaling::none && (r.gated || r.a_transposed || !r.b_transposed)) return false;  // wgmma wants both K-major
   if (r.grouped && (r.batched || cluster(r) > 1 || r.a_transposed || r.bias || r.residual || r.scaling != Scaling::none))
     return false;
-  if (r.scaling == Scaling::blockwise && (r.swapped || r.splits > 1 || !r.promoted || block_k % r.columns != 0)) return false;
-  if (r.promoted && (r.scaling == Scaling::none || r.columns > 128)) return false;  // two sets of sums
+  const bool has_epilogue = r.bias || r.residual || r.gated || r.activation != Activation::none;
+  if (r.ragged && (r.batched || r.grouped || blocks > 1 || !r.a_transposed || r.b_transposed || r.swapped || has_epilogue ||
+                   r.scaling != Scaling::none))
+    return false;
+  if (r.scaling == Scaling::blockwise) {  // a tile's columns have whole scales; swapped, each has one of its own
+    const bool whole = r.swapped ? r.columns <= 64 : block_k % r.columns == 0 || r.columns % block_k == 0;
+    if (!r.promoted || !whole) return false;
+  }
+  // Two sets of sums, or one and a half.
+  if (r.promoted && (r.scaling == Scaling::none || (r.columns > 128 && (r.rows > 128 || r.columns % 16 != 0)))) return false;
   if (r.rows < 64 || r.rows > 192 || r.rows % 64 != 0 || r.columns < 8 || r.columns > 256 || r.columns % 8 != 0) return false;
   if (r.rows == 192 && r.columns > 192) return false;  // registers of four warpgroups at the kernel's begin
   if (r.down < 1 || r.across < 1 || r.splits < 1 || blocks > 8 || (blocks & (blocks - 1)) != 0) return false;
@@ -137,7 +146,7 @@ bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
       r.bias != p.bias || r.residual != p.residual || r.wide != p.wide || r.gated != p.gated || r.scaling != p.scaling ||
       r.promoted != p.promoted || r.activation != p.activation || r.batched != p.batched || r.grouped != p.grouped ||
-      !is_possible(r))
+      r.ragged != p.ragged || !is_possible(r))
     return false;
   if (r.store == Store::boxes && p.n % 8 != 0) return false;
   if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
@@ -158,7 +167,7 @@ BoundaryOf boundary(const Recipe& r) {
   const Geometry g(r);
   const auto matrix = [&](std::string name, Type type, tile::Dim rows, tile::Dim columns) {
     TensorSpec spec{.name = std::move(name), .dtype = type};
-    if (r.batched || (r.grouped && spec.name == "B")) spec.shape.emplace_back("G");
+    if (r.batched || (r.grouped && spec.name == "B") || (r.ragged && spec.name == "C")) spec.shape.emplace_back("G");
     spec.shape.push_back(std::move(rows));
     spec.shape.push_back(std::move(columns));
     return spec;
@@ -178,7 +187,7 @@ BoundaryOf boundary(const Recipe& r) {
                               a.box_rows, step_k(r.dtype)));
   all.inputs.push_back(copied(r.b_transposed ? matrix("B", r.dtype, r.gated ? "BN" : "N", "K") : matrix("B", r.dtype, "K", "BN"),
                               Layout::tma_128b, b.box_rows, step_k(r.dtype)));
-  if (r.grouped) all.inputs.push_back({.name = "offsets", .shape = {"G"}, .dtype = Type::s32});
+  if (r.grouped || r.ragged) all.inputs.push_back({.name = "offsets", .shape = {"G"}, .dtype = Type::s32});
   const auto scales = [&](std::string name, std::vector<tile::Dim> shape) {
     all.inputs.push_back({.name = std::move(name), .shape = std::move(shape), .dtype = Type::f32});
   };
@@ -192,7 +201,7 @@ BoundaryOf boundary(const Recipe& r) {
   if (r.store == Store::boxes) c = copied(std::move(c), g.box_layout, box_rows, g.box_columns);
   all.outputs.push_back(std::move(c));
   all.scalars = {{"M", Type::u32}, {"N", Type::u32}, {"K", Type::u32}};
-  if (r.batched || r.grouped) all.scalars.push_back({"G", Type::u32});
+  if (r.batched || r.grouped || r.ragged) all.scalars.push_back({"G", Type::u32});
   return all;
 }
 

@@ -58,6 +58,9 @@ struct Problem {
   bool promoted = false;  ///< sums of 128 along K are added up in f32: those of 8-bit elements have about 14 bits in wgmma
   /// Rows of A come in `batch` groups, each with a B of its own; where they end the device knows. `m` is the mean of their sizes.
   bool grouped = false;
+  /// K comes in `batch` groups, whose ends the device knows: C[g] = A' B of the rows of group g, A and B lying as [K, M] and [K,
+  /// N]. The gradient of a grouped product's B. `k` is the mean of their sizes.
+  bool ragged = false;
   bool gated = false;  ///< C = activation(A G) * (A U); B is G and U side by side, 2 N columns
   Activation activation = Activation::none;
   int processors = 132;  ///< streaming multiprocessors
@@ -82,7 +85,7 @@ struct Recipe {
   bool bias = false, residual = false, wide = false;
   Scaling scaling = Scaling::none;
   bool promoted = false;
-  bool grouped = false;
+  bool grouped = false, ragged = false;
   bool gated = false;  ///< half of a tile's columns are of G, half of U: it has columns / 2 results a row
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
@@ -90,6 +93,8 @@ struct Recipe {
 
 /// Results of a row of a tile.
 inline int results(const Recipe& r) { return r.gated ? r.columns / 2 : r.columns; }
+/// Parts of a tile's columns whose sums are promoted one after another.
+inline int promoted_parts(const Recipe& r) { return r.columns > 128 ? 2 : 1; }
 /// Blocks of a cluster.
 inline int cluster(const Recipe& r) { return r.down * r.across * r.splits; }
 /// Threads of a block: a warpgroup that copies, and those that multiply.

@@ -30,8 +30,8 @@ Recipe like(const Problem& p, const Recipe& made) {
   Recipe r = made;
   r.dtype = p.dtype, r.out = p.out, r.batched = p.batched;
   r.a_transposed = p.a_transposed, r.b_transposed = p.b_transposed;
-  r.bias = p.bias, r.residual = p.residual, r.wide = p.wide, r.gated = p.gated, r.grouped = p.grouped, r.scaling = p.scaling,
-  r.promoted = p.promoted, r.activation = p.activation;
+  r.bias = p.bias, r.residual = p.residual, r.wide = p.wide, r.gated = p.gated, r.grouped = p.grouped, r.ragged = p.ragged,
+  r.scaling = p.scaling, r.promoted = p.promoted, r.activation = p.activation;
   const bool boxes = p.out != Type::f32 && !r.swapped && r.splits == 1 && p.n % 8 == 0 && results(r) % 16 == 0;
   r.store = boxes ? Store::boxes : p.n % 2 == 0 ? Store::pairs : Store::singles;
   return r;
@@ -59,7 +59,9 @@ std::optional<Recipe> known(const Problem& p) {
     if (row.n != (p.gated ? 2 * p.n : p.n) || row.k != p.k || (p.batch != 1 && !p.grouped)) continue;
     if (row.m != p.m && (p.m > 128 || row.m < p.m || row.m > 2 * p.m)) continue;
     const auto recipe = recipe_from_name(row.recipe);
-    if (!recipe || recipe->grouped != p.grouped || recipe->scaling != p.scaling || recipe->promoted != p.promoted) continue;
+    if (!recipe || recipe->grouped != p.grouped || recipe->ragged != p.ragged || recipe->scaling != p.scaling ||
+        recipe->promoted != p.promoted)
+      continue;
     const Recipe r = like(p, *recipe);
     if (serves(r, p)) return r;
   }

@@ -253,7 +253,8 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
   const int chunks = static_cast<int>(values.size()) * 2 / g.box_columns;
   for (int chunk = 0; chunk < chunks; ++chunk) {
     const int half = chunk % 2 * g.box_bytes;
-    k.cp.async_.bulk.wait_group(1, {.read = true});  // the last copy but one, from this box, has read it
+    // The last copy but one, from this box, has read it; where their number is odd, the last tile's last one was from the first.
+    k.cp.async_.bulk.wait_group(chunk == 0 && chunks % 2 == 1 ? 0 : 1, {.read = true});
     k << inst.bar.warp.sync(0xFFFFFFFF);
     for (int i = 0; i < g.box_columns / 16; ++i) {
       for (int j = 0; j < 2; ++j) {
@@ -291,7 +292,7 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
       write::Coords coord = {chunk == 0 ? column : column + chunk * g.box_columns, row};
       if (matrix_) coord.emplace_back(*matrix_);
       const write::TensorStoreOperands copy{.dst = k.tma_desc("C"), .src = half == 0 ? *box_ : *box_ + half, .coord = coord};
-      if (r.batched)
+      if (matrix_)
         k.cp.async_.bulk.tensor_3d.store(copy);
       else
         k.cp.async_.bulk.tensor_2d.store(copy);

@@ -16,6 +16,14 @@
 //
 // always in the same order: results do not depend on who comes first.
 //
+// Sums of 8-bit elements, which wgmma keeps with about 14 bits, are promoted: those of 128 along K are added up in f32, times
+// their scales where blocks have them, by one warpgroup while the other multiplies. Of 256 columns 128 after another: a stage of
+// 128 x 256 takes a third less from the L2 cache for each product than one of 128 x 128, and there are registers for one set and
+// a half. Measured on an H200, 4096 x 7168 x 16384, torch's time 851 us: tiles of 128 x 128 900 to 905 us (bound by the copies),
+// 192 x 128 829 to 846, 128 x 256 814, with a neighbour that shares a factor 800. What changed nothing there, nor for 16-bit
+// elements (within 1 %): to let one of the warpgroups begin two steps later, so that it stores while the other multiplies; bands
+// of 4 to 32 tiles.
+//
 // A group of wgmmas is under way while the next is begun; the stage before is given back then. M, N and K are parameters: copies
 // fill what lies outside with zeros, stores leave it alone.
 #include <algorithm>
@@ -28,8 +36,8 @@ namespace ptx::kernels::product {
 namespace {
 
 constexpr int warpgroup_threads = 128;
-constexpr int band_tiles =
-    8;  // tiles that lie below one another and are worked on together, so that A and B stay in the L2 cache
+/// Tiles that lie below one another and are worked on together, so that A and B stay in the L2 cache.
+constexpr int band_tiles = 8;
 
 KernelSpec spec_of(const Recipe& recipe) {
   BoundaryOf tensors = boundary(recipe);
@@ -42,7 +50,7 @@ KernelSpec spec_of(const Recipe& recipe) {
                   .input_output_aliases = std::move(tensors.aliases)};
   const int tile_rows = recipe.rows * recipe.down, tile_columns = results(recipe) * recipe.across;
   auto tiles = ceil_div(dim(recipe.swapped ? "N" : "M"), tile_rows) * ceil_div(dim(recipe.swapped ? "M" : "N"), tile_columns);
-  if (recipe.batched) tiles = tiles * dim("G");
+  if (recipe.batched || recipe.ragged) tiles = tiles * dim("G");
   if (recipe.grouped) {  // each group has a last tile that may be short
     const auto others = ceil_div(dim("N"), recipe.swapped ? tile_rows : tile_columns);
     tiles = (ceil_div(dim("M"), recipe.swapped ? tile_columns : tile_rows) + dim("G")) * others;
@@ -79,13 +87,26 @@ class Writer {
     BarrierArray full, empty;
   };
   void begin();
+  /// The rows along K of a group, and its steps: at least one.
+  void begin_group(const U32& group);
+  /// What a stage has of other groups' rows becomes zeros. For all threads that multiply.
+  void clear_behind(const U32& stage, const U32& step);
   Corner corner(const U32& tile);
   void load(const Factor& factor, const char* tensor, int at, const U32& stage, const U32& first, const U32& along_k,
             const Corner& corner, const BarrierSlot& copied);
   void produce(const Ring& ring);
   void consume(const Ring& ring);
-  /// A stage's wgmmas, a group of their own.
-  void products_of(const U32& stage, const U32& consumer, const RegArray<Type::f32>& sums, const write::Enable& first);
+  /// A stage's wgmmas, a group of their own, of as many columns as the sums have, from this one on.
+  void products_of(const U32& stage, const U32& consumer, const RegArray<Type::f32>& sums, const write::Enable& first,
+                   int column = 0);
+  /// Where a step's scales lie, of what this thread sums up.
+  struct ScaleLines {
+    std::vector<Reg<Type::b64>> pointers;
+    std::vector<Reg<Type::pred>> exist;
+    Values now, next;
+  };
+  ScaleLines scale_lines(const Corner& at, const U32& consumer);
+  void fetch_scales(ScaleLines& lines, const Predicate& more);
   void multiply_promoted(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer,
                          const Corner& at);
   void multiply(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer);
@@ -100,7 +121,7 @@ class Writer {
   Kernel k;
   // Registers that all parts read; begin() fills them.
   std::optional<U32> m_, n_, k_, left_, right_, tid_, lane_, warpgroup_, rank_, rank_down_, rank_across_, tile_, clusters_,
-      tiles_left_, per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_;
+      tiles_left_, per_matrix_, tiles_, band_area_, first_step_, end_step_, peer_, group_begin_, group_end_;
   std::optional<Reg<Type::pred>> is_peer_;
   std::optional<Groups> groups_;
   std::optional<RegArray<Type::f32>> partial_;  ///< sums of a stage, where they are promoted
@@ -137,7 +158,7 @@ void Writer::begin() {
   const auto tiles_right = up(*right_, results(r) * r.across);
   per_matrix_ = *tiles_left_ * tiles_right;
   tiles_ = *per_matrix_;
-  if (r.batched) {
+  if (r.batched || r.ragged) {
     tiles_ = k.scalar<Type::u32>();
     k << inst.mul.lo.u32(*tiles_, *per_matrix_, k.param<Type::u32>("G"));
   }
@@ -146,11 +167,46 @@ void Writer::begin() {
   const auto steps = (*k_ + (step - 1)) / step;
   first_step_ = k.scalar<Type::u32>(0);
   end_step_ = steps;
+  if (r.ragged) end_step_ = k.scalar<Type::u32>(), group_begin_ = k.scalar<Type::u32>(), group_end_ = k.scalar<Type::u32>();
   if (r.splits > 1) {
     const auto part = steps * *rank_;
     first_step_ = part / r.splits;
     end_step_ = (part + steps) / r.splits;
   }
+}
+
+void Writer::begin_group(const U32& group) {
+  const auto [ends] = k.global_ptrs("offsets");
+  k << inst.mad.wide.u32(ends, group, 4, ends);
+  k << inst.mov.u32(*group_begin_, 0);
+  k << inst.ld.global_.nc.u32(*group_end_, addr(ends));
+  k << inst.ld.global_.nc.u32(*group_begin_, addr(ends, -4)).on(group > 0);
+  // Ends that descend, or lie behind the last row, make a group empty or short, and nothing worse.
+  k << inst.min.u32(*group_end_, *group_end_, *k_) << inst.min.u32(*group_begin_, *group_begin_, *group_end_);
+  const int step = step_k(r.dtype);
+  k << inst.max.u32(*end_step_, (*group_end_ - *group_begin_ + (step - 1)) / step, 1);
+}
+
+// A slab is 64 rows of 128 bytes; 8 threads clear a row.
+void Writer::clear_behind(const U32& stage, const U32& step) {
+  const auto rest = *group_end_ - *group_begin_ - step * slab;
+  k.if_(rest < slab, [&] {
+    const int threads = g.consumers * warpgroup_threads, rows = threads / 8;
+    const auto thread = *tid_ - warpgroup_threads;
+    const auto base = k.address_of<Type::u32>("smem") + (thread << 4);
+    const auto zero = k.scalar<Type::b32>(0);
+    for (int first = 0; first < slab; first += rows) {
+      const auto row = (thread >> 3) + first;
+      const auto is_behind = (row >= rest) & (row < slab);
+      for (const auto& [factor, at] : {std::pair(&g.left, g.left_at), std::pair(&g.right, g.right_at)}) {
+        const auto place = base + stage * factor->bytes;
+        for (int i = 0; i < factor->copies; ++i)
+          k << inst.st.shared.v4.b32(addr(place, at + (i * slab + first) * slab * 2), vec(zero, zero, zero, zero)).on(is_behind);
+      }
+    }
+    k.fence.proxy_async_shared_cta();  // wgmma is to see them
+    k.bar.sync(1, threads);
+  });
 }
 
 // The tiles of a band go down, then right.
@@ -165,10 +221,11 @@ Writer::Corner Writer::corner(const U32& tile) {
   }
   auto here = k.from_<Type::u32>(tile);
   std::optional<U32> matrix;
-  if (r.batched) {
+  if (r.batched || r.ragged) {
     matrix = here / *per_matrix_;
     here = here - *matrix * *per_matrix_;
   }
+  if (r.ragged) begin_group(*matrix);
   const auto band = here / *band_area_;
   const auto above = band * band_tiles;
   const auto height = k.let(inst.min.u32, *tiles_left_ - above, band_tiles);
@@ -235,7 +292,7 @@ void Writer::load(const Factor& factor, const char* tensor, int at, const U32& s
     if (i >= each) outer = outer + *n_;
     if (!factor.k_major && i % each != 0) outer = outer + i % each * slab;
     write::Coords coord = {factor.k_major ? along_k : outer, factor.k_major ? outer : from_row};
-    const bool of_groups = corner.matrix && (r.batched || *tensor == 'B');
+    const bool of_groups = corner.matrix && (r.batched || (r.grouped && *tensor == 'B'));
     if (of_groups) coord.emplace_back(*corner.matrix);
     write::TensorLoadOperands copy{.dst = base + (place + (at + i * pitch)), .src = k.tma_desc(tensor), .coord = coord};
     copy.mbar = copied;
@@ -259,7 +316,8 @@ void Writer::produce(const Ring& ring) {
         k << inst.mov.u32(step, *first_step_);
         k.loop("produce_step", [&] {
           auto [stage, phase] = stages.advance();
-          const auto along_k = step * step_k(r.dtype);
+          auto along_k = step * step_k(r.dtype);
+          if (r.ragged) along_k = along_k + *group_begin_;
           ring.empty.at(stage).wait(phase ^ 1);  // the first time round nobody has read: a fresh barrier's last phase is over
           const auto copied = ring.full.at(stage);
           copied.arrive_expect_tx(g.left.bytes + g.right.bytes);
@@ -298,18 +356,19 @@ Reg<Type::u64> Writer::descriptor(const Factor& factor, const U32& address) {
   return k.wgmma.masked_descriptor(address, {.const_bits = bits});
 }
 
-void Writer::products_of(const U32& stage, const U32& consumer, const RegArray<Type::f32>& sums, const write::Enable& first) {
+void Writer::products_of(const U32& stage, const U32& consumer, const RegArray<Type::f32>& sums, const write::Enable& first,
+                         int column) {
   const auto base_at = k.address_of<Type::u32>("smem");
   const auto rows = consumer * (64 * slab * 2);  // a slab, or 64 rows along K
   const auto a = descriptor(g.left, base_at + (stage * g.left.bytes + rows + g.left_at));
-  const auto b = descriptor(g.right, base_at + (stage * g.right.bytes + g.right_at));
+  const auto b = descriptor(g.right, base_at + (stage * g.right.bytes + (g.right_at + column * slab * 2)));
   const int wgmma_k = step_k(r.dtype) / 4;
   const bool is_half = r.scaling == Scaling::none;
   k.wgmma.fence();
   for (int i = 0; i < 4; ++i) {
     // 32 bytes along K, or 16 rows of 128, in the descriptors' unit of 16
     const int on_a = i * (g.left.k_major ? 2 : 128), on_b = i * (g.right.k_major ? 2 : 128);
-    k.wgmma.mma_async({.shape = {64, r.columns, wgmma_k},
+    k.wgmma.mma_async({.shape = {64, static_cast<int>(sums.size()) * 2, wgmma_k},
                        .dtype_d = Type::f32,
                        .dtype_a = r.dtype,
                        .dtype_b = r.dtype,
@@ -332,6 +391,7 @@ void Writer::multiply(const Ring& ring, PipelineState& stages, const RegArray<Ty
   k.loop("consume_step", [&] {
     auto [stage, phase] = stages.advance();
     ring.full.at(stage).wait(phase);
+    if (r.ragged) clear_behind(stage, step);
     products_of(stage, consumer, sums, accumulate);
     k.wgmma.wait_group(1);
     release(ring.empty.at(held), accumulate);
@@ -344,48 +404,84 @@ void Writer::multiply(const Ring& ring, PipelineState& stages, const RegArray<Ty
   release(ring.empty.at(held), {});
 }
 
-// Each stage's sums are added to others in f32, times its scales where blocks have them. The other warpgroup multiplies
-// meanwhile.
+// Of blocks with scales a thread needs, for each 128 along K, those of its rows and of its columns. The next step's are fetched
+// while this one's products are under way.
+Writer::ScaleLines Writer::scale_lines(const Corner& at, const U32& consumer) {
+  ScaleLines lines;
+  const auto blocks = (*k_ + (block_k - 1)) >> 7;
+  const auto add = [&](const char* tensor, const U32& line, const Reg<Type::pred>& exists) {
+    const auto [pointer] = k.global_ptrs(tensor);
+    const auto first = k.let(inst.mad.lo.u32, line, blocks, *first_step_);
+    k << inst.mad.wide.u32(pointer, first, 4, pointer);
+    lines.pointers.push_back(pointer);
+    lines.exist.push_back(exists);
+    lines.next.push_back(k.scalar<Type::f32>(0.0));
+    lines.now.push_back(k.scalar<Type::f32>());
+  };
+  const auto rows = at.row + (consumer << 6);
+  if (r.swapped) {
+    add("scale_b", rows >> 7, rows < *n_);
+    const auto column = at.column + ((*lane_ & 3) << 1);
+    for (int i = 0; i < r.columns / 4; ++i) {
+      const auto mine = column + (i / 2 * 8 + i % 2);
+      add("scale_a", mine, mine < *m_);
+    }
+  } else {
+    const auto row = rows + (((*tid_ >> 5) & 3) << 4) + (*lane_ >> 2), below = row + 8;
+    add("scale_a", row, row < *m_), add("scale_a", below, below < *m_);
+    for (int column = 0; column < r.columns; column += block_k) {
+      const auto first = at.column + column;
+      add("scale_b", first >> 7, first < *n_);
+    }
+  }
+  const auto any = *first_step_ < *end_step_;
+  fetch_scales(lines, any);
+  return lines;
+}
+
+void Writer::fetch_scales(ScaleLines& lines, const Predicate& more) {
+  for (std::size_t i = 0; i < lines.pointers.size(); ++i) {
+    k << inst.ld.global_.nc.f32(lines.next[i], addr(lines.pointers[i])).on(lines.exist[i] & *more);
+    k << inst.add.s64(lines.pointers[i], lines.pointers[i], 4);
+  }
+}
+
+// Each stage's sums are added to others in f32, times its scales where blocks have them; of at most 128 columns at once, for
+// which there are registers. The other warpgroup multiplies meanwhile.
 void Writer::multiply_promoted(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const U32& consumer,
                                const Corner& at) {
   const bool scaled = r.scaling == Scaling::blockwise;
   auto step = k.scalar<Type::u32>();
   k << inst.mov.u32(step, *first_step_);
   for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32(sums[i], 0.0);
-  std::vector<Reg<Type::b64>> scales;  // of this thread's two rows, and of the columns; along K
-  std::vector<Reg<Type::pred>> exist;
-  const auto scales_of = [&](const char* tensor, const U32& line, const U32& blocks) {
-    const auto [pointer] = k.global_ptrs(tensor);
-    k << inst.mad.wide.u32(pointer, k.let(inst.mul.lo.u32, line, blocks), 4, pointer);
-    scales.push_back(pointer);
-  };
-  if (scaled) {
-    const auto blocks = (*k_ + (block_k - 1)) >> 7;
-    const auto row = at.row + (consumer << 6) + (((*tid_ >> 5) & 3) << 4) + (*lane_ >> 2), below = row + 8;
-    exist = {row < *m_, below < *m_, at.column < *n_};
-    scales_of("scale_a", row, blocks), scales_of("scale_a", below, blocks), scales_of("scale_b", at.column >> 7, blocks);
-  }
+  ScaleLines lines;
+  if (scaled) lines = scale_lines(at, consumer);
   k.loop("consume_step", [&] {
     auto [stage, phase] = stages.advance();
-    Values factors;
-    for (std::size_t i = 0; i < scales.size(); ++i) {
-      factors.push_back(k.scalar<Type::f32>(0.0));
-      k << inst.ld.global_.nc.f32(factors.back(), addr(scales[i])).on(exist[i]);
-      k << inst.add.s64(scales[i], scales[i], 4);
-    }
+    const auto next = step + 1;
+    for (std::size_t i = 0; i < lines.now.size(); ++i) k << inst.mov.f32(lines.now[i], lines.next[i]);
+    if (scaled) fetch_scales(lines, next < *end_step_);
     ring.full.at(stage).wait(phase);
-    products_of(stage, consumer, *partial_, false);
-    k.wgmma.wait_group(0);
-    release(ring.empty.at(stage), {});
-    if (scaled)
-      for (const std::size_t half : {0, 1}) k << inst.mul.f32(factors[half], factors[half], factors[2]);
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      if (scaled)
-        k << inst.fma.rn.f32(sums[i], (*partial_)[i], factors[i % 4 / 2], sums[i]);
-      else
-        k << inst.add.f32(sums[i], sums[i], (*partial_)[i]);
+    const int width = r.columns / promoted_parts(r);
+    for (int part = 0; part < promoted_parts(r); ++part) {
+      products_of(stage, consumer, *partial_, false, part * width);
+      k.wgmma.wait_group(0);
+      if (part + 1 == promoted_parts(r)) release(ring.empty.at(stage), {});
+      Values factors;
+      if (scaled && r.swapped)
+        for (std::size_t i = 1; i < lines.now.size(); ++i) factors.push_back(k.let(inst.mul.f32, lines.now[0], lines.now[i]));
+      else if (scaled)
+        for (const std::size_t half : {0, 1})
+          factors.push_back(k.let(inst.mul.f32, lines.now[half], lines.now[2 + static_cast<std::size_t>(part)]));
+      for (std::size_t i = 0; i < partial_->size(); ++i) {
+        const auto sum = sums[static_cast<std::size_t>(part) * partial_->size() + i];
+        if (scaled)
+          k << inst.fma.rn.f32(sum, (*partial_)[i], factors[r.swapped ? i / 4 * 2 + i % 2 : i % 4 / 2], sum);
+        else
+          k << inst.add.f32(sum, sum, (*partial_)[i]);
+      }
     }
-    k << inst.add.u32(step, step, 1);
+    k << inst.mov.u32(step, next);
     return step < *end_step_;
   });
 }
@@ -424,8 +520,8 @@ void Writer::consume(const Ring& ring) {
   // The first product overwrites them, but ptxas 12.8 serialises wgmma on registers that nobody wrote.
   for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32(sums[i], 0.0);
   if (r.promoted) {
-    partial_ = k.array<Type::f32>(sums.size());
-    for (std::size_t i = 0; i < sums.size(); ++i) k << inst.mov.f32((*partial_)[i], 0.0);
+    partial_ = k.array<Type::f32>(static_cast<std::int64_t>(sums.size()) / promoted_parts(r));
+    for (std::size_t i = 0; i < partial_->size(); ++i) k << inst.mov.f32((*partial_)[i], 0.0);
   }
   auto stages = k.pipeline(r.stages);
   Epilogue epilogue(k, r, {*m_, *n_, *tid_, *lane_});

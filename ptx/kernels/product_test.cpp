@@ -46,13 +46,14 @@ TEST(Product, recipes_can_be_written_and_serve_their_problem) {
 /// What is chosen serves the problem, or it is said that nothing does; of sizes at which something changes.
 TEST(Product, every_size_has_a_kernel_in_every_kind_of_product) {
   struct Kind {
-    bool gated = false, grouped = false, batched = false;
+    bool gated = false, grouped = false, batched = false, ragged = false;
     Scaling scaling = Scaling::none;
   };
   constexpr Kind kinds[] = {{},
                             {.gated = true},
                             {.grouped = true},
                             {.batched = true},
+                            {.ragged = true},
                             {.scaling = Scaling::tensorwise},
                             {.scaling = Scaling::rowwise},
                             {.scaling = Scaling::blockwise}};
@@ -63,13 +64,14 @@ TEST(Product, every_size_has_a_kernel_in_every_kind_of_product) {
       for (const bool b_transposed : {false, true}) {
         const bool scaled = kind.scaling != Scaling::none;
         if ((scaled && (a_transposed || !b_transposed)) || (kind.grouped && a_transposed)) continue;
+        if (kind.ragged && (!a_transposed || b_transposed)) continue;
         for (const std::uint64_t m : sizes) {
           for (const std::uint64_t n : sizes) {
             for (const std::uint64_t k : {1, 65}) {
               Problem p{.m = m, .n = n, .k = k, .a_transposed = a_transposed, .b_transposed = b_transposed};
               p.dtype = scaled ? Type::e4m3 : Type::bf16;
-              p.batch = kind.grouped || kind.batched ? 3 : 1;
-              p.batched = kind.batched, p.grouped = kind.grouped, p.gated = kind.gated;
+              p.batch = kind.grouped || kind.batched || kind.ragged ? 3 : 1;
+              p.batched = kind.batched, p.grouped = kind.grouped, p.gated = kind.gated, p.ragged = kind.ragged;
               p.scaling = kind.scaling, p.promoted = kind.scaling == Scaling::blockwise;
               const auto chosen = choose(p);
               ASSERT_TRUE(chosen) << render(chosen.error());
@@ -140,8 +142,11 @@ INSTANTIATE_TEST_SUITE_P(classes, GoldenProduct,
                                            "matmul__bf16_bf16_m128_n128_s4_d2_x1_k1_boxes_tn_residual_wide",
                                            "matmul__bf16_bf16_m128_n128_s4_d2_x1_k1_boxes_nt_gated_silu",
                                            "matmul__bf16_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_grouped",
+                                           "matmul__bf16_bf16_m128_n64_s4_d1_x1_k1_boxes_tn_ragged",
                                            "matmul__e4m3_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_rowwise",
                                            "matmul__e4m3_bf16_m128_n64_s4_d2_x1_k1_boxes_nt_promoted_blockwise",
+                                           "matmul__e4m3_bf16_m64_n256_s3_d1_x1_k1_boxes_nt_promoted_blockwise",
+                                           "matmul__e4m3_bf16_m64_n16_s4_d1_x1_k2_pairs_nt_swapped_promoted_blockwise",
                                            "matmul__bf16_bf16_m128_n16_s8_d1_x1_k4_pairs_nt_swapped_bias_residual_gelutanh"));
 
 // Small integers have exact products and sums.

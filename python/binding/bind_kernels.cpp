@@ -92,6 +92,8 @@ kernels::product::Problem product_of(std::string_view dtype, std::string_view ou
       problem.gated = true;
     else if (word == "grouped")
       problem.grouped = true;
+    else if (word == "ragged")
+      problem.ragged = true;
     else if (word == "promoted")
       problem.promoted = true;
     else if (word == "tensorwise")

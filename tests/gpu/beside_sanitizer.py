@@ -21,7 +21,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "python"), str(ROOT / "tests" / "python")]
 
-from test_races import EXAMPLES, arrays_of, found_by_the_checker, mutants, run  # noqa: E402
+from mutants import found_by_the_checker, mutants  # noqa: E402
+from test_races import EXAMPLES, arrays_of, run  # noqa: E402
 
 import pyptx  # noqa: E402
 from pyptx import _ptx  # noqa: E402

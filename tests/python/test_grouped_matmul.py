@@ -93,8 +93,62 @@ def test_torch_means_the_same() -> None:
         hold(kernels.grouped_matmul(a, w.mT.contiguous(), offsets, out_dtype=torch.float32).numpy(), wanted)
     compiled = torch.compile(lambda a, w, offsets: kernels.grouped_matmul(a, w.mT, offsets), fullgraph=True)
     hold(compiled(a, w, offsets).float().numpy(), wanted)
-    with pytest.raises(Exception, match="no backward"):
-        kernels.grouped_matmul(a.requires_grad_(), w.mT, offsets)
+
+
+def gradients(a: Array, b: Array, dy: Array, offsets: Array) -> tuple[Array, Array]:
+    """Of a and b, in float64; rows behind the last end count for nothing."""
+    da, db, begin = np.zeros(a.shape), np.zeros(b.shape), 0
+    for group, end in enumerate(offsets):
+        da[begin:end] = dy[begin:end].astype(np.float64) @ b[group].astype(np.float64).T
+        db[group] = a[begin:end].astype(np.float64).T @ dy[begin:end].astype(np.float64)
+        begin = end
+    return da, db
+
+
+@pytest.mark.parametrize("geometry", ["m64_n64_s2_d1_x1_k1_boxes", "m128_n256_s3_d1_x1_k1_boxes", "m192_n80_s3_d1_x1_k1_pairs",
+                                      "m64_n48_s4_d1_x1_k1_singles"])  # fmt: skip
+@pytest.mark.parametrize("sizes", SIZES)
+def test_gradients_of_the_matrices(sizes: str, geometry: str) -> None:
+    kernel = product_of(f"matmul__bf16_bf16_{geometry}_tn_ragged")
+    offsets = np.cumsum(SIZES[sizes], dtype=np.int32)
+    rows, m, n = int(offsets[-1]) + 3, 136, 72
+    a, dy = drawn((rows, m)), drawn((rows, n), 1)
+    a[offsets[-1] :] = dy[offsets[-1] :] = np.nan  # rows of no group
+    result = kernel(a, dy, offsets, **sizes_of_product(kernel, Shape(m, n, rows, len(offsets), True, ())))
+    wanted = gradients(a, np.zeros((len(offsets), m, n)), dy, offsets)[1]
+    assert float(np.abs(result.astype(np.float64) - wanted).max()) < 8e-3 * float(np.abs(wanted).max())
+    resources = kernel.resources()
+    assert resources["spill_stores"] == resources["spill_loads"] == 0
+
+
+@pytest.mark.parametrize("k", [64, 36])
+def test_torch_differentiates(k: int) -> None:
+    torch: Any = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    offsets = torch.tensor([5, 5, 70, 90], dtype=torch.int32)
+    a, w, dy = torch.randn(93, k).bfloat16(), torch.randn(4, 48, k).bfloat16(), torch.randn(93, 48).bfloat16()
+    as_numpy = [x.float().numpy().astype(BF16) for x in (a, w.mT, dy)]
+    wanted = gradients(*as_numpy, offsets.numpy())
+    for function in (kernels.grouped_matmul, torch.compile(kernels.grouped_matmul, fullgraph=True)):
+        a.requires_grad_(), w.requires_grad_()
+        da, dw = torch.autograd.grad(function(a, w.mT, offsets), (a, w), dy)
+        hold(da.float().numpy(), wanted[0])
+        hold(dw.mT.float().numpy(), wanted[1])
+    positive = kernels.grouped_matmul(a, w.mT, offsets, activation="relu")
+    of_relu = np.where(expected(*as_numpy[:2], offsets.numpy()) > 0, as_numpy[2][:90].astype(np.float64), 0).astype(BF16)
+    (dw,) = torch.autograd.grad(positive[:90], w, dy[:90])
+    hold(dw.mT.float().numpy(), gradients(as_numpy[0][:90], as_numpy[1], of_relu, offsets.numpy())[1])
+
+
+def test_jax_differentiates() -> None:
+    jax: Any = pytest.importorskip("jax")
+    offsets = np.array([5, 5, 70, 90], np.int32)
+    a, b, dy = drawn((93, 64)), drawn((4, 64, 48), 1), drawn((93, 48), 2)
+    wanted = gradients(a, b, dy, offsets)
+    _, back = jax.vjp(lambda a, b: kernels.grouped_matmul(a, b, jax.numpy.asarray(offsets)), *map(jax.numpy.asarray, (a, b)))
+    da, db = back(jax.numpy.asarray(dy))
+    hold(np.asarray(da), wanted[0])
+    hold(np.asarray(db), wanted[1])
 
 
 def test_says_what_fits() -> None:

@@ -64,14 +64,16 @@ CLASSES = [
     ("m128_n256_s4_d2_x1_k1_boxes", "rowwise", ""), ("m64_n64_s4_d1_x1_k4_pairs", "tensorwise", ""),
     ("m128_n16_s8_d1_x1_k4_pairs", "rowwise", "swapped_"), ("m128_n128_s4_d2_x1_k1_boxes", "blockwise", "promoted_"),
     ("m192_n64_s3_d1_x2_k1_boxes", "blockwise", "promoted_"), ("m128_n128_s4_d1_x1_k1_boxes", "rowwise", "promoted_"),
+    ("m128_n256_s3_d1_x2_k1_boxes", "blockwise", "promoted_"), ("m128_n176_s3_d1_x1_k1_boxes", "tensorwise", "promoted_"),
+    ("m64_n64_s3_d1_x1_k4_pairs", "blockwise", "promoted_"), ("m128_n32_s3_d1_x1_k2_pairs", "blockwise", "swapped_promoted_"),
+    ("m64_n16_s4_d1_x1_k1_pairs", "blockwise", "swapped_promoted_"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("geometry", "kind", "words"), CLASSES)
 def test_each_class_of_recipes(geometry: str, kind: str, words: str) -> None:
     m, n, k = 296, 200, 1168
-    first, second = ("swapped_", "") if "swapped" in words else ("", words)
-    kernel = product_of(f"matmul__e4m3_bf16_{geometry}_nt_{first}{second}bias_residual_{kind}_relu")
+    kernel = product_of(f"matmul__e4m3_bf16_{geometry}_nt_{words}bias_residual_{kind}_relu")
     a, b = drawn((m, k)), drawn((n, k), 1)
     shape_a, shape_b = scale_shapes(kind, m, n, k)
     scale_a, scale_b = scales(shape_a, 2), scales(shape_b, 3)

@@ -256,7 +256,8 @@ def grouped_matmul(a: Any, b: Any, offsets: Any, *, activation: str | None = Non
 
     ``offsets`` [G], int32, are the ends of the groups, in ascending order; they are read where the kernel runs, and no size of a
     group needs to be known before. Groups may be empty. Rows behind the last end are not written. ``b`` may lie transposed, as
-    weights [G, N, K] do in ``weights.mT``. Otherwise as `matmul`; without gradients.
+    weights [G, N, K] do in ``weights.mT``. Otherwise as `matmul`. Differentiable in ``a`` and ``b`` with torch and JAX:
+    rows of ``a`` behind the last end have the gradient 0, and so has a matrix of ``b`` without rows.
     """
     if _is_torch(a):
         from ._torch_grouped import grouped_matmul as function

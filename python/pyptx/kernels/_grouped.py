@@ -48,7 +48,16 @@ def mean_rows(shape: Shape) -> int:
     return max(1, 1 << rows.bit_length() >> 1)
 
 
-def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any) -> Any:
+def shape_of_gradient(a: Any, dy: Any, offsets: Any) -> Shape:
+    """Of b's gradient [G, K, N]: `m` and `n` are its rows and columns, `k` the rows of all groups."""
+    (m, k), n, groups = a.shape, dy.shape[1], offsets.shape[0]
+    return Shape(k, n, m, groups, True, (groups, k, n))
+
+
+RAGGED = ("ragged", "a_transposed")  # the words of b's gradient
+
+
+def _product(a: Any, b: Any, offsets: Any, activation: str | None, out: str) -> Any:
     shape = shape_of_groups(a, b, offsets, activation)
     b_transposed = is_transposed(b)
     right = b.swapaxes(1, 2) if b_transposed else rows_of(b)
@@ -58,7 +67,26 @@ def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dty
         numpy = module_of(a)
         left = numpy.pad(left, [(0, 0), (0, along_k)])
         right = numpy.pad(right, [(0, 0), (0, 0), (0, along_k)] if b_transposed else [(0, 0), (0, along_k), (0, of_b)])
-    out = name_of(a.dtype if out_dtype is None else out_dtype)
     has, k = words_of_groups(b_transposed, activation), shape.k + along_k
     kernel = chosen_product(name_of(a.dtype), out, mean_rows(shape), shape.n, k, shape.batch, has)
     return kernel(left, right, offsets, **sizes_of_product(kernel, shape))
+
+
+def gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
+    """For each group its rows of a, transposed, times its rows of dy: [G, K, N] of a [M, K] and dy [M, N], of a's type."""
+    shape = shape_of_gradient(a, dy, offsets)
+    numpy = module_of(a)
+    left, right = (numpy.pad(x, [(0, 0), (0, -x.shape[1] % 8)]) if x.shape[1] % 8 else rows_of(x) for x in (a, dy))
+    rows = max(1, -(-shape.k // max(shape.batch, 1)))
+    kernel = chosen_product(name_of(a.dtype), name_of(a.dtype), shape.m, shape.n, rows, shape.batch, RAGGED)
+    return kernel(left, right, offsets, **sizes_of_product(kernel, shape))
+
+
+def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any) -> Any:
+    shape_of_groups(a, b, offsets, activation)
+    out = name_of(a.dtype if out_dtype is None else out_dtype)
+    if hasattr(a, "aval"):
+        from . import _jax_grouped
+
+        return _jax_grouped.grouped_matmul(activation, out, a, b, offsets)
+    return _product(a, b, offsets, activation, out)

@@ -34,7 +34,7 @@ def product_of(recipe: str) -> Kernel:
         _function_named(recipe, [name for name, _ in (*inputs, *outputs)]),
         in_specs=[tile for _, tile in inputs],
         out_specs=[tile for _, tile in outputs],
-        grid=grid_of_batch if "batched" in recipe else grid,
+        grid=grid_of_batch if "batched" in recipe or "ragged" in recipe else grid,
         block=threads,
         cluster=cluster,
         smem=smem,
@@ -120,7 +120,7 @@ def require_epilogue(shape: Shape, a: Any, bias: Any, activation: str | None, re
 
 def sizes_of_product(kernel: Kernel, shape: Shape) -> dict[str, int]:
     """Sizes of dimensions that the kernel's inputs do not say."""
-    bound = {name for tile in kernel.in_specs[:2] for name in tile.symbolic_dims}
+    bound = {name for tile in kernel.in_specs[: 3 if "_ragged" in kernel.__name__ else 2] for name in tile.symbolic_dims}
     sizes = {"M": shape.m, "N": shape.n, "G": shape.batch}
     return {name: size for name, size in sizes.items() if name in kernel._declared.dims and name not in bound}
 

@@ -9,10 +9,10 @@ import torch
 from .. import _ptx
 from ..torch_support.dynamo import call_number_under_dynamo
 from . import _tuned
-from ._grouped import mean_rows, padding_of_groups, shape_of_groups, words_of_groups
-from ._products import chosen_product, sizes_of_product
+from ._grouped import RAGGED, mean_rows, padding_of_groups, shape_of_gradient, shape_of_groups, words_of_groups
+from ._products import Shape, chosen_product, sizes_of_product
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
-from ._torch_matmul import _HALVES, _OUTPUTS, _aligned, _lying, _number_under_dynamo, rows_like
+from ._torch_matmul import _HALVES, _OUTPUTS, _activations, _aligned, _lying, _number_under_dynamo, rows_like
 
 _ready: dict[Any, tuple[Any, Any, bool]] = {}  # plans of calls like earlier ones
 _tuned.plans.append(_ready)
@@ -39,11 +39,12 @@ def _checked(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: An
             "what fits is float16 or bfloat16, to the same type or float32",
         )  # fmt: skip
     if _needs_gradient(a, b):
-        _ptx.raise_error(
-            "argument_gradient",
-            "`grouped_matmul` is differentiated; it has no backward",
-            "`torch.no_grad()` around it, or `.detach()`",
-        )
+        sums = _Grouped.apply(shape, a, b, offsets, out_dtype)
+        return sums if activation is None else _activations[activation](sums)
+    return _product(shape, a, b, offsets, activation, out_dtype, key)
+
+
+def _product(shape: Shape, a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any, key: Any = None) -> Any:
     right, b_transposed = _lying(b)
     left = a.contiguous()
     along_k, of_b = padding_of_groups(shape, b_transposed)
@@ -61,8 +62,48 @@ def _checked(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: An
         return call_number_under_dynamo(number, tensors, [("N", shape.n)] if "N" in names else ())
     kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], mean_rows(shape), shape.n, k, shape.batch, has)
     plan, packed = kernel._bind(sizes_of_product(kernel, shape))
-    if not is_copied and _place(left) == _place(a) and _place(right) == _place(b):
+    if key is not None and not is_copied and _place(left) == _place(a) and _place(right) == _place(b):
         if len(_ready) > 4096:  # of a program whose sizes never end
             _ready.clear()
         _ready[key] = plan, packed, b_transposed
     return plan(*[_aligned(x) for x in tensors], scalars=packed)
+
+
+def _gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
+    """For each group its rows of a, transposed, times its rows of dy: [G, K, N] of a [M, K] and dy [M, N]."""
+    shape = shape_of_gradient(a, dy, offsets)
+    pad = torch.nn.functional.pad
+    tensors = [*(pad(x, (0, -x.shape[1] % 8)) if x.shape[1] % 8 else x.contiguous() for x in (a, dy)), offsets.contiguous()]
+    if _is_compiling():
+        rows = rows_like(shape.k // max(shape.batch, 1))
+        number, names = _number_under_dynamo(
+            str(a.dtype), str(a.dtype), slice(shape.m), slice(shape.n), slice(rows), RAGGED, slice(shape.batch)
+        )
+        sizes = {"M": shape.m, "N": shape.n}
+        return call_number_under_dynamo(number, tensors, [(name, sizes[name]) for name in names if name in sizes])
+    rows = max(1, -(-shape.k // max(shape.batch, 1)))
+    kernel = chosen_product(_HALVES[a.dtype], _HALVES[a.dtype], shape.m, shape.n, rows, shape.batch, RAGGED)
+    plan, packed = kernel._bind(sizes_of_product(kernel, shape))
+    return plan(*[_aligned(x) for x in tensors], scalars=packed)
+
+
+class _Grouped(torch.autograd.Function):  # type: ignore[misc]
+    """Saves both factors: da is a grouped product too, and db one whose sums are over each group's rows."""
+
+    @staticmethod
+    def forward(ctx: Any, shape: Shape, a: Any, b: Any, offsets: Any, out_dtype: Any) -> Any:
+        ctx.save_for_backward(a, b, offsets)
+        return _product(shape, a, b, offsets, None, out_dtype)
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        a, b, offsets = ctx.saved_tensors
+        half, da, db = dy.to(a.dtype), None, None
+        if ctx.needs_input_grad[1]:
+            da = _checked(half, b.mT, offsets, None, None, None)
+            rows = torch.arange(a.shape[0], device=a.device)
+            is_outside = rows[:, None] >= offsets[-1:]  # rows behind the last end are not written
+            da = da.masked_fill(is_outside, 0)
+        if ctx.needs_input_grad[2]:
+            db = _gradient_of_b(a, half, offsets)
+        return None, da, db, None, None

@@ -190,11 +190,13 @@ def least_rows_like(k: Any) -> int:
 
 @state.constant
 def _number_under_dynamo(
-    dtype: str, out: str, m: int, n: Any, k: Any, has: tuple[str, ...], matrices: Any = None
+    dtype: str, out: str, m: Any, n: Any, k: Any, has: tuple[str, ...], matrices: Any = None
 ) -> tuple[str, tuple[str, ...]]:
     """The number of the kernel, and the sizes that its inputs do not say. Dynamo runs this, and takes the result for constant."""
     try:
-        shape = Shape(m, n.stop, k.stop, 1 if matrices is None else matrices.stop, "batched" in has, ())
+        shape = Shape(
+            m.stop if isinstance(m, slice) else m, n.stop, k.stop, 1 if matrices is None else matrices.stop, "batched" in has, ()
+        )
         kernel = chosen_product(dtype.removeprefix("torch."), out.removeprefix("torch."), *shape[:4], has)
         return kernel._number, tuple(sizes_of_product(kernel, shape))
     except PtxError as error:
