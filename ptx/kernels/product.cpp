@@ -19,7 +19,7 @@ constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'m', &Recipe::rows},
                                                         {'d', &Recipe::down},
                                                         {'x', &Recipe::across},
                                                         {'k', &Recipe::splits}}};
-constexpr std::array<FlagWord<Recipe>, 8> flags = {{{"swapped", &Recipe::swapped},
+constexpr std::array<FlagWord<Recipe>, 9> flags = {{{"swapped", &Recipe::swapped},
                                                     {"grouped", &Recipe::grouped},
                                                     {"ragged", &Recipe::ragged},
                                                     {"promoted", &Recipe::promoted},
