@@ -17,7 +17,7 @@ namespace ptx::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = fs::file_time_type::clock;
+using FileClock = fs::file_time_type::clock;
 
 constexpr std::chrono::hours between_sweeps{1}, dead_after{1}, between_touches{24};
 constexpr std::uint64_t share_before_sweep = 16;  // a process that wrote this part of the limit looks again
@@ -40,7 +40,7 @@ std::vector<CachedFile> entries_of(const fs::path& folder) {
     const auto used = at->last_write_time(ignored);
     if (ignored) continue;
     if (at->path().extension() == ".tmp") {
-      if (Clock::now() - used > dead_after) fs::remove(at->path(), ignored);
+      if (FileClock::now() - used > dead_after) fs::remove(at->path(), ignored);
     } else if (at.depth() == 1 && at->path().extension() == ".cubin") {  // above lies what `pyptx.cache` keeps
       entries.push_back({at->path(), static_cast<std::uint64_t>(at->file_size(ignored)), used});
     }
@@ -58,7 +58,7 @@ bool is_due(const fs::path& folder, std::uint64_t max_bytes, std::uint64_t writt
   const fs::path stamp = folder / "swept";
   std::error_code error;
   const auto last = fs::last_write_time(stamp, error);
-  return error || Clock::now() - last > between_sweeps;
+  return error || FileClock::now() - last > between_sweeps;
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ bool make_own_folder(const std::string& path) {
 void touch(const std::string& path) {
   std::error_code error;
   const auto last = fs::last_write_time(path, error);
-  if (!error && Clock::now() - last > between_touches) fs::last_write_time(path, Clock::now(), error);
+  if (!error && FileClock::now() - last > between_touches) fs::last_write_time(path, FileClock::now(), error);
 }
 
 void sweep(const std::string& folder, std::uint64_t max_bytes, std::uint64_t written) {

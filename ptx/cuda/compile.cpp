@@ -14,7 +14,7 @@ namespace ptx::cuda {
 namespace {
 
 constexpr std::string_view key_version = "pyptx cubin 1";
-constexpr std::string_view arguments = "-v -lineinfo";
+constexpr std::string_view key_arguments = "-v -lineinfo";
 
 Expected<bool> read_switch(const char* name) {
   const std::string_view value = environment(name).value_or("");
@@ -214,7 +214,7 @@ std::vector<std::string> tool_roots() {
 Digest cache_key(std::string_view text, std::string_view target, std::string_view ptxas_version) {
   Sha256 hash;
   // Each with its length in front, so that no two lists of parts are one string.
-  for (const std::string_view part : {key_version, text, target, ptxas_version, arguments}) {
+  for (const std::string_view part : {key_version, text, target, ptxas_version, key_arguments}) {
     std::string length;
     put64(length, part.size());
     hash.add(length).add(part);
