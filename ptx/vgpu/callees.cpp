@@ -72,7 +72,9 @@ std::optional<HostFunction> Callees::of_driver(ir::StringId name) const {
     std::size_t returns;
     std::array<int, 5> bits;  // of the parameters; 0 where there is none
   } known[] = {{"vprintf", HostFunction::print, 1, {64, 64}},
-               {"__assertfail", HostFunction::fail_assertion, 0, {64, 64, 32, 64, 64}}};
+               {"__assertfail", HostFunction::fail_assertion, 0, {64, 64, 32, 64, 64}},
+               {"malloc", HostFunction::allocate, 1, {64}},
+               {"free", HostFunction::release, 0, {64}}};
   const auto declared = std::find_if(module_.functions.begin(), module_.functions.end(),
                                      [&](const ir::Function& f) { return f.name == name && !f.is_entry; });
   if (declared == module_.functions.end()) return std::nullopt;

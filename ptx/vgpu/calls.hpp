@@ -16,12 +16,14 @@ namespace ptx::vgpu {
 enum class HostFunction : std::uint8_t {
   print,           ///< vprintf(format, arguments)
   fail_assertion,  ///< __assertfail(message, file, line, function, bytes of a character)
+  allocate,        ///< malloc(bytes)
+  release,         ///< free(address)
   is_callee,       ///< no function: whether the address in a register is that of a function
   no_callee,       ///< no function: a fault, since it is none
   enter,           ///< no function: a call of one that runs already
   leave,           ///< no function: the end of one that calls itself
 };
-constexpr bool is_of_driver(HostFunction function) { return function <= HostFunction::fail_assertion; }
+constexpr bool is_of_driver(HostFunction function) { return function <= HostFunction::release; }
 struct HostCall {
   HostFunction function{};
   std::uint64_t address = 0;    ///< is_callee: of the function

@@ -349,6 +349,44 @@ TEST(HostFunctions, AnAssertionThatFails) {
   EXPECT_TRUE(has_note(d, "thread: (6, 0, 0) of block (0, 0, 0) in kernel `k` (warp 0, lane 6)")) << render(d);
 }
 
+// ---- malloc and free
+
+constexpr std::string_view heap =
+    ".extern .func (.param .b64 r) malloc (.param .b64 bytes);\n.extern .func free (.param .b64 address);\n";
+std::string call_malloc(std::string_view bytes, std::string_view result) {
+  return cat("{\n.param .b64 p;\n.param .b64 r;\nst.param.b64 [p], ", bytes, ";\ncall.uni (r), malloc, (p);\nld.param.b64 ",
+             result, ", [r];\n}\n");
+}
+std::string call_free(std::string_view address) {
+  return cat("{\n.param .b64 p;\nst.param.b64 [p], ", address, ";\ncall.uni free, (p);\n}\n");
+}
+
+TEST(HostFunctions, ThreadsAllocate) {
+  // each thread has memory of its own, which is there again once it is freed
+  const std::string body = cat(call_malloc("4000", "%rd2"), "st.u32 [%rd2+3996], %r1;\nst.u32 [%rd2], 7;\nbar.sync 0;\n",
+                               "ld.u32 %r0, [%rd2+3996];\n", call_free("%rd2"), call_malloc("8000000", "%rd3"),
+                               "setp.ne.u64 %p0, %rd3, 0;\n@%p0 add.u32 %r0, %r0, 100;\n", call_free("%rd3"));
+  std::vector<std::uint32_t> got = run(cat(heap, kernel(body)));
+  EXPECT_EQ(std::count_if(got.begin(), got.end(), [](std::uint32_t x) { return x >= 100; }), 1);  // 8 MiB are one such piece
+  for (std::uint32_t& x : got) x %= 100;
+  EXPECT_EQ(got, (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(run(cat(heap, kernel(cat(call_malloc("9000000", "%rd2"), call_free("%rd2"), "cvt.u32.u64 %r0, %rd2;")))),
+            std::vector<std::uint32_t>(8, 0));
+}
+
+TEST(HostFunctions, FreeTakesWhatMallocGave) {
+  for (const std::string& body : {cat(call_malloc("16", "%rd2"), call_free("%rd2"), call_free("%rd2")),
+                                  cat(call_malloc("64", "%rd2"), "add.s64 %rd2, %rd2, 16;\n", call_free("%rd2"))}) {
+    const Diagnostic d = fault_of(cat(heap, kernel(body)));
+    EXPECT_EQ(d.kind, Kind::out_of_bounds);
+    EXPECT_NE(d.message.find("where malloc() has given nothing"), std::string::npos) << render(d);
+  }
+  const Diagnostic beyond = fault_of(
+      cat(heap,
+          kernel(cat(call_malloc("8388608", "%rd2"), "setp.eq.u64 %p0, %rd2, 0;\n@%p0 exit;\n", "ld.u32 %r0, [%rd2+8388608];"))));
+  EXPECT_NE(beyond.message.find("just past the end of `the heap of malloc`"), std::string::npos) << render(beyond);
+}
+
 TEST(HostFunctions, WhatTheyReadMustBeThere) {
   EXPECT_EQ(fault_of(text_variable("format", "%d") +
                      kernel(".local .align 8 .b8 buffer[8];\ncvta.local.u64 %rd1, buffer;\n" + call_printf("format", "%rd1")))

@@ -6,6 +6,7 @@
 
 #include "ptx/vgpu/calls.hpp"
 #include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/heap.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 
 namespace ptx::vgpu {
@@ -143,6 +144,15 @@ Expected<std::shared_ptr<Instance>> Instance::make(const check::Accepted& accept
   for (std::size_t f = 0; f < module.functions.size(); ++f) {
     auto placed = place(module.functions[f].variables, instance->of_functions_[f]);
     if (!placed) return Unexpected{std::move(placed).error()};
+  }
+  const auto asks = [&](const ir::Function& f) { return !f.has_body && module.str(f.name) == "malloc"; };
+  if (std::any_of(module.functions.begin(), module.functions.end(), asks)) {
+    instance->heap_ = Heap::make();
+    if (instance->heap_ == nullptr)
+      return Unexpected{
+          {.kind = Kind::out_of_memory,
+           .message = cat("the heap of malloc() takes ", Heap::bytes, " bytes, which this machine cannot provide")}};
+    instance->regions_.push_back(instance->heap_->region());
   }
   instance->reset();
   return instance;

@@ -182,6 +182,8 @@ struct Report {
   std::vector<std::string> unused_suppressions = {};  ///< that fit nothing, as they were written
 };
 
+class Heap;
+
 /// The .global and .const variables of a module, as they lie in memory once it is loaded: from their initial values on (manual:
 /// "Initializers"), zeros where there are none. Programs made with one instance share its variables, and launches leave behind
 /// what they store. While no launch runs they may be read and written.
@@ -200,6 +202,8 @@ class Instance {
   [[nodiscard]] const check::Accepted& accepted() const { return accepted_; }
   /// The memory of a variable of the module, by its index, or of a function of it.
   [[nodiscard]] std::span<std::byte> memory(const ir::Function* function, std::size_t variable) const;
+  /// What malloc() and free() of device code are asked of; nullptr where the module declares no malloc().
+  [[nodiscard]] Heap* heap() const { return heap_.get(); }
 
   ~Instance();
   Instance(const Instance&) = delete;
@@ -217,6 +221,7 @@ class Instance {
   std::unordered_map<ir::StringId, std::size_t> by_name_;  // of the module's variables: the definition
   std::vector<Block> of_module_;                           // by variable; empty for those of other spaces
   std::vector<std::vector<Block>> of_functions_;
+  std::unique_ptr<Heap> heap_;
   std::vector<Region> regions_;
   bool was_initialised_ = false;
 };

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "ptx/vgpu/heap.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/report.hpp"
 
@@ -41,18 +42,19 @@ class Thread {
     const auto l = static_cast<std::size_t>(lane_);
     return bytes == 8 ? warp_.slot<std::uint64_t>(at)[l] : std::uint64_t{warp_.slot<std::uint32_t>(at)[l]};
   }
-  bool give_back(std::size_t i, std::uint32_t value) {
+  template <class Value>
+  bool give_back(std::size_t i, Value value) {
     const auto l = static_cast<std::size_t>(lane_);
     if (step_.x[2 * i] == 0) {
-      warp_.slot<std::uint32_t>(step_.x[2 * i + 1])[l] = value;
+      warp_.slot<Value>(step_.x[2 * i + 1])[l] = value;
       return true;
     }
     std::array<std::uint64_t, lane_count> addresses{};
     addresses[l] = step_.x[2 * i + 1] + frame();
     std::array<Place, lane_count> places;
-    if (!find_places(warp_, step_, Mask{1} << lane_, Space::local, true, 4, addresses.data(), places)) return false;
-    std::memcpy(places[l].data, &value, 4);
-    if (places[l].written != nullptr) std::memset(places[l].written, written_mark, 4);
+    if (!find_places(warp_, step_, Mask{1} << lane_, Space::local, true, sizeof value, addresses.data(), places)) return false;
+    std::memcpy(places[l].data, &value, sizeof value);
+    if (places[l].written != nullptr) std::memset(places[l].written, written_mark, sizeof value);
     return true;
   }
   // Characters up to a zero.
@@ -229,6 +231,31 @@ Outcome fail_assertion(Warp& warp, const Step& step, Mask mask) {
                    cat("ends the kernel: assertion `", said[0], "` failed at ", said[1], ':', *line, ", in `", said[2], '`'));
 }
 
+// ---- malloc, free
+
+Outcome allocate(Warp& warp, const Step& step, Mask mask) {
+  Heap* const heap = warp.cta->launch->code.instance->heap();
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    Thread thread(warp, step, lowest_lane(left));
+    const auto size = thread.argument(0, 8);
+    if (!size || !thread.give_back(1, heap == nullptr ? std::uint64_t{0} : heap->allocate(*size))) return Outcome::fault;
+  }
+  return Outcome::next;
+}
+
+Outcome release(Warp& warp, const Step& step, Mask mask) {
+  Heap* const heap = warp.cta->launch->code.instance->heap();
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    const auto address = Thread(warp, step, lane).argument(0, 8);
+    if (!address) return Outcome::fault;
+    if (*address != 0 && (heap == nullptr || !heap->free(*address)))
+      return warp.fail(step, lane, Kind::out_of_bounds,
+                       cat("frees address 0x", hex(*address), ", where malloc() has given nothing that is still in use"));
+  }
+  return Outcome::next;
+}
+
 // ---- a callee in a register: x[0]; x[1] = whether it is the function at imm
 
 Outcome find_callee(Warp& warp, const Step& step, Mask mask) {
@@ -263,6 +290,13 @@ Handler call_host(Decoding& in, const HostCall& call) {
     in.step.x[1] = in.predicate(call.result);
     in.step.imm = static_cast<std::int64_t>(call.address);
     return &find_callee;
+  }
+  if (call.function == HostFunction::allocate || call.function == HostFunction::release) {
+    keep(in.step, 0, in.passed("args", std::array{Type::b64}).front());
+    in.step.site = in.new_site();
+    if (call.function == HostFunction::release) return &release;
+    keep(in.step, 1, in.passed("results", std::array{Type::b64}).front());
+    return &allocate;
   }
   const bool prints = call.function == HostFunction::print;
   const auto arguments = prints ? in.passed("args", std::array{Type::b64, Type::b64})

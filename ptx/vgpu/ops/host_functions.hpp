@@ -1,4 +1,4 @@
-// Functions of the driver, which modules declare and the executor runs on the host: vprintf and __assertfail.
+// Functions of the driver, which modules declare and the executor runs on the host: vprintf, __assertfail, malloc and free.
 #pragma once
 
 #include "ptx/vgpu/decoding.hpp"
