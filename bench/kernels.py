@@ -185,12 +185,17 @@ def error_of(torch: Any, cell: Cell, call: Callable[..., Any], expected: Sequenc
     return worst
 
 
+_pool: Any = None
+
+
 def graph_of(torch: Any, call: Callable[..., Any], sets: Sequence[Any], launches: int) -> Any:
+    global _pool
+    _pool = _pool or torch.cuda.graph_pool_handle()  # one graph's outputs lie where those of another did
     for inputs in sets[:2]:
         call(*inputs)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, pool=_pool):
         kept = [call(*sets[i % len(sets)]) for i in range(launches)]  # outputs lie apart
     del kept
     return graph

@@ -18,10 +18,10 @@ Expected<int> vector_of(const Problem& p) {
   };
   if (p.dtype != Type::f32 && p.dtype != Type::f16 && p.dtype != Type::bf16)
     return bad(cat('`', name(p.operation), "` of .", isa::name(p.dtype), " elements"), "what fits is f32, f16 or bf16");
-  if (p.columns == 0 || (!is_gated(p.operation) && p.columns > longest_row))
+  if (p.columns == 0 || (!is_elementwise(p.operation) && p.columns > longest_row))
     return bad(cat("a row of ", p.columns, " elements for `", name(p.operation), '`'), cat("what fits is 1 to ", longest_row));
   int vector = std::max(1, std::min(p.alignment, 16) / bytes_of(p.dtype));
-  const bool flat = is_gated(p.operation) && !p.packed && !p.strided;
+  const bool flat = is_elementwise(p.operation) && !p.packed && !p.strided;
   const std::uint64_t whole = flat ? p.rows * p.columns : p.columns;
   while (whole % static_cast<std::uint64_t>(vector) != 0) vector /= 2;
   return vector;
@@ -38,7 +38,8 @@ Recipe like(const Problem& p, int vector) {
           .packed = p.packed,
           .strided = p.strided,
           .in_place = p.in_place,
-          .int32 = p.int32};
+          .int32 = p.int32,
+          .e4m3 = p.e4m3};
 }
 
 /// Elements of a row that a thread may keep, so that no register is spilled.
@@ -123,7 +124,9 @@ double distance(const Recipe& r, const Problem& p) {
   // Matrices much larger than the L2 cache, written as much as they are read.
   const bool holds = cost(p).bytes > (std::uint64_t{128} << 20) && p.columns <= 32 * 1024 && p.operation != Operation::swiglu &&
                      p.operation != Operation::geglu && p.operation != Operation::cross_entropy;
-  if (is_gated(r.operation)) {
+  if (is_elementwise(r.operation)) {
+    if (r.operation == Operation::rescale)  // few blocks, as most of them end at once
+      return std::abs(std::log2(r.passes / 4.0)) + std::abs(std::log2(r.threads / 256.0)) + (r.hold ? 0.05 : 0);
     const int wanted = p.operation >= Operation::swiglu_backward ? 128 : 256;
     return std::abs(std::log2(r.passes * r.vector * element / 16.0)) + std::abs(std::log2(1.0 * r.threads / wanted)) / 2 +
            (r.hold != holds ? 0.05 : 0);
@@ -131,16 +134,20 @@ double distance(const Recipe& r, const Problem& p) {
   const bool few = p.rows < 8 * static_cast<std::uint64_t>(p.processors);
   double wanted = element == 4 ? (p.columns <= 1024 ? 12 : 8) : few ? 8 : 24;
   if (r.operation >= Operation::softmax_backward) wanted = element == 4 ? 12 : 16;
-  if (r.operation == Operation::cross_entropy) wanted = 32;
   if (p.columns > 16 * 1024) wanted = 32;  // several blocks a row
+  const bool is_loss = r.operation == Operation::cross_entropy;
+  if (is_loss) wanted = 32;
   double far = std::abs(std::log2(r.passes * r.vector / wanted));
+  if (is_loss && element == 2 && p.columns > 16 * 1024)  // many loads on the way, of few threads
+    far = std::abs(std::log2(r.passes * r.vector / 64.0)) / 2 + std::abs(std::log2(r.threads / 256.0));
   if (r.threads <= 32 && p.columns > 512) far += 1;  // as long as there are others
   if (r.threads == 1024) far += element == 4 ? 0.1 : 0.5;
   if (r.cluster > 1) far += p.columns > 32 * 1024 ? (8 / r.cluster - 1) * 0.1 : 4;
   if (p.columns > 32 * 1024 && r.cluster == 1) far += 2;
   // A last pass with little to do.
   const double used = static_cast<double>(p.columns) / static_cast<double>(capacity(r));
-  return far + (1 - used) + (r.anew ? 0.01 : 0) + (r.early && !few ? 0.01 : 0) + (r.hold != holds ? 0.05 : 0);
+  return far + (1 - used) + (r.anew ? 0.01 : 0) + (r.early && !few ? 0.01 : 0) + (r.resident != 0 ? 0.02 : 0) +
+         (r.hold != holds ? 0.05 : 0);
 }
 
 struct Measured {
@@ -162,7 +169,7 @@ std::optional<Recipe> known(const Problem& p) {
     if (away >= nearest) continue;
     auto recipe = recipe_from_name(row.recipe);
     if (!recipe) continue;
-    recipe->in_place = p.in_place, recipe->int32 = p.int32;  // which cost nothing
+    recipe->in_place = p.in_place, recipe->int32 = p.int32, recipe->e4m3 = p.e4m3;  // of the same shape
     if (!serves(*recipe, p)) continue;
     best = *recipe;
     nearest = away;
@@ -175,7 +182,7 @@ std::optional<Recipe> known(const Problem& p) {
 Expected<Recipes> recipes(const Problem& problem) {
   const auto vector = vector_of(problem);
   if (!vector) return Unexpected{vector.error()};
-  return is_gated(problem.operation) ? of_elements(problem, *vector) : of_rows(problem, *vector);
+  return is_elementwise(problem.operation) ? of_elements(problem, *vector) : of_rows(problem, *vector);
 }
 
 Expected<Recipe> choose(const Problem& problem) {

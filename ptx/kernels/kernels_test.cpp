@@ -34,6 +34,7 @@ TEST(Recipes, of_every_problem_can_be_written_and_serve_it) {
       for (const std::uint64_t columns : {1, 3, 31, 127, 1000, 4096, 8193, 65536}) {
         Problem p{.operation = static_cast<Operation>(o), .dtype = dtype, .rows = 64, .columns = columns};
         p.alignment = 1 << std::countr_zero(static_cast<unsigned>(columns * (dtype == Type::f32 ? 4 : 2)) | 16U);
+        p.in_place = p.operation == Operation::rescale;
         p.weight = std::string(name(p.operation)).find("norm") != std::string::npos;
         const auto all = recipes(p);
         ASSERT_TRUE(all) << render(all.error());
@@ -97,13 +98,14 @@ TEST_P(Golden, text) {
 // One of each class: a group of threads, a block, a cluster; each type and width; each operation.
 INSTANTIATE_TEST_SUITE_P(classes, Golden,
                          ::testing::Values("rms_norm__f32_v4_t128_x1_p2_c1_w", "rms_norm__bf16_v8_t16_x8_p1_c1_e_w",
-                                           "rms_norm__f16_v1_t64_x1_p2_c1_w_r", "layer_norm__f32_v4_t128_x1_p2_c8_w_b",
-                                           "softmax__bf16_v8_t64_x1_p2_c1_a", "softmax__f32_v4_t128_x1_p2_c1_strided",
-                                           "log_softmax__f16_v2_t32_x4_p2_c1", "softmax_backward__bf16_v8_t128_x1_p1_c1",
-                                           "swiglu__bf16_v8_t128_x1_p1_c1", "geglu__f32_v4_t64_x1_p1_c1_packed",
-                                           "swiglu_backward__f32_v4_t128_x1_p1_c1", "rms_norm_backward__bf16_v8_t64_x1_p1_c1_e_w",
+                                           "rms_norm__f16_v1_t64_x1_p2_c1_w_r", "rms_norm__bf16_v8_t128_x1_p1_c1_w_e4m3",
+                                           "layer_norm__f32_v4_t128_x1_p2_c8_w_b", "softmax__bf16_v8_t64_x1_p2_c1_a",
+                                           "softmax__f32_v4_t128_x1_p2_c1_strided", "log_softmax__f16_v2_t32_x4_p2_c1",
+                                           "softmax_backward__bf16_v8_t128_x1_p1_c1", "swiglu__bf16_v8_t128_x1_p1_c1",
+                                           "geglu__f32_v4_t64_x1_p1_c1_packed", "swiglu_backward__f32_v4_t128_x1_p1_c1",
+                                           "rms_norm_backward__bf16_v8_t64_x1_p1_c1_e_w",
                                            "layer_norm_backward__f32_v4_t16_x8_p1_c1_w_b",
-                                           "cross_entropy__bf16_v8_t64_x1_p1_c1_g",
+                                           "cross_entropy__bf16_v8_t64_x1_p1_c1_g", "rescale__bf16_v8_t256_x1_p4_c1_inplace",
                                            "cross_entropy__bf16_v8_t32_x4_p2_c1_a_g_inplace_int32",
                                            "cross_entropy__bf16_v8_t512_x1_p7_c8_m2_a_g_inplace"));
 
@@ -152,6 +154,44 @@ TEST(Run, the_others_of_one_row_and_of_many) {
       }
     }
   }
+}
+
+TEST(Run, linear_cross_entropy_by_chunks) {
+  constexpr std::size_t rows = 20, k = 24, classes = 40, chunk = 8;
+  const auto to_bf16 = [](float value) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16); };
+  const auto to_float = [](std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); };
+  std::vector<std::uint16_t> x, w, dx(rows * k), logits(chunk * classes);
+  for (const float value : random_floats(rows * k, 1)) x.push_back(to_bf16(value));
+  for (const float value : random_floats(classes * k, 2)) w.push_back(to_bf16(value / 4));
+  std::vector<std::int64_t> targets;
+  for (std::size_t r = 0; r < rows; ++r) targets.push_back(r == 3 ? -100 : static_cast<std::int64_t>(r * 7 % classes));
+  std::vector<float> losses(rows), scale(rows, 0.5F), dw(classes * k, 0.0F);
+  const auto done =
+      linear_cross_entropy(checked_cpu(), Type::bf16, {x.data(), rows, k}, {w.data(), classes, k}, targets.data(), losses.data(),
+                           logits.data(), chunk, {scale.data(), {dx.data(), rows, k}, {dw.data(), classes, k}});
+  ASSERT_TRUE(done) << render(done.error());
+  std::vector<double> of_weight(classes * k);
+  for (std::size_t r = 0; r < rows; ++r) {
+    std::vector<double> z(classes);
+    double sum = 0;
+    for (std::size_t c = 0; c < classes; ++c) {
+      for (std::size_t i = 0; i < k; ++i) z[c] += double{to_float(x[r * k + i])} * to_float(w[c * k + i]);
+      sum += std::exp(z[c]);
+    }
+    const bool counts = targets[r] >= 0;
+    const auto target = static_cast<std::size_t>(counts ? targets[r] : 0);
+    EXPECT_NEAR(losses[r], counts ? std::log(sum) - z[target] : 0, 2e-2);
+    std::vector<double> of_x(k);
+    for (std::size_t c = 0; c < classes && counts; ++c) {
+      const double d = 0.5 * (std::exp(z[c]) / sum - (c == target ? 1 : 0));
+      for (std::size_t i = 0; i < k; ++i) {
+        of_x[i] += d * to_float(w[c * k + i]);
+        of_weight[c * k + i] += d * to_float(x[r * k + i]);
+      }
+    }
+    for (std::size_t i = 0; i < k; ++i) EXPECT_NEAR(to_float(dx[r * k + i]), of_x[i], 5e-3);
+  }
+  for (std::size_t i = 0; i < dw.size(); ++i) EXPECT_NEAR(dw[i], of_weight[i], 1.5e-2);
 }
 
 TEST(Run, says_what_does_not_fit) {

@@ -77,7 +77,10 @@ double predicted(const Recipe& r, const Problem& p) {
   const double waves = std::ceil(tiles / at_once);
   const double steps = std::ceil(static_cast<double>(up(p.k, step_k(p.dtype))) / r.splits);
   const double products = r.rows / 64.0 * std::max(r.columns, 32) / 2.0 * 4;
-  const double copied = 128.0 * (static_cast<double>(r.rows) / r.across + static_cast<double>(r.columns) / r.down);
+  // Columns that lie in rows are copied by slabs of 64, of which the last one is short, and they begin inside of lines.
+  const bool is_short = !(r.swapped ? !r.a_transposed : r.b_transposed) && r.columns % slab != 0;
+  const double copied =
+      128.0 * (static_cast<double>(r.rows) / r.across + static_cast<double>(r.columns) * (is_short ? 2 : 1) / r.down);
   const double busy = std::min(tiles, at_once) * cluster(r);
   const double step = std::max({products, copied / std::min(bytes_a_clock, cached_a_clock / busy), latency / r.stages});
   const double stored = r.rows * results(r) / 32'768.0 * of_a_store * (r.store == Store::boxes ? 1 : 2);

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, operations> names = {
     "geglu",
     "swiglu_backward",
     "geglu_backward",
+    "rescale",
     "softmax_backward",
     "log_softmax_backward",
     "rms_norm_backward",
@@ -25,7 +26,7 @@ constexpr std::array<std::string_view, operations> names = {
     "cross_entropy",
 };
 
-constexpr std::array<FlagWord<Recipe>, 11> flags = {{{"l", &Recipe::hold},
+constexpr std::array<FlagWord<Recipe>, 12> flags = {{{"l", &Recipe::hold},
                                                      {"a", &Recipe::anew},
                                                      {"e", &Recipe::early},
                                                      {"w", &Recipe::weight},
@@ -35,7 +36,8 @@ constexpr std::array<FlagWord<Recipe>, 11> flags = {{{"l", &Recipe::hold},
                                                      {"packed", &Recipe::packed},
                                                      {"strided", &Recipe::strided},
                                                      {"inplace", &Recipe::in_place},
-                                                     {"int32", &Recipe::int32}}};
+                                                     {"int32", &Recipe::int32},
+                                                     {"e4m3", &Recipe::e4m3}}};
 constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'v', &Recipe::vector},
                                                         {'t', &Recipe::threads},
                                                         {'x', &Recipe::rows},
@@ -53,7 +55,9 @@ bool is_possible(const Recipe& r) {
          r.threads >= 4 && r.threads <= 1024 && r.rows >= 1 && r.rows * r.threads <= 1024 && (r.rows == 1 || r.threads <= 32) &&
          r.rows * r.threads >= 32 && r.passes >= 1 && r.passes <= 64 && is_power_of_two(r.cluster) && r.cluster <= 8 &&
          r.resident >= 0 && r.resident * r.threads * r.rows <= 2048 && (r.cluster == 1 || r.threads > 32) &&
-         (!is_gated(r.operation) || r.cluster == 1) && (!r.in_place || (r.gradient && !r.strided));
+         (!is_elementwise(r.operation) || r.cluster == 1) &&
+         (!r.in_place || ((r.gradient || r.operation == Operation::rescale) && !r.strided)) &&
+         (r.operation != Operation::rescale || r.in_place) && (!r.e4m3 || r.operation <= Operation::layer_norm);
 }
 
 }  // namespace
@@ -102,12 +106,12 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 bool serves(const Recipe& r, const Problem& p) {
   if (r.operation != p.operation || r.dtype != p.dtype || r.weight != p.weight || r.bias != p.bias || r.residual != p.residual ||
       r.packed != p.packed || r.gradient != p.gradient || r.strided != p.strided || r.in_place != p.in_place ||
-      r.int32 != p.int32 || !is_possible(r) || r.vector * bytes_of(r.dtype) > p.alignment)
+      r.int32 != p.int32 || r.e4m3 != p.e4m3 || !is_possible(r) || r.vector * bytes_of(r.dtype) > p.alignment)
     return false;
   const auto vector = static_cast<std::uint64_t>(r.vector);
   if (is_flat(r)) return p.rows * p.columns % vector == 0;
   if (p.columns % vector != 0) return false;
-  if (is_gated(r.operation)) return true;
+  if (is_elementwise(r.operation)) return true;
   const std::uint64_t room = capacity(r);
   return p.columns <= room && p.columns > room - room / static_cast<std::uint64_t>(r.passes);  // all passes but the last are full
 }
@@ -126,6 +130,8 @@ Cost cost(const Problem& p) {
     case Operation::softmax:
     case Operation::log_softmax:
       return moved(2, 0, 5);
+    case Operation::rescale:
+      return moved(2, 0, 1);
     case Operation::softmax_backward:
     case Operation::log_softmax_backward:
       return moved(3, 0, 4);
@@ -139,7 +145,7 @@ Cost cost(const Problem& p) {
     case Operation::layer_norm_backward:
       return moved(3, 2, 10);
     case Operation::cross_entropy:
-      return moved(2, 0, 6);
+      return moved(p.gradient ? 2 : 1, 0, 6);
   }
   return {};
 }
@@ -174,13 +180,20 @@ BoundaryOf boundary(const Recipe& r) {
       if (r.weight) vector("W");
       if (r.bias) vector("B");
       out("Y");
+      if (r.e4m3) b.outputs.back().dtype = Type::e4m3;
       if (r.residual) out("S");
+      if (r.e4m3) b.outputs.push_back({"SCALE", Type::f32, {"M"}});
       b.scalars.push_back({"eps", Type::f32});
       if (r.weight && r.operation == Operation::rms_norm) b.scalars.push_back({"offset", Type::f32});
       break;
     case Operation::softmax:
     case Operation::log_softmax:
       in("X"), out("Y");
+      break;
+    case Operation::rescale:
+      in("X"), out("Y");
+      b.inputs.push_back({"FACTOR", Type::f32, {std::int64_t{1}}});
+      b.aliases.push_back({0, 0});
       break;
     case Operation::softmax_backward:
     case Operation::log_softmax_backward:
@@ -256,6 +269,8 @@ Expected<Kernel> kernel(const Recipe& recipe) {
       return write_norm_backward(recipe);
     case Operation::cross_entropy:
       return write_cross_entropy(recipe);
+    case Operation::rescale:
+      return write_rescale(recipe);
     default:
       return write_gated(recipe);
   }

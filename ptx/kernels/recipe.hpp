@@ -21,16 +21,17 @@ enum class Operation : std::uint8_t {
   geglu,                 ///< y = gelu(gate) * up, gelu by tanh
   swiglu_backward,       ///< dgate, dup of dy, gate, up
   geglu_backward,        ///< the same
+  rescale,               ///< x = x * factor, in place; a factor of 1 costs nothing
   softmax_backward,      ///< dx = y * (dy - sum(dy * y))
   log_softmax_backward,  ///< dx = dy - exp(y) * sum(dy)
   rms_norm_backward,     ///< dx, and partial sums of dweight, of dy, x, weight
   layer_norm_backward,   ///< the same, and partial sums of dbias
   cross_entropy,         ///< loss = log(sum(exp(x))) - x[target], and dx
 };
-inline constexpr std::uint8_t operations = 13;
+inline constexpr std::uint8_t operations = 14;
 
 /// Those that go element by element.
-constexpr bool is_gated(Operation o) { return o >= Operation::swiglu && o <= Operation::geglu_backward; }
+constexpr bool is_elementwise(Operation o) { return o >= Operation::swiglu && o <= Operation::rescale; }
 
 std::string_view name(Operation operation);  ///< "rms_norm"
 /// Kind argument_kind for a name that is none.
@@ -47,8 +48,9 @@ struct Problem {
   bool gradient = false;  ///< of cross_entropy: the gradient too
   bool packed = false;    ///< gate and up (and their gradients) lie side by side, [M, 2, N]
   bool strided = false;   ///< rows lie further apart than they are long: the kernel takes the distances
-  bool in_place = false;  ///< of cross_entropy: the gradient is written where the logits lie
+  bool in_place = false;  ///< of cross_entropy: the gradient is written where the logits lie; of rescale, always
   bool int32 = false;     ///< of cross_entropy: targets are s32, not s64
+  bool e4m3 = false;      ///< of norms: the result is e4m3, a row by its largest number, and the scales are left beside it
   int processors = 132;   ///< streaming multiprocessors
 };
 
@@ -69,13 +71,13 @@ struct Recipe {
   bool anew = false;   ///< exponentials are computed twice, and not kept
   bool early = false;  ///< weight and bias are loaded before the row is reduced
   bool weight = false, bias = false, residual = false, gradient = false, packed = false, strided = false;
-  bool in_place = false, int32 = false;
+  bool in_place = false, int32 = false, e4m3 = false;
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
 /// Whether a matrix is gone through as one row.
-inline bool is_flat(const Recipe& r) { return is_gated(r.operation) && !r.packed && !r.strided; }
+inline bool is_flat(const Recipe& r) { return is_elementwise(r.operation) && !r.packed && !r.strided; }
 /// The most blocks in y of a grid.
 inline constexpr int most_rows_y = 65'535;
 

@@ -40,13 +40,13 @@ KernelSpec spec_of(const Recipe& recipe) {
                                  [](const TensorOf& output) { return output.shape[0] == tile::Dim("P"); });
   if (stays)
     spec.grid = dim("P") / recipe.rows * recipe.cluster;
-  else if (!is_gated(recipe.operation))
+  else if (!is_elementwise(recipe.operation))
     spec.grid = ceil_div(dim("M"), recipe.rows) * recipe.cluster;
   else if (is_flat(recipe))
     spec.grid = ceil_div(dim("M") * dim("N"), tile);
   else
     spec.grid = Extent(ceil_div(dim("N"), tile), min(dim("M"), most_rows_y), ceil_div(dim("M"), most_rows_y));
-  spec.arch = recipe.cluster > 1 ? Target::sm_90 : Target::sm_80;
+  spec.arch = recipe.cluster > 1 ? Target::sm_90 : recipe.e4m3 ? Target::sm_89 : Target::sm_80;
   if (recipe.cluster > 1) spec.cluster = recipe.cluster;
   spec.raw_directives = {{"reqntid", {block(recipe), 1, 1}}};
   if (recipe.resident != 0) spec.raw_directives.push_back({"minnctapersm", {static_cast<std::uint32_t>(recipe.resident)}});
@@ -340,6 +340,33 @@ void Rows::store(const Reg<Type::b64>& pointer, int i, const Piece& piece) {
     write(st.v2.b32(address, vec(w[0], w[1])));
   else
     write(st.b32(address, w[0]));
+}
+
+void Rows::store_e4m3(const Reg<Type::b64>& pointer, int i, const Values& v) {
+  const auto address = addr(pointer, i * step() / bytes_of(recipe_.dtype));
+  const Predicate guard = both(i);
+  std::vector<Reg<Type::b16>> pairs;
+  for (std::size_t j = 0; j < v.size(); j += 2) {
+    const auto pair = k.scalar<Type::b16>();
+    const auto upper = j + 1 < v.size() ? v[j + 1] : k.scalar<Type::f32>(0.0);
+    k << inst.cvt.rn.satfinite.e4m3x2.f32(pair, upper, v[j]);  // the first goes to the upper half
+    pairs.push_back(pair);
+  }
+  std::vector<Reg<Type::b32>> words;
+  for (std::size_t j = 0; j + 1 < pairs.size(); j += 2) {
+    const auto word = k.scalar<Type::b32>();
+    k << inst.mov.b32(word, vec(pairs[j], pairs[j + 1]));
+    words.push_back(word);
+  }
+  const auto& st = inst.st.global_;
+  if (words.size() == 2)
+    k << guarded(st.v2.b32(address, vec(words[0], words[1])), guard);
+  else if (words.size() == 1)
+    k << guarded(st.b32(address, words[0]), guard);
+  else if (v.size() == 2)
+    k << guarded(st.b16(address, pairs[0]), guard);
+  else
+    k << guarded(st.b8(address, pairs[0]), guard);
 }
 
 Reg<Type::pred> Rows::is_first() {

@@ -71,6 +71,8 @@ class Rows {
   void before_branches() { both(recipe_.passes - 1); }
   void store(const Reg<Type::b64>& pointer, int i, const Values& values);
   void store(const Reg<Type::b64>& pointer, int i, const Piece& piece);
+  /// As e4m3; numbers beyond 448 become that.
+  void store_e4m3(const Reg<Type::b64>& pointer, int i, const Values& values);
   /// As f32, in registers that may not be written.
   Values floats(const Piece& piece);
   /// Rounded to the element type.
@@ -133,6 +135,7 @@ Values combine_softmax(Kernel& k, const Values& values, int lanes);
 Expected<Kernel> write_norm(const Recipe& recipe);
 Expected<Kernel> write_softmax(const Recipe& recipe);
 Expected<Kernel> write_gated(const Recipe& recipe);
+Expected<Kernel> write_rescale(const Recipe& recipe);
 Expected<Kernel> write_softmax_backward(const Recipe& recipe);
 Expected<Kernel> write_norm_backward(const Recipe& recipe);
 Expected<Kernel> write_cross_entropy(const Recipe& recipe);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/author/author.hpp"
+#include "ptx/kernels/run_recipe.hpp"
 
 namespace ptx::kernels {
 namespace {
@@ -56,7 +56,7 @@ Problem problem_of(const Call& call) {
   Problem p{.operation = call.operation, .dtype = call.dtype, .rows = x.rows, .columns = x.columns};
   p.weight = call.weight != nullptr;
   p.bias = call.bias != nullptr;
-  p.residual = !is_gated(call.operation) && call.inputs.size() > 1;
+  p.residual = !is_elementwise(call.operation) && call.inputs.size() > 1;
   std::uint64_t places = 16 | reinterpret_cast<std::uintptr_t>(call.weight) | reinterpret_cast<std::uintptr_t>(call.bias);
   for (const MatrixIn& m : call.inputs) {
     p.strided |= m.rows > 1 && stride_of(m) != m.columns;
@@ -65,23 +65,6 @@ Problem problem_of(const Call& call) {
   for (const MatrixOut& m : call.outputs) places |= reinterpret_cast<std::uintptr_t>(m.data) | m.columns * size;
   p.alignment = static_cast<int>(places & (~places + 1));
   return p;
-}
-
-/// The kernel of a recipe, with its scalars, once it is written.
-Expected<Compiled> compiled(const Recipe& recipe, const std::vector<launch::Scalar>& scalars) {
-  static std::mutex mutex;
-  static std::map<std::string, Compiled> all;
-  const std::string key = name(recipe);
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto known = all.find(key); known != all.end()) return known->second.with_scalars(scalars);
-  }
-  auto written = kernel(recipe);
-  if (!written) return Unexpected{std::move(written).error()};
-  auto made = compile(std::move(*written), scalars);
-  if (!made) return made;
-  const std::lock_guard lock(mutex);
-  return all.try_emplace(key, std::move(*made)).first->second.with_scalars(scalars);
 }
 
 Expected<void> run(const Place& place, Call call) {
@@ -128,6 +111,22 @@ Expected<void> norm(const Place& place, Call call, const NormOptions& options) {
 }
 
 }  // namespace
+
+Expected<Compiled> compiled(const Recipe& recipe, const std::vector<launch::Scalar>& scalars) {
+  static std::mutex mutex;
+  static std::map<std::string, Compiled> all;
+  const std::string key = name(recipe);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto known = all.find(key); known != all.end()) return known->second.with_scalars(scalars);
+  }
+  auto written = kernel(recipe);
+  if (!written) return Unexpected{std::move(written).error()};
+  auto made = compile(std::move(*written), scalars);
+  if (!made) return made;
+  const std::lock_guard lock(mutex);
+  return all.try_emplace(key, std::move(*made)).first->second.with_scalars(scalars);
+}
 
 Expected<void> rms_norm(const Place& place, Type dtype, const MatrixIn& x, const void* weight, const MatrixOut& y,
                         const NormOptions& options) {

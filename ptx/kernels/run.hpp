@@ -53,6 +53,7 @@ struct ProductOptions {
   const void* bias = nullptr;  ///< of N elements
   MatrixIn residual = {};      ///< like c
   product::Activation activation = product::Activation::none;
+  bool adds = false;  ///< c, which is f32, is added to where it lies; without a residual then
 };
 /// c = activation(a b + bias) + residual of a [M, K], b [K, N], c [M, N]; bf16 or f16, sums in f32, `out` the same type or f32.
 /// For sm_90a, or the executor. Rows of a and b have no gaps, a multiple of 8 elements, and begin 16 bytes aligned, as TMA asks:
@@ -60,5 +61,30 @@ struct ProductOptions {
 /// Compiled::run.
 [[nodiscard]] Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const MatrixIn& b, Type out,
                                     const MatrixOut& c, const ProductOptions& options = {});
+
+/// What a cross-entropy is of, beside its tensors.
+struct LossOptions {
+  std::int64_t ignore_index = -100;  ///< rows with this target have no loss and no gradient
+  float smoothing = 0;               ///< of the labels
+  float z_loss = 0;                  ///< times the square of a row's logsumexp, added to its loss
+};
+/// The loss of each row of logits: losses[M], f32, of targets[M], the number of the row's class. A target that is no class makes
+/// its loss NaN. With `scale` [M], f32, the gradients of the losses, the logits become their gradient where they lie.
+[[nodiscard]] Expected<void> cross_entropy(const Place& place, Type dtype, const MatrixOut& logits, const std::int64_t* targets,
+                                           float* losses, const float* scale = nullptr, const LossOptions& options = {});
+
+/// What `linear_cross_entropy` writes beside the losses; null: not asked for.
+struct LinearLossGradients {
+  const float* scale = nullptr;  ///< [M], the gradients of the losses; without it there are none
+  MatrixOut x = {};              ///< [M, K], of the element type
+  MatrixOut weight = {};         ///< [N, K], f32: it is added to where it lies, so a first call begins with zeros
+};
+/// The cross-entropy of logits = x weight', x [M, K], weight [N, K], bf16 or f16. `workspace` has room for N elements for each of
+/// `chunk` rows, whose logits are in memory at once; it is left with numbers of no meaning. Sizes and alignments as in `matmul`:
+/// K and N are multiples of 8. Kinds: those of `matmul`, and of Compiled::run.
+[[nodiscard]] Expected<void> linear_cross_entropy(const Place& place, Type dtype, const MatrixIn& x, const MatrixIn& weight,
+                                                  const std::int64_t* targets, float* losses, void* workspace,
+                                                  std::uint64_t chunk, const LinearLossGradients& gradients = {},
+                                                  const LossOptions& options = {});
 
 }  // namespace ptx::kernels

@@ -40,14 +40,19 @@ Expected<product::Problem> problem_of(Type dtype, const MatrixIn& a, const Matri
                      .a_transposed = o.a_transposed,
                      .b_transposed = o.b_transposed,
                      .bias = o.bias != nullptr,
-                     .residual = o.residual.data != nullptr,
+                     .residual = o.residual.data != nullptr || o.adds,
+                     .wide = o.adds,
                      .activation = o.activation};
   if (p.k != (o.b_transposed ? b.columns : b.rows) || c.rows != p.m || c.columns != p.n)
     return misfit(Kind::argument_dim,
                   cat("a is ", sizes(a), o.a_transposed ? ", transposed" : "", ", b ", sizes(b),
                       o.b_transposed ? ", transposed" : "", ", c ", sizes(c)),
                   "what fits is a M x K, b K x N, c M x N");
-  if (p.residual && (o.residual.rows != c.rows || o.residual.columns != c.columns))
+  if (o.adds && (out != Type::f32 || o.residual.data != nullptr))
+    return misfit(Kind::argument_kind,
+                  cat("adding to a c of .", isa::name(out), o.residual.data != nullptr ? ", and a residual" : ""),
+                  "what fits is a c of f32, without a residual");
+  if (p.residual && !o.adds && (o.residual.rows != c.rows || o.residual.columns != c.columns))
     return misfit(Kind::argument_dim, cat("a residual of ", sizes(o.residual), " beside a c of ", sizes(c)),
                   "what fits is one size");
   for (const auto& checked : {check_rows("a", a, true), check_rows("b", b, true), check_rows("c", c, false),
@@ -91,7 +96,9 @@ Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const M
   std::vector<In> inputs;
   for (const MatrixIn& m : {a, b}) inputs.emplace_back(View<false>{memory(m.data, m.rows, m.columns, dtype)});
   if (problem->bias) inputs.emplace_back(View<false>{memory(options.bias, 0, problem->n, dtype)});
-  if (problem->residual) inputs.emplace_back(View<false>{memory(options.residual.data, c.rows, c.columns, dtype)});
+  if (problem->residual)
+    inputs.emplace_back(
+        View<false>{memory(options.adds ? c.data : options.residual.data, c.rows, c.columns, options.adds ? out : dtype)});
   std::vector<Out> outputs;
   outputs.emplace_back(View<true>{memory(c.data, c.rows, c.columns, out)});
   const auto number = [](std::uint64_t size) { return launch::Scalar(static_cast<std::int64_t>(size)); };

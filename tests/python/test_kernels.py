@@ -101,6 +101,33 @@ def test_options_of_the_norms() -> None:
     hold(kernels.layer_norm(x), layer_norm(x), "bfloat16", floor=0.1)
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("columns", [1, 3, 31, 100, 130, 1000, 4096, 8193, 65536])
+def test_norms_as_e4m3(columns: int, dtype: str) -> None:
+    """A row's largest number is 448, and the scales give the others back, with 3 bits behind the first."""
+    x, w, b, r = (drawn(shape, dtype, i) for i, shape in enumerate([(5, columns), (columns,), (columns,), (5, columns)]))
+    y, scale = kernels.rms_norm(x, w, out_dtype=ml_dtypes.float8_e4m3fn)
+    assert y.dtype == ml_dtypes.float8_e4m3fn and scale.shape == (5, 1) and scale.dtype == np.float32
+    expected = rms_norm(x, w.astype(np.float64))
+    most = np.abs(expected).max(-1, keepdims=True)
+    assert np.allclose(scale, most / 448, rtol=1e-5)
+    assert (np.abs(y.astype(np.float64) * scale - expected) <= np.maximum(np.abs(expected) / 15.9, most / 448 / 2**9)).all()
+    y, scale, total = kernels.layer_norm(x, w, b, residual=r, out_dtype="float8_e4m3fn")
+    assert (total == (x.astype(np.float32) + r.astype(np.float32)).astype(x.dtype)).all()
+    expected = layer_norm(total, w.astype(np.float64), b.astype(np.float64))
+    error = np.abs(y.astype(np.float64) * scale - expected)
+    assert (error <= np.abs(expected) / 15 + np.abs(expected).max(-1, keepdims=True) * 1e-3).all()
+
+
+def test_norms_as_e4m3_of_no_numbers_and_zeros() -> None:
+    x = drawn((4, 64), "bfloat16")
+    x[1, 3], x[2] = np.nan, 0
+    y, scale = kernels.rms_norm(x, out_dtype="float8_e4m3fn")
+    assert np.isnan(y[1].astype(np.float32)).all() and (y[2].astype(np.float32) == 0).all() and np.isfinite(scale[2]).all()
+    with pytest.raises(PtxTypeError, match="what fits is float8_e4m3fn"):
+        kernels.rms_norm(x, out_dtype="float16")
+
+
 def test_numbers_far_from_zero_keep_their_digits() -> None:
     x = drawn((3, 5000), "float32", offset=1e4)
     assert np.abs(kernels.layer_norm(x) - layer_norm(x)).max() < 2e-3  # an ulp of 1e4 is 1e-3 of the deviation

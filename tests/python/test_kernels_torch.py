@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pyptx import PtxTypeError, PtxValueError, executor, kernels
+from pyptx import PtxRuntimeError, PtxTypeError, PtxValueError, executor, kernels
 
 torch: Any = pytest.importorskip("torch")
 functional = torch.nn.functional
@@ -112,6 +112,22 @@ def test_cross_entropy(reduction: str) -> None:
     expected = functional.cross_entropy(x.view(8, 50), target.view(8), reduction=reduction)
     close(loss.reshape(-1), expected.reshape(-1))
     close(gradient, gradients(expected.sum(), (x,))[0])
+
+
+def test_norms_feed_products_of_8_bits() -> None:
+    x, w, b = torch.randn(3, 20, 64).bfloat16(), torch.randn(64).bfloat16(), torch.randn(48, 64)
+    factor = b.abs().amax(1, keepdim=True) / 448
+    weight = (b / factor).to(torch.float8_e4m3fn)
+
+    def net(x: Any) -> Any:
+        y, scale = kernels.rms_norm(x, w, out_dtype=torch.float8_e4m3fn)
+        return kernels.scaled_matmul(y.view(60, 64), weight.mT, scale.view(60, 1), factor.view(1, 48))
+
+    expected = functional.rms_norm(x.float(), (64,), w.float(), 1e-6).view(60, 64) @ b.mT
+    for own in (net(x), torch.compile(net, fullgraph=True, backend="aot_eager")(x)):
+        assert float((own.float() - expected).abs().max() / expected.abs().max()) < 5e-2
+    with pytest.raises(PtxRuntimeError, match="has no backward"):
+        kernels.rms_norm(x.requires_grad_(), w, out_dtype=torch.float8_e4m3fn)
 
 
 def test_one_graph_serves_every_number_of_rows() -> None:

@@ -247,8 +247,8 @@ def test_what_does_not_fit_is_said(call: Callable[[Array, Array, Array], Any], k
 
 
 def test_chunks() -> None:
-    assert rows_of_chunk(10, 128_256, None) * 128_256 * 2 <= LOGITS < (rows_of_chunk(10, 128_256, None) + 256) * 128_256 * 2
-    assert rows_of_chunk(10, 1 << 24, None) == 256 and rows_of_chunk(10, 8, 3) == 3
+    assert rows_of_chunk(128_256, None) * 128_256 * 2 <= LOGITS < (rows_of_chunk(128_256, None) + 256) * 128_256 * 2
+    assert rows_of_chunk(1 << 24, None) == 256 and rows_of_chunk(8, 3) == 3
 
 
 def test_ptxas_keeps_the_kernels_in_registers(ptxas: Callable[..., str]) -> None:

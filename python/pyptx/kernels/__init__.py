@@ -46,13 +46,18 @@ def _torch_functions() -> Any:
     return _torch_module
 
 
-def rms_norm(x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0) -> Any:
+def rms_norm(
+    x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0, out_dtype: Any = None
+) -> Any:
     """``x / sqrt(mean(x**2) + eps) * (weight + offset)`` over the last dimension, as `torch.nn.functional.rms_norm`.
 
     ``weight`` is of the last dimension's size and of ``x``'s element type. With ``residual``, like ``x``, ``x + residual`` is
-    rounded to the element type and normalised: the result is the pair of the norm and that sum. TypeError for another element
-    type, ValueError for shapes that do not fit together.
+    rounded to the element type and normalised: the result is the pair of the norm and that sum. With ``out_dtype`` float8_e4m3fn
+    the norm is two arrays, without gradients: e4m3 numbers, and f32 scales [.., 1], one a row, of which they are multiples, as
+    `scaled_matmul` takes them. TypeError for another element type, ValueError for shapes that do not fit together.
     """
+    if out_dtype is not None:
+        return _e4m3_norm("rms_norm", x, weight, None, residual, eps, offset, out_dtype)
     if _is_torch(x):
         return _torch_functions().norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
     from . import _arrays
@@ -60,12 +65,27 @@ def rms_norm(x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = N
     return _arrays.norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
 
 
-def layer_norm(x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, residual: Any = None) -> Any:
+def _e4m3_norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float, out_dtype: Any) -> Any:
+    name = str(getattr(out_dtype, "name", None) or getattr(out_dtype, "__name__", out_dtype)).removeprefix("torch.")
+    if name != "float8_e4m3fn":
+        _ptx.raise_error("argument_dtype", f"`{operation}` to {name}", "what fits is float8_e4m3fn, or None: that of `x`")
+    if _is_torch(x):
+        return _torch_functions().norm_e4m3(operation, x, weight, bias, residual, float(eps), float(offset))
+    from . import _arrays
+
+    return _arrays.norm_e4m3(operation, x, weight, bias, residual, float(eps), float(offset))
+
+
+def layer_norm(
+    x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, residual: Any = None, out_dtype: Any = None
+) -> Any:
     """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dimension, as `torch.nn.functional.layer_norm`.
 
-    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual`` as in `rms_norm`. The mean
-    is subtracted before squares are taken, so numbers far from 0 keep their digits.
+    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual`` and
+    ``out_dtype`` as in `rms_norm`. The mean is subtracted before squares are taken, so numbers far from 0 keep their digits.
     """
+    if out_dtype is not None:
+        return _e4m3_norm("layer_norm", x, weight, bias, residual, eps, 0.0, out_dtype)
     if _is_torch(x):
         return _torch_functions().norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
     from . import _arrays

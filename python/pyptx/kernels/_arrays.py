@@ -14,15 +14,15 @@ def _is_jax(x: Any) -> bool:
 
 
 def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
-    _checks.require_rows(operation, x)
-    if residual is not None:
-        _checks.require_like(operation, "residual", residual, x)
-    vectors = [("weight", weight), ("bias", bias)]
-    for name, vector in vectors:
-        if vector is not None:
-            _checks.require_vector(operation, name, vector, x)
+    _checks.require_norm(operation, x, weight, bias, residual)
     result = (_jax().norm if _is_jax(x) else run_norm)(operation, eps, offset, x, weight, bias, residual)
     return result if residual is None else tuple(result)
+
+
+def norm_e4m3(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+    _checks.require_norm(operation, x, weight, bias, residual)
+    y, *rest = run_norm(operation, eps, offset, x, weight, bias, residual, e4m3=True)
+    return (y, rest[-1].reshape((*x.shape[:-1], 1)), *rest[:-1])
 
 
 def _jax() -> Any:

@@ -41,6 +41,17 @@ def require_vector(operation: str, name: str, vector: Any, x: Any) -> None:
         refuse_dtype(operation, name, vector, x)
 
 
+def require_norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any) -> None:
+    """What a norm takes fits together."""
+    require_rows(operation, x)
+    if residual is not None:
+        require_like(operation, "residual", residual, x)
+    if weight is not None:
+        require_vector(operation, "weight", weight, x)
+    if bias is not None:
+        require_vector(operation, "bias", bias, x)
+
+
 def refuse_dtype(operation: str, name: str, other: Any, x: Any, what: str = "x") -> None:
     _ptx.raise_error(
         "argument_dtype",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .._identity import Environment
     from .._ptx import Module, Tile
 
-Has = tuple[str, ...]  # of "weight", "bias", "residual", "packed", "strided", "gradient", "in_place", "int32"
+Has = tuple[str, ...]  # of "weight", "bias", "residual", "packed", "strided", "gradient", "in_place", "int32", "e4m3"
 
 
 class _Nothing:
@@ -104,6 +104,11 @@ def kernel_of(recipe: str) -> Kernel:
 def chosen(operation: str, dtype: str, rows: int, columns: int, alignment: int, has: Has) -> Kernel:
     """The kernel that is taken for rows like these. ValueError for a type or a length that no kernel takes."""
     return kernel_of(_tuned.recipe_for(("rows", operation, dtype, rows, columns, alignment, has)))
+
+
+def is_flat(operation: str, has: Has) -> bool:
+    """Whether a matrix is gone through as one row."""
+    return ("glu" in operation and "packed" not in has) or operation == "rescale"
 
 
 def like(rows: int) -> int:

@@ -15,7 +15,7 @@ LOGITS = 1 << 30  # bytes of logits at once, about
 STEP = 256  # a chunk's rows are a multiple of this, where it is not said
 
 
-def rows_of_chunk(rows: int, classes: int, chunk: int | None) -> int:
+def rows_of_chunk(classes: int, chunk: int | None) -> int:
     """Rows whose logits are in memory at once. ValueError for a number below 1."""
     if chunk is None:
         return max(STEP, LOGITS // (2 * classes) // STEP * STEP)
@@ -51,7 +51,7 @@ def linear_cross_entropy(x: Any, weight: Any, bias: Any, target: Any, loss: Loss
     is_half = name_of(x.dtype) in ("float16", "bfloat16")
     require_linear(x, weight, bias, target, reduction, is_half, name_of(target.dtype) in _checks.CLASSES)
     matrix, classes = x.reshape(-1, x.shape[-1]), target.reshape(-1)
-    rows = rows_of_chunk(matrix.shape[0], weight.shape[0], chunk)
+    rows = rows_of_chunk(weight.shape[0], chunk)
     if hasattr(x, "aval"):
         from . import _jax_linear
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._library import Has, alignment_of, chosen, like, sizes_of
+from ._library import Has, alignment_of, chosen, is_flat, like, sizes_of
 from ._loss import Loss
 
 
@@ -12,19 +12,23 @@ def run(operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **s
     """Of arrays [M, N] (packed ones [M, 2, N]) and [N]; `shape` is M, N."""
     rows, columns = shape
     size = arrays[0].dtype.itemsize
-    row = (rows if "glu" in operation and not has else 1) * columns * size
+    row = (rows if is_flat(operation, has) else 1) * columns * size
     places = [x.ctypes.data for x in arrays if hasattr(x, "ctypes")]  # numpy's; JAX's are aligned
     kernel = chosen(operation, arrays[0].dtype.name, like(rows), columns, alignment_of(row, *places), has)
     return kernel(*arrays, **scalars, **sizes_of(kernel, rows))
 
 
-def run_norm(operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
+def run_norm(operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any, e4m3: bool = False) -> Any:
+    """The norm, with a residual the sum, and of e4m3 the scales of its rows."""
     columns = x.shape[-1]
     named = (("residual", residual), ("weight", weight), ("bias", bias))
     matrices = [each.reshape(-1, columns) for each in (x, residual) if each is not None]
     has = tuple(name for name, value in named if value is not None)
     scalars = {"eps": eps} | ({"offset": offset} if weight is not None and operation == "rms_norm" else {})
     vectors = [vector for vector in (weight, bias) if vector is not None]
+    if e4m3:
+        y, *rest = run(operation, (*has, "e4m3"), matrices[0].shape, matrices + vectors, **scalars)
+        return (y.reshape(x.shape), *(each.reshape(x.shape) for each in rest[:-1]), rest[-1])
     result = run(operation, has, matrices[0].shape, matrices + vectors, **scalars)
     if residual is None:
         return result.reshape(x.shape)

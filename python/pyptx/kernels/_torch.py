@@ -18,7 +18,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
-from ._library import Has, alignment_of, chosen, kernel_of, like, sizes_of
+from ._library import Has, alignment_of, chosen, is_flat, kernel_of, like, sizes_of
 from ._loss import Loss
 
 register_operators()
@@ -40,7 +40,7 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
         return call_number_under_dynamo(number, [*[m.contiguous() for m in matrices], *vectors], (*scalars, *sizes))
     rows, columns = x.shape[0], x.shape[-1]
     # How far all rows are aligned. Of a gated product the matrix is one row.
-    places = x.element_size() * columns * (rows if "glu" in operation and "packed" not in has else 1)
+    places = x.element_size() * columns * (rows if is_flat(operation, has) else 1)
     for tensor in (*matrices, *vectors):
         if not tensor.is_contiguous():
             return _launch_strided(operation, has, matrices, vectors, scalars)
@@ -194,13 +194,7 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
         tensors = [each for each in (x, residual, weight, bias) if each is not None]
         if (result := _again(key, tensors)) is not None:
             return result
-    _checks.require_rows(operation, x)
-    if residual is not None:
-        _checks.require_like(operation, "residual", residual, x)
-    if weight is not None:
-        _checks.require_vector(operation, "weight", weight, x)
-    if bias is not None:
-        _checks.require_vector(operation, "bias", bias, x)
+    _checks.require_norm(operation, x, weight, bias, residual)
     shape = x.shape
     matrix = _rows(operation, "x", x, shape[-1])
     other = None if residual is None else _rows(operation, "residual", residual, shape[-1])
@@ -213,6 +207,26 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
     if len(shape) == 2:
         return result if residual is None else tuple(result)
     return result.view(shape) if residual is None else (result[0].view(shape), result[1].view(shape))
+
+
+def norm_e4m3(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+    """The norm as e4m3, the scales of its rows, and with a residual the sum."""
+    if _needs_gradient(x, weight, bias, residual):
+        _ptx.raise_error(
+            "argument_gradient",
+            f"`{operation}` to float8_e4m3fn is differentiated; it has no backward",
+            "`torch.no_grad()` around it, or `.detach()`",
+        )
+    _checks.require_norm(operation, x, weight, bias, residual)
+    shape = x.shape
+    matrices = [_rows(operation, "x", x, shape[-1])]
+    if residual is not None:
+        matrices.append(_rows(operation, "residual", residual, shape[-1]))
+    has, scalars = _kind_of_norm(operation, weight, bias, residual, eps, offset)
+    vectors = [each for each in (weight, bias) if each is not None]
+    y, *rest = launch(operation, (*has, "e4m3"), matrices, vectors, scalars)
+    scale = rest[-1].view((*shape[:-1], 1))
+    return (y.view(shape), scale) if residual is None else (y.view(shape), scale, rest[0].view(shape))
 
 
 def _kind_of_norm(operation: str, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> tuple[Has, Scalars]:

@@ -10,10 +10,13 @@ from typing import Any
 
 import torch
 
+from ..errors import PtxError
+from ..torch_support import state
+from ..torch_support.refusals import raise_to_dynamo
 from ._linear import require_linear, rows_of_chunk
 from ._loss import Loss
 from ._products import shape_of
-from ._torch import _CLASSES, _needs_gradient, _rows, losses_of
+from ._torch import _CLASSES, _is_compiling, _needs_gradient, _rows, launch, losses_of
 from ._torch_matmul import _HALVES, _product, matmul
 
 Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
@@ -22,7 +25,7 @@ Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
 def linear_cross_entropy(x: Any, weight: Any, bias: Any, target: Any, loss: Loss, reduction: str, chunk: int | None) -> Any:
     require_linear(x, weight, bias, target, reduction, x.dtype in _HALVES, target.dtype in _CLASSES)
     matrix, classes = _rows("linear_cross_entropy", "x", x, x.shape[-1]), target.reshape(-1)
-    rows = rows_of_chunk(matrix.shape[0], weight.shape[0], chunk)
+    rows = _constant_chunk(slice(weight.shape[0]), chunk) if _is_compiling() else rows_of_chunk(weight.shape[0], chunk)
     if not _needs_gradient(x, weight, bias):
         losses = _losses(loss, rows, matrix, weight, bias, classes)
         if reduction != "none":
@@ -33,6 +36,15 @@ def linear_cross_entropy(x: Any, weight: Any, bias: Any, target: Any, loss: Loss
     if reduction == "none":
         return _Losses.apply(loss, rows, wanted, matrix, weight, bias, classes).view(target.shape)
     return _Total.apply(loss, rows, wanted, reduction == "mean", matrix, weight, bias, classes)[0]
+
+
+@state.constant
+def _constant_chunk(classes: Any, chunk: int | None) -> int:
+    """Dynamo runs this, and takes the result for constant."""
+    try:
+        return rows_of_chunk(classes.stop, chunk)
+    except PtxError as error:
+        raise_to_dynamo(error)
 
 
 def _logits(x: Any, weight: Any, bias: Any) -> Any:
@@ -101,7 +113,8 @@ class _Losses(torch.autograd.Function):  # type: ignore[misc]
 
 
 class _Total(torch.autograd.Function):  # type: ignore[misc]
-    """The sum of the losses, or their mean. Saves the gradients, which come with them; the backward multiplies them."""
+    """The sum of the losses, or their mean. Keeps the gradients, which come with them; the backward multiplies them where they
+    lie, by a kernel that does nothing if it is given 1, and gives them away."""
 
     @staticmethod
     def forward(ctx: Any, loss: Loss, chunk: int, wanted: Wanted, mean: bool, x: Any, weight: Any, bias: Any, target: Any) -> Any:
@@ -112,16 +125,28 @@ class _Total(torch.autograd.Function):  # type: ignore[misc]
         if mean and not late:
             scale = scale / counts
         losses, *found = _gradients(loss, chunk, wanted, x, weight, bias, target, scale, torch.float32 if late else x.dtype)
-        ctx.save_for_backward(*found, counts if mean and late else None)
-        ctx.dtype = x.dtype
+        ctx.save_for_backward(x, weight, bias, target, counts if mean and late else None)
+        ctx.found, ctx.dtype, ctx.mean = found, x.dtype, mean
+        ctx.loss, ctx.chunk, ctx.wanted = loss, chunk, wanted
         total = losses.sum()
         return (total / counts if mean else total,)
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
-        *found, counts = ctx.saved_tensors
-        factor = gradient if counts is None else gradient / counts
-        return None, None, None, None, *[None if each is None else (each * factor).to(ctx.dtype) for each in found], None
+        x, weight, bias, target, counts = ctx.saved_tensors
+        found, factor = ctx.found, gradient if counts is None else gradient / counts
+        if _is_compiling() or counts is not None:
+            found = [None if each is None else (each * factor).to(ctx.dtype) for each in found]
+        elif found is None:  # a second backward: the gradients were given away, so they are made again
+            scale = gradient.expand(target.shape)
+            scale = scale / (target != ctx.loss.ignore_index).sum() if ctx.mean else scale.contiguous()
+            found = _gradients(ctx.loss, ctx.chunk, ctx.wanted, x, weight, bias, target, scale, ctx.dtype)[1:]
+        else:
+            ctx.found = None
+            for each in found:
+                if each is not None:
+                    launch("rescale", ("in_place",), [each if each.dim() == 2 else each.view(1, -1)], [gradient.view(1)])
+        return None, None, None, None, *found, None
 
 
 __all__ = ["linear_cross_entropy"]
