@@ -144,23 +144,30 @@ def cross_entropy_and_gradient(
 
 
 def matmul(
-    a: Any, b: Any, *, bias: Any = None, activation: str | None = None, residual: Any = None, out_dtype: Any = None
-) -> Any:
-    """``activation(a @ b + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
+    a: Any, b: Any, *, bias: Any = None, activation: str | None = None, residual: Any = None, alpha: float = 1.0,
+    out_dtype: Any = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """``activation(alpha * (a @ b) + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
 
     bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N],
-    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh. Matrices may lie
-    transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is copied first, and so
-    is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin at addresses which are
-    no multiple of 16 bytes. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are
-    kept, and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not
-    fit together.
+    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh, ``alpha`` a number.
+    Matrices may lie transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is
+    copied first, and so is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin
+    at addresses which are no multiple of 16 bytes. ``out`` is a torch tensor that the result is written to, and returned. Of K =
+    0 the sums are 0. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are kept,
+    and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
+    together.
     """
     if _is_torch(a):
-        return _torch_products().matmul(a, b, bias, activation, residual, out_dtype)
+        return _torch_products().matmul(a, b, bias, activation, residual, out_dtype, False, alpha, out)
     from . import _matmul
+    from ._products import require_alpha
 
-    return _matmul.matmul(a, b, bias, activation, residual, out_dtype)
+    if out is not None:
+        from .. import _ptx
+
+        _ptx.raise_error("argument_kind", "`matmul`: `out` beside arrays that are no torch tensors", "what fits is no `out`")
+    return _matmul.matmul(a, b, bias, activation, residual, out_dtype, False, require_alpha(alpha))
 
 
 def gated_matmul(a: Any, gate_up: Any, *, activation: str | None = "silu", out_dtype: Any = None) -> Any:

@@ -35,7 +35,7 @@ def shape_of_groups(a: Any, b: Any, offsets: Any, activation: str | None) -> Sha
 
 def padding_of_groups(shape: Shape, b_transposed: bool) -> tuple[int, int]:
     """Elements that are missing for rows of memory to be 16 bytes aligned: along K, and of the rows of b."""
-    return -shape.k % 8, 0 if b_transposed else -shape.n % 8
+    return -shape.k % 8 if shape.k else 8, 0 if b_transposed else -shape.n % 8
 
 
 def words_of_groups(b_transposed: bool, activation: str | None) -> tuple[str, ...]:
