@@ -201,7 +201,8 @@ def scaled_matmul(
     [M, K / 128] and [K / 128, N / 128], rounded up, one for 128 elements of a row of ``a`` and for 128 x 128 elements of ``b``.
     ``b`` is best given as ``weight.mT``, and is copied otherwise. The hardware adds up products of 8-bit elements with about 14
     bits; without ``fast_accumulation``, and always with blocks, sums of 128 products are added up in f32. ``bias`` [N] and
-    ``residual`` are of the result's type, or bf16 for f32. Without gradients. Needs a Hopper GPU (sm_90a), or the executor.
+    ``residual`` are of the result's type, or bf16 for f32. With torch differentiable in ``bias``, ``residual`` and in
+    scales that are not of blocks, not in ``a`` and ``b``. Needs a Hopper GPU (sm_90a), or the executor.
     """
     if _is_torch(a):
         from ._torch_scaled import scaled_matmul as function
@@ -221,7 +222,7 @@ def grouped_matmul(a: Any, b: Any, offsets: Any, *, activation: str | None = Non
     if _is_torch(a):
         from ._torch_grouped import grouped_matmul as function
     else:
-        from ._grouped import grouped_matmul as function
+        from ._grouped_matmul import grouped_matmul as function
     return function(a, b, offsets, activation, out_dtype)
 
 
