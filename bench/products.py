@@ -52,7 +52,8 @@ def product_cells() -> list[ProductCell]:
             for m, n, k, kind in (
                 (4096, 4096, 4096, "tensorwise"), (8192, 8192, 8192, "tensorwise"), (4096, 4096, 4096, "rowwise"),
                 (8192, 8192, 8192, "rowwise"), (16, 14336, 4096, "rowwise"), (4096, 7168, 16384, "blockwise"),
-                (64, 7168, 2048, "blockwise"),
+                (64, 7168, 2048, "blockwise"), (8, 4096, 7168, "blockwise"), (16, 7168, 2048, "blockwise"),
+                (64, 4096, 7168, "blockwise"), (512, 7168, 2048, "blockwise"), (4096, 4096, 7168, "blockwise"),
             )
         ),
     ]  # fmt: skip

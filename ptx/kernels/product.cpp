@@ -19,15 +19,16 @@ constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'m', &Recipe::rows},
                                                         {'d', &Recipe::down},
                                                         {'x', &Recipe::across},
                                                         {'k', &Recipe::splits}}};
-constexpr std::array<FlagWord<Recipe>, 9> flags = {{{"swapped", &Recipe::swapped},
-                                                    {"grouped", &Recipe::grouped},
-                                                    {"ragged", &Recipe::ragged},
-                                                    {"promoted", &Recipe::promoted},
-                                                    {"batched", &Recipe::batched},
-                                                    {"bias", &Recipe::bias},
-                                                    {"residual", &Recipe::residual},
-                                                    {"wide", &Recipe::wide},
-                                                    {"gated", &Recipe::gated}}};
+constexpr std::array<FlagWord<Recipe>, 10> flags = {{{"swapped", &Recipe::swapped},
+                                                     {"grouped", &Recipe::grouped},
+                                                     {"ragged", &Recipe::ragged},
+                                                     {"promoted", &Recipe::promoted},
+                                                     {"batched", &Recipe::batched},
+                                                     {"alpha", &Recipe::alpha},
+                                                     {"bias", &Recipe::bias},
+                                                     {"residual", &Recipe::residual},
+                                                     {"wide", &Recipe::wide},
+                                                     {"gated", &Recipe::gated}}};
 
 constexpr std::string_view prefix = "matmul__";
 
@@ -71,6 +72,7 @@ bool is_possible(const Recipe& r) {
   if (r.scaling != Scaling::none && (r.gated || r.a_transposed || !r.b_transposed)) return false;  // wgmma wants both K-major
   if (r.grouped && (r.batched || cluster(r) > 1 || r.a_transposed || r.bias || r.residual || r.scaling != Scaling::none))
     return false;
+  if (r.alpha && (r.gated || r.grouped || r.ragged || r.scaling != Scaling::none)) return false;
   const bool has_epilogue = r.bias || r.residual || r.gated || r.activation != Activation::none;
   if (r.ragged && (r.batched || r.grouped || blocks > 1 || !r.a_transposed || r.b_transposed || r.swapped || has_epilogue ||
                    r.scaling != Scaling::none))
@@ -144,9 +146,9 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 
 bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
-      r.bias != p.bias || r.residual != p.residual || r.wide != p.wide || r.gated != p.gated || r.scaling != p.scaling ||
-      r.promoted != p.promoted || r.activation != p.activation || r.batched != p.batched || r.grouped != p.grouped ||
-      r.ragged != p.ragged || !is_possible(r))
+      r.alpha != p.alpha || r.bias != p.bias || r.residual != p.residual || r.wide != p.wide || r.gated != p.gated ||
+      r.scaling != p.scaling || r.promoted != p.promoted || r.activation != p.activation || r.batched != p.batched ||
+      r.grouped != p.grouped || r.ragged != p.ragged || !is_possible(r))
     return false;
   if (r.store == Store::boxes && p.n % 8 != 0) return false;
   if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
@@ -202,6 +204,7 @@ BoundaryOf boundary(const Recipe& r) {
   all.outputs.push_back(std::move(c));
   all.scalars = {{"M", Type::u32}, {"N", Type::u32}, {"K", Type::u32}};
   if (r.batched || r.grouped || r.ragged) all.scalars.push_back({"G", Type::u32});
+  if (r.alpha) all.scalars.push_back({"alpha", Type::f32});
   return all;
 }
 

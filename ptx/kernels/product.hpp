@@ -52,6 +52,7 @@ struct Problem {
   bool batched = false;       ///< matrices have a dimension in front; the kernel counts it
   bool a_transposed = false;  ///< A lies in memory as [K, M]
   bool b_transposed = true;   ///< B lies in memory as [N, K], as weights of linear layers do
+  bool alpha = false;         ///< sums are multiplied by a number of the call, before the bias
   bool bias = false, residual = false;
   bool wide = false;  ///< the residual is f32; of an f32 result it is what the result is added to, in its place
   Scaling scaling = Scaling::none;
@@ -82,7 +83,7 @@ struct Recipe {
   Activation activation = Activation::none;
   bool swapped = false, batched = false;
   bool a_transposed = false, b_transposed = true;
-  bool bias = false, residual = false, wide = false;
+  bool alpha = false, bias = false, residual = false, wide = false;
   Scaling scaling = Scaling::none;
   bool promoted = false;
   bool grouped = false, ragged = false;
@@ -118,7 +119,8 @@ Expected<Recipe> choose(const Problem& problem);
 double predicted(const Recipe& recipe, const Problem& problem);
 
 /// What the kernel takes: A, B, the groups' ends, scale_a and scale_b where it has them, then the bias [N] and the residual R [M,
-/// N] where it has them; C. Scalars M, N, K, and G, the matrices B.
+/// N] where it has them; C. Scalars M, N, K, where there are several G, the matrices B, and
+/// alpha.
 struct BoundaryOf {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<ScalarSpec> scalars;

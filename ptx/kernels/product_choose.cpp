@@ -30,8 +30,8 @@ Recipe like(const Problem& p, const Recipe& made) {
   Recipe r = made;
   r.dtype = p.dtype, r.out = p.out, r.batched = p.batched;
   r.a_transposed = p.a_transposed, r.b_transposed = p.b_transposed;
-  r.bias = p.bias, r.residual = p.residual, r.wide = p.wide, r.gated = p.gated, r.grouped = p.grouped, r.ragged = p.ragged,
-  r.scaling = p.scaling, r.promoted = p.promoted, r.activation = p.activation;
+  r.alpha = p.alpha, r.bias = p.bias, r.residual = p.residual, r.wide = p.wide, r.gated = p.gated, r.grouped = p.grouped,
+  r.ragged = p.ragged, r.scaling = p.scaling, r.promoted = p.promoted, r.activation = p.activation;
   const bool boxes = p.out != Type::f32 && !r.swapped && r.splits == 1 && p.n % 8 == 0 && results(r) % 16 == 0;
   r.store = boxes ? Store::boxes : p.n % 2 == 0 ? Store::pairs : Store::singles;
   return r;

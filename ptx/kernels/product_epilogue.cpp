@@ -49,6 +49,7 @@ Reg<Type::f32> gelu(Kernel& k, const Reg<Type::f32>& x) {
 }  // namespace
 
 Epilogue::Epilogue(Kernel& kernel, const Recipe& recipe, const Of& of) : k(kernel), r(recipe), g(recipe), of_(of) {
+  if (r.alpha) alpha_ = k.param<Type::f32>("alpha");
   if (r.store != Store::boxes) return;
   // Where this lane's rows of a box lie: lanes 0 to 15 have its rows, 16 to 31 the same rows 8 columns on.
   const auto warp = (of.tid >> 5) - 4;  // of those that multiply
@@ -197,6 +198,8 @@ Reg<Type::f32> Epilogue::number_at(const Pointer& pointer, std::int64_t bytes, c
 Values Epilogue::block_of(const Values& sums, int block) {
   const auto begin = sums.begin() + std::ptrdiff_t{4} * block;
   Values four(begin, begin + 4);
+  if (alpha_)
+    for (auto& sum : four) sum = k.let(inst.mul.f32, sum, *alpha_);
   if (!scales_) return four;
   if (!scales_->columns) {
     for (auto& sum : four) sum = k.let(inst.mul.f32, sum, scales_->above);

@@ -69,6 +69,7 @@ class Epilogue {
   Of of_;
   std::optional<Reg<Type::u32>> matrix_, box_;
   std::optional<Scales> scales_;
+  std::optional<Reg<Type::f32>> alpha_;
   std::vector<Reg<Type::u32>> lane_rows_;  ///< of a box: where this lane's rows of each 16 columns lie
 };
 

@@ -165,12 +165,12 @@ TEST(RunProduct, on_the_executor) {
   vgpu::Options checks;
   checks.checks = vgpu::Checks::full;
   const auto done = matmul(cpu(checks), Type::bf16, {a.data(), m, k}, {b.data(), n, k}, Type::f32, {c.data(), m, n},
-                           {.b_transposed = true, .bias = bias.data(), .activation = Activation::relu});
+                           {.b_transposed = true, .alpha = 2, .bias = bias.data(), .activation = Activation::relu});
   ASSERT_TRUE(done) << render(done.error());
   for (std::size_t i = 0; i < m; ++i) {
     for (std::size_t j = 0; j < n; ++j) {
       float sum = widened(bias[j]);
-      for (std::size_t l = 0; l < k; ++l) sum += widened(a[i * k + l]) * widened(b[j * k + l]);
+      for (std::size_t l = 0; l < k; ++l) sum += 2 * widened(a[i * k + l]) * widened(b[j * k + l]);
       EXPECT_EQ(c[i * n + j], std::max(sum, 0.0F)) << i << ' ' << j;
     }
   }

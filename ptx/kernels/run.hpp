@@ -46,19 +46,20 @@ struct NormOptions {
 /// y = gelu(gate) * up, GELU by tanh
 [[nodiscard]] Expected<void> geglu(const Place& place, Type dtype, const MatrixIn& gate, const MatrixIn& up, const MatrixOut& y);
 
-/// What becomes of a product's sums: activation(sum + bias) + residual.
+/// What becomes of a product's sums: activation(alpha sum + bias) + residual.
 struct ProductOptions {
-  bool a_transposed = false;   ///< a is given as [K, M]
-  bool b_transposed = false;   ///< b is given as [N, K], as weights of linear layers are
+  bool a_transposed = false;  ///< a is given as [K, M]
+  bool b_transposed = false;  ///< b is given as [N, K], as weights of linear layers are
+  float alpha = 1;
   const void* bias = nullptr;  ///< of N elements
   MatrixIn residual = {};      ///< like c
   product::Activation activation = product::Activation::none;
   bool adds = false;  ///< c, which is f32, is added to where it lies; without a residual then
 };
-/// c = activation(a b + bias) + residual of a [M, K], b [K, N], c [M, N]; bf16 or f16, sums in f32, `out` the same type or f32.
-/// For sm_90a, or the executor. Rows of a and b have no gaps, a multiple of 8 elements, and begin 16 bytes aligned, as TMA asks:
-/// what lies otherwise has to be copied first. Kinds: argument_dim, bad_tile, argument_memory, argument_alignment, and those of
-/// Compiled::run.
+/// c = activation(alpha a b + bias) + residual of a [M, K], b [K, N], c [M, N]; bf16 or f16, sums in f32, `out` the same type or
+/// f32. For sm_90a, or the executor. Rows of a and b have no gaps, a multiple of 8 elements, and begin 16 bytes aligned, as TMA
+/// asks: what lies otherwise has to be copied first. Kinds: argument_dim, bad_tile, argument_memory, argument_alignment, and
+/// those of Compiled::run.
 [[nodiscard]] Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const MatrixIn& b, Type out,
                                     const MatrixOut& c, const ProductOptions& options = {});
 

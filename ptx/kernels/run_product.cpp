@@ -39,6 +39,7 @@ Expected<product::Problem> problem_of(Type dtype, const MatrixIn& a, const Matri
                      .k = o.a_transposed ? a.rows : a.columns,
                      .a_transposed = o.a_transposed,
                      .b_transposed = o.b_transposed,
+                     .alpha = o.alpha != 1,
                      .bias = o.bias != nullptr,
                      .residual = o.residual.data != nullptr || o.adds,
                      .wide = o.adds,
@@ -102,7 +103,9 @@ Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const M
   std::vector<Out> outputs;
   outputs.emplace_back(View<true>{memory(c.data, c.rows, c.columns, out)});
   const auto number = [](std::uint64_t size) { return launch::Scalar(static_cast<std::int64_t>(size)); };
-  const auto kernel = compiled(*recipe, {number(problem->m), number(problem->n), number(problem->k)});
+  std::vector<launch::Scalar> scalars = {number(problem->m), number(problem->n), number(problem->k)};
+  if (problem->alpha) scalars.emplace_back(options.alpha);
+  const auto kernel = compiled(*recipe, scalars);
   if (!kernel) return Unexpected{kernel.error()};
   return kernel->run(place, inputs, outputs);
 }

@@ -83,6 +83,8 @@ kernels::product::Problem product_of(std::string_view dtype, std::string_view ou
       problem.a_transposed = true;
     else if (word == "b_transposed")
       problem.b_transposed = true;
+    else if (word == "alpha")
+      problem.alpha = true;
     else if (word == "bias")
       problem.bias = true;
     else if (word == "residual")

@@ -134,7 +134,6 @@ def test_says_what_fits() -> None:
         (PtxTypeError, "relu, silu, gelu", lambda: kernels.matmul(a, b, activation="tanh")),
         (PtxValueError, "two dimensions or more", lambda: kernels.matmul(a[0], b)),
         (PtxValueError, "one batch for both", lambda: kernels.matmul(drawn((2, 4, 16)), drawn((3, 16, 8)))),
-        (PtxValueError, "a sum of nothing", lambda: kernels.matmul(a[:, :0], b[:0])),
     ]
     for kind, text, call in wrong:
         with pytest.raises(kind, match=text):
@@ -196,3 +195,21 @@ def test_gated_classes_of_recipes() -> None:
 def test_gated_says_what_fits() -> None:
     with pytest.raises(PtxValueError, match="an even number"):
         kernels.gated_matmul(drawn((4, 16)), drawn((16, 9)))
+
+
+@pytest.mark.parametrize("geometry", ["m64_n64_s3_d1_x1_k1_boxes_nt", "m64_n48_s3_d1_x1_k1_pairs_nt",
+                                      "m64_n16_s4_d1_x1_k4_pairs_nt_swapped"])  # fmt: skip
+def test_alpha_comes_before_the_bias(geometry: str) -> None:
+    kernel = product_of(f"matmul__bf16_bf16_{geometry}_alpha_bias")
+    a, b, bias = drawn((70, 264)), drawn((200, 264), seed=1), drawn((200,), seed=2)
+    result = kernel(a, b, bias, alpha=-0.25, **sizes_of_product(kernel, Shape(70, 200, 264, 1, False, (70, 200))))
+    wanted = -0.25 * (a.astype(np.float64) @ b.astype(np.float64).T) + bias.astype(np.float64)
+    assert float(np.abs(result.astype(np.float64) - wanted).max()) < 8e-3 * float(np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_sum_of_nothing_is_zero(transposed: bool) -> None:
+    b = np.zeros((16, 0), ml_dtypes.bfloat16).T if transposed else np.zeros((0, 16), ml_dtypes.bfloat16)
+    bias = drawn((16,))
+    assert (kernels.matmul(np.zeros((3, 0), ml_dtypes.bfloat16), b, bias=bias) == bias).all()
+    assert not kernels.matmul(np.zeros((3, 0), ml_dtypes.bfloat16), b, alpha=2, out_dtype="float32").any()

@@ -74,3 +74,14 @@ def test_in_groups() -> None:
     result = jax.jit(kernels.grouped_matmul)(a, b, offsets)
     close(result[:4], np.asarray(a[:4], np.float64) @ np.asarray(b[0], np.float64))
     close(result[4:], np.asarray(a[4:], np.float64) @ np.asarray(b[2], np.float64))
+
+
+def test_alpha_scales_the_gradients() -> None:
+    a, b = (jax.random.normal(jax.random.key(i), shape, jnp.bfloat16) for i, shape in enumerate(((24, 64), (64, 40))))
+    for alpha in (1.0, -2.0):
+        y, back = jax.vjp(lambda a, b, alpha=alpha: kernels.matmul(a, b, alpha=alpha), a, b)
+        wanted, wanted_back = jax.vjp(lambda a, b, alpha=alpha: alpha * (a @ b), a, b)
+        pairs = zip((y, *back(y)), (wanted, *wanted_back(y)), strict=True)
+        for one, other in pairs:
+            difference = jnp.abs(one.astype(jnp.float32) - other.astype(jnp.float32)).max()
+            assert difference < 2e-2 * jnp.abs(other.astype(jnp.float32)).max()

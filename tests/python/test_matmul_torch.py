@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pyptx import PtxTypeError, PtxValueError, executor, kernels
+from pyptx import PtxError, PtxTypeError, PtxValueError, executor, kernels
 
 torch: Any = pytest.importorskip("torch")
 testing: Any = pytest.importorskip("torch._dynamo.testing")
@@ -95,6 +95,7 @@ def test_gradients(activation: str | None) -> None:
 def test_compiled_without_a_break_and_once_for_a_range_of_rows() -> None:
     counter = testing.CompileCounterWithBackend("inductor")
     w, bias = drawn(40, 64), drawn(40)
+    kernels.matmul(drawn(2, 64), w.mT)  # the first call of a process imports what is for torch
 
     @torch.compile(backend=counter, fullgraph=True, dynamic=True)
     def linear(x: Any) -> Any:
@@ -142,3 +143,35 @@ def test_gated(activation: str | None) -> None:
         assert float((gradient.double() - other).abs().max()) < 2e-2 * float(other.abs().max())
     compiled = torch.compile(lambda x: kernels.gated_matmul(x, w.mT, activation=activation), fullgraph=True)
     close(compiled(x), expected(x.double(), w.double()))
+
+
+def test_alpha_and_out() -> None:
+    torch.manual_seed(0)
+    a, w, bias = torch.randn(33, 64).bfloat16(), torch.randn(48, 64).bfloat16(), torch.randn(48).bfloat16()
+    wanted = -0.5 * (a.double() @ w.double().mT) + bias.double()
+
+    def hold(result: Any) -> None:
+        assert float((result.double() - wanted).abs().max()) < 8e-3 * float(wanted.abs().max())
+
+    for call in (kernels.matmul, torch.compile(kernels.matmul, fullgraph=True)):
+        for _ in range(2):
+            hold(call(a, w.mT, bias=bias, alpha=-0.5))
+        out = torch.full((33, 48), float("nan"), dtype=torch.bfloat16)
+        assert call(a, w.mT, bias=bias, alpha=-0.5, out=out).data_ptr() == out.data_ptr()
+        hold(out)
+    apart = torch.full((33, 96), float("nan"), dtype=torch.bfloat16)[:, ::2]
+    kernels.matmul(a, w.mT, bias=bias, alpha=-0.5, out=apart)
+    hold(apart)
+    assert kernels.matmul(a, w.mT, out=torch.empty(33, 48)).dtype == torch.float32
+    a.requires_grad_(), w.requires_grad_()
+    own = torch.autograd.grad(kernels.matmul(a, w.mT, alpha=3).sum(), (a, w))
+    for one, other in zip(own, torch.autograd.grad((3 * (a @ w.mT)).sum(), (a, w)), strict=True):
+        torch.testing.assert_close(one, other, rtol=2e-2, atol=2e-2)
+    with pytest.raises(PtxError, match="`out` is differentiated"):
+        kernels.matmul(a, w.mT, out=out)
+    a, w = a.detach(), w.detach()
+    with pytest.raises(PtxError, match="the result's type and shape"):
+        kernels.matmul(a, w.mT, out=torch.empty(33, 47, dtype=torch.bfloat16))
+    with pytest.raises(PtxError, match="of a tensor multiply the result"):
+        kernels.matmul(a, w.mT, alpha=torch.ones(()))
+    assert not kernels.matmul(a[:, :0], w[:, :0].mT).any()

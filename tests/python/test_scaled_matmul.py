@@ -123,9 +123,25 @@ def test_says_what_fits() -> None:
             call()
 
 
-def test_torch_has_no_gradients() -> None:
+def test_torch_differentiates_what_has_more_bits() -> None:
     torch: Any = pytest.importorskip("torch")
-    a, w = (torch.randn(16, 32).to(torch.float8_e4m3fn) for _ in range(2))
-    bias = torch.randn(16, dtype=torch.bfloat16, requires_grad=True)
+    torch.manual_seed(0)
+    a, w = (torch.randn(rows, 32).to(torch.float8_e4m3fn) for rows in (24, 16))
+    bias, residual = torch.randn(16).bfloat16(), torch.randn(24, 16).bfloat16()
+    for shapes in (((), ()), ((24, 1), (1, 16)), ((1,), (16,))):
+        scale_a, scale_b = (torch.rand(shape) + 0.5 for shape in shapes)
+        beside = [x.requires_grad_() for x in (scale_a, scale_b, bias, residual)]
+        own = kernels.scaled_matmul(a, w.mT, scale_a, scale_b, bias=bias, residual=residual, activation="silu")
+        sums = (a.double() * scale_a.double()) @ (w.mT.double() * scale_b.double())
+        wanted = torch.nn.functional.silu(sums + bias.double()) + residual.double()
+        hold(own.detach().float().numpy(), wanted.detach().numpy(), 8e-3)
+        dy = torch.randn(24, 16)
+        expected_gradients = torch.autograd.grad(wanted, beside, dy.double())
+        for one, other in zip(torch.autograd.grad(own, beside, dy.bfloat16()), expected_gradients, strict=True):
+            assert one.dtype in (torch.float32, torch.bfloat16) and one.shape == other.shape
+            assert float((one.double() - other.double()).abs().max()) < 2e-2 * float(other.abs().max())
     with pytest.raises(Exception, match="no backward"):
-        kernels.scaled_matmul(a, w.mT, torch.ones(()), torch.ones(()), bias=bias)
+        kernels.scaled_matmul(a.requires_grad_(), w.mT, torch.ones(()), torch.ones(()))
+    a, w = (torch.randn(rows, 256).to(torch.float8_e4m3fn) for rows in (24, 16))
+    with pytest.raises(Exception, match="the scales of blocks"):
+        kernels.scaled_matmul(a, w.mT, torch.ones(24, 2).requires_grad_(), torch.ones(2, 1))

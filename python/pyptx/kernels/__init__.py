@@ -212,23 +212,30 @@ def linear_cross_entropy(
 
 
 def matmul(
-    a: Any, b: Any, *, bias: Any = None, activation: str | None = None, residual: Any = None, out_dtype: Any = None
-) -> Any:
-    """``activation(a @ b + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
+    a: Any, b: Any, *, bias: Any = None, activation: str | None = None, residual: Any = None, alpha: float = 1.0,
+    out_dtype: Any = None, out: Any = None,
+) -> Any:  # fmt: skip
+    """``activation(alpha * (a @ b) + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
 
     bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N],
-    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh. Matrices may lie
-    transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is copied first, and so
-    is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin at addresses which are
-    no multiple of 16 bytes. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are
-    kept, and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not
-    fit together.
+    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh, ``alpha`` a number.
+    Matrices may lie transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is
+    copied first, and so is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin
+    at addresses which are no multiple of 16 bytes. ``out`` is a torch tensor that the result is written to, and returned. Of K =
+    0 the sums are 0. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are kept,
+    and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
+    together.
     """
     if _is_torch(a):
-        return _torch_products().matmul(a, b, bias, activation, residual, out_dtype)
+        return _torch_products().matmul(a, b, bias, activation, residual, out_dtype, False, alpha, out)
     from . import _matmul
+    from ._products import require_alpha
 
-    return _matmul.matmul(a, b, bias, activation, residual, out_dtype)
+    if out is not None:
+        from .. import _ptx
+
+        _ptx.raise_error("argument_kind", "`matmul`: `out` beside arrays that are no torch tensors", "what fits is no `out`")
+    return _matmul.matmul(a, b, bias, activation, residual, out_dtype, False, require_alpha(alpha))
 
 
 def gated_matmul(a: Any, gate_up: Any, *, activation: str | None = "silu", out_dtype: Any = None) -> Any:
@@ -262,7 +269,8 @@ def scaled_matmul(
     [M, K / 128] and [K / 128, N / 128], rounded up, one for 128 elements of a row of ``a`` and for 128 x 128 elements of ``b``.
     ``b`` is best given as ``weight.mT``, and is copied otherwise. The hardware adds up products of 8-bit elements with about 14
     bits; without ``fast_accumulation``, and always with blocks, sums of 128 products are added up in f32. ``bias`` [N] and
-    ``residual`` are of the result's type, or bf16 for f32. Without gradients. Needs a Hopper GPU (sm_90a), or the executor.
+    ``residual`` are of the result's type, or bf16 for f32. With torch differentiable in ``bias``, ``residual`` and in
+    scales that are not of blocks, not in ``a`` and ``b``. Needs a Hopper GPU (sm_90a), or the executor.
     """
     if _is_torch(a):
         from ._torch_scaled import scaled_matmul as function
@@ -282,7 +290,7 @@ def grouped_matmul(a: Any, b: Any, offsets: Any, *, activation: str | None = Non
     if _is_torch(a):
         from ._torch_grouped import grouped_matmul as function
     else:
-        from ._grouped import grouped_matmul as function
+        from ._grouped_matmul import grouped_matmul as function
     return function(a, b, offsets, activation, out_dtype)
 
 

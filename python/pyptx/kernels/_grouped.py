@@ -1,4 +1,4 @@
-"""`grouped_matmul`: rows in groups, each multiplied by a matrix of its own, of numpy and JAX arrays and of torch tensors."""
+"""`grouped_matmul`: rows in groups, each multiplied by a matrix of its own: what fits, and the launch on numpy and JAX arrays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def shape_of_groups(a: Any, b: Any, offsets: Any, activation: str | None) -> Sha
 
 def padding_of_groups(shape: Shape, b_transposed: bool) -> tuple[int, int]:
     """Elements that are missing for rows of memory to be 16 bytes aligned: along K, and of the rows of b."""
-    return -shape.k % 8, 0 if b_transposed else -shape.n % 8
+    return -shape.k % 8 if shape.k else 8, 0 if b_transposed else -shape.n % 8
 
 
 def words_of_groups(b_transposed: bool, activation: str | None) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def shape_of_gradient(a: Any, dy: Any, offsets: Any) -> Shape:
 RAGGED = ("ragged", "a_transposed")  # the words of b's gradient
 
 
-def _product(a: Any, b: Any, offsets: Any, activation: str | None, out: str) -> Any:
+def product_of_groups(a: Any, b: Any, offsets: Any, activation: str | None, out: str) -> Any:
     shape = shape_of_groups(a, b, offsets, activation)
     b_transposed = is_transposed(b)
     right = b.swapaxes(1, 2) if b_transposed else rows_of(b)
@@ -80,13 +80,3 @@ def gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
     rows = max(1, -(-shape.k // max(shape.batch, 1)))
     kernel = chosen_product(name_of(a.dtype), name_of(a.dtype), shape.m, shape.n, rows, shape.batch, RAGGED)
     return kernel(left, right, offsets, **sizes_of_product(kernel, shape))
-
-
-def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any) -> Any:
-    shape_of_groups(a, b, offsets, activation)
-    out = name_of(a.dtype if out_dtype is None else out_dtype)
-    if hasattr(a, "aval"):
-        from . import _jax_grouped
-
-        return _jax_grouped.grouped_matmul(activation, out, a, b, offsets)
-    return _product(a, b, offsets, activation, out)

@@ -18,9 +18,11 @@ _ACTIVATIONS: dict[str | None, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2, 3))
-def matmul(shape: Shape, activation: str | None, out: str, gated: bool, a: Any, b: Any, bias: Any, residual: Any) -> Any:
-    return product(shape, a, b, bias, activation, residual, out, gated)
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2, 3, 4))
+def matmul(
+    shape: Shape, activation: str | None, out: str, gated: bool, alpha: float, a: Any, b: Any, bias: Any, residual: Any
+) -> Any:
+    return product(shape, a, b, bias, activation, residual, out, gated, alpha)
 
 
 def _after(shape: Shape, activation: str | None, gated: bool, sums: Any) -> Any:
@@ -30,27 +32,29 @@ def _after(shape: Shape, activation: str | None, gated: bool, sums: Any) -> Any:
     return _ACTIVATIONS[activation](sums[..., : shape.n]) * sums[..., shape.n :]
 
 
-def _forward(shape: Shape, activation: str | None, out: str, gated: bool, a: Any, b: Any, bias: Any, residual: Any) -> Any:
+def _forward(
+    shape: Shape, activation: str | None, out: str, gated: bool, alpha: float, a: Any, b: Any, bias: Any, residual: Any
+) -> Any:
     if activation is None and not gated:
-        return product(shape, a, b, bias, None, residual, out), (a, b, bias is not None, residual is not None, None)
+        return product(shape, a, b, bias, None, residual, out, alpha=alpha), (a, b, bias is not None, residual is not None, None)
     # what the activation is of has to be kept
-    sums = product(shape_of(a.shape, b.shape), a, b, bias, None, None, "float32")
+    sums = product(shape_of(a.shape, b.shape), a, b, bias, None, None, "float32", alpha=alpha)
     y = _after(shape, activation, gated, sums)
     kept = (a, b, bias is not None, residual is not None, sums)
     return (y if residual is None else y + residual.astype(y.dtype)).astype(out), kept
 
 
-def _backward(shape: Shape, activation: str | None, out: str, gated: bool, kept: Any, dy: Any) -> Any:
+def _backward(shape: Shape, activation: str | None, out: str, gated: bool, alpha: float, kept: Any, dy: Any) -> Any:
     a, b, has_bias, has_residual, sums = kept
     of_sums = dy
     if sums is not None:
         (of_sums,) = jax.vjp(functools.partial(_after, shape, activation, gated), sums)[1](dy.astype(jnp.float32))
     half = of_sums.astype(a.dtype)
     right = b.swapaxes(-1, -2)
-    da = product(shape_of(half.shape, right.shape), half, right, None, None, None, a.dtype.name)
+    da = product(shape_of(half.shape, right.shape), half, right, None, None, None, a.dtype.name, alpha=alpha)
     left, gradient = (a, half) if shape.batched else (a.reshape(-1, a.shape[-1]), half.reshape(-1, half.shape[-1]))
     left = left.swapaxes(-1, -2)
-    db = product(shape_of(left.shape, gradient.shape), left, gradient, None, None, None, b.dtype.name)
+    db = product(shape_of(left.shape, gradient.shape), left, gradient, None, None, None, b.dtype.name, alpha=alpha)
     dbias = of_sums.reshape(-1, of_sums.shape[-1]).sum(0).astype(a.dtype) if has_bias else None
     return da, db, dbias, dy.astype(a.dtype) if has_residual else None
 

@@ -9,7 +9,9 @@ from ._product_runs import name_of, product
 from ._products import require_epilogue, shape_of
 
 
-def matmul(a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, gated: bool = False) -> Any:
+def matmul(
+    a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, gated: bool = False, alpha: float = 1.0
+) -> Any:
     if a.dtype != b.dtype:
         _checks.refuse_dtype("matmul", "b", b, a, "a")
     shape = shape_of(a.shape, b.shape, gated)
@@ -18,5 +20,5 @@ def matmul(a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out
     if hasattr(a, "aval"):
         from . import _jax_matmul
 
-        return _jax_matmul.matmul(shape, activation, out, gated, a, b, bias, residual)
-    return product(shape, a, b, bias, activation, residual, out, gated)
+        return _jax_matmul.matmul(shape, activation, out, gated, alpha, a, b, bias, residual)
+    return product(shape, a, b, bias, activation, residual, out, gated, alpha)

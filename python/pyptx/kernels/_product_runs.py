@@ -41,7 +41,17 @@ def is_transposed(x: Any) -> bool:
     return bool(x.swapaxes(-1, -2).flags.c_contiguous)
 
 
-def product(shape: Shape, a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out: str, gated: bool = False) -> Any:
+def product(
+    shape: Shape,
+    a: Any,
+    b: Any,
+    bias: Any,
+    activation: str | None,
+    residual: Any,
+    out: str,
+    gated: bool = False,
+    alpha: float = 1.0,
+) -> Any:
     """An f32 residual of 16-bit factors is what an f32 result is added to, in its place."""
     outer = (shape.batch,) if shape.batched else ()
     a_transposed, b_transposed = is_transposed(a) and len(a.shape) == len(b.shape), is_transposed(b)
@@ -54,7 +64,7 @@ def product(shape: Shape, a: Any, b: Any, bias: Any, activation: str | None, res
     a = as_it_lies(a, (along_k, of_a) if a_transposed else (0, along_k))
     b = as_it_lies(b, (0, along_k) if b_transposed else (along_k, of_b))
     named = (("batched", shape.batched), ("a_transposed", a_transposed), ("b_transposed", b_transposed),
-             ("bias", bias is not None), ("residual", residual is not None),
+             ("alpha", alpha != 1), ("bias", bias is not None), ("residual", residual is not None),
              ("wide", residual is not None and residual.dtype != a.dtype), ("gated", gated))  # fmt: skip
     has = (*(name for name, there in named if there), *(() if activation is None else (activation,)))
     k = shape.k + along_k
@@ -62,4 +72,5 @@ def product(shape: Shape, a: Any, b: Any, bias: Any, activation: str | None, res
     more = [] if bias is None else [bias]
     if residual is not None:
         more.append(residual.reshape(*outer, shape.m, shape.n))
-    return kernel(a, b, *more, **sizes_of_product(kernel, shape)).reshape(shape.result)
+    scalars = {} if alpha == 1 else {"alpha": alpha}
+    return kernel(a, b, *more, **sizes_of_product(kernel, shape), **scalars).reshape(shape.result)

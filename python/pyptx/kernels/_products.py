@@ -118,6 +118,17 @@ def require_epilogue(shape: Shape, a: Any, bias: Any, activation: str | None, re
             _checks.refuse_dtype("matmul", name, array, a, "a")
 
 
+def require_alpha(alpha: Any) -> float:
+    """A number of the host. TypeError for a tensor, whose value a launch cannot know."""
+    if not isinstance(alpha, (int, float)):
+        _ptx.raise_error(
+            "argument_kind",
+            f"`matmul`: `alpha` is {type(alpha).__name__}",
+            "what fits is a number; of a tensor multiply the result",
+        )
+    return float(alpha)
+
+
 def sizes_of_product(kernel: Kernel, shape: Shape) -> dict[str, int]:
     """Sizes of dimensions that the kernel's inputs do not say."""
     bound = {name for tile in kernel.in_specs[: 3 if "_ragged" in kernel.__name__ else 2] for name in tile.symbolic_dims}
@@ -128,7 +139,7 @@ def sizes_of_product(kernel: Kernel, shape: Shape) -> dict[str, int]:
 def padding_of(k: int, a_inner: int, b_inner: int, a_transposed: bool, b_transposed: bool) -> tuple[int, int, int]:
     """Elements that are missing for rows of memory to be 16 bytes aligned, as TMA asks: along K of both, and of the other
     dimension of `a` and of `b` where that is the inner one."""
-    missing = -k % 8 if not a_transposed or b_transposed else 0
+    missing = (-k % 8 if not a_transposed or b_transposed else 0) if k else 8  # a sum of nothing is one of zeros
     return missing, -a_inner % 8 if a_transposed else 0, -b_inner % 8 if not b_transposed else 0
 
 

@@ -17,7 +17,7 @@ from ._linear import require_linear, rows_of_chunk
 from ._loss import Loss
 from ._products import shape_of
 from ._torch import _CLASSES, _is_compiling, _needs_gradient, _rows, launch, losses_of
-from ._torch_matmul import _HALVES, _product, matmul
+from ._torch_matmul import _HALVES, Epilogue, _product, matmul
 
 Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
 
@@ -79,11 +79,11 @@ def _gradients(
         each, logits = losses_of(loss, _logits(rows, weight, bias), target[begin:end], scale[begin:end], in_place=True)
         losses.append(each)
         if wanted[0]:
-            of_x.append(_product(shape_of(logits.shape, weight.shape), logits, weight, None, None, None, out_dtype))
+            of_x.append(_product(shape_of(logits.shape, weight.shape), logits, weight, Epilogue(out_dtype=out_dtype)))
         if wanted[1]:
             # Sums of chunks are f32; the last one rounds them.
             across, out = logits.mT, out_dtype if is_last else torch.float32
-            of_weight = _product(shape_of(across.shape, rows.shape), across, rows, None, None, of_weight, out)
+            of_weight = _product(shape_of(across.shape, rows.shape), across, rows, Epilogue(residual=of_weight, out_dtype=out))
         if wanted[2]:
             summed = logits.sum(0, dtype=torch.float32)
             of_bias = summed if of_bias is None else of_bias + summed

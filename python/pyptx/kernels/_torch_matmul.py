@@ -6,7 +6,7 @@ M, so that a graph serves all of a range.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -16,7 +16,7 @@ from ..torch_support import state
 from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
-from ._products import Shape, chosen_product, padding_of, require_epilogue, shape_of, sizes_of_product
+from ._products import Shape, chosen_product, padding_of, require_alpha, require_epilogue, shape_of, sizes_of_product
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
 from ._torch import gated as gated_halves
 
@@ -31,14 +31,29 @@ _ready: dict[Any, tuple[Any, Any, bool, bool]] = {}
 _tuned.plans.append(_ready)
 
 
-def matmul(a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, gated: bool = False) -> Any:
+class Epilogue(NamedTuple):
+    """What becomes of the sums of a product, and where to."""
+
+    bias: Any = None
+    activation: str | None = None
+    residual: Any = None
+    out_dtype: Any = None
+    gated: bool = False
+    alpha: float = 1.0
+    out: Any = None
+
+
+def matmul(
+    a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, gated: bool = False, alpha: Any = 1.0,
+    out: Any = None,
+) -> Any:  # fmt: skip
     if _is_compiling():
-        return _checked(a, b, bias, activation, residual, out_dtype, gated)
+        return _checked(a, b, Epilogue(bias, activation, residual, out_dtype, gated, alpha, out))
     key = (
         a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, bias is None, activation, residual is None, out_dtype,
-        gated,
+        gated, alpha,
     )  # fmt: skip
-    known = _ready.get(key)
+    known = _ready.get(key) if out is None else None
     if known is not None:
         plan, packed, a_transposed, b_transposed = known
         tensors = [a, b] if bias is None and residual is None else [x for x in (a, b, bias, residual) if x is not None]
@@ -54,46 +69,64 @@ def matmul(a: Any, b: Any, bias: Any, activation: str | None, residual: Any, out
             if b_transposed:
                 tensors[1] = b.mT
             return plan(*tensors, scalars=packed)
-    return _checked(a, b, bias, activation, residual, out_dtype, gated, key)
+    return _checked(a, b, Epilogue(bias, activation, residual, out_dtype, gated, alpha, out), key)
 
 
-def _checked(
-    a: Any,
-    b: Any,
-    bias: Any,
-    activation: str | None,
-    residual: Any,
-    out_dtype: Any,
-    gated: bool = False,
-    key: Any = None,
-) -> Any:
+def _checked(a: Any, b: Any, to: Epilogue, key: Any = None) -> Any:
     if a.dtype != b.dtype:
         _checks.refuse_dtype("matmul", "b", b, a, "a")
     if a.dtype not in _HALVES:
         _ptx.raise_error("argument_dtype", f"`matmul` of {a.dtype} elements", "what fits is float16 or bfloat16")
-    if out_dtype is None:
-        out_dtype = a.dtype
-    if out_dtype != a.dtype and out_dtype != torch.float32:
+    to = to._replace(alpha=require_alpha(to.alpha))
+    if to.out_dtype is None:
+        to = to._replace(out_dtype=a.dtype if to.out is None else to.out.dtype)
+    if to.out_dtype != a.dtype and to.out_dtype != torch.float32:
         _ptx.raise_error(
-            "argument_dtype", f"`matmul` of {a.dtype} elements to {out_dtype}", f"what fits is {a.dtype} or torch.float32"
+            "argument_dtype", f"`matmul` of {a.dtype} elements to {to.out_dtype}", f"what fits is {a.dtype} or torch.float32"
         )
-    shape = shape_of(a.shape, b.shape, gated)
-    require_epilogue(shape, a, bias, activation, residual)
-    if _needs_gradient(a, b, bias, residual):
-        # what the activation is of has to be kept, so it comes after the product
-        plain = activation is None and not gated
-        whole = shape_of(a.shape, b.shape) if gated else shape
-        sums = _Matmul.apply(whole, a, b, bias, residual if plain else None, out_dtype)
-        if plain:
-            return sums
-        if gated and activation in _GATED:
-            return gated_halves(_GATED[activation], sums, None)
-        if gated:
-            gate = sums[..., : shape.n]
-            return _activations[activation](gate) * sums[..., shape.n :]
-        y = _activations[activation](sums)
-        return y if residual is None else y + residual
-    return _product(shape, a, b, bias, activation, residual, out_dtype, gated, key)
+    shape = shape_of(a.shape, b.shape, to.gated)
+    require_epilogue(shape, a, to.bias, to.activation, to.residual)
+    needs_gradient = _needs_gradient(a, b, to.bias, to.residual)
+    if to.out is not None:
+        return _into(shape, a, b, to, needs_gradient)
+    if needs_gradient:
+        return _differentiable(shape, a, b, to)
+    return _product(shape, a, b, to, key)
+
+
+def _into(shape: Shape, a: Any, b: Any, to: Epilogue, needs_gradient: bool) -> Any:
+    """The product, in a tensor that there is."""
+    out = to.out
+    if needs_gradient or out.requires_grad:
+        _ptx.raise_error(
+            "argument_gradient", "`matmul`: a product with `out` is differentiated", "`torch.no_grad()` around it, or no `out`"
+        )
+    if tuple(out.shape) != shape.result or out.dtype != to.out_dtype:
+        _ptx.raise_error(
+            "argument_dim",
+            f"`matmul`: `out` is {out.dtype} of shape {tuple(out.shape)}, and the result {to.out_dtype} of {shape.result}",
+            "what fits is a tensor of the result's type and shape",
+        )
+    if _is_compiling() or not out.is_contiguous() or _place(out) & 15:
+        return out.copy_(_product(shape, a, b, to._replace(out=None)))
+    _product(shape, a, b, to)
+    return out
+
+
+def _differentiable(shape: Shape, a: Any, b: Any, to: Epilogue) -> Any:
+    # what the activation is of has to be kept, so it comes after the product
+    plain = to.activation is None and not to.gated
+    whole = shape_of(a.shape, b.shape) if to.gated else shape
+    sums = _Matmul.apply(whole, a, b, to.bias, to.residual if plain else None, to.out_dtype, to.alpha)
+    if plain:
+        return sums
+    if to.gated and to.activation in _GATED:
+        return gated_halves(_GATED[to.activation], sums, None)
+    if to.gated:
+        gate = sums[..., : shape.n]
+        return _activations[to.activation](gate) * sums[..., shape.n :]
+    y = _activations[to.activation](sums)
+    return y if to.residual is None else y + to.residual
 
 
 _GATED = {"silu": "swiglu", "gelu_tanh": "geglu"}
@@ -116,17 +149,8 @@ def _aligned(x: Any) -> Any:
     return x.clone() if _place(x) & 15 else x
 
 
-def _product(
-    shape: Shape,
-    a: Any,
-    b: Any,
-    bias: Any,
-    activation: str | None,
-    residual: Any,
-    out_dtype: Any,
-    gated: bool = False,
-    key: Any = None,
-) -> Any:
+def _product(shape: Shape, a: Any, b: Any, to: Epilogue, key: Any = None) -> Any:
+    bias, activation, residual, out_dtype, gated, alpha, out = to
     (left, a_transposed), (right, b_transposed) = _lying(a), _lying(b)
     if gated and not b_transposed and shape.n % 8:  # the second half of its rows would begin between 16 bytes
         right, b_transposed = right.mT.contiguous(), True
@@ -142,7 +166,7 @@ def _product(
         left = _functional.pad(left, (0, of_a, 0, along_k) if a_transposed else (0, along_k))
         right = _functional.pad(right, (0, along_k) if b_transposed else (0, of_b, 0, along_k))
     named = (("batched", shape.batched), ("a_transposed", a_transposed), ("b_transposed", b_transposed),
-             ("bias", bias is not None), ("residual", residual is not None),
+             ("alpha", alpha != 1), ("bias", bias is not None), ("residual", residual is not None),
              ("wide", residual is not None and residual.dtype != a.dtype), ("gated", gated))  # fmt: skip
     has = (*[name for name, there in named if there], *(() if activation is None else (activation,)))
     tensors = [left, right]
@@ -155,12 +179,17 @@ def _product(
         # a' b, the gradient of a weight: K is a number of rows, and those are not what a graph is made for.
         along = least_rows_like(k) if a_transposed and not b_transposed else k
         number, names = _number_under_dynamo(str(a.dtype), str(out_dtype), rows_like(shape.m), slice(shape.n), slice(along), has)
-        sizes = {"M": shape.m, "N": shape.n, "G": shape.batch}
+        sizes = {"M": shape.m, "N": shape.n, "G": shape.batch, "alpha": alpha}
+        names = (*names, "alpha") if alpha != 1 else names
         result = call_number_under_dynamo(number, tensors, [(name, sizes[name]) for name in names])
         return result.view(shape.result)
     tensors = [_aligned(x) for x in tensors]
     kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], shape.m, shape.n, k, shape.batch, has)
-    plan, packed = kernel._bind(sizes_of_product(kernel, shape))
+    plan, packed = kernel._bind({**sizes_of_product(kernel, shape), **({} if alpha == 1 else {"alpha": alpha})})
+    if out is not None:
+        return plan(
+            *tensors, scalars=packed, out=out.view((shape.batch, shape.m, shape.n) if shape.batched else (shape.m, shape.n))
+        )
     result = plan(*tensors, scalars=packed)
     if key is not None and not is_copied and a.dim() == 2 and _place(tensors[0]) == _place(a):
         if len(_ready) > 4096:  # of a program whose sizes never end
@@ -207,10 +236,11 @@ class _Matmul(torch.autograd.Function):  # type: ignore[misc]
     """Saves both factors: da = dy b', db = a' dy, in the products' own layouts, without copies."""
 
     @staticmethod
-    def forward(ctx: Any, shape: Shape, a: Any, b: Any, bias: Any, residual: Any, out_dtype: Any) -> Any:
+    def forward(ctx: Any, shape: Shape, a: Any, b: Any, bias: Any, residual: Any, out_dtype: Any, alpha: float) -> Any:
         ctx.save_for_backward(a, b)
+        ctx.alpha = alpha
         ctx.shape, ctx.has_bias, ctx.residual_dtype = shape, bias is not None, None if residual is None else residual.dtype
-        return _product(shape, a, b, bias, None, residual, out_dtype)
+        return _product(shape, a, b, Epilogue(bias, None, residual, out_dtype, alpha=alpha))
 
     @staticmethod
     def backward(ctx: Any, dy: Any) -> Any:
@@ -218,14 +248,14 @@ class _Matmul(torch.autograd.Function):  # type: ignore[misc]
         shape, half = ctx.shape, dy.to(a.dtype)
         da = db = dbias = None
         if ctx.needs_input_grad[1]:
-            da = _checked(half, b.mT, None, None, None, None)
+            da = _checked(half, b.mT, Epilogue(alpha=ctx.alpha))
         if ctx.needs_input_grad[2]:
             left, right = (a, half) if shape.batched else (a.reshape(-1, shape.k), half.reshape(-1, shape.n))
-            db = _checked(left.mT, right, None, None, None, None)
+            db = _checked(left.mT, right, Epilogue(alpha=ctx.alpha))
         if ctx.has_bias and ctx.needs_input_grad[3]:
             dbias = dy.reshape(-1, shape.n).sum(0).to(a.dtype)
         of_residual = dy.to(ctx.residual_dtype) if ctx.residual_dtype is not None and ctx.needs_input_grad[4] else None
-        return None, da, db, dbias, of_residual, None
+        return None, da, db, dbias, of_residual, None, None
 
 
 __all__ = ["matmul"]

@@ -1,4 +1,4 @@
-"""`scaled_matmul` of torch tensors: eager and under `torch.compile`."""
+"""`scaled_matmul` of torch tensors: eager, under `torch.compile`, and with gradients beside the 8-bit factors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import _tuned
 from ._products import chosen_product, require_epilogue, shape_of, sizes_of_product
 from ._scaled import FLOAT8, require_float8, scaling_of, words_of
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
-from ._torch_matmul import _OUTPUTS, _aligned, _number_under_dynamo, rows_like
+from ._torch_matmul import _OUTPUTS, _activations, _aligned, _number_under_dynamo, rows_like
 
 _ready: dict[Any, tuple[Any, Any]] = {}  # plans of calls like earlier ones
 _tuned.plans.append(_ready)
@@ -22,12 +22,14 @@ def scaled_matmul(
     a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, fast: bool
 ) -> Any:
     out_dtype = torch.bfloat16 if out_dtype is None else out_dtype
-    if _needs_gradient(scale_a, scale_b, bias, residual):
+    if _needs_gradient(a, b):
         _ptx.raise_error(
             "argument_gradient",
-            "`scaled_matmul` is differentiated; it has no backward",
-            "`torch.no_grad()` around it, or `.detach()`",
+            "`scaled_matmul` is differentiated in its 8-bit factors; it has no backward for them",
+            "`.detach()` them, and keep what they were made of for a backward in more bits",
         )
+    if _needs_gradient(scale_a, scale_b, bias, residual):
+        return _differentiable(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast)
     if _is_compiling():
         return _checked(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast, None)
     key = (
@@ -43,6 +45,32 @@ def scaled_matmul(
         if not places & 15 and all([x.is_contiguous() for x in tensors]):
             return known[0](*tensors, scalars=known[1])
     return _checked(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast, key)
+
+
+def _differentiable(
+    a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, fast: bool
+) -> Any:
+    """Sums in f32, and what follows as torch's own operations. One number a row, a column or a matrix comes after the sums, too;
+    those of blocks have no gradients."""
+    shape = shape_of(a.shape, b.shape)
+    own_a, own_b = scale_a.detach(), scale_b.detach()
+    if _needs_gradient(scale_a, scale_b):
+        if scaling_of(shape, tuple(scale_a.shape), tuple(scale_b.shape)) == "blockwise":
+            _ptx.raise_error(
+                "argument_gradient",
+                "`scaled_matmul` is differentiated in the scales of blocks; it has no backward for them",
+                "`.detach()` them, or take one number a row and a column",
+            )
+        own_a = own_b = torch.ones((), device=scale_a.device)
+    for beside in (bias, residual):
+        if beside is not None:
+            require_epilogue(shape, beside, bias, activation, residual)
+    sums = _checked(a, b, own_a, own_b, None, None, None, torch.float32, fast, None)
+    if _needs_gradient(scale_a, scale_b):
+        of_rows = scale_a.reshape(*a.shape[:-1], 1) if scale_a.numel() == shape.m else scale_a.reshape(())
+        sums = sums * of_rows * scale_b.reshape(-1)
+    y = _activations[activation](sums if bias is None else sums + bias)
+    return (y if residual is None else y + residual).to(out_dtype)
 
 
 def _padded(x: Any, missing: int) -> Any:
