@@ -52,7 +52,7 @@ class Memory:
             words = torch.zeros(-(-size // _WORD), dtype=torch.int32).view(torch.uint8)
             words[:size] = own
             self._lent[start] = (own, words)
-        return self._lent[start][1].data_ptr() - start
+        return int(self._lent[start][1].data_ptr()) - int(start)
 
     def give_back(self) -> None:
         """What the kernel left in bytes that stood for a tensor's is the tensor's."""
