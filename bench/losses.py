@@ -29,7 +29,7 @@ class LossCell(NamedTuple):
 def loss_cells() -> list[LossCell]:
     return [
         LossCell(4096, 4096, 128256), LossCell(4096, 4096, 128256, False), LossCell(8192, 4096, 128256),
-        LossCell(4096, 4096, 128256, chunk=1024),
+        LossCell(4096, 4096, 128256, chunk=1024), LossCell(4096, 4096, 128256, chunk=2048),
     ]  # fmt: skip
 
 
@@ -87,10 +87,13 @@ def measure_loss(torch: Any, cell: LossCell, rounds: int, chosen_alone: bool, mo
         call.replay()
     torch.cuda.synchronize()
     tools.report_race(torch, report, calls, peers, len(sets), rounds)
+    # By itself, where the GPU rests between calls and its clocks are higher.
+    alone = tools.take_turns(torch, {cell.operation: _Call(own, sets[:1])}, 1, rounds)[cell.operation]
+    report["alone_us"] = round(sorted(alone)[len(alone) // 2], 1)
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
     own(*sets[0])
     report["peak_MiB"] = (torch.cuda.max_memory_allocated() - before) >> 20
-    print(f"    at most {report['peak_MiB']:,} MiB beside the arguments", flush=True)
+    print(f"    by itself {report['alone_us']:,} us; at most {report['peak_MiB']:,} MiB beside the arguments", flush=True)
     report["seconds"] = round(time.monotonic() - started, 1)
     return report

@@ -89,6 +89,10 @@ Recipes of_rows(const Problem& p, int vector) {
       // of more elements the exponentials would not stay in registers
       const bool keeps = p.operation == Operation::softmax || p.operation == Operation::cross_entropy;
       r.anew = keeps && r.passes * vector > 32;
+      // ptxas would rather spill a little than use more than 48 registers
+      const bool is_norm = p.operation == Operation::rms_norm || p.operation == Operation::layer_norm;
+      if (is_norm && p.dtype != Type::f32 && cluster > 1 && threads <= 256 && r.passes * vector == 32)
+        r.resident = 1024 / threads;
       if (threads <= 32) r.rows = 128 / threads;
       if (cluster > 1 && (threads < 128 || p.columns < 4096)) continue;
       if (threads > 32 && p.columns * 2 <= step) continue;  // more than half of the threads would have nothing

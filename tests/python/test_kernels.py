@@ -236,7 +236,7 @@ def test_ptxas_keeps_everything_in_registers(ptxas: Callable[..., str]) -> None:
     """Of the recipes that are chosen: no spills, and as few registers as their blocks need."""
     for operation, has in OPERATIONS.items():
         for dtype, size in (("float32", 4), ("bfloat16", 2)):
-            for rows, columns in ((256, 1024), (16384, 8192), (1024, 65536)):
+            for rows, columns in ((256, 1024), (16384, 8192), (1024, 65536), (5, 65536)):
                 name = _ptx.choose_kernel(operation, dtype, rows, columns, alignment_of(columns * size), has)
                 log = ptxas(_ptx.kernel_module(name).text, "sm_90", "-v")
                 assert "0 bytes spill stores, 0 bytes spill loads" in log, name

@@ -9,7 +9,7 @@ and go to 96K elements in f32. Unsupported arguments raise; nothing falls back t
 
 # From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _tuned, which
 # of them is taken, with _tune; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the same for _scaled and
-# _grouped; _product_runs; _products, recipes and shapes.
+# _grouped; _product_runs; _products, recipes and shapes. Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ._linear import gradients_of, losses_of
+from ._linear_runs import gradients_of, losses_of
 from ._loss import Loss
 
 
