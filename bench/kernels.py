@@ -185,7 +185,7 @@ def error_of(torch: Any, cell: Cell, call: Callable[..., Any], expected: Sequenc
     return worst
 
 
-_pool: Any = None
+_pool: Any = None  # of a cell's graphs: torch ends the process's captures over a pool whose graphs are all gone
 
 
 def graph_of(torch: Any, call: Callable[..., Any], sets: Sequence[Any], launches: int) -> Any:
@@ -288,6 +288,11 @@ def without_file(words: Sequence[str]) -> list[str]:
     return [*words[:place], *words[place + 2 :]]
 
 
+def forget_pool() -> None:
+    global _pool
+    _pool = None
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="operations (default: all)")
@@ -322,6 +327,7 @@ def main() -> int:
         if not wanted or (options.only and cell.operation not in options.only) or time.monotonic() - started > options.seconds:
             continue
         print(f"{number}: {cell}", flush=True)
+        forget_pool()
         try:
             if isinstance(cell, Cell):
                 reports.append(measure(torch, cell, options.rounds, options.chosen))
