@@ -19,7 +19,7 @@ std::string said(std::string_view body, std::uint32_t warps = 12,
                                body, "\nret;\n}\n");
   const auto program = testing::make_from_text(text);
   if (!program) return render(program.error());
-  const auto report = (*program)->run(block(warps * 32), testing::params({}), {}, {});
+  const auto report = (*program)->run(block(warps * 32), std::vector<std::byte>{}, {}, {});
   return report ? std::string() : render(report.error());
 }
 
