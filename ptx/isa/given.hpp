@@ -22,9 +22,9 @@ struct Given {
 bool goes_by(const Form& form, std::string_view name, std::string_view with = {}, std::string_view without = {});
 
 template <class Enum>
-Flags<Enum> given(const Form& form, std::span<const Given<Enum>> all) {
+Flags<Enum> given(const Form& form, std::span<const Given<Enum>> known) {
   Flags<Enum> flags;
-  for (const Given<Enum>& one : all)
+  for (const Given<Enum>& one : known)
     if (goes_by(form, one.name, one.with, one.without)) flags |= one.what;
   return flags;
 }
