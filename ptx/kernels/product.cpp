@@ -13,22 +13,22 @@ constexpr std::array<std::string_view, activations> activation_names = {"none", 
 constexpr std::array<std::string_view, 4> scaling_names = {"none", "tensorwise", "rowwise", "blockwise"};
 constexpr std::array<std::string_view, 3> store_names = {"boxes", "pairs", "singles"};
 
-constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'m', &Recipe::rows},
-                                                        {'n', &Recipe::columns},
-                                                        {'s', &Recipe::stages},
-                                                        {'d', &Recipe::down},
-                                                        {'x', &Recipe::across},
-                                                        {'k', &Recipe::splits}}};
-constexpr std::array<FlagWord<Recipe>, 10> flags = {{{"swapped", &Recipe::swapped},
-                                                     {"grouped", &Recipe::grouped},
-                                                     {"ragged", &Recipe::ragged},
-                                                     {"promoted", &Recipe::promoted},
-                                                     {"batched", &Recipe::batched},
-                                                     {"alpha", &Recipe::alpha},
-                                                     {"bias", &Recipe::bias},
-                                                     {"residual", &Recipe::residual},
-                                                     {"wide", &Recipe::wide},
-                                                     {"gated", &Recipe::gated}}};
+constexpr auto numbers = std::to_array<NumberWord<Recipe>>({{'m', &Recipe::rows},
+                                                            {'n', &Recipe::columns},
+                                                            {'s', &Recipe::stages},
+                                                            {'d', &Recipe::down},
+                                                            {'x', &Recipe::across},
+                                                            {'k', &Recipe::splits}});
+constexpr auto flags = std::to_array<FlagWord<Recipe>>({{"swapped", &Recipe::swapped},
+                                                        {"grouped", &Recipe::grouped},
+                                                        {"ragged", &Recipe::ragged},
+                                                        {"promoted", &Recipe::promoted},
+                                                        {"batched", &Recipe::batched},
+                                                        {"alpha", &Recipe::alpha},
+                                                        {"bias", &Recipe::bias},
+                                                        {"residual", &Recipe::residual},
+                                                        {"wide", &Recipe::wide},
+                                                        {"gated", &Recipe::gated}});
 
 constexpr std::string_view prefix = "matmul__";
 

@@ -26,24 +26,24 @@ constexpr std::array<std::string_view, operations> names = {
     "cross_entropy",
 };
 
-constexpr std::array<FlagWord<Recipe>, 12> flags = {{{"l", &Recipe::hold},
-                                                     {"a", &Recipe::anew},
-                                                     {"e", &Recipe::early},
-                                                     {"w", &Recipe::weight},
-                                                     {"b", &Recipe::bias},
-                                                     {"r", &Recipe::residual},
-                                                     {"g", &Recipe::gradient},
-                                                     {"packed", &Recipe::packed},
-                                                     {"strided", &Recipe::strided},
-                                                     {"inplace", &Recipe::in_place},
-                                                     {"int32", &Recipe::int32},
-                                                     {"e4m3", &Recipe::e4m3}}};
-constexpr std::array<NumberWord<Recipe>, 6> numbers = {{{'v', &Recipe::vector},
-                                                        {'t', &Recipe::threads},
-                                                        {'x', &Recipe::rows},
-                                                        {'p', &Recipe::passes},
-                                                        {'c', &Recipe::cluster},
-                                                        {'m', &Recipe::resident}}};
+constexpr auto flags = std::to_array<FlagWord<Recipe>>({{"l", &Recipe::hold},
+                                                        {"a", &Recipe::anew},
+                                                        {"e", &Recipe::early},
+                                                        {"w", &Recipe::weight},
+                                                        {"b", &Recipe::bias},
+                                                        {"r", &Recipe::residual},
+                                                        {"g", &Recipe::gradient},
+                                                        {"packed", &Recipe::packed},
+                                                        {"strided", &Recipe::strided},
+                                                        {"inplace", &Recipe::in_place},
+                                                        {"int32", &Recipe::int32},
+                                                        {"e4m3", &Recipe::e4m3}});
+constexpr auto numbers = std::to_array<NumberWord<Recipe>>({{'v', &Recipe::vector},
+                                                            {'t', &Recipe::threads},
+                                                            {'x', &Recipe::rows},
+                                                            {'p', &Recipe::passes},
+                                                            {'c', &Recipe::cluster},
+                                                            {'m', &Recipe::resident}});
 
 bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type == Type::bf16; }
 

@@ -6,8 +6,11 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+from pyptx import PtxError, _ptx
 
 # An instruction that orders something: a barrier, a fence, a wait, what closes a group.
 ORDERS = re.compile(
@@ -55,3 +58,20 @@ def found_by_the_checker(texts: list[str], folder: Path) -> set[int]:
     command = [sys.executable, "-m", "pyptx", "check", "--format", "json", str(folder)]
     said = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
     return {int(Path(finding["file"]).stem) for finding in said["findings"]}
+
+
+def overlooked(changed: Sequence[tuple[str, str]], meta: bytes, folder: Path, is_noticed: Callable[[Any], bool]) -> list[str]:
+    """Which of the mutants of a kernel's text neither the checker nor `is_noticed`, which runs an image, says anything of. A run
+    that ends by a fault says enough."""
+    said = found_by_the_checker([text for _, text in changed], folder)
+    found = []
+    for i, (instruction, text) in enumerate(changed):
+        if i in said:
+            continue
+        try:
+            if is_noticed(_ptx.Image.from_record(text, meta)):
+                continue
+        except PtxError:
+            continue
+        found.append(instruction)
+    return found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
+from rule_pages import DOCS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "public_bugs"
@@ -38,17 +38,6 @@ def read(name: str) -> Bug:
 
 
 BUGS = sorted(path.stem for path in FOLDER.glob("*.ptx"))
-
-
-def docs_of_rules() -> Any:
-    spec = importlib.util.spec_from_file_location("docs_of_rules", ROOT / "tools" / "docs" / "rules.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-DOCS = docs_of_rules()
 
 
 def rules_in(text: str, words: str) -> set[str]:

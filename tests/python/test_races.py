@@ -16,10 +16,10 @@ from examples.blackwell import gemm_highperf_blackwell as blackwell_gemm
 from examples.hopper import gemm_highperf_hopper as hopper_gemm
 from examples.hopper.experimental import flash_attention_hopper as hopper_attention
 from examples.running import numpy_type, random_array
-from mutants import altered, found_by_the_checker, mutants
+from mutants import altered, mutants, overlooked
 
 import pyptx
-from pyptx import _ptx, executor
+from pyptx import executor
 from pyptx.types import bf16, f32
 
 NUMPY_BF16 = numpy_type(bf16)
@@ -126,19 +126,9 @@ def test_examples_have_no_races(name: str) -> None:
 
 def overlooked_of(example: Example, image: Any, changed: list[tuple[str, str]], folder: Path) -> list[str]:
     """Which of the mutants neither the checker nor a run, early or late, says anything of."""
-    said = found_by_the_checker([text for _, text in changed], folder)
-    overlooked = []
-    for i, (instruction, text) in enumerate(changed):
-        if i in said:
-            continue
-        try:
-            mutant = _ptx.Image.from_record(text, image.meta)
-            if run(mutant, example, "eager") or run(mutant, example, "lazy"):
-                continue
-        except pyptx.PtxError:
-            continue
-        overlooked.append(instruction)
-    return overlooked
+    return overlooked(
+        changed, image.meta, folder, lambda mutant: bool(run(mutant, example, "eager") or run(mutant, example, "lazy"))
+    )
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -11,23 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rule_pages import DOCS
 
 import pyptx
 from pyptx import _ptx, executor
 
 ROOT = Path(__file__).parents[2]
 RULES = {rule.id: rule for rule in executor.rules()}
-
-
-def docs_of_rules() -> Any:
-    spec = importlib.util.spec_from_file_location("docs_of_rules", ROOT / "tools" / "docs" / "rules.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-DOCS = docs_of_rules()
 
 
 def found(text: str, words: str) -> tuple[int, list[dict[str, Any]], str]:
