@@ -1,12 +1,40 @@
 // Functions that a static libstdc++ built on a newer glibc calls and an older one does not have: part of the Python extension of
 // a wheel (OlderGlibc.cmake), hidden in it.
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
+
+namespace {
+
+// What a thread is to do when it ends, last thing first.
+struct AtThreadExit {
+  void (*run)(void*);
+  void* object;
+  AtThreadExit* next;
+};
+pthread_key_t at_thread_exit;
+pthread_once_t made_once = PTHREAD_ONCE_INIT;
+
+void run_all(void* list) {
+  // One by one, since each may add more.
+  for (auto* now = static_cast<AtThreadExit*>(list); now != nullptr;
+       now = static_cast<AtThreadExit*>(pthread_getspecific(at_thread_exit))) {
+    (void)pthread_setspecific(at_thread_exit, now->next);
+    now->run(now->object);
+    delete now;
+  }
+}
+void make_key() {
+  if (pthread_key_create(&at_thread_exit, &run_all) != 0) std::abort();
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -54,4 +82,13 @@ PTX_HIDDEN std::uint32_t arc4random() {
 /// 2.32's: a process may have several threads.
 PTX_HIDDEN extern char __libc_single_threaded;
 PTX_HIDDEN char __libc_single_threaded = 0;
+
+/// 2.18's: destructors of `thread_local` objects. Those of the main thread are not run, whose memory goes with the process.
+PTX_HIDDEN int __cxa_thread_atexit_impl(void (*run)(void*), void* object, void* /*module*/) {
+  (void)pthread_once(&made_once, &make_key);
+  auto* const first = static_cast<AtThreadExit*>(pthread_getspecific(at_thread_exit));
+  auto* const added = new (std::nothrow) AtThreadExit{run, object, first};
+  if (added == nullptr) return -1;
+  return pthread_setspecific(at_thread_exit, added);
+}
 }

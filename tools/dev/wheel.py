@@ -244,7 +244,7 @@ def same(*made: Path) -> Path:
 
 def inspect(wheel: Path, python: Path) -> str:
     """Holds a wheel to what its name promises, and to what it must hold."""
-    said = output(python, "-m", "auditwheel", "show", wheel, env=environment())
+    said = output(python, "-m", "auditwheel", "-v", "show", wheel, env=environment())  # -v: which names stand in the way
     needed = glibc_of(said)
     if needed is None or needed > GLIBC:
         raise Failed(f"{wheel.name} promises glibc {GLIBC}, and auditwheel says:\n{said}")
