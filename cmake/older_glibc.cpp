@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -82,6 +84,19 @@ PTX_HIDDEN std::uint32_t arc4random() {
 /// 2.32's: a process may have several threads.
 PTX_HIDDEN extern char __libc_single_threaded;
 PTX_HIDDEN char __libc_single_threaded = 0;
+
+/// 2.30's: a wait that ends at a time of any clock. The older one knows the time of day alone: a change of it moves the end.
+PTX_HIDDEN int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* end) {
+  constexpr long second = 1'000'000'000;
+  timespec now{}, of_day{};
+  if (clock_gettime(clock, &now) != 0 || clock_gettime(CLOCK_REALTIME, &of_day) != 0) return EINVAL;
+  of_day.tv_sec += end->tv_sec - now.tv_sec;
+  of_day.tv_nsec += end->tv_nsec - now.tv_nsec;
+  if (of_day.tv_nsec < 0) --of_day.tv_sec, of_day.tv_nsec += second;
+  if (of_day.tv_nsec >= second) ++of_day.tv_sec, of_day.tv_nsec -= second;
+  if (of_day.tv_sec < 0) return ETIMEDOUT;
+  return pthread_cond_timedwait(condition, mutex, &of_day);
+}
 
 /// 2.18's: destructors of `thread_local` objects. Those of the main thread are not run, whose memory goes with the process.
 PTX_HIDDEN int __cxa_thread_atexit_impl(void (*run)(void*), void* object, void* /*module*/) {
