@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _ptx
+from . import _checks
 from ._loss import Loss
 from ._tune import explain, tune, tuned
 
@@ -25,8 +26,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _loss_of(ignore_index: int, label_smoothing: float, z_loss: float) -> Loss:
-    return Loss(int(ignore_index), float(label_smoothing), float(z_loss))
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _loss_of(operation: str, ignore_index: int, label_smoothing: float, z_loss: float) -> Loss:
+    smoothing = _checks.number(operation, "label_smoothing", label_smoothing)
+    if not 0 <= smoothing <= 1:
+        _ptx.raise_error("argument_kind", f"`{operation}`: `label_smoothing` is {smoothing}", "what fits is 0 to 1")
+    return Loss(int(ignore_index), smoothing, _checks.number(operation, "z_loss", z_loss))
 
 
 def _is_torch(x: Any) -> bool:
@@ -56,13 +64,14 @@ def rms_norm(
     the norm is two arrays, without gradients: e4m3 numbers, and f32 scales [.., 1], one a row, of which they are multiples, as
     `scaled_matmul` takes them. TypeError for another element type, ValueError for shapes that do not fit together.
     """
+    eps, offset = _checks.number("rms_norm", "eps", eps), _checks.number("rms_norm", "offset", offset)
     if out_dtype is not None:
         return _e4m3_norm("rms_norm", x, weight, None, residual, eps, offset, out_dtype)
     if _is_torch(x):
-        return _torch_functions().norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
+        return _torch_functions().norm("rms_norm", x, weight, None, residual, eps, offset)
     from . import _arrays
 
-    return _arrays.norm("rms_norm", x, weight, None, residual, float(eps), float(offset))
+    return _arrays.norm("rms_norm", x, weight, None, residual, eps, offset)
 
 
 def _e4m3_norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float, out_dtype: Any) -> Any:
@@ -70,10 +79,10 @@ def _e4m3_norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, ep
     if name != "float8_e4m3fn":
         _ptx.raise_error("argument_dtype", f"`{operation}` to {name}", "what fits is float8_e4m3fn, or None: that of `x`")
     if _is_torch(x):
-        return _torch_functions().norm_e4m3(operation, x, weight, bias, residual, float(eps), float(offset))
+        return _torch_functions().norm_e4m3(operation, x, weight, bias, residual, eps, offset)
     from . import _arrays
 
-    return _arrays.norm_e4m3(operation, x, weight, bias, residual, float(eps), float(offset))
+    return _arrays.norm_e4m3(operation, x, weight, bias, residual, eps, offset)
 
 
 def layer_norm(
@@ -84,13 +93,14 @@ def layer_norm(
     ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual`` and
     ``out_dtype`` as in `rms_norm`. The mean is subtracted before squares are taken, so numbers far from 0 keep their digits.
     """
+    eps = _checks.number("layer_norm", "eps", eps)
     if out_dtype is not None:
         return _e4m3_norm("layer_norm", x, weight, bias, residual, eps, 0.0, out_dtype)
     if _is_torch(x):
-        return _torch_functions().norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
+        return _torch_functions().norm("layer_norm", x, weight, bias, residual, eps, 0.0)
     from . import _arrays
 
-    return _arrays.norm("layer_norm", x, weight, bias, residual, float(eps), 0.0)
+    return _arrays.norm("layer_norm", x, weight, bias, residual, eps, 0.0)
 
 
 def softmax(x: Any, dim: int = -1) -> Any:
@@ -107,6 +117,7 @@ def log_softmax(x: Any, dim: int = -1) -> Any:
 
 
 def _softmax(operation: str, x: Any, dim: int) -> Any:
+    _checks.require_arrays(operation, x=x)
     if dim not in (-1, x.ndim - 1):
         _ptx.raise_error(
             "argument_dim",
@@ -153,7 +164,7 @@ def cross_entropy(
     loss is f32. A target that is no class makes its loss NaN. ``z_loss`` times the square of each row's logsumexp is added to its
     loss. Differentiable in the logits: the backward reads them once more, and nothing of their size is kept.
     """
-    loss = _loss_of(ignore_index, label_smoothing, z_loss)
+    loss = _loss_of("cross_entropy", ignore_index, label_smoothing, z_loss)
     if _is_torch(logits):
         return _torch_functions().cross_entropy(logits, target, loss, reduction)
     from . import _arrays
@@ -174,7 +185,7 @@ def cross_entropy_and_gradient(
 
     For a training step that knows that it wants both; with reduction "none" the gradient is that of the sum.
     """
-    loss = _loss_of(ignore_index, label_smoothing, z_loss)
+    loss = _loss_of("cross_entropy_and_gradient", ignore_index, label_smoothing, z_loss)
     if _is_torch(logits):
         return _torch_functions().cross_entropy_and_gradient(logits, target, loss, reduction)
     from . import _arrays
@@ -203,7 +214,7 @@ def linear_cross_entropy(
     once more. Sums over chunks are f32, and are rounded once. Otherwise as `cross_entropy` and `matmul`: a Hopper GPU (sm_90a),
     or the executor.
     """
-    loss = _loss_of(ignore_index, label_smoothing, z_loss)
+    loss = _loss_of("linear_cross_entropy", ignore_index, label_smoothing, z_loss)
     if _is_torch(x):
         from ._torch_linear import linear_cross_entropy as function
     else:
@@ -228,12 +239,11 @@ def matmul(
     """
     if _is_torch(a):
         return _torch_products().matmul(a, b, bias, activation, residual, out_dtype, False, alpha, out)
+    _checks.require_arrays("matmul", a=a, b=b, bias=bias, residual=residual)
     from . import _matmul
     from ._products import require_alpha
 
     if out is not None:
-        from .. import _ptx
-
         _ptx.raise_error("argument_kind", "`matmul`: `out` beside arrays that are no torch tensors", "what fits is no `out`")
     return _matmul.matmul(a, b, bias, activation, residual, out_dtype, False, require_alpha(alpha))
 
@@ -246,6 +256,7 @@ def gated_matmul(a: Any, gate_up: Any, *, activation: str | None = "silu", out_d
     """
     if _is_torch(a):
         return _torch_products().matmul(a, gate_up, None, activation, None, out_dtype, True)
+    _checks.require_arrays("gated_matmul", a=a, gate_up=gate_up)
     from . import _matmul
 
     return _matmul.matmul(a, gate_up, None, activation, None, out_dtype, True)

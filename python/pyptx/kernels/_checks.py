@@ -8,7 +8,8 @@ from .. import _ptx
 
 
 def require_rows(operation: str, x: Any) -> None:
-    """`x` has a last dimension with elements in it."""
+    """`x` is an array that has a last dimension with elements in it."""
+    require_arrays(operation, x=x)
     if len(x.shape) < 1 or x.shape[-1] < 1:
         _ptx.raise_error(
             "argument_rank",
@@ -19,6 +20,7 @@ def require_rows(operation: str, x: Any) -> None:
 
 def require_like(operation: str, name: str, other: Any, x: Any, what: str = "x") -> None:
     """`other` has the shape of `x`."""
+    require_arrays(operation, **{name: other})
     if tuple(other.shape) != tuple(x.shape):
         _ptx.raise_error(
             "argument_dim",
@@ -31,6 +33,7 @@ def require_like(operation: str, name: str, other: Any, x: Any, what: str = "x")
 
 def require_vector(operation: str, name: str, vector: Any, x: Any) -> None:
     """`vector` is one row of `x`."""
+    require_arrays(operation, **{name: vector})
     if tuple(vector.shape) != (x.shape[-1],):
         _ptx.raise_error(
             "argument_dim",
@@ -53,11 +56,40 @@ def require_norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any) 
 
 
 def refuse_dtype(operation: str, name: str, other: Any, x: Any, what: str = "x") -> None:
+    if str(other.dtype).removeprefix("torch.") == str(x.dtype).removeprefix("torch."):
+        _ptx.raise_error(
+            "argument_kind",
+            f"`{operation}`: `{name}` is a {_class_of(other)} and `{what}` a {_class_of(x)}",
+            f"what fits is one library for both: convert `{name}`",
+        )
     _ptx.raise_error(
         "argument_dtype",
         f"`{operation}`: `{name}` is {other.dtype} and `{what}` {x.dtype}",
         f"what fits is one element type for both: convert `{name}`",
     )
+
+
+def _class_of(x: Any) -> str:
+    return f"{type(x).__module__.partition('.')[0]}.{type(x).__qualname__}"
+
+
+def require_arrays(operation: str, **named: Any) -> None:
+    """Each is an array, or None. TypeError for a list or a number."""
+    for name, x in named.items():
+        if x is not None and not (hasattr(x, "dtype") and hasattr(x, "shape")):
+            _ptx.raise_error(
+                "argument_kind",
+                f"`{operation}`: `{name}` is a {type(x).__name__}",
+                "what fits is a numpy array, a torch tensor or a JAX array",
+            )
+
+
+def number(operation: str, name: str, value: Any) -> float:
+    """A number of the host. TypeError for anything else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        _ptx.raise_error("argument_kind", f"`{operation}`: `{name}` is {value!r}", "what fits is a number")
 
 
 def require_even(operation: str, x: Any) -> None:

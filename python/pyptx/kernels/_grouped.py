@@ -59,6 +59,8 @@ RAGGED = ("ragged", "a_transposed")  # the words of b's gradient
 
 def product_of_groups(a: Any, b: Any, offsets: Any, activation: str | None, out: str) -> Any:
     shape = shape_of_groups(a, b, offsets, activation)
+    if not shape.batch:  # no group, no rows that are written
+        return module_of(a).zeros(shape.result, out if out == "float32" else a.dtype)
     b_transposed = is_transposed(b)
     right = b.swapaxes(1, 2) if b_transposed else rows_of(b)
     along_k, of_b = padding_of_groups(shape, b_transposed)
@@ -76,6 +78,8 @@ def gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
     """For each group its rows of a, transposed, times its rows of dy: [G, K, N] of a [M, K] and dy [M, N], of a's type."""
     shape = shape_of_gradient(a, dy, offsets)
     numpy = module_of(a)
+    if not shape.batch:
+        return numpy.zeros(shape.result, a.dtype)
     left, right = (numpy.pad(x, [(0, 0), (0, -x.shape[1] % 8)]) if x.shape[1] % 8 else rows_of(x) for x in (a, dy))
     rows = max(1, -(-shape.k // max(shape.batch, 1)))
     kernel = chosen_product(name_of(a.dtype), name_of(a.dtype), shape.m, shape.n, rows, shape.batch, RAGGED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,10 @@ def _forward(
     return (y if residual is None else y + residual.astype(y.dtype)).astype(out), kept
 
 
+def _rows(x: Any) -> Any:
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
 def _backward(shape: Shape, activation: str | None, out: str, gated: bool, alpha: float, kept: Any, dy: Any) -> Any:
     a, b, has_bias, has_residual, sums = kept
     of_sums = dy
@@ -52,10 +57,10 @@ def _backward(shape: Shape, activation: str | None, out: str, gated: bool, alpha
     half = of_sums.astype(a.dtype)
     right = b.swapaxes(-1, -2)
     da = product(shape_of(half.shape, right.shape), half, right, None, None, None, a.dtype.name, alpha=alpha)
-    left, gradient = (a, half) if shape.batched else (a.reshape(-1, a.shape[-1]), half.reshape(-1, half.shape[-1]))
+    left, gradient = (a, half) if shape.batched else (_rows(a), _rows(half))
     left = left.swapaxes(-1, -2)
     db = product(shape_of(left.shape, gradient.shape), left, gradient, None, None, None, b.dtype.name, alpha=alpha)
-    dbias = of_sums.reshape(-1, of_sums.shape[-1]).sum(0).astype(a.dtype) if has_bias else None
+    dbias = _rows(of_sums).sum(0).astype(a.dtype) if has_bias else None
     return da, db, dbias, dy.astype(a.dtype) if has_residual else None
 
 

@@ -81,15 +81,19 @@ def kernel_of(recipe: str) -> Kernel:
     def grid(M: int, N: int) -> tuple[int, int, int]:
         return _ptx.kernel_grid(recipe, M, N)
 
+    def grid_of_losses(M: int) -> tuple[int, int, int]:  # of rows that lie apart: no tensor says how long they are
+        return _ptx.kernel_grid(recipe, M, 1)
+
     def grid_of_stays(M: int, N: int, P: int) -> tuple[int, int, int]:
         return _ptx.kernel_grid(recipe, M, N, P)
 
+    dims = {dim for _, tile in (*inputs, *outputs) for dim in tile.symbolic_dims}
     kernel = Kernel(
         _function_named(recipe, [name for name, _ in (*inputs, *outputs)]),
         arch="sm_90" if cluster > 1 else "sm_80",
         in_specs=[tile for _, tile in inputs],
         out_specs=[tile for _, tile in outputs],
-        grid=grid_of_stays if has_partial(outputs) else grid,
+        grid=grid_of_stays if has_partial(outputs) else grid if "N" in dims else grid_of_losses,
         block=threads,
         cluster=cluster,
         raw_params=scalars,

@@ -55,7 +55,7 @@ def product(
     """An f32 residual of 16-bit factors is what an f32 result is added to, in its place."""
     outer = (shape.batch,) if shape.batched else ()
     a_transposed, b_transposed = is_transposed(a) and len(a.shape) == len(b.shape), is_transposed(b)
-    a = (a.swapaxes(-1, -2) if a_transposed else a).reshape(*outer, *((-1, shape.m) if a_transposed else (shape.m, shape.k)))
+    a = (a.swapaxes(-1, -2) if a_transposed else a).reshape(*outer, *((shape.k, shape.m) if a_transposed else (shape.m, shape.k)))
     columns = 2 * shape.n if gated else shape.n
     if gated and not b_transposed and shape.n % 8:  # the second half of its rows would begin between 16 bytes
         b, b_transposed = rows_of(b.swapaxes(-1, -2)).swapaxes(-1, -2), True

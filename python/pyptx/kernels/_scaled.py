@@ -29,6 +29,11 @@ def scaling_of(shape: Shape, scale_a: tuple[int, ...], scale_b: tuple[int, ...])
     return "blockwise"
 
 
+def padding_of_float8(k: int) -> int:
+    """Elements along K that are missing for rows of memory to be 16 bytes aligned, as TMA asks; a sum of nothing is of zeros."""
+    return -k % 16 if k else 16
+
+
 def require_float8(shape: Shape, dtypes: tuple[str, str], scales: tuple[str, str]) -> None:
     """The factors are f8 e4m3, the scales f32, and there is one product."""
     for name, dtype in zip(("a", "b"), dtypes, strict=True):
@@ -60,11 +65,13 @@ def scaled_matmul(
     shape = shape_of(a.shape, b.shape)
     require_float8(shape, (name_of(a.dtype), name_of(b.dtype)), (name_of(scale_a.dtype), name_of(scale_b.dtype)))
     scaling = scaling_of(shape, tuple(scale_a.shape), tuple(scale_b.shape))
+    if not shape.k:  # nothing is scaled
+        scaling, scale_a, scale_b = "tensorwise", *(module_of(x).ones((), x.dtype) for x in (scale_a, scale_b))
     numpy, out = module_of(a), "bfloat16" if out_dtype is None else name_of(out_dtype)
     for beside in (bias, residual):
         if beside is not None:
             require_epilogue(shape, beside, bias, activation, residual)
-    missing = -shape.k % 16
+    missing = padding_of_float8(shape.k)
     rows = b.swapaxes(0, 1)
     left, right = a.reshape(shape.m, shape.k), rows if is_transposed(b) else rows_of(rows)
     if missing:

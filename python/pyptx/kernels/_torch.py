@@ -41,10 +41,14 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
     rows, columns = x.shape[0], x.shape[-1]
     # How far all rows are aligned. Of a gated product the matrix is one row.
     places = x.element_size() * columns * (rows if is_flat(operation, has) else 1)
-    for tensor in (*matrices, *vectors):
+    for tensor in matrices:
         if not tensor.is_contiguous():
             return _launch_strided(operation, has, matrices, vectors, scalars)
         places |= _place(tensor)
+    for vector in vectors:
+        if not vector.is_contiguous():
+            return launch(operation, has, matrices, [v.contiguous() for v in vectors], scalars)
+        places |= _place(vector)
     key = (operation, has, x.dtype, columns, rows.bit_length(), places & 15, scalars)
     known = _plans.get(key)
     if known is None:

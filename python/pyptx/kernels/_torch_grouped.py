@@ -38,6 +38,8 @@ def _checked(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: An
             "argument_dtype", f"`grouped_matmul` of {a.dtype} elements to {out_dtype}",
             "what fits is float16 or bfloat16, to the same type or float32",
         )  # fmt: skip
+    if not shape.batch:  # no group, no rows that are written
+        return (a[:, :0] @ a.new_zeros(0, shape.n) + b.sum()).to(out_dtype)
     if _needs_gradient(a, b):
         sums = _Grouped.apply(shape, a, b, offsets, out_dtype)
         return sums if activation is None else _activations[activation](sums)

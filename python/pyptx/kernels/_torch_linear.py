@@ -134,7 +134,7 @@ class _Total(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
         x, weight, bias, target, counts = ctx.saved_tensors
-        found, factor = ctx.found, gradient if counts is None else gradient / counts
+        found, factor = ctx.found, gradient if counts is None else gradient / counts.clamp(min=1)  # of no row: zeros
         if _is_compiling() or counts is not None:
             found = [None if each is None else (each * factor).to(ctx.dtype) for each in found]
         elif found is None:  # a second backward: the gradients were given away, so they are made again

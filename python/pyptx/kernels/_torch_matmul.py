@@ -107,10 +107,28 @@ def _into(shape: Shape, a: Any, b: Any, to: Epilogue, needs_gradient: bool) -> A
             f"`matmul`: `out` is {out.dtype} of shape {tuple(out.shape)}, and the result {to.out_dtype} of {shape.result}",
             "what fits is a tensor of the result's type and shape",
         )
+    for name, factor in (("a", a), ("b", b)):
+        if not _is_compiling() and _overlap(out, factor):
+            _ptx.raise_error(
+                "argument_memory",
+                f"`matmul`: `out` and `{name}` have memory in common; `{name}` is read again when parts of the result are there",
+                "what fits is an `out` with memory of its own, or no `out`",
+            )
     if _is_compiling() or not out.is_contiguous() or _place(out) & 15:
         return out.copy_(_product(shape, a, b, to._replace(out=None)))
     _product(shape, a, b, to)
     return out
+
+
+def _overlap(x: Any, y: Any) -> bool:
+    """Whether what lies between the first element and the last of one meets that of the other."""
+    if not x.numel() or not y.numel():
+        return False
+    ends = [
+        _place(each) + each.element_size() * (1 + sum((n - 1) * s for n, s in zip(each.shape, each.stride(), strict=True)))
+        for each in (x, y)
+    ]
+    return x.device == y.device and _place(x) < ends[1] and _place(y) < ends[0]
 
 
 def _differentiable(shape: Shape, a: Any, b: Any, to: Epilogue) -> Any:
@@ -250,10 +268,10 @@ class _Matmul(torch.autograd.Function):  # type: ignore[misc]
         if ctx.needs_input_grad[1]:
             da = _checked(half, b.mT, Epilogue(alpha=ctx.alpha))
         if ctx.needs_input_grad[2]:
-            left, right = (a, half) if shape.batched else (a.reshape(-1, shape.k), half.reshape(-1, shape.n))
+            left, right = (a, half) if shape.batched else (a.flatten(0, -2), half.flatten(0, -2))
             db = _checked(left.mT, right, Epilogue(alpha=ctx.alpha))
         if ctx.has_bias and ctx.needs_input_grad[3]:
-            dbias = dy.reshape(-1, shape.n).sum(0).to(a.dtype)
+            dbias = dy.flatten(0, -2).sum(0).to(a.dtype)
         of_residual = dy.to(ctx.residual_dtype) if ctx.residual_dtype is not None and ctx.needs_input_grad[4] else None
         return None, da, db, dbias, of_residual, None, None
 

@@ -10,7 +10,7 @@ from .. import _ptx
 from ..torch_support.dynamo import call_number_under_dynamo
 from . import _tuned
 from ._products import chosen_product, require_epilogue, shape_of, sizes_of_product
-from ._scaled import FLOAT8, require_float8, scaling_of, words_of
+from ._scaled import FLOAT8, padding_of_float8, require_float8, scaling_of, words_of
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
 from ._torch_matmul import _OUTPUTS, _activations, _aligned, _number_under_dynamo, rows_like
 
@@ -89,10 +89,12 @@ def _checked(
             "argument_dtype", f"`scaled_matmul` to {out_dtype}", "what fits is torch.bfloat16, torch.float16 or torch.float32"
         )
     scaling = scaling_of(shape, tuple(scale_a.shape), tuple(scale_b.shape))
+    if not shape.k:  # nothing is scaled
+        scaling, scale_a, scale_b = "tensorwise", scale_a.new_ones(()), scale_b.new_ones(())
     for beside in (bias, residual):
         if beside is not None:
             require_epilogue(shape, beside, bias, activation, residual)
-    missing = -shape.k % 16
+    missing = padding_of_float8(shape.k)
     left = _padded(a.contiguous().flatten(0, -2), missing)
     right = _padded(b.mT.contiguous(), missing)
     if scaling == "tensorwise":
