@@ -39,6 +39,7 @@ class Places {
   }
 
   std::vector<SourceLocation> of(std::size_t item) {
+    if (function_.locs.empty()) return {};  // a body may be long
     const Loc* loc = before(item, [](const Loc&) { return true; });
     if (loc == nullptr) return {};
     add(file(loc->file), loc->line, loc->column);

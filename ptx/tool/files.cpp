@@ -127,17 +127,20 @@ Files find_files(std::span<const std::string> names) {
   return found;
 }
 
-std::string write_file(const std::string& path, std::string_view text) {
+std::string obstacle_to_writing(const std::string& path) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) return cat("cannot write `", path, "`: it is a folder");
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    const auto written = cuda::write_file(path, text);
-    return written ? std::string() : written.error().message;
-  }
+  if (fs::is_directory(path, error)) return cat("cannot write `", path, "`: it is a folder");
   const fs::path parent = fs::path(path).parent_path();
   if (!parent.empty() && !fs::exists(parent, error)) return cat("cannot write `", path, "`: its folder is not there");
-  const auto written = cuda::replace_file(path, text);
+  return {};
+}
+
+std::string write_file(const std::string& path, std::string_view text) {
+  if (std::string obstacle = obstacle_to_writing(path); !obstacle.empty()) return obstacle;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const bool is_special = fs::exists(status) && !fs::is_regular_file(status);
+  const auto written = is_special ? cuda::write_file(path, text) : cuda::replace_file(path, text);
   return written ? std::string() : written.error().message;
 }
 

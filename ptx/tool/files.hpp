@@ -32,6 +32,9 @@ struct Files {
 Files find_files(std::span<const std::string> names);
 /// How findings name the file: "<stdin>" for `-`.
 std::string display_name(const std::string& path);
+/// Why a file cannot be written, as far as that is known before there is anything to write: a folder, or a folder that is
+/// missing; empty if nothing is.
+std::string obstacle_to_writing(const std::string& path);
 /// Writes a file, whole or not at all: what was there stays until the new one is complete. A device or a pipe is written to as it
 /// is. What went wrong, or "".
 std::string write_file(const std::string& path, std::string_view text);

@@ -1,4 +1,6 @@
 // print: the module in canonical text.
+#include <algorithm>
+
 #include "ptx/text/text.hpp"
 #include "ptx/tool/commands.hpp"
 #include "ptx/tool/files.hpp"
@@ -13,11 +15,15 @@ Outcome print(const Arguments& arguments, const Caller& caller) {
   Read read = read_file(path, caller);
   if (!read.failure.empty()) return refuse(caller, read.failure, read.hint);
   const text::Parsed parsed = text::parse(read.text, display_name(path));
-  if (parsed.broken()) {
+  // A module has only targets that there are: another one would be printed as one of them.
+  const auto is_lost = [](const Diagnostic& finding) {
+    return finding.kind == Kind::syntax || finding.kind == Kind::unknown_target;
+  };
+  if (parsed.broken() || std::any_of(parsed.findings.begin(), parsed.findings.end(), is_lost)) {
     Outcome outcome{.status = 1, .out = {}, .err = {}};
     std::size_t errors = 0;
     for (const Diagnostic& finding : parsed.findings)
-      if (finding.kind == Kind::syntax && ++errors <= arguments.most_or(50))
+      if (is_lost(finding) && ++errors <= arguments.most_or(50))
         outcome.err += cat(render(finding, read.text, caller.colour_of_errors), '\n');
     outcome.err += cat(plural(errors, "error"), "; nothing is printed\n");
     return outcome;

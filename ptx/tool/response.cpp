@@ -51,7 +51,8 @@ class Expansion {
   Expected<void> add(std::span<const std::string> words) {
     for (const std::string& word : words) {
       if (word == "--") only_files_ = true;
-      if (only_files_ || word.size() < 2 || word[0] != '@') {
+      const bool is_value = !all_.empty() && all_.back() == "--arg";  // `--arg @FILE`: the file's bytes, not its words
+      if (only_files_ || is_value || word.size() < 2 || word[0] != '@') {
         all_.push_back(word);
         continue;
       }

@@ -320,6 +320,11 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
     return refuse(caller,
                   "`--trace` and `--profile` show one run, and `--seeds` and `--systematic` make many; a run is chosen by "
                   "`--schedule` and `--seed`");
+  // What can be said of the files before a run is not said behind it.
+  std::string obstacle = trace.empty() ? "" : obstacle_to_writing(trace);
+  for (const Save& one : wanted->saves)
+    if (obstacle.empty()) obstacle = obstacle_to_writing(one.file);
+  if (!obstacle.empty()) return refuse(caller, obstacle);
   if (wanted->explores) return Sweep(runnable).orders();
   if (wanted->sweeps) return Sweep(runnable).seeds();
   vgpu::Options options = wanted->options;

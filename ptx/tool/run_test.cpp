@@ -142,6 +142,21 @@ again:
   EXPECT_NE(outcome.err.find("step_limit"), std::string::npos) << outcome.err;
 }
 
+TEST(Run, TheLimitIsOfStraightLinesToo) {
+  const Outcome most = call(with_arguments({"f32[2]=1", "f32[2]=1", "2", "2"}, {"--block", "2", "--limit", "18"}));
+  EXPECT_EQ(most.status, 0) << most.err;
+  const Outcome less = call(with_arguments({"f32[2]=1", "f32[2]=1", "2", "2"}, {"--block", "2", "--limit", "17"}));
+  EXPECT_EQ(less.status, 1) << less.out;
+  EXPECT_NE(less.err.find("step_limit"), std::string::npos) << less.err;
+}
+
+TEST(Run, ATraceThatCannotBeWrittenIsToldBeforeTheRun) {
+  const Outcome outcome = call(
+      with_arguments({"f32[2]=1", "f32[2]=1", "2", "2"}, {"--block", "2", "--limit", "1", "--trace", "no/such/folder/t.json"}));
+  EXPECT_NE(outcome.err.find("its folder is not there"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find("step_limit"), std::string::npos) << outcome.err;
+}
+
 TEST(Run, TellsResultsAsJson) {
   const Outcome outcome = call(with_arguments({"f32[2]=1,inf", "f32[2]=1", "2", "2"}, {"--block", "2", "--format", "json"}));
   EXPECT_EQ(outcome.out,

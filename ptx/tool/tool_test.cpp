@@ -268,6 +268,20 @@ TEST_F(Commands, WordsComeFromAFile) {
   }
 }
 
+TEST_F(Commands, AParameterOfAFileIsNotReadForWords) {
+  const std::string bytes = file("bytes", "it's");
+  const Outcome outcome = call({"run", file("k.ptx", good), "--arg", cat('@', bytes)});
+  EXPECT_EQ(outcome.err.find("ends inside a quotation"), std::string::npos) << outcome.err;
+}
+
+// A module has no place for a target that does not exist: what is printed would name another one.
+TEST_F(Commands, PrintRefusesATargetThatItDoesNotKnow) {
+  const Outcome outcome = call({"print", file("k.ptx", ".version 8.5\n.target sm_999\n.address_size 64\n")});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("`sm_999` is neither a target"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Commands, PrintGivesCanonicalText) {
   std::string untidy(good);
   untidy.replace(untidy.find("\tadd.u32 %r1, %r0, 1;"), 21, "  add.u32   %r1,%r0 ,1 ; // next");

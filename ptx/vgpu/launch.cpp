@@ -390,6 +390,10 @@ Expected<Report> run_checked(const Code& code, const LaunchConfig& config, std::
   };
   if (progress.fault) return with_findings(std::move(*progress.fault));
   if (auto ending = control.take_ending()) return with_findings(std::move(*ending));
+  // Turns end where warps jump, so the last ones may have gone beyond it.
+  if (options.max_instructions != 0 && control.executed() > options.max_instructions)
+    return with_findings(launch_error(Kind::step_limit, cat("kernel `", code.name, "` took ", control.executed(),
+                                                            " warp instructions; it may take ", options.max_instructions)));
   return report;
 }
 

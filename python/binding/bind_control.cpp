@@ -22,6 +22,7 @@ struct Block {
   SourceLocation where;
   std::uint64_t opened_in = 0;             // the trace in which it is open, by number; 0 none
   std::uint64_t made_in = 0, made_as = 0;  // where it was made: nothing is written until it is entered
+  nb::object returns;                      // lines of what may leave it early, if taken
 
   explicit Block(const char* name) {
     Trace* now = Trace::active();
@@ -36,28 +37,47 @@ struct Block {
   [[nodiscard]] bool open_in(const Trace& other) const { return opened_in != 0 && opened_in == other.id(); }
 };
 
-// A `return`, `break` or `continue` in the block that is entered now would leave out what stands behind it, in silence
-// (pyptx/_early_exits.py). What it is called in the author's source is of no matter.
-void refuse_early_exit(const char* name, const SourceLocation& where) {
-  PyFrameObject* frame = PyEval_GetFrame();
-  if (frame == nullptr || !where.known()) return;
-  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  // never destroyed: the interpreter may have ended by then
-  static const nb::object& early_exit = *new nb::object(nb::module_::import_("pyptx._early_exits").attr("early_exit"));
-  const nb::object found = early_exit(code, PyFrame_GetLineNumber(frame));
-  if (found.is_none()) return;
-  const auto word = nb::cast<std::string>(found[0]);
+Diagnostic early_exit(const char* name, const std::string& word, const char* file, std::uint32_t line) {
   Diagnostic error;
   error.kind = Kind::bad_control_flow;
   error.message = cat(
       "`", word, "` in the block of `", name,
       "` is executed while the body is traced, whatever the registers hold: what stands behind the block would never be written");
-  error.where = {where.file, nb::cast<std::uint32_t>(found[1])};
+  error.where = {file, line};
   if (word == "return")
     error.hint("`ptx.ret()` ends the thread where the condition is true; a function gives its result at its end");
   else
     error.hint(cat("put what follows into a block of its own; the loop of `ptx.while_` has `loop.", word, "_(pred=p)`"));
-  raise(error);
+  return error;
+}
+
+// Functions of pyptx/_early_exits.py; never destroyed, since the interpreter may have ended by then.
+const nb::object& of_early_exits(const char* function) {
+  return *new nb::object(nb::module_::import_("pyptx._early_exits").attr(function));
+}
+
+// A `return`, `break` or `continue` in the block that is entered now would leave out what stands behind it, in silence. What it
+// is called in the author's source is of no matter. Gives the lines of the returns that would, if they were taken.
+nb::object refuse_early_exit(const char* name, const SourceLocation& where) {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (frame == nullptr || !where.known()) return {};
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  static const nb::object& find = of_early_exits("early_exit");
+  nb::object found = find(code, PyFrame_GetLineNumber(frame));
+  if (found.is_none()) return {};
+  if (PyTuple_Check(found.ptr()))
+    raise(early_exit(name, nb::cast<std::string>(found[0]), where.file, nb::cast<std::uint32_t>(found[1])));
+  return found;
+}
+
+// The same of a `return` that the block is left by now.
+void refuse_taken(const char* name, const Block& block) {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (!block.returns.is_valid() || frame == nullptr) return;
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  static const nb::object& find = of_early_exits("taken");
+  const nb::object line = find(code, PyFrame_GetLasti(frame), block.returns);
+  if (!line.is_none()) raise(early_exit(name, "return", block.where.file, nb::cast<std::uint32_t>(line)));
 }
 
 // What `with` does around a body: `begin` writes what comes before it and `end` what comes behind; an exception writes nothing.
@@ -67,7 +87,7 @@ nb::object enter(nb::handle self) {
   Trace& trace = Trace::require(B::name);
   static_cast<const Block&>(block).enter(trace);
   block.where = trace.where();
-  refuse_early_exit(B::name, block.where);
+  block.returns = refuse_early_exit(B::name, block.where);
   block.begin(trace);
   block.depth = trace.open(B::name, block.where);
   block.opened_in = trace.id();
@@ -90,6 +110,7 @@ void leave(B& block, nb::handle exception, nb::handle, nb::handle) {
     return;
   }
   if (!open) raise(Kind::bad_control_flow, cat("a `", B::name, "` ends that was not begun here"), trace.where());
+  refuse_taken(B::name, block);
   trace.close(block.depth);
   block.end(trace);
 }

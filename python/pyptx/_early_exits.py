@@ -1,12 +1,14 @@
 """`return`, `break` and `continue` that stand in a `with ptx.if_(…):` and leave out what comes behind it.
 
 A body runs once, while it is traced: such a word is always executed, whatever the registers hold, and Python never reaches the
-statements behind the block. What stands under a Python `if` inside of the block is the author's own choice, and not looked at.
+statements behind the block. Under a Python `if`, `for` or `try` inside of the block, a `break` or `continue` of an unrolled loop
+is the author's own choice, and not looked at; a `return` counts when it is taken.
 """
 
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
 from functools import lru_cache
 from types import CodeType
@@ -15,16 +17,49 @@ _Exit = ast.Return | ast.Break | ast.Continue
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def early_exit(code: CodeType, line: int) -> tuple[str, int] | None:
-    """The word that leaves a `with` of this line early, and its line; None when none does, or the source is not there. Called by
-    the core when a block begins."""
+Places = frozenset[tuple[int, int, int, int]]  # first line and column, last line and column
+
+# What Python does between the end of a block and the `return` that left it: it ends further blocks, and gets the result ready.
+_BETWEEN = frozenset({
+    "CACHE", "CALL", "COPY", "LOAD_COMMON_CONSTANT", "LOAD_CONST", "LOAD_SMALL_INT", "NOP", "NOT_TAKEN", "POP_TOP", "PRECALL",
+    "PUSH_NULL", "RESUME", "SWAP",
+})  # fmt: skip
+
+
+def early_exit(code: CodeType, line: int) -> tuple[str, int] | Places | None:
+    """The word that leaves a `with` of this line early, and its line; or the places of the `return`s that may; None when none
+    does, or the source is not there. Called by the core when a block begins."""
     return _exits(code).get(line)
 
 
+def taken(code: CodeType, offset: int, returns: Places) -> int | None:
+    """The line of the `return` that a block is left by, whose end is called at this offset of the function's code; None at the
+    end of its body. Pythons differ in what they give the line of the `return`: what is done before the end, or behind it."""
+    instructions = list(dis.get_instructions(code))
+    at = next((i for i, instruction in enumerate(instructions) if instruction.offset >= offset), len(instructions))
+    for steps, stops in ((instructions[at + 1 :], False), (reversed(instructions[:at]), True)):
+        for instruction in steps:
+            leaves = instruction.opname.startswith(("RETURN", "JUMP", "RERAISE"))
+            if leaves != stops and (line := _line_of(instruction, returns)):
+                return line
+            if leaves or instruction.opname not in _BETWEEN:
+                break
+    return None
+
+
+def _line_of(instruction: dis.Instruction, returns: Places) -> int | None:
+    """The line of the `return` that an instruction is of."""
+    at = instruction.positions
+    if at is None or at.lineno is None or at.col_offset is None:
+        return None
+    first = (at.lineno, at.col_offset)
+    return next((begin[0] for *begin, line, column in returns if tuple(begin) <= first < (line, column)), None)
+
+
 @lru_cache(maxsize=1024)
-def _exits(code: CodeType) -> dict[int, tuple[str, int]]:
+def _exits(code: CodeType) -> dict[int, tuple[str, int] | Places]:
     """By each line of the head of a `with` of the function."""
-    found: dict[int, tuple[str, int]] = {}
+    found: dict[int, tuple[str, int] | Places] = {}
     function = _function(code)
     if function is not None:
         _look(function.body, [], found)
@@ -49,28 +84,53 @@ def _tree(source: str) -> ast.Module | None:
         return None
 
 
-def _look(body: list[ast.stmt], around: list[tuple[ast.stmt, bool]], found: dict[int, tuple[str, int]]) -> None:
+def _look(body: list[ast.stmt], around: list[tuple[ast.stmt, bool]], found: dict[int, tuple[str, int] | Places]) -> None:
     """Looks through statements. `around`: the statements that these stand in, and whether something follows each in its own."""
     for i, statement in enumerate(body):
         inside = [*around, (statement, i + 1 < len(body))]
         if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
             continue  # looked at when it runs
-        if isinstance(statement, (ast.With, ast.AsyncWith)) and (word := _unconditional(statement.body)) and _skips(word, inside):
+        if isinstance(statement, (ast.With, ast.AsyncWith)) and (exits := _leaving(statement, inside)):
             for item in statement.items:
                 for line in range(statement.lineno, (item.context_expr.end_lineno or statement.lineno) + 1):
-                    found[line] = (type(word).__name__.lower(), word.lineno)
+                    found[line] = exits
         for part in ("body", "orelse", "finalbody"):
             _look(getattr(statement, part, []), inside, found)
         for clause in [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]:
             _look(clause.body, inside, found)
 
 
+def _leaving(block: ast.With | ast.AsyncWith, inside: list[tuple[ast.stmt, bool]]) -> tuple[str, int] | Places | None:
+    """What leaves the block early and leaves something out."""
+    word = _unconditional(block.body)
+    if word is not None and _skips(word, inside):
+        return type(word).__name__.lower(), word.lineno
+    returns = [each for each in _returns(block.body) if _skips(each, inside)]
+    return frozenset((r.lineno, r.col_offset, r.end_lineno or r.lineno, r.end_col_offset or 0) for r in returns) or None
+
+
+def _returns(body: list[ast.stmt]) -> list[ast.Return]:
+    """Those of the function itself, wherever they stand."""
+    found: list[ast.Return] = []
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            found.append(statement)
+        elif not isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+            for part in ("body", "orelse", "finalbody"):
+                found += _returns(getattr(statement, part, []))
+            for clause in [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]:
+                found += _returns(clause.body)
+    return found
+
+
 def _unconditional(body: list[ast.stmt]) -> _Exit | None:
-    """The exit that a block's body always comes to, straight or in blocks inside of it."""
+    """The exit that a block's body always comes to, straight or in blocks and `try`s inside of it."""
     for statement in body:
         if isinstance(statement, _Exit):
             return statement
-        if isinstance(statement, (ast.With, ast.AsyncWith)) and (word := _unconditional(statement.body)):
+        if isinstance(statement, (ast.With, ast.AsyncWith, ast.Try)) and (word := _unconditional(statement.body)):
+            return word
+        if isinstance(statement, ast.Try) and (word := _unconditional(statement.finalbody)):
             return word
     return None
 

@@ -117,11 +117,10 @@ class Launches:
         self.traces.keep_environment(before)  # functions of the grid may write too
         specialisation = {name: value for name, value in values.items() if name not in raw}
         self.cubin_handles[(own.arch, own.version, repr(sorted(specialisation.items())))] = image.handle
-        inputs, outputs = (
-            [Tile(*tile.resolve_shape(sizes), tile.dtype) for tile in specs]
-            for specs in (own.in_specs or (), own.out_specs or ())
-        )
-        keep_tensors(image.handle, own.name, inputs, outputs, list(own.tensors))
+        specs = own.in_specs or (), own.out_specs or ()
+        if all(0 not in tile.resolve_shape(sizes) for side in specs for tile in side):  # a Tile has elements
+            inputs, outputs = ([Tile(*tile.resolve_shape(sizes), tile.dtype) for tile in side] for side in specs)
+            keep_tensors(image.handle, own.name, inputs, outputs, list(own.tensors))
         return image
 
 

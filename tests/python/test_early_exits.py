@@ -58,7 +58,45 @@ def leaves_an_else(X, Y):
     ptx.ret()
 
 
-@pytest.mark.parametrize("body", [leaves_by_return, leaves_by_continue, leaves_by_break, leaves_a_while, leaves_an_else])
+TAKEN = True
+
+
+def leaves_where_python_says(X, Y):
+    i = reg.scalar(u32, init=0)
+    with ptx.if_(i == 1):
+        i += 1
+        if TAKEN:
+            return  # word
+    ptx.ret()
+
+
+def leaves_from_a_loop_in_two_blocks(X, Y):
+    i = reg.scalar(u32, init=0)
+    with ptx.scope(), ptx.if_(i == 1):
+        for j in range(3):
+            with ptx.if_(i == 2):
+                if j == 2:
+                    return [i + j, None]  # word
+    return ptx.ret()
+
+
+def leaves_a_try(X, Y):
+    i = reg.scalar(u32, init=0)
+    with ptx.if_(i == 1):
+        try:
+            return  # word
+        finally:
+            i += 1
+    ptx.ret()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        leaves_by_return, leaves_by_continue, leaves_by_break, leaves_a_while, leaves_an_else, leaves_where_python_says,
+        leaves_from_a_loop_in_two_blocks, leaves_a_try,
+    ],
+)  # fmt: skip
 def test_what_would_be_left_out_is_an_error(body) -> None:
     lines, first = inspect.getsourcelines(body)
     (at,) = (i for i, line in enumerate(lines) if line.endswith("# word\n"))
@@ -116,7 +154,29 @@ def at_the_end_of_a_round(X, Y):
     ptx.ret()
 
 
-@pytest.mark.parametrize("body", [at_the_end, of_a_helper, as_the_author_chose, at_the_end_of_a_round])
+def does_not_take_it(X, Y):
+    i = reg.scalar(u32, init=0)
+    for _ in range(2):
+        with ptx.scope(), ptx.if_(i == 1):
+            i += 1
+            if not TAKEN:
+                return
+    ptx.ret()
+
+
+def at_the_end_if_python_says(X, Y):
+    i = reg.scalar(u32, init=0)
+    with ptx.if_(i == 1):
+        if TAKEN:
+            ptx.ret()
+            return
+        i += 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [at_the_end, of_a_helper, as_the_author_chose, at_the_end_of_a_round, does_not_take_it, at_the_end_if_python_says],
+)
 def test_what_leaves_nothing_out_is_not(body) -> None:
     assert "ret;" in traced(body)
 

@@ -128,7 +128,7 @@ def _overlap(x: Any, y: Any) -> bool:
         _place(each) + each.element_size() * (1 + sum((n - 1) * s for n, s in zip(each.shape, each.stride(), strict=True)))
         for each in (x, y)
     ]
-    return x.device == y.device and _place(x) < ends[1] and _place(y) < ends[0]
+    return bool(x.device == y.device and _place(x) < ends[1] and _place(y) < ends[0])
 
 
 def _differentiable(shape: Shape, a: Any, b: Any, to: Epilogue) -> Any:
