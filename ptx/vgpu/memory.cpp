@@ -38,7 +38,7 @@ std::string describe_block(const Cta& cta, Space space, std::uint64_t address) {
     return cat("which is in no block's shared memory: the cluster has ", blocks, blocks == 1 ? " block" : " blocks");
   const std::string whose =
       cat("in the shared memory of block ", to_string(block->id), ", rank ", block->rank, " of the cluster");
-  if (block == &cta) return {};
+  if (block == &cta && cta.live_warps != 0) return {};
   if (!of_cluster) return cat(whose, ": .shared is the block's own, .shared::cluster reaches others");
   return block->live_warps == 0 ? cat(whose, ", which has exited") : std::string();
 }

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from . import _ptx
+from ._arguments import fail
 from ._findings import Findings
 
 Numerics = Literal["exact", "fast"]
@@ -47,7 +48,11 @@ def record(
     stop: bool | None = None,
 ) -> dict[str, Any]:
     """The settings as the core has them: a schedule says when copies happen and whose turn it is."""
+    if schedule not in (None, "eager", "lazy", "random"):
+        fail("argument_kind", f"`schedule` is {schedule!r}", "what fits is 'eager', 'lazy' or 'random'")
     threads = None if schedule is None else "random" if schedule == "random" else "in_turn"
+    if isinstance(suppress, str):  # one rule, not its letters
+        suppress = [suppress]
     return {
         "numerics": numerics, "approx": approx, "completion": completion or schedule, "threads": threads, "checks": checks,
         "seed": seed, "suppress": None if suppress is None else list(suppress), "limit": limit, "stop": stop,

@@ -25,8 +25,8 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     if len(words) == 1 and words[0] in FOLDERS:
         return _folder(PACKAGE / FOLDERS[words[0]])
-    if words[:2] == ["kernels", "tuned"]:
-        return _tuned(words[2:])
+    if words[:1] == ["kernels"]:
+        return _kernels(words[1:])
     say = lambda text: _write(sys.stdout, text)  # noqa: E731
     status, out, err = _ptx.run_tool(words, _shows_colour(sys.stdout), _shows_colour(sys.stderr), "pyptx", say)
     if words in ([], ["help"], ["-h"], ["--help"]):
@@ -46,6 +46,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _shows_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _kernels(words: list[str]) -> int:
+    if words in (["-h"], ["--help"], ["tuned", "-h"], ["tuned", "--help"]):
+        print(USAGE[USAGE.index("  pyptx kernels") :], end="")
+        return 0
+    return _tuned(words[1:] if words[:1] == ["tuned"] else ["?"])
 
 
 def _tuned(words: list[str]) -> int:
