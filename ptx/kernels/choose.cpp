@@ -108,8 +108,8 @@ Recipes of_rows(const Problem& p, int vector) {
 Recipes of_elements(const Problem& p, int vector) {
   Recipes all;
   for (const int threads : {64, 128, 256}) {
-    for (const int passes : {1, 2, 4}) {
-      if (passes * vector > 32) continue;
+    for (const int passes : {1, 2, 4, 8, 16}) {
+      if (passes * vector > (p.operation == Operation::rescale ? 128 : 32)) continue;
       Recipe r = like(p, vector);
       r.threads = threads;
       r.passes = passes;
@@ -130,7 +130,7 @@ double distance(const Recipe& r, const Problem& p) {
                      p.operation != Operation::geglu && p.operation != Operation::cross_entropy;
   if (is_elementwise(r.operation)) {
     if (r.operation == Operation::rescale)  // few blocks, as most of them end at once
-      return std::abs(std::log2(r.passes / 4.0)) + std::abs(std::log2(r.threads / 256.0)) + (r.hold ? 0.05 : 0);
+      return std::abs(std::log2(r.passes / 16.0)) + std::abs(std::log2(r.threads / 256.0)) + (r.hold ? 0.05 : 0);
     const int wanted = p.operation >= Operation::swiglu_backward ? 128 : 256;
     return std::abs(std::log2(r.passes * r.vector * element / 16.0)) + std::abs(std::log2(1.0 * r.threads / wanted)) / 2 +
            (r.hold != holds ? 0.05 : 0);
