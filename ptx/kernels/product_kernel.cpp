@@ -32,9 +32,12 @@
 //
 // So the tensor cores go on while a tile is stored. Who comes too early would take a stage's barrier, two phases behind, for one
 // phase ahead (the executor told of that race), so the turn is handed on by a barrier of its own when the last products have
-// begun. Measured on an H200, of torch's time, without and with it: 4096^3 0.999 and 1.034, 6144^3 0.999 and 1.048, 8192^3 1.042
-// and 1.058, 4096 x 14336 x 4096 0.990 and 1.043, 4608 x 12288 x 3072 with bias and GELU 1.10 and 1.23, e4m3 4096^3 1.02 and
-// 1.07. Where K is so long that storing is nothing (4096 x 4096 x 128256), wider tiles of both warpgroups are 2 % faster.
+// begun. Measured on an H200, of torch's time, the best recipe without it and with it. In bursts, rested: 6144^3 0.991 and 0.996,
+// 8192^3 1.020 and 1.029, 4096 x 14336 x 4096 0.995 and 1.015, 4608 x 12288 x 3072 with bias and GELU 1.097 and 1.167, e4m3
+// 4096^3 1.018 and 1.040, 8192^3 1.017 and 1.044. In seconds without a rest, where power bounds it: 4096^3 0.999 and 1.034,
+// 6144^3 0.999 and 1.048, 8192^3 1.042 and 1.058, 4096 x 14336 x 4096 0.990 and 1.043, bias and GELU 1.10 and 1.23, e4m3
+// 4096^3 1.02 and 1.07. Where K is so long that storing is nothing (4096 x 4096 x 128256), wider tiles of both warpgroups are 2 %
+// faster.
 //
 // A group of wgmmas is under way while the next is begun; the stage before is given back then. M, N and K are parameters: copies
 // fill what lies outside with zeros, stores leave it alone.

@@ -179,6 +179,15 @@ TEST(RunProduct, on_the_executor) {
   }
 }
 
+TEST(RunProduct, sums_of_nothing_are_zeros) {
+  const auto bias = small_integers(40, 3);
+  std::vector<float> c(std::size_t{9} * 40, -1);
+  const auto done = matmul(cpu(), Type::bf16, {nullptr, 9, 0}, {nullptr, 0, 40}, Type::f32, {c.data(), 9, 40},
+                           {.bias = bias.data(), .activation = Activation::relu});
+  ASSERT_TRUE(done) << render(done.error());
+  for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(c[i], std::max(widened(bias[i % 40]), 0.0F)) << i;
+}
+
 TEST(RunProduct, says_what_does_not_fit) {
   std::vector<std::uint16_t> x(64 * 64);
   const MatrixOut c{x.data(), 8, 8};
