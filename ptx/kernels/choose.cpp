@@ -18,10 +18,10 @@ Expected<int> vector_of(const Problem& p) {
   };
   if (p.dtype != Type::f32 && p.dtype != Type::f16 && p.dtype != Type::bf16)
     return bad(cat('`', name(p.operation), "` of .", isa::name(p.dtype), " elements"), "what fits is f32, f16 or bf16");
-  if (p.columns == 0 || (!is_elementwise(p.operation) && p.columns > longest_row))
+  if (p.columns == 0 || (!is_elementwise(p) && p.columns > longest_row))
     return bad(cat("a row of ", p.columns, " elements for `", name(p.operation), '`'), cat("what fits is 1 to ", longest_row));
   int vector = std::max(1, std::min(p.alignment, 16) / bytes_of(p.dtype));
-  const bool flat = is_elementwise(p.operation) && !p.packed && !p.strided;
+  const bool flat = is_elementwise(p) && !p.packed && !p.strided;
   const std::uint64_t whole = flat ? p.rows * p.columns : p.columns;
   while (whole % static_cast<std::uint64_t>(vector) != 0) vector /= 2;
   return vector;
@@ -39,7 +39,8 @@ Recipe like(const Problem& p, int vector) {
           .strided = p.strided,
           .in_place = p.in_place,
           .int32 = p.int32,
-          .e4m3 = p.e4m3};
+          .e4m3 = p.e4m3,
+          .given = p.given};
 }
 
 /// Elements of a row that a thread may keep, so that no register is spilled.
@@ -51,6 +52,7 @@ int most_kept(const Problem& p, int threads) {
   }
   if (p.operation == Operation::cross_entropy)  // more as they came, with exponentials computed twice
     return p.dtype == Type::f32 ? 32 : std::min(128, 2 * (65'536 / std::max(threads, 32) - 40));
+  if (is_elementwise(p.operation)) return p.dtype == Type::f32 ? 16 : 32;  // of both factors
   if (p.dtype == Type::f32 || p.operation == Operation::softmax || p.residual) return 32;
   return p.operation >= Operation::softmax_backward ? 32 : 64;
 }
@@ -108,8 +110,8 @@ Recipes of_rows(const Problem& p, int vector) {
 Recipes of_elements(const Problem& p, int vector) {
   Recipes all;
   for (const int threads : {64, 128, 256}) {
-    for (const int passes : {1, 2, 4}) {
-      if (passes * vector > 32) continue;
+    for (const int passes : {1, 2, 4, 8, 16}) {
+      if (passes * vector > (p.operation == Operation::rescale ? 128 : 32)) continue;
       Recipe r = like(p, vector);
       r.threads = threads;
       r.passes = passes;
@@ -128,9 +130,9 @@ double distance(const Recipe& r, const Problem& p) {
   // Matrices much larger than the L2 cache, written as much as they are read.
   const bool holds = cost(p).bytes > (std::uint64_t{128} << 20) && p.columns <= 32 * 1024 && p.operation != Operation::swiglu &&
                      p.operation != Operation::geglu && p.operation != Operation::cross_entropy;
-  if (is_elementwise(r.operation)) {
+  if (is_elementwise(r)) {
     if (r.operation == Operation::rescale)  // few blocks, as most of them end at once
-      return std::abs(std::log2(r.passes / 4.0)) + std::abs(std::log2(r.threads / 256.0)) + (r.hold ? 0.05 : 0);
+      return std::abs(std::log2(r.passes / 16.0)) + std::abs(std::log2(r.threads / 256.0)) + (r.hold ? 0.05 : 0);
     const int wanted = p.operation >= Operation::swiglu_backward ? 128 : 256;
     return std::abs(std::log2(r.passes * r.vector * element / 16.0)) + std::abs(std::log2(1.0 * r.threads / wanted)) / 2 +
            (r.hold != holds ? 0.05 : 0);
@@ -173,7 +175,7 @@ std::optional<Recipe> known(const Problem& p) {
     if (away >= nearest) continue;
     auto recipe = recipe_from_name(row.recipe);
     if (!recipe) continue;
-    recipe->in_place = p.in_place, recipe->int32 = p.int32, recipe->e4m3 = p.e4m3;  // of the same shape
+    recipe->in_place = p.in_place, recipe->int32 = p.int32, recipe->e4m3 = p.e4m3, recipe->given = p.given;  // of the same shape
     if (!serves(*recipe, p)) continue;
     best = *recipe;
     nearest = away;
@@ -186,7 +188,7 @@ std::optional<Recipe> known(const Problem& p) {
 Expected<Recipes> recipes(const Problem& problem) {
   const auto vector = vector_of(problem);
   if (!vector) return Unexpected{vector.error()};
-  return is_elementwise(problem.operation) ? of_elements(problem, *vector) : of_rows(problem, *vector);
+  return is_elementwise(problem) ? of_elements(problem, *vector) : of_rows(problem, *vector);
 }
 
 Expected<Recipe> choose(const Problem& problem) {

@@ -37,9 +37,29 @@ Reg<Type::f32> sigmoid(Kernel& k, const Reg<Type::f32>& x) {
   return s;
 }
 
+/// As e4m3, by scales.
+Expected<Kernel> write_scaled(const Recipe& recipe) {
+  Kernel k(spec_of(recipe));
+  Rows rows = is_elementwise(recipe) ? Rows(k, recipe, Rows::Flat{}) : Rows(k, recipe);
+  const auto [gate, up] = rows.pair_of("X", "GATE", "UP");
+  const std::vector<Piece> gates = rows.load_all(gate), ups = rows.load_all(up);
+  store_scaled(rows, recipe, [&](int i) {
+    const Values gs = rows.floats(gates[static_cast<std::size_t>(i)]), us = rows.floats(ups[static_cast<std::size_t>(i)]);
+    Values out;
+    for (std::size_t j = 0; j < gs.size(); ++j) {
+      const auto active = k.let(inst.mul.f32, gs[j], sigmoid(k, exponent(k, recipe.operation == Operation::geglu, gs[j])));
+      out.push_back(k.let(inst.mul.f32, active, us[j]));
+    }
+    return out;
+  });
+  k << inst.ret();
+  return k;
+}
+
 }  // namespace
 
 Expected<Kernel> write_gated(const Recipe& recipe) {
+  if (recipe.e4m3) return write_scaled(recipe);
   const bool gelu = recipe.operation == Operation::geglu || recipe.operation == Operation::geglu_backward;
   const bool backward = recipe.operation == Operation::swiglu_backward || recipe.operation == Operation::geglu_backward;
   Kernel k(spec_of(recipe));

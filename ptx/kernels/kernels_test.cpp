@@ -4,11 +4,17 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "ptx/author/author.hpp"
+#include "ptx/cuda/cuda.hpp"
+#include "ptx/kernels/tuned.hpp"
+#include "ptx/version.hpp"
 #include "tests/support/golden.hpp"
 
 namespace ptx::kernels {
@@ -57,6 +63,25 @@ TEST(Recipes, of_every_problem_can_be_written_and_serve_it) {
   }
 }
 
+// In the words of python/pyptx/kernels/_tuned.py, whose test has the same.
+TEST(Recipes, that_were_tuned_are_found) {
+  const Problem softmax{.operation = Operation::softmax, .rows = 6, .columns = 1000};
+  EXPECT_EQ(tuning_key(softmax), R"(["rows", "softmax", "float32", 4, 1000, 16, []])");
+  const product::Problem p{.m = 1500, .n = 64, .k = 72, .bias = true, .activation = product::Activation::gelu_tanh};
+  const std::string key = R"(["product", "bfloat16", "bfloat16", [1536, 64, 72, 1], ["b_transposed", "bias", "gelu_tanh"]])";
+  EXPECT_EQ(tuning_key(p), key);
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "ptx_tuned";
+  std::filesystem::create_directories(folder / "tuned");
+  ::setenv("PYPTX_CACHE_DIR", folder.c_str(), 1);
+  const std::string file = cuda::to_hex(sha256(cat("[\"A\", \"", version, "\", ", key, ']'))).substr(0, 32) + ".json";
+  std::ofstream(folder / "tuned" / file) << "{\n \"problem\": [],\n \"recipe\": \"matmul__x\",\n \"us\": 1\n}\n";
+  EXPECT_EQ(tuned_recipe("A", key), "matmul__x");
+  EXPECT_EQ(tuned_recipe("B", key), std::nullopt);
+  EXPECT_EQ(name(*chosen(cpu(), softmax)), name(*choose(softmax)));  // a GPU's recipes are not the executor's
+  ::unsetenv("PYPTX_CACHE_DIR");
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Recipes, that_were_measured_are_chosen) {
   const auto chosen = choose({.operation = Operation::softmax, .dtype = Type::bf16, .rows = 512, .columns = 262144});
   ASSERT_TRUE(chosen);
@@ -99,11 +124,12 @@ TEST_P(Golden, text) {
 INSTANTIATE_TEST_SUITE_P(classes, Golden,
                          ::testing::Values("rms_norm__f32_v4_t128_x1_p2_c1_w", "rms_norm__bf16_v8_t16_x8_p1_c1_e_w",
                                            "rms_norm__f16_v1_t64_x1_p2_c1_w_r", "rms_norm__bf16_v8_t128_x1_p1_c1_w_e4m3",
-                                           "layer_norm__f32_v4_t128_x1_p2_c8_w_b", "softmax__bf16_v8_t64_x1_p2_c1_a",
-                                           "softmax__f32_v4_t128_x1_p2_c1_strided", "log_softmax__f16_v2_t32_x4_p2_c1",
-                                           "softmax_backward__bf16_v8_t128_x1_p1_c1", "swiglu__bf16_v8_t128_x1_p1_c1",
-                                           "geglu__f32_v4_t64_x1_p1_c1_packed", "swiglu_backward__f32_v4_t128_x1_p1_c1",
-                                           "rms_norm_backward__bf16_v8_t64_x1_p1_c1_e_w",
+                                           "rms_norm__bf16_v8_t128_x1_p1_c1_w_e4m3_given", "swiglu__bf16_v8_t128_x1_p2_c1_e4m3",
+                                           "geglu__f32_v4_t64_x1_p1_c1_packed_e4m3_given", "layer_norm__f32_v4_t128_x1_p2_c8_w_b",
+                                           "softmax__bf16_v8_t64_x1_p2_c1_a", "softmax__f32_v4_t128_x1_p2_c1_strided",
+                                           "log_softmax__f16_v2_t32_x4_p2_c1", "softmax_backward__bf16_v8_t128_x1_p1_c1",
+                                           "swiglu__bf16_v8_t128_x1_p1_c1", "geglu__f32_v4_t64_x1_p1_c1_packed",
+                                           "swiglu_backward__f32_v4_t128_x1_p1_c1", "rms_norm_backward__bf16_v8_t64_x1_p1_c1_e_w",
                                            "layer_norm_backward__f32_v4_t16_x8_p1_c1_w_b",
                                            "cross_entropy__bf16_v8_t64_x1_p1_c1_g", "rescale__bf16_v8_t256_x1_p4_c1_inplace",
                                            "cross_entropy__bf16_v8_t32_x4_p2_c1_a_g_inplace_int32",

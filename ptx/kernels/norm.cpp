@@ -79,29 +79,6 @@ struct Vectors {
   }
 };
 
-/// Stores a row as e4m3, its largest number as 448, and what that was divided by. Numbers are computed twice, and not kept.
-void store_scaled(Rows& rows, const std::function<Values(int)>& numbers) {
-  Kernel& k = rows.k;
-  constexpr double largest_e4m3 = 448, least = 1e-30;
-  const auto largest = k.scalar<Type::f32>(least);
-  for (int i = 0; i < rows.passes(); ++i)
-    for (const auto& value : numbers(i)) k << guarded(inst.max.f32(largest, largest, k.let(inst.abs.f32, value)), rows.inside(i));
-  const Values reduced = rows.reduce({largest}, [&](const Values& all, int lanes) {
-    auto most = k.from_<Type::f32>(all[0]);
-    if (lanes > 1) warp::reduce_max(most, lanes);
-    return Values{most};
-  });
-  const auto scale = k.let(inst.mul.f32, reduced[0], 1 / largest_e4m3), factor = k.let(inst.rcp.approx.ftz.f32, scale);
-  const auto first = rows.is_first();
-  k << inst.st.global_.f32(addr(rows.number_of("SCALE", 4)), scale).on(first);
-  const auto y = rows.row_of("Y", rows.columns, 1);
-  for (int i = 0; i < rows.passes(); ++i) {
-    Values out;
-    for (const auto& value : numbers(i)) out.push_back(k.let(inst.mul.f32, value, factor));
-    rows.store_e4m3(y, i, out);
-  }
-}
-
 /// Reduces the row that the pieces are of, and stores its norm.
 void finish_row(Rows& rows, const Recipe& recipe, const std::vector<Piece>& pieces, const Vectors& vectors) {
   Kernel& k = rows.k;
@@ -132,7 +109,7 @@ void finish_row(Rows& rows, const Recipe& recipe, const std::vector<Piece>& piec
     }
     return out;
   };
-  if (recipe.e4m3) return store_scaled(rows, normalised);
+  if (recipe.e4m3) return store_scaled(rows, recipe, normalised);
   const auto y = rows.row_of("Y");
   for (int i = 0; i < rows.passes(); ++i) rows.store(y, i, normalised(i));
 }

@@ -20,6 +20,7 @@ constexpr auto numbers = std::to_array<NumberWord<Recipe>>({{'m', &Recipe::rows}
                                                             {'x', &Recipe::across},
                                                             {'k', &Recipe::splits}});
 constexpr auto flags = std::to_array<FlagWord<Recipe>>({{"swapped", &Recipe::swapped},
+                                                        {"pingpong", &Recipe::pingpong},
                                                         {"grouped", &Recipe::grouped},
                                                         {"ragged", &Recipe::ragged},
                                                         {"promoted", &Recipe::promoted},
@@ -57,6 +58,8 @@ bool reads_word(std::string_view word, Recipe& recipe) {
   return true;
 }
 
+constexpr int most_sums = 192;  ///< registers of a thread, beside those of the epilogue
+
 bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 
 }  // namespace
@@ -84,7 +87,12 @@ bool is_possible(const Recipe& r) {
   // Two sets of sums, or one and a half.
   if (r.promoted && (r.scaling == Scaling::none || (r.columns > 128 && (r.rows > 128 || r.columns % 16 != 0)))) return false;
   if (r.rows < 64 || r.rows > 192 || r.rows % 64 != 0 || r.columns < 8 || r.columns > 256 || r.columns % 8 != 0) return false;
-  if (r.rows == 192 && r.columns > 192) return false;  // registers of four warpgroups at the kernel's begin
+  if (r.pingpong) {  // a tile has one warpgroup's registers, and as many steps as any other
+    const int sums = r.rows / 64 * r.columns / 2, more = (r.bias && r.residual) || r.activation >= Activation::gelu ? 16 : 0;
+    if (sums + more > most_sums || r.splits > 1 || r.ragged || r.promoted || r.swapped) return false;
+  } else if (r.rows == 192 && r.columns > 192) {  // registers of four warpgroups at the kernel's begin
+    return false;
+  }
   if (r.down < 1 || r.across < 1 || r.splits < 1 || blocks > 8 || (blocks & (blocks - 1)) != 0) return false;
   if (r.splits > 1 && r.down * r.across > 1) return false;
   if (r.stages < 2 || shared_bytes(r) > most_shared) return false;

@@ -72,16 +72,17 @@ struct Problem {
 /// A block makes tiles of `rows` x `columns` results. Blocks of a cluster lie `down` below one another and share B, `across`
 /// beside one another and share A: each copies its part of what is shared to all. Or a cluster has one tile, and each of its
 /// `splits` blocks a part of K; what they summed they add by way of each other's shared memory. `swapped`: the rows of a tile are
-/// columns of C.
+/// columns of C. With `pingpong` a tile is one warpgroup's: of two, one stores its tile while the other multiplies the next.
 struct Recipe {
   Type dtype = Type::bf16, out = Type::bf16;
-  int rows = 128;     ///< 64, 128 or 192: 64 for each warpgroup that multiplies
+  int rows = 128;     ///< 64, 128 or 192: 64 for each warpgroup that multiplies, or for each wgmma of its own tile
   int columns = 256;  ///< a multiple of 8, at most 256
   int stages = 4;     ///< of the ring in shared memory, each reaching 128 bytes along K
   int down = 1, across = 1, splits = 1;
   Store store = Store::boxes;
   Activation activation = Activation::none;
   bool swapped = false, batched = false;
+  bool pingpong = false;
   bool a_transposed = false, b_transposed = true;
   bool alpha = false, bias = false, residual = false, wide = false;
   Scaling scaling = Scaling::none;
@@ -96,10 +97,12 @@ struct Recipe {
 inline int results(const Recipe& r) { return r.gated ? r.columns / 2 : r.columns; }
 /// Parts of a tile's columns whose sums are promoted one after another.
 inline int promoted_parts(const Recipe& r) { return r.columns > 128 ? 2 : 1; }
+/// Warpgroups of a block that multiply.
+inline int consumers(const Recipe& r) { return r.pingpong ? 2 : r.rows / 64; }
 /// Blocks of a cluster.
 inline int cluster(const Recipe& r) { return r.down * r.across * r.splits; }
 /// Threads of a block: a warpgroup that copies, and those that multiply.
-inline std::uint32_t block(const Recipe& r) { return static_cast<std::uint32_t>(128 * (1 + r.rows / 64)); }
+inline std::uint32_t block(const Recipe& r) { return static_cast<std::uint32_t>(128 * (1 + consumers(r))); }
 /// Bytes of dynamic shared memory.
 int shared_bytes(const Recipe& recipe);
 /// Whether the kernel of this recipe may be called with this problem.

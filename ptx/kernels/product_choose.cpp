@@ -84,7 +84,9 @@ double predicted(const Recipe& r, const Problem& p) {
   const double busy = std::min(tiles, at_once) * cluster(r);
   const double step = std::max({products, copied / std::min(bytes_a_clock, cached_a_clock / busy), latency / r.stages});
   const double stored = r.rows * results(r) / 32'768.0 * of_a_store * (r.store == Store::boxes ? 1 : 2);
-  const double computed = waves * (steps * step + stored), moved = static_cast<double>(cost(p).bytes) / moved_a_clock;
+  // One warpgroup stores while the other multiplies, but for the last tile.
+  const double computed = waves * steps * step + (r.pingpong ? stored : waves * stored),
+               moved = static_cast<double>(cost(p).bytes) / moved_a_clock;
   const double shared = cluster(r) > 1 && r.splits == 1 ? waves * of_a_cluster : 0;
   return std::max(computed, moved) + not_hidden * std::min(computed, moved) + begin_and_end + shared +
          (r.splits > 1 ? of_a_split : 0);
@@ -102,13 +104,17 @@ Expected<std::vector<Recipe>> recipes(const Problem& p, std::size_t most) {
     for (const int rows : {64, 128, 192}) {
       for (const int columns : widths) {
         for (const Cluster& c : clusters) {
-          Recipe r{.rows = rows, .columns = columns, .down = c.down, .across = c.across, .splits = c.splits, .swapped = swapped};
-          r = like(p, r);
-          r.stages = deepest(r);
-          if (!serves(r, p)) continue;
-          // A tile that hangs over by more than half is a worse one, where there are others.
-          const bool hangs = columns > 16 && static_cast<std::uint64_t>(results(r)) >= 2 * (swapped ? p.m : p.n);
-          (hangs ? wide : all).push_back(r);
+          for (const bool pingpong : {false, true}) {
+            Recipe r{
+                .rows = rows, .columns = columns, .down = c.down, .across = c.across, .splits = c.splits, .swapped = swapped};
+            r.pingpong = pingpong;
+            r = like(p, r);
+            r.stages = deepest(r);
+            if (!serves(r, p)) continue;
+            // A tile that hangs over by more than half is a worse one, where there are others.
+            const bool hangs = columns > 16 && static_cast<std::uint64_t>(results(r)) >= 2 * (swapped ? p.m : p.n);
+            (hangs ? wide : all).push_back(r);
+          }
         }
       }
     }

@@ -393,7 +393,7 @@ void Epilogue::store_swapped(const Values& values, const U32& row, const U32& co
 }
 
 void Epilogue::finish() {
-  if (r.store == Store::boxes) k.cp.async_.bulk.wait_group(0);
+  if (r.store == Store::boxes) k.cp.async_.bulk.wait_group(0, {.read = true});
 }
 
 }  // namespace ptx::kernels::product

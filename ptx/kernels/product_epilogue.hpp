@@ -27,7 +27,7 @@ class Epilogue {
 
   /// Stores sums of a warp's 16 rows from `row`, and columns from `column`, of the tile's space.
   void store(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
-  /// Waits until all is written.
+  /// Waits until all copies have read shared memory, which the block leaves; a kernel's end waits for what they write.
   void finish();
 
  private:

@@ -41,15 +41,17 @@ struct Factor {
 struct Geometry {
   Factor left, right;  ///< of the tile: its rows, its columns
   int consumers;       ///< warpgroups that multiply
+  int own;             ///< of a tile's 64 rows, those of one of them
   int box_columns;
   Layout box_layout;
-  int left_at = 0, right_at, box_at, partial_at = 0, full_at, empty_at, smem;  ///< bytes
+  int left_at = 0, right_at, box_at, partial_at = 0, full_at, empty_at, turn_at, smem;  ///< bytes
   int box_bytes;
 
   explicit Geometry(const Recipe& r)
       : left(!(r.swapped ? !r.b_transposed : r.a_transposed), r.rows, r.across),
         right(r.swapped ? !r.a_transposed : r.b_transposed, r.columns, r.down, r.gated ? 2 : 1),
-        consumers(r.rows / 64),
+        consumers(product::consumers(r)),
+        own(r.pingpong ? r.rows / 64 : 1),
         box_columns(results(r) % 64 == 0   ? 64
                     : results(r) % 32 == 0 ? 32
                                            : 16),
@@ -64,7 +66,8 @@ struct Geometry {
     if (r.splits > 1) end = std::max(end, r.rows * r.columns * 4);      // in place of the ring, which is empty by then
     full_at = end;
     empty_at = full_at + 8 * r.stages;
-    smem = empty_at + 8 * r.stages;
+    turn_at = empty_at + 8 * r.stages;
+    smem = turn_at + (r.pingpong ? 2 * 8 : 0);
   }
 };
 

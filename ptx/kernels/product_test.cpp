@@ -99,7 +99,8 @@ TEST(Product, refuses_what_no_kernel_takes) {
   EXPECT_EQ(choose({.m = 8, .n = 8, .k = 0}).error().kind, Kind::bad_tile);
   for (const char* text : {"rms_norm__f32_v4", "matmul__bf16", "matmul__bf16_bf16_q1", "matmul__bf16_f16_m128_n128_s4",
                            "matmul__bf16_bf16_m128_n250_s4", "matmul__bf16_bf16_m128_n256_s5", "matmul__bf16_bf16_m192_n256_s2",
-                           "matmul__bf16_bf16_m128_n128_s4_d2_k2", "matmul__bf16_f32_m128_n128_s4_boxes"})
+                           "matmul__bf16_bf16_m128_n128_s4_d2_k2", "matmul__bf16_bf16_m128_n256_s2_pingpong",
+                           "matmul__bf16_bf16_m64_n16_s4_pairs_swapped_pingpong", "matmul__bf16_f32_m128_n128_s4_boxes"})
     EXPECT_EQ(recipe_from_name(text).error().kind, Kind::argument_kind) << text;
   EXPECT_EQ(activation_from_name("tanh").error().kind, Kind::argument_kind);
   EXPECT_EQ(grid({}, std::uint64_t{1} << 32, 8).error().kind, Kind::launch_config);
@@ -144,6 +145,8 @@ INSTANTIATE_TEST_SUITE_P(classes, GoldenProduct,
                                            "matmul__bf16_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_grouped",
                                            "matmul__bf16_bf16_m128_n64_s4_d1_x1_k1_boxes_tn_ragged",
                                            "matmul__e4m3_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_rowwise",
+                                           "matmul__bf16_bf16_m128_n64_s4_d2_x1_k1_boxes_nt_pingpong",
+                                           "matmul__bf16_f32_m64_n32_s4_d1_x1_k1_pairs_tn_pingpong_batched_bias",
                                            "matmul__e4m3_bf16_m128_n64_s4_d2_x1_k1_boxes_nt_promoted_blockwise",
                                            "matmul__e4m3_bf16_m64_n256_s3_d1_x1_k1_boxes_nt_promoted_blockwise",
                                            "matmul__e4m3_bf16_m64_n16_s4_d1_x1_k2_pairs_nt_swapped_promoted_blockwise",
@@ -174,6 +177,15 @@ TEST(RunProduct, on_the_executor) {
       EXPECT_EQ(c[i * n + j], std::max(sum, 0.0F)) << i << ' ' << j;
     }
   }
+}
+
+TEST(RunProduct, sums_of_nothing_are_zeros) {
+  const auto bias = small_integers(40, 3);
+  std::vector<float> c(std::size_t{9} * 40, -1);
+  const auto done = matmul(cpu(), Type::bf16, {nullptr, 9, 0}, {nullptr, 0, 40}, Type::f32, {c.data(), 9, 40},
+                           {.bias = bias.data(), .activation = Activation::relu});
+  ASSERT_TRUE(done) << render(done.error());
+  for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(c[i], std::max(widened(bias[i % 40]), 0.0F)) << i;
 }
 
 TEST(RunProduct, says_what_does_not_fit) {

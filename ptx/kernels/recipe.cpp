@@ -37,7 +37,8 @@ constexpr auto flags = std::to_array<FlagWord<Recipe>>({{"l", &Recipe::hold},
                                                         {"strided", &Recipe::strided},
                                                         {"inplace", &Recipe::in_place},
                                                         {"int32", &Recipe::int32},
-                                                        {"e4m3", &Recipe::e4m3}});
+                                                        {"e4m3", &Recipe::e4m3},
+                                                        {"given", &Recipe::given}});
 constexpr auto numbers = std::to_array<NumberWord<Recipe>>({{'v', &Recipe::vector},
                                                             {'t', &Recipe::threads},
                                                             {'x', &Recipe::rows},
@@ -49,15 +50,17 @@ bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type
 
 bool is_power_of_two(int n) { return n > 0 && std::has_single_bit(static_cast<unsigned>(n)); }
 
+bool has_e4m3(Operation o) { return o <= Operation::layer_norm || o == Operation::swiglu || o == Operation::geglu; }
+
 /// Whether a kernel can be made so.
 bool is_possible(const Recipe& r) {
   return is_float(r.dtype) && is_power_of_two(r.vector) && r.vector * bytes_of(r.dtype) <= 16 && is_power_of_two(r.threads) &&
          r.threads >= 4 && r.threads <= 1024 && r.rows >= 1 && r.rows * r.threads <= 1024 && (r.rows == 1 || r.threads <= 32) &&
          r.rows * r.threads >= 32 && r.passes >= 1 && r.passes <= 64 && is_power_of_two(r.cluster) && r.cluster <= 8 &&
          r.resident >= 0 && r.resident * r.threads * r.rows <= 2048 && (r.cluster == 1 || r.threads > 32) &&
-         (!is_elementwise(r.operation) || r.cluster == 1) &&
+         (!is_elementwise(r) || r.cluster == 1) &&
          (!r.in_place || ((r.gradient || r.operation == Operation::rescale) && !r.strided)) &&
-         (r.operation != Operation::rescale || r.in_place) && (!r.e4m3 || r.operation <= Operation::layer_norm);
+         (r.operation != Operation::rescale || r.in_place) && (!r.e4m3 || has_e4m3(r.operation)) && (!r.given || r.e4m3);
 }
 
 }  // namespace
@@ -106,12 +109,13 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 bool serves(const Recipe& r, const Problem& p) {
   if (r.operation != p.operation || r.dtype != p.dtype || r.weight != p.weight || r.bias != p.bias || r.residual != p.residual ||
       r.packed != p.packed || r.gradient != p.gradient || r.strided != p.strided || r.in_place != p.in_place ||
-      r.int32 != p.int32 || r.e4m3 != p.e4m3 || !is_possible(r) || r.vector * bytes_of(r.dtype) > p.alignment)
+      r.int32 != p.int32 || r.e4m3 != p.e4m3 || r.given != p.given || !is_possible(r) ||
+      r.vector * bytes_of(r.dtype) > p.alignment)
     return false;
   const auto vector = static_cast<std::uint64_t>(r.vector);
   if (is_flat(r)) return p.rows * p.columns % vector == 0;
   if (p.columns % vector != 0) return false;
-  if (is_elementwise(r.operation)) return true;
+  if (is_elementwise(r)) return true;
   const std::uint64_t room = capacity(r);
   return p.columns <= room && p.columns > room - room / static_cast<std::uint64_t>(r.passes);  // all passes but the last are full
 }
@@ -171,6 +175,14 @@ BoundaryOf boundary(const Recipe& r) {
       out(first), out(second);
     }
   };
+  const auto result = [&] {
+    if (r.given) b.inputs.push_back({"SCALE", Type::f32, {std::int64_t{1}}});
+    out("Y");
+    if (r.e4m3) b.outputs.back().dtype = Type::e4m3;
+  };
+  const auto scale = [&] {
+    if (r.e4m3 && !r.given) b.outputs.push_back({"SCALE", Type::f32, {"M"}});
+  };
   b.scalars = {{"M", Type::u32}, {"N", Type::u32}};
   switch (r.operation) {
     case Operation::rms_norm:
@@ -179,10 +191,9 @@ BoundaryOf boundary(const Recipe& r) {
       if (r.residual) in("R");
       if (r.weight) vector("W");
       if (r.bias) vector("B");
-      out("Y");
-      if (r.e4m3) b.outputs.back().dtype = Type::e4m3;
+      result();
       if (r.residual) out("S");
-      if (r.e4m3) b.outputs.push_back({"SCALE", Type::f32, {"M"}});
+      scale();
       b.scalars.push_back({"eps", Type::f32});
       if (r.weight && r.operation == Operation::rms_norm) b.scalars.push_back({"offset", Type::f32});
       break;
@@ -201,7 +212,7 @@ BoundaryOf boundary(const Recipe& r) {
       break;
     case Operation::swiglu:
     case Operation::geglu:
-      pair(true, "X", "GATE", "UP"), out("Y");
+      pair(true, "X", "GATE", "UP"), result(), scale();
       break;
     case Operation::swiglu_backward:
     case Operation::geglu_backward:

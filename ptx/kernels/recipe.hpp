@@ -50,8 +50,10 @@ struct Problem {
   bool strided = false;   ///< rows lie further apart than they are long: the kernel takes the distances
   bool in_place = false;  ///< of cross_entropy: the gradient is written where the logits lie; of rescale, always
   bool int32 = false;     ///< of cross_entropy: targets are s32, not s64
-  bool e4m3 = false;      ///< of norms: the result is e4m3, a row by its largest number, and the scales are left beside it
-  int processors = 132;   ///< streaming multiprocessors
+  bool e4m3 = false;   ///< of norms and gated products: the result is e4m3, a row by its largest number, and the scales are left
+                       ///< beside it
+  bool given = false;  ///< of e4m3: all numbers by one scale, which is given
+  int processors = 132;  ///< streaming multiprocessors
 };
 
 /// One way to make the kernel. Texts do not hold M or N: a recipe serves every size of its class (`serves`).
@@ -71,13 +73,18 @@ struct Recipe {
   bool anew = false;   ///< exponentials are computed twice, and not kept
   bool early = false;  ///< weight and bias are loaded before the row is reduced
   bool weight = false, bias = false, residual = false, gradient = false, packed = false, strided = false;
-  bool in_place = false, int32 = false, e4m3 = false;
+  bool in_place = false, int32 = false, e4m3 = false, given = false;
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
+/// Whether it goes element by element: not where a row's largest number is looked for.
+template <class Of>
+bool is_elementwise(const Of& of) {
+  return is_elementwise(of.operation) && (!of.e4m3 || of.given);
+}
 /// Whether a matrix is gone through as one row.
-inline bool is_flat(const Recipe& r) { return is_elementwise(r.operation) && !r.packed && !r.strided; }
+inline bool is_flat(const Recipe& r) { return is_elementwise(r) && !r.packed && !r.strided; }
 /// The most blocks in y of a grid.
 inline constexpr int most_rows_y = 65'535;
 

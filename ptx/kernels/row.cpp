@@ -40,7 +40,7 @@ KernelSpec spec_of(const Recipe& recipe) {
                                  [](const TensorOf& output) { return output.shape[0] == tile::Dim("P"); });
   if (stays)
     spec.grid = dim("P") / recipe.rows * recipe.cluster;
-  else if (!is_elementwise(recipe.operation))
+  else if (!is_elementwise(recipe))
     spec.grid = ceil_div(dim("M"), recipe.rows) * recipe.cluster;
   else if (is_flat(recipe))
     spec.grid = ceil_div(dim("M") * dim("N"), tile);
@@ -464,6 +464,37 @@ Values combine_softmax(Kernel& k, const Values& values, int lanes) {
   const auto total = k.let(inst.mul.f32, values[1], scale);
   warp::reduce_sum(total, lanes);
   return {largest, total};
+}
+
+// Numbers are computed twice, and not kept.
+void store_scaled(Rows& rows, const Recipe& recipe, const std::function<Values(int)>& numbers) {
+  Kernel& k = rows.k;
+  const auto factor = k.scalar<Type::f32>();
+  if (recipe.given) {
+    const auto [scale] = k.global_ptrs("SCALE");
+    k << inst.ld.global_.nc.f32(factor, addr(scale)) << inst.rcp.rn.f32(factor, factor);
+  } else {
+    constexpr double largest_e4m3 = 448, least = 1e-30;
+    const auto largest = k.scalar<Type::f32>(least);
+    for (int i = 0; i < rows.passes(); ++i)
+      for (const auto& value : numbers(i))
+        k << guarded(inst.max.f32(largest, largest, k.let(inst.abs.f32, value)), rows.inside(i));
+    const Values reduced = rows.reduce({largest}, [&](const Values& all, int lanes) {
+      auto most = k.from_<Type::f32>(all[0]);
+      if (lanes > 1) warp::reduce_max(most, lanes);
+      return Values{most};
+    });
+    const auto scale = k.let(inst.mul.f32, reduced[0], 1 / largest_e4m3);
+    k << inst.rcp.approx.ftz.f32(factor, scale);
+    const auto first = rows.is_first();
+    k << inst.st.global_.f32(addr(rows.number_of("SCALE", 4)), scale).on(first);
+  }
+  const auto y = rows.row_of("Y", rows.columns, 1);
+  for (int i = 0; i < rows.passes(); ++i) {
+    Values out;
+    for (const auto& value : numbers(i)) out.push_back(k.let(inst.mul.f32, value, factor));
+    rows.store_e4m3(y, i, out);
+  }
 }
 
 }  // namespace ptx::kernels

@@ -127,6 +127,10 @@ class Rows {
   bool cluster_waited_ = false;
 };
 
+/// Stores pass after pass of `numbers` as e4m3: a row's largest number as 448, and what that was divided by, or all numbers by
+/// the scale that is given.
+void store_scaled(Rows& rows, const Recipe& recipe, const std::function<Values(int)>& numbers);
+
 /// exp2(x * log2(e)) with one rounding less than exp: `.ftz`, results below 2^-126 are 0.
 Reg<Type::f32> exponential(Kernel& k, const Reg<Type::f32>& x);
 /// (x, y) of each pair are a maximum and a sum of exponentials relative to it.

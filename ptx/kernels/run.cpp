@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ptx/kernels/run_recipe.hpp"
+#include "ptx/kernels/tuned.hpp"
 
 namespace ptx::kernels {
 namespace {
@@ -72,7 +73,7 @@ Expected<void> run(const Place& place, Call call) {
   const MatrixIn& x = call.inputs[0];
   if (x.rows == 0 || x.columns == 0) return {};
   const Problem problem = problem_of(call);
-  const auto recipe = choose(problem);
+  const auto recipe = chosen(place, problem);
   if (!recipe) return Unexpected{recipe.error()};
   const auto size = static_cast<std::size_t>(isa::bits(call.dtype) / 8);
   const bool on_gpu = std::holds_alternative<launch::Cuda>(place);

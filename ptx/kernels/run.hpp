@@ -1,6 +1,7 @@
 // The kernels as functions over memory: pointers, distances between rows, a place to run.
 //     kernels::rms_norm(gpu(0, stream), bf16, {x, rows, n}, weight, {y, rows, n});
-// The first call of a kind writes and compiles the kernel; calls with other sizes do not. Thread-safe.
+// The first call of a kind writes and compiles the kernel; calls with other sizes do not. Recipes that `pyptx.kernels.tune` has
+// measured on this machine are taken (tuned.hpp). Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -57,9 +58,9 @@ struct ProductOptions {
   bool adds = false;  ///< c, which is f32, is added to where it lies; without a residual then
 };
 /// c = activation(alpha a b + bias) + residual of a [M, K], b [K, N], c [M, N]; bf16 or f16, sums in f32, `out` the same type or
-/// f32. For sm_90a, or the executor. Rows of a and b have no gaps, a multiple of 8 elements, and begin 16 bytes aligned, as TMA
-/// asks: what lies otherwise has to be copied first. Kinds: argument_dim, bad_tile, argument_memory, argument_alignment, and
-/// those of Compiled::run.
+/// f32. Of K = 0 the sums are 0; such a call allocates, and waits for the GPU. For sm_90a, or the executor. Rows of a and b have
+/// no gaps, a multiple of 8 elements, and begin 16 bytes aligned, as TMA asks: what lies otherwise has to be copied first. Kinds:
+/// argument_dim, bad_tile, argument_memory, argument_alignment, and those of Compiled::run.
 [[nodiscard]] Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const MatrixIn& b, Type out,
                                     const MatrixOut& c, const ProductOptions& options = {});
 

@@ -8,6 +8,7 @@
 
 #include "ptx/kernels/run.hpp"
 #include "ptx/kernels/run_recipe.hpp"
+#include "ptx/kernels/tuned.hpp"
 
 namespace ptx::kernels {
 namespace {
@@ -34,13 +35,14 @@ Expected<void> cross_entropy(const Place& place, Type dtype, const MatrixOut& lo
   const auto size = static_cast<std::uint64_t>(isa::bits(dtype) / 8);
   const std::uint64_t places = 16 | reinterpret_cast<std::uintptr_t>(logits.data) | logits.columns * size;
   const bool gradient = scale != nullptr;
-  const auto recipe = choose({.operation = Operation::cross_entropy,
-                              .dtype = dtype,
-                              .rows = logits.rows,
-                              .columns = logits.columns,
-                              .alignment = static_cast<int>(places & (~places + 1)),
-                              .gradient = gradient,
-                              .in_place = gradient});
+  const Problem problem{.operation = Operation::cross_entropy,
+                        .dtype = dtype,
+                        .rows = logits.rows,
+                        .columns = logits.columns,
+                        .alignment = static_cast<int>(places & (~places + 1)),
+                        .gradient = gradient,
+                        .in_place = gradient};
+  const auto recipe = chosen(place, problem);
   if (!recipe) return Unexpected{recipe.error()};
   const bool on_gpu = std::holds_alternative<launch::Cuda>(place);
   const auto memory = [&](const void* data, std::uint64_t bytes, const Shape& shape) {

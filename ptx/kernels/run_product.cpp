@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -5,7 +6,9 @@
 #include <vector>
 
 #include "ptx/author/author.hpp"
+#include "ptx/cuda/cuda.hpp"
 #include "ptx/kernels/run.hpp"
+#include "ptx/kernels/tuned.hpp"
 
 namespace ptx::kernels {
 namespace {
@@ -79,6 +82,25 @@ Expected<Compiled> compiled(const product::Recipe& recipe, const std::vector<lau
   return all.try_emplace(key, std::move(*made)).first->second.with_scalars(scalars);
 }
 
+/// Of K = 0 the sums are 0: those of 8 columns of zeros, which it makes.
+Expected<void> product_of_zeros(const Place& place, Type dtype, const product::Problem& problem, Type out, const MatrixOut& c,
+                                ProductOptions options) {
+  options.a_transposed = false, options.b_transposed = true;
+  const std::uint64_t bytes = 8 * std::max(problem.m, problem.n) * static_cast<std::uint64_t>(isa::bits(dtype) / 8);
+  const auto run = [&](const void* zeros) {
+    return matmul(place, dtype, {zeros, problem.m, 8}, {zeros, problem.n, 8}, out, c, options);
+  };
+  const auto* gpu = std::get_if<launch::Cuda>(&place);
+  if (gpu == nullptr) return run(std::vector<double>(bytes / 8).data());
+  const auto device = cuda::device(gpu->ordinal);
+  if (!device) return Unexpected{device.error()};
+  auto buffer = cuda::DeviceBuffer::make(**device, bytes);
+  if (!buffer) return Unexpected{buffer.error()};
+  if (auto filled = buffer->fill(0); !filled) return filled;
+  if (auto done = run(reinterpret_cast<const void*>(buffer->addr())); !done) return done;
+  return cuda::synchronize(**device);  // the zeros are freed
+}
+
 }  // namespace
 
 Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const MatrixIn& b, Type out, const MatrixOut& c,
@@ -86,7 +108,8 @@ Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const M
   const auto problem = problem_of(dtype, a, b, out, c, options);
   if (!problem) return Unexpected{problem.error()};
   if (problem->m == 0 || problem->n == 0) return {};
-  const auto recipe = product::choose(*problem);
+  if (problem->k == 0) return product_of_zeros(place, dtype, *problem, out, c, options);
+  const auto recipe = chosen(place, *problem);
   if (!recipe) return Unexpected{recipe.error()};
   const bool on_gpu = std::holds_alternative<launch::Cuda>(place);
   const auto memory = [&](const void* data, std::uint64_t rows, std::uint64_t columns, Type type) {

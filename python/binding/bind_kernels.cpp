@@ -38,6 +38,7 @@ kernels::Problem problem_of(std::string_view operation, std::string_view dtype, 
     problem.in_place |= word == "in_place";
     problem.int32 |= word == "int32";
     problem.e4m3 |= word == "e4m3";
+    problem.given |= word == "given";
   }
   return problem;
 }

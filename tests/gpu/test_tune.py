@@ -71,3 +71,15 @@ def test_another_process_takes_what_was_tuned(cache: Path) -> None:
         [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == other
+
+
+def test_calls_tune_themselves_where_the_environment_says_so(cache: Path) -> None:
+    code = (
+        "import torch; from pyptx import kernels; from pyptx.kernels import _tuning; x = torch.randn(300, 3000, device='cuda'); "
+        "y = kernels.softmax(x); assert torch.equal(y, kernels.softmax(x)); print(len(_tuning._measured))"
+    )
+    environment = {"PYPTX_CACHE_DIR": str(cache), "PYTHONPATH": f"{Path(__file__).parents[2] / 'python'}", "PYPTX_TUNE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "1"

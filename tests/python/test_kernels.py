@@ -119,6 +119,41 @@ def test_norms_as_e4m3(columns: int, dtype: str) -> None:
     assert (error <= np.abs(expected) / 15 + np.abs(expected).max(-1, keepdims=True) * 1e-3).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("columns", [6, 200, 1000, 5000])
+def test_gated_products_as_e4m3(columns: int, dtype: str) -> None:
+    gate, up = drawn((5, columns), dtype), drawn((5, columns), dtype, 1)
+    for function, active in ((kernels.swiglu, silu), (kernels.geglu, gelu)):
+        expected = active(gate) * up.astype(np.float64)
+        most = np.abs(expected).max(-1, keepdims=True)
+        for arguments in ((gate, up), (np.concatenate([gate, up], -1),)):
+            y, scale = function(*arguments, out_dtype="float8_e4m3fn")
+            assert y.dtype == ml_dtypes.float8_e4m3fn and y.shape == (5, columns) and scale.shape == (5, 1)
+            assert np.allclose(scale, most / 448, rtol=1e-4)
+            assert (np.abs(y.astype(np.float64) * scale - expected) <= np.maximum(np.abs(expected) / 15, most / 448 / 2**8)).all()
+            given = np.full(1, most.max() / 300, np.float32)
+            y = function(*arguments, out_dtype="float8_e4m3fn", scale=given)
+            error = np.abs(y.astype(np.float64) * given - expected)
+            assert y.dtype == ml_dtypes.float8_e4m3fn and (error <= np.maximum(np.abs(expected) / 15, given / 2**8)).all()
+
+
+def test_norms_as_e4m3_by_a_given_scale() -> None:
+    x, w, r = drawn((3, 200), "bfloat16"), drawn((200,), "bfloat16", 1), drawn((3, 200), "bfloat16", 2)
+    given = np.full((), 0.01, np.float32)
+    y = kernels.rms_norm(x, w, out_dtype="float8_e4m3fn", scale=given)
+    expected = np.clip(rms_norm(x, w.astype(np.float64)), -4.48, 4.48)  # what is beyond becomes the largest number
+    assert np.abs(expected).max() == 4.48
+    assert (np.abs(y.astype(np.float64) * 0.01 - expected) <= np.maximum(np.abs(expected) / 15, 0.01 / 2**8)).all()
+    y, total = kernels.layer_norm(x, residual=r, out_dtype="float8_e4m3fn", scale=given)
+    assert y.dtype == ml_dtypes.float8_e4m3fn and total.dtype == x.dtype
+    with pytest.raises(PtxTypeError, match="one float32"):
+        kernels.rms_norm(x, out_dtype="float8_e4m3fn", scale=0.01)
+    with pytest.raises(PtxValueError, match="what fits is one number"):
+        kernels.swiglu(x, x, out_dtype="float8_e4m3fn", scale=np.ones(2, np.float32))
+    with pytest.raises(PtxTypeError, match="what fits is float8_e4m3fn"):
+        kernels.swiglu(x, x, scale=given)
+
+
 def test_norms_as_e4m3_of_no_numbers_and_zeros() -> None:
     x = drawn((4, 64), "bfloat16")
     x[1, 3], x[2] = np.nan, 0

@@ -1,7 +1,11 @@
 """The kernel library with torch tensors: eager, compiled, differentiated, of tensors with gaps."""
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -128,6 +132,53 @@ def test_norms_feed_products_of_8_bits() -> None:
         assert float((own.float() - expected).abs().max() / expected.abs().max()) < 5e-2
     with pytest.raises(PtxRuntimeError, match="has no backward"):
         kernels.rms_norm(x.requires_grad_(), w, out_dtype=torch.float8_e4m3fn)
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_gated_products_feed_products_of_8_bits(is_packed: bool) -> None:
+    gate, up, b = torch.randn(3, 20, 64).bfloat16(), torch.randn(3, 20, 64).bfloat16(), torch.randn(48, 64)
+    factor, given = b.abs().amax(1, keepdim=True) / 448, torch.tensor(0.05)
+    weight = (b / factor).to(torch.float8_e4m3fn)
+    arguments = (torch.cat([gate, up], -1),) if is_packed else (gate, up)
+
+    def net(*x: Any) -> Any:
+        y, scale = kernels.swiglu(*x, out_dtype=torch.float8_e4m3fn)
+        return kernels.scaled_matmul(y.view(60, 64), weight.mT, scale.view(60, 1), factor.view(1, 48))
+
+    def by_given(*x: Any) -> Any:
+        return kernels.swiglu(*x, out_dtype=torch.float8_e4m3fn, scale=given)
+
+    wanted = functional.silu(gate.float()) * up.float()
+    expected = wanted.view(60, 64) @ b.mT
+    for own in (net(*arguments), torch.compile(net, fullgraph=True, backend="aot_eager")(*arguments)):
+        assert float((own.float() - expected).abs().max() / expected.abs().max()) < 5e-2
+    for own in (by_given(*arguments), torch.compile(by_given, fullgraph=True, backend="aot_eager")(*arguments)):
+        assert own.dtype == torch.float8_e4m3fn and own.shape == gate.shape
+        assert float((own.float() * given - wanted).abs().max() / wanted.abs().max()) < 4e-2
+    wide = torch.randn(20, 200).bfloat16()
+    y, scale = kernels.geglu(wide[:, :96], wide[:, 100:196], out_dtype=torch.float8_e4m3fn)  # rows lie apart
+    wanted = functional.gelu(wide[:, :96].float(), approximate="tanh") * wide[:, 100:196].float()
+    assert float((y.float() * scale - wanted).abs().max() / wanted.abs().max()) < 4e-2
+    with pytest.raises(PtxRuntimeError, match="has no backward"):
+        kernels.swiglu(gate.requires_grad_(), up, out_dtype=torch.float8_e4m3fn)
+
+
+def test_a_process_compiles_its_first_calls_once() -> None:
+    code = """
+import torch
+from torch._dynamo.testing import CompileCounter
+from pyptx import kernels
+x, w = torch.randn(16, 64).bfloat16(), torch.randn(32, 64).bfloat16()
+for function in (lambda x, w: kernels.matmul(x, w.mT), lambda x, w: kernels.softmax(x)):
+    counter = CompileCounter()
+    compiled = torch.compile(function, backend=counter)
+    for call in (compiled, compiled, function, compiled):
+        call(x, w)
+    print(counter.frame_count)
+"""
+    environment = os.environ | {"PYTHONPATH": str(Path(kernels.__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "1"]
 
 
 def test_one_graph_serves_every_number_of_rows() -> None:

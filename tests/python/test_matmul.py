@@ -52,15 +52,20 @@ CLASSES = [
     "m128_n256_s4_d2_x1_k1_boxes", "m128_n64_s4_d2_x2_k1_boxes", "m64_n64_s3_d1_x4_k1_boxes", "m192_n176_s4_d1_x2_k1_boxes",
     "m192_n80_s2_d1_x1_k1_boxes", "m64_n96_s4_d1_x1_k1_pairs", "m128_n64_s4_d1_x1_k4_pairs", "m64_n8_s4_d1_x1_k8_pairs",
     "m128_n16_s8_d1_x1_k4_pairs_swapped", "m64_n16_s4_d2_x1_k1_pairs_swapped", "m64_n24_s4_d1_x1_k1_singles",
+    "m128_n176_s3_d1_x1_k1_boxes_pingpong", "m64_n64_s3_d2_x1_k1_boxes_pingpong", "m192_n112_s2_d1_x2_k1_boxes_pingpong",
 ]  # fmt: skip
+
+
+def parted(recipe: str) -> tuple[str, str]:
+    """What stands in front of the layout in a recipe's name, and what behind it."""
+    words = recipe.split("_")
+    return "_".join(words[:7]), "".join(f"_{word}" for word in words[7:])
 
 
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
 @pytest.mark.parametrize("recipe", CLASSES)
 def test_each_class_of_recipes(recipe: str, layout: str) -> None:
-    geometry, _, swapped = recipe.partition("_swapped")
-    words = "_swapped" if "swapped" in recipe else ""
-    del swapped
+    geometry, words = parted(recipe)
     kernel = product_of(f"matmul__bf16_bf16_{geometry}_{layout}{words}_bias_residual_relu")
     m, n, k = 296, 200, 584  # two tiles and a ragged edge each way, the ring more than once round
     a, b, bias, residual = drawn((m, k)), drawn((k, n), seed=1), drawn((n,), seed=2), drawn((m, n), seed=3)
@@ -69,6 +74,18 @@ def test_each_class_of_recipes(recipe: str, layout: str) -> None:
     arrays = [x.T if letter == "t" else x for x, letter in zip(arrays, layout, strict=True)]
     sizes = sizes_of_product(kernel, Shape(m, n, k, 1, False, (m, n)))
     hold(kernel(*arrays, bias, residual, **sizes), np.maximum(wide_a @ wide_b + wide_bias, 0) + wide_residual)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3, 8])
+@pytest.mark.parametrize("k", [40, 136, 520])
+def test_two_warpgroups_take_turns(blocks: int, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a block's tiles: one alone, an even and an odd number of them; K shorter and longer than the ring."""
+    monkeypatch.setattr(_ptx, "product_grid", lambda *_: (blocks, 1, 1))
+    kernel = product_of.__wrapped__("matmul__bf16_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_pingpong")
+    m, n = 300, 72
+    a, b = drawn((m, k)), drawn((n, k), seed=1)
+    found = kernel(a, b, **sizes_of_product(kernel, Shape(m, n, k, 1, False, (m, n))))
+    hold(found, wide(a)[0] @ wide(b)[0].T)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -147,8 +164,8 @@ def test_sizes_without_elements() -> None:
 
 def test_ptxas_spills_nothing_and_serialises_nothing() -> None:
     for recipe in CLASSES:
-        geometry, found, _ = recipe.partition("_swapped")
-        kernel = product_of(f"matmul__bf16_bf16_{geometry}_nt{found}_bias_gelutanh")
+        geometry, words = parted(recipe)
+        kernel = product_of(f"matmul__bf16_bf16_{geometry}_nt{words}_bias_gelutanh")
         try:
             resources = kernel.resources()
         except Exception as error:

@@ -6,6 +6,9 @@ What measures them needs a GPU: tests/gpu/test_tune.py.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +18,7 @@ import pytest
 from pyptx import _ptx, kernels
 from pyptx.cache import CubinCache, get_global_cache, set_global_cache
 from pyptx.cli import main
-from pyptx.kernels import _tuned
+from pyptx.kernels import _tuned, _tuning
 
 X = np.linspace(-4, 4, 6 * 1000, dtype=np.float32).reshape(6, 1000)
 
@@ -50,6 +53,45 @@ def test_explain_says_what_is_taken_and_why() -> None:
     assert found.recipe == _ptx.choose_kernel(*found.problem[1:])
     assert (found.why, found.bytes, found.floor_us) == ("the library's choice", 2 * 4 * 4 * 1000, None)
     assert "softmax 4x1000 float32" in repr(found)
+
+
+def test_c_plus_plus_looks_for_the_same_words() -> None:
+    """`Recipes.that_were_tuned_are_found` of ptx/kernels/kernels_test.cpp."""
+    assert json.dumps(_tuned.bucket(problem_of_softmax())) == '["rows", "softmax", "float32", 4, 1000, 16, []]'
+    product = ("product", "bfloat16", "bfloat16", (1500, 64, 72, 1), ("b_transposed", "bias", "gelu_tanh"))
+    wanted = '["product", "bfloat16", "bfloat16", [1536, 64, 72, 1], ["b_transposed", "bias", "gelu_tanh"]]'
+    assert json.dumps(_tuned.bucket(product)) == wanted
+
+
+def test_a_new_call_tunes_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    asked: list[tuple[int, ...]] = []
+    monkeypatch.setattr(_tuning, "_is_measurable", lambda torch, args, named: True)
+    monkeypatch.setattr(_tuning._tune, "tune", lambda function, *args: asked.append(tuple(args[0].shape)))
+    softmax, x = _tuning.tuning(kernels.softmax), torch.from_numpy(X)
+    for _ in range(2):
+        assert torch.equal(softmax(x), kernels.softmax(x))
+    softmax(x[:5])  # another call, the same problem
+    assert asked == [(6, 1000)]
+    softmax(x[:, :500].contiguous())
+    assert asked == [(6, 1000), (6, 500)]
+
+    def fails(function: object, *args: object) -> None:
+        raise RuntimeError("no memory")
+
+    monkeypatch.setattr(_tuning._tune, "tune", fails)
+    with pytest.warns(RuntimeWarning, match="`softmax` is not tuned: no memory"):
+        assert softmax(x[:, :300].contiguous()).shape == (6, 300)
+
+
+def test_the_environment_has_calls_tune_themselves() -> None:
+    code = (
+        "import numpy; from pyptx import kernels; "
+        "print(kernels.softmax.__wrapped__.__name__, kernels.softmax(numpy.eye(3, dtype='float32')).shape)"
+    )
+    environment = os.environ | {"PYPTX_TUNE": "1", "PYTHONPATH": str(Path(kernels.__file__).parents[2])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "softmax (3, 3)"
 
 
 def test_the_floor_is_that_of_the_device(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,12 @@ and go to 96K elements in f32. Unsupported arguments raise; nothing falls back t
 """
 
 # From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _tuned, which
-# of them is taken, with _tune; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the same for _scaled and
-# _grouped; _product_runs; _products, recipes and shapes. Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
+# of them is taken, with _tune and _tuning; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the same for _scaled
+# and _grouped; _product_runs; _products, recipes and shapes. Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from .. import _ptx
@@ -41,32 +42,32 @@ def _is_torch(x: Any) -> bool:
     return hasattr(x, "requires_grad")  # not by its class: Dynamo traces this
 
 
-_torch_module: Any = None
+# The first tensor imports what is for torch. A global that held it would change under the first graph's guards, and the call
+# after that would be compiled once more.
 
 
 def _torch_functions() -> Any:
-    """The functions for torch tensors; the first tensor imports them."""
-    global _torch_module
-    if _torch_module is None:
-        from . import _torch
+    """The functions for torch tensors."""
+    import pyptx.kernels._torch as module
 
-        _torch_module = _torch
-    return _torch_module
+    return module
 
 
 def rms_norm(
-    x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0, out_dtype: Any = None
-) -> Any:
+    x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0, out_dtype: Any = None,
+    scale: Any = None,
+) -> Any:  # fmt: skip
     """``x / sqrt(mean(x**2) + eps) * (weight + offset)`` over the last dimension, as `torch.nn.functional.rms_norm`.
 
     ``weight`` is of the last dimension's size and of ``x``'s element type. With ``residual``, like ``x``, ``x + residual`` is
     rounded to the element type and normalised: the result is the pair of the norm and that sum. With ``out_dtype`` float8_e4m3fn
     the norm is two arrays, without gradients: e4m3 numbers, and f32 scales [.., 1], one a row, of which they are multiples, as
-    `scaled_matmul` takes them. TypeError for another element type, ValueError for shapes that do not fit together.
+    `scaled_matmul` takes them; with ``scale`` too, an f32 array of one number, it is the e4m3 numbers alone, multiples of that
+    one, and what is beyond 448 of it becomes 448. TypeError for another element type, ValueError for shapes that do not fit together.
     """
     eps, offset = _checks.number("rms_norm", "eps", eps), _checks.number("rms_norm", "offset", offset)
-    if out_dtype is not None:
-        return _e4m3_norm("rms_norm", x, weight, None, residual, eps, offset, out_dtype)
+    if out_dtype is not None or scale is not None:
+        return _e4m3_norm("rms_norm", x, weight, None, residual, eps, offset, out_dtype, scale)
     if _is_torch(x):
         return _torch_functions().norm("rms_norm", x, weight, None, residual, eps, offset)
     from . import _arrays
@@ -74,28 +75,36 @@ def rms_norm(
     return _arrays.norm("rms_norm", x, weight, None, residual, eps, offset)
 
 
-def _e4m3_norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float, out_dtype: Any) -> Any:
-    name = str(getattr(out_dtype, "name", None) or getattr(out_dtype, "__name__", out_dtype)).removeprefix("torch.")
-    if name != "float8_e4m3fn":
-        _ptx.raise_error("argument_dtype", f"`{operation}` to {name}", "what fits is float8_e4m3fn, or None: that of `x`")
+def _e4m3_norm(
+    operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float, out_dtype: Any, scale: Any
+) -> Any:
+    _require_e4m3(operation, out_dtype)
     if _is_torch(x):
-        return _torch_functions().norm_e4m3(operation, x, weight, bias, residual, eps, offset)
+        return _torch_functions().norm_e4m3(operation, x, weight, bias, residual, eps, offset, scale)
     from . import _arrays
 
-    return _arrays.norm_e4m3(operation, x, weight, bias, residual, eps, offset)
+    return _arrays.norm_e4m3(operation, x, weight, bias, residual, eps, offset, scale)
+
+
+def _require_e4m3(operation: str, out_dtype: Any) -> None:
+    name = str(getattr(out_dtype, "name", None) or getattr(out_dtype, "__name__", out_dtype)).removeprefix("torch.")
+    if name != "float8_e4m3fn":
+        hint = "what fits is float8_e4m3fn, or neither `out_dtype` nor `scale`: then the result has the input's element type"
+        _ptx.raise_error("argument_dtype", f"`{operation}` to {name}", hint)
 
 
 def layer_norm(
-    x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, residual: Any = None, out_dtype: Any = None
-) -> Any:
+    x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, residual: Any = None, out_dtype: Any = None,
+    scale: Any = None,
+) -> Any:  # fmt: skip
     """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dimension, as `torch.nn.functional.layer_norm`.
 
-    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual`` and
-    ``out_dtype`` as in `rms_norm`. The mean is subtracted before squares are taken, so numbers far from 0 keep their digits.
+    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual``, ``out_dtype`` and
+    ``scale`` as in `rms_norm`. The mean is subtracted before squares are taken, so numbers far from 0 keep their digits.
     """
     eps = _checks.number("layer_norm", "eps", eps)
-    if out_dtype is not None:
-        return _e4m3_norm("layer_norm", x, weight, bias, residual, eps, 0.0, out_dtype)
+    if out_dtype is not None or scale is not None:
+        return _e4m3_norm("layer_norm", x, weight, bias, residual, eps, 0.0, out_dtype, scale)
     if _is_torch(x):
         return _torch_functions().norm("layer_norm", x, weight, bias, residual, eps, 0.0)
     from . import _arrays
@@ -131,17 +140,27 @@ def _softmax(operation: str, x: Any, dim: int) -> Any:
     return _arrays.softmax(operation, x)
 
 
-def swiglu(gate: Any, up: Any = None) -> Any:
-    """``silu(gate) * up``, element by element. Without ``up`` the last dimension of ``gate`` has both, the gate first."""
-    return _gated("swiglu", gate, up)
+def swiglu(gate: Any, up: Any = None, *, out_dtype: Any = None, scale: Any = None) -> Any:
+    """``silu(gate) * up``, element by element. Without ``up`` the last dimension of ``gate`` has both, the gate first.
+
+    With ``out_dtype`` float8_e4m3fn e4m3 numbers and their f32 scales [.., 1], with ``scale`` e4m3 numbers, as in `rms_norm`.
+    """
+    return _gated("swiglu", gate, up, out_dtype, scale)
 
 
-def geglu(gate: Any, up: Any = None) -> Any:
-    """``gelu(gate) * up`` with GELU by tanh, as torch's ``gelu(gate, approximate="tanh") * up``; ``up`` as in `swiglu`."""
-    return _gated("geglu", gate, up)
+def geglu(gate: Any, up: Any = None, *, out_dtype: Any = None, scale: Any = None) -> Any:
+    """``gelu(gate) * up`` with GELU by tanh, as torch's ``gelu(gate, approximate="tanh") * up``; the rest as in `swiglu`."""
+    return _gated("geglu", gate, up, out_dtype, scale)
 
 
-def _gated(operation: str, gate: Any, up: Any) -> Any:
+def _gated(operation: str, gate: Any, up: Any, out_dtype: Any, scale: Any) -> Any:
+    if out_dtype is not None or scale is not None:
+        _require_e4m3(operation, out_dtype)
+        if _is_torch(gate):
+            return _torch_functions().gated_e4m3(operation, gate, up, scale)
+        from . import _arrays
+
+        return _arrays.gated_e4m3(operation, gate, up, scale)
     if _is_torch(gate):
         return _torch_functions().gated(operation, gate, up)
     from . import _arrays
@@ -305,14 +324,15 @@ def grouped_matmul(a: Any, b: Any, offsets: Any, *, activation: str | None = Non
     return function(a, b, offsets, activation, out_dtype)
 
 
-_torch_matmul_module: Any = None
-
-
 def _torch_products() -> Any:
     """`_torch_matmul`; the first tensor imports it."""
-    global _torch_matmul_module
-    if _torch_matmul_module is None:
-        from . import _torch_matmul
+    import pyptx.kernels._torch_matmul as module
 
-        _torch_matmul_module = _torch_matmul
-    return _torch_matmul_module
+    return module
+
+
+if os.environ.get("PYPTX_TUNE") == "1":
+    from ._tuning import tuning
+
+    for _name in set(__all__) - {"explain", "tune", "tuned"}:
+        globals()[_name] = tuning(globals()[_name])

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import _checks
 from ._loss import Loss
-from ._runs import run_losses, run_norm, run_packed, run_rows
+from ._runs import run, run_losses, run_norm, run_packed, run_rows
 
 
 def _is_jax(x: Any) -> bool:
@@ -19,10 +19,15 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
     return result if residual is None else tuple(result)
 
 
-def norm_e4m3(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
+def norm_e4m3(
+    operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float, scale: Any
+) -> Any:  # fmt: skip
     _checks.require_norm(operation, x, weight, bias, residual)
-    y, *rest = run_norm(operation, eps, offset, x, weight, bias, residual, e4m3=True)
-    return (y, rest[-1].reshape((*x.shape[:-1], 1)), *rest[:-1])
+    has = _checks.words_of_scale(operation, scale, "float32")
+    y, *rest = run_norm(operation, eps, offset, x, weight, bias, residual, has, scale)
+    if scale is None:
+        return (y, rest[-1].reshape((*x.shape[:-1], 1)), *rest[:-1])
+    return (y, *rest) if rest else y
 
 
 def _jax() -> Any:
@@ -43,6 +48,20 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
         return (_jax().packed if _is_jax(gate) else run_packed)(operation, gate)
     _checks.require_like(operation, "up", up, gate, "gate")
     return (_jax().gated if _is_jax(gate) else run_rows)(operation, gate, up)
+
+
+def gated_e4m3(operation: str, gate: Any, up: Any, scale: Any) -> Any:
+    _checks.require_rows(operation, gate)
+    shape, has = gate.shape, _checks.words_of_scale(operation, scale, "float32")
+    if up is None:
+        _checks.require_even(operation, gate)
+        shape, has = (*shape[:-1], shape[-1] // 2), ("packed", *has)
+        matrices = [gate.reshape(-1, 2, shape[-1])]
+    else:
+        _checks.require_like(operation, "up", up, gate, "gate")
+        matrices = [x.reshape(-1, shape[-1]) for x in (gate, up)]
+    result = run(operation, has, (matrices[0].shape[0], shape[-1]), [*matrices, *([] if scale is None else [scale.reshape(1)])])
+    return result.reshape(shape) if scale is not None else (result[0].reshape(shape), result[1].reshape((*shape[:-1], 1)))
 
 
 def cross_entropy(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:

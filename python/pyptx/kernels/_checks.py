@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _ptx
@@ -121,3 +122,18 @@ def require_classes(
         _ptx.raise_error("argument_dtype", f"`{operation}`: `target` is {target.dtype}", "what fits is int64 or int32")
     if reduction not in ("mean", "sum", "none"):
         _ptx.raise_error("argument_kind", f"`{operation}`: `reduction` is {reduction!r}", "what fits is 'mean', 'sum' or 'none'")
+
+
+def words_of_scale(operation: str, scale: Any, f32: Any) -> tuple[str, ...]:
+    """What a kernel has that leaves e4m3 numbers: multiples of `scale`, or of scales that it leaves too. TypeError for another
+    type than `f32`, ValueError for more than one number."""
+    if scale is None:
+        return ("e4m3",)
+    if getattr(scale, "dtype", None) != f32:
+        kind = getattr(scale, "dtype", type(scale).__name__)
+        _ptx.raise_error("argument_dtype", f"`{operation}`: `scale` is {kind}", "what fits is an array of one float32")
+    if math.prod(scale.shape) != 1:
+        _ptx.raise_error(
+            "argument_dim", f"`{operation}`: `scale` has shape {tuple(scale.shape)}", "what fits is one number, or no `scale`"
+        )
+    return ("e4m3", "given")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .._identity import Environment
     from .._ptx import Module, Tile
 
-Has = tuple[str, ...]  # of "weight", "bias", "residual", "packed", "strided", "gradient", "in_place", "int32", "e4m3"
+Has = tuple[str, ...]  # of "weight", "bias", "residual", "packed", "strided", "gradient", "in_place", "int32", "e4m3", "given"
 
 
 class _Nothing:
@@ -112,7 +112,8 @@ def chosen(operation: str, dtype: str, rows: int, columns: int, alignment: int, 
 
 def is_flat(operation: str, has: Has) -> bool:
     """Whether a matrix is gone through as one row."""
-    return ("glu" in operation and "packed" not in has) or operation == "rescale"
+    by_rows = "packed" in has or ("e4m3" in has and "given" not in has)
+    return ("glu" in operation and not by_rows) or operation == "rescale"
 
 
 def like(rows: int) -> int:

@@ -18,17 +18,22 @@ def run(operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **s
     return kernel(*arrays, **scalars, **sizes_of(kernel, rows))
 
 
-def run_norm(operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any, e4m3: bool = False) -> Any:
-    """The norm, with a residual the sum, and of e4m3 the scales of its rows."""
+def run_norm(
+    operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any, more: Has = (), scale: Any = None
+) -> Any:
+    """The norm, with a residual the sum, and of e4m3 (`more`) the scales of its rows, where none is given."""
     columns = x.shape[-1]
     named = (("residual", residual), ("weight", weight), ("bias", bias))
     matrices = [each.reshape(-1, columns) for each in (x, residual) if each is not None]
     has = tuple(name for name, value in named if value is not None)
     scalars = {"eps": eps} | ({"offset": offset} if weight is not None and operation == "rms_norm" else {})
     vectors = [vector for vector in (weight, bias) if vector is not None]
-    if e4m3:
-        y, *rest = run(operation, (*has, "e4m3"), matrices[0].shape, matrices + vectors, **scalars)
-        return (y.reshape(x.shape), *(each.reshape(x.shape) for each in rest[:-1]), rest[-1])
+    if more:
+        given = [] if scale is None else [scale.reshape(1)]
+        found = run(operation, (*has, *more), matrices[0].shape, matrices + vectors + given, **scalars)
+        y, *rest = found if isinstance(found, (tuple, list)) else (found,)
+        scales = [] if given else [rest.pop()]
+        return (y.reshape(x.shape), *(each.reshape(x.shape) for each in rest), *scales)
     result = run(operation, has, matrices[0].shape, matrices + vectors, **scalars)
     if residual is None:
         return result.reshape(x.shape)

@@ -213,22 +213,32 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
     return result.view(shape) if residual is None else (result[0].view(shape), result[1].view(shape))
 
 
-def norm_e4m3(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float) -> Any:
-    """The norm as e4m3, the scales of its rows, and with a residual the sum."""
-    if _needs_gradient(x, weight, bias, residual):
+def _refuse_gradient(operation: str, *tensors: Any) -> None:
+    if _needs_gradient(*tensors):
         _ptx.raise_error(
             "argument_gradient",
             f"`{operation}` to float8_e4m3fn is differentiated; it has no backward",
             "`torch.no_grad()` around it, or `.detach()`",
         )
+
+
+def norm_e4m3(
+    operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: float, offset: float, given: Any
+) -> Any:  # fmt: skip
+    """The norm as e4m3, the scales of its rows where none is given, and with a residual the sum."""
+    _refuse_gradient(operation, x, weight, bias, residual)
     _checks.require_norm(operation, x, weight, bias, residual)
     shape = x.shape
     matrices = [_rows(operation, "x", x, shape[-1])]
     if residual is not None:
         matrices.append(_rows(operation, "residual", residual, shape[-1]))
     has, scalars = _kind_of_norm(operation, weight, bias, residual, eps, offset)
-    vectors = [each for each in (weight, bias) if each is not None]
-    y, *rest = launch(operation, (*has, "e4m3"), matrices, vectors, scalars)
+    has = (*has, *_checks.words_of_scale(operation, given, torch.float32))
+    vectors = [each for each in (weight, bias, None if given is None else given.view(1)) if each is not None]
+    found = launch(operation, has, matrices, vectors, scalars)
+    if given is not None:
+        return found.view(shape) if residual is None else (found[0].view(shape), found[1].view(shape))
+    y, *rest = found
     scale = rest[-1].view((*shape[:-1], 1))
     return (y.view(shape), scale) if residual is None else (y.view(shape), scale, rest[0].view(shape))
 
@@ -394,6 +404,22 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
         if len(shape) == 2 and up is not None and not _is_compiling():
             _keep(key, gate, operation, has)
     return result if len(shape) == 2 else result.view(shape)
+
+
+def gated_e4m3(operation: str, gate: Any, up: Any, given: Any) -> Any:
+    """The product as e4m3, and the scales of its rows where none is given."""
+    _refuse_gradient(operation, gate, up)
+    _checks.require_rows(operation, gate)
+    shape, has = gate.shape, _checks.words_of_scale(operation, given, torch.float32)
+    if up is None:
+        _checks.require_even(operation, gate)
+        matrices = [_rows(operation, "gate", gate, shape[-1]).view(-1, 2, shape[-1] // 2)]
+        shape, has = (*shape[:-1], shape[-1] // 2), ("packed", *has)
+    else:
+        _checks.require_like(operation, "up", up, gate, "gate")
+        matrices = [_rows(operation, "gate", gate, shape[-1]), _rows(operation, "up", up, shape[-1])]
+    found = launch(operation, has, matrices, [] if given is None else [given.view(1)])
+    return found.view(shape) if given is not None else (found[0].view(shape), found[1].view((*shape[:-1], 1)))
 
 
 class _Gated(torch.autograd.Function):  # type: ignore[misc]
