@@ -72,6 +72,14 @@ struct Load {
         for (std::size_t k = 0; k < n; ++k) d[k][l] = to_slot<T>(load_as<T>(from + l * bytes + k * sizeof(T)));
       return Outcome::next;
     }
+    if (warp.races == nullptr && in_one_place<bytes>(warp, step, mask, region, offset) &&
+        (region->written == nullptr || all_written<bytes>(region->written + offset))) {
+      for (std::size_t k = 0; k < n; ++k) {
+        const SlotOf<T> value = to_slot<T>(load_as<T>(region->data + offset + k * sizeof(T)));
+        write_lanes(d[k], mask, [=](int) { return value; });
+      }
+      return Outcome::next;
+    }
     Addresses address;
     read_addresses(warp, step, address);
     Offsets offsets;
