@@ -246,6 +246,9 @@ void add_products(const DotUnit& unit, const TiledProduct& product) {
     if (!product.finite || !add_products<2>(unit, product, a, quad))
       for (std::size_t j = 0; j < 2; ++j) add_one_by_one(unit, product, quad + j);
 }
+
+#undef PTX_IN_TILES
+#undef PTX_FOR_TILES
 #else
 bool host_has_tiles() { return false; }
 void add_chains(const TiledProduct&) {}

@@ -10,6 +10,7 @@
 #include "ptx/vgpu/specials.hpp"
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -64,6 +65,78 @@ Handler convert() {
   using To = std::conditional_t<sizeof(D) == sizeof(SlotOf<D>), std::make_unsigned_t<D>, D>;
   using From = std::conditional_t<sizeof(D) <= sizeof(A), std::make_unsigned_t<A>, A>;
   return Compiled<Map<To(From), As<To>>>::handler();
+}
+
+// ---- the host's own conversions, of eight at a time
+
+#if defined(__x86_64__)
+bool host_converts_halves() {
+  static const bool has = [] {  // clang's __builtin_cpu_supports does not know f16c
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+  }();
+  return has && host_has_avx2();
+}
+using Lanes = std::array<std::uint32_t, lane_count>;
+[[gnu::target("avx2,f16c")]] void narrow_lanes(const std::uint32_t* from, Lanes& to) {
+  const __m256i nan = _mm256_set1_epi32(static_cast<int>(num::f16_format.nan));
+  for (std::size_t l = 0; l < lane_count; l += 8) {
+    const __m256 x = _mm256_loadu_ps(reinterpret_cast<const float*>(from + l));  // an intrinsic may look at other types' memory
+    const __m256i halves = _mm256_cvtepu16_epi32(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    const auto is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(&to[l]), _mm256_blendv_epi8(halves, nan, is_nan));
+  }
+}
+[[gnu::target("avx2,f16c")]] void widen_lanes(const std::uint32_t* from, Lanes& to) {
+  const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(num::nan32)));
+  for (std::size_t l = 0; l < lane_count; l += 8) {
+    const __m256i raw =
+        _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + l)), _mm256_set1_epi32(0xFFFF));
+    const __m256 x = _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(raw), _mm256_extracti128_si256(raw, 1)));
+    _mm256_storeu_ps(reinterpret_cast<float*>(&to[l]), _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
+  }
+}
+// Beyond the largest the host gives the least.
+template <int rounding>
+[[gnu::target("avx2")]] void whole_lanes_s32(const std::uint32_t* from, Lanes& to) {
+  const __m256 beyond = _mm256_set1_ps(0x1p31f);
+  for (std::size_t l = 0; l < lane_count; l += 8) {
+    const __m256 x = _mm256_round_ps(_mm256_loadu_ps(reinterpret_cast<const float*>(from + l)), rounding | _MM_FROUND_NO_EXC);
+    const __m256i large = _mm256_castps_si256(_mm256_cmp_ps(x, beyond, _CMP_GE_OQ));
+    const __m256i number = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_ORD_Q));
+    const __m256i whole = _mm256_and_si256(_mm256_xor_si256(_mm256_cvttps_epi32(x), large), number);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(&to[l]), whole);
+  }
+}
+#else
+bool host_converts_halves() { return false; }
+using Lanes = std::array<std::uint32_t, lane_count>;
+void narrow_lanes(const std::uint32_t*, Lanes&) {}
+void widen_lanes(const std::uint32_t*, Lanes&) {}
+template <int>
+void whole_lanes_s32(const std::uint32_t*, Lanes&) {}
+#endif
+template <void (*convert_lanes)(const std::uint32_t*, Lanes&)>
+Outcome convert_by_host(Warp& warp, const Step& step, Mask mask) {
+  Lanes result;
+  convert_lanes(warp.slot<std::uint32_t>(step.x[1]), result);
+  write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return result[static_cast<std::size_t>(l)]; });
+  return Outcome::next;
+}
+// From f32 to s32; nullptr where the host has none.
+Handler to_s32_by_host(Rounding rounding) {
+  if (!host_has_avx2()) return nullptr;
+  switch (rounding) {  // by the numbers that vroundps has for them
+    case Rounding::rn:
+      return &convert_by_host<whole_lanes_s32<0>>;
+    case Rounding::rm:
+      return &convert_by_host<whole_lanes_s32<1>>;
+    case Rounding::rp:
+      return &convert_by_host<whole_lanes_s32<2>>;
+    case Rounding::rz:
+      return &convert_by_host<whole_lanes_s32<3>>;
+  }
+  return nullptr;
 }
 
 // ---- floating point to integer
@@ -146,7 +219,9 @@ Handler to_integer(Decoding& in) {
   return by_integer(in.type("dtype"), [&]<class D>(D) {
     bind(in, {"d", "a"}, static_cast<D (*)(Float)>(nullptr));
     in.step.imm = rounding | ftz;
-    return Compiled<ToInteger<Float, D>>::handler();
+    if constexpr (std::is_same_v<Float, float> && std::is_same_v<D, std::int32_t>)
+      if (const Handler handler = to_s32_by_host(in.rounding("irnd")); handler != nullptr && !in.wrote("ftz")) return handler;
+    return Handler{Compiled<ToInteger<Float, D>>::handler()};
   });
 }
 
@@ -269,44 +344,6 @@ struct NearestTwo {
     return Outcome::next;
   }
 };
-#if defined(__x86_64__)
-// The host's own conversions, of eight at a time; NaN becomes the canonical one.
-bool host_converts_halves() {
-  static const bool has = __builtin_cpu_supports("f16c") != 0;
-  return has && host_has_avx2();
-}
-using Lanes = std::array<std::uint32_t, lane_count>;
-[[gnu::target("avx2,f16c")]] void narrow_lanes(const std::uint32_t* from, Lanes& to) {
-  const __m256i nan = _mm256_set1_epi32(static_cast<int>(num::f16_format.nan));
-  for (std::size_t l = 0; l < lane_count; l += 8) {
-    const __m256 x = _mm256_loadu_ps(reinterpret_cast<const float*>(from + l));  // an intrinsic may look at other types' memory
-    const __m256i halves = _mm256_cvtepu16_epi32(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-    const auto is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(&to[l]), _mm256_blendv_epi8(halves, nan, is_nan));
-  }
-}
-[[gnu::target("avx2,f16c")]] void widen_lanes(const std::uint32_t* from, Lanes& to) {
-  const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(num::nan32)));
-  for (std::size_t l = 0; l < lane_count; l += 8) {
-    const __m256i raw =
-        _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + l)), _mm256_set1_epi32(0xFFFF));
-    const __m256 x = _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(raw), _mm256_extracti128_si256(raw, 1)));
-    _mm256_storeu_ps(reinterpret_cast<float*>(&to[l]), _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
-  }
-}
-#else
-bool host_converts_halves() { return false; }
-using Lanes = std::array<std::uint32_t, lane_count>;
-void narrow_lanes(const std::uint32_t*, Lanes&) {}
-void widen_lanes(const std::uint32_t*, Lanes&) {}
-#endif
-template <void (*convert_lanes)(const std::uint32_t*, Lanes&)>
-Outcome convert_by_host(Warp& warp, const Step& step, Mask mask) {
-  Lanes result;
-  convert_lanes(warp.slot<std::uint32_t>(step.x[1]), result);
-  write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return result[static_cast<std::size_t>(l)]; });
-  return Outcome::next;
-}
 Outcome narrow_two_by_host(Warp& warp, const Step& step, Mask mask) {
   Lanes high, low;
   narrow_lanes(warp.slot<std::uint32_t>(step.x[1]), high);
