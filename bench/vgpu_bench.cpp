@@ -103,6 +103,35 @@ void shuffle(benchmark::State& state) {
 }
 void rsqrt(benchmark::State& state) { run(state, sixteen({"rsqrt.approx.f32 %f#, %f#"})); }
 void ex2(benchmark::State& state) { run(state, sixteen({"ex2.approx.f32 %f#, %f#"})); }
+void division(benchmark::State& state) { run(state, sixteen({"div.approx.f32 %f4, %f1, %f2"})); }
+void division_full(benchmark::State& state) { run(state, sixteen({"div.full.f32 %f4, %f1, %f2"})); }
+void division_rounded(benchmark::State& state) { run(state, sixteen({"div.rn.f32 %f4, %f1, %f2"})); }
+void cvt_f32_s32(benchmark::State& state) { run(state, sixteen({"cvt.rn.f32.s32 %f4, %r22"})); }
+void cvt_s32_f32(benchmark::State& state) { run(state, sixteen({"cvt.rzi.s32.f32 %r30, %f1"})); }
+void cvt_u64_u32(benchmark::State& state) { run(state, sixteen({"cvt.u64.u32 %rd1, %r22"})); }
+void cvt_bf16x2_f32(benchmark::State& state) { run(state, sixteen({"cvt.rn.bf16x2.f32 %r30, %f1, %f2"})); }
+void cvt_f16x2_f32(benchmark::State& state) { run(state, sixteen({"cvt.rn.f16x2.f32 %r30, %f1, %f2"})); }
+void cvt_f16_f32(benchmark::State& state) { run(state, sixteen({"cvt.rn.f16.f32 %rs2, %f1"})); }
+void cvt_f32_f16(benchmark::State& state) {
+  auto body = sixteen({"cvt.f32.f16 %f#, %rs1"});
+  body.insert(body.begin(), "cvt.rn.f16.f32 %rs1, %f1");
+  run(state, body);
+}
+void setp(benchmark::State& state) { run(state, sixteen({"setp.lt.f32 %p1, %f#, %f1", "setp.ge.s32 %p1, %r22, %r21"})); }
+void selp(benchmark::State& state) {
+  auto body = sixteen({"selp.f32 %f#, %f1, %f2, %p1", "selp.b32 %r30, %r41, %r42, %p1"});
+  body.insert(body.begin(), "setp.lt.u32 %p1, %r0, 77");
+  run(state, body);
+}
+void ld_shared_broadcast(benchmark::State& state) { run(state, sixteen({"ld.shared.f32 %f#, [tile+4]"})); }
+void ld_global_broadcast(benchmark::State& state) {
+  auto body = sixteen({"ld.global.f32 %f#, [%rd3]"});
+  body.insert(body.begin(), "ld.param.u64 %rd3, [memory]");
+  run(state, body);
+}
+void ld_shared_broadcast_v4(benchmark::State& state) {
+  run(state, sixteen({"ld.shared.v4.f32 {%f4, %f5, %f6, %f7}, [tile+16]"}));
+}
 
 // Products of a warpgroup, bf16 out of shared memory with rows of 128 bytes, m64n256k16. Items are floating-point operations.
 void wgmma(benchmark::State& state, vgpu::Numerics numerics) {
@@ -190,5 +219,20 @@ BENCHMARK(st_global_v4);
 BENCHMARK(shuffle);
 BENCHMARK(rsqrt);
 BENCHMARK(ex2);
+BENCHMARK(division);
+BENCHMARK(division_full);
+BENCHMARK(division_rounded);
+BENCHMARK(cvt_f32_s32);
+BENCHMARK(cvt_s32_f32);
+BENCHMARK(cvt_u64_u32);
+BENCHMARK(cvt_bf16x2_f32);
+BENCHMARK(cvt_f16x2_f32);
+BENCHMARK(cvt_f16_f32);
+BENCHMARK(cvt_f32_f16);
+BENCHMARK(setp);
+BENCHMARK(selp);
+BENCHMARK(ld_shared_broadcast);
+BENCHMARK(ld_global_broadcast);
+BENCHMARK(ld_shared_broadcast_v4);
 
 }  // namespace

@@ -128,6 +128,22 @@ template <class Float>
   return static_cast<std::uint32_t>(kept) | (negative ? static_cast<std::uint32_t>(format.sign()) : 0u);
 }
 
+/// What `narrowed` gives to nearest even of f32, in steps that vector instructions have.
+[[gnu::always_inline]] constexpr std::uint32_t nearest_bf16(float x) {
+  const std::uint32_t bits = bits_of(x), rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+  return x != x ? static_cast<std::uint32_t>(bf16_format.nan) : rounded;
+}
+[[gnu::always_inline]] constexpr std::uint32_t nearest_f16(float x) {
+  constexpr std::uint32_t beyond = 143u << 23, least_normal = 113u << 23, half = 126u << 23;  // 2^16, 2^-14, 2^-1
+  const std::uint32_t bits = bits_of(x), magnitude = bits & 0x7FFFFFFF, sign = bits >> 16 & 0x8000;
+  const std::uint32_t at_most = magnitude < beyond ? magnitude : beyond;
+  const std::uint32_t normal = (at_most + 0xFFF + (at_most >> 13 & 1) - (112u << 23)) >> 13;
+  // the last place of a half is 2^-24, as a subnormal's is
+  const std::uint32_t subnormal = bits_of(std::bit_cast<float>(at_most) + std::bit_cast<float>(half)) - half;
+  const std::uint32_t result = sign | (magnitude < least_normal ? subnormal : normal);
+  return x != x ? static_cast<std::uint32_t>(f16_format.nan) : result;
+}
+
 /// An f16 as f32, exact; NaN becomes the canonical one.
 [[gnu::always_inline]] constexpr float from_f16(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16, magnitude = half & 0x7FFF;

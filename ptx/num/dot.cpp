@@ -175,11 +175,15 @@ PTX_EIGHT_AT_ONCE [[gnu::always_inline]] inline void align(Eight& eight, const s
   exponent += a_exponent;
   eight.largest = exponent > eight.largest ? exponent : eight.largest;
 }
-PTX_EIGHT_AT_ONCE [[gnu::always_inline]] inline void find_scale(Eight& eight, int fraction, Ints& out) {
+PTX_EIGHT_AT_ONCE [[gnu::always_inline]] inline void find_scale(Eight& eight, const DotUnit& unit, Ints& out) {
   const Ints& largest = eight.largest;
+  if (unit.least_exponent > least_fast) {  // of f16, whose zeros count as so large
+    const Ints least = Ints{} + std::int32_t{unit.least_exponent};
+    eight.largest = largest > least ? largest : least;
+  }
   out |= (largest > largest_fast) | ((largest < least_fast) & (largest > least_nonzero));
   eight.largest = largest > least_fast ? largest : Ints{} + least_fast;  // of zeros
-  const Ints power_of_two = (127 + fraction - eight.largest) << 23;
+  const Ints power_of_two = (127 + unit.fraction - eight.largest) << 23;
   eight.scale = reinterpret_cast<Floats>(power_of_two);
 }
 PTX_EIGHT_AT_ONCE [[gnu::always_inline]] inline void add(Eight& eight, const float* values, float a) {
@@ -228,8 +232,8 @@ PTX_EIGHT_AT_ONCE bool add_block(const DotUnit& unit, const DotRow& row, std::si
     align(first, exponents, row.a_exponents[k]);
     if constexpr (two) align(second, exponents + columns, row.a_exponents[k]);
   }
-  find_scale(first, unit.fraction, out);
-  if constexpr (two) find_scale(second, unit.fraction, out);
+  find_scale(first, unit, out);
+  if constexpr (two) find_scale(second, unit, out);
   std::array<std::uint64_t, 4> any;
   store(any.data(), out);
   if ((any[0] | any[1] | any[2] | any[3]) != 0) return false;

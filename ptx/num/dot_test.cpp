@@ -351,6 +351,24 @@ TEST(TensorCores, AgreeWithAnotherModelInEveryFormat) {
     }
 }
 
+// 2^-25 lies half way between two f16; what a term below the last place kept, 2^-46, adds to it is cut off.
+TEST(TensorCores, HaveALeastExponentOfSumsInF16) {
+  constexpr DotUnit unit{16, 25, DotResult::f16, -21};
+  constexpr std::size_t n = 8;
+  const Factors a = decoded(DotFormat::f16, {0x0C00, 0x0002});  // 2^-12, 2^-23
+  std::vector<std::uint32_t> raw_b(2 * n, 0x0800);              // 2^-13
+  for (std::size_t j = 0; j < n; ++j) raw_b[n + j] = 0x0001;    // 2^-24
+  const Factors b = decoded(DotFormat::f16, raw_b);
+  const std::vector<const float*> rows = {&b.values[0], &b.values[n]};
+  const std::vector<const std::int32_t*> exponents = {&b.exponents[0], &b.exponents[n]};
+  std::vector<float> fast(n), slow(n);
+  const DotRow row{a.values, a.exponents, rows, exponents, true};
+  add_products(unit, row, fast);
+  add_products_one_by_one(unit, row, slow);
+  EXPECT_EQ(slow, std::vector<float>(n, 0.0f));
+  EXPECT_EQ(fast, slow);
+}
+
 TEST(TensorCores, KnowEveryPatternOfTheirFormats) {
   const struct {
     DotFormat format;

@@ -37,6 +37,23 @@ std::vector<std::uint32_t> edges(bool bf16) {
   for (std::size_t i = 0; i < n; ++i) all.push_back(all[i] | 0x8000);
   return all;
 }
+// The short way to the nearest half, for every upper part of an f32 and what can stand below it.
+TEST(Halves, TheNearestAreThoseOfTheGeneralWay) {
+  for (std::uint32_t upper = 0; upper < 0x10000; ++upper)
+    for (const std::uint32_t lower : {0u, 1u, 0xFFFu, 0x1000u, 0x1001u, 0x2FFFu, 0x3000u, 0x3001u, 0x5000u, 0x7FFFu, 0x8000u,
+                                      0x8001u, 0xEFFFu, 0xF000u, 0xF001u, 0xFFFFu}) {
+      const auto x = std::bit_cast<float>(upper << 16 | lower);
+      ASSERT_EQ(nearest_f16(x), narrowed(x, f16_format, {})) << std::hex << bits_of(x);
+      ASSERT_EQ(nearest_bf16(x), narrowed(x, bf16_format, {})) << std::hex << bits_of(x);
+    }
+  std::mt19937 random(5);
+  for (int i = 0; i < 2'000'000; ++i) {
+    const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    ASSERT_EQ(nearest_f16(x), narrowed(x, f16_format, {})) << std::hex << bits_of(x);
+    ASSERT_EQ(nearest_bf16(x), narrowed(x, bf16_format, {})) << std::hex << bits_of(x);
+  }
+}
+
 // Any pattern, or one whose exponent is near `centre`'s, so that sums meet.
 std::uint32_t draw(std::mt19937_64& random, const Format& f, std::uint32_t centre) {
   const std::uint64_t bits = random();

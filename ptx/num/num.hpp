@@ -10,4 +10,5 @@
 #include "ptx/num/format.hpp"
 #include "ptx/num/half.hpp"
 #include "ptx/num/rounding.hpp"
+#include "ptx/num/tiles.hpp"
 #include "ptx/num/update.hpp"

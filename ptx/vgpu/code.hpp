@@ -35,6 +35,7 @@ enum class Passes : std::uint8_t {
   stored,      ///< the address decides; the values go to memory
   updated,     ///< all decides: it makes what memory holds. The results are what was there
   exchanged,   ///< between the lanes that meet
+  reduced,     ///< between the threads of a barrier
   by_handler,  ///< between the lanes, by register: the handler itself says which results are undefined
 };
 /// Its scalar registers, as ranges of Code::traced that follow each other: those that decide something, those whose values are

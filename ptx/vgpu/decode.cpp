@@ -273,6 +273,38 @@ void Decoder::add(Step step, const ir::Inst& inst, std::uint32_t item) {
   code_.steps.push_back(step);
 }
 
+// A register is checked before this instruction may count as its writer, and marked before the instruction may wait.
+void Decoder::add_definedness_steps(std::uint32_t number, const ir::Inst& inst, std::uint32_t item) {
+  std::vector<std::uint32_t> checked, marked;
+  for (const std::uint32_t reg : checks_[number]) {
+    if (inst.guard_id().valid() && guard_of(inst).index == reg) {  // the guard itself is read by every lane
+      Step check;
+      check.run = helper::check_defined();
+      check.x[0] = *tracked_[reg];
+      check.imm = reg;
+      add(check, inst, item);
+      code_.steps.back().guard = always_offset, code_.steps.back().guard_flip = 0;
+    } else {
+      checked.insert(checked.end(), {*tracked_[reg], reg});
+    }
+  }
+  uses_.each_write(number, [&](std::uint32_t reg) {
+    if (tracked_[reg]) marked.push_back(*tracked_[reg]);
+  });
+  const auto add_one = [&](Handler one, Handler all, std::span<const std::uint32_t> list, std::size_t length_of_one) {
+    if (list.empty()) return;
+    Step step;
+    step.run = list.size() == length_of_one ? one : all;
+    if (list.size() == length_of_one)
+      step.x[0] = list[0], step.imm = list.back();
+    else
+      step.operands = add_operands(list), step.operand_count = static_cast<std::uint32_t>(list.size());
+    add(step, inst, item);
+  };
+  add_one(helper::check_defined(), helper::check_all_defined(), checked, 2);
+  add_one(helper::mark_defined(), helper::mark_all_defined(), marked, 1);
+}
+
 std::uint32_t Decoder::signature_of(const ir::Inst& inst) {
   signature_.clear();
   isa::add(isa::form(inst.form), inst.choices, signature_);
@@ -295,23 +327,7 @@ std::optional<Diagnostic> Decoder::emit(std::uint32_t number) {
     note.x[0] = static_cast<std::uint32_t>(isa::form(inst.form).row - isa::rows().data());
     add(note, inst, item);
   }
-  // A register is checked before this instruction may count as its writer, and marked before the instruction may wait.
-  for (const std::uint32_t reg : checks_[number]) {
-    Step check;
-    check.run = helper::check_defined();
-    check.x[0] = *tracked_[reg];
-    check.imm = reg;
-    Step& placed = (add(check, inst, item), code_.steps.back());
-    // the guard itself is read by every lane
-    if (inst.guard_id().valid() && guard_of(inst).index == reg) placed.guard = always_offset, placed.guard_flip = 0;
-  }
-  uses_.each_write(number, [&](std::uint32_t reg) {
-    if (!tracked_[reg]) return;
-    Step mark;
-    mark.run = helper::mark_defined();
-    mark.x[0] = *tracked_[reg];
-    add(mark, inst, item);
-  });
+  add_definedness_steps(number, inst, item);
   for (const Step& step : decoding.before_) add(step, inst, item);
   if (flow::control_of(inst.form) == flow::Control::branches) {
     const std::uint32_t label = code_.function->operands_of(inst).back().payload;

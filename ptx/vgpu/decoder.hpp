@@ -71,6 +71,7 @@ class Decoder {
   void find_parts(const Decoding& decoding, Trace& trace) const;
   void keep_scalar_slots();
   void add_doubt(const Decoding& decoding, std::uint32_t item);
+  void add_definedness_steps(std::uint32_t number, const ir::Inst& inst, std::uint32_t item);
   void add(Step step, const ir::Inst& inst, std::uint32_t item);
   Diagnostic not_executed(std::uint32_t item, std::string_view why) const;
 

@@ -72,6 +72,26 @@ Handler check_defined() {
   };
 }
 
+Handler check_all_defined() {
+  return [](Warp& warp, const Step& step, Mask mask) {
+    const auto all = operands_of(warp.cta->launch->code, step);
+    Mask written = all_lanes;
+    for (std::size_t i = 0; i < all.size(); i += 2) written &= warp.pred(all[i]);
+    if ((mask & ~written) == 0 || !warp.cta->launch->options.check_initialised) return Outcome::next;
+    const bool was_traced = warp.traced;
+    for (std::size_t i = 0; i < all.size(); i += 2)
+      if ((mask & ~warp.pred(all[i])) != 0) note_unwritten(warp, step, all[i + 1]);
+    return was_traced ? Outcome::next : go_on_behind(warp, step);
+  };
+}
+
+Handler mark_all_defined() {
+  return [](Warp& warp, const Step& step, Mask mask) {
+    for (const std::uint32_t slot : operands_of(warp.cta->launch->code, step)) warp.pred(slot) |= mask;
+    return Outcome::next;
+  };
+}
+
 Handler mark_defined() {
   return [](Warp& warp, const Step& step, Mask mask) {
     warp.pred(step.x[0]) |= mask;

@@ -19,6 +19,9 @@ Handler full_address();
 Handler check_defined();
 /// Sets the lanes' bits of x[0].
 Handler mark_defined();
+/// The same of many registers: Step's operands are their slots, of those that are checked each followed by its number.
+Handler check_all_defined();
+Handler mark_all_defined();
 /// Goes on at `target`.
 Handler jump();
 /// Ends the lanes.

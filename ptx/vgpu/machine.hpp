@@ -51,13 +51,16 @@ struct Exchange {
   Mask undefined = 0;                                    ///< lanes of which some of the value is (undefined.hpp)
   std::array<std::uint32_t, lane_count> undefined_bits;  ///< in those lanes: which bits
 };
+/// What makes a result known though other values are undefined.
+enum class SettledBy : std::uint8_t { nothing, one_false, one_true };
 /// A reduction over a barrier of the CTA gives its predicate, and takes the number of threads that came with a true one in
 /// value[0] and that came at all in value[1].
 struct Collective {
   void (*give)(Warp& warp, const Step& step, Mask mask, Exchange& exchange);
   /// False: a fault was recorded.
   bool (*take)(Warp& warp, const Step& step, Mask mask, const Exchange& exchange);
-  bool lane_by_lane = false;  ///< `take` says itself which results are undefined; else all are when one value is
+  bool lane_by_lane = false;                  ///< `take` says itself which results are undefined; else all are when one value is
+  SettledBy settled_by = SettledBy::nothing;  ///< of predicates
 };
 
 /// One decoded instruction, or a small helper beside it. Registers are byte offsets into the warp's register file; which of `x`
@@ -235,6 +238,8 @@ struct Barrier {
   std::uint32_t opened_by = 0;         ///< item of the first arrival
   bool reduces = false;                ///< those that come reduce their predicates
   std::uint32_t votes = 0, voters = 0;
+  std::uint32_t known_false = 0, known_true = 0;     ///< of the voters; of the others it is undefined (undefined.hpp)
+  std::uint32_t unknown_warp = 0, unknown_lane = 0;  ///< the first of those
 };
 inline constexpr std::uint32_t barrier_count = 16;
 /// What LaneGroup::key is at the barrier of the cluster, whose threads come and wait by two instructions.

@@ -46,13 +46,24 @@ Mask gathered(const Warp& warp, const LaneGroup& one) {
   return lanes;
 }
 
+bool is_settled(const Collective& what, std::uint32_t known_false, std::uint32_t known_true) {
+  return (what.settled_by == SettledBy::one_false && known_false != 0) ||
+         (what.settled_by == SettledBy::one_true && known_true != 0);
+}
+
 // The predicates that a reduction over a barrier brings along, and its result.
 void vote(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier) {
   if (step.collective == nullptr || barrier >= barrier_count) return;
   Exchange exchange;
-  step.collective->give(warp, step, mask, exchange);
-  warp.cta->barriers[barrier].votes += static_cast<std::uint32_t>(std::popcount(exchange.pred));
-  warp.cta->barriers[barrier].voters += static_cast<std::uint32_t>(std::popcount(mask));
+  exchange.members = mask;
+  give(warp, step, mask, *step.collective, exchange);
+  const auto count = [](Mask lanes) { return static_cast<std::uint32_t>(std::popcount(lanes)); };
+  Barrier& at = warp.cta->barriers[barrier];
+  if (at.known_false + at.known_true == at.voters && exchange.undefined != 0)
+    at.unknown_warp = warp.index, at.unknown_lane = static_cast<std::uint32_t>(lowest_lane(exchange.undefined));
+  at.votes += count(exchange.pred), at.voters += count(mask);
+  at.known_true += count(exchange.pred & ~exchange.undefined);
+  at.known_false += count(mask & ~exchange.pred & ~exchange.undefined);
 }
 void count_votes(Warp& warp, const Step& step, Mask mask, const Barrier& complete) {
   if (step.collective == nullptr) return;
@@ -60,6 +71,11 @@ void count_votes(Warp& warp, const Step& step, Mask mask, const Barrier& complet
   exchange.value[0] = complete.votes;
   exchange.value[1] = complete.voters;
   step.collective->take(warp, step, mask, exchange);
+  const std::uint32_t unknown = complete.voters - complete.known_false - complete.known_true;
+  if (unknown != 0 && !is_settled(*step.collective, complete.known_false, complete.known_true))
+    pass_undefined_votes(warp, step, mask, unknown, complete);
+  else if (warp.traced)
+    pass_exchanged(warp, step, mask, 0);
 }
 
 void release(Cta& cta, std::uint32_t barrier) {
@@ -402,7 +418,10 @@ void give(Warp& warp, const Step& step, Mask mask, const Collective& what, Excha
 
 bool take(Warp& warp, const Step& step, Mask mask, const Collective& what, const Exchange& exchange) {
   if (!what.take(warp, step, mask, exchange)) return false;
-  if (warp.traced && !what.lane_by_lane) pass_exchanged(warp, step, mask, exchange.undefined != 0 ? mask : 0);
+  if (!warp.traced || what.lane_by_lane) return true;
+  const Mask known = exchange.members & ~exchange.undefined;
+  const bool settled = is_settled(what, known & ~exchange.pred, known & exchange.pred);
+  pass_exchanged(warp, step, mask, exchange.undefined != 0 && !settled ? mask : 0);
   return true;
 }
 
@@ -449,6 +468,7 @@ Outcome park(Warp& warp, const Step& step, Mask mask, Wait wait, std::uint32_t k
 }
 
 Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t barrier, std::uint32_t threads, bool waits) {
+  const bool was_traced = warp.traced;
   vote(warp, step, mask, barrier);
   const auto complete = arrive(warp, step, barrier, threads);
   if (!complete) return Outcome::fault;
@@ -458,7 +478,7 @@ Outcome come_to_barrier(Warp& warp, const Step& step, Mask mask, std::uint32_t b
     if (waits && warp.races != nullptr) warp.races->leave_barrier(warp, barrier);
     if (waits && warp.observer != nullptr) warp.observer->leave_barrier(warp, barrier);
   }
-  if (*complete || !waits) return Outcome::next;
+  if (*complete || !waits) return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
   return park(warp, step, mask, Wait::arrived, barrier);
 }
 

@@ -8,7 +8,7 @@ namespace {
 Passes passes_of(const Decoding& in) {
   const isa::Form& form = in.form();
   if (in.tracks_undefined) return Passes::by_handler;
-  if (in.step.collective != nullptr) return form.row->effects.waits == isa::Event::barrier ? Passes::updated : Passes::exchanged;
+  if (in.step.collective != nullptr) return form.row->effects.waits == isa::Event::barrier ? Passes::reduced : Passes::exchanged;
   if (form.traits.has_any(isa::Trait::load | isa::Trait::load_uniform)) return Passes::loaded;
   if (form.traits.has(isa::Trait::atomic)) return Passes::updated;
   if (form.traits.has(isa::Trait::store)) return Passes::stored;
@@ -42,6 +42,8 @@ bool is_value(Passes passes, std::string_view operand) {
       return operand == "b";
     case Passes::exchanged:
       return operand == "a";
+    case Passes::reduced:
+      return operand == "c";
     default:
       return true;
   }

@@ -297,6 +297,7 @@ Outcome run_traced(Warp& warp, const Step& step, Mask mask) {
     case Passes::stored:
       return store(warp, step, mask, trace);
     case Passes::exchanged:
+    case Passes::reduced:
       return step.run(warp, step, mask);  // where lanes meet, pass_exchanged is called
     case Passes::by_handler:
     case Passes::nowhere:
@@ -344,6 +345,13 @@ void note_unwritten(Warp& warp, const Step& step, Mask mask, std::uint32_t eleme
 
 Mask undefined_value(const Warp& warp, const Step& step, std::size_t value) {
   return undefined(warp, values(warp, trace_of(warp, step))[value]);
+}
+
+bool has_undefined(const Warp& warp, const Step& step) {
+  const Trace& t = trace_of(warp, step);
+  Mask lanes = 0;
+  for (const std::uint32_t scalar : scalars(warp, t.first + t.needs, t.values + t.results)) lanes |= undefined(warp, scalar);
+  return lanes != 0;
 }
 
 void set_result(Warp& warp, const Step& step, std::size_t result, Mask mask, Mask lanes, std::size_t source) {
@@ -401,6 +409,14 @@ std::uint32_t source_of_exchange(const Warp& warp, const Step& step) {
 void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined_lanes) {
   set_results(warp, trace_of(warp, step), mask, undefined_lanes,
               without_gap(warp.cta->launch->code, source_of_exchange(warp, step)));
+}
+
+void pass_undefined_votes(Warp& warp, const Step& step, Mask mask, std::uint32_t unknown, const Barrier& barrier) {
+  if (!warp.traced || any_undefined(warp, values(warp, trace_of(warp, step)), mask) == 0)
+    note_found(warp, step,
+               cat("reduces the predicates of ", unknown, unknown == 1 ? " thread that is" : " threads that are",
+                   " undefined, the first in lane ", barrier.unknown_lane, " of warp ", barrier.unknown_warp));
+  pass_exchanged(warp, step, mask, mask);
 }
 
 void pass_shuffled(Warp& warp, const Step& step, Mask mask, const std::array<std::uint32_t, lane_count>& given) {

@@ -37,6 +37,8 @@ void note_absent(Warp& warp, const Step& step, int lane, int source, Mask member
 // -- for handlers of Passes::by_handler, in a traced warp: values and results by their place among the instruction's registers
 /// The lanes in which a value is undefined.
 Mask undefined_value(const Warp& warp, const Step& step, std::size_t value);
+/// Whether any value or result is undefined in any lane: if not, and no memory was found to be, there is nothing to hand on.
+bool has_undefined(const Warp& warp, const Step& step);
 /// Among the lanes of the mask, a result is undefined in `lanes`, because of `source`: a value that is, or no_value where the
 /// instruction itself has found it (note_found).
 inline constexpr std::size_t no_value = ~std::size_t{0};
@@ -52,6 +54,8 @@ Outcome fail_undefined_store(Warp& warp, const Step& step, Mask lanes, std::size
 void give_undefined(const Warp& warp, const Step& step, Mask mask, Exchange& exchange);
 /// Of the lanes in the mask, the results of a .sync instruction are undefined in these.
 void pass_exchanged(Warp& warp, const Step& step, Mask mask, Mask undefined);
+/// The results of a reduction over a barrier are undefined, because the predicates of so many of its threads are.
+void pass_undefined_votes(Warp& warp, const Step& step, Mask mask, std::uint32_t unknown, const Barrier& barrier);
 /// Bits of a shuffle's result that are undefined. Its predicate says only where they come from.
 void pass_shuffled(Warp& warp, const Step& step, Mask mask, const std::array<std::uint32_t, lane_count>& undefined);
 

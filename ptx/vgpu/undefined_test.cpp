@@ -352,6 +352,49 @@ TEST(Undefined, VotesBallotsAndReductionsOfThem) {
   faulty(bad, 4, 0);
 }
 
+TEST(Undefined, VotesThatOthersHaveSettledAreKnown) {
+  // %p1 is undefined below lane 16, and what the others have there is the body's
+  const auto vote = [](const std::string& others, const std::string& mode) -> std::vector<std::string> {
+    return {"mov.u32 %r2, " + others,  "@%p0 mov.u32 %u, %r2",
+            "setp.eq.u32 %p1, %u, 1",  "vote.sync." + mode + ".pred %p2, %p1, -1",
+            "selp.b32 %r3, 7, 9, %p2", "st.global.b32 [%rd0], %r3"};
+  };
+  EXPECT_EQ(clean(vote("0", "all"))[3], 9u);
+  EXPECT_EQ(clean(vote("1", "any"))[3], 7u);
+  faulty(vote("1", "all"), 5, 0);
+  faulty(vote("0", "any"), 5, 0);
+  faulty(vote("1", "uni"), 5, 0);
+}
+
+// What CUB's segmented radix sort does: threads beyond a block's elements bring along what nobody has written, and what all
+// threads are told decides only where it is known.
+TEST(Undefined, ReductionsOverABarrierHandThemOn) {
+  const auto body = [](const std::string& others, const std::string& reduction) -> std::vector<std::string> {
+    return {"mov.u32 %r2, " + others, "@%p0 mov.u32 %u, %r2", "setp.eq.u32 %p1, %u, 1", reduction};
+  };
+  const auto stored = [&](const std::string& others, const std::string& op, bool stores) {
+    auto lines = body(others, "barrier.red." + op + ".pred %p2, 0, %p1");
+    lines.emplace_back("selp.b32 %r3, 7, 9, %p2");
+    if (stores) lines.emplace_back("st.global.b32 [%rd0], %r3");
+    return lines;
+  };
+  clean(stored("1", "and", false), 64);
+  clean(body("1", "bar.red.popc.u32 %r3, 0, %p1"), 64);
+  EXPECT_EQ(clean(stored("0", "and", true), 64)[3], 9u);
+  EXPECT_EQ(clean(stored("1", "or", true), 64)[40], 7u);
+  const Diagnostic own = faulty(stored("1", "and", true), 5, 0);
+  EXPECT_TRUE(has_note(own, "it comes from `%u`, which nothing has written")) << render(own);
+  // who comes last, and does not know that it holds anything undefined, is told too
+  auto last = body("1", "bar.red.popc.u32 %r3, 0, %p1");
+  last.emplace_back("setp.lt.u32 %p3, %r0, 32");
+  last.emplace_back("@%p3 bra END");
+  last.emplace_back("st.global.b32 [%rd0], %r3");
+  last.emplace_back("END:");
+  const Diagnostic of_others = faulty(last, 6, 32, 64);
+  EXPECT_TRUE(has_note(of_others, "which reduces the predicates of 16 threads that are undefined, the first in lane 0 of warp 0"))
+      << render(of_others);
+}
+
 TEST(Undefined, ShufflesBetweenDifferentPlaces) {
   // the undefined lanes wait at one shuffle, the others at another
   std::vector<std::string> body = {

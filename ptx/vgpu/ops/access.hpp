@@ -70,6 +70,27 @@ template <std::uint32_t bytes>
          region->lane_stride == 0 && (!write || region->writable);
 }
 
+/// True when the active lanes' bytes are the same, in the likely region and aligned: `offset` is where.
+template <std::uint32_t bytes>
+[[gnu::always_inline]] inline bool in_one_place(const Warp& warp, const Step& step, Mask mask, const MemoryRegion*& region,
+                                                std::uint64_t& offset) {
+  std::uint64_t at = 0;
+  const auto same = [&](const auto* base, auto add) {
+    using Address = std::remove_cvref_t<decltype(base[0])>;
+    const Address first = base[lowest_lane(mask)];
+    Address different = 0;
+    for (int l = 0; l < lane_count; ++l) different |= (base[l] ^ first) & (Address{0} - static_cast<Address>(mask >> l & 1u));
+    at = static_cast<Address>(first + add);
+    return different == 0;
+  };
+  if (!(step.narrow_address ? same(warp.slot<std::uint32_t>(step.x[8]), static_cast<std::uint32_t>(step.imm))
+                            : same(warp.slot<std::uint64_t>(step.x[8]), static_cast<std::uint64_t>(step.imm))))
+    return false;
+  region = likely_region(warp, step);
+  offset = at - region->begin;
+  return region->size >= bytes && offset <= region->size - bytes && at % bytes == 0 && region->lane_stride == 0;
+}
+
 /// True when every active lane's bytes lie in the likely region, aligned.
 template <std::uint32_t bytes>
 [[gnu::always_inline]] inline bool find_offsets(const Warp& warp, const Step& step, Mask mask,

@@ -134,7 +134,10 @@ struct Select {
     const auto* a = warp.slot<Slot>(step.x[1]);
     const auto* b = warp.slot<Slot>(step.x[2]);
     const Mask c = warp.pred(step.x[3]) ^ step.x[4];
-    write_lanes(warp.slot<Slot>(step.x[0]), mask, [=](int l) { return has_lane(c, l) ? a[l] : b[l]; });
+    write_lanes(warp.slot<Slot>(step.x[0]), mask, [=](int l) {  // both are read: there is nothing to branch on
+      const Slot first = Slot{0} - static_cast<Slot>(c >> l & 1u);
+      return (a[l] & first) | (b[l] & ~first);
+    });
     return Outcome::next;
   }
 };

@@ -1,5 +1,6 @@
 // Conversions (rows: ptx/isa/table/convert.hpp).
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -7,6 +8,11 @@
 #include "ptx/num/num.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/specials.hpp"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 
 namespace ptx::vgpu {
 namespace {
@@ -61,6 +67,78 @@ Handler convert() {
   return Compiled<Map<To(From), As<To>>>::handler();
 }
 
+// ---- the host's own conversions, of eight at a time
+
+#if defined(__x86_64__)
+bool host_converts_halves() {
+  static const bool has = [] {  // clang's __builtin_cpu_supports does not know f16c
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+  }();
+  return has && host_has_avx2();
+}
+using Lanes = std::array<std::uint32_t, lane_count>;
+[[gnu::target("avx2,f16c")]] void narrow_lanes(const std::uint32_t* from, Lanes& to) {
+  const __m256i nan = _mm256_set1_epi32(static_cast<int>(num::f16_format.nan));
+  for (std::size_t l = 0; l < lane_count; l += 8) {
+    const __m256 x = _mm256_loadu_ps(reinterpret_cast<const float*>(from + l));  // an intrinsic may look at other types' memory
+    const __m256i halves = _mm256_cvtepu16_epi32(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    const auto is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(&to[l]), _mm256_blendv_epi8(halves, nan, is_nan));
+  }
+}
+[[gnu::target("avx2,f16c")]] void widen_lanes(const std::uint32_t* from, Lanes& to) {
+  const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(num::nan32)));
+  for (std::size_t l = 0; l < lane_count; l += 8) {
+    const __m256i raw =
+        _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + l)), _mm256_set1_epi32(0xFFFF));
+    const __m256 x = _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(raw), _mm256_extracti128_si256(raw, 1)));
+    _mm256_storeu_ps(reinterpret_cast<float*>(&to[l]), _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
+  }
+}
+// Beyond the largest the host gives the least.
+template <int rounding>
+[[gnu::target("avx2")]] void whole_lanes_s32(const std::uint32_t* from, Lanes& to) {
+  const __m256 beyond = _mm256_set1_ps(0x1p31f);
+  for (std::size_t l = 0; l < lane_count; l += 8) {
+    const __m256 x = _mm256_round_ps(_mm256_loadu_ps(reinterpret_cast<const float*>(from + l)), rounding | _MM_FROUND_NO_EXC);
+    const __m256i large = _mm256_castps_si256(_mm256_cmp_ps(x, beyond, _CMP_GE_OQ));
+    const __m256i number = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_ORD_Q));
+    const __m256i whole = _mm256_and_si256(_mm256_xor_si256(_mm256_cvttps_epi32(x), large), number);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(&to[l]), whole);
+  }
+}
+#else
+bool host_converts_halves() { return false; }
+using Lanes = std::array<std::uint32_t, lane_count>;
+void narrow_lanes(const std::uint32_t*, Lanes&) {}
+void widen_lanes(const std::uint32_t*, Lanes&) {}
+template <int>
+void whole_lanes_s32(const std::uint32_t*, Lanes&) {}
+#endif
+template <void (*convert_lanes)(const std::uint32_t*, Lanes&)>
+Outcome convert_by_host(Warp& warp, const Step& step, Mask mask) {
+  Lanes result;
+  convert_lanes(warp.slot<std::uint32_t>(step.x[1]), result);
+  write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int l) { return result[static_cast<std::size_t>(l)]; });
+  return Outcome::next;
+}
+// From f32 to s32; nullptr where the host has none.
+Handler to_s32_by_host(Rounding rounding) {
+  if (!host_has_avx2()) return nullptr;
+  switch (rounding) {  // by the numbers that vroundps has for them
+    case Rounding::rn:
+      return &convert_by_host<whole_lanes_s32<0>>;
+    case Rounding::rm:
+      return &convert_by_host<whole_lanes_s32<1>>;
+    case Rounding::rp:
+      return &convert_by_host<whole_lanes_s32<2>>;
+    case Rounding::rz:
+      return &convert_by_host<whole_lanes_s32<3>>;
+  }
+  return nullptr;
+}
+
 // ---- floating point to integer
 
 template <Rounding rounding>
@@ -90,7 +168,7 @@ Handler by_whole_rounding(Decoding& in, Use use) {
 template <class Float>
 using WholeLanes = void (*)(const SlotOf<Float>* from, Float* whole, bool ftz);
 template <class Float, Rounding rounding>
-void whole_lanes(const SlotOf<Float>* from, Float* whole, bool ftz) {
+[[gnu::always_inline]] inline void find_whole_lanes(const SlotOf<Float>* from, Float* whole, bool ftz) {
   if constexpr (sizeof(Float) == 4) {
     if (ftz) {
       for (int l = 0; l < lane_count; ++l) whole[l] = ToWhole<rounding>{}(num::flush(from_slot<Float>(from[l])));
@@ -99,17 +177,37 @@ void whole_lanes(const SlotOf<Float>* from, Float* whole, bool ftz) {
   }
   for (int l = 0; l < lane_count; ++l) whole[l] = ToWhole<rounding>{}(from_slot<Float>(from[l]));
 }
+template <class Float, Rounding rounding>
+void whole_lanes(const SlotOf<Float>* from, Float* whole, bool ftz) {
+  find_whole_lanes<Float, rounding>(from, whole, ftz);
+}
+#if defined(__x86_64__)
+template <class Float, Rounding rounding>
+[[gnu::target("avx2,fma")]] void whole_lanes_by_avx2(const SlotOf<Float>* from, Float* whole, bool ftz) {
+  find_whole_lanes<Float, rounding>(from, whole, ftz);
+}
+#else
+template <class Float, Rounding rounding>
+void whole_lanes_by_avx2(const SlotOf<Float>* from, Float* whole, bool ftz) {
+  find_whole_lanes<Float, rounding>(from, whole, ftz);
+}
+#endif
+constexpr std::int64_t flushes_flag = 4, avx2_flag = 8;
 template <class Float>
-constexpr WholeLanes<Float> by_rounding[] = {&whole_lanes<Float, Rounding::rn>, &whole_lanes<Float, Rounding::rz>,
-                                             &whole_lanes<Float, Rounding::rm>, &whole_lanes<Float, Rounding::rp>};
+constexpr WholeLanes<Float> by_rounding[] = {
+    &whole_lanes<Float, Rounding::rn>,         &whole_lanes<Float, Rounding::rz>,
+    &whole_lanes<Float, Rounding::rm>,         &whole_lanes<Float, Rounding::rp>,
+    &whole_lanes_by_avx2<Float, Rounding::rn>, &whole_lanes_by_avx2<Float, Rounding::rz>,
+    &whole_lanes_by_avx2<Float, Rounding::rm>, &whole_lanes_by_avx2<Float, Rounding::rp>};
 
-// imm: the rounding, and 4 for .ftz. Rounding and conversion are loops of their own, so that there is code for their sum and not
+// imm: the rounding, and flags. Rounding and conversion are loops of their own, so that there is code for their sum and not
 // for their product. .sat changes nothing: a conversion to an integer clamps by itself.
 template <class Float, class D>
 struct ToInteger {
   [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
     Float whole[lane_count];
-    by_rounding<Float>[step.imm & 3](warp.slot<SlotOf<Float>>(step.x[1]), whole, (step.imm& 4) != 0);
+    const auto find = by_rounding<Float>[(step.imm & 3) + ((step.imm & avx2_flag) != 0 ? 4 : 0)];
+    find(warp.slot<SlotOf<Float>>(step.x[1]), whole, (step.imm & flushes_flag) != 0);
     write_lanes(warp.slot<SlotOf<D>>(step.x[0]), mask, [&](int l) { return to_slot<D>(num::to_integer<D>(whole[l])); });
     return Outcome::next;
   }
@@ -117,11 +215,13 @@ struct ToInteger {
 template <class Float>
 Handler to_integer(Decoding& in) {
   const auto rounding = static_cast<std::int64_t>(in.rounding("irnd"));
-  const std::int64_t ftz = sizeof(Float) == 4 && in.wrote("ftz") ? 4 : 0;
+  const std::int64_t ftz = (sizeof(Float) == 4 && in.wrote("ftz") ? flushes_flag : 0) | (host_has_avx2() ? avx2_flag : 0);
   return by_integer(in.type("dtype"), [&]<class D>(D) {
     bind(in, {"d", "a"}, static_cast<D (*)(Float)>(nullptr));
     in.step.imm = rounding | ftz;
-    return Compiled<ToInteger<Float, D>>::handler();
+    if constexpr (std::is_same_v<Float, float> && std::is_same_v<D, std::int32_t>)
+      if (const Handler handler = to_s32_by_host(in.rounding("irnd")); handler != nullptr && !in.wrote("ftz")) return handler;
+    return Handler{Compiled<ToInteger<Float, D>>::handler()};
   });
 }
 
@@ -220,9 +320,48 @@ struct NarrowTwo {
     return Outcome::next;
   }
 };
+// To nearest, without anything else: what programs write.
+template <bool bf16>
+[[gnu::always_inline]] inline std::uint32_t nearest16(std::uint32_t raw) {
+  const auto x = std::bit_cast<float>(raw);
+  return bf16 ? num::nearest_bf16(x) : num::nearest_f16(x);
+}
+template <bool bf16>
+struct NearestOne {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const auto* a = warp.slot<std::uint32_t>(step.x[1]);
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [=](int l) { return nearest16<bf16>(a[l]); });
+    return Outcome::next;
+  }
+};
+template <bool bf16>
+struct NearestTwo {
+  [[gnu::always_inline]] static Outcome run(Warp& warp, const Step& step, Mask mask) {
+    const auto* a = warp.slot<std::uint32_t>(step.x[1]);
+    const auto* b = warp.slot<std::uint32_t>(step.x[2]);
+    write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
+                [=](int l) { return nearest16<bf16>(a[l]) << 16 | nearest16<bf16>(b[l]); });
+    return Outcome::next;
+  }
+};
+Outcome narrow_two_by_host(Warp& warp, const Step& step, Mask mask) {
+  Lanes high, low;
+  narrow_lanes(warp.slot<std::uint32_t>(step.x[1]), high);
+  narrow_lanes(warp.slot<std::uint32_t>(step.x[2]), low);
+  write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask,
+              [&](int l) { return high[static_cast<std::size_t>(l)] << 16 | low[static_cast<std::size_t>(l)]; });
+  return Outcome::next;
+}
+bool is_plain(const Decoding& in) {
+  return in.rounding("frnd") == Rounding::rn && !in.wrote("relu") && !in.wrote("satfinite") && !in.wrote("sat");
+}
 Handler narrow_one(Decoding& in, bool bf16) {
   in.step.x[0] = in.write("d", Type::b16);
   in.step.x[1] = in.read("a", Type::f32);
+  if (is_plain(in) && !in.wrote("ftz"))
+    return bf16                     ? Compiled<NearestOne<true>>::handler()
+           : host_converts_halves() ? &convert_by_host<narrow_lanes>
+                                    : Compiled<NearestOne<false>>::handler();
   in.step.imm = pack({{in.rounding("frnd"), in.wrote("relu"), in.wrote("satfinite")}, bf16, in.wrote("sat")});
   return Compiled<NarrowOne>::handler();
 }
@@ -286,6 +425,10 @@ Handler cvt_f64_f32(Decoding& in) {
                                   : modified<float(double)>(in, rounding, with_nan(at_edge(std::false_type{})));
 }
 Handler cvt_f16_f32(Decoding& in) {
+  if (!in.wrote("ftz") && !in.wrote("sat") && host_converts_halves()) {
+    bind(in, {"d", "a"}, static_cast<float (*)(std::uint16_t)>(nullptr));
+    return &convert_by_host<widen_lanes>;
+  }
   return modified<float(std::uint16_t)>(in, [](std::uint16_t a) { return num::from_f16(a); });
 }
 Handler cvt_bf16_f32(Decoding& in) {
@@ -305,7 +448,12 @@ Handler cvt_f32_half2(Decoding& in) {
   in.step.x[0] = in.write("d", Type::b32);
   in.step.x[1] = in.read("a", Type::f32);
   in.step.x[2] = in.read("b", Type::f32);
-  in.step.imm = pack({{in.rounding("frnd"), in.wrote("relu"), in.wrote("satfinite")}, in.chosen("dtype") == "bf16x2", false});
+  const bool bf16 = in.chosen("dtype") == "bf16x2";
+  if (is_plain(in))
+    return bf16                     ? Compiled<NearestTwo<true>>::handler()
+           : host_converts_halves() ? &narrow_two_by_host
+                                    : Compiled<NearestTwo<false>>::handler();
+  in.step.imm = pack({{in.rounding("frnd"), in.wrote("relu"), in.wrote("satfinite")}, bf16, false});
   return Compiled<NarrowTwo>::handler();
 }
 

@@ -54,6 +54,13 @@ Outcome load_places(Warp& warp, const Step& step, Mask mask, const Addresses& ad
   return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }
 
+// Whether the second lane's bytes lie behind the first one's: a look before all lanes are looked at.
+template <std::uint32_t bytes>
+[[gnu::always_inline]] inline bool begins_in_order(const Warp& warp, const Step& step) {
+  const auto follows = [](const auto* base) { return base[1] - base[0] == bytes; };
+  return step.narrow_address ? follows(warp.slot<std::uint32_t>(step.x[8])) : follows(warp.slot<std::uint64_t>(step.x[8]));
+}
+
 template <class T, std::size_t n>
 struct Load {
   static constexpr std::uint32_t bytes = n * sizeof(T);
@@ -62,7 +69,7 @@ struct Load {
     for (std::size_t k = 0; k < n; ++k) d[k] = warp.slot<SlotOf<T>>(step.x[k]);
     const MemoryRegion* region = nullptr;
     std::uint64_t offset = 0;
-    if (in_order<bytes>(warp, step, mask, false, region, offset) &&
+    if (begins_in_order<bytes>(warp, step) && in_order<bytes>(warp, step, mask, false, region, offset) &&
         (region->written == nullptr || all_written<bytes * lane_count>(region->written + offset))) {
       const std::byte* from = region->data + offset;
       if (warp.races != nullptr) warp.races->access_in_order(warp, step, false, bytes, from);
@@ -70,6 +77,14 @@ struct Load {
       PTX_INDEPENDENT_LANES
       for (std::size_t l = 0; l < lane_count; ++l)
         for (std::size_t k = 0; k < n; ++k) d[k][l] = to_slot<T>(load_as<T>(from + l * bytes + k * sizeof(T)));
+      return Outcome::next;
+    }
+    if (warp.races == nullptr && in_one_place<bytes>(warp, step, mask, region, offset) &&
+        (region->written == nullptr || all_written<bytes>(region->written + offset))) {
+      for (std::size_t k = 0; k < n; ++k) {
+        const SlotOf<T> value = to_slot<T>(load_as<T>(region->data + offset + k * sizeof(T)));
+        write_lanes(d[k], mask, [=](int) { return value; });
+      }
       return Outcome::next;
     }
     Addresses address;

@@ -74,8 +74,8 @@ bool take_truth(Warp& warp, const Step& step, Mask mask, const Exchange& exchang
   return true;
 }
 constexpr Collective count_over_barrier = {give_vote, take_count};
-constexpr Collective all_over_barrier = {give_vote, take_truth<true>};
-constexpr Collective any_over_barrier = {give_vote, take_truth<false>};
+constexpr Collective all_over_barrier = {give_vote, take_truth<true>, false, SettledBy::one_false};
+constexpr Collective any_over_barrier = {give_vote, take_truth<false>, false, SettledBy::one_true};
 
 // ---- the cluster's barrier
 

@@ -103,8 +103,8 @@ bool take_vote(Warp& warp, const Step& step, Mask mask, const Exchange& exchange
 constexpr auto all_of = [](Mask pred, Mask members) { return pred == members; };
 constexpr auto any_of = [](Mask pred, Mask) { return pred != 0; };
 constexpr auto uniform = [](Mask pred, Mask members) { return pred == 0 || pred == members; };
-constexpr Collective vote_all = {give_pred, take_vote<decltype(all_of)>};
-constexpr Collective vote_any = {give_pred, take_vote<decltype(any_of)>};
+constexpr Collective vote_all = {give_pred, take_vote<decltype(all_of)>, false, SettledBy::one_false};
+constexpr Collective vote_any = {give_pred, take_vote<decltype(any_of)>, false, SettledBy::one_true};
 constexpr Collective vote_uni = {give_pred, take_vote<decltype(uniform)>};
 constexpr Collective ballot = {give_pred, [](Warp& warp, const Step& step, Mask mask, const Exchange& exchange) {
                                  write_lanes(warp.slot<std::uint32_t>(step.x[0]), mask, [&](int) { return exchange.pred; });

@@ -20,7 +20,8 @@ namespace {
 constexpr int slab = 16, max_columns = 256;
 
 // Step::imm
-constexpr std::int64_t a_in_memory = 1, a_negated = 2, b_negated = 4, a_transposed = 8, b_transposed = 16, is_sparse = 32;
+constexpr std::int64_t a_in_memory = 1, a_negated = 2, b_negated = 4, a_transposed = 8, b_transposed = 16, is_sparse = 32,
+                       in_tiles = 64;
 
 // x = Product of one warp's rows; operands = d, a's registers or descriptor, b's descriptor, scale_d and what it is flipped by,
 // and e.
@@ -42,32 +43,34 @@ struct KnownMatrix {
   num::DotFormat format{};
   Numerics numerics{};
   Factors factors;
+  std::vector<std::int16_t> exponents;  // of tiles
 };
 
 // Room for one product, by thread.
 struct Room {
   std::vector<std::uint32_t> a, b, d;
   Panel panel;
-  std::array<KnownMatrix, 8> known;
+  std::array<KnownMatrix, 16> known;
   std::size_t oldest = 0;
+  Factors a_factors;
+  std::vector<std::int16_t> a_exponents;
+  std::array<std::uint32_t*, max_columns / num::tile_columns * 2> tiles;
 };
 
-// The numbers of a b that was read into room.panel: those of the same one before, or made of what `expand` puts into room.b.
-template <class Expand>
-const Factors& factors_of_b(Room& room, std::uint64_t descriptor, const Step& step, const Product& p, Numerics numerics,
-                            Expand expand) {
-  constexpr std::int64_t matters = b_negated | b_transposed;
-  const auto same_place = [&](const KnownMatrix& known) { return known.descriptor == descriptor; };
-  auto* known = std::find_if(room.known.begin(), room.known.end(), same_place);
-  if (known == room.known.end()) known = &room.known[room.oldest++ % room.known.size()];
-  if (known->descriptor == descriptor && known->flags == (step.imm & matters) && known->format == p.b_format &&
-      known->numerics == numerics && known->panel == room.panel)
-    return known->factors;
-  expand();
-  known->factors.decode(p.b_format, room.b, numerics);
-  std::swap(known->panel, room.panel);
-  known->descriptor = descriptor, known->flags = step.imm & matters, known->format = p.b_format, known->numerics = numerics;
-  return known->factors;
+// An accumulator's registers have the even columns of eight, then the odd ones (place_of_c): so b's columns come in that order.
+void order_by_registers(std::span<std::uint32_t> b) {
+  using Eight = std::uint32_t __attribute__((vector_size(32)));
+  for (std::size_t i = 0; i < b.size(); i += 8) {
+    Eight eight;
+    std::memcpy(&eight, &b[i], sizeof eight);
+    eight = __builtin_shufflevector(eight, eight, 0, 2, 4, 6, 1, 3, 5, 7);
+    std::memcpy(&b[i], &eight, sizeof eight);
+  }
+}
+
+void negate(std::span<std::uint32_t> all, int bits) {
+  const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
+  for (std::uint32_t& raw : all) raw ^= sign;
 }
 
 // Which results are undefined: rows and columns of the slab that have an undefined factor, and an undefined accumulator.
@@ -75,7 +78,80 @@ struct UndefinedParts {
   std::uint32_t rows = 0;
   std::array<bool, max_columns> columns{};
   bool all = false;
+  [[nodiscard]] bool any() const {
+    return all || rows != 0 || std::any_of(columns.begin(), columns.end(), [](bool column) { return column; });
+  }
 };
+
+// b of a product: into room.b, or, of floats, as numbers that are known from before or made now; nullptr with `failed` when a
+// fault was recorded.
+struct MatrixB {
+  Warp& warp;
+  const Step& step;
+  const Product& p;
+  Room& room;
+  Numerics numerics;
+  int depth;
+  UndefinedParts& undefined;
+
+  const KnownMatrix* read(SharedOperand& gather, std::uint64_t descriptor, bool& failed) {
+    constexpr std::int64_t matters = b_negated | b_transposed | in_tiles;
+    const bool transposed = (step.imm & b_transposed) != 0;
+    const layout::SharedMatrix from = layout::read_wgmma_descriptor(descriptor);
+    const std::int64_t flags = step.imm & matters;
+    const auto same_place = [&](const KnownMatrix& known) { return known.descriptor == descriptor; };
+    auto* known = std::find_if(room.known.begin(), room.known.end(), same_place);
+    if (known == room.known.end()) known = &room.known[room.oldest++ % room.known.size()];
+    const bool same = p.floating() && known->descriptor == descriptor && known->flags == flags && known->format == p.b_format &&
+                      known->numerics == numerics;
+    const auto outer = index_of(transposed ? depth : p.n), inner = index_of(transposed ? p.n : depth);
+    const PiecePlaces& places = piece_places(from, transposed, p.n, depth, p.bits);
+    if (const std::byte* bytes = gather.at_once(from, places)) {
+      if (same && known->panel.holds(bytes, places, p.bits, outer, inner)) return known;
+      room.panel.begin(p.bits, outer, inner);
+      room.panel.read(bytes, places);
+    } else {
+      const auto unwritten = [&](int column) { undefined.columns[static_cast<std::size_t>(column)] = true; };
+      failed = !gather.read(room.panel, from, transposed, 0, p.n, depth, p.bits, unwritten);
+      if (failed) return nullptr;
+      if (same && known->panel == room.panel) return known;
+    }
+    room.b.resize(index_of(depth * p.n));
+    room.panel.expand(!transposed, room.b);
+    if ((flags & b_negated) != 0) negate(room.b, p.bits);
+    if (!p.floating()) return nullptr;
+    if ((flags & in_tiles) != 0) order_by_registers(room.b);
+    known->factors.decode(p.b_format, room.b, numerics);
+    if ((flags & in_tiles) != 0 && numerics == Numerics::exact)
+      num::narrow_exponents(known->factors.exponents, room.b.size(), known->exponents);
+    std::swap(known->panel, room.panel);
+    known->descriptor = descriptor, known->flags = flags, known->format = p.b_format, known->numerics = numerics;
+    return known;
+  }
+};
+
+// The product of a warp's rows where the accumulators lie; room.a has the factors of a by depth.
+void multiply_in_tiles(Warp& warp, const Product& p, const WgmmaSlots& slots, Room& room, const KnownMatrix& b, bool adds,
+                       Numerics numerics) {
+  const bool exact = numerics == Numerics::exact;
+  room.a_factors.decode(p.a_format, room.a, numerics);
+  if (exact) num::narrow_exponents(room.a_factors.exponents, room.a.size(), room.a_exponents);
+  for (std::size_t r = 0; r < slots.d.size(); ++r) {
+    const std::size_t columns = r / 4 * 2 + r % 2, rows = r / 2 % 2;  // place_of_c
+    room.tiles[2 * columns + rows] = warp.slot<std::uint32_t>(slots.d[r]);
+  }
+  const num::TiledProduct product{.depth = p.k,
+                                  .n = p.n,
+                                  .a = room.a_factors.values.data(),
+                                  .b = b.factors.values.data(),
+                                  .a_exponents = room.a_exponents.data(),
+                                  .b_exponents = b.exponents.data(),
+                                  .finite = room.a_factors.finite && b.factors.finite,
+                                  .adds = adds,
+                                  .d = room.tiles.data()};
+  exact ? num::add_products(p.unit, product) : num::add_chains(product);
+}
+
 void pass_undefined_parts(Warp& warp, const Step& step, const Product& p, const WgmmaSlots& slots, bool adds,
                           UndefinedParts parts) {
   std::size_t source = no_value;
@@ -92,8 +168,7 @@ void pass_undefined_parts(Warp& warp, const Step& step, const Product& p, const 
   if (undefined(slots.d.size() + slots.a.size()) != 0) parts.all = true;
   if ((step.imm & is_sparse) != 0 && undefined(slots.d.size() + slots.a.size() + 1) != 0) parts.all = true;
   const int together = p.d_half ? 2 : 1;
-  const bool none = !parts.all && parts.rows == 0 &&
-                    std::none_of(parts.columns.begin(), parts.columns.end(), [](bool column) { return column; });
+  const bool none = !parts.any();
   for (std::size_t r = 0; r < slots.d.size(); ++r) {
     const Mask before = adds ? undefined_value(warp, step, r) : 0;
     const Mask lanes = none ? 0 : lanes_where([&](int l) {
@@ -164,17 +239,11 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
       return warp.fail(step, 0, Rule::V_04, "is given a matrix descriptor that differs between the lanes of its warp");
   const bool was_traced = warp.traced;
   static thread_local Room room;
-  const bool bits_alone = p.arithmetic == Arithmetic::bits_and;
+  const bool bits_alone = p.arithmetic == Arithmetic::bits_and, tiled = (step.imm & in_tiles) != 0;
   const int n = p.n, depth = bits_alone ? p.k / 32 : p.k, stored = bits_alone ? depth : p.stored(), bits = p.bits;
-  room.a.resize(index_of(slab * stored)), room.b.resize(index_of(depth * n));
-  room.d.resize(index_of(slab * n));
+  room.a.resize(index_of(slab * stored));
 
   const Numerics numerics = warp.cta->launch->options.numerics;
-  const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
-  const auto negate = [&](std::vector<std::uint32_t>& all) {
-    for (std::uint32_t& raw : all) raw ^= sign;
-  };
-
   races::Performing performing(warp, [&] { return warp.races->begin_product(warp, step, all_lanes); });
   SharedOperand gather{warp, step, "a", 0, *warp.cta};
   UndefinedParts undefined;
@@ -183,41 +252,41 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
     if (!gather.read(room.panel, layout::read_wgmma_descriptor(*warp.slot<std::uint64_t>(slots.a[0])), transposed, slab * w, slab,
                      stored, bits, [&](int row) { undefined.rows |= 1u << row; }))
       return Outcome::fault;
-    room.panel.expand(transposed, room.a);
+    room.panel.expand(transposed != tiled, room.a);
   } else {
+    const int row_step = tiled ? 1 : stored, column_step = tiled ? slab : 1;
     for (std::size_t r = 0; r < slots.a.size(); ++r)
       for (int l = 0; l < lane_count; ++l) {
         const MatrixPlace place = place_of_a(slab, static_cast<int>(r), l, p.per());
-        each_element(warp.slot<std::uint32_t>(slots.a[r])[l], p.per(), bits,
-                     [&](int j, std::uint32_t raw) { room.a[index_of(place.row * stored + place.column + j)] = raw; });
+        each_element(warp.slot<std::uint32_t>(slots.a[r])[l], p.per(), bits, [&](int j, std::uint32_t raw) {
+          room.a[index_of(place.row * row_step + (place.column + j) * column_step)] = raw;
+        });
       }
   }
-  if ((step.imm & a_negated) != 0) negate(room.a);
+  if ((step.imm & a_negated) != 0) negate(room.a, bits);
   gather.name = "b";
   if (w != 0) performing.end();  // its first warp has noted what the group reads
-  const std::uint64_t descriptor = *warp.slot<std::uint64_t>(slots.b);
-  const bool transposed = (step.imm & b_transposed) != 0;
-  if (!gather.read(room.panel, layout::read_wgmma_descriptor(descriptor), transposed, 0, n, depth, bits,
-                   [&](int column) { undefined.columns[static_cast<std::size_t>(column)] = true; }))
-    return Outcome::fault;
-  const auto expand = [&] {
-    room.panel.expand(!transposed, room.b);
-    if ((step.imm & b_negated) != 0) negate(room.b);
-  };
-  RawMatrices matrices{room.a, room.b, (step.imm & is_sparse) != 0 ? warp.slot<std::uint32_t>(slots.e) : nullptr, room.d};
-  if (p.floating())
-    matrices.b_factors = &factors_of_b(room, descriptor, step, p, numerics, expand);
-  else
-    expand();
+  bool failed = false;
+  const KnownMatrix* const b =
+      MatrixB{warp, step, p, room, numerics, depth, undefined}.read(gather, *warp.slot<std::uint64_t>(slots.b), failed);
+  if (failed) return Outcome::fault;
 
   const bool adds = has_lane(warp.pred(slots.scale) ^ slots.flip, 0);
-  if (adds)
-    read_accumulators(warp, slots.d, p.d_half, room.d);
-  else
-    std::fill(room.d.begin(), room.d.end(), 0);
-  multiply(p, matrices, numerics);
-  write_accumulators(warp, slots.d, p.d_half, room.d);
-  if (warp.traced) pass_undefined_parts(warp, step, p, slots, adds, undefined);
+  if (tiled) {
+    multiply_in_tiles(warp, p, slots, room, *b, adds, numerics);
+  } else {
+    room.d.resize(index_of(slab * n));
+    RawMatrices matrices{room.a, room.b, (step.imm & is_sparse) != 0 ? warp.slot<std::uint32_t>(slots.e) : nullptr, room.d};
+    if (b != nullptr) matrices.b_factors = &b->factors;
+    if (adds)
+      read_accumulators(warp, slots.d, p.d_half, room.d);
+    else
+      std::fill(room.d.begin(), room.d.end(), 0);
+    multiply(p, matrices, numerics);
+    write_accumulators(warp, slots.d, p.d_half, room.d);
+  }
+  if (warp.traced && (warp.traced != was_traced || undefined.any() || has_undefined(warp, step)))
+    pass_undefined_parts(warp, step, p, slots, adds, undefined);
   return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }
 
@@ -259,6 +328,8 @@ Handler wgmma(Decoding& in) {
   in.step.x = words_of(p);
   in.step.imm = (registers ? 0 : a_in_memory) | (sparse ? is_sparse : 0) | flag("scale_a", -1, a_negated) |
                 flag("scale_b", -1, b_negated) | flag("trans_a", 1, a_transposed) | flag("trans_b", 1, b_transposed);
+  const bool fits = p.arithmetic == Arithmetic::blocks && !sparse && !p.d_half && num::fits_tiles(p.unit, p.k);
+  if (fits && host_has_avx2() && num::host_has_tiles()) in.step.imm |= in_tiles;
   return &vgpu::wgmma;
 }
 

@@ -204,6 +204,64 @@ TEST(Wgmma, MultipliesMatricesInSharedMemory) {
   for (const Case& c : all) expect_wgmma(c, random);
 }
 
+// Any bits, NaN and infinities among them or finite numbers alone: a host that computes where the accumulators lie and one that
+// does not give the same.
+TEST(Wgmma, TheSameBitsOnEveryHost) {
+  struct Types {
+    const char* names;
+    int k;
+    std::uint32_t finite;  // the bits of a word that finite factors may have
+  };
+  constexpr int n = 40, registers = n / 2;
+  std::string d_list;
+  for (int i = 0; i < registers; ++i) d_list += cat(i == 0 ? "" : ", ", "%d", i);
+  std::mt19937 random(8);
+  for (const Types& types :
+       {Types{"bf16.bf16", 16, 0xBFFFBFFF}, Types{"f16.f16", 16, 0xBFFFBFFF}, Types{"tf32.tf32", 8, 0xBFFFFFFF},
+        Types{"e5m2.e4m3", 32, 0xBFBFBFBF}, Types{"e4m3.e4m3", 32, 0xBFBFBFBF}}) {
+    std::string body = cat(R"(.shared .align 1024 .b8 tile[16384];
+.reg .b64 %x<8>; .reg .b64 %xa, %xb; .reg .b32 %r<8>; .reg .b32 %d<20>; .reg .pred %p;
+ld.param.u64 %x0, [image]; ld.param.u64 %x1, [out]; mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mul.wide.u32 %x3, %r0, 4;
+add.u64 %x1, %x1, %x3; add.u64 %x0, %x0, %x3; mad.lo.u32 %r3, %r0, 4, %r1; mov.u32 %r2, 0;
+FILL:
+ld.global.b32 %r4, [%x0]; st.shared.b32 [%r3], %r4; add.u64 %x0, %x0, 512; add.u32 %r3, %r3, 512; add.u32 %r2, %r2, 1;
+setp.lt.u32 %p, %r2, 32;
+@%p bra FILL;
+bar.sync 0;
+shr.u32 %r4, %r1, 4; cvt.u64.u32 %xa, %r4; add.u64 %xa, %xa, 0x4000004000010000; add.u64 %xb, %xa, 512;
+)");
+    for (int i = 0; i < registers; ++i) body += cat("ld.global.b32 %d", i, ", [%x1+", i * 512, "];\n");
+    body += cat("wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n", n, 'k', types.k, ".f32.", types.names, " {",
+                d_list, "}, %xa, %xb, 1, 1, -1", types.k == 16 ? ", 0, 0" : "",
+                ";\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n");
+    for (int i = 0; i < registers; ++i) body += cat("st.global.b32 [%x1+", i * 512, "], %d", i, ";\n");
+    const std::string text = testing::text_kernel(".param .u64 image, .param .u64 out", body + "ret;");
+    const auto usual = testing::make_from_text(text);
+    baseline_only = true;
+    const auto older = testing::make_from_text(text);
+    baseline_only = false;
+    ASSERT_TRUE(usual && older) << types.names;
+    for (int round = 0; round < 12; ++round)
+      for (const Numerics numerics : {Numerics::exact, Numerics::fast}) {
+        Buffer<std::uint32_t> image{"image", std::vector<std::uint32_t>(4096)};
+        std::vector<std::uint32_t> before(registers * 128);
+        const std::uint32_t kept = round % 3 == 0 ? ~0u : types.finite;
+        for (auto& x : image.data) x = static_cast<std::uint32_t>(random()) & kept;
+        for (auto& x : before) x = static_cast<std::uint32_t>(random()) & (kept | 0x3FFFFFFF);
+        Options options;
+        options.numerics = numerics;
+        std::vector<std::vector<std::uint32_t>> results;
+        for (const auto* program : {&*usual, &*older}) {
+          Buffer<std::uint32_t> out{"out", before};
+          testing::run(*program, testing::block(128), testing::params({image.address(), out.address()}),
+                       {image.region(), out.region()}, options);
+          results.push_back(out.data);
+        }
+        ASSERT_EQ(results[0], results[1]) << types.names << " numerics " << static_cast<int>(numerics) << " round " << round;
+      }
+  }
+}
+
 Diagnostic fault_of(std::string_view body, std::uint32_t threads) {
   auto made = testing::make_from_text(testing::text_kernel(
       "", cat(".shared .align 1024 .b8 tile[16384];\n.reg .b64 %x<8>; .reg .b32 %r<8>; .reg .b32 %d<4>; .reg .b32 %a<4>;\n", body,

@@ -1,9 +1,40 @@
 #include "ptx/vgpu/tensor/panel.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+
+#include "ptx/vgpu/memory.hpp"
 
 namespace ptx::vgpu {
 namespace {
+
+constexpr std::size_t piece_bytes = 16;
+using Piece = std::uint64_t __attribute__((vector_size(16)));
+
+[[gnu::always_inline]] inline Piece piece_at(const void* from) {
+  Piece piece;
+  std::memcpy(&piece, from, sizeof piece);
+  return piece;
+}
+
+// What the places of a matrix depend on.
+using PlacesKey = std::array<std::uint64_t, 10>;
+struct KnownPlaces {
+  PlacesKey key{};  // no matrix has a width of 0
+  PiecePlaces places;
+};
+
+PiecePlaces find_places(const layout::SharedMatrix& matrix, std::size_t outer, std::size_t inner, bool transposed) {
+  PiecePlaces found;
+  for (std::size_t o = 0; o < outer; ++o)
+    for (std::size_t i = 0; i < inner; ++i) {
+      const std::uint64_t at = transposed ? matrix.along_mn(o, i) : matrix.along_k(o, i);
+      found.offsets.push_back(static_cast<std::uint32_t>(at));
+      found.size = std::max(found.size, at + piece_bytes);
+    }
+  return found;
+}
 
 constexpr std::size_t eight = 8;
 using Bytes = std::uint8_t __attribute__((vector_size(8)));
@@ -85,6 +116,53 @@ void Panel::begin(int bits, std::size_t outer, std::size_t inner) {
 bool operator==(const Panel& a, const Panel& b) {
   return a.bits_ == b.bits_ && a.outer_ == b.outer_ && a.inner_ == b.inner_ &&
          std::memcmp(a.bytes_.data(), b.bytes_.data(), a.outer_ * a.run_bytes_) == 0;
+}
+
+const PiecePlaces& piece_places(const layout::SharedMatrix& matrix, bool transposed, int count, int depth, int bits) {
+  static thread_local std::array<KnownPlaces, 32> known;
+  static thread_local std::size_t oldest = 0;
+  layout::SharedMatrix first = matrix;
+  first.start %= pattern_bytes;
+  const auto pieces_of = [&](int elements) { return static_cast<std::size_t>(elements * bits / 128); };
+  const std::size_t outer = static_cast<std::size_t>(transposed ? depth : count), inner = pieces_of(transposed ? count : depth);
+  const PlacesKey key = {
+      first.start, first.leading, first.stride,        first.base_offset, first.width, first.rows, first.double_atoms ? 1u : 0u,
+      outer,       inner,         transposed ? 1u : 0u};
+  auto* const found = std::find_if(known.begin(), known.end(), [&](const KnownPlaces& some) { return some.key == key; });
+  if (found != known.end()) return found->places;
+  KnownPlaces& next = known[oldest++ % known.size()];
+  next.key = key, next.places = find_places(first, outer, inner, transposed);
+  return next.places;
+}
+
+bool all_pieces_written(const std::uint8_t* marks, const PiecePlaces& places) {
+  static_assert(written_mark == 0xFF);
+  Piece all = ~Piece{};
+  for (const std::uint32_t offset : places.offsets) all &= piece_at(marks + offset);
+  return (all[0] & all[1]) == ~std::uint64_t{0};
+}
+
+void Panel::read(const std::byte* from, const PiecePlaces& places) {
+  std::byte* to = bytes_.data();
+  for (const std::uint32_t offset : places.offsets) {
+    std::memcpy(to, from + offset, piece_bytes);
+    to += piece_bytes;
+  }
+}
+
+bool Panel::holds(const std::byte* from, const PiecePlaces& places, int bits, std::size_t outer, std::size_t inner) const {
+  if (bits_ != static_cast<std::size_t>(bits) || outer_ != outer || inner_ != inner) return false;
+  constexpr std::size_t at_once = 64;
+  const std::byte* mine = bytes_.data();
+  for (std::size_t i = 0; i < places.offsets.size(); i += at_once) {
+    Piece differences{};
+    for (std::size_t j = i; j < std::min(i + at_once, places.offsets.size()); ++j) {
+      differences |= piece_at(mine) ^ piece_at(from + places.offsets[j]);
+      mine += piece_bytes;
+    }
+    if ((differences[0] | differences[1]) != 0) return false;
+  }
+  return true;
 }
 
 void Panel::expand(bool transposed, std::span<std::uint32_t> to) const {

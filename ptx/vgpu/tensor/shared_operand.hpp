@@ -133,10 +133,26 @@ struct SharedOperand {
   bool read(Panel& panel, const layout::SharedMatrix& from, bool transposed, int first, int count, int depth, int bits,
             Unwritten unwritten) {
     panel.begin(bits, index_of(transposed ? depth : count), index_of(transposed ? count : depth));
+    if (!transposed && first % 8 == 0) {  // rows come in eights
+      layout::SharedMatrix rows = from;
+      rows.start += index_of(first / 8) * from.stride;
+      const PiecePlaces& places = piece_places(rows, transposed, count, depth, bits);
+      if (const std::byte* bytes = at_once(rows, places)) return panel.read(bytes, places), true;
+    }
     const auto take = [&](int o, int i, const std::byte* bytes) {
       std::memcpy(panel.piece(index_of(o), index_of(i)), bytes, row_bytes);
     };
     return each_piece(from, transposed, first, count, depth, Packing::whole(bits), take, unwritten);
+  }
+
+  /// What the places of a matrix count from, where all its pieces lie in memory and are written, and nobody is to be told of
+  /// each; else nullptr: they are to be looked at one by one.
+  [[nodiscard]] const std::byte* at_once(const layout::SharedMatrix& from, const PiecePlaces& places) const {
+    const MemoryRegion& region = owner.shared_region;
+    const std::uint64_t offset = block_begin + pattern_begin(from) - region.begin;
+    if (warp.races != nullptr || places.size > region.size || offset > region.size - places.size) return nullptr;
+    if (region.written != nullptr && !all_pieces_written(region.written + offset, places)) return nullptr;
+    return region.data + offset;
   }
 
   /// The elements of one piece. (Those of 6 bits lie across the borders of words.)
