@@ -127,6 +127,15 @@ std::optional<Detector::Wrong> Detector::wrong(Warp& warp, const Judge& judge, c
   if (!before.is_store && !now.is_store) return std::nullopt;
   if (among_strong(*warp.cta->cluster, before, now)) return std::nullopt;
   const bool unready = before.of_mbarrier && before.is_store && now.of_mbarrier;
+  // Who ends an mbarrier may do so for its warp: libcu++ elects a lane by match.any.sync, which orders no memory.
+  if (now.invalidates && before.of_mbarrier && !before.is_store) {
+    const auto knows_of_warp = [&](const Knowledge* known) {
+      const Extent* const extent = known == nullptr ? nullptr : known->happened.extent_of(before.agent);
+      return extent != nullptr && before.clock <= std::max(extent->all, extent->some);
+    };
+    if (before.agent == now.agent || knows_of_warp(judge.known) || knows_of_warp(judge.told)) return std::nullopt;
+    return Wrong{Kind::race};
+  }
   if (judge.warp != nullptr && before.agent == now.agent) {
     if (in_order_of_warp(judge, before, now)) return std::nullopt;
     return Wrong{unready ? Kind::unordered_mbarrier : Kind::race_of_lanes};

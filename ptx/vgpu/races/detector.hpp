@@ -45,6 +45,13 @@ struct Stream {
   std::array<std::uint32_t, lane_count> closed{};
   std::array<std::uint32_t, lane_count> last{}, waited_for{};  ///< the group of the last operation, and of the last wait
   std::uint32_t item = 0;                                      ///< of the last operation
+  // Of cp.async: what an mbarrier will be told of, from cp.async.mbarrier.arrive until that is performed.
+  struct Arrival {
+    const std::byte* at = nullptr;
+    int lane = 0;
+    std::uint32_t clock = 0;
+  };
+  std::vector<Arrival> arrivals;
 };
 
 /// What an instruction does to tensor memory. Products and copies are what tensor cores do one after the other, in the order in
@@ -97,6 +104,15 @@ struct Fenced {
   Mask lanes = 0;              ///< whose fence it is
 };
 
+/// An instruction of a warp, executed once.
+struct InstructionOnce {
+  std::uint64_t executed = 0;  ///< the warp's instructions before the segment that it is of
+  std::uint32_t item = 0;
+  friend bool operator==(const InstructionOnce&, const InstructionOnce&) = default;
+};
+
+struct MbarrierState;
+
 /// What a warp knows.
 struct WarpState {
   Agent agent;
@@ -114,6 +130,9 @@ struct WarpState {
   Extent returned;                  ///< what mbarriers have told of the warp itself: each of its lanes arrives, and waits
   Mask returned_to = 0;             ///< lanes that know it
   std::vector<Told> heard;          ///< what strong loads have found, for a fence behind them
+  // The phase that lanes are told of by the instruction that is being executed.
+  const MbarrierState* learns_from = nullptr;
+  InstructionOnce learns_by;
   std::map<async::Group, Stream> streams;
   Agent wgmma;   ///< of its warpgroup: four warps put the same operations into the same groups
   Agent tensor;  ///< of its tcgen05.mma, .cp and .shift
@@ -136,7 +155,12 @@ struct MbarrierState {
   Agent agent;               ///< its clock is the number of a phase, from 1: what was to complete in it has
   std::uint32_t phases = 0;  ///< that are complete
   Meeting phase;
-  Meeting from_others;  ///< what other blocks' arrivals tell
+  Meeting from_others;       ///< what other blocks' arrivals tell
+  Access made;               ///< its initialisation
+  std::vector<Access> uses;  ///< since: each warp's last
+  // Lanes that arrive by one instruction tell the same, but for what each has done.
+  const WarpState* told_by = nullptr;
+  InstructionOnce told_once;
 };
 
 /// Of a cluster, while it runs.
@@ -175,6 +199,8 @@ class Detector {
 
   /// What was told of the operation so far is looked at: pieces of a line come one by one, and are one access.
   void flush_operation();
+  /// And another one begins: what was found to be in order before this one need not be so before that.
+  void end_operation() { flush_operation(), in_order_ = {}; }
   /// It reads these granules of a line of shared memory.
   void access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where);
   /// Of a tensor map of 128 bytes by a lane's tensor copy.
@@ -263,7 +289,7 @@ class Detector {
   }
   void touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                   std::uint32_t where);
-  bool join_use(Warp& warp, const Judge& judge, const Access& now, const std::byte* at);
+  void use_mbarrier(const mbarrier::Operator& by, const Judge& judge, const Access& now, const std::byte* at);
   void touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
                       std::uint64_t bytes, const Spread& spread);
   void touch_granule(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule,
@@ -318,6 +344,9 @@ class Detector {
     std::uint32_t where = 0;
     bool is_store = false;
   } pending_;
+  std::array<Access, 4> in_order_{};  // before the operation that is being performed: lines share most of them
+  std::size_t oldest_in_order_ = 0;
+  [[nodiscard]] bool is_wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now);
 
   // What strong stores have told whoever loads the same place by a strong load. An update hands on what was told before it.
   struct Message {
@@ -351,7 +380,7 @@ class Performing {
   Performing& operator=(const Performing&) = delete;
   void end() {
     if (warp_.races == nullptr) return;
-    warp_.races->flush_operation();
+    warp_.races->end_operation();
     warp_.knowledge->operation = before_;
   }
 

@@ -125,8 +125,29 @@ void Detector::update(const mbarrier::Operator& by, const std::byte* at, Mbarrie
   access.of_mbarrier = true;
   access.invalidates = use == MbarrierUse::invalidate;
   access.of_operation = use == MbarrierUse::operation;
+  access.bytes = (1u << granule_bytes) - 1;
   const Judge judge = judge_of(state(by.warp), lane);
-  if (stores || !join_use(by.warp, judge, access, at)) touch(by.warp, by.step, judge, access, at, object_bytes);
+  if (!stores) return use_mbarrier(by, judge, access, at);
+  MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
+  if (use == MbarrierUse::initialise)
+    of.made = access;
+  else
+    for (const Access& other : of.uses) hold_against(by.warp, by.step, judge, other, access, at);
+  touch(by.warp, by.step, judge, access, at, object_bytes);
+}
+
+// Uses are kept beside the shadow of memory: they are many, and of interest to whoever ends the mbarrier alone.
+void Detector::use_mbarrier(const mbarrier::Operator& by, const Judge& judge, const Access& now, const std::byte* at) {
+  MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
+  if (of.uses.size() <= now.warp) of.uses.resize(now.warp + std::size_t{1});
+  Access& last = of.uses[now.warp];
+  const bool is_known = last.agent == now.agent && (now.lanes & ~last.lanes) == 0;
+  if (!is_known && of.made.agent.cluster != 0) hold_against(by.warp, by.step, judge, of.made, now, at);
+  const Mask lanes = last.agent == now.agent ? last.lanes | now.lanes : now.lanes;
+  const bool of_operation = now.of_operation && (last.agent.cluster == 0 || last.of_operation);
+  last = now;
+  last.lanes = lanes;
+  last.of_operation = of_operation;
 }
 
 void Detector::initialise(const mbarrier::Operator& by, const std::byte* at) {
@@ -143,9 +164,12 @@ void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of
   MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
   Knowledge& gathered = (is_own ? of.phase : of.from_others).gathered;
   if (of_copies) {
-    const Stream& copies = stream(by.warp, async::Group::copies);
-    const std::uint32_t group = copies.closed[static_cast<std::size_t>(by.lane)] + 1;
-    gathered.happened.raise(copies.agent, {0, group, Mask{1} << by.lane});
+    Stream& copies = stream(by.warp, async::Group::copies);
+    const auto one = std::find_if(copies.arrivals.begin(), copies.arrivals.end(),
+                                  [&](const Stream::Arrival& a) { return a.at == at && a.lane == by.lane; });
+    if (one == copies.arrivals.end()) return;
+    gathered.happened.raise(copies.agent, {0, one->clock, Mask{1} << by.lane});
+    copies.arrivals.erase(one);
     return;
   }
   update(by, at, MbarrierUse::use);
@@ -162,7 +186,16 @@ void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of
   // where the kernel writes that word elsewhere.
   const isa::Ordering& order = ordering(by.step.item);
   const bool in_scope = is_own || order.scope != isa::Scope::cta || (!order.scope_is_written && !writes_cluster_scope_);
-  if (order.releases && in_scope) return publish(by.warp, mine, Mask{1} << by.lane, gathered);
+  if (order.releases && in_scope) {
+    const Mask lane = Mask{1} << by.lane;
+    const InstructionOnce now{by.warp.executed, by.step.item};
+    const bool again = of.told_by == &mine && of.told_once == now && mine.told == nullptr && mine.heard.empty();
+    of.told_by = mine.told == nullptr ? &mine : nullptr, of.told_once = now;
+    if (!again) return publish(by.warp, mine, lane, gathered);
+    gathered.happened.raise(mine.agent, own_extent(mine, by.warp.live, lane));
+    mine.released = true;
+    return;
+  }
   if (in_scope && mine.fenced && (is_own || mine.fenced->told.scope != isa::Scope::cta))
     if (const auto told = told_behind_fence(mine, Mask{1} << by.lane)) gathered.join(*told);
   Knowledge untold;
@@ -175,6 +208,7 @@ void Detector::complete_phase(const mbarrier::Operator& by, const std::byte* at)
   MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
   of.phase.complete = std::exchange(of.phase.gathered, {});
   of.from_others.complete = std::exchange(of.from_others.gathered, {});
+  of.told_by = nullptr;
   const std::uint32_t phase = ++of.phases;
   of.phase.complete.happened.raise(of.agent, {phase, 0, 0});
 }
@@ -196,11 +230,16 @@ void Detector::wait(const mbarrier::Operator& by, const std::byte* at) {
     mine.known.add_nearly({Gap::acquire, by.step.item, by.step.item}, of.from_others.complete.happened);
     return;
   }
-  learn(by.warp, mine, lane, complete);
-  if (hears_others)
-    learn(by.warp, mine, lane, of.from_others.complete);
-  else
-    mine.known.add_nearly({Gap::scope, by.step.item, by.step.item}, of.from_others.complete.happened);
+  const InstructionOnce now{by.warp.executed, by.step.item};
+  if (mine.learns_from == &of && mine.learns_by == now && mine.told != nullptr) {  // beside other lanes
+    mine.informed |= lane;
+    if ((by.warp.live & ~mine.informed) == 0) share_told(mine);
+  } else {
+    learn(by.warp, mine, lane, complete);
+    if (hears_others) learn(by.warp, mine, lane, of.from_others.complete);
+  }
+  mine.learns_from = &of, mine.learns_by = now;
+  if (!hears_others) mine.known.add_nearly({Gap::scope, by.step.item, by.step.item}, of.from_others.complete.happened);
   if (const Extent* const told = complete.happened.extent_of(mine.agent)) {
     if (told->all > mine.returned.all || told->some > mine.returned.some || (told->mask & ~mine.returned.mask) != 0) {
       mine.returned = *told;
@@ -426,6 +465,11 @@ Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Opera
     if (region == nullptr) return issue;  // a fault, once it is told
     const std::byte* const at = region->data + (address - region->begin);
     update({warp, step, lane, space, address}, at, MbarrierUse::operation);
+    if (std::holds_alternative<async::Arrive>(operation.what)) {
+      Stream& copies = stream(warp, async::Group::copies);
+      std::uint32_t& closed = copies.closed[static_cast<std::size_t>(lane)];
+      copies.arrivals.push_back({at, lane, ++closed});  // copies behind it are later ones
+    }
     const MbarrierState& told = mbarrier(*warp.cta->cluster, at);
     issue.agent = told.agent;
     issue.clock = told.phases + 1;
