@@ -23,12 +23,13 @@ bool ends(const ir::Inst& inst) { return flow::control_of(inst.form) == flow::Co
 // What may be true of the registers at a point, on some path to it: a bit for each that the pipeline touches, in several sets.
 //   unfenced   written since the last wgmma.fence by something else than an mma
 //   not_zero   may hold something else than the constant 0; a matrix of zeros is no matrix to ptxas, but scale-d 0
-//   computed   among them, written by an instruction that computes or loads: what is moved from elsewhere is as old as there
-//   flight[0]  written by an mma that no commit_group has closed
-//   flight[i]  by one of the i-th youngest group; the last set holds all older ones
+//   accessed   read or written since then by something else than an mma or a copy
+//   computed   among the unfenced, written by an instruction that computes or loads: what is moved from elsewhere is as old as
+//   there flight[0]  written by an mma that no commit_group has closed flight[i]  by one of the i-th youngest group; the last set
+//   holds all older ones
 class State {
  public:
-  State(std::size_t words, std::size_t ages) : words_(words), ages_(ages), bits_(words * (ages + 3) + 1) {}
+  State(std::size_t words, std::size_t ages) : words_(words), ages_(ages), bits_(words * (ages + 4) + 1) {}
 
   [[nodiscard]] bool has(std::size_t set, std::uint32_t reg) const { return (row(set)[reg / 64] >> (reg % 64) & 1) != 0; }
   void add(std::size_t set, std::uint32_t reg) { row(set)[reg / 64] |= Word{1} << (reg % 64); }
@@ -46,11 +47,12 @@ class State {
   void settle() {
     clear(unfenced);
     clear(computed);
+    clear(accessed);
   }
 
-  static constexpr std::size_t unfenced = 0, computed = 1, not_zero = 2;
+  static constexpr std::size_t unfenced = 0, computed = 1, not_zero = 2, accessed = 3;
   [[nodiscard]] std::size_t ages() const { return ages_; }
-  static std::size_t flight(std::size_t age) { return 3 + age; }
+  static std::size_t flight(std::size_t age) { return 4 + age; }
   /// The age of the youngest group that may be writing the register; ages() when none may.
   [[nodiscard]] std::size_t age_of(std::uint32_t reg) const {
     std::size_t age = 0;
@@ -84,7 +86,7 @@ class State {
       Word* set = row(flight(age));
       for (std::size_t w = 0; w < words_; ++w) set[w] = age == 0 ? set[w] | registers[w] : set[w] & ~registers[w];
     }
-    for (const std::size_t which : {unfenced, computed}) {
+    for (const std::size_t which : {unfenced, computed, accessed}) {
       Word* set = row(which);
       for (std::size_t w = 0; w < words_; ++w) set[w] &= ~registers[w];
     }
@@ -129,7 +131,7 @@ class Wgmma {
     if (!graph_.is_complete()) return too_large();
     const flow::Selection events(graph_, function_, [this](const ir::Inst& inst) { return matters(inst); });
     const State start = initial();
-    const std::size_t width = words() * (ages_ + 3) + 1;
+    const std::size_t width = words() * (ages_ + 4) + 1;
     if (graph_.size() * width > max_words || events.size() * width > 64 * max_words) return too_large();
     std::vector<State> in(graph_.size(), start);
     std::vector<std::uint8_t> reached(graph_.size()), queued(graph_.size());
@@ -321,6 +323,8 @@ class Wgmma {
     if (state.is(State::from_entry) || state.is(State::round_loop) || written != none) {
       if (reporting_) unfenced(inst, written, of_accumulator ? "accumulator" : "register of `a`,", state);
       state.fence();  // as ptxas does
+    } else if (reporting_ && state.any(State::accessed, mask)) {
+      read_before(inst, operands[0], state);
     }
     state.write(mask);
     if (reporting_ && !said_registers_) enough_registers(item, state);
@@ -364,6 +368,16 @@ class Wgmma {
         .hint("`wgmma.fence.sync.aligned` between the last write of its registers and the mma; ptxas adds one (C7519)");
   }
 
+  // To ptxas, which has registers of its own, that is nothing.
+  void read_before(const ir::Inst& inst, const ir::Operand& accumulator, const State& state) {
+    std::uint32_t first = none;
+    each_reg(accumulator, [&](std::uint32_t reg) {
+      if (first == none && state.has(State::accessed, tracked_[reg])) first = reg;
+    });
+    warn(inst, cat("the accumulator `", reg_name(first), "` is read before this mma, and no `wgmma.fence` lies between"))
+        .hint("`wgmma.fence.sync.aligned` between the last access of its registers and the mma");
+  }
+
   // False when scale-d is the constant 0: what the accumulator held does not matter.
   bool reads_accumulator(std::span<const ir::Operand> operands) const {
     for (std::size_t i = 1; i < operands.size(); ++i)
@@ -383,7 +397,11 @@ class Wgmma {
     const std::span<const ir::Operand> operands = function_.operands_of(inst);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const bool write = (access.writes >> std::min<std::size_t>(i, 15) & 1) != 0;
-      if (!write) read(inst, operands[i], state);
+      if (write) continue;
+      read(inst, operands[i], state);
+      each_reg(operands[i], [&](std::uint32_t reg) {
+        if (tracked_[reg] < accumulators_) state.add(State::accessed, tracked_[reg]);
+      });
     }
     const bool computes = inst.guard != ir::RegId::absent || !only_places(inst);
     const bool zero = !computes && is_zero(operands.back());

@@ -166,7 +166,11 @@ class Residents {
         most_(progress.max_resident),
         progress_(progress),
         control_(control),
-        index_(index) {}
+        index_(index) {
+    const Options& options = launch.options;
+    if (launch.races != nullptr && launch.exploration == nullptr && options.threads == Threads::random)
+      random_.emplace(static_cast<std::minstd_rand::result_type>(options.seed));
+  }
 
   // To the end, whatever happens: an exception that left the thread would end the process.
   void work_safely() {
@@ -185,8 +189,9 @@ class Residents {
  private:
   void work() {
     while (!control_.over()) {
-      if (fresh_) begin();
+      if (fresh_ || begins_another()) begin();
       if (residents_.empty()) break;
+      if (random_) std::swap(residents_.front(), residents_[(*random_)() % residents_.size()]);
       Resident now = std::move(residents_.front());
       residents_.pop_front();
       std::uint64_t ran = 0;
@@ -203,6 +208,13 @@ class Residents {
     }
   }
 
+  // Where threads run in a random order and one worker has them all, blocks do, too.
+  bool begins_another() { return random_ && residents_.size() < 4 && (*random_)() % 2 == 0; }
+  std::uint64_t random_turn(std::uint64_t most) {
+    constexpr std::uint32_t lengths = 13;
+    return (*random_)() % 2 == 0 ? most : std::max<std::uint64_t>(1, most >> (*random_)() % lengths);
+  }
+
   struct Resident {
     std::unique_ptr<Cluster> cluster;
     std::uint64_t turn = cta_turn;  // instructions of its next turn: few while it only polls
@@ -210,7 +222,7 @@ class Residents {
     std::uint64_t stuck_since = not_stuck;  // RunControl::changes when it was found to go round in circles
   };
   static constexpr std::uint64_t not_stuck = ~std::uint64_t{0};
-  static constexpr std::uint64_t least_turn = 128;
+  static constexpr std::uint64_t least_turn = least_cta_turn;
   static constexpr std::uint64_t first_turn = 512;  // of a cluster that begins because others poll: perhaps it will, too
 
   void begin() {
@@ -236,7 +248,8 @@ class Residents {
     const std::uint64_t before = cluster.executed;
     const std::size_t blocks = cluster.blocks.size();
     const auto left = control_.left();
-    const ClusterState state = run_cluster(cluster, now.turn, left ? before + *left : max_of_cta * blocks);
+    const ClusterState state =
+        run_cluster(cluster, random_ ? random_turn(now.turn) : now.turn, left ? before + *left : max_of_cta * blocks);
     std::uint64_t changes = 0, polls = 0;
     for (Cta& block : cluster.blocks) changes += std::exchange(block.changes, 0), polls += std::exchange(block.polls, 0);
     const bool polled = polls != 0;
@@ -292,9 +305,10 @@ class Residents {
   Progress& progress_;
   RunControl& control_;
   const std::size_t index_;
-  std::size_t begun_ = 0;  // clusters that have begun here and not ended
-  std::uint64_t at_ = 0;   // the cluster in hand
-  bool fresh_ = true;      // begin another: none is resident, or the one that had its turn waits for something
+  std::optional<std::minstd_rand> random_;  // whose turn it is, and how long
+  std::size_t begun_ = 0;                   // clusters that have begun here and not ended
+  std::uint64_t at_ = 0;                    // the cluster in hand
+  bool fresh_ = true;                       // begin another: none is resident, or the one that had its turn waits for something
 };
 
 // Instructions that take part in the order of threads: strong accesses, and operations on mbarriers.

@@ -531,9 +531,12 @@ ClusterState give_random_turns(Cluster& cluster, std::uint64_t turn, std::uint64
     for (Warp& warp : cta.warps)
       if (warp.live != 0 && !warp.waiting) order.emplace_back(&cta, &warp);
   std::shuffle(order.begin(), order.end(), *cluster.random);
-  constexpr std::uint32_t lengths = 12;
+  constexpr std::uint32_t lengths = 12, few = 4;
+  constexpr std::uint64_t begins = 1u << 14;  // after so many instructions what may happen between any two has had its chances
+  const bool each_few = cluster.executed < begins && (*cluster.random)() % 2 == 0;
   for (const auto& [cta, warp] : order) {
-    const std::uint64_t length = std::max<std::uint64_t>(1, turn >> (*cluster.random)() % lengths);
+    const std::uint64_t length =
+        each_few ? 1 + (*cluster.random)() % few : std::max<std::uint64_t>(1, turn >> (*cluster.random)() % lengths);
     if (const ClusterState state = give_turn(cluster, *cta, *warp, length, most, ran); state != ClusterState::running)
       return state;
   }
@@ -617,7 +620,8 @@ ClusterState run_cluster(Cluster& cluster, std::uint64_t budget, std::uint64_t m
       return ClusterState::fault;
     }
     if (cluster.executed >= enough && cluster.live_warps > 0) {
-      if (cluster.queue && !cluster.queue->perform_all()) return ClusterState::fault;  // others may poll for it
+      const bool others_may_poll = budget >= least_cta_turn;
+      if (others_may_poll && cluster.queue && !cluster.queue->perform_all()) return ClusterState::fault;
       return ClusterState::running;
     }
   }

@@ -40,6 +40,8 @@ inline constexpr std::uint64_t warp_turn = 2048;
 /// Instructions that a cluster runs before its worker looks around: one that polls memory this long may be waiting for a later
 /// one (a flag in global memory), which its worker then starts too.
 inline constexpr std::uint64_t cta_turn = 1u << 13;
+/// Shorter ones leave asynchronous operations under way.
+inline constexpr std::uint64_t least_cta_turn = 128;
 
 /// Backward jumps that a lane group may take while another one of its warp could run. Fairness costs 1.4 % of the steps at 16,
 /// nothing at 64.

@@ -174,6 +174,7 @@ bool invalidate(const Operator& by) {
   const auto barrier = open(by, Reach::own_block);
   if (!barrier) return false;
   if (by.warp.exploration != nullptr) by.warp.exploration->touch(by.warp, barrier->spot.place.data, true);
+  if (by.warp.races != nullptr) by.warp.races->invalidate(by, barrier->spot.place.data);
   by.warp.cta->mbarriers.erase(barrier->spot.address);
   if (barrier->spot.place.written != nullptr) std::memset(barrier->spot.place.written, 0, object_bytes);
   ++by.warp.cta->changes;

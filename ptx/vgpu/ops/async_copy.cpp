@@ -145,7 +145,8 @@ std::int64_t reduction_of(const Decoding& in) { return packed({reduction_op(in.c
 // There are no caches.
 Outcome nothing(Warp&, const Step&, Mask) { return Outcome::next; }
 
-// x[0] = which operations, x[1] = waits, x[2] = closes a group first, x[3] = groups that may be left
+// x[0] = which operations, x[1] = waits, x[2] = closes a group first, x[3] = groups that may be left, x[4] = waits for what they
+// read alone
 Outcome close_or_wait(Warp& warp, const Step& step, Mask mask) {
   const auto group = static_cast<async::Group>(step.x[0]);
   const bool closes = step.x[2] != 0, waits = step.x[1] != 0;
@@ -158,7 +159,7 @@ Outcome close_or_wait(Warp& warp, const Step& step, Mask mask) {
     if (closes) queue->close_group(warp, lane, group);
     if (waits && !queue->wait_for_groups(warp, lane, group, step.x[3])) return Outcome::fault;
   }
-  if (warp.races != nullptr && waits) warp.races->wait_for_groups(warp, mask, group, step.x[3]);
+  if (warp.races != nullptr && waits) warp.races->wait_for_groups(warp, mask, group, step.x[3], step.x[4] != 0);
   if (warp.observer != nullptr && waits) warp.observer->wait_for_groups(warp, group, step.x[3]);
   return Outcome::next;
 }
@@ -232,6 +233,7 @@ Handler async_group(Decoding& in) {
   in.step.x[1] = all || in.wrote("wait_group") ? 1 : 0;
   in.step.x[2] = all || in.wrote("commit_group") ? 1 : 0;
   in.step.x[3] = all || !in.given("n") ? 0 : static_cast<std::uint32_t>(in.immediate("n").value_or(0));
+  in.step.x[4] = in.wrote("read") ? 1 : 0;
   return &close_or_wait;
 }
 Handler cp_async_bulk_prefetch(Decoding&) { return &nothing; }

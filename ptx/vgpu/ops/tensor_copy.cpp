@@ -125,7 +125,7 @@ Outcome copy_map(Warp& warp, const Step& step, Mask mask) {
     const auto written = find_range(warp, step, lane, Space::global, true, to[lane], map_bytes, map_alignment);
     if (!written) return Outcome::fault;
     if (warp.races != nullptr) {
-      warp.races->access_together(warp, step, false, read->data, map_bytes);
+      warp.races->access_by_all(warp, step, false, read->data, map_bytes);
       warp.races->access_together(warp, step, true, written->data, map_bytes);
     }
     std::memcpy(written->data, read->data, map_bytes);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "ptx/vgpu/lanes.hpp"
@@ -39,6 +40,7 @@ struct Extent {
     if (some <= all) mask = 0;
     some = std::max(some, other.some);
     mask |= other.mask;
+    if (mask == all_lanes) all = std::exchange(some, 0), mask = 0;
   }
 };
 
@@ -48,6 +50,11 @@ class Clock {
   [[nodiscard]] bool reaches(Agent agent, std::uint32_t clock, Mask lanes) const {
     const std::vector<Extent>* of_cluster = find(agent.cluster);
     return of_cluster != nullptr && agent.number < of_cluster->size() && (*of_cluster)[agent.number].reaches(clock, lanes);
+  }
+  /// Of an agent; null: nothing.
+  [[nodiscard]] const Extent* extent_of(Agent agent) const {
+    const std::vector<Extent>* of_cluster = find(agent.cluster);
+    return of_cluster != nullptr && agent.number < of_cluster->size() ? &(*of_cluster)[agent.number] : nullptr;
   }
   void join(const Clock& other);
   void raise(Agent agent, const Extent& extent);
@@ -86,13 +93,17 @@ struct NearlyKnown {
 /// What a thread knows.
 struct Knowledge {
   Clock happened;
-  Clock through_proxy;     ///< what of that it also knows by way of the asynchronous proxy: fence.proxy.async (manual: "Proxies")
-  Clock mbarriers;         ///< until when it knows of mbarriers' initialisations alone: fence.mbarrier_init
-  Clock of_tensor_memory;  ///< what of that was told behind tcgen05.fence::before_thread_sync, or by tcgen05.commit
-  Clock of_tensor_maps;    ///< what of that was told behind fence.proxy.tensormap::generic.release
+  Clock through_proxy;  ///< what of that it also knows by way of the asynchronous proxy: fence.proxy.async (manual: "Proxies"),
+                        ///< of shared memory
+  Clock through_proxy_of_global;    ///< and of global memory
+  Clock mbarriers;                  ///< until when it knows of mbarriers' initialisations alone: fence.mbarrier_init
+  Clock of_tensor_memory;           ///< what of that was told behind tcgen05.fence::before_thread_sync, or by tcgen05.commit
+  Clock of_tensor_maps;             ///< what of that was told behind fence.proxy.tensormap::generic.release
+  Clock of_near_tensor_maps;        ///< and behind one whose scope does not reach beyond the cluster
   std::vector<NearlyKnown> nearly;  ///< for reports alone: the first few gaps
   void join(const Knowledge& other) {
     happened.join(other.happened), through_proxy.join(other.through_proxy), mbarriers.join(other.mbarriers);
+    through_proxy_of_global.join(other.through_proxy_of_global), of_near_tensor_maps.join(other.of_near_tensor_maps);
     of_tensor_memory.join(other.of_tensor_memory), of_tensor_maps.join(other.of_tensor_maps);
     for (const NearlyKnown& one : other.nearly) add_nearly(one.gap, one.clock);
   }

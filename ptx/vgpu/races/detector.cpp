@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "ptx/vgpu/code.hpp"
 
@@ -10,16 +11,28 @@ namespace {
 
 // Clusters are numbered through all runs of the process, so that what one run leaves in memory is not taken for another's.
 std::atomic<std::uint32_t> next_cluster{1};
+
+template <class Is>
+bool any_instruction(const Code& code, Is is) {
+  const auto& body = code.function->body;
+  return std::any_of(body.begin(), body.end(), [&](const ir::Inst& inst) { return inst.kind == ir::ItemKind::inst && is(inst); });
+}
+
 }  // namespace
 
 Detector::Detector(const Code& code, const Options& options)
     : code_(code),
       first_cluster_(next_cluster),
-      fences_tensor_memory_(std::any_of(code.function->body.begin(), code.function->body.end(),
-                                        [](const ir::Inst& inst) {
-                                          return inst.kind == ir::ItemKind::inst &&
-                                                 isa::form(inst.form).row->effects.sync == isa::Sync::tensor_fence;
-                                        })),
+      fences_tensor_memory_(any_instruction(
+          code, [](const ir::Inst& inst) { return isa::form(inst.form).row->effects.sync == isa::Sync::tensor_fence; })),
+      writes_cluster_scope_(any_instruction(code,
+                                            [](const ir::Inst& inst) {
+                                              const isa::Form& form = isa::form(inst.form);
+                                              if (form.row->effects.sync != isa::Sync::mbarrier) return false;
+                                              const isa::Ordering order = isa::ordering(form, inst.choices);
+                                              return order.scope_is_written && order.scope == isa::Scope::cluster &&
+                                                     (order.releases || order.acquires);
+                                            })),
       findings_(options) {}
 
 void Detector::begin_cluster(Cluster& cluster) {
@@ -81,8 +94,10 @@ bool Detector::reaches(const Judge& judge, const Access& before, Clock Knowledge
 bool Detector::in_order_of_warp(const Judge& judge, const Access& before, const Access& now) {
   const WarpState& warp = *judge.warp;
   if (before.clock < warp.together) return true;
+  if ((now.lanes & ~warp.returned_to) == 0 && warp.returned.reaches(before.clock, before.lanes)) return true;
   const bool shared = (before.lanes & now.lanes) != 0;
-  if (before.of_parts || now.of_parts ? shared : before.lanes == now.lanes && (now.lanes & (now.lanes - 1)) == 0) return true;
+  const bool by_parts = (before.of_parts || now.of_parts) && !before.by_all && !now.by_all;
+  if (by_parts ? shared : before.lanes == now.lanes && (now.lanes & (now.lanes - 1)) == 0) return true;
   if (warp.have_met(before.lanes | now.lanes) && before.clock < warp.met_at[static_cast<std::size_t>(lowest_lane(now.lanes))])
     return true;
   // What lanes do at once to the same bytes is one instruction's doing (manual: "st": one of the values stays).
@@ -90,8 +105,10 @@ bool Detector::in_order_of_warp(const Judge& judge, const Access& before, const 
 }
 
 bool Detector::among_strong(const Cluster& cluster, const Access& before, const Access& now) const {
-  if (before.of_mbarrier && now.of_mbarrier && !before.is_store) return true;
+  if (before.of_mbarrier && now.of_mbarrier && !before.is_store && (!now.invalidates || before.of_operation)) return true;
   if (!before.strong || !now.strong) return false;
+  // Lanes of a warp that rely on how it happens to run them.
+  if (before.is_volatile && now.is_volatile && before.agent == now.agent) return false;
   const std::size_t warps = cluster.blocks.front().warps.size();
   const auto includes = [&](isa::Scope scope) {
     switch (scope) {
@@ -110,6 +127,15 @@ std::optional<Detector::Wrong> Detector::wrong(Warp& warp, const Judge& judge, c
   if (!before.is_store && !now.is_store) return std::nullopt;
   if (among_strong(*warp.cta->cluster, before, now)) return std::nullopt;
   const bool unready = before.of_mbarrier && before.is_store && now.of_mbarrier;
+  // Who ends an mbarrier may do so for its warp: libcu++ elects a lane by match.any.sync, which orders no memory.
+  if (now.invalidates && before.of_mbarrier && !before.is_store) {
+    const auto knows_of_warp = [&](const Knowledge* known) {
+      const Extent* const extent = known == nullptr ? nullptr : known->happened.extent_of(before.agent);
+      return extent != nullptr && before.clock <= std::max(extent->all, extent->some);
+    };
+    if (before.agent == now.agent || knows_of_warp(judge.known) || knows_of_warp(judge.told)) return std::nullopt;
+    return Wrong{Kind::race};
+  }
   if (judge.warp != nullptr && before.agent == now.agent) {
     if (in_order_of_warp(judge, before, now)) return std::nullopt;
     return Wrong{unready ? Kind::unordered_mbarrier : Kind::race_of_lanes};
@@ -118,10 +144,15 @@ std::optional<Detector::Wrong> Detector::wrong(Warp& warp, const Judge& judge, c
   if (judge.warp == nullptr && same_instruction(before, now) && before.warp == now.warp) return std::nullopt;
   if (!reaches(judge, before, &Knowledge::happened) && !(unready && reaches(judge, before, &Knowledge::mbarriers)))
     return Wrong{unready ? Kind::unordered_mbarrier : Kind::race};
-  if (!before.through_async_proxy && now.through_async_proxy && !reaches(judge, before, &Knowledge::through_proxy))
+  if (!before.through_async_proxy && now.through_async_proxy &&
+      !reaches(judge, before, now.of_shared ? &Knowledge::through_proxy : &Knowledge::through_proxy_of_global))
     return Wrong{Kind::missing_proxy_fence, before.is_store ? Severity::error : Severity::warning};
-  if (now.of_tensor_map && !state(warp).behind_map_fence.reaches(before.agent, before.clock, before.lanes))
-    return Wrong{Kind::missing_tensor_map_fence};
+  if (now.of_tensor_map) {
+    const WarpState& mine = state(warp);
+    const auto covered = [&](const Clock& by) { return by.reaches(before.agent, before.clock, before.lanes); };
+    if (!covered(mine.behind_map_fence) && !(before.agent.cluster == now.agent.cluster && covered(mine.behind_near_map_fence)))
+      return Wrong{Kind::missing_tensor_map_fence};
+  }
   // An asynchronous operation may begin before what its thread has waited for, but for such a fence between the two.
   if (judge.behind_fence != nullptr && before.agent.number != now.warp &&
       !judge.behind_fence->reaches(before.agent, before.clock, before.lanes))
@@ -149,8 +180,14 @@ Access Detector::access_by(Warp& warp, const Step& step, Mask lanes, bool is_sto
   access.lanes = lanes;
   access.is_store = is_store;
   access.strong = order.strong;
+  access.is_volatile = order.strong && is_volatile(step.item);
   access.scope = order.scope;
   return access;
+}
+
+bool Detector::is_volatile(std::uint32_t item) const {
+  const isa::Effects& does = effects(item);
+  return does.volatile_ && does.sync != isa::Sync::access;
 }
 
 Detector::Judge Detector::judge_of(const WarpState& warp, Mask lanes) {
@@ -199,6 +236,13 @@ void Detector::access_together(Warp& warp, const Step& step, bool is_store, cons
   touch(warp, step, judge_of(state(warp), warp.live), access, at, bytes);
 }
 
+void Detector::access_by_all(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes) {
+  if (!is_looked_at(warp, at, bytes)) return;
+  Access access = access_by(warp, step, warp.live, is_store);
+  access.of_parts = access.by_all = true;
+  touch(warp, step, judge_of(state(warp), warp.live), access, at, bytes);
+}
+
 void Detector::access_of_tensor_map(Warp& warp, const Step& step, int lane, const std::byte* at) {
   constexpr std::uint64_t map_bytes = 128;
   if (!is_looked_at(warp, at, map_bytes)) return;
@@ -213,7 +257,7 @@ void Detector::access_of_tensor_map(Warp& warp, const Step& step, int lane, cons
 
 Access Detector::access_by(const Issue& issue, bool is_store) {
   Access access;
-  access.agent = issue.agent;
+  access.agent = is_store || issue.reading.cluster == 0 ? issue.agent : issue.reading;
   access.warp = issue.warp;
   access.clock = issue.clock;
   access.item = issue.item;
@@ -236,7 +280,9 @@ void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, 
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
   if (offset % granule_bytes != 0 || bytes % granule_bytes != 0 || bytes == 0 || offset + bytes > line_bytes) {
     flush_operation();
-    touch(warp, step, judge_of(state(warp), *issue), access_by(*issue, is_store), at, bytes);
+    Access access = access_by(*issue, is_store);
+    access.of_shared = is_shared(warp, at);
+    touch(warp, step, judge_of(state(warp), *issue), access, at, bytes);
     return;
   }
   const std::uint32_t where = bytes == line_bytes ? ~0u : ((1u << (bytes / granule_bytes)) - 1) << (offset / granule_bytes);
@@ -252,14 +298,19 @@ void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, 
 void Detector::flush_operation() {
   if (pending_.issue == nullptr) return;
   const Pending now = std::exchange(pending_, {});
-  touch_line(*now.warp, *now.step, judge_of(state(*now.warp), *now.issue), access_by(*now.issue, now.is_store), now.line,
-             now.where);
+  Access access = access_by(*now.issue, now.is_store);
+  // (the line may begin before the block's memory does)
+  access.of_shared = is_shared(*now.warp, now.line + granule_bytes * static_cast<std::size_t>(std::countr_zero(now.where)));
+  touch_line(*now.warp, *now.step, judge_of(state(*now.warp), *now.issue), access, now.line, now.where);
 }
 
 void Detector::access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where) {
   const Issue* const issue = state(warp).operation;
   flush_operation();
-  if (issue != nullptr) touch_line(warp, step, judge_of(state(warp), *issue), access_by(*issue, false), line, where);
+  if (issue == nullptr) return;
+  Access access = access_by(*issue, false);
+  access.of_shared = true;
+  touch_line(warp, step, judge_of(state(warp), *issue), access, line, where);
 }
 
 }  // namespace ptx::vgpu::races

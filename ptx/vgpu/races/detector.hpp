@@ -27,6 +27,7 @@ namespace ptx::vgpu::races {
 struct Issue {
   Knowledge known;
   Agent agent;
+  Agent reading;  ///< of what it reads, where that is known to have happened sooner: `.bulk_group` (wait_group.read)
   std::uint32_t clock = 0;
   std::uint32_t item = 0;
   std::uint16_t warp = 0;
@@ -40,9 +41,17 @@ struct Issue {
 /// of a group, from 1.
 struct Stream {
   Agent agent;
+  Agent reading;  ///< what bulk copies read
   std::array<std::uint32_t, lane_count> closed{};
   std::array<std::uint32_t, lane_count> last{}, waited_for{};  ///< the group of the last operation, and of the last wait
   std::uint32_t item = 0;                                      ///< of the last operation
+  // Of cp.async: what an mbarrier will be told of, from cp.async.mbarrier.arrive until that is performed.
+  struct Arrival {
+    const std::byte* at = nullptr;
+    int lane = 0;
+    std::uint32_t clock = 0;
+  };
+  std::vector<Arrival> arrivals;
 };
 
 /// What an instruction does to tensor memory. Products and copies are what tensor cores do one after the other, in the order in
@@ -87,6 +96,23 @@ struct Told {
   }
 };
 
+/// A fence of lanes of a warp.
+struct Fenced {
+  Told told;                   ///< what was known then, but for what the warp's own lanes did
+  std::uint32_t now = 0;       ///< the warp's time
+  std::uint32_t together = 0;  ///< and since when its threads knew of each other
+  Mask lanes = 0;              ///< whose fence it is
+};
+
+/// An instruction of a warp, executed once.
+struct InstructionOnce {
+  std::uint64_t executed = 0;  ///< the warp's instructions before the segment that it is of
+  std::uint32_t item = 0;
+  friend bool operator==(const InstructionOnce&, const InstructionOnce&) = default;
+};
+
+struct MbarrierState;
+
 /// What a warp knows.
 struct WarpState {
   Agent agent;
@@ -100,8 +126,13 @@ struct WarpState {
   Knowledge known;                  ///< to all of its threads
   Mask informed = 0;                ///< lanes that know `told` besides
   std::unique_ptr<Knowledge> told;  ///< by a wait of some lanes
-  std::optional<Told> fenced;       ///< what a strong store behind a fence tells
+  std::optional<Fenced> fenced;     ///< what a strong store behind a fence tells
+  Extent returned;                  ///< what mbarriers have told of the warp itself: each of its lanes arrives, and waits
+  Mask returned_to = 0;             ///< lanes that know it
   std::vector<Told> heard;          ///< what strong loads have found, for a fence behind them
+  // The phase that lanes are told of by the instruction that is being executed.
+  const MbarrierState* learns_from = nullptr;
+  InstructionOnce learns_by;
   std::map<async::Group, Stream> streams;
   Agent wgmma;   ///< of its warpgroup: four warps put the same operations into the same groups
   Agent tensor;  ///< of its tcgen05.mma, .cp and .shift
@@ -111,6 +142,7 @@ struct WarpState {
   Clock behind_tensor_fence;         ///< what was told of tensor memory before its last tcgen05.fence::after_thread_sync
   Clock before_tensor_fence;         ///< and what else was known then
   Clock behind_map_fence;            ///< and of tensor maps before its last fence.proxy.tensormap::generic.acquire
+  Clock behind_near_map_fence;       ///< of which the scope need not reach beyond the cluster
   const Issue* operation = nullptr;  ///< is being performed
 };
 
@@ -123,6 +155,12 @@ struct MbarrierState {
   Agent agent;               ///< its clock is the number of a phase, from 1: what was to complete in it has
   std::uint32_t phases = 0;  ///< that are complete
   Meeting phase;
+  Meeting from_others;       ///< what other blocks' arrivals tell
+  Access made;               ///< its initialisation
+  std::vector<Access> uses;  ///< since: each warp's last
+  // Lanes that arrive by one instruction tell the same, but for what each has done.
+  const WarpState* told_by = nullptr;
+  InstructionOnce told_once;
 };
 
 /// Of a cluster, while it runs.
@@ -154,11 +192,15 @@ class Detector {
   void access_in_order(Warp& warp, const Step& step, bool is_store, std::uint32_t bytes, const std::byte* first);
   /// Of all lanes together.
   void access_together(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes);
+  /// And no lane's bytes are its own: ldmatrix, stmatrix, a tensor map that is copied.
+  void access_by_all(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes);
   /// Of the operation that is being performed; nothing where none is.
   void access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes);
 
   /// What was told of the operation so far is looked at: pieces of a line come one by one, and are one access.
   void flush_operation();
+  /// And another one begins: what was found to be in order before this one need not be so before that.
+  void end_operation() { flush_operation(), in_order_ = {}; }
   /// It reads these granules of a line of shared memory.
   void access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where);
   /// Of a tensor map of 128 bytes by a lane's tensor copy.
@@ -183,6 +225,7 @@ class Detector {
   void leave_cluster(Warp& warp);
 
   void initialise(const mbarrier::Operator& by, const std::byte* at);
+  void invalidate(const mbarrier::Operator& by, const std::byte* at);
   /// `of_copies`: it tells of what its thread has copied (cp.async.mbarrier.arrive), and of nothing else.
   void arrive(const mbarrier::Operator& by, const std::byte* at, bool of_copies);
   void complete_phase(const mbarrier::Operator& by, const std::byte* at);
@@ -193,7 +236,8 @@ class Detector {
   /// Of wgmma, or of tcgen05.mma and .cp, which the whole warp or one of its lanes begins.
   [[nodiscard]] Issue begin_product(Warp& warp, const Step& step, Mask lanes);
   void close_groups(Warp& warp, Mask lanes, async::Group group);
-  void wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::uint32_t left);
+  /// `read_alone`: what they read has been read, they may still store.
+  void wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::uint32_t left, bool read_alone);
   void close_wgmma_group(Warp& warp) { ++state(warp).wgmma_closed; }
   void close_tensor_operations(Warp& warp) { ++state(warp).tensor_closed; }
   void wait_for_wgmma_groups(Warp& warp, std::uint32_t left);
@@ -245,7 +289,7 @@ class Detector {
   }
   void touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                   std::uint32_t where);
-  bool join_use(Warp& warp, const Judge& judge, const Access& now, const std::byte* at);
+  void use_mbarrier(const mbarrier::Operator& by, const Judge& judge, const Access& now, const std::byte* at);
   void touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
                       std::uint64_t bytes, const Spread& spread);
   void touch_granule(Warp& warp, const Step& step, const Judge& judge, const Access& access, Granule& granule,
@@ -265,7 +309,11 @@ class Detector {
   [[nodiscard]] bool among_strong(const Cluster& cluster, const Access& before, const Access& now) const;
   static bool reaches(const Judge& judge, const Access& before, Clock Knowledge::* of);
   static bool in_order_of_warp(const Judge& judge, const Access& before, const Access& now);
-  void update(const mbarrier::Operator& by, const std::byte* at, bool initialises);
+  enum class MbarrierUse : std::uint8_t { initialise, invalidate, use, operation };
+  void update(const mbarrier::Operator& by, const std::byte* at, MbarrierUse use);
+  static std::optional<Knowledge> told_behind_fence(const WarpState& warp, Mask lanes);
+  [[nodiscard]] bool is_volatile(std::uint32_t item) const;
+  void fence_of_proxy(Warp& warp, const Step& step, Mask lanes);
   [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;
   /// The access before, as far as it is remembered: its block is not where that is of another cluster.
   [[nodiscard]] ExecutionPoint point_before(const Warp& warp, const Access& access, ExecutionPoint::Access what) const;
@@ -283,6 +331,7 @@ class Detector {
   Shadow shadow_;
   const std::uint32_t first_cluster_;
   const bool fences_tensor_memory_;  ///< there is a tcgen05.fence in the kernel
+  const bool writes_cluster_scope_;  ///< there is an arrival or a wait at an mbarrier with the cluster's scope
   std::unordered_map<const Cluster*, std::unique_ptr<ClusterKnowledge>> states_;
   std::vector<std::optional<isa::Ordering>> orderings_;
   const MemoryRegion* last_region_ = nullptr;
@@ -295,6 +344,9 @@ class Detector {
     std::uint32_t where = 0;
     bool is_store = false;
   } pending_;
+  std::array<Access, 4> in_order_{};  // before the operation that is being performed: lines share most of them
+  std::size_t oldest_in_order_ = 0;
+  [[nodiscard]] bool is_wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now);
 
   // What strong stores have told whoever loads the same place by a strong load. An update hands on what was told before it.
   struct Message {
@@ -328,7 +380,7 @@ class Performing {
   Performing& operator=(const Performing&) = delete;
   void end() {
     if (warp_.races == nullptr) return;
-    warp_.races->flush_operation();
+    warp_.races->end_operation();
     warp_.knowledge->operation = before_;
   }
 

@@ -85,8 +85,11 @@ void Detector::leave_barrier(Warp& warp, std::uint32_t barrier) {
 
 void Detector::come_to_cluster(Warp& warp, const Step& step) {
   Knowledge& gathered = state(*warp.cta->cluster).barrier.gathered;
+  const WarpState& mine = state(warp);
   if (ordering(step.item).releases) return publish(warp, state(warp), warp.live, gathered);
-  gathered.mbarriers.join(state(warp).known.mbarriers);
+  gathered.mbarriers.join(mine.known.mbarriers);
+  if (mine.fenced && mine.fenced->told.scope != isa::Scope::cta)
+    if (const auto told = told_behind_fence(mine, warp.live)) gathered.join(*told);
   Knowledge untold;
   publish(warp, state(warp), warp.live, untold);
   gathered.add_nearly({Gap::release, step.item, step.item}, untold.happened);
@@ -113,31 +116,63 @@ MbarrierState& Detector::mbarrier(const Cluster& cluster, const std::byte* at) {
 }
 
 // An operation on an mbarrier comes after its initialisation; among each other they need no order.
-void Detector::update(const mbarrier::Operator& by, const std::byte* at, bool initialises) {
+void Detector::update(const mbarrier::Operator& by, const std::byte* at, MbarrierUse use) {
   constexpr std::uint64_t object_bytes = 8;
   const Mask lane = Mask{1} << by.lane;
-  Access access = access_by(by.warp, by.step, lane, initialises);
+  const bool stores = use == MbarrierUse::initialise || use == MbarrierUse::invalidate;
+  Access access = access_by(by.warp, by.step, lane, stores);
   access.strong = false;
   access.of_mbarrier = true;
+  access.invalidates = use == MbarrierUse::invalidate;
+  access.of_operation = use == MbarrierUse::operation;
+  access.bytes = (1u << granule_bytes) - 1;
   const Judge judge = judge_of(state(by.warp), lane);
-  if (initialises || !join_use(by.warp, judge, access, at)) touch(by.warp, by.step, judge, access, at, object_bytes);
+  if (!stores) return use_mbarrier(by, judge, access, at);
+  MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
+  if (use == MbarrierUse::initialise)
+    of.made = access;
+  else
+    for (const Access& other : of.uses) hold_against(by.warp, by.step, judge, other, access, at);
+  touch(by.warp, by.step, judge, access, at, object_bytes);
+}
+
+// Uses are kept beside the shadow of memory: they are many, and of interest to whoever ends the mbarrier alone.
+void Detector::use_mbarrier(const mbarrier::Operator& by, const Judge& judge, const Access& now, const std::byte* at) {
+  MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
+  if (of.uses.size() <= now.warp) of.uses.resize(now.warp + std::size_t{1});
+  Access& last = of.uses[now.warp];
+  const bool is_known = last.agent == now.agent && (now.lanes & ~last.lanes) == 0;
+  if (!is_known && of.made.agent.cluster != 0) hold_against(by.warp, by.step, judge, of.made, now, at);
+  const Mask lanes = last.agent == now.agent ? last.lanes | now.lanes : now.lanes;
+  const bool of_operation = now.of_operation && (last.agent.cluster == 0 || last.of_operation);
+  last = now;
+  last.lanes = lanes;
+  last.of_operation = of_operation;
 }
 
 void Detector::initialise(const mbarrier::Operator& by, const std::byte* at) {
   state(*by.warp.cta->cluster).mbarriers.erase(at);
-  update(by, at, true);
+  update(by, at, MbarrierUse::initialise);
 }
+
+void Detector::invalidate(const mbarrier::Operator& by, const std::byte* at) { update(by, at, MbarrierUse::invalidate); }
 
 void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of_copies) {
   WarpState& mine = state(by.warp);
-  Knowledge& gathered = mbarrier(*by.warp.cta->cluster, at).phase.gathered;
+  const std::vector<std::byte>& own = by.warp.cta->shared;
+  const bool is_own = at >= own.data() && at < own.data() + own.size();
+  MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
+  Knowledge& gathered = (is_own ? of.phase : of.from_others).gathered;
   if (of_copies) {
-    const Stream& copies = stream(by.warp, async::Group::copies);
-    const std::uint32_t group = copies.closed[static_cast<std::size_t>(by.lane)] + 1;
-    gathered.happened.raise(copies.agent, {0, group, Mask{1} << by.lane});
+    Stream& copies = stream(by.warp, async::Group::copies);
+    const auto one = std::find_if(copies.arrivals.begin(), copies.arrivals.end(),
+                                  [&](const Stream::Arrival& a) { return a.at == at && a.lane == by.lane; });
+    if (one == copies.arrivals.end()) return;
+    gathered.happened.raise(copies.agent, {0, one->clock, Mask{1} << by.lane});
+    copies.arrivals.erase(one);
     return;
   }
-  update(by, at, false);
+  update(by, at, MbarrierUse::use);
   if (effects(by.step.item).commits == isa::Event::tensor_operation) {
     // Of the thread's operations, and of what those came after: the loads of their operands. Not of its own ordinary accesses.
     // It is a tcgen05.fence::before_thread_sync of them as well.
@@ -147,12 +182,22 @@ void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of
     if (fences_tensor_memory_) gathered.of_tensor_memory.join(gathered.happened);
     return;
   }
-  // Without a word arrivals at another block's mbarrier count as if they had the cluster's scope, as everybody takes them.
+  // Without a word arrivals at another block's mbarrier count as if they had the cluster's scope, as everybody takes them, but
+  // where the kernel writes that word elsewhere.
   const isa::Ordering& order = ordering(by.step.item);
-  const std::vector<std::byte>& own = by.warp.cta->shared;
-  const bool is_own = at >= own.data() && at < own.data() + own.size();
-  const bool in_scope = is_own || order.scope != isa::Scope::cta || !order.scope_is_written;
-  if (order.releases && in_scope) return publish(by.warp, mine, Mask{1} << by.lane, gathered);
+  const bool in_scope = is_own || order.scope != isa::Scope::cta || (!order.scope_is_written && !writes_cluster_scope_);
+  if (order.releases && in_scope) {
+    const Mask lane = Mask{1} << by.lane;
+    const InstructionOnce now{by.warp.executed, by.step.item};
+    const bool again = of.told_by == &mine && of.told_once == now && mine.told == nullptr && mine.heard.empty();
+    of.told_by = mine.told == nullptr ? &mine : nullptr, of.told_once = now;
+    if (!again) return publish(by.warp, mine, lane, gathered);
+    gathered.happened.raise(mine.agent, own_extent(mine, by.warp.live, lane));
+    mine.released = true;
+    return;
+  }
+  if (in_scope && mine.fenced && (is_own || mine.fenced->told.scope != isa::Scope::cta))
+    if (const auto told = told_behind_fence(mine, Mask{1} << by.lane)) gathered.join(*told);
   Knowledge untold;
   publish(by.warp, mine, Mask{1} << by.lane, untold);
   const auto lacks = static_cast<std::uint8_t>((order.releases ? 0 : Gap::release) | (in_scope ? 0 : Gap::scope));
@@ -162,17 +207,46 @@ void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of
 void Detector::complete_phase(const mbarrier::Operator& by, const std::byte* at) {
   MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
   of.phase.complete = std::exchange(of.phase.gathered, {});
+  of.from_others.complete = std::exchange(of.from_others.gathered, {});
+  of.told_by = nullptr;
   const std::uint32_t phase = ++of.phases;
   of.phase.complete.happened.raise(of.agent, {phase, 0, 0});
 }
 
 void Detector::wait(const mbarrier::Operator& by, const std::byte* at) {
-  update(by, at, false);
-  const Knowledge& complete = mbarrier(*by.warp.cta->cluster, at).phase.complete;
-  if (ordering(by.step.item).acquires)
-    learn(by.warp, state(by.warp), Mask{1} << by.lane, complete);
-  else
-    state(by.warp).known.add_nearly({Gap::acquire, by.step.item, by.step.item}, complete.happened);
+  update(by, at, MbarrierUse::use);
+  WarpState& mine = state(by.warp);
+  const MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
+  const isa::Ordering& order = ordering(by.step.item);
+  const Mask lane = Mask{1} << by.lane;
+  const Knowledge& complete = of.phase.complete;
+  // A scope that is not written counts as the one that is needed.
+  const bool hears_others = order.scope != isa::Scope::cta || !order.scope_is_written;
+  if (!order.acquires) {
+    const auto block = static_cast<std::uint32_t>(by.warp.cta->index);
+    mine.heard.push_back({complete, order.scope, mine.agent.cluster, block, by.step.item});
+    if (hears_others) mine.heard.push_back({of.from_others.complete, order.scope, mine.agent.cluster, ~block, by.step.item});
+    mine.known.add_nearly({Gap::acquire, by.step.item, by.step.item}, complete.happened);
+    mine.known.add_nearly({Gap::acquire, by.step.item, by.step.item}, of.from_others.complete.happened);
+    return;
+  }
+  const InstructionOnce now{by.warp.executed, by.step.item};
+  if (mine.learns_from == &of && mine.learns_by == now && mine.told != nullptr) {  // beside other lanes
+    mine.informed |= lane;
+    if ((by.warp.live & ~mine.informed) == 0) share_told(mine);
+  } else {
+    learn(by.warp, mine, lane, complete);
+    if (hears_others) learn(by.warp, mine, lane, of.from_others.complete);
+  }
+  mine.learns_from = &of, mine.learns_by = now;
+  if (!hears_others) mine.known.add_nearly({Gap::scope, by.step.item, by.step.item}, of.from_others.complete.happened);
+  if (const Extent* const told = complete.happened.extent_of(mine.agent)) {
+    if (told->all > mine.returned.all || told->some > mine.returned.some || (told->mask & ~mine.returned.mask) != 0) {
+      mine.returned = *told;
+      mine.returned_to = 0;
+    }
+    mine.returned_to |= lane;
+  }
 }
 
 // ---- strong accesses and fences
@@ -240,13 +314,14 @@ void Detector::strong_access(Warp& warp, const Step& step, int lane, bool alone,
     publish(warp, mine, lanes, mine_to_tell.known);
     add_told(message.told, std::move(mine_to_tell));
   } else {
-    const bool all_is_fenced = mine.fenced && mine.released;  // nothing was done since
-    if (mine.fenced) {
-      Told behind_fence = *mine.fenced;
+    if (auto known = told_behind_fence(mine, lanes)) {
+      Told behind_fence = mine.fenced->told;
+      behind_fence.known = std::move(*known);
       behind_fence.scope = narrower(behind_fence.scope, order.scope);
-      if (behind_fence.scope != mine.fenced->scope) behind_fence.item = step.item;
+      if (behind_fence.scope != mine.fenced->told.scope) behind_fence.item = step.item;
       add_told(message.told, std::move(behind_fence));
     }
+    const bool all_is_fenced = mine.fenced && mine.released && (mine.fenced->lanes == lanes || (warp.live & ~lanes) == 0);
     if (alone && !all_is_fenced) {  // what it would have told, were it a release: for the report
       mine_to_tell.released = false;
       publish(warp, mine, lanes, mine_to_tell.known);
@@ -256,10 +331,31 @@ void Detector::strong_access(Warp& warp, const Step& step, int lane, bool alone,
   messages_[at] = std::move(message);
 }
 
-void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
+// What a strong store of these lanes tells that stands behind a fence: of theirs, or of lanes that they have met since.
+std::optional<Knowledge> Detector::told_behind_fence(const WarpState& mine, Mask lanes) {
+  if (!mine.fenced) return std::nullopt;
+  const Fenced& fence = *mine.fenced;
+  const Mask met = mine.met[static_cast<std::size_t>(lowest_lane(lanes))];
+  const bool have_met = mine.have_met(lanes);
+  Mask with = fence.lanes;
+  if (fence.now >= mine.together) {  // not all of them have met since
+    const bool met_since = have_met && fence.now < mine.met_at[static_cast<std::size_t>(lowest_lane(lanes))];
+    if (met_since)
+      with &= met;
+    else if ((lanes & ~fence.lanes) == 0)
+      with = have_met ? met : lanes;
+    else
+      return std::nullopt;
+  }
+  Knowledge known = fence.told.known;
+  known.happened.raise(mine.agent, {fence.together - 1, fence.now, with});
+  return known;
+}
+
+// What is known by now, and done by these lanes, is told through a proxy, too; a fence that acquires takes in what was told so.
+void Detector::fence_of_proxy(Warp& warp, const Step& step, Mask lanes) {
   WarpState& mine = state(warp);
   const bool told = mine.told != nullptr && (lanes & ~mine.informed) == 0;
-  // What is known by now, and done by these lanes, is told through a proxy, too; a fence that acquires takes in what was told so.
   const auto release_through = [&](Clock Knowledge::* proxy) {
     Clock& to = mine.known.*proxy;
     to.join(mine.known.happened);
@@ -282,12 +378,31 @@ void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
   }
   if (what.sync == isa::Sync::proxy_fence) {
     if (what.proxy == isa::Proxy::tensormap) {
-      if (order.releases) release_through(&Knowledge::of_tensor_maps);
-      if (order.acquires) acquire_through(&Knowledge::of_tensor_maps, mine.behind_map_fence);
+      const bool near = order.scope == isa::Scope::cta || order.scope == isa::Scope::cluster;
+      if (order.releases) {
+        release_through(&Knowledge::of_near_tensor_maps);
+        if (!near) release_through(&Knowledge::of_tensor_maps);
+      }
+      if (order.acquires) {
+        acquire_through(&Knowledge::of_near_tensor_maps, mine.behind_near_map_fence);
+        if (!near) acquire_through(&Knowledge::of_tensor_maps, mine.behind_map_fence);
+      }
     }
-    if (what.proxy == isa::Proxy::async) release_through(&Knowledge::through_proxy);
+    if (what.proxy == isa::Proxy::async) {
+      const ir::Inst& inst = code_.function->body[step.item];
+      const std::string_view space = isa::form(inst.form).chosen(inst.choices, "space");
+      if (space != "global") release_through(&Knowledge::through_proxy);
+      if (space.empty() || space == "global") release_through(&Knowledge::through_proxy_of_global);
+    }
     return;
   }
+}
+
+void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
+  WarpState& mine = state(warp);
+  const isa::Ordering& order = ordering(step.item);
+  const isa::Sync sync = effects(step.item).sync;
+  if (sync == isa::Sync::tensor_fence || sync == isa::Sync::proxy_fence) return fence_of_proxy(warp, step, lanes);
   if (isa::form(code_.function->body[step.item].form).traits.has(isa::Trait::fence_of_mbarriers)) {
     mine.known.mbarriers.raise(mine.agent, own_extent(mine, warp.live, lanes));
     mine.released = true;
@@ -300,8 +415,9 @@ void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
       learn(warp, mine, lanes, one.known);
     else
       mine.known.add_nearly({Gap::scope, one.item, step.item}, one.known.happened);
-  mine.fenced = Told{{}, scope, cluster, block, step.item};
-  publish(warp, mine, lanes, mine.fenced->known);
+  mine.released = true;
+  mine.fenced = Fenced{{mine.known, scope, cluster, block, step.item}, mine.now, mine.together, lanes};
+  if (mine.told != nullptr && (lanes & mine.informed) != 0) mine.fenced->told.known.join(*mine.told);
 }
 
 // ---- asynchronous operations
@@ -311,6 +427,7 @@ Stream& Detector::stream(Warp& warp, async::Group group) {
   if (is_new) {
     ClusterKnowledge& all = state(*warp.cta->cluster);
     found->second.agent = {all.number, all.agents++};
+    if (group == async::Group::bulk) found->second.reading = {all.number, all.agents++};
   }
   return found->second;
 }
@@ -347,7 +464,12 @@ Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Opera
     const MemoryRegion* const region = find_region(warp, space, address, object_bytes, true);
     if (region == nullptr) return issue;  // a fault, once it is told
     const std::byte* const at = region->data + (address - region->begin);
-    update({warp, step, lane, space, address}, at, false);
+    update({warp, step, lane, space, address}, at, MbarrierUse::operation);
+    if (std::holds_alternative<async::Arrive>(operation.what)) {
+      Stream& copies = stream(warp, async::Group::copies);
+      std::uint32_t& closed = copies.closed[static_cast<std::size_t>(lane)];
+      copies.arrivals.push_back({at, lane, ++closed});  // copies behind it are later ones
+    }
     const MbarrierState& told = mbarrier(*warp.cta->cluster, at);
     issue.agent = told.agent;
     issue.clock = told.phases + 1;
@@ -356,7 +478,7 @@ Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Opera
     issue.clock = mine.now;
   } else {
     Stream& of = stream(warp, operation.group);
-    issue.agent = of.agent;
+    issue.agent = of.agent, issue.reading = of.reading;
     issue.clock = of.closed[static_cast<std::size_t>(lane)] + 1;
     of.last[static_cast<std::size_t>(lane)] = issue.clock;
     of.item = step.item;
@@ -369,7 +491,7 @@ void Detector::close_groups(Warp& warp, Mask lanes, async::Group group) {
   for (Mask left = lanes; left != 0; left &= left - 1) ++of.closed[static_cast<std::size_t>(lowest_lane(left))];
 }
 
-void Detector::wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::uint32_t left_open) {
+void Detector::wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::uint32_t left_open, bool read_alone) {
   Stream& of = stream(warp, group);
   for (Mask left = lanes; left != 0;) {
     const std::uint32_t closed = of.closed[static_cast<std::size_t>(lowest_lane(left))];
@@ -380,7 +502,9 @@ void Detector::wait_for_groups(Warp& warp, Mask lanes, async::Group group, std::
       of.waited_for[static_cast<std::size_t>(lowest_lane(each))] = closed - left_open;
     Knowledge complete;
     const bool all = (warp.live & ~alike) == 0;
-    complete.happened.raise(of.agent, all ? Extent{closed - left_open, 0, 0} : Extent{0, closed - left_open, alike});
+    const Extent extent = all ? Extent{closed - left_open, 0, 0} : Extent{0, closed - left_open, alike};
+    if (!read_alone) complete.happened.raise(of.agent, extent);
+    if (of.reading.cluster != 0) complete.happened.raise(of.reading, extent);
     learn(warp, state(warp), alike, complete);
   }
 }

@@ -12,6 +12,7 @@ namespace {
 
 // "stores", "loads", as its instruction does it.
 std::string_view verb(const Access& access) {
+  if (access.invalidates) return "invalidates";
   if (access.of_mbarrier) return access.is_store ? "initialises" : "operates on";
   return access.is_store ? "stores" : "loads";
 }

@@ -26,7 +26,12 @@ struct Access {
   bool through_async_proxy = false;
   bool strong = false;
   bool of_parts = false;                ///< each of its lanes accessed some of the bytes
-  bool of_mbarrier = false;             ///< by an instruction on mbarriers: a store initialises one
+  bool by_all = false;                  ///< all lanes of the warp together: whose register gets which bytes is not told
+  bool is_volatile = false;             ///< ld.volatile, st.volatile
+  bool of_shared = false;               ///< of an asynchronous one: its bytes are in shared memory
+  bool of_mbarrier = false;             ///< by an instruction on mbarriers: a store initialises one, or
+  bool invalidates = false;             ///< ends it
+  bool of_operation = false;            ///< and by an asynchronous operation that will be told to it
   bool of_tensor_map = false;           ///< by a tensor copy, of the map: through the proxy of tensor maps
   isa::Scope scope = isa::Scope::none;  ///< of a strong one
 };

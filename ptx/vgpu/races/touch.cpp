@@ -92,29 +92,18 @@ void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, cons
   }
 }
 
-// An mbarrier that a lane uses beside others of its warp, by one instruction: the use is theirs together. False where it takes a
-// closer look.
-bool Detector::join_use(Warp& warp, const Judge& judge, const Access& now, const std::byte* at) {
-  constexpr std::uint32_t granules = 2;  // of an mbarrier
-  const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
-  Line& line = line_at(at, now, true);
-  if (line.granules != 0) return false;
-  const std::uint32_t where = ((1u << granules) - 1) << (offset / granule_bytes);
-  Piece* joins = nullptr;
-  for (Piece& piece : line.pieces) {
-    if ((piece.where & where) == 0) continue;
-    if (piece.access.is_store && wrong(warp, judge, piece.access, now)) return false;
-    if (piece.where == where && !piece.spread.by_lane && same_instruction(piece.access, now)) joins = &piece;
-  }
-  if (joins == nullptr) return false;
-  joins->access.lanes |= now.lanes;
-  // What the same lanes did before it stands for.
-  const Access use = joins->access;
-  std::erase_if(line.pieces, [&](const Piece& piece) {
-    return piece.where == where && !piece.access.is_store && piece.access.agent == use.agent && piece.access.clock < use.clock &&
-           (piece.access.lanes & ~use.lanes) == 0;
-  });
-  return true;
+bool Detector::is_wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now) {
+  if (!before.is_store && !now.is_store) return false;
+  if (judge.warp != nullptr || now.of_tensor_map) return wrong(warp, judge, before, now).has_value();
+  const auto is_known = [&](const Access& one) {
+    return same_instruction(one, before) && one.lanes == before.lanes && one.bytes == now.is_store;
+  };
+  if (std::any_of(in_order_.begin(), in_order_.end(), is_known)) return false;
+  if (wrong(warp, judge, before, now)) return true;
+  Access& place = in_order_[oldest_in_order_++ % in_order_.size()];
+  place = before;
+  place.bytes = now.is_store ? 1 : 0;
+  return false;
 }
 
 // False, and nothing is changed, where it takes a look at each granule.
@@ -142,7 +131,7 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
     const std::uint32_t both = piece.where & now.where;
     if (both != 0) {
       const bool of_each_lane = of_agent(piece) && now.spread.by_lane && alike(piece);  // in the order of its own
-      if (!of_each_lane && wrong(warp, judge, piece.access, now.access)) return false;
+      if (!of_each_lane && is_wrong(warp, judge, piece.access, now.access)) return false;
       if (is_replaced(piece)) {
         gone |= std::uint64_t{1} << i;
         if ((piece.where & ~both) == 0) continue;

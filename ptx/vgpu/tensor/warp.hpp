@@ -44,7 +44,7 @@ inline bool find_rows(Warp& warp, const Step& step, Mask lanes, bool write, std:
   }
   const auto note = [&] {
     for (Mask left = lanes; warp.races != nullptr && left != 0; left &= left - 1)
-      warp.races->access_together(warp, step, write, places[static_cast<std::size_t>(lowest_lane(left))].data, row_bytes);
+      warp.races->access_by_all(warp, step, write, places[static_cast<std::size_t>(lowest_lane(left))].data, row_bytes);
     return true;
   };
   if (inside) return note();
